@@ -83,12 +83,12 @@ main(int argc, char **argv)
 	printf("pages_read=%d pages_written=%d ",
 	    get_status(store, SQLITE_DBSTATUS_CACHE_MISS),
 	    get_status(store, SQLITE_DBSTATUS_CACHE_WRITE));
-	printf("read=%u written=%d ", report.asked, (int)count_rows(store));
+	printf("read=%u written=%d ", report.filters, (int)count_rows(store));
 	add_one(store);
 	one_report = run(store, INPUT_NOW + 60, &one);
 	printf("one_wall=%.6f one_cpu=%.6f one_pairs=%u pairs=%u shown=%u\n",
 	    (double)one.wall_us / 1e6, (double)one.cpu_us / 1e6, one_report.found,
-	    report.found, report.compared);
+	    report.found, report.papers);
 	store_checkpoint(store);
 	return 0;
 }

@@ -49,18 +49,18 @@ new_papers_are_shown_to_every_filter_once(void)
 	report = run(fixture, now);
 	/* Two people have one filter: it is asked once, and only of what has its word.
 	 */
-	g_assert_cmpuint(report.compared, ==, 3);
+	g_assert_cmpuint(report.papers, ==, 3);
 	g_assert_cmpuint(report.found, ==, 3);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes");
 
 	report = run(fixture, now);
-	g_assert_cmpuint(report.compared, ==, 0);
+	g_assert_cmpuint(report.papers, ==, 0);
 	g_assert_cmpuint(report.found, ==, 0);
 
 	/* Late papers, of yesterday. */
 	store_fixture_list(fixture, "2026-11-19", "2611.00004", "Late mamba", 1);
 	report = run(fixture, now);
-	g_assert_cmpuint(report.compared, ==, 1);
+	g_assert_cmpuint(report.papers, ==, 1);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
 }
 
@@ -79,12 +79,12 @@ a_changed_text_is_looked_at_again(void)
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Nothing", 1);
-	g_assert_cmpuint(run(fixture, now).compared, ==, 1);
+	g_assert_cmpuint(run(fixture, now).papers, ==, 1);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
 	/* The same text again is no change. */
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 2);
-	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
 static void
@@ -265,7 +265,7 @@ what_arxiv_tells_too_late_is_not_lost(void)
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
 	/* The same again is no news. */
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
-	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).papers, ==, 0);
 }
 
 static void
@@ -306,7 +306,7 @@ links_keywords_and_organizations_are_waited_for_too(void)
 	paper->keywords = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->keywords, g_strdup("robots"));
 	store_fixture_save(fixture, "hf", "2026-11-20", now + 180, paper);
-	g_assert_cmpuint(run(fixture, now + 180).compared, ==, 4);
+	g_assert_cmpuint(run(fixture, now + 180).papers, ==, 4);
 }
 
 static void
@@ -342,15 +342,15 @@ a_filter_added_later_looks_back_fourteen_days(void)
 	run(fixture, now);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	report = run(fixture, now);
-	g_assert_cmpuint(report.compared, ==, 2);
+	g_assert_cmpuint(report.papers, ==, 2);
 	store_fixture_assert_text(fixture, MATCHES, "1:06yes 1:19yes");
 	/* One that somebody has already is not compared anew for another. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
-	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 	/* In an empty store there is nothing to look back to. */
 	store_fixture_add_filter(
 	    fixture, ADA, "nothing", now + 40 * (int64_t)CLOCK_DAY_S);
-	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).papers, ==, 0);
 }
 
 static void
@@ -392,7 +392,7 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	report = run(fixture, now);
 	g_assert_cmpuint(report.broken, ==, 0);
 	/* Filters that were behind by less have fewer papers to see. */
-	g_assert_cmpuint(report.compared, ==,
+	g_assert_cmpuint(report.papers, ==,
 	    (unsigned)store_fixture_number(fixture,
 	        "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
 	/* Each paper is that of one filter, but for those that it had seen. */
@@ -414,7 +414,7 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM filter"
 	                                  " WHERE matched_revision IS NOT NULL"),
 	    ==, 0);
-	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
 static int
@@ -552,8 +552,8 @@ a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
 	add_papers(fixture, 250);
 	report = run(fixture, store_fixture_time("2026-11-20T13:00:00Z"));
 	/* Each filter is asked once about either batch of papers. */
-	g_assert_cmpuint(report.asked, ==, 2 * 200);
-	g_assert_cmpuint(report.compared, ==, 200 * 250);
+	g_assert_cmpuint(report.filters, ==, 2 * 200);
+	g_assert_cmpuint(report.papers, ==, 200 * 250);
 	g_assert_cmpuint(report.found, ==, 3 * 250);
 	g_assert_cmpuint(report.waiting, ==, 197 * 250);
 	store_fixture_assert_text(fixture,
@@ -562,7 +562,7 @@ a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
 	    " HAVING count(*) = 250 AND count(DISTINCT paper_seq) = 250)",
 	    "200");
 	report = run(fixture, store_fixture_time("2026-11-20T13:05:00Z"));
-	g_assert_cmpuint(report.asked, ==, 0);
+	g_assert_cmpuint(report.filters, ==, 0);
 }
 
 static void
@@ -607,13 +607,13 @@ a_change_between_two_pages_is_seen_by_all_filters(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 0);
 	run(fixture, now);
 	/* As a run leaves it that was killed after its first page of filters. */
-	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('deciding paper', 1),"
-	                           " ('deciding filter', 500)");
+	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('recheck paper', 1),"
+	                           " ('recheck filter', 500)");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 900);
 	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900);
 	store_fixture_assert_text(
-	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'deciding *'", "0");
+	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'recheck *'", "0");
 }
 
 int

@@ -265,7 +265,7 @@ assert_searched(struct store_fixture *fixture, const char *text,
 	    query_parse(text, store_get_tokenizer(fixture->store), NULL, NULL, &error);
 
 	g_assert_no_error(error);
-	search_each(fixture->store, query, &scope, note_id, found, NULL, &error);
+	search_foreach(fixture->store, query, &scope, note_id, found, NULL, &error);
 	g_assert_no_error(error);
 	for (int i = 0; i < PAPERS; i++)
 		if (g_hash_table_contains(found, stories[i].id) !=

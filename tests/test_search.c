@@ -213,7 +213,7 @@ compare(const struct everything *all, const char *text, unsigned *found)
 
 	if (!query)
 		return false;
-	search_each(all->fixture->store, query, &scope, note_id, ids, NULL, &error);
+	search_foreach(all->fixture->store, query, &scope, note_id, ids, NULL, &error);
 	g_assert_no_error(error);
 	for (unsigned i = 0; i < all->documents->len; i++) {
 		if (query_evaluate(query, all->documents->pdata[i],
@@ -353,7 +353,7 @@ a_search_asks_so_many_papers_and_says_so(void)
 		    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 		bool is_cut;
 
-		g_assert_true(search_each(
+		g_assert_true(search_foreach(
 		    fixture->store, query, &scope, note_id, ids, &is_cut, NULL));
 		g_assert_cmpuint(g_hash_table_size(ids), ==, MIN(most, 3));
 		g_assert_true(is_cut == (most < 3));

@@ -255,8 +255,8 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	                   report, error)) ||
 	    !maintenance_load_due(stage->store, now, &maintenance_due, error))
 		return false;
-	if (matched.compared || matched.decided)
-		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.compared),
+	if (matched.papers || matched.decided)
+		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.papers),
 		    EVENT_INT("found", matched.found),
 		    EVENT_INT("waiting", matched.waiting),
 		    EVENT_INT("decided", matched.decided));

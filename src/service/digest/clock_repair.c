@@ -1,5 +1,5 @@
 /*
- * clock_repair.c - when editions are due, though the clock was wrong.
+ * clock_repair.c - repairs due times that a wrong clock produced.
  */
 #include "service/digest/clock_repair.h"
 
@@ -12,16 +12,16 @@
 #include "service/log/event.h"
 #include "store/subscriber/subscribers.h"
 
-#define PAGE_PEOPLE   50
-#define FARTHEST_DAYS 15
+#define PAGE_SUBSCRIBERS 50
+#define DUE_DAYS_MAX     15
 
-/* The clock at the last run, and how far back is more than putting it right. */
-#define LAST_RUN   "editions"
+/* Time of the last run, and the minimum step back that counts. */
+#define LAST_RUN   "digests"
 #define SET_BACK_S CLOCK_HOUR_S
 
-/* The next edition is on the next slot, were it now; a first one is due at once. */
+/* Move a due time that is too late to the next slot; a first digest is due at once. */
 static bool
-plan_again(
+reschedule(
     struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
 {
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
@@ -35,40 +35,38 @@ plan_again(
 	return subscribers_update(store, subscriber, error);
 }
 
-/*
- * No rhythm has a slot further away than this: the clock was wrong when the due
- * time was written, and without this the person would hear nothing until then.
- */
+/* Repair due times further away than any slot: the clock was wrong when these were
+ * written. */
 static bool
-pull_in(struct store *store, int64_t now, GError **error)
+reschedule_far(struct store *store, int64_t now, GError **error)
 {
 	for (;;) {
-		g_autoptr(GPtrArray) people = NULL;
+		g_autoptr(GPtrArray) subscribers = NULL;
 		pb_transaction transaction = {0};
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		people = subscribers_load_due_after(store,
-		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
-		if (!people)
+		subscribers = subscribers_load_due_after(store,
+		    now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, PAGE_SUBSCRIBERS, error);
+		if (!subscribers)
 			return false;
-		for (unsigned i = 0; i < people->len; i++)
-			if (!plan_again(store, people->pdata[i], now, error))
+		for (unsigned i = 0; i < subscribers->len; i++)
+			if (!reschedule(store, subscribers->pdata[i], now, error))
 				return false;
 		if (!store_commit(&transaction, error))
 			return false;
-		if (!people->len)
+		if (!subscribers->len)
 			return true;
 	}
 }
 
 /*
- * The clock was set back: it may have been days ahead, and everybody's next edition
- * and what new filters look back to was reckoned by it.  A slot that had its digest
- * meanwhile gets no other, since digests are known by their slots.
+ * Repair all due times and first days of filters after the clock was set back: it may
+ * have been days ahead. A slot that has a digest already gets no second one, since
+ * digests are identified by slot.
  */
 static bool
-pull_in_all(struct store *store, int64_t now, GError **error)
+reschedule_all(struct store *store, int64_t now, GError **error)
 {
 	char today[DAY_BYTES], since[DAY_BYTES];
 	int64_t after = 0;
@@ -76,35 +74,36 @@ pull_in_all(struct store *store, int64_t now, GError **error)
 	day_format(now, today);
 	day_format(now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
 	for (;;) {
-		g_autoptr(GPtrArray) people = NULL;
+		g_autoptr(GPtrArray) subscribers = NULL;
 		pb_transaction transaction = {0};
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		people = subscribers_load_page(store, after, PAGE_PEOPLE, error);
-		if (!people)
+		subscribers =
+		    subscribers_load_page(store, after, PAGE_SUBSCRIBERS, error);
+		if (!subscribers)
 			return false;
-		for (unsigned i = 0; i < people->len; i++) {
-			struct subscriber *subscriber = people->pdata[i];
+		for (unsigned i = 0; i < subscribers->len; i++) {
+			struct subscriber *subscriber = subscribers->pdata[i];
 
-			if (!plan_again(store, subscriber, now, error))
+			if (!reschedule(store, subscriber, now, error))
 				return false;
 			after = subscriber->id;
 		}
-		if (!people->len &&
+		if (!subscribers->len &&
 		    !subscribers_limit_since_day(store, today, since, error))
 			return false;
 		if (!store_commit(&transaction, error))
 			return false;
-		if (!people->len)
+		if (!subscribers->len)
 			return true;
 	}
 }
 
-/* Where the clock stood the last time, to see when it was set back.  Noted so often
- * that no slot lies between, and not at every run: each would be a commit. */
+/* Detect a step back since the last run. The time is stored often enough that no slot
+ * lies between, but not at every run: each would be a commit. */
 static bool
-note_clock(struct store *store, int64_t now, GError **error)
+check_clock(struct store *store, int64_t now, GError **error)
 {
 	int64_t last;
 
@@ -112,7 +111,7 @@ note_clock(struct store *store, int64_t now, GError **error)
 		return false;
 	if (last - now > SET_BACK_S) {
 		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
-		if (!pull_in_all(store, now, error))
+		if (!reschedule_all(store, now, error))
 			return false;
 	} else if (now - last < SET_BACK_S / 2) {
 		return true;
@@ -123,5 +122,5 @@ note_clock(struct store *store, int64_t now, GError **error)
 bool
 clock_repair_run(struct store *store, int64_t now, GError **error)
 {
-	return note_clock(store, now, error) && pull_in(store, now, error);
+	return check_clock(store, now, error) && reschedule_far(store, now, error);
 }

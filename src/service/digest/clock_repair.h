@@ -1,9 +1,9 @@
 /*
- * clock_repair.h - when editions are due, though the clock was wrong.
+ * clock_repair.h - repairs due times that a wrong clock produced.
  *
- * Due times are reckoned when they are written.  If the clock was ahead then, the
- * person would hear nothing until it is that late: so what no rhythm can have meant is
- * reckoned again, and everything once the clock has been set back.
+ * Due times are computed when written. A clock that was ahead then would delay digests
+ * until that time. So due times beyond any schedule are recomputed, and all of them
+ * after the clock was set back.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_CLOCK_REPAIR_H
 #define PAPERBOY_SERVICE_DIGEST_CLOCK_REPAIR_H
@@ -14,8 +14,7 @@
 
 #include "store/core/store.h"
 
-/** Bring due times that a wrong clock wrote back to what their rhythms say. Works in
- * pages, each one commit. */
+/** Recompute wrong due times. Works in pages of one commit each. */
 bool clock_repair_run(struct store *store, int64_t now, GError **error);
 
 #endif

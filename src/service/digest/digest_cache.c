@@ -1,6 +1,5 @@
 /*
- * digest_cache.c - what many people's editions share: papers, filters and words made
- * ready.
+ * digest_cache.c - papers, filters and explanations shared by the digests of a run.
  */
 #include "service/digest/digest_cache.h"
 
@@ -27,7 +26,7 @@ free_paper(void *data)
 	g_free(paper);
 }
 
-/* A filter made ready; how to rank what it finds once that is asked for. */
+/* A parsed filter; rank is NULL before its first use. */
 struct digest_cache_filter {
 	struct query *query;
 	struct rank *rank;
@@ -43,11 +42,11 @@ free_filter(void *data)
 	g_free(filter);
 }
 
-/* What words and scores are of. */
+/* Key of explanations and scores. */
 struct digest_cache_hit {
 	int64_t filter_id;
 	int64_t paper_seq;
-	const char *const *texts; /* of words: their language */
+	const char *const *texts; /* language of explanations */
 };
 
 static guint
@@ -101,15 +100,15 @@ digest_cache_clear(struct digest_cache *cache)
 }
 
 static void
-remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
+insert(GHashTable *table, int64_t id, gpointer value, unsigned max)
 {
-	if (g_hash_table_size(table) >= most)
+	if (g_hash_table_size(table) >= max)
 		g_hash_table_remove_all(table);
 	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
 }
 
 static void
-note_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *stored)
+set_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *stored)
 {
 	for (int i = 0; i < 4; i++) {
 		bool crosslist = i & 1, updates = i & 2;
@@ -118,7 +117,7 @@ note_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *st
 		if (paper_is_wanted(stored->paper, crosslist, updates))
 			day =
 			    paper_find_matching_day(stored->paper, crosslist, updates);
-		/* Of one that no source lists any more its last day is known. */
+		/* No source lists it any more: use its last day. */
 		g_strlcpy(paper->wanted_day[crosslist][updates],
 		    day ? day : stored->day, DAY_BYTES);
 	}
@@ -142,10 +141,11 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper = g_new(struct digest_cache_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
-	paper->is_bare = !stored->paper->categories &&
-	                 match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
-	note_wanted_days(paper, stored);
-	remember(cache->documents, seq, paper, CACHE_PAPERS);
+	paper->awaits_enrichment =
+	    !stored->paper->categories &&
+	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
+	set_wanted_days(paper, stored);
+	insert(cache->documents, seq, paper, CACHE_PAPERS);
 	return paper;
 }
 
@@ -164,7 +164,7 @@ get_filter(struct digest_cache *cache, const struct candidate *candidate)
 		return NULL;
 	filter = g_new0(struct digest_cache_filter, 1);
 	filter->query = query;
-	remember(cache->filters, candidate->filter_id, filter, CACHE_FILTERS);
+	insert(cache->filters, candidate->filter_id, filter, CACHE_FILTERS);
 	return filter;
 }
 
@@ -176,9 +176,9 @@ digest_cache_get_query(struct digest_cache *cache, const struct candidate *candi
 	return filter ? filter->query : NULL;
 }
 
-/* A full table is emptied. */
+/* Empties a full table. */
 static void
-remember_hit(GHashTable *table, const struct digest_cache_hit *hit, gpointer value)
+insert_hit(GHashTable *table, const struct digest_cache_hit *hit, gpointer value)
 {
 	if (g_hash_table_size(table) >= CACHE_HITS)
 		g_hash_table_remove_all(table);
@@ -186,7 +186,7 @@ remember_hit(GHashTable *table, const struct digest_cache_hit *hit, gpointer val
 }
 
 static bool
-reckon_score(struct digest_cache *cache, const struct candidate *candidate,
+compute_score(struct digest_cache *cache, const struct candidate *candidate,
     double *score, GError **error)
 {
 	struct digest_cache_filter *filter = get_filter(cache, candidate);
@@ -214,13 +214,13 @@ digest_cache_get_score(struct digest_cache *cache, const struct candidate *candi
 {
 	const struct digest_cache_hit hit = get_hit(candidate, NULL);
 	const double *known = g_hash_table_lookup(cache->scores, &hit);
-	double reckoned;
+	double computed;
 
 	if (!known) {
-		if (!reckon_score(cache, candidate, &reckoned, error))
+		if (!compute_score(cache, candidate, &computed, error))
 			return false;
-		known = g_memdup2(&reckoned, sizeof(reckoned));
-		remember_hit(cache->scores, &hit, (void *)known);
+		known = g_memdup2(&computed, sizeof(computed));
+		insert_hit(cache->scores, &hit, (void *)known);
 	}
 	*score = *known;
 	return true;
@@ -245,7 +245,7 @@ digest_cache_get_words(
 		return NULL;
 	words = query_explain_text(query, paper->document, cache->texts);
 	g_strdelimit(words, "\t\n", ' ');
-	remember_hit(cache->words, &hit, words);
+	insert_hit(cache->words, &hit, words);
 	return words;
 }
 
@@ -261,7 +261,7 @@ digest_cache_get_coverage(struct digest_cache *cache)
 	return line;
 }
 
-/* A zone that was removed from the system must not silence anybody. */
+/* Digests continue in UTC when the system drops a time zone. */
 GTimeZone *
 digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
 {
@@ -271,7 +271,7 @@ digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subsc
 		return zone;
 	zone = zone_load(subscriber->zone, NULL);
 	if (!zone) {
-		/* Once a run, since it is kept. */
+		/* Once per run, since UTC is cached. */
 		event_log(EVENT_TIMEZONE_MISSING, EVENT_WORD("zone", subscriber->zone));
 		zone = g_time_zone_new_utc();
 	}

@@ -1,10 +1,8 @@
 /*
- * digest_cache.h - what many people's editions share: papers, filters and words made
- * ready.
+ * digest_cache.h - papers, filters and explanations shared by the digests of a run.
  *
- * Made when first asked for and kept while the run lasts; when there is too much of a
- * kind, all of it is forgotten and made again.  So what is got is borrowed until the
- * next call that gets one of the same kind.
+ * Entries are made on first use; a full table is emptied. So results are borrowed until
+ * the next call of the same kind.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
@@ -25,29 +23,28 @@ struct digest_cache {
 	struct store *store;
 	struct token_signer *tokens; /* borrowed; NULL in a preview */
 	int64_t now;
-	const struct catalog *book; /* or NULL: English */
+	const struct catalog *book; /* languages; NULL: English */
 	GHashTable *documents;      /* paper seq -> struct digest_cache_paper * */
 	GHashTable *filters;        /* filter id -> struct digest_cache_filter * */
-	GHashTable *words;  /* struct digest_cache_hit -> what it hit, in words */
-	GHashTable *scores; /* the same -> double: how well it fits */
-	GHashTable *zones;  /* name -> GTimeZone *: slow to load, and few */
-	bool is_restored;   /* from a backup: some next editions are HELD */
-	bool is_asked;      /* all sources were asked since that */
-	int64_t through;    /* editions due later wait, as a rule */
-	const struct coverage *coverage; /* which lists they are made of */
-	/* Texts of the language of the reader at hand, by enum msg_id; NULL: English */
+	GHashTable *words;          /* struct digest_cache_hit -> explanation */
+	GHashTable *scores;         /* struct digest_cache_hit -> double */
+	GHashTable *zones;          /* name -> GTimeZone * */
+	bool is_restored;           /* from a backup: some digests are HELD */
+	bool is_asked;              /* all sources have answered since the restore */
+	int64_t through; /* digests due later wait, except first and immediate ones */
+	const struct coverage *coverage; /* of the sources */
+	/* Current language, by enum msg_id; NULL: English */
 	const char *const *texts;
-	GHashTable
-	    *coverage_lines; /* such texts -> the state of the lists in that language */
+	GHashTable *coverage_lines; /* language -> line about the coverage */
 };
 
-/* A paper made ready for the filters of many people. */
+/* An indexed paper. */
 struct digest_cache_paper {
 	char *id;
 	struct query_document *document;
-	bool is_bare; /* what arXiv will tell is still waited for */
-	/* The last day on which it was listed as something for those who want
-	 * cross-lists, or not, and updates, or not; "" for never. */
+	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
+	/* Last day on which it was listed as something that is wanted, by whether
+	 * cross-lists and updates are; "" for never. */
 	char wanted_day[2][2][DAY_BYTES];
 };
 
@@ -58,26 +55,28 @@ void digest_cache_clear(struct digest_cache *cache);
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
 
-/** Get a filter. @return NULL for a stored one that this program cannot read */
+/** Get a parsed filter. @return NULL when it cannot be parsed */
 const struct query *
 digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate);
 
-/** Get what a filter hit in a paper, for a reader. @return NULL with an error */
+/**
+ * Get the explanation of a match in the current language. @return NULL with an error
+ */
 const char *digest_cache_get_words(
     struct digest_cache *cache, const struct candidate *candidate, GError **error);
 
 /**
- * Get how well a paper fits a filter, with its votes and age (query/eval/rank.h).
+ * Get the score of a match (query/eval/rank.h).
  *
- * @param score  0 for a filter that this program cannot read
+ * @param score  0 for a filter that cannot be parsed
  */
 bool digest_cache_get_score(struct digest_cache *cache,
     const struct candidate *candidate, double *score, GError **error);
 
-/** Get the state of the lists in the language of the reader at hand. */
+/** Get the line about the coverage in the current language. */
 const char *digest_cache_get_coverage(struct digest_cache *cache);
 
-/** Get a person's zone; UTC for one that the system does not have any more. */
+/** Get a subscriber's time zone; UTC when the system does not have it. */
 GTimeZone *
 digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subscriber);
 

@@ -78,8 +78,8 @@ check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
 			    (struct digest_decision){DIGEST_OUTCOME_BLOCKED, block};
 			return;
 		}
-		if (verdict == QUERY_UNKNOWN && paper->is_bare && !decision->block &&
-		    query_needs_enrichment(query))
+		if (verdict == QUERY_UNKNOWN && paper->awaits_enrichment &&
+		    !decision->block && query_needs_enrichment(query))
 			*decision = (struct digest_decision){
 			    DIGEST_OUTCOME_BLOCK_PENDING, block};
 	}

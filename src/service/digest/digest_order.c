@@ -1,5 +1,5 @@
 /*
- * digest_order.c - the order of a new digest's papers, and how each of them is shown.
+ * digest_order.c - order and detail of the papers of a digest.
  */
 #include "service/digest/digest_order.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/bounds.h"
 
-/* The best of the person's filters tells the score. */
+/* The score of a paper is that of its best match. */
 static bool
 load_scores(struct digest_cache *cache, const GPtrArray *candidates, GPtrArray *items,
     GError **error)
@@ -48,12 +48,12 @@ compare_days(gconstpointer a, gconstpointer b)
 }
 
 static int
-compare_shown(gconstpointer a, gconstpointer b)
+compare_details(gconstpointer a, gconstpointer b)
 {
 	return (int)item_of(a)->shown - (int)item_of(b)->shown;
 }
 
-/* Sorting is stable: what is equal stays in the order of votes. */
+/* Stable: equal papers stay in the order of votes. */
 static bool
 sort_items(struct digest_cache *cache, enum preference_order order,
     const GPtrArray *candidates, GPtrArray *items, GError **error)
@@ -73,7 +73,7 @@ sort_items(struct digest_cache *cache, enum preference_order order,
 	return true;
 }
 
-/* @param taken  filter number -> places that are taken */
+/* @param taken  filter number -> places used */
 static bool
 has_place(GHashTable *taken, const struct candidate *candidate)
 {
@@ -102,18 +102,18 @@ take_places(GHashTable *taken, const struct digest_record_item *item,
 }
 
 static void
-choose_shown(const struct subscriber *subscriber, const GPtrArray *candidates,
+choose_details(const struct subscriber *subscriber, const GPtrArray *candidates,
     const GPtrArray *items)
 {
 	g_autoptr(GHashTable) taken = g_hash_table_new(NULL, NULL);
-	unsigned most = (unsigned)(subscriber->catch_up ? subscriber->catch_up
-	                                                : subscriber->max_full);
+	unsigned max = (unsigned)(subscriber->catch_up ? subscriber->catch_up
+	                                               : subscriber->max_full);
 	unsigned full = 0, titles = 0;
 
 	for (unsigned i = 0; i < items->len; i++) {
 		struct digest_record_item *item = items->pdata[i];
 
-		if (full < most && take_places(taken, item, candidates)) {
+		if (full < max && take_places(taken, item, candidates)) {
 			item->shown = DIGEST_DETAIL_FULL;
 			full++;
 		} else if (titles < BOUNDS_DIGEST_TITLES_MAX) {
@@ -133,7 +133,7 @@ digest_order_items(struct digest_cache *cache, const struct subscriber *subscrib
 
 	if (!sort_items(cache, (enum preference_order)order, candidates, items, error))
 		return false;
-	choose_shown(subscriber, candidates, items);
-	g_ptr_array_sort(items, compare_shown);
+	choose_details(subscriber, candidates, items);
+	g_ptr_array_sort(items, compare_details);
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * digest_order.h - the order of a new digest's papers, and how each of them is shown.
+ * digest_order.h - order and detail of the papers of a digest.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
@@ -11,16 +11,16 @@
 #include "service/digest/digest_cache.h"
 
 /**
- * Bring a person's papers into the order that the person chose: what is shown in full
- * comes first, then what is shown by title, then what is counted only.
+ * Sort papers as the subscriber prefers: those shown in full first, then titles, then
+ * those only counted.
  *
- * At most the person's max are shown in full (of the digest that follows a pause: as
- * many as were asked for), and of each filter at most its own max.  A paper that more
- * than one filter found is shown in full while one of them has a place left, and
- * takes one of each.
+ * At most the subscriber's max are shown in full (in the digest after a pause, the
+ * number requested), and at most a filter's own max for each filter. A paper with
+ * several matches is shown in full while one of these filters has a place left, and
+ * uses one place of each.
  *
  * @param items       of struct digest_record_item *, by votes
- * @param candidates  of struct candidate *, to which the items point
+ * @param candidates  of struct candidate *, which the items index
  * @return false with the store's error
  */
 bool digest_order_items(struct digest_cache *cache, const struct subscriber *subscriber,

@@ -1,5 +1,5 @@
 /*
- * backtest.c - what a filter would have found, before anybody waits for it.
+ * backtest.c - tests a filter on the papers of the last days.
  */
 #include "service/explain/backtest.h"
 #include "service/people/filters.h"
@@ -17,7 +17,7 @@
 #include "store/paper/paper_history.h"
 #include "store/subscriber/subscribers.h"
 
-/* Another filter of the same person. */
+/* Another filter of the subscriber. */
 struct other {
 	struct query *query;
 	bool is_block;
@@ -32,8 +32,8 @@ other_free(void *data)
 	g_free(other);
 }
 
-/* A test under way. */
-struct trial {
+/* State of a test. */
+struct test {
 	const struct query *query;
 	GPtrArray *others; /* of struct other * */
 	struct backtest *backtest;
@@ -62,7 +62,7 @@ backtest_free(struct backtest *backtest)
 	g_free(backtest);
 }
 
-/* The rest of the person's filters; one that cannot be read is left out. */
+/* Load the subscriber's other filters, without those that cannot be parsed. */
 static GPtrArray *
 load_others(struct store *store, const struct backtest_request *request, GError **error)
 {
@@ -93,10 +93,10 @@ load_others(struct store *store, const struct backtest_request *request, GError 
 
 static bool
 is_found_by(
-    const struct trial *trial, const struct query_document *document, bool is_block)
+    const struct test *test, const struct query_document *document, bool is_block)
 {
-	for (unsigned i = 0; i < trial->others->len; i++) {
-		const struct other *other = trial->others->pdata[i];
+	for (unsigned i = 0; i < test->others->len; i++) {
+		const struct other *other = test->others->pdata[i];
 
 		if (other->is_block == is_block &&
 		    query_evaluate(other->query, document, QUERY_AS_REPORTED) ==
@@ -106,12 +106,12 @@ is_found_by(
 	return false;
 }
 
-/* Keep it when it is among the newest; by day, then by id. */
+/* Keep a paper that is among the newest, by day and id. */
 static void
-keep_newest(struct trial *trial, const struct stored_paper *stored,
+keep_newest(struct test *test, const struct stored_paper *stored,
     const struct query_document *document)
 {
-	GPtrArray *newest = trial->backtest->newest;
+	GPtrArray *newest = test->backtest->newest;
 	struct backtest_paper *paper;
 	guint at = newest->len;
 
@@ -129,7 +129,7 @@ keep_newest(struct trial *trial, const struct stored_paper *stored,
 	paper->id = g_strdup(stored->paper->id);
 	paper->title = g_strdup(stored->paper->title);
 	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
-	paper->words = query_explain_text(trial->query, document, trial->texts);
+	paper->words = query_explain_text(test->query, document, test->texts);
 	g_ptr_array_insert(newest, (int)at, paper);
 	if (newest->len > BACKTEST_NEWEST)
 		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
@@ -139,18 +139,18 @@ static bool
 count_paper(void *data, const struct stored_paper *stored,
     const struct query_document *document, GError **error)
 {
-	struct trial *trial = data;
+	struct test *test = data;
 
 	(void)error;
-	trial->backtest->found++;
-	trial->backtest->known += is_found_by(trial, document, false);
-	trial->backtest->blocked += is_found_by(trial, document, true);
-	keep_newest(trial, stored, document);
+	test->backtest->found++;
+	test->backtest->known += is_found_by(test, document, false);
+	test->backtest->blocked += is_found_by(test, document, true);
+	keep_newest(test, stored, document);
 	return true;
 }
 
 static bool
-count_more(void *data, const struct stored_paper *stored,
+count_match(void *data, const struct stored_paper *stored,
     const struct query_document *document, GError **error)
 {
 	(void)stored;
@@ -160,7 +160,7 @@ count_more(void *data, const struct stored_paper *stored,
 	return true;
 }
 
-/* How many of the days the archive can know: it began at some time. */
+/* Number of days that the archive covers, and matches per day. */
 static bool
 load_covered(
     struct store *store, int64_t now, struct backtest *backtest, GError **error)
@@ -185,9 +185,9 @@ add_note(struct backtest *backtest, struct msg *note)
 	g_ptr_array_add(backtest->notes, note);
 }
 
-/* Nothing found: for a longer time, perhaps? */
+/* Without matches, test a longer time. */
 static bool
-note_nothing(struct store *store, const struct query *query, int64_t now,
+add_nothing_note(struct store *store, const struct query *query, int64_t now,
     struct backtest *backtest, GError **error)
 {
 	char day[DAY_BYTES];
@@ -200,7 +200,7 @@ note_nothing(struct store *store, const struct query *query, int64_t now,
 		return true;
 	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
-	if (!search_each(store, query, &scope, count_more, &found, NULL, error))
+	if (!search_foreach(store, query, &scope, count_match, &found, NULL, error))
 		return false;
 	add_note(backtest, found ? msg_new(MSG_NOTE_NOTHING_BUT, "days",
 	                               MSG_INT(backtest->days), "count", MSG_INT(found),
@@ -219,7 +219,7 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 
 	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
 	if (!backtest->found && backtest->covered_days &&
-	    !note_nothing(store, query, now, backtest, error))
+	    !add_nothing_note(store, query, now, backtest, error))
 		return false;
 	if (backtest->a_day > BACKTEST_MANY_A_DAY)
 		add_note(
@@ -229,26 +229,26 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 }
 
 static bool
-find(struct store *store, const struct backtest_request *request, struct trial *trial,
+find(struct store *store, const struct backtest_request *request, struct test *test,
     GError **error)
 {
-	struct backtest *backtest = trial->backtest;
+	struct backtest *backtest = test->backtest;
 	char day[DAY_BYTES];
 	const struct search_scope scope = {.oldest_day = day, .now = request->now};
 	bool is_cut;
 
 	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, day);
-	trial->others = load_others(store, request, error);
-	if (!trial->others)
+	test->others = load_others(store, request, error);
+	if (!test->others)
 		return false;
-	if (!search_each(
-	        store, trial->query, &scope, count_paper, trial, &is_cut, error))
+	if (!search_foreach(
+	        store, test->query, &scope, count_paper, test, &is_cut, error))
 		return false;
 	if (is_cut)
 		add_note(backtest,
 		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
-	       add_notes(store, trial->query, request->now, backtest, error);
+	       add_notes(store, test->query, request->now, backtest, error);
 }
 
 struct backtest *
@@ -258,7 +258,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	g_autoptr(GPtrArray) warnings = NULL;
 	pb_auto(query) query = NULL;
 	pb_auto(backtest) backtest = NULL;
-	struct trial trial = {0};
+	struct test test = {0};
 	bool is_ok;
 
 	if (request->days > BOUNDS_BACKTEST_DAYS) {
@@ -275,13 +275,13 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->days = request->days ? request->days : BACKTEST_DAYS;
 	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
 	backtest->notes = g_steal_pointer(&warnings);
-	trial.query = query;
-	trial.backtest = backtest;
-	trial.texts = request->texts;
+	test.query = query;
+	test.backtest = backtest;
+	test.texts = request->texts;
 	is_ok = filters_note_untold(
 	            store, query, request->is_block, backtest->notes, error) &&
-	        find(store, request, &trial, error);
-	g_clear_pointer(&trial.others, g_ptr_array_unref);
+	        find(store, request, &test, error);
+	g_clear_pointer(&test.others, g_ptr_array_unref);
 	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }
 
@@ -308,7 +308,8 @@ collect(struct store *store, const char *canonical, unsigned days, int64_t now,
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
-	if (!query || !search_each(store, query, &scope, note_paper, ids, NULL, error))
+	if (!query ||
+	    !search_foreach(store, query, &scope, note_paper, ids, NULL, error))
 		return NULL;
 	return g_steal_pointer(&ids);
 }

@@ -109,7 +109,7 @@ why_free(struct why *why)
 	g_free(why);
 }
 
-/* Explain what a filter, whose query it is, says of the paper. */
+/* Explain the verdict of a filter. */
 static void
 explain(struct why_filter *filter, const struct query *query,
     const struct query_document *document, const struct stored_paper *stored,
@@ -319,7 +319,7 @@ set_delivered(const struct why_context *context)
 		        digest ? detail_words(digest->shown) : ""));
 }
 
-/* What happens next to a message that has not ended. */
+/* The next step for a message that has not ended. */
 static const char *
 message_words(const char *state)
 {
@@ -401,7 +401,7 @@ set_waiting(struct why *why, const struct why_filter *filter)
 	        until));
 }
 
-/* No filter has matched it in time: list the reasons, the most promising one first. */
+/* No filter matches it in time: report the most useful reason. */
 static void
 set_not_matched(const struct why_context *context)
 {

@@ -1,9 +1,9 @@
 /*
- * why.h - why a paper is, or is not, in somebody's digest.
+ * why.h - why a paper is, or is not, in a subscriber's digest.
  *
- * For a person and a paper: who listed it and when, what each of the person's filters
- * and blocks says of it, clause by clause, which digests it was in, and the one thing
- * that decided.  For a filter and a paper: the clauses alone.
+ * For a subscriber and a paper: its listings, the verdict of each filter and block by
+ * clause, its digests, and the outcome, which is the digest's own decision
+ * (digest_decide.h). For a filter and a paper: the clauses alone.
  */
 #ifndef PAPERBOY_SERVICE_EXPLAIN_WHY_H
 #define PAPERBOY_SERVICE_EXPLAIN_WHY_H
@@ -18,39 +18,40 @@
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
-/* What decided. */
+/* Outcome; also a name for scripts. */
 enum why_outcome {
-	WHY_SENT, /* it was mailed */
-	WHY_READ, /* its message was dropped, or given up in doubt: it counts as read */
-	WHY_ON_ITS_WAY, /* it is in a digest that has not ended yet */
-	WHY_REFUSED,    /* messages with it were refused for their content, twice */
-	WHY_GONE,       /* the person has left */
-	WHY_NO_FILTER,  /* the person has none */
-	WHY_NOT_MATCHED_YET, /* the filters have not seen it: in a moment */
-	WHY_NO_CLAUSE,       /* no filter finds it */
-	WHY_WAITING,         /* a filter waits for something that was not told yet */
-	WHY_NOT_SUBSCRIBED,  /* it was listed before the person subscribed */
-	WHY_FILTER_NEWER,    /* it was listed before the person had that filter */
-	WHY_UNWANTED, /* it was cross-listed or replaced, which the person leaves out */
-	WHY_BLOCKED,  /* a block takes it away */
-	WHY_BLOCK_WAITING, /* a block waits to know; it is kept back until then */
-	WHY_TOO_OLD,       /* it was listed too long ago for a digest */
-	WHY_NOT_ACTIVE,    /* the person is paused, suspended or not confirmed */
-	WHY_NEXT,          /* it will be in the next digest */
+	WHY_SENT, /* mailed */
+	WHY_READ, /* its message was cancelled or abandoned in doubt: counts as read */
+	WHY_ON_ITS_WAY,      /* in a digest whose message has not ended */
+	WHY_REFUSED,         /* in two messages rejected for their content */
+	WHY_GONE,            /* the subscriber has left */
+	WHY_NO_FILTER,       /* the subscriber has no filter */
+	WHY_NOT_MATCHED_YET, /* not matched yet: within a minute */
+	WHY_NO_CLAUSE,       /* no filter matches it */
+	WHY_WAITING,         /* a filter waits for a field that is not reported yet */
+	WHY_NOT_SUBSCRIBED,  /* listed before the subscription */
+	WHY_FILTER_NEWER,    /* listed before the filter's first day */
+	WHY_UNWANTED, /* only cross-listed or replaced, which the subscriber does not
+	                 want */
+	WHY_BLOCKED,  /* a block excludes it */
+	WHY_BLOCK_WAITING, /* a block waits for the enrichment */
+	WHY_TOO_OLD,       /* listed too long ago for a digest */
+	WHY_NOT_ACTIVE,    /* the subscriber is paused, suspended or not confirmed */
+	WHY_NEXT,          /* in the next digest */
 };
 
-/* What one filter says of the paper. */
+/* One filter's verdict on the paper. */
 struct why_filter {
-	int number;  /* 0: of nobody */
+	int number;  /* 0: not a stored filter */
 	char *label; /* its name, else its text */
 	char *canonical;
 	bool is_block;
-	bool is_readable; /* else this program cannot read it, and steps is empty */
+	bool is_readable; /* false: it cannot be parsed, and steps is empty */
 	char since_day[DAY_BYTES];
-	enum query_verdict truth; /* now, with what is known */
-	bool is_found;            /* it was found once, and that stays */
+	enum query_verdict truth; /* as known now */
+	bool is_found;            /* it matched once, which stays */
 	int64_t found_at;         /* s, or -1 */
-	int64_t waits_until;      /* s, or -1: it does not wait */
+	int64_t waits_until;      /* s, or -1: not waiting */
 	bool waits_for_arxiv;     /* else for votes and the like */
 	GPtrArray *steps;         /* of struct query_step * */
 };
@@ -61,16 +62,16 @@ struct why {
 	GPtrArray *filters;          /* of struct why_filter *, by number */
 	GPtrArray *digests; /* of struct paper_history_digest *, oldest first */
 	enum why_outcome outcome;
-	char *sentence; /* the outcome in words, without a full stop */
-	int64_t at;     /* when that was or will be, or -1 */
+	char *sentence; /* outcome in words, without a full stop */
+	int64_t at;     /* time of the outcome, s, or -1 */
 };
 
 /**
- * Ask for a person.
+ * Explain for a subscriber.
  *
  * @param paper_id  canonical
- * @return NULL with PB_ERROR_NOT_FOUND when nobody of that address was ever here, or
- *         when no source has listed the paper
+ * @return NULL with PB_ERROR_NOT_FOUND when the address was never a subscriber, or no
+ *         source has listed the paper
  */
 struct why *why_ask(struct store *store, const char *address, const char *paper_id,
     int64_t now, GError **error);
@@ -78,12 +79,12 @@ void why_free(struct why *why);
 PB_DEFINE_AUTO(why, why_free);
 
 /**
- * Ask for a filter alone.
+ * Explain for a filter alone.
  *
  * @param text      as typed
- * @param stored    the paper; NULL: the clauses only, their truth says nothing
- * @param warnings  NULL, or set to of struct msg *
- * @param problem   NULL, or cleared by the caller: filled when the text is refused
+ * @param stored    the paper; NULL: the clauses only, with undefined verdicts
+ * @param warnings  NULL, or set to an array of struct msg *
+ * @param problem   NULL, or cleared by the caller: filled on a syntax error
  */
 struct why_filter *
 why_explain(struct store *store, const char *text, const struct stored_paper *stored,
@@ -94,7 +95,7 @@ PB_DEFINE_AUTO(why_filter, why_filter_free);
 /** "sent", "no-clause" ... for scripts */
 const char *why_outcome_name(enum why_outcome outcome);
 
-/** "arXiv:2611.10010v2" is the paper 2611.10010, and so is the link to it. */
+/** Reduce "arXiv:2611.10010v2" or a link to it to the id 2611.10010. */
 char *why_clean_id(const char *text);
 
 /** "true", "false", "unknown" */

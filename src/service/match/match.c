@@ -1,5 +1,5 @@
 /*
- * match.c - which papers are whose: filters against papers, once each.
+ * match.c - matches filters with papers.
  */
 #include "service/match/match.h"
 
@@ -15,17 +15,17 @@
 #define PAGE_FILTERS 100
 #define PAGE_JOINING 500
 
-/* Of one commit: papers that changed, and filters that wait for one of them. */
+/* Maximum number of changed papers, and of filters waiting for these, in one commit. */
 #define PAGE_PAPERS  100
 #define PAGE_WAITING 500
 
-/* The clock at the last run, and when it was seen to have leapt. */
+/* Time of the last run, and of the last forward jump of the clock. */
 #define LAST_RUN  "match"
-#define LAST_LEAP "match leap"
+#define LAST_JUMP "match jump"
 
-/* The paper whose waiting filters are being asked again, and the last one asked. */
-#define AGAIN_PAPER  "deciding paper"
-#define AGAIN_FILTER "deciding filter"
+/* Paper whose waiting filters are being rechecked, and the last of these. */
+#define RECHECK_PAPER  "recheck paper"
+#define RECHECK_FILTER "recheck filter"
 
 static int64_t
 get_final_due(const struct stored_paper *stored)
@@ -76,16 +76,16 @@ match_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return matches_load_next_due(store, due_at, error);
 }
 
-/* @param filter  outside the crowd */
+/* @param filter  not in the current batch */
 static bool
-show_filter(struct match_page *match_page, struct store *store,
+run_filter(struct match_page *match_page, struct store *store,
     const struct stored_filter *filter, struct match_report *report, GError **error)
 {
-	struct match_page_filter shown = {
+	struct match_page_filter page_filter = {
 	    .id = filter->id, .canonical = filter->canonical};
 	bool is_there;
 
-	/* It may have been forgotten since it was read. */
+	/* It may have been deleted since it was loaded. */
 	if (!filter_progress_save_revision(
 	        store, filter->id, match_page->through, &is_there, error))
 		return false;
@@ -95,9 +95,9 @@ show_filter(struct match_page *match_page, struct store *store,
 		const struct match_page_paper *paper = match_page->papers->pdata[i];
 
 		if (paper->stored->revision > filter->matched_revision)
-			bitset_add(&shown.papers, i);
+			bitset_add(&page_filter.papers, i);
 	}
-	return match_page_run(match_page, store, &shown, report, error);
+	return match_page_run(match_page, store, &page_filter, report, error);
 }
 
 static bool
@@ -112,9 +112,9 @@ run_page(struct match_page *match_page, struct store *store, const GPtrArray *fi
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
 
-		/* Filters come furthest behind first; the showing starts there. */
+		/* Filters are sorted by progress; the page begins at the first one. */
 		if (filter->matched_revision < match_page->through &&
-		    !show_filter(match_page, store, filter, &sums, error))
+		    !run_filter(match_page, store, filter, &sums, error))
 			return false;
 	}
 	if (!match_page_save(match_page, store, error) ||
@@ -124,9 +124,9 @@ run_page(struct match_page *match_page, struct store *store, const GPtrArray *fi
 	return true;
 }
 
-/* The filters that are not of the crowd: they are shown what they have not seen. */
+/* Match the filters that lag behind with the papers that they have not seen. */
 static bool
-match_others(struct store *store, const struct page_context *moment,
+match_lagging(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error)
 {
 	struct filter_progress progress;
@@ -136,7 +136,7 @@ match_others(struct store *store, const struct page_context *moment,
 
 	if (!filter_progress_load(store, &progress, error))
 		return false;
-	/* As far as the crowd is, so that they can join it. */
+	/* As far as the current batch, so that they can join it. */
 	newest = progress.matched;
 	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
@@ -151,7 +151,7 @@ match_others(struct store *store, const struct page_context *moment,
 		if ((!match_page.papers || first->matched_revision < match_page.after ||
 		        first->matched_revision >= match_page.through) &&
 		    !match_page_load(&match_page, store, first->matched_revision,
-		        newest, moment, error))
+		        newest, context, error))
 			return false;
 		if (!run_page(&match_page, store, filters, report, error))
 			return false;
@@ -163,12 +163,12 @@ match_others(struct store *store, const struct page_context *moment,
 	return true;
 }
 
-/* ---- what waits ---- */
+/* Waiting matches */
 
 static bool
-ask_again(struct store *store, const struct stored_filter *filter,
+recheck_filter(struct store *store, const struct stored_filter *filter,
     const struct stored_paper *stored, const struct query_document *document,
-    const struct page_context *moment, struct match_report *report, GError **error)
+    const struct page_context *context, struct match_report *report, GError **error)
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
@@ -176,25 +176,25 @@ ask_again(struct store *store, const struct stored_filter *filter,
 	if (query && query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE) {
 		report->decided++;
 		return match_page_save_decided(
-		    store, filter->id, stored, moment->now, error);
+		    store, filter->id, stored, context->now, error);
 	}
 	if (query && query_is_time_dependent(query) &&
 	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
 		return match_page_save_waiting(
-		    store, filter->id, query, stored, moment, error);
+		    store, filter->id, query, stored, context, error);
 	return matches_delete_pending(store, filter->id, stored->seq, error);
 }
 
 /*
- * Decide the waiting matches of one paper again, a page of them.
+ * Recheck a page of the waiting matches of one paper.
  *
- * @param after  the last filter that was asked; set to the last one of the page, or to
- *               0 when all have been
- * @param room   how many may be asked; lowered
+ * @param after  id of the last filter; set to the last one of the page, or to 0 at the
+ *               end
+ * @param room   maximum number of filters; decreased by those that were rechecked
  */
 static bool
-decide_again(struct store *store, int64_t seq, int64_t *after, unsigned *room,
-    const struct page_context *moment, struct match_report *report, GError **error)
+recheck_paper(struct store *store, int64_t seq, int64_t *after, unsigned *room,
+    const struct page_context *context, struct match_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) filters =
 	    filter_progress_load_pending(store, seq, *after, *room, error);
@@ -212,13 +212,14 @@ decide_again(struct store *store, int64_t seq, int64_t *after, unsigned *room,
 	}
 	stored = papers_load(store, seq, error);
 	if (stored)
-		document = match_page_make_document(store, stored, moment, error);
+		document = match_page_make_document(store, stored, context, error);
 	if (!document)
 		return false;
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
 
-		if (!ask_again(store, filter, stored, document, moment, report, error))
+		if (!recheck_filter(
+		        store, filter, stored, document, context, report, error))
 			return false;
 		*after = filter->id;
 	}
@@ -228,14 +229,14 @@ decide_again(struct store *store, int64_t seq, int64_t *after, unsigned *room,
 }
 
 /*
- * The next paper whose waiting filters are to be asked again: one that changed, or that
- * was waited for long enough.  It counts as unchanged from the first page on: a change
- * that comes between two pages marks it again.
+ * Find a paper whose waiting filters are to be rechecked: it changed, or has waited
+ * long enough. It counts as unchanged from its first page on: a change between two
+ * pages marks it again.
  *
  * @param seq  set; 0: there is none
  */
 static bool
-take_paper(struct store *store, int64_t now, int64_t *seq, GError **error)
+find_recheck(struct store *store, int64_t now, int64_t *seq, GError **error)
 {
 	if (!papers_find_changed(store, seq, error))
 		return false;
@@ -245,7 +246,7 @@ take_paper(struct store *store, int64_t now, int64_t *seq, GError **error)
 }
 
 static bool
-match_again_page(struct store *store, const struct page_context *moment,
+recheck_page(struct store *store, const struct page_context *context,
     struct match_report *report, bool *is_done, GError **error)
 {
 	struct match_report sums = *report;
@@ -254,23 +255,24 @@ match_again_page(struct store *store, const struct page_context *moment,
 	int64_t seq, after, left;
 
 	if (!store_begin(store, &transaction, error) ||
-	    !store_load_cursor(store, AGAIN_PAPER, 0, &seq, error) ||
-	    !store_load_cursor(store, AGAIN_FILTER, 0, &after, error))
+	    !store_load_cursor(store, RECHECK_PAPER, 0, &seq, error) ||
+	    !store_load_cursor(store, RECHECK_FILTER, 0, &after, error))
 		return false;
 	left = seq;
 	for (unsigned i = 0; i < PAGE_PAPERS && room; i++) {
-		if (!seq && !take_paper(store, moment->now, &seq, error))
+		if (!seq && !find_recheck(store, context->now, &seq, error))
 			return false;
 		*is_done = !seq;
 		if (!seq)
 			break;
-		if (!decide_again(store, seq, &after, &room, moment, &sums, error))
+		if (!recheck_paper(store, seq, &after, &room, context, &sums, error))
 			return false;
 		if (!after)
 			seq = 0;
 	}
-	if ((seq || left) && (!store_save_cursor(store, AGAIN_PAPER, seq, error) ||
-	                         !store_save_cursor(store, AGAIN_FILTER, after, error)))
+	if ((seq || left) &&
+	    (!store_save_cursor(store, RECHECK_PAPER, seq, error) ||
+	        !store_save_cursor(store, RECHECK_FILTER, after, error)))
 		return false;
 	if (!store_commit(&transaction, error))
 		return false;
@@ -279,54 +281,51 @@ match_again_page(struct store *store, const struct page_context *moment,
 }
 
 static bool
-match_again(struct store *store, const struct page_context *moment,
+recheck_all(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error)
 {
 	bool is_done = false;
 
 	while (!is_done && !store_is_stopped(store))
-		if (!match_again_page(store, moment, report, &is_done, error))
+		if (!recheck_page(store, context, report, &is_done, error))
 			return false;
 	return true;
 }
 
-/*
- * From when on the last word on what waits may be spoken.  A clock that has gone on by
- * more than a day since the last run may be wrong, and be put right soon: then nothing
- * is given up before a day has gone by on it.
- */
+/* Find the time from which waiting matches become final. After a jump of more than a
+ * day since the last run, the clock may be wrong: nothing becomes final for a day. */
 static bool
-load_trusted(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
+load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
 {
-	int64_t last, leapt;
+	int64_t last, jumped_at;
 	bool is_rare = false;
 
 	if (!store_load_cursor(store, LAST_RUN, now, &last, error) ||
-	    !store_load_cursor(store, LAST_LEAP, 0, &leapt, error))
+	    !store_load_cursor(store, LAST_JUMP, 0, &jumped_at, error))
 		return false;
-	if (now - last > CLOCK_DAY_S || leapt > now) {
-		/* The last run leapt too, and none was between: they are just rare. */
-		is_rare = last == leapt;
-		leapt = now;
-		if (!store_save_cursor(store, LAST_LEAP, leapt, error))
+	if (now - last > CLOCK_DAY_S || jumped_at > now) {
+		/* The previous run jumped too, with none between: runs are rare. */
+		is_rare = last == jumped_at;
+		jumped_at = now;
+		if (!store_save_cursor(store, LAST_JUMP, jumped_at, error))
 			return false;
 	}
 	/* Not at every run: each would be a commit. */
 	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
 	    !store_save_cursor(store, LAST_RUN, now, error))
 		return false;
-	*trusted_at = !leapt || is_rare ? now : leapt + CLOCK_DAY_S;
+	*trusted_at = !jumped_at || is_rare ? now : jumped_at + CLOCK_DAY_S;
 	return true;
 }
 
 bool
 match_run(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
-	struct page_context moment = {.now = now};
+	struct page_context context = {.now = now};
 
-	return load_trusted(store, now, &moment.trusted_at, error) &&
-	       match_batch_run(store, &moment, report, error) &&
+	return load_trusted_at(store, now, &context.trusted_at, error) &&
+	       match_batch_run(store, &context, report, error) &&
 	       (store_is_stopped(store) ||
-	           match_others(store, &moment, report, error)) &&
-	       match_again(store, &moment, report, error);
+	           match_lagging(store, &context, report, error)) &&
+	       recheck_all(store, &context, report, error);
 }

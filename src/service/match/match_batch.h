@@ -1,8 +1,8 @@
 /*
- * match_batch.h - the filters that have seen all papers so far, moved on as one.
+ * match_batch.h - matches a batch of papers with the filters that have seen all others.
  *
- * Each batch of papers is shown to those filters alone that have one of its terms
- * (percolator.h), in pages, each one commit with the place where it stands.
+ * Only filters that require a term of a paper are evaluated (percolator.h), in pages of
+ * one commit each, which includes the position.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_MATCH_BATCH_H
 #define PAPERBOY_SERVICE_MATCH_MATCH_BATCH_H
@@ -14,8 +14,8 @@
 #include "service/match/match_page.h"
 #include "store/core/store.h"
 
-/** Show the crowd what it has not seen. @param report added to */
-bool match_batch_run(struct store *store, const struct page_context *moment,
+/** Match all new papers. @param report  added to */
+bool match_batch_run(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error);
 
 #endif

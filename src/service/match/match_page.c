@@ -1,5 +1,5 @@
 /*
- * match_page.c - papers that are shown to filters, and what is recorded of it.
+ * match_page.c - evaluates filters for a page of papers and records the results.
  */
 #include "service/match/match_page.h"
 
@@ -22,34 +22,34 @@ free_paper(gpointer data)
 void
 match_page_clear(struct match_page *match_page)
 {
-	/* It has the documents of the papers. */
-	g_clear_pointer(&match_page->bulk, batch_eval_free);
+	/* It borrows the documents of the papers. */
+	g_clear_pointer(&match_page->batch, batch_eval_free);
 	g_clear_pointer(&match_page->papers, g_ptr_array_unref);
 	g_clear_pointer(&match_page->found, g_array_unref);
 	if (match_page->found_texts)
 		g_string_free(g_steal_pointer(&match_page->found_texts), TRUE);
 }
 
-/* The last word is only spoken by a clock that is trusted. */
+/* Nothing becomes final before the clock is trusted. */
 static enum query_finality
-get_settlement(const struct stored_paper *stored, const struct page_context *moment)
+get_finality(const struct stored_paper *stored, const struct page_context *context)
 {
-	enum query_finality settlement = match_get_finality(stored, moment->now);
+	enum query_finality finality = match_get_finality(stored, context->now);
 
-	return moment->now < moment->trusted_at
-	           ? MIN(settlement, QUERY_FINALITY_ENRICHED)
-	           : settlement;
+	return context->now < context->trusted_at
+	           ? MIN(finality, QUERY_FINALITY_ENRICHED)
+	           : finality;
 }
 
 struct query_document *
 match_page_make_document(struct store *store, const struct stored_paper *stored,
-    const struct page_context *moment, GError **error)
+    const struct page_context *context, GError **error)
 {
 	struct query_document *document =
-	    match_make_document(store, stored, moment->now, error);
+	    match_make_document(store, stored, context->now, error);
 
 	if (document)
-		query_document_finalize(document, get_settlement(stored, moment));
+		query_document_finalize(document, get_finality(stored, context));
 	return document;
 }
 
@@ -65,31 +65,31 @@ add_paper(struct match_page *match_page, struct store *store,
 	    paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT ",", stored->seq);
 	g_ptr_array_add(match_page->papers, paper);
 	paper->document =
-	    match_page_make_document(store, stored, &match_page->moment, error);
+	    match_page_make_document(store, stored, &match_page->context, error);
 	if (!paper->document)
 		return false;
-	batch_eval_add(match_page->bulk, paper->document);
+	batch_eval_add(match_page->batch, paper->document);
 	return true;
 }
 
 bool
 match_page_load(struct match_page *match_page, struct store *store, int64_t after,
-    int64_t newest, const struct page_context *moment, GError **error)
+    int64_t newest, const struct page_context *context, GError **error)
 {
 	char oldest_day[DAY_BYTES];
 	g_autoptr(GPtrArray) stored = NULL;
 
-	day_format(moment->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	day_format(context->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	stored = papers_load_revisions(
 	    store, after, newest, oldest_day, BATCH_EVAL_PAPERS, error);
 	if (!stored)
 		return false;
 	match_page_clear(match_page);
 	match_page->papers = g_ptr_array_new_with_free_func(free_paper);
-	match_page->bulk = batch_eval_new(store_get_tokenizer(store));
+	match_page->batch = batch_eval_new(store_get_tokenizer(store));
 	match_page->found = g_array_new(FALSE, FALSE, sizeof(struct matches_found));
 	match_page->found_texts = g_string_new(NULL);
-	match_page->moment = *moment;
+	match_page->context = *context;
 	match_page->after = after;
 	match_page->through = newest;
 	if (stored->len == BATCH_EVAL_PAPERS)
@@ -102,11 +102,11 @@ match_page_load(struct match_page *match_page, struct store *store, int64_t afte
 	return true;
 }
 
-/* What the filter knew of the paper's earlier text: found stays found, and what waited
- * waits no more. */
+/* Clean up after an earlier text of the paper: a match stays, a waiting match is
+ * dropped. */
 static bool
-settle_earlier(struct store *store, int64_t filter_id,
-    const struct stored_paper *stored, bool *is_known, GError **error)
+drop_earlier(struct store *store, int64_t filter_id, const struct stored_paper *stored,
+    bool *is_known, GError **error)
 {
 	return matches_has_found(store, filter_id, stored->seq, is_known, error) &&
 	       (*is_known ||
@@ -125,7 +125,7 @@ match_page_save(struct match_page *match_page, struct store *store, GError **err
 		text += strlen(text) + 1;
 	}
 	if (!matches_save_found(
-	        store, found, match_page->found->len, match_page->moment.now, error))
+	        store, found, match_page->found->len, match_page->context.now, error))
 		return false;
 	g_array_set_size(match_page->found, 0);
 	g_string_truncate(match_page->found_texts, 0);
@@ -143,7 +143,7 @@ save_found(struct match_page *match_page, struct store *store,
 	unsigned found = 0;
 	char *to;
 
-	/* There are so many that g_string_append() would be seen. */
+	/* g_string_append() is too slow here. */
 	g_string_set_size(texts, start + bitset_count(papers) * MATCH_PAGE_SEQ_BYTES);
 	to = texts->str + start;
 	for (unsigned i = bitset_find(papers, 0); i < BATCH_EVAL_PAPERS;
@@ -151,8 +151,8 @@ save_found(struct match_page *match_page, struct store *store,
 		const struct match_page_paper *paper = match_page->papers->pdata[i];
 		bool is_known = false;
 
-		if ((!filter->is_new_to_them || paper->stored->is_revised) &&
-		    !settle_earlier(store, filter->id, paper->stored, &is_known, error))
+		if ((!filter->is_first_run || paper->stored->is_revised) &&
+		    !drop_earlier(store, filter->id, paper->stored, &is_known, error))
 			return false;
 		if (is_known)
 			continue;
@@ -174,15 +174,15 @@ save_found(struct match_page *match_page, struct store *store,
 bool
 match_page_save_waiting(struct store *store, int64_t filter_id,
     const struct query *query, const struct stored_paper *stored,
-    const struct page_context *moment, GError **error)
+    const struct page_context *context, GError **error)
 {
-	int64_t due_at = match_get_recheck_time(query, stored, moment->now);
+	int64_t due_at = match_get_recheck_time(query, stored, context->now);
 
-	/* What is due is not settled yet: the clock is not trusted. */
-	if (due_at <= moment->now)
-		due_at = moment->trusted_at;
+	/* Due but not final: the clock is not trusted. */
+	if (due_at <= context->now)
+		due_at = context->trusted_at;
 	return matches_save_pending(
-	    store, filter_id, stored->seq, due_at, moment->now, error);
+	    store, filter_id, stored->seq, due_at, context->now, error);
 }
 
 static bool
@@ -198,14 +198,14 @@ save_waiting(struct match_page *match_page, struct store *store,
 		const struct match_page_paper *paper = match_page->papers->pdata[i];
 		bool is_known = false;
 
-		if ((!filter->is_new_to_them || paper->stored->is_revised) &&
+		if ((!filter->is_first_run || paper->stored->is_revised) &&
 		    !matches_has_found(
 		        store, filter->id, paper->stored->seq, &is_known, error))
 			return false;
 		if (is_known)
 			continue;
 		if (!match_page_save_waiting(store, filter->id, query, paper->stored,
-		        &match_page->moment, error))
+		        &match_page->context, error))
 			return false;
 		report->waiting++;
 	}
@@ -219,12 +219,12 @@ match_page_run(struct match_page *match_page, struct store *store,
 	struct batch_result answer;
 
 	if (!batch_eval_run(
-	        match_page->bulk, filter->canonical, &filter->papers, &answer, NULL)) {
+	        match_page->batch, filter->canonical, &filter->papers, &answer, NULL)) {
 		report->broken++;
 		return true;
 	}
-	report->asked++;
-	report->compared += bitset_count(&filter->papers);
+	report->filters++;
+	report->papers += bitset_count(&filter->papers);
 	return save_found(match_page, store, filter, &answer.yes, report, error) &&
 	       (bitset_is_empty(&answer.waiting) ||
 	           save_waiting(

@@ -1,5 +1,5 @@
 /*
- * percolator.c - which filters a batch of papers is worth showing to.
+ * percolator.c - looks up the filters that may match a batch of papers.
  */
 #include "service/match/percolator.h"
 
@@ -7,8 +7,8 @@
 
 #include "store/paper/filter_index.h"
 
-/* To look for a term takes as long as to walk past so many, each with a filter. */
-#define WALK_PAST 6
+/* Looking up a term takes as long as scanning this many. */
+#define SCAN_MAX 6
 
 /* A term and the papers that have it. */
 struct probe {
@@ -17,7 +17,7 @@ struct probe {
 	struct bitset papers;
 };
 
-/* The probes of one kind, which stand together when they are sorted. */
+/* Probes of one kind, adjacent in the sorted list. */
 struct probes_of_kind {
 	enum term_kind kind;
 	unsigned first;
@@ -27,15 +27,15 @@ struct probes_of_kind {
 struct percolator {
 	unsigned paper_count;
 	GHashTable *seen;  /* of struct probe * */
-	GPtrArray *probes; /* of the same, which it owns */
+	GPtrArray *probes; /* sorted, owned */
 	GPtrArray *kinds;  /* of struct probes_of_kind *; NULL: not sorted yet */
-	int64_t after;     /* masks are of the ids in (after, after + length] */
+	int64_t after;     /* sets are of the ids in (after, after + length] */
 	unsigned length;
 	unsigned capacity;
 	struct bitset *masks;
-	const struct probes_of_kind *kind; /* the one that is being looked up */
-	const struct probe *last;          /* the one that was walked by, or NULL */
-	GString *last_text;                /* of it, and empty at the start */
+	const struct probes_of_kind *kind; /* the current one */
+	const struct probe *last;          /* the last one scanned, or NULL */
+	GString *last_text;                /* of `last`; empty at the start */
 	enum term_kind last_kind;
 };
 
@@ -151,7 +151,7 @@ append_text(GString *json, const char *text)
 	g_string_append_c(json, '"');
 }
 
-/* Neighbours in the store are looked up one after another. */
+/* Sorted, since neighbours in the store are looked up in sequence. */
 static void
 sort_probes(struct percolator *percolator)
 {
@@ -215,9 +215,9 @@ look_for_terms(struct percolator *percolator, struct store *store,
 	return true;
 }
 
-/* The filters of one term follow each other. */
+/* Filters of one term are adjacent. */
 static void
-take_walked(void *data, const struct term *term, int64_t filter_id)
+add_scanned(void *data, const struct term *term, int64_t filter_id)
 {
 	struct percolator *percolator = data;
 	GString *last_text = percolator->last_text;
@@ -243,7 +243,7 @@ walk_terms(struct percolator *percolator, struct store *store,
 	percolator->last = g_hash_table_lookup(percolator->seen, &always);
 	percolator->last_kind = TERM_ALWAYS;
 	g_string_truncate(percolator->last_text, 0);
-	return filter_index_foreach(store, range, take_walked, percolator, error);
+	return filter_index_foreach(store, range, add_scanned, percolator, error);
 }
 
 bool
@@ -263,10 +263,10 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	if (!length)
 		return true;
 	memset(percolator->masks, 0, length * sizeof(struct bitset));
-	/* In one transaction: a lock for each would cost more than all the rest. */
+	/* One transaction: a lock for each lookup would dominate the cost. */
 	if (!store_begin_reading(store, &transaction, error))
 		return false;
-	return last <= (int64_t)percolator->probes->len * WALK_PAST
+	return last <= (int64_t)percolator->probes->len * SCAN_MAX
 	           ? walk_terms(percolator, store, &range, error)
 	           : look_for_terms(percolator, store, &range, error);
 }

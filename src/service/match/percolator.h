@@ -1,10 +1,10 @@
 /*
- * percolator.h - which filters a batch of papers is worth showing to.
+ * percolator.h - looks up the filters that may match a batch of papers.
  *
- * The papers' terms are looked up among those that filters are filed under: a filter
- * that comes of it, and the papers that brought it, are candidates.  It finds all
- * that the filters find, and others: the evaluator decides.  Memory goes with the
- * papers and with PERCOLATOR_RANGE, not with the filters.
+ * Terms of the papers are looked up in the filter index. Candidates are filters that
+ * require one of these terms, each with the papers that have it: a superset of the
+ * matches, which the evaluator decides. Memory depends on the papers and on
+ * PERCOLATOR_RANGE, not on the number of filters.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_PERCOLATOR_H
 #define PAPERBOY_SERVICE_MATCH_PERCOLATOR_H
@@ -18,7 +18,7 @@
 #include "query/query.h"
 #include "store/core/store.h"
 
-/* Ids of filters that are looked up at once: 16 MB. */
+/* Number of filter ids in one lookup: 16 MB. */
 #define PERCOLATOR_RANGE 1048576
 
 struct percolator;
@@ -27,29 +27,30 @@ struct percolator *percolator_new(void);
 void percolator_free(struct percolator *percolator);
 PB_DEFINE_AUTO(percolator, percolator_free);
 
-/** Add a paper: the first one is paper 0.  At most BATCH_EVAL_PAPERS, none after the
- * first look. */
+/**
+ * Add a paper, numbered from 0: at most BATCH_EVAL_PAPERS, all before the first lookup.
+ */
 void
 percolator_add(struct percolator *percolator, const struct query_document *document);
 
 /**
- * Look up the filters with ids above one, up to PERCOLATOR_RANGE of them; what was
- * looked up before is forgotten.  A transaction of its own, which only reads.
+ * Look up filters with ids above `after`, up to PERCOLATOR_RANGE of them, and drop the
+ * previous lookup. Opens a read transaction of its own.
  *
- * @param last  the highest id to be looked for
+ * @param last  highest id to look up
  */
 bool percolator_look_up(struct percolator *percolator, struct store *store,
     int64_t after, int64_t last, GError **error);
 
 /**
- * Find the next candidate among those looked up.
+ * Find the next candidate of the lookup.
  *
- * @param id  the one before, or `after`; set to the candidate, or to the end of what
- *            was looked up when there is none
+ * @param id  the previous one, or `after`; set to the candidate, or to the end of the
+ *            lookup when there is none
  */
 bool percolator_find_next(const struct percolator *percolator, int64_t *id);
 
-/** Get the papers that brought a candidate. */
+/** Get the papers for which to evaluate a candidate. */
 const struct bitset *
 percolator_get_papers(const struct percolator *percolator, int64_t id);
 

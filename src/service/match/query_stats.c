@@ -1,5 +1,5 @@
 /*
- * query_stats.c - what helps to mend a filter.
+ * query_stats.c - suggestions for a filter from statistics of the archive.
  */
 #include "service/match/query_stats.h"
 
@@ -9,16 +9,16 @@
 #include "query/text/stem.h"
 #include "store/paper/archive.h"
 
-/* Long forms that are told of one short form: the most frequent ones. */
-#define FORMS_MOST 2
+/* Maximum number of long forms of an acronym, most frequent first. */
+#define FORMS_MAX 2
 
-/* Where hints are being collected. */
+/* State of a collection. */
 struct query_stats {
 	struct store *store;
 	const struct query *query;
 	const struct search_scope *scope;
 	GPtrArray *notes;
-	GHashTable *reported; /* words that were spoken of, char * */
+	GHashTable *reported; /* words handled so far, char * */
 };
 
 static bool
@@ -35,10 +35,10 @@ count_others(void *data, const struct stored_paper *stored,
 	return true;
 }
 
-/* Papers of the scope with a long form that the filter does not find. */
+/* Count papers in scope that have a long form but do not match the filter. */
 static bool
-note_long_form(const struct query_stats *query_stats,
-    const struct archive_acronym *form, GError **error)
+add_long_form(const struct query_stats *query_stats, const struct archive_acronym *form,
+    GError **error)
 {
 	g_autofree char *text = g_strconcat("\"", form->shown, "\"", NULL);
 	pb_auto(query) query = query_parse(
@@ -48,7 +48,7 @@ note_long_form(const struct query_stats *query_stats,
 
 	if (!query)
 		return true;
-	if (!search_each(query_stats->store, query, query_stats->scope, count_others,
+	if (!search_foreach(query_stats->store, query, query_stats->scope, count_others,
 	        pair, NULL, error))
 		return false;
 	if (count)
@@ -59,21 +59,21 @@ note_long_form(const struct query_stats *query_stats,
 }
 
 static bool
-note_forms(const struct query_stats *query_stats, const char *folded, GError **error)
+add_forms(const struct query_stats *query_stats, const char *folded, GError **error)
 {
 	g_autoptr(GPtrArray) forms =
-	    archive_load_acronyms(query_stats->store, folded, FORMS_MOST, error);
+	    archive_load_acronyms(query_stats->store, folded, FORMS_MAX, error);
 
 	if (!forms)
 		return false;
 	for (unsigned i = 0; i < forms->len; i++)
-		if (!note_long_form(query_stats, forms->pdata[i], error))
+		if (!add_long_form(query_stats, forms->pdata[i], error))
 			return false;
 	return true;
 }
 
 static bool
-note_unknown(const struct query_stats *query_stats, const char *folded, GError **error)
+add_unknown(const struct query_stats *query_stats, const char *folded, GError **error)
 {
 	g_autofree char *near = NULL, *near_folded = NULL;
 	int64_t papers;
@@ -113,16 +113,16 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 		if (!papers && is_prefix)
 			g_ptr_array_add(query_stats->notes,
 			    msg_new(MSG_NOTE_PREFIX, "word", text, NULL));
-		if (!papers && !is_prefix && !note_unknown(query_stats, text, error))
+		if (!papers && !is_prefix && !add_unknown(query_stats, text, error))
 			return false;
 		if (!is_prefix && phrase->words->len == 1 &&
-		    !note_forms(query_stats, text, error))
+		    !add_forms(query_stats, text, error))
 			return false;
 	}
 	return true;
 }
 
-/* What is under a NOT needs no help: nobody misses it. */
+/* Words under a NOT need no suggestions. */
 static bool
 add_node(struct query_stats *query_stats, const struct node *node, GError **error)
 {
@@ -150,7 +150,7 @@ query_stats_add(struct store *store, const struct query *query,
 	struct query_stats query_stats = {store, query, scope, notes, reported};
 	int64_t papers;
 
-	/* Before the first paper no word is known. */
+	/* In an empty archive every word is unknown. */
 	return papers_count(store, &papers, error) &&
 	       (!papers || add_node(&query_stats, query->root, error));
 }

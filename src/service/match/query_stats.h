@@ -1,6 +1,6 @@
 /*
- * query_stats.h - what helps to mend a filter: the nearest word for one that no paper
- * has, and what its short forms stand for.  Told, never applied.
+ * query_stats.h - suggestions for a filter from statistics of the archive: the closest
+ * word for an unknown one, and long forms of acronyms.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
 #define PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
@@ -11,11 +11,11 @@
 #include "service/match/search.h"
 
 /**
- * Add what there is to say about a query's words:
+ * Add suggestions for the words of a query:
  *   difusion: no paper has it; diffusion is in 214
  *   12 more papers with "low-rank adaptation": add it with OR?
  *
- * @param scope  in which the papers with a long form are counted
+ * @param scope  in which papers with a long form are counted
  * @param notes  of struct msg *, added to
  */
 bool query_stats_add(struct store *store, const struct query *query,

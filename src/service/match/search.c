@@ -1,5 +1,5 @@
 /*
- * search.c - papers of the archive that a query finds, the best first.
+ * search.c - searches the archive for papers that match a query.
  */
 #include "service/match/search.h"
 
@@ -14,8 +14,8 @@
 #include "service/match/match.h"
 #include "store/paper/archive.h"
 
-/* A scan under way. */
-struct hunt {
+/* A scan of candidates. */
+struct scan {
 	struct store *store;
 	const struct query *query;
 	int64_t now;
@@ -32,25 +32,25 @@ load_class(void *data, const char *folded, GError **error)
 static bool
 decide(void *data, const struct stored_paper *stored, GError **error)
 {
-	struct hunt *hunt = data;
+	struct scan *state = data;
 	pb_auto(query_document) document =
-	    match_make_document(hunt->store, stored, hunt->now, error);
+	    match_make_document(state->store, stored, state->now, error);
 
 	if (!document)
 		return false;
 	query_document_finalize(document, QUERY_FINALITY_ALL);
-	if (query_evaluate(hunt->query, document, QUERY_AS_REPORTED) != QUERY_TRUE)
+	if (query_evaluate(state->query, document, QUERY_AS_REPORTED) != QUERY_TRUE)
 		return true;
-	return hunt->found(hunt->data, stored, document, error);
+	return state->found(state->data, stored, document, error);
 }
 
 bool
-search_each(struct store *store, const struct query *query,
+search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error)
 {
 	const struct term_frequencies lexicon = {load_class, store};
-	struct hunt hunt = {.store = store,
+	struct scan state = {.store = store,
 	    .query = query,
 	    .now = scope->now,
 	    .found = found,
@@ -65,7 +65,7 @@ search_each(struct store *store, const struct query *query,
 	if (!fts_query_format(query, &lexicon, &expression, error))
 		return false;
 	scan.match = expression;
-	if (!archive_scan(store, &scan, decide, &hunt, &is_more, error))
+	if (!archive_scan(store, &scan, decide, &state, &is_more, error))
 		return false;
 	if (is_cut)
 		*is_cut = is_more;
@@ -93,7 +93,7 @@ search_answer_free(struct search_answer *answer)
 	g_free(answer);
 }
 
-/* What has been found so far: the best of it, the worst of them first. */
+/* The best results so far. */
 struct ranking {
 	struct store *store;
 	const struct query *query;
@@ -118,7 +118,7 @@ is_better(const struct search_result *one, const struct search_result *other)
 }
 
 static bool
-note(void *data, const struct stored_paper *stored,
+add_result(void *data, const struct stored_paper *stored,
     const struct query_document *document, GError **error)
 {
 	struct ranking *ranking = data;
@@ -140,7 +140,7 @@ note(void *data, const struct stored_paper *stored,
 	g_ptr_array_insert(ranking->results, (int)at, result);
 	if (ranking->results->len > ranking->limit)
 		g_ptr_array_remove_index(ranking->results, ranking->limit);
-	/* Only those few are loaded again; the scan's own row goes on. */
+	/* Load a copy: the scan reuses its row. */
 	result->stored = papers_load(ranking->store, stored->seq, error);
 	return result->stored != NULL;
 }
@@ -190,7 +190,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 
 	if (limit < 1 || limit > BOUNDS_SEARCH_RESULTS) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "a search can tell 1 to %d papers", BOUNDS_SEARCH_RESULTS);
+		    "a search returns 1 to %d papers", BOUNDS_SEARCH_RESULTS);
 		return NULL;
 	}
 	query = query_parse(
@@ -204,7 +204,8 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	ranking.query = query;
 	ranking.rank = rank;
 	ranking.results = answer->results;
-	if (!search_each(store, query, scope, note, &ranking, &answer->is_cut, error))
+	if (!search_foreach(
+	        store, query, scope, add_result, &ranking, &answer->is_cut, error))
 		return NULL;
 	answer->found = ranking.found;
 	return g_steal_pointer(&answer);

@@ -1,9 +1,8 @@
 /*
- * search.h - papers of the archive that a query finds, the best first.
+ * search.h - searches the archive for papers that match a query, best first.
  *
- * The archive's index names candidates; the same evaluator that matches live papers
- * decides on each.  What was not told of a paper counts as false here, so that there
- * is an answer now.
+ * The full-text index supplies candidates and the evaluator decides, as in matching.
+ * Here a field that is not reported counts as false, so that there is a result now.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_SEARCH_H
 #define PAPERBOY_SERVICE_MATCH_SEARCH_H
@@ -18,54 +17,55 @@
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
-/* Where to look. */
+/* Papers to search. */
 struct search_scope {
-	const char *oldest_day; /* papers listed last before it are left out; or NULL */
-	unsigned most; /* papers to ask about, the newest; 0: the usual bound */
-	int64_t now;   /* ages are measured from it */
-	/* For what was hit: of a language, by enum msg_id; NULL is English */
+	const char *oldest_day; /* skips papers last listed before; or NULL */
+	unsigned most; /* maximum number of candidates, newest first; 0: the default */
+	int64_t now;   /* origin of ages, s */
+	/* Language of explanations, by enum msg_id; NULL: English */
 	const char *const *texts;
 };
 
-/** Told of each paper that a query finds. @return false to end, with the error set */
+/** Called for each match. @return false to stop, with the error set */
 typedef bool (*search_found)(void *data, const struct stored_paper *stored,
     const struct query_document *document, GError **error);
 
 /**
- * Go through what a query finds, newest first.
+ * Call a function for each match, newest first.
  *
- * @param found   must not look into the archive itself
- * @param is_cut  NULL, or set to whether older papers were not asked about
+ * @param found   must not use the archive itself
+ * @param is_cut  NULL, or set to whether older candidates were skipped
  */
-bool search_each(struct store *store, const struct query *query,
+bool search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error);
 
-/** Make ready to rank what a query finds, by the words of the archive. */
+/** Prepare a ranking of matches by the word frequencies of the archive. */
 struct rank *
 search_make_rank(struct store *store, const struct query *query, GError **error);
 
 struct search_result {
 	struct stored_paper *stored; /* owned */
 	double score;                /* see query/eval/rank.h */
-	char *words;                 /* what was hit, for a reader */
+	char *words;                 /* explanation */
 };
 
 struct search_answer {
 	char *canonical;
 	GPtrArray *warnings; /* of struct msg * */
 	GPtrArray *results;  /* of struct search_result *, best first */
-	unsigned found;      /* how many there are, told or not */
-	bool is_cut;         /* of the newest BOUNDS_SEARCH_PAPERS candidates only */
+	unsigned found;      /* total number of matches */
+	bool
+	    is_cut; /* only the newest BOUNDS_SEARCH_PAPERS candidates were evaluated */
 };
 
 /**
  * Search the archive.
  *
  * @param text     as typed
- * @param limit    results that are told, 1 to BOUNDS_SEARCH_RESULTS
- * @param problem  NULL, or cleared by the caller: filled when the text is refused
- * @return NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT or what the store says
+ * @param limit    maximum number of results, 1 to BOUNDS_SEARCH_RESULTS
+ * @param problem  NULL, or cleared by the caller: filled on a syntax error
+ * @return NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT or the store's error
  */
 struct search_answer *
 search_run(struct store *store, const char *text, const struct search_scope *scope,
