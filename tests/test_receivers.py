@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_receivers.py - letters that real mail servers hand in, by every receiver there is.
+"""test_receivers.py - real mail servers deliver to each receiver.
 
-A Postfix delivers by LMTP, by a pipe to paperboyctl receive, and through a Dovecot
-into a Maildir: the same letters end as equal rows.
+Postfix delivers by LMTP, by a pipe to `paperboyctl receive`, and through Dovecot to a
+Maildir; equal mails become equal rows.
 """
 
 import os
@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+from conversations import PARSER
 from daemon import Instance
 from sample_mail import sample_mails
 from peers import Dovecot, Postfix, make_ca
@@ -23,52 +24,48 @@ TAGGED = "paperboy+r-mfrggzdf"
 RECEIVERS = ("lmtp", "pipe", "maildir")
 TRACES = rb"(?mi)^(received|return-path|delivered-to|x-original-to):.*(\n[ \t].*)*\n"
 
-# user= may be nobody who has to do with the mail system itself
+# pipe(8) does not allow user= to be the owner of the mail system
 PIPE = """\
 paperboy  unix - n n - - pipe flags=DR user=nobody:mail
   argv={ctl} -c {config} --now {now} receive --recipient ${{original_recipient}} --sender ${{sender}}
 """
 
 
-def reader():
-    return os.path.join(top_builddir(), "paperboy-parser")
-
-
 def new_instance(tap, name, **settings):
     return Instance(tap.subdirectory(name), maildir=os.path.join(tap.directory, name, "out"),
-                 **{"receive__parser": reader(), "huggingface__enabled": True} | settings)
+                 **{"receive__parser": PARSER, "huggingface__enabled": True} | settings)
 
 
 class Network:
-    """Three houses, a receiver to each; or one house with all receivers."""
+    """Three instances with a receiver each, or one instance with all receivers."""
 
-    def __init__(self, tap, name, reader_path, is_one):
+    def __init__(self, tap, name, parser, is_one):
         self.directory = tap.subdirectory(name)
         self.dovecot_mail = os.path.join(self.directory, "dovecot", "mail", "example.org")
         sockets = {receiver: os.path.join(self.directory, f"{receiver}.sock") for receiver in RECEIVERS}
-        # Dovecot puts the tagged address into the Maildir of the plain one
+        # Dovecot delivers mail to the tagged address to the Maildir of the plain one
         inbox = os.path.join(self.dovecot_mail, "paperboy")
-        # where Dovecot tells what RCPT said
+        # Dovecot records the recipient in this header
         field = {"receive__recipient_header": "Delivered-To"}
         if is_one:
             instance = new_instance(
-                tap, name + "-house", receive__lmtp_socket=sockets["lmtp"],
+                tap, name + "-all", receive__lmtp_socket=sockets["lmtp"],
                 receive__lmtp_group="postfix", receive__maildir=inbox,
-                receive__parser=reader_path, **field)
+                receive__parser=parser, **field)
             self.instances = dict.fromkeys(RECEIVERS, instance)
-            # what the group of Postfix may write to, a pipe's user may not
+            # the user of the pipe may not write to the socket of the postfix group
             sockets["pipe"] = sockets["lmtp"]
         else:
             self.instances = {
                 "lmtp": new_instance(
                     tap, name + "-lmtp", receive__lmtp_socket=sockets["lmtp"],
-                    receive__lmtp_group="postfix", receive__parser=reader_path),
+                    receive__lmtp_group="postfix", receive__parser=parser),
                 "pipe": new_instance(
                     tap, name + "-pipe", receive__lmtp_socket=sockets["pipe"],
-                    receive__lmtp_group="mail", receive__parser=reader_path),
+                    receive__lmtp_group="mail", receive__parser=parser),
                 "maildir": new_instance(
                     tap, name + "-maildir", receive__maildir=inbox,
-                    receive__parser=reader_path, **field),
+                    receive__parser=parser, **field),
             }
         ca = make_ca(self.directory)
         os.makedirs(os.path.join(self.directory, "dovecot"))
@@ -107,11 +104,11 @@ class Network:
         instance = self.instances[receiver]
         self.children[id(instance)].wait_fact(
             lambda: instance.value("SELECT count(*) FROM inbox WHERE state = ?", state)
-            >= count, f"{count} letters {state} by {receiver}", deadline_s)
+            >= count, f"{count} mails {state} by {receiver}", deadline_s)
 
 
 def bare(raw):
-    """A letter without what the receivers add."""
+    """A mail without the headers that receivers add."""
     return re.sub(TRACES, b"", raw.replace(b"\r\n", b"\n")).rstrip(b"\n")
 
 
@@ -123,9 +120,9 @@ def rows_of(instance):
     }
 
 
-def every_road_gives_equal_rows(tap):
-    """200 letters of all kinds by LMTP, a pipe and a Maildir end as equal rows"""
-    network = Network(tap, "equal", "/nonexistent/reader", is_one=False)
+def all_receivers_store_equal_rows(tap):
+    """200 mails of all kinds by LMTP, a pipe and a Maildir become equal rows"""
+    network = Network(tap, "equal", "/nonexistent/parser", is_one=False)
     sent = sample_mails(COUNT)
     network.send(sent)
     for receiver in RECEIVERS:
@@ -138,14 +135,14 @@ def every_road_gives_equal_rows(tap):
         for key, row in rows[receiver].items():
             wanted = rows["lmtp"][key]
             assert row[1:] == wanted[1:], (receiver, row, wanted)
-            # a Maildir does not tell the sender; its Return-Path does
+            # a Maildir has the sender in Return-Path only
             assert row[0] == (None if receiver == "maildir" else SENDER), (receiver, row[0])
     assert {row[1] for row in rows["lmtp"].values()} == {TAGGED}
-    # no try was counted while the reader was not there
+    # no tries were counted while the parser was missing
     for receiver in RECEIVERS:
         instance = network.instances[receiver]
         assert instance.value("SELECT sum(tries) FROM inbox") == 0
-        instance.set(receive__parser=reader())
+        instance.set(receive__parser=PARSER)
         instance.ctl("reload")
     for receiver in RECEIVERS:
         network.wait(receiver, COUNT, "done")
@@ -161,9 +158,9 @@ def every_road_gives_equal_rows(tap):
     assert len(seen) == COUNT and all(name.endswith(":2,S") for name in seen)
 
 
-def all_roads_count_once(tap):
-    """the same letters by two receivers into one house count once each"""
-    network = Network(tap, "once", reader(), is_one=True)
+def mails_of_two_receivers_are_stored_once(tap):
+    """mails that two receivers of an instance get are stored once"""
+    network = Network(tap, "once", PARSER, is_one=True)
     network.send(sample_mails(30), ("lmtp.example", "example.org"))
     network.postfix.wait_empty(60)
     inbox = os.path.join(network.dovecot_mail, "paperboy")
@@ -172,9 +169,9 @@ def all_roads_count_once(tap):
     assert network.instances["lmtp"].value("SELECT count(*) FROM inbox") == 30
 
 
-def away_means_later(tap):
-    """while the daemon is away Postfix keeps the letters; then they come"""
-    network = Network(tap, "away", reader(), is_one=False)
+def mail_waits_while_the_daemon_is_stopped(tap):
+    """Postfix queues mails while the daemon is stopped, and delivers them later"""
+    network = Network(tap, "away", PARSER, is_one=False)
     daemons = [network.children[id(network.instances[receiver])] for receiver in ("lmtp", "pipe")]
     for daemon in daemons:
         daemon.wait_line("started")
@@ -195,6 +192,6 @@ def away_means_later(tap):
 
 
 with Tap() as tap:
-    tap.run(every_road_gives_equal_rows, tap)
-    tap.run(all_roads_count_once, tap)
-    tap.run(away_means_later, tap)
+    tap.run(all_receivers_store_equal_rows, tap)
+    tap.run(mails_of_two_receivers_are_stored_once, tap)
+    tap.run(mail_waits_while_the_daemon_is_stopped, tap)
