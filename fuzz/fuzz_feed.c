@@ -78,9 +78,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	g_assert(!error && bulletin->entries->len <= BOUNDS_PAPERS_BATCH);
 	g_assert(!*bulletin->day || fetch_days_is_valid(bulletin->day));
-	check_listings(feed_source_make(bulletin, "made-up", DAY));
-	check_listings(arxiv_listing_make(bulletin, DAY, &error));
+	check_listings(feed_source_make_listings(bulletin, "made-up", DAY));
+	check_listings(arxiv_listing_from_feed(bulletin, DAY, &error));
 	g_clear_error(&error);
-	check_listings(arxiv_listing_make_found(bulletin, &error));
+	check_listings(arxiv_listing_from_api(bulletin, &error));
 	return 0;
 }

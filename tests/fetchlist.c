@@ -50,8 +50,8 @@ main(int argc, char **argv)
 	bulletin = feed_xml_parse(xml, NULL, &error);
 	if (bulletin)
 		listings = bulletin->total >= 0
-		               ? arxiv_listing_make_found(bulletin, &error)
-		               : arxiv_listing_make(bulletin, bulletin->day, &error);
+		               ? arxiv_listing_from_api(bulletin, &error)
+		               : arxiv_listing_from_feed(bulletin, bulletin->day, &error);
 	for (guint i = 0; listings && i < listings->len; i++)
 		print_listing(listings->pdata[i]);
 	if (error)

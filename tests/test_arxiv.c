@@ -31,7 +31,7 @@ parse(const char *xml, GError **error)
 	g_autoptr(GBytes) bytes = g_bytes_new(xml, strlen(xml));
 	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, error);
 
-	return bulletin ? arxiv_listing_make(bulletin, DAY, error) : NULL;
+	return bulletin ? arxiv_listing_from_feed(bulletin, DAY, error) : NULL;
 }
 
 static GPtrArray *
@@ -245,7 +245,7 @@ an_answer_of_the_api_is_read_whole(void)
 	    "</entry><entry><id>http://arxiv.org/abs/2611.99999v1</id></entry></feed>";
 	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
 	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
-	g_autoptr(GPtrArray) found = arxiv_listing_make_found(bulletin, NULL);
+	g_autoptr(GPtrArray) found = arxiv_listing_from_api(bulletin, NULL);
 	const struct paper *paper = ((struct listing *)found->pdata[0])->paper;
 	g_autofree char *authors = join(paper->authors);
 	g_autofree char *categories = join(paper->categories);
@@ -273,7 +273,7 @@ an_error_of_the_api_is_an_entry(void)
 	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(arxiv_listing_make_found(bulletin, &error));
+	g_assert_null(arxiv_listing_from_api(bulletin, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	g_assert_nonnull(strstr(error->message, "incorrect id format for 1"));
 }
@@ -302,7 +302,7 @@ struct served {
 static bool
 count_wait(void *data, int64_t ms)
 {
-	g_assert_cmpint(ms, ==, ARXIV_GAP_MS);
+	g_assert_cmpint(ms, ==, ARXIV_REQUEST_INTERVAL_MS);
 	((struct served *)data)->waits++;
 	return true;
 }
@@ -339,7 +339,7 @@ fetch(struct served *served, const char *mode, const char *etag,
     struct source_answer *answer, GError **error)
 {
 	g_autofree char *url = paperserver_mode_url(served->server, mode);
-	const struct arxiv_options options = {url, url, ARXIV_GAP_MS};
+	const struct arxiv_options options = {url, url, ARXIV_REQUEST_INTERVAL_MS};
 	pb_auto(source) source = arxiv_new(&options, "cs.CL");
 
 	g_assert_cmpstr(source->name, ==, "arxiv/cs.CL");
@@ -399,7 +399,7 @@ a_server_that_misbehaves_is_an_error_of_its_kind(void)
 		enum pb_error code;
 		const char *message;
 	} rows[] = {
-	    {"feed-unknown", PB_ERROR_PERMANENT, "no category 'cs.CL'"},
+	    {"feed-unknown", PB_ERROR_PERMANENT, "no such arXiv category 'cs.CL'"},
 	    {"feed-limit", PB_ERROR_TEMPORARY, "429"},
 	    {"feed-cut", PB_ERROR_INPUT, "line"},
 	    {"feed-laughs", PB_ERROR_INPUT, "DOCTYPE"},
@@ -460,7 +460,8 @@ a_day_that_has_gone_by_is_asked_of_the_api(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *url =
 		    paperserver_mode_url(served.server, "feed-found-250");
-		const struct arxiv_options options = {url, url, ARXIV_GAP_MS};
+		const struct arxiv_options options = {
+		    url, url, ARXIV_REQUEST_INTERVAL_MS};
 		pb_auto(source) source = arxiv_new(&options, "cs.CL");
 		g_autoptr(GError) error = NULL;
 		struct source_answer answer;

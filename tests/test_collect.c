@@ -338,7 +338,7 @@ a_source_that_works_again_has_not_failed_any_more(void)
 	/* The next list is of another day. */
 	fake.bad_day = "2026-11-17";
 	fake.source.kind = SOURCE_DATED;
-	fake.source.fetch_now = fetch_today;
+	fake.source.poll = fetch_today;
 	run(fixture, &fake, false, now + 1200);
 	assert_report(fixture, NULL, now + 1200);
 	fake_clear(&fake);

@@ -38,7 +38,7 @@ add(GPtrArray *listings, const char *day, unsigned number)
 }
 
 static bool
-fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+poll(struct source *source, struct http *http, const char *today, const char *etag,
     struct source_answer *answer, GError **error)
 {
 	struct fake *fake = (struct fake *)source;
@@ -79,7 +79,7 @@ fake_init(struct fake *fake)
 	            .label = "arXiv cs.CL",
 	            .kind = SOURCE_DATED,
 	            .expected_by = EXPECTED_BY,
-	            .fetch_now = fetch_now,
+	            .poll = poll,
 	        },
 	};
 	g_strlcpy(fake->yesterday, "2026-10-30", sizeof(fake->yesterday));

@@ -28,7 +28,7 @@ parse(const char *xml)
 	pb_auto(feed_xml) bulletin = parse_bytes(xml, strlen(xml), &error);
 
 	g_assert_no_error(error);
-	return feed_source_make(bulletin, "lab", TODAY);
+	return feed_source_make_listings(bulletin, "lab", TODAY);
 }
 
 static char *

@@ -249,11 +249,11 @@ a_bad_page_is_refused_and_says_where(void)
 	    {"[{\"paper\":{\"id\":\"a\",\"title\":\"t\"}},{\"paper\":5}]", "element 1"},
 	    {"[{\"paper\":{\"title\":\"t\"}}]",
 	        "element 0 of the list is malformed: paper.id"},
-	    {PAGE("", ""), "there is no title"},
+	    {PAGE("", ""), "blank title"},
 	    {PAGE(",\"title\":5", ",\"title\":\"t\""), "paper.title is not a string"},
-	    {PAGE(",\"title\":\"\"", ""), "there is no title"},
-	    {PAGE("", ",\"title\":5"), "there is no title"},
-	    {PAGE(",\"title\":\" \\u200b\\n \"", ""), "there is no title"},
+	    {PAGE(",\"title\":\"\"", ""), "blank title"},
+	    {PAGE("", ",\"title\":5"), "blank title"},
+	    {PAGE(",\"title\":\" \\u200b\\n \"", ""), "blank title"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -501,7 +501,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 	    {"204", PB_ERROR_PERMANENT, -1, "status 204"},
 	    {"304", PB_ERROR_PERMANENT, -1, "status 304"},
 	    {"error-200", PB_ERROR_INPUT, -1, "something broke"},
-	    {"cut", PB_ERROR_INPUT, -1, "the list is not JSON: line 1, column"},
+	    {"cut", PB_ERROR_INPUT, -1, "invalid JSON: line 1, column"},
 	    {"object", PB_ERROR_INPUT, -1, "not a JSON array"},
 	    {"html", PB_ERROR_INPUT, -1, "line 1, column 1"},
 	    {"papers-5000", PB_ERROR_LIMIT, -1, "more than 50 pages"},
@@ -591,7 +591,7 @@ a_folder_is_a_source_too(void)
 	/* A folder that is mistyped, or not mounted, is no quiet day. */
 	g_assert_false(fetch(base, DAY, NULL, &answer, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_nonnull(strstr(error->message, "there is no folder"));
+	g_assert_nonnull(strstr(error->message, "no such directory"));
 }
 
 /* Leave the process hardly more memory than it has. */

@@ -177,7 +177,7 @@ def at_info(tap):
     assert len(tokens) >= 3, tokens
     # and yet it tells what an operator needs
     for pattern in (
-        r"info    paperboyd \S+ started", r"warning fetch failed source=hf day=\S+: .*not JSON",
+        r"info    paperboyd \S+ started", r"warning fetch failed source=hf day=\S+: .*invalid JSON",
         r"info    digests built due=\d", r"info    collector done answers=",
         r"info    delivery sent outbox=1 attempt=1 code=250 status=2.0.0$",
         r"warning delivery failed outbox=\d+ attempt=1 scope=message stage=rcpt "

@@ -741,7 +741,7 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	bytes = g_string_free_to_bytes(xml);
 	bulletin = feed_xml_parse(bytes, NULL, &error);
 	g_assert_no_error(error);
-	listings = feed_source_make(bulletin, poll->feed, day);
+	listings = feed_source_make_listings(bulletin, poll->feed, day);
 	g_assert_true(
 	    papers_save_fetch(fixture->store, &batch, listings, &saved, &error));
 	g_assert_no_error(error);

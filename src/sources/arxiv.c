@@ -1,5 +1,5 @@
 /*
- * arxiv.c - one category of arXiv's daily announcements as a source.
+ * arxiv.c - source: the daily announcements of one arXiv category.
  */
 #include "sources/arxiv.h"
 
@@ -13,11 +13,10 @@
 #include "sources/arxiv_listing.h"
 #include "sources/feed_xml.h"
 
-/* Rebuilt at midnight Eastern, which is 05:00 UTC at the latest; three hours more. */
+/* Midnight Eastern is 05:00 UTC at the latest; plus three hours. */
 #define EXPECTED_BY (8 * 60)
 
-/* Submissions of a day end at 14:00 Eastern
- * (https://info.arxiv.org/help/availability.html). */
+/* Daily submission deadline (https://info.arxiv.org/help/availability.html). */
 #define EASTERN    "America/New_York"
 #define DEADLINE_S (14 * CLOCK_HOUR_S)
 
@@ -26,10 +25,10 @@
 struct arxiv {
 	struct source source;
 	char *name, *label;
-	char *feed_url, *api_url; /* without a slash at the end */
+	char *feed_url, *api_url; /* without a final slash */
 	char *category;
-	int64_t gap_ms;
-	bool is_folder;
+	int64_t request_interval_ms;
+	bool is_directory;
 };
 
 bool
@@ -47,7 +46,7 @@ arxiv_is_category(const char *text)
 }
 
 static char *
-without_slash(const char *url)
+strip_slashes(const char *url)
 {
 	size_t length = strlen(url);
 
@@ -56,49 +55,48 @@ without_slash(const char *url)
 	return g_strndup(url, length);
 }
 
-/* The title of a feed that tells of an error, with status 400 and with 200. */
+/* Errors come as a feed with this title, with status 400 or 200. */
 static bool
-is_feed_error(const struct feed_xml *bulletin)
+is_feed_error(const struct feed_xml *feed)
 {
-	return bulletin->title && g_str_has_prefix(bulletin->title, "Feed error");
+	return feed->title && g_str_has_prefix(feed->title, "Feed error");
 }
 
 static void
 set_feed_error(
     const struct arxiv *self, const struct http_response *response, GError **error)
 {
-	pb_auto(feed_xml) bulletin =
+	pb_auto(feed_xml) feed =
 	    feed_xml_parse(response->body, response->final_url, NULL);
-	g_autofree char *reported = bulletin
-	                                ? feed_xml_format_line(bulletin->title,
+	g_autofree char *message = feed ? feed_xml_format_line(feed->title,
 	                                      FEED_XML_PLAIN, BOUNDS_SOURCE_ERROR_BYTES)
 	                                : NULL;
 
-	if (bulletin && is_feed_error(bulletin))
+	if (feed && is_feed_error(feed))
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "arXiv has no category '%s': %s", self->category, reported);
+		    "no such arXiv category '%s': %s", self->category, message);
 	else
-		source_set_status_error(response->status, reported, error);
+		source_set_status_error(response->status, message, error);
 }
 
-/* Fill an answer from a feed's octets. @param day  of a feed that tells none */
+/* @param day  used if the feed has no date */
 static bool
 read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *day,
     struct source_answer *answer, GError **error)
 {
-	pb_auto(feed_xml) bulletin = feed_xml_parse(xml, url, error);
+	pb_auto(feed_xml) feed = feed_xml_parse(xml, url, error);
 	GPtrArray *listings;
 
-	if (!bulletin)
+	if (!feed)
 		return false;
-	if (is_feed_error(bulletin)) {
+	if (is_feed_error(feed)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "arXiv has no category '%s'", self->category);
+		    "no such arXiv category '%s'", self->category);
 		return false;
 	}
-	if (*bulletin->day)
-		day = bulletin->day;
-	listings = arxiv_listing_make(bulletin, day, error);
+	if (*feed->day)
+		day = feed->day;
+	listings = arxiv_listing_from_feed(feed, day, error);
 	if (!listings)
 		return false;
 	source_answer_set_listings(answer, listings);
@@ -108,7 +106,7 @@ read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *da
 }
 
 static bool
-take_response(const struct arxiv *self, struct http_response *response,
+read_response(const struct arxiv *self, struct http_response *response,
     const char *etag, struct source_answer *answer, GError **error)
 {
 	if (source_answer_set_not_modified(answer, response, etag))
@@ -125,52 +123,52 @@ take_response(const struct arxiv *self, struct http_response *response,
 }
 
 static bool
-fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+poll(struct source *source, struct http *http, const char *today, const char *etag,
     struct source_answer *answer, GError **error)
 {
 	struct arxiv *self = (struct arxiv *)source;
 	g_autofree char *url =
-	    g_strdup_printf(self->is_folder ? "%s/%s.xml" : "%s/rss/%s", self->feed_url,
-	        self->category);
+	    g_strdup_printf(self->is_directory ? "%s/%s.xml" : "%s/rss/%s",
+	        self->feed_url, self->category);
 	struct http_response response = {0};
 	bool is_ok;
 
 	(void)today;
-	if (!self->is_folder && !http_pause(http, self->gap_ms, error))
+	if (!self->is_directory && !http_pause(http, self->request_interval_ms, error))
 		return false;
 	if (!http_get(http, url, etag, &response, error))
 		return false;
-	is_ok = take_response(self, &response, etag, answer, error);
+	is_ok = read_response(self, &response, etag, answer, error);
 	http_response_clear(&response);
 	return is_ok;
 }
 
-/* Ask the API one question, after a pause. */
+/* Send one request to the API, after a pause. */
 static struct feed_xml *
-ask_api(struct http *http, const char *url, int64_t gap_ms, int64_t *retry_after_s,
-    GError **error)
+query_api(struct http *http, const char *url, int64_t request_interval_ms,
+    int64_t *retry_after_s, GError **error)
 {
 	struct http_response response = {0};
-	struct feed_xml *bulletin = NULL;
+	struct feed_xml *feed = NULL;
 
-	if (!http_pause(http, gap_ms, error) ||
+	if (!http_pause(http, request_interval_ms, error) ||
 	    !http_get(http, url, NULL, &response, error))
 		return NULL;
 	*retry_after_s = response.retry_after_s;
-	bulletin = feed_xml_parse(
+	feed = feed_xml_parse(
 	    response.body, response.final_url, response.status == 200 ? error : NULL);
-	/* An error of the API is a feed of one entry, whatever its status. */
-	if (response.status != 200 && bulletin) {
-		g_autoptr(GPtrArray) none = arxiv_listing_make_found(bulletin, error);
+	/* API errors are feeds of one entry, whatever the status. */
+	if (response.status != 200 && feed) {
+		g_autoptr(GPtrArray) none = arxiv_listing_from_api(feed, error);
 
 		if (none)
 			source_set_status_error(response.status, NULL, error);
-		g_clear_pointer(&bulletin, feed_xml_free);
+		g_clear_pointer(&feed, feed_xml_free);
 	} else if (response.status != 200) {
 		source_set_status_error(response.status, NULL, error);
 	}
 	http_response_clear(&response);
-	return bulletin;
+	return feed;
 }
 
 static void
@@ -182,7 +180,7 @@ format_api_time(int64_t at, char out[13])
 	g_strlcpy(out, text, 13);
 }
 
-/* 14:00 Eastern, so many days before a day. */
+/* 14:00 Eastern, `back` days before a day. */
 static int64_t
 get_deadline(GTimeZone *eastern, const char *day, int back)
 {
@@ -196,8 +194,8 @@ get_deadline(GTimeZone *eastern, const char *day, int back)
 }
 
 /*
- * When the papers of a day's feed were submitted: Monday's from Thursday to Friday,
- * Tuesday's from Friday to Monday, the others' the two days before.
+ * Find the submission window of a day's feed: Thursday to Friday for Monday, Friday to
+ * Monday for Tuesday, the two days before otherwise.
  *
  * @return false for a day without announcements
  */
@@ -233,7 +231,7 @@ make_search_url(const struct arxiv *self, int64_t from, int64_t to, unsigned sta
 	    PAGE_RESULTS);
 }
 
-/* Move what a page tells over; it is dated by the feed, not by its submission. */
+/* Move the papers of a page; their date is that of the feed, not of submission. */
 static void
 add_found(const struct arxiv *self, GPtrArray *found, const char *day, GHashTable *seen,
     GPtrArray *listings)
@@ -272,10 +270,10 @@ search(const struct arxiv *self, struct http *http, const char *day, int64_t fro
 	for (unsigned page = 0; entries > 0; page++) {
 		g_autofree char *url =
 		    make_search_url(self, from, to, page * PAGE_RESULTS);
-		pb_auto(feed_xml) bulletin =
-		    ask_api(http, url, self->gap_ms, retry_after_s, error);
+		pb_auto(feed_xml) feed = query_api(
+		    http, url, self->request_interval_ms, retry_after_s, error);
 		g_autoptr(GPtrArray) found =
-		    bulletin ? arxiv_listing_make_found(bulletin, error) : NULL;
+		    feed ? arxiv_listing_from_api(feed, error) : NULL;
 
 		if (!found)
 			return NULL;
@@ -286,11 +284,12 @@ search(const struct arxiv *self, struct http *http, const char *day, int64_t fro
 			    BOUNDS_PAGES_BATCH, BOUNDS_PAPERS_BATCH);
 			return NULL;
 		}
-		entries = bulletin->entries->len;
+		entries = feed->entries->len;
 		add_found(self, found, day, seen, listings);
-		/* A short page is not always the last: the API cuts under load. */
-		if (bulletin->total >= 0 &&
-		    (page + 1) * (int64_t)PAGE_RESULTS >= bulletin->total)
+		/* A short page need not be the last: under load the API truncates
+		 * pages. */
+		if (feed->total >= 0 &&
+		    (page + 1) * (int64_t)PAGE_RESULTS >= feed->total)
 			break;
 	}
 	return g_steal_pointer(&listings);
@@ -357,17 +356,17 @@ arxiv_new(const struct arxiv_options *options, const char *category)
 	self->name = g_strconcat("arxiv/", category, NULL);
 	self->label = g_strconcat("arXiv ", category, NULL);
 	self->category = g_strdup(category);
-	self->feed_url = without_slash(options->feed_url);
-	self->api_url = without_slash(options->api_url);
-	self->gap_ms = options->gap_ms;
-	self->is_folder = g_str_has_prefix(options->feed_url, "file:");
+	self->feed_url = strip_slashes(options->feed_url);
+	self->api_url = strip_slashes(options->api_url);
+	self->request_interval_ms = options->request_interval_ms;
+	self->is_directory = g_str_has_prefix(options->feed_url, "file:");
 	self->source = (struct source){
 	    .name = self->name,
 	    .label = self->label,
 	    .url = self->feed_url,
 	    .kind = SOURCE_DATED,
 	    .expected_by = EXPECTED_BY,
-	    .fetch_now = fetch_now,
+	    .poll = poll,
 	    .fetch_day = fetch_day,
 	    .read_day = read_day,
 	    .free = arxiv_free,
@@ -379,16 +378,18 @@ GPtrArray *
 arxiv_find(struct http *http, const struct arxiv_options *options, const GPtrArray *ids,
     int64_t *retry_after_s, GError **error)
 {
-	g_autofree char *api_url = without_slash(options->api_url);
+	g_autofree char *api_url = strip_slashes(options->api_url);
 	g_autoptr(GString) url = g_string_new(api_url);
-	pb_auto(feed_xml) bulletin = NULL;
+	pb_auto(feed_xml) feed = NULL;
 
 	*retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
-	/* Ten are told when no number is asked for. */
-	g_string_append_printf(url, "/api/query?max_results=%d&id_list=", ARXIV_IDS);
-	for (unsigned i = 0; i < ids->len && i < ARXIV_IDS; i++)
+	/* The default is ten results. */
+	g_string_append_printf(
+	    url, "/api/query?max_results=%d&id_list=", ARXIV_IDS_MAX);
+	for (unsigned i = 0; i < ids->len && i < ARXIV_IDS_MAX; i++)
 		g_string_append_printf(
 		    url, "%s%s", i ? "," : "", (const char *)ids->pdata[i]);
-	bulletin = ask_api(http, url->str, options->gap_ms, retry_after_s, error);
-	return bulletin ? arxiv_listing_make_found(bulletin, error) : NULL;
+	feed = query_api(
+	    http, url->str, options->request_interval_ms, retry_after_s, error);
+	return feed ? arxiv_listing_from_api(feed, error) : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * arxiv_listing.c - arXiv's feeds and the answers of its API become papers.
+ * arxiv_listing.c - papers from arXiv's feeds and API responses.
  */
 #include "sources/arxiv_listing.h"
 
@@ -13,7 +13,6 @@
 
 #define PAGE "https://arxiv.org/abs/"
 
-/* What stands between the version and the abstract in a feed. */
 #define ANNOUNCE_TYPE "Announce Type:"
 #define ABSTRACT      "Abstract:"
 
@@ -49,7 +48,7 @@ add_author(GPtrArray *authors, const char *text, size_t length)
 	g_ptr_array_add(authors, g_steal_pointer(&name));
 }
 
-/* Whether every parenthesis that opens closes: else they are part of a name. */
+/* Unbalanced parentheses are part of a name. */
 static bool
 is_balanced(const char *text)
 {
@@ -88,7 +87,7 @@ arxiv_listing_split_authors(const char *text, GPtrArray *authors)
 	add_author(authors, name->str, name->len);
 }
 
-/* "arXiv:2609.26811v1 Announce Type: new \nAbstract: We ..." is the head and more. */
+/* Remove the head of "arXiv:2609.26811v1 Announce Type: new \nAbstract: We ...". */
 static const char *
 skip_head(const char *summary, char **type)
 {
@@ -125,7 +124,7 @@ add_category(GPtrArray *categories, const char *name)
 	g_ptr_array_add(categories, g_steal_pointer(&line));
 }
 
-/* @param primary  goes first; or NULL */
+/* @param primary  to be put first, or NULL */
 static GPtrArray *
 make_categories(const struct feed_xml_entry *entry, const char *primary)
 {
@@ -138,7 +137,7 @@ make_categories(const struct feed_xml_entry *entry, const char *primary)
 	return categories;
 }
 
-/* What both kinds of answers have. @return NULL when it is no paper of arXiv's */
+/* Fields of feeds and API responses. @return NULL if it is not an arXiv paper */
 static struct listing *
 make_paper(const struct feed_xml_entry *entry, const char *day)
 {
@@ -178,19 +177,19 @@ make_announced(const struct feed_xml_entry *entry, const char *day)
 		return NULL;
 	summary = entry->summary ? skip_head(entry->summary, &type) : "";
 	announced = entry->listing_type ? entry->listing_type : type;
-	/* A list that tells no type is one of new papers. */
+	/* Lists without types contain new papers. */
 	if (announced && !listing_type_parse(announced, &listing->listing_type))
 		return NULL;
 	listing->paper->abstract = format_line(summary, BOUNDS_PAPER_ABSTRACT_BYTES);
 	if (!listing->paper->abstract)
 		listing->paper->abstract = g_strdup("");
-	/* Without any the API is asked. */
+	/* Papers without categories are looked up by the API. */
 	if (entry->categories->len)
 		listing->paper->categories = make_categories(entry, NULL);
 	return g_steal_pointer(&listing);
 }
 
-/* One paper once: as what it was announced first in the order of the enum. */
+/* Remove duplicates, keeping the first type in the order of the enum. */
 static void
 add_listing(GPtrArray *listings, GHashTable *seen, struct listing *listing)
 {
@@ -207,20 +206,18 @@ add_listing(GPtrArray *listings, GHashTable *seen, struct listing *listing)
 }
 
 GPtrArray *
-arxiv_listing_make(const struct feed_xml *bulletin, const char *day, GError **error)
+arxiv_listing_from_feed(const struct feed_xml *feed, const char *day, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (unsigned i = 0; i < bulletin->entries->len; i++) {
-		struct listing *listing =
-		    make_announced(bulletin->entries->pdata[i], day);
+	for (unsigned i = 0; i < feed->entries->len; i++) {
+		struct listing *listing = make_announced(feed->entries->pdata[i], day);
 
 		if (!listing) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "entry %u of the feed is no paper: its id, title or "
-			    "announce type is not one of arXiv's",
+			    "entry %u of the feed: invalid id, title or announce type",
 			    i + 1);
 			return NULL;
 		}
@@ -230,35 +227,35 @@ arxiv_listing_make(const struct feed_xml *bulletin, const char *day, GError **er
 }
 
 static bool
-check_error(const struct feed_xml *bulletin, GError **error)
+check_error(const struct feed_xml *feed, GError **error)
 {
 	const struct feed_xml_entry *first =
-	    bulletin->entries->len ? bulletin->entries->pdata[0] : NULL;
-	g_autofree char *reported = NULL;
+	    feed->entries->len ? feed->entries->pdata[0] : NULL;
+	g_autofree char *message = NULL;
 
 	if (!first || !first->guid || !strstr(first->guid, "arxiv.org/api/errors"))
 		return true;
-	reported = format_line(first->summary, BOUNDS_SOURCE_ERROR_BYTES);
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "arXiv says: %s",
-	    reported ? reported : "an error");
+	message = format_line(first->summary, BOUNDS_SOURCE_ERROR_BYTES);
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "arXiv responded: %s",
+	    message ? message : "unspecified error");
 	return false;
 }
 
 GPtrArray *
-arxiv_listing_make_found(const struct feed_xml *bulletin, GError **error)
+arxiv_listing_from_api(const struct feed_xml *feed, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 
-	if (!check_error(bulletin, error))
+	if (!check_error(feed, error))
 		return NULL;
-	for (unsigned i = 0; i < bulletin->entries->len; i++) {
-		const struct feed_xml_entry *entry = bulletin->entries->pdata[i];
+	for (unsigned i = 0; i < feed->entries->len; i++) {
+		const struct feed_xml_entry *entry = feed->entries->pdata[i];
 		struct listing *listing = make_paper(entry, "");
 		struct paper *paper;
 
-		/* An id that was asked for and is not there comes without a title. */
+		/* Unknown ids are returned without a title. */
 		if (!listing)
 			continue;
 		paper = listing->paper;

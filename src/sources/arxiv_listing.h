@@ -1,5 +1,5 @@
 /*
- * arxiv_listing.h - arXiv's feeds and the answers of its API become papers.
+ * arxiv_listing.h - papers from arXiv's feeds and API responses.
  *
  * https://info.arxiv.org/help/rss.html and
  * https://info.arxiv.org/help/api/user-manual.html
@@ -14,33 +14,32 @@
 #include "sources/feed_xml.h"
 
 /**
- * Make listings of a category's feed, RSS or Atom.
+ * Convert the feed of a category, RSS or Atom, to listings.
  *
- * Versions come from the guid; the head of an abstract ("arXiv:... Announce Type: ...
- * Abstract:") goes; authors are cut apart, without their affiliations.  Categories
- * are in the feed's order, in which the primary one is the first.
+ * Versions are taken from the guid; the head of the abstract ("arXiv:... Announce Type:
+ * ... Abstract:") is removed; authors are split, without affiliations.  Categories keep
+ * the feed's order, the primary one first.
  *
  * @param day  of the list
- * @return of struct listing *, a paper once (new before cross before replace); NULL
- *         with PB_ERROR_INPUT when an entry is none of arXiv's
+ * @return of struct listing *, distinct papers (new before cross before replace); NULL
+ *         with PB_ERROR_INPUT if an entry is not one of arXiv's
  */
 GPtrArray *
-arxiv_listing_make(const struct feed_xml *bulletin, const char *day, GError **error);
+arxiv_listing_from_feed(const struct feed_xml *feed, const char *day, GError **error);
 
 /**
- * Make papers of an answer of the API: every field is told, and each category with the
- * primary one first.
+ * Convert an API response to listings, with all fields; the primary category is first.
  *
  * @return of struct listing *, as new on the day of their first version; NULL with
- *         PB_ERROR_PERMANENT and arXiv's words when the answer is an error
+ *         PB_ERROR_PERMANENT and arXiv's message if the response is an error
  */
-GPtrArray *arxiv_listing_make_found(const struct feed_xml *bulletin, GError **error);
+GPtrArray *arxiv_listing_from_api(const struct feed_xml *feed, GError **error);
 
 /**
- * Cut apart what dc:creator holds: commas between people, affiliations in parentheses
- * that may have commas too.
+ * Split dc:creator: names separated by commas, affiliations in parentheses, which may
+ * contain commas too.
  *
- * @param authors  of char *: normalised names are appended
+ * @param authors  of char *; normalised names are appended
  */
 void arxiv_listing_split_authors(const char *text, GPtrArray *authors);
 

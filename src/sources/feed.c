@@ -26,7 +26,7 @@ feed_source_is_name(const char *text)
 	       strcmp(text, "arxiv") != 0 && strcmp(text, "doi") != 0;
 }
 
-/* Several in one element: "A. One, B. Two and C. Three". */
+/* One element may name several: "A. One, B. Two and C. Three". */
 static void
 add_authors(const struct feed_xml_entry *entry, GPtrArray *authors)
 {
@@ -35,7 +35,7 @@ add_authors(const struct feed_xml_entry *entry, GPtrArray *authors)
 		bool is_reversed;
 		g_auto(GStrv) names = NULL;
 
-		/* "Joswig, Michael" is one; more commas are between people. */
+		/* "Joswig, Michael" is one person; more commas separate people. */
 		is_reversed = strchr(text, ',') &&
 		              !strchr(strchr(text, ',') + 1, ',') &&
 		              entry->authors->len > 1;
@@ -84,7 +84,7 @@ choose_day(const struct feed_xml_entry *entry, const char *today, char day[DAY_B
 		g_strlcpy(day, today, DAY_BYTES);
 }
 
-/* @return NULL for what tells no entry from another */
+/* @return NULL for a link that does not identify an entry */
 static char *
 format_link(const char *text)
 {
@@ -146,10 +146,10 @@ hash_name(const char *head, const char *text)
 }
 
 /*
- * The names by which the entry is known (paperboyd(8)): a link or guid that is the page
- * of the feed, or the front page of a site, is not one.
+ * Set the names that identify the entry (paperboyd(8)).  A link or guid that is the
+ * page of the feed or the home page of a site does not.
  *
- * @param page  of the feed, as format_link() has it, or NULL
+ * @param page  of the feed, as of format_link(), or NULL
  */
 static void
 fill_names(struct paper *paper, const struct feed_xml_entry *entry, const char *name,
@@ -169,8 +169,7 @@ fill_names(struct paper *paper, const struct feed_xml_entry *entry, const char *
 	paper->entry_key = paper_id_format_entry(name, paper->title);
 }
 
-/* @return NULL for an entry that is no paper: nothing to read, or nowhere to go; its
- * id is NULL unless it is arXiv's */
+/* @return NULL for an entry without title or link; its id is set for arXiv only */
 static struct listing *
 make_listing(const struct feed_xml_entry *entry, const char *name, const char *page,
     const char *today)
@@ -194,7 +193,7 @@ make_listing(const struct feed_xml_entry *entry, const char *name, const char *p
 	paper->source_rank = PAPER_SOURCE_RANK_FEED;
 	paper->published_at = entry->published_at;
 	paper->id = find_arxiv_id(entry);
-	/* arXiv has nothing to tell of what is not its own. */
+	/* Only arXiv papers are looked up at arXiv. */
 	if (!paper->id)
 		paper->categories = g_ptr_array_new_with_free_func(g_free);
 	fill_names(paper, entry, name, page);
@@ -202,16 +201,15 @@ make_listing(const struct feed_xml_entry *entry, const char *name, const char *p
 	return listing_new(g_steal_pointer(&paper), day);
 }
 
-/* Whether two entries of a document are told apart by what both have. */
 static bool
-are_apart(const char *one, const char *other)
+differ(const char *one, const char *other)
 {
 	return g_strcmp0(one, other) != 0;
 }
 
 /*
- * Names that entries with different titles share, and titles that entries with
- * different links and guids share, tell nothing.
+ * Find links and guids shared by entries with different titles, and titles shared by
+ * entries with different links and guids: they do not identify an entry.
  *
  * @return a set of names, borrowed from the listings
  */
@@ -233,17 +231,16 @@ find_shared_names(const GPtrArray *listings)
 				g_hash_table_insert(first, names[n], paper);
 			else if (other &&
 			         (names[n] == paper->entry_key
-			                 ? are_apart(paper->link, other->link) &&
-			                       are_apart(paper->guid, other->guid)
-			                 : are_apart(
-			                       paper->entry_key, other->entry_key)))
+			                 ? differ(paper->link, other->link) &&
+			                       differ(paper->guid, other->guid)
+			                 : differ(paper->entry_key, other->entry_key)))
 				g_hash_table_add(shared, names[n]);
 		}
 	}
 	return shared;
 }
 
-/* Leave out a name that is shared, and keep it for those that are still to come. */
+/* Move a shared name to `dropped`, which keeps the keys of `shared` alive. */
 static void
 drop_name(GHashTable *shared, char **name, GPtrArray *dropped)
 {
@@ -251,7 +248,7 @@ drop_name(GHashTable *shared, char **name, GPtrArray *dropped)
 		g_ptr_array_add(dropped, g_steal_pointer(name));
 }
 
-/* The id is chosen when it is known which names tell the entries apart. */
+/* Choose the id, once ambiguous names have been dropped. */
 static void
 choose_id(struct paper *paper, const char *name)
 {
@@ -269,15 +266,15 @@ choose_id(struct paper *paper, const char *name)
 }
 
 static GPtrArray *
-make_listings(const struct feed_xml *bulletin, const char *name, const char *today)
+make_listings(const struct feed_xml *feed, const char *name, const char *today)
 {
-	g_autofree char *page = format_link(bulletin->url);
+	g_autofree char *page = format_link(feed->url);
 	GPtrArray *listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 
-	for (unsigned i = 0; i < bulletin->entries->len; i++) {
+	for (unsigned i = 0; i < feed->entries->len; i++) {
 		struct listing *listing =
-		    make_listing(bulletin->entries->pdata[i], name, page, today);
+		    make_listing(feed->entries->pdata[i], name, page, today);
 
 		if (listing)
 			g_ptr_array_add(listings, listing);
@@ -286,9 +283,10 @@ make_listings(const struct feed_xml *bulletin, const char *name, const char *tod
 }
 
 GPtrArray *
-feed_source_make(const struct feed_xml *bulletin, const char *name, const char *today)
+feed_source_make_listings(
+    const struct feed_xml *feed, const char *name, const char *today)
 {
-	GPtrArray *listings = make_listings(bulletin, name, today);
+	GPtrArray *listings = make_listings(feed, name, today);
 	g_autoptr(GHashTable) shared = find_shared_names(listings);
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(GPtrArray) dropped = g_ptr_array_new_with_free_func(g_free);
@@ -300,7 +298,7 @@ feed_source_make(const struct feed_xml *bulletin, const char *name, const char *
 		drop_name(shared, &paper->guid, dropped);
 		drop_name(shared, &paper->entry_key, dropped);
 		choose_id(paper, name);
-		/* Asked first: adding a key again would swap in one that is freed. */
+		/* Adding a key again would replace it by one that is freed. */
 		if (g_hash_table_contains(seen, paper->id)) {
 			g_ptr_array_remove_index(listings, i);
 			continue;
@@ -315,17 +313,17 @@ static bool
 read_feed(const struct feed_source *self, GBytes *xml, const char *url,
     struct source_answer *answer, GError **error)
 {
-	pb_auto(feed_xml) bulletin = feed_xml_parse(xml, url, error);
+	pb_auto(feed_xml) feed = feed_xml_parse(xml, url, error);
 
-	if (!bulletin)
+	if (!feed)
 		return false;
 	source_answer_set_listings(
-	    answer, feed_source_make(bulletin, self->name, answer->day));
+	    answer, feed_source_make_listings(feed, self->name, answer->day));
 	return true;
 }
 
 static bool
-take_response(const struct feed_source *self, struct http_response *response,
+read_response(const struct feed_source *self, struct http_response *response,
     const char *etag, struct source_answer *answer, GError **error)
 {
 	if (source_answer_set_not_modified(answer, response, etag))
@@ -341,13 +339,13 @@ take_response(const struct feed_source *self, struct http_response *response,
 }
 
 static bool
-fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+poll(struct source *source, struct http *http, const char *today, const char *etag,
     struct source_answer *answer, GError **error)
 {
 	struct feed_source *self = (struct feed_source *)source;
 	struct http_response response = {0};
 	bool is_ok = http_get(http, self->url, etag, &response, error) &&
-	             take_response(self, &response, etag, answer, error);
+	             read_response(self, &response, etag, answer, error);
 
 	(void)today;
 	http_response_clear(&response);
@@ -392,7 +390,7 @@ feed_source_new(const char *name, const char *url)
 	    .url = self->url,
 	    .kind = SOURCE_ROLLING,
 	    .expected_by = -1,
-	    .fetch_now = fetch_now,
+	    .poll = poll,
 	    .read_day = read_day,
 	    .free = feed_source_free,
 	};

@@ -1,5 +1,5 @@
 /*
- * feed_date.c - the dates of feeds, in all their spellings.
+ * feed_date.c - date formats of feeds.
  */
 #include "sources/feed_date.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-/* RFC 5322 section 4.3; the letters of the military mean nothing there. */
+/* RFC 5322 section 4.3; military zones are treated as UTC. */
 static const struct {
 	const char *name;
 	int hours;
@@ -34,19 +34,19 @@ static const struct {
 static const char *const months[] = {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
 
-struct moment {
+struct date_time {
 	int year, month, day, hour, minute, second;
 	int offset_s;
 };
 
-/* Read up to `most` digits. @return how many there were */
+/* @return the number of digits, at most `max` */
 static int
-take_number(const char **at, int most, int *number)
+read_number(const char **at, int max, int *number)
 {
 	int digits = 0;
 
 	*number = 0;
-	while (digits < most && g_ascii_isdigit(**at)) {
+	while (digits < max && g_ascii_isdigit(**at)) {
 		*number = *number * 10 + (**at - '0');
 		(*at)++;
 		digits++;
@@ -63,16 +63,16 @@ skip_blanks(const char **at)
 
 /* 12:34, 12:34:56 and 12:34:56.789 */
 static bool
-take_time(const char **at, struct moment *moment)
+read_time(const char **at, struct date_time *date_time)
 {
-	if (!take_number(at, 2, &moment->hour) || **at != ':')
+	if (!read_number(at, 2, &date_time->hour) || **at != ':')
 		return false;
 	(*at)++;
-	if (take_number(at, 2, &moment->minute) != 2)
+	if (read_number(at, 2, &date_time->minute) != 2)
 		return false;
 	if (**at == ':') {
 		(*at)++;
-		if (take_number(at, 2, &moment->second) != 2)
+		if (read_number(at, 2, &date_time->second) != 2)
 			return false;
 		if (**at == '.' || **at == ',')
 			*at += 1 + strspn(*at + 1, "0123456789");
@@ -82,7 +82,7 @@ take_time(const char **at, struct moment *moment)
 
 /* Z, +01:00, +0100, +01, or a name. */
 static void
-take_zone(const char **at, struct moment *moment)
+read_zone(const char **at, struct date_time *date_time)
 {
 	int sign = **at == '-' ? -1 : 1;
 	int hours, minutes = 0;
@@ -95,36 +95,36 @@ take_zone(const char **at, struct moment *moment)
 		for (size_t i = 0; i < G_N_ELEMENTS(zones); i++)
 			if (strlen(zones[i].name) == size &&
 			    !g_ascii_strncasecmp(*at, zones[i].name, size))
-				moment->offset_s = zones[i].hours * CLOCK_HOUR_S;
+				date_time->offset_s = zones[i].hours * CLOCK_HOUR_S;
 		*at += size;
 		return;
 	}
 	rest = *at + 1;
-	if (take_number(&rest, 2, &hours) != 2)
+	if (read_number(&rest, 2, &hours) != 2)
 		return;
 	if (*rest == ':')
 		rest++;
-	if (take_number(&rest, 2, &minutes) == 1 || hours > 15 || minutes > 59)
+	if (read_number(&rest, 2, &minutes) == 1 || hours > 15 || minutes > 59)
 		return;
-	moment->offset_s = sign * (hours * CLOCK_HOUR_S + minutes * 60);
+	date_time->offset_s = sign * (hours * CLOCK_HOUR_S + minutes * 60);
 	*at = rest;
 }
 
 static bool
-read_iso(const char *at, struct moment *moment)
+read_iso(const char *at, struct date_time *date_time)
 {
 	bool is_dashed;
 
-	if (take_number(&at, 4, &moment->year) != 4)
+	if (read_number(&at, 4, &date_time->year) != 4)
 		return false;
 	is_dashed = *at == '-';
 	if (is_dashed)
 		at++;
-	if (*at && !g_ascii_isspace(*at) && take_number(&at, 2, &moment->month) != 2)
+	if (*at && !g_ascii_isspace(*at) && read_number(&at, 2, &date_time->month) != 2)
 		return false;
 	if (*at == '-')
 		at++;
-	if (g_ascii_isdigit(*at) && take_number(&at, 2, &moment->day) != 2)
+	if (g_ascii_isdigit(*at) && read_number(&at, 2, &date_time->day) != 2)
 		return false;
 	if (*at == 'T' || *at == 't')
 		at++;
@@ -133,16 +133,16 @@ read_iso(const char *at, struct moment *moment)
 	skip_blanks(&at);
 	if (!*at)
 		return true;
-	if (!take_time(&at, moment))
+	if (!read_time(&at, date_time))
 		return false;
 	skip_blanks(&at);
-	take_zone(&at, moment);
+	read_zone(&at, date_time);
 	return true;
 }
 
-/* "Sep", "September" or "Sept." @return 0 when it is no month */
+/* "Sep", "September" or "Sept." @return 0 if it is not a month */
 static int
-take_month(const char **at)
+read_month(const char **at)
 {
 	int month = 0;
 
@@ -156,7 +156,7 @@ take_month(const char **at)
 	return month;
 }
 
-/* RFC 5322 section 4.3: what years of two and three digits are. */
+/* Years of two and three digits (RFC 5322 section 4.3). */
 static int
 widen_year(int year, int digits)
 {
@@ -169,71 +169,72 @@ widen_year(int year, int digits)
 
 /* "Tue, 5 Aug 03 12:00:00 EST"; ctime() has the time before the year. */
 static bool
-read_words(const char *at, struct moment *moment)
+read_rfc822(const char *at, struct date_time *date_time)
 {
 	const char *comma = strchr(at, ',');
 	bool is_ctime;
 	int digits;
 
-	if (comma && g_ascii_isalpha(*at) && !take_month(&(const char *){at}))
+	if (comma && g_ascii_isalpha(*at) && !read_month(&(const char *){at}))
 		at = comma + 1;
-	else if (g_ascii_isalpha(*at) && !take_month(&(const char *){at}))
+	else if (g_ascii_isalpha(*at) && !read_month(&(const char *){at}))
 		at += strcspn(at, " ");
 	skip_blanks(&at);
 	is_ctime = g_ascii_isalpha(*at);
 	if (is_ctime)
-		moment->month = take_month(&at);
+		date_time->month = read_month(&at);
 	skip_blanks(&at);
-	if (!take_number(&at, 2, &moment->day))
+	if (!read_number(&at, 2, &date_time->day))
 		return false;
 	at += strspn(at, " \t\r\n-,");
 	if (!is_ctime)
-		moment->month = take_month(&at);
+		date_time->month = read_month(&at);
 	at += strspn(at, " \t\r\n-,");
-	if (is_ctime && strchr(at, ':') && !take_time(&at, moment))
+	if (is_ctime && strchr(at, ':') && !read_time(&at, date_time))
 		return false;
 	skip_blanks(&at);
-	digits = take_number(&at, 4, &moment->year);
-	if (!moment->month || digits < 2)
+	digits = read_number(&at, 4, &date_time->year);
+	if (!date_time->month || digits < 2)
 		return false;
-	moment->year = widen_year(moment->year, digits);
+	date_time->year = widen_year(date_time->year, digits);
 	skip_blanks(&at);
-	if (!is_ctime && g_ascii_isdigit(*at) && !take_time(&at, moment))
+	if (!is_ctime && g_ascii_isdigit(*at) && !read_time(&at, date_time))
 		return false;
 	skip_blanks(&at);
-	take_zone(&at, moment);
+	read_zone(&at, date_time);
 	return true;
 }
 
 bool
 feed_date_parse(const char *text, int64_t *at, char day[DAY_BYTES])
 {
-	struct moment moment = {.month = 1, .day = 1};
+	struct date_time date_time = {.month = 1, .day = 1};
 	g_autoptr(GDateTime) time = NULL;
 	int64_t seconds;
 
 	if (!text)
 		return false;
 	skip_blanks(&text);
-	if (strspn(text, "0123456789") >= 4 ? !read_iso(text, &moment)
-	                                    : !read_words(text, &moment))
+	if (strspn(text, "0123456789") >= 4 ? !read_iso(text, &date_time)
+	                                    : !read_rfc822(text, &date_time))
 		return false;
-	/* A leap second, and the midnight at a day's end. */
-	if (moment.second > 60 || moment.hour > 24 || moment.minute > 59 ||
-	    moment.year < 1970 ||
-	    !g_date_valid_dmy(
-	        (GDateDay)moment.day, (GDateMonth)moment.month, (GDateYear)moment.year))
+	/* 60 is a leap second, 24:00 the end of a day. */
+	if (date_time.second > 60 || date_time.hour > 24 || date_time.minute > 59 ||
+	    date_time.year < 1970 ||
+	    !g_date_valid_dmy((GDateDay)date_time.day, (GDateMonth)date_time.month,
+	        (GDateYear)date_time.year))
 		return false;
-	time = g_date_time_new_utc(moment.year, moment.month, moment.day, 0, 0, 0);
+	time = g_date_time_new_utc(
+	    date_time.year, date_time.month, date_time.day, 0, 0, 0);
 	if (!time)
 		return false;
-	seconds = g_date_time_to_unix(time) + moment.hour * (int64_t)CLOCK_HOUR_S +
-	          moment.minute * 60 + moment.second - moment.offset_s;
+	seconds = g_date_time_to_unix(time) + date_time.hour * (int64_t)CLOCK_HOUR_S +
+	          date_time.minute * 60 + date_time.second - date_time.offset_s;
 	if (seconds < 0)
 		return false;
 	*at = seconds;
 	if (day)
-		g_snprintf(day, 11, "%04d-%02d-%02d", moment.year % 10000, moment.month,
-		    moment.day);
+		g_snprintf(day, 11, "%04d-%02d-%02d", date_time.year % 10000,
+		    date_time.month, date_time.day);
 	return true;
 }

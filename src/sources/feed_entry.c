@@ -1,5 +1,5 @@
 /*
- * feed_entry.c - what the texts of a feed come to in its entries.
+ * feed_entry.c - the fields of a feed and its entries.
  */
 #include "sources/feed_entry.h"
 
@@ -10,8 +10,104 @@
 #include "base/text.h"
 #include "sources/feed_date.h"
 
+static const struct {
+	const char *uri; /* a prefix */
+	enum feed_namespace namespace;
+} namespaces[] = {
+    {"http://purl.org/rss/1.0/modules/content/", NS_CONTENT},
+    {"http://purl.org/rss/1.0/modules/", NS_OTHER},
+    {"http://purl.org/rss/1.0/", NS_RSS},
+    {"http://my.netscape.com/rdf/simple/0.9/", NS_RSS},
+    {"http://backend.userland.com/rss", NS_RSS},
+    {"http://blogs.law.harvard.edu/tech/rss", NS_RSS},
+    {"http://www.w3.org/2005/Atom", NS_ATOM},
+    {"http://purl.org/atom/ns#", NS_ATOM},
+    {"http://purl.org/dc/", NS_DC},
+    {"http://arxiv.org/schemas/atom", NS_ARXIV},
+    {"http://prismstandard.org/namespaces/", NS_PRISM},
+    {"http://a9.com/-/spec/opensearch/", NS_SEARCH},
+    {FEED_ENTRY_NS_RDF, NS_RDF},
+};
+
+static const struct {
+	enum feed_place place;
+	enum feed_namespace namespace;
+	const char *name;
+	enum feed_field field;
+} fields[] = {
+    {PLACE_ENTRY, NS_RSS, "guid", FIELD_GUID},
+    {PLACE_ENTRY, NS_RSS, "link", FIELD_LINK},
+    {PLACE_ENTRY, NS_RSS, "title", FIELD_TITLE},
+    {PLACE_ENTRY, NS_RSS, "description", FIELD_SUMMARY},
+    {PLACE_ENTRY, NS_RSS, "author", FIELD_AUTHOR},
+    {PLACE_ENTRY, NS_RSS, "category", FIELD_CATEGORY},
+    {PLACE_ENTRY, NS_RSS, "pubDate", FIELD_PUBLISHED},
+    {PLACE_ENTRY, NS_CONTENT, "encoded", FIELD_CONTENT},
+    {PLACE_ENTRY, NS_DC, "title", FIELD_TITLE},
+    {PLACE_ENTRY, NS_DC, "creator", FIELD_CREATOR},
+    {PLACE_ENTRY, NS_DC, "subject", FIELD_CATEGORY},
+    {PLACE_ENTRY, NS_DC, "description", FIELD_SUMMARY},
+    {PLACE_ENTRY, NS_DC, "identifier", FIELD_IDENTIFIER},
+    {PLACE_ENTRY, NS_DC, "date", FIELD_DATE},
+    {PLACE_ENTRY, NS_DC, "issued", FIELD_PUBLISHED},
+    {PLACE_ENTRY, NS_DC, "modified", FIELD_UPDATED},
+    {PLACE_ENTRY, NS_PRISM, "doi", FIELD_DOI},
+    {PLACE_ENTRY, NS_PRISM, "publicationName", FIELD_JOURNAL},
+    {PLACE_ENTRY, NS_PRISM, "publicationDate", FIELD_DATE},
+    {PLACE_ENTRY, NS_ATOM, "id", FIELD_GUID},
+    {PLACE_ENTRY, NS_ATOM, "title", FIELD_TITLE},
+    {PLACE_ENTRY, NS_ATOM, "summary", FIELD_SUMMARY},
+    {PLACE_ENTRY, NS_ATOM, "content", FIELD_CONTENT},
+    {PLACE_ENTRY, NS_ATOM, "published", FIELD_PUBLISHED},
+    {PLACE_ENTRY, NS_ATOM, "issued", FIELD_PUBLISHED},
+    {PLACE_ENTRY, NS_ATOM, "updated", FIELD_UPDATED},
+    {PLACE_ENTRY, NS_ATOM, "modified", FIELD_UPDATED},
+    {PLACE_AUTHOR, NS_ATOM, "name", FIELD_AUTHOR},
+    {PLACE_ENTRY, NS_ARXIV, "announce_type", FIELD_LISTING_TYPE},
+    {PLACE_ENTRY, NS_ARXIV, "comment", FIELD_COMMENT},
+    {PLACE_ENTRY, NS_ARXIV, "journal_ref", FIELD_JOURNAL},
+    {PLACE_ENTRY, NS_ARXIV, "journal_reference", FIELD_JOURNAL},
+    {PLACE_ENTRY, NS_ARXIV, "doi", FIELD_DOI},
+    {PLACE_ENTRY, NS_ARXIV, "DOI", FIELD_DOI},
+    {PLACE_CHANNEL, NS_RSS, "title", FIELD_TITLE},
+    {PLACE_CHANNEL, NS_RSS, "link", FIELD_LINK},
+    {PLACE_CHANNEL, NS_RSS, "pubDate", FIELD_PUBLISHED},
+    {PLACE_CHANNEL, NS_RSS, "lastBuildDate", FIELD_BUILT},
+    {PLACE_CHANNEL, NS_DC, "date", FIELD_DATE},
+    {PLACE_CHANNEL, NS_ATOM, "title", FIELD_TITLE},
+    {PLACE_CHANNEL, NS_ATOM, "updated", FIELD_UPDATED},
+    {PLACE_CHANNEL, NS_ATOM, "modified", FIELD_UPDATED},
+    {PLACE_CHANNEL, NS_SEARCH, "totalResults", FIELD_TOTAL},
+    {PLACE_SKIP_DAYS, NS_RSS, "day", FIELD_SKIP_DAY},
+};
+
+enum feed_namespace
+feed_entry_find_namespace(const char *name, const char **local)
+{
+	const char *blank = strrchr(name, ' ');
+
+	*local = blank ? blank + 1 : name;
+	if (!blank)
+		return NS_RSS;
+	for (size_t i = 0; i < G_N_ELEMENTS(namespaces); i++)
+		if (g_str_has_prefix(name, namespaces[i].uri))
+			return namespaces[i].namespace;
+	return NS_OTHER;
+}
+
+enum feed_field
+feed_entry_find_field(
+    enum feed_place place, enum feed_namespace namespace, const char *local)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+		if (fields[i].place == place && fields[i].namespace == namespace &&
+		    strcmp(fields[i].name, local) == 0)
+			return fields[i].field;
+	return FIELD_NONE;
+}
+
 void
-feed_entry_free_entry(void *data)
+feed_entry_free(void *data)
 {
 	struct feed_xml_entry *entry = data;
 
@@ -31,7 +127,7 @@ feed_entry_free_entry(void *data)
 }
 
 struct feed_xml_entry *
-feed_entry_new_entry(void)
+feed_entry_new(void)
 {
 	struct feed_xml_entry *entry = g_new0(struct feed_xml_entry, 1);
 
@@ -41,14 +137,14 @@ feed_entry_new_entry(void)
 	return entry;
 }
 
-/* Whether a link names its own scheme or host, so that no base applies. */
+/* Whether a link has a scheme or host, so that no base applies. */
 static bool
 is_absolute(const char *link)
 {
 	return g_str_has_prefix(link, "//") || g_uri_peek_scheme(link);
 }
 
-/* As browsers do: controls are dropped, blanks inside are escaped. */
+/* As browsers do: drop control characters, escape blanks. */
 static char *
 clean_link(const char *link)
 {
@@ -66,8 +162,8 @@ clean_link(const char *link)
 }
 
 /*
- * GLib resolves wrongly, with a critical warning, where the base has no host or the
- * link has an odd one ("//;x"): so it is given web addresses and relative links only.
+ * g_uri_resolve_relative() fails with a critical warning if the base has no host or the
+ * link an invalid one ("//;x"), so it gets web addresses and relative links only.
  */
 char *
 feed_entry_resolve(const char *base, const char *link)
@@ -86,20 +182,20 @@ feed_entry_resolve(const char *base, const char *link)
 }
 
 void
-feed_entry_set(char **field, const char *text)
+feed_entry_set_field(char **field, const char *text)
 {
 	if (!*field && text && *text)
 		*field = g_strdup(text);
 }
 
 void
-feed_entry_add(GPtrArray *texts, const char *text, unsigned most)
+feed_entry_add_text(GPtrArray *texts, const char *text, unsigned max)
 {
-	if (text && *text && texts->len < most)
+	if (text && *text && texts->len < max)
 		g_ptr_array_add(texts, g_strdup(text));
 }
 
-/* RSS's author is "name@example.org (A. Name)", or just a name. */
+/* RSS: "name@example.org (A. Name)", or a name. */
 static void
 add_author(struct feed_xml_entry *entry, const char *text)
 {
@@ -110,7 +206,7 @@ add_author(struct feed_xml_entry *entry, const char *text)
 		inside = g_strndup(open + 1, (gsize)(close - open - 1));
 		text = inside;
 	}
-	feed_entry_add(entry->authors, text, BOUNDS_PAPER_AUTHORS);
+	feed_entry_add_text(entry->authors, text, BOUNDS_PAPER_AUTHORS);
 }
 
 static void
@@ -127,25 +223,25 @@ add_creator(struct feed_xml_entry *entry, const char *text)
 }
 
 static void
-take_text(
-    struct feed_xml_entry *entry, const struct feed_entry *reported, bool is_content)
+set_summary(
+    struct feed_xml_entry *entry, const struct feed_element *element, bool is_content)
 {
-	/* A summary is what it says; the content is better than nothing. */
+	/* A summary is preferred to the content. */
 	if (entry->summary && (is_content || entry->has_summary))
 		return;
 	g_free(entry->summary);
-	entry->summary = g_strdup(reported->text);
-	entry->summary_form = reported->form;
+	entry->summary = g_strdup(element->text);
+	entry->summary_form = element->form;
 	entry->has_summary = !is_content;
 }
 
 static void
-take_guid(
-    struct feed_xml_entry *entry, const struct feed_entry *reported, const char *line)
+set_guid(
+    struct feed_xml_entry *entry, const struct feed_element *element, const char *line)
 {
 	g_clear_pointer(&entry->guid, g_free);
-	feed_entry_set(&entry->guid, line);
-	if (!entry->url && reported->is_permalink &&
+	feed_entry_set_field(&entry->guid, line);
+	if (!entry->url && element->is_permalink &&
 	    (g_str_has_prefix(line, "http://") || g_str_has_prefix(line, "https://")))
 		entry->url = g_strdup(line);
 }
@@ -160,73 +256,72 @@ set_time(int64_t *field, const char *text, bool is_first)
 }
 
 void
-feed_entry_take_entry(struct feed_xml_entry *entry, const struct feed_entry *reported)
+feed_entry_add_element(struct feed_xml_entry *entry, const struct feed_element *element)
 {
-	g_autofree char *line = g_strstrip(g_strdup(reported->text));
+	g_autofree char *line = g_strstrip(g_strdup(element->text));
 
-	switch (reported->meaning) {
-	case MEANING_GUID:
-		take_guid(entry, reported, line);
+	switch (element->field) {
+	case FIELD_GUID:
+		set_guid(entry, element, line);
 		break;
-	case MEANING_LINK:
+	case FIELD_LINK:
 		g_free(entry->url);
-		entry->url = feed_entry_resolve(reported->base, line);
+		entry->url = feed_entry_resolve(element->base, line);
 		break;
-	case MEANING_TITLE:
+	case FIELD_TITLE:
 		if (!entry->title)
-			entry->title_form = reported->form;
-		feed_entry_set(&entry->title, line);
+			entry->title_form = element->form;
+		feed_entry_set_field(&entry->title, line);
 		break;
-	case MEANING_SUMMARY:
-	case MEANING_CONTENT:
+	case FIELD_SUMMARY:
+	case FIELD_CONTENT:
 		if (*line)
-			take_text(
-			    entry, reported, reported->meaning == MEANING_CONTENT);
+			set_summary(entry, element, element->field == FIELD_CONTENT);
 		break;
-	case MEANING_AUTHOR:
+	case FIELD_AUTHOR:
 		add_author(entry, line);
 		break;
-	case MEANING_CREATOR:
+	case FIELD_CREATOR:
 		add_creator(entry, line);
 		break;
-	case MEANING_CATEGORY:
-		feed_entry_add(entry->categories, line, BOUNDS_PAPER_KEYWORDS);
+	case FIELD_CATEGORY:
+		feed_entry_add_text(entry->categories, line, BOUNDS_PAPER_KEYWORDS);
 		break;
-	case MEANING_ANNOUNCEMENT:
-		feed_entry_set(&entry->listing_type, line);
+	case FIELD_LISTING_TYPE:
+		feed_entry_set_field(&entry->listing_type, line);
 		break;
-	case MEANING_COMMENT:
-		feed_entry_set(&entry->comment, line);
+	case FIELD_COMMENT:
+		feed_entry_set_field(&entry->comment, line);
 		break;
-	case MEANING_JOURNAL:
-		feed_entry_set(&entry->journal, line);
+	case FIELD_JOURNAL:
+		feed_entry_set_field(&entry->journal, line);
 		break;
-	case MEANING_IDENTIFIER:
+	case FIELD_IDENTIFIER:
 		if (!g_str_has_prefix(line, "10.") && !strstr(line, "doi"))
 			break;
 		/* fall through */
-	case MEANING_DOI:
-		feed_entry_set(&entry->doi, line);
+	case FIELD_DOI:
+		feed_entry_set_field(&entry->doi, line);
 		break;
-	case MEANING_PUBLISHED:
+	case FIELD_PUBLISHED:
 		set_time(&entry->published_at, line, false);
 		break;
-	case MEANING_DATE:
+	case FIELD_DATE:
 		set_time(&entry->published_at, line, true);
 		break;
-	case MEANING_UPDATED:
+	case FIELD_UPDATED:
 		set_time(&entry->updated_at, line, false);
 		break;
-	case MEANING_NONE:
-	case MEANING_BUILT:
-	case MEANING_SKIP_DAY:
-	case MEANING_TOTAL:
+	case FIELD_NONE:
+	case FIELD_BUILT:
+	case FIELD_SKIP_DAY:
+	case FIELD_TOTAL:
 		break;
 	}
 }
 
 static unsigned
-bit_of_day(const char *name)
+get_day_bit(const char *name)
 {
 	static const char *const days[] = {
 	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
@@ -238,54 +333,54 @@ bit_of_day(const char *name)
 }
 
 void
-feed_entry_take_channel(struct feed_xml *bulletin, const struct feed_entry *reported)
+feed_entry_add_feed_element(struct feed_xml *feed, const struct feed_element *element)
 {
-	g_autofree char *line = g_strstrip(g_strdup(reported->text));
+	g_autofree char *line = g_strstrip(g_strdup(element->text));
 	char day[DAY_BYTES];
 	int64_t at;
 
-	switch (reported->meaning) {
-	case MEANING_TITLE:
-		feed_entry_set(&bulletin->title, line);
+	switch (element->field) {
+	case FIELD_TITLE:
+		feed_entry_set_field(&feed->title, line);
 		break;
-	case MEANING_PUBLISHED:
-	case MEANING_DATE:
-	case MEANING_UPDATED:
+	case FIELD_PUBLISHED:
+	case FIELD_DATE:
+	case FIELD_UPDATED:
 		if (feed_date_parse(line, &at, day))
-			g_strlcpy(bulletin->day, day, sizeof(bulletin->day));
-		if (reported->meaning == MEANING_UPDATED)
-			set_time(&bulletin->built_at, line, true);
+			g_strlcpy(feed->day, day, sizeof(feed->day));
+		if (element->field == FIELD_UPDATED)
+			set_time(&feed->built_at, line, true);
 		break;
-	case MEANING_BUILT:
-		set_time(&bulletin->built_at, line, false);
+	case FIELD_BUILT:
+		set_time(&feed->built_at, line, false);
 		break;
-	case MEANING_LINK:
-		if (!bulletin->url)
-			bulletin->url = feed_entry_resolve(reported->base, line);
+	case FIELD_LINK:
+		if (!feed->url)
+			feed->url = feed_entry_resolve(element->base, line);
 		break;
-	case MEANING_SKIP_DAY:
-		bulletin->skip_days |= bit_of_day(line);
+	case FIELD_SKIP_DAY:
+		feed->skip_days |= get_day_bit(line);
 		break;
-	case MEANING_TOTAL:
-		bulletin->total = g_ascii_strtoll(line, NULL, 10);
+	case FIELD_TOTAL:
+		feed->total = g_ascii_strtoll(line, NULL, 10);
 		break;
-	case MEANING_NONE:
-	case MEANING_GUID:
-	case MEANING_SUMMARY:
-	case MEANING_CONTENT:
-	case MEANING_AUTHOR:
-	case MEANING_CREATOR:
-	case MEANING_CATEGORY:
-	case MEANING_ANNOUNCEMENT:
-	case MEANING_COMMENT:
-	case MEANING_JOURNAL:
-	case MEANING_DOI:
-	case MEANING_IDENTIFIER:
+	case FIELD_NONE:
+	case FIELD_GUID:
+	case FIELD_SUMMARY:
+	case FIELD_CONTENT:
+	case FIELD_AUTHOR:
+	case FIELD_CREATOR:
+	case FIELD_CATEGORY:
+	case FIELD_LISTING_TYPE:
+	case FIELD_COMMENT:
+	case FIELD_JOURNAL:
+	case FIELD_DOI:
+	case FIELD_IDENTIFIER:
 		break;
 	}
 }
 
-/* Whether a text of RSS was written as HTML: it has an end tag, or an entity. */
+/* RSS does not declare HTML: look for tags and entities. */
 static bool
 is_html(const char *text)
 {

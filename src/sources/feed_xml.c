@@ -1,5 +1,5 @@
 /*
- * feed_xml.c - an RSS or Atom document, read.
+ * feed_xml.c - parser for RSS and Atom documents.
  */
 #include "sources/feed_xml.h"
 
@@ -9,21 +9,19 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "sources/feed_charset.h"
 #include "sources/feed_entry.h"
-#include "sources/feed_vocabulary.h"
 
 #define XML_BASE "http://www.w3.org/XML/1998/namespace base"
 
-struct reading {
-	XML_Parser parser;
-	struct feed_xml *bulletin;
-	struct feed_xml_entry *entry; /* the open one, or NULL */
-	enum place places[BOUNDS_XML_DEPTH + 1];
-	char *bases[BOUNDS_XML_DEPTH + 1]; /* owned where one begins, else NULL */
+struct parser {
+	XML_Parser expat;
+	struct feed_xml *feed;
+	struct feed_xml_entry *entry; /* the current one, or NULL */
+	enum feed_place places[BOUNDS_XML_DEPTH + 1];
+	char *bases[BOUNDS_XML_DEPTH + 1]; /* xml:base of each open element, or NULL */
 	int depth;
-	int text_depth; /* of the element whose text is taken; 0: none */
-	enum meaning meaning;
+	int text_depth; /* of the element whose text is collected; 0: none */
+	enum feed_field field;
 	enum feed_xml_form form;
 	bool is_permalink;
 	GString *text;
@@ -31,27 +29,27 @@ struct reading {
 };
 
 void
-feed_xml_free(struct feed_xml *bulletin)
+feed_xml_free(struct feed_xml *feed)
 {
-	if (!bulletin)
+	if (!feed)
 		return;
-	g_free(bulletin->title);
-	g_free(bulletin->url);
-	g_ptr_array_unref(bulletin->entries);
-	g_free(bulletin);
+	g_free(feed->title);
+	g_free(feed->url);
+	g_ptr_array_unref(feed->entries);
+	g_free(feed);
 }
 
 static void G_GNUC_PRINTF(3, 4)
-    stop(struct reading *reading, enum pb_error code, const char *format, ...)
+    set_error(struct parser *parser, enum pb_error code, const char *format, ...)
 {
 	va_list arguments;
 
-	if (reading->error)
+	if (parser->error)
 		return;
 	va_start(arguments, format);
-	reading->error = g_error_new_valist(PB_ERROR, (int)code, format, arguments);
+	parser->error = g_error_new_valist(PB_ERROR, (int)code, format, arguments);
 	va_end(arguments);
-	XML_StopParser(reading->parser, XML_FALSE);
+	XML_StopParser(parser->expat, XML_FALSE);
 }
 
 static const char *
@@ -64,115 +62,114 @@ get_attribute(const char **attributes, const char *name)
 }
 
 static const char *
-get_base(const struct reading *reading)
+get_base(const struct parser *parser)
 {
-	for (int depth = reading->depth; depth >= 0; depth--)
-		if (reading->bases[depth])
-			return reading->bases[depth];
+	for (int depth = parser->depth; depth >= 0; depth--)
+		if (parser->bases[depth])
+			return parser->bases[depth];
 	return NULL;
 }
 
 static void
-take_link(struct reading *reading, const char **attributes)
+read_link(struct parser *parser, const char **attributes)
 {
 	const char *rel = get_attribute(attributes, "rel");
 	const char *href = get_attribute(attributes, "href");
 	const char *title = get_attribute(attributes, "title");
-	struct feed_xml_entry *entry = reading->entry;
-	char **url = entry ? &entry->url : &reading->bulletin->url;
+	struct feed_xml_entry *entry = parser->entry;
+	char **url = entry ? &entry->url : &parser->feed->url;
 
 	if (!href)
 		return;
 	if (entry && title && strcmp(title, "doi") == 0)
-		feed_entry_set(&entry->doi, href);
+		feed_entry_set_field(&entry->doi, href);
 	if (!*url && (!rel || !*rel || strcmp(rel, "alternate") == 0))
-		*url = feed_entry_resolve(get_base(reading), href);
+		*url = feed_entry_resolve(get_base(parser), href);
 }
 
-/* Elements whose attributes tell all. */
+/* Elements whose information is in attributes. */
 static void
-take_attributes(struct reading *reading, enum vocabulary vocabulary, const char *local,
+read_attributes(struct parser *parser, enum feed_namespace namespace, const char *local,
     const char **attributes)
 {
-	enum place place = reading->places[reading->depth - 1];
+	enum feed_place place = parser->places[parser->depth - 1];
 
-	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "link") == 0 &&
+	if (namespace == NS_ATOM && strcmp(local, "link") == 0 &&
 	    (place == PLACE_ENTRY || place == PLACE_CHANNEL))
-		take_link(reading, attributes);
+		read_link(parser, attributes);
 	if (place != PLACE_ENTRY)
 		return;
-	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "category") == 0)
-		feed_entry_add(reading->entry->categories,
+	if (namespace == NS_ATOM && strcmp(local, "category") == 0)
+		feed_entry_add_text(parser->entry->categories,
 		    get_attribute(attributes, "term"), BOUNDS_PAPER_KEYWORDS);
-	else if (vocabulary == VOCABULARY_ARXIV &&
-	         strcmp(local, "primary_category") == 0)
-		feed_entry_set(
-		    &reading->entry->primary, get_attribute(attributes, "term"));
+	else if (namespace == NS_ARXIV && strcmp(local, "primary_category") == 0)
+		feed_entry_set_field(
+		    &parser->entry->primary, get_attribute(attributes, "term"));
 }
 
 static enum feed_xml_form
-form_of(enum vocabulary vocabulary, const char **attributes)
+get_form(enum feed_namespace namespace, const char **attributes)
 {
 	const char *type = get_attribute(attributes, "type");
 
-	if (vocabulary != VOCABULARY_ATOM)
+	if (namespace != NS_ATOM)
 		return FEED_XML_MAYBE_HTML;
-	/* xhtml is of elements: their text is plain. */
+	/* xhtml consists of elements; their text is plain. */
 	return type && (strcmp(type, "html") == 0 || strcmp(type, "text/html") == 0)
 	           ? FEED_XML_HTML
 	           : FEED_XML_PLAIN;
 }
 
 static void
-begin_text(struct reading *reading, enum vocabulary vocabulary, const char *local,
+start_text(struct parser *parser, enum feed_namespace namespace, const char *local,
     const char **attributes)
 {
-	enum place place = reading->places[reading->depth - 1];
+	enum feed_place place = parser->places[parser->depth - 1];
 	const char *permalink = get_attribute(attributes, "isPermaLink");
 
-	reading->meaning = feed_vocabulary_find_meaning(place, vocabulary, local);
-	if (reading->meaning == MEANING_NONE)
+	parser->field = feed_entry_find_field(place, namespace, local);
+	if (parser->field == FIELD_NONE)
 		return;
-	reading->text_depth = reading->depth;
-	reading->form = form_of(vocabulary, attributes);
-	reading->is_permalink = vocabulary == VOCABULARY_RSS &&
-	                        (!permalink || strcmp(permalink, "false") != 0);
-	g_string_truncate(reading->text, 0);
+	parser->text_depth = parser->depth;
+	parser->form = get_form(namespace, attributes);
+	parser->is_permalink =
+	    namespace == NS_RSS && (!permalink || strcmp(permalink, "false") != 0);
+	g_string_truncate(parser->text, 0);
 }
 
 static void
-begin_entry(struct reading *reading, const char **attributes)
+start_entry(struct parser *parser, const char **attributes)
 {
-	if (reading->bulletin->entries->len == BOUNDS_PAPERS_BATCH) {
-		stop(reading, PB_ERROR_LIMIT, "the feed has more than %d papers",
+	if (parser->feed->entries->len == BOUNDS_PAPERS_BATCH) {
+		set_error(parser, PB_ERROR_LIMIT, "the feed has more than %d papers",
 		    BOUNDS_PAPERS_BATCH);
 		return;
 	}
-	reading->entry = feed_entry_new_entry();
-	g_ptr_array_add(reading->bulletin->entries, reading->entry);
-	feed_entry_set(&reading->entry->guid,
-	    get_attribute(attributes, FEED_XML_WORDS_RDF " about"));
+	parser->entry = feed_entry_new();
+	g_ptr_array_add(parser->feed->entries, parser->entry);
+	feed_entry_set_field(&parser->entry->guid,
+	    get_attribute(attributes, FEED_ENTRY_NS_RDF " about"));
 }
 
-static enum place
-place_of(struct reading *reading, enum vocabulary vocabulary, const char *local,
+static enum feed_place
+get_place(struct parser *parser, enum feed_namespace namespace, const char *local,
     const char **attributes)
 {
-	enum place parent =
-	    reading->depth > 1 ? reading->places[reading->depth - 1] : PLACE_ELSEWHERE;
-	bool is_own = vocabulary == VOCABULARY_RSS || vocabulary == VOCABULARY_ATOM;
+	enum feed_place parent =
+	    parser->depth > 1 ? parser->places[parser->depth - 1] : PLACE_ELSEWHERE;
+	bool is_own = namespace == NS_RSS || namespace == NS_ATOM;
 
 	if (!is_own)
 		return PLACE_ELSEWHERE;
-	if (reading->depth <= 2 &&
+	if (parser->depth <= 2 &&
 	    (strcmp(local, "channel") == 0 || strcmp(local, "feed") == 0))
 		return PLACE_CHANNEL;
-	if (!reading->entry && reading->depth <= 3 &&
+	if (!parser->entry && parser->depth <= 3 &&
 	    (strcmp(local, "item") == 0 || strcmp(local, "entry") == 0)) {
-		begin_entry(reading, attributes);
+		start_entry(parser, attributes);
 		return PLACE_ENTRY;
 	}
-	if (parent == PLACE_ENTRY && vocabulary == VOCABULARY_ATOM &&
+	if (parent == PLACE_ENTRY && namespace == NS_ATOM &&
 	    strcmp(local, "author") == 0)
 		return PLACE_AUTHOR;
 	if (parent == PLACE_CHANNEL && strcmp(local, "skipDays") == 0)
@@ -180,7 +177,7 @@ place_of(struct reading *reading, enum vocabulary vocabulary, const char *local,
 	return PLACE_ELSEWHERE;
 }
 
-/* Inside a text: what a browser would begin a line for is apart. */
+/* Inside text, elements that browsers put on a new line separate words. */
 static bool
 is_block(const char *local)
 {
@@ -194,60 +191,58 @@ is_block(const char *local)
 }
 
 static void
-check_root(struct reading *reading, enum vocabulary vocabulary, const char *local)
+check_root(struct parser *parser, enum feed_namespace namespace, const char *local)
 {
 	g_autofree char *shown = NULL;
 
-	if ((vocabulary == VOCABULARY_RSS && strcmp(local, "rss") == 0) ||
-	    (vocabulary == VOCABULARY_RDF && strcmp(local, "RDF") == 0) ||
-	    (vocabulary == VOCABULARY_ATOM && strcmp(local, "feed") == 0))
+	if ((namespace == NS_RSS && strcmp(local, "rss") == 0) ||
+	    (namespace == NS_RDF && strcmp(local, "RDF") == 0) ||
+	    (namespace == NS_ATOM && strcmp(local, "feed") == 0))
 		return;
 	shown = text_quote(local, 40);
-	stop(
-	    reading, PB_ERROR_INPUT, "it is no feed: its first element is <%s>", shown);
+	set_error(parser, PB_ERROR_INPUT, "not a feed: root element is <%s>", shown);
 }
 
 static void XMLCALL
 start_element(void *user, const char *name, const char **attributes)
 {
-	struct reading *reading = user;
+	struct parser *parser = user;
 	const char *local, *base;
-	enum vocabulary vocabulary = feed_vocabulary_find_vocabulary(name, &local);
+	enum feed_namespace namespace = feed_entry_find_namespace(name, &local);
 
-	if (reading->error)
+	if (parser->error)
 		return;
-	if (reading->depth == BOUNDS_XML_DEPTH) {
-		stop(reading, PB_ERROR_LIMIT, "elements are nested more than %d deep",
-		    BOUNDS_XML_DEPTH);
+	if (parser->depth == BOUNDS_XML_DEPTH) {
+		set_error(parser, PB_ERROR_LIMIT,
+		    "elements are nested more than %d deep", BOUNDS_XML_DEPTH);
 		return;
 	}
-	reading->depth++;
-	if (reading->depth == 1)
-		check_root(reading, vocabulary, local);
+	parser->depth++;
+	if (parser->depth == 1)
+		check_root(parser, namespace, local);
 	base = get_attribute(attributes, XML_BASE);
 	if (base) {
-		/* Its own base is what is around it. */
-		reading->bases[reading->depth] = NULL;
-		reading->bases[reading->depth] =
-		    feed_entry_resolve(get_base(reading), base);
+		/* Its own base is relative to its parent's. */
+		parser->bases[parser->depth] = NULL;
+		parser->bases[parser->depth] =
+		    feed_entry_resolve(get_base(parser), base);
 	}
-	reading->places[reading->depth] = PLACE_ELSEWHERE;
-	if (reading->text_depth) {
+	parser->places[parser->depth] = PLACE_ELSEWHERE;
+	if (parser->text_depth) {
 		if (is_block(local))
-			g_string_append_c(reading->text, '\n');
+			g_string_append_c(parser->text, '\n');
 		return;
 	}
-	reading->places[reading->depth] =
-	    place_of(reading, vocabulary, local, attributes);
-	if (reading->depth > 1 && reading->places[reading->depth] == PLACE_ELSEWHERE) {
-		take_attributes(reading, vocabulary, local, attributes);
-		begin_text(reading, vocabulary, local, attributes);
+	parser->places[parser->depth] = get_place(parser, namespace, local, attributes);
+	if (parser->depth > 1 && parser->places[parser->depth] == PLACE_ELSEWHERE) {
+		read_attributes(parser, namespace, local, attributes);
+		start_text(parser, namespace, local, attributes);
 	}
 }
 
-/* What was cut may have been cut within a character. */
+/* The limit may have cut a character. */
 static void
-end_at_character(GString *text)
+trim_to_character(GString *text)
 {
 	const char *end;
 
@@ -256,87 +251,123 @@ end_at_character(GString *text)
 }
 
 static void
-end_text(struct reading *reading)
+end_text(struct parser *parser)
 {
-	const struct feed_entry reported = {
-	    .text = reading->text->str,
-	    .meaning = reading->meaning,
-	    .form = reading->form,
-	    .is_permalink = reading->is_permalink,
-	    .base = get_base(reading),
+	const struct feed_element element = {
+	    .text = parser->text->str,
+	    .field = parser->field,
+	    .form = parser->form,
+	    .is_permalink = parser->is_permalink,
+	    .base = get_base(parser),
 	};
 
-	if (reading->entry)
-		feed_entry_take_entry(reading->entry, &reported);
+	if (parser->entry)
+		feed_entry_add_element(parser->entry, &element);
 	else
-		feed_entry_take_channel(reading->bulletin, &reported);
+		feed_entry_add_feed_element(parser->feed, &element);
 }
 
 static void XMLCALL
 end_element(void *user, const char *name)
 {
-	struct reading *reading = user;
+	struct parser *parser = user;
 	const char *local;
 
-	feed_vocabulary_find_vocabulary(name, &local);
-	if (reading->error)
+	feed_entry_find_namespace(name, &local);
+	if (parser->error)
 		return;
-	if (reading->text_depth == reading->depth) {
-		end_at_character(reading->text);
-		end_text(reading);
-		reading->text_depth = 0;
-	} else if (reading->text_depth && is_block(local)) {
-		g_string_append_c(reading->text, '\n');
+	if (parser->text_depth == parser->depth) {
+		trim_to_character(parser->text);
+		end_text(parser);
+		parser->text_depth = 0;
+	} else if (parser->text_depth && is_block(local)) {
+		g_string_append_c(parser->text, '\n');
 	}
-	if (reading->places[reading->depth] == PLACE_ENTRY)
-		reading->entry = NULL;
-	g_clear_pointer(&reading->bases[reading->depth], g_free);
-	reading->depth--;
+	if (parser->places[parser->depth] == PLACE_ENTRY)
+		parser->entry = NULL;
+	g_clear_pointer(&parser->bases[parser->depth], g_free);
+	parser->depth--;
 }
 
 static void XMLCALL
-take_characters(void *user, const char *text, int length)
+add_characters(void *user, const char *text, int length)
 {
-	struct reading *reading = user;
+	struct parser *parser = user;
 	size_t room = BOUNDS_XML_TEXT_BYTES -
-	              MIN(reading->text->len, (size_t)BOUNDS_XML_TEXT_BYTES);
+	              MIN(parser->text->len, (size_t)BOUNDS_XML_TEXT_BYTES);
 
-	if (reading->text_depth && !reading->error)
+	if (parser->text_depth && !parser->error)
 		g_string_append_len(
-		    reading->text, text, (gssize)MIN((size_t)length, room));
+		    parser->text, text, (gssize)MIN((size_t)length, room));
 }
 
 static void XMLCALL
-refuse_doctype(void *user, const char *name, const char *system, const char *public,
+reject_doctype(void *user, const char *name, const char *system, const char *public,
     int has_subset)
 {
 	(void)name, (void)system, (void)public, (void)has_subset;
-	stop(user, PB_ERROR_INPUT, "it has a DOCTYPE: that is no feed's");
+	set_error(user, PB_ERROR_INPUT, "not a feed: DOCTYPE is not allowed");
 }
 
 static void
-set_handlers(struct reading *reading)
+set_handlers(struct parser *parser)
 {
-	XML_SetUserData(reading->parser, reading);
-	XML_SetElementHandler(reading->parser, start_element, end_element);
-	XML_SetCharacterDataHandler(reading->parser, take_characters);
-	XML_SetStartDoctypeDeclHandler(reading->parser, refuse_doctype);
-	XML_SetParamEntityParsing(reading->parser, XML_PARAM_ENTITY_PARSING_NEVER);
+	XML_SetUserData(parser->expat, parser);
+	XML_SetElementHandler(parser->expat, start_element, end_element);
+	XML_SetCharacterDataHandler(parser->expat, add_characters);
+	XML_SetStartDoctypeDeclHandler(parser->expat, reject_doctype);
+	XML_SetParamEntityParsing(parser->expat, XML_PARAM_ENTITY_PARSING_NEVER);
 }
 
 static void
-run(struct reading *reading, const char *text, size_t length)
+run(struct parser *parser, const char *text, size_t length)
 {
 	enum XML_Status status;
 
-	set_handlers(reading);
-	status = XML_Parse(reading->parser, text, (int)length, XML_TRUE);
-	if (status == XML_STATUS_OK || reading->error)
+	set_handlers(parser);
+	status = XML_Parse(parser->expat, text, (int)length, XML_TRUE);
+	if (status == XML_STATUS_OK || parser->error)
 		return;
-	g_set_error(&reading->error, PB_ERROR, PB_ERROR_INPUT,
-	    "line %lu, column %lu: %s", XML_GetCurrentLineNumber(reading->parser),
-	    XML_GetCurrentColumnNumber(reading->parser) + 1,
-	    XML_ErrorString(XML_GetErrorCode(reading->parser)));
+	g_set_error(&parser->error, PB_ERROR, PB_ERROR_INPUT,
+	    "line %lu, column %lu: %s", XML_GetCurrentLineNumber(parser->expat),
+	    XML_GetCurrentColumnNumber(parser->expat) + 1,
+	    XML_ErrorString(XML_GetErrorCode(parser->expat)));
+}
+
+/*
+ * Find an encoding that GLib can convert and expat cannot.  Only those that contain
+ * ASCII are supported, so that the declaration can be read.
+ */
+static char *
+find_charset(const char *text, size_t length)
+{
+	static const char *const supported[] = {"iso-8859-", "windows-125", "cp125",
+	    "koi8-", "gb", "big5", "shift_jis", "euc-", "macintosh", "tis-620"};
+	size_t head = MIN(length, 200);
+	const char *end = g_strstr_len(text, (gssize)head, "?>");
+	const char *at = end && length > 5 && memcmp(text, "<?xml", 5) == 0
+	                     ? g_strstr_len(text, end - text, "encoding")
+	                     : NULL;
+	char name[BOUNDS_XML_CHARSET_BYTES + 1];
+	size_t size = 0;
+
+	if (!at)
+		return NULL;
+	at += strlen("encoding");
+	at += strspn(at, " \t\r\n=");
+	if (*at != '"' && *at != '\'')
+		return NULL;
+	for (at++; size < BOUNDS_XML_CHARSET_BYTES &&
+	           (g_ascii_isalnum(*at) || (*at && strchr("-_", *at)));
+	     at++)
+		name[size++] = g_ascii_tolower(*at);
+	name[size] = '\0';
+	if (strcmp(name, "iso-8859-1") == 0)
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(supported); i++)
+		if (g_str_has_prefix(name, supported[i]))
+			return g_strdup(name);
+	return NULL;
 }
 
 struct feed_xml *
@@ -344,38 +375,37 @@ feed_xml_parse(GBytes *xml, const char *base, GError **error)
 {
 	size_t length;
 	const char *text = g_bytes_get_data(xml, &length);
-	g_autofree char *charset = length ? feed_charset_find(text, length) : NULL;
+	g_autofree char *charset = length ? find_charset(text, length) : NULL;
 	gsize size = 0;
 	g_autofree char *converted = NULL;
-	struct reading reading = {.text = g_string_new(NULL)};
+	struct parser parser = {.text = g_string_new(NULL)};
 
 	if (length > G_MAXINT / 4) {
-		g_string_free(reading.text, TRUE);
+		g_string_free(parser.text, TRUE);
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "the feed is too large");
 		return NULL;
 	}
 	if (charset)
 		converted = g_convert_with_fallback(text, (gssize)length, "UTF-8",
 		    charset, "\xef\xbf\xbd", NULL, &size, NULL);
-	/* What does not convert is for expat to refuse, with its place. */
-	reading.parser = XML_ParserCreateNS(converted ? "UTF-8" : NULL, ' ');
-	reading.bulletin = g_new0(struct feed_xml, 1);
-	reading.bulletin->built_at = reading.bulletin->total = -1;
-	reading.bulletin->entries =
-	    g_ptr_array_new_with_free_func(feed_entry_free_entry);
-	reading.bases[0] = g_strdup(base);
-	run(&reading,
+	/* If conversion fails, expat reports the position. */
+	parser.expat = XML_ParserCreateNS(converted ? "UTF-8" : NULL, ' ');
+	parser.feed = g_new0(struct feed_xml, 1);
+	parser.feed->built_at = parser.feed->total = -1;
+	parser.feed->entries = g_ptr_array_new_with_free_func(feed_entry_free);
+	parser.bases[0] = g_strdup(base);
+	run(&parser,
 	    converted ? converted
 	    : text    ? text
 	              : "",
 	    converted ? size : length);
-	XML_ParserFree(reading.parser);
+	XML_ParserFree(parser.expat);
 	for (int i = 0; i <= BOUNDS_XML_DEPTH; i++)
-		g_free(reading.bases[i]);
-	g_string_free(reading.text, TRUE);
-	if (!reading.error)
-		return reading.bulletin;
-	g_propagate_error(error, reading.error);
-	feed_xml_free(reading.bulletin);
+		g_free(parser.bases[i]);
+	g_string_free(parser.text, TRUE);
+	if (!parser.error)
+		return parser.feed;
+	g_propagate_error(error, parser.error);
+	feed_xml_free(parser.feed);
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * fetch_days.c - which days of a source to ask for now.
+ * fetch_days.c - which days of a source are due to be fetched.
  */
 #include "sources/fetch_days.h"
 
@@ -35,7 +35,7 @@ bool
 fetch_days_due(int64_t now, int64_t last_old_poll_at, GPtrArray *out)
 {
 	bool has_old = last_old_poll_at < 0 || last_old_poll_at / DAY_S != now / DAY_S;
-	int64_t back = has_old ? DAYS_OLDEST : DAYS_RECENT;
+	int64_t back = has_old ? FETCH_DAYS_OLDEST : FETCH_DAYS_RECENT;
 
 	for (int64_t i = 0; i <= back; i++)
 		g_ptr_array_add(out, format_day(now - i * DAY_S));

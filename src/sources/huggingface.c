@@ -1,5 +1,5 @@
 /*
- * huggingface.c - Hugging Face Daily Papers as a source.
+ * huggingface.c - source: Hugging Face Daily Papers.
  */
 #include "sources/huggingface.h"
 
@@ -9,20 +9,20 @@
 #include "base/error.h"
 #include "sources/huggingface_parse.h"
 
-/* The most that the service gives at once; its own default cuts long days at 50. */
+/* Maximum page size of the service; its default of 50 truncates long days. */
 #define PAGE_LIMIT 100
 #define DAY_S      86400
 
-/* On every working day of two years there were papers at 07:50 UTC; two hours more. */
+/* For two years every working day had papers by 07:50 UTC; plus two hours. */
 #define EXPECTED_BY (10 * 60)
 
 struct huggingface {
 	struct source source;
-	char *base_url; /* without a slash at the end */
-	bool is_folder;
+	char *base_url; /* without a final slash */
+	bool is_directory;
 };
 
-/* One fetch of a day while its pages come in. */
+/* State of fetching one day. */
 struct fetch {
 	const struct huggingface *self;
 	struct http *http;
@@ -31,10 +31,9 @@ struct fetch {
 	GHashTable *seen;    /* ids in listings, borrowed */
 	char *etag;
 	unsigned pages;
-	int64_t *retry_after_s; /* the caller's, set on failure too */
+	int64_t *retry_after_s; /* set on failure too */
 };
 
-/* How a page ended. */
 enum page_end {
 	PAGE_FAILED,
 	PAGE_MORE,
@@ -46,16 +45,13 @@ enum page_end {
 static char *
 make_url(const struct huggingface *self, const char *day, unsigned page)
 {
-	if (self->is_folder)
+	if (self->is_directory)
 		return g_strdup_printf("%s/daily_papers-%s.json", self->base_url, day);
 	return g_strdup_printf("%s/api/daily_papers?date=%s&limit=%d&p=%u",
 	    self->base_url, day, PAGE_LIMIT, page);
 }
 
-/*
- * Whether the day was over when the server answered, by the server's own clock.  Its
- * bound on dates was seen to lag by a day.
- */
+/* Whether the day has ended by the server's clock: its date check may lag by a day. */
 static bool
 is_past(const char *day, int64_t served_at)
 {
@@ -69,11 +65,11 @@ is_past(const char *day, int64_t served_at)
 	return yesterday && strcmp(day, yesterday) < 0;
 }
 
-/* An answer that is not a list: either the day is not there yet, or it is an error. */
+/* A response that is not a list: the day does not exist yet, or an error. */
 static enum page_end
 refuse(const struct fetch *fetch, const struct http_response *response, GError **error)
 {
-	g_autofree char *reported = huggingface_parse_error(response->body);
+	g_autofree char *message = huggingface_parse_error(response->body);
 	int status = response->status;
 	enum pb_error code = PB_ERROR_PERMANENT;
 
@@ -81,16 +77,16 @@ refuse(const struct fetch *fetch, const struct http_response *response, GError *
 		code = PB_ERROR_TEMPORARY;
 	else if (status == 200)
 		code = PB_ERROR_INPUT;
-	if (reported && (status == 400 || status == 200) && fetch->pages == 0 &&
-	    huggingface_is_not_yet(reported) &&
+	if (message && (status == 400 || status == 200) && fetch->pages == 0 &&
+	    huggingface_is_not_yet(message) &&
 	    !is_past(fetch->day, response->served_at))
 		return PAGE_NOT_YET;
-	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
-	    status, reported ? ": " : "", reported ? reported : "");
+	g_set_error(error, PB_ERROR, code, "the source responded with status %d%s%s",
+	    status, message ? ": " : "", message ? message : "");
 	return PAGE_FAILED;
 }
 
-/* Move a page's papers over that were not seen on an earlier one. */
+/* Move the papers of a page that were not on an earlier one. */
 static bool
 add_new(struct fetch *fetch, GPtrArray *page, GError **error)
 {
@@ -100,7 +96,7 @@ add_new(struct fetch *fetch, GPtrArray *page, GError **error)
 		struct listing *listing = g_ptr_array_index(page, i);
 
 		g_ptr_array_index(page, i) = NULL;
-		/* Asked first: adding a key again would swap in one that is freed. */
+		/* Adding a key again would replace it by one that is freed. */
 		if (g_hash_table_contains(fetch->seen, listing->paper->id)) {
 			listing_free(listing);
 			continue;
@@ -126,9 +122,9 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 
 	page = huggingface_parse_page(response->body, fetch->day, &elements, &failure);
 	if (!page) {
-		g_autofree char *reported = huggingface_parse_error(response->body);
+		g_autofree char *message = huggingface_parse_error(response->body);
 
-		if (reported)
+		if (message)
 			return refuse(fetch, response, error);
 		pb_error_forward(error, &failure);
 		return PAGE_FAILED;
@@ -140,22 +136,22 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 		fetch->etag = g_strdup(response->etag);
 	else
 		g_clear_pointer(&fetch->etag, g_free);
-	/* A full page without anything new comes from a mirror that cannot page. */
-	if (fetch->self->is_folder || elements < PAGE_LIMIT || !has_new)
+	/* A full page without new papers comes from a mirror without paging. */
+	if (fetch->self->is_directory || elements < PAGE_LIMIT || !has_new)
 		return PAGE_LAST;
 	return PAGE_MORE;
 }
 
-/* A day without a file is to come; without its folder the source has failed. */
+/* A missing file is a day to come; a missing directory is an error. */
 static enum page_end
 end_without_file(const struct huggingface *self, GError **error)
 {
-	g_autofree char *folder = g_filename_from_uri(self->base_url, NULL, NULL);
+	g_autofree char *directory = g_filename_from_uri(self->base_url, NULL, NULL);
 
-	if (!folder || g_file_test(folder, G_FILE_TEST_IS_DIR))
+	if (!directory || g_file_test(directory, G_FILE_TEST_IS_DIR))
 		return PAGE_NOT_YET;
 	g_set_error(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "there is no folder '%s'", folder);
+	    error, PB_ERROR, PB_ERROR_TEMPORARY, "no such directory '%s'", directory);
 	return PAGE_FAILED;
 }
 
@@ -168,7 +164,7 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 	enum page_end end;
 
 	if (!http_get(fetch->http, url, etag, &response, &failure)) {
-		if (fetch->self->is_folder &&
+		if (fetch->self->is_directory &&
 		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
 			return end_without_file(fetch->self, error);
 		pb_error_forward(error, &failure);
@@ -289,6 +285,6 @@ huggingface_new(const char *base_url)
 	    .free = huggingface_free,
 	};
 	self->source.url = self->base_url = g_strndup(base_url, length);
-	self->is_folder = g_str_has_prefix(base_url, "file:");
+	self->is_directory = g_str_has_prefix(base_url, "file:");
 	return &self->source;
 }

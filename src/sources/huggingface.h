@@ -1,10 +1,9 @@
 /*
- * huggingface.h - Hugging Face Daily Papers as a source.
+ * huggingface.h - source: Hugging Face Daily Papers.
  *
- * https://huggingface.co/api/daily_papers, documented in the hub's OpenAPI and without
- * a promise to stay as it is.  The list of a day is in the order of votes, which moves
- * while it is paged: a paper seen twice counts once, one that slipped between two pages
- * comes with the next poll.
+ * https://huggingface.co/api/daily_papers, described in the hub's OpenAPI without
+ * guarantee of stability.  The list of a day is sorted by votes, which may change
+ * between pages: repeated papers are counted once, missed ones come with the next poll.
  */
 #ifndef PAPERBOY_SOURCES_HUGGINGFACE_H
 #define PAPERBOY_SOURCES_HUGGINGFACE_H
@@ -14,15 +13,16 @@
 #define HUGGINGFACE_BASE_URL "https://huggingface.co"
 
 /**
- * Make the source.
+ * Create the source.
  *
- * The ETag of an answer is kept only when it came in one page: another page may
- * change while the first does not.
+ * The ETag is returned for single-page answers only: other pages may change while the
+ * first does not.
  *
- * @param base_url  HUGGINGFACE_BASE_URL or a mirror, to which `/api/daily_papers?...`
- * is appended; or `file:///folder` (where the http handle allows files), in which a day
- * is `daily_papers-YYYY-MM-DD.json` and a missing one is SOURCE_NOT_YET.  Copied
- * @return named "hf"; free with source_free()
+ * @param base_url  HUGGINGFACE_BASE_URL or a mirror, followed by
+ * `/api/daily_papers?...`; or `file:///DIRECTORY` (if the http handle allows files),
+ * where a day is `daily_papers-YYYY-MM-DD.json` and a missing file is SOURCE_NOT_YET.
+ * Copied
+ * @return named "hf"; to be freed by source_free()
  */
 struct source *huggingface_new(const char *base_url);
 

@@ -1,5 +1,5 @@
 /*
- * huggingface_parse.c - the JSON of Hugging Face Daily Papers.
+ * huggingface_parse.c - parser for the JSON of Hugging Face Daily Papers.
  */
 #include "sources/huggingface_parse.h"
 
@@ -29,10 +29,7 @@ huggingface_parse_init(void)
 	json_set_alloc_funcs(g_malloc, g_free);
 }
 
-/*
- * Whether the values of a document are few enough to be built in memory, where each
- * takes some fifty times its octets.
- */
+/* Limit the number of values: in memory each takes up to fifty times its bytes. */
 static bool
 has_few_values(const char *text, size_t length)
 {
@@ -68,18 +65,17 @@ load(GBytes *bytes, GError **error)
 	    length > 0 ? text : "", length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &where);
 	if (json)
 		return json;
-	/* Where it is, is told by line and column; the words near it are not ours. */
+	/* Line and column are enough; do not quote the input. */
 	if (strstr(where.text, " near "))
 		*strstr(where.text, " near ") = '\0';
 	reported =
 	    text_normalize(where.text, strlen(where.text), BOUNDS_SOURCE_ERROR_BYTES);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "the list is not JSON: line %d, column %d: %s", where.line, where.column,
-	    reported);
+	    "invalid JSON: line %d, column %d: %s", where.line, where.column, reported);
 	return NULL;
 }
 
-/* A string of an object, normalised; NULL when it is none or nothing is left. */
+/* Get a normalised string; NULL if it is not a string or blank. */
 static char *
 get_text(const json_t *object, const char *key, size_t max_bytes)
 {
@@ -112,7 +108,7 @@ get_number(const json_t *object, const char *key)
 	return json_integer_value(value);
 }
 
-/* YYYY-MM-DDTHH:MM:SS.mmmZ, and nothing else; PAPER_UNKNOWN otherwise. */
+/* YYYY-MM-DDTHH:MM:SS.mmmZ; PAPER_UNKNOWN for anything else. */
 static int64_t
 get_time(const json_t *object, const char *key)
 {
@@ -176,7 +172,7 @@ add_authors(struct paper *paper, const json_t *authors)
 	}
 }
 
-/* @return NULL when there is none: the service fills them in later */
+/* @return NULL for none: the service adds them later */
 static GPtrArray *
 get_keywords(const json_t *inner)
 {
@@ -199,7 +195,7 @@ get_keywords(const json_t *inner)
 	return keywords->len ? g_steal_pointer(&keywords) : NULL;
 }
 
-/* By the end of its name; the service also puts pictures into the list. */
+/* By file name; the list also contains images. */
 static bool
 is_video(const char *url)
 {
@@ -216,7 +212,7 @@ is_video(const char *url)
 	return false;
 }
 
-/* The first video of mediaUrls; mediaUrl is what the oldest lists had. */
+/* The first video of mediaUrls; the oldest lists have mediaUrl. */
 static char *
 get_video(const json_t *object)
 {
@@ -236,7 +232,7 @@ get_video(const json_t *object)
 	return only && is_video(only) ? g_steal_pointer(&only) : NULL;
 }
 
-/* Texts that a paper cannot be without.  @param what  set to what is wrong */
+/* Mandatory texts. @param what  set to the error */
 static bool
 fill_identity(
     struct paper *paper, const json_t *outer, const json_t *inner, const char **what)
@@ -248,7 +244,7 @@ fill_identity(
 	if (!json_is_string(id))
 		*what = "paper.id is not a string";
 	else if (!is_id(json_string_value(id), json_string_length(id)))
-		*what = "paper.id is not an id";
+		*what = "invalid paper.id";
 	else if (title && !json_is_null(title) && !json_is_string(title))
 		*what = "paper.title is not a string";
 	if (*what)
@@ -259,7 +255,7 @@ fill_identity(
 	if (!paper->title)
 		paper->title = get_text(outer, "title", BOUNDS_PAPER_TITLE_BYTES);
 	if (!paper->title)
-		*what = "there is no title";
+		*what = "blank title";
 	return !*what;
 }
 
@@ -270,7 +266,7 @@ parse_element(const json_t *outer, const char **what)
 	pb_auto(paper) paper = paper_new();
 
 	if (!json_is_object(inner)) {
-		*what = "it has no object named paper";
+		*what = "no object named paper";
 		return NULL;
 	}
 	if (!fill_identity(paper, outer, inner, what))
@@ -284,7 +280,7 @@ parse_element(const json_t *outer, const char **what)
 	add_authors(paper, json_object_get(inner, "authors"));
 	paper->source_rank = PAPER_SOURCE_RANK_HF;
 	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);
-	/* The outer publishedAt is Eastern time with a wrong Z since March 2025. */
+	/* Since March 2025 the outer publishedAt is Eastern time with a wrong Z. */
 	paper->published_at = get_time(inner, "publishedAt");
 	paper->upvotes = get_number(inner, "upvotes");
 	paper->comments = get_number(outer, "numComments");
@@ -335,7 +331,7 @@ huggingface_parse_page(GBytes *bytes, const char *day, size_t *elements, GError 
 			    "element %zu of the list is malformed: %s", i, what);
 			return NULL;
 		}
-		/* Asked first: adding a key again would swap in one that is freed. */
+		/* Adding a key again would replace it by one that is freed. */
 		if (g_hash_table_contains(seen, paper->id)) {
 			paper_free(paper);
 			continue;
@@ -355,7 +351,7 @@ huggingface_parse_error(GBytes *bytes)
 	return get_text(json, "error", BOUNDS_SOURCE_ERROR_BYTES);
 }
 
-/* Whether a day stands somewhere in the text: the bound that was passed. */
+/* Whether a text contains a date: the limit that was exceeded. */
 static bool
 holds_day(const char *text)
 {

@@ -1,9 +1,8 @@
 /*
- * huggingface_parse.h - the JSON of Hugging Face Daily Papers.
+ * huggingface_parse.h - parser for the JSON of Hugging Face Daily Papers.
  *
- * Lenient where the service changes: unknown keys are skipped, an optional key that is
- * missing or of another type is unknown.  Strict where guessing would lose or
- * mix up papers: ids and titles are strings, the list is a list, the JSON is whole.
+ * Unknown keys are skipped, and optional ones may be missing or of another type.  Ids
+ * and titles must be strings, the list an array, the JSON complete.
  */
 #ifndef PAPERBOY_SOURCES_HUGGINGFACE_PARSE_H
 #define PAPERBOY_SOURCES_HUGGINGFACE_PARSE_H
@@ -13,37 +12,37 @@
 #include <stddef.h>
 
 /**
- * Make jansson allocate with GLib: out of memory ends the process with a message that
- * says so.  Call it before threads start.
+ * Make jansson allocate with GLib, which aborts with a message when out of memory.  To
+ * be called before threads start.
  */
 void huggingface_parse_init(void);
 
 /**
- * Read one page of a day's list.
+ * Parse one page of a day's list.
  *
- * Text is normalised and cut as bounds.h says; hidden authors are left out, and those
- * beyond BOUNDS_PAPER_AUTHORS; a version is stripped from an arXiv id.
+ * Texts are normalised and cut at the limits of bounds.h; hidden authors and those
+ * beyond BOUNDS_PAPER_AUTHORS are left out; versions are removed from arXiv ids.
  *
- * @param day       written into the listings: the bucket that was asked for
- * @param elements  set on success: elements of the page, repeated papers too
- * @return listings (of struct listing *, owned), without a paper twice; NULL with
- *         PB_ERROR_INPUT, the message says line and column, or the element from 0;
- *         PB_ERROR_LIMIT past BOUNDS_PAPERS_BATCH or BOUNDS_JSON_VALUES
+ * @param day       the requested day, for the listings
+ * @param elements  set on success: number of elements, repeated papers included
+ * @return of struct listing *, distinct papers; NULL with PB_ERROR_INPUT (with line and
+ *         column, or the index of the element), or PB_ERROR_LIMIT beyond
+ *         BOUNDS_PAPERS_BATCH or BOUNDS_JSON_VALUES
  */
 GPtrArray *
 huggingface_parse_page(GBytes *json, const char *day, size_t *elements, GError **error);
 
 /**
- * Read the service's own words from `{"error": "..."}`.
+ * Parse an error message, `{"error": "..."}`.
  *
- * @return one line, cut at BOUNDS_SOURCE_ERROR_BYTES, newly allocated; NULL when it is
- *         something else
+ * @return one line of at most BOUNDS_SOURCE_ERROR_BYTES, owned by the caller; NULL if
+ * it is something else
  */
 char *huggingface_parse_error(GBytes *json);
 
 /**
- * Whether an error text says that a day does not exist yet: it speaks of a date that is
- * "too big" or "invalid", and not of another parameter.
+ * Whether an error message means that the day does not exist yet: it calls a date "too
+ * big" or "invalid".
  */
 bool huggingface_is_not_yet(const char *text);
 

@@ -1,5 +1,5 @@
 /*
- * source.c - the one small interface that every source of papers has.
+ * source.c - interface of the sources of papers.
  */
 #include "sources/source.h"
 
@@ -76,7 +76,7 @@ check_day(const char *day, GError **error)
 	if (fetch_days_is_valid(day))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is not a day such as 2026-11-18", day);
+	    "'%s' is not a date (expected YYYY-MM-DD)", day);
 	return false;
 }
 
@@ -88,8 +88,7 @@ source_fetch_day(struct source *source, struct http *http, const char *day,
 		return false;
 	if (!source->fetch_day) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the source %s tells only what is new, not a day that has gone by",
-		    source->name);
+		    "source %s does not support past days", source->name);
 		return false;
 	}
 	g_strlcpy(answer->day, day, sizeof(answer->day));
@@ -103,7 +102,7 @@ source_poll(struct source *source, struct http *http, const char *today,
 	if (!check_day(today, error))
 		return false;
 	g_strlcpy(answer->day, today, sizeof(answer->day));
-	return source->fetch_now(source, http, today, etag, answer, error);
+	return source->poll(source, http, today, etag, answer, error);
 }
 
 GBytes *
@@ -116,14 +115,14 @@ source_load_file(const char *path, GError **error)
 }
 
 void
-source_set_status_error(int status, const char *reported, GError **error)
+source_set_status_error(int status, const char *message, GError **error)
 {
 	enum pb_error code = status == 429 || status == 408 || status >= 500
 	                         ? PB_ERROR_TEMPORARY
 	                         : PB_ERROR_PERMANENT;
 
-	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
-	    status, reported ? ": " : "", reported ? reported : "");
+	g_set_error(error, PB_ERROR, code, "the source responded with status %d%s%s",
+	    status, message ? ": " : "", message ? message : "");
 }
 
 bool
@@ -136,7 +135,7 @@ source_read_day(struct source *source, const char *path, const char *day,
 	if (source->read_day)
 		return source->read_day(source, path, day, answer, error);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "the source %s cannot be read from a file", source->name);
+	    "source %s cannot be read from a file", source->name);
 	return false;
 }
 

@@ -1,9 +1,9 @@
 /*
- * source.h - the one small interface that every source of papers has.
+ * source.h - interface of the sources of papers.
  *
- * A source tells which papers it lists for a day.  It keeps nothing between calls;
- * what is worth remembering (the ETag, when to come back) goes through the caller.
- * An answer is all or nothing: one bad element, page or octet and none of it is used.
+ * A source lists papers by day.  It keeps no state between calls: ETags and retry times
+ * are the caller's.  An answer is all or nothing: one malformed element or page and
+ * none of it is used.
  */
 #ifndef PAPERBOY_SOURCES_SOURCE_H
 #define PAPERBOY_SOURCES_SOURCE_H
@@ -19,108 +19,103 @@
 
 enum source_status {
 	SOURCE_OK,           /* papers */
-	SOURCE_NOT_MODIFIED, /* as it was when the ETag was given */
+	SOURCE_NOT_MODIFIED, /* since the given ETag */
 	SOURCE_EMPTY,        /* an empty list: a weekend, or too early */
-	SOURCE_NOT_YET,      /* the source says that this day does not exist yet */
+	SOURCE_NOT_YET,      /* the day does not exist yet at the source */
 };
 
 struct source_answer {
 	enum source_status status;
-	char day[DAY_BYTES]; /* that it speaks of: YYYY-MM-DD */
-	GPtrArray *listings; /* of struct listing *, distinct papers, in the source's
-	                        order; NULL unless SOURCE_OK */
-	char *etag;          /* for the next time, or NULL */
-	size_t count;        /* of listings */
-	char ids_sha256[65]; /* hexadecimal, of the sorted ids, each with "\n" */
-	int64_t
-	    retry_after_s; /* HTTP_RETRY_AFTER_UNKNOWN when the source did not say */
+	char day[DAY_BYTES];   /* YYYY-MM-DD */
+	GPtrArray *listings;   /* of struct listing *, distinct papers, in the source's
+	                          order; NULL unless SOURCE_OK */
+	char *etag;            /* for the next request, or NULL */
+	size_t count;          /* of listings */
+	char ids_sha256[65];   /* hexadecimal, of the sorted ids, each with "\n" */
+	int64_t retry_after_s; /* or HTTP_RETRY_AFTER_UNKNOWN */
 };
 
-/** An answer is the caller's memory: init before use, clear after. */
 void source_answer_init(struct source_answer *answer);
 void source_answer_clear(struct source_answer *answer);
 
-/** Take the listings as the answer: count, hash, SOURCE_OK or SOURCE_EMPTY. */
+/** Set listings, count, hash and SOURCE_OK or SOURCE_EMPTY. @param listings taken */
 void source_answer_set_listings(struct source_answer *answer, GPtrArray *listings);
 
-/* How a source gives its lists. */
 enum source_kind {
-	SOURCE_BY_DAY,  /* any day can be asked for, again and again */
-	SOURCE_DATED,   /* the list of one day, which it says itself */
-	SOURCE_ROLLING, /* the newest papers, of whatever day */
+	SOURCE_BY_DAY,  /* any day can be requested repeatedly */
+	SOURCE_DATED,   /* the list of one day, which the source states */
+	SOURCE_ROLLING, /* the newest papers, of any day */
 };
 
 /**
- * Take from a response when to come back, and whether nothing is new.
+ * Set the retry time, and SOURCE_NOT_MODIFIED for status 304.
  *
- * @param etag  that was sent, or NULL
- * @return whether that is the whole answer: SOURCE_NOT_MODIFIED
+ * @param etag  of the request, or NULL
+ * @return whether the answer is SOURCE_NOT_MODIFIED
  */
 bool source_answer_set_not_modified(struct source_answer *answer,
     const struct http_response *response, const char *etag);
 
-/* A source's constructor is in its own header. */
 struct source {
-	/* As in the store; lists of one service are "SERVICE/LIST", and `source:` and
-	 * people call them SERVICE.  Lives as long as the source. */
+	/* As in the store; lists of one service are "SERVICE/LIST", and users write
+	 * `source:SERVICE`.  All three live as long as the source. */
 	const char *name;
-	const char *label; /* for people: "arXiv cs.CL"; lives as long */
-	const char *url;   /* where it is asked, as configured; lives as long */
+	const char *label; /* to be shown: "arXiv cs.CL" */
+	const char *url;   /* as configured */
 	enum source_kind kind;
-	/* The minute of a working day, UTC, by which its list is there; -1: any. */
+	/* Minute of a working day, UTC, by which its list is complete; -1: none. */
 	int expected_by;
-	/* What it lists now; NULL for SOURCE_BY_DAY. */
-	bool (*fetch_now)(struct source *source, struct http *http, const char *today,
+	/* Fetch the current list; NULL for SOURCE_BY_DAY. */
+	bool (*poll)(struct source *source, struct http *http, const char *today,
 	    const char *etag, struct source_answer *answer, GError **error);
-	/* NULL when it cannot go back. */
+	/* NULL if past days are not available. */
 	bool (*fetch_day)(struct source *source, struct http *http, const char *day,
 	    const char *etag, struct source_answer *answer, GError **error);
-	/* The same from a file that somebody has kept; NULL when it cannot. */
+	/* Read a saved answer from a file; NULL if not supported. */
 	bool (*read_day)(struct source *source, const char *path, const char *day,
 	    struct source_answer *answer, GError **error);
 	void (*free)(struct source *source);
 };
 
 /**
- * Ask a source for one day.
+ * Fetch one day.
  *
  * @param http    this thread's handle
  * @param day     YYYY-MM-DD, UTC
  * @param etag    of the last answer for this day, or NULL
- * @param answer  initialised; filled on success.  On failure only retry_after_s is set
- * @return false with PB_ERROR_TEMPORARY: come back, after retry_after_s when it is
- * known; PB_ERROR_PERMANENT: the source refuses, the message has its words;
- *         PB_ERROR_INPUT: the answer (or the day) is malformed, the message says where;
- *         PB_ERROR_LIMIT: too large, too many, the message says what
+ * @param answer  initialised; set on success.  On failure only retry_after_s is set
+ * @return false with PB_ERROR_TEMPORARY: retry, after retry_after_s if known;
+ *         PB_ERROR_PERMANENT: rejected by the source; PB_ERROR_INPUT: malformed answer
+ *         or day; PB_ERROR_LIMIT: answer too large
  */
 bool source_fetch_day(struct source *source, struct http *http, const char *day,
     const char *etag, struct source_answer *answer, GError **error);
 
 /**
- * Ask a source for what it lists now.
+ * Fetch the current list.
  *
- * @param today  YYYY-MM-DD, UTC, for what it does not date itself
+ * @param today  YYYY-MM-DD, UTC, for papers that the source does not date
  * @param etag   of the last answer, or NULL
  * @return as source_fetch_day()
  */
 bool source_poll(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
-/** Read what stands for an answer from a file. @return NULL as http_file_read() */
+/** Read the file of a saved answer. @return NULL as http_file_read() */
 GBytes *source_load_file(const char *path, GError **error);
 
 /**
- * What a status that is no answer means: 429, 408 and 5xx are PB_ERROR_TEMPORARY,
- * others PB_ERROR_PERMANENT.
+ * Set the error of an HTTP status: PB_ERROR_TEMPORARY for 408, 429 and 5xx,
+ * PB_ERROR_PERMANENT for others.
  *
- * @param told  the service's own words, or NULL
+ * @param message  of the service, or NULL
  */
-void source_set_status_error(int status, const char *reported, GError **error);
+void source_set_status_error(int status, const char *message, GError **error);
 
 /**
- * Read a day from a file that has what the source answered, of one page.
+ * Read a day from a file with an answer of one page.
  *
- * @return as source_fetch_day(); PB_ERROR_INPUT too when the source reads no files
+ * @return as source_fetch_day(); also PB_ERROR_INPUT if the source does not support it
  */
 bool source_read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error);

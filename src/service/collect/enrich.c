@@ -53,7 +53,7 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 {
 	g_autoptr(GPtrArray) ids = NULL;
 	int64_t fetched_at, all_at, until,
-	    oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
+	    oldest = now - FETCH_DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
 	bool is_failed = false, is_all;
 
 	if (!source_backoff_load(collect->store, NAME, ASKED, &fetched_at, error) ||
@@ -65,11 +65,11 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 		return true;
 	is_all = all_at < 0 || all_at > now || now - all_at >= ALL_S;
 	ids = papers_load_unenriched(collect->store,
-	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS * PAGES, error);
-	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
+	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS_MAX * PAGES, error);
+	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS_MAX) {
 		g_autoptr(GPtrArray) page = g_ptr_array_new();
 
-		for (unsigned i = at; i < MIN(at + ARXIV_IDS, ids->len); i++)
+		for (unsigned i = at; i < MIN(at + ARXIV_IDS_MAX, ids->len); i++)
 			g_ptr_array_add(page, ids->pdata[i]);
 		if (!enrich_some(collect, page, now, report, &is_failed, error))
 			return false;

@@ -102,7 +102,7 @@ factory_get_arxiv(const struct settings *settings, struct arxiv_options *options
 	*options = (struct arxiv_options){
 	    .feed_url = settings->arxiv_url,
 	    .api_url = settings->arxiv_api_url,
-	    .gap_ms = settings->arxiv_request_interval_s * (int64_t)1000,
+	    .request_interval_ms = settings->arxiv_request_interval_s * (int64_t)1000,
 	};
 	return settings->arxiv_enrich ? options : NULL;
 }
