@@ -130,14 +130,14 @@ without_room_to_record_it_nothing_is_sent(void)
 	int64_t now = store_fixture_time(NOW);
 
 	options.state_dir = inbound->fixture->folder;
-	options.disk_least_bytes = G_MAXINT64;
+	options.min_free_bytes = G_MAXINT64;
 	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
 	inbound_fixture_run_at(inbound, now, NULL);
 	g_assert_cmpuint(inbound->script.tried, ==, 0);
 	g_assert_cmpint(inbound->next, ==, now + 60);
 	store_fixture_assert_text(
 	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
-	options.disk_least_bytes = 1;
+	options.min_free_bytes = 1;
 	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
 	inbound_fixture_run_at(inbound, inbound->next, NULL);
 	store_fixture_assert_text(

@@ -150,7 +150,7 @@ check(struct inbound_fixture *inbound, const struct fault *fault, enum where whe
 	    (struct fake_rule){fault->act, fault->text, 0, 0});
 	options.new_transport = new_smtp;
 	options.data = &smtp;
-	options.senders = 1;
+	options.connections = 1;
 	mailer_free(inbound->mailer);
 	inbound->mailer = mailer_new(&options, &error);
 	g_assert_no_error(error);

@@ -149,7 +149,7 @@ send_all(struct world *world, struct store *store, GError **error)
 	    .clock = &world->fixture->clock,
 	    .key = world->fixture->key,
 	    .envelope_from = "bounce@example.org",
-	    .senders = SENDERS,
+	    .connections = SENDERS,
 	    .expire_s = CLOCK_DAY_S,
 	    .new_transport = new_sink,
 	    .data = world,

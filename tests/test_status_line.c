@@ -27,7 +27,7 @@ shows_activity_relay_next_digest_and_queue(void)
 	        "07:01 UTC"},
 	    {{.next_digest_at = -1,
 	         .relay = {.is_away = true,
-	             .is_login = true,
+	             .is_auth_failed = true,
 	             .since = now,
 	             .retry_at = now + 1800}},
 	        "idle; relay rejects our login since 2026-11-21 07:00 UTC, next "

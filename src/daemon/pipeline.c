@@ -314,7 +314,7 @@ mailer_options_of(
 	                   ? &config_snapshot->own_addresses->bounces
 	                   : NULL,
 	    /* A Maildir is not faster with several writers. */
-	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
+	    .connections = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .expire_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
 	    .per_second = (unsigned)settings->per_second,
 	    .per_hour = (unsigned)settings->per_hour,
@@ -323,7 +323,7 @@ mailer_options_of(
 	    .data = (void *)config_snapshot->transport,
 	    .heartbeats = stage->heartbeats,
 	    .state_dir = settings->state_dir,
-	    .disk_least_bytes = STATUS_DISK_LEAST,
+	    .min_free_bytes = STATUS_DISK_LEAST,
 	    .pause = &stage->pause,
 	    .stop_fd = stage->stop_fd,
 	};

@@ -143,7 +143,7 @@ inbound_fixture_options(struct inbound_fixture *inbound)
 	    .clock = &inbound->fixture->clock,
 	    .key = inbound->key,
 	    .envelope_from = "bounce@example.org",
-	    .senders = inbound->senders,
+	    .connections = inbound->senders,
 	    .expire_s = GIVE_UP_S,
 	    .new_transport = inbound_fixture_new_fake,
 	    .data = &inbound->script,

@@ -1,155 +1,152 @@
 /*
- * connection_pool.c - threads that deliver, one transport each and no store.
+ * connection_pool.c - delivery threads with one transport each.
  */
 #include "service/delivery/connection_pool.h"
 
-/* A sender that has had nothing to do for so long takes leave of the relay. */
+/* Idle time after which a connection is closed. */
 #define IDLE_US (5 * G_USEC_PER_SEC)
 
-/* What is no time-out of the network's takes less: a slow disk, a busy machine. */
+/* Added to network timeouts, for slow disks and busy machines. */
 #define SLACK_S 60
 
-struct sender {
+struct connection {
 	GThread *thread;
-	struct connection_pool *senders;
+	struct connection_pool *pool;
 	struct transport *transport;
 	struct heartbeat *heartbeat;
-	size_t largest; /* of the messages in hand, octets */
-	struct delivery_task
-	    *first; /* was waited for, and is not handed on yet; or NULL */
+	size_t largest;              /* message at hand, bytes */
+	struct delivery_task *first; /* to be started; or NULL */
 	bool is_ending;
 };
 
 struct connection_pool {
-	struct sender *all;
+	struct connection *all;
 	unsigned started;
-	GAsyncQueue *tasks; /* of struct task *; `end` ends a sender */
-	GAsyncQueue *done;  /* of struct task * */
+	GAsyncQueue *tasks; /* of struct delivery_task *; `end` ends a connection */
+	GAsyncQueue *done;  /* of struct delivery_task * */
 	struct delivery_task end;
 };
 
 struct delivery_task *
 delivery_task_new(struct outbox_job *job, GBytes *message, char *id, const char *sender)
 {
-	struct delivery_task *delivery_task = g_new0(struct delivery_task, 1);
+	struct delivery_task *task = g_new0(struct delivery_task, 1);
 
-	delivery_task->job = job;
-	delivery_task->message = message;
-	delivery_task->id = id;
-	delivery_task->delivery_job.envelope = (struct envelope){
+	task->job = job;
+	task->message = message;
+	task->id = id;
+	task->delivery_job.envelope = (struct envelope){
 	    .id = id,
 	    .sender = sender,
 	    .recipient = job->recipient,
 	    .message = message,
 	};
-	return delivery_task;
+	return task;
 }
 
 void
-delivery_task_free(struct delivery_task *delivery_task)
+delivery_task_free(struct delivery_task *task)
 {
-	if (!delivery_task)
+	if (!task)
 		return;
-	outbox_job_free(delivery_task->job);
-	g_clear_pointer(&delivery_task->message, g_bytes_unref);
-	g_free(delivery_task->id);
-	delivery_clear(&delivery_task->delivery_job.result);
-	g_free(delivery_task);
+	outbox_job_free(task->job);
+	g_clear_pointer(&task->message, g_bytes_unref);
+	g_free(task->id);
+	delivery_clear(&task->delivery_job.result);
+	g_free(task);
 }
 
-/* The transport comes back to us before that, whatever the relay does. */
+/* The transport calls back in time, whatever the relay does. */
 static void
-promise(struct sender *sender)
+arm_heartbeat(struct connection *connection)
 {
-	heartbeat_arm(sender->heartbeat,
-	    SLACK_S + transport_get_wait_s(sender->transport, sender->largest));
+	heartbeat_arm(connection->heartbeat,
+	    SLACK_S + transport_get_wait_s(connection->transport, connection->largest));
 }
 
-/* What the transport takes from and gives back to (transport/transport.h). */
+/* Callbacks of struct job_queue (transport/transport.h). */
 static struct delivery_job *
-take_task(void *data)
+next_task(void *data)
 {
-	struct sender *sender = data;
-	struct delivery_task *delivery_task = g_steal_pointer(&sender->first);
+	struct connection *connection = data;
+	struct delivery_task *task = g_steal_pointer(&connection->first);
 
-	if (!delivery_task && !sender->is_ending)
-		delivery_task = g_async_queue_try_pop(sender->senders->tasks);
-	if (delivery_task == &sender->senders->end) {
-		sender->is_ending = true;
+	if (!task && !connection->is_ending)
+		task = g_async_queue_try_pop(connection->pool->tasks);
+	if (task == &connection->pool->end) {
+		connection->is_ending = true;
 		return NULL;
 	}
-	if (!delivery_task)
+	if (!task)
 		return NULL;
-	sender->largest =
-	    MAX(sender->largest, g_bytes_get_size(delivery_task->message));
-	promise(sender);
-	return &delivery_task->delivery_job;
+	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));
+	arm_heartbeat(connection);
+	return &task->delivery_job;
 }
 
 static void
-erase_bytes(void *data, struct delivery_job *delivery_job)
+free_message(void *data, struct delivery_job *delivery_job)
 {
-	struct delivery_task *delivery_task = (struct delivery_task *)delivery_job;
+	struct delivery_task *task = (struct delivery_task *)delivery_job;
 
-	promise(data);
+	arm_heartbeat(data);
 	delivery_job->envelope.message = NULL;
-	g_clear_pointer(&delivery_task->message, g_bytes_unref);
+	g_clear_pointer(&task->message, g_bytes_unref);
 }
 
 static void
-give_back(void *data, struct delivery_job *delivery_job)
+put_result(void *data, struct delivery_job *delivery_job)
 {
-	struct sender *sender = data;
+	struct connection *connection = data;
 
-	promise(sender);
-	g_async_queue_push(sender->senders->done, delivery_job);
+	arm_heartbeat(connection);
+	g_async_queue_push(connection->pool->done, delivery_job);
 }
 
-/* @return the next task, which may be the end; NULL when there was none in time */
+/* @return the next task, which may be the end; NULL on timeout */
 static struct delivery_task *
-wait_for_task(struct sender *sender, bool is_idle)
+wait_for_task(struct connection *connection, bool is_idle)
 {
-	GAsyncQueue *tasks = sender->senders->tasks;
+	GAsyncQueue *tasks = connection->pool->tasks;
 	int64_t end = is_idle ? INT64_MAX : g_get_monotonic_time() + IDLE_US;
-	struct delivery_task *delivery_task;
+	struct delivery_task *task;
 
 	do {
 		int64_t left_us = end - g_get_monotonic_time();
-		int64_t beat_s = heartbeat_idle(sender->heartbeat);
+		int64_t beat_s = heartbeat_idle(connection->heartbeat);
 
 		if (is_idle && !beat_s)
 			return g_async_queue_pop(tasks);
 		if (beat_s)
 			left_us = MIN(left_us, beat_s * G_USEC_PER_SEC);
-		delivery_task =
-		    g_async_queue_timeout_pop(tasks, (guint64)MAX(left_us, 1));
-	} while (!delivery_task && g_get_monotonic_time() < end);
-	return delivery_task;
+		task = g_async_queue_timeout_pop(tasks, (guint64)MAX(left_us, 1));
+	} while (!task && g_get_monotonic_time() < end);
+	return task;
 }
 
 static gpointer
-run_sender(gpointer data)
+run_connection(gpointer data)
 {
-	struct sender *sender = data;
-	const struct job_queue feed = {
-	    .next = take_task,
-	    .written = erase_bytes,
-	    .done = give_back,
-	    .data = sender,
+	struct connection *connection = data;
+	const struct job_queue queue = {
+	    .next = next_task,
+	    .written = free_message,
+	    .done = put_result,
+	    .data = connection,
 	};
 	bool is_idle = false;
 
-	while (!sender->is_ending) {
-		sender->first = wait_for_task(sender, is_idle);
-		is_idle = !sender->first;
-		sender->largest = 0;
-		promise(sender);
+	while (!connection->is_ending) {
+		connection->first = wait_for_task(connection, is_idle);
+		is_idle = !connection->first;
+		connection->largest = 0;
+		arm_heartbeat(connection);
 		if (is_idle)
-			transport_close(sender->transport);
+			transport_close(connection->transport);
 		else
-			transport_run(sender->transport, &feed);
+			transport_run(connection->transport, &queue);
 	}
-	transport_close(sender->transport);
+	transport_close(connection->transport);
 	return NULL;
 }
 
@@ -157,67 +154,67 @@ struct connection_pool *
 connection_pool_new(unsigned count, struct transport *(*new_transport)(void *data),
     void *data, struct heartbeats *heartbeats, const int *stop_fd, GError **error)
 {
-	struct connection_pool *senders = g_new0(struct connection_pool, 1);
+	struct connection_pool *pool = g_new0(struct connection_pool, 1);
 
-	senders->tasks = g_async_queue_new();
-	senders->done = g_async_queue_new();
-	senders->all = g_new0(struct sender, count);
+	pool->tasks = g_async_queue_new();
+	pool->done = g_async_queue_new();
+	pool->all = g_new0(struct connection, count);
 	for (unsigned i = 0; i < count; i++) {
-		struct sender *sender = &senders->all[i];
+		struct connection *connection = &pool->all[i];
 		g_autofree char *name = g_strdup_printf("connection-%u", i + 1);
 
-		sender->senders = senders;
-		sender->transport = new_transport(data);
-		sender->transport->stop_fd = stop_fd;
-		sender->heartbeat = heartbeat_new(heartbeats, name);
-		sender->thread = g_thread_try_new(name, run_sender, sender, error);
-		senders->started++;
-		if (!sender->thread) {
-			connection_pool_free(senders);
+		connection->pool = pool;
+		connection->transport = new_transport(data);
+		connection->transport->stop_fd = stop_fd;
+		connection->heartbeat = heartbeat_new(heartbeats, name);
+		connection->thread =
+		    g_thread_try_new(name, run_connection, connection, error);
+		pool->started++;
+		if (!connection->thread) {
+			connection_pool_free(pool);
 			return NULL;
 		}
 	}
-	return senders;
+	return pool;
 }
 
 void
-connection_pool_free(struct connection_pool *senders)
+connection_pool_free(struct connection_pool *pool)
 {
-	if (!senders)
+	if (!pool)
 		return;
-	for (unsigned i = 0; i < senders->started; i++)
-		g_async_queue_push(senders->tasks, &senders->end);
-	for (unsigned i = 0; i < senders->started; i++) {
-		if (senders->all[i].thread)
-			g_thread_join(senders->all[i].thread);
-		transport_free(senders->all[i].transport);
-		heartbeat_free(senders->all[i].heartbeat);
+	for (unsigned i = 0; i < pool->started; i++)
+		g_async_queue_push(pool->tasks, &pool->end);
+	for (unsigned i = 0; i < pool->started; i++) {
+		if (pool->all[i].thread)
+			g_thread_join(pool->all[i].thread);
+		transport_free(pool->all[i].transport);
+		heartbeat_free(pool->all[i].heartbeat);
 	}
-	g_async_queue_unref(senders->tasks);
-	g_async_queue_unref(senders->done);
-	g_free(senders->all);
-	g_free(senders);
+	g_async_queue_unref(pool->tasks);
+	g_async_queue_unref(pool->done);
+	g_free(pool->all);
+	g_free(pool);
 }
 
 void
-connection_pool_push(
-    struct connection_pool *senders, struct delivery_task *delivery_task)
+connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
-	g_async_queue_push(senders->tasks, delivery_task);
+	g_async_queue_push(pool->tasks, task);
 }
 
 struct delivery_task *
-connection_pool_take_back(struct connection_pool *senders)
+connection_pool_reclaim(struct connection_pool *pool)
 {
-	return g_async_queue_try_pop(senders->tasks);
+	return g_async_queue_try_pop(pool->tasks);
 }
 
 struct delivery_task *
-connection_pool_pop(struct connection_pool *senders, int64_t wait_us)
+connection_pool_pop(struct connection_pool *pool, int64_t wait_us)
 {
 	if (wait_us < 0)
-		return g_async_queue_pop(senders->done);
+		return g_async_queue_pop(pool->done);
 	if (wait_us == 0)
-		return g_async_queue_try_pop(senders->done);
-	return g_async_queue_timeout_pop(senders->done, (guint64)wait_us);
+		return g_async_queue_try_pop(pool->done);
+	return g_async_queue_timeout_pop(pool->done, (guint64)wait_us);
 }

@@ -1,8 +1,8 @@
 /*
- * connection_pool.h - threads that deliver, one transport each and no store.
+ * connection_pool.h - delivery threads with one transport each.
  *
- * The post hands tasks in and takes them back with what became of them; the
- * queues between are all that they share.
+ * The mailer puts tasks into one queue and gets them back with results from another;
+ * nothing else is shared.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
 #define PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
@@ -15,56 +15,54 @@
 #include "store/mail/outbox.h"
 #include "transport/transport.h"
 
-/* What a sender is given, and gives back. */
 struct delivery_task {
-	struct delivery_job delivery_job; /* first: the transport gives it back */
+	struct delivery_job delivery_job; /* first: the transport returns it */
 	struct outbox_job *job;           /* owned; lends the recipient */
-	GBytes *message; /* owned; NULL once its octets are not needed any more */
-	char *id;        /* owned; of the envelope: the same at every attempt */
+	GBytes *message;                  /* owned; NULL once it is not needed */
+	char *id; /* owned; envelope id, the same for every attempt */
 };
 
 /**
  * @param job      taken
  * @param message  taken
  * @param id       taken
- * @param sender   where bounces go; borrowed from the job or the post
+ * @param sender   envelope sender; borrowed from the job or the mailer
  */
 struct delivery_task *delivery_task_new(
     struct outbox_job *job, GBytes *message, char *id, const char *sender);
 
-void delivery_task_free(struct delivery_task *delivery_task);
+void delivery_task_free(struct delivery_task *task);
 
 struct connection_pool;
 
 /**
- * Start threads.
+ * Start the threads.
  *
- * @param new_transport  called once for each, in this thread
- * @param pulses         where they promise to live on; or NULL
- * @param stop_fd        once readable no answer is waited for; borrowed; or NULL
- * @return NULL when a thread cannot be had
+ * @param new_transport  called once for each, in the caller's thread
+ * @param heartbeats     or NULL
+ * @param stop_fd        readable: stop waiting for replies; borrowed; or NULL
+ * @return NULL if a thread cannot be started
  */
 struct connection_pool *
 connection_pool_new(unsigned count, struct transport *(*new_transport)(void *data),
     void *data, struct heartbeats *heartbeats, const int *stop_fd, GError **error);
 
-/** End the threads, which finish what they have. */
-void connection_pool_free(struct connection_pool *senders);
+/** Stop the threads, which finish their tasks. */
+void connection_pool_free(struct connection_pool *pool);
 
-/** Give a task to whoever is free first. @param task taken */
-void connection_pool_push(
-    struct connection_pool *senders, struct delivery_task *delivery_task);
+/** Queue a task. @param task taken */
+void connection_pool_push(struct connection_pool *pool, struct delivery_task *task);
 
-/** Take a task back that nobody has begun. @return owned, or NULL */
-struct delivery_task *connection_pool_take_back(struct connection_pool *senders);
+/** Take back a task that is not started yet. @return owned by the caller, or NULL */
+struct delivery_task *connection_pool_reclaim(struct connection_pool *pool);
 
 /**
- * Take one that was delivered, or not.
+ * Get a task with its result.
  *
- * @param wait_us  how long to wait for it; 0 not at all, -1 for ever
- * @return owned, or NULL when there was none in time
+ * @param wait_us  timeout; 0: do not wait, -1: none
+ * @return owned by the caller, or NULL on timeout
  */
 struct delivery_task *
-connection_pool_pop(struct connection_pool *senders, int64_t wait_us);
+connection_pool_pop(struct connection_pool *pool, int64_t wait_us);
 
 #endif

@@ -1,14 +1,12 @@
 /*
- * domain_throttle.h - how fast each domain may be written to, and which ones are left
- * alone.
+ * domain_throttle.h - rate limits and pauses per recipient domain.
  *
- * A domain whose policy refuses DOMAIN_THROTTLE_REFUSALS messages in a row (5.7.x: our
- * signature, our name, our volume) is paused: no message and no reader is to blame,
- * and asking on makes it worse.  The pause begins with DOMAIN_THROTTLE_PAUSE_S and is
- * doubled, up to DOMAIN_THROTTLE_PAUSE_MAX_S, as long as nothing is taken.  Then one
- * message tries it.
+ * A domain that rejects DOMAIN_THROTTLE_REFUSALS consecutive messages by policy (5.7.x:
+ * signature, reputation, volume) is paused.  Pauses start at DOMAIN_THROTTLE_PAUSE_S
+ * and double up to DOMAIN_THROTTLE_PAUSE_MAX_S until a message is accepted; after each
+ * one message is tried first.
  *
- * Kept in memory: a restart forgets it, and learns it again from as many refusals.
+ * The state is in memory only; a restart loses it.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
 #define PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
@@ -28,35 +26,35 @@ struct domain_throttle;
 
 /** @param per_hour  messages to one domain; 0: no limit */
 struct domain_throttle *domain_throttle_new(unsigned per_hour);
-void domain_throttle_free(struct domain_throttle *domains);
+void domain_throttle_free(struct domain_throttle *throttle);
 PB_DEFINE_AUTO(domain_throttle, domain_throttle_free);
 
-/** Another limit; pauses stay. */
-void domain_throttle_set_limit(struct domain_throttle *domains, unsigned per_hour);
+/** Change the limit; pauses stay. */
+void domain_throttle_set_limit(struct domain_throttle *throttle, unsigned per_hour);
 
-/** End all pauses: an operator says so. */
-void domain_throttle_resume(struct domain_throttle *domains);
+/** End all pauses. */
+void domain_throttle_resume(struct domain_throttle *throttle);
 
 /**
- * Ask for leave to send to an address.  Leave is counted, so it is to be used.
+ * Check whether a message to an address may be sent now, and count it if so.
  *
- * @param next  set when there is none: when to ask again, s.  Messages that are put
- *              off one after the other get times one after the other.
+ * @param next  set if not: when to try again, s.  Postponed messages get successive
+ *              times.
  */
-bool domain_throttle_allow(
-    struct domain_throttle *domains, const char *recipient, int64_t now, int64_t *next);
+bool domain_throttle_allow(struct domain_throttle *throttle, const char *recipient,
+    int64_t now, int64_t *next);
 
 /**
- * Tell what became of a delivery.
+ * Report the result of a delivery.
  *
- * @return the domain when it is paused because of this one, borrowed; else NULL
+ * @return the domain if this result pauses it, borrowed; else NULL
  */
 const char *
-domain_throttle_report(struct domain_throttle *domains, const char *recipient,
+domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
     const struct delivery *delivery, int64_t now, int64_t *pause_s);
 
-/** How many are paused. @param name  set to one of them, or NULL; borrowed */
+/** Count paused domains. @param name  set to one of them, or NULL; borrowed */
 unsigned domain_throttle_count_paused(
-    const struct domain_throttle *domains, int64_t now, const char **name);
+    const struct domain_throttle *throttle, int64_t now, const char **name);
 
 #endif

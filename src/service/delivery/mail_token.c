@@ -1,5 +1,5 @@
 /*
- * mail_token.c - what a token in one of our addresses proves.
+ * mail_token.c - signed tokens in our addresses: VERP, reply, unsubscribe.
  */
 #include "service/delivery/mail_token.h"
 
@@ -12,11 +12,11 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
-/* The day of an answer, and whom it was for: not who has the address since. */
+/* Bind a token to the day and the subscription, not to a later one of the address. */
 static int64_t
-bind_answer(const struct subscriber *subscriber, int64_t day)
+get_reply_binding(const struct subscriber *subscriber, int64_t day)
 {
-	/* Both count from the epoch: no two pairs that can be come to the same. */
+	/* Days since the epoch stay below 100000, so pairs are unique. */
 	return subscriber_get_joined(subscriber) * 100000 + day;
 }
 
@@ -24,32 +24,32 @@ char *
 mail_token_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now)
 {
 	return token_sign(key, SUBADDRESS_TOKEN_ANSWER, subscriber->id,
-	    bind_answer(subscriber, now / CLOCK_DAY_S));
+	    get_reply_binding(subscriber, now / CLOCK_DAY_S));
 }
 
 char *
 mail_token_format_bounce(
-    const struct token_signer *maker, int64_t digest_id, int64_t made_at)
+    const struct token_signer *signer, int64_t digest_id, int64_t made_at)
 {
-	return token_signer_sign(maker, SUBADDRESS_TOKEN_BOUNCE, digest_id, made_at);
+	return token_signer_sign(signer, SUBADDRESS_TOKEN_BOUNCE, digest_id, made_at);
 }
 
-/* The day is not in the token: there are few that it can be. */
+/* The token does not contain the day; try all valid ones. */
 static bool
-is_of_answer(const struct mail_token *mail_token, const struct subscriber *subscriber,
+is_reply_token(const struct mail_token *mail_token, const struct subscriber *subscriber,
     const char *token)
 {
 	int64_t today = mail_token->now / CLOCK_DAY_S;
 
 	for (int64_t day = today; day >= today - MAIL_TOKEN_REPLY_DAYS; day--)
 		if (token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_ANSWER,
-		        subscriber->id, bind_answer(subscriber, day), token))
+		        subscriber->id, get_reply_binding(subscriber, day), token))
 			return true;
 	return false;
 }
 
 static bool
-is_of_digest(
+is_digest_token(
     const struct mail_token *mail_token, const struct digest *digest, const char *token)
 {
 	int64_t oldest = mail_token->now - MAIL_TOKEN_REPLY_DAYS * (int64_t)CLOCK_DAY_S;
@@ -64,7 +64,7 @@ mail_token_find_reply(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, int64_t *digest_id, GError **error)
 {
 	pb_auto(digest) digest = NULL;
-	pb_auto(subscriber) person = NULL;
+	pb_auto(subscriber) found = NULL;
 	int64_t id;
 
 	*subscriber = NULL;
@@ -73,62 +73,62 @@ mail_token_find_reply(const struct mail_token *mail_token, const char *token,
 		return true;
 	if (!digests_find_head(mail_token->store, id, &digest, error))
 		return false;
-	if (digest && is_of_digest(mail_token, digest, token)) {
+	if (digest && is_digest_token(mail_token, digest, token)) {
 		if (!subscribers_find_id(
-		        mail_token->store, digest->subscriber_id, &person, error))
+		        mail_token->store, digest->subscriber_id, &found, error))
 			return false;
-		/* It may have gone to an address that the person has no more. */
-		if (person && digest->created_at >= person->moved_at) {
+		/* It may have been sent to a former address. */
+		if (found && digest->created_at >= found->moved_at) {
 			*digest_id = digest->id;
-			*subscriber = g_steal_pointer(&person);
+			*subscriber = g_steal_pointer(&found);
 		}
 		return true;
 	}
-	if (!subscribers_find_id(mail_token->store, id, &person, error))
+	if (!subscribers_find_id(mail_token->store, id, &found, error))
 		return false;
-	if (person && is_of_answer(mail_token, person, token))
-		*subscriber = g_steal_pointer(&person);
+	if (found && is_reply_token(mail_token, found, token))
+		*subscriber = g_steal_pointer(&found);
 	return true;
 }
 
 bool
-mail_token_find_leave(const struct mail_token *mail_token, const char *token,
+mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, GError **error)
 {
-	pb_auto(subscriber) person = NULL;
+	pb_auto(subscriber) found = NULL;
 	int64_t id;
 
 	*subscriber = NULL;
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!subscribers_find_id(mail_token->store, id, &person, error))
+	if (!subscribers_find_id(mail_token->store, id, &found, error))
 		return false;
-	if (person && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_LEAVE, id,
-	                  subscriber_get_joined(person), token))
-		*subscriber = g_steal_pointer(&person);
+	if (found && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_LEAVE, id,
+	                 subscriber_get_joined(found), token))
+		*subscriber = g_steal_pointer(&found);
 	return true;
 }
 
 bool
 mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
-    int64_t *digest_id, int64_t *ticket_id, GError **error)
+    int64_t *digest_id, int64_t *confirmation_id, GError **error)
 {
 	pb_auto(digest) digest = NULL;
-	pb_auto(confirmation) ticket = NULL;
+	pb_auto(confirmation) confirmation = NULL;
 	int64_t id;
 
-	*digest_id = *ticket_id = 0;
+	*digest_id = *confirmation_id = 0;
 	if (!token_parse_id(token, &id))
 		return true;
 	if (!digests_find_head(mail_token->store, id, &digest, error) ||
-	    !confirmations_find_id(mail_token->store, id, &ticket, error))
+	    !confirmations_find_id(mail_token->store, id, &confirmation, error))
 		return false;
 	if (digest && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE, id,
 	                  digest->created_at, token))
 		*digest_id = id;
-	if (ticket &&
+	if (confirmation &&
 	    token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
-	        id, ticket->made_at, token))
-		*ticket_id = id;
+	        id, confirmation->made_at, token))
+		*confirmation_id = id;
 	return true;
 }

@@ -1,8 +1,8 @@
 /*
- * mail_token.h - what a token in one of our addresses proves.
+ * mail_token.h - signed tokens in our addresses: VERP, reply, unsubscribe.
  *
- * Such tokens are derived (base/token.h): they are looked up by the number in them, and
- * then checked against what was true when that row was made.
+ * A token (base/token.h) contains the number of a row and is checked against the values
+ * of that row.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_MAIL_TOKEN_H
 #define PAPERBOY_SERVICE_DELIVERY_MAIL_TOKEN_H
@@ -15,10 +15,10 @@
 #include "model/subscriber.h"
 #include "store/core/store.h"
 
-/* An answer proves who wrote it for so long after what it answers. */
+/* Lifetime of reply addresses. */
 #define MAIL_TOKEN_REPLY_DAYS 30
 
-/* How tokens are checked.  Borrowed. */
+/* Borrowed. */
 struct mail_token {
 	struct store *store;
 	GBytes *keys; /* see base/token.h */
@@ -26,30 +26,31 @@ struct mail_token {
 };
 
 /**
- * Whose reply address a token is: that of a digest or an answer of the last 30 days.
- * A letter to it is that person's own only with that person's From.
+ * Find the subscriber of a reply address, of a digest or a reply.  The caller must also
+ * compare From with the subscriber's address.
  *
- * @param subscriber  set: NULL when the token is no good; owned by the caller
- * @param digest_id   set when it is good: of the digest, or 0
- * @return false when the store fails
+ * @param subscriber  set; NULL for an invalid token; owned by the caller
+ * @param digest_id   set to the digest, or 0
+ * @return false if the store fails
  */
 bool mail_token_find_reply(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, int64_t *digest_id, GError **error);
 
-/** Whom a token unsubscribes, who may be gone; it never expires.  As above. */
-bool mail_token_find_leave(const struct mail_token *mail_token, const char *token,
+/** Find the subscriber of an unsubscribe address, which never expires.  As above. */
+bool mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, GError **error);
 
-/** What came back: a digest or a confirmation; 0 for each that it is not. */
+/** Find the digest or confirmation that bounced; 0 for each if it is not. */
 bool mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
-    int64_t *digest_id, int64_t *ticket_id, GError **error);
+    int64_t *digest_id, int64_t *confirmation_id, GError **error);
 
-/** The token of the reply address of an answer. @return owned by the caller */
+/** Format the token of the reply address of a reply. @return owned by the caller */
 char *
 mail_token_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now);
 
-/** The token of the envelope sender of a digest; made_at is its created_at. */
+/** Format the token of the envelope sender of a digest. @param made_at  its created_at
+ */
 char *mail_token_format_bounce(
-    const struct token_signer *maker, int64_t digest_id, int64_t made_at);
+    const struct token_signer *signer, int64_t digest_id, int64_t made_at);
 
 #endif

@@ -1,27 +1,522 @@
 /*
- * mailer.c - from the outbox to the relay: claims, composes, records.
+ * mailer.c - queue runner: claims messages, composes them, records the results.
  */
 #include "service/delivery/mailer.h"
 
+#include <string.h>
+
 #include "base/disk.h"
 #include "base/error.h"
-#include "service/delivery/mailer_private.h"
+#include "base/fnv1a.h"
+#include "base/token.h"
+#include "net/stream.h"
+#include "service/delivery/connection_pool.h"
+#include "service/delivery/domain_throttle.h"
+#include "service/delivery/mail_token.h"
 #include "service/log/event.h"
+#include "service/state/generation.h"
+#include "store/mail/digests.h"
+#include "store/mail/outbox.h"
+#include "store/paper/paper_cache.h"
+#include "transport/backoff.h"
+#include "transport/breaker.h"
+#include "transport/token_bucket.h"
 
-/* Maximum number of messages that a run looks at without waiting for a result. */
+/* Maximum time that a message to a throttled domain is postponed by. */
+#define POSTPONE_MAX_S (20 * CLOCK_HOUR_S)
+
+/* Maximum number of messages claimed without waiting for a result. */
 #define ROUND_MESSAGES 50
 
-/* How long a run waits for a result before it looks at its limits again. */
+/* Timeout for a result, before limits are checked again. */
 #define RESULT_US (G_USEC_PER_SEC / 10)
 
-/* Where there was no room, it is looked for so often. */
-#define ROOM_S 60
+/* Interval of checks for disk space while there is none. */
+#define DISK_CHECK_S 60
 
-/* One round of a run: a group is claimed, composed or committed. */
+/* Heartbeat timeout of one round: claiming, composing or committing a group. */
 #define ROUND_S (10 * 60)
 
+struct mailer {
+	struct mailer_options options;
+	struct connection_pool *pool;
+	struct paper_cache *paper_cache; /* for composing digests */
+	struct token_signer *tokens;
+	struct heartbeat *heartbeat; /* of the thread, or NULL */
+	struct breaker breaker;
+	GQueue claimed;     /* of struct outbox_job *, not with a connection yet */
+	GPtrArray *results; /* of struct outbox_result *, not committed yet */
+	unsigned in_flight;
+	struct token_bucket per_second, per_hour;
+	struct domain_throttle *domains;
+	unsigned policy_refusals; /* consecutive policy rejections (5.7.x) */
+	char *policy_domain;      /* their domain; NULL: several domains */
+	bool is_proven; /* the relay has handled a message since its last failure */
+	struct generation *generation; /* NULL without a state directory */
+	bool is_failure_logged;        /* the recovery is not logged yet */
+	bool needs_recovery; /* the store failed: SENDING rows may have lost their
+	                        results */
+	bool is_alone;       /* the message in flight is to be sent alone */
+	bool is_more;        /* more messages are due than the last claim examined */
+};
+
+/* ---- results ---- */
+
+static struct outbox_result *
+add_result(struct mailer *mailer, const struct outbox_job *job, enum outbox_status end,
+    int64_t next_try_at, const struct delivery *delivery, const char *reply)
+{
+	struct outbox_result *result = g_new0(struct outbox_result, 1);
+
+	result->id = job->id;
+	result->end = end;
+	result->next_try_at = next_try_at;
+	result->was_unknown = job->was_unknown;
+	result->message_hash = job->message_hash;
+	result->copies = job->copies;
+	result->crashes = job->crashes;
+	result->code = delivery && delivery->code ? delivery->code : -1;
+	result->reply = g_strdup(delivery ? delivery->text : reply);
+	g_ptr_array_add(mailer->results, result);
+	return result;
+}
+
+/* Maximum time in the queue, s. */
+static int64_t
+get_max_age(const struct mailer *mailer, enum outbox_kind kind)
+{
+	switch (kind) {
+	case OUTBOX_DIGEST:
+		return mailer->options.expire_s;
+	case OUTBOX_CONFIRMATION:
+		return BACKOFF_AGE_CONFIRMATION_S;
+	case OUTBOX_ANSWER:
+	case OUTBOX_NOTICE:
+		return BACKOFF_AGE_ANSWER_S;
+	}
+	g_assert_not_reached();
+}
+
+/*
+ * Get the time of the next attempt; -1 after the maximum time in the queue.
+ *
+ * @param attempts  that count for the backoff
+ */
+static int64_t
+next_try(const struct mailer *mailer, const struct outbox_job *job, unsigned attempts,
+    int64_t now)
+{
+	const struct backoff_policy attempt = {
+	    .queued_at = job->queued_at,
+	    .now = now,
+	    .attempts = attempts,
+	    .id = (uint64_t)job->id,
+	    .expire_s = get_max_age(mailer, job->kind),
+	};
+	int64_t next;
+
+	return backoff_next(&attempt, &next, NULL) ? next : -1;
+}
+
+/* Connections are being cut: a timeout may be our doing. */
+static bool
+is_shutting_down(const struct mailer *mailer)
+{
+	const int *stop_fd = mailer->options.stop_fd;
+
+	return stop_fd && stream_is_stopped(*stop_fd);
+}
+
+/* For the log: the event, the next attempt or -1, and copies that may have arrived. */
+struct verdict {
+	enum event_kind kind;
+	int64_t next;
+	unsigned copies;
+};
+
+static struct verdict
+record_deferred(struct mailer *mailer, const struct delivery_task *task, int64_t now,
+    struct mailer_report *report)
+{
+	const struct outbox_job *job = task->job;
+	/* After DATA the message counts as tried, whatever the cause. */
+	bool is_tried = task->delivery_job.result.scope == DELIVERY_SCOPE_MESSAGE ||
+	                task->delivery_job.result.stage >= SMTP_STAGE_DATA;
+	/* A message that we cut off does not expire for that. */
+	int64_t next = !is_tried && is_shutting_down(mailer)
+	                   ? now
+	                   : next_try(mailer, job, job->attempt, now);
+	struct verdict verdict = {
+	    EVENT_DELIVERY_DEFERRED, is_tried ? next : -1, job->copies};
+	enum outbox_status end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
+
+	if (next < 0) {
+		/* An earlier copy may have arrived: its papers count as delivered. */
+		end = job->was_unknown ? OUTBOX_UNKNOWN : OUTBOX_FAILED;
+		report->failed++;
+		verdict.kind = EVENT_DELIVERY_EXPIRED;
+	} else {
+		report->deferred++;
+		if (is_tried && job->was_unknown)
+			end = OUTBOX_UNKNOWN;
+		if (end == OUTBOX_RETURNED)
+			next = now;
+	}
+	add_result(mailer, job, end, next, &task->delivery_job.result, NULL);
+	return verdict;
+}
+
+static struct verdict
+record_unknown(struct mailer *mailer, const struct delivery_task *task, int64_t now,
+    struct mailer_report *report)
+{
+	const struct outbox_job *job = task->job;
+	unsigned copies = job->copies + 1;
+	int64_t next =
+	    copies < OUTBOX_COPIES_MAX ? next_try(mailer, job, copies, now) : -1;
+
+	report->unknown++;
+	add_result(mailer, job, OUTBOX_UNKNOWN, next, &task->delivery_job.result, NULL)
+	    ->copies = copies;
+	return (struct verdict){
+	    next < 0 ? EVENT_DELIVERY_EXPIRED : EVENT_DELIVERY_UNKNOWN, next, copies};
+}
+
 static void
-set_paces(struct mailer *mailer)
+record_lost(struct mailer *mailer, const struct outbox_job *job, bool is_crash)
+{
+	struct outbox_result *result =
+	    add_result(mailer, job, OUTBOX_UNKNOWN, -1, NULL, NULL);
+	int64_t now = clock_get_now(mailer->options.clock);
+	/* Whatever its age: the relay did not defer it. */
+	struct backoff_policy attempt = {.queued_at = now,
+	    .now = now,
+	    .attempts = ++result->copies,
+	    .id = (uint64_t)job->id,
+	    .expire_s = CLOCK_DAY_S};
+	enum event_kind kind;
+
+	result->crashes += is_crash;
+	if (is_crash && result->crashes >= OUTBOX_CRASHES_HELD) {
+		result->end = OUTBOX_HELD;
+		kind = EVENT_DELIVERY_HELD;
+	} else if (result->copies >= OUTBOX_COPIES_MAX) {
+		kind = EVENT_DELIVERY_EXPIRED;
+	} else {
+		backoff_next(&attempt, &result->next_try_at, NULL);
+		return;
+	}
+	event_log(kind, EVENT_INT("outbox", job->id),
+	    EVENT_INT("attempt", job->attempt), EVENT_INT("copies", result->copies),
+	    EVENT_INT("crashes", result->crashes));
+}
+
+/* Consecutive policy rejections for several domains are the relay's own policy. */
+static bool
+is_relay_policy(struct mailer *mailer, const struct outbox_job *job,
+    const struct delivery *delivery)
+{
+	const char *at = strrchr(job->recipient, '@');
+	const char *domain = at ? at + 1 : "";
+
+	if (!delivery->is_policy) {
+		if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
+			mailer->policy_refusals = 0;
+		return false;
+	}
+	if (mailer->policy_refusals++ == 0) {
+		g_free(mailer->policy_domain);
+		mailer->policy_domain = g_ascii_strdown(domain, -1);
+	} else if (mailer->policy_domain &&
+	           g_ascii_strcasecmp(mailer->policy_domain, domain) != 0) {
+		g_clear_pointer(&mailer->policy_domain, g_free);
+	}
+	return mailer->policy_refusals >= BREAKER_FAILURES && !mailer->policy_domain;
+}
+
+/* Log when a domain is paused. */
+static void
+report_domain(struct mailer *mailer, const struct outbox_job *job,
+    const struct delivery *delivery, int64_t now)
+{
+	g_autofree char *code =
+	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
+	int64_t pause_s;
+	const char *domain = domain_throttle_report(
+	    mailer->domains, job->recipient, delivery, now, &pause_s);
+
+	if (domain)
+		event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
+		    EVENT_SECONDS("next_in", pause_s), EVENT_TEXT(g_strchomp(code)));
+}
+
+/* Whether the relay replied about the message itself. */
+static bool
+is_reply(const struct delivery *delivery)
+{
+	return delivery->scope == DELIVERY_SCOPE_MESSAGE &&
+	       (delivery->outcome == DELIVERY_SENT ||
+	           delivery->stage != SMTP_STAGE_NONE);
+}
+
+/*
+ * Log when the relay fails and when it recovers.  Replies after MAIL FROM may contain
+ * the recipient's address in any form, so only their code goes into log and status; the
+ * text stays in the queue.
+ */
+static void
+report_relay(struct mailer *mailer, const struct outbox_job *job,
+    const struct delivery *delivery, int64_t now)
+{
+	enum breaker_state before = mailer->breaker.state;
+	bool was_login = mailer->breaker.is_login;
+	const struct breaker *breaker = &mailer->breaker;
+	struct delivery seen = *delivery;
+	g_autofree char *code =
+	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
+
+	if (delivery->code && delivery->stage >= SMTP_STAGE_MAIL)
+		seen.text = g_strchomp(code);
+	if (is_relay_policy(mailer, job, delivery))
+		seen.scope = DELIVERY_SCOPE_RELAY;
+	breaker_report(&mailer->breaker, &seen, now);
+	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
+		mailer->is_proven = true;
+	if (mailer->is_failure_logged && breaker->state == BREAKER_CLOSED &&
+	    is_reply(&seen)) {
+		mailer->is_failure_logged = false;
+		event_log(EVENT_RELAY_RECOVERED);
+	}
+	if (breaker->state != BREAKER_OPEN ||
+	    (before == BREAKER_OPEN && was_login == breaker->is_login))
+		return;
+	mailer->is_proven = false;
+	mailer->is_failure_logged = true;
+	event_log(breaker->is_login ? EVENT_RELAY_AUTH_FAILED : EVENT_RELAY_FAILED,
+	    EVENT_SECONDS("next_in", breaker->wait_s), EVENT_TEXT(breaker->text));
+}
+
+static void
+log_delivery(
+    const struct delivery_task *task, const struct verdict *verdict, int64_t now)
+{
+	const struct delivery *delivery = &task->delivery_job.result;
+	bool is_sent = delivery->outcome == DELIVERY_SENT;
+
+	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
+	    EVENT_INT("attempt", task->job->attempt),
+	    EVENT_INT("copies", verdict->copies ? (int64_t)verdict->copies : -1),
+	    EVENT_WORD(
+	        "scope", is_sent ? NULL : delivery_scope_get_name(delivery->scope)),
+	    EVENT_WORD("stage", is_sent ? NULL : smtp_stage_get_name(delivery->stage)),
+	    EVENT_INT("code", delivery->code), EVENT_WORD("status", delivery->enhanced),
+	    EVENT_SECONDS("next_in", verdict->next < 0 ? -1 : verdict->next - now));
+	event_log(EVENT_DELIVERY_REPLY, EVENT_INT("outbox", task->job->id),
+	    EVENT_WORD("recipient", task->job->recipient), EVENT_TEXT(delivery->text));
+}
+
+static void
+record_delivery(struct mailer *mailer, const struct delivery_task *task,
+    struct mailer_report *report)
+{
+	const struct delivery *delivery = &task->delivery_job.result;
+	const struct outbox_job *job = task->job;
+	int64_t now = clock_get_now(mailer->options.clock);
+	struct verdict verdict = {EVENT_DELIVERY_SENT, -1, job->copies};
+
+	switch (delivery->outcome) {
+	case DELIVERY_SENT:
+		report->sent++;
+		add_result(mailer, job, OUTBOX_SENT, -1, delivery, NULL);
+		break;
+	case DELIVERY_DEFERRED:
+		verdict = record_deferred(mailer, task, now, report);
+		break;
+	case DELIVERY_FAILED:
+		report->failed++;
+		verdict.kind = EVENT_DELIVERY_FAILED;
+		add_result(mailer, job,
+		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REJECTED
+		                                       : OUTBOX_FAILED,
+		    -1, delivery, NULL);
+		break;
+	case DELIVERY_UNKNOWN:
+		verdict = record_unknown(mailer, task, now, report);
+		break;
+	}
+	/* A failed trial is logged for the relay only: its message was not tried. */
+	if (mailer->breaker.state != BREAKER_TRIAL ||
+	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
+	    delivery->stage >= SMTP_STAGE_DATA)
+		log_delivery(task, &verdict, now);
+	report_domain(mailer, job, delivery, now);
+	report_relay(mailer, job, delivery, now);
+}
+
+/* ---- composing ---- */
+
+static void
+count_cancelled(const struct outbox_job *job, struct mailer_report *report)
+{
+	report->cancelled++;
+	event_log(EVENT_DELIVERY_CANCELLED, EVENT_INT("outbox", job->id));
+}
+
+/* The same for every attempt, and unique across stores. */
+static char *
+format_envelope_id(const struct mailer *mailer, const struct outbox_job *job)
+{
+	bool is_digest = job->kind == OUTBOX_DIGEST;
+	int64_t id = is_digest ? job->digest_id : job->id;
+	g_autofree char *token =
+	    token_signer_derive(mailer->tokens, is_digest ? "envelope" : "letter", id);
+
+	return g_strdup_printf(
+	    "%s-%" G_GINT64_FORMAT ".%s", is_digest ? "digest" : "letter", id, token);
+}
+
+static bool
+load_parts(struct mailer *mailer, const struct outbox_job *job, struct digest **digest,
+    GBytes **message, GError **error)
+{
+	if (job->kind == OUTBOX_DIGEST)
+		*digest = digests_load_shared(
+		    mailer->options.store, mailer->paper_cache, job->digest_id, error);
+	else
+		return outbox_find_mail(mailer->options.store, job->id, message, error);
+	return *digest != NULL;
+}
+
+/* Load digest or message; neither exists if the subscriber was erased meanwhile. */
+static bool
+load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_wanted,
+    struct digest **digest, GBytes **message, GError **error)
+{
+	g_autoptr(GError) local_error = NULL;
+
+	if (!outbox_is_wanted(
+	        mailer->options.store, job, mailer->options.key, is_wanted, error))
+		return false;
+	if (*is_wanted && !load_parts(mailer, job, digest, message, &local_error) &&
+	    !g_error_matches(local_error, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return pb_error_forward(error, &local_error);
+	*is_wanted = *digest || *message;
+	return true;
+}
+
+static GBytes *
+compose(struct mailer *mailer, const struct outbox_job *job,
+    const struct digest *digest, GError **error)
+{
+	const char *key = renderer_get_cache_key(mailer->options.renderer);
+
+	if (job->cache_key && !g_str_equal(job->cache_key, key))
+		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
+		    EVENT_INT("outbox", job->id));
+	return renderer_compose(mailer->options.renderer, digest, error);
+}
+
+/* Fail a message that cannot be composed. */
+static void
+fail_broken(struct mailer *mailer, struct outbox_job *job, const char *why,
+    struct mailer_report *report)
+{
+	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
+	    EVENT_INT("outbox", job->id), EVENT_TEXT(why));
+	report->failed++;
+	add_result(mailer, job, OUTBOX_FAILED, -1, NULL, why);
+	outbox_job_free(job);
+}
+
+static void
+cancel_job(struct mailer *mailer, struct outbox_job *job, struct mailer_report *report)
+{
+	count_cancelled(job, report);
+	add_result(mailer, job, OUTBOX_CANCELLED, -1, NULL, NULL);
+	outbox_job_free(job);
+}
+
+static bool
+allow_domain(void *data, const char *recipient, int64_t *next_at)
+{
+	struct mailer *mailer = data;
+	int64_t now = clock_get_now(mailer->options.clock);
+	int64_t at = now;
+
+	if (domain_throttle_allow(mailer->domains, recipient, now, &at))
+		return true;
+	/* Messages that wait for more than a day are retried by outbox_retry_now(). */
+	*next_at = MIN(at, now + POSTPONE_MAX_S);
+	return false;
+}
+
+/* Ask breaker and rate limits; during a trial other messages are returned unclaimed. */
+static bool
+take_permission(struct mailer *mailer, struct outbox_job *job)
+{
+	int64_t now = clock_get_now(mailer->options.clock);
+
+	if (breaker_allow(&mailer->breaker, now)) {
+		token_bucket_take(&mailer->per_second, now);
+		token_bucket_take(&mailer->per_hour, now);
+		return true;
+	}
+	add_result(mailer, job, OUTBOX_RETURNED, now, NULL, NULL);
+	return false;
+}
+
+/* Format the VERP address, which identifies the digest of a bounce. */
+static char *
+format_sender(const struct mailer *mailer, const struct digest *digest)
+{
+	g_autofree char *token =
+	    mail_token_format_bounce(mailer->tokens, digest->id, digest->created_at);
+
+	return subaddress_format(mailer->options.bounces, SUBADDRESS_BOUNCE, token);
+}
+
+static bool
+start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
+{
+	struct outbox_job *job = g_queue_pop_head(&mailer->claimed);
+	pb_auto(digest) digest = NULL;
+	g_autoptr(GError) local_error = NULL;
+	GBytes *message = NULL;
+	bool is_wanted;
+
+	if (!load_job(mailer, job, &is_wanted, &digest, &message, error)) {
+		g_queue_push_head(&mailer->claimed, job);
+		return false;
+	}
+	if (!is_wanted) {
+		cancel_job(mailer, job, report);
+		return true;
+	}
+	if (!take_permission(mailer, job)) {
+		g_clear_pointer(&message, g_bytes_unref);
+		outbox_job_free(job);
+		return true;
+	}
+	if (!message)
+		message = compose(mailer, job, digest, &local_error);
+	if (!message) {
+		fail_broken(mailer, job, local_error->message, report);
+		return true;
+	}
+	job->message_hash = fnv1a_hash(message);
+	if (digest && mailer->options.bounces)
+		job->sender = format_sender(mailer, digest);
+	mailer->in_flight++;
+	connection_pool_push(mailer->pool,
+	    delivery_task_new(job, message, format_envelope_id(mailer, job),
+	        job->sender ? job->sender : mailer->options.envelope_from));
+	return true;
+}
+
+/* ---- the queue run ---- */
+
+static void
+set_rate_limits(struct mailer *mailer)
 {
 	if (mailer->per_second.limit != mailer->options.per_second)
 		token_bucket_init(&mailer->per_second, mailer->options.per_second, 1);
@@ -31,13 +526,13 @@ set_paces(struct mailer *mailer)
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);
 }
 
-/* How many messages the relay may be asked to take now. */
+/* Maximum number of messages that the breaker allows. */
 static unsigned
-get_allowance(const struct mailer *mailer, int64_t now)
+get_breaker_limit(const struct mailer *mailer, int64_t now)
 {
 	if (mailer->breaker.state == BREAKER_CLOSED)
 		return ROUND_MESSAGES;
-	/* A wait longer than the longest: the clock was wrong when it began. */
+	/* A wait above the maximum: the clock was wrong when it began. */
 	return now >= mailer->breaker.retry_at ||
 	               mailer->breaker.retry_at > now + BREAKER_WAIT_MAX_S
 	           ? 1
@@ -57,12 +552,12 @@ commit_results(struct mailer *mailer, GError **error)
 }
 
 /*
- * Every message that is SENDING may have been accepted: each needs a result.
+ * Give every SENDING message a result: it may have been accepted.
  *
- * @param is_crash  the daemon was killed; else the store has refused the result
+ * @param is_crash  the daemon was killed; else the store rejected the result
  */
 static bool
-recover(struct mailer *mailer, bool is_crash, GError **error)
+recover_in_flight(struct mailer *mailer, bool is_crash, GError **error)
 {
 	g_autoptr(GPtrArray) jobs =
 	    outbox_load_in_flight(mailer->options.store, mailer->options.key, error);
@@ -70,7 +565,7 @@ recover(struct mailer *mailer, bool is_crash, GError **error)
 	if (!jobs)
 		return false;
 	for (unsigned i = 0; i < jobs->len; i++)
-		mailer_record_lost(mailer, jobs->pdata[i], is_crash);
+		record_lost(mailer, jobs->pdata[i], is_crash);
 	if (!commit_results(mailer, error))
 		return false;
 	if (jobs->len)
@@ -91,18 +586,18 @@ mailer_new(const struct mailer_options *options, GError **error)
 	g_queue_init(&mailer->claimed);
 	breaker_init(&mailer->breaker);
 	mailer->domains = domain_throttle_new(options->domain_per_hour);
-	set_paces(mailer);
+	set_rate_limits(mailer);
 	if (options->state_dir)
 		mailer->generation = generation_new(options->store, options->state_dir,
 		    clock_get_now(options->clock), error);
 	if ((options->state_dir && !mailer->generation) ||
-	    !recover(mailer, true, error)) {
+	    !recover_in_flight(mailer, true, error)) {
 		mailer_free(mailer);
 		return NULL;
 	}
-	mailer->senders = connection_pool_new(options->senders, options->new_transport,
+	mailer->pool = connection_pool_new(options->connections, options->new_transport,
 	    options->data, options->heartbeats, options->stop_fd, error);
-	if (!mailer->senders) {
+	if (!mailer->pool) {
 		mailer_free(mailer);
 		return NULL;
 	}
@@ -114,7 +609,7 @@ mailer_free(struct mailer *mailer)
 {
 	if (!mailer)
 		return;
-	connection_pool_free(mailer->senders);
+	connection_pool_free(mailer->pool);
 	domain_throttle_free(mailer->domains);
 	generation_free(mailer->generation);
 	g_free(mailer->policy_domain);
@@ -125,44 +620,44 @@ mailer_free(struct mailer *mailer)
 	g_free(mailer);
 }
 
-/* Wait for a result, and take all that are there. */
+/* Wait for a result, and record all that are available. */
 static void
-take_results(struct mailer *mailer, struct mailer_report *report)
+collect_results(struct mailer *mailer, struct mailer_report *report)
 {
-	struct delivery_task *delivery_task =
-	    connection_pool_pop(mailer->senders, RESULT_US);
+	struct delivery_task *task = connection_pool_pop(mailer->pool, RESULT_US);
 
-	while (delivery_task) {
+	while (task) {
 		mailer->in_flight--;
-		mailer_record(mailer, delivery_task, report);
-		delivery_task_free(delivery_task);
-		delivery_task = connection_pool_pop(mailer->senders, 0);
+		record_delivery(mailer, task, report);
+		delivery_task_free(task);
+		task = connection_pool_pop(mailer->pool, 0);
 	}
 }
 
 /*
- * How many more messages may be with the senders.  The first goes alone: where the
- * relay is down or our login wrong, all senders would find that out, and each
- * refused login brings the account nearer to being locked.
+ * How many more messages may be in flight.  The first is sent alone: if the relay is
+ * down or rejects the login, other connections would fail likewise, and repeated login
+ * failures may lock the account.
  */
 static unsigned
-get_room(const struct mailer *mailer)
+get_free_slots(const struct mailer *mailer)
 {
-	unsigned most = mailer->is_proven ? mailer->options.senders * MAILER_AHEAD : 1;
+	unsigned max =
+	    mailer->is_proven ? mailer->options.connections * MAILER_AHEAD : 1;
 
 	if (mailer->is_alone && mailer->in_flight)
 		return 0;
-	return most > mailer->in_flight ? most - mailer->in_flight : 0;
+	return max > mailer->in_flight ? max - mailer->in_flight : 0;
 }
 
-/* How many messages may be claimed now. */
+/* Maximum number of messages to claim now. */
 static unsigned
 get_limit(const struct mailer *mailer, int64_t now)
 {
-	unsigned most = MIN(get_room(mailer), get_allowance(mailer, now));
+	unsigned max = MIN(get_free_slots(mailer), get_breaker_limit(mailer, now));
 
 	return token_bucket_get_available(&mailer->per_second, now,
-	    token_bucket_get_available(&mailer->per_hour, now, most));
+	    token_bucket_get_available(&mailer->per_hour, now, max));
 }
 
 static GPtrArray *
@@ -174,7 +669,7 @@ claim(struct mailer *mailer, unsigned limit, GError **error)
 	    .is_idle = mailer->in_flight == 0,
 	    .cache_key = renderer_get_cache_key(mailer->options.renderer),
 	    .key = mailer->options.key,
-	    .allow = mailer_allow_domain,
+	    .allow = allow_domain,
 	    .data = mailer,
 	};
 
@@ -192,15 +687,15 @@ take_claimed(struct mailer *mailer, GPtrArray *jobs, struct mailer_report *repor
 			g_queue_push_tail(&mailer->claimed, job);
 			continue;
 		}
-		mailer_count_cancelled(job, report);
+		count_cancelled(job, report);
 		outbox_job_free(job);
 	}
 }
 
 /*
  * Record all results and claim the next messages in one commit, as soon as there is a
- * result: what the relay has accepted and we have not recorded is sent again after a
- * crash.  So no more messages are SENDING than the senders may have at hand.
+ * result: messages that were accepted but not recorded are sent again after a crash.
+ * Only messages that connections have room for are SENDING.
  */
 static bool
 commit_round(struct mailer *mailer, struct mailer_report *report, GError **error)
@@ -226,47 +721,46 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 }
 
 /*
- * What was claimed and no sender has begun goes back as it was: it would only
- * knock at a closed door again, or keep us from ending.  A trial goes its way.
+ * Return claimed messages that are not started yet: the breaker is open, or the run is
+ * to end.  A trial is completed.
  */
 static void
 return_claimed(struct mailer *mailer)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
 	struct outbox_job *job;
-	struct delivery_task *delivery_task;
+	struct delivery_task *task;
 
 	while (mailer->breaker.state != BREAKER_TRIAL &&
-	       (delivery_task = connection_pool_take_back(mailer->senders))) {
+	       (task = connection_pool_reclaim(mailer->pool))) {
 		mailer->in_flight--;
-		mailer_add_result(
-		    mailer, delivery_task->job, OUTBOX_RETURNED, now, NULL, NULL);
-		delivery_task_free(delivery_task);
+		add_result(mailer, task->job, OUTBOX_RETURNED, now, NULL, NULL);
+		delivery_task_free(task);
 	}
 	while ((job = g_queue_pop_head(&mailer->claimed))) {
-		mailer_add_result(mailer, job, OUTBOX_RETURNED, now, NULL, NULL);
+		add_result(mailer, job, OUTBOX_RETURNED, now, NULL, NULL);
 		outbox_job_free(job);
 	}
 }
 
 static bool
-has_room(const struct mailer *mailer)
+has_disk_space(const struct mailer *mailer)
 {
 	const char *state_dir = mailer->options.state_dir;
 	int64_t free_bytes = state_dir ? disk_get_free(state_dir) : -1;
 
-	/* Unknown is no reason to keep mail back. */
-	return free_bytes < 0 || free_bytes >= mailer->options.disk_least_bytes;
+	/* Unknown free space does not stop mail. */
+	return free_bytes < 0 || free_bytes >= mailer->options.min_free_bytes;
 }
 
 static bool
-is_held(const struct mailer *mailer, const int *stop)
+must_stop(const struct mailer *mailer, const int *stop)
 {
 	const int *pause = mailer->options.pause;
 
 	return (stop && g_atomic_int_get(stop)) || (pause && g_atomic_int_get(pause)) ||
-	       !get_allowance(mailer, clock_get_now(mailer->options.clock)) ||
-	       !has_room(mailer);
+	       !get_breaker_limit(mailer, clock_get_now(mailer->options.clock)) ||
+	       !has_disk_space(mailer);
 }
 
 static bool
@@ -274,7 +768,7 @@ run(struct mailer *mailer, const int *stop, struct mailer_report *report,
     GError **error)
 {
 	for (;;) {
-		bool is_stopped = is_held(mailer, stop);
+		bool is_stopped = must_stop(mailer, stop);
 
 		heartbeat_arm(mailer->heartbeat, ROUND_S);
 		if (is_stopped)
@@ -283,59 +777,58 @@ run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		               : !commit_round(mailer, report, error))
 			return false;
 		while (!g_queue_is_empty(&mailer->claimed))
-			if (!mailer_start_due(mailer, report, error))
+			if (!start_next(mailer, report, error))
 				return false;
 		if (mailer->in_flight)
-			take_results(mailer, report);
+			collect_results(mailer, report);
 		else if (!mailer->results->len && (is_stopped || !mailer->is_more))
 			return true;
 	}
 }
 
-/* After a failure of the store: what the senders still bring is kept for the next
- * run, and so is what was claimed and not handed out. */
+/* After a store failure: collect the results in flight for the next run. */
 static void
-settle(struct mailer *mailer, struct mailer_report *report)
+drain(struct mailer *mailer, struct mailer_report *report)
 {
 	while (mailer->in_flight) {
-		struct delivery_task *delivery_task =
-		    connection_pool_pop(mailer->senders, G_USEC_PER_SEC);
+		struct delivery_task *task =
+		    connection_pool_pop(mailer->pool, G_USEC_PER_SEC);
 
 		heartbeat_arm(mailer->heartbeat, ROUND_S);
-		if (!delivery_task)
+		if (!task)
 			continue;
 		mailer->in_flight--;
-		mailer_record(mailer, delivery_task, report);
-		delivery_task_free(delivery_task);
+		record_delivery(mailer, task, report);
+		delivery_task_free(task);
 	}
 	return_claimed(mailer);
-	mailer->is_unsettled = true;
+	mailer->needs_recovery = true;
 }
 
-/* Record what a run before could not. */
+/* Record results that the last run could not. */
 static bool
-catch_up(struct mailer *mailer, GError **error)
+recover_results(struct mailer *mailer, GError **error)
 {
-	GError *problem = NULL;
+	GError *local_error = NULL;
 
-	if (!mailer->is_unsettled)
+	if (!mailer->needs_recovery)
 		return true;
-	if (!commit_results(mailer, &problem)) {
-		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)) {
-			g_propagate_error(error, problem);
+	if (!commit_results(mailer, &local_error)) {
+		if (!g_error_matches(local_error, PB_ERROR, PB_ERROR_INPUT)) {
+			g_propagate_error(error, local_error);
 			return false;
 		}
-		/* Refused for what they are; that would be so the next time too. */
+		/* Invalid results would be rejected again. */
 		event_log(EVENT_OUTBOX_IN_DOUBT,
 		    EVENT_INT("results", mailer->results->len),
-		    EVENT_TEXT(problem->message));
-		g_error_free(problem);
+		    EVENT_TEXT(local_error->message));
+		g_error_free(local_error);
 		g_ptr_array_set_size(mailer->results, 0);
 	}
-	/* What is SENDING now has lost its result: it may have arrived. */
-	if (!recover(mailer, false, error))
+	/* SENDING messages have lost their results: they may have arrived. */
+	if (!recover_in_flight(mailer, false, error))
 		return false;
-	mailer->is_unsettled = false;
+	mailer->needs_recovery = false;
 	return true;
 }
 
@@ -347,10 +840,10 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 
 	if (!outbox_retry_now(
 	        mailer->options.store, clock_get_now(mailer->options.clock), error) ||
-	    !catch_up(mailer, error))
+	    !recover_results(mailer, error))
 		return false;
 	if (!run(mailer, stop, report, error)) {
-		settle(mailer, report);
+		drain(mailer, report);
 		return false;
 	}
 	if (!outbox_load_next_try(mailer->options.store, &due, error))
@@ -362,8 +855,8 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	if (due >= 0)
 		*next = MAX(MAX(*next, token_bucket_get_next(&mailer->per_second, now)),
 		    token_bucket_get_next(&mailer->per_hour, now));
-	if (due >= 0 && !has_room(mailer))
-		*next = MAX(*next, now + ROOM_S);
+	if (due >= 0 && !has_disk_space(mailer))
+		*next = MAX(*next, now + DISK_CHECK_S);
 	return true;
 }
 
@@ -371,23 +864,23 @@ bool
 mailer_reload(struct mailer *mailer, const struct mailer_options *options,
     bool is_other_relay, GError **error)
 {
-	struct connection_pool *senders;
+	struct connection_pool *pool;
 
 	g_assert(!mailer->in_flight && g_queue_is_empty(&mailer->claimed));
-	senders = connection_pool_new(options->senders, options->new_transport,
+	pool = connection_pool_new(options->connections, options->new_transport,
 	    options->data, options->heartbeats, options->stop_fd, error);
-	if (!senders)
+	if (!pool)
 		return false;
-	connection_pool_free(mailer->senders);
-	mailer->senders = senders;
+	connection_pool_free(mailer->pool);
+	mailer->pool = pool;
 	mailer->options = *options;
 	token_signer_free(mailer->tokens);
 	mailer->tokens = token_signer_new(options->key);
-	set_paces(mailer);
+	set_rate_limits(mailer);
 	if (is_other_relay) {
 		domain_throttle_resume(mailer->domains);
 		breaker_init(&mailer->breaker);
-		mailer->policies = 0;
+		mailer->policy_refusals = 0;
 		mailer->is_proven = false;
 	}
 	return true;
@@ -402,7 +895,7 @@ mailer_set_heartbeat(struct mailer *mailer, struct heartbeat *heartbeat)
 void
 mailer_reset_breakers(struct mailer *mailer)
 {
-	/* Nothing is in flight between two runs: no trial can come back. */
+	/* Between runs nothing is in flight: no trial is pending. */
 	breaker_init(&mailer->breaker);
 	domain_throttle_resume(mailer->domains);
 	mailer->is_proven = false;
@@ -419,8 +912,8 @@ mailer_format_relay(const struct mailer *mailer)
 
 	if (!paused)
 		return g_steal_pointer(&masked);
-	return g_strdup_printf("%s; %s%s refused by policy and left alone", masked,
-	    name, paused > 1 ? " and others are" : " is");
+	return g_strdup_printf("%s; paused after policy rejections: %s%s", masked, name,
+	    paused > 1 ? " and others" : "");
 }
 
 void
@@ -439,7 +932,7 @@ mailer_describe_relay(const struct mailer *mailer, struct mailer_relay *relay)
 
 	*relay = (struct mailer_relay){
 	    .is_away = breaker->state != BREAKER_CLOSED,
-	    .is_login = breaker->is_login,
+	    .is_auth_failed = breaker->is_login,
 	    .since = breaker->opened_at,
 	    .retry_at = breaker->retry_at,
 	};

@@ -1,14 +1,14 @@
 /*
- * mailer.h - from the outbox to the relay: claims, composes, records.
+ * mailer.h - queue runner: claims messages, composes them, records the results.
  *
- * One thread owns this and the store; K senders have a transport each and no store.
- * A claim is committed before its message goes out.  Results are committed as soon as
- * there is one, with the claims that follow: while one group is synced to the disk the
- * next one gathers.  So at most MAILER_AHEAD messages for each connection are in flight
- * when the daemon is killed, and only those may arrive twice, with the same Message-ID
- * and the same bytes (store/mail/outbox.h).  To record each result before the next
- * message goes out would make that one a connection, at the price of a sync for each
- * message.
+ * One thread owns the mailer and the store; each connection has a thread with a
+ * transport and no store.  Claims are committed before messages are sent; results are
+ * committed together with the next claims, as soon as there is one: while one group is
+ * synced, the next one accumulates.  So at most MAILER_AHEAD messages per connection
+ * are in flight when the daemon is killed, and only these may arrive twice, with the
+ * same Message-ID and bytes (store/mail/outbox.h).  Recording each result before the
+ * next message is sent would reduce that to one per connection, at the cost of a sync
+ * per message.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_MAILER_H
 #define PAPERBOY_SERVICE_DELIVERY_MAILER_H
@@ -26,42 +26,41 @@
 #include "transport/transport.h"
 
 /*
- * Maximum number of messages for each connection that are in flight, which is from the
- * commit of the claim to that of the result: one that was answered, or whose answer is
- * awaited; one that follows it in the same write; and one that is ready.
+ * Maximum number of messages per connection in flight, from the commit of the claim to
+ * that of the result: one with or awaiting its reply, one that follows in the same
+ * write, and one that is ready.
  */
 #define MAILER_AHEAD 3
 
 struct mailer;
 
 struct mailer_options {
-	struct store *store;       /* borrowed; of the thread that runs the post */
+	struct store *store;       /* borrowed; of the thread that runs the mailer */
 	struct renderer *renderer; /* borrowed; likewise */
 	const struct clock *clock;
-	GBytes *key;               /* the secret of the state folder; borrowed */
-	const char *envelope_from; /* where bounces of digests go; borrowed */
-	/* Of what each digest has an address of its own for its bounces; NULL: all have
-	 * envelope_from.  Borrowed. */
+	GBytes *key;               /* the secret of the state directory; borrowed */
+	const char *envelope_from; /* for bounces of digests; borrowed */
+	/* Base of the VERP addresses of digests; NULL: envelope_from.  Borrowed. */
 	const struct subaddress_base *bounces;
-	unsigned senders; /* at least 1 */
-	int64_t expire_s; /* a digest that is older is not tried again; letters have
-	                      ages of their own (transport/backoff.h) */
-	/* Messages at most; 0: no limit (transport/token_bucket.h,
+	unsigned connections; /* at least 1 */
+	int64_t expire_s; /* maximum time of digests in the queue; replies have their
+	                     own (transport/backoff.h) */
+	/* Maximum numbers of messages; 0: no limit (transport/token_bucket.h,
 	 * service/delivery/domain_throttle.h). */
 	unsigned per_second, per_hour, domain_per_hour;
-	/* Make a transport; called once for each sender, in the post's thread. */
+	/* Create a transport; called once for each connection, in the mailer's thread.
+	 */
 	struct transport *(*new_transport)(void *data);
 	void *data;
-	/* Where the post and its senders promise to live on; borrowed; or NULL. */
+	/* Borrowed; or NULL. */
 	struct heartbeats *heartbeats;
-	/* With less room than that in the state folder nothing is sent: what came of it
-	 * could not be recorded, and would be sent again.  NULL: it is not looked at.
+	/* With less free space in the state directory nothing is sent: the result could
+	 * not be recorded, and the message would be sent again.  NULL: no check.
 	 */
 	const char *state_dir; /* borrowed; also of service/state/generation.h */
-	int64_t disk_least_bytes;
-	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
-	/* Once readable no answer of the relay is waited for any more; borrowed; or
-	 * NULL. */
+	int64_t min_free_bytes;
+	const int *pause; /* not 0: return as for a stop; borrowed; or NULL */
+	/* Readable: cut connections short; borrowed; or NULL. */
 	const int *stop_fd;
 };
 
@@ -73,67 +72,61 @@ struct mailer_report {
 	unsigned cancelled;
 };
 
-/* What is known of the relay. */
 struct mailer_relay {
 	bool is_away;
-	bool is_login;    /* it refuses our login */
-	int64_t since;    /* away, s */
-	int64_t retry_at; /* the next trial, s */
-	unsigned paused;  /* domains that are left alone for their policy */
-	char *domain;     /* one of them, owned; or NULL */
+	bool is_auth_failed; /* it rejects the login */
+	int64_t since;       /* s */
+	int64_t retry_at;    /* next trial, s */
+	unsigned paused;     /* domains paused after policy rejections */
+	char *domain;        /* one of them, owned; or NULL */
 };
 
 void mailer_relay_clear(struct mailer_relay *relay);
 
 /**
- * Start the senders.  What the last run left as being sent is marked UNKNOWN.
+ * Start the connections.  Messages left as SENDING by the last run become UNKNOWN.
  *
  * @param options  copied
  */
 struct mailer *mailer_new(const struct mailer_options *options, GError **error);
 
-/** End the senders, which finish what they have. */
+/** Stop the connections, which finish their messages. */
 void mailer_free(struct mailer *mailer);
 PB_DEFINE_AUTO(mailer, mailer_free);
 
 /**
- * Work by other options from the next run on.  Between two runs only: nothing is in
- * flight then, so no message that is under way changes.  What is known of the relay is
- * kept, and so are results that the store has not taken yet.
+ * Change the options, between runs only, when nothing is in flight.  The state of the
+ * relay and uncommitted results are kept.
  *
- * @param options         copied; what the old ones borrowed may go afterwards
- * @param is_other_relay  forget what is known of the relay: host, login or folder
- * differ
- * @return false when a thread cannot be had: the old ones stay
+ * @param options         copied; data borrowed by the old ones may be freed afterwards
+ * @param is_other_relay  reset the state of the relay: host, login or directory differ
+ * @return false if a thread cannot be started; the old options stay
  */
 bool mailer_reload(struct mailer *mailer, const struct mailer_options *options,
     bool is_other_relay, GError **error);
 
-/** Tell how the relay is. @param relay  to be cleared by the caller */
+/** Get the state of the relay. @param relay  to be cleared by the caller */
 void mailer_describe_relay(const struct mailer *mailer, struct mailer_relay *relay);
 
-/** One line about the relay, for a status display; without an address. @return a new
- * string */
+/** Format the state of the relay, without addresses. @return owned by the caller */
 char *mailer_format_relay(const struct mailer *mailer);
 
-/** End a wait for the relay: the next run tries it with one message. */
+/** Close the breaker and end pauses: the next run tries one message. */
 void mailer_reset_breakers(struct mailer *mailer);
 
 /**
- * Send all that is due, until nothing is, the relay is down, or *stop is set.
- * Nothing is in flight when it returns.  A pause ends it too; what is on its way is
- * heard out first.
+ * Send all due messages, until there are none, the relay fails, or *stop or *pause is
+ * set.  Messages in flight are completed first.
  *
- * @param stop  NULL for never
- * @param next  set to when to run again, s; -1 for never
- * @return false when the store fails; what is known by then is recorded by the next
- *         run
+ * @param stop  or NULL
+ * @param next  set to the time of the next run, s; -1: none
+ * @return false if the store fails; results known by then are recorded by the next run
  */
 bool mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
     int64_t *next, GError **error);
 
-/** Renew a promise while a run goes on. @param pulse  of the thread that runs it; NULL
- * for none; borrowed */
+/** Set the heartbeat of the thread that runs the mailer. @param heartbeat  borrowed; or
+ * NULL */
 void mailer_set_heartbeat(struct mailer *mailer, struct heartbeat *heartbeat);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * queue.c - what an operator does to messages that wait.
+ * queue.c - queue administration: retry, hold, release and drop messages.
  */
 #include "service/delivery/queue.h"
 
@@ -23,12 +23,12 @@ static const char *const done_names[] = {
 };
 
 static bool
-is_state(const char *state, const char *wanted)
+is_state(const char *state, const char *expected)
 {
-	return g_strcmp0(state, wanted) == 0;
+	return g_strcmp0(state, expected) == 0;
 }
 
-/* May an earlier copy have arrived? */
+/* Whether an earlier copy may have arrived. */
 static bool
 is_doubtful(const struct outbox_message *message)
 {
@@ -55,7 +55,7 @@ drop(struct store *store, const struct outbox_message *message, bool is_delivere
 	return outbox_cancel_one(store, message->id, counts, now, error);
 }
 
-/* Is it of no use any more? */
+/* Whether the message is obsolete. */
 static bool
 is_too_old(const struct outbox_message *message, int64_t now)
 {
@@ -82,7 +82,7 @@ release(struct store *store, const struct outbox_message *message, int64_t now,
 	return outbox_release(store, message->id, now, error);
 }
 
-/* @param is_named  the operator named this very message */
+/* @param is_named  the operator named this message */
 static bool
 apply(struct store *store, const struct queue_request *request,
     const struct outbox_message *message, bool is_named, enum queue_outcome *outcome,

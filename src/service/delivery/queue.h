@@ -1,14 +1,14 @@
 /*
- * queue.h - what an operator does to messages that wait.
+ * queue.h - queue administration: retry, hold, release and drop messages.
  *
- *   retry    a DEFERRED or UNKNOWN one is due now; so is a HELD one that is named
- *   hold     NEW, DEFERRED and UNKNOWN ones wait for an operator
- *   release  HELD ones are what they were and due now, or CANCELLED when no paper
- *            in them could be mailed any more, or a letter is QUEUE_LETTER_DAYS old
- *   drop     CANCELLED: the papers are free for the next digest, but for a message
- *            that may have arrived, whose papers count as delivered
+ *   retry    DEFERRED and UNKNOWN messages become due now; HELD ones only if named
+ *   hold     NEW, DEFERRED and UNKNOWN messages become HELD
+ *   release  HELD messages return to their state and become due now, or CANCELLED if
+ * all papers are too old, or a reply is older than QUEUE_MAIL_DAYS drop     messages
+ * become CANCELLED; their papers are available for the next digest, or count as
+ * delivered if the message may have arrived
  *
- * One that is SENDING is the post's, and left alone.
+ * SENDING messages belong to the mailer and are not changed.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_QUEUE_H
 #define PAPERBOY_SERVICE_DELIVERY_QUEUE_H
@@ -19,7 +19,7 @@
 
 #include "store/core/store.h"
 
-/* What answers somebody is of no use later; a confirmation's token ends then, too. */
+/* Maximum age of replies, and of confirmations, whose tokens expire. */
 #define QUEUE_MAIL_DAYS 3
 
 enum queue_action {
@@ -27,43 +27,42 @@ enum queue_action {
 	QUEUE_HOLD,
 	QUEUE_RELEASE,
 	QUEUE_DROP,
-	QUEUE_DROP_DELIVERED, /* its papers count as delivered, whatever it was */
+	QUEUE_DROP_DELIVERED, /* papers count as delivered in any case */
 };
 
-/* What became of one message. */
 enum queue_outcome {
 	QUEUE_DONE,
-	QUEUE_DOUBTFUL,  /* will be sent again, and an earlier copy may have arrived */
-	QUEUE_DELIVERED, /* dropped, and its papers count as delivered */
-	QUEUE_TOO_OLD,   /* not released but cancelled: nothing in it is young enough */
-	QUEUE_SENDING,   /* left alone: it is being sent at this moment */
-	QUEUE_HAS_ENDED, /* left alone */
-	QUEUE_IS_HELD,   /* left alone: it is HELD, and not named */
-	QUEUE_NOT_HELD,  /* left alone: only HELD ones can be released */
+	QUEUE_DOUBTFUL,  /* to be sent again; an earlier copy may have arrived */
+	QUEUE_DELIVERED, /* dropped; papers count as delivered */
+	QUEUE_TOO_OLD,   /* cancelled instead of released */
+	QUEUE_SENDING,   /* unchanged: being sent */
+	QUEUE_HAS_ENDED, /* unchanged: in a final state */
+	QUEUE_IS_HELD,   /* unchanged: HELD and not named */
+	QUEUE_NOT_HELD,  /* unchanged: only HELD messages can be released */
 	QUEUE_OUTCOMES,
 };
 
 struct queue_request {
 	enum queue_action action;
-	const char *who; /* for the audit */
+	const char *who; /* for the audit log */
 	int64_t now;
 };
 
 /**
- * Do it to named messages, all in one commit.
+ * Change the named messages in one commit.
  *
  * @param ids       not empty
- * @param outcomes  set on success: of each
- * @return false with PB_ERROR_NOT_FOUND when one does not exist; then nothing is done
+ * @param outcomes  set on success, one per id
+ * @return false with PB_ERROR_NOT_FOUND if one does not exist; then none is changed
  */
 bool queue_change(struct store *store, const struct queue_request *request,
     const int64_t *ids, unsigned count, enum queue_outcome *outcomes, GError **error);
 
 /**
- * Do it to all that have not ended, in pages of one commit each.
+ * Change all queued messages, in pages of one commit each.
  *
- * @param state   only those in that state, or NULL
- * @param counts  increased, one for each outcome
+ * @param state   only messages in that state, or NULL
+ * @param counts  increased per outcome
  */
 bool queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error);

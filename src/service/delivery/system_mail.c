@@ -1,5 +1,5 @@
 /*
- * system_mail.c - one of our answers becomes a message in the outbox.
+ * system_mail.c - transactional mail: replies, confirmations and notices.
  */
 #include "service/delivery/system_mail.h"
 
@@ -12,7 +12,7 @@
 #include "message/encoding.h"
 #include "message/sanitize.h"
 
-/* So many ids of a conversation are repeated in References. */
+/* Maximum number of message ids in References. */
 #define REFERENCES 10
 
 char *
@@ -44,7 +44,7 @@ system_mail_format_subject(const struct inmail *mail)
 		for (subject += 3; *subject == ' ';)
 			subject++;
 	line = sanitize_line(subject, BOUNDS_SUBJECT_CHARS - strlen("Re: "));
-	return *line ? g_strconcat("Re: ", line, NULL) : g_strdup("Re: your letter");
+	return *line ? g_strconcat("Re: ", line, NULL) : g_strdup("Re: your message");
 }
 
 static void
@@ -54,7 +54,7 @@ append_id(GString *out, const char *id)
 		g_string_append_printf(out, "%s<%s>", out->len ? " " : "", id);
 }
 
-/* RFC 5322 section 3.6.4. @return NULL where nothing can be referred to */
+/* RFC 5322 section 3.6.4. @return NULL without valid ids */
 static char *
 format_references(const struct inmail *mail)
 {

@@ -1,8 +1,8 @@
 /*
- * system_mail.h - one of our answers becomes a message in the outbox.
+ * system_mail.h - transactional mail: replies, confirmations and notices.
  *
- * Headers as RFC 3834 section 3.1 has them.  All that came from a stranger goes through
- * message/header.h, which lets no text start a line of its own.
+ * Header fields follow RFC 3834 section 3.1.  Text from senders goes through
+ * message/header.h, which rules out header injection.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_SYSTEM_MAIL_H
 #define PAPERBOY_SERVICE_DELIVERY_SYSTEM_MAIL_H
@@ -18,49 +18,49 @@
 #include "store/core/store.h"
 #include "store/mail/outbox.h"
 
-/* Who sends, and where randomness comes from.  Borrowed. */
+/* Borrowed. */
 struct system_mailer {
 	struct store *store;
 	const struct settings *settings;
 	const struct own_addresses
-	    *own_addresses; /* without an address for commands: mail.from */
+	    *own_addresses; /* without an address for commands, mail.from is used */
 	const struct random_source *random;
 	int64_t now;
 };
 
-/* What is sent.  Borrowed. */
+/* Borrowed. */
 struct system_mail {
 	enum outbox_kind kind; /* not a digest */
 	int64_t subscriber_id; /* or 0 */
 	const char *recipient; /* an addr-spec */
-	const char *sender;    /* where bounces go; "" is the null sender */
+	const char *sender;    /* envelope sender; "" is the null sender */
 	const char *reply_to;  /* an addr-spec, or NULL */
 	const char *subject;   /* any text */
 	const char *id;   /* of the Message-ID "letter.ID@domain"; NULL: a random one */
-	const char *text; /* lines that end in LF */
-	const char *file_name; /* or NULL: no file goes with it */
+	const char *text; /* lines ending in LF */
+	const char *file_name; /* or NULL: no attachment */
 	const char *file_type;
 	const char *file_text;
-	const struct inmail *answered; /* what it answers, or NULL */
+	const struct inmail *answered; /* the message replied to, or NULL */
 };
 
 /**
- * Put it into the outbox, in the caller's transaction.
+ * Add a message to the outbox, in the caller's transaction.
  *
- * @param id  set on success: of the outbox
- * @return false with PB_ERROR_INPUT too when it is too large
+ * @param id  set on success: its outbox id
+ * @return false also with PB_ERROR_INPUT if it is too large
  */
 bool system_mail_send(const struct system_mailer *system_mailer,
     const struct system_mail *mail, int64_t *id, GError **error);
 
-/** Draw a token of 128 bits. @return owned by the caller */
+/** Generate a random token of 128 bits. @return owned by the caller */
 char *system_mail_new_token(const struct system_mailer *system_mailer);
 
-/** The Message-ID of a mail, without angle brackets. @return a new string */
+/** Format a Message-ID, without angle brackets. @return owned by the caller */
 char *system_mail_format_message_id(
     const struct system_mailer *system_mailer, const char *id);
 
-/** "Re: " and the subject of a letter, which may say so already. @return a new string
+/** Format "Re: " and the subject, without a second "Re: ". @return owned by the caller
  */
 char *system_mail_format_subject(const struct inmail *mail);
 

@@ -101,7 +101,7 @@ tell_relay(struct work *work, const struct mailer_relay *relay, GError **error)
 	g_autofree char *text = g_strdup_printf(
 	    "%s since %s: paperboyctl status tells what it says, paperboyctl queue "
 	    "retry all tries it now",
-	    relay->is_login ? "the relay refuses our login (smtp.user)"
+	    relay->is_auth_failed ? "the relay refuses our login (smtp.user)"
 	                    : "the relay does not take mail",
 	    day ? day : "long ago");
 

@@ -303,7 +303,7 @@ serve_leaving(struct request *work, bool *is_done, GError **error)
 	bool is_away;
 
 	*is_done = false;
-	if (!mail_token_find_leave(
+	if (!mail_token_find_unsubscribe(
 	        &work->mail_token, work->autoreply.token, &subscriber, error))
 		return false;
 	if (!subscriber)
