@@ -49,9 +49,10 @@ main(int argc, char **argv)
 	xml = g_bytes_new_take(text, size);
 	bulletin = feed_xml_parse(xml, NULL, &error);
 	if (bulletin)
-		listings = bulletin->total >= 0
-		               ? arxiv_listing_from_api(bulletin, &error)
-		               : arxiv_listing_from_feed(bulletin, bulletin->day, &error);
+		listings =
+		    bulletin->total >= 0
+		        ? arxiv_listing_from_api(bulletin, &error)
+		        : arxiv_listing_from_feed(bulletin, bulletin->day, &error);
 	for (guint i = 0; listings && i < listings->len; i++)
 		print_listing(listings->pdata[i]);
 	if (error)

@@ -250,7 +250,8 @@ a_domains_policy_pauses_it_and_no_row_is_lost(void)
 	store_fixture_assert_text(inbound->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
 	relay = mailer_format_relay(inbound->mailer);
-	g_assert_nonnull(strstr(relay, "closed; paused after policy rejections: example.org"));
+	g_assert_nonnull(
+	    strstr(relay, "closed; paused after policy rejections: example.org"));
 	/* Mended: one tries it, and then all go. */
 	inbound->script.answer = taken;
 	drain(inbound, inbound->next, 200);

@@ -26,7 +26,7 @@ status_line_format(const struct status_line *status_line)
 	if (relay->is_away) {
 		append_time(line,
 		    relay->is_auth_failed ? "; relay rejects our login since"
-		                    : "; relay unavailable since",
+		                          : "; relay unavailable since",
 		    relay->since);
 		append_time(line, ", next attempt", relay->retry_at);
 	}

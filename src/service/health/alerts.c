@@ -102,7 +102,7 @@ tell_relay(struct work *work, const struct mailer_relay *relay, GError **error)
 	    "%s since %s: paperboyctl status tells what it says, paperboyctl queue "
 	    "retry all tries it now",
 	    relay->is_auth_failed ? "the relay refuses our login (smtp.user)"
-	                    : "the relay does not take mail",
+	                          : "the relay does not take mail",
 	    day ? day : "long ago");
 
 	if (!relay->is_away || work->now - relay->since < ALERTS_RELAY_S)
