@@ -184,7 +184,7 @@ status_is_one_line(void)
 	g_assert_true(breaker_allow(&breaker, 2000));
 	ASSERT_LINE(2000, "open, relay failed, trial under way: 421 busy");
 	LOCKED(&breaker, 2000);
-	ASSERT_LINE(2000, "open, login refused, next trial in 1800 s: 421 busy");
+	ASSERT_LINE(2000, "open, login failed, next trial in 1800 s: 421 busy");
 }
 
 static void

@@ -212,7 +212,7 @@ def checks_an_imap_mailbox(tap):
     assert not found["ok"] and "cannot open the folder 'Nowhere'" in found["found"], found
     write(secret, "guess\n", 0o600)
     found = checked()
-    assert not found["ok"] and "login refused" in found["found"], found
+    assert not found["ok"] and "login failed" in found["found"], found
     assert "imap_host" in found["advice"], found
 
 

@@ -101,15 +101,14 @@ failures_say_what_the_caller_should_do(void)
 	    {"garbage", PB_ERROR_TEMPORARY, "cannot fetch"},
 	    {"cut-length", PB_ERROR_TEMPORARY, "cannot fetch"},
 	    {"gzip-bad", PB_ERROR_TEMPORARY, "cannot fetch"},
-	    {"bomb", PB_ERROR_LIMIT, "larger than 33554432 octets"},
-	    {"endless", PB_ERROR_LIMIT, "larger than 33554432 octets"},
+	    {"bomb", PB_ERROR_LIMIT, "larger than 33554432 bytes"},
+	    {"endless", PB_ERROR_LIMIT, "larger than 33554432 bytes"},
 	    {"headers", PB_ERROR_LIMIT, "headers of 127.0.0.1 are larger than 65536"},
-	    {"redirect-4", PB_ERROR_LIMIT, "more than 3 times"},
-	    {"redirect-loop", PB_ERROR_LIMIT, "more than 3 times"},
+	    {"redirect-4", PB_ERROR_LIMIT, "more than 3 redirects"},
+	    {"redirect-loop", PB_ERROR_LIMIT, "more than 3 redirects"},
 	    {"redirect-file", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'file:"},
 	    {"redirect-user", PB_ERROR_PERMANENT, "refused the redirect"},
-	    {"redirect-host", PB_ERROR_PERMANENT,
-	        "localhost: its address is not public"},
+	    {"redirect-host", PB_ERROR_PERMANENT, "localhost: not a public address"},
 	};
 	struct http_settings settings = local_settings();
 	pb_auto(paperserver) server = start();
@@ -259,7 +258,7 @@ a_transfer_can_be_stopped(void)
 	g_atomic_int_set(&stop.stop, 1);
 	g_thread_join(thread);
 	g_assert_error(stop.error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_nonnull(strstr(stop.error->message, "was stopped"));
+	g_assert_nonnull(strstr(stop.error->message, "interrupted"));
 	g_clear_error(&stop.error);
 }
 
@@ -285,7 +284,7 @@ private_addresses_are_refused(void)
 		g_test_message("%s", hosts[i]);
 		g_assert_false(http_get(http, url, NULL, &response, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
-		g_assert_nonnull(strstr(error->message, "not public"));
+		g_assert_nonnull(strstr(error->message, "not a public address"));
 	}
 }
 

@@ -195,7 +195,7 @@ def main():
                                  "the other two are gone", 60)
                 assert len(reader.said("postpone")) == 4, reader.output
                 assert len(reader.said("refuse")) == 1, reader.output
-                assert "no letter" in reader.wait_said("skip")[0], reader.output
+                assert "not a mail" in reader.wait_said("skip")[0], reader.output
                 reader.end()
 
         def test_killed():
@@ -274,7 +274,7 @@ def main():
 
         def test_login():
             """a refused login is told once and tried seldom; no password goes in clear"""
-            refused("login refused", password="guess")
+            refused("login failed", password="guess")
             attempts = [line for line in dovecot.child.lines if "safe" in line
                         and "auth failed, 1 attempts" in line]
             assert len(attempts) <= 2, attempts
@@ -297,7 +297,7 @@ def main():
                     reader.end()
             refused("certificate", tls="detect", ca=make_ca(
                 tap.subdirectory("detect-ca")).cert)
-            refused("login refused", tls="detect", password="guess")
+            refused("login failed", tls="detect", password="guess")
 
         def new_instance(user, **settings):
             folder = tap.subdirectory(f"house{next(numbers)}")
@@ -375,7 +375,7 @@ def main():
             with open(secret, "w", encoding="ascii") as file:
                 file.write("guess\n")
             with instance.start() as child:
-                child.wait_line("login refused")
+                child.wait_line("login failed")
                 with open(secret, "w", encoding="ascii") as file:
                     file.write(PASSWORD + "\n")
                 instance.ctl("reload")

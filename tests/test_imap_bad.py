@@ -434,7 +434,7 @@ def main():
                 with start(server) as reader:
                     reader.wait_messages(4)
                     reader.end()
-                assert reader.said("note")[0].endswith("login refused"), reader.output
+                assert reader.said("note")[0].endswith("login failed"), reader.output
 
         def test_hello_bounds():
             """lines before the login are so long and so many, and no more"""

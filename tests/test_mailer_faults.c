@@ -42,14 +42,14 @@ static const struct fate {
     {'r', "DEFERRED|0", BREAKER_WAIT_S, "open, relay failed, next trial in 60 s: "},
     /* Our login: somebody has to look. */
     {'l', "DEFERRED|0", BREAKER_WAIT_MAX_S,
-        "open, login refused, next trial in 1800 s: "},
+        "open, login failed, next trial in 1800 s: "},
     /* The message or its reader, for now. */
     {'d', "DEFERRED|1", 60, "closed"},
     /* Behind DATA and the relay's fault: tried, whoever is to blame. */
     {'t', "DEFERRED|1", 60, "closed, 1 failures in a row: "},
     /* The login again, but behind DATA. */
     {'L', "DEFERRED|1", BREAKER_WAIT_MAX_S,
-        "open, login refused, next trial in 1800 s: "},
+        "open, login failed, next trial in 1800 s: "},
     {'f', "FAILED|1", -1, "closed"},
     {'u', "UNKNOWN|1", 60, "closed, 1 failures in a row: "},
 };

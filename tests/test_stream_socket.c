@@ -192,13 +192,13 @@ settings_that_cannot_work_are_told(void)
 		options.connect_ms = options.open_ms = LONG_MS;
 		g_assert_null(stream_open(&options, &failure, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		g_assert_cmpint(failure.fault, ==, STREAM_ERROR_SETTINGS);
+		g_assert_cmpint(failure.kind, ==, STREAM_ERROR_SETTINGS);
 		stream_error_clear(&failure);
 	}
 }
 
 static bool
-opens(struct fakesmtp *server, enum stream_error_kind *fault)
+opens(struct fakesmtp *server, enum stream_error_kind *kind)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .port = fakesmtp_get_port(server),
@@ -209,7 +209,7 @@ opens(struct fakesmtp *server, enum stream_error_kind *fault)
 	pb_auto(stream) stream = stream_open(&options, &failure, NULL);
 
 	if (!stream)
-		*fault = failure.fault;
+		*kind = failure.kind;
 	stream_error_clear(&failure);
 	return stream != NULL;
 }
@@ -238,17 +238,17 @@ answers_at_the_opening_have_limits(void)
 		const char *code = rows[i].stage == FAKE_EHLO ? "250" : "220";
 		g_autofree char *filler = g_strnfill(rows[i].n_line - 4, 'x');
 		g_autoptr(GString) text = g_string_new(NULL);
-		enum stream_error_kind fault = STREAM_ERROR_SETTINGS;
+		enum stream_error_kind kind = STREAM_ERROR_SETTINGS;
 
 		for (unsigned k = 1; k <= rows[i].n_lines; k++)
 			g_string_append_printf(text, "%s%c%s\r\n", code,
 			    k < rows[i].n_lines ? '-' : ' ', filler);
 		fakesmtp_set(server, rows[i].stage,
 		    (struct fake_rule){.act = FAKE_REPLY, .text = text->str});
-		if (opens(server, &fault) != rows[i].is_good)
+		if (opens(server, &kind) != rows[i].is_good)
 			g_error("row %zu", i);
 		if (!rows[i].is_good)
-			g_assert_cmpint(fault, ==, STREAM_ERROR_PROTOCOL);
+			g_assert_cmpint(kind, ==, STREAM_ERROR_PROTOCOL);
 	}
 }
 
@@ -258,18 +258,18 @@ an_endless_answer_ends_the_opening(void)
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	g_autofree char *filler = g_strnfill(8 * 1024 * 1024, 'x');
 	g_autoptr(GString) lines = g_string_new(NULL);
-	enum stream_error_kind fault = STREAM_ERROR_SETTINGS;
+	enum stream_error_kind kind = STREAM_ERROR_SETTINGS;
 
 	while (lines->len < 2 * 1024 * 1024)
 		g_string_append(lines, "250-x\r\n");
 	/* libcurl has limits of its own, and may be the first to give up. */
 	fakesmtp_set(
 	    server, FAKE_EHLO, (struct fake_rule){FAKE_REPLY, lines->str, 0, 1});
-	g_assert_false(opens(server, &fault));
+	g_assert_false(opens(server, &kind));
 	fakesmtp_set(
 	    server, FAKE_EHLO, (struct fake_rule){FAKE_REPLY_DROP, filler, 0, 1});
-	g_assert_false(opens(server, &fault));
-	g_assert_true(opens(server, &fault));
+	g_assert_false(opens(server, &kind));
+	g_assert_true(opens(server, &kind));
 }
 
 /* A listener whose queue is full: the kernel answers no more. */
@@ -309,8 +309,8 @@ a_host_that_does_not_answer_has_a_shorter_wait(void)
 
 	g_assert_null(stream_open(&options, &failure, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_nonnull(strstr(error->message, "no connection in time"));
-	g_assert_cmpint(failure.fault, ==, STREAM_ERROR_UNREACHABLE);
+	g_assert_nonnull(strstr(error->message, "connection timed out"));
+	g_assert_cmpint(failure.kind, ==, STREAM_ERROR_UNREACHABLE);
 	g_assert_cmpint(failure.step, ==, STREAM_STEP_CONNECT);
 	g_assert_cmpint(g_get_monotonic_time(), <, limit);
 	for (int i = 0; i < 8; i++)
@@ -332,7 +332,7 @@ a_host_that_is_slow_to_greet_is_waited_for(void)
 	options.port = fakesmtp_get_port(server);
 	fakesmtp_set(server, FAKE_GREETING, (struct fake_rule){.act = FAKE_STALL});
 	g_assert_null(stream_open(&options, &failure, &error));
-	g_assert_nonnull(strstr(error->message, "no greeting in time"));
+	g_assert_nonnull(strstr(error->message, "timeout waiting for the greeting"));
 }
 
 int

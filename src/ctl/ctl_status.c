@@ -170,7 +170,7 @@ print_relay(const char *relay)
 	    {"closed, ", "takes mail, after "},
 	    {"closed", "takes mail"},
 	    {"open, relay failed, ", "takes no mail, "},
-	    {"open, login refused, ", "refuses our login (smtp.user), "},
+	    {"open, login failed, ", "refuses our login (smtp.user), "},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {

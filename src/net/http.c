@@ -1,5 +1,5 @@
 /*
- * http.c - fetch one document over HTTP, within limits.
+ * http.c - HTTP client with limits.
  */
 #include "net/http.h"
 
@@ -15,13 +15,13 @@
 
 struct http {
 	CURL *easy;
-	struct http_settings settings; /* zeros replaced by their bounds */
+	struct http_settings settings; /* zeros replaced by defaults */
 	char *user_agent;
 	char *ca_file;
 	int64_t served_at; /* Date of the last response, or HTTP_RETRY_AFTER_UNKNOWN */
 };
 
-/* What became too much, or was refused, while libcurl called us. */
+/* Error detected in a callback of libcurl. */
 enum verdict {
 	VERDICT_NONE,
 	VERDICT_BODY,
@@ -30,7 +30,7 @@ enum verdict {
 	VERDICT_STOPPED,
 };
 
-/* The headers that are kept. */
+/* Headers that are recorded. */
 enum header {
 	HEADER_ETAG,
 	HEADER_RETRY_AFTER,
@@ -46,7 +46,7 @@ static const char *const header_names[N_HEADERS] = {
     [HEADER_DATE] = "date",
 };
 
-/* One request and its answer: a redirect makes another. */
+/* One request and its response; a redirect needs another. */
 struct transfer {
 	const struct http *http;
 	bool allow_private;
@@ -76,7 +76,7 @@ transfer_free(struct transfer *transfer)
 }
 PB_DEFINE_AUTO(transfer, transfer_free);
 
-/* What a URL says about where it leads. */
+/* Scheme and host of a URL. */
 struct target {
 	char *scheme; /* "http" or "https" */
 	char *host;
@@ -93,7 +93,7 @@ target_free(struct target *target)
 }
 PB_DEFINE_AUTO(target, target_free);
 
-/* Returns NULL when the URL is not one for us. */
+/* @return NULL for other URLs */
 static struct target *
 target_parse(const char *url)
 {
@@ -110,7 +110,7 @@ target_parse(const char *url)
 	return ok ? g_steal_pointer(&target) : NULL;
 }
 
-/* RFC 9110 section 8.8.3, and the unquoted ones that exist. */
+/* RFC 9110 section 8.8.3, and unquoted ones, which exist. */
 static bool
 is_etag(const char *etag)
 {
@@ -145,7 +145,7 @@ take_header(char *data, size_t size, size_t count, void *user)
 		transfer->verdict = VERDICT_HEADERS;
 		return 0;
 	}
-	/* An interim answer (100, 103) has headers of its own. */
+	/* Interim responses (100, 103) have headers of their own. */
 	if (length > 5 && !memcmp(data, "HTTP/", 5))
 		clear_headers(transfer);
 	for (size_t i = 0; i < N_HEADERS; i++) {
@@ -178,7 +178,7 @@ open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 }
 
 static int
-look_for_stop(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+check_stop(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
     curl_off_t up)
 {
 	struct transfer *transfer = user;
@@ -224,7 +224,7 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, check_stop);
 	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
 }
@@ -233,10 +233,10 @@ static void
 set_transfer_error(
     const struct transfer *transfer, CURLcode code, const char *host, GError **error)
 {
-	const char *reported =
+	const char *message =
 	    *transfer->curl_error ? transfer->curl_error : curl_easy_strerror(code);
 	g_autofree char *detail =
-	    text_normalize(reported, strlen(reported), CURL_ERROR_SIZE);
+	    text_normalize(message, strlen(message), CURL_ERROR_SIZE);
 	size_t body_bytes = transfer->http->settings.body_bytes;
 	enum verdict verdict =
 	    code == CURLE_FILESIZE_EXCEEDED ? VERDICT_BODY : transfer->verdict;
@@ -244,20 +244,20 @@ set_transfer_error(
 	switch (verdict) {
 	case VERDICT_BODY:
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the answer of %s is larger than %zu octets", host, body_bytes);
+		    "response of %s is larger than %zu bytes", host, body_bytes);
 		return;
 	case VERDICT_HEADERS:
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the headers of %s are larger than %d octets", host,
+		    "headers of %s are larger than %d bytes", host,
 		    BOUNDS_HTTP_HEADERS_BYTES);
 		return;
 	case VERDICT_ADDRESS:
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "refused to connect to %s: its address is not public", host);
+		    "refused to connect to %s: not a public address", host);
 		return;
 	case VERDICT_STOPPED:
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the transfer from %s was stopped", host);
+		    "transfer from %s interrupted", host);
 		return;
 	case VERDICT_NONE:
 		g_set_error(error, PB_ERROR,
@@ -267,8 +267,7 @@ set_transfer_error(
 	}
 }
 
-/* Make one request.  @param left_ms  of the time as a whole; what it took is deducted
- */
+/* Send one request. @param left_ms  in/out: remaining time */
 static struct transfer *
 perform(struct http *http, const char *url, const struct target *target,
     const struct target *asked, struct curl_slist *headers, int64_t *left_ms,
@@ -284,12 +283,12 @@ perform(struct http *http, const char *url, const struct target *target,
 	transfer->allow_private = http->settings.allow_private && is_asked;
 	set_options(transfer, url, headers);
 	curl_easy_setopt(http->easy, CURLOPT_TIMEOUT_MS, (long)MAX(*left_ms, 1));
-	/* A kept connection was judged for another request's host. */
+	/* A reused connection was checked for another host. */
 	curl_easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, is_asked ? 0L : 1L);
 	code = curl_easy_perform(http->easy);
 	curl_easy_getinfo(http->easy, CURLINFO_TOTAL_TIME_T, &took_us);
 	*left_ms -= took_us / 1000;
-	/* The handle outlives what these point to. */
+	/* These pointers become invalid before the handle. */
 	curl_easy_setopt(http->easy, CURLOPT_ERRORBUFFER, NULL);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, NULL);
 	if (code != CURLE_OK) {
@@ -306,19 +305,19 @@ is_redirect(long status)
 	       status == 308;
 }
 
-/* Where a redirect leads to, or NULL when it must not be followed. */
+/* @return target of a redirect, or NULL if it must not be followed */
 static struct target *
 follow(const struct target *from, const char *url, GError **error)
 {
 	pb_auto(target) target = target_parse(url);
-	g_autofree char *shown = NULL;
+	g_autofree char *printable_url = NULL;
 
 	if (target &&
 	    (!strcmp(target->scheme, from->scheme) || !strcmp(target->scheme, "https")))
 		return g_steal_pointer(&target);
-	shown = text_normalize(url, strlen(url), 200);
+	printable_url = text_normalize(url, strlen(url), 200);
 	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "refused the redirect of %s to '%s'", from->host, shown);
+	    "refused the redirect of %s to '%s'", from->host, printable_url);
 	return NULL;
 }
 
@@ -382,8 +381,8 @@ get_over_network(struct http *http, const char *url, struct curl_slist *headers,
 		g_free(current);
 		current = g_strdup(location);
 	}
-	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "%s redirects more than %d times",
-	    asked->host, BOUNDS_HTTP_REDIRECTS);
+	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "more than %d redirects from %s",
+	    BOUNDS_HTTP_REDIRECTS, asked->host);
 	return false;
 }
 
@@ -395,7 +394,7 @@ get_file(const struct http *http, const char *url, struct http_response *respons
 
 	if (!http->settings.allow_file) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "cannot fetch '%s': files are not allowed here", url);
+		    "cannot fetch '%s': file URLs are not allowed", url);
 		return false;
 	}
 	body = http_file_read(url, http->settings.body_bytes, error);
@@ -422,7 +421,8 @@ http_get(struct http *http, const char *url, const char *etag,
 		return get_file(http, url, response, error);
 	if (etag && !is_etag(etag)) {
 		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT,
-		    "cannot fetch: the ETag holds a control character or is too long");
+		    "cannot fetch: the ETag contains a control character or is too "
+		    "long");
 		return false;
 	}
 	if (etag) {
@@ -454,7 +454,7 @@ http_pause(struct http *http, int64_t ms, GError **error)
 	if (!settings->wait || ms <= 0 || settings->wait(settings->wait_data, ms))
 		return true;
 	g_set_error_literal(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "stopped before the next request");
+	    error, PB_ERROR, PB_ERROR_TEMPORARY, "interrupted before the next request");
 	return false;
 }
 
@@ -474,7 +474,7 @@ http_new(const struct http_settings *settings)
 		own->stall_s = BOUNDS_HTTP_STALL_S;
 	if (own->body_bytes == 0)
 		own->body_bytes = BOUNDS_HTTP_BODY_BYTES;
-	/* A line break here would start another header. */
+	/* A line break would start another header. */
 	http->user_agent = g_strdup(settings->user_agent);
 	for (char *at = http->user_agent; *at; at++)
 		if (g_ascii_iscntrl(*at))

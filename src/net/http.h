@@ -1,16 +1,15 @@
 /*
- * http.h - fetch one document over HTTP, within limits.
+ * http.h - HTTP client with limits.
  *
- * Whatever a server does, http_get() ends: there are bounds on the time as a whole,
- * on connecting, on stalling, on the octets after decompression, on the headers and
- * on redirects.  TLS is always verified against CA and name.  A redirect may go to the
- * same scheme or up to https, never down, never to another protocol.
+ * http_get() always ends: the total time, connecting, stalling, the decompressed size,
+ * the headers and redirects are limited. TLS certificates and host names are always
+ * verified. Redirects may keep the scheme or switch to https, nothing else.
  *
- * Addresses that are not public (net/peer.h) are refused when connecting, so that
- * neither a name nor a redirect can point us at the machine's own services.
+ * Connections to addresses that are not public (net/peer.h) are refused, so that
+ * neither DNS nor a redirect can reach local services.
  *
- * A handle belongs to one thread at a time and keeps its connections.  The
- * environment's proxy variables are not read.
+ * A handle belongs to one thread at a time and reuses its connections. Proxy variables
+ * in the environment are ignored.
  */
 #ifndef PAPERBOY_NET_HTTP_H
 #define PAPERBOY_NET_HTTP_H
@@ -22,41 +21,41 @@
 #include "base/cleanup.h"
 #include "net/http_retry_after.h"
 
-/* Zero and NULL mean what the comment says; strings are copied. */
+/* Zero and NULL select the default in the comment; strings are copied. */
 struct http_settings {
-	const char *user_agent; /* with a way to reach the operator; never NULL */
-	const char *ca_file;    /* NULL: the system's authorities */
+	const char *user_agent; /* with contact data of the operator; never NULL */
+	const char *ca_file;    /* NULL: the system's certificates */
 	int64_t connect_ms;     /* 0: BOUNDS_HTTP_CONNECT_S */
-	int64_t total_ms;       /* 0: BOUNDS_HTTP_TIME_S; redirects together */
-	int64_t stall_s;        /* without an octet a second; 0: BOUNDS_HTTP_STALL_S */
+	int64_t total_ms;       /* 0: BOUNDS_HTTP_TIME_S; including redirects */
+	int64_t stall_s;        /* below 1 byte/s; 0: BOUNDS_HTTP_STALL_S */
 	size_t body_bytes;      /* after decompression; 0: BOUNDS_HTTP_BODY_BYTES */
-	bool allow_private;     /* the asked host may be private; redirects from it to
-	                           another private host are refused all the same */
-	bool allow_file;        /* file:// is read too */
-	/* Waits between requests for http_pause(), false: stopped; NULL: does not wait
-	 */
+	bool allow_private; /* the requested host may be private, but not another host
+	                       it redirects to */
+	bool allow_file;    /* allow file:// URLs */
+	/* Sleep function of http_pause(), false if interrupted; NULL: no sleep */
 	bool (*wait)(void *data, int64_t ms);
 	void *wait_data;
-	const int *stop; /* borrowed; read with g_atomic_int_get(): not 0 ends a
-	                    transfer within about a second; or NULL */
+	const int *stop; /* borrowed, atomic: a value other than 0 aborts a transfer
+	                    within about a second; or NULL */
 };
 
 struct http_response {
 	int status;            /* 200 for a file */
 	GBytes *body;          /* never NULL; empty with 304 */
-	char *etag;            /* verbatim, to be given back as it is; or NULL */
+	char *etag;            /* verbatim; or NULL */
 	int64_t retry_after_s; /* of status >= 400, or HTTP_RETRY_AFTER_UNKNOWN */
-	int64_t served_at; /* the server's Date, s, UTC, or HTTP_RETRY_AFTER_UNKNOWN */
-	char *final_url;   /* after redirects */
+	int64_t served_at;     /* the server's Date, s since the epoch, or
+	                          HTTP_RETRY_AFTER_UNKNOWN */
+	char *final_url;       /* after redirects */
 };
 
-/** A response is caller's memory: all zero before use. */
+/** Free the members. The response must be all zero before its first use. */
 void http_response_clear(struct http_response *response);
 
 struct http;
 
 /**
- * Make a handle.  A program with threads calls curl_global_init() before its first.
+ * Create a handle. Programs with threads call curl_global_init() before.
  *
  * @return never NULL
  */
@@ -65,27 +64,28 @@ void http_free(struct http *http);
 PB_DEFINE_AUTO(http, http_free);
 
 /**
- * Leave a server alone for so long before the next request, as its rules ask for.
+ * Sleep before the next request, as the server's rules demand.
  *
- * @return false with PB_ERROR_TEMPORARY when it was stopped meanwhile
+ * @return false with PB_ERROR_TEMPORARY if interrupted
  */
 bool http_pause(struct http *http, int64_t ms, GError **error);
 
-/** Take the Date of the last response that had one, s, or HTTP_RETRY_AFTER_UNKNOWN:
- * none since it was taken before. */
+/**
+ * @return the Date of the last response since the last call that had one, s, or
+ *         HTTP_RETRY_AFTER_UNKNOWN
+ */
 int64_t http_take_date(struct http *http);
 
 /**
- * Get a document.  Any final HTTP status is a success of this function.
+ * Fetch a document. Any final HTTP status is success.
  *
- * @param url       http, https, or file where allowed; at most BOUNDS_HTTP_URL_BYTES
+ * @param url       http, https, or file if allowed; at most BOUNDS_HTTP_URL_BYTES
  * @param etag      sent as If-None-Match, or NULL
- * @param response  filled on success only; cleared by the caller
- * @return false with PB_ERROR_TEMPORARY when the network, the peer or the time-out
- * failed it, or it was stopped; PB_ERROR_LIMIT when body, headers or redirects are too
- *         many, the message names the limit; PB_ERROR_PERMANENT for a refused address
- * or redirect; PB_ERROR_NOT_FOUND for a missing file; PB_ERROR_INPUT for a bad URL or
- * ETag
+ * @param response  set on success only; cleared by the caller
+ * @return false with PB_ERROR_TEMPORARY for network errors, timeouts and interruption;
+ *         PB_ERROR_LIMIT naming the limit; PB_ERROR_PERMANENT for a refused address or
+ *         redirect; PB_ERROR_NOT_FOUND for a missing file; PB_ERROR_INPUT for an
+ *         invalid URL or ETag
  */
 bool http_get(struct http *http, const char *url, const char *etag,
     struct http_response *response, GError **error);

@@ -1,5 +1,5 @@
 /*
- * http_file.c - read a file:// URL as if it came from a server.
+ * http_file.c - read a file:// URL in place of an HTTP response.
  */
 #include "net/http_file.h"
 
@@ -19,8 +19,8 @@ read_descriptor(int fd, const char *path, size_t max_bytes, GError **error)
 	struct stat status;
 
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "'%s' is no regular file", path);
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is not a regular file", path);
 		return NULL;
 	}
 	for (;;) {
@@ -37,7 +37,7 @@ read_descriptor(int fd, const char *path, size_t max_bytes, GError **error)
 			break;
 		if ((size_t)got > max_bytes - content->len) {
 			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-			    "'%s' is larger than %zu octets", path, max_bytes);
+			    "'%s' is larger than %zu bytes", path, max_bytes);
 			return NULL;
 		}
 		g_byte_array_append(content, buffer, (guint)got);
@@ -55,7 +55,7 @@ http_file_read(const char *url, size_t max_bytes, GError **error)
 
 	if (!path || (host && strcmp(host, "localhost") != 0)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' names no file of this machine", url);
+		    "'%s' is not a URL of a local file", url);
 		return NULL;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -1,5 +1,5 @@
 /*
- * http_file.h - read a file:// URL as if it came from a server.
+ * http_file.h - read a file:// URL in place of an HTTP response.
  */
 #ifndef PAPERBOY_NET_HTTP_FILE_H
 #define PAPERBOY_NET_HTTP_FILE_H
@@ -8,13 +8,13 @@
 #include <stddef.h>
 
 /**
- * Read a regular file; never waits on a pipe or a device.
+ * Read a regular file; never blocks on a pipe or device.
  *
- * @param url        file:// URL of this machine
- * @param max_bytes  limit of its size
- * @return its content; or NULL with PB_ERROR_NOT_FOUND when there is none,
- * PB_ERROR_LIMIT when it is larger, PB_ERROR_INPUT for another URL, PB_ERROR_TEMPORARY
- * when it cannot be read
+ * @param url        file:// URL of this host
+ * @param max_bytes  maximum size
+ * @return its content; or NULL with PB_ERROR_NOT_FOUND if it does not exist,
+ *         PB_ERROR_LIMIT if it is larger, PB_ERROR_INPUT for another URL,
+ *         PB_ERROR_TEMPORARY if it cannot be read
  */
 GBytes *http_file_read(const char *url, size_t max_bytes, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * http_retry_after.c - how long a server asks us to stay away.
+ * http_retry_after.c - parser for Retry-After and rate limit headers.
  */
 #include "net/http_retry_after.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/bounds.h"
 
-/* A number without sign, of any length; false when there is none. */
+/* An unsigned number of any length. @return false if there is none */
 static bool
 parse_seconds(const char *text, size_t length, int64_t *seconds)
 {
@@ -44,7 +44,8 @@ http_retry_after_parse(const char *retry_after, const char *date)
 		return HTTP_RETRY_AFTER_UNKNOWN;
 	if (parse_seconds(retry_after, strlen(retry_after), &seconds))
 		return seconds;
-	/* curl_getdate() reads "-5" or "12:00" as dates; an HTTP date has a name. */
+	/* curl_getdate() accepts "-5" and "12:00"; an HTTP date starts with a day
+	 * name. */
 	if (!g_ascii_isalpha(*retry_after))
 		return HTTP_RETRY_AFTER_UNKNOWN;
 	until = http_retry_after_parse_date(retry_after);

@@ -1,8 +1,8 @@
 /*
- * http_retry_after.h - how long a server asks us to stay away.
+ * http_retry_after.h - parser for Retry-After and rate limit headers.
  *
- * Pure: a date in Retry-After is counted from the server's own Date, so nobody's
- * clock is asked and nobody's wrong clock matters.
+ * Pure: a date in Retry-After is relative to the server's own Date, so that wrong
+ * clocks do not matter.
  */
 #ifndef PAPERBOY_NET_HTTP_RETRY_AFTER_H
 #define PAPERBOY_NET_HTTP_RETRY_AFTER_H
@@ -14,17 +14,15 @@
 /**
  * @param retry_after  value of Retry-After (RFC 9110 section 10.2.3), or NULL
  * @param date         value of Date, or NULL
- * @return seconds, 0 to BOUNDS_HTTP_WAIT_S (more is taken as that); or
- * HTTP_RETRY_AFTER_UNKNOWN
+ * @return seconds, capped at BOUNDS_HTTP_WAIT_S; or HTTP_RETRY_AFTER_UNKNOWN
  */
 int64_t http_retry_after_parse(const char *retry_after, const char *date);
 
 /**
- * Read Hugging Face's `ratelimit: "api";r=0;t=291`: the window is used up, and a new
- * one begins in t seconds; one second is added, for the fractions.
+ * Parse Hugging Face's `ratelimit: "api";r=0;t=291`: no requests remain, and a new
+ * window starts in t seconds; one second is added because of rounding.
  *
- * @return seconds as above; HTTP_RETRY_AFTER_UNKNOWN when absent, malformed or r is not
- * 0
+ * @return seconds as above; HTTP_RETRY_AFTER_UNKNOWN if absent, malformed or r is not 0
  */
 int64_t http_retry_after_parse_ratelimit(const char *ratelimit);
 

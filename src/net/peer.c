@@ -1,5 +1,5 @@
 /*
- * peer.c - which addresses are part of the public Internet.
+ * peer.c - recognise public IP addresses.
  */
 #include "net/peer.h"
 
@@ -29,7 +29,7 @@ static const struct {
     {0xf0000000, 4},  /* reserved, broadcast */
 };
 
-/* Inside 2000::/3; all outside of it is special anyway. */
+/* Within 2000::/3; everything outside is special. */
 static const struct {
 	uint8_t prefix[4];
 	unsigned bits;

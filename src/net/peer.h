@@ -1,5 +1,5 @@
 /*
- * peer.h - which addresses are part of the public Internet.
+ * peer.h - recognise public IP addresses.
  */
 #ifndef PAPERBOY_NET_PEER_H
 #define PAPERBOY_NET_PEER_H
@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 
 /**
- * Tell a public unicast address from loopback, private, link-local, shared,
- * documentation, benchmarking, multicast and reserved ones (the IANA special-purpose
- * registries of RFC 6890).  An IPv4 address inside an IPv6 one (mapped,
- * NAT64, 6to4) is judged as itself; Teredo is not public.
+ * Whether an address is public unicast: not loopback, private, link-local, shared,
+ * documentation, benchmarking, multicast or reserved (IANA special-purpose registries,
+ * RFC 6890). IPv4 addresses within IPv6 ones (mapped, NAT64, 6to4) are checked as such;
+ * Teredo is not public.
  *
- * @param address  of `length` octets; families other than IPv4 and IPv6 are not public
+ * @param address  of `length` bytes; families other than IPv4 and IPv6 are not public
  */
 bool peer_is_public(const struct sockaddr *address, socklen_t length);
 

@@ -1,5 +1,5 @@
 /*
- * stream.c - moving bytes over an open stream, with deadlines.
+ * stream.c - I/O on an open stream, with deadlines.
  */
 #include "net/stream.h"
 
@@ -15,9 +15,19 @@
 #include "base/error.h"
 #include "net/stream_private.h"
 
+struct stream {
+	CURL *easy;          /* NULL for a plain socket */
+	int fd;              /* owned when easy is NULL */
+	int stop_fd;         /* readable: ends a wait; or -1 */
+	GPtrArray *hello;    /* of char * */
+	GByteArray *inbound; /* received while writing; read first */
+	bool is_ended;       /* end of file from the peer */
+	size_t n_written;    /* of the last stream_write() */
+};
+
 enum progress {
-	PROGRESS_SOME,  /* bytes moved; none at all when receiving means the end */
-	PROGRESS_AGAIN, /* the connection is not ready */
+	PROGRESS_SOME,  /* bytes transferred; 0 bytes received: end of file */
+	PROGRESS_AGAIN, /* not ready */
 	PROGRESS_BROKEN,
 };
 
@@ -136,7 +146,7 @@ stream_is_stopped(int stop_fd)
 	return poll(&item, 1, 0) > 0;
 }
 
-/* Wait until the socket is ready for any of the events, or fail at the deadline. */
+/* Wait for any of the events. @return false at the deadline */
 static bool
 wait_ready(const struct stream *stream, short events, int64_t deadline, GError **error)
 {
@@ -152,8 +162,8 @@ wait_ready(const struct stream *stream, short events, int64_t deadline, GError *
 		n = poll(items, G_N_ELEMENTS(items),
 		    (int)MIN((left_us + 999) / 1000, INT_MAX));
 		if (n > 0 && items[1].revents) {
-			g_set_error_literal(
-			    error, PB_ERROR, PB_ERROR_TEMPORARY, "told to stop");
+			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			    "interrupted by shutdown");
 			return false;
 		}
 		if (n > 0)
@@ -164,14 +174,12 @@ wait_ready(const struct stream *stream, short events, int64_t deadline, GError *
 			return false;
 		}
 	}
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "no answer in time");
+	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "timeout");
 	return false;
 }
 
-/*
- * Take in what the peer sends while we write.  An error here is not told: the
- * write that follows meets it too, and what came before stays readable.
- */
+/* Read while writing. Errors are ignored here: the following write fails as well, and
+ * data received before stays readable. */
 static void
 take_inbound(struct stream *stream)
 {

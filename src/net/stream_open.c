@@ -1,5 +1,5 @@
 /*
- * stream_open.c - connecting, verifying and logging in, by libcurl.
+ * stream_open.c - connect, verify and log in with libcurl.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,6 +9,24 @@
 #include "net/stream.h"
 #include "net/stream_private.h"
 
+/* State while opening, from the replies seen by libcurl. */
+struct connecting {
+	const struct stream_options *options;
+	CURL *easy;
+	enum stream_step step;
+	GPtrArray *hello;    /* lines of the last EHLO reply */
+	GString *reply;      /* current or last reply */
+	unsigned code;       /* of that reply; 0 if none */
+	unsigned n_lines;    /* of that reply */
+	bool is_reply_whole; /* its last line has been read */
+	bool is_secured;     /* STARTTLS was accepted */
+	bool is_logged_in;
+	bool is_any_login; /* allow mechanisms other than SASL PLAIN and LOGIN */
+	bool is_malformed; /* a malformed or too long reply */
+	bool is_timed_out; /* no TCP connection within connect_ms */
+	int64_t started_us;
+};
+
 void
 stream_error_clear(struct stream_error *failure)
 {
@@ -16,7 +34,7 @@ stream_error_clear(struct stream_error *failure)
 }
 
 static void
-opening_clear(struct connecting *connecting)
+connecting_clear(struct connecting *connecting)
 {
 	if (connecting->easy)
 		curl_easy_cleanup(connecting->easy);
@@ -26,9 +44,11 @@ opening_clear(struct connecting *connecting)
 		g_string_free(connecting->reply, TRUE);
 }
 
-/* The last line of an SMTP reply has come: libcurl now takes its next step. */
+/* ---- Replies of an SMTP server ---- */
+
+/* After the last line of a reply, libcurl takes its next step. */
 static void
-note_reply(struct connecting *connecting)
+record_smtp_reply(struct connecting *connecting)
 {
 	const struct stream_options *options = connecting->options;
 	bool is_positive = connecting->code / 100 == 2;
@@ -40,7 +60,7 @@ note_reply(struct connecting *connecting)
 			connecting->step = STREAM_STEP_HELLO;
 		break;
 	case STREAM_STEP_HELLO:
-		/* A refused EHLO stays here: without TLS, HELO follows it. */
+		/* After a rejected EHLO libcurl sends HELO, without TLS. */
 		if (!is_positive)
 			break;
 		if (options->tls == STREAM_TLS_STARTTLS && !connecting->is_secured)
@@ -63,16 +83,16 @@ begin_reply(struct connecting *connecting)
 	g_string_truncate(connecting->reply, 0);
 	connecting->n_lines = 0;
 	connecting->is_reply_whole = false;
-	/* The handshake has succeeded, since the host answers again. */
+	/* A reply after STARTTLS means that the handshake has succeeded. */
 	if (connecting->step == STREAM_STEP_STARTTLS && connecting->is_secured)
 		connecting->step = STREAM_STEP_HELLO;
 	if (connecting->step == STREAM_STEP_HELLO)
 		g_ptr_array_set_size(connecting->hello, 0);
 }
 
-/* libcurl passes over lines that are no reply until time is up: stop it at once. */
+/* libcurl skips malformed lines until its timeout: abort at once. */
 static bool
-note_line(struct connecting *connecting, const char *line, size_t size)
+record_smtp_line(struct connecting *connecting, const char *line, size_t size)
 {
 	char mark;
 
@@ -98,31 +118,145 @@ note_line(struct connecting *connecting, const char *line, size_t size)
 	connecting->code = (unsigned)(line[0] - '0') * 100 +
 	                   (unsigned)(line[1] - '0') * 10 + (unsigned)(line[2] - '0');
 	if (mark == ' ')
-		note_reply(connecting);
+		record_smtp_reply(connecting);
 	return true;
 }
+
+/* ---- Replies of an IMAP server ---- */
+
+/* Whether a rejection is temporary (RFC 5530 section 3). */
+static bool
+is_temporary(const char *text, size_t size)
+{
+	static const char *const codes[] = {
+	    "[UNAVAILABLE]", "[INUSE]", "[LIMIT]", "[SERVERBUG]", "[CONTACTADMIN]"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++)
+		if (size >= strlen(codes[i]) &&
+		    g_ascii_strncasecmp(text, codes[i], strlen(codes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the text starts with a word, case-insensitively. */
+static bool
+has_word(const char *text, size_t size, const char *word)
+{
+	size_t length = strlen(word);
+
+	return size >= length && g_ascii_strncasecmp(text, word, length) == 0 &&
+	       (size == length || text[length] == ' ');
+}
+
+/* @return 200 for OK, 400 for a temporary rejection or BYE, 500 for NO and BAD, 0
+ *         otherwise */
+static unsigned
+code_from_text(const char *text, size_t size)
+{
+	static const struct {
+		const char *word;
+		unsigned code;
+	} rows[] = {{"OK", 200}, {"NO", 500}, {"BAD", 500}, {"BYE", 400}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		size_t skip = strlen(rows[i].word) + 1;
+
+		if (!has_word(text, size, rows[i].word))
+			continue;
+		if (size > skip && is_temporary(text + skip, size - skip))
+			return 400;
+		return rows[i].code;
+	}
+	return 0;
+}
+
+/* After a result, libcurl takes its next step. */
+static void
+record_imap_result(struct connecting *connecting)
+{
+	bool is_good = connecting->code == 200;
+
+	connecting->is_reply_whole = true;
+	switch (connecting->step) {
+	case STREAM_STEP_CONNECT:
+		if (is_good)
+			connecting->step = STREAM_STEP_HELLO;
+		break;
+	case STREAM_STEP_HELLO:
+		if (connecting->options->tls == STREAM_TLS_STARTTLS &&
+		    !connecting->is_secured)
+			connecting->step = STREAM_STEP_STARTTLS;
+		else
+			connecting->step = STREAM_STEP_LOGIN;
+		break;
+	case STREAM_STEP_STARTTLS:
+		connecting->is_secured = is_good;
+		break;
+	case STREAM_STEP_LOGIN:
+		connecting->is_logged_in = is_good;
+		break;
+	}
+}
+
+static bool
+record_imap_line(struct connecting *connecting, const char *line, size_t size)
+{
+	const char *text;
+	unsigned code;
+	bool is_untagged;
+
+	if (connecting->is_reply_whole)
+		begin_reply(connecting);
+	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
+		size--;
+	if (size == 0 || size > BOUNDS_IMAP_HELLO_BYTES || memchr(line, '\0', size) ||
+	    ++connecting->n_lines > BOUNDS_IMAP_HELLO_LINES)
+		return false;
+	if (line[0] == '+')
+		return true;
+	text = memchr(line, ' ', size);
+	if (!text || text == line)
+		return false;
+	text++;
+	is_untagged = text == line + 2 && line[0] == '*';
+	code = code_from_text(text, size - (size_t)(text - line));
+
+	if (is_untagged && connecting->step != STREAM_STEP_CONNECT && code != 400)
+		return true;
+	/* PREAUTH skips the login, so the user would not be authenticated. */
+	if (is_untagged && has_word(text, size - 2, "PREAUTH"))
+		return !connecting->options->user;
+	if (code == 0)
+		return false;
+	connecting->code = code;
+	g_string_append_len(connecting->reply, line, (gssize)size);
+	g_string_append_c(connecting->reply, '\n');
+	record_imap_result(connecting);
+	return true;
+}
+
+/* ---- Options and results of libcurl ---- */
 
 static size_t
 on_line(char *line, size_t unit, size_t count, void *data)
 {
 	struct connecting *connecting = data;
 
-	bool is_good = !connecting->is_garbled;
+	bool is_good = !connecting->is_malformed;
 
 	switch (connecting->options->protocol) {
 	case STREAM_PROTOCOL_SMTP:
-		is_good = is_good && note_line(connecting, line, unit * count);
+		is_good = is_good && record_smtp_line(connecting, line, unit * count);
 		break;
 	case STREAM_PROTOCOL_IMAP:
-		is_good =
-		    is_good && stream_imap_note_line(connecting, line, unit * count);
+		is_good = is_good && record_imap_line(connecting, line, unit * count);
 		break;
 	}
-	connecting->is_garbled = !is_good;
+	connecting->is_malformed = !is_good;
 	return is_good ? unit * count : 0;
 }
 
-/* libcurl has one time-out for TCP and greeting; ours for TCP is shorter. */
+/* libcurl has one timeout for TCP and greeting; ours for TCP is shorter. */
 static int
 on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
     curl_off_t up)
@@ -138,8 +272,8 @@ on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_off_t up_to
 	if (waited_us / 1000 < (int64_t)connecting->options->connect_ms)
 		return 0;
 	curl_easy_getinfo(connecting->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
-	connecting->is_abandoned = connected_us == 0 && connecting->code == 0;
-	return connecting->is_abandoned;
+	connecting->is_timed_out = connected_us == 0 && connecting->code == 0;
+	return connecting->is_timed_out;
 }
 
 static bool
@@ -169,12 +303,12 @@ check_options(const struct stream_options *options, GError **error)
 		wrong = "the port is 0";
 	else if (options->protocol == STREAM_PROTOCOL_SMTP &&
 	         !is_hello_name(options->hello))
-		wrong = "the name for EHLO has other characters than a host name";
+		wrong = "invalid character in the EHLO name";
 	else if (options->user && !options->password)
-		wrong = "there is a user but no password";
+		wrong = "missing password";
 	else if (options->user && options->tls == STREAM_TLS_OFF &&
 	         !is_this_machine(options->host))
-		wrong = "a password is not sent to another machine without TLS";
+		wrong = "refusing to send a password to another host without TLS";
 	if (!wrong)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot use mail host '%s': %s",
@@ -182,7 +316,7 @@ check_options(const struct stream_options *options, GError **error)
 	return false;
 }
 
-/* smtp://HOST:PORT/HELLO: libcurl takes its EHLO name from the path. */
+/* smtp://HOST:PORT/HELLO: libcurl takes the EHLO name from the path. */
 static char *
 format_url(const struct stream_options *options)
 {
@@ -215,12 +349,14 @@ set_security(struct connecting *connecting)
 	is_set &= !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
 	if (options->ca_file) {
-		/* Without the second, the system's folder of CAs would count too. */
+		/* Without the second option the system's CA directory would be used,
+		 * too. */
 		is_set &= !curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
 	if (options->user) {
-		/* Inside TLS the plain ones are the ones that every host does alike. */
+		/* Within TLS, the plain mechanisms are the ones that all hosts
+		 * support. */
 		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
 		if (!connecting->is_any_login)
@@ -244,7 +380,7 @@ set_options(struct connecting *connecting, char *message)
 	is_set &= !curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
-	/* An empty proxy keeps libcurl from asking the environment for one. */
+	/* An empty proxy disables the proxy variables in the environment. */
 	is_set &= !curl_easy_setopt(easy, CURLOPT_PROXY, "");
 	is_set &= !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, message);
 	is_set &=
@@ -261,9 +397,9 @@ set_options(struct connecting *connecting, char *message)
 }
 
 static enum stream_error_kind
-fault_from_curl(const struct connecting *connecting, CURLcode result)
+kind_from_curl(const struct connecting *connecting, CURLcode result)
 {
-	if (connecting->is_garbled)
+	if (connecting->is_malformed)
 		return STREAM_ERROR_PROTOCOL;
 	switch ((int)result) {
 	case CURLE_URL_MALFORMAT:
@@ -276,11 +412,11 @@ fault_from_curl(const struct connecting *connecting, CURLcode result)
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return STREAM_ERROR_INSECURE;
 	case CURLE_USE_SSL_FAILED:
-		/* Not offered (the last code is EHLO's), or refused. */
+		/* Not supported (the last code is EHLO's), or rejected. */
 		return connecting->code / 100 == 4 ? STREAM_ERROR_REFUSED
 		                                   : STREAM_ERROR_INSECURE;
 	case CURLE_LOGIN_DENIED:
-		/* Refused, or (the last code is EHLO's) not in a way that we know. */
+		/* Rejected, or (the last code is EHLO's) no supported mechanism. */
 		return connecting->code / 100 == 4 ? STREAM_ERROR_REFUSED
 		                                   : STREAM_ERROR_LOGIN;
 	case CURLE_WEIRD_SERVER_REPLY:
@@ -293,9 +429,9 @@ fault_from_curl(const struct connecting *connecting, CURLcode result)
 }
 
 static enum pb_error
-code_from_fault(enum stream_error_kind fault)
+code_from_kind(enum stream_error_kind kind)
 {
-	switch (fault) {
+	switch (kind) {
 	case STREAM_ERROR_SETTINGS:
 		return PB_ERROR_INPUT;
 	case STREAM_ERROR_UNREACHABLE:
@@ -318,7 +454,7 @@ is_connected(const struct connecting *connecting)
 	return connected_us > 0;
 }
 
-/* An implicit TLS handshake failed; a wrong certificate is another error. */
+/* An implicit TLS handshake failed, but not because of the certificate. */
 static bool
 is_not_tls(const struct connecting *connecting, CURLcode result)
 {
@@ -327,13 +463,13 @@ is_not_tls(const struct connecting *connecting, CURLcode result)
 	       result == CURLE_SSL_CONNECT_ERROR;
 }
 
-/* What went wrong, as one line; libcurl's own words where nothing is clearer. */
+/* @return one-line description; the message of libcurl unless there is a better one */
 static char *
 format_cause(const struct connecting *connecting, CURLcode result, const char *message)
 {
 	bool is_smtp = connecting->options->protocol == STREAM_PROTOCOL_SMTP;
 	const char *const steps[] = {
-	    [STREAM_STEP_CONNECT] = "at connecting",
+	    [STREAM_STEP_CONNECT] = "while connecting",
 	    [STREAM_STEP_HELLO] = is_smtp ? "at EHLO" : "at CAPABILITY",
 	    [STREAM_STEP_STARTTLS] = "at STARTTLS",
 	    [STREAM_STEP_LOGIN] = "at login",
@@ -342,44 +478,45 @@ format_cause(const struct connecting *connecting, CURLcode result, const char *m
 	char *cause;
 
 	curl_easy_getinfo(connecting->easy, CURLINFO_OS_ERRNO, &number);
-	if (connecting->is_garbled)
-		return g_strdup_printf("the answer %s is no %s reply, or too long",
+	if (connecting->is_malformed)
+		return g_strdup_printf("malformed or too long reply %s (%s)",
 		    steps[connecting->step], is_smtp ? "SMTP" : "IMAP");
-	if (connecting->is_abandoned)
-		return g_strdup("no connection in time");
+	if (connecting->is_timed_out)
+		return g_strdup("connection timed out");
 	if (result == CURLE_OK ||
 	    (result == CURLE_LOGIN_DENIED && connecting->code < 400))
-		return g_strdup("the host offers no login that we know (PLAIN, LOGIN)");
+		return g_strdup("no supported authentication mechanism (PLAIN, LOGIN)");
 	if (result == CURLE_OPERATION_TIMEDOUT &&
 	    connecting->step == STREAM_STEP_CONNECT && is_connected(connecting))
-		return g_strdup(connecting->options->tls == STREAM_TLS_IMPLICIT
-		                    ? "no greeting in time"
-		                    : "no greeting in time; if this port expects TLS "
-		                      "from the start, set tls to \"implicit\"");
+		return g_strdup(
+		    connecting->options->tls == STREAM_TLS_IMPLICIT
+		        ? "timeout waiting for the greeting"
+		        : "timeout waiting for the greeting; if this port expects TLS "
+		          "from the start, set tls to \"implicit\"");
 	if (result == CURLE_OPERATION_TIMEDOUT)
-		return g_strdup_printf("no answer in time %s", steps[connecting->step]);
+		return g_strdup_printf("timeout %s", steps[connecting->step]);
 	if (result == CURLE_USE_SSL_FAILED)
-		return g_strdup("STARTTLS is required and the host does not do it");
+		return g_strdup("STARTTLS is required but not supported by the host");
 	if (result == CURLE_LOGIN_DENIED)
-		return g_strdup("login refused");
+		return g_strdup("login failed");
 	if (result == CURLE_COULDNT_CONNECT && number != 0) {
 		cause = g_strdup(g_strerror((int)number));
 		cause[0] = g_ascii_tolower(cause[0]);
 		return cause;
 	}
 	if (connecting->is_reply_whole && connecting->code >= 400 && !is_smtp)
-		return g_strdup_printf("refused %s", steps[connecting->step]);
+		return g_strdup_printf("rejected %s", steps[connecting->step]);
 	if (connecting->is_reply_whole && connecting->code >= 400)
 		return g_strdup_printf(
-		    "refused with %u %s", connecting->code, steps[connecting->step]);
+		    "rejected with %u %s", connecting->code, steps[connecting->step]);
 	if (is_not_tls(connecting, result))
-		return g_strdup("the host does not answer as TLS does; if this port "
+		return g_strdup("the host does not speak TLS; if this port "
 		                "expects STARTTLS, set tls to \"starttls\"");
 	return g_strdup_printf("%s %s", *message ? message : curl_easy_strerror(result),
 	    steps[connecting->step]);
 }
 
-/* Certificates name what they like: only printable ASCII leaves here. */
+/* Certificates are untrusted: only printable ASCII is passed on. */
 static void
 make_printable(char *text)
 {
@@ -393,19 +530,19 @@ tell_failure(const struct connecting *connecting, CURLcode result, const char *m
     struct stream_error *failure, GError **error)
 {
 	const struct stream_options *options = connecting->options;
-	enum stream_error_kind fault = STREAM_ERROR_LOGIN;
+	enum stream_error_kind kind = STREAM_ERROR_LOGIN;
 	g_autofree char *cause = format_cause(connecting, result, message);
 	bool is_answered = connecting->is_reply_whole && connecting->code >= 400;
 
 	if (result != CURLE_OK)
-		fault = fault_from_curl(connecting, result);
+		kind = kind_from_curl(connecting, result);
 	make_printable(cause);
-	g_set_error(error, PB_ERROR, code_from_fault(fault),
+	g_set_error(error, PB_ERROR, code_from_kind(kind),
 	    "cannot connect to %s port %u: %s", options->host, (unsigned)options->port,
 	    cause);
 	if (!failure)
 		return;
-	failure->fault = fault;
+	failure->kind = kind;
 	failure->step = connecting->step;
 	failure->is_not_tls = is_not_tls(connecting, result);
 	failure->reply = is_answered ? g_strdup(connecting->reply->str) : NULL;
@@ -427,7 +564,7 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 		tell_failure(connecting, result, message, failure, error);
 		return NULL;
 	}
-	/* These point into this frame; the handle lives on. */
+	/* These point to the stack, but the handle lives on. */
 	curl_easy_setopt(connecting->easy, CURLOPT_ERRORBUFFER, NULL);
 	curl_easy_setopt(connecting->easy, CURLOPT_NOPROGRESS, 1L);
 	curl_easy_setopt(connecting->easy, CURLOPT_HEADERFUNCTION, NULL);
@@ -437,7 +574,7 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 	    connecting->options->stop_fd ? *connecting->options->stop_fd : -1);
 }
 
-/* @param is_any_login  whatever the host has, IMAP's own LOGIN too */
+/* @param is_any_login  all mechanisms of the host, including IMAP LOGIN */
 static struct stream *
 open_once(const struct stream_options *options, bool is_any_login,
     struct stream_error *failure, GError **error)
@@ -453,20 +590,20 @@ open_once(const struct stream_options *options, bool is_any_login,
 	connecting.reply = g_string_new(NULL);
 	connecting.started_us = g_get_monotonic_time();
 	stream = open_with(&connecting, failure, error);
-	opening_clear(&connecting);
+	connecting_clear(&connecting);
 	return stream;
 }
 
-/* No login was tried, since the host told of none that libcurl was to use. */
+/* No login was attempted, because the host announced no supported mechanism. */
 static bool
 wants_any_login(
     const struct stream_options *options, const struct stream_error *failure)
 {
 	return options->protocol == STREAM_PROTOCOL_IMAP && options->user &&
-	       failure->fault == STREAM_ERROR_LOGIN && !failure->reply;
+	       failure->kind == STREAM_ERROR_LOGIN && !failure->reply;
 }
 
-/* With TLS as the options say, which is not DETECT. */
+/* Open with the TLS mode of the options, not DETECT. */
 static struct stream *
 open_checked(
     const struct stream_options *options, struct stream_error *failure, GError **error)
@@ -491,8 +628,8 @@ open_checked(
 }
 
 /*
- * A host that waits for STARTTLS greets at once, which ends the handshake; one that
- * waits for the handshake would leave a client without TLS waiting.
+ * Try implicit TLS first: a host that expects STARTTLS greets at once, which fails the
+ * handshake, but one that expects a handshake would leave a plain-text client waiting.
  */
 static struct stream *
 open_detecting(
@@ -510,7 +647,7 @@ open_detecting(
 		attempt.tls = STREAM_TLS_STARTTLS;
 		stream = open_checked(&attempt, &second, &other);
 	}
-	/* It did not greet either: the first error says more. */
+	/* No greeting either: the first error is more informative. */
 	if (other && second.step != STREAM_STEP_CONNECT) {
 		g_propagate_error(error, other);
 		stream_error_clear(&first);
@@ -534,8 +671,8 @@ stream_open(
 {
 	if (!check_options(options, error)) {
 		if (failure)
-			*failure = (struct stream_error){.fault = STREAM_ERROR_SETTINGS,
-			    .step = STREAM_STEP_CONNECT};
+			*failure = (struct stream_error){
+			    .kind = STREAM_ERROR_SETTINGS, .step = STREAM_STEP_CONNECT};
 		return NULL;
 	}
 	return options->tls == STREAM_TLS_DETECT

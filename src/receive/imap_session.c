@@ -184,7 +184,7 @@ open_stream(const struct imap_options *options, const int *stop_fd, bool *is_ref
 	struct stream *stream = stream_open(&stream_options, &failure, error);
 
 	if (!stream)
-		*is_refused = failure.fault == STREAM_ERROR_LOGIN;
+		*is_refused = failure.kind == STREAM_ERROR_LOGIN;
 	stream_error_clear(&failure);
 	return stream;
 }

@@ -91,7 +91,7 @@ char *
 breaker_format(const struct breaker *breaker, int64_t now)
 {
 	int64_t left_s = MAX(breaker->retry_at - now, 0);
-	const char *why = breaker->is_login ? "login refused" : "relay failed";
+	const char *why = breaker->is_login ? "login failed" : "relay failed";
 
 	switch (breaker->state) {
 	case BREAKER_CLOSED:

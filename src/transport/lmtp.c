@@ -177,7 +177,7 @@ expect(struct connecting *connecting, struct stream_error *failure, GError **err
 	code = reply_parser_get(&connecting->parser)->code;
 	if (code / 100 == 2)
 		return true;
-	failure->fault = STREAM_ERROR_REFUSED;
+	failure->kind = STREAM_ERROR_REFUSED;
 	failure->reply = g_strdup(connecting->reply->str);
 	return fail(connecting, reply_parser_get(&connecting->parser)->text, error);
 }
@@ -240,7 +240,7 @@ lmtp_open(
 	    .reply = g_string_new(NULL),
 	};
 	struct stream_error found = {
-	    .fault = STREAM_ERROR_UNREACHABLE, .step = STREAM_STEP_CONNECT};
+	    .kind = STREAM_ERROR_UNREACHABLE, .step = STREAM_STEP_CONNECT};
 	struct stream *stream = NULL;
 
 	reply_parser_init(&connecting.parser);

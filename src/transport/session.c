@@ -127,11 +127,11 @@ set_open_failure(
 		smtp_transaction_set_timeout(result, stage, error->message);
 	}
 	reply_parser_clear(&parser);
-	result->scope = failure->fault == STREAM_ERROR_LOGIN ? DELIVERY_SCOPE_LOGIN
-	                                                     : DELIVERY_SCOPE_RELAY;
-	result->needs_operator = failure->fault == STREAM_ERROR_LOGIN ||
-	                         failure->fault == STREAM_ERROR_INSECURE ||
-	                         failure->fault == STREAM_ERROR_SETTINGS;
+	result->scope = failure->kind == STREAM_ERROR_LOGIN ? DELIVERY_SCOPE_LOGIN
+	                                                    : DELIVERY_SCOPE_RELAY;
+	result->needs_operator = failure->kind == STREAM_ERROR_LOGIN ||
+	                         failure->kind == STREAM_ERROR_INSECURE ||
+	                         failure->kind == STREAM_ERROR_SETTINGS;
 }
 
 static void
