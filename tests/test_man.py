@@ -158,6 +158,35 @@ def test_settings(t):
         assert usual[name] in ("", shown.strip('"')), (name, shown, usual[name])
 
 
+def test_hacking():
+    """every file, function and constant that HACKING names exists"""
+    source = os.environ.get("top_srcdir", ".")
+    with open(os.path.join(source, "HACKING"), encoding="utf-8") as file:
+        text = file.read()
+    code, names = [], set()
+    for top in ("src", "tests", "etc", "man", "fuzz", "bench"):
+        for directory, _, files in os.walk(os.path.join(source, top)):
+            for name in files:
+                path = os.path.join(directory, name)
+                names.add(os.path.relpath(path, source))
+                if path.endswith((".c", ".h", ".sql")):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        code.append(file.read())
+    words = set(re.findall(r"\w+", "\n".join(code)))
+    for path in re.findall(r"\b(?:src|tests|etc|man|fuzz|bench)/[\w./-]+\.[a-z]+\b", text):
+        assert path in names or "NAME" in path, path
+    for path in re.findall(r"\b(src/service/[a-z]+|tests/lib|fuzz/corpus)\b", text):
+        assert path == "src/service/bounce" or any(
+            name.startswith(path + "/") for name in names), path
+    for file in re.findall(r"(?<![\w/.])\w+\.[ch]\b", text):
+        assert any(name.endswith("/" + file) for name in names), file
+    for name in (re.findall(r"\b([a-z_]+)(?:\(\)|\[\])", text)
+                 + re.findall(r"\bstruct ([a-z_]+)", text)
+                 + re.findall(r"\b(?:MAILER|OUTBOX|HANDLER|SUBADDRESS|CACHE|EVENT)_[A-Z_]+\b",
+                              text)):
+        assert name in words or name in ("EVENT_", "module_verb_object"), name
+
+
 with tap.Tap() as t:
     for one in PAGES:
         t.run(test_lint, one)
@@ -168,4 +197,5 @@ with tap.Tap() as t:
     t.run(test_inbox_store)
     t.run(test_markup)
     t.run(test_feed_limit)
+    t.run(test_hacking)
     t.run(test_settings, t)
