@@ -10,13 +10,13 @@
 #include "base/bounds.h"
 #include "fuzz.h"
 
-/* Documents that filters hit in every field, in few, and in hardly any. */
+/* Documents that match in every field, in few, and in hardly any. */
 struct library {
 	struct query_fixture fixture;
 	struct query_document *documents[3];
 };
 
-/* Everything is told of it. */
+/* All fields are reported. */
 static struct query_document *
 make_settled(const struct query_fixture *fixture)
 {
@@ -83,8 +83,7 @@ check_hits(const struct query *query, const struct query_document *document)
 	g_assert(g_utf8_strlen(reported, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
 }
 
-/* The tree of steps: the first is the whole filter, and none is deeper than it may be.
- */
+/* The first step is the root, and the depth is limited. */
 static void
 check_steps(const struct query *query, const struct query_document *document)
 {
@@ -106,7 +105,7 @@ check_steps(const struct query *query, const struct query_document *document)
 	}
 }
 
-/* What is certain stays so when more is known. */
+/* A definite verdict remains when more is known. */
 static void
 check_truth(const struct query *query, const struct query *again,
     struct query_document *document)
@@ -181,7 +180,7 @@ check_refused(const char *text, const struct query_error *problem, const GError 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Kept, since opening it takes longer than reading a filter. */
+	/* Static: opening it is slower than parsing a filter. */
 	static struct library library;
 	struct fuzz_input input = {data, size};
 	g_autofree char *text = fuzz_take_text(&input);

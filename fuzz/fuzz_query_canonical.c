@@ -28,7 +28,7 @@ check_truth(const struct query_fixture *fixture, const struct query *query,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Kept, since opening it takes longer than reading a filter. */
+	/* Static: opening it is slower than parsing a filter. */
 	static struct query_fixture fixture;
 	struct fuzz_input input = {data, size};
 	g_autofree char *text = fuzz_take_text(&input);
@@ -46,7 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	once = query_format(query);
-	/* Only what a person may type is sure to be short enough. */
+	/* Only filters of the typed length are certain to be short enough. */
 	if (strlen(once) <= BOUNDS_QUERY_CANONICAL_BYTES) {
 		again = query_parse_canonical(once, fixture.tokenizer, &error);
 		if (!again)

@@ -1,5 +1,5 @@
 /*
- * test_acronym.c - what a text says its short forms stand for.
+ * test_acronym.c - acronyms that a text defines.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ find(const char *text)
 }
 
 static void
-pairs_are_found_as_papers_write_them(void)
+acronyms_are_found_as_papers_define_them(void)
 {
 	static const struct {
 		const char *text;
@@ -49,7 +49,7 @@ pairs_are_found_as_papers_write_them(void)
 	    {"generative pre-trained transformers (GPTs)",
 	        "GPT=generative pre-trained transformers"},
 	    {"vision-language-action (VLA) models", "VLA=vision-language-action"},
-	    /* No pair: another sense, another order, a letter too many or too few. */
+	    /* Not a pair: another meaning or order, a character too many or too few. */
 	    {"a model (LLM) that", ""},
 	    {"large models of language (LLM)", ""},
 	    {"large fast language model (LLM)", ""},
@@ -76,7 +76,7 @@ pairs_are_found_as_papers_write_them(void)
 }
 
 static void
-a_short_form_has_at_most_so_many_letters(void)
+short_form_has_a_maximum_length(void)
 {
 	for (int more = 0; more < 2; more++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -95,12 +95,12 @@ a_short_form_has_at_most_so_many_letters(void)
 }
 
 static void
-no_text_makes_it_slow(void)
+time_is_bounded_for_any_text(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GPtrArray) forms = NULL;
 
-	/* Words whose letters fit everywhere, and a last one that never does. */
+	/* Words that match everywhere, and a last character that never does. */
 	for (int i = 0; i < 2000; i++)
 		g_string_append(
 		    text, "aaaaaaaaaaaaaaaa-aaaaaaaaaaa of aaaaaaaa b (AAaaaaaaac) ");
@@ -113,8 +113,8 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/short-form/" #name, name)
-	ADD(pairs_are_found_as_papers_write_them);
-	ADD(a_short_form_has_at_most_so_many_letters);
-	ADD(no_text_makes_it_slow);
+	ADD(acronyms_are_found_as_papers_define_them);
+	ADD(short_form_has_a_maximum_length);
+	ADD(time_is_bounded_for_any_text);
 	return g_test_run();
 }

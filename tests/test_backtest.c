@@ -1,5 +1,5 @@
 /*
- * test_backtest.c - what a filter would have found, and what helps to mend it.
+ * test_backtest.c - tests of filters on the archive, with suggestions.
  */
 #include <glib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ join_notes(const struct backtest *backtest)
 }
 
 static void
-it_counts_what_would_have_been_found(void)
+backtest_counts_matches(void)
 {
 	static const struct {
 		const char *text;
@@ -104,16 +104,16 @@ it_counts_what_would_have_been_found(void)
 }
 
 static void
-it_compares_with_the_other_filters_of_the_person(void)
+backtest_compares_with_other_filters_of_the_subscriber(void)
 {
 	static const struct {
 		const char *text;
 		int number;
 		unsigned found, known, blocked;
 	} rows[] = {
-	    {"mamba", 0, 3, 2, 1}, /* 1 and 2 have it in the title */
-	    {"mamba", 1, 3, 1, 1}, /* only 2 is the other filter's, too */
-	    {"tree", 2, 2, 1, 0},  /* itself is no other */
+	    {"mamba", 0, 3, 2, 1}, /* the title of 1 and 2 has it */
+	    {"mamba", 1, 3, 1, 1}, /* the other filter matches only 2 */
+	    {"tree", 2, 2, 1, 0},  /* not compared with itself */
 	    {"tree", 0, 2, 2, 0},
 	    {"survey", 3, 1, 1, 0},
 	};
@@ -122,7 +122,7 @@ it_compares_with_the_other_filters_of_the_person(void)
 
 	store_fixture_add_filter(fixture, ADA, "tree", NOW);
 	store_fixture_add_block(fixture, ADA, "survey", NOW);
-	/* Of another person. */
+	/* Of another subscriber. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "mamba", NOW);
 	list(fixture, "2026-11-18", "1", "A survey of mamba", "");
 	list(fixture, "2026-11-19", "2", "Mamba and tree", "");
@@ -142,7 +142,7 @@ it_compares_with_the_other_filters_of_the_person(void)
 }
 
 static void
-notes_help_to_mend_it(void)
+notes_suggest_corrections(void)
 {
 	static const struct {
 		const char *text;
@@ -194,7 +194,7 @@ notes_help_to_mend_it(void)
 	"14 days it counts as "
 
 static void
-clauses_that_can_wait_are_told(void)
+clauses_that_may_wait_are_reported(void)
 {
 	static const struct {
 		const char *text;
@@ -231,7 +231,7 @@ clauses_that_can_wait_are_told(void)
 		g_autofree char *notes = join_notes(backtest);
 		g_autofree char *block_notes = join_notes(of_block);
 
-		/* Others follow: this one may find nothing. */
+		/* Further notes may follow. */
 		if (!g_str_has_prefix(notes, rows[i].notes) ||
 		    (!*rows[i].notes && (strstr(notes, "days late") ||
 		                            strstr(notes, "never be decided"))))
@@ -242,7 +242,7 @@ clauses_that_can_wait_are_told(void)
 }
 
 static void
-too_many_a_day_are_warned_of(void)
+too_many_matches_per_day_give_a_warning(void)
 {
 	for (int papers = BACKTEST_MANY_A_DAY; papers < BACKTEST_MANY_A_DAY + 2;
 	     papers++) {
@@ -262,7 +262,7 @@ too_many_a_day_are_warned_of(void)
 }
 
 static void
-an_empty_archive_has_nothing_to_say_of_words(void)
+empty_archive_gives_no_suggestions(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {.text = "mamba"};
@@ -274,7 +274,7 @@ an_empty_archive_has_nothing_to_say_of_words(void)
 }
 
 static void
-it_looks_back_so_many_days_at_most(void)
+days_are_limited(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct backtest_request request = {
@@ -296,12 +296,12 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/backtest/" #name, name)
-	ADD(it_counts_what_would_have_been_found);
-	ADD(it_compares_with_the_other_filters_of_the_person);
-	ADD(notes_help_to_mend_it);
-	ADD(clauses_that_can_wait_are_told);
-	ADD(too_many_a_day_are_warned_of);
-	ADD(an_empty_archive_has_nothing_to_say_of_words);
-	ADD(it_looks_back_so_many_days_at_most);
+	ADD(backtest_counts_matches);
+	ADD(backtest_compares_with_other_filters_of_the_subscriber);
+	ADD(notes_suggest_corrections);
+	ADD(clauses_that_may_wait_are_reported);
+	ADD(too_many_matches_per_day_give_a_warning);
+	ADD(empty_archive_gives_no_suggestions);
+	ADD(days_are_limited);
 	return g_test_run();
 }

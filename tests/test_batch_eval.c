@@ -1,6 +1,6 @@
 /*
- * test_batch_eval.c - a filter asked about many papers at once says what it says of
- * each alone.
+ * test_batch_eval.c - evaluating a filter for a batch of papers agrees with single
+ * evaluation.
  */
 #include <glib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "query/eval/batch_eval.h"
 #include "query/query.h"
 
-/* As many as there may be. */
+/* A full batch. */
 #define PAPERS BATCH_EVAL_PAPERS
 
 struct paper_cache {
@@ -17,7 +17,7 @@ struct paper_cache {
 	struct paper *papers[PAPERS];
 };
 
-/* Papers with all ways to have and not to have some words, votes and categories. */
+/* Papers with all combinations of some words, votes and categories. */
 static struct paper_cache *
 new_cache(const struct tokenizer *tokenizer)
 {
@@ -58,7 +58,7 @@ free_cache(struct paper_cache *paper_cache)
 	g_free(paper_cache);
 }
 
-/* Every third paper is not asked about. */
+/* All but every third paper. */
 static struct bitset
 choose_papers(void)
 {
@@ -96,7 +96,7 @@ assert_same(struct batch_eval *batch, const struct paper_cache *paper_cache,
 }
 
 static void
-it_says_of_many_papers_what_it_says_of_each(void)
+batch_agrees_with_single_evaluation(void)
 {
 	static const char *const texts[] = {
 	    "diffusion",
@@ -133,7 +133,7 @@ it_says_of_many_papers_what_it_says_of_each(void)
 	memset(&all, 0xff, sizeof(all));
 	for (unsigned i = 0; i < PAPERS; i++)
 		batch_eval_add(batch, paper_cache->documents[i]);
-	/* Twice: what is known of a clause for some papers is used for the others. */
+	/* Twice: the second round finds verdicts of the first. */
 	for (unsigned round = 0; round < 2; round++)
 		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
 			g_autoptr(GError) error = NULL;
@@ -147,7 +147,7 @@ it_says_of_many_papers_what_it_says_of_each(void)
 }
 
 static void
-clauses_that_are_forgotten_are_asked_again(void)
+evicted_clauses_are_evaluated_again(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
@@ -157,7 +157,7 @@ clauses_that_are_forgotten_are_asked_again(void)
 
 	for (unsigned i = 0; i < PAPERS; i++)
 		batch_eval_add(batch, paper_cache->documents[i]);
-	/* More clauses than are kept. */
+	/* More clauses than the cache holds. */
 	for (unsigned i = 0; i < 20000; i++) {
 		g_autofree char *text = g_strdup_printf("diffusion OR novelty%u", i);
 		pb_auto(query) query = query_parse(text, tokenizer, NULL, NULL, NULL);
@@ -176,7 +176,7 @@ clauses_that_are_forgotten_are_asked_again(void)
 }
 
 static void
-what_is_no_filter_is_refused(void)
+text_that_is_not_a_filter_is_an_error(void)
 {
 	static const char *const texts[] = {"", "(", "diffusion AND", "diffusion )",
 	    "(diffusion", "\"diffusion", "nofield:x", "diffusion OR ",
@@ -202,9 +202,9 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/batch/" #name, name)
-	ADD(it_says_of_many_papers_what_it_says_of_each);
-	ADD(clauses_that_are_forgotten_are_asked_again);
-	ADD(what_is_no_filter_is_refused);
+#define ADD(name) g_test_add_func("/batch_eval/" #name, name)
+	ADD(batch_agrees_with_single_evaluation);
+	ADD(evicted_clauses_are_evaluated_again);
+	ADD(text_that_is_not_a_filter_is_an_error);
 	return g_test_run();
 }

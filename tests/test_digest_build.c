@@ -1,5 +1,5 @@
 /*
- * test_digest_build.c - months of editions in a second: who gets what, when, and once.
+ * test_digest_build.c - simulated months of digests: recipients, times, no duplicates.
  */
 #include <glib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define DUE \
 	"SELECT strftime('%Y-%m-%dT%H:%M', next_due_at, 'unixepoch') FROM subscriber"
 
-/* All that is due is sent, or ends in another way. */
+/* Everything due is sent, or ends in another way. */
 static void
 end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 {
@@ -55,13 +55,13 @@ end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 }
 
 static unsigned
-scheduler(struct store_fixture *fixture, const char *at)
+build_digests(struct store_fixture *fixture, const char *at)
 {
 	return store_fixture_press(fixture, store_fixture_time(at));
 }
 
 static void
-an_edition_waits_for_the_match(void)
+digest_waits_for_matching(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -91,13 +91,13 @@ make_token(unsigned before, const char *one, const char *other, const char *now)
 	}
 	store_fixture_list(fixture, "2026-11-20", one, "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-20", other, "Diffusion", 9);
-	g_assert_cmpuint(scheduler(fixture, now), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, now), ==, 1);
 	return store_fixture_text(
 	    fixture, "SELECT slot || ' ' || message_token FROM digest");
 }
 
 static void
-the_same_digest_built_again_has_the_same_message_id(void)
+digest_built_again_has_the_same_message_id(void)
 {
 	const char *now = "2026-11-20T13:00:00Z", *later = "2026-11-20T15:00:00Z";
 	g_autofree char *first = make_token(0, "2611.00020", "2611.00021", now);
@@ -110,7 +110,7 @@ the_same_digest_built_again_has_the_same_message_id(void)
 }
 
 static void
-the_first_edition_comes_at_once_with_the_last_three_days(void)
+first_digest_is_immediate_and_covers_three_days(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -126,53 +126,53 @@ the_first_edition_comes_at_once_with_the_last_three_days(void)
 	g_assert_cmpint(store_fixture_number(
 	                    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
 	    ==, 1);
-	/* The next minute nothing more is due. */
+	/* Nothing is due a minute later. */
 	g_assert_cmpuint(store_fixture_press(fixture, now + 60), ==, 0);
 }
 
 static void
-each_day_has_one_slot_and_a_quiet_day_only_moves_on(void)
+each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T13:00:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
 	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T06:29:59Z"), ==, 0);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T06:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:29:59Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T23:59:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T23:59:00Z"), ==, 0);
 	store_fixture_assert_text(fixture, DUE, "2026-11-22T06:30");
-	g_assert_cmpuint(scheduler(fixture, "2026-11-22T06:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-22T06:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
-	/* Nothing new: no digest, and the due time moves. */
-	g_assert_cmpuint(scheduler(fixture, "2026-11-23T06:30:00Z"), ==, 0);
+	/* No new papers: no digest, and the due time moves. */
+	g_assert_cmpuint(build_digests(fixture, "2026-11-23T06:30:00Z"), ==, 0);
 	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
 	store_fixture_assert_text(fixture, DUE, "2026-11-24T06:30");
 }
 
 static void
-a_week_asleep_is_one_edition(void)
+missed_week_makes_one_digest(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-01T13:00:00Z"));
-	scheduler(fixture, "2026-11-01T13:00:00Z");
+	build_digests(fixture, "2026-11-01T13:00:00Z");
 	store_fixture_list(fixture, "2026-11-02", "2611.00002", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-05", "2611.00005", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-09", "2611.00009", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-09T16:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-09T16:00:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, SLOTS, "2026-11-09T07:30");
 	store_fixture_assert_text(fixture, PAPERS, "09 05 02");
 	store_fixture_assert_text(fixture, DUE, "2026-11-10T07:30");
 }
 
 static void
-no_paper_comes_twice_in_a_month_of_days(void)
+no_paper_is_sent_twice_in_a_month(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t start = store_fixture_time("2026-10-10T05:30:00Z");
@@ -192,7 +192,7 @@ no_paper_comes_twice_in_a_month_of_days(void)
 			store_fixture_list(
 			    fixture, day, id, hour % 16 ? "Diffusion" : "Mamba", 0);
 		}
-		if (hour % 24 == 12) { /* Votes rise on what is a day old. */
+		if (hour % 24 == 12) { /* Votes of papers rise after a day. */
 			g_autofree char *id = g_strdup_printf("2611.%05d", hour - 20);
 
 			if (hour > 24)
@@ -209,14 +209,14 @@ no_paper_comes_twice_in_a_month_of_days(void)
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(DISTINCT slot) FROM digest"),
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM digest"));
-	/* One a day, and on the two days of the clock change too. */
+	/* One a day, also on the two days of the clock change. */
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(DISTINCT date) FROM digest"),
 	    ==, 40);
 }
 
 static void
-a_block_beats_every_filter_of_the_same_person(void)
+block_excludes_matches_of_the_same_subscriber_only(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -227,7 +227,7 @@ a_block_beats_every_filter_of_the_same_person(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_add_filter(fixture, ADA, "survey OR mamba", now);
 	store_fixture_add_block(fixture, ADA, "survey upvotes:<10", now);
-	/* Of another person, whom it leaves alone. */
+	/* Of another subscriber, whom it does not affect. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "survey", now);
 	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
 	store_fixture_assert_text(fixture,
@@ -235,7 +235,7 @@ a_block_beats_every_filter_of_the_same_person(void)
 	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
 	    " ORDER BY 1, 2",
 	    "1|2 1|3 2|1 2|3");
-	/* Votes are asked as they are when the digest is made. */
+	/* Votes are those at the time of the digest. */
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1,"
 	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
@@ -249,7 +249,7 @@ a_block_beats_every_filter_of_the_same_person(void)
 	    fixture, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
 }
 
-/* Titles of a person's newest digest, in their order. */
+/* Titles of a subscriber's newest digest, in order. */
 #define TITLES(person)                                                         \
 	"SELECT group_concat(title, '') FROM (SELECT p.title FROM digest_item" \
 	" JOIN paper p ON p.seq = paper_seq WHERE digest_id = (SELECT max(id)" \
@@ -266,7 +266,7 @@ announce(struct store_fixture *fixture, const char *list, const char *day,
 }
 
 static void
-cross_lists_and_new_versions_are_for_those_who_want_them(void)
+cross_lists_and_replacements_follow_preferences(void)
 {
 	static const struct {
 		const char *crosslist, *updates, *titles;
@@ -292,7 +292,7 @@ cross_lists_and_new_versions_are_for_those_who_want_them(void)
 		    LISTING_REPLACE_CROSS, 3);
 		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
 		store_fixture_assert_text(fixture, TITLES("1"), rows[i].titles);
-		/* What another list calls new is new. */
+		/* New in any list is new. */
 		announce(fixture, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
 		    LISTING_NEW, 1);
 		end_all(fixture, now, OUTBOX_SENT);
@@ -302,9 +302,9 @@ cross_lists_and_new_versions_are_for_those_who_want_them(void)
 }
 
 static void
-a_replacement_comes_once_more_to_those_who_want_updates(void)
+replacement_is_sent_again_to_those_who_want_updates(void)
 {
-	/* Each day: what is announced, and where, and who gets it. */
+	/* For each day: the listing and the recipients. */
 	static const struct {
 		const char *day, *list;
 		enum listing_type listing_type;
@@ -332,7 +332,7 @@ a_replacement_comes_once_more_to_those_who_want_updates(void)
 
 		announce(fixture, days[i].list, days[i].day, "2611.00001", "A",
 		    days[i].listing_type, days[i].version);
-		scheduler(fixture, time);
+		build_digests(fixture, time);
 		g_test_message("%s", days[i].day);
 		store_fixture_assert_text(fixture,
 		    "SELECT subscriber_id FROM digest WHERE state = 'live' ORDER BY 1",
@@ -344,9 +344,9 @@ a_replacement_comes_once_more_to_those_who_want_updates(void)
 	    "1|0 1|2 1|3 2|0");
 }
 
-/* Its deliveries are forgotten after 60 days, and it was new before the filter was. */
+/* Deliveries are deleted after 60 days; it was new before the filter existed. */
 static void
-an_old_paper_that_is_replaced_is_not_new(void)
+replaced_old_paper_is_not_new(void)
 {
 	static const struct {
 		const char *updates;
@@ -365,16 +365,16 @@ an_old_paper_that_is_replaced_is_not_new(void)
 		store_fixture_run(fixture, sql);
 		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2609.00001", "A",
 		    LISTING_REPLACE, 2);
-		g_assert_cmpuint(
-		    scheduler(fixture, "2026-11-20T12:00:00Z"), ==, rows[i].digests);
+		g_assert_cmpuint(build_digests(fixture, "2026-11-20T12:00:00Z"), ==,
+		    rows[i].digests);
 	}
 }
 
 static void
-a_block_that_waits_for_arxiv_holds_a_paper_back(void)
+block_that_waits_for_enrichment_delays_a_paper(void)
 {
 	static const struct {
-		const char *categories; /* told, or NULL */
+		const char *categories; /* or NULL: not reported */
 		unsigned digests;       /* after two hours */
 	} rows[] = {{NULL, 1}, {"cs.LG", 1}, {"cs.CV", 0}};
 
@@ -400,11 +400,12 @@ papers_of_a_live_digest_wait_for_its_end(void)
 {
 	static const struct {
 		enum outbox_status end;
-		const char *next; /* papers of the next edition */
+		const char *next; /* papers of the next digest */
 	} rows[] = {
-	    {OUTBOX_SENT, ""}, {OUTBOX_UNKNOWN, ""}, /* given up: it may have arrived */
+	    {OUTBOX_SENT, ""},
+	    {OUTBOX_UNKNOWN, ""}, /* abandoned: it may have arrived */
 	    {OUTBOX_FAILED, "01"},
-	    {OUTBOX_REJECTED, "01"}, /* once is no reason to skip it */
+	    {OUTBOX_REJECTED, "01"}, /* a single rejection does not exclude it */
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -414,9 +415,9 @@ papers_of_a_live_digest_wait_for_its_end(void)
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
-		g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+		g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
 		end_all(fixture, now, rows[i].end);
-		g_assert_cmpuint(scheduler(fixture, "2026-11-22T07:30:00Z"), ==,
+		g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==,
 		    *rows[i].next ? 1 : 0);
 		if (*rows[i].next)
 			store_fixture_assert_text(fixture, PAPERS, rows[i].next);
@@ -424,24 +425,24 @@ papers_of_a_live_digest_wait_for_its_end(void)
 }
 
 static void
-a_paper_that_was_refused_twice_is_skipped(void)
+paper_rejected_twice_is_skipped(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
-	scheduler(fixture, "2026-11-20T13:00:00Z");
+	build_digests(fixture, "2026-11-20T13:00:00Z");
 	end_all(fixture, store_fixture_time("2026-11-20T13:00:00Z"), OUTBOX_REJECTED);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
 	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REJECTED);
 	store_fixture_list(fixture, "2026-11-21", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-22T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
 }
 
 static void
-a_paper_is_eligible_for_thirty_days(void)
+paper_is_eligible_for_thirty_days(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -450,15 +451,15 @@ a_paper_is_eligible_for_thirty_days(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-02T13:00:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
-	scheduler(fixture, "2026-11-02T13:00:00Z");
+	build_digests(fixture, "2026-11-02T13:00:00Z");
 	store_fixture_run(
 	    fixture, "UPDATE subscriber SET state = 'active', is_first_due = 0");
-	g_assert_cmpuint(scheduler(fixture, "2026-12-02T23:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-12-02T23:00:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
 }
 
 static void
-full_then_title_then_count_as_max_says(void)
+details_follow_max(void)
 {
 	enum { MAX = 3, EXTRA = 5 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -477,15 +478,15 @@ full_then_title_then_count_as_max_says(void)
 	    "SELECT shown, min(position), max(position), count(*)"
 	    " FROM digest_item GROUP BY shown",
 	    "0|1|3|3 1|4|203|200 2|204|208|5");
-	/* Those that were only counted count as delivered too. */
+	/* Papers that were only counted count as delivered too. */
 	end_all(fixture, now, OUTBOX_SENT);
 	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
 	    ==, papers);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
 }
 
 static void
-papers_stand_by_votes_then_day_then_id(void)
+papers_are_sorted_by_votes_day_and_id(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -502,26 +503,26 @@ papers_stand_by_votes_then_day_then_id(void)
 }
 
 static void
-a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
+clock_set_back_makes_no_second_digest_of_a_slot(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
-	scheduler(fixture, "2026-11-19T13:00:00Z");
+	build_digests(fixture, "2026-11-19T13:00:00Z");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T08:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T08:00:00Z"), ==, 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	/* As if the due time had been written by a clock that was two days behind. */
+	/* As if a clock two days behind had written the due time. */
 	store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 1");
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T07:45:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T07:45:00Z"), ==, 0);
 	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
 }
 
 static void
-a_clock_that_was_ten_days_ahead_silences_nobody(void)
+due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 {
 	static const char daily[] = "SELECT strftime('%d %H:%M', next_due_at, "
 	                            "'unixepoch') FROM subscriber WHERE id = 1";
@@ -531,55 +532,55 @@ a_clock_that_was_ten_days_ahead_silences_nobody(void)
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
-	scheduler(fixture, "2026-11-19T13:00:00Z");
+	build_digests(fixture, "2026-11-19T13:00:00Z");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T07:30:00Z"), ==, 1);
 	end_all(fixture, store_fixture_time("2026-11-20T07:30:00Z"), OUTBOX_SENT);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	/* Ahead: one edition, in the slot of that day. */
-	g_assert_cmpuint(scheduler(fixture, "2026-11-30T09:00:00Z"), ==, 1);
+	/* Clock ahead: one digest, in the slot of that day. */
+	g_assert_cmpuint(build_digests(fixture, "2026-11-30T09:00:00Z"), ==, 1);
 	end_all(fixture, store_fixture_time("2026-11-30T09:00:00Z"), OUTBOX_SENT);
 	store_fixture_assert_text(fixture, daily, "01 07:30");
-	/* Who comes now looks back to days that are not there yet. */
+	/* A new subscriber looks back from a day in the future. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion",
 	    store_fixture_time("2026-11-30T10:00:00Z"));
-	/* Back: for everybody the next morning is the next one again. */
+	/* Clock set back: the next morning is due again for everybody. */
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T11:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T11:00:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, daily, "21 07:30");
 	store_fixture_assert_text(fixture, late, "21 07:30");
 	store_fixture_assert_text(fixture, PAPERS, "01 02 03");
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "03");
-	/* The slot that had its digest has no other; what comes goes into the next. */
+	/* A slot that has a digest gets no other; new papers go into the next. */
 	store_fixture_list(fixture, "2026-11-29", "2611.00004", "Diffusion", 1);
-	scheduler(fixture, "2026-11-29T07:30:00Z");
+	build_digests(fixture, "2026-11-29T07:30:00Z");
 	end_all(fixture, store_fixture_time("2026-11-29T07:30:00Z"), OUTBOX_SENT);
 	store_fixture_list(fixture, "2026-11-29", "2611.00005", "Diffusion", 1);
-	scheduler(fixture, "2026-11-30T07:30:00Z");
-	scheduler(fixture, "2026-12-01T07:30:00Z");
+	build_digests(fixture, "2026-11-30T07:30:00Z");
+	build_digests(fixture, "2026-12-01T07:30:00Z");
 	store_fixture_assert_text(fixture,
 	    "SELECT slot FROM digest WHERE subscriber_id = 1 AND id > 3 ORDER BY id",
 	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
 }
 
 static void
-putting_the_clock_right_by_minutes_reckons_nothing_again(void)
+clock_correction_by_minutes_changes_no_due_time(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-19T13:00:00Z"));
-	scheduler(fixture, "2026-11-19T13:00:00Z");
-	scheduler(fixture, "2026-11-20T07:40:00Z");
-	scheduler(fixture, "2026-11-20T07:20:00Z");
+	build_digests(fixture, "2026-11-19T13:00:00Z");
+	build_digests(fixture, "2026-11-20T07:40:00Z");
+	build_digests(fixture, "2026-11-20T07:20:00Z");
 	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
-	scheduler(fixture, "2026-11-19T07:20:00Z");
+	build_digests(fixture, "2026-11-19T07:20:00Z");
 	store_fixture_assert_text(fixture, DUE, "2026-11-19T07:30");
 }
 
 static void
-who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
+unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -592,14 +593,16 @@ who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	g_assert_cmpuint(store_fixture_press(fixture, now + 2 * CLOCK_DAY_S), ==, 0);
-	/* Back on the very day: the first edition comes at once again. */
+	/*
+	 * Set back to the day of the subscription: the first digest is immediate again.
+	 */
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 600);
 	g_assert_cmpuint(store_fixture_press(fixture, now + 600), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
 }
 
 static void
-a_digest_that_was_cancelled_frees_its_papers(void)
+cancelled_digest_releases_its_papers(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -617,7 +620,7 @@ a_digest_that_was_cancelled_frees_its_papers(void)
 }
 
 static void
-reasons_tell_each_filter_and_what_it_hit(void)
+reasons_list_each_filter_and_its_hits(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -648,7 +651,7 @@ reasons_tell_each_filter_and_what_it_hit(void)
 }
 
 static void
-reasons_are_in_the_readers_language(void)
+reasons_are_in_the_language_of_the_subscriber(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -666,7 +669,7 @@ reasons_are_in_the_readers_language(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(people); i++)
 		store_fixture_subscribe(
 		    fixture, people[i], "UTC", "diffusion upvotes:>=20", now);
-	/* "xx" is a language that there was once. */
+	/* "xx" was a language once. */
 	store_fixture_run(fixture,
 	    "UPDATE subscriber SET language = CASE id WHEN 2 THEN 'de'"
 	    " ELSE 'xx' END WHERE id > 1");
@@ -683,7 +686,7 @@ reasons_are_in_the_readers_language(void)
 }
 
 static void
-a_long_filter_is_cut_in_its_reason(void)
+long_filter_is_cut_in_its_reason(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -703,7 +706,7 @@ a_long_filter_is_cut_in_its_reason(void)
 }
 
 static void
-a_preview_stores_nothing_and_equals_the_edition(void)
+preview_stores_nothing_and_equals_the_digest(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -725,7 +728,7 @@ a_preview_stores_nothing_and_equals_the_edition(void)
 }
 
 static void
-more_people_than_a_page_get_their_editions(void)
+more_subscribers_than_a_page_get_digests(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -746,7 +749,7 @@ more_people_than_a_page_get_their_editions(void)
 	    ==, 0);
 }
 
-/* Counts the lines of the log that tell of a zone. */
+/* Count log lines about a time zone. */
 static GLogWriterOutput
 count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
@@ -759,7 +762,7 @@ count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer
 }
 
 static void
-a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run(void)
+missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 {
 	if (g_test_subprocess()) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
@@ -781,7 +784,7 @@ a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run(void)
 			g_autofree char *date = g_strdup_printf("2026-11-%d", 20 + day);
 			g_autofree char *id = g_strdup_printf("2611.0001%d", day);
 
-			/* Late in the day, when it has come everywhere. */
+			/* Late in the day, when the day has begun everywhere. */
 			now = store_fixture_time("2026-11-20T23:00:00Z") +
 			      day * CLOCK_DAY_S;
 			store_fixture_list(fixture, date, id, "Diffusion", 1);
@@ -796,7 +799,7 @@ a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run(void)
 }
 
 static void
-a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
+unparsable_filter_does_not_stop_a_digest(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -815,7 +818,7 @@ a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
 }
 
 static void
-what_was_of_the_last_days_when_it_matched_keeps_its_reasons(void)
+relative_date_match_keeps_its_reasons(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -824,8 +827,8 @@ what_was_of_the_last_days_when_it_matched_keeps_its_reasons(void)
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0,"
 	                           " next_due_at = unixepoch('2026-11-25T07:30:00Z')");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-20T13:00:00Z"), ==, 0);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-25T08:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-25T08:00:00Z"), ==, 1);
 	store_fixture_assert_text(fixture,
 	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
 }
@@ -834,35 +837,35 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/edition/" #name, name)
-	ADD(an_edition_waits_for_the_match);
-	ADD(the_same_digest_built_again_has_the_same_message_id);
-	ADD(the_first_edition_comes_at_once_with_the_last_three_days);
-	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);
-	ADD(a_week_asleep_is_one_edition);
-	ADD(no_paper_comes_twice_in_a_month_of_days);
-	ADD(a_block_beats_every_filter_of_the_same_person);
-	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
-	ADD(a_replacement_comes_once_more_to_those_who_want_updates);
-	ADD(an_old_paper_that_is_replaced_is_not_new);
-	ADD(a_block_that_waits_for_arxiv_holds_a_paper_back);
+#define ADD(name) g_test_add_func("/digest_build/" #name, name)
+	ADD(digest_waits_for_matching);
+	ADD(digest_built_again_has_the_same_message_id);
+	ADD(first_digest_is_immediate_and_covers_three_days);
+	ADD(each_day_has_one_slot_and_an_empty_day_only_moves_on);
+	ADD(missed_week_makes_one_digest);
+	ADD(no_paper_is_sent_twice_in_a_month);
+	ADD(block_excludes_matches_of_the_same_subscriber_only);
+	ADD(cross_lists_and_replacements_follow_preferences);
+	ADD(replacement_is_sent_again_to_those_who_want_updates);
+	ADD(replaced_old_paper_is_not_new);
+	ADD(block_that_waits_for_enrichment_delays_a_paper);
 	ADD(papers_of_a_live_digest_wait_for_its_end);
-	ADD(a_paper_that_was_refused_twice_is_skipped);
-	ADD(a_paper_is_eligible_for_thirty_days);
-	ADD(full_then_title_then_count_as_max_says);
-	ADD(papers_stand_by_votes_then_day_then_id);
-	ADD(a_clock_that_is_set_back_makes_no_second_digest_of_a_slot);
-	ADD(a_clock_that_was_ten_days_ahead_silences_nobody);
-	ADD(putting_the_clock_right_by_minutes_reckons_nothing_again);
-	ADD(who_has_left_gets_nothing_and_who_returns_no_paper_again);
-	ADD(a_digest_that_was_cancelled_frees_its_papers);
-	ADD(reasons_tell_each_filter_and_what_it_hit);
-	ADD(reasons_are_in_the_readers_language);
-	ADD(a_long_filter_is_cut_in_its_reason);
-	ADD(a_preview_stores_nothing_and_equals_the_edition);
-	ADD(more_people_than_a_page_get_their_editions);
-	ADD(a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run);
-	ADD(a_filter_that_cannot_be_read_any_more_stops_no_edition);
-	ADD(what_was_of_the_last_days_when_it_matched_keeps_its_reasons);
+	ADD(paper_rejected_twice_is_skipped);
+	ADD(paper_is_eligible_for_thirty_days);
+	ADD(details_follow_max);
+	ADD(papers_are_sorted_by_votes_day_and_id);
+	ADD(clock_set_back_makes_no_second_digest_of_a_slot);
+	ADD(due_times_are_repaired_after_a_clock_was_ten_days_ahead);
+	ADD(clock_correction_by_minutes_changes_no_due_time);
+	ADD(unsubscribed_get_nothing_and_returning_ones_no_paper_again);
+	ADD(cancelled_digest_releases_its_papers);
+	ADD(reasons_list_each_filter_and_its_hits);
+	ADD(reasons_are_in_the_language_of_the_subscriber);
+	ADD(long_filter_is_cut_in_its_reason);
+	ADD(preview_stores_nothing_and_equals_the_digest);
+	ADD(more_subscribers_than_a_page_get_digests);
+	ADD(missing_time_zone_falls_back_to_utc_and_is_logged_once);
+	ADD(unparsable_filter_does_not_stop_a_digest);
+	ADD(relative_date_match_keeps_its_reasons);
 	return g_test_run();
 }

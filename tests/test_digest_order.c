@@ -1,6 +1,5 @@
 /*
- * test_digest_order.c - an edition obeys what the person chose: order, limits, quiet
- * days.
+ * test_digest_order.c - digests follow preferences: order, limits, empty days.
  */
 #include <glib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #define ADA "ada@example.org"
 #define NOW "2026-11-20T13:00:00Z" /* a Friday */
 
-/* Of the newest digest: the end of each id, and how it is shown. */
+/* Of the newest digest: the end of each id, and its detail. */
 #define PAPERS                                                           \
 	"SELECT substr(p.id, -2), shown FROM digest_item i JOIN paper p" \
 	" ON p.seq = i.paper_seq"                                        \
@@ -60,7 +59,7 @@ add_filter(struct store_fixture *fixture, const char *text, int max_papers)
 }
 
 static unsigned
-scheduler(struct store_fixture *fixture, const char *at)
+build_digests(struct store_fixture *fixture, const char *at)
 {
 	return store_fixture_press(fixture, store_fixture_time(at));
 }
@@ -77,7 +76,7 @@ save(struct store_fixture *fixture, const char *day, const char *id, const char 
 }
 
 static void
-papers_stand_in_the_order_that_was_chosen(void)
+papers_are_in_the_chosen_order(void)
 {
 	static const struct {
 		const char *order;
@@ -99,13 +98,13 @@ papers_stand_in_the_order_that_was_chosen(void)
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 		choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
-		g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+		g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 		store_fixture_assert_text(fixture, PAPERS, rows[i].wanted);
 	}
 }
 
 static void
-the_best_of_the_filters_tells_the_score(void)
+best_match_gives_the_score(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -115,12 +114,12 @@ the_best_of_the_filters_tells_the_score(void)
 	    fixture, ADA, "UTC", "kernel OR zebra", store_fixture_time(NOW));
 	add_filter(fixture, "zebra^9", 0);
 	choose(fixture, PREFERENCE_ORDER, "score", NOW);
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02|0 01|0");
 }
 
 static void
-a_filter_shows_no_more_in_full_than_its_max(void)
+filter_max_limits_papers_in_full(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -133,13 +132,13 @@ a_filter_shows_no_more_in_full_than_its_max(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	add_filter(fixture, "kernel", 1);
 	add_filter(fixture, "zebra", 2);
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
-	/* 04 is shown by the second filter's place, and takes it. */
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	/* 04 is shown in full by the second filter, and uses its place. */
 	store_fixture_assert_text(fixture, PAPERS, "01|0 04|0 05|0 02|1 03|1 06|1");
 }
 
 static void
-a_paper_past_the_max_of_a_filter_counts_as_delivered(void)
+paper_beyond_filter_max_counts_as_delivered(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -147,13 +146,13 @@ a_paper_past_the_max_of_a_filter_counts_as_delivered(void)
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	add_filter(fixture, "kernel", 1);
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "01|0 02|1");
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
 }
 
 static void
-a_catch_up_holds_for_the_digest_that_follows_and_no_other(void)
+catch_up_applies_to_the_next_digest_only(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -161,30 +160,30 @@ a_catch_up_holds_for_the_digest_that_follows_and_no_other(void)
 	pb_auto(subscriber) resumed = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 0);
 	paused = profile_pause(
 	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
 	resumed = profile_resume(fixture->store, ADA, 2, "test",
 	    store_fixture_time("2026-11-22T12:00:00Z"), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-22T12:00:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-22T12:00:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "01|0 02|0 03|1");
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT catch_up FROM subscriber"), ==, -1);
 	save(fixture, "2026-11-22", "2611.00004", "Kernel", "", 9);
 	save(fixture, "2026-11-22", "2611.00005", "Kernel", "", 8);
 	save(fixture, "2026-11-22", "2611.00006", "Kernel", "", 7);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-23T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-23T07:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "04|0 05|0 06|0");
 }
 
 static void
-a_catch_up_may_be_more_than_the_max(void)
+catch_up_may_exceed_max(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -192,12 +191,12 @@ a_catch_up_may_be_more_than_the_max(void)
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 1, catch_up = 2");
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "01|0 02|0");
 }
 
 static void
-a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
+empty_day_note_follows_preference_but_is_never_hourly(void)
 {
 	static const struct {
 		const char *frequency;
@@ -217,7 +216,7 @@ a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
 
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-		g_assert_cmpuint(scheduler(fixture, NOW), ==, 0);
+		g_assert_cmpuint(build_digests(fixture, NOW), ==, 0);
 		choose_frequency(fixture, rows[i].frequency, NOW);
 		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
 		for (int hour = 14; hour < 13 + 3 * 24; hour++)
@@ -234,26 +233,26 @@ a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
 }
 
 static void
-a_day_with_papers_has_no_note(void)
+day_with_papers_has_no_note(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	choose(fixture, PREFERENCE_EMPTY, "note", NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 	store_fixture_assert_text(fixture, "SELECT is_note FROM digest", "0");
 }
 
 static void
-at_once_is_at_most_once_an_hour(void)
+immediate_schedule_has_one_digest_per_hour(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	choose_frequency(fixture, "now", NOW);
-	/* Something new every five minutes; the machine is late now and then. */
+	/* A new paper every five minutes; runs are late now and then. */
 	for (int minute = 0; minute < 600; minute += 5) {
 		g_autofree char *id = g_strdup_printf("2611.%05d", minute);
 
@@ -275,21 +274,21 @@ at_once_is_at_most_once_an_hour(void)
 }
 
 static void
-who_changes_to_at_once_after_a_digest_waits_for_an_hour(void)
+change_to_immediate_schedule_waits_for_an_hour(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-	scheduler(fixture, NOW);
+	build_digests(fixture, NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
 	choose_frequency(fixture, "now", "2026-11-21T07:35:00Z");
 	save(fixture, "2026-11-21", "2611.00002", "Kernel", "", 1);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:00:00Z"), ==, 0);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:29:59Z"), ==, 0);
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:30:00Z"), ==, 1);
-	/* The quiet hours that follow are full ones again. */
-	g_assert_cmpuint(scheduler(fixture, "2026-11-21T10:00:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:00:00Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:29:59Z"), ==, 0);
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:30:00Z"), ==, 1);
+	/* The hours that follow are regular again. */
+	g_assert_cmpuint(build_digests(fixture, "2026-11-21T10:00:00Z"), ==, 0);
 	store_fixture_assert_text(fixture, MADE, "21 07:30 21 08:30");
 	store_fixture_assert_text(fixture,
 	    "SELECT strftime('%H:%M', next_due_at, 'unixepoch') FROM subscriber",
@@ -297,7 +296,7 @@ who_changes_to_at_once_after_a_digest_waits_for_an_hour(void)
 }
 
 static void
-what_a_digest_looks_like_is_frozen_with_it(void)
+style_is_frozen_with_the_digest(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -315,7 +314,7 @@ what_a_digest_looks_like_is_frozen_with_it(void)
 	first =
 	    profile_set(fixture->store, ADA, &german, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
 	choose(fixture, PREFERENCE_ABSTRACT, "none", NOW);
 	choose(fixture, PREFERENCE_FORMAT, "text", NOW);
 	choose(fixture, PREFERENCE_ATTACH, "none", NOW);
@@ -330,7 +329,7 @@ what_a_digest_looks_like_is_frozen_with_it(void)
 	g_assert_cmpstr(digest->style.language, ==, "de");
 }
 
-/* One day's whims of a person; what was chosen last holds. */
+/* Random changes of a subscriber on one day; the last one applies. */
 static void
 live_a_day(struct store_fixture *fixture, GRand *rand, const char *address, int64_t now)
 {
@@ -362,7 +361,7 @@ live_a_day(struct store_fixture *fixture, GRand *rand, const char *address, int6
 	g_assert_no_error(error);
 }
 
-/* All that is under way arrives. */
+/* Everything queued is delivered. */
 static void
 deliver(struct store_fixture *fixture)
 {
@@ -379,18 +378,16 @@ deliver(struct store_fixture *fixture)
 	    "UPDATE digest SET state = 'sent' WHERE state = 'live'");
 }
 
-/*
- * Sent at once or cancelled by a pause: whatever people change, nobody has a paper
- * twice, or a slot, and in the end everybody has had them all.
- */
+/* Digests are sent, or cancelled by a pause: whatever subscribers change, no paper or
+ * slot is repeated, and all papers are sent in the end. */
 static void
-a_month_of_pauses_moves_and_changes_gives_every_paper_once(void)
+every_paper_is_sent_once_in_a_month_of_random_changes(void)
 {
 	enum { DAYS = 31, PEOPLE = 8, STEP_MIN = 20 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
 	int64_t begin =
-	    store_fixture_time("2026-10-20T00:00:00Z"); /* a clock change comes */
+	    store_fixture_time("2026-10-20T00:00:00Z"); /* includes a clock change */
 	int papers = 0;
 
 	for (int person = 0; person < PEOPLE; person++) {
@@ -418,7 +415,7 @@ a_month_of_pauses_moves_and_changes_gives_every_paper_once(void)
 
 				live_a_day(fixture, rand, address, now);
 			}
-		/* The last days: nobody stays away. */
+		/* The last days: all subscribers are active. */
 		if (day == DAYS && minute % (24 * 60) == 0)
 			store_fixture_run(fixture,
 			    "UPDATE subscriber SET state = 'active',"
@@ -447,19 +444,19 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(test) g_test_add_func("/arrange/" #test, test)
-	ADD(papers_stand_in_the_order_that_was_chosen);
-	ADD(the_best_of_the_filters_tells_the_score);
-	ADD(a_filter_shows_no_more_in_full_than_its_max);
-	ADD(a_paper_past_the_max_of_a_filter_counts_as_delivered);
-	ADD(a_catch_up_holds_for_the_digest_that_follows_and_no_other);
-	ADD(a_catch_up_may_be_more_than_the_max);
-	ADD(a_quiet_day_is_told_to_who_wants_it_but_not_every_hour);
-	ADD(a_day_with_papers_has_no_note);
-	ADD(at_once_is_at_most_once_an_hour);
-	ADD(who_changes_to_at_once_after_a_digest_waits_for_an_hour);
-	ADD(a_month_of_pauses_moves_and_changes_gives_every_paper_once);
-	ADD(what_a_digest_looks_like_is_frozen_with_it);
+#define ADD(test) g_test_add_func("/digest_order/" #test, test)
+	ADD(papers_are_in_the_chosen_order);
+	ADD(best_match_gives_the_score);
+	ADD(filter_max_limits_papers_in_full);
+	ADD(paper_beyond_filter_max_counts_as_delivered);
+	ADD(catch_up_applies_to_the_next_digest_only);
+	ADD(catch_up_may_exceed_max);
+	ADD(empty_day_note_follows_preference_but_is_never_hourly);
+	ADD(day_with_papers_has_no_note);
+	ADD(immediate_schedule_has_one_digest_per_hour);
+	ADD(change_to_immediate_schedule_waits_for_an_hour);
+	ADD(every_paper_is_sent_once_in_a_month_of_random_changes);
+	ADD(style_is_frozen_with_the_digest);
 #undef ADD
 	return g_test_run();
 }

@@ -1,6 +1,5 @@
 /*
- * test_doc_values.c - what is not told yet waits, days are reckoned, and the reasons
- * are told, for every kind of clause.
+ * test_doc_values.c - missing values, dates and explanations, for every kind of clause.
  */
 #include <string.h>
 
@@ -43,7 +42,7 @@ make_ready(
 }
 
 static void
-what_is_not_told_is_unknown_until_it_is_settled(
+missing_values_are_unknown_until_final(
     struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
@@ -94,9 +93,9 @@ what_is_not_told_is_unknown_until_it_is_settled(
 	}
 }
 
-/* Told, and with nothing of what is asked. */
+/* Reported, but without the value that the clause requires. */
 static void
-what_is_told_without_it_is_false(struct query_fixture *fixture, const void *unused)
+reported_values_that_differ_are_false(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -143,7 +142,8 @@ what_is_told_without_it_is_false(struct query_fixture *fixture, const void *unus
 }
 
 static void
-filters_know_what_they_wait_for(struct query_fixture *fixture, const void *unused)
+filters_know_whether_they_need_enrichment(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -175,7 +175,8 @@ filters_know_what_they_wait_for(struct query_fixture *fixture, const void *unuse
 }
 
 static void
-days_are_reckoned_from_today(struct query_fixture *fixture, const void *unused)
+relative_days_count_from_the_first_day(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *range;
@@ -225,7 +226,7 @@ days_are_reckoned_from_today(struct query_fixture *fixture, const void *unused)
 	    {"999y..", "0001-02-01", "0900-07-31", true},
 	    {"2026-07..7d", "2026-07-10", "2026-07-31", true},
 	    {"2026-07..7d", "2026-07-10", "2026-07-16", false},
-	    /* Without a today, the last appearance is it. */
+	    /* Without a first day, the last listing is the origin. */
 	    {"7d..", "2026-07-23", NULL, true},
 	    {"..1d", "2026-07-23", NULL, false},
 	};
@@ -270,8 +271,7 @@ make_rich(const struct query_fixture *fixture)
 }
 
 static void
-every_kind_of_clause_is_told_to_a_reader(
-    struct query_fixture *fixture, const void *unused)
+every_kind_of_clause_is_explained(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -311,7 +311,7 @@ every_kind_of_clause_is_told_to_a_reader(
 }
 
 static void
-the_tree_is_walked_in_reading_order(struct query_fixture *fixture, const void *unused)
+tree_is_listed_in_reading_order(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		enum query_step_kind kind;
@@ -359,7 +359,7 @@ the_tree_is_walked_in_reading_order(struct query_fixture *fixture, const void *u
 			g_assert_cmpint(step->is_final, ==, rows[i].is_final);
 		g_assert_cmpstr(words->str, ==, rows[i].words);
 	}
-	/* NOT of what is there is a no for good. */
+	/* NOT of an existing value is false for good. */
 	g_assert_cmpint(((struct query_step *)steps->pdata[0])->truth, ==, QUERY_FALSE);
 	g_assert_true(((struct query_step *)steps->pdata[0])->is_final);
 }
@@ -368,7 +368,7 @@ the_tree_is_walked_in_reading_order(struct query_fixture *fixture, const void *u
 #undef U
 #undef T
 
-/* A tokenizer that works while the document is made, and not when facts are cut. */
+/* A tokenizer that works for texts and fails for values. */
 static bool
 fail_to_split(
     void *self, const char *text, size_t len, tokenizer_found found, void *data)
@@ -381,7 +381,7 @@ fail_to_split(
 }
 
 static void
-doc_values_that_cannot_be_cut_are_unknown(
+values_that_cannot_be_tokenized_are_unknown(
     struct query_fixture *fixture, const void *unused)
 {
 	const struct tokenizer broken = {fail_to_split, fixture->tokenizer};
@@ -405,19 +405,19 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_facts/what is not told is unknown until it is settled",
-	    what_is_not_told_is_unknown_until_it_is_settled);
-	ADD_TEST("/query_facts/what is told without it is false",
-	    what_is_told_without_it_is_false);
-	ADD_TEST("/query_facts/filters know what they wait for",
-	    filters_know_what_they_wait_for);
-	ADD_TEST(
-	    "/query_facts/days are reckoned from today", days_are_reckoned_from_today);
-	ADD_TEST("/query_facts/every kind of clause is told to a reader",
-	    every_kind_of_clause_is_told_to_a_reader);
-	ADD_TEST("/query_facts/the tree is walked in reading order",
-	    the_tree_is_walked_in_reading_order);
-	ADD_TEST("/query_facts/facts that cannot be cut are unknown",
-	    doc_values_that_cannot_be_cut_are_unknown);
+	ADD_TEST("/doc_values/missing values are unknown until final",
+	    missing_values_are_unknown_until_final);
+	ADD_TEST("/doc_values/reported values that differ are false",
+	    reported_values_that_differ_are_false);
+	ADD_TEST("/doc_values/filters know whether they need enrichment",
+	    filters_know_whether_they_need_enrichment);
+	ADD_TEST("/doc_values/relative days count from the first day",
+	    relative_days_count_from_the_first_day);
+	ADD_TEST("/doc_values/every kind of clause is explained",
+	    every_kind_of_clause_is_explained);
+	ADD_TEST("/doc_values/tree is listed in reading order",
+	    tree_is_listed_in_reading_order);
+	ADD_TEST("/doc_values/values that cannot be tokenized are unknown",
+	    values_that_cannot_be_tokenized_are_unknown);
 	return g_test_run();
 }

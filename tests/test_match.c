@@ -1,5 +1,6 @@
 /*
- * test_match.c - every filter sees every paper once, and again when votes change.
+ * test_match.c - every filter is matched once with every paper, and again after
+ * changes.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -14,7 +15,7 @@
 
 #define ADA "ada@example.org"
 
-/* What each filter found: "filter:paper state", in order. */
+/* Matches of each filter: "filter:paper state", in order. */
 #define MATCHES                                                     \
 	"SELECT m.filter_id || ':' || substr(p.id, -2) || m.state " \
 	"FROM " STORE_FIXTURE_MATCHES " m"                          \
@@ -33,7 +34,7 @@ run(struct store_fixture *fixture, int64_t now)
 }
 
 static void
-new_papers_are_shown_to_every_filter_once(void)
+every_filter_is_matched_once_with_each_new_paper(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -47,8 +48,8 @@ new_papers_are_shown_to_every_filter_once(void)
 	    fixture, "2026-11-20", "2611.00002", "A diffusion of mamba", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Something else", 1);
 	report = run(fixture, now);
-	/* Two people have one filter: it is asked once, and only of what has its word.
-	 */
+	/* Two subscribers share a filter: it is evaluated once, and only for papers
+	 * with its word. */
 	g_assert_cmpuint(report.papers, ==, 3);
 	g_assert_cmpuint(report.found, ==, 3);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes");
@@ -65,7 +66,7 @@ new_papers_are_shown_to_every_filter_once(void)
 }
 
 static void
-a_changed_text_is_looked_at_again(void)
+changed_text_is_matched_again(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -75,20 +76,20 @@ a_changed_text_is_looked_at_again(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	run(fixture, now);
 	store_fixture_assert_text(fixture, MATCHES, "1:02yes");
-	/* The first gets the word; the second loses it, and what was found stays. */
+	/* The first gets the word; the second loses it, and its match stays. */
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Nothing", 1);
 	g_assert_cmpuint(run(fixture, now).papers, ==, 1);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
-	/* The same text again is no change. */
+	/* The same text again is not a change. */
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 2);
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
 static void
-votes_that_cross_make_a_match_once_and_it_stays(void)
+votes_above_a_threshold_make_one_match_that_stays(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -118,7 +119,7 @@ votes_that_cross_make_a_match_once_and_it_stays(void)
 }
 
 static void
-what_was_never_told_counts_as_false_after_fourteen_days(void)
+missing_values_are_false_after_fourteen_days(void)
 {
 	static const struct {
 		const char *filter;
@@ -155,7 +156,7 @@ what_was_never_told_counts_as_false_after_fourteen_days(void)
 }
 
 static void
-a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
+after_a_clock_jump_nothing_is_final_for_a_day(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -168,7 +169,7 @@ a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
 	store_fixture_list(
 	    fixture, "2026-11-10", "2611.00002", "Diffusion", PAPER_UNKNOWN);
 	run(fixture, now);
-	/* The paper is twenty days old by that clock, and ten in truth. */
+	/* The paper is twenty days old by that clock, but really ten. */
 	run(fixture, leapt);
 	run(fixture, leapt + 6 * CLOCK_HOUR_S);
 	store_fixture_assert_text(
@@ -179,7 +180,8 @@ a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
 	run(fixture, now + 8 * CLOCK_HOUR_S);
 	store_fixture_assert_text(
 	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
-	/* If it was asleep for ten days instead, the last word comes a day later. */
+	/* If the process was suspended for ten days instead, matches are final a day
+	 * later. */
 	run(fixture, leapt);
 	store_fixture_assert_text(
 	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
@@ -188,12 +190,12 @@ a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
 }
 
 static void
-categories_are_waited_for_two_hours_and_no_longer(void)
+categories_are_final_after_two_hours(void)
 {
 	static const struct {
 		const char *filter;
-		const char *categories; /* told after an hour, or NULL */
-		const char *first;      /* at once */
+		const char *categories; /* reported after an hour, or NULL */
+		const char *first;      /* immediately */
 		const char *reported;   /* after an hour and a bit */
 		const char *end;        /* after two hours */
 	} rows[] = {
@@ -206,7 +208,7 @@ categories_are_waited_for_two_hours_and_no_longer(void)
 	    {"diffusion comment:neurips", "cs.LG", "waiting", "", ""},
 	    {"diffusion OR cat:cs.CV", NULL, "yes", "yes", "yes"},
 	    {"other cat:cs.CV", "cs.CV", "", "", ""},
-	    /* Then it goes on waiting for the votes. */
+	    /* Then it still waits for votes. */
 	    {"diffusion cat:cs.CV upvotes:>=9", "cs.CV", "waiting", "waiting",
 	        "waiting"},
 	    {"diffusion cat:cs.CV upvotes:>=9", NULL, "waiting", "waiting", ""},
@@ -248,7 +250,7 @@ categories_are_waited_for_two_hours_and_no_longer(void)
 }
 
 static void
-what_arxiv_tells_too_late_is_not_lost(void)
+late_enrichment_is_matched(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -263,13 +265,13 @@ what_arxiv_tells_too_late_is_not_lost(void)
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
 	run(fixture, now + 5 * CLOCK_HOUR_S);
 	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
-	/* The same again is no news. */
+	/* The same values again are not a change. */
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
 	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).papers, ==, 0);
 }
 
 static void
-links_keywords_and_organizations_are_waited_for_too(void)
+links_keywords_and_organizations_wait_too(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -295,13 +297,13 @@ links_keywords_and_organizations_are_waited_for_too(void)
 	run(fixture, now + 60);
 	store_fixture_assert_text(
 	    fixture, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
-	/* What is not told again stays. */
+	/* Values that are not reported again stay. */
 	store_fixture_save(fixture, "hf", "2026-11-20", now + 120,
 	    store_fixture_paper("2611.00001", "Diffusion", ""));
 	store_fixture_assert_text(fixture,
 	    "SELECT code_url, keywords, organization FROM paper",
 	    "https://example.org/code|video models|An Institute");
-	/* What was told is told otherwise: all filters look again. */
+	/* A changed value: all filters are matched again. */
 	paper = store_fixture_paper("2611.00001", "Diffusion", "");
 	paper->keywords = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->keywords, g_strdup("robots"));
@@ -310,7 +312,7 @@ links_keywords_and_organizations_are_waited_for_too(void)
 }
 
 static void
-a_paper_that_another_source_lists_is_looked_at_again(void)
+paper_listed_by_another_source_is_matched_again(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
@@ -330,7 +332,7 @@ a_paper_that_another_source_lists_is_looked_at_again(void)
 }
 
 static void
-a_filter_added_later_looks_back_fourteen_days(void)
+new_filter_looks_back_fourteen_days(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -344,17 +346,17 @@ a_filter_added_later_looks_back_fourteen_days(void)
 	report = run(fixture, now);
 	g_assert_cmpuint(report.papers, ==, 2);
 	store_fixture_assert_text(fixture, MATCHES, "1:06yes 1:19yes");
-	/* One that somebody has already is not compared anew for another. */
+	/* A filter that another subscriber has is not matched again. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
-	/* In an empty store there is nothing to look back to. */
+	/* In an empty store there are no papers to match. */
 	store_fixture_add_filter(
 	    fixture, ADA, "nothing", now + 40 * (int64_t)CLOCK_DAY_S);
 	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).papers, ==, 0);
 }
 
 static void
-a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it(void)
+relisted_paper_is_new_to_later_filters(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -369,7 +371,7 @@ a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it(void)
 }
 
 static void
-many_pages_of_filters_and_papers_are_matched_whole(void)
+many_pages_of_filters_and_papers_are_matched(void)
 {
 	enum { FILTERS = 450, PAPERS = 1203 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -391,11 +393,11 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	store_fixture_run(fixture, "COMMIT");
 	report = run(fixture, now);
 	g_assert_cmpuint(report.broken, ==, 0);
-	/* Filters that were behind by less have fewer papers to see. */
+	/* Filters that lag less have fewer papers left. */
 	g_assert_cmpuint(report.papers, ==,
 	    (unsigned)store_fixture_number(fixture,
 	        "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
-	/* Each paper is that of one filter, but for those that it had seen. */
+	/* Each paper matches one filter, besides those that had it. */
 	g_assert_cmpint(store_fixture_number(
 	                    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES),
 	    ==,
@@ -425,7 +427,7 @@ ask_to_stop(void *data)
 }
 
 static void
-asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
+stop_ends_a_run_after_a_commit_and_the_next_continues(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -440,7 +442,7 @@ asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
 	sqlite3_commit_hook(fixture->store->db, ask_to_stop, &stop);
 	g_assert_cmpuint(run(fixture, now).found, ==, 0);
 	g_assert_cmpint(stop, ==, 1);
-	/* Nobody gets a digest of a day that is not matched whole. */
+	/* Digests wait until the whole day is matched. */
 	g_assert_true(
 	    digest_build_run(fixture->store, fixture->key, NULL, now, &made, NULL));
 	g_assert_cmpuint(made.due, ==, 0);
@@ -454,7 +456,7 @@ asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
 }
 
 static void
-a_filter_that_cannot_be_read_stops_no_other(void)
+unparsable_filter_does_not_stop_others(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -485,7 +487,7 @@ call_match(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_run_that_fails_anywhere_is_made_good_by_the_next(void)
+failed_run_is_completed_by_the_next(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -502,7 +504,7 @@ a_run_that_fails_anywhere_is_made_good_by_the_next(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00004", "Mamba", 1);
 	now += 5 * CLOCK_DAY_S;
-	/* As if it had run all the time: a clock that leaps is not trusted at once. */
+	/* As if it had run all the time: a clock that jumps is not trusted at once. */
 	store_fixture_run(
 	    fixture, "UPDATE cursor SET value = value + 431000 WHERE name = 'match'");
 	g_assert_cmpuint(
@@ -514,7 +516,7 @@ a_run_that_fails_anywhere_is_made_good_by_the_next(void)
 	    ==, 0);
 }
 
-/* Filters of the crowd that nobody filed: they are shown every paper. */
+/* Add filters without required terms: they are evaluated for every paper. */
 static void
 add_filters(struct store_fixture *fixture, const char *canonical, unsigned count)
 {
@@ -542,16 +544,16 @@ add_papers(struct store_fixture *fixture, unsigned count)
 }
 
 static void
-a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
+matches_per_commit_are_limited(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct match_report report;
 
-	/* Three of them find all papers, the others wait for votes. */
+	/* Three of them match all papers, the others wait for votes. */
 	add_filters(fixture, "diffusion AND upvotes:>=", 200);
 	add_papers(fixture, 250);
 	report = run(fixture, store_fixture_time("2026-11-20T13:00:00Z"));
-	/* Each filter is asked once about either batch of papers. */
+	/* Each filter is evaluated once for each of two batches. */
 	g_assert_cmpuint(report.filters, ==, 2 * 200);
 	g_assert_cmpuint(report.papers, ==, 200 * 250);
 	g_assert_cmpuint(report.found, ==, 3 * 250);
@@ -566,7 +568,7 @@ a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
 }
 
 static void
-more_filters_than_a_page_that_wait_are_asked_again(void)
+waiting_filters_are_rechecked_in_pages(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -587,7 +589,7 @@ more_filters_than_a_page_that_wait_are_asked_again(void)
 	    " GROUP BY paper_seq, state"
 	    " ORDER BY 1",
 	    "1waiting300 1yes1000 2yes1300");
-	/* What waits for good is decided then, page by page. */
+	/* Waiting matches become final, page by page. */
 	report = run(fixture, now + 16 * CLOCK_DAY_S);
 	report = run(fixture, now + 17 * CLOCK_DAY_S + 1);
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM match_pending", "0");
@@ -595,9 +597,9 @@ more_filters_than_a_page_that_wait_are_asked_again(void)
 	    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2300");
 }
 
-/* A change that comes between two pages is for those of the first page too. */
+/* A change between two pages also counts for the filters of the first page. */
 static void
-a_change_between_two_pages_is_seen_by_all_filters(void)
+change_between_two_pages_is_seen_by_all_filters(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -606,7 +608,7 @@ a_change_between_two_pages_is_seen_by_all_filters(void)
 	add_filters(fixture, "diffusion AND upvotes:>=", 900);
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 0);
 	run(fixture, now);
-	/* As a run leaves it that was killed after its first page of filters. */
+	/* State of a run that was killed after its first page of filters. */
 	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('recheck paper', 1),"
 	                           " ('recheck filter', 500)");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 900);
@@ -621,23 +623,23 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/match/" #name, name)
-	ADD(new_papers_are_shown_to_every_filter_once);
-	ADD(a_changed_text_is_looked_at_again);
-	ADD(votes_that_cross_make_a_match_once_and_it_stays);
-	ADD(what_was_never_told_counts_as_false_after_fourteen_days);
-	ADD(a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by);
-	ADD(categories_are_waited_for_two_hours_and_no_longer);
-	ADD(what_arxiv_tells_too_late_is_not_lost);
-	ADD(links_keywords_and_organizations_are_waited_for_too);
-	ADD(a_paper_that_another_source_lists_is_looked_at_again);
-	ADD(a_filter_added_later_looks_back_fourteen_days);
-	ADD(a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it);
-	ADD(many_pages_of_filters_and_papers_are_matched_whole);
-	ADD(asked_to_stop_it_ends_behind_a_commit_and_goes_on_there);
-	ADD(a_filter_that_cannot_be_read_stops_no_other);
-	ADD(a_run_that_fails_anywhere_is_made_good_by_the_next);
-	ADD(a_commit_holds_so_many_matches_and_the_next_one_goes_on);
-	ADD(more_filters_than_a_page_that_wait_are_asked_again);
-	ADD(a_change_between_two_pages_is_seen_by_all_filters);
+	ADD(every_filter_is_matched_once_with_each_new_paper);
+	ADD(changed_text_is_matched_again);
+	ADD(votes_above_a_threshold_make_one_match_that_stays);
+	ADD(missing_values_are_false_after_fourteen_days);
+	ADD(after_a_clock_jump_nothing_is_final_for_a_day);
+	ADD(categories_are_final_after_two_hours);
+	ADD(late_enrichment_is_matched);
+	ADD(links_keywords_and_organizations_wait_too);
+	ADD(paper_listed_by_another_source_is_matched_again);
+	ADD(new_filter_looks_back_fourteen_days);
+	ADD(relisted_paper_is_new_to_later_filters);
+	ADD(many_pages_of_filters_and_papers_are_matched);
+	ADD(stop_ends_a_run_after_a_commit_and_the_next_continues);
+	ADD(unparsable_filter_does_not_stop_others);
+	ADD(failed_run_is_completed_by_the_next);
+	ADD(matches_per_commit_are_limited);
+	ADD(waiting_filters_are_rechecked_in_pages);
+	ADD(change_between_two_pages_is_seen_by_all_filters);
 	return g_test_run();
 }

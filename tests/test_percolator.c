@@ -1,6 +1,6 @@
 /*
- * test_percolator.c - what the crowd of filters finds is what each finds by itself,
- * whatever comes and goes meanwhile, and wherever a run was cut off.
+ * test_percolator.c - batches find the same matches as each filter alone, whatever
+ * changes in between and wherever a run is interrupted.
  *
  * PAPERBOY_LONG=1: more than 20,000 filters and 500 papers instead of a few.
  */
@@ -22,16 +22,16 @@
 #define NOW    "2026-11-20T13:00:00Z"
 #define PEOPLE 8
 
-/* A world that changes at random. */
+/* Random state of a store. */
 struct world {
 	struct store_fixture *fixture;
 	GRand *rand;
 	int64_t now;
-	GPtrArray *papers; /* of struct paper *: not listed yet; NULL when it was */
-	GPtrArray *words;  /* of char *: of all papers, in their order */
+	GPtrArray *papers; /* of struct paper *: NULL once listed */
+	GPtrArray *words;  /* of char *: words of all papers, in order */
 	GPtrArray *names;  /* of char * */
 	unsigned listed, filters;
-	int commits_left; /* until one is refused; 0: none is */
+	int commits_left; /* until one fails; 0: none does */
 };
 
 static const char *const made_up[] = {"diffusion", "model", "models", "deep", "mamba",
@@ -39,7 +39,7 @@ static const char *const made_up[] = {"diffusion", "model", "models", "deep", "m
     "agents", "c++", "vision", "language", "sparse", "attention", "protein"};
 
 static unsigned
-draw(struct world *world, unsigned n)
+random_below(struct world *world, unsigned n)
 {
 	return (unsigned)g_rand_int_range(world->rand, 0, (gint32)n);
 }
@@ -51,11 +51,11 @@ make_up_text(struct world *world, unsigned length)
 
 	for (unsigned i = 0; i < length; i++)
 		g_string_append_printf(text, "%s%s", i ? " " : "",
-		    made_up[draw(world, G_N_ELEMENTS(made_up))]);
+		    made_up[random_below(world, G_N_ELEMENTS(made_up))]);
 	return g_string_free(text, FALSE);
 }
 
-/* Real papers where they are at hand. */
+/* Load real papers when available. */
 static GPtrArray *
 load_papers(unsigned count)
 {
@@ -105,7 +105,7 @@ fill_world(struct world *world, unsigned count)
 			g_ptr_array_add(
 			    paper->authors, g_strdup(model->paper->authors->pdata[n]));
 		paper->upvotes = g_rand_int_range(world->rand, -1, 40);
-		if (draw(world, 2))
+		if (random_below(world, 2))
 			paper->code_url = g_strdup("https://example.org/code");
 		learn_words(world, paper);
 		g_ptr_array_add(world->papers, paper);
@@ -117,14 +117,14 @@ fill_world(struct world *world, unsigned count)
 static void
 append_clause(struct world *world, GString *out)
 {
-	unsigned at = draw(world, world->words->len - 2);
+	unsigned at = random_below(world, world->words->len - 2);
 	const char *word = world->words->pdata[at];
 	const char *next = world->words->pdata[at + 1];
 	const char *third = world->words->pdata[at + 2];
 	g_autofree char *stem =
 	    g_utf8_substring(word, 0, MIN(g_utf8_strlen(word, -1), 5));
 
-	switch (draw(world, 11)) {
+	switch (random_below(world, 11)) {
 	case 0:
 	case 1:
 		g_string_append(out, word);
@@ -143,17 +143,18 @@ append_clause(struct world *world, GString *out)
 		break;
 	case 6:
 		g_string_append_printf(
-		    out, "NEAR(%s %s, %u)", word, third, draw(world, 9));
+		    out, "NEAR(%s %s, %u)", word, third, random_below(world, 9));
 		break;
 	case 7:
 		g_string_append_printf(out, "author:\"%s\"",
-		    (char *)world->names->pdata[draw(world, world->names->len)]);
+		    (char *)
+		        world->names->pdata[random_below(world, world->names->len)]);
 		break;
 	case 8:
-		g_string_append_printf(out, "upvotes:>=%u", draw(world, 40));
+		g_string_append_printf(out, "upvotes:>=%u", random_below(world, 40));
 		break;
 	case 9:
-		g_string_append(out, draw(world, 2) ? "has:code" : "cs.LG");
+		g_string_append(out, random_below(world, 2) ? "has:code" : "cs.LG");
 		break;
 	case 10:
 		g_string_append_printf(out, "=%s", word);
@@ -165,12 +166,12 @@ static void
 append_filter(struct world *world, GString *out, unsigned depth)
 {
 	static const char *const joints[] = {" ", " ", " OR ", " AND NOT "};
-	unsigned n = depth ? 1 + draw(world, 3) : 1;
-	const char *joint = joints[draw(world, G_N_ELEMENTS(joints))];
+	unsigned n = depth ? 1 + random_below(world, 3) : 1;
+	const char *joint = joints[random_below(world, G_N_ELEMENTS(joints))];
 
 	for (unsigned i = 0; i < n; i++) {
 		g_string_append(out, i ? joint : "");
-		if (n == 1 || draw(world, 3)) {
+		if (n == 1 || random_below(world, 3)) {
 			append_clause(world, out);
 			continue;
 		}
@@ -180,9 +181,9 @@ append_filter(struct world *world, GString *out, unsigned depth)
 	}
 }
 
-/* A subscription that is not stored yet, and the hash of its filter. */
+/* A new subscription, and the hash of its filter. */
 static struct subscription *
-draw_subscription(struct world *world, char **hash)
+make_subscription(struct world *world, char **hash)
 {
 	const struct tokenizer *tokenizer = store_get_tokenizer(world->fixture->store);
 	struct subscription *subscription = subscription_new();
@@ -220,20 +221,20 @@ add_filters(struct world *world, unsigned count)
 	g_assert_true(store_begin(world->fixture->store, &transaction, NULL));
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *hash = NULL;
-		pb_auto(subscription) subscription = draw_subscription(world, &hash);
+		pb_auto(subscription) subscription = make_subscription(world, &hash);
 
 		subscription->subscriber_id = 1 + world->filters % PEOPLE;
 		subscription->number = 1 + (int)(world->filters++ / PEOPLE);
-		/* Some are had already. */
+		/* Some exist already. */
 		subscribers_insert_subscription(world->fixture->store, subscription,
 		    hash, load_start(world), world->now, NULL);
 	}
 	g_assert_true(store_commit(&transaction, NULL));
 }
 
-/* Ids that are not looked up with the ones before. */
+/* Leave a gap in the ids, larger than one lookup. */
 static void
-leave_a_gap(struct world *world)
+skip_ids(struct world *world)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "INSERT INTO filter (id, canonical, hash, matched_revision, created_at)"
@@ -256,11 +257,11 @@ change_filters(struct world *world, unsigned count)
 	g_assert_true(store_begin(world->fixture->store, &transaction, NULL));
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *hash = NULL;
-		pb_auto(subscription) subscription = draw_subscription(world, &hash);
+		pb_auto(subscription) subscription = make_subscription(world, &hash);
 		g_autofree char *sql =
 		    g_strdup_printf("SELECT subscriber_id FROM subscription"
 		                    " WHERE id = %u",
-		        subscription ? 1 + draw(world, world->filters) : 0);
+		        subscription ? 1 + random_below(world, world->filters) : 0);
 		const char *id = strrchr(sql, ' ') + 1;
 
 		subscription->id = g_ascii_strtoll(id, NULL, 10);
@@ -280,7 +281,7 @@ remove_filters(struct world *world, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *sql =
 		    g_strdup_printf("DELETE FROM subscription WHERE id = %u",
-		        draw(world, world->filters));
+		        random_below(world, world->filters));
 
 		store_fixture_run(world->fixture, sql);
 	}
@@ -299,9 +300,9 @@ list_papers(struct world *world, unsigned count)
 	}
 }
 
-/* What upkeep does when the archive has grown: twice, so that words change places. */
+/* Rebuild the index as maintenance does: twice, so that words change places. */
 static void
-file_anew(struct world *world)
+rebuild_index(struct world *world)
 {
 	bool is_done = false;
 
@@ -313,7 +314,7 @@ file_anew(struct world *world)
 		g_assert_cmpuint(pages, <, 1000);
 		g_assert_true(
 		    filter_index_rebuild(world->fixture->store, 100, &is_done, NULL));
-		if (draw(world, 4) == 0)
+		if (random_below(world, 4) == 0)
 			return; /* the rest another time */
 	}
 }
@@ -321,16 +322,16 @@ file_anew(struct world *world)
 /* ---- runs ---- */
 
 static int
-refuse_sometimes(void *data)
+fail_sometimes(void *data)
 {
 	struct world *world = data;
 
 	return world->commits_left > 0 && --world->commits_left == 0;
 }
 
-/* As if killed at its nth commit: what was committed before stays. */
+/* Stop at the nth commit, as if killed there. */
 static bool
-run_cut_off(struct world *world, unsigned nth)
+run_interrupted(struct world *world, unsigned nth)
 {
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
@@ -345,9 +346,9 @@ run_cut_off(struct world *world, unsigned nth)
 	return is_done;
 }
 
-/* A letter a paper: "." no, "w" waiting, "y" yes. */
+/* One character per paper: "." no, "w" waiting, "y" yes. */
 static char *
-tell_stored(struct world *world, int64_t filter_id)
+format_stored(struct world *world, int64_t filter_id)
 {
 	g_autofree char *sql =
 	    g_strdup_printf("SELECT group_concat(coalesce((SELECT substr(state, 1, 1)"
@@ -361,7 +362,7 @@ tell_stored(struct world *world, int64_t filter_id)
 }
 
 static char *
-tell_evaluated(const struct query *query, const GPtrArray *documents)
+format_evaluated(const struct query *query, const GPtrArray *documents)
 {
 	GString *reported = g_string_new(NULL);
 
@@ -397,7 +398,7 @@ make_documents(struct world *world)
 	return documents;
 }
 
-/* Every filter that there is, with every paper that there is. */
+/* Compare every filter with every paper. */
 static void
 assert_all_pairs(struct world *world)
 {
@@ -410,8 +411,8 @@ assert_all_pairs(struct world *world)
 		const struct stored_filter *filter = filters->pdata[i];
 		pb_auto(query) query = query_parse_canonical(filter->canonical,
 		    store_get_tokenizer(world->fixture->store), NULL);
-		g_autofree char *stored = tell_stored(world, filter->id);
-		g_autofree char *wanted = tell_evaluated(query, documents);
+		g_autofree char *stored = format_stored(world, filter->id);
+		g_autofree char *wanted = format_evaluated(query, documents);
 
 		if (strcmp(stored, wanted) != 0)
 			g_error("%s:\n%s stored\n%s evaluated", filter->canonical,
@@ -427,7 +428,7 @@ assert_all_pairs(struct world *world)
 }
 
 static void
-the_crowd_finds_what_each_filter_finds_by_itself(void)
+batch_finds_what_each_filter_finds_alone(void)
 {
 	bool is_long = g_getenv("PAPERBOY_LONG") != NULL;
 	unsigned paper_count = is_long ? 500 : 150, most = is_long ? 28000 : 600;
@@ -450,12 +451,12 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 	}
 	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	while (world.filters < most || world.listed < paper_count) {
-		switch (draw(&world, 6)) {
+		switch (random_below(&world, 6)) {
 		case 0:
 			add_filters(&world, MIN(most / 8, most - world.filters));
 			break;
 		case 1:
-			list_papers(&world, 1 + draw(&world, paper_count / 3));
+			list_papers(&world, 1 + random_below(&world, paper_count / 3));
 			break;
 		case 2:
 			change_filters(&world, world.filters / 20);
@@ -464,21 +465,21 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 			remove_filters(&world, world.filters / 20);
 			break;
 		case 4:
-			if (draw(&world, 3) == 0)
-				file_anew(&world);
+			if (random_below(&world, 3) == 0)
+				rebuild_index(&world);
 			break;
 		case 5:
-			leave_a_gap(&world);
+			skip_ids(&world);
 			break;
 		}
-		sqlite3_commit_hook(fixture->store->db, refuse_sometimes, &world);
-		cut_off += !run_cut_off(&world, 1 + draw(&world, 6));
+		sqlite3_commit_hook(fixture->store->db, fail_sometimes, &world);
+		cut_off += !run_interrupted(&world, 1 + random_below(&world, 6));
 		sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	}
 	g_assert_cmpuint(cut_off, >, 5);
-	/* Every commit on the way to the end is one to be cut off at. */
-	sqlite3_commit_hook(fixture->store->db, refuse_sometimes, &world);
-	for (unsigned nth = 1; !run_cut_off(&world, nth); nth++)
+	/* Interrupt the run at each of its commits. */
+	sqlite3_commit_hook(fixture->store->db, fail_sometimes, &world);
+	for (unsigned nth = 1; !run_interrupted(&world, nth); nth++)
 		;
 	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	assert_all_pairs(&world);
@@ -539,7 +540,7 @@ terms_that_are_looked_up_and_walked_by_are_the_same(void)
 }
 
 static void
-a_new_filter_joins_the_crowd_only_between_batches(void)
+new_filter_joins_only_between_batches(void)
 {
 	static const struct {
 		const char *cursors; /* paper 2 is the newest */
@@ -570,7 +571,7 @@ a_new_filter_joins_the_crowd_only_between_batches(void)
 		g_assert_true(
 		    filter_progress_join_batch(fixture->store, 5, &count, NULL));
 		g_assert_cmpuint(count, ==, 0);
-		/* Once all is done it has joined. */
+		/* It has joined at the end. */
 		g_assert_true(match_run(fixture->store, now, &report, NULL));
 		store_fixture_assert_text(
 		    fixture, "SELECT ifnull(matched_revision, '') FROM filter", "");
@@ -583,12 +584,12 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/percolator/the crowd finds what each filter finds by itself",
-	    the_crowd_finds_what_each_filter_finds_by_itself);
+	g_test_add_func("/percolator/batch finds what each filter finds alone",
+	    batch_finds_what_each_filter_finds_alone);
 	g_test_add_func(
 	    "/percolator/terms that are looked up and walked by are the same",
 	    terms_that_are_looked_up_and_walked_by_are_the_same);
-	g_test_add_func("/percolator/a new filter joins the crowd only between batches",
-	    a_new_filter_joins_the_crowd_only_between_batches);
+	g_test_add_func("/percolator/new filter joins only between batches",
+	    new_filter_joins_only_between_batches);
 	return g_test_run();
 }

@@ -1,6 +1,5 @@
 /*
- * test_proximity.c - NEAR means what it means in FTS5, and words are found near each
- * other in one text only.
+ * test_proximity.c - NEAR agrees with FTS5 and stays within one text.
  */
 #include <string.h>
 
@@ -17,8 +16,7 @@ is_found(const struct query_fixture *fixture, const struct query_document *docum
 }
 
 static void
-locale_format_are_near_within_one_text(
-    struct query_fixture *fixture, const void *unused)
+near_matches_within_one_text(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -36,10 +34,10 @@ locale_format_are_near_within_one_text(
 	    {"abs:(reward NEAR/2 hacking)", true},
 	    {"abs:NEAR(reward hacking, 2)", true},
 	    {"text:NEAR(reward hacking, 2)", true},
-	    /* Never across the two. */
+	    /* Not across the two texts. */
 	    {"survey NEAR/99 reward", false},
 	    {"survey NEAR/1 agent", true},
-	    /* The distance is counted from the end of a phrase. */
+	    /* The distance counts from the end of a phrase. */
 	    {"\"reward model\" NEAR/1 hacking", true},
 	    {"\"reward model\" NEAR/9 \"hacking is\"", true},
 	    {"\"reward models may\" NEAR/1 hacking", true},
@@ -49,7 +47,7 @@ locale_format_are_near_within_one_text(
 	    {"c++ NEAR/3 hacking", true},
 	    {"c NEAR/3 hacking", true},
 	    {"c# NEAR/3 hacking", false},
-	    /* Three: every one of them near the last. */
+	    /* Each of three is near the last one. */
 	    {"reward NEAR/2 hacking NEAR/2 in", false},
 	    {"reward NEAR/5 hacking NEAR/5 in", true},
 	    {"reward NEAR/4 hacking NEAR/4 in", false},
@@ -72,7 +70,8 @@ locale_format_are_near_within_one_text(
 }
 
 static void
-every_clump_is_a_hit_with_its_place(struct query_fixture *fixture, const void *unused)
+every_near_match_is_a_hit_with_its_place(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		enum query_field field;
@@ -172,7 +171,7 @@ is_found_by_search(sqlite3 *db, const char *paper, const char *near)
 }
 
 static void
-near_is_what_it_is_in_fts5(struct query_fixture *fixture, const void *unused)
+proximity_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(11);
 	unsigned seen[2] = {0};
@@ -203,10 +202,10 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_near/words are near within one text",
-	    locale_format_are_near_within_one_text);
-	ADD_TEST("/query_near/every clump is a hit with its place",
-	    every_clump_is_a_hit_with_its_place);
-	ADD_TEST("/query_near/near is what it is in FTS5", near_is_what_it_is_in_fts5);
+	ADD_TEST(
+	    "/proximity/near matches within one text", near_matches_within_one_text);
+	ADD_TEST("/proximity/every near match is a hit with its place",
+	    every_near_match_is_a_hit_with_its_place);
+	ADD_TEST("/proximity/proximity agrees with fts5", proximity_agrees_with_fts5);
 	return g_test_run();
 }

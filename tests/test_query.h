@@ -1,5 +1,5 @@
 /*
- * test_query.h - what the tests of the filter language share.
+ * test_query.h - helpers of the tests of the filter language.
  */
 #ifndef PAPERBOY_TESTS_TEST_QUERY_H
 #define PAPERBOY_TESTS_TEST_QUERY_H
@@ -52,7 +52,7 @@ canonical(const struct query_fixture *fixture, const char *text)
 	return query_format(query);
 }
 
-/* Authors are separated by ";". */
+/* @param authors  separated by ";" */
 static inline struct query_document *
 make_document(const struct query_fixture *fixture, const char *title,
     const char *abstract, const char *authors, int64_t upvotes)

@@ -1,5 +1,5 @@
 /*
- * test_query_evaluate.c - which papers a filter finds, which wait, and why.
+ * test_query_evaluate.c - verdicts, hits and explanations of filters.
  */
 #include <string.h>
 
@@ -16,8 +16,7 @@ evaluate(const struct query_fixture *fixture, const struct query_document *docum
 }
 
 static void
-locale_format_match_as_the_language_says(
-    struct query_fixture *fixture, const void *unused)
+words_match_by_text_and_form(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -53,7 +52,7 @@ locale_format_match_as_the_language_says(
 	    {"self-play", true},
 	    {"\"self play\"", true},
 	    {"play-self", false},
-	    /* Prefixes are compared with plain words. */
+	    /* Prefixes match unfolded words. */
 	    {"gener*", true},
 	    {"generative*", true},
 	    {"generatives*", false},
@@ -105,7 +104,7 @@ locale_format_match_as_the_language_says(
 }
 
 static void
-signs_at_the_end_of_a_text_are_seen(struct query_fixture *fixture, const void *unused)
+signs_match_at_the_end_of_a_text(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query_document) document =
 	    make_document(fixture, "From C to C++", "Written in C#.", "", 5);
@@ -148,7 +147,7 @@ names_match_within_one_author(struct query_fixture *fixture, const void *unused)
 	    {"Yann LeCun", "Yann Dupont;Anna LeCun", false},
 	    {"Yann LeCun", "Anna Dupont;Yann LeCun", true},
 	    {"Yann Dupont", "Yann LeCun;Anna Dupont", false},
-	    /* One word is any whole word. */
+	    /* One word matches any whole word. */
 	    {"LeCun", "Yann LeCun", true},
 	    {"Yann", "Yann LeCun", true},
 	    {"LeC", "Yann LeCun", false},
@@ -200,13 +199,14 @@ names_match_within_one_author(struct query_fixture *fixture, const void *unused)
 }
 
 static void
-what_is_not_told_or_may_change_waits(struct query_fixture *fixture, const void *unused)
+missing_and_mutable_fields_are_unknown_until_final(
+    struct query_fixture *fixture, const void *unused)
 {
 	enum { F = QUERY_FALSE, U = QUERY_UNKNOWN, T = QUERY_TRUE };
 	static const struct {
 		const char *text;
 		int64_t upvotes;
-		int truths[3]; /* as told, may change, finally */
+		int truths[3]; /* as reported, may change, all final */
 	} rows[] = {
 	    {"diffusion upvotes:>=20", 5, {F, U, F}},
 	    {"diffusion upvotes:>=20", 20, {T, U, T}},
@@ -259,7 +259,7 @@ what_is_not_told_or_may_change_waits(struct query_fixture *fixture, const void *
 }
 
 static void
-hits_are_told_to_a_reader(struct query_fixture *fixture, const void *unused)
+hits_are_explained_on_one_line(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -306,7 +306,7 @@ hits_are_told_to_a_reader(struct query_fixture *fixture, const void *unused)
 }
 
 static void
-hits_have_their_places(struct query_fixture *fixture, const void *unused)
+hits_have_places(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		enum query_field field;
@@ -343,7 +343,7 @@ hits_have_their_places(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-/* At the bound the line is whole, one character past it is cut at a word. */
+/* At the bound the line is whole; one character beyond it is cut at a word. */
 static void
 explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 {
@@ -355,7 +355,7 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	g_string_append(word, "é");
 	while (g_utf8_strlen(word->str, -1) < BOUNDS_QUERY_EXPLAIN_CHARS - (int)behind)
 		g_string_append_c(word, 'a');
-	for (int past = 0; past < 2; past++) {
+	for (int beyond = 0; beyond < 2; beyond++) {
 		pb_auto(query_document) document =
 		    make_document(fixture, word->str, "", "", 0);
 		g_autofree char *explained = query_explain_text(query, document, NULL);
@@ -363,9 +363,9 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 
 		g_assert_cmpint(chars, <=, BOUNDS_QUERY_EXPLAIN_CHARS);
 		g_assert_true(g_utf8_validate(explained, -1, NULL));
-		g_assert_true(
-		    g_str_has_suffix(explained, past ? " in the …" : " in the title"));
-		if (!past)
+		g_assert_true(g_str_has_suffix(
+		    explained, beyond ? " in the …" : " in the title"));
+		if (!beyond)
 			g_assert_cmpint(chars, ==, BOUNDS_QUERY_EXPLAIN_CHARS);
 		g_string_append_c(word, 'a');
 	}
@@ -389,17 +389,17 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_evaluate/words match as the language says",
-	    locale_format_match_as_the_language_says);
-	ADD_TEST("/query_evaluate/signs at the end of a text are seen",
-	    signs_at_the_end_of_a_text_are_seen);
+	ADD_TEST("/query_evaluate/words match by text and form",
+	    words_match_by_text_and_form);
+	ADD_TEST("/query_evaluate/signs match at the end of a text",
+	    signs_match_at_the_end_of_a_text);
 	ADD_TEST("/query_evaluate/names match within one author",
 	    names_match_within_one_author);
-	ADD_TEST("/query_evaluate/what is not told or may change waits",
-	    what_is_not_told_or_may_change_waits);
-	ADD_TEST(
-	    "/query_evaluate/hits are told to a reader", hits_are_told_to_a_reader);
-	ADD_TEST("/query_evaluate/hits have their places", hits_have_their_places);
+	ADD_TEST("/query_evaluate/missing and mutable fields are unknown until final",
+	    missing_and_mutable_fields_are_unknown_until_final);
+	ADD_TEST("/query_evaluate/hits are explained on one line",
+	    hits_are_explained_on_one_line);
+	ADD_TEST("/query_evaluate/hits have places", hits_have_places);
 	ADD_TEST("/query_evaluate/explanations are bounded", explanations_are_bounded);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_query_format.c - equal filters have one canonical text and one hash.
+ * test_query_format.c - canonical text and hash of filters.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 		const char *text;
 		const char *canonical;
 	} rows[] = {
-	    /* The examples of the language. */
+	    /* Examples of the language. */
 	    {"diffusion", "diffusion"},
 	    {"diffusion model", "diffusion AND model"},
 	    {"\"diffusion model\"", "\"diffusion model\""},
@@ -82,7 +82,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    /* Words. */
 	    {"Models", "model"},
 	    {"Müller", "muller"},
-	    /* Marks on Latin letters are ignored; all others count. */
+	    /* Marks on Latin letters are ignored, others are not. */
 	    {"Việt cafe\u0301 Ğ ǖ", "cafe AND g AND u AND viet"},
 	    {"Łódź", "łodz"},
 	    {"Ørsted", "ørsted"},
@@ -154,7 +154,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    {"upvotes:>=0", "upvotes:>=0"},
 	    {"upvotes:>999999999", "upvotes:>999999999"},
 	    {"upvotes:(3 OR 2..2)", "upvotes:=2 OR upvotes:=3"},
-	    /* These very letters. */
+	    /* Exact words. */
 	    {"=RAG", "=RAG"},
 	    {"=Müller =mu\u0308ller", "=Müller AND =müller"},
 	    {"=GPUs", "=GPUs"},
@@ -228,7 +228,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 }
 
 static void
-the_hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unused)
+hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query) one = must_parse(fixture, "models Diffusion");
 	pb_auto(query) same = must_parse(fixture, "diffusion & model");
@@ -246,7 +246,7 @@ the_hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unu
 }
 
 static void
-changing_filters_are_known(struct query_fixture *fixture, const void *unused)
+time_dependent_filters_are_detected(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query) words = must_parse(fixture, "a OR (title:b NOT au:c)");
 	pb_auto(query) votes = must_parse(fixture, "a (b NOT (c OR upvotes:>3))");
@@ -256,9 +256,9 @@ changing_filters_are_known(struct query_fixture *fixture, const void *unused)
 	g_assert_true(query_is_time_dependent(votes));
 }
 
-/* The longest canonical text that 512 octets can become is still parsed. */
+/* The longest canonical text of a filter of 512 bytes is still parsed. */
 static void
-what_people_may_type_has_a_canonical_text_that_is_parsed(
+longest_typed_filter_has_a_canonical_text_within_bounds(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GString) text = g_string_new("abs:(");
@@ -272,7 +272,7 @@ what_people_may_type_has_a_canonical_text_that_is_parsed(
 		    'b' + i / 20, 'b' + i % 20, 'b' + i / 20);
 	g_string_overwrite(text, text->len - 1, ")");
 	g_assert_cmpuint(text->len, <=, BOUNDS_QUERY_BYTES);
-	/* U+023A takes two octets, in lower case three. */
+	/* U+023A has two bytes, its lower case three. */
 	while (wide->len < BOUNDS_QUERY_BYTES - 1)
 		g_string_append(wide, "Ⱥ");
 	for (int i = 0; i < BOUNDS_QUERY_CANONICAL_BYTES; i++)
@@ -302,12 +302,12 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/query_format/filters have a canonical text",
 	    filters_have_a_canonical_text);
-	ADD_TEST("/query_format/the hash is of the canonical text",
-	    the_hash_is_of_the_canonical_text);
+	ADD_TEST("/query_format/hash is of the canonical text",
+	    hash_is_of_the_canonical_text);
+	ADD_TEST("/query_format/time dependent filters are detected",
+	    time_dependent_filters_are_detected);
 	ADD_TEST(
-	    "/query_format/changing filters are known", changing_filters_are_known);
-	ADD_TEST(
-	    "/query_format/what people may type has a canonical text that is parsed",
-	    what_people_may_type_has_a_canonical_text_that_is_parsed);
+	    "/query_format/longest typed filter has a canonical text within bounds",
+	    longest_typed_filter_has_a_canonical_text_within_bounds);
 	return g_test_run();
 }

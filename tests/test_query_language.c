@@ -1,6 +1,5 @@
 /*
- * test_query_language.c - the language as people are told of it: every field, every
- * example, every name of a category.
+ * test_query_language.c - the documented language: every field, example and category.
  */
 #include <string.h>
 
@@ -8,7 +7,7 @@
 #include "query/parse/field.h"
 #include "test_query.h"
 
-/* A paper about which everything is told, and one that has only just been listed. */
+/* A paper with all fields, and one that has just been listed. */
 static struct query_document *
 make_settled(const struct query_fixture *fixture)
 {
@@ -50,8 +49,8 @@ make_settled(const struct query_fixture *fixture)
 struct row {
 	const char *text;
 	const char *canonical;
-	enum query_verdict reported; /* of the paper of which all is told */
-	enum query_verdict blank;    /* of one that only has words */
+	enum query_verdict reported; /* verdict for the paper with all fields */
+	enum query_verdict blank;    /* verdict for the one with texts only */
 };
 
 static void
@@ -85,7 +84,8 @@ check_rows(const struct query_fixture *fixture, const struct row *rows, size_t n
 #define T QUERY_TRUE
 
 static void
-every_example_means_what_is_told(struct query_fixture *fixture, const void *unused)
+every_example_has_its_canonical_text_and_verdicts(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct row rows[] = {
 	    {"diffusion", "diffusion", T, T},
@@ -128,7 +128,8 @@ every_example_means_what_is_told(struct query_fixture *fixture, const void *unus
 }
 
 static void
-every_field_is_asked(struct query_fixture *fixture, const void *unused)
+every_field_has_an_example_that_parses(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct row rows[] = {
 	    {"title:diffusion", "title:diffusion", T, T},
@@ -238,7 +239,7 @@ every_field_is_asked(struct query_fixture *fixture, const void *unused)
 #undef T
 
 static void
-every_name_and_alias_of_a_field_is_known(
+every_name_and_alias_of_a_field_is_found(
     struct query_fixture *fixture, const void *unused)
 {
 	static const char *const names[] = {"title", "ti", "abstract", "abs", "text",
@@ -254,7 +255,7 @@ every_name_and_alias_of_a_field_is_known(
 		const struct field *field = field_get(i);
 
 		spellings += field->alias ? 2 : 1;
-		/* What is shown as an example is good. */
+		/* The examples in error messages are valid. */
 		query_free(must_parse(fixture, field->example));
 	}
 	g_assert_cmpuint(spellings, ==, G_N_ELEMENTS(names));
@@ -282,7 +283,7 @@ read_manual(void)
 }
 
 static void
-the_manual_page_has_the_fields_of_the_program(
+manual_page_lists_the_fields_of_the_program(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GPtrArray) items = read_manual();
@@ -306,7 +307,7 @@ the_manual_page_has_the_fields_of_the_program(
 }
 
 static void
-every_category_is_known(struct query_fixture *fixture, const void *unused)
+every_category_is_found(struct query_fixture *fixture, const void *unused)
 {
 	static const char *const archives[] = {"astro-ph", "cond-mat", "cs", "econ",
 	    "eess", "gr-qc", "hep-ex", "hep-lat", "hep-ph", "hep-th", "math", "math-ph",
@@ -338,13 +339,14 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_language/every example means what is told",
-	    every_example_means_what_is_told);
-	ADD_TEST("/query_language/every field is asked", every_field_is_asked);
-	ADD_TEST("/query_language/every name and alias of a field is known",
-	    every_name_and_alias_of_a_field_is_known);
-	ADD_TEST("/query_language/the manual page has the fields of the program",
-	    the_manual_page_has_the_fields_of_the_program);
-	ADD_TEST("/query_language/every category is known", every_category_is_known);
+	ADD_TEST("/query_language/every example has its canonical text and verdicts",
+	    every_example_has_its_canonical_text_and_verdicts);
+	ADD_TEST("/query_language/every field has an example that parses",
+	    every_field_has_an_example_that_parses);
+	ADD_TEST("/query_language/every name and alias of a field is found",
+	    every_name_and_alias_of_a_field_is_found);
+	ADD_TEST("/query_language/manual page lists the fields of the program",
+	    manual_page_lists_the_fields_of_the_program);
+	ADD_TEST("/query_language/every category is found", every_category_is_found);
 	return g_test_run();
 }

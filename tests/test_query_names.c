@@ -1,5 +1,5 @@
 /*
- * test_query_names.c - one author is one author, however a source spells the name.
+ * test_query_names.c - names of authors match however a source spells them.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ is_found(const struct query_fixture *fixture, const char *field, const char *ask
 }
 
 static void
-names_of_all_kinds_are_decided(struct query_fixture *fixture, const void *unused)
+names_match_by_spelling(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *asked;
@@ -105,7 +105,7 @@ names_of_all_kinds_are_decided(struct query_fixture *fixture, const void *unused
 	    {"Yann LeCun", "YANN LECUN", true},
 	    {"YANN LECUN", "Yann LeCun", true},
 	    {"LECUN, Y.", "Yann LeCun", true},
-	    /* Chinese names, in letters and in characters. */
+	    /* Chinese names, romanised and in characters. */
 	    {"Xiaoming Wang", "Xiaoming Wang", true},
 	    {"Wang, Xiaoming", "Xiaoming Wang", true},
 	    {"X. Wang", "Xiaoming Wang", true},
@@ -116,7 +116,7 @@ names_of_all_kinds_are_decided(struct query_fixture *fixture, const void *unused
 	    {"Yu", "Yu Wang", true},
 	    {"王小明", "王小明", true},
 	    {"王小明", "王小红", false},
-	    /* Initials without a blank between. */
+	    /* Initials without a space between. */
 	    {"Y.L. Cun", "Yann L. Cun", true},
 	    {"Y.L. Cun", "Y. L. Cun", true},
 	    {"Y.L. Cun", "Yann Le Cun", true},
@@ -138,9 +138,9 @@ names_of_all_kinds_are_decided(struct query_fixture *fixture, const void *unused
 			    rows[i].is_match ? "" : "not ", rows[i].printed);
 }
 
-/* arXiv gives names in TeX, Hugging Face in UTF-8: intake makes them one. */
+/* arXiv gives names in TeX, Hugging Face in UTF-8: both are normalised. */
 static void
-a_name_in_tex_is_the_same_author(struct query_fixture *fixture, const void *unused)
+name_in_tex_matches_the_same_author(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *tex;
@@ -182,8 +182,7 @@ a_name_in_tex_is_the_same_author(struct query_fixture *fixture, const void *unus
 }
 
 static void
-the_first_author_is_the_first_one_printed(
-    struct query_fixture *fixture, const void *unused)
+first_matches_the_first_author_only(struct query_fixture *fixture, const void *unused)
 {
 	static const char authors[] = "Geoffrey E. Hinton;Yann LeCun";
 
@@ -201,11 +200,10 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_names/names of all kinds are decided",
-	    names_of_all_kinds_are_decided);
-	ADD_TEST("/query_names/a name in TeX is the same author",
-	    a_name_in_tex_is_the_same_author);
-	ADD_TEST("/query_names/the first author is the first one printed",
-	    the_first_author_is_the_first_one_printed);
+	ADD_TEST("/query_names/names match by spelling", names_match_by_spelling);
+	ADD_TEST("/query_names/name in tex matches the same author",
+	    name_in_tex_matches_the_same_author);
+	ADD_TEST("/query_names/first matches the first author only",
+	    first_matches_the_first_author_only);
 	return g_test_run();
 }

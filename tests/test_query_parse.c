@@ -1,5 +1,5 @@
 /*
- * test_query_parse.c - what the filter language refuses, with the column.
+ * test_query_parse.c - errors and warnings of the parser, with their columns.
  */
 #include "base/bounds.h"
 #include "test_query.h"
@@ -44,7 +44,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	"\"state space\""
 
 static void
-wrong_filters_are_refused_with_the_column(
+invalid_filters_are_rejected_with_the_column(
     struct query_fixture *fixture, const void *unused)
 {
 	static const struct refusal rows[] = {
@@ -148,7 +148,7 @@ wrong_filters_are_refused_with_the_column(
 	    {"a !", 3, "\"!\" must stand directly before its word"},
 	    {"a, b", 2,
 	        "a comma joins nothing: a space means AND, write OR for either"},
-	    /* Nothing but negatives. */
+	    /* Only negations. */
 	    {"-a", 1,
 	        "this would find every paper without a word: join it by AND to one "
 	        "that "
@@ -182,7 +182,7 @@ wrong_filters_are_refused_with_the_column(
 	    {"au:lecun*", 4, "names are whole words: no \"*\""},
 	    {"+diffusion", 1, "\"+\" may follow a word, not stand before it"},
 	    {"a =#ON", 4, "\"#\" may follow a word, not stand before it"},
-	    /* Characters: columns count characters, not octets. */
+	    /* Columns count characters, not bytes. */
 	    {"a\tb", 2, "a control character stands here"},
 	    {"é\nb", 2, "a control character stands here"},
 	    {"é\x7f", 2, "a control character stands here"},
@@ -198,7 +198,7 @@ wrong_filters_are_refused_with_the_column(
 }
 
 static void
-wrong_values_are_refused_with_what_is_near(
+invalid_values_are_rejected_with_the_closest_one(
     struct query_fixture *fixture, const void *unused)
 {
 #define NO_DAY                                                                      \
@@ -224,7 +224,7 @@ wrong_values_are_refused_with_what_is_near(
 	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
 	    {"cat: cs.CL", 5,
 	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
-	    /* One of a few. */
+	    /* Fixed choices. */
 	    {"has:coed", 5,
 	        "\"has:\" is one of code, project, video; the nearest to \"coed\" is "
 	        "\"code\""},
@@ -286,7 +286,7 @@ wrong_values_are_refused_with_what_is_near(
 }
 
 static void
-wrong_signs_are_refused_with_the_column(
+invalid_signs_are_rejected_with_the_column(
     struct query_fixture *fixture, const void *unused)
 {
 #define DISTANCE "the words between are a number from 1 to 99"
@@ -356,7 +356,7 @@ wrong_signs_are_refused_with_the_column(
 	    {"a OR ^2", 6, STRAY},
 	    {"title:^2", 7,
 	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
-	    /* These very letters. */
+	    /* Exact words. */
 	    {"=", 1, "\"=\" (these very letters) stands directly before its word"},
 	    {"a = b", 3, "\"=\" (these very letters) stands directly before its word"},
 	    {"=\"a b\"", 1,
@@ -378,9 +378,9 @@ wrong_signs_are_refused_with_the_column(
 		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
 }
 
-/* They would split words, or turn text around, where nobody sees it. */
+/* They would invisibly split words or reverse text. */
 static void
-invisible_characters_are_refused_and_named(
+invisible_characters_are_rejected_by_code_point(
     struct query_fixture *fixture, const void *unused)
 {
 	static const gunichar marks[] = {0x00AD, 0x034F, 0x061C, 0x180E, 0x200B, 0x200C,
@@ -422,8 +422,7 @@ repeat(const char *part, unsigned n, const char *end)
 }
 
 static void
-rate_limit_hold_at_the_number_and_not_one_past_it(
-    struct query_fixture *fixture, const void *unused)
+limits_hold_exactly(struct query_fixture *fixture, const void *unused)
 {
 	g_autofree char *bytes = repeat("a", BOUNDS_QUERY_BYTES, "");
 	g_autofree char *bytes_past = repeat("a", BOUNDS_QUERY_BYTES - 1, "é");
@@ -444,7 +443,7 @@ rate_limit_hold_at_the_number_and_not_one_past_it(
 	        "a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, 3m, 1y "
 	        "is wanted"},
 	};
-	const struct refusal past[] = {
+	const struct refusal beyond[] = {
 	    {bytes_past, BOUNDS_QUERY_BYTES, "longer than 512 bytes"},
 	    {terms_past, 2 * BOUNDS_QUERY_TERMS + 1, "more than 40 words and phrases"},
 	    {nested_past, BOUNDS_QUERY_DEPTH + 1,
@@ -455,8 +454,8 @@ rate_limit_hold_at_the_number_and_not_one_past_it(
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
 		query_free(must_parse(fixture, good[i]));
-	for (size_t i = 0; i < G_N_ELEMENTS(past); i++)
-		assert_refused(fixture, &past[i], PB_ERROR_LIMIT);
+	for (size_t i = 0; i < G_N_ELEMENTS(beyond); i++)
+		assert_refused(fixture, &beyond[i], PB_ERROR_LIMIT);
 	for (size_t i = 0; i < G_N_ELEMENTS(past_signs); i++)
 		assert_refused(fixture, &past_signs[i], PB_ERROR_INPUT);
 }
@@ -508,12 +507,12 @@ lower_case_operators_are_words_with_a_warning(
 }
 
 static void
-signs_of_other_languages_are_warned_of(
+signs_of_other_languages_give_a_warning(
     struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
-		const char *warning; /* the beginning of the only one, or NULL */
+		const char *warning; /* beginning of the only one, or NULL */
 	} rows[] = {
 	    {"diffusion[ti]",
 	        "column 10: \"[\" is not searched; a field stands before"},
@@ -562,7 +561,7 @@ signs_of_other_languages_are_warned_of(
 }
 
 static void
-problems_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
+errors_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
 {
 	g_autofree char *long_text = repeat("abcdefg ", 12, "OR");
 	const struct {
@@ -622,7 +621,7 @@ fail_to_split(
 }
 
 static void
-a_tokenizer_that_fails_is_a_temporary_error(
+failing_tokenizer_is_a_temporary_error(
     struct query_fixture *fixture, const void *unused)
 {
 	static const char *const texts[] = {"a", "author:a"};
@@ -645,8 +644,7 @@ a_tokenizer_that_fails_is_a_temporary_error(
 }
 
 static void
-noise_is_parsed_or_refused_and_never_harms(
-    struct query_fixture *fixture, const void *unused)
+random_text_is_parsed_or_rejected(struct query_fixture *fixture, const void *unused)
 {
 	static const char *const bits[] = {"a", "abc", " ", " ", "(", ")", "\"", ":",
 	    "*", "-", "!", "|", "&", "^", ",", "=", ">=", "..", "9", "OR", "AND", "NOT",
@@ -685,25 +683,24 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_parse/wrong filters are refused with the column",
-	    wrong_filters_are_refused_with_the_column);
-	ADD_TEST("/query_parse/wrong values are refused with what is near",
-	    wrong_values_are_refused_with_what_is_near);
-	ADD_TEST("/query_parse/wrong signs are refused with the column",
-	    wrong_signs_are_refused_with_the_column);
-	ADD_TEST("/query_parse/invisible characters are refused and named",
-	    invisible_characters_are_refused_and_named);
-	ADD_TEST("/query_parse/limits hold at the number and not one past it",
-	    rate_limit_hold_at_the_number_and_not_one_past_it);
-	ADD_TEST("/query_parse/lower-case operators are words with a warning",
+	ADD_TEST("/query_parse/invalid filters are rejected with the column",
+	    invalid_filters_are_rejected_with_the_column);
+	ADD_TEST("/query_parse/invalid values are rejected with the closest one",
+	    invalid_values_are_rejected_with_the_closest_one);
+	ADD_TEST("/query_parse/invalid signs are rejected with the column",
+	    invalid_signs_are_rejected_with_the_column);
+	ADD_TEST("/query_parse/invisible characters are rejected by code point",
+	    invisible_characters_are_rejected_by_code_point);
+	ADD_TEST("/query_parse/limits hold exactly", limits_hold_exactly);
+	ADD_TEST("/query_parse/lower case operators are words with a warning",
 	    lower_case_operators_are_words_with_a_warning);
-	ADD_TEST("/query_parse/signs of other languages are warned of",
-	    signs_of_other_languages_are_warned_of);
-	ADD_TEST("/query_parse/problems are shown with a caret",
-	    problems_are_shown_with_a_caret);
-	ADD_TEST("/query_parse/a tokenizer that fails is a temporary error",
-	    a_tokenizer_that_fails_is_a_temporary_error);
-	ADD_TEST("/query_parse/noise is parsed or refused and never harms",
-	    noise_is_parsed_or_refused_and_never_harms);
+	ADD_TEST("/query_parse/signs of other languages give a warning",
+	    signs_of_other_languages_give_a_warning);
+	ADD_TEST("/query_parse/errors are shown with a caret",
+	    errors_are_shown_with_a_caret);
+	ADD_TEST("/query_parse/failing tokenizer is a temporary error",
+	    failing_tokenizer_is_a_temporary_error);
+	ADD_TEST("/query_parse/random text is parsed or rejected",
+	    random_text_is_parsed_or_rejected);
 	return g_test_run();
 }

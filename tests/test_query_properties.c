@@ -1,7 +1,6 @@
 /*
- * test_query_properties.c - random filters on random papers: the matcher
- * agrees with a plain reading of the filter and with SQLite's full-text
- * search, and the canonical text is stable.
+ * test_query_properties.c - random filters on random papers: the matcher agrees with a
+ * plain evaluation and with FTS5, and the canonical text is stable.
  */
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #define ABSTRACT_WORDS 7
 #define MAX_OPERANDS   3
 
-/* Those before LEAF_EXACT are known to FTS5 too. */
+/* FTS5 has the kinds before LEAF_EXACT too. */
 enum kind {
 	LEAF_WORD,
 	LEAF_PHRASE,
@@ -33,14 +32,14 @@ struct expression {
 	enum kind kind;
 	unsigned texts; /* bit 0: title, bit 1: abstract */
 	const char *words[2];
-	int number; /* of votes, of words between, of the category, of the day */
+	int number; /* votes, words between, category or day */
 	unsigned boost;
 	bool is_upper; /* LEAF_EXACT */
 	unsigned n;
 	struct expression *operands[MAX_OPERANDS];
 };
 
-/* In the singular, and some of them prefixes of others. */
+/* Singular; some are prefixes of others. */
 static const char *const vocabulary[] = {
     "alpha", "alphabet", "alpine", "beta", "betamax", "gamma", "müll", "müller"};
 
@@ -51,7 +50,7 @@ struct random_paper {
 	bool is_upper[2][ABSTRACT_WORDS];
 	unsigned n[2];
 	int64_t upvotes;
-	int category; /* the only one; -1: not told */
+	int category; /* the only one; -1: not reported */
 	bool has_code;
 	int day; /* of July 2026, 1 to 9 */
 };
@@ -87,7 +86,7 @@ make_leaf(GRand *rand, bool is_any)
 	return leaf;
 }
 
-/* Each AND begins with what is not negated, and NOT is nowhere else. */
+/* Each AND begins with an operand that is not negated; NOT appears only there. */
 static struct expression *
 make_expression(GRand *rand, int depth, bool is_any)
 {
@@ -117,7 +116,7 @@ make_expression(GRand *rand, int depth, bool is_any)
 	return expression;
 }
 
-/* ---- Spelling: what a person may type for an expression ---- */
+/* ---- Spelling: possible typed texts of an expression ---- */
 
 static void
 type_word(GRand *rand, GString *out, const char *word, bool may_be_plural)
@@ -247,7 +246,7 @@ type_expression(GRand *rand, GString *out, const struct expression *expression)
 	}
 }
 
-/* ---- A plain reading ---- */
+/* ---- Plain evaluation ---- */
 
 static bool
 has_near(const struct random_paper *paper, const struct expression *leaf, unsigned text)
@@ -291,7 +290,7 @@ has_leaf(const struct random_paper *paper, const struct expression *leaf)
 
 static int
 read_plainly(const struct random_paper *paper, const struct expression *expression,
-    int mode) /* one of enum query_mode, or 2: finally */
+    int mode) /* an enum query_mode, or 2: all final */
 {
 	int truth;
 
@@ -389,7 +388,8 @@ make_ready(const struct query_fixture *fixture, const struct random_paper *rando
 }
 
 static void
-the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unused)
+matcher_agrees_with_a_plain_evaluation(
+    struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(3);
 	GString *texts[2] = {g_string_new(NULL), g_string_new(NULL)};
@@ -442,7 +442,7 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 		}
 		free_expression(expression);
 	}
-	/* Papers and filters are such that all three happen, and often. */
+	/* Papers and filters are such that each verdict is frequent. */
 	for (int truth = 0; truth < 3; truth++)
 		g_assert_cmpuint(seen[truth], >, 3000);
 	g_string_free(texts[0], TRUE);
@@ -451,9 +451,9 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 
 /* ---- Terms ---- */
 
-/* Any choice has to do, so each is as likely as another. */
+/* Any choice is valid, so each is equally likely. */
 static bool
-draw_frequency(void *data, const struct term *term, int64_t *papers, GError **error)
+random_frequency(void *data, const struct term *term, int64_t *papers, GError **error)
 {
 	(void)term;
 	(void)error;
@@ -481,11 +481,11 @@ has_a_term(const GPtrArray *terms, GHashTable *listed)
 }
 
 static void
-a_paper_with_none_of_the_terms_is_never_found(
+paper_without_required_terms_never_matches(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
-	const struct document_frequency frequency = {draw_frequency, rand};
+	const struct document_frequency frequency = {random_frequency, rand};
 	GString *texts[2] = {g_string_new(NULL), g_string_new(NULL)};
 	unsigned passed = 0, spared = 0;
 
@@ -555,7 +555,7 @@ write_fts5(GString *out, const struct expression *expression)
 		    expression->kind == LEAF_PREFIX ? " *" : "");
 		return;
 	}
-	/* NOT takes two operands there: (a AND b) NOT c NOT d. */
+	/* NOT has two operands in FTS5: (a AND b) NOT c NOT d. */
 	g_string_append(out, "((");
 	for (unsigned i = 0; i < expression->n; i++) {
 		const struct expression *operand = expression->operands[i];
@@ -615,8 +615,7 @@ fill_table(const struct query_fixture *fixture, GRand *rand,
 }
 
 static void
-the_matcher_agrees_with_the_full_text_search(
-    struct query_fixture *fixture, const void *unused)
+matcher_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(4);
 	struct query_document *documents[PAPERS];
@@ -666,11 +665,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_properties/the matcher reads filters plainly",
-	    the_matcher_reads_filters_plainly);
-	ADD_TEST("/query_properties/a paper with none of the terms is never found",
-	    a_paper_with_none_of_the_terms_is_never_found);
-	ADD_TEST("/query_properties/the matcher agrees with the full-text search",
-	    the_matcher_agrees_with_the_full_text_search);
+	ADD_TEST("/query_properties/matcher agrees with a plain evaluation",
+	    matcher_agrees_with_a_plain_evaluation);
+	ADD_TEST("/query_properties/paper without required terms never matches",
+	    paper_without_required_terms_never_matches);
+	ADD_TEST(
+	    "/query_properties/matcher agrees with fts5", matcher_agrees_with_fts5);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_query_terms.c - which terms a filter is filed under, and which a paper has.
+ * test_query_terms.c - required terms of filters, and terms of papers.
  */
 #include <glib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "query/eval/terms.h"
 #include "test_query.h"
 
-/* In how many papers each is; what is not here was never seen. */
+/* Number of papers with each; others were never seen. */
 static const struct {
 	const char *text;
 	int64_t papers;
@@ -35,7 +35,7 @@ load_frequency(void *data, const struct term *term, int64_t *papers, GError **er
 static const char *const kinds[] = {"always", "word", "pair", "prefix", "name"};
 
 static void
-the_rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *unused)
+rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *filter, *terms;
@@ -133,7 +133,7 @@ append_term(void *data, enum term_kind kind, const char *text)
 }
 
 static void
-a_paper_has_its_words_pairs_beginnings_and_names(
+terms_of_a_paper_are_words_pairs_prefixes_and_names(
     struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query_document) document = make_document(
@@ -146,7 +146,7 @@ a_paper_has_its_words_pairs_beginnings_and_names(
 	g_ptr_array_sort(terms, compare_texts);
 	g_ptr_array_add(terms, NULL);
 	text = g_strjoinv(" ", (char **)terms->pdata);
-	/* No pair goes from one text into the other. */
+	/* Pairs do not span the two texts. */
 	g_assert_cmpstr(text, ==,
 	    "name:ben name:david name:shai pair:ab electron pair:deep model"
 	    " prefix:dee prefix:deep prefix:ele prefix:elec prefix:elect"
@@ -159,11 +159,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_terms/the rarest required terms are chosen",
-	    the_rarest_required_terms_are_chosen);
+	ADD_TEST("/query_terms/rarest required terms are chosen",
+	    rarest_required_terms_are_chosen);
 	ADD_TEST("/query_terms/failing frequency is an error",
 	    failing_frequency_is_an_error);
-	ADD_TEST("/query_terms/a paper has its words, pairs, beginnings and names",
-	    a_paper_has_its_words_pairs_beginnings_and_names);
+	ADD_TEST("/query_terms/terms of a paper are words pairs prefixes and names",
+	    terms_of_a_paper_are_words_pairs_prefixes_and_names);
 	return g_test_run();
 }

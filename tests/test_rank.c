@@ -1,5 +1,5 @@
 /*
- * test_rank.c - the order of what is found, against values reckoned by hand.
+ * test_rank.c - ranking, against values computed by hand.
  */
 #include <glib.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define assert_near(a, b) g_assert_cmpfloat_with_epsilon(a, b, 1e-6)
 
-/* Of 100 papers: "rare" is in 1, "known" in 10, words that begin with "comm" in 50. */
+/* Of 100 papers: "rare" is in 1, "known" in 10, the prefix "comm" in 50. */
 static bool
 count(void *data, const char *word, bool is_prefix, int64_t *papers, GError **error)
 {
@@ -25,7 +25,7 @@ static const struct rank_corpus corpus = {
     .papers = 100, .title_words = 4, .abstract_words = 8, .count = count};
 
 static void
-relevance_is_what_the_formula_says(void)
+relevance_follows_the_formula(void)
 {
 	/* idf: ln(1 + 99.5 / 1.5), ln(1 + 90.5 / 10.5), ln(1 + 50.5 / 50.5) */
 	const double rare = 4.209655409, known = 2.263745260, common = 0.693147181;
@@ -54,10 +54,10 @@ relevance_is_what_the_formula_says(void)
 	    {"\"known rare\"", "known rare a b", "a b c d e f g h", rare * title},
 	    {"known NEAR/2 rare", "known a rare b", "a b c d e f g h", rare * title},
 	    {"comm*", "common a b c", "a b c d e f g h", common * title},
-	    /* What is under a NOT, or not there, adds nothing. */
+	    /* Clauses that are under a NOT or do not match add nothing. */
 	    {"known NOT rare", "known a b c", "rare b c d e f g h", known * title},
 	    {"known OR rare", "known a b c", "a b c d e f g h", known * title},
-	    /* A true clause on no word gives its boost. */
+	    /* A true clause without words adds its boost. */
 	    {"known author:ada^4", "known a b c", "a b c d e f g h", known * title + 4},
 	    {"known author:bob^4", "known a b c", "a b c d e f g h", known * title},
 	};
@@ -114,7 +114,7 @@ fail(void *data, const char *word, bool is_prefix, int64_t *papers, GError **err
 }
 
 static void
-a_lexicon_that_fails_is_told(void)
+failing_lexicon_is_an_error(void)
 {
 	struct rank_corpus broken = corpus;
 	struct query_fixture fixture;
@@ -134,8 +134,8 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/rank/" #name, name)
-	ADD(relevance_is_what_the_formula_says);
+	ADD(relevance_follows_the_formula);
 	ADD(votes_raise_and_age_lowers);
-	ADD(a_lexicon_that_fails_is_told);
+	ADD(failing_lexicon_is_an_error);
 	return g_test_run();
 }

@@ -1,6 +1,6 @@
 /*
  * test_relative_dates.c - relative dates beside clauses that wait: matcher, search and
- * explanation agree with a plain reading of the filter on every day.
+ * explanation agree with a plain evaluation on every day.
  */
 #include <glib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define DAYS   40 /* of simulated time */
 #define PAPERS 60
 #define ROUNDS 40 /* filters */
-#define WAIT   15 /* days after its last listing a paper is decided finally */
+#define WAIT   15 /* days after the last listing until a paper is final */
 
 /* ---- filters ---- */
 
@@ -40,7 +40,7 @@ expression_free(struct expression *expression)
 }
 
 static struct expression *
-draw_expression(GRand *random, int depth)
+random_expression(GRand *random, int depth)
 {
 	struct expression *expression = g_new0(struct expression, 1);
 
@@ -49,9 +49,9 @@ draw_expression(GRand *random, int depth)
 	expression->number =
 	    g_rand_int_range(random, 0, expression->kind == VOTES ? 20 : 9);
 	if (expression->kind >= NOT)
-		expression->operands[0] = draw_expression(random, depth - 1);
+		expression->operands[0] = random_expression(random, depth - 1);
 	if (expression->kind >= AND)
-		expression->operands[1] = draw_expression(random, depth - 1);
+		expression->operands[1] = random_expression(random, depth - 1);
 	return expression;
 }
 
@@ -90,11 +90,11 @@ format_expression(const struct expression *expression)
 /* Days are counted from the first simulated one. */
 struct story {
 	char id[16];
-	int seen;      /* when it is first seen */
-	int listed;    /* the day of that listing */
-	int again;     /* it is listed once more, of that day; or -1 */
-	int backdated; /* a day after `seen` on which a listing of `early` comes; or -1
-	                */
+	int seen;      /* day on which it is first seen */
+	int listed;    /* day of that listing */
+	int again;     /* day of a second listing, or -1 */
+	int backdated; /* a day after `seen` on which a listing of `early` arrives, or
+	                  -1 */
 	int early;
 	int code, organization; /* when they become known, or DAYS */
 	int votes_at[2];        /* when the votes become known, and when they rise */
@@ -102,7 +102,7 @@ struct story {
 };
 
 static void
-draw_story(GRand *random, struct story *story, int number)
+random_story(GRand *random, struct story *story, int number)
 {
 	g_snprintf(story->id, sizeof(story->id), "2611.%05d", number);
 	story->seen = g_rand_int_range(random, 0, 20);
@@ -164,7 +164,7 @@ save_story(struct store_fixture *fixture, const struct story *story, int day)
 		save_listing(fixture, story, day, story->early);
 }
 
-/* ---- a plain reading ---- */
+/* ---- plain evaluation ---- */
 
 static bool
 is_final(const struct story *story, int day)
@@ -178,7 +178,7 @@ is_final(const struct story *story, int day)
 	return day >= last + WAIT;
 }
 
-/* A listing that became known late counts only for a day after the first sight. */
+/* A listing that arrives late counts only for days after the first sight. */
 static bool
 has_day(const struct story *story, int day, int from, int until)
 {
@@ -287,7 +287,7 @@ is_matched(struct store_fixture *fixture, const char *address, const char *id)
 	return store_fixture_number(fixture, sql) > 0;
 }
 
-/* Each person has one filter; what it found on any day stays found. */
+/* Each subscriber has one filter; a match on any day stays. */
 struct trial {
 	struct expression *expression;
 	char *text;
@@ -296,21 +296,21 @@ struct trial {
 };
 
 static void
-draw_trial(
+random_trial(
     struct store_fixture *fixture, GRand *random, struct trial *trial, int number)
 {
 	g_autofree char *inner = NULL;
 
-	trial->expression = draw_expression(random, 3);
+	trial->expression = random_expression(random, 3);
 	inner = format_expression(trial->expression);
 	trial->text = g_strdup_printf("diffusion (%s)", inner);
 	trial->address = g_strdup_printf("p%d@example.org", number);
 	store_fixture_subscribe(fixture, trial->address, "UTC", trial->text, at(-1));
 }
 
-/* Whether filters look at a paper: it may still change, or was listed anew. */
+/* Whether filters are matched with a paper: it may change, or was listed again. */
 static bool
-is_looked_at(const struct story *story, int day)
+is_matched_again(const struct story *story, int day)
 {
 	return day >= story->seen &&
 	       (day == story->seen || day == story->again || day == story->backdated ||
@@ -334,7 +334,7 @@ live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
 
 		for (int j = 0; j < PAPERS; j++)
 			trials[i].is_found[j] |=
-			    is_looked_at(&stories[j], day) &&
+			    is_matched_again(&stories[j], day) &&
 			    read_plainly(expression, &stories[j], day) == QUERY_TRUE;
 		if (day >= stories[asked].seen)
 			assert_explained(
@@ -343,7 +343,7 @@ live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
 }
 
 static void
-matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
+matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(12);
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -352,9 +352,9 @@ matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
 	unsigned found = 0;
 
 	for (int i = 0; i < PAPERS; i++)
-		draw_story(random, &stories[i], i);
+		random_story(random, &stories[i], i);
 	for (int i = 0; i < ROUNDS; i++)
-		draw_trial(fixture, random, &trials[i], i);
+		random_trial(fixture, random, &trials[i], i);
 	for (int day = 0; day <= DAYS; day++)
 		live_a_day(fixture, random, trials, stories, day);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -394,7 +394,7 @@ list_papers(struct store_fixture *fixture, int day)
 		}
 }
 
-/* Each simulated day: papers come, and the day's digests are made and sent. */
+/* Simulate days: papers arrive, and the digests of the day are built and sent. */
 static void
 live(struct store_fixture *fixture, int days)
 {
@@ -433,14 +433,14 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
 	              " NOT NULL OR last_day > '2026-11-06')",
 	    "0");
-	/* A test of the filter shows what is delivered in the end. */
+	/* A backtest of the filter shows the papers that are delivered in the end. */
 	backtest = backtest_run(fixture->store, &request, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(backtest->found, ==, 24);
 }
 
 static void
-no_paper_is_delivered_because_it_has_become_old(void)
+no_paper_is_delivered_because_it_became_old(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -455,8 +455,8 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/relative_dates/" #name, name)
-	ADD(matcher_search_and_why_agree_with_a_plain_reading_for_forty_days);
+	ADD(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days);
 	ADD(papers_without_code_are_delivered_when_the_deadline_passes);
-	ADD(no_paper_is_delivered_because_it_has_become_old);
+	ADD(no_paper_is_delivered_because_it_became_old);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_search.c - the archive's answer is what asking every paper gives, in order.
+ * test_search.c - a search agrees with evaluating every paper, in order.
  */
 #include <glib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ load_class(void *data, const char *folded, GError **error)
 static const struct term_frequencies lexicon = {load_class, NULL};
 
 static void
-an_expression_asks_for_what_words_can_tell(void)
+expression_has_the_words_of_the_filter(void)
 {
 	static const struct {
 		const char *query;
@@ -67,7 +67,7 @@ an_expression_asks_for_what_words_can_tell(void)
 	    {"author:\"LeCun, Y\"", "{authors} : (\"lecun\")"},
 	    {"first:ben-david", "{authors} : (\"ben\" AND \"david\")"},
 	    {"author:yann", "{authors} : (\"yann\")"},
-	    /* Too many ways to write it: its words, one by one. */
+	    /* Too many variants: its words separately. */
 	    {"\"many manya\"",
 	        "{title abstract} : ((\"many0\" OR \"many1\" OR \"many2\" OR \"many3\""
 	        " OR \"many4\" OR \"many5\" OR \"many\") AND (\"manya0\" OR"
@@ -88,7 +88,7 @@ an_expression_asks_for_what_words_can_tell(void)
 }
 
 static void
-a_lexicon_that_fails_is_told(void)
+failing_lexicon_is_an_error(void)
 {
 	static const char *const rows[] = {"broken", "a OR broken", "a NEAR broken",
 	    "a -b broken", "title:\"a broken b\""};
@@ -106,7 +106,7 @@ a_lexicon_that_fails_is_told(void)
 	}
 }
 
-/* ---- the same as asking all ------------------------------------------------- */
+/* ---- agreement with evaluating all papers ---- */
 
 static bool
 note_id(void *data, const struct stored_paper *stored,
@@ -122,7 +122,7 @@ struct everything {
 	struct store_fixture *fixture;
 	GPtrArray *documents; /* of struct query_document * */
 	GPtrArray *ids;       /* of char * */
-	GPtrArray *words;     /* of char *: as papers write them */
+	GPtrArray *words;     /* of char *: as in the papers */
 };
 
 static bool
@@ -166,7 +166,7 @@ append_query(GRand *random, const struct everything *all, int depth, GString *te
 		g_string_append(text, pick(random, all->words));
 		return;
 	case 3: {
-		/* Words that follow each other in some title, most often. */
+		/* Mostly words that are adjacent in some title. */
 		guint at =
 		    (guint)g_rand_int_range(random, 0, (gint)all->words->len - 2);
 
@@ -199,7 +199,7 @@ append_query(GRand *random, const struct everything *all, int depth, GString *te
 	g_string_append_c(text, ')');
 }
 
-/* @return whether the text is a filter at all */
+/* @return whether the text is a valid filter */
 static bool
 compare(const struct everything *all, const char *text, unsigned *found)
 {
@@ -230,7 +230,7 @@ compare(const struct everything *all, const char *text, unsigned *found)
 }
 
 static void
-it_finds_what_asking_every_paper_finds(void)
+search_agrees_with_evaluating_every_paper(void)
 {
 	enum { FILTERS = 600 };
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -265,7 +265,7 @@ end:
 	g_ptr_array_unref(all.words);
 }
 
-/* ---- answers ---------------------------------------------------------------- */
+/* ---- results ---- */
 
 static void
 list(struct store_fixture *fixture, const char *day, const char *id, const char *title,
@@ -301,7 +301,7 @@ search(
 }
 
 static void
-the_best_comes_first(void)
+best_result_comes_first(void)
 {
 	static const struct {
 		const char *query;
@@ -309,7 +309,7 @@ the_best_comes_first(void)
 		const char *since;
 		const char *wanted;
 	} rows[] = {
-	    /* In the title before in the abstract; then votes; then age. */
+	    /* Title before abstract, then votes, then age. */
 	    {"mamba", 9, NULL, "4 3 2 1 of 4"},
 	    {"mamba", 2, NULL, "4 3 of 4"},
 	    {"mamba", 9, "2026-11-01", "3 2 1 of 3"},
@@ -336,7 +336,7 @@ the_best_comes_first(void)
 }
 
 static void
-a_search_asks_so_many_papers_and_says_so(void)
+search_is_limited_and_reports_it(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(query) query =
@@ -361,7 +361,7 @@ a_search_asks_so_many_papers_and_says_so(void)
 }
 
 static void
-what_cannot_be_is_refused(void)
+invalid_searches_are_rejected(void)
 {
 	static const struct {
 		const char *query;
@@ -393,11 +393,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/search/" #name, name)
-	ADD(an_expression_asks_for_what_words_can_tell);
-	ADD(a_lexicon_that_fails_is_told);
-	ADD(it_finds_what_asking_every_paper_finds);
-	ADD(the_best_comes_first);
-	ADD(a_search_asks_so_many_papers_and_says_so);
-	ADD(what_cannot_be_is_refused);
+	ADD(expression_has_the_words_of_the_filter);
+	ADD(failing_lexicon_is_an_error);
+	ADD(search_agrees_with_evaluating_every_paper);
+	ADD(best_result_comes_first);
+	ADD(search_is_limited_and_reports_it);
+	ADD(invalid_searches_are_rejected);
 	return g_test_run();
 }

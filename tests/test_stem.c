@@ -1,5 +1,5 @@
 /*
- * test_stem.c - plurals become singulars, and nothing else changes.
+ * test_stem.c - plurals are folded to singulars, other words are not changed.
  */
 #include <glib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static const struct {
     {"devices", "device"},
     {"aches", "ache"},
     {"zombies", "zombie"},
-    /* What only looks like a plural. */
+    /* Words that only look like plurals. */
     {"gas", "gas"},
     {"bus", "bus"},
     {"its", "its"},
@@ -94,13 +94,13 @@ static const struct {
     {"prairies", "prairie"},
     {"model", "model"},
     {"", ""},
-    /* Three characters in four octets. */
+    /* Three characters in four bytes. */
     {"αβs", "αβs"},
     {"αβγs", "αβγ"},
 };
 
 static void
-plurals_fold(void)
+plurals_fold_to_singulars(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *folded =
@@ -111,7 +111,7 @@ plurals_fold(void)
 }
 
 static void
-folding_twice_is_folding_once(void)
+folding_is_idempotent(void)
 {
 	static const char messages[] = "aehisuxyz";
 	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
@@ -149,10 +149,9 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/plural/plurals fold", plurals_fold);
+	g_test_add_func("/stem/plurals fold to singulars", plurals_fold_to_singulars);
+	g_test_add_func("/stem/folding is idempotent", folding_is_idempotent);
 	g_test_add_func(
-	    "/plural/folding twice is folding once", folding_twice_is_folding_once);
-	g_test_add_func(
-	    "/plural/only the given length is read", only_the_given_length_is_read);
+	    "/stem/only the given length is read", only_the_given_length_is_read);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_tokenizer.c - the tokenizer cuts text as the full-text search does.
+ * test_tokenizer.c - the tokenizer splits text as FTS5 does.
  */
 #include <string.h>
 
@@ -23,8 +23,7 @@ join_tokens(const struct query_fixture *fixture, const char *text, size_t len)
 }
 
 static void
-locale_format_are_cut_with_their_places(
-    struct query_fixture *fixture, const void *unused)
+words_have_their_places(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -51,7 +50,7 @@ locale_format_are_cut_with_their_places(
 }
 
 static void
-only_the_given_length_is_cut(struct query_fixture *fixture, const void *unused)
+only_the_given_length_is_tokenized(struct query_fixture *fixture, const void *unused)
 {
 	g_autofree char *tokens = join_tokens(fixture, "state space", 8);
 
@@ -59,9 +58,9 @@ only_the_given_length_is_cut(struct query_fixture *fixture, const void *unused)
 	g_assert_cmpstr(tokens, ==, "state[0-5]sp[6-8]");
 }
 
-/* The canonical text holds tokens, so a token must be one token again: itself. */
+/* Canonical text consists of tokens, so each must be its own token. */
 static void
-a_token_is_its_own_token(struct query_fixture *fixture, const void *unused)
+token_is_its_own_token(struct query_fixture *fixture, const void *unused)
 {
 	(void)unused;
 	for (gunichar c = 1; c <= 0x10FFFF; c++) {
@@ -121,11 +120,10 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/tokenizer/words are cut with their places",
-	    locale_format_are_cut_with_their_places);
-	ADD_TEST(
-	    "/tokenizer/only the given length is cut", only_the_given_length_is_cut);
-	ADD_TEST("/tokenizer/a token is its own token", a_token_is_its_own_token);
+	ADD_TEST("/tokenizer/words have their places", words_have_their_places);
+	ADD_TEST("/tokenizer/only the given length is tokenized",
+	    only_the_given_length_is_tokenized);
+	ADD_TEST("/tokenizer/token is its own token", token_is_its_own_token);
 	ADD_TEST("/tokenizer/tokens match the words of an index",
 	    tokens_match_the_words_of_an_index);
 	return g_test_run();
