@@ -82,7 +82,7 @@ inbound_fixture_new(void)
 	g_assert_no_error(error);
 	inbound->ada = store_fixture_subscribe(inbound->fixture, ADA, "Europe/Berlin",
 	    "diffusion", store_fixture_time(NOW));
-	store_fixture_press(inbound->fixture, store_fixture_time(NOW));
+	store_fixture_build_digests(inbound->fixture, store_fixture_time(NOW));
 	inbound->sources = factory_new_sources(inbound->settings);
 	inbound->context = (struct command_context){
 	    .store = inbound->fixture->store,

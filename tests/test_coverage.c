@@ -205,8 +205,8 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-02T06:00:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET minute = 510");
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-02T06:00:01Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-02T06:00:01Z")),
 	    ==, 1);
 	store_fixture_assert_text(
 	    fixture, "SELECT coverage FROM digest", "arXiv cs.CL: 3 listed, 3 read");
@@ -226,11 +226,11 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpint(
 	    report.held_until, ==, store_fixture_time("2026-11-03T09:00:00Z"));
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:59:59Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-03T08:59:59Z")),
 	    ==, 0);
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-03T09:00:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-03T09:00:00Z")),
 	    ==, 1);
 	store_fixture_assert_text(fixture,
 	    "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
@@ -248,12 +248,12 @@ an_edition_goes_as_soon_as_the_list_is_there(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-03T08:05:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0");
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:05:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-03T08:05:00Z")),
 	    ==, 0);
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T08:15:00Z"));
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:15:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-03T08:15:00Z")),
 	    ==, 1);
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest_item"), ==, 6);
@@ -282,7 +282,7 @@ what_comes_at_once_or_hourly_waits_for_no_list(void)
 		store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 		    store_fixture_time("2026-11-03T08:05:00Z"));
 		store_fixture_run(fixture, rows[i].sql);
-		g_assert_cmpuint(store_fixture_press(fixture,
+		g_assert_cmpuint(store_fixture_build_digests(fixture,
 		                     store_fixture_time("2026-11-03T08:05:00Z")),
 		    ==, rows[i].digests);
 	}
@@ -318,7 +318,7 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 			    start + day * (int64_t)CLOCK_DAY_S + hours[i] * 3600;
 
 			ask(fixture, &fake, is_working ? deed[i] : DEED_EMPTY, at);
-			digests += store_fixture_press(fixture, at + 60);
+			digests += store_fixture_build_digests(fixture, at + 60);
 			store_fixture_run(fixture,
 			    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
 			    "digest_id, at) SELECT 1, i.paper_seq,"
@@ -333,7 +333,8 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 		    is_working && (deed[0] == DEED_LIST || deed[1] == DEED_LIST ||
 		                      deed[2] == DEED_LIST);
 	}
-	digests += store_fixture_press(fixture, start + 31 * (int64_t)CLOCK_DAY_S);
+	digests +=
+	    store_fixture_build_digests(fixture, start + 31 * (int64_t)CLOCK_DAY_S);
 	store_fixture_run(fixture,
 	    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
 	    "digest_id, at) SELECT 1, i.paper_seq, i.digest_id,"

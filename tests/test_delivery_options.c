@@ -138,7 +138,8 @@ each_key_changes_the_next_digest_as_it_says(void)
 	pb_auto(store_fixture) plain = new_fixture();
 	g_autofree char *usual = NULL;
 
-	g_assert_cmpuint(store_fixture_press(plain, store_fixture_time(NOW)), ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(plain, store_fixture_time(NOW)), ==, 1);
 	usual = compose_newest(plain);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture();
@@ -146,7 +147,8 @@ each_key_changes_the_next_digest_as_it_says(void)
 
 		change(fixture, &rows[i].preferences);
 		g_assert_cmpuint(
-		    store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
+		    1);
 		message = compose_newest(fixture);
 		for (size_t j = 0; j < G_N_ELEMENTS(rows[i].with); j++) {
 			check(rows[i].key, message, rows[i].with[j], true);
@@ -176,7 +178,8 @@ each_key_of_the_rhythm_moves_the_next_digest(void)
 		pb_auto(store_fixture) fixture = new_fixture();
 
 		g_assert_cmpuint(
-		    store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
+		    1);
 		change(fixture, &rows[i].preferences);
 		store_fixture_assert_text(fixture,
 		    "SELECT strftime('%Y-%m-%d %H:%M', next_due_at, 'unixepoch')"
@@ -199,7 +202,8 @@ what_is_set_meanwhile_changes_no_octet_of_a_digest(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *before = NULL;
 
-	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
 	before = compose_newest(fixture);
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
 		g_autofree char *after = NULL;
@@ -230,14 +234,15 @@ a_quiet_day_has_a_line(void)
 		g_autofree char *message = NULL;
 
 		g_assert_cmpuint(
-		    store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
+		    1);
 		store_fixture_run(fixture,
 		    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
 		    " SELECT 1, paper_seq, 1, 0 FROM"
 		    " digest_item; UPDATE digest SET state = 'sent'");
 		preferences.language = rows[i].language;
 		change(fixture, &preferences);
-		g_assert_cmpuint(store_fixture_press(fixture,
+		g_assert_cmpuint(store_fixture_build_digests(fixture,
 		                     store_fixture_time("2026-11-21T06:30:00Z")),
 		    ==, 1);
 		message = compose_newest(fixture);
@@ -259,7 +264,8 @@ a_preview_obeys_what_was_chosen(void)
 	g_autofree char *message = NULL;
 
 	change(fixture, &preferences);
-	store_fixture_press(fixture, store_fixture_time("2026-11-20T12:59:59Z"));
+	store_fixture_build_digests(
+	    fixture, store_fixture_time("2026-11-20T12:59:59Z"));
 	store_fixture_run(fixture, "DELETE FROM outbox; DELETE FROM digest");
 	digest = digest_build_preview(
 	    fixture->store, NULL, 1, store_fixture_time(NOW), &error);

@@ -57,7 +57,7 @@ end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 static unsigned
 build_digests(struct store_fixture *fixture, const char *at)
 {
-	return store_fixture_press(fixture, store_fixture_time(at));
+	return store_fixture_build_digests(fixture, store_fixture_time(at));
 }
 
 static void
@@ -72,7 +72,7 @@ digest_waits_for_matching(void)
 	g_assert_true(
 	    digest_build_run(fixture->store, fixture->key, NULL, now, &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "20");
 }
 
@@ -119,7 +119,7 @@ first_digest_is_immediate_and_covers_three_days(void)
 	store_fixture_list(fixture, "2026-11-17", "2611.00017", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "20 17");
 	store_fixture_assert_text(fixture, "SELECT date FROM digest", "2026-11-20");
 	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
@@ -127,7 +127,7 @@ first_digest_is_immediate_and_covers_three_days(void)
 	                    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
 	    ==, 1);
 	/* Nothing is due a minute later. */
-	g_assert_cmpuint(store_fixture_press(fixture, now + 60), ==, 0);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 0);
 }
 
 static void
@@ -198,7 +198,7 @@ no_paper_is_sent_twice_in_a_month(void)
 			if (hour > 24)
 				store_fixture_list(fixture, day, id, "Diffusion", 5);
 		}
-		digests += store_fixture_press(fixture, now);
+		digests += store_fixture_build_digests(fixture, now);
 		end_all(fixture, now, OUTBOX_SENT);
 	}
 	g_assert_cmpuint(digests, ==, 40);
@@ -229,7 +229,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	store_fixture_add_block(fixture, ADA, "survey upvotes:<10", now);
 	/* Of another subscriber, whom it does not affect. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "survey", now);
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
 	store_fixture_assert_text(fixture,
 	    "SELECT g.subscriber_id, substr(p.id, -1) FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
@@ -244,7 +244,8 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	    "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
 	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
-	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 1);
 	store_fixture_assert_text(
 	    fixture, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
 }
@@ -290,13 +291,14 @@ cross_lists_and_replacements_follow_preferences(void)
 		    LISTING_REPLACE, 2);
 		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00004", "D",
 		    LISTING_REPLACE_CROSS, 3);
-		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 		store_fixture_assert_text(fixture, TITLES("1"), rows[i].titles);
 		/* New in any list is new. */
 		announce(fixture, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
 		    LISTING_NEW, 1);
 		end_all(fixture, now, OUTBOX_SENT);
-		g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==,
+		g_assert_cmpuint(
+		    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==,
 		    strchr(rows[i].titles, 'D') ? 0 : 1);
 	}
 }
@@ -326,7 +328,7 @@ replacement_is_sent_again_to_those_who_want_updates(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", start);
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", start);
 	store_fixture_run(fixture, "UPDATE subscriber SET updates = 'on' WHERE id = 1");
-	store_fixture_press(fixture, start);
+	store_fixture_build_digests(fixture, start);
 	for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
 		g_autofree char *time = g_strconcat(days[i].day, "T08:00:00Z", NULL);
 
@@ -385,13 +387,14 @@ block_that_waits_for_enrichment_delays_a_paper(void)
 		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 		store_fixture_add_block(fixture, ADA, "cat:cs.CV", now);
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 0);
+		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 0);
 		if (rows[i].categories)
 			store_fixture_enrich(
 			    fixture, "2611.00001", rows[i].categories, now + 60);
 		store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 0");
-		g_assert_cmpuint(store_fixture_press(fixture, now + PAPERS_ENRICH_S),
-		    ==, rows[i].digests);
+		g_assert_cmpuint(
+		    store_fixture_build_digests(fixture, now + PAPERS_ENRICH_S), ==,
+		    rows[i].digests);
 	}
 }
 
@@ -414,7 +417,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 		g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
 		end_all(fixture, now, rows[i].end);
 		g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==,
@@ -473,7 +476,7 @@ details_follow_max(void)
 	}
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 3");
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	store_fixture_assert_text(fixture,
 	    "SELECT shown, min(position), max(position), count(*)"
 	    " FROM digest_item GROUP BY shown",
@@ -498,7 +501,7 @@ papers_are_sorted_by_votes_day_and_id(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 7);
 	store_fixture_list(fixture, "2026-11-18", "2611.00005", "Diffusion", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	store_fixture_assert_text(fixture, PAPERS, "05 03 04 02 01");
 }
 
@@ -588,16 +591,17 @@ unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	end_all(fixture, now, OUTBOX_SENT);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(store_fixture_press(fixture, now + 2 * CLOCK_DAY_S), ==, 0);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, now + 2 * CLOCK_DAY_S), ==, 0);
 	/*
 	 * Set back to the day of the subscription: the first digest is immediate again.
 	 */
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 600);
-	g_assert_cmpuint(store_fixture_press(fixture, now + 600), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 600), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");
 }
 
@@ -610,12 +614,12 @@ cancelled_digest_releases_its_papers(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
 	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
 	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 60);
-	g_assert_cmpuint(store_fixture_press(fixture, now + 60), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "01");
 }
 
@@ -636,7 +640,7 @@ reasons_list_each_filter_and_its_hits(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
 	subscription = subscribe_add_filter(
 	    fixture->store, ADA, &named, "test", now, NULL, NULL, &error);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	digest = digests_load(fixture->store, 1, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(digest->entries->len, ==, 1);
@@ -697,7 +701,7 @@ long_filter_is_cut_in_its_reason(void)
 	    "diffusion OR \"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
 	    "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
 	    now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	reasons = store_fixture_text(fixture, "SELECT reasons FROM digest_item");
 	g_assert_true(g_utf8_validate(reasons, -1, NULL));
 	g_assert_nonnull(strstr(reasons, "bbb\xe2\x80\xa6\tDiffusion in the title"));
@@ -717,7 +721,7 @@ preview_stores_nothing_and_equals_the_digest(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	before = store_fixture_hash(fixture);
 	digest = digest_build_preview(fixture->store, NULL, 1, now, &error);
 	g_assert_no_error(error);
@@ -740,7 +744,7 @@ more_subscribers_than_a_page_get_digests(void)
 		store_fixture_subscribe(
 		    fixture, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
 	}
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 82);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 82);
 	g_assert_cmpint(store_fixture_number(fixture,
 	                    "SELECT count(*) FROM subscriber WHERE next_due_at <= 1"),
 	    ==, 0);
@@ -775,7 +779,7 @@ missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 		    fixture, ADA, "America/Los_Angeles", "diffusion", now);
 		store_fixture_subscribe(
 		    fixture, "bob@example.org", "Asia/Tokyo", "diffusion", now);
-		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
 		end_all(fixture, now, OUTBOX_SENT);
 		g_assert_cmpuint(lines, ==, 0);
 		store_fixture_run(
@@ -788,7 +792,8 @@ missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 			now = store_fixture_time("2026-11-20T23:00:00Z") +
 			      day * CLOCK_DAY_S;
 			store_fixture_list(fixture, date, id, "Diffusion", 1);
-			g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+			g_assert_cmpuint(
+			    store_fixture_build_digests(fixture, now), ==, 2);
 			end_all(fixture, now, OUTBOX_SENT);
 			g_assert_cmpuint(lines, ==, day);
 		}
@@ -807,11 +812,11 @@ unparsable_filter_does_not_stop_a_digest(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	store_fixture_run(fixture, "UPDATE filter SET canonical = 'future:('");
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
 	store_fixture_assert_text(fixture,
 	    "SELECT quote(reasons) FROM digest_item WHERE digest_id = 1",
 	    "'diffusion\t'");

@@ -61,7 +61,7 @@ add_filter(struct store_fixture *fixture, const char *text, int max_papers)
 static unsigned
 build_digests(struct store_fixture *fixture, const char *at)
 {
-	return store_fixture_press(fixture, store_fixture_time(at));
+	return store_fixture_build_digests(fixture, store_fixture_time(at));
 }
 
 static void
@@ -220,7 +220,7 @@ empty_day_note_follows_preference_but_is_never_hourly(void)
 		choose_frequency(fixture, rows[i].frequency, NOW);
 		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
 		for (int hour = 14; hour < 13 + 3 * 24; hour++)
-			digests += store_fixture_press(fixture,
+			digests += store_fixture_build_digests(fixture,
 			    store_fixture_time("2026-11-20T00:00:00Z") + hour * 3600);
 		g_assert_cmpuint(digests, ==, rows[i].digests);
 		g_assert_cmpint(store_fixture_number(fixture,
@@ -258,7 +258,7 @@ immediate_schedule_has_one_digest_per_hour(void)
 
 		save(fixture, "2026-11-20", id, "Kernel", "", 1);
 		if (minute % 65)
-			store_fixture_press(fixture, midnight + minute * 60);
+			store_fixture_build_digests(fixture, midnight + minute * 60);
 	}
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >=, 8);
@@ -420,7 +420,7 @@ every_paper_is_sent_once_in_a_month_of_random_changes(void)
 			store_fixture_run(fixture,
 			    "UPDATE subscriber SET state = 'active',"
 			    " paused_until = NULL");
-		store_fixture_press(fixture, now);
+		store_fixture_build_digests(fixture, now);
 		if (g_rand_boolean(rand))
 			deliver(fixture);
 	}

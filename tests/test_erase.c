@@ -115,7 +115,7 @@ new_fixture(int64_t *id)
 		if (i == 75)
 			add_zebra(fixture, now);
 	}
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 151);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 151);
 	*id = store_fixture_number(
 	    fixture, "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
 	store_fixture_run(fixture,
@@ -419,7 +419,7 @@ suppression_unsubscribes_and_keeps_the_first_reason(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	add_zebra(fixture, now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	g_assert_false(erase_suppress(fixture->store, &request, "spam", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
@@ -446,7 +446,7 @@ claim_cancels_mail_to_suppressed_addresses(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	add_zebra(fixture, now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	g_assert_true(suppression_insert(fixture->store, hash, "operator", now, NULL));
 	jobs = outbox_claim(fixture->store,
 	    &(struct outbox_claim){

@@ -41,7 +41,7 @@ begin(struct command_fixture *commands)
 	    commands->fixture, EVA, "survey", commands->options.now - 60);
 	store_fixture_subscribe(commands->fixture, "adam@example.com", "UTC", "robots",
 	    commands->options.now - 60);
-	store_fixture_press(commands->fixture, commands->options.now - 60);
+	store_fixture_build_digests(commands->fixture, commands->options.now - 60);
 }
 
 /* All that is kept about people, but what waits for their word. */

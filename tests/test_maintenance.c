@@ -83,7 +83,7 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "diffusion", now);
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	store_fixture_run(fixture, end);
 	now += MAINTENANCE_OUTBOX_DAYS * (int64_t)CLOCK_DAY_S;
 	g_assert_true(maintenance_run(fixture->store, now, &error));
@@ -123,7 +123,7 @@ filters_that_nobody_has_go_with_their_matches(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "diffusion", now);
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
 	store_fixture_add_filter(fixture, "bob@example.org", "mamba", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	g_assert_true(
 	    subscribe_remove(fixture->store, "bob@example.org", "test", now, &error));
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
@@ -207,7 +207,7 @@ a_run_that_fails_is_due_again(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
-	store_fixture_press(fixture, store_fixture_time(NOW));
+	store_fixture_build_digests(fixture, store_fixture_time(NOW));
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_maintenance, &now, false), >=,
 	    20);

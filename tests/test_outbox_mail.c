@@ -242,7 +242,8 @@ inbox_are_claimed_before_digests(void)
 		store_fixture_subscribe(
 		    fixture, address, "UTC", "diffusion", store_fixture_time(NOW));
 	}
-	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 5);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 5);
 	id = add(fixture, OUTBOX_CONFIRMATION, 0, "new@example.org");
 	first = claim(fixture, 2);
 	g_assert_cmpuint(first->len, ==, 2);
@@ -361,7 +362,7 @@ leaving_cancels_digests_and_not_what_tells_of_it(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	person = store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
-	store_fixture_press(fixture, store_fixture_time(NOW));
+	store_fixture_build_digests(fixture, store_fixture_time(NOW));
 	add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
 	outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);

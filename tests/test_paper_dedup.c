@@ -284,7 +284,7 @@ two_rows_become_one_without_a_second_delivery(void)
 	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
 	store_fixture_save(fixture, "nature", DAY, now,
 	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	store_fixture_run(fixture,
 	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT 1, paper_seq, digest_id, 5"
@@ -298,7 +298,8 @@ two_rows_become_one_without_a_second_delivery(void)
 	store_fixture_assert_text(fixture, IDS, "2611.00001");
 	store_fixture_assert_text(
 	    fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
-	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 0);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM delivered", "1");
 	store_fixture_assert_text(
 	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
@@ -313,7 +314,7 @@ rows_in_messages_on_their_way_wait_to_become_one(void)
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
 	fill_two(fixture, now);
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
@@ -428,8 +429,9 @@ who_would_have_had_a_paper_still_has_it(void)
 	look(fixture, now);
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	store_fixture_assert_text(fixture, "SELECT title FROM paper", "Mamba");
-	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
-	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 0);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
 }
 
 static void

@@ -62,7 +62,8 @@ new_fixture(void)
 
 	store_fixture_subscribe(
 	    fixture, ADA, "Europe/Berlin", "diffusion", store_fixture_time(NOW));
-	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 0);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 0);
 	return fixture;
 }
 
@@ -253,21 +254,21 @@ a_pause_cancels_what_is_unsent_and_frees_its_papers(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-21T06:30:00Z")),
 	    ==, 1);
 	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
 	store_fixture_assert_text(fixture,
 	    "SELECT state, next_due_at, paused_until FROM subscriber", "paused|-|-");
 	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
 	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-21T07:00:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-21T07:00:00Z")),
 	    ==, 0);
 	/* On the day of the slot whose digest was cancelled: that slot is taken. */
 	g_assert_null(resume(fixture, "2026-11-21T08:00:00Z"));
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-21T08:00:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-21T08:00:00Z")),
 	    ==, 1);
 	store_fixture_assert_text(fixture,
 	    "SELECT count(*) FROM digest_item i JOIN digest d"
@@ -291,15 +292,16 @@ what_was_missed_comes_in_one_digest_on_the_day(void)
 
 		store_fixture_list(fixture, date, id, "Diffusion", 3);
 		g_assert_cmpuint(
-		    store_fixture_press(fixture, store_fixture_time(noon)), ==, 0);
+		    store_fixture_build_digests(fixture, store_fixture_time(noon)), ==,
+		    0);
 	}
 	for (int64_t at = store_fixture_time("2026-12-01T00:00:00Z");
 	     at < store_fixture_time("2026-12-01T06:30:00Z"); at += 600)
-		g_assert_cmpuint(store_fixture_press(fixture, at), ==, 0);
+		g_assert_cmpuint(store_fixture_build_digests(fixture, at), ==, 0);
 	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "paused");
 	for (int64_t at = store_fixture_time("2026-12-01T06:30:00Z");
 	     at < store_fixture_time("2026-12-04T00:00:00Z"); at += 600)
-		made += store_fixture_press(fixture, at);
+		made += store_fixture_build_digests(fixture, at);
 	g_assert_cmpuint(made, ==, 1);
 	store_fixture_assert_text(fixture,
 	    "SELECT d.slot, count(*) FROM digest d JOIN digest_item i"
@@ -323,11 +325,11 @@ a_machine_that_slept_over_the_day_makes_one_digest(void)
 	g_assert_null(try_pause(fixture, "3d", NOW));
 	g_assert_true(subscribers_load_next_due(fixture->store, &due, NULL));
 	g_assert_cmpint(due, ==, store_fixture_time("2026-11-23T06:30:00Z"));
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-30T15:00:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-30T15:00:00Z")),
 	    ==, 1);
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-30T15:00:01Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-30T15:00:01Z")),
 	    ==, 0);
 	store_fixture_assert_text(
 	    fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
@@ -430,8 +432,8 @@ only_who_is_paused_resumes_and_who_is_active_pauses(void)
 	g_assert_no_error(error);
 	store_fixture_assert_text(
 	    fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-12-20T09:00:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-12-20T09:00:00Z")),
 	    ==, 0);
 	g_free(says);
 	says = try_pause(fixture, NULL, NOW);
@@ -445,8 +447,8 @@ a_message_under_way_is_not_sent_again_in_the_pause(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(
-	    store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z")),
+	g_assert_cmpuint(store_fixture_build_digests(
+	                     fixture, store_fixture_time("2026-11-21T06:30:00Z")),
 	    ==, 1);
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
@@ -481,7 +483,8 @@ a_pause_is_stored_whole_or_not_at_all(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z"));
+	store_fixture_build_digests(
+	    fixture, store_fixture_time("2026-11-21T06:30:00Z"));
 	g_assert_cmpuint(store_fixture_fail_everywhere(
 	                     fixture, call_pause, (void *)"2026-12-01", true),
 	    >, 5);

@@ -400,7 +400,7 @@ live(struct store_fixture *fixture, int days)
 {
 	for (int day = 0; day <= days; day++) {
 		list_papers(fixture, day);
-		store_fixture_press(fixture, at(day));
+		store_fixture_build_digests(fixture, at(day));
 		store_fixture_run(fixture,
 		    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL,"
 		    " attempt = 1, claimed_at = 1 WHERE state = 'NEW';"

@@ -265,7 +265,8 @@ new_world(void)
 	    fixture, "pending@example.org", "UTC", NULL, store_fixture_time(NOW));
 	store_fixture_subscribe(
 	    fixture, "gone@example.org", "UTC", NULL, store_fixture_time(NOW));
-	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
 	store_fixture_run(fixture,
 	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
 	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"

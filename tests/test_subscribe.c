@@ -193,7 +193,7 @@ who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now + 5, &error));
 	store_fixture_assert_text(
 	    fixture, "SELECT state, next_due_at FROM subscriber", "gone|-");
@@ -226,7 +226,7 @@ a_message_that_is_being_sent_when_somebody_leaves_goes_on(void)
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-	store_fixture_press(fixture, now);
+	store_fixture_build_digests(fixture, now);
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
 	    " next_try_at = NULL");

@@ -80,7 +80,7 @@ make_world(const struct world *world, int64_t now)
 	if (world->is_enriched)
 		store_fixture_enrich(fixture, "2611.00001", "cs.CV cs.LG", now);
 	if (world->is_built)
-		store_fixture_press(fixture, now);
+		store_fixture_build_digests(fixture, now);
 	if (world->then)
 		store_fixture_run(fixture, world->then);
 	return fixture;

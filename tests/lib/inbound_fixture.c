@@ -179,7 +179,8 @@ inbound_fixture_new(unsigned people, unsigned senders)
 		store_fixture_subscribe(
 		    inbound->fixture, address, "UTC", "diffusion", now);
 	}
-	g_assert_cmpuint(store_fixture_press(inbound->fixture, now), ==, people);
+	g_assert_cmpuint(
+	    store_fixture_build_digests(inbound->fixture, now), ==, people);
 	inbound->renderer = render_sample_new_renderer();
 	inbound->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
 	g_mutex_init(&inbound->script.mutex);

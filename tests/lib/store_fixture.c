@@ -269,7 +269,7 @@ store_fixture_add_block(
 }
 
 unsigned
-store_fixture_press(struct store_fixture *fixture, int64_t now)
+store_fixture_build_digests(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report matched = {0};
 	struct digest_build_report made = {0};

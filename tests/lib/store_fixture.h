@@ -104,7 +104,7 @@ void store_fixture_add_block(struct store_fixture *fixture, const char *address,
     const char *filter, int64_t now);
 
 /** Match, and make the editions that are due. @return digests made */
-unsigned store_fixture_press(struct store_fixture *fixture, int64_t now);
+unsigned store_fixture_build_digests(struct store_fixture *fixture, int64_t now);
 
 /** Run SQL; fails the test when SQLite refuses. */
 void store_fixture_run(struct store_fixture *fixture, const char *sql);
