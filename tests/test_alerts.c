@@ -1,5 +1,5 @@
 /*
- * test_alerts.c - the owner is told of what wants a person, once a day each.
+ * test_alerts.c - mail to the owner about problems, once a day each.
  */
 #include "service/health/alerts.h"
 
@@ -12,6 +12,10 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 #define DAY 86400
+
+/* As in the table of checks. */
+#define SOURCE_ALERT_S (3 * 3600)
+#define RELAY_ALERT_S  (15 * 60)
 
 struct command_fixture {
 	struct store_fixture *fixture;
@@ -61,7 +65,7 @@ command_fixture_clear(struct command_fixture *commands)
 }
 
 static unsigned
-look_at(struct command_fixture *commands, int64_t now)
+run_alerts(struct command_fixture *commands, int64_t now)
 {
 	const struct alerts alerts = {
 	    .store = commands->fixture->store,
@@ -78,7 +82,7 @@ look_at(struct command_fixture *commands, int64_t now)
 	return reported;
 }
 
-/* A source that is well at a time, or fails. */
+/* Record an answer of the source. */
 static void
 answer(struct command_fixture *commands, int64_t at, const char *status,
     const char *reason)
@@ -104,7 +108,7 @@ static void
 make_relay_away(struct command_fixture *commands)
 {
 	commands->relay.is_away = true;
-	commands->relay.since = commands->now - ALERTS_RELAY_S;
+	commands->relay.since = commands->now - RELAY_ALERT_S;
 }
 
 static void
@@ -125,11 +129,11 @@ static void
 make_source_fail(struct command_fixture *commands)
 {
 	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
-	answer(commands, commands->now - ALERTS_SOURCE_S, "ok", "NULL");
+	answer(commands, commands->now - SOURCE_ALERT_S, "ok", "NULL");
 	answer(commands, commands->now - 60, "failed", "'no answer'");
 }
 
-/* It answers, but today's list has not come. */
+/* The source answers, but today's list has not come. */
 static void
 make_list_late(struct command_fixture *commands)
 {
@@ -198,7 +202,7 @@ end_all(struct command_fixture *commands, int64_t now)
 	answer(commands, now, "ok", "NULL");
 }
 
-/* One blank for many. */
+/* Collapse runs of blanks. */
 static void
 unfold(char *text)
 {
@@ -211,33 +215,34 @@ unfold(char *text)
 }
 
 static void
-each_is_told_once_a_day_until_it_is_well(void)
+each_problem_is_mailed_once_a_day_while_it_lasts(void)
 {
 	static const struct {
 		void (*make)(struct command_fixture *commands);
 		const char *subject, *word, *advice;
 	} kinds[] = {
-	    {make_relay_away, "Subject: paperboy: the relay does not take mail",
-	        "does not take mail since", "paperboyctl queue retry all"},
-	    {make_domain_paused, "Subject: paperboy: a domain refuses our mail",
-	        "big.example refuses", "look at SPF, DKIM and DMARC"},
+	    {make_relay_away, "Subject: paperboy: the relay does not accept mail",
+	        "does not accept mail since", "paperboyctl queue retry all"},
+	    {make_domain_paused, "Subject: paperboy: a domain rejects our mail",
+	        "big.example rejects", "check SPF, DKIM and DMARC"},
 	    {make_source_late, "Subject: paperboy: source hf", "source hf is late",
 	        "paperboyctl source fetch"},
 	    {make_list_late, "Subject: paperboy: source hf",
-	        "but its list of 2026-11-20 has not come", "paperboyctl source fetch"},
+	        "since its list of 2026-11-20 has not come",
+	        "paperboyctl source fetch"},
 	    {make_source_fail, "Subject: paperboy: source hf", "source hf fails",
 	        "paperboyctl source list"},
-	    {make_quarantine, "Subject: paperboy: letters are quarantined",
-	        "1 letter is quarantined", "paperboyctl inbox list"},
+	    {make_quarantine, "Subject: paperboy: received messages are quarantined",
+	        "1 received message is quarantined", "paperboyctl inbox list"},
 	    {make_crash, "Subject: paperboy: a message is held after crashes",
-	        "paperboyd was killed each time while it sent a message",
+	        "paperboyd was killed each time while it sent 1 message",
 	        "queue release tries once more"},
 	    {make_clock_jump, "Subject: paperboy: the clock jumped",
 	        "the clock jumped forward by 33 days", "check the clock"},
 	    {make_stale, "Subject: paperboy: the database is older than the mail",
-	        "an older copy of it was put back", "queue release or queue drop"},
+	        "database was older than the mail", "queue release or queue drop"},
 	    {make_disk_full, "Subject: paperboy: the disk is nearly full",
-	        "letters are told to come later", "make room"},
+	        "received mail is deferred", "free some space"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -246,11 +251,11 @@ each_is_told_once_a_day_until_it_is_well(void)
 
 		command_fixture_init(&commands);
 		answer(&commands, commands.now, "ok", "NULL");
-		g_assert_cmpuint(look_at(&commands, commands.now), ==, 0);
+		g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
 		g_test_message("%s", kinds[i].subject);
 		kinds[i].make(&commands);
 
-		g_assert_cmpuint(look_at(&commands, commands.now), ==, 1);
+		g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
 		store_fixture_assert_text(commands.fixture,
 		    "SELECT kind, recipient, sender, state FROM outbox WHERE id <> 999",
 		    "notice|owner@news.example||NEW");
@@ -262,32 +267,32 @@ each_is_told_once_a_day_until_it_is_well(void)
 		g_assert_nonnull(strstr(text, kinds[i].word));
 		g_assert_nonnull(strstr(text, kinds[i].advice));
 		g_assert_nonnull(strstr(mail, "Auto-Submitted: auto-generated"));
-		g_assert_cmpuint(look_at(&commands, commands.now + 600), ==, 0);
-		/* The source of those that are not about it goes on well. */
+		g_assert_cmpuint(run_alerts(&commands, commands.now + 600), ==, 0);
+		/* Other problems do not stop the source. */
 		if (!strstr(kinds[i].subject, "source") ||
 		    kinds[i].make == make_list_late)
 			answer(&commands, commands.now + DAY - 1, "not-yet", "NULL");
-		g_assert_cmpuint(look_at(&commands, commands.now + DAY - 1), ==, 0);
-		g_assert_cmpuint(look_at(&commands, commands.now + DAY), ==, 1);
+		g_assert_cmpuint(run_alerts(&commands, commands.now + DAY - 1), ==, 0);
+		g_assert_cmpuint(run_alerts(&commands, commands.now + DAY), ==, 1);
 		end_all(&commands, commands.now + 3 * DAY);
-		g_assert_cmpuint(look_at(&commands, commands.now + 3 * DAY), ==, 0);
+		g_assert_cmpuint(run_alerts(&commands, commands.now + 3 * DAY), ==, 0);
 		store_fixture_assert_idle(commands.fixture);
 		command_fixture_clear(&commands);
 	}
 }
 
 static void
-what_lasts_a_moment_is_not_told(void)
+short_problems_are_not_mailed(void)
 {
 	struct command_fixture commands;
 
 	command_fixture_init(&commands);
-	answer(&commands, commands.now - ALERTS_SOURCE_S + 1, "ok", "NULL");
+	answer(&commands, commands.now - SOURCE_ALERT_S + 1, "ok", "NULL");
 	answer(&commands, commands.now, "failed", "'no answer'");
 	commands.relay.is_away = true;
-	commands.relay.since = commands.now - ALERTS_RELAY_S + 1;
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 0);
-	g_assert_cmpuint(look_at(&commands, commands.now + 1), ==, 2);
+	commands.relay.since = commands.now - RELAY_ALERT_S + 1;
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now + 1), ==, 2);
 	command_fixture_clear(&commands);
 }
 
@@ -302,8 +307,8 @@ dropped_requests_are_reported(void)
 	for (int i = 0; i < 25; i++)
 		g_assert_true(rate_log_save_dropped(
 		    commands.fixture->store, commands.now - 60, NULL));
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 1);
-	g_assert_cmpuint(look_at(&commands, commands.now + 60), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
+	g_assert_cmpuint(run_alerts(&commands, commands.now + 60), ==, 0);
 	mail = store_fixture_text(
 	    commands.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(
@@ -313,7 +318,7 @@ dropped_requests_are_reported(void)
 	g_assert_true(rate_log_save_dropped(
 	    commands.fixture->store, commands.now + 2 * DAY, NULL));
 	answer(&commands, commands.now + 2 * DAY, "ok", "NULL");
-	g_assert_cmpuint(look_at(&commands, commands.now + 2 * DAY), ==, 1);
+	g_assert_cmpuint(run_alerts(&commands, commands.now + 2 * DAY), ==, 1);
 	g_free(mail);
 	mail = store_fixture_text(commands.fixture,
 	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id DESC LIMIT 1");
@@ -321,9 +326,9 @@ dropped_requests_are_reported(void)
 	command_fixture_clear(&commands);
 }
 
-/* Bad, well and bad again within a day is one mail; several at once too. */
+/* A problem that comes back within a day is one mail; so are several at once. */
 static void
-all_that_is_due_is_one_mail(void)
+problems_of_one_check_share_a_mail(void)
 {
 	struct command_fixture commands;
 	g_autofree char *mail = NULL;
@@ -332,21 +337,21 @@ all_that_is_due_is_one_mail(void)
 	answer(&commands, commands.now, "ok", "NULL");
 	quarantine(&commands);
 	make_relay_away(&commands);
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 2);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 2);
 	mail = store_fixture_text(
 	    commands.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
-	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 things want you"));
+	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 problems"));
 	end_all(&commands, commands.now + 60);
-	g_assert_cmpuint(look_at(&commands, commands.now + 120), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now + 120), ==, 0);
 	quarantine(&commands);
-	g_assert_cmpuint(look_at(&commands, commands.now + 180), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now + 180), ==, 0);
 	/* The clock is set back by a week: it is not silenced for that long. */
-	g_assert_cmpuint(look_at(&commands, commands.now - 7 * DAY), ==, 1);
+	g_assert_cmpuint(run_alerts(&commands, commands.now - 7 * DAY), ==, 1);
 	command_fixture_clear(&commands);
 }
 
 static void
-switched_off_nothing_is_told(void)
+nothing_is_mailed_with_alerts_off(void)
 {
 	struct command_fixture commands;
 
@@ -354,22 +359,22 @@ switched_off_nothing_is_told(void)
 	answer(&commands, commands.now, "ok", "NULL");
 	quarantine(&commands);
 	commands.settings->mail_alerts = false;
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
 	commands.settings->mail_alerts = true;
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 1);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
 	command_fixture_clear(&commands);
 }
 
 /* A package starts what it installs, before anybody has said who owns it. */
 static void
-nobody_is_told_of_what_was_only_installed(void)
+nothing_is_mailed_before_the_configuration_is_edited(void)
 {
 	struct command_fixture commands;
 
 	command_fixture_init(&commands);
 	quarantine(&commands);
 	set(&commands.settings->mail_owner, "postmaster@example.org");
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
 	store_fixture_assert_text(commands.fixture, "SELECT count(*) FROM outbox", "0");
 	command_fixture_clear(&commands);
 }
@@ -383,12 +388,12 @@ sources_and_relay_wait_for_the_first_subscriber(void)
 	make_source_fail(&commands);
 	make_relay_away(&commands);
 	make_domain_paused(&commands);
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 0);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
 	quarantine(&commands);
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 1);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
 	store_fixture_subscribe(
 	    commands.fixture, "bo@example.com", "UTC", NULL, commands.now);
-	g_assert_cmpuint(look_at(&commands, commands.now), ==, 3);
+	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 3);
 	command_fixture_clear(&commands);
 }
 
@@ -398,16 +403,16 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
 	    "/alerts/dropped requests are reported", dropped_requests_are_reported);
-	g_test_add_func("/alerts/each_is_told_once_a_day_until_it_is_well",
-	    each_is_told_once_a_day_until_it_is_well);
+	g_test_add_func("/alerts/each_problem_is_mailed_once_a_day_while_it_lasts",
+	    each_problem_is_mailed_once_a_day_while_it_lasts);
 	g_test_add_func(
-	    "/alerts/what_lasts_a_moment_is_not_told", what_lasts_a_moment_is_not_told);
-	g_test_add_func(
-	    "/alerts/all_that_is_due_is_one_mail", all_that_is_due_is_one_mail);
-	g_test_add_func(
-	    "/alerts/switched_off_nothing_is_told", switched_off_nothing_is_told);
-	g_test_add_func("/alerts/nobody_is_told_of_what_was_only_installed",
-	    nobody_is_told_of_what_was_only_installed);
+	    "/alerts/short_problems_are_not_mailed", short_problems_are_not_mailed);
+	g_test_add_func("/alerts/problems_of_one_check_share_a_mail",
+	    problems_of_one_check_share_a_mail);
+	g_test_add_func("/alerts/nothing_is_mailed_with_alerts_off",
+	    nothing_is_mailed_with_alerts_off);
+	g_test_add_func("/alerts/nothing_is_mailed_before_the_configuration_is_edited",
+	    nothing_is_mailed_before_the_configuration_is_edited);
 	g_test_add_func("/alerts/sources_and_relay_wait_for_the_first_subscriber",
 	    sources_and_relay_wait_for_the_first_subscriber);
 	return g_test_run();

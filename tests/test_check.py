@@ -114,7 +114,7 @@ def finds_that_nobody_signs(tap):
     write_today(street.instance)
     found = check(street.instance, wanted=WRONG)
     assert [name for name, row in found.items() if not row["ok"]] == ["signature"], found
-    assert "opendkim" in found["signature"]["advice"]
+    assert "opendkim" in found["signature"]["action"]
     assert found["mail to itself"]["found"] == "it came back"
     assert "PIPELINING" in found["relay"]["found"], found["relay"]
     # Nobody was answered, and nothing waits.
@@ -154,17 +154,17 @@ def tells_each_thing_that_is_broken(tap):
                   receive__maildir=os.path.join(tap.directory, "nowhere"),
                   huggingface__url=f"http://127.0.0.1:{free_port()}")
     instance.add_person("ada@people.example")
-    assert "as it was shipped" not in instance.ctl("status", wanted=1)
+    assert "still the shipped default" not in instance.ctl("status", wanted=1)
     instance.set(mail__owner="postmaster@example.org")
     found = check(instance, wanted=WRONG)
-    assert "own addresses" in found["configuration"]["advice"], found
-    assert "as it was shipped" in instance.ctl("status", wanted=1)
+    assert "own addresses" in found["configuration"]["action"], found
+    assert "still the shipped default" in instance.ctl("status", wanted=1)
     instance.set(mail__owner="owner@news.example")
     found = check(instance, wanted=WRONG)
     wrong = {name for name, row in found.items() if not row["ok"]}
     assert wrong == {"daemon", "source hf", "relay", "mailbox maildir"}, found
     for name in wrong:
-        assert found[name]["advice"], name
+        assert found[name]["action"], name
     reported = instance.ctl("check", wanted=WRONG)
     reported = reported if isinstance(reported, str) else reported.output
     assert "WRONG  relay" in reported and " -> " in reported, reported
@@ -213,7 +213,7 @@ def checks_an_imap_mailbox(tap):
     write(secret, "guess\n", 0o600)
     found = checked()
     assert not found["ok"] and "login failed" in found["found"], found
-    assert "imap_host" in found["advice"], found
+    assert "imap_host" in found["action"], found
 
 
 def main(tap):

@@ -435,9 +435,9 @@ def test_unknown_people(ctl_fixture):
 def test_work(ctl_fixture):
     """papers are fetched, previewed, mailed and shown again"""
     ctl_fixture.ctl("status").expect(
-        WANTED, ["paperboyd    not running", "source hf    never asked yet",
+        WANTED, ["paperboyd    not running", "source hf    never polled yet",
                  "papers       0", "subscribers  0 active; next digest due -",
-                 "TO DO        source hf has never been asked: start paperboyd"])
+                 "TO DO        source hf was never polled: start paperboyd"])
     ctl_fixture.ctl("queue").expect(OK, "The queue is empty.")
     assert ctl_fixture.json("queue") == []
     ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "no digest was made yet")
@@ -483,10 +483,10 @@ def test_work(ctl_fixture):
 
     status = ctl_fixture.json("status")
     assert set(status) == {
-        "running", "sources", "lists", "papers", "subscribers", "filters", "matches",
-        "waiting", "next_digest_at", "queue", "started_at", "looked_at", "delivered_at", "relay",
+        "running", "sources", "coverage", "papers", "subscribers", "filters", "matches",
+        "waiting", "next_digest_at", "queue", "started_at", "collected_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
-        "log_bytes", "problems", "mailboxes", "letters", "tickets"}, status
+        "wal_bytes", "problems", "receivers", "inbox", "confirmations"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status
@@ -514,7 +514,7 @@ def test_failed_source(ctl_fixture):
         TEMPFAIL, "15 days fetched, 1 failed",
         ["fetch failed source=hf day=2026-11-19", "a source failed: see paperboyctl source list"])
     ctl_fixture.ctl("status").expect(
-        WANTED, ["source hf    FAILED", "2026-11-19: ", "last good answer at",
+        WANTED, ["source hf    FAILED", "2026-11-19: ", "last success at",
                  "TO DO        source hf fails: paperboyctl source list"])
     ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "why          2026-11-19: "])
     status = json.loads(ctl_fixture.ctl("--json", "status").expect(WANTED).out)
@@ -542,8 +542,7 @@ def test_late_list(ctl_fixture):
             ("09:59", OK, "source hf    ok"),
             ("10:01", WANTED, [
                 "source hf    LATE",
-                "TO DO        source hf is late: it answers, but its list of 2026-11-23 "
-                "has not come"])):
+                "TO DO        source hf is late, since its list of 2026-11-23 has not come"])):
         now = f"2026-11-23T{time}:00Z"
         ctl_fixture.ctl("--now", now, "source", "fetch").expect(OK)
         ctl_fixture.ctl("--now", now, "status").expect(code, words)
@@ -562,7 +561,7 @@ def test_waiting_mail(ctl_fixture):
     ctl_fixture.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
     ctl_fixture.ctl("queue").expect(OK, ["DEFERRED", "ada@example.org", "/proc/none"])
     ctl_fixture.ctl("status").expect(
-        OK, ["1 deferred", "paperboyctl queue tells why",
+        OK, ["1 deferred", "see paperboyctl queue",
              "the oldest, message 1, waits since 2026-11-20 18:05 UTC",
              "message 1 is deferred: ", "/proc/none"])
 
@@ -821,7 +820,7 @@ def test_running(ctl_fixture):
         ctl_fixture.ctl("status").expect(OK, "paperboyd    running since ")
         status = json.loads(ctl_fixture.ctl("--json", "status").expect(OK).out)
         assert status["running"] and status["relay"] == "closed", status
-        assert status["started_at"] <= status["looked_at"], status
+        assert status["started_at"] <= status["collected_at"], status
         ctl_fixture.add("ada@example.org", "--filter", "model").expect(OK)
         daemon.wait_line("digests built due=1")
         ctl_fixture.daemon("--once", "--now", NOW).expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")

@@ -16,9 +16,9 @@ from smtp_fixture import Server
 from tap import Tap
 
 DAY = "2026-11-20"
-NOW = at_hour(DAY, 12)
-OK, DATA = 0, 65
-NOW_S = 1795176000  # NOW
+NOW = at_hour(DAY, 9)
+OK, PROBLEMS, DATA = 0, 1, 65
+NOW_S = 1795165200  # NOW
 
 
 class Ward:
@@ -48,11 +48,13 @@ class Ward:
 
 def findings(instance, now=NOW):
     """{check: its row} of what is wrong, and the exit status that goes with it."""
-    said = instance.ctl("--json", "doctor", now=now, wanted=(OK, DATA))
+    said = instance.ctl("--json", "doctor", now=now, wanted=(OK, PROBLEMS, DATA))
     rows = json.loads(said)
     wrong = {row["check"]: row for row in rows if not row["ok"]}
-    instance.ctl("doctor", now=now, wanted=DATA if wrong else OK)
-    assert all(row["advice"] for row in wrong.values()), wrong
+    has_damage = any(row["damage"] for row in wrong.values())
+    instance.ctl("doctor", now=now,
+                 wanted=DATA if has_damage else PROBLEMS if wrong else OK)
+    assert all(row["action"] for row in wrong.values()), wrong
     return wrong
 
 
@@ -65,7 +67,7 @@ def sound(ward):
     with instance.start() as child:
         for _ in range(2):  # in either order
             child.wait_line("paperboyd .* started|collector done")
-        said = instance.ctl("doctor", wanted=(OK, DATA))
+        said = instance.ctl("doctor", wanted=(OK, PROBLEMS, DATA))
         assert "ok     pages" in said and "ok     drafts" in said, said
     before = sorted(os.listdir(ward.sound.state))
     findings(ward.sound)
@@ -111,7 +113,7 @@ BROKEN_ROWS = [
     ("sending-too-long",
      "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, claimed_at = 1"
      " WHERE state = 'DEFERRED'"),
-    ("letter-waiting", MESSAGE.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
+    ("inbox-waiting", MESSAGE.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
     (None, MESSAGE.format(f"'new', 1, 5, NULL, {NOW_S - 3599}")),
     ("letter-deadly", MESSAGE.format(f"'new', 2, 5, NULL, {NOW_S}")),
     ("inbox-quarantined", MESSAGE.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
@@ -127,7 +129,7 @@ BROKEN_ROWS = [
      "UPDATE filter SET hash = replace(hash, 'a', 'b') WHERE id = 1"),
     ("zones",
      "UPDATE subscriber SET zone = 'Mars/Olympus' WHERE id = 3"),
-    ("archive",
+    ("index",
      "UPDATE cursor SET value = value - 1 WHERE name = 'archive papers'"),
     ("clock",
      f"UPDATE source_fetch SET fetched_at = {NOW_S + 7200}"),
@@ -213,8 +215,8 @@ def broken_files(ward):
         os.truncate(os.path.join(state, "paperboy.db"), 0)
 
     for check, damage in (
-        ("files", mode_store), ("folder", mode_directory), ("files", mode_key),
-        ("drafts", stray), (None, at_work), ("log", grown), ("key", lost_key),
+        ("files", mode_store), ("directory", mode_directory), ("files", mode_key),
+        ("drafts", stray), (None, at_work), ("wal", grown), ("key", lost_key),
         ("key", short_key), ("pages", rubbish), ("store", header), ("store", gone),
         ("store", emptied), ("store", newer),
     ):
@@ -226,11 +228,11 @@ def broken_files(ward):
             continue
         assert check in found, (damage.__name__, found)
         if check in ("pages", "store"):
-            assert "paperboyctl restore FILE" in found[check]["advice"], found
+            assert "paperboyctl restore FILE" in found[check]["action"], found
         # an older store is not what a mode or another version wants
         if damage in (newer, mode_key):
             row = found["store" if damage is newer else "key"]
-            assert row["advice"].startswith("when that says what to do"), row
+            assert row["action"].startswith("follow the advice of the message"), row
             assert "install that version" in row["found"] or "chmod 600" in row["found"]
 
 

@@ -453,8 +453,8 @@ def main():
                                     "the small one is removed", 60)
                     reported = instance.ctl("status", wanted=1)
                     assert reported.count("bytes, the limit is 1048576") == 3, reported
-                    assert "3 skipped; mailboxes: imap:ok" in reported, reported
-                    assert "letters cannot come in" not in reported, reported
+                    assert "3 skipped; receivers: imap:ok" in reported, reported
+                    assert "mail cannot be received" not in reported, reported
                     child.stop()
                 assert child.output.count("message skipped receiver=imap") == logged
             same(dovecot.mails(user), large)

@@ -289,7 +289,7 @@ def later_is_said(tap):
     drop(box, 1, raw)
     daemon.wait_line("receiver failed receiver=maildir")
     assert len(names(box, "new")) == 1
-    assert "mailboxes: lmtp:failed,maildir:failed" in box.instance.ctl("status", wanted=(0, 1))
+    assert "receivers: lmtp:failed,maildir:failed" in box.instance.ctl("status", wanted=(0, 1))
     box.instance.set(receive__min_free_mb=0)
     box.instance.ctl("reload")
     hand_in(box, raw)
@@ -473,11 +473,11 @@ def what_cannot_be_taken_stays(tap):
         assert [name[-1] for name in names(box, "cur")] == ["S", "S"], names(box, "cur")
         assert [name for name in names(box, "new") if name[0] != "."] == sorted(ODD)
         reported = box.instance.ctl("status", wanted=1)
-        assert "mailboxes: lmtp:ok,maildir:ok" in reported, reported
-        assert "letters cannot come in" not in reported and "4 skipped" in reported, reported
+        assert "receivers: lmtp:ok,maildir:ok" in reported, reported
+        assert "mail cannot be received" not in reported and "4 skipped" in reported, reported
         found = json.loads(box.instance.ctl("--json", "status", wanted=1))
-        assert found["letters"]["skipped"] == 4, found["letters"]
-        stays = [text for text in found["problems"] if "stays there until" in text]
+        assert found["inbox"]["skipped"] == 4, found["inbox"]
+        stays = [p for p in found["problems"] if p["action"] == "move or delete it there"]
         assert len(stays) == 3, found["problems"]  # each of a few, then a number
         assert "1 more" in reported, reported
         assert daemon.stop() == 0
@@ -755,11 +755,11 @@ def an_operator_looks_and_decides(tap):
     assert "From         eva@people.example" in shown and "\x1b" not in shown, shown
     assert instance.ctl("inbox", "show", "1", "--raw").encode() == (
         b"Message-ID: <0@b.example>\n" + bad)
-    assert "3 letters are quarantined: paperboyctl inbox list tells why" in instance.ctl(
+    assert "3 received messages are quarantined: paperboyctl inbox list" in instance.ctl(
         "status", wanted=1)
-    assert "letters could not be handled" in instance.ctl("doctor", wanted=65)
+    assert "3 received messages are quarantined" in instance.ctl("doctor", wanted=1)
     reported = json.loads(instance.ctl("--json", "status", wanted=1))
-    assert reported["letters"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
+    assert reported["inbox"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
     assert "1 message: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
     assert count(box, "new") == 1
     assert instance.ctl("inbox", "drop", "2", wanted=65).count("--yes") == 1
@@ -774,7 +774,7 @@ def an_operator_looks_and_decides(tap):
     instance.once(NOON, wanted=0)
     assert "2 messages: dropped" in instance.ctl("inbox", "drop", "all", "--yes")
     assert instance.ctl("inbox", "drop", "all", "--yes") == "No quarantined messages.\n"
-    assert "letters could not be handled" not in instance.ctl("doctor", wanted=(0, 65))
+    assert "are quarantined" not in instance.ctl("doctor", wanted=(0, 1))
     assert instance.ctl("inbox", "list", "--state", "done").count("done") == 3
     assert instance.ctl("log").count("letter dropped") == 3
     # what was dropped is not taken again
@@ -790,9 +790,9 @@ def letters_that_wait_are_told(tap):
     run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
     assert "letters wait: cannot read letters: /nonexistent/reader" in run_.output
     late = "2026-11-20T10:00:00Z"
-    assert "letters have waited for more than an hour" in box.instance.ctl(
-        "doctor", now=late, wanted=65)
-    assert "letters have waited for 2 hours: start paperboyd" in box.instance.ctl(
+    assert "received mail has waited for 2 hours" in box.instance.ctl(
+        "doctor", now=late, wanted=1)
+    assert "received mail has waited for 2 hours: start paperboyd" in box.instance.ctl(
         "status", now=late, wanted=1)
 
 

@@ -48,7 +48,7 @@ def new_instance(tap, name, **more):
 
 def doctor(instance):
     rows = json.loads(instance.ctl("--json", "doctor", now=at_hour(DAY, 12),
-                                wanted=(0, DATA)))
+                                wanted=(0, 1, DATA)))
     return {row["check"]: row for row in rows if not row["ok"]}
 
 

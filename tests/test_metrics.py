@@ -59,7 +59,7 @@ def numbers_are_right(tap):
                 "the sixth")
             found = read(instance.ctl("metrics"))
             assert found["paperboy_up", None] == found["paperboy_relay_up", None] == 1
-            assert found["paperboy_threads_late", None] == 0
+            assert found["paperboy_threads_overdue", None] == 0
             assert found["paperboy_start_time_seconds", None] > 0
             child.wait_fact(
                 lambda: read(instance.ctl("metrics"))["paperboy_collects_total", None] >= 1,

@@ -253,12 +253,12 @@ def relay_is_tried(tap):
                 lambda: (reported(instance, "status", wanted=(0, 1))["relay"] or "").startswith(
                     "open"), "what the daemon says of the relay")
             said = instance.ctl("status", wanted=1)
-            assert "relay        takes no mail, next trial in" in said and "421 4.3.2" in said, said
-            assert "the relay does not take mail: paperboyctl queue retry all" in said
+            assert "relay        does not accept mail, next trial in" in said and "421 4.3.2" in said, said
+            assert "paperboyctl queue retry all" in said
             relay.act = lambda verb, _: None
             instance.ctl("queue", "retry", "all")
             child.wait_fact(lambda: instance.states() == {"SENT": 4}, "an end of sending")
-            child.wait_fact(lambda: "relay        takes mail" in instance.ctl("status"),
+            child.wait_fact(lambda: "relay        accepts mail" in instance.ctl("status"),
                             "the relay's state")
 
 

@@ -472,7 +472,7 @@ def consent_carried_over(tap):
         with open(instance.store, "rb") as file:
             assert name(3).encode() not in file.read()
         assert "key" not in [row["check"] for row in json.loads(instance.ctl(
-            "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, DATA)))
+            "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, 1, DATA)))
             if not row["ok"]]
     # back to the newer one: a consent after leaving is kept
     instance.ctl("restore", later, "--yes", now=at_hour(DAY, 13))

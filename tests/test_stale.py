@@ -58,9 +58,9 @@ def check_held(instance, relay, hour):
     said = instance.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
     assert "older than the mail that was sent" in said, said
     rows = json.loads(instance.ctl("--json", "doctor", now=at_hour(NEXT, hour),
-                                wanted=(OK, DATA)))
+                                wanted=(OK, 1, DATA)))
     (row,) = [row for row in rows if row["check"] == "generation"]
-    assert not row["ok"] and "start paperboyd" in row["advice"], row
+    assert not row["ok"] and "start paperboyd" in row["action"], row
     with instance.start(now=at_hour(NEXT, hour)) as child:
         child.wait_line("old database put back")
         child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE, "held digests")

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "config/settings.h"
 #include "query/query_error.h"
+#include "service/health/status.h"
 #include "store/core/store.h"
 
 struct ctl {
@@ -19,6 +20,9 @@ struct ctl {
 	bool is_json;
 	char *who;  /* "operator NAME", for the audit log */
 	int status; /* exit status after success, usually 0 */
+	/* Errors of the configuration, of char *; settings are defaults in part.  NULL
+	 * but for status. */
+	const GPtrArray *config_errors;
 };
 
 /* One command: "subscriber add ADDRESS". */
@@ -141,8 +145,18 @@ bool ctl_is_daemon_running(const struct ctl *ctl);
 /** Load the key of the state directory, or create it. */
 GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
 
-/** Print findings of doctor or check. @param findings  of struct doctor_finding * */
+/**
+ * Print findings with their actions, and set the exit status.
+ *
+ * @param findings  of struct health_finding *
+ */
 void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
+
+/** Ask a running daemon for its state. @param daemon  to be cleared */
+void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
+
+/** Print the state of the relay: one line. */
+void ctl_print_relay(const struct status_daemon *daemon);
 
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);

@@ -1,12 +1,12 @@
 /*
- * ctl_check.c - the command that tries everything that paperboy needs.
+ * ctl_check.c - paperboyctl check.
  */
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "service/health/mail_check.h"
 
-#define WAIT_S      20
-#define WAIT_MOST_S 600
+#define WAIT_S     20
+#define WAIT_MAX_S 600
 
 bool
 ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
@@ -24,9 +24,9 @@ ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error))
 		return false;
-	if (wait_s < 0 || wait_s > WAIT_MOST_S) {
+	if (wait_s < 0 || wait_s > WAIT_MAX_S) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "--wait wants 0 to %d seconds", WAIT_MOST_S);
+		    "--wait: expected 0 to %d seconds", WAIT_MAX_S);
 		return false;
 	}
 	check.wait_s = wait_s;

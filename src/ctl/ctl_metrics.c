@@ -1,5 +1,5 @@
 /*
- * ctl_metrics.c - the command that prints how everything is for a monitoring system.
+ * ctl_metrics.c - paperboyctl metrics.
  */
 #include <stdio.h>
 
@@ -9,11 +9,7 @@
 bool
 ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	const struct status_daemon nobody = {
-	    .started_at = -1,
-	    .collected_at = -1,
-	    .delivered_at = -1,
-	};
+	const struct status_daemon none = STATUS_DAEMON_NONE;
 	g_autofree char *text = NULL;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
@@ -23,8 +19,8 @@ ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error)
 		puts(text);
 		return true;
 	}
-	text = metrics_format(ctl->store, ctl->settings, &nobody, NULL,
-	    clock_get_now(&ctl->clock), error);
+	text = metrics_format(
+	    ctl->store, ctl->settings, &none, NULL, clock_get_now(&ctl->clock), error);
 	if (text)
 		fputs(text, stdout);
 	return text != NULL;

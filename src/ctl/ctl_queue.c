@@ -108,6 +108,22 @@ load_page(void *data, GError **error)
 	return rows;
 }
 
+/* Messages may wait for the relay although each is due. */
+static void
+print_paused_relay(const struct ctl *ctl)
+{
+	struct status_daemon daemon;
+
+	if (ctl->is_json)
+		return;
+	ctl_load_daemon(ctl, &daemon);
+	if (daemon.relay.is_away || daemon.relay.paused) {
+		ctl_print_relay(&daemon);
+		puts("             paperboyctl queue retry all tries it now\n");
+	}
+	status_daemon_clear(&daemon);
+}
+
 bool
 ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
@@ -132,6 +148,7 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	filter.state = state;
 	if (state || address)
 		table.empty_text = "No such messages.";
+	print_paused_relay(ctl);
 	return table_print_pages(ctl, &table, error);
 }
 

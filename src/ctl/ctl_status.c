@@ -1,5 +1,5 @@
 /*
- * ctl_status.c - the command that tells how everything is, on one screen.
+ * ctl_status.c - paperboyctl status.
  */
 #include "service/health/status.h"
 
@@ -9,48 +9,27 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/collect/source_status.h"
+#include "service/health/health.h"
 
-/* Something wants a person. */
-#define STATUS_WANTED 1
+/* Exit status when there are problems. */
+#define STATUS_PROBLEMS 1
 
-static int64_t
-number_behind(const char *line, const char *name)
-{
-	const char *at = strstr(line, name);
-
-	return at ? g_ascii_strtoll(at + strlen(name), NULL, 10) : -1;
-}
-
-/* The word behind a name. @return a new string, or NULL */
-static char *
-dup_word_behind(const char *line, const char *name)
-{
-	const char *at = strstr(line, name);
-
-	return at ? g_strndup(at + strlen(name), strcspn(at + strlen(name), " "))
-	          : NULL;
-}
-
-/* "started=N looked=N posted=N receivers=WORD relay=words" */
-static void
-ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
+void
+ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 {
 	g_autofree char *line = ctl_ask_daemon(ctl, "status");
-	const char *relay = line ? strstr(line, " relay=") : NULL;
 
-	*daemon = (struct status_daemon){
-	    .is_running = line != NULL,
-	    .started_at = -1,
-	    .collected_at = -1,
-	    .delivered_at = -1,
-	};
-	if (!relay)
+	if (!line) {
+		*daemon = STATUS_DAEMON_NONE;
 		return;
-	daemon->started_at = number_behind(line, "started=");
-	daemon->collected_at = number_behind(line, "collected=");
-	daemon->delivered_at = number_behind(line, "delivered=");
-	daemon->receivers = dup_word_behind(line, " receivers=");
-	daemon->relay = print_dup_line(relay + strlen(" relay="));
+	}
+	status_daemon_parse(line, daemon);
+	if (daemon->relay_text) {
+		char *text = print_dup_line(daemon->relay_text);
+
+		g_free(daemon->relay_text);
+		daemon->relay_text = text;
+	}
 }
 
 /* ---- JSON ---- */
@@ -112,82 +91,118 @@ json_of_restore(const struct status *status)
 }
 
 static json_t *
-json_of_status(const struct status *status, const struct status_daemon *daemon)
+json_of_problems(const GPtrArray *problems)
 {
-	json_t *problems = json_array();
-	json_t *object = json_pack("{s:b, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o,"
-	                           " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
-	    "running", (int)daemon->is_running, "sources",
-	    json_of_sources(status->sources), "lists", status->coverage, "papers",
-	    (json_int_t)status->papers, "subscribers",
-	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
-	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
-	    "waiting", (json_int_t)status->waiting, "next_digest_at",
-	    print_json_number(status->next_due), "queue", "new",
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < problems->len; i++) {
+		const struct health_finding *problem = problems->pdata[i];
+
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:s}", "check", problem->name, "text",
+		              problem->text, "action", problem->action));
+	}
+	return list;
+}
+
+static json_t *
+json_of_queue(const struct status *status)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "new",
 	    (json_int_t)status->fresh, "sending", (json_int_t)status->sending,
 	    "deferred", (json_int_t)status->deferred, "unknown",
 	    (json_int_t)status->unknown, "held", (json_int_t)status->held, "failed",
 	    (json_int_t)status->failed);
-	json_t *more;
+}
 
-	for (unsigned i = 0; i < status->problems->len; i++) {
-		const struct status_problem *problem = status->problems->pdata[i];
+static json_t *
+json_of_inbox(const struct status *status)
+{
+	return json_pack("{s:I, s:I, s:I}", "new", (json_int_t)status->messages,
+	    "quarantined", (json_int_t)status->quarantined, "skipped",
+	    (json_int_t)status->skipped);
+}
 
-		json_array_append_new(problems, json_string(problem->text));
-	}
-	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
-	                 " s:o, s:{s:I, s:I, s:I},"
-	                 " s:{s:I, s:I, s:I, s:I}}",
-	    "started_at", print_json_number(daemon->started_at), "looked_at",
-	    print_json_number(daemon->collected_at), "delivered_at",
-	    print_json_number(daemon->delivered_at), "relay",
-	    print_json_text(daemon->relay), "people", json_of_people(status), "oldest",
-	    json_of_oldest(status->oldest), "restore", json_of_restore(status),
-	    "backup_at", print_json_number(status->past.last_made_at),
-	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
-	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
-	    "problems", problems, "mailboxes", print_json_text(daemon->receivers),
-	    "letters", "new", (json_int_t)status->messages, "quarantined",
-	    (json_int_t)status->quarantined, "skipped", (json_int_t)status->skipped,
-	    "tickets", "pending", (json_int_t)status->pending, "asked_hour",
-	    (json_int_t)status->asked_hour, "asked_most",
+static json_t *
+json_of_confirmations(const struct status *status)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)status->pending,
+	    "last_hour", (json_int_t)status->asked_hour, "limit",
 	    (json_int_t)status->asked_most, "dropped",
 	    (json_int_t)status->dropped.total);
+}
+
+static json_t *
+json_of_daemon(const struct status_daemon *daemon)
+{
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "running",
+	    (int)daemon->is_running, "started_at",
+	    print_json_number(daemon->started_at), "collected_at",
+	    print_json_number(daemon->collected_at), "delivered_at",
+	    print_json_number(daemon->delivered_at), "relay",
+	    print_json_text(daemon->relay_text), "receivers",
+	    print_json_text(daemon->receivers));
+}
+
+static json_t *
+json_of_status(const struct status *status, const struct status_daemon *daemon,
+    const GPtrArray *problems)
+{
+	json_t *object = json_of_daemon(daemon);
+	json_t *more = json_pack(
+	    "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o,"
+	    " s:o, s:I, s:I, s:I, s:o}",
+	    "sources", json_of_sources(status->sources), "coverage", status->coverage,
+	    "papers", (json_int_t)status->papers, "subscribers",
+	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
+	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
+	    "waiting", (json_int_t)status->waiting, "next_digest_at",
+	    print_json_number(status->next_due), "queue", json_of_queue(status),
+	    "people", json_of_people(status), "oldest", json_of_oldest(status->oldest),
+	    "restore", json_of_restore(status), "inbox", json_of_inbox(status),
+	    "confirmations", json_of_confirmations(status), "disk_free_bytes",
+	    (json_int_t)status->disk_free_bytes, "store_bytes",
+	    (json_int_t)status->store_bytes, "wal_bytes", (json_int_t)status->wal_bytes,
+	    "problems", json_of_problems(problems));
+
+	json_object_set_new(
+	    object, "backup_at", print_json_number(status->past.last_made_at));
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-/* "open" and "closed" are words of circuits, not of people. */
-static void
-print_relay(const char *relay)
+/* "closed" and "open" are states of a circuit breaker. */
+void
+ctl_print_relay(const struct status_daemon *daemon)
 {
 	static const struct {
-		const char *word, *shown;
-	} words[] = {
-	    {"closed, ", "takes mail, after "},
-	    {"closed", "takes mail"},
-	    {"open, relay failed, ", "takes no mail, "},
-	    {"open, login failed, ", "refuses our login (smtp.user), "},
+		const char *state, *shown;
+	} rows[] = {
+	    {"closed, ", "accepts mail, after "},
+	    {"closed", "accepts mail"},
+	    {"open, relay failed, ", "does not accept mail, "},
+	    {"open, login failed, ", "rejects our login (smtp.user), "},
 	};
+	const char *text = daemon->relay_text;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		if (!g_str_has_prefix(relay, words[i].word))
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		if (!g_str_has_prefix(text, rows[i].state))
 			continue;
-		printf("relay        %s%s\n", words[i].shown,
-		    relay + strlen(words[i].word));
+		printf(
+		    "relay        %s%s\n", rows[i].shown, text + strlen(rows[i].state));
 		return;
 	}
-	printf("relay        %s\n", relay);
+	printf("relay        %s\n", text);
 }
 
 static void
 print_daemon(const struct status_daemon *daemon)
 {
 	g_autofree char *started = ctl_format_time(daemon->started_at);
-	g_autofree char *looked = ctl_format_time(daemon->collected_at);
+	g_autofree char *collected = ctl_format_time(daemon->collected_at);
 
 	if (!daemon->is_running) {
 		puts("paperboyd    not running: nothing is collected or sent");
@@ -195,11 +210,11 @@ print_daemon(const struct status_daemon *daemon)
 	}
 	fputs("paperboyd    running", stdout);
 	if (daemon->started_at >= 0)
-		printf(" since %s; last look at the sources %s", started,
-		    daemon->collected_at < 0 ? "under way" : looked);
+		printf(" since %s; last poll of the sources %s", started,
+		    daemon->collected_at < 0 ? "in progress" : collected);
 	putchar('\n');
-	if (daemon->relay)
-		print_relay(daemon->relay);
+	if (daemon->relay_text)
+		ctl_print_relay(daemon);
 }
 
 static void
@@ -212,17 +227,17 @@ print_source(const struct source_status_source *source)
 	if (!source->is_on)
 		return;
 	if (source->fetched_at < 0)
-		printf("source %-5s never asked yet\n", source->name);
+		printf("source %-5s never polled yet\n", source->name);
 	else if (error)
 		printf("source %-5s FAILED at %s: %s\n"
-		       "             last good answer at %s; it is asked again by "
-		       "itself\n",
+		       "             last success at %s; retried automatically\n",
 		    source->name, asked, error, good);
 	else
 		printf("source %-5s %s at %s; newest day %s with %" G_GINT64_FORMAT
 		       " papers\n",
 		    source->name,
-		    source->is_late || *source->missing_day ? "LATE: last asked" : "ok",
+		    source->is_late || *source->missing_day ? "LATE: last polled"
+		                                            : "ok",
 		    asked, source->papers_day ? source->papers_day : "none",
 		    source->papers);
 }
@@ -240,7 +255,7 @@ print_people(const struct status *status)
 			    subscriber_state_name(i));
 	printf("; next digest due %s\n", due);
 	printf("filters      %" G_GINT64_FORMAT " distinct, %" G_GINT64_FORMAT
-	       " matches, %" G_GINT64_FORMAT " waiting for news\n",
+	       " matches, %" G_GINT64_FORMAT " waiting for data\n",
 	    status->filters, status->matches, status->waiting);
 }
 
@@ -248,7 +263,7 @@ static void
 print_queue(const struct status *status)
 {
 	const struct outbox_message *oldest = status->oldest;
-	const struct outbox_message *deferred = status->deferred_first;
+	const struct outbox_message *deferred = status->oldest_deferred;
 
 	printf("queue        %" G_GINT64_FORMAT " new, %" G_GINT64_FORMAT
 	       " being sent, %" G_GINT64_FORMAT " deferred, %" G_GINT64_FORMAT
@@ -260,21 +275,21 @@ print_queue(const struct status *status)
 		g_autofree char *next = ctl_format_time(oldest->next_try_at);
 
 		printf("             the oldest, message %" G_GINT64_FORMAT
-		       ", waits since %s; next try %s\n",
+		       ", waits since %s; next attempt %s\n",
 		    oldest->id, since, next);
 	}
 	if (deferred) {
 		g_autofree char *reply =
-		    print_dup_line(deferred->reply ? deferred->reply : "no answer");
+		    print_dup_line(deferred->reply ? deferred->reply : "no reply");
 
 		printf("             message %" G_GINT64_FORMAT " is deferred: %s\n",
 		    deferred->id, reply);
 	}
 	if (status->deferred + status->unknown + status->held)
-		puts("             paperboyctl queue tells why");
+		puts("             see paperboyctl queue");
 	if (status->failed)
 		printf("FAILED       %" G_GINT64_FORMAT
-		       " in the last two weeks: paperboyctl queue --all tells why\n",
+		       " in the last two weeks: see paperboyctl queue --all\n",
 		    status->failed);
 }
 
@@ -283,15 +298,15 @@ print_inbox(const struct status *status, const struct status_daemon *daemon)
 {
 	g_autofree char *since = ctl_format_time(status->inbox_oldest_at);
 
-	printf("letters      %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
+	printf("inbox        %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
 	       " quarantined",
 	    status->messages, status->quarantined);
 	if (status->skipped)
 		printf(", %" G_GINT64_FORMAT " skipped", status->skipped);
 	if (status->messages)
-		printf("; the oldest came at %s", since);
+		printf("; the oldest was received at %s", since);
 	if (daemon->receivers)
-		printf("; mailboxes: %s", daemon->receivers);
+		printf("; receivers: %s", daemon->receivers);
 	putchar('\n');
 }
 
@@ -313,33 +328,34 @@ print_restore(const struct status *status)
 	    status->held_by_restore == 1 ? "message is" : "messages are",
 	    status->past.people ? "," : ".\n");
 	if (status->past.people)
-		printf("\n             and so will be the next digests of "
-		       "%" G_GINT64_FORMAT " %s.\n",
+		printf("\n             and the next digests of %" G_GINT64_FORMAT
+		       " %s will be.\n",
 		    status->past.people,
-		    status->past.people == 1 ? "person" : "people");
-	puts("             They may have been mailed already. paperboyctl "
-	     "queue\n"
-	     "             list --state HELD; queue release sends, queue drop "
-	     "--delivered\n"
-	     "             counts them as read, queue drop keeps them for the next "
-	     "digest.");
+		    status->past.people == 1 ? "subscriber" : "subscribers");
+	puts(
+	    "             They may have been sent already. See paperboyctl queue list\n"
+	    "             --state HELD; queue release sends them, queue drop\n"
+	    "             --delivered counts them as read, queue drop leaves their\n"
+	    "             papers to the next digest.");
 }
 
 static void
 print_disk(const struct status *status)
 {
 	g_autofree char *store = g_format_size((guint64)status->store_bytes);
-	g_autofree char *log = g_format_size((guint64)status->log_bytes);
+	g_autofree char *log = g_format_size((guint64)status->wal_bytes);
 	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
 	g_autofree char *backup = ctl_format_time(status->past.last_made_at);
 
-	printf("store        %s, its log %s; %s free on the disk\n", store, log, room);
+	printf("store        %s, write-ahead log %s; %s free on the disk\n", store, log,
+	    room);
 	printf("last backup  %s\n",
 	    status->past.last_made_at < 0 ? "never: paperboyctl backup FILE" : backup);
 }
 
 static void
-print_status(const struct status *status, const struct status_daemon *daemon)
+print_status(const struct status *status, const struct status_daemon *daemon,
+    const GPtrArray *problems)
 {
 	print_restore(status);
 	print_daemon(daemon);
@@ -351,16 +367,14 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	print_people(status);
 	print_queue(status);
 	print_inbox(status, daemon);
-	printf("tickets      %" G_GINT64_FORMAT
-	       " %s for a confirmation; %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-	       " strangers were asked in the last hour\n",
-	    status->pending, status->pending == 1 ? "waits" : "wait",
-	    status->asked_hour, status->asked_most);
+	printf("confirmations %" G_GINT64_FORMAT " pending; %" G_GINT64_FORMAT
+	       " of %" G_GINT64_FORMAT " sent in the last hour\n",
+	    status->pending, status->asked_hour, status->asked_most);
 	print_disk(status);
-	for (unsigned i = 0; i < status->problems->len; i++) {
-		const struct status_problem *problem = status->problems->pdata[i];
+	for (unsigned i = 0; i < problems->len; i++) {
+		g_autofree char *text = health_finding_format(problems->pdata[i]);
 
-		printf("%s %s\n", i ? "            " : "\nTO DO       ", problem->text);
+		printf("%s %s\n", i ? "            " : "\nTO DO       ", text);
 	}
 }
 
@@ -368,24 +382,30 @@ bool
 ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	struct status_daemon daemon;
-	struct status status;
+	const struct health_options options = {
+	    .settings = ctl->settings,
+	    .daemon = &daemon,
+	    .config_errors = ctl->config_errors,
+	    .now = clock_get_now(&ctl->clock),
+	};
+	struct status status = {0};
 	bool is_ok;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
-	ask_daemon(ctl, &daemon);
-	is_ok = status_load(ctl->store, ctl->settings, &daemon,
-	    clock_get_now(&ctl->clock), &status, error);
+	ctl_load_daemon(ctl, &daemon);
+	is_ok = status_load(ctl->store, ctl->settings, options.now, &status, error);
 	if (is_ok) {
+		g_autoptr(GPtrArray) problems = health_find_problems(&options, &status);
+
 		if (ctl->is_json)
-			print_json(json_of_status(&status, &daemon));
+			print_json(json_of_status(&status, &daemon, problems));
 		else
-			print_status(&status, &daemon);
-		if (status.problems->len)
-			ctl->status = STATUS_WANTED;
-		status_clear(&status);
+			print_status(&status, &daemon, problems);
+		if (problems->len)
+			ctl->status = STATUS_PROBLEMS;
 	}
-	g_free(daemon.relay);
-	g_free(daemon.receivers);
+	status_clear(&status);
+	status_daemon_clear(&daemon);
 	return is_ok;
 }

@@ -132,6 +132,7 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	pb_auto(settings) settings = NULL;
 	g_autoptr(GError) error = NULL;
 	bool is_ok;
+	int status;
 
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
@@ -139,6 +140,11 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
+	/* The running daemon uses the configuration that it loaded before. */
+	if (!settings && command->run == ctl_run_status) {
+		ctl.config_errors = problems;
+		settings = startup_recover_settings(options->config);
+	}
 	if (!settings && !options->config &&
 	    !g_file_test(startup_get_config(NULL), G_FILE_TEST_EXISTS))
 		fputs("paperboyctl: use -c FILE for another path\n", stderr);
@@ -154,7 +160,10 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		is_ok = command->run(&ctl, argc, argv, &error);
 	else
 		is_ok = run_with_store(command, &ctl, argc, argv, &error);
-	return is_ok ? ctl.status : fail(command, error);
+	if (is_ok)
+		return ctl.status;
+	status = fail(command, error);
+	return ctl.config_errors ? EX_CONFIG : status;
 }
 
 static bool

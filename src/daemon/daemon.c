@@ -60,7 +60,7 @@ struct daemon {
 	GMutex clock_lock;
 	struct clock_watch clock_watch; /* under clock_lock */
 	GMutex stats_lock;              /* of the rest */
-	char *relay;                    /* the mailer's last line about the relay */
+	char *relay_text;               /* the mailer's last line about the relay */
 	struct status_line status_line;
 	const char *activity[N_STAGES]; /* static; NULL: idle */
 	struct metrics_work work;
@@ -352,7 +352,7 @@ run_mailer(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct mailer_report report = {0};
 	GError *problem = NULL;
-	char *relay;
+	char *relay_text;
 	int64_t next;
 	bool is_ok;
 
@@ -367,10 +367,10 @@ run_mailer(void *data, int64_t now, const int *stop)
 	update_status_line(daemon, daemon->mailer.store);
 	if (is_ok)
 		daemon->delivered_at = clock_get_now(daemon->options->clock);
-	relay = mailer_format_relay(daemon->mailer.mailer);
+	relay_text = mailer_format_relay(daemon->mailer.mailer);
 	g_mutex_lock(&daemon->stats_lock);
-	g_free(daemon->relay);
-	daemon->relay = relay;
+	g_free(daemon->relay_text);
+	daemon->relay_text = relay_text;
 	mailer_relay_clear(&daemon->status_line.relay);
 	mailer_describe_relay(daemon->mailer.mailer, &daemon->status_line.relay);
 	daemon->work.sent += report.sent;
@@ -448,23 +448,36 @@ command_retry(void *data)
 	return NULL;
 }
 
-/* The relay's reply may contain anything, and comes last (ctl/ctl_status.c). */
+/* @param state  to be cleared */
+static void
+load_state(struct daemon *daemon, struct status_daemon *state)
+{
+	*state = (struct status_daemon){
+	    .is_running = true,
+	    .started_at = daemon->started_at,
+	    .collected_at = daemon->collected_at,
+	    .delivered_at = daemon->delivered_at,
+	    .receivers = receivers_format(daemon->receivers),
+	};
+	g_mutex_lock(&daemon->stats_lock);
+	state->relay = daemon->status_line.relay;
+	state->relay.domain = g_strdup(state->relay.domain);
+	state->relay_text =
+	    g_strdup(daemon->relay_text ? daemon->relay_text : "not tried yet");
+	g_mutex_unlock(&daemon->stats_lock);
+	g_strdelimit(state->relay_text, "\r\n", ' ');
+}
+
 static char *
 command_status(void *data)
 {
-	struct daemon *daemon = data;
-	g_autofree char *receivers = receivers_format(daemon->receivers);
-	g_autofree char *relay = NULL;
+	struct status_daemon state;
+	char *reply;
 
-	g_mutex_lock(&daemon->stats_lock);
-	relay = g_strdup(daemon->relay ? daemon->relay : "not tried yet");
-	g_mutex_unlock(&daemon->stats_lock);
-	g_strdelimit(relay, "\r\n", ' ');
-	return g_strdup_printf("started=%" G_GINT64_FORMAT
-	                       " collected=%" G_GINT64_FORMAT
-	                       " delivered=%" G_GINT64_FORMAT " receivers=%s relay=%s",
-	    daemon->started_at, daemon->collected_at, daemon->delivered_at, receivers,
-	    relay);
+	load_state(data, &state);
+	reply = status_daemon_format(&state);
+	status_daemon_clear(&state);
+	return reply;
 }
 
 /* @return lines; an error as a comment, which a scraper skips */
@@ -473,29 +486,21 @@ command_metrics(void *data)
 {
 	struct daemon *daemon = data;
 	const struct settings *settings = daemon->config_snapshot->settings;
-	g_autofree char *receivers = receivers_format(daemon->receivers);
-	struct status_daemon state = {
-	    .is_running = true,
-	    .started_at = daemon->started_at,
-	    .collected_at = daemon->collected_at,
-	    .delivered_at = daemon->delivered_at,
-	    .receivers = receivers,
-	};
+	struct status_daemon state;
 	struct metrics_work work;
-	g_autofree char *relay = NULL;
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) store = factory_open_store(settings, &error);
 	char *text = NULL;
 
+	load_state(daemon, &state);
 	g_mutex_lock(&daemon->stats_lock);
-	relay = g_strdup(daemon->relay);
 	work = daemon->work;
 	g_mutex_unlock(&daemon->stats_lock);
-	state.relay = relay;
 	work.overdue_threads = heartbeats_count_overdue(daemon->heartbeats, NULL);
 	if (store)
 		text = metrics_format(store, settings, &state, &work,
 		    clock_get_now(daemon->options->clock), &error);
+	status_daemon_clear(&state);
 	return text ? g_strchomp(text) : g_strdup_printf("# %s", error->message);
 }
 
@@ -660,7 +665,7 @@ stop(struct daemon *daemon, bool is_started)
 		store_checkpoint(daemon->scheduler.store);
 	clear_stages(daemon);
 	heartbeats_free(daemon->heartbeats);
-	g_free(daemon->relay);
+	g_free(daemon->relay_text);
 	mailer_relay_clear(&daemon->status_line.relay);
 	g_mutex_clear(&daemon->stats_lock);
 	g_mutex_clear(&daemon->clock_lock);

@@ -323,7 +323,7 @@ mailer_options_of(
 	    .data = (void *)config_snapshot->transport,
 	    .heartbeats = stage->heartbeats,
 	    .state_dir = settings->state_dir,
-	    .min_free_bytes = STATUS_DISK_LEAST,
+	    .min_free_bytes = STATUS_DISK_MIN_BYTES,
 	    .pause = &stage->pause,
 	    .stop_fd = stage->stop_fd,
 	};

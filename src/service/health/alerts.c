@@ -1,5 +1,5 @@
 /*
- * alerts.c - mail to the owner about what wants a person.
+ * alerts.c - mail to the owner about problems.
  */
 #include "service/health/alerts.h"
 
@@ -9,125 +9,48 @@
 #include "base/clock.h"
 #include "render/wrap.h"
 #include "service/delivery/system_mail.h"
-#include "service/health/status.h"
+#include "service/health/health.h"
 
-/* Cursors that keep when a subject was told. */
+/* Prefix of the cursors with the time of the last alert of each kind. */
 #define CURSOR "alert "
 
 struct work {
 	const struct alerts *alerts;
 	int64_t now;
-	GPtrArray *reported; /* of char *: names of their cursors */
-	char *first;         /* the one line of the first subject */
+	GPtrArray *reported; /* of char *: cursors of the alerts in the mail */
+	char *first;         /* subject of the first alert */
 	GString *text;       /* an item for each */
 };
 
-/*
- * Take one up, if it is due.
- *
- * @param what  "source x fails"; the letter's subject when it is the only one
- * @param text  with what to do about it
- */
+/* Add a problem to the mail, unless it was mailed within a day. */
 static bool
-tell(struct work *work, const char *subject, const char *what, const char *text,
-    GError **error)
+add_alert(struct work *work, const struct health_finding *problem, GError **error)
 {
-	g_autofree char *name = g_strconcat(CURSOR, subject, NULL);
+	const struct health_check *check = problem->check;
+	g_autofree char *cursor =
+	    problem->about ? g_strconcat(CURSOR, check->name, " ", problem->about, NULL)
+	                   : g_strconcat(CURSOR, check->name, NULL);
+	g_autofree char *line = NULL;
 	int64_t reported_at;
 
-	if (!store_load_cursor(work->alerts->store, name, -1, &reported_at, error))
+	if (!store_load_cursor(work->alerts->store, cursor, -1, &reported_at, error))
 		return false;
 	/* In the future: the clock was set back. */
 	if (reported_at >= 0 && reported_at <= work->now &&
 	    work->now - reported_at < CLOCK_DAY_S)
 		return true;
 	if (!work->reported->len)
-		work->first = g_strdup(what);
-	g_string_append_printf(work->text, "  * %s\n", text);
-	g_ptr_array_add(work->reported, g_steal_pointer(&name));
+		work->first = check->subject
+		                  ? g_strdup(check->subject)
+		                  : g_strdup_printf("source %s", problem->about);
+	line = health_finding_format(problem);
+	g_string_append_printf(work->text, "  * %s\n", line);
+	g_ptr_array_add(work->reported, g_steal_pointer(&cursor));
 	return true;
 }
 
 static bool
-tell_problem(struct work *work, const struct status_problem *problem, GError **error)
-{
-	g_autofree char *subject = NULL;
-	g_autofree char *what = NULL;
-
-	switch (problem->kind) {
-	case STATUS_PROBLEM_SOURCE:
-		if (problem->since >= 0 && work->now - problem->since < ALERTS_SOURCE_S)
-			return true;
-		subject = g_strconcat("source ", problem->about, NULL);
-		what = g_strdup_printf("source %s", problem->about);
-		break;
-	case STATUS_PROBLEM_QUARANTINE:
-		subject = g_strdup("quarantine");
-		what = g_strdup("letters are quarantined");
-		break;
-	case STATUS_PROBLEM_DISK:
-		subject = g_strdup("disk");
-		what = g_strdup("the disk is nearly full");
-		break;
-	case STATUS_PROBLEM_CRASH:
-		subject = g_strdup("crash");
-		what = g_strdup("a message is held after crashes");
-		break;
-	case STATUS_PROBLEM_CLOCK:
-		subject = g_strdup("clock");
-		what = g_strdup("the clock jumped");
-		break;
-	case STATUS_PROBLEM_STALE:
-		subject = g_strdup("store");
-		what = g_strdup("the database is older than the mail that was sent");
-		break;
-	case STATUS_PROBLEM_DROPPED:
-		subject = g_strdup("dropped");
-		what = g_strdup("requests to subscribe are dropped");
-		break;
-	case STATUS_PROBLEM_RELAY: /* the post knows since when */
-	case STATUS_PROBLEM_OTHER:
-		return true;
-	}
-	return tell(work, subject, what, problem->text, error);
-}
-
-static bool
-tell_relay(struct work *work, const struct mailer_relay *relay, GError **error)
-{
-	g_autoptr(GDateTime) since = g_date_time_new_from_unix_utc(relay->since);
-	g_autofree char *day =
-	    since ? g_date_time_format(since, "%Y-%m-%d %H:%M UTC") : NULL;
-	g_autofree char *text = g_strdup_printf(
-	    "%s since %s: paperboyctl status tells what it says, paperboyctl queue "
-	    "retry all tries it now",
-	    relay->is_auth_failed ? "the relay refuses our login (smtp.user)"
-	                          : "the relay does not take mail",
-	    day ? day : "long ago");
-
-	if (!relay->is_away || work->now - relay->since < ALERTS_RELAY_S)
-		return true;
-	return tell(work, "relay", "the relay does not take mail", text, error);
-}
-
-static bool
-tell_domains(struct work *work, const struct mailer_relay *relay, GError **error)
-{
-	g_autofree char *text = NULL;
-
-	if (!relay->paused)
-		return true;
-	text = g_strdup_printf(
-	    "%s%s our mail by policy, and is left alone for some "
-	    "hours: paperboyctl queue list --state DEFERRED tells what "
-	    "was said; look at SPF, DKIM and DMARC of your domain",
-	    relay->domain, relay->paused > 1 ? ", as others do, refuses" : " refuses");
-	return tell(work, "domain", "a domain refuses our mail", text, error);
-}
-
-/* Sources and the relay concern nobody before the first person has asked for mail. */
-static bool
-has_people(const struct status *status)
+has_users(const struct status *status)
 {
 	for (int state = SUBSCRIBER_PENDING; state < SUBSCRIBER_GONE; state++)
 		if (status->people[state] > 0)
@@ -136,28 +59,37 @@ has_people(const struct status *status)
 }
 
 static bool
-look(struct work *work, GError **error)
+is_alert(const struct work *work, const struct health_finding *problem, bool has_users)
+{
+	const struct health_check *check = problem->check;
+
+	return check->severity == HEALTH_ALERT && (has_users || !check->needs_users) &&
+	       (problem->since < 0 ||
+	           work->now - problem->since >= check->alert_after_s);
+}
+
+static bool
+collect_alerts(struct work *work, GError **error)
 {
 	const struct alerts *alerts = work->alerts;
-	const struct status_daemon daemon = {.is_running = true};
+	struct status_daemon daemon = STATUS_DAEMON_NONE;
+	const struct health_options options = {
+	    .settings = alerts->settings, .daemon = &daemon, .now = work->now};
+	g_autoptr(GPtrArray) problems = NULL;
 	struct status status;
-	bool is_ok, is_used;
+	bool is_ok = true;
 
-	if (!status_load(
-	        alerts->store, alerts->settings, &daemon, work->now, &status, error))
+	daemon.is_running = true;
+	if (alerts->relay)
+		daemon.relay = *alerts->relay;
+	if (!status_load(alerts->store, alerts->settings, work->now, &status, error))
 		return false;
-	is_ok = true;
-	is_used = has_people(&status);
-	for (unsigned i = 0; is_ok && i < status.problems->len; i++) {
-		const struct status_problem *problem = status.problems->pdata[i];
-
-		if (is_used || problem->kind != STATUS_PROBLEM_SOURCE)
-			is_ok = tell_problem(work, problem, error);
-	}
+	problems = health_find_problems(&options, &status);
+	for (unsigned i = 0; is_ok && i < problems->len; i++)
+		if (is_alert(work, problems->pdata[i], has_users(&status)))
+			is_ok = add_alert(work, problems->pdata[i], error);
 	status_clear(&status);
-	return is_ok && (!is_used || !alerts->relay ||
-	                    (tell_relay(work, alerts->relay, error) &&
-	                        tell_domains(work, alerts->relay, error)));
+	return is_ok;
 }
 
 static bool
@@ -169,13 +101,13 @@ put_mail(const struct work *work, GError **error)
 	g_autofree char *subject =
 	    work->reported->len == 1
 	        ? g_strdup_printf("paperboy: %s", work->first)
-	        : g_strdup_printf("paperboy: %u things want you", work->reported->len);
+	        : g_strdup_printf("paperboy: %u problems", work->reported->len);
 	g_autofree char *list = wrap_format_text(work->text->str, BOUNDS_TEXT_COLUMNS);
 	g_autofree char *text = g_strdup_printf(
-	    "paperboy at %s needs a person:\n\n%s\n"
-	    "As long as it lasts you are told once a day. How all is now:\n\n"
+	    "paperboy at %s needs attention:\n\n%s\n"
+	    "This is reported once a day while it lasts. To see the current status:\n\n"
 	    "    paperboyctl status\n\n"
-	    "Without these mails: mail: { alerts = false; }; in paperboy.conf.\n",
+	    "To disable these mails: mail: { alerts = false; }; in paperboy.conf.\n",
 	    alerts->own_addresses->domain, list);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
@@ -204,14 +136,15 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *reported, GError 
 	bool is_ok;
 
 	*reported = 0;
-	/* Nobody is to get mail for what was only installed. */
+	/* No mail from an installation that was not configured yet. */
 	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner ||
 	    settings_is_default(alerts->settings))
 		return true;
 	work.reported = g_ptr_array_new_with_free_func(g_free);
 	work.text = g_string_new(NULL);
-	/* One writer: nobody else tells them in between. */
-	is_ok = look(&work, error) && (!work.reported->len || put_mail(&work, error));
+	/* Only this thread writes the cursors, so no transaction is needed yet. */
+	is_ok = collect_alerts(&work, error) &&
+	        (!work.reported->len || put_mail(&work, error));
 	if (is_ok)
 		*reported = work.reported->len;
 	g_ptr_array_unref(work.reported);

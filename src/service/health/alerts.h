@@ -1,11 +1,9 @@
 /*
- * alerts.h - mail to the owner about what wants a person.
+ * alerts.h - mail to the owner about problems.
  *
- * At most one a day for each subject (a source, the relay, the disk, the quarantine,
- * paused domains), all that are due in one letter, as long as it lasts.  What was told
- * is kept in the store, so a restart does not repeat it.  What may be gone in a moment
- * is told once it has lasted, and sources and the relay only when somebody is
- * subscribed or has asked to be.
+ * The problems are those of the health checks with HEALTH_ALERT (health.h).  Each is
+ * mailed at most once a day while it lasts, all that are due in one mail.  Times are
+ * cursors in the store, so a restart does not repeat an alert.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_ALERTS_H
 #define PAPERBOY_SERVICE_HEALTH_ALERTS_H
@@ -20,12 +18,8 @@
 #include "service/state/own_addresses.h"
 #include "store/core/store.h"
 
-/* How often to look, s. */
+/* Interval of the checks. */
 #define ALERTS_INTERVAL_S (10 * 60)
-
-/* What has to last so long before it is told, s. */
-#define ALERTS_SOURCE_S (3 * 3600)
-#define ALERTS_RELAY_S  (15 * 60)
 
 /* Borrowed. */
 struct alerts {
@@ -37,10 +31,10 @@ struct alerts {
 };
 
 /**
- * Look, and put a letter to mail.owner into the outbox when there is something new.
- * Nothing with mail.alerts switched off.
+ * Check, and queue a mail to mail.owner when there is a new problem; nothing with
+ * mail.alerts off.
  *
- * @param told  set on success: subjects in the letter; 0: there is none
+ * @param reported  set on success: number of problems in the mail; 0: none was queued
  */
 bool alerts_run(
     const struct alerts *alerts, int64_t now, unsigned *reported, GError **error);

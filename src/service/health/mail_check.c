@@ -27,16 +27,16 @@ struct work {
 	bool is_relay_ok, is_mailbox_ok;
 };
 
-/* @param text    taken; @param advice  NULL: it is as it should be */
+/* @param text  taken  @param action  NULL: no problem */
 static void
-add(struct work *work, const char *name, char *text, const char *advice)
+add(struct work *work, const char *name, char *text, const char *action)
 {
-	struct doctor_finding *finding = g_new0(struct doctor_finding, 1);
+	struct health_finding *finding = g_new0(struct health_finding, 1);
 
 	finding->name = g_strdup(name);
-	finding->is_ok = !advice;
+	finding->since = -1;
 	finding->text = text;
-	finding->advice = g_strdup(advice);
+	finding->action = g_strdup(action);
 	g_ptr_array_add(work->findings, finding);
 }
 
@@ -383,7 +383,7 @@ mail_check_run(const struct mail_check *check)
 	g_autoptr(GError) error = NULL;
 
 	work.findings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)doctor_finding_free);
+	    g_ptr_array_new_with_free_func((GDestroyNotify)health_finding_free);
 	check_configuration(&work);
 	check_store(&work);
 	check_sources(&work);

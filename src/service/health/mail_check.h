@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "config/settings.h"
-#include "service/health/doctor.h"
+#include "service/health/health.h"
 #include "store/core/store.h"
 
 /* Borrowed. */
@@ -29,7 +29,7 @@ struct mail_check {
 	int64_t wait_s; /* for the mail to come back; 0: none is sent */
 };
 
-/** @return of struct doctor_finding *, in the order in which they were tried */
+/** @return of struct health_finding *, in the order in which they were tried */
 GPtrArray *mail_check_run(const struct mail_check *check);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * metrics.c - how paperboy is doing, in numbers for a monitoring system.
+ * metrics.c - metrics for a monitoring system.
  */
 #include "service/health/metrics.h"
 
 #include <string.h>
 
 #include "service/collect/source_status.h"
+#include "service/health/health.h"
 
 #define GAUGE   "gauge"
 #define COUNTER "counter"
@@ -17,7 +18,7 @@ add_family(GString *text, const char *name, const char *type, const char *help)
 	    name, help, name, type);
 }
 
-/* @param value  -1 is what is not known: no line */
+/* @param value  -1: unknown, no line */
 static void
 add_value(GString *text, const char *name, const char *label, const char *member,
     int64_t value)
@@ -41,18 +42,19 @@ add_one(
 static void
 add_people(GString *text, const struct status *status)
 {
-	add_family(text, "subscribers", GAUGE, "People by state.");
+	add_family(text, "subscribers", GAUGE, "Subscribers by state.");
 	for (int state = 0; state <= SUBSCRIBER_GONE; state++)
 		add_value(text, "subscribers", "state",
 		    subscriber_state_name((enum subscriber_state)state),
 		    status->people[state]);
 	add_one(text, "filters", GAUGE, "Distinct filters.", status->filters);
-	add_one(text, "papers", GAUGE, "Papers in the archive.", status->papers);
-	add_one(text, "matches", GAUGE, "Papers that filters found.", status->matches);
+	add_one(text, "papers", GAUGE, "Papers in the store.", status->papers);
+	add_one(
+	    text, "matches", GAUGE, "Matches of papers and filters.", status->matches);
 	add_one(text, "matches_waiting", GAUGE,
 	    "Matches that wait for votes or categories.", status->waiting);
-	add_one(text, "next_edition_time_seconds", GAUGE,
-	    "When the next edition is due.", status->next_due);
+	add_one(text, "next_digest_time_seconds", GAUGE,
+	    "Time when the next digest is due.", status->next_due);
 }
 
 static void
@@ -74,10 +76,10 @@ add_queue(GString *text, const struct status *status)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		add_value(text, "messages", "state", rows[i].state, rows[i].count);
 	add_one(text, "oldest_message_time_seconds", GAUGE,
-	    "When the message that waits longest was queued.",
+	    "Time when the oldest unsent message was queued.",
 	    status->oldest ? status->oldest->queued_at : -1);
 	add_one(text, "messages_failed_last_day", GAUGE,
-	    "Messages given up in the last day.", status->failed_lately);
+	    "Messages that failed in the last day.", status->failed_lately);
 }
 
 static void
@@ -94,13 +96,13 @@ add_source_family(GString *text, const GPtrArray *sources, const char *name,
 }
 
 static int64_t
-get_asked(const struct source_status_source *source)
+get_polled(const struct source_status_source *source)
 {
 	return source->fetched_at;
 }
 
 static int64_t
-get_good(const struct source_status_source *source)
+get_succeeded(const struct source_status_source *source)
 {
 	return source->good_at;
 }
@@ -126,62 +128,79 @@ get_papers(const struct source_status_source *source)
 static void
 add_sources(GString *text, const GPtrArray *sources)
 {
-	add_source_family(text, sources, "source_answer_time_seconds",
-	    "When a source last answered.", get_asked);
+	add_source_family(text, sources, "source_poll_time_seconds",
+	    "Time of the last answer of a source.", get_polled);
 	add_source_family(text, sources, "source_success_time_seconds",
-	    "When a source last answered well.", get_good);
+	    "Time of the last successful poll of a source.", get_succeeded);
 	add_source_family(text, sources, "source_late",
-	    "1: no good answer of the source for long, or its list of the day is "
-	    "missing.",
+	    "1 when a source was not polled successfully for hours, or its list of the "
+	    "day is missing.",
 	    get_is_late);
 	add_source_family(text, sources, "source_failing",
-	    "1: the last answer of the source was no good one.", get_is_failing);
+	    "1 when the last poll of a source failed.", get_is_failing);
 	add_source_family(text, sources, "source_papers",
-	    "Papers on the newest day that has some.", get_papers);
+	    "Papers of the newest day with papers.", get_papers);
 }
 
 static void
 add_requests(GString *text, const struct status *status)
 {
 	add_one(text, "confirmations_last_hour", GAUGE,
-	    "Unknown senders who were asked to confirm in the last hour.",
-	    status->asked_hour);
+	    "Requests to confirm sent in the last hour.", status->asked_hour);
 	add_one(text, "requests_dropped_total", COUNTER,
-	    "Requests dropped since the limits on confirmations were reached.",
-	    status->dropped.total);
+	    "Requests dropped by the limits on confirmations.", status->dropped.total);
 }
 
 static void
 add_machine(GString *text, const struct status *status)
 {
-	add_one(text, "disk_free_bytes", GAUGE, "Room on the disk of the state folder.",
-	    status->disk_free_bytes);
-	add_one(text, "store_bytes", GAUGE, "The store's file.", status->store_bytes);
+	add_one(text, "disk_free_bytes", GAUGE,
+	    "Free space on the disk of the state directory.", status->disk_free_bytes);
 	add_one(
-	    text, "store_log_bytes", GAUGE, "Its write-ahead log.", status->log_bytes);
-	add_one(text, "backup_time_seconds", GAUGE, "When the last backup was made.",
+	    text, "store_bytes", GAUGE, "Size of the database.", status->store_bytes);
+	add_one(text, "store_wal_bytes", GAUGE, "Size of its write-ahead log.",
+	    status->wal_bytes);
+	add_one(text, "backup_time_seconds", GAUGE, "Time of the last backup.",
 	    status->past.last_made_at);
-	add_one(text, "problems", GAUGE,
-	    "Things that want a person: paperboyctl status tells them.",
-	    status->problems->len);
+}
+
+static void
+add_problems(
+    GString *text, const struct health_options *options, const struct status *status)
+{
+	g_autoptr(GPtrArray) problems = health_find_problems(options, status);
+
+	add_family(text, "problems", GAUGE,
+	    "Problems by health check; paperboyctl status shows them.");
+	for (const struct health_check *check = health_checks; check->name; check++) {
+		int64_t count = 0;
+
+		for (unsigned i = 0; i < problems->len; i++) {
+			const struct health_finding *problem = problems->pdata[i];
+
+			count += problem->check == check;
+		}
+		if (check->severity != HEALTH_DAMAGE)
+			add_value(text, "problems", "check", check->name, count);
+	}
 }
 
 static void
 add_daemon(GString *text, const struct status_daemon *daemon)
 {
-	add_family(text, "build_info", GAUGE, "The version.");
+	add_family(text, "build_info", GAUGE, "Version of paperboy.");
 	add_value(text, "build_info", "version", PACKAGE_VERSION, 1);
-	add_one(text, "up", GAUGE, "1: paperboyd runs.", daemon->is_running);
+	add_one(text, "up", GAUGE, "1 when paperboyd runs.", daemon->is_running);
 	if (!daemon->is_running)
 		return;
-	add_one(text, "start_time_seconds", GAUGE, "When paperboyd started.",
+	add_one(text, "start_time_seconds", GAUGE, "Time when paperboyd started.",
 	    daemon->started_at);
-	add_one(text, "collect_time_seconds", GAUGE,
-	    "When the sources were last looked at.", daemon->collected_at);
-	add_one(text, "post_time_seconds", GAUGE,
-	    "When all mail that was due had last been sent.", daemon->delivered_at);
-	add_one(text, "relay_up", GAUGE, "0: the relay is left alone for failing.",
-	    !daemon->relay || !g_str_has_prefix(daemon->relay, "open"));
+	add_one(text, "collector_time_seconds", GAUGE,
+	    "Time of the last poll of the sources.", daemon->collected_at);
+	add_one(text, "mailer_time_seconds", GAUGE,
+	    "Time when all due mail had last been sent.", daemon->delivered_at);
+	add_one(text, "relay_up", GAUGE, "0 when the relay does not accept mail.",
+	    !daemon->relay.is_away);
 }
 
 static void
@@ -191,21 +210,21 @@ add_work(GString *text, const struct metrics_work *work)
 		const char *name, *help;
 		int64_t count;
 	} rows[] = {
-	    {"collects_total", "Looks at the sources.", work->collects},
-	    {"new_papers_total", "Papers never seen before.", work->new_papers},
-	    {"failed_fetches_total", "Answers of sources that failed.",
-	        work->failed_fetches},
-	    {"digests_total", "Digests made.", work->digests},
-	    {"quiet_editions_total", "Editions without a paper.", work->empty_digests},
+	    {"collects_total", "Polls of the sources.", work->collects},
+	    {"new_papers_total", "New papers.", work->new_papers},
+	    {"failed_fetches_total", "Fetches that failed.", work->failed_fetches},
+	    {"digests_total", "Digests built.", work->digests},
+	    {"empty_digests_total", "Due digests without papers.", work->empty_digests},
 	    {"sent_total", "Messages sent.", work->sent},
-	    {"deferred_total", "Messages put off.", work->deferred},
-	    {"failed_total", "Messages given up.", work->failed},
-	    {"letters_total", "Letters handled.", work->inbox},
+	    {"deferred_total", "Delivery attempts that were deferred.", work->deferred},
+	    {"failed_total", "Messages that failed.", work->failed},
+	    {"inbox_messages_total", "Received messages that were processed.",
+	        work->inbox},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		add_one(text, rows[i].name, COUNTER, rows[i].help, rows[i].count);
-	add_one(text, "threads_late", GAUGE, "Threads that are not back in time.",
+	add_one(text, "threads_overdue", GAUGE, "Threads whose heartbeat is overdue.",
 	    work->overdue_threads);
 }
 
@@ -214,10 +233,12 @@ metrics_format(struct store *store, const struct settings *settings,
     const struct status_daemon *daemon, const struct metrics_work *work, int64_t now,
     GError **error)
 {
+	const struct health_options options = {
+	    .settings = settings, .daemon = daemon, .now = now};
 	struct status status;
 	GString *text;
 
-	if (!status_load(store, settings, daemon, now, &status, error))
+	if (!status_load(store, settings, now, &status, error))
 		return NULL;
 	text = g_string_new(NULL);
 	add_daemon(text, daemon);
@@ -226,6 +247,7 @@ metrics_format(struct store *store, const struct settings *settings,
 	add_queue(text, &status);
 	add_requests(text, &status);
 	add_machine(text, &status);
+	add_problems(text, &options, &status);
 	if (work)
 		add_work(text, work);
 	status_clear(&status);

@@ -1,8 +1,8 @@
 /*
- * metrics.h - how paperboy is doing, in numbers for a monitoring system.
+ * metrics.h - metrics for a monitoring system.
  *
- * Text exposition format 0.0.4 of Prometheus: HELP and TYPE before each family, times
- * as seconds since the epoch, octets as bytes.  Nothing in it tells who anybody is.
+ * Text exposition format 0.0.4 of Prometheus: times are s since the epoch, sizes are
+ * bytes.  No metric contains personal data.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_METRICS_H
 #define PAPERBOY_SERVICE_HEALTH_METRICS_H
@@ -15,21 +15,20 @@
 #include "service/health/status.h"
 #include "store/core/store.h"
 
-/* What the daemon has done since it started, and what its threads do. */
+/* Counters of the daemon since its start, and the state of its threads. */
 struct metrics_work {
 	int64_t collects, new_papers, failed_fetches;
 	int64_t digests, empty_digests;
 	int64_t sent, failed, deferred;
-	int64_t inbox;
-	int64_t
-	    overdue_threads; /* that broke their promise (service/log/heartbeat.h) */
+	int64_t inbox;           /* received messages that were processed */
+	int64_t overdue_threads; /* service/log/heartbeat.h */
 };
 
 /**
- * Format all of them.
+ * Format all metrics.
  *
- * @param work  NULL when no daemon runs: what only it knows is left out
- * @return lines, each with its end; NULL when the store fails
+ * @param work  NULL when no daemon runs: its metrics are left out
+ * @return lines with their ends; NULL when the store fails
  */
 char *metrics_format(struct store *store, const struct settings *settings,
     const struct status_daemon *daemon, const struct metrics_work *work, int64_t now,

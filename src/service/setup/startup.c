@@ -60,6 +60,17 @@ startup_load_settings(const char *path, GPtrArray *problems)
 	return settings_load(startup_get_config(path), problems, NULL);
 }
 
+struct settings *
+startup_recover_settings(const char *path)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	pb_auto(settings) settings = settings_read(startup_get_config(path), problems);
+
+	return settings && !settings_has_error(settings, "state_dir")
+	           ? g_steal_pointer(&settings)
+	           : NULL;
+}
+
 /* The number of the line in "file:line: message", 0 without one. @param size  of file
  */
 static int64_t

@@ -35,6 +35,13 @@ const char *startup_get_config(const char *path);
 struct settings *startup_load_settings(const char *path, GPtrArray *problems);
 
 /**
+ * Read the valid settings of a configuration with errors; the others are defaults.
+ *
+ * @return NULL when there is no file, or state_dir is invalid
+ */
+struct settings *startup_recover_settings(const char *path);
+
+/**
  * Read the configuration and check what the file alone does not tell, too: addresses,
  * zones, templates, secrets.  All that is wrong is told in one run.
  *

@@ -36,10 +36,6 @@ const struct integrity_rule integrity_rules[] = {
         "is paperboyd running? It decides them when it next looks"},
     {"sending-too-long", "messages are being sent for more than two hours",
         "is paperboyd running? When it starts it takes them up again"},
-    {"letter-waiting", "letters have waited for more than an hour",
-        "is paperboyd running? Its log tells why letters cannot be read"},
-    {"inbox-quarantined", "letters could not be handled and are quarantined",
-        "paperboyctl inbox list shows them; inbox retry or inbox drop them"},
     {"letter-deadly", "letters were in hand when paperboyd died, more than once",
         "its log tells how it died; after the tenth time they are quarantined"},
     {"letter-too-old", "letters are kept for longer than they are to be",
@@ -89,9 +85,6 @@ integrity_count(
 	    " WHERE p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
 	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
 	    " AND claimed_at < ?1 - 7200",
-	    "SELECT count(*) FROM inbox WHERE state = 'new' AND received_at < ?1 - "
-	    "3600",
-	    "SELECT count(*) FROM inbox WHERE state = 'quarantined' AND ?1",
 	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1",
 	    /* A day of grace, and one more to go. */
 	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"

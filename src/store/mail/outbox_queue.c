@@ -139,6 +139,18 @@ outbox_find_oldest(struct store *store, bool is_deferred,
 	return find_one(statement, message, error);
 }
 
+bool
+outbox_find_last_failed(
+    struct store *store, int64_t after, struct outbox_message **message, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at > ?1 AND o.state = 'FAILED'"
+	    " ORDER BY o.ended_at DESC LIMIT 1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
+
+	return find_one(statement, message, error);
+}
+
 GArray *
 outbox_load_ids(struct store *store, const char *state, int64_t after, unsigned limit,
     GError **error)

@@ -95,7 +95,12 @@ outbox_count_held(struct store *store, const char *why, int64_t *count, GError *
 bool outbox_find_oldest(struct store *store, bool is_deferred,
     struct outbox_message **message, GError **error);
 
-/** Count messages that were given up after a time. */
+/** Find the message that failed last, after a time. @param message  set; NULL for none
+ */
+bool outbox_find_last_failed(struct store *store, int64_t after,
+    struct outbox_message **message, GError **error);
+
+/** Count messages that failed after a time. */
 bool outbox_count_failed_since(
     struct store *store, int64_t after, int64_t *count, GError **error);
 

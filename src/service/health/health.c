@@ -1,0 +1,347 @@
+/*
+ * health.c - the health checks: one table for status, doctor, alerts and metrics.
+ */
+#include "service/health/health.h"
+
+#include "base/clock.h"
+#include "service/health/probes.h"
+
+#define SOURCE_ALERT_S (3 * CLOCK_HOUR_S)
+#define RELAY_ALERT_S  (15 * 60)
+
+/* In the order of doctor; status shows those that are not HEALTH_DAMAGE. */
+const struct health_check health_checks[] = {
+    {.name = "directory",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_directory,
+        .action = "run paperboyctl and paperboyd as that user, or chown it"},
+    {.name = "files",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_files,
+        .ok = "accessible to their owner only",
+        .action = "chmod 600 them, and chown them to the owner of the directory"},
+    {.name = "drafts",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_drafts,
+        .ok = "none left",
+        .action = "remove the files; a directory among them has a store from before "
+                  "or after a restore"},
+    {.name = "disk",
+        .severity = HEALTH_ALERT,
+        .probe = probe_disk,
+        .ok = "size unknown",
+        .action = "free some space",
+        .subject = "the disk is nearly full"},
+    {.name = "wal",
+        .severity = HEALTH_WARNING,
+        .probe = probe_wal,
+        .action = "end the program that keeps reading the store (fuser paperboy.db), "
+                  "or restart paperboyd"},
+    {.name = "store", .severity = HEALTH_DAMAGE, .probe = probe_store},
+    {.name = "pages",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_pages,
+        .ok = "all pages are intact",
+        .action = PROBES_RESTORE_ACTION,
+        .needs_store = true},
+    {.name = "references",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_references,
+        .ok = "no dangling references",
+        .action = PROBES_RESTORE_ACTION,
+        .needs_store = true},
+    {.name = "rows",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_rows,
+        .action = PROBES_RESTORE_ACTION,
+        .needs_store = true},
+    {.name = "filters",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_filters,
+        .action = "the filter finds nothing: remove it and add it again for each of "
+                  "its subscribers, or restore a backup",
+        .needs_store = true},
+    {.name = "zones",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_zones,
+        .action = "digests of these subscribers are scheduled in UTC: install tzdata "
+                  "and tzdata-legacy",
+        .needs_store = true},
+    {.name = "index",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_index,
+        .ok = "contains every paper",
+        .action = "wait for the daily maintenance of paperboyd, which rebuilds the "
+                  "index",
+        .needs_store = true},
+    {.name = "clock",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_clock,
+        .ok = "no timestamp is in the future",
+        .action = "set the clock, and keep it synchronised (timedatectl)",
+        .needs_store = true},
+    {.name = "key",
+        .severity = HEALTH_DAMAGE,
+        .probe = probe_key,
+        .ok = "the key of this store"},
+
+    {.name = "configuration",
+        .severity = HEALTH_WARNING,
+        .probe = probe_configuration,
+        .ok = "no errors",
+        .action = "correct it (paperboyd --check lists all errors), then paperboyctl "
+                  "reload"},
+    {.name = "addresses",
+        .severity = HEALTH_WARNING,
+        .probe = probe_addresses,
+        .ok = "mail.from and mail.owner are set",
+        .action = "set your own addresses in paperboy.conf, and your relay in "
+                  "smtp.host"},
+    {.name = "source",
+        .severity = HEALTH_ALERT,
+        .probe = probe_sources,
+        .ok = "all enabled sources answer",
+        .action = "paperboyctl source fetch polls it now",
+        .alert_after_s = SOURCE_ALERT_S,
+        .needs_users = true,
+        .needs_store = true},
+    {.name = "generation",
+        .severity = HEALTH_ALERT,
+        .probe = probe_generation,
+        .ok = "the database is not older than the mail that was sent",
+        .subject = "the database is older than the mail that was sent",
+        .needs_store = true},
+    {.name = "restored",
+        .severity = HEALTH_WARNING,
+        .probe = probe_restored,
+        .ok = "no mail is held after a restore",
+        .action = "paperboyctl queue list --state HELD, then queue release or queue "
+                  "drop",
+        .needs_store = true},
+    {.name = "crash",
+        .severity = HEALTH_ALERT,
+        .probe = probe_crashed,
+        .ok = "no message is held after crashes",
+        .action = "see paperboyctl queue list --state HELD and the system log; queue "
+                  "release tries once more, queue drop cancels",
+        .subject = "a message is held after crashes",
+        .needs_store = true},
+    {.name = "held",
+        .severity = HEALTH_WARNING,
+        .probe = probe_held,
+        .ok = "no message is held by an operator",
+        .action = "paperboyctl queue release all sends them, queue drop cancels them",
+        .needs_store = true},
+    {.name = "relay",
+        .severity = HEALTH_ALERT,
+        .probe = probe_relay,
+        .ok = "accepts mail",
+        .subject = "the relay does not accept mail",
+        .alert_after_s = RELAY_ALERT_S,
+        .needs_users = true},
+    {.name = "relay-denied",
+        .severity = HEALTH_WARNING,
+        .probe = probe_relay_denied,
+        .ok = "relays for this host",
+        .action = "permit this host on the relay (mynetworks in Postfix), or set "
+                  "smtp.user and smtp.password_file",
+        .needs_store = true},
+    {.name = "domain",
+        .severity = HEALTH_ALERT,
+        .probe = probe_domains,
+        .ok = "no domain rejects our mail by policy",
+        .action = "paperboyctl queue list --state DEFERRED shows the replies; check "
+                  "SPF, DKIM and DMARC of your domain",
+        .subject = "a domain rejects our mail",
+        .needs_users = true},
+    {.name = "deferred",
+        .severity = HEALTH_WARNING,
+        .probe = probe_deferred,
+        .ok = "no message is deferred for hours",
+        .needs_store = true},
+    {.name = "waiting",
+        .severity = HEALTH_WARNING,
+        .probe = probe_waiting,
+        .ok = "no message has waited for hours",
+        .needs_store = true},
+    {.name = "failed",
+        .severity = HEALTH_WARNING,
+        .probe = probe_failed,
+        .ok = "no message failed since yesterday",
+        .action = "paperboyctl queue list --state FAILED shows the replies; correct "
+                  "the cause, or remove subscribers whose address no longer exists",
+        .needs_store = true},
+    {.name = "inbox-quarantined",
+        .severity = HEALTH_ALERT,
+        .probe = probe_quarantine,
+        .ok = "no received message is quarantined",
+        .action = "paperboyctl inbox list shows the reasons; inbox retry processes "
+                  "them again, inbox drop deletes them",
+        .subject = "received messages are quarantined",
+        .needs_store = true},
+    {.name = "inbox-waiting",
+        .severity = HEALTH_WARNING,
+        .probe = probe_inbox,
+        .ok = "no received message has waited for hours",
+        .needs_store = true},
+    {.name = "receivers",
+        .severity = HEALTH_WARNING,
+        .probe = probe_receivers,
+        .ok = "no receiver failed",
+        .action = "paperboyctl check tests each receiver; correct the receive group "
+                  "of paperboy.conf, then paperboyctl reload"},
+    {.name = "skipped",
+        .severity = HEALTH_WARNING,
+        .probe = probe_skipped,
+        .ok = "no message was left in a mailbox",
+        .action = "move or delete it there",
+        .needs_store = true},
+    {.name = "confirmations",
+        .severity = HEALTH_ALERT,
+        .probe = probe_confirmations,
+        .ok = "no request to subscribe was dropped",
+        .subject = "requests to subscribe are dropped",
+        .needs_store = true},
+    {.name = "commands",
+        .severity = HEALTH_WARNING,
+        .probe = probe_commands,
+        .ok = "received mail is processed",
+        .action = "set commands.address"},
+    {.name = "clock-jump",
+        .severity = HEALTH_ALERT,
+        .probe = probe_clock_jump,
+        .ok = "the clock has not jumped",
+        .action = "check the clock (timedatectl)",
+        .subject = "the clock jumped",
+        .needs_store = true},
+    {0},
+};
+
+void
+health_finding_free(struct health_finding *finding)
+{
+	if (!finding)
+		return;
+	g_free(finding->name);
+	g_free(finding->about);
+	g_free(finding->text);
+	g_free(finding->action);
+	g_free(finding);
+}
+
+char *
+health_finding_format(const struct health_finding *problem)
+{
+	return g_strdup_printf("%s: %s", problem->text, problem->action);
+}
+
+static struct health_finding *
+add_finding(struct health *health, char *text)
+{
+	struct health_finding *finding = g_new0(struct health_finding, 1);
+
+	finding->check = health->check;
+	finding->name = g_strdup(health->check->name);
+	finding->since = -1;
+	finding->text = g_utf8_make_valid(text, -1);
+	g_free(text);
+	g_ptr_array_add(health->findings, finding);
+	return finding;
+}
+
+struct health_finding *
+health_add(struct health *health, char *text, const char *action)
+{
+	struct health_finding *finding = add_finding(health, text);
+
+	finding->action = g_strdup(action ? action : health->check->action);
+	g_assert(finding->action);
+	return finding;
+}
+
+struct health_finding *
+health_add_ok(struct health *health, char *text)
+{
+	return add_finding(health, text);
+}
+
+static void
+run(struct health *health, const struct health_check *check)
+{
+	unsigned before = health->findings->len;
+
+	if (check->needs_store && health->is_store_damaged)
+		return;
+	health->check = check;
+	check->probe(health);
+	if (health->findings->len == before)
+		health_add_ok(health, g_strdup(check->ok));
+}
+
+static void
+init(struct health *health, const struct health_options *options)
+{
+	*health = (struct health){
+	    .options = options,
+	    .findings =
+	        g_ptr_array_new_with_free_func((GDestroyNotify)health_finding_free),
+	};
+}
+
+GPtrArray *
+health_find_problems(const struct health_options *options, const struct status *status)
+{
+	struct health health;
+
+	init(&health, options);
+	health.status = status;
+	for (const struct health_check *check = health_checks; check->name; check++)
+		if (check->severity != HEALTH_DAMAGE)
+			run(&health, check);
+	for (unsigned i = health.findings->len; i-- > 0;) {
+		const struct health_finding *finding = health.findings->pdata[i];
+
+		if (!finding->action)
+			g_ptr_array_remove_index(health.findings, i);
+	}
+	return health.findings;
+}
+
+/* Load the counts once the checks of the store have passed. */
+static void
+load_status(struct health *health, struct status *status)
+{
+	const struct health_options *options = health->options;
+	g_autoptr(GError) problem = NULL;
+
+	if (health->is_store_damaged)
+		return;
+	if (status_load(
+	        health->store, options->settings, options->now, status, &problem)) {
+		health->status = status;
+		return;
+	}
+	health->is_store_damaged = true;
+	health_add(health, g_strdup(problem->message), PROBES_RESTORE_ACTION);
+}
+
+GPtrArray *
+health_examine(const struct health_options *options)
+{
+	struct status status = {0};
+	struct health health;
+	bool is_loaded = false;
+
+	init(&health, options);
+	for (const struct health_check *check = health_checks; check->name; check++) {
+		/* Behind the damage checks of the table. */
+		if (!is_loaded && check->probe == probe_configuration) {
+			load_status(&health, &status);
+			is_loaded = true;
+		}
+		run(&health, check);
+	}
+	status_clear(&status);
+	store_free(health.store);
+	return health.findings;
+}

@@ -1,0 +1,425 @@
+/*
+ * probes_service.c - probes of sources, queue, relay, inbox and clock.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "service/collect/source_status.h"
+#include "service/health/probes.h"
+
+/* A message or an inbox row that waits longer needs an operator. */
+#define LONG_WAIT_S (4 * CLOCK_HOUR_S)
+#define DEFERRED_S  (2 * CLOCK_HOUR_S)
+
+/* A stale database is reported at least that long, also when nothing is held. */
+#define STALE_REPORT_S (3 * CLOCK_DAY_S)
+
+/* Bytes of a quoted reply. */
+#define REPLY_BYTES 160
+
+static const char *
+plural(int64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
+/* ---- configuration ---- */
+
+void
+probe_configuration(struct health *health)
+{
+	const GPtrArray *errors = health->options->config_errors;
+
+	if (!errors || !errors->len)
+		return;
+	health_add(health,
+	    g_strdup_printf("the configuration on disk has %u %s (%s)%s", errors->len,
+	        plural(errors->len, "error", "errors"), (char *)errors->pdata[0],
+	        health->options->daemon->is_running
+	            ? "; paperboyd uses the one that it loaded before"
+	            : ""),
+	    health->options->daemon->is_running
+	        ? NULL
+	        : "correct it (paperboyd --check lists all errors), then start "
+	          "paperboyd");
+}
+
+/* With errors, settings are defaults in part. */
+static bool
+is_config_valid(const struct health *health)
+{
+	return !health->options->config_errors || !health->options->config_errors->len;
+}
+
+void
+probe_addresses(struct health *health)
+{
+	if (is_config_valid(health) && settings_is_default(health->options->settings))
+		health_add(health,
+		    g_strdup("mail.from or mail.owner is still the shipped default"),
+		    NULL);
+}
+
+void
+probe_commands(struct health *health)
+{
+	const char *receivers = health->options->daemon->receivers;
+
+	if (is_config_valid(health) && receivers && strchr(receivers, ':') &&
+	    !*health->options->settings->commands_address)
+		health_add(
+		    health, g_strdup("mail is received but not processed"), NULL);
+}
+
+/* ---- sources ---- */
+
+static void
+add_source(struct health *health, const struct source_status_source *source,
+    int64_t since, const char *problem, const char *action)
+{
+	struct health_finding *finding = health_add(
+	    health, g_strdup_printf("source %s %s", source->name, problem), action);
+
+	finding->about = g_strdup(source->name);
+	finding->since = since;
+}
+
+static void
+check_source(struct health *health, const struct source_status_source *source)
+{
+	bool is_running = health->options->daemon->is_running;
+	g_autofree char *missing = NULL;
+
+	if (source->fetched_at < 0) {
+		add_source(health, source, health->options->now, "was never polled",
+		    is_running ? NULL : "start paperboyd, or paperboyctl source fetch");
+	} else if (source->error) {
+		add_source(health, source, source->good_at, "fails",
+		    "paperboyctl source list shows the error; check the network and "
+		    "the URL");
+	} else if (source->is_late) {
+		add_source(health, source, source->good_at, "is late",
+		    is_running ? NULL : "start paperboyd");
+	} else if (*source->missing_day) {
+		missing = g_strdup_printf(
+		    "is late, since its list of %s has not come although it answers",
+		    source->missing_day);
+		add_source(health, source, source->missing_since, missing, NULL);
+	}
+}
+
+void
+probe_sources(struct health *health)
+{
+	const GPtrArray *sources = health->status->sources;
+	unsigned enabled = 0;
+
+	for (unsigned i = 0; i < sources->len; i++) {
+		const struct source_status_source *source = sources->pdata[i];
+
+		if (!source->is_on)
+			continue;
+		enabled++;
+		check_source(health, source);
+	}
+	if (!enabled && is_config_valid(health))
+		health_add(health, g_strdup("no source is enabled"),
+		    "enable one in paperboy.conf(5)")
+		    ->since = health->options->now;
+}
+
+/* ---- held mail ---- */
+
+/* While mail is held, and for some days, since more than mail may be lost. */
+static bool
+is_stale_reported(const struct status *status, int64_t now)
+{
+	const struct backup_restored_from *past = &status->past;
+
+	return past->restored_at >= 0 && past->made_at < 0 &&
+	       (status->held_by_restore || past->people ||
+	           now - past->restored_at < STALE_REPORT_S);
+}
+
+void
+probe_generation(struct health *health)
+{
+	const struct status *status = health->status;
+
+	if (status->is_stale)
+		health_add(health,
+		    g_strdup("the database is older than the mail that was sent: an "
+		             "older copy was put back, or its log was lost"),
+		    "start paperboyd, which holds mail that may have been sent; then "
+		    "see STALE DATABASE in paperboyd(8)");
+	else if (is_stale_reported(status, health->options->now))
+		health_add(health,
+		    g_strdup("the database was older than the mail that had been sent, "
+		             "and mail that may have been sent is held"),
+		    "paperboyctl queue list --state HELD, then queue release or queue "
+		    "drop; see STALE DATABASE in paperboyd(8)");
+}
+
+void
+probe_restored(struct health *health)
+{
+	const struct status *status = health->status;
+
+	if (!status->is_stale && !is_stale_reported(status, health->options->now) &&
+	    (status->held_by_restore || status->past.people))
+		health_add(health,
+		    g_strdup("a backup was restored, and mail that may have been sent "
+		             "since is held"),
+		    NULL);
+}
+
+void
+probe_crashed(struct health *health)
+{
+	int64_t count = health->status->held_by_crash;
+
+	if (count)
+		health_add(health,
+		    g_strdup_printf("paperboyd was killed each time while it sent "
+		                    "%" G_GINT64_FORMAT " %s",
+		        count,
+		        plural(count, "message, now held", "messages, now held")),
+		    NULL);
+}
+
+void
+probe_held(struct health *health)
+{
+	const struct status *status = health->status;
+	int64_t count = status->held - status->held_by_restore - status->held_by_crash;
+
+	if (count > 0)
+		health_add(health,
+		    g_strdup_printf("%" G_GINT64_FORMAT " %s held", count,
+		        plural(count, "message is", "messages are")),
+		    NULL);
+}
+
+/* ---- delivery ---- */
+
+void
+probe_relay(struct health *health)
+{
+	const struct mailer_relay *relay = &health->options->daemon->relay;
+	g_autoptr(GDateTime) since = g_date_time_new_from_unix_utc(relay->since);
+	g_autofree char *day =
+	    since ? g_date_time_format(since, "%Y-%m-%d %H:%M UTC") : NULL;
+	struct health_finding *finding;
+
+	if (!relay->is_away)
+		return;
+	finding = health_add(health,
+	    g_strdup_printf("the relay %s since %s",
+	        relay->is_auth_failed ? "rejects our login (smtp.user)"
+	                              : "does not accept mail",
+	        day ? day : "an unknown time"),
+	    relay->is_auth_failed
+	        ? "correct smtp.user and smtp.password_file, then paperboyctl reload"
+	        : "paperboyctl status shows its reply; check the relay, then "
+	          "paperboyctl queue retry all");
+	finding->since = relay->since;
+}
+
+/* Whether a reply says that we may not relay: "554 5.7.1 <a@b>: Relay access denied"
+ * (Postfix), "550 relay not permitted" (Exim), "550 5.7.1 Relaying denied" (Sendmail).
+ */
+static bool
+is_relay_denied(const struct outbox_message *message)
+{
+	g_autofree char *reply = NULL;
+
+	if (!message || !message->reply || message->code < 500)
+		return false;
+	reply = g_ascii_strdown(message->reply, -1);
+	return strstr(reply, "relay access denied") || strstr(reply, "relaying") ||
+	       strstr(reply, "relay not permitted") || strstr(reply, "unable to relay");
+}
+
+void
+probe_relay_denied(struct health *health)
+{
+	const struct status *status = health->status;
+	const struct outbox_message *message =
+	    is_relay_denied(status->oldest_deferred) ? status->oldest_deferred
+	    : is_relay_denied(status->last_failed)   ? status->last_failed
+	                                             : NULL;
+
+	if (message)
+		health_add(health,
+		    g_strdup_printf("the relay does not relay for this host (message "
+		                    "%" G_GINT64_FORMAT ": %.*s)",
+		        message->id, REPLY_BYTES, message->reply),
+		    NULL);
+}
+
+void
+probe_domains(struct health *health)
+{
+	const struct mailer_relay *relay = &health->options->daemon->relay;
+
+	if (relay->paused)
+		health_add(health,
+		    g_strdup_printf("%s%s our mail by policy, and deliveries to it are "
+		                    "paused for hours",
+		        relay->domain,
+		        relay->paused > 1 ? ", as others do, rejects" : " rejects"),
+		    NULL);
+}
+
+void
+probe_deferred(struct health *health)
+{
+	const struct outbox_message *message = health->status->oldest_deferred;
+	int64_t age_s = message ? health->options->now - message->queued_at : 0;
+	g_autofree char *action = NULL;
+
+	if (age_s <= DEFERRED_S || is_relay_denied(message))
+		return;
+	action = g_strdup_printf("%s, then paperboyctl queue retry %" G_GINT64_FORMAT,
+	    message->code / 100 == 4
+	        ? "exempt this host from greylisting and rate limits of the relay"
+	        : "remove the cause",
+	    message->id);
+	health_add(health,
+	    g_strdup_printf("message %" G_GINT64_FORMAT " has been deferred for "
+	                    "%" G_GINT64_FORMAT " hours (%.*s)",
+	        message->id, age_s / CLOCK_HOUR_S, REPLY_BYTES,
+	        message->reply ? message->reply : "no reply"),
+	    action);
+}
+
+void
+probe_waiting(struct health *health)
+{
+	const struct outbox_message *message = health->status->oldest;
+	const struct outbox_message *deferred = health->status->oldest_deferred;
+	int64_t age_s = message ? health->options->now - message->queued_at : 0;
+
+	if (age_s <= LONG_WAIT_S || (deferred && deferred->id == message->id))
+		return;
+	health_add(health,
+	    g_strdup_printf("message %" G_GINT64_FORMAT " has waited for "
+	                    "%" G_GINT64_FORMAT " hours",
+	        message->id, age_s / CLOCK_HOUR_S),
+	    health->options->daemon->is_running ? "paperboyctl queue retry all"
+	                                        : "start paperboyd");
+}
+
+void
+probe_failed(struct health *health)
+{
+	int64_t count = health->status->failed_lately;
+
+	if (count)
+		health_add(health,
+		    g_strdup_printf("%" G_GINT64_FORMAT " %s since yesterday", count,
+		        plural(count, "message failed", "messages failed")),
+		    NULL);
+}
+
+/* ---- received mail ---- */
+
+void
+probe_quarantine(struct health *health)
+{
+	int64_t count = health->status->quarantined;
+
+	if (count)
+		health_add(health,
+		    g_strdup_printf("%" G_GINT64_FORMAT " received %s quarantined",
+		        count, plural(count, "message is", "messages are")),
+		    NULL);
+}
+
+void
+probe_inbox(struct health *health)
+{
+	const struct status *status = health->status;
+	int64_t age_s = health->options->now - status->inbox_oldest_at;
+
+	if (!status->messages || age_s <= CLOCK_HOUR_S)
+		return;
+	health_add(health,
+	    g_strdup_printf("received mail has waited for %" G_GINT64_FORMAT " %s",
+	        age_s / CLOCK_HOUR_S, plural(age_s / CLOCK_HOUR_S, "hour", "hours")),
+	    health->options->daemon->is_running
+	        ? "correct the error that paperboyd logs as inbox-error or "
+	          "inbox-failed"
+	        : "start paperboyd");
+}
+
+void
+probe_receivers(struct health *health)
+{
+	const char *receivers = health->options->daemon->receivers;
+
+	if (receivers && strstr(receivers, ":failed"))
+		health_add(health,
+		    g_strdup_printf("mail cannot be received (%s)", receivers), NULL);
+}
+
+void
+probe_skipped(struct health *health)
+{
+	const GPtrArray *reasons = health->status->skip_reasons;
+	int64_t more = health->status->skipped - reasons->len;
+
+	for (unsigned i = 0; i < reasons->len; i++)
+		health_add(health, g_strdup(reasons->pdata[i]), NULL);
+	if (more > 0)
+		health_add(health,
+		    g_strdup_printf("%" G_GINT64_FORMAT " more %s left in a mailbox",
+		        more, plural(more, "message was", "messages were")),
+		    "move or delete those that paperboyd logs as inbox-skipped");
+}
+
+void
+probe_confirmations(struct health *health)
+{
+	const struct rate_log_dropped *dropped = &health->status->dropped;
+
+	if (dropped->last_at <= health->options->now - CLOCK_DAY_S)
+		return;
+	health_add(health,
+	    g_strdup_printf("%" G_GINT64_FORMAT
+	                    " %s dropped, since limits.confirmations_per_hour or "
+	                    "limits.confirmations_per_domain_hour was reached",
+	        dropped->lately,
+	        plural(dropped->lately, "request to subscribe was",
+	            "requests to subscribe were")),
+	    *health->options->settings->commands_authserv_id
+	        ? "raise the limit, unless they are forged: senders that your mail "
+	          "server authenticates are not limited"
+	        : "raise the limit; or, when they are forged, set "
+	          "commands.authserv_id, so that senders that your mail server "
+	          "authenticates are not limited");
+}
+
+/* ---- clock ---- */
+
+void
+probe_clock_jump(struct health *health)
+{
+	const struct clock_jump *jump = &health->status->jump;
+	int64_t hours = ABS(jump->by_s) / CLOCK_HOUR_S;
+	int64_t left_s = MAX(CLOCK_WATCH_TRUST_S - jump->ran_s, 0);
+
+	if (!jump->by_s)
+		return;
+	health_add(health,
+	    g_strdup_printf(
+	        "the clock jumped %s by %" G_GINT64_FORMAT
+	        " %s, and no source has confirmed it; nothing is deleted by "
+	        "age%s for %" G_GINT64_FORMAT " more hours of running time",
+	        jump->by_s < 0 ? "back" : "forward", hours < 48 ? hours : hours / 24,
+	        hours < 48 ? "hours" : "days",
+	        jump->is_held ? ", and no digest is built," : "",
+	        (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S),
+	    NULL)
+	    ->since = jump->at;
+}
