@@ -76,7 +76,7 @@ acronyms_are_found_as_papers_define_them(void)
 }
 
 static void
-short_form_has_a_maximum_length(void)
+acronym_has_a_maximum_length(void)
 {
 	for (int more = 0; more < 2; more++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -114,7 +114,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/short-form/" #name, name)
 	ADD(acronyms_are_found_as_papers_define_them);
-	ADD(short_form_has_a_maximum_length);
+	ADD(acronym_has_a_maximum_length);
 	ADD(time_is_bounded_for_any_text);
 	return g_test_run();
 }

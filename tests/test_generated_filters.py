@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_generated_filters.py - the test bed tests itself: TAP, children, generator, message checks."""
+"""test_generated_filters.py - tests of TAP, children, generator and message checks."""
 
 import json
 import os
@@ -16,7 +16,7 @@ sys.path.insert(0, LIB)
 
 import language
 import messages
-from generate import KINDS, ZONES, Vocabulary, draw_filter, generate, sameness
+from generate import KINDS, ZONES, Vocabulary, generate, random_filter, sameness
 from oracle import FilterError, parse
 from papers import load_papers
 from tap import (
@@ -32,7 +32,7 @@ PROLOGUE = f"import sys; sys.path.insert(0, {LIB!r})\nfrom tap import *\n"
 
 
 def script(body):
-    """A test script of its own: (exit status, output)."""
+    """Run a test script of its own: (exit status, output)."""
     done = subprocess.run(
         [*PYTHON, f"{PROLOGUE}{body}"],
         stdout=subprocess.PIPE,
@@ -44,7 +44,7 @@ def script(body):
 
 
 def test_tap_passes():
-    """a good script ends with its plan and 0, and its folder is gone"""
+    """a passing script prints its plan, exits with 0 and removes its directory"""
     status, out = script(
         "with Tap() as tap:\n"
         "    print('#', tap.directory)\n"
@@ -57,7 +57,7 @@ def test_tap_passes():
 
 
 def test_tap_fails():
-    """a failed test is told, the status is 1, and its folder stays"""
+    """a failed test is reported, the status is 1, and the directory stays"""
     status, out = script(
         "def one():\n  'sums are right'\n  assert 1 + 1 == 3\n"
         "def two():\n  'is skipped'\n  raise Skip('no root')\n"
@@ -98,8 +98,8 @@ def test_tap_is_stopped():
 # ---- children ---------------------------------------------------------------
 
 
-def test_child_facts(tap):
-    """a child is waited for by line, port and file"""
+def test_child_waits(tap):
+    """output, port and file of a child are awaited"""
     port, path = free_port(), os.path.join(tap.directory, "there")
     body = (
         "import socket\n"
@@ -123,7 +123,7 @@ def test_child_facts(tap):
 
 
 def test_shifted_clock():
-    """shift_clock.so shifts the time of day and no waits"""
+    """shift_clock.so shifts the time of day but no waits"""
     library = os.path.join(top_builddir(), "tests", "shift_clock.so")
     environment = os.environ | {"LD_PRELOAD": library, "CLOCK_SHIFT_S": "86400000"}
     body = ("import datetime, threading, time\n"
@@ -138,7 +138,7 @@ def test_shifted_clock():
 
 
 def test_child_critical():
-    """a critical of GLib ends a program that a script starts"""
+    """a GLib critical ends a program started by a script"""
     body = ("import ctypes; glib = ctypes.CDLL('libglib-2.0.so.0')\n"
             "glib.g_return_if_fail_warning(None, b'made_up', b'is_sound')\n")
     with Child([*PYTHON, body], name="unsound") as child:
@@ -147,7 +147,7 @@ def test_child_critical():
 
 
 def test_child_death():
-    """a wait fails at once when the child ends, and says what it said"""
+    """a wait fails at once when the child ends, with its output"""
     for wait in (lambda c: c.wait_line("never"), lambda c: c.wait_file("/nowhere/x")):
         body = "print('sorry'); raise SystemExit(3)"
         with Child([*PYTHON, body], name="poor") as child:
@@ -195,7 +195,7 @@ TITLES = [
 
 
 def test_generate_is_deterministic():
-    """the same seed gives the same people, another seed others"""
+    """the same seed gives the same subscribers, another seed others"""
     first = list(generate(TITLES, 200, seed=7))
     assert first == list(generate(TITLES, 200, seed=7))
     assert first != list(generate(TITLES, 200, seed=8))
@@ -207,7 +207,7 @@ def test_generate_is_deterministic():
 
 
 def test_generate_shares():
-    """counts and kinds have the shares they should"""
+    """counts and kinds have the expected shares"""
     titles = [
         f"{title} study{chr(97 + number % 26)}"
         for number in range(50)
@@ -220,16 +220,16 @@ def test_generate_shares():
     assert {person["zone"] for person in people} == set(ZONES)
 
     rng, vocabulary = random.Random(1), Vocabulary(titles)
-    drawn = [draw_filter(rng, vocabulary) for _ in range(8000)]
-    kinds = Counter(kind for kind, _ in drawn)
+    generated = [random_filter(rng, vocabulary) for _ in range(8000)]
+    kinds = Counter(kind for kind, _ in generated)
     for kind, percent in KINDS.items():
-        assert abs(kinds[kind] * 100 / len(drawn) - percent) < 2, (kind, kinds)
-    made_up = sum("qx" in text for kind, text in drawn if kind == "word")
+        assert abs(kinds[kind] * 100 / len(generated) - percent) < 2, (kind, kinds)
+    made_up = sum("qx" in text for kind, text in generated if kind == "word")
     assert 0.03 < made_up / kinds["word"] < 0.09
 
 
 def test_generate_sameness():
-    """filters that are one to the program are told, whatever they look like"""
+    """filters that are equal to the program are recognised"""
     for one, other in (
         ("model", "models"), ("query", "queries"), ("class", "Classes"),
         ("rank OR rank", "rank"), ("a1 b2", "b2 a1"), ("ranks -rank", "rank"),
@@ -240,7 +240,7 @@ def test_generate_sameness():
 
 
 def test_generate_parses(titles=TITLES):
-    """every filter is one that the language takes, and no person has one twice"""
+    """every filter is valid, and no subscriber has one twice"""
     for person in generate(titles, 500, seed=3):
         saved = {sameness(text) for text in person["filters"]}
         assert len(saved) == len(person["filters"])
@@ -249,17 +249,17 @@ def test_generate_parses(titles=TITLES):
 
 
 def test_generate_real():
-    """every filter from real titles is one that the language takes"""
+    """every filter from real titles is valid"""
     papers = load_papers(real_data("daily_papers-2025-07-22.next-day.json"))
     test_generate_parses([paper["title"] for paper in papers])
 
 
-def test_language_draws_everything():
-    """random filters are of the whole language, and the same for the same seed"""
+def test_language_covers_everything():
+    """random filters cover the whole language, and are the same for the same seed"""
     papers = [language.make_paper(random.Random(2), number) for number in range(30)]
-    drawn = language.Filters(random.Random(3), papers)
+    generated = language.Filters(random.Random(3), papers)
     again = language.Filters(random.Random(3), papers)
-    texts = [drawn.valid() for _ in range(1500)]
+    texts = [generated.valid() for _ in range(1500)]
     assert texts == [again.valid() for _ in range(1500)]
     for text in texts:
         parse(text)
@@ -269,7 +269,7 @@ def test_language_draws_everything():
     for sign in ("NEAR(", " NEAR/", "^", "=", "*", " ANDNOT ", "!", "|", "&", "..", "(("):
         assert sign in every, sign
     refused = 0
-    for text in [drawn.broken() for _ in range(1500)]:
+    for text in [generated.broken() for _ in range(1500)]:
         try:
             parse(text)
         except FilterError:
@@ -278,7 +278,7 @@ def test_language_draws_everything():
 
 
 def test_generate_command(tap):
-    """the command prints TSV and JSON of the same people"""
+    """the command prints TSV and JSON of the same subscribers"""
     path = os.path.join(tap.directory, "titles.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump([{"title": title, "summary": ""} for title in TITLES], file)
@@ -326,7 +326,7 @@ Content-Transfer-Encoding: quoted-printable
 --b1--
 """.replace("\n", "\r\n")
 
-# What is broken in GOOD: old, new, a word of the problem.
+# Defects of GOOD: old text, new text, a word of the problem.
 BROKEN = [
     ("Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n", "", "Date: 0 times"),
     ("Date: Sat, 21", "Date: Caturday, 41", "Date"),
@@ -336,8 +336,8 @@ BROKEN = [
     ("<digest.1@example.org>", "digest.1", "Message-ID"),
     ("\r\n--b1--\r\n", "\r\n--b1--\n", "a line feed without"),
     ("bridges\r\n", "bridges\r", "a carriage return without"),
-    ("--b1--\r\n", "--b1--", "does not end"),
-    ("bridges", "b" * 982, "a line of 999 octets"),
+    ("--b1--\r\n", "--b1--", "not terminated"),
+    ("bridges", "b" * 982, "a line of 999 bytes"),
     ("bridges", "brüdges", "not 7-bit"),
     ("bridges", "brid\0ges", "a NUL"),
     ("\r\n\r\n", "\r\n", "no blank line"),
@@ -359,9 +359,9 @@ BROKEN = [
 
 
 def test_message_checks():
-    """a good message has no problem, each broken one the problem it was given"""
+    """a good message has no problem, each defect the expected one"""
     assert messages.check(GOOD.encode()) == [], messages.check(GOOD.encode())
-    longest = GOOD.replace("bridges", "b" * 981)  # a line of 998 octets
+    longest = GOOD.replace("bridges", "b" * 981)  # a line of 998 bytes
     assert messages.check(longest.encode()) == []
     for old, new, problem in BROKEN:
         assert old in GOOD, old
@@ -371,7 +371,7 @@ def test_message_checks():
 
 
 def test_message_order():
-    """links in another order are a problem, one link twice is none"""
+    """links in another order are a problem, a single link is not"""
     first = "https://huggingface.co/papers/2608.19880"
     swapped = GOOD.replace(first + "\r\n", "", 1)
     swapped = swapped.replace("00001v2).", "00001v2).\r\n" + first)
@@ -381,7 +381,7 @@ def test_message_order():
 
 
 def test_message_kinds():
-    """a digest needs its list headers, an answer may be plain text"""
+    """a digest needs its list headers, a reply may be plain text"""
     problems = messages.check(GOOD.encode(), messages.DIGEST)
     assert [line.split(":")[0] for line in problems] == [
         "List-Id", "List-Unsubscribe", "Auto-Submitted",
@@ -411,14 +411,14 @@ def main():
         for test in (test_tap_passes, test_tap_fails, test_tap_breaks,
                      test_tap_is_stopped):
             tap.run(test)
-        tap.run(test_child_facts, tap)
+        tap.run(test_child_waits, tap)
         tap.run(test_child_critical)
         tap.run(test_shifted_clock)
         tap.run(test_child_death)
         tap.run(test_child_group)
         for test in (test_generate_is_deterministic, test_generate_shares,
                      test_generate_sameness, test_generate_parses, test_generate_real,
-                     test_language_draws_everything):
+                     test_language_covers_everything):
             tap.run(test)
         tap.run(test_generate_command, tap)
         for test in (test_message_checks, test_message_order, test_message_kinds,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""test_language.py - program, oracle and FTS5 read one filter language.
+"""test_language.py - program, oracle and FTS5 agree on the filter language.
 
-The program is driven by tests/helper_query; the oracle was written from the
-description of the language alone; FTS5 judges the part that it can express.
-Numbers of filters are those of `make check-long`; `make check` takes a part.
+The program runs in tests/helper_query; the oracle was written from the description of
+the language alone; FTS5 checks the part that it can express.  Numbers of filters are
+those of `make check-long`; `make check` uses fewer.
 """
 
 import glob
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import test_oracle
 from examples import AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, REFUSED
 from generate import generate
-from language import TODAY, WRONG, Filters, add_facts, make_paper
+from language import TODAY, WRONG, Filters, add_values, make_paper
 from normalize import normalize
 from oracle import (
     AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
@@ -34,7 +34,7 @@ FTS_FILTERS = 5000 if IS_LONG else 600
 SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
 DIGIT = {False: "0", None: "1", True: "2"}
 
-# Papers at the edges: nothing told, nothing there, words at the ends, words that share.
+# Edge cases: missing or empty values, words at the ends, words that share prefixes.
 CORNERS = [
     {"id": "nothing-told", "title": "a"},
     {"id": "nothing-there", "title": "x", "abstract": "", "authors": [], "keywords": [],
@@ -60,19 +60,19 @@ CORNERS = [
 
 
 def real_papers():
-    """All real papers with what nobody told about them made up; or made-up ones."""
+    """All real papers with missing values made up; or made-up papers."""
     directory = os.path.join(top_srcdir(), "..", "shared", "data")
     paths = sorted(glob.glob(os.path.join(directory, "*_papers-*")))
     rng = random.Random(4)
     if not paths:
         return [make_paper(rng, number) for number in range(300)]
-    papers = [add_facts(rng, paper) for paper in load_days(paths).values()]
+    papers = [add_values(rng, paper) for paper in load_days(paths).values()]
     rng.shuffle(papers)
     return papers
 
 
 class Bench:
-    """Papers, ready for the program and for the oracle."""
+    """Papers prepared for the program and for the oracle."""
 
     def __init__(self, directory, papers, today=TODAY):
         self.today = today
@@ -85,7 +85,7 @@ class Bench:
         return evaluate(self.path, self.today, filters)
 
     def truths(self, tree):
-        """What the oracle says, in the words of the program's driver."""
+        """Verdicts of the oracle, in the words of the program's driver."""
         reported = [settle(tree, paper, AS_REPORTED) for paper in self.papers]
         may = reported
         if has_number(tree):
@@ -94,7 +94,7 @@ class Bench:
                 for rows in (reported, may) for number in range(len(SETTLEMENTS))]
 
     def compare(self, filters):
-        """@return (differences as text, refused by both, that found something)"""
+        """@return (differences as text, number rejected by both, number with matches)"""
         bad, refused, hits = [], 0, 0
         for source, result in zip(filters, self.evaluate(filters)):
             try:
@@ -112,11 +112,11 @@ class Bench:
                 continue
             hits += "2" in wanted[0]
             if result.truths != wanted:
-                bad.append(self.tell(source, result, wanted))
+                bad.append(self.describe(source, result, wanted))
             check_settling(source, result.truths)
         return bad, refused, hits
 
-    def tell(self, source, result, wanted):
+    def describe(self, source, result, wanted):
         """The first papers about which they differ."""
         rows = [f"{source!r}: {result.canonical!r}"]
         for number, paper in enumerate(self.papers):
@@ -128,7 +128,7 @@ class Bench:
 
 
 def settle(tree, paper, mode):
-    """The truth at each settlement; what is decided stays so (tested below)."""
+    """Verdict for each finality; a definite one stays (tested below)."""
     first = tree.truth(paper, NOTHING_SETTLED, mode)
     if first is not None:
         return [first] * len(SETTLEMENTS)
@@ -143,7 +143,9 @@ def has_number(node):
 
 
 def check_settling(source, truths):
-    """What is decided stays decided; in the end all is; what may change is less."""
+    """Definite verdicts stay, all are definite in the end, and fewer are when values
+    may change.
+    """
     for number, (nothing, enriched, final) in enumerate(zip(*truths[:3])):
         assert nothing in ("1", enriched) and enriched in ("1", final), (source, number)
         assert final != "1", (source, number)
@@ -159,7 +161,7 @@ def no_difference(bad):
 
 
 def test_examples(tap):
-    """every example by hand means the same to the program"""
+    """every example has the same verdicts in the program"""
     full = Bench(tap.subdirectory("full"), [FULL])
     sources = [source for source, _ in FIELDS]
     no_difference(full.compare(sources)[0])
@@ -175,14 +177,14 @@ def test_examples(tap):
 
 
 def test_refusals(tap):
-    """the program refuses what the oracle refuses, at the same column"""
+    """the program rejects the filters that the oracle rejects, at the same column"""
     bench = Bench(tap.subdirectory("refusals"), CORNERS)
     filters = [source for source, _ in REFUSED] + WRONG
     no_difference(bench.compare(filters)[0])
 
 
 def test_lengths_of_time(tap):
-    """days before today are the same days, whatever day it is"""
+    """relative days are the same on every day"""
     for number, (today, (count, unit), day) in enumerate(LENGTHS):
         papers = [{"id": day, "title": "a", "listings": [["hf", day, "new"]]}]
         bench = Bench(tap.subdirectory(f"length-{number}"), papers, today)
@@ -195,12 +197,12 @@ def test_lengths_of_time(tap):
 
 
 def test_settling():
-    """the oracle itself: what is decided stays decided, and in the end all is"""
+    """the oracle's definite verdicts stay, and all are definite in the end"""
     rng = random.Random(13)
     papers = [make_paper(rng, number) for number in range(40)]
-    drawn = Filters(rng, papers)
+    generated = Filters(rng, papers)
     ready = [Paper(paper, today=TODAY) for paper in papers]
-    for source in [drawn.valid() for _ in range(400)]:
+    for source in [generated.valid() for _ in range(400)]:
         tree = parse(source)
         rows = [[tree.truth(paper, settled, mode) for paper in ready]
                 for mode in (AS_REPORTED, MAY_CHANGE) for settled in SETTLEMENTS]
@@ -209,8 +211,8 @@ def test_settling():
         assert texts[2] == texts[5], source
 
 
-def draw(papers, count, seed):
-    """Most as the language wants them, a third not, and some that people type."""
+def random_filters(papers, count, seed):
+    """Mostly valid filters, a third invalid ones, and some of the generator."""
     filters = Filters(random.Random(seed), papers)
     texts = [filters.valid() for _ in range(count * 6 // 10)]
     texts += [filters.broken() for _ in range(count * 3 // 10)]
@@ -221,22 +223,22 @@ def draw(papers, count, seed):
 
 
 def compare_on(tap, name, papers, count):
-    begun = time.monotonic()
+    started = time.monotonic()
     bench = Bench(tap.subdirectory(name), papers)
-    bad, refused, hits = bench.compare(draw(papers, count, 5))
+    bad, refused, hits = bench.compare(random_filters(papers, count, 5))
     tap.diag(f"{len(papers)} papers, {count} filters, {refused} of them refused, "
-             f"{hits} found something, {time.monotonic() - begun:.1f} s")
+             f"{hits} had matches, {time.monotonic() - started:.1f} s")
     no_difference(bad)
     assert hits > count / 3, hits
 
 
 def test_some_papers(tap):
-    """random filters find the same or are refused alike: a hundred papers"""
+    """random filters have the same matches and errors: a hundred papers"""
     compare_on(tap, "some", real_papers()[:100], FILTERS)
 
 
 def test_made_up_papers(tap):
-    """random filters find the same or are refused alike: corners, made-up papers"""
+    """random filters have the same matches and errors: edge cases, made-up papers"""
     rng = random.Random(7)
     papers = CORNERS + [make_paper(rng, number) for number in range(33)]
     papers = [dict(paper, authors=paper.get("authors") or []) for paper in papers]
@@ -244,17 +246,17 @@ def test_made_up_papers(tap):
 
 
 def test_all_papers(tap):
-    """random filters find the same or are refused alike: all papers"""
+    """random filters have the same matches and errors: all papers"""
     compare_on(tap, "all", real_papers(), WIDE_FILTERS)
 
 
 def test_canonical(tap):
-    """the canonical text means the same, to the oracle too, and is its own"""
+    """the canonical text has the same meaning, to the oracle too, and is stable"""
     rng = random.Random(9)
     papers = [make_paper(rng, number) for number in range(40)]
     bench = Bench(tap.subdirectory("canonical"), papers)
-    drawn = Filters(rng, papers)
-    filters = [drawn.valid() for _ in range(FILTERS // 5)]
+    generated = Filters(rng, papers)
+    filters = [generated.valid() for _ in range(FILTERS // 5)]
     bad = []
     for source, result in zip(filters, bench.evaluate(filters)):
         text = result.canonical
@@ -267,7 +269,7 @@ def test_canonical(tap):
 
 
 def test_fts5(tap):
-    """program, oracle and FTS5 find the same by words, phrases, prefixes and NEAR"""
+    """program, oracle and FTS5 agree on words, phrases, prefixes and NEAR"""
     rng = random.Random(11)
     made_up = [dict(paper, id=str(paper["id"]))
                for paper in test_oracle.made_up_papers(rng, 60)]
@@ -288,7 +290,7 @@ def test_fts5(tap):
             assert by_oracle == result.truths and by_program == wanted, (
                 ours, theirs, wanted, by_program, by_oracle[0])
             hits += bool(wanted)
-        tap.diag(f"{name}: {len(pairs)} filters, {hits} found something")
+        tap.diag(f"{name}: {len(pairs)} filters, {hits} had matches")
         assert hits > count / 3, hits
 
 

@@ -568,7 +568,7 @@ matches_per_commit_are_limited(void)
 }
 
 static void
-waiting_filters_are_rechecked_in_pages(void)
+pending_matches_are_rechecked_in_pages(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
@@ -639,7 +639,7 @@ main(int argc, char **argv)
 	ADD(unparsable_filter_does_not_stop_others);
 	ADD(failed_run_is_completed_by_the_next);
 	ADD(matches_per_commit_are_limited);
-	ADD(waiting_filters_are_rechecked_in_pages);
+	ADD(pending_matches_are_rechecked_in_pages);
 	ADD(change_between_two_pages_is_seen_by_all_filters);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_oracle.py - the independent matcher: examples, refusals, agreement with FTS5."""
+"""test_oracle.py - the oracle: examples, errors, agreement with FTS5."""
 
 import itertools
 import os
@@ -75,7 +75,7 @@ def test_examples(tap):
 
 
 def test_lengths_of_time():
-    """so long before today is a day of the calendar, at the ends of months too"""
+    """relative days follow the calendar, also at the ends of months"""
     for today, length, wanted in LENGTHS:
         assert as_day(length, today) == wanted, (today, length, as_day(length, today))
 
@@ -99,7 +99,7 @@ def accepts(source):
 
 
 def test_limits():
-    """limits hold at the number and refuse one past it"""
+    """limits hold exactly"""
     assert accepts("a" * 512) and not accepts("a" * 513)
     assert accepts("ü" * 256) and not accepts("ü" * 256 + "a")
     assert accepts(" ".join(["ab"] * 40)) and not accepts(" ".join(["ab"] * 41))
@@ -109,7 +109,7 @@ def test_limits():
 
 
 def test_three_truths():
-    """unknown is neither yes nor no, in the whole truth table"""
+    """unknown is neither true nor false, in the whole truth table"""
     values = {"y": YES, "n": NO, "u": UNKNOWN}
     paper = {"title": "yyy", "abstract": None, "upvotes": None}
     leaf = {"y": "title:yyy", "n": "title:nnn", "u": "upvotes:1"}
@@ -120,13 +120,13 @@ def test_three_truths():
         assert match(f"{left} {right}", paper) is both, (a, b)
         assert match(f"{left} OR {right}", paper) is either, (a, b)
     assert match("title:yyy -upvotes:1", paper) is UNKNOWN
-    # texts, names and where it was listed are always known
+    # texts, names and listings are always known
     for source in ("nnn", "author:a", "first:a", "source:hf", "type:new", "date:2026"):
         assert match(source, paper) is NO, source
 
 
 def test_settlements():
-    """what nobody told is unknown, and false once its time is over"""
+    """missing values are unknown, and false once final"""
     paper = Paper({"id": "a", "title": "yyy"})
     levels = (NOTHING_SETTLED, ENRICHED, FINALLY)
     for source, settled in NOT_KNOWN:
@@ -138,11 +138,11 @@ def test_settlements():
     reported = Paper(dict(FULL, comment=None, journal=None, doi=None))
     for source in ("comment:a", "journal:a", "doi:10.1/a", "upvotes:<3", "kw:nothing"):
         assert parse(source).truth(reported) is NO, source
-    assert parse("has:video").truth(reported) is UNKNOWN  # a link may come
+    assert parse("has:video").truth(reported) is UNKNOWN  # a link may be reported later
 
 
 def test_may_change():
-    """what may change is unknown though it is told, until all is settled"""
+    """mutable values are unknown, though reported, until final"""
     paper = Paper(FULL)
     for source in ("upvotes:>=20", "comments:<3", "stars:5", "has:video"):
         tree = parse(source)
@@ -154,14 +154,14 @@ def test_may_change():
 
 
 def test_plurals():
-    """plurals fold as the table says, and folding twice changes nothing"""
+    """plurals fold by the table, and folding is idempotent"""
     for word, wanted in PLURALS.items():
         assert plural_class(word) == wanted, (word, plural_class(word))
         assert plural_class(wanted) == wanted, wanted
 
 
 def test_tex():
-    """text is normalised as the language says, and twice changes nothing"""
+    """text is normalised by the language, and normalising is idempotent"""
     for text, wanted in TEX.items():
         assert normalize(text) == wanted, (text, normalize(text))
         assert normalize(wanted) == wanted, wanted
@@ -212,7 +212,7 @@ class Archive:
 
 
 def random_filter(rng, archive, folds, depth=0):
-    """The same filter twice: as people type it, and as FTS5 wants it."""
+    """The same filter as typed, and for FTS5."""
     if depth < 3 and rng.random() < 0.55:
         left = random_filter(rng, archive, folds, depth + 1)
         right = random_filter(rng, archive, folds, depth + 1)
@@ -238,7 +238,7 @@ def random_filter(rng, archive, folds, depth=0):
 
 
 def random_term(rng, archive, folds, part):
-    """A word or a phrase: as it is typed, and all its forms for FTS5."""
+    """A word or a phrase: as typed, and all its forms for FTS5."""
     if rng.random() < 0.15:
         rng.shuffle(part)
     typed = " ".join(part)
@@ -264,7 +264,7 @@ def random_term(rng, archive, folds, part):
 
 
 def random_near(rng, archive, folds, row, field):
-    """Two or three terms that stand about so far apart in a text."""
+    """Two or three terms about that far apart in a text."""
     distance = rng.choice((1, 1, 2, 3, 5, 8, 10, 20, 99))
     count = rng.choice((2, 2, 2, 3))
     begin = rng.randrange(len(row))
@@ -286,7 +286,7 @@ def random_near(rng, archive, folds, row, field):
 
 
 def agree(archive, rng, rounds, folds):
-    """How many filters found something; any difference is an AssertionError."""
+    """Number of filters with matches; any difference is an AssertionError."""
     fold = plural_class if folds else (lambda word: word)
     ready = [Paper(paper, fold) for paper in archive.papers]
     hits = 0
@@ -301,21 +301,21 @@ def agree(archive, rng, rounds, folds):
 
 
 def test_made_up_agreement():
-    """words, phrases, prefixes, NEAR and booleans are FTS5's on made-up papers"""
+    """words, phrases, prefixes, NEAR and booleans agree with FTS5 on made-up papers"""
     rng = random.Random(1)
     archive = Archive(list(made_up_papers(rng, 60)))
     assert agree(archive, rng, 1500, folds=False) > 500
 
 
 def test_made_up_plurals():
-    """with plurals folded they agree with FTS5 asked for all forms"""
+    """folded plurals agree with FTS5 asked for all forms"""
     rng = random.Random(2)
     archive = Archive(list(made_up_papers(rng, 60)))
     assert agree(archive, rng, 1500, folds=True) > 500
 
 
 def test_real_agreement():
-    """they agree with FTS5 on a day of real papers"""
+    """the oracle agrees with FTS5 on a day of real papers"""
     papers = load_papers(real_data("daily_papers-2026-08-21.json"))
     papers += load_papers(real_data("daily_papers-2025-07-22.next-day.json"))
     assert len(papers) > 30
@@ -358,7 +358,7 @@ def test_plain_scan_by_hand():
 
 
 def test_third_opinion():
-    """oracle, FTS5 and the plain scan find the same of the 71 seed papers"""
+    """oracle, FTS5 and the plain scan agree on the 71 seed papers"""
     papers = load_papers(real_data("seed-papers.json"))
     assert len(papers) == 71
     scanned = plain_scan.plain_scan(papers)

@@ -39,7 +39,7 @@ def fold_alike(words):
 
 
 def made_up_words(rng, count):
-    """Words that end in all the ways that rules look at."""
+    """Words with all the endings that rules distinguish."""
     ends = """s es ies us is ss oes ches shes sses xes zzes ms ics bias physics dynamics
         ethics informatics as os 5s 5ms""".split()
     stored_messages = "aeioubcdghmnprstxyz5ü"
@@ -49,7 +49,7 @@ def made_up_words(rng, count):
 
 
 def test_plurals_of_tables(tap):
-    """plurals fold alike: the tables, made-up words, the words of the samples"""
+    """plurals fold alike: tables, made-up words, words of the samples"""
     words = set(NOT_PLURAL) | set(IRREGULAR) | set(IRREGULAR.values())
     words |= {word + "s" for word in words} | {word + "es" for word in words}
     words |= set(made_up_words(random.Random(1), 20000))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""generate.py - made-up subscribers with filters like those of real people.
+"""generate.py - made-up subscribers with realistic filters.
 
-Deterministic by seed.  Each has 1 to 8 filters, 2.84 on average; kinds and the
-weights of words follow the table below; words come from the titles given.
+Deterministic by seed.  Each has 1 to 8 filters, 2.84 on average; kinds and weights of
+words follow the table below; words come from the given titles.
 """
 
 import argparse
@@ -23,7 +23,7 @@ KINDS = {
     "word": 30, "phrase": 30, "and": 12, "title": 8, "or": 8, "not": 6, "prefix": 6,
 }
 
-# Where a word or phrase is drawn from, in per cent of the draws.
+# Origin of a random word or phrase, in per cent.
 POPULAR, TAIL, MADE_UP = 64, 30, 6
 POPULAR_POWER = 0.8  # weight = count ** 0.8
 
@@ -66,7 +66,7 @@ def is_topic(word):
 
 
 class Urn:
-    """Terms to draw: mostly popular ones, a part of the tail, some made up."""
+    """Random terms: mostly popular ones, some of the tail, some made up."""
 
     def __init__(self, counts):
         rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
@@ -75,7 +75,7 @@ class Urn:
         tail = [term for term, n in rows if n == rows[-1][1]]
         self.tail = tail
 
-    def draw(self, rng):
+    def pick(self, rng):
         kind = rng.choices(("popular", "tail", "made up"), (POPULAR, TAIL, MADE_UP))[0]
         if kind == "popular":
             return rng.choices(self.terms, cum_weights=self.weights)[0]
@@ -88,14 +88,14 @@ def quoted(term):
     return f'"{term}"' if " " in term else term
 
 
-def draw_filter(rng, vocabulary):
-    """One filter as a person would type it: (kind, text)."""
+def random_filter(rng, vocabulary):
+    """One filter as typed: (kind, text)."""
 
     def word():
-        return vocabulary.words.draw(rng)
+        return vocabulary.words.pick(rng)
 
     def phrase():
-        return quoted(vocabulary.phrases.draw(rng))
+        return quoted(vocabulary.phrases.pick(rng))
 
     def either():
         return phrase() if rng.random() < 0.5 else word()
@@ -118,7 +118,7 @@ def draw_filter(rng, vocabulary):
 
 
 def sameness(text):
-    """Equal for any two filters that may be one to the program, and for some more."""
+    """Equal for two filters that may be one to the program, and for some others."""
     words = re.findall(r"[^\W_]+\*?", text.lower())
     folded = (word.rstrip("es") for word in words if word not in ("or", "title"))
     return frozenset(word[:-1] + "i" if word.endswith("y") else word for word in folded)
@@ -133,8 +133,8 @@ def generate(titles, people, seed=1):
         wanted = rng.choices(COUNTS, COUNT_WEIGHTS)[0]
         filters = {}
         for _ in range(wanted):
-            for _ in range(20):  # nobody has the same filter twice
-                _, text = draw_filter(rng, vocabulary)
+            for _ in range(20):  # no subscriber has a filter twice
+                _, text = random_filter(rng, vocabulary)
                 if sameness(text) not in filters:
                     filters[sameness(text)] = text
                     break

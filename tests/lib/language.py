@@ -1,7 +1,7 @@
-"""language.py - random filters of the whole language, and papers with made-up facts.
+"""language.py - random filters of the whole language, and papers with made-up values.
 
-Deterministic by the random.Random given.  Words, names and values come from the
-papers, mostly from one paper for all of a filter, so that many filters find some.
+Deterministic for a given random.Random.  Words, names and values come from the papers,
+mostly from one paper per filter, so that many filters match some.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from words import plural_class, spans
 
 TODAY = "2026-08-21"
 
-# Kinds of clauses by weight: a field, or what stands without one.
+# Weights of the kinds of clauses: a field, or a form without one.
 CLAUSES = {
     "": 40, "near": 10, "category": 5,
     "title": 7, "abstract": 4, "text": 2, "author": 9, "first": 3, "cat": 7,
@@ -63,7 +63,7 @@ POOL = """model models Model news new lens graph graphs Müller muller self-play
 def make_paper(rng, number):
     """Few words, many collisions: every operator meets every case."""
     ids = (f"2608.{number:05}", f"hep-th/26{number:05}", f"acl:{number}")
-    return add_facts(rng, {
+    return add_values(rng, {
         "id": rng.choice(ids),
         "title": " ".join(rng.choices(POOL, k=rng.randint(1, 8))),
         "abstract": rng.choice((" ", ", ", ". ")).join(
@@ -72,8 +72,8 @@ def make_paper(rng, number):
     })
 
 
-def add_facts(rng, paper):
-    """The paper with what its sources did not tell made up, or left untold."""
+def add_values(rng, paper):
+    """The paper with missing values made up, or left missing."""
     paper = dict(paper)
     for name, top in (("upvotes", 60), ("comments", 9), ("stars", 500)):
         if paper.get(name) is None and rng.random() < 0.7:
@@ -114,7 +114,7 @@ def day_before(rng, count):
 
 
 class Filters:
-    """Draws filters about these papers."""
+    """Generates filters about these papers."""
 
     def __init__(self, rng, papers):
         self.rng = rng
@@ -123,7 +123,7 @@ class Filters:
         self.rows = {}  # words of a text, by text
 
     def valid(self):
-        """One that the language takes."""
+        """A valid filter."""
         while True:
             self.anchor = self.rng.choice(self.papers)
             text = self.sequence(self.rng.choice((0, 0, 1, 1, 2, 3)), "")
@@ -131,7 +131,7 @@ class Filters:
                 return text
 
     def broken(self):
-        """One with a sign too many, one missing, or something that is not there."""
+        """A filter with an extra sign, a missing one, or an unknown name."""
         rng, text = self.rng, self.valid()
         kind = rng.random()
         if kind < 0.4:
@@ -145,13 +145,13 @@ class Filters:
         return form.format(wrong, text)
 
     def paper(self):
-        """The one that this filter is about, or another."""
+        """The paper that this filter is about, or another."""
         return self.anchor if self.rng.random() < 0.75 else self.rng.choice(self.papers)
 
     # -- operators --
 
     def sequence(self, depth, field):
-        """Operands side by side; the first of each part of an OR is no negative."""
+        """Adjacent operands; the first one of each part of an OR is not negative."""
         rng = self.rng
         text = self.operand(depth, field)
         for _ in range(rng.choice((0, 1, 1, 2, 3) if depth else (0, 0, 0, 1))):
@@ -179,13 +179,13 @@ class Filters:
         return text
 
     def name(self, field):
-        """A field as somebody may spell it."""
+        """A field in one of its spellings."""
         names = [field] + [alias for alias, name in ALIASES.items() if name == field]
         name = self.rng.choice(names)
         return name.upper() if self.rng.random() < 0.05 else name
 
     def clause(self, around):
-        """One with its field; without, where the field around is one of texts."""
+        """A clause with its field, or without in a group of a text field."""
         rng = self.rng
         field = rng.choices(list(CLAUSES), list(CLAUSES.values()))[0]
         if around not in TEXTS and field not in FIELDS:
@@ -197,7 +197,7 @@ class Filters:
         return f"{self.name(field)}:{self.value(field)}" if field else self.value("")
 
     def value(self, field):
-        """What stands behind the colon."""
+        """Value after the colon."""
         if field in WORDS:
             return self.words(field)
         if field in ("author", "first"):
@@ -213,7 +213,7 @@ class Filters:
     # -- words --
 
     def row(self, field):
-        """The words of one text of the paper, as it writes them."""
+        """Words of one text of the paper, as written there."""
         paper, rng = self.paper(), self.rng
         texts = {
             "": [paper["title"], paper.get("abstract")], "title": [paper["title"]],
@@ -230,7 +230,7 @@ class Filters:
         return self.rows[text]
 
     def words(self, field):
-        """A word, a phrase, a prefix, =letters, a word with signs."""
+        """A word, a phrase, a prefix, =word, a word with signs."""
         rng, row = self.rng, self.row(field)
         at = rng.randrange(len(row))
         kind = rng.random()
@@ -260,7 +260,7 @@ class Filters:
         return first + text + last
 
     def word(self, word):
-        """A word as somebody may write it: plural, capitals, quoted."""
+        """A word in a variant: plural, capitals, quoted."""
         rng, kind = self.rng, self.rng.random()
         if kind < 0.15:
             word = plural_class(word.lower())
@@ -277,7 +277,7 @@ class Filters:
         return word[: self.rng.randint(3, max(3, len(word) - 1))] + "*"
 
     def near(self):
-        """Words that stand about so far apart in a text."""
+        """Words about that far apart in a text."""
         rng = self.rng
         field = rng.choice(TEXTS)
         row = self.row(field)
@@ -360,7 +360,7 @@ class Filters:
             f"{day}..2026",
         ))
 
-    # -- what sources say --
+    # -- values of sources --
 
     def category(self):
         reported = self.paper().get("categories") or ()
@@ -403,7 +403,7 @@ class Filters:
         return self.rng.choice(("new", "cross", "replace", "New"))
 
 
-# What the language refuses, or takes for something else than one may think.
+# Filters that the language rejects, or reads in an unexpected way.
 WRONG = """
     foo:bar titel:x cat:cs.XX cat:= cat:cs.C* primary:x has:codes has: type:old
     upvotes:>=ten upvotes:20..10 upvotes:-3 upvotes:1234567890 stars:7d authors:=

@@ -1,41 +1,41 @@
 #!/usr/bin/env python3
-"""oracle.py - the filter language again: slow, small and obviously right.
+"""oracle.py - reference implementation of the filter language: slow, small,
+independent.
 
-Written from the description of the language alone, to be compared with the
-program's own parser and matcher.  Papers are made ready by oracle_paper.py, clauses
-are decided by oracle_tree.py, filters read by oracle_parse.py; this is the door.
+Written from the description of the language alone, to be compared with the program's
+parser and matcher.  oracle_paper.py prepares papers, oracle_tree.py evaluates clauses,
+oracle_parse.py parses filters; this is the entry point.
 
 Where the description leaves room, it is read so:
 - the innermost field counts: title:(a abs:b) is title:a abs:b;
-- one negation an operand: "NOT -a" and "--a" are refused, "-(-a)" is a;
-- a word without any letter or digit is refused, one behind + or #, and one behind
+- one negation per operand: "NOT -a" and "--a" are rejected, "-(-a)" is a;
+- a word without a letter or digit is rejected, also one after + or #, and one after
   < or >, since that looks like a comparison without its field;
-- the signs + and # behind a word and the dots between two must stand in the text
-  as they were typed: c++ finds C++ and C++11, not C+; other signs only part words,
-  and letters fold as ever;
-- =RAG is one word whose letters are these; signs behind it count as with others;
-- a star stands behind the last word of its term and nowhere else;
-- the words of a phrase are folded like single words, the prefix is not;
-- one term is one word, phrase, name or comparison; depth counts parentheses;
-- a name of several words is "Given Last" or "Last, Given".  Its given names stand in
+- the signs + and # after a word and the dots between two must be in the text as
+  typed: c++ matches C++ and C++11, not C+; other signs only separate words, and
+  letters are folded as always;
+- =RAG is one word, exactly as typed; signs after it count as for other words;
+- a star is after the last word of its term and nowhere else;
+- words of a phrase are folded like single words, a prefix is not;
+- a term is one word, phrase, name or comparison; depth counts parentheses;
+- a name of several words is "Given Last" or "Last, Given".  Its given names are in
   that order among those of the author, equal or one the initial of the other; the
-  first stands first, unless it is a particle ("van den Oord"), others may be missing;
+  first comes first, unless it is a particle ("van den Oord"), others may be missing;
 - a name of one word is any whole word of a name, "LeCun," a last name; "Ben-David"
-  is one word and not found by "David"; Jr. and the like behind a name do not count;
-- a given name with a hyphen or an apostrophe is found by each of its parts, too: Song
-  is in Gui-Song; its initial is that of its first part;
-- a typographic mark that stands where only a word can begin and one that can close it
-  are straight ones; where one may do either, or may be an apostrophe, it is refused;
+  is one word and not matched by "David"; Jr. and the like after a name do not count;
+- a given name with a hyphen or an apostrophe is matched by each of its parts, too:
+  Song is in Gui-Song; its initial is that of its first part;
+- a typographic mark where only a word can begin, and one that can close it, count as
+  straight ones; a mark that may do either, or may be an apostrophe, is rejected;
 - the number of a comparison has one to nine digits; upvotes:20 is equality;
-- a range that holds nothing (20..10, 2026..2025, 3d..7d) is refused, where that is
-  certain whatever day it is;
-- NEAR( is one sign: "a NEAR(b c)" is a word and a group, and a weight stands directly
-  behind its operand;
-- beside NEAR and in NEAR() stand words: no groups, no words with a field of their own,
-  no bare categories; all distances of a chain are equal, 10 where none is told;
-- quotes around the value of cat, source, has, type, doi, id or date do nothing;
-- a relative date is measured from the day on which the paper was first seen; listings
-  of that day or before that became known on a later one do not count for it;
+- a range that is empty on every day (20..10, 2026..2025, 3d..7d) is rejected;
+- NEAR( is one sign: "a NEAR(b c)" is a word and a group, and a boost follows its
+  operand immediately;
+- operands of NEAR and NEAR() are words: no groups, no words with a field of their own,
+  no bare categories; all distances of a chain are equal, 10 by default;
+- quotes around the value of cat, source, has, type, doi, id or date have no effect;
+- a relative date counts from the day on which the paper was first seen; listings of
+  that day or before that became known on a later one do not count for it;
 - FTS5 lets operands of NEAR share words: NEAR(a a) is a.
 """
 
@@ -43,7 +43,7 @@ import argparse
 import sys
 
 from normalize import normalize
-from oracle_paper import (  # for whoever imports the oracle
+from oracle_paper import (  # re-exported
     AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, Paper,
 )
 from oracle_parse import MAX_BYTES, FilterError, parse
@@ -55,14 +55,14 @@ __all__ = """AS_TOLD ENRICHED FINALLY MAX_BYTES MAY_CHANGE NOTHING_SETTLED Filte
 
 
 def match(source, paper, fold=plural_class, settled=NOTHING_SETTLED):
-    """The truth of one filter about one paper: True, False, None (unknown)."""
+    """Verdict of one filter on one paper: True, False, None (unknown)."""
     if not isinstance(paper, Paper):
         paper = Paper(paper, fold)
     return parse(source).truth(paper, settled)
 
 
 def match_all(filters, papers, truth=True, fold=plural_class):
-    """For each filter, in order, the ids of the papers with that truth."""
+    """For each filter, in order, the ids of the papers with that verdict."""
     ready = [Paper(paper, fold) for paper in papers]
     trees = {source: parse(source) for source in dict.fromkeys(filters)}
     found = {

@@ -1,9 +1,9 @@
-"""oracle_paper.py - a paper made ready for the oracle: texts with their words.
+"""oracle_paper.py - a paper prepared for the oracle: texts with their words.
 
 A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
 project_url, video_url, organization, keywords, categories, comment, journal, doi, and
-listings, a list of (source, day, announcement), with "late" behind it when it became
-known on a later day than the paper.  Missing or None is "not told".
+listings, a list of (source, day, type), followed by "late" when it became known on a
+later day than the paper.  Missing or None is "not reported".
 """
 
 import collections
@@ -11,12 +11,12 @@ import collections
 from normalize import normalize
 from words import plural_class, spans
 
-# How long has been waited for what was not told.  What is still not told then is
-# false: the answers of arXiv after two hours, everything after 14 days.
+# Fields that are final: missing values are false.  Fields of arXiv are final after two
+# hours, all after 14 days.
 NOTHING_SETTLED, ENRICHED, FINALLY = range(3)
 
-# When a field that was not told is settled.  Fields that are not here are always
-# known: title, abstract, author, first, authors, id, source, type, date.
+# When a missing field is final.  Other fields are always known: title, abstract,
+# author, first, authors, id, source, type, date.
 SETTLED = {
     "cat": ENRICHED, "primary": ENRICHED, "comment": ENRICHED, "journal": ENRICHED,
     "doi": ENRICHED,
@@ -24,18 +24,18 @@ SETTLED = {
     "org": FINALLY, "kw": FINALLY,
 }
 
-# The two ways to ask: by what is told, or "could it change yet?", where numbers that
-# change with time count as not told until the end.
+# Modes: as reported, or "may it change?", where numbers that change count as missing
+# until they are final.
 AS_REPORTED, MAY_CHANGE = False, True
 
 
 def not_known(field, settled):
-    """The truth of a clause on a field that was not told: unknown, later false."""
+    """Verdict of a clause on a missing field: unknown, later false."""
     return None if settled < SETTLED[field] else False
 
 
 class Text:
-    """One text: as it is read, its words, their plural classes."""
+    """One text: raw, its words, their plural classes."""
 
     def __init__(self, raw, fold):
         self.raw = normalize(raw)
@@ -49,9 +49,9 @@ class Text:
 
 
 class Paper:
-    """A paper made ready once, for many filters.
+    """A paper prepared once, for many filters.
 
-    today: YYYY-MM-DD, UTC, when it was first seen: relative dates are measured from it.
+    today: YYYY-MM-DD, UTC, when it was first seen: origin of relative dates.
     """
 
     def __init__(self, paper, fold=plural_class, today="2026-08-21"):
@@ -74,7 +74,7 @@ class Paper:
         def one(value):
             return None if value is None else [value]
 
-        # Each field of words is a list of texts, or None: not told.  A clause is true
+        # Each field of words is a list of texts, or None: missing.  A clause is true
         # when it is true within one of them.
         self.texts = {
             "title": texts([paper.get("title")]),

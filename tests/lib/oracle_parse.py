@@ -1,4 +1,4 @@
-"""oracle_parse.py - the oracle's parser: along the grammar, a character at a time."""
+"""oracle_parse.py - the oracle's parser: follows the grammar, one character at a time."""
 
 import calendar
 import difflib
@@ -7,7 +7,7 @@ import unicodedata
 
 from categories import ARCHIVES, CATEGORIES, find_archive, find_category
 from oracle_tree import (
-    And, Appearance, Category, Days, Has, Name, Near, Not, Number, Or, Whole, Words,
+    And, Listing, Category, Days, Has, Name, Near, Not, Number, Or, Whole, Words,
     negative_column,
 )
 from words import spans, tokens
@@ -53,9 +53,9 @@ DAY = re.compile(
 
 
 class FilterError(Exception):
-    """A filter that is refused; column counts characters from 1.
+    """A filter that is rejected; column counts characters from 1.
 
-    is_sure: whether the description of the language leaves no other column.
+    is_sure: whether the description of the language allows no other column.
     """
 
     def __init__(self, column, message, is_sure=True):
@@ -65,7 +65,7 @@ class FilterError(Exception):
 
 
 class Parser:
-    """One method a rule of the grammar; each has `field`, that of the group around."""
+    """One method per rule of the grammar; `field` is that of the enclosing group."""
 
     def __init__(self, source, is_limited):
         self.source = source
@@ -73,14 +73,14 @@ class Parser:
         self.at = 0
         self.depth = 0
         self.terms = 0
-        self.operator = None  # where the last one stands, and where it ends
+        self.operator = None  # start and end of the last one
 
     # -- characters --
 
     def fail(self, message, at=None, is_sure=True):
         raise FilterError((self.at if at is None else at) + 1, message, is_sure)
 
-    def look(self):
+    def peek(self):
         return self.source[self.at : self.at + 1]
 
     def look_word(self):
@@ -94,17 +94,17 @@ class Parser:
         return self.source[end : end + 1]
 
     def skip_blanks(self):
-        while self.look().isspace():
+        while self.peek().isspace():
             self.at += 1
 
     def is_operator(self, word):
-        """Whether this one stands here; with a colon it would be a field."""
+        """Whether this operator is here; with a colon it would be a field."""
         return self.look_word() == word and self.look_behind_word() != ":"
 
     def take_operator(self, word, sign=None):
         self.skip_blanks()
         start = self.at
-        if sign is not None and self.look() == sign:
+        if sign is not None and self.peek() == sign:
             self.at += 1
         elif self.is_operator(word):
             self.at += len(word)
@@ -115,7 +115,7 @@ class Parser:
         return True
 
     def fail_missing(self):
-        """An operand is wanted: told of the operator before, if there is one."""
+        """An operand is missing: report the operator before, if there is one."""
         start, end = self.operator or (None, None)
         self.fail("a word is missing", start if end == self.at else None)
 
@@ -123,11 +123,11 @@ class Parser:
 
     def parse(self):
         self.skip_blanks()
-        if not self.look():
+        if not self.peek():
             self.fail("there is nothing to search for", 0)
         tree = self.parse_or(None)
-        if self.look():
-            self.fail(f'unexpected "{self.look()}"')
+        if self.peek():
+            self.fail(f'unexpected "{self.peek()}"')
         if not tree.is_positive():
             self.fail("nothing but negatives", negative_column(tree) - 1)
         return tree
@@ -147,7 +147,7 @@ class Parser:
                 parts.append(Not(self.parse_boost(field), column))
             elif self.take_operator("AND", "&"):
                 parts.append(self.parse_not(field))
-            elif self.look() in ("", ")", "|") or self.is_operator("OR"):
+            elif self.peek() in ("", ")", "|") or self.is_operator("OR"):
                 return parts[0] if len(parts) == 1 else And(parts)
             else:
                 parts.append(self.parse_not(field))
@@ -156,27 +156,27 @@ class Parser:
         column = self.at + 1
         if self.take_operator("NOT"):
             return Not(self.parse_boost(field), column)
-        if self.look() in ("-", "!"):
+        if self.peek() in ("-", "!"):
             self.at += 1
-            if not self.look() or self.look().isspace():
+            if not self.peek() or self.peek().isspace():
                 self.fail("the sign stands directly before its word", self.at - 1)
             self.operator = (self.at - 1, self.at)
             return Not(self.parse_boost(field), column)
         return self.parse_boost(field)
 
     def parse_boost(self, field):
-        """A weight is for the order of what is found: read, and forgotten here."""
+        """A boost only affects the order of results: parsed and dropped."""
         node = self.parse_near(field)
-        if self.look() != "^":
+        if self.peek() != "^":
             return node
         start = self.at
         digits = re.match(r"\^([0-9]*)", self.source[start:])[1]
         if not 1 <= len(digits) <= 2 or not 1 <= int(digits) <= MAX_BOOST:
             self.fail("a weight is 1 to 10", start, is_sure=False)
         self.at += 1 + len(digits)
-        if self.look() == "^":
+        if self.peek() == "^":
             self.fail("one weight is enough")
-        if self.look() and not self.look().isspace() and self.look() not in ")|&,":
+        if self.peek() and not self.peek().isspace() and self.peek() not in ")|&,":
             self.fail("a weight is 1 to 10", start, is_sure=False)
         return node
 
@@ -238,23 +238,23 @@ class Parser:
         while True:
             self.skip_blanks()
             word = self.look_word()
-            if self.look() in (")", ","):
+            if self.peek() in (")", ","):
                 break
-            if not self.look():
+            if not self.peek():
                 self.fail("a parenthesis is not closed", start, is_sure=False)
             is_word = word and word[0] not in "-!" and self.look_behind_word() != ":"
             is_word = is_word and word not in OPERATORS and not NEAR.fullmatch(word)
             is_word = is_word and (field or not find_category(word))
-            if self.look() == '"':
+            if self.peek() == '"':
                 operands.append(self.parse_phrase(field))
             elif is_word:
                 operands.append(self.parse_word(field))
             else:
                 self.fail("a word or a phrase is wanted in NEAR", is_sure=word != "")
         distance = DISTANCE
-        if self.look() == ",":
+        if self.peek() == ",":
             distance = self.take_distance()
-        if self.look() != ")":
+        if self.peek() != ")":
             self.fail("a parenthesis is wanted", is_sure=False)
         self.at += 1
         if len(operands) < 2:
@@ -276,7 +276,7 @@ class Parser:
     # -- prim --
 
     def parse_prim(self, field):
-        here = self.look()
+        here = self.peek()
         word = self.look_word()
         behind = self.look_behind_word()
         if here and here in "-!":
@@ -311,10 +311,10 @@ class Parser:
         if self.is_limited and self.depth > MAX_DEPTH:
             self.fail("too deep", start)
         self.skip_blanks()
-        if self.look() in ("", ")"):
+        if self.peek() in ("", ")"):
             self.fail("an empty group", start)
         node = self.parse_or(field)
-        if self.look() != ")":
+        if self.peek() != ")":
             self.fail("a parenthesis is not closed", start)
         self.at += 1
         self.depth -= 1
@@ -328,9 +328,9 @@ class Parser:
             self.fail(f'unknown field "{name}"{hint}')
         field = FIELDS[key]
         self.at += len(name) + 1
-        if self.look() == "(":
+        if self.peek() == "(":
             return self.parse_group(field)
-        if self.look() == '"':
+        if self.peek() == '"':
             return self.parse_phrase(field)
         word = self.look_word()
         if self.is_near_group():
@@ -361,7 +361,7 @@ class Parser:
         return self.make_term(field or "text", word, start, is_word=True)
 
     def make_term(self, field, typed, start, is_word):
-        """A clause of a field on what was typed, a word or the inside of a phrase."""
+        """Clause of a field for a typed word or the inside of a phrase."""
         self.count_term()
         if is_word and typed[:1] in ("<", ">") and field not in NUMBER_FIELDS:
             self.fail("a comparison is for a field of numbers", start)
@@ -387,7 +387,7 @@ class Parser:
         if field == "source":
             if "*" in typed:
                 self.fail("the name of a source is whole", start, is_sure=False)
-            return Appearance(field, typed)
+            return Listing(field, typed)
         return self.make_choice(field, typed, start)
 
     def make_words(self, field, typed, start, is_word):
@@ -446,7 +446,7 @@ class Parser:
         if typed.lower() not in choices:
             near = difflib.get_close_matches(typed, choices, 1, 0)
             self.fail(f'"{field}" is {", ".join(choices)}; meant {near[0]}?', start)
-        return Has(typed.lower()) if field == "has" else Appearance(field, typed)
+        return Has(typed.lower()) if field == "has" else Listing(field, typed)
 
     # -- numbers and days --
 
@@ -490,7 +490,7 @@ class Parser:
         return Days(first, last)
 
     def read_day(self, text, at):
-        """The first and the last day of what was typed: 2026-07 is a month."""
+        """First and last day of a typed day, month or year."""
         match = DAY.fullmatch(text)
         if not match:
             self.fail("a day is wanted", at, is_sure=False)
@@ -531,7 +531,7 @@ DOUBLE_START = re.compile(
 
 
 def straighten(source):
-    """The filter with straight marks only; FilterError where it is not clear which."""
+    """The filter with straight marks only; FilterError where these are ambiguous."""
     out = list(source)
     at = 0
     while at < len(source):
@@ -565,7 +565,7 @@ def find_double_end(source, at, is_attached):
 
 
 def find_single_end(source, at):
-    """None: it is an apostrophe."""
+    """None: the mark is an apostrophe."""
     ends = []
     for n in range(at + 1, len(source)):
         mark = source[n]
@@ -585,14 +585,14 @@ def is_in_word(source, start, at):
 
 
 def ends_word(source, at):
-    """Whether something stands before it, and nothing that belongs to it behind."""
+    """Whether the mark is at the end of a word."""
     behind = source[at + 1 : at + 2]
     is_end = not behind or behind.isspace() or behind in "(),:|&^"
     return is_end and at > 0 and not source[at - 1].isspace()
 
 
 def is_turned(first, last):
-    """Whether a range can never hold a day, whatever day it is today."""
+    """Whether a range is empty on every day."""
     if first is None or last is None or isinstance(first, str) != isinstance(last, str):
         return False
     if isinstance(first, str):
@@ -607,9 +607,9 @@ def is_word_character(c):
 
 
 def parse(source, is_limited=True):
-    """The filter as a tree; FilterError with the column if it is refused.
+    """The filter as a tree; FilterError with the column if it is rejected.
 
-    is_limited: what a person types; a canonical text may be longer and deeper.
+    is_limited: as typed; a canonical text may be longer and deeper.
     """
     source = unicodedata.normalize("NFC", source)
     for at, c in enumerate(source):

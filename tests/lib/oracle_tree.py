@@ -1,4 +1,4 @@
-"""oracle_tree.py - what a filter is made of, and what is true of a paper.
+"""oracle_tree.py - nodes of a filter, and their verdicts on papers.
 
 Each node has truth(paper, settled, mode): True, False, or None for unknown.
 """
@@ -80,7 +80,7 @@ class Leaf:
 
 
 def negative_column(node):
-    """Where the first operand stands that would find nearly everything."""
+    """Column of the first operand that would match nearly everything."""
     while not isinstance(node, Not):
         node = next(part for part in node.parts if not part.is_positive())
     return node.column
@@ -90,7 +90,7 @@ def negative_column(node):
 
 
 class Words(Leaf):
-    """Words side by side in one text of a field."""
+    """Adjacent words in one text of a field."""
 
     def __init__(self, field, typed, is_prefix, is_exact):
         self.field = field
@@ -107,10 +107,10 @@ class Words(Leaf):
         return any(self.find_in(text) for text in texts)
 
     def find_in(self, text):
-        """Each place in a text: (first word, the word behind the last one)."""
+        """Each place in a text: (first word, the word after the last one)."""
         places = range(len(text.plain))
         if len(self.words) > 1 or not self.is_prefix:
-            # no more than a short cut: is_at() would say no anywhere else
+            # only a shortcut: is_at() is false anywhere else
             places = text.places.get(text.fold(self.words[0]), ())
         return [(at, at + len(self.words)) for at in places if self.is_at(text, at)]
 
@@ -120,44 +120,44 @@ class Words(Leaf):
         for number, word in enumerate(self.words):
             is_last = number == len(self.words) - 1
             if self.is_exact:
-                if self.letters(number) != letters_at(text, at + number):
+                if self.raw_word(number) != raw_word(text, at + number):
                     return False
             elif is_last and self.is_prefix:
                 if not text.plain[at + number].startswith(word):
                     return False
             elif text.folded[at + number] != text.fold(word):
                 return False
-            if not self.are_signs_behind(number, text, at + number):
+            if not self.are_signs_after(number, text, at + number):
                 return False
         return True
 
-    def letters(self, number):
+    def raw_word(self, number):
         _, start, end = self.spans[number]
         return self.typed[start:end]
 
-    def are_signs_behind(self, number, text, at):
-        """c++ and node.js: what stands behind a word as it was typed."""
-        typed_gap = gap_behind(self.typed, self.spans, number)
-        gap = gap_behind(text.raw, text.spans, at)
+    def are_signs_after(self, number, text, at):
+        """c++ and node.js: the signs after a word as typed."""
+        typed_gap = gap_after(self.typed, self.spans, number)
+        gap = gap_after(text.raw, text.spans, at)
         if re.fullmatch(r"[+#.]+", typed_gap) and number + 1 < len(self.words):
             return gap == typed_gap
         signs = re.match(r"[+#.]*", typed_gap)[0].rstrip(".")
         return not signs or bool(re.match(re.escape(signs) + r"\.*(?![+#.])", gap))
 
 
-def letters_at(text, at):
+def raw_word(text, at):
     _, start, end = text.spans[at]
     return text.raw[start:end]
 
 
-def gap_behind(text, places, number):
-    """What stands between a word and the next one, or the end."""
+def gap_after(text, places, number):
+    """Text between a word and the next one, or the end."""
     is_last = number + 1 == len(places)
     return text[places[number][2] : len(text) if is_last else places[number + 1][1]]
 
 
 class Near(Leaf):
-    """Each operand in one text, all within so many words, in any order."""
+    """All operands in one text within a distance, in any order."""
 
     def __init__(self, field, operands, distance):
         self.field = field
@@ -173,7 +173,9 @@ class Near(Leaf):
         return any(self.is_clump(found, last) for last in lasts)
 
     def is_clump(self, found, last):
-        """The operand that begins last begins here: all others end close before."""
+        """The last operand begins here, and all others end within the distance before
+        it.
+        """
         return all(
             any(start <= last and last - end <= self.distance for start, end in places)
             for places in found
@@ -184,7 +186,7 @@ class Near(Leaf):
 
 
 class Name(Leaf):
-    """One author's name: any author's, or the first one's."""
+    """Name of an author, or of the first author."""
 
     def __init__(self, field, typed):
         self.field = field
@@ -208,12 +210,12 @@ class Name(Leaf):
 
 
 def flat(words):
-    """The tokens of words: [["ben", "david"]] and [["ben"], ["david"]] are alike."""
+    """Tokens of words: [["ben", "david"]] and [["ben"], ["david"]] are alike."""
     return [token for word in words for token in word]
 
 
 def are_given(asked, words):
-    """Each asked for, in order; the first is the first or a part of it, or a particle."""
+    """Each given name in order; the first is the first or a part of it, or a particle."""
     printed = flat(words)
     if asked and asked[0] not in PARTICLES:
         if not printed:
@@ -228,7 +230,7 @@ def are_given(asked, words):
 
 
 def split_name(name):
-    """The words of a name, each a list of tokens; Jr., III at the end left out."""
+    """Words of a name, each a list of tokens, without a trailing Jr. or III."""
     words = [word for word in map(tokens, re.split(r"[\s._,]+", name)) if word]
     while len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
         words.pop()
@@ -267,7 +269,7 @@ def same_given(a, b):
 
 
 class Number(Leaf):
-    """A number between two bounds, both inside; None is no bound."""
+    """A number between two inclusive bounds; None is no bound."""
 
     def __init__(self, field, low, high):
         self.field = field
@@ -287,7 +289,7 @@ class Number(Leaf):
 
 
 class Days(Leaf):
-    """Listed on one of the days between two; each "YYYY-MM-DD", (7, "d") or None."""
+    """Listed on a day between two; each is "YYYY-MM-DD", (7, "d") or None."""
 
     def __init__(self, low, high):
         self.low = low
@@ -304,7 +306,7 @@ class Days(Leaf):
 
 
 def as_day(day, today):
-    """A day; one that is told as "so long before today" by the calendar."""
+    """A day; resolves one that is relative to today."""
     if day is None or isinstance(day, str):
         return day
     count, unit = day
@@ -317,11 +319,11 @@ def as_day(day, today):
     return str(datetime.date(year, month, min(now.day, last)))
 
 
-# ---- names that a source gives ----------------------------------------------
+# ---- values of sources ------------------------------------------------------
 
 
 class Category(Leaf):
-    """One of the categories, or the first one, is this or of this archive."""
+    """One of the categories, or the first one, is this or in this archive."""
 
     def __init__(self, field, name, is_archive):
         self.field = field
@@ -339,7 +341,7 @@ class Category(Leaf):
 
 
 class Whole(Leaf):
-    """The id or the DOI, all of it or its beginning; capitals of ASCII do not count."""
+    """The whole id or DOI, or a prefix; case-insensitive in ASCII."""
 
     def __init__(self, field, typed, is_prefix):
         self.field = field
@@ -363,15 +365,15 @@ def ascii_lower(text):
 
 
 def bare_id(name):
-    """arxiv:2401.00001v2 and hep-th/9901001v1 without archive and version."""
+    """arxiv:2401.00001v2 and hep-th/9901001v1 without prefix and version."""
     new = r"\d{4}\.\d{4,5}"
     old = r"[a-z-]+(?:\.[a-z]{2})?/\d{7}"
     match = re.fullmatch(f"({new}|{old})(?:v[0-9]+)?", name.removeprefix("arxiv:"))
     return match[1] if match else name
 
 
-class Appearance(Leaf):
-    """A source listed it; or it was announced so."""
+class Listing(Leaf):
+    """A listing has this source or type."""
 
     def __init__(self, field, value):
         self.at = {"source": 0, "type": 2}[field]
@@ -382,7 +384,7 @@ class Appearance(Leaf):
 
 
 class Has(Leaf):
-    """A link is there; where it is not, it may come yet."""
+    """A link exists; a missing one may still be reported."""
 
     def __init__(self, kind):
         self.kind = kind

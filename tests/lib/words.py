@@ -1,7 +1,8 @@
-"""words.py - words as SQLite's unicode61 sees them, and plurals as we fold them.
+"""words.py - words as SQLite's unicode61 splits them, and plurals as the program folds
+them.
 
-Two things both implementations of the filter language must agree on letter by
-letter, each in one place: tokens(), and plural_class() with its tables.
+Both implementations of the filter language must agree on these exactly: tokens(), and
+plural_class() with its tables.
 """
 
 import functools
@@ -12,7 +13,7 @@ TOKENIZE = "unicode61 remove_diacritics 2"
 
 
 class SqliteWords:
-    """Tokens straight from SQLite: an FTS5 table read back through fts5vocab."""
+    """Tokens from SQLite itself: an FTS5 table read back through fts5vocab."""
 
     def __init__(self):
         self.db = sqlite3.connect(":memory:")
@@ -33,7 +34,7 @@ _sqlite = SqliteWords()
 
 @functools.lru_cache(maxsize=None)
 def character_kind(c):
-    """What unicode61 makes of one character: (may start, may continue, folded)."""
+    """Class of a character in unicode61: (may start, may continue, folded)."""
     if c == "\0" or 0xD800 <= ord(c) <= 0xDFFF:
         return (False, False, "")
     alone = _sqlite.tokens(c)
@@ -68,9 +69,9 @@ def tokens(text):
 
 # ---- plurals ----------------------------------------------------------------
 # Folding does harm only where it joins two different words (news and new), so a
-# form that is wrong but joins nothing ("alway") needs no entry here.
+# wrong singular that joins nothing ("alway") needs no entry here.
 
-# Words in -s that are no plurals, or whose form without it is another word.
+# Words in -s that are not plurals, or whose form without it is another word.
 NOT_PLURAL = frozenset(
     """
     acoustics adams aesthetics alias always analytics arkansas atlas axis basics
@@ -108,8 +109,8 @@ IRREGULAR = {
 
 SHORTEST_PLURAL = 4  # "gpus"; never "gas", "its", "was"
 
-# Endings, the first that fits: what is cut off, what is put there instead, and how
-# many letters a word must have for it.  Shorter ones: gpus, ties, shoes, axes.
+# Endings, the first that fits: the part removed, its replacement, and the minimum
+# length of the word.  Shorter words: gpus, ties, shoes, axes.
 ENDINGS = (
     (("bias", "dynamics", "ethics", "informatics", "physics", "ss"), 0, "", 4),
     (("us", "is"), 0, "", 5),
@@ -121,9 +122,9 @@ ENDINGS = (
 
 
 def plural_class(token):
-    """The name of the class that a word and its plural share.
+    """Name of the class that a word and its plural share.
 
-    1980s and 50ms are numbers with a sign behind them, no plurals.
+    1980s and 50ms are numbers with a sign, not plurals.
     """
     if len(token) < SHORTEST_PLURAL or token in NOT_PLURAL:
         return token

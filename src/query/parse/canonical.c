@@ -44,7 +44,7 @@ append_near(const struct node *node, GString *out)
 
 /* Quote a value that is not a plain word. */
 static void
-append_value(const struct node *node, GString *out)
+append_quoted_value(const struct node *node, GString *out)
 {
 	bool is_plain = g_ascii_isalnum(*node->value);
 	bool has_star = node->is_prefix && node->field->kind != FIELD_CATEGORY;
@@ -76,7 +76,7 @@ node_append_clause(const struct node *node, GString *out)
 		name_append(node->name, out);
 		break;
 	case NODE_VALUE:
-		append_value(node, out);
+		append_quoted_value(node, out);
 		break;
 	case NODE_NUMBER:
 		append_number(node, out);
