@@ -15,7 +15,7 @@ check_line(const char *line)
 	g_autofree char *word = command_table_split(line, &arguments);
 
 	fuzz_check_line(line, G_MAXSIZE);
-	g_assert(command_table_read(line, &all) || command_table_find_near(word));
+	g_assert(command_table_parse(line, &all) || command_table_find_closest(word));
 	g_assert(all == arguments || all == line);
 	while (*arguments) {
 		const char *before = arguments;
@@ -37,13 +37,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *text = g_utf8_make_valid(rest, -1);
 	struct command_text lines;
 
-	command_text_read(first, text, command_table_judge, &lines);
+	command_text_read(first, text, command_table_classify, &lines);
 	g_assert(lines.lines->len <= BOUNDS_COMMANDS);
 	for (unsigned i = 0; i < lines.lines->len; i++)
 		check_line(lines.lines->pdata[i]);
 	if (lines.stopped_at) {
 		g_assert(lines.lines->len > 0);
-		g_assert(command_table_judge(lines.stopped_at) == COMMAND_KIND_NONE);
+		g_assert(command_table_classify(lines.stopped_at) == COMMAND_KIND_NONE);
 		fuzz_check_line(lines.stopped_at, G_MAXSIZE);
 	}
 	command_text_clear(&lines);

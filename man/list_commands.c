@@ -71,7 +71,7 @@ print_row(const struct catalog *book, const struct command_row *row)
 		printf("Also\n.Cm %s .\n.Pp\n", also);
 	}
 	print_text(help);
-	puts(trusts[row->trust]);
+	puts(trusts[row->auth]);
 }
 
 int

@@ -37,7 +37,7 @@ judge(const struct inmail *mail, const char *sender, const char *recipient,
 
 	autoreply_clear(judgement);
 	autoreply_check(&settings, mail, &envelope, judgement);
-	return judgement->coverage;
+	return judgement->reason;
 }
 
 static void
@@ -83,8 +83,9 @@ row_4_9_marks_of_machines_are_never_answered(void)
 	    {"List-Id", "<some.list.example>", "list"},
 	    {"List-Unsubscribe", "<mailto:x@y.example>", "list"},
 	    {"LIST-POST", "NO", "list"},
-	    {"X-Auto-Response-Suppress", "All", "suppressed-answers"},
-	    {"X-Auto-Response-Suppress", "DR, OOF, AutoReply", "suppressed-answers"},
+	    {"X-Auto-Response-Suppress", "All", "auto-response-suppress"},
+	    {"X-Auto-Response-Suppress", "DR, OOF, AutoReply",
+	        "auto-response-suppress"},
 	    {"X-Failed-Recipients", "eva@example.com", "report"},
 	    {"X-Loop", "paperboy@example.org", "loop"},
 	    {"X-Loop", "<Paperboy+r-xyz@Example.org> (robot)", "loop"},
@@ -118,10 +119,10 @@ row_4_9_robots_and_ourselves_are_never_answered(void)
 	    {"NoReply@example.com", "robot"},
 	    {"noreply-cats@example.com", "robot"},
 	    {"do-not-reply@example.com", "robot"},
-	    {"paperboy@example.org", "our-own"},
-	    {"Paperboy+subscribe@Example.ORG", "our-own"},
-	    {"digest@example.org", "our-own"},
-	    {"bounces+b-abc@back.example.org", "our-own"},
+	    {"paperboy@example.org", "own-mail"},
+	    {"Paperboy+subscribe@Example.ORG", "own-mail"},
+	    {"digest@example.org", "own-mail"},
+	    {"bounces+b-abc@back.example.org", "own-mail"},
 	    {"owner@example.com", NULL},
 	    {"norepl@example.com", NULL},
 	    {"paperboys@example.org", NULL},
@@ -173,10 +174,10 @@ row_4_9_what_we_sent_ourselves_is_known_by_its_id(void)
 
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("letter.abc@example.org");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "our-own");
+	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "own-mail");
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("digest.4.abc@EXAMPLE.org");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "our-own");
+	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "own-mail");
 	/* People may live in the same domain. */
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("4711@example.org");
@@ -198,11 +199,11 @@ row_4_3_one_from_says_who_asks_and_nothing_else_does(void)
 	g_assert_cmpstr(judgement.address, ==, "Eva@example.com");
 
 	mail->from_fields = 2;
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "several-from");
+	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "multiple-from");
 	g_assert_null(judgement.address);
 	mail->from_fields = 1;
 	inbox_add(mail->from, "adam@example.com");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "several-from");
+	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "multiple-from");
 	g_assert_null(judgement.address);
 	g_ptr_array_set_size(mail->from, 0);
 	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "no-from");

@@ -21,15 +21,25 @@
 #define ADA "ada@example.org"
 #define EVE "eve@example.org"
 
-/* A lab with what commands need beside it. */
-struct inbound_fixture {
+/* A store, and an environment for commands. */
+struct command_test {
 	struct store_fixture *fixture;
 	struct settings *settings;
+	GPtrArray *sources;
 	struct catalog *phrases;
 	struct renderer *renderer;
-	GPtrArray *sources;
-	struct command_context context;
+	struct request request; /* to be copied */
 	int64_t ada;
+};
+
+struct requester {
+	const char *address;
+	int64_t subscriber_id;
+	bool is_proven;
+	const char *language;
+	int64_t digest_id;
+	const char *verb;
+	const char *confirmed_by; /* text of the reply */
 };
 
 static char *
@@ -56,60 +66,60 @@ fill(struct store_fixture *fixture)
 		    fixture, papers[i][0], papers[i][1], papers[i][2], 3 + (int)i);
 }
 
-static struct inbound_fixture *
-inbound_fixture_new(void)
+static struct command_test *
+command_test_new(void)
 {
-	struct inbound_fixture *inbound = g_new0(struct inbound_fixture, 1);
+	struct command_test *test = g_new0(struct command_test, 1);
 	g_autofree char *templates = get_source_path("etc/templates");
 	g_autoptr(GError) error = NULL;
 
-	inbound->fixture = store_fixture_new();
-	store_fixture_set_now(inbound->fixture, store_fixture_time(NOW));
-	fill(inbound->fixture);
-	inbound->settings = settings_new();
-	g_free(inbound->settings->template_dir);
-	inbound->settings->template_dir = g_strdup(templates);
-	g_free(inbound->settings->mail_from);
-	inbound->settings->mail_from = g_strdup("paperboy@example.net");
-	g_free(inbound->settings->mail_owner);
-	inbound->settings->mail_owner = g_strdup("owner@example.net");
-	g_free(inbound->settings->digest_zone);
-	inbound->settings->digest_zone = g_strdup("Europe/Berlin");
-	inbound->phrases = catalog_load(templates, &error);
+	test->fixture = store_fixture_new();
+	store_fixture_set_now(test->fixture, store_fixture_time(NOW));
+	fill(test->fixture);
+	test->settings = settings_new();
+	g_free(test->settings->template_dir);
+	test->settings->template_dir = g_strdup(templates);
+	g_free(test->settings->mail_from);
+	test->settings->mail_from = g_strdup("paperboy@example.net");
+	g_free(test->settings->mail_owner);
+	test->settings->mail_owner = g_strdup("owner@example.net");
+	g_free(test->settings->digest_zone);
+	test->settings->digest_zone = g_strdup("Europe/Berlin");
+	test->phrases = catalog_load(templates, &error);
 	g_assert_no_error(error);
-	inbound->renderer =
-	    factory_new_renderer(inbound->settings, inbound->fixture->key, &error);
+	test->renderer =
+	    factory_new_renderer(test->settings, test->fixture->key, &error);
 	g_assert_no_error(error);
-	inbound->ada = store_fixture_subscribe(inbound->fixture, ADA, "Europe/Berlin",
-	    "diffusion", store_fixture_time(NOW));
-	store_fixture_build_digests(inbound->fixture, store_fixture_time(NOW));
-	inbound->sources = factory_new_sources(inbound->settings);
-	inbound->context = (struct command_context){
-	    .store = inbound->fixture->store,
-	    .settings = inbound->settings,
-	    .sources = inbound->sources,
-	    .phrases = inbound->phrases,
-	    .renderer = inbound->renderer,
-	    .key = inbound->fixture->key,
+	test->ada = store_fixture_subscribe(
+	    test->fixture, ADA, "Europe/Berlin", "diffusion", store_fixture_time(NOW));
+	store_fixture_build_digests(test->fixture, store_fixture_time(NOW));
+	test->sources = factory_new_sources(test->settings);
+	test->request = (struct request){
+	    .store = test->fixture->store,
+	    .settings = test->settings,
+	    .sources = test->sources,
+	    .catalog = test->phrases,
+	    .renderer = test->renderer,
+	    .key = test->fixture->key,
 	    .now = store_fixture_time(NOW) + 60,
-	    .address = "paperboy@example.net",
+	    .commands_address = "paperboy@example.net",
 	    .help_address = "paperboy+help@example.net",
-	    .who = "mail",
+	    .actor = "mail",
 	};
-	return inbound;
+	return test;
 }
 
 static void
-inbound_fixture_free(struct inbound_fixture *inbound)
+command_test_free(struct command_test *test)
 {
-	g_ptr_array_unref(inbound->sources);
-	renderer_free(inbound->renderer);
-	catalog_free(inbound->phrases);
-	settings_free(inbound->settings);
-	store_fixture_free(inbound->fixture);
-	g_free(inbound);
+	g_ptr_array_unref(test->sources);
+	renderer_free(test->renderer);
+	catalog_free(test->phrases);
+	settings_free(test->settings);
+	store_fixture_free(test->fixture);
+	g_free(test);
 }
-PB_DEFINE_AUTO(inbound_fixture, inbound_fixture_free);
+PB_DEFINE_AUTO(command_test, command_test_free);
 
 /* @param subject_and_text  the subject up to the first line's end */
 static struct inmail *
@@ -127,37 +137,70 @@ write_mail(const char *subject_and_text)
 }
 
 static void
-run(struct inbound_fixture *inbound, const struct command_user *user, const char *text,
+begin_request(struct command_test *test, const struct requester *user,
+    const struct inmail *mail, struct request *request)
+{
+	*request = test->request;
+	request->address = g_strdup(user->address);
+	request->subscriber_id = user->subscriber_id;
+	request->is_proven = user->is_proven;
+	request->language = user->language;
+	request->digest_id = user->digest_id;
+	request->verb = user->verb;
+	request->mail = mail;
+	request->is_reply = user->confirmed_by != NULL;
+}
+
+/* @param reply  set to the result */
+static void
+end_request(struct request *request, struct command_reply *reply)
+{
+	*reply = request->reply;
+	request->reply = (struct command_reply){0};
+	request_clear(request);
+}
+
+static void
+run(struct command_test *test, const struct requester *user, const char *text,
     struct command_reply *reply)
 {
 	pb_auto(inmail) mail = write_mail(text);
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
+	struct request request;
 	bool is_ok;
 
-	g_assert_true(store_begin(inbound->fixture->store, &transaction, &error));
-	is_ok = command_run(&inbound->context, user, mail, reply, &error);
+	begin_request(test, user, mail, &request);
+	g_assert_true(store_begin(test->fixture->store, &transaction, &error));
+	is_ok = command_run(&request, &error);
 	g_assert_no_error(error);
 	g_assert_true(is_ok);
 	g_assert_true(store_commit(&transaction, &error));
-	store_fixture_assert_idle(inbound->fixture);
+	store_fixture_assert_idle(test->fixture);
+	end_request(&request, reply);
 }
 
 static void
-run_pending(struct inbound_fixture *inbound, const struct command_user *asked,
+run_pending(struct command_test *test, const struct requester *user,
     const char *pending, struct command_reply *reply)
 {
-	struct command_user user = *asked;
+	g_autofree char *text =
+	    g_strconcat("\n", user->confirmed_by ? user->confirmed_by : "", NULL);
+	pb_auto(inmail) mail = write_mail(text);
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
+	struct request request;
 	bool is_ok;
 
-	g_assert_true(store_begin(inbound->fixture->store, &transaction, &error));
-	is_ok = command_run_confirmed(&inbound->context, &user, pending, reply, &error);
+	begin_request(test, user, mail, &request);
+	request.is_proven = true;
+	g_assert_true(store_begin(test->fixture->store, &transaction, &error));
+	is_ok = command_run_confirmed(&request, pending, &error);
 	g_assert_no_error(error);
 	g_assert_true(is_ok);
 	g_assert_true(store_commit(&transaction, &error));
-	store_fixture_assert_idle(inbound->fixture);
+	store_fixture_assert_idle(test->fixture);
+	end_request(&request, reply);
 }
 
 /* A word that fits on no line stays whole. */
@@ -370,35 +413,35 @@ static void
 play(const void *data)
 {
 	const struct scene *scene = data;
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	pb_auto(command_test) test = command_test_new();
 	const char *address = scene->sender == UNKNOWN_SENDER ? EVE : ADA;
-	const struct command_user user = {
+	const struct requester user = {
 	    .address = address,
-	    .subscriber_id = scene->sender == UNKNOWN_SENDER ? 0 : inbound->ada,
+	    .subscriber_id = scene->sender == UNKNOWN_SENDER ? 0 : test->ada,
 	    .is_proven = scene->sender == PROVEN,
 	    .language = scene->language,
-	    .digest_id = strstr(scene->name, "number")
-	                     ? store_fixture_number(
-	                           inbound->fixture, "SELECT max(id) FROM digest")
-	                     : 0,
+	    .digest_id =
+	        strstr(scene->name, "number")
+	            ? store_fixture_number(test->fixture, "SELECT max(id) FROM digest")
+	            : 0,
 	};
 	struct command_reply reply = {0}, after = {0};
-	g_autofree char *hash = store_fixture_hash(inbound->fixture);
+	g_autofree char *hash = store_fixture_hash(test->fixture);
 	g_autofree char *hash_after = NULL;
 
-	run(inbound, &user, scene->text, &reply);
-	hash_after = store_fixture_hash(inbound->fixture);
+	run(test, &user, scene->text, &reply);
+	hash_after = store_fixture_hash(test->fixture);
 	if (scene->sender != PROVEN && !reply.undo)
 		g_assert_cmpstr(hash, ==, hash_after);
 	g_assert_cmpint(reply.waiting > 0, ==, reply.pending != NULL);
-	command_reply_fill(
+	command_fill_tokens(
 	    &reply, "k3confirmconfirmconfirm23", "k3undoundoundoundoundoundo");
 	compare_golden(scene->name, reply.text);
 	if (scene->is_answered) {
 		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
 
 		g_assert_nonnull(reply.pending);
-		run_pending(inbound, &user, reply.pending, &after);
+		run_pending(test, &user, reply.pending, &after);
 		compare_golden(name, after.text);
 		if (after.attachment) {
 			g_autofree char *file =
@@ -424,14 +467,14 @@ static const char me[] =
 static void
 what_left_comes_back_as_it_was(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply first = {0}, gone = {0}, back = {0};
 	g_autofree char *filters = NULL;
 	g_autofree char *person = NULL;
 
-	run(inbound, &user,
+	run(test, &user,
 	    "\nadd name=two max=7 note=\"a note\" \"state space\" OR mamba\n"
 	    "del 1\nblock name=\"no sky\" weather\n"
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
@@ -440,18 +483,18 @@ what_left_comes_back_as_it_was(void)
 	    "set language de name Ada L.\npause 14d\n",
 	    &first);
 	g_assert_cmpuint(first.failed, ==, 0);
-	filters = store_fixture_text(inbound->fixture, mine);
-	person = store_fixture_text(inbound->fixture, me);
-	run(inbound, &user, "\nunsubscribe\n", &gone);
+	filters = store_fixture_text(test->fixture, mine);
+	person = store_fixture_text(test->fixture, me);
+	run(test, &user, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state FROM subscriber", "gone");
-	store_fixture_assert_text(inbound->fixture, mine, "");
+	    test->fixture, "SELECT state FROM subscriber", "gone");
+	store_fixture_assert_text(test->fixture, mine, "");
 	user.subscriber_id = 0;
-	run_pending(inbound, &user, gone.undo, &back);
+	run_pending(test, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	store_fixture_assert_text(inbound->fixture, mine, filters);
-	store_fixture_assert_text(inbound->fixture, me, person);
+	store_fixture_assert_text(test->fixture, mine, filters);
+	store_fixture_assert_text(test->fixture, me, person);
 	compare_golden("undo-done", back.text);
 	command_reply_clear(&first);
 	command_reply_clear(&gone);
@@ -468,14 +511,14 @@ commands_beside_a_yes_are_reported(void)
 	    {"subscribe\n", false}, {"yes\n\nEve\n", false}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-		struct command_user user = {.address = EVE};
+		pb_auto(command_test) test = command_test_new();
+		struct requester user = {.address = EVE};
 		struct command_reply asked = {0}, done = {0};
 
-		run(inbound, &user, "subscribe\n", &asked);
+		run(test, &user, "subscribe\n", &asked);
 		user.is_proven = true;
 		user.confirmed_by = rows[i].text;
-		run_pending(inbound, &user, asked.pending, &done);
+		run_pending(test, &user, asked.pending, &done);
 		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
 		    rows[i].is_reported);
 		command_reply_clear(&asked);
@@ -486,22 +529,22 @@ commands_beside_a_yes_are_reported(void)
 static void
 undo_restores_a_subscriber_without_a_name(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply gone = {0}, back = {0};
-	g_autofree char *filters = store_fixture_text(inbound->fixture, mine);
+	g_autofree char *filters = store_fixture_text(test->fixture, mine);
 	g_autofree char *person = NULL;
 
-	store_fixture_run(inbound->fixture, "UPDATE subscriber SET name = NULL");
-	person = store_fixture_text(inbound->fixture, me);
-	run(inbound, &user, "\nunsubscribe\n", &gone);
+	store_fixture_run(test->fixture, "UPDATE subscriber SET name = NULL");
+	person = store_fixture_text(test->fixture, me);
+	run(test, &user, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
 	user.subscriber_id = 0;
-	run_pending(inbound, &user, gone.undo, &back);
+	run_pending(test, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	store_fixture_assert_text(inbound->fixture, mine, filters);
-	store_fixture_assert_text(inbound->fixture, me, person);
+	store_fixture_assert_text(test->fixture, mine, filters);
+	store_fixture_assert_text(test->fixture, me, person);
 	command_reply_clear(&gone);
 	command_reply_clear(&back);
 }
@@ -509,20 +552,20 @@ undo_restores_a_subscriber_without_a_name(void)
 static void
 what_waits_means_the_same_filter_later(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	struct command_user user = {.address = ADA, .subscriber_id = inbound->ada};
+	pb_auto(command_test) test = command_test_new();
+	struct requester user = {.address = ADA, .subscriber_id = test->ada};
 	struct command_reply asked = {0}, between = {0}, done = {0};
 
-	run(inbound, &user, "\ndel 1\n", &asked);
-	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_CHANGE);
+	run(test, &user, "\ndel 1\n", &asked);
+	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_CHANGE);
 	user.is_proven = true;
-	run(inbound, &user, "\ndel 1\nadd mamba\n", &between);
+	run(test, &user, "\ndel 1\nadd mamba\n", &between);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT number, text FROM subscription", "1|mamba");
-	run_pending(inbound, &user, asked.pending, &done);
+	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
+	run_pending(test, &user, asked.pending, &done);
 	g_assert_cmpuint(done.failed, ==, 1);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT number, text FROM subscription", "1|mamba");
+	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
 	command_reply_clear(&asked);
 	command_reply_clear(&between);
 	command_reply_clear(&done);
@@ -531,40 +574,40 @@ what_waits_means_the_same_filter_later(void)
 static void
 one_command_that_fails_leaves_the_others_alone(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	const struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	const struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply reply = {0};
 
-	run(inbound, &user, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
+	run(test, &user, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
 	    &reply);
 	g_assert_cmpuint(reply.done, ==, 2);
 	g_assert_cmpuint(reply.failed, ==, 2);
 	g_assert_true(reply.is_changed);
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(test->fixture,
 	    "SELECT number, text FROM subscription", "1|diffusion 2|mamba");
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
+	    test->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
 	command_reply_clear(&reply);
 }
 
 static void
 a_subject_that_was_run_is_not_answered_with_itself(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	const struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	const struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply one = {0}, other = {0};
 	g_autofree char *again = NULL;
 	struct command_text lines;
 
-	run(inbound, &user, "del 1\n", &one);
+	run(test, &user, "del 1\n", &one);
 	g_assert_cmpstr(one.subject, ==, "Your commands");
 	again = g_strconcat("Re: ", one.subject, NULL);
-	command_text_read(again, "", command_table_judge, &lines);
+	command_text_read(again, "", command_table_classify, &lines);
 	g_assert_cmpuint(lines.lines->len, ==, 0);
 	command_text_clear(&lines);
-	run(inbound, &user, "a question\nlist\n", &other);
+	run(test, &user, "a question\nlist\n", &other);
 	g_assert_null(other.subject);
 	command_reply_clear(&one);
 	command_reply_clear(&other);
@@ -573,18 +616,18 @@ a_subject_that_was_run_is_not_answered_with_itself(void)
 static void
 a_move_wants_both_addresses(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply asked = {0}, done = {0};
 
-	run(inbound, &user, "\naddress Ada@Example.COM\n", &asked);
-	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_ADDRESS);
+	run(test, &user, "\naddress Ada@Example.COM\n", &asked);
+	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_ADDRESS);
 	g_assert_cmpstr(asked.new_address, ==, "Ada@example.com");
-	command_reply_fill(&asked, "k3confirmconfirmconfirm23", NULL);
+	command_fill_tokens(&asked, "k3confirmconfirmconfirm23", NULL);
 	compare_golden("address-new", asked.new_text);
-	run_pending(inbound, &user, asked.pending, &done);
-	store_fixture_assert_text(inbound->fixture,
+	run_pending(test, &user, asked.pending, &done);
+	store_fixture_assert_text(test->fixture,
 	    "SELECT address, address_key FROM subscriber",
 	    "Ada@example.com|ada@example.com");
 	command_reply_clear(&asked);
@@ -594,21 +637,21 @@ a_move_wants_both_addresses(void)
 static void
 the_local_part_can_be_the_command(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .verb = "unsubscribe"};
+	pb_auto(command_test) test = command_test_new();
+	struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .verb = "unsubscribe"};
 	struct command_reply reply = {0};
 
-	run(inbound, &user, "add mamba\nlist\n", &reply);
+	run(test, &user, "add mamba\nlist\n", &reply);
 	g_assert_cmpuint(reply.done, ==, 1);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state FROM subscriber", "gone");
+	    test->fixture, "SELECT state FROM subscriber", "gone");
 	command_reply_clear(&reply);
 	user.address = EVE;
 	user.subscriber_id = 0;
 	user.verb = "subscribe";
-	run(inbound, &user, "forget me\nwhatever\n", &reply);
-	g_assert_cmpint(reply.purpose, ==, COMMAND_CONFIRM_SUBSCRIBE);
+	run(test, &user, "forget me\nwhatever\n", &reply);
+	g_assert_cmpint(reply.confirm, ==, COMMAND_CONFIRM_SUBSCRIBE);
 	g_assert_cmpstr(reply.pending, ==, "subscribe \n");
 	command_reply_clear(&reply);
 }
@@ -616,34 +659,34 @@ the_local_part_can_be_the_command(void)
 static void
 forgetting_waits_for_its_answer(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	const struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(command_test) test = command_test_new();
+	const struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	struct command_reply asked = {0}, done = {0};
 
-	run(inbound, &user, "\nexport\nforget me\n", &asked);
-	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_FORGET);
-	g_assert_false(asked.is_forgotten);
-	run_pending(inbound, &user, asked.pending, &done);
-	g_assert_true(done.is_forgotten);
+	run(test, &user, "\nexport\nforget me\n", &asked);
+	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_ERASE);
+	g_assert_false(asked.is_erased);
+	run_pending(test, &user, asked.pending, &done);
+	g_assert_true(done.is_erased);
 	g_assert_nonnull(done.attachment);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state FROM subscriber", "gone");
+	    test->fixture, "SELECT state FROM subscriber", "gone");
 	command_reply_clear(&asked);
 	command_reply_clear(&done);
 }
 
 /* Runs one line as Ada. @return whether it was done */
 static bool
-does(struct inbound_fixture *inbound, const char *line)
+does(struct command_test *test, const char *line)
 {
-	const struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	const struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
 	struct command_reply reply = {0};
 	bool is_done;
 
-	run(inbound, &user, text, &reply);
+	run(test, &user, text, &reply);
 	check_text(line, reply.text);
 	is_done = reply.done == 1 && reply.failed == 0;
 	command_reply_clear(&reply);
@@ -654,9 +697,9 @@ does(struct inbound_fixture *inbound, const char *line)
 static char *
 run_for_error(const char *line, const char *language)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	const struct command_user user = {.address = ADA,
-	    .subscriber_id = inbound->ada,
+	pb_auto(command_test) test = command_test_new();
+	const struct requester user = {.address = ADA,
+	    .subscriber_id = test->ada,
 	    .is_proven = true,
 	    .language = language};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
@@ -664,7 +707,7 @@ run_for_error(const char *line, const char *language)
 	const char *from;
 	char *found;
 
-	run(inbound, &user, text, &reply);
+	run(test, &user, text, &reply);
 	from = strstr(reply.text, "\nerror  ");
 	if (!from)
 		g_error("%s: %s", line, reply.text);
@@ -723,27 +766,27 @@ numbers_and_lengths_have_their_ends(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
 		for (int more = 0; more < 2; more++) {
-			pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+			pb_auto(command_test) test = command_test_new();
 			g_autofree char *line = g_strdup_printf("%s%d%s",
 			    most[i].before, most[i].number + more, most[i].after);
 
-			if (does(inbound, line) != !more)
+			if (does(test, line) != !more)
 				g_error("%s", line);
 		}
 	}
 	for (int more = 0; more < 2; more++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+		pb_auto(command_test) test = command_test_new();
 		g_autofree char *line =
 		    g_strdup_printf("add note=%s%s weather", note, more ? "n" : "");
 
-		g_assert_cmpint(does(inbound, line), ==, !more);
+		g_assert_cmpint(does(test, line), ==, !more);
 	}
 	for (unsigned i = 0; i < BOUNDS_COMMAND_ARGUMENTS; i++)
 		g_string_append(many, " 1");
 	for (int more = 0; more < 2; more++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+		pb_auto(command_test) test = command_test_new();
 
-		g_assert_cmpint(does(inbound, many->str), ==, !more);
+		g_assert_cmpint(does(test, many->str), ==, !more);
 		g_string_append(many, " 1");
 	}
 }
@@ -753,8 +796,8 @@ a_stranger_reads_little_of_what_was_written(void)
 {
 	/* "test " and what follows, with its LF, is just at the bound. */
 	for (int more = 0; more < 2; more++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-		const struct command_user user = {.address = EVE};
+		pb_auto(command_test) test = command_test_new();
+		const struct requester user = {.address = EVE};
 		g_autofree char *words =
 		    g_strnfill(BOUNDS_UNKNOWN_ECHO - 14 + (gsize)more, 'x');
 		g_autofree char *text =
@@ -762,7 +805,7 @@ a_stranger_reads_little_of_what_was_written(void)
 		struct command_reply reply = {0};
 		const char *first;
 
-		run(inbound, &user, text, &reply);
+		run(test, &user, text, &reply);
 		first = strstr(reply.text, "> test aa");
 		g_assert_nonnull(first);
 		g_assert_null(strstr(first + 1, "> test aa"));
@@ -798,14 +841,14 @@ what_is_typed_comes_back_cut_and_harmless(void)
 	    {"date:2026-07", "date:2026-07"},
 	    {"a.b", "a.b"},
 	};
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	pb_auto(command_test) test = command_test_new();
 	g_autofree char *long_line = g_strnfill(BOUNDS_COMMAND_ECHO, 'x');
 	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
 	g_autofree char *same = NULL;
 	g_autofree char *cut = NULL;
 	struct reply_text answer;
 
-	reply_text_init(&answer, inbound->phrases, "en", true);
+	reply_text_init(&answer, test->phrases, "en", true);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *shown = reply_text_quote(&answer, rows[i].typed);
 
@@ -824,15 +867,15 @@ what_is_typed_comes_back_cut_and_harmless(void)
 static void
 a_long_letter_has_a_short_answer(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
-	const struct command_user user = {.address = EVE};
+	pb_auto(command_test) test = command_test_new();
+	const struct requester user = {.address = EVE};
 	g_autoptr(GString) text = g_string_new("\n");
 	struct command_reply reply = {0};
 
 	while (text->len < 16 * 1024)
 		g_string_append(
 		    text, "add a very long filter that nobody wants to have\n");
-	run(inbound, &user, text->str, &reply);
+	run(test, &user, text->str, &reply);
 	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
 	command_reply_clear(&reply);
@@ -841,53 +884,54 @@ a_long_letter_has_a_short_answer(void)
 static void
 an_address_is_only_ever_one_persons(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	pb_auto(command_test) test = command_test_new();
 
 	store_fixture_subscribe(
-	    inbound->fixture, EVE, "UTC", NULL, store_fixture_time(NOW));
+	    test->fixture, EVE, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < 2; i++) {
 		g_autoptr(GError) error = NULL;
 		pb_auto(subscriber) after = subscribe_change_address(
-		    inbound->fixture->store, ADA, i ? EVE : "not an address",
-		    inbound->fixture->key, "test", store_fixture_time(NOW), &error);
+		    test->fixture->store, ADA, i ? EVE : "not an address",
+		    test->fixture->key, "test", store_fixture_time(NOW), &error);
 
 		g_assert_null(after);
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		store_fixture_assert_idle(inbound->fixture);
+		store_fixture_assert_idle(test->fixture);
 	}
-	store_fixture_assert_text(inbound->fixture,
-	    "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
+	store_fixture_assert_text(
+	    test->fixture, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
 }
 
 /* SQLite fails at every step; a letter is whole, or nothing of it is there. */
 static bool
 run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct inbound_fixture *inbound = data;
-	const struct command_user user = {
-	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	struct command_test *test = data;
+	const struct requester user = {
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	pb_auto(inmail) mail =
 	    write_mail("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
-	struct command_reply reply = {0};
+	struct request request;
 	pb_transaction transaction = {0};
-	bool is_ok = store_begin(fixture->store, &transaction, error) &&
-	             command_run(&inbound->context, &user, mail, &reply, error) &&
-	             store_commit(&transaction, error);
+	bool is_ok;
 
-	command_reply_clear(&reply);
+	begin_request(test, &user, mail, &request);
+	is_ok = store_begin(fixture->store, &transaction, error) &&
+	        command_run(&request, error) && store_commit(&transaction, error);
+	request_clear(&request);
 	return is_ok;
 }
 
 static void
 a_store_that_fails_leaves_nothing_of_a_letter(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	pb_auto(command_test) test = command_test_new();
 
-	g_assert_cmpuint(store_fixture_fail_everywhere(
-	                     inbound->fixture, run_for_failure, inbound, true),
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(test->fixture, run_for_failure, test, true),
 	    >, 10);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT number, text FROM subscription", "2|mamba");
+	    test->fixture, "SELECT number, text FROM subscription", "2|mamba");
 }
 
 int

@@ -16,7 +16,7 @@ read_message(const char *subject, const char *text)
 	struct command_text lines;
 	GString *all = g_string_new(NULL);
 
-	command_text_read(subject, text, command_table_judge, &lines);
+	command_text_read(subject, text, command_table_classify, &lines);
 	for (unsigned i = 0; i < lines.lines->len; i++)
 		g_string_append_printf(
 		    all, "%s%s", i ? "|" : "", (char *)lines.lines->pdata[i]);
@@ -142,7 +142,7 @@ what_was_not_read_is_noticed(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		struct command_text lines;
 
-		command_text_read("", cases[i].text, command_table_judge, &lines);
+		command_text_read("", cases[i].text, command_table_classify, &lines);
 		if (g_strcmp0(lines.stopped_at, cases[i].stopped_at) != 0)
 			g_test_fail_printf("'%s': '%s'", cases[i].text,
 			    lines.stopped_at ? lines.stopped_at : "nothing");
@@ -158,11 +158,11 @@ only_so_many_commands_are_read(void)
 
 	for (int i = 0; i < BOUNDS_COMMANDS; i++)
 		g_string_append(text, "list\n");
-	command_text_read("", text->str, command_table_judge, &lines);
+	command_text_read("", text->str, command_table_classify, &lines);
 	g_assert_cmpuint(lines.lines->len, ==, BOUNDS_COMMANDS);
 	g_assert_false(lines.is_more);
 	command_text_clear(&lines);
-	command_text_read("list", text->str, command_table_judge, &lines);
+	command_text_read("list", text->str, command_table_classify, &lines);
 	g_assert_cmpuint(lines.lines->len, ==, BOUNDS_COMMANDS);
 	g_assert_true(lines.is_more);
 	command_text_clear(&lines);
@@ -181,12 +181,12 @@ only_so_much_text_is_read(void)
 		g_string_append_c(text, (text->len + 1) % 80 ? 'x' : '\n');
 	g_string_append(text, "\nstatus");
 	g_assert_cmpuint(text->len, ==, BOUNDS_COMMAND_BYTES);
-	command_text_read("", text->str, command_table_judge, &lines);
+	command_text_read("", text->str, command_table_classify, &lines);
 	g_assert_false(lines.is_cut);
 	g_assert_cmpuint(lines.lines->len, ==, 1);
 	command_text_clear(&lines);
 	g_string_append_c(text, ' ');
-	command_text_read("", text->str, command_table_judge, &lines);
+	command_text_read("", text->str, command_table_classify, &lines);
 	g_assert_true(lines.is_cut);
 	g_assert_cmpuint(lines.lines->len, ==, 0);
 	command_text_clear(&lines);

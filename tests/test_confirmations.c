@@ -45,7 +45,7 @@ row_6_7_the_consent_says_when_and_how(void)
 	g_assert_true(g_pattern_match_simple(
 	    "asked by mail 2026-11-20 09:00:00 UTC; text of the confirmation "
 	    "sha256:????????????????????????????????????????????????????????????????; "
-	    "confirmed by mail 2026-11-20 10:00:00 UTC (ticket 1)",
+	    "confirmed by mail 2026-11-20 10:00:00 UTC (confirmation 1)",
 	    consent));
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT what, detail FROM audit_log WHERE who = 'mail' ORDER BY id",
@@ -114,7 +114,7 @@ row_6_1_forgetting_is_for_an_hour(void)
 	subscribe(&commands, EVA);
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "forget");
 	reply_to = command_fixture_find_reply_to(&commands);
-	commands.options.now += HANDLER_FORGET_S;
+	commands.options.now += HANDLER_ERASE_S;
 	g_string_truncate(fakecommands_done, 0);
 	command_fixture_write_to(&commands, EVA, reply_to, "ok");
 	fakecommands_assert("run Eva@example.com confirm;");
@@ -195,7 +195,7 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
 	inbox_mark(inmail, "Auto-Submitted", "auto-generated");
 	report = command_fixture_hand_in(&commands, inmail, "", leave);
-	g_assert_cmpint(report.outcome, ==, HANDLER_LEFT);
+	g_assert_cmpint(report.outcome, ==, HANDLER_UNSUBSCRIBED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
 	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
@@ -207,7 +207,7 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	/* Whoever comes later to see what happened is told how to come back. */
 	g_string_truncate(fakecommands_done, 0);
 	g_assert_cmpint(command_fixture_write_to(&commands, EVA, leave, "stop"), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	fakecommands_assert("say Eva@example.com left_before;");
 	mail = command_fixture_get_mail(&commands);
 	undo = g_strdup(strstr(mail, "undo "));
@@ -263,7 +263,7 @@ an_unsubscribe_token_is_not_a_mail_bomb(void)
 
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, first), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "active");
 	g_string_truncate(fakecommands_done, 0);
@@ -272,7 +272,7 @@ an_unsubscribe_token_is_not_a_mail_bomb(void)
 
 	/* It unsubscribes again, and that is reported whatever came before. */
 	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, leave, ""), ==, HANDLER_ANSWERED);
+	    command_fixture_write_to(&commands, EVA, leave, ""), ==, HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
 	store_fixture_run(commands.fixture, "DELETE FROM outbox");
@@ -294,7 +294,7 @@ row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
 	/* Whoever writes it: the answer goes to the address. */
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, EVA, "paperboy+unsubscribe@example.org", "list"),
-	    ==, HANDLER_ANSWERED);
+	    ==, HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
 	store_fixture_assert_text(commands.fixture,
@@ -307,7 +307,7 @@ row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
 	commands.options.now += HANDLER_UNDO_S - 1;
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, "eva@example.net", COMMAND_FIXTURE_HOME, undo),
-	    ==, HANDLER_ANSWERED);
+	    ==, HANDLER_REPLIED);
 	fakecommands_assert(
 	    "run eva@example.net undo;pending Eva@example.com proven restore;");
 	store_fixture_assert_text(
@@ -411,7 +411,7 @@ row_6_5_unsubscribing_needs_nothing_but_the_address(void)
 	g_ptr_array_set_size(empty->from, 0);
 	g_clear_pointer(&empty->message_id, g_free);
 	g_assert_cmpint(command_fixture_hand_in(&commands, empty, NULL, leave).outcome,
-	    ==, HANDLER_LEFT);
+	    ==, HANDLER_UNSUBSCRIBED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
 }
@@ -450,7 +450,7 @@ row_4_4_a_change_of_address_is_confirmed_at_both(void)
 	subscribe(&commands, EVA);
 	g_assert_cmpint(command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME,
 	                    "address eva@example.net"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT recipient FROM outbox ORDER BY id",
 	    "eva@example.net Eva@example.com");
@@ -617,7 +617,7 @@ only_a_yes_carries_a_request_out(void)
 			continue;
 		}
 		fakecommands_assert("");
-		g_assert_cmpstr(report.why, ==, rows[i].wanted);
+		g_assert_cmpstr(report.reason, ==, rows[i].wanted);
 		g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
 		/* The person behind the program can still agree. */
 		store_fixture_assert_text(commands.fixture,
@@ -708,7 +708,7 @@ a_confirmation_is_followed_by_one_question_at_most(void)
 		for (int k = 0; k < 20; k++)
 			g_assert_cmpint(command_fixture_write_to(
 			                    &commands, EVA, reply_to, "What is this?"),
-			    ==, k ? HANDLER_IGNORED : HANDLER_ANSWERED);
+			    ==, k ? HANDLER_IGNORED : HANDLER_REPLIED);
 		fakecommands_assert("say Eva@example.com unclear;");
 		/* That can be answered as the first one could. */
 		again = command_fixture_find_reply_to(&commands);
@@ -717,7 +717,7 @@ a_confirmation_is_followed_by_one_question_at_most(void)
 		    TOKEN_RANDOM_LENGTH, reply_to + strlen("paperboy+c-"));
 		typed = inbox_new(EVA, "Re: " SUBJECT, line);
 		report = command_fixture_hand_in(&commands, typed, EVA, reply_to);
-		g_assert_cmpint(report.outcome, ==, HANDLER_ANSWERED);
+		g_assert_cmpint(report.outcome, ==, HANDLER_REPLIED);
 	}
 }
 
@@ -756,7 +756,7 @@ a_refusal_does_not_block_a_later_request(void)
 		/* The limit of a month holds: somebody else may be asking. */
 		g_assert_cmpint(command_fixture_write_to(
 		                    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-		    ==, i < 3 ? HANDLER_ASKED : HANDLER_LIMITED);
+		    ==, i < 3 ? HANDLER_CONFIRMING : HANDLER_LIMITED);
 		reply_to = command_fixture_find_reply_to(&commands);
 		/* Once more is not answered either. */
 		for (int k = 0; k < 2; k++)

@@ -230,7 +230,7 @@ yes_accepts_the_suggestion_in_a_reply(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list");
 	first = command_fixture_find_reply_to(&commands);
 	g_assert_cmpint(
-	    reply_with(&commands, first, "puase 14d\n"), ==, HANDLER_ANSWERED);
+	    reply_with(&commands, first, "puase 14d\n"), ==, HANDLER_REPLIED);
 	mail = command_fixture_get_mail(&commands);
 	g_assert_nonnull(strstr(mail, "reply with the one word yes"));
 	g_assert_nonnull(strstr(mail, "\r\npause 14d\r\n"));
@@ -241,8 +241,7 @@ yes_accepts_the_suggestion_in_a_reply(void)
 	command_fixture_write_to(&commands, "adam@example.com", reply_to, "yes");
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber WHERE id = 1", "active");
-	g_assert_cmpint(
-	    reply_with(&commands, reply_to, "Yes.\n"), ==, HANDLER_ANSWERED);
+	g_assert_cmpint(reply_with(&commands, reply_to, "Yes.\n"), ==, HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber WHERE id = 1", "paused");
 	/* It was used. */
@@ -262,20 +261,19 @@ unasked_help_comes_once_a_day_also_in_reply_to_our_mail(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list");
 	reply_to = command_fixture_find_reply_to(&commands);
 	g_assert_cmpint(
-	    reply_with(&commands, reply_to, "Lovely.\n"), ==, HANDLER_ANSWERED);
+	    reply_with(&commands, reply_to, "Lovely.\n"), ==, HANDLER_REPLIED);
 	g_assert_cmpint(
 	    reply_with(&commands, reply_to, "Lovely!\n"), ==, HANDLER_LIMITED);
 	g_assert_cmpint(reply_with(&commands, COMMAND_FIXTURE_HOME, "Lovely\n"), ==,
 	    HANDLER_LIMITED);
-	g_assert_cmpint(
-	    reply_with(&commands, reply_to, "help\n"), ==, HANDLER_ANSWERED);
+	g_assert_cmpint(reply_with(&commands, reply_to, "help\n"), ==, HANDLER_REPLIED);
 }
 
 static void
 every_verb_of_the_table_is_tried(void)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++)
-		if (row->arity == COMMAND_ARITY_WANTED)
+		if (row->arity == COMMAND_ARITY_REQUIRED)
 			g_assert_cmpstr(find_line(row->verb), !=, row->verb);
 }
 

@@ -37,7 +37,7 @@ row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
 	command_fixture_init(&commands);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT count(*) FROM subscriber", "0");
 	store_fixture_assert_text(commands.fixture,
@@ -62,7 +62,7 @@ row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
 	mail = g_ascii_strup(reply_to, -1);
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, "eva.private@example.net", mail, "Re: ok"),
-	    ==, HANDLER_ANSWERED);
+	    ==, HANDLER_REPLIED);
 	fakecommands_assert("pending Eva@example.com proven subscribe;");
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT address, state, next_due_at FROM subscriber",
@@ -88,7 +88,7 @@ row_4_6_a_thousand_requests_are_one_confirmation(void)
 		    command_fixture_write_to(&commands, from,
 		        i % 3 ? COMMAND_FIXTURE_HOME : "paperboy+subscribe@example.org",
 		        "subscribe"),
-		    ==, i ? HANDLER_LIMITED : HANDLER_ASKED);
+		    ==, i ? HANDLER_LIMITED : HANDLER_CONFIRMING);
 	}
 	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
 	store_fixture_assert_text(
@@ -111,15 +111,15 @@ row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old(void)
 	commands.options.now += 1;
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 	g_string_truncate(fakecommands_done, 0);
-	g_assert_cmpint(command_fixture_write_to(&commands, EVA, first, "ok"), ==,
-	    HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, first, "ok"), ==, HANDLER_REPLIED);
 	fakecommands_assert("run Eva@example.com confirm;");
 	commands.options.now += DAY;
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 	for (int day = 3; day < 30; day++) {
 		commands.options.now += DAY;
 		g_assert_cmpint(command_fixture_write_to(
@@ -129,7 +129,7 @@ row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old(void)
 	commands.options.now += DAY;
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 }
 
 static void
@@ -143,7 +143,7 @@ row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
 		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
 
 		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_ASKED;
+		             "subscribe") == HANDLER_CONFIRMING;
 	}
 	g_assert_cmpint(
 	    asked, ==, commands.settings->limit_confirmations_per_domain_hour);
@@ -151,13 +151,13 @@ row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
 		g_autofree char *from = g_strdup_printf("p@d%d.example.com", i);
 
 		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_ASKED;
+		             "subscribe") == HANDLER_CONFIRMING;
 	}
 	g_assert_cmpint(asked, ==, commands.settings->limit_confirmations_per_hour);
 	commands.options.now += HOUR;
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 }
 
 /* From a domain of its own. */
@@ -186,7 +186,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 	command_fixture_set(&commands.settings->commands_authserv_id, "mx.example.org");
 	for (unsigned i = 0; i < 70; i++)
 		asked += request(&commands, i, i % 2 ? "mx.forger.example" : NULL) ==
-		         HANDLER_ASKED;
+		         HANDLER_CONFIRMING;
 	g_assert_cmpuint(asked, ==, 45);
 	g_assert_true(rate_log_load_dropped(commands.fixture->store, &dropped, NULL));
 	g_assert_cmpint(dropped.total, ==, 25);
@@ -194,7 +194,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 	g_assert_cmpint(dropped.last_at, ==, commands.options.now);
 	asked = 0;
 	for (unsigned i = 100; i < 120; i++)
-		asked += request(&commands, i, "mx.example.org") == HANDLER_ASKED;
+		asked += request(&commands, i, "mx.example.org") == HANDLER_CONFIRMING;
 	g_assert_cmpuint(asked, ==, 15);
 	/* Of one domain, too. */
 	commands.options.now += HOUR;
@@ -203,7 +203,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
 
 		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_ASKED;
+		             "subscribe") == HANDLER_CONFIRMING;
 	}
 	g_assert_cmpuint(asked, ==, 23);
 	{
@@ -214,7 +214,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 		g_assert_cmpint(command_fixture_hand_in(
 		                    &commands, inmail, EVA, COMMAND_FIXTURE_HOME)
 		                    .outcome,
-		    ==, HANDLER_ASKED);
+		    ==, HANDLER_CONFIRMING);
 	}
 }
 
@@ -267,7 +267,7 @@ row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "forget");
 	reply_to = command_fixture_find_reply_to(&commands);
 	g_assert_cmpint(command_fixture_write_to(&commands, EVA, reply_to, "ok"), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
 	g_assert_true(erase_finish(commands.fixture->store, commands.fixture->key,
@@ -312,11 +312,11 @@ row_6_8_who_is_no_subscriber_is_forgotten_too(void)
 		}
 		g_assert_cmpint(command_fixture_write_to(
 		                    &commands, EVA, COMMAND_FIXTURE_HOME, "forget"),
-		    ==, HANDLER_ASKED);
+		    ==, HANDLER_CONFIRMING);
 		reply_to = command_fixture_find_reply_to(&commands);
 		g_assert_cmpint(
 		    command_fixture_write_to(&commands, EVA, reply_to, "yes"), ==,
-		    HANDLER_ANSWERED);
+		    HANDLER_REPLIED);
 		store_fixture_run(commands.fixture,
 		    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
 		    " next_try_at = NULL, message = NULL");
@@ -375,14 +375,14 @@ row_4_11_ten_answers_a_day_and_one_help(void)
 	subscribe(&commands, EVA);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
 	    HANDLER_LIMITED);
 	for (int i = 1; i < 10; i++)
 		g_assert_cmpint(command_fixture_write_to(
 		                    &commands, EVA, COMMAND_FIXTURE_HOME, "list"),
-		    ==, HANDLER_ANSWERED);
+		    ==, HANDLER_REPLIED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
 	    HANDLER_LIMITED);
@@ -393,16 +393,16 @@ row_4_11_ten_answers_a_day_and_one_help(void)
 
 		g_assert_cmpint(
 		    command_fixture_write_to(&commands, EVA, reply_to, "list"), ==,
-		    HANDLER_ANSWERED);
+		    HANDLER_REPLIED);
 	}
 	/* Unsubscribing never waits, and is told. */
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe"),
-	    ==, HANDLER_ANSWERED);
+	    ==, HANDLER_REPLIED);
 	commands.options.now += DAY;
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 }
 
 static void
@@ -413,23 +413,23 @@ row_4_11_a_stranger_gets_three_answers_a_day(void)
 	command_fixture_init(&commands);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
 	    HANDLER_LIMITED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
-	    HANDLER_ANSWERED);
+	    HANDLER_REPLIED);
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
 	    HANDLER_LIMITED);
 	/* It is no reason not to let somebody in. */
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_ASKED);
+	    ==, HANDLER_CONFIRMING);
 }
 
 /* Of all that comes only the last one says it. */
@@ -445,7 +445,7 @@ write_until_limited(struct command_fixture *commands, const char *recipient,
 		    command_fixture_write_to(commands, EVA, recipient, "list");
 
 		g_assert_cmpint(
-		    outcome, ==, was_said ? HANDLER_LIMITED : HANDLER_ANSWERED);
+		    outcome, ==, was_said ? HANDLER_LIMITED : HANDLER_REPLIED);
 		if (was_said)
 			return;
 		mail = command_fixture_get_mail(commands);
@@ -501,7 +501,7 @@ the_last_answer_of_a_day_says_so(void)
 		/* Who leaves is told of that in any case, and of nothing else. */
 		g_assert_cmpint(command_fixture_write_to(&commands, EVA,
 		                    COMMAND_FIXTURE_HOME, "unsubscribe"),
-		    ==, reply_to ? HANDLER_ANSWERED : HANDLER_LIMITED);
+		    ==, reply_to ? HANDLER_REPLIED : HANDLER_LIMITED);
 		mail = command_fixture_get_mail(&commands);
 		g_assert_true(!strstr(mail, rows[i].exception) == !!reply_to);
 		/* The one help of a day is no end of anything. */
@@ -552,8 +552,8 @@ row_4_12_answers_have_the_null_sender_and_confirmations_a_token(void)
 	    commands.fixture, "SELECT sender FROM outbox WHERE id = 2");
 	/* 5.6: what came back waits for nobody, and is never answered. */
 	report = command_fixture_hand_in(&commands, back, "", sender);
-	g_assert_cmpint(report.outcome, ==, HANDLER_CAME_BACK);
-	g_assert_cmpint(report.ticket_id, ==, 1);
+	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
+	g_assert_cmpint(report.confirmation_id, ==, 1);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
 	back->report = INMAIL_REPORT_DELIVERY;
@@ -616,7 +616,7 @@ a_letter_to_the_owner_goes_to_the_owner(void)
 	command_fixture_init(&commands);
 	report = command_fixture_hand_in(
 	    &commands, inmail, EVA, "paperboy+owner@example.org");
-	g_assert_cmpint(report.outcome, ==, HANDLER_PASSED_ON);
+	g_assert_cmpint(report.outcome, ==, HANDLER_FORWARDED);
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT kind, recipient, sender FROM outbox", "notice|owner@example.org|");
 	mail = command_fixture_get_mail(&commands);

@@ -461,7 +461,7 @@ def main():
             assert instance.value(sent) == 2
             assert [row[0] for row in instance.rows(
                 "SELECT verdict FROM inbox WHERE size > 1048576 ORDER BY id")] == [
-                    "answered", "silent: list", "answered"]
+                    "replied", "no reply: list", "replied"]
             with instance.start() as child:
                 child.wait_line("started")
                 imap = dovecot.login(user)

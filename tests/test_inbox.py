@@ -526,8 +526,8 @@ def too_large_is_answered_once(tap):
         assert daemon.stop() == 0
     assert box.instance.value(sent) == 2
     verdicts = [row[0] for row in box.instance.rows("SELECT verdict FROM inbox ORDER BY id")]
-    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered",
-                        "limit: stranger-day"]
+    assert verdicts == ["replied", "no reply: automatic", "no reply: list", "replied",
+                        "rate limited: unknown-sender-per-day"]
     directory = os.path.join(os.path.dirname(box.inbox), "out", "new")
     texts = {}
     for name in os.listdir(directory):

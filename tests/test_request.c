@@ -75,12 +75,12 @@ static const char *const others[] = {"stop sending papers about agents",
     "federated unlearning", "I am subscribed already", "nie rozumiem"};
 
 static void
-check(const char *const *lines, size_t count, enum request wanted)
+check(const char *const *lines, size_t count, enum request_kind wanted)
 {
 	unsigned wrong = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		enum request found = request_match(lines[i]);
+		enum request_kind found = request_match(lines[i]);
 
 		if (found == wanted)
 			continue;

@@ -1,5 +1,5 @@
 /*
- * fakecommands.c - commands that note what they were asked for, and do little.
+ * fakecommands.c - commands that record what they were called with.
  */
 #include "lib/fakecommands.h"
 
@@ -13,61 +13,44 @@ GString *fakecommands_done;
 
 static const struct {
 	const char *word;
-	enum command_mode purpose;
+	enum command_confirm confirm;
 } waiting[] = {
     {"change", COMMAND_CONFIRM_CHANGE},
     {"export", COMMAND_CONFIRM_EXPORT},
     {"address", COMMAND_CONFIRM_ADDRESS},
-    {"forget", COMMAND_CONFIRM_FORGET},
+    {"forget", COMMAND_CONFIRM_ERASE},
 };
 
 static bool
-unsubscribe(const struct command_context *context, const struct command_user *user,
-    struct command_reply *reply, GError **error)
+unsubscribe(struct request *request, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-
-	reply->text = g_strdup("gone; undo " COMMAND_UNDO_MARK "\n");
-	if (!user->subscriber_id)
+	request->reply.text = g_strdup("gone; undo " COMMAND_UNDO_MARK "\n");
+	if (!request->subscriber)
 		return true;
-	reply->undo = g_strdup("restore");
-	subscriber = subscribers_load(context->store, user->subscriber_id, error);
-	return subscriber &&
-	       subscribe_remove_now(context->store, subscriber, context->now, error);
+	request->reply.undo = g_strdup("restore");
+	return subscribe_remove_now(
+	           request->store, request->subscriber, request->now, error) &&
+	       request_reload(request, error);
 }
 
-bool
-command_run(const struct command_context *context, const struct command_user *user,
-    const struct inmail *mail, struct command_reply *reply, GError **error)
+static void
+wait(struct request *request, const char *said, const char *const *words)
 {
-	const char *said = user->verb ? user->verb : mail->subject;
-	g_auto(GStrv) words = g_strsplit(said, " ", -1);
-	const char *word = words[0] ? words[0] : "";
+	struct command_reply *reply = &request->reply;
 
-	g_string_append_printf(fakecommands_done, "run %s%s %s;", user->address,
-	    user->is_proven ? " proven" : "", word);
-	if (g_str_equal(word, "unsubscribe"))
-		return unsubscribe(context, user, reply, error);
-	reply->text = g_strdup("an answer\n");
-	if (g_str_equal(word, "confirm"))
-		reply->confirm_token = g_strdup(words[1] ? words[1] : "");
-	else if (g_str_equal(word, "undo"))
-		reply->undo_token = g_strdup(words[1]);
-	else if (g_str_equal(word, ""))
-		reply->is_help = true;
-	else if (g_str_equal(word, "subscribe") && !user->subscriber_id) {
+	if (g_str_equal(words[0], "subscribe") && !request->subscriber) {
 		reply->pending = g_strdup("subscribe\nadd diffusion");
-		reply->purpose = COMMAND_CONFIRM_SUBSCRIBE;
+		reply->confirm = COMMAND_CONFIRM_SUBSCRIBE;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++)
-		if (g_str_equal(word, waiting[i].word) &&
-		    (user->subscriber_id ||
-		        waiting[i].purpose == COMMAND_CONFIRM_FORGET) &&
-		    (i > 0 || !user->is_proven)) {
+		if (g_str_equal(words[0], waiting[i].word) &&
+		    (request->subscriber ||
+		        waiting[i].confirm == COMMAND_CONFIRM_ERASE) &&
+		    (i > 0 || !request->is_proven)) {
 			reply->pending = g_strdup(said);
-			reply->purpose = waiting[i].purpose;
+			reply->confirm = waiting[i].confirm;
 		}
-	if (reply->purpose == COMMAND_CONFIRM_ADDRESS) {
+	if (reply->confirm == COMMAND_CONFIRM_ADDRESS) {
 		reply->new_address = g_strdup(words[1]);
 		reply->new_text = g_strdup("new " COMMAND_CONFIRM_MARK "\n");
 	}
@@ -75,60 +58,100 @@ command_run(const struct command_context *context, const struct command_user *us
 		g_free(reply->text);
 		reply->text = g_strdup("confirm " COMMAND_CONFIRM_MARK "\n");
 	}
+}
+
+static void
+record(const struct request *request, const char *what, const char *text)
+{
+	bool is_proven = request->is_proven && request->subscriber;
+
+	g_string_append_printf(fakecommands_done, "%s %s%s %s;", what, request->address,
+	    is_proven ? " proven" : "", text);
+}
+
+bool
+command_run(struct request *request, GError **error)
+{
+	const char *said = request->verb ? request->verb : request->mail->subject;
+	struct command_reply *reply = &request->reply;
+	g_auto(GStrv) words = g_strsplit(said, " ", -1);
+	const char *const first[] = {
+	    words[0] ? words[0] : "", words[0] && words[1] ? words[1] : NULL};
+
+	record(request, "run", first[0]);
+	if (request->subscriber)
+		g_strlcpy(reply->language, request->subscriber->language,
+		    sizeof(reply->language));
+	if (g_str_equal(first[0], "unsubscribe"))
+		return unsubscribe(request, error);
+	reply->text = g_strdup("an answer\n");
+	if (g_str_equal(first[0], "confirm"))
+		reply->confirm_token = g_strdup(first[1] ? first[1] : "");
+	else if (g_str_equal(first[0], "undo"))
+		reply->undo_token = g_strdup(first[1]);
+	else if (g_str_equal(first[0], ""))
+		reply->is_help = true;
+	wait(request, said, first);
 	return true;
 }
 
 bool
-command_say(const struct command_context *context, const struct command_user *user,
-    const char *phrase, const char *value, struct command_reply *reply, GError **error)
+command_reply_with(
+    struct request *request, const char *phrase, const char *value, GError **error)
 {
-	(void)context;
 	(void)error;
-	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", user->address,
+	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", request->address,
 	    phrase, value ? " " : "", value ? value : "");
-	reply->text = g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
+	request->reply.text =
+	    g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
 	return true;
 }
 
-bool
-command_run_confirmed(const struct command_context *context,
-    const struct command_user *user, const char *pending, struct command_reply *reply,
-    GError **error)
+static bool
+move(struct request *request, const char *address, GError **error)
 {
-	const struct subscribe_request request = {.address = user->address,
+	struct command_reply *reply = &request->reply;
+	pb_auto(subscriber) moved =
+	    subscribe_change_address(request->store, request->address, address,
+	        request->key, request->actor, request->now, error);
+
+	reply->old_address = g_strdup(request->address);
+	reply->old_subject = g_strdup("moved");
+	reply->old_text = g_strdup("it moved\n");
+	return moved != NULL;
+}
+
+bool
+command_run_confirmed(struct request *request, const char *pending, GError **error)
+{
+	const struct subscribe_request wanted = {.address = request->address,
 	    .consent = "by mail",
 	    .zone = "UTC",
 	    .max_full = 20,
-	    .who = context->who,
-	    .key = context->key};
-	pb_auto(subscriber) added = NULL;
+	    .who = request->actor,
+	    .key = request->key};
+	struct command_reply *reply = &request->reply;
+	g_autofree char *shown = g_strdup_printf("%.9s", pending);
 
-	if (g_str_has_prefix(pending, "address ") && user->subscriber_id) {
-		added = subscribe_change_address(context->store, user->address,
-		    pending + strlen("address "), context->key, context->who,
-		    context->now, error);
-		reply->old_address = g_strdup(user->address);
-		reply->old_subject = g_strdup("moved");
-		reply->old_text = g_strdup("it moved\n");
-		if (!added)
-			return false;
-	}
-	g_string_append_printf(fakecommands_done, "pending %s%s %.9s;", user->address,
-	    user->is_proven ? " proven" : "", pending);
+	if (g_str_has_prefix(pending, "address ") && request->subscriber &&
+	    !move(request, pending + strlen("address "), error))
+		return false;
+	g_string_append_printf(fakecommands_done, "pending %s%s %s;", request->address,
+	    request->is_proven ? " proven" : "", shown);
 	reply->text = g_strdup("welcome\n");
 	if (g_str_equal(pending, "forget"))
-		reply->is_forgotten = true;
+		reply->is_erased = true;
 	if (g_str_equal(pending, "export")) {
 		reply->attachment = g_strdup("{}\n");
 		reply->attachment_name = g_strdup("paperboy-export.json");
 		reply->attachment_type = g_strdup("application/json");
 	}
 	if (!g_str_has_prefix(pending, "subscribe") && !g_str_equal(pending, "restore"))
-		return true;
+		return request_reload(request, error);
 	reply->is_changed = true;
-	added =
-	    subscribe_add(context->store, &request, context->now, NULL, NULL, error);
-	return added != NULL;
+	request->subscriber =
+	    subscribe_add(request->store, &wanted, request->now, NULL, NULL, error);
+	return request->subscriber != NULL;
 }
 
 void

@@ -1,320 +1,636 @@
 /*
- * command.c - the commands of one letter, and the answer to it.
+ * command.c - run the commands of a message, or ask for their confirmation.
  */
 #include "service/command/command.h"
 
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/error.h"
 #include "message/command_text.h"
 #include "service/command/command_private.h"
 #include "service/command/request_match.h"
 #include "service/people/profile.h"
-#include "store/subscriber/subscribers.h"
 
 #define ENGLISH "en"
 
-/* The person's language; else the message's, where it is known and there is a file. */
+/* The subscriber's language; else that of the text, if it is known and translated. */
 static const char *
-choose_language(const struct command_work *work, const struct inmail *mail)
+choose_language(const struct request *request, const struct inmail *mail)
 {
-	const struct catalog *book = work->context->phrases;
-	const char *own = work->subscriber ? work->subscriber->language : "";
+	const struct catalog *catalog = request->catalog;
+	const char *own = request->subscriber ? request->subscriber->language : "";
 
-	if (*own && catalog_has_language(book, own))
+	if (*own && catalog_has_language(catalog, own))
 		return own;
-	if (work->user->language && catalog_has_language(book, work->user->language))
-		return work->user->language;
-	if (mail && !work->subscriber) {
+	if (request->language && catalog_has_language(catalog, request->language))
+		return request->language;
+	if (mail && !request->subscriber) {
 		g_autofree char *text = g_strdup_printf("%s\n%s",
 		    command_text_skip_prefixes(mail->subject ? mail->subject : ""),
 		    mail->text ? mail->text : "");
 		const char *guessed = request_guess_language(text);
 
-		if (guessed && catalog_has_language(book, guessed))
+		if (guessed && catalog_has_language(catalog, guessed))
 			return guessed;
 	}
 	return ENGLISH;
 }
 
-bool
-command_work_load(struct command_work *work, GError **error)
+static bool
+begin(struct request *request, const struct inmail *mail, bool is_confirmed,
+    GError **error)
 {
-	int64_t id =
-	    work->subscriber ? work->subscriber->id : work->user->subscriber_id;
-	struct subscriber *loaded =
-	    id ? subscribers_load(work->context->store, id, error) : NULL;
-
-	if (id && !loaded)
+	request->is_confirmed = is_confirmed;
+	request->echoed = g_string_new(NULL);
+	request->pending = g_string_new(NULL);
+	request->example_row = NULL;
+	request->has_filters = false;
+	request->text.text = NULL;
+	if (!request_reload(request, error))
 		return false;
-	subscriber_free(work->subscriber);
-	work->subscriber = loaded;
-	if (loaded &&
-	    (loaded->state == SUBSCRIBER_GONE || loaded->state == SUBSCRIBER_PENDING))
-		g_clear_pointer(&work->subscriber, subscriber_free);
-	if (work->subscriber) {
-		g_free(work->address);
-		work->address = g_strdup(work->subscriber->address);
-	}
+	g_strlcpy(request->text_language, choose_language(request, mail),
+	    sizeof(request->text_language));
+	reply_text_init(&request->text, request->catalog, request->text_language,
+	    !is_confirmed && !request->subscriber_id);
 	return true;
 }
 
 static bool
-begin(struct command_work *work, const struct command_context *context,
-    const struct command_user *user, const struct inmail *mail,
-    struct command_reply *reply, bool is_final, GError **error)
+end(struct request *request, bool is_ok)
 {
-	*work = (struct command_work){.context = context,
-	    .user = user,
-	    .reply = reply,
-	    .is_final = is_final,
-	    .address = g_strdup(user->address),
-	    .echoed = g_string_new(NULL),
-	    .pending = g_string_new(NULL)};
-	if (!command_work_load(work, error))
+	g_string_free(request->echoed, TRUE);
+	g_string_free(request->pending, TRUE);
+	g_clear_pointer(&request->subscribe_name, g_free);
+	g_clear_pointer(&request->planned, subscriber_free);
+	g_clear_pointer(&request->planned_filters, g_ptr_array_unref);
+	reply_text_clear(&request->text);
+	if (!is_ok)
+		command_reply_clear(&request->reply);
+	return is_ok;
+}
+
+/* ---- one line ---- */
+
+/* Mistakes of the user are reported to the user. */
+static bool
+is_user_error(const GError *error)
+{
+	return error->domain == PB_ERROR &&
+	       (error->code == PB_ERROR_INPUT || error->code == PB_ERROR_LIMIT ||
+	           error->code == PB_ERROR_NOT_FOUND);
+}
+
+/*
+ * Run a command in a savepoint.
+ *
+ * @param problem  set to the user's mistake
+ * @return false if the message cannot be processed
+ */
+static bool
+run_in_savepoint(struct request *request, const struct command_row *row,
+    const char *arguments, GError **problem, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	if (!store_begin(request->store, &transaction, error))
 		return false;
-	g_strlcpy(work->language, choose_language(work, mail), sizeof(work->language));
-	reply_text_init(&work->answer, context->phrases, work->language,
-	    !is_final && !user->subscriber_id);
+	if (row->run(request, arguments, problem))
+		return store_commit(&transaction, error);
+	g_assert(*problem);
+	return is_user_error(*problem) || pb_error_forward(error, problem);
+}
+
+static bool
+run_row(struct request *request, const struct command_row *row, const char *arguments,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!run_in_savepoint(request, row, arguments, &problem, error))
+		return false;
+	if (problem)
+		command_add_error(request, row, problem);
+	else
+		request->reply.done++;
 	return true;
 }
 
 static void
-end(struct command_work *work)
+add_waiting(struct request *request, const char *filter)
 {
-	subscriber_free(work->subscriber);
-	g_string_free(work->echoed, TRUE);
-	g_string_free(work->pending, TRUE);
-	g_free(work->subscribing);
-	g_free(work->rehearsed);
-	g_free(work->address);
-	reply_text_clear(&work->answer);
+	g_autofree char *shown =
+	    filter ? reply_text_quote(&request->text, filter) : NULL;
+
+	if (!filter)
+		reply_phrase(&request->text, "wait", "waits");
+	else
+		reply_phrase(&request->text, "wait",
+		    request->is_inferred ? "waits_inferred" : "waits_filter", "filter",
+		    shown);
+}
+
+/* Whoever has left, or never confirmed, can have all data erased. */
+static enum command_confirm
+get_confirm(const struct request *request, const struct command_row *row)
+{
+	return request->subscriber || row->confirm == COMMAND_CONFIRM_ERASE
+	           ? row->confirm
+	           : COMMAND_CONFIRM_SUBSCRIBE;
+}
+
+static void
+save_decision(struct request *request, const struct command_row *row,
+    const char *arguments, const struct command_decision *decision)
+{
+	const char *fixed = decision->arguments ? decision->arguments : arguments;
+
+	if (row->run == command_run_subscribe) {
+		g_free(request->subscribe_name);
+		request->subscribe_name = g_strdup(arguments);
+	} else {
+		g_string_append_printf(
+		    request->pending, "%s%s%s\n", row->verb, *fixed ? " " : "", fixed);
+	}
+	request->reply.confirm = MAX(request->reply.confirm, get_confirm(request, row));
+	request->reply.waiting++;
+	add_waiting(request, decision->filter);
 }
 
 static bool
-run_lines(struct command_work *work, const struct command_text *lines, GError **error)
+decide_row(struct request *request, const struct command_row *row,
+    const char *arguments, GError **error)
+{
+	struct command_decision decision = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if ((request->planned || command_plan_start(request, &problem)) &&
+	    row->decide(request, arguments, &decision, &problem))
+		save_decision(request, row, arguments, &decision);
+	g_free(decision.arguments);
+	g_free(decision.filter);
+	if (!problem)
+		return true;
+	if (!is_user_error(problem))
+		return pb_error_forward(error, &problem);
+	if (request->is_inferred)
+		reply_phrase(&request->text, "", "inferred_not");
+	else
+		command_add_error(request, row, problem);
+	return true;
+}
+
+static bool
+needs_confirmation(const struct request *request, const struct command_row *row)
+{
+	if (request->is_confirmed)
+		return false;
+	switch (row->auth) {
+	case COMMAND_AUTH_NONE:
+	case COMMAND_AUTH_READ:
+		return false;
+	case COMMAND_AUTH_CHANGE:
+		return !request->subscriber || !request->is_proven;
+	case COMMAND_AUTH_CONFIRM:
+		/* For a subscriber, `subscribe` only lists the filters. */
+		return !request->subscriber || row->run != command_run_subscribe;
+	}
+	return true;
+}
+
+static void
+add_unknown_command(struct request *request, const char *line)
+{
+	const char *arguments;
+	g_autofree char *word = command_table_split(line, &arguments);
+	g_autofree char *shown = reply_text_quote(&request->text, word);
+	const struct command_row *closest = command_table_find_closest(word);
+
+	if (closest && request->subscriber && !request->reply.suggestion)
+		request->reply.suggestion =
+		    *arguments ? g_strconcat(closest->verb, " ", arguments, NULL)
+		               : g_strdup(closest->verb);
+	if (closest)
+		reply_phrase(&request->text, "error", "unknown_near", "word", shown,
+		    "verb", closest->verb);
+	else
+		reply_phrase(&request->text, "error", "unknown", "word", shown);
+	request->reply.failed++;
+}
+
+/* @return false if the message cannot be processed */
+static bool
+execute(struct request *request, const char *line, GError **error)
+{
+	const char *arguments;
+	const struct command_row *row = command_table_parse(line, &arguments);
+
+	if (!row) {
+		add_unknown_command(request, line);
+		return true;
+	}
+	if (row->arity == COMMAND_ARITY_REQUIRED && !*arguments) {
+		command_add_usage_error(request, row);
+		return true;
+	}
+	if (!request->subscriber && !row->is_for_unknown) {
+		reply_phrase(&request->text, "error", "unknown_sender");
+		request->reply.failed++;
+		return true;
+	}
+	return needs_confirmation(request, row)
+	           ? decide_row(request, row, arguments, error)
+	           : run_row(request, row, arguments, error);
+}
+
+/* Quote a line; references in a confirmed one are shown as numbers. */
+static bool
+echo(struct request *request, const char *line, GError **error)
+{
+	g_autofree char *shown = request->is_confirmed && request->subscriber
+	                             ? command_format_references(request, line, error)
+	                             : g_strdup(line);
+
+	if (shown)
+		reply_text_add_quoted(&request->text, shown);
+	return shown != NULL;
+}
+
+/* Run something with an empty reply text. @return the text, or NULL */
+static GString *
+run_apart(struct request *request, const char *line,
+    bool (*run)(struct request *request, const char *line, GError **error),
+    GError **error)
+{
+	GString *text = request->text.text;
+	GString *part = request->text.text = g_string_new(NULL);
+	bool is_ok = run(request, line, error);
+
+	request->text.text = text;
+	if (is_ok)
+		return part;
+	g_string_free(part, TRUE);
+	return NULL;
+}
+
+/* A line of an unknown sender is quoted at most once. */
+static bool
+was_echoed(const struct request *request, const char *line)
+{
+	g_auto(GStrv) lines = g_strsplit(request->echoed->str, "\n", -1);
+
+	return g_strv_contains((const char *const *)lines, line);
+}
+
+/*
+ * The sender may be forged: lines that failed are not quoted, and only
+ * BOUNDS_UNKNOWN_ECHO bytes of the others.
+ */
+static bool
+run_unknown_sender_line(struct request *request, const char *line, GError **error)
+{
+	unsigned failed = request->reply.failed;
+	GString *part;
+	bool is_ok = true;
+
+	if (was_echoed(request, line))
+		return true;
+	g_string_append_printf(request->echoed, "%s\n", line);
+	part = run_apart(request, line, execute, error);
+	if (!part)
+		return false;
+	reply_text_add_blank(&request->text);
+	if (request->reply.failed == failed &&
+	    request->echoed->len <= BOUNDS_UNKNOWN_ECHO)
+		is_ok = echo(request, line, error);
+	g_string_append(request->text.text, part->str);
+	g_string_free(part, TRUE);
+	return is_ok;
+}
+
+static bool
+run_line(struct request *request, const char *line, GError **error)
+{
+	if (request->text.is_guarded)
+		return run_unknown_sender_line(request, line, error);
+	reply_text_add_blank(&request->text);
+	return echo(request, line, error) && execute(request, line, error);
+}
+
+static bool
+run_lines(struct request *request, const struct command_text *lines, GError **error)
 {
 	for (unsigned i = 0; i < lines->lines->len; i++)
-		if (!command_run_line(work, lines->lines->pdata[i], error))
+		if (!run_line(request, lines->lines->pdata[i], error))
 			return false;
-	if (lines->stopped_at && !work->answer.is_guarded) {
+	if (lines->stopped_at && !request->text.is_guarded) {
 		g_autofree char *shown =
-		    reply_text_quote(&work->answer, lines->stopped_at);
+		    reply_text_quote(&request->text, lines->stopped_at);
 
-		reply_text_add_blank(&work->answer);
-		reply_text_say_plain(&work->answer, "stopped", "line", shown);
+		reply_text_add_blank(&request->text);
+		reply_text_add_paragraph(&request->text, "stopped", "line", shown);
 	}
 	if (lines->is_more || lines->is_cut) {
 		g_autofree char *most = g_strdup_printf("%d", BOUNDS_COMMANDS);
 
-		reply_text_add_blank(&work->answer);
-		reply_text_say_plain(&work->answer,
+		reply_text_add_blank(&request->text);
+		reply_text_add_paragraph(&request->text,
 		    lines->is_more ? "too_many" : "too_long", "most", most);
 	}
 	return true;
 }
 
-/* A message without any command: what can be done from here, in a few lines. */
-static void
-run_nothing(struct command_work *work, enum request request)
+/* ---- keywords without a command ---- */
+
+#define KEYWORDS_MAX  5
+#define KEYWORD_CHARS 60
+#define KEYWORD_WORDS 5
+
+/* "- diffusion", "2. agents" */
+static const char *
+skip_list_mark(const char *text)
 {
-	work->reply->is_help = true;
-	reply_text_say_plain(&work->answer,
-	    request == REQUEST_LEAVE_UNCLEAR ? "leave_unclear" : "nothing_read");
-	reply_text_add_blank(&work->answer);
-	reply_text_say_plain(
-	    &work->answer, work->subscriber ? "first_help" : "first_help_stranger");
+	g_autoptr(GRegex) mark =
+	    g_regex_new("^(?:[-*+\u2022\u00b7]|\\d{1,2}[.)])\\s+", 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	int end = 0;
+
+	if (g_regex_match(mark, text, 0, &match))
+		g_match_info_fetch_pos(match, 0, NULL, &end);
+	return text + end;
+}
+
+static bool
+is_keyword(const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	size_t size = strlen(text);
+
+	return size && g_utf8_strlen(text, -1) <= KEYWORD_CHARS &&
+	       g_strv_length(words) <= KEYWORD_WORDS && !strchr(".?!:", text[size - 1]);
+}
+
+/* @return false if the message cannot be processed */
+static bool
+infer_filter(struct request *request, const char *text, unsigned *count, GError **error)
+{
+	gsize before = request->echoed->len;
+	bool is_ok;
+
+	g_string_append_printf(request->echoed, "%s\n", text);
+	reply_text_add_blank(&request->text);
+	if (before <= BOUNDS_UNKNOWN_ECHO)
+		reply_text_add_quoted(&request->text, text);
+	if (*count == KEYWORDS_MAX || !is_keyword(text)) {
+		reply_phrase(&request->text, "", "inferred_not");
+		return true;
+	}
+	request->is_inferred = true;
+	is_ok = decide_row(request, command_table_find("add"), text, error);
+	request->is_inferred = false;
+	++*count;
+	return is_ok;
 }
 
 /*
- * Find a request in ordinary words: the subject, or the first own line of the text
- * behind a greeting.
+ * Offer the keywords after a bare `subscribe` as filters.
+ *
+ * @param asking  the line that asked to subscribe, or NULL
+ */
+static bool
+infer_filters(
+    struct request *request, const char *text, const char *asking, GError **error)
+{
+	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+	unsigned count = 0, seen = 0;
+
+	for (char **at = lines; *at && seen < BOUNDS_COMMANDS; at++) {
+		g_auto(GStrv) parts = NULL;
+		enum request_kind kind;
+
+		if (strcmp(g_strchomp(*at), "--") == 0)
+			break;
+		g_strchug(*at);
+		if (!**at || **at == '>' || (asking && strcmp(*at, asking) == 0))
+			continue;
+		kind = request_match(*at);
+		/* Repeats the subject. */
+		if (kind == REQUEST_SUBSCRIBE)
+			continue;
+		/* A greeting begins a message, or ends it. */
+		if (kind == REQUEST_FILLER) {
+			if (seen || request_is_closing(*at))
+				break;
+			continue;
+		}
+		parts = g_strsplit_set(skip_list_mark(*at), ",;", -1);
+		for (char **part = parts; *part; part++)
+			if (*g_strstrip(*part) && ++seen <= BOUNDS_COMMANDS &&
+			    !infer_filter(request, *part, &count, error))
+				return false;
+	}
+	return true;
+}
+
+/* ---- a message ---- */
+
+static void
+add_first_help(struct request *request, enum request_kind kind)
+{
+	request->reply.is_help = true;
+	reply_text_add_paragraph(&request->text,
+	    kind == REQUEST_LEAVE_UNCLEAR ? "leave_unclear" : "nothing_read");
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(
+	    &request->text, request->subscriber ? "first_help" : "first_help_unknown");
+}
+
+/*
+ * Find a request in ordinary words: in the subject, or in the first line after a
+ * greeting.
  *
  * @param line  set to that line, a new string, or NULL
  */
-static enum request
+static enum request_kind
 find_request(const struct inmail *mail, char **line)
 {
 	g_auto(GStrv) lines = g_strsplit(mail->text ? mail->text : "", "\n", -1);
 	const char *subject =
 	    command_text_skip_prefixes(mail->subject ? mail->subject : "");
-	enum request found = request_match(subject);
+	enum request_kind found = request_match(subject);
 
 	*line = NULL;
 	if (found >= REQUEST_SUBSCRIBE)
 		return found;
 	for (char **at = lines; *at; at++) {
-		enum request here;
+		enum request_kind kind;
 
 		g_strstrip(*at);
 		if (**at == '>' || !**at)
 			continue;
-		here = request_match(*at);
-		if (here == REQUEST_FILLER)
+		kind = request_match(*at);
+		if (kind == REQUEST_FILLER)
 			continue;
 		*line = g_strdup(*at);
-		return here == REQUEST_NONE ? found : here;
+		return kind == REQUEST_NONE ? found : kind;
 	}
 	return found;
 }
 
-/* The lines behind a request to subscribe. @param line  which it was, or NULL */
+/* @param asking  the line that asked to subscribe, or NULL */
 static bool
-run_subscription(struct command_work *work, const struct inmail *mail,
-    struct command_text *lines, const char *line, GError **error)
+run_subscription(struct request *request, struct command_text *lines,
+    const char *asking, GError **error)
 {
 	const char *first = lines->lines->len ? lines->lines->pdata[0] : NULL;
 
-	if (!first || (line && strcmp(first, line) == 0)) {
+	if (!first || (asking && strcmp(first, asking) == 0)) {
 		if (first)
 			g_ptr_array_remove_index(lines->lines, 0);
-		if (!command_run_line(work, "subscribe", error))
+		if (!run_line(request, "subscribe", error))
 			return false;
 	}
-	if (!run_lines(work, lines, error))
+	if (!run_lines(request, lines, error))
 		return false;
-	return work->pending->len || !work->subscribing ||
-	       command_infer_filters(work, mail->text, line, error);
+	return request->pending->len || !request->subscribe_name ||
+	       infer_filters(request, request->mail->text, asking, error);
 }
 
 static bool
-run_words(struct command_work *work, const struct inmail *mail,
-    struct command_text *lines, GError **error)
+run_text(struct request *request, struct command_text *lines, GError **error)
 {
 	g_autofree char *line = NULL;
-	enum request request =
-	    lines->is_in_subject ? REQUEST_NONE : find_request(mail, &line);
+	enum request_kind kind =
+	    lines->is_in_subject ? REQUEST_NONE : find_request(request->mail, &line);
 
-	if (request == REQUEST_UNSUBSCRIBE)
-		return command_run_line(work, "unsubscribe", error);
-	if (request == REQUEST_SUBSCRIBE || lines->is_in_subject)
-		return run_subscription(work, mail, lines, line, error);
+	if (kind == REQUEST_UNSUBSCRIBE)
+		return run_line(request, "unsubscribe", error);
+	if (kind == REQUEST_SUBSCRIBE || lines->is_in_subject)
+		return run_subscription(request, lines, line, error);
 	if (lines->lines->len)
-		return run_lines(work, lines, error);
-	run_nothing(work, request);
+		return run_lines(request, lines, error);
+	add_first_help(request, kind);
 	return true;
 }
 
 static bool
-run_mail(struct command_work *work, const struct inmail *mail, GError **error)
+run_message(struct request *request, GError **error)
 {
+	const struct inmail *mail = request->mail;
 	struct command_text lines;
 	bool is_ok;
 
-	if (work->user->verb)
-		return command_run_line(work, work->user->verb, error);
-	command_text_read(mail->subject, mail->text, command_table_judge, &lines);
-	is_ok = run_words(work, mail, &lines, error);
+	if (request->verb)
+		return run_line(request, request->verb, error);
+	command_text_read(mail->subject, mail->text, command_table_classify, &lines);
+	is_ok = run_text(request, &lines, error);
 	if (lines.is_in_subject || request_match(command_text_skip_prefixes(
 	                               mail->subject)) >= REQUEST_SUBSCRIBE)
-		work->reply->subject = reply_text_format(&work->answer, "subject");
+		request->reply.subject = reply_text_format(&request->text, "subject");
 	command_text_clear(&lines);
 	return is_ok;
 }
 
 bool
-command_run(const struct command_context *context, const struct command_user *user,
-    const struct inmail *mail, struct command_reply *reply, GError **error)
+command_run(struct request *request, GError **error)
 {
-	struct command_work work;
-	bool is_ok = begin(&work, context, user, mail, reply, false, error) &&
-	             run_mail(&work, mail, error) && command_finish(&work, error);
+	bool is_ok = begin(request, request->mail, false, error) &&
+	             run_message(request, error) && command_finish(request, error);
 
-	end(&work);
-	if (!is_ok)
-		command_reply_clear(reply);
-	return is_ok;
+	return end(request, is_ok);
 }
 
 bool
-command_say(const struct command_context *context, const struct command_user *user,
-    const char *phrase, const char *value, struct command_reply *reply, GError **error)
+command_reply_with(
+    struct request *request, const char *phrase, const char *value, GError **error)
 {
-	struct command_work work;
-	bool is_ok = begin(&work, context, user, NULL, reply, false, error);
+	bool is_ok = begin(request, NULL, false, error);
 
 	if (is_ok) {
-		reply_text_say_plain(&work.answer, phrase, "token",
+		reply_text_add_paragraph(&request->text, phrase, "token",
 		    COMMAND_CONFIRM_MARK, "undo", COMMAND_UNDO_MARK, "address",
-		    context->address, "value", value ? value : "");
-		is_ok = command_finish(&work, error);
+		    request->commands_address, "value", value ? value : "");
+		is_ok = command_finish(request, error);
 	}
-	end(&work);
-	if (!is_ok)
-		command_reply_clear(reply);
-	return is_ok;
+	return end(request, is_ok);
 }
 
-/* A line of what is given back: only what cannot be is told. */
-static bool
-run_quietly(struct command_work *work, const char *line, GError **error)
-{
-	g_autofree char *said = g_strdup(work->answer.text->str);
-	unsigned failed = work->reply->failed;
+/* ---- confirmed lines ---- */
 
-	if (!command_run_line(work, line, error))
+/* Restored lines are reported only if they fail. */
+static bool
+run_restored_line(struct request *request, const char *line, GError **error)
+{
+	unsigned failed = request->reply.failed;
+	GString *part = run_apart(request, line, run_line, error);
+
+	if (!part)
 		return false;
-	if (work->reply->failed == failed)
-		g_string_assign(work->answer.text, said);
+	if (request->reply.failed > failed) {
+		reply_text_add_blank(&request->text);
+		g_string_append(request->text.text, part->str);
+	}
+	g_string_free(part, TRUE);
 	return true;
 }
 
 static bool
 run_pending_line(
-    struct command_work *work, const char *line, bool *is_restoring, GError **error)
+    struct request *request, const char *line, bool *is_restoring, GError **error)
 {
 	static const struct command_row restore = {
 	    .verb = "restore", .arguments = "", .run = command_run_restore};
 
 	if (g_str_has_prefix(line, COMMAND_LANGUAGE)) {
-		g_strlcpy(work->language, line + strlen(COMMAND_LANGUAGE),
-		    sizeof(work->language));
+		g_strlcpy(request->text_language, line + strlen(COMMAND_LANGUAGE),
+		    sizeof(request->text_language));
 		return true;
 	}
 	if (*is_restoring)
-		return run_quietly(work, line, error);
+		return run_restored_line(request, line, error);
 	*is_restoring = g_str_has_prefix(line, COMMAND_RESTORE);
-	return *is_restoring ? command_run_row(work, &restore,
-	                           line + strlen(COMMAND_RESTORE), error)
-	                     : command_run_line(work, line, error);
+	return *is_restoring
+	           ? run_row(request, &restore, line + strlen(COMMAND_RESTORE), error)
+	           : run_line(request, line, error);
 }
 
 /* A subscription keeps the language of its request, unless a line chose another. */
 static bool
-save_language(struct command_work *work, const char *pending, GError **error)
+save_language(struct request *request, const char *pending, GError **error)
 {
 	const struct profile_change change = {
-	    .language = work->language, .who = work->context->who};
+	    .language = request->text_language, .who = request->actor};
 	pb_auto(subscriber) after = NULL;
 
-	if (!g_str_has_prefix(pending, COMMAND_LANGUAGE) || *work->subscriber->language)
+	if (!g_str_has_prefix(pending, COMMAND_LANGUAGE) ||
+	    *request->subscriber->language)
 		return true;
-	after = profile_set(
-	    work->context->store, work->address, &change, work->context->now, error);
-	return after && command_work_load(work, error);
+	after =
+	    profile_set(request->store, request->address, &change, request->now, error);
+	return after && request_reload(request, error);
 }
 
 static bool
-run_pending_lines(struct command_work *work, const char *pending, GError **error)
+run_pending_lines(struct request *request, const char *pending, GError **error)
 {
 	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
-	bool is_new = !work->subscriber, is_restoring = false;
+	bool is_new = !request->subscriber, is_restoring = false;
 
-	work->has_filters = strstr(pending, "\nadd ") != NULL;
+	request->has_filters = strstr(pending, "\nadd ") != NULL;
 	for (char **line = lines; *line; line++)
 		if (**line &&
-		    !run_pending_line(work, g_strchomp(*line), &is_restoring, error))
+		    !run_pending_line(request, g_strchomp(*line), &is_restoring, error))
 			return false;
 	if (is_restoring)
-		work->reply->done = 1;
-	if (!is_new || !work->subscriber)
+		request->reply.done = 1;
+	if (!is_new || !request->subscriber)
 		return true;
-	if (!save_language(work, pending, error))
+	if (!save_language(request, pending, error))
 		return false;
-	if (!work->has_filters)
+	if (!request->has_filters)
 		return true;
-	reply_text_add_blank(&work->answer);
-	return command_say_list(work, error);
+	reply_text_add_blank(&request->text);
+	return command_add_list(request, error);
 }
 
 static bool
@@ -323,11 +639,11 @@ has_other_commands(const char *text)
 	struct command_text lines;
 	bool is_found = false;
 
-	command_text_read(NULL, text, command_table_judge, &lines);
+	command_text_read(NULL, text, command_table_classify, &lines);
 	for (guint i = 0; i < lines.lines->len; i++) {
 		const char *arguments;
 		const struct command_row *row =
-		    command_table_read(lines.lines->pdata[i], &arguments);
+		    command_table_parse(lines.lines->pdata[i], &arguments);
 
 		if (row && row->run != command_run_confirm &&
 		    row->run != command_run_subscribe)
@@ -337,31 +653,26 @@ has_other_commands(const char *text)
 	return is_found;
 }
 
+/* Commands in the reply that confirmed are not run. */
 static void
-note_unread_commands(struct command_work *work)
+add_ignored_commands(struct request *request)
 {
-	const char *text = work->user->confirmed_by;
+	const char *text = request->is_reply ? request->mail->text : NULL;
 
 	if (!text || !has_other_commands(text))
 		return;
-	reply_text_add_blank(&work->answer);
-	reply_text_say_plain(&work->answer, "only_confirmed");
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text, "only_confirmed");
 }
 
 bool
-command_run_confirmed(const struct command_context *context,
-    const struct command_user *user, const char *pending, struct command_reply *reply,
-    GError **error)
+command_run_confirmed(struct request *request, const char *pending, GError **error)
 {
-	struct command_work work;
-	bool is_ok = begin(&work, context, user, NULL, reply, true, error) &&
-	             run_pending_lines(&work, pending, error);
+	bool is_ok = begin(request, NULL, true, error) &&
+	             run_pending_lines(request, pending, error);
 
 	if (is_ok)
-		note_unread_commands(&work);
-	is_ok = is_ok && command_finish(&work, error);
-	end(&work);
-	if (!is_ok)
-		command_reply_clear(reply);
-	return is_ok;
+		add_ignored_commands(request);
+	is_ok = is_ok && command_finish(request, error);
+	return end(request, is_ok);
 }

@@ -1,5 +1,5 @@
 /*
- * command_account.c - the commands on the person: coming, going, moving.
+ * command_account.c - commands on the account: subscribe, address, export, erase.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
-/* A name that comes from a letter stands in the To field of what is sent. */
+/* The name goes into the To field of digests. */
 static char *
 clean_name(const char *text)
 {
@@ -21,60 +21,111 @@ clean_name(const char *text)
 }
 
 static bool
-come(struct command_work *work, const char *name, const char *consent, GError **error)
+init_subscription(struct request *request, const char *consent,
+    struct subscribe_request *wanted, GError **error)
 {
-	const struct settings *settings = work->context->settings;
-	g_autofree char *own = clean_name(name);
-	struct subscribe_request request = {
-	    .address = work->user->address,
-	    .name = own,
+	const struct settings *settings = request->settings;
+
+	*wanted = (struct subscribe_request){
+	    .address = request->address,
 	    .consent = consent,
 	    .zone = settings->digest_zone,
 	    .schedule = {.frequency = SCHEDULE_DAILY},
 	    .max_full = settings->digest_max,
-	    .who = work->context->who,
-	    .key = work->context->key,
+	    .who = request->actor,
+	    .key = request->key,
 	};
+	return schedule_parse_minute(
+	    settings->digest_at, &wanted->schedule.minute, error);
+}
 
-	if (!schedule_parse_minute(
-	        settings->digest_at, &request.schedule.minute, error))
+static bool
+subscribe(
+    struct request *request, const char *name, const char *consent, GError **error)
+{
+	g_autofree char *clean = clean_name(name);
+	struct subscribe_request wanted;
+
+	if (!init_subscription(request, consent, &wanted, error))
 		return false;
-	work->subscriber = subscribe_add(
-	    work->context->store, &request, work->context->now, NULL, NULL, error);
-	return work->subscriber != NULL;
+	wanted.name = clean;
+	request->subscriber =
+	    subscribe_add(request->store, &wanted, request->now, NULL, NULL, error);
+	return request->subscriber != NULL;
+}
+
+static struct subscriber *
+prepare_subscriber(struct request *request, const char *name, GError **error)
+{
+	g_autofree char *clean = clean_name(name);
+	struct subscribe_request wanted;
+
+	if (!init_subscription(request, "to be confirmed", &wanted, error))
+		return NULL;
+	wanted.name = clean;
+	return subscribe_prepare(request->store, &wanted, request->now, error);
 }
 
 bool
-command_run_subscribe(struct command_work *work, const char *arguments, GError **error)
+command_plan_start(struct request *request, GError **error)
 {
-	if (work->subscriber) {
-		if (!work->is_rehearsal)
-			reply_phrase(&work->answer, "ok", "already_subscribed");
-		return work->is_rehearsal || command_say_list(work, error);
-	}
-	if (!come(work, arguments, "asked for by mail, and confirmed by mail", error))
+	const struct subscriber *own = request->subscriber;
+	g_autoptr(GPtrArray) filters =
+	    own ? subscribers_load_subscriptions(request->store, own->id, error)
+	        : g_ptr_array_new_with_free_func((GDestroyNotify)subscription_free);
+
+	if (!filters)
 		return false;
-	if (work->is_rehearsal)
-		return true;
-	work->reply->is_changed = true;
-	reply_phrase(&work->answer, "ok",
-	    work->has_filters ? "welcome" : "welcome_bare", "address", work->address);
+	request->planned =
+	    own ? subscriber_copy(own) : prepare_subscriber(request, "", error);
+	if (request->planned)
+		request->planned_filters = g_steal_pointer(&filters);
+	return request->planned != NULL;
+}
+
+bool
+command_decide_subscribe(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	struct subscriber *subscriber = prepare_subscriber(request, arguments, error);
+
+	(void)decision;
+	if (!subscriber)
+		return false;
+	subscriber_free(request->planned);
+	request->planned = subscriber;
 	return true;
 }
 
-/* CONSENT, tab, NAME; without a name its tab is missing, too.  The rest of what was
- * taken away follows in lines. */
 bool
-command_run_restore(struct command_work *work, const char *arguments, GError **error)
+command_run_subscribe(struct request *request, const char *arguments, GError **error)
+{
+	if (request->subscriber) {
+		reply_phrase(&request->text, "ok", "already_subscribed");
+		return command_add_list(request, error);
+	}
+	if (!subscribe(
+	        request, arguments, "asked for by mail, and confirmed by mail", error))
+		return false;
+	request->reply.is_changed = true;
+	reply_phrase(&request->text, "ok",
+	    request->has_filters ? "welcome" : "welcome_bare", "address",
+	    request->address);
+	return true;
+}
+
+/* CONSENT, tab, NAME; the tab is absent without a name.  Other lines follow. */
+bool
+command_run_restore(struct request *request, const char *arguments, GError **error)
 {
 	g_auto(GStrv) parts = g_strsplit(arguments, "\t", 2);
 
-	if (work->subscriber || !parts[0])
-		return command_fail(work, error, "undo_nothing");
-	if (!come(work, parts[1] ? parts[1] : "", parts[0], error))
+	if (request->subscriber || !parts[0])
+		return command_fail(request, error, "undo_nothing");
+	if (!subscribe(request, parts[1] ? parts[1] : "", parts[0], error))
 		return false;
-	work->reply->is_changed = true;
-	reply_phrase(&work->answer, "ok", "restored", "address", work->address);
+	request->reply.is_changed = true;
+	reply_phrase(&request->text, "ok", "restored", "address", request->address);
 	return true;
 }
 
@@ -100,19 +151,19 @@ append_preferences(GString *lines, const struct subscriber *subscriber)
 	g_string_append_c(lines, '\n');
 }
 
-/* Everything that leaving takes away, as lines that give it back. */
+/* @return lines for command_run_confirmed() that restore the subscription */
 static char *
-format_undo(struct command_work *work, GError **error)
+format_undo(struct request *request, GError **error)
 {
-	const struct subscriber *subscriber = work->subscriber;
+	const struct subscriber *subscriber = request->subscriber;
 	g_autoptr(GPtrArray) own =
-	    subscribers_load_subscriptions(work->context->store, subscriber->id, error);
+	    subscribers_load_subscriptions(request->store, subscriber->id, error);
 	g_autoptr(GString) lines = NULL;
 
 	if (!own)
 		return NULL;
 	lines = g_string_new(NULL);
-	/* The answer to the undo is in this language, too. */
+	/* Also the language of the reply. */
 	if (*subscriber->language)
 		g_string_append_printf(
 		    lines, COMMAND_LANGUAGE "%s\n", subscriber->language);
@@ -133,7 +184,7 @@ format_undo(struct command_work *work, GError **error)
 }
 
 static bool
-is_word_of(const char *text, const char *const *words)
+is_one_of(const char *text, const char *const *words)
 {
 	for (; *words; words++)
 		if (g_ascii_strcasecmp(text, *words) == 0)
@@ -141,7 +192,7 @@ is_word_of(const char *text, const char *const *words)
 	return false;
 }
 
-/* "remove 3" is about a filter.  Whoever means everything says so, or nothing. */
+/* "remove 3" means a filter. */
 static bool
 is_everything(const char *arguments)
 {
@@ -153,75 +204,69 @@ is_everything(const char *arguments)
 
 	while (size > 0 && strchr(".!", bare[size - 1]))
 		bare[--size] = '\0';
-	return !*bare || is_word_of(bare, all);
+	return !*bare || is_one_of(bare, all);
 }
 
 bool
-command_run_unsubscribe(
-    struct command_work *work, const char *arguments, GError **error)
+command_run_unsubscribe(struct request *request, const char *arguments, GError **error)
 {
 	g_autofree char *undo = NULL;
 
 	if (!is_everything(arguments) &&
-	    g_ascii_strcasecmp(arguments, work->user->address) != 0)
-		return command_fail(work, error, "leave_what");
-	if (!work->subscriber) {
-		reply_phrase(&work->answer, "ok", "left_already");
+	    g_ascii_strcasecmp(arguments, request->address) != 0)
+		return command_fail(request, error, "leave_what");
+	if (!request->subscriber) {
+		reply_phrase(&request->text, "ok", "left_already");
 		return true;
 	}
-	undo = format_undo(work, error);
-	if (!undo || !subscribe_remove(work->context->store, work->address,
-	                 work->context->who, work->context->now, error))
+	undo = format_undo(request, error);
+	if (!undo || !subscribe_remove(request->store, request->address, request->actor,
+	                 request->now, error))
 		return false;
-	g_free(work->reply->undo);
-	work->reply->undo = g_steal_pointer(&undo);
-	reply_phrase(&work->answer, "ok", "left", "address", work->address);
-	reply_text_add_blank(&work->answer);
-	g_string_append(work->answer.text, "undo " COMMAND_UNDO_MARK "\n");
-	reply_text_add_blank(&work->answer);
-	reply_phrase(&work->answer, "", "left_kept");
-	return command_work_load(work, error);
+	g_free(request->reply.undo);
+	request->reply.undo = g_steal_pointer(&undo);
+	reply_phrase(&request->text, "ok", "left", "address", request->address);
+	reply_text_add_blank(&request->text);
+	g_string_append(request->text.text, "undo " COMMAND_UNDO_MARK "\n");
+	reply_text_add_blank(&request->text);
+	reply_phrase(&request->text, "", "left_undo");
+	return request_reload(request, error);
 }
 
 bool
-command_run_confirm(struct command_work *work, const char *arguments, GError **error)
+command_run_confirm(struct request *request, const char *arguments, GError **error)
 {
 	(void)error;
-	g_free(work->reply->confirm_token);
-	work->reply->confirm_token = g_strdup(arguments);
-	return command_fail(work, error, "no_such_token");
+	g_free(request->reply.confirm_token);
+	request->reply.confirm_token = g_strdup(arguments);
+	return command_fail(request, error, "no_such_token");
 }
 
 bool
-command_run_undo(struct command_work *work, const char *arguments, GError **error)
+command_run_undo(struct request *request, const char *arguments, GError **error)
 {
-	g_free(work->reply->undo_token);
-	work->reply->undo_token = g_strdup(arguments);
-	return command_fail(work, error, "no_such_undo");
+	g_free(request->reply.undo_token);
+	request->reply.undo_token = g_strdup(arguments);
+	return command_fail(request, error, "no_such_undo");
 }
 
-/* Whoever forged the request reads the new address, so the old one has to be told. */
+/* A forged request is confirmed at the new address, so the old one is notified. */
 static void
-tell_old_address(struct command_work *work, const char *address)
+set_old_address_notice(struct request *request, const char *address)
 {
-	struct command_reply *reply = work->reply;
+	struct command_reply *reply = &request->reply;
+	struct reply_text text;
 
 	g_free(reply->old_address);
 	g_free(reply->old_subject);
 	g_free(reply->old_text);
-	reply->old_address = g_strdup(work->address);
-	reply->old_subject = reply_text_format(&work->answer, "subject.moved");
-	{
-		struct reply_text answer;
-		g_autofree char *text = reply_text_format(&work->answer, "moved_notice",
-		    "before", work->address, "after", address, "owner",
-		    work->context->settings->mail_owner);
-
-		reply_text_init(&answer, work->context->phrases, work->language, false);
-		reply_text_add_plain(&answer, text);
-		reply->old_text = g_strdup(answer.text->str);
-		reply_text_clear(&answer);
-	}
+	reply->old_address = g_strdup(request->address);
+	reply->old_subject = reply_text_format(&request->text, "subject.moved");
+	reply_text_init(&text, request->catalog, request->text_language, false);
+	reply_text_add_paragraph(&text, "moved_notice", "before", request->address,
+	    "after", address, "owner", request->settings->mail_owner);
+	reply->old_text = g_strdup(text.text->str);
+	reply_text_clear(&text);
 }
 
 /* @return NULL when it is not an address */
@@ -247,76 +292,125 @@ is_same_address(const char *one, const char *other)
 	return key && g_strcmp0(key, other_key) == 0;
 }
 
-bool
-command_run_address(struct command_work *work, const char *arguments, GError **error)
+/* @return the new address, a new string */
+static char *
+parse_address(struct request *request, const char *arguments, GError **error)
 {
-	const char *waiting = work->reply->new_address;
 	g_autofree char *word = command_take_word(&arguments);
-	pb_auto(subscriber) after = NULL;
 
-	if (!word || strcmp(word, work->context->address) == 0)
-		return command_fail(work, error, "wrong_address");
-	/* One that waits may be run again here, but not typed again. */
-	if (work->is_rehearsal && waiting &&
-	    (!is_same_address(word, waiting) || is_same_address(word, work->address)))
-		return command_fail(work, error, "address_waits", "address", waiting);
-	if (is_same_address(word, work->address))
-		return command_fail(work, error, "same_address");
-	after = subscribe_change_address(work->context->store, work->address, word,
-	    work->context->key, work->context->who, work->context->now, error);
-	if (!after)
-		return false;
-	if (work->is_rehearsal) {
-		g_free(work->reply->new_address);
-		work->reply->new_address = g_strdup(after->address);
-	} else {
-		reply_phrase(&work->answer, "ok", "moved", "before", work->address,
-		    "after", after->address);
-		tell_old_address(work, after->address);
+	if (!word || strcmp(word, request->commands_address) == 0) {
+		command_fail(request, error, "wrong_address");
+		return NULL;
 	}
-	return command_work_load(work, error);
+	if (is_same_address(word, request->address)) {
+		command_fail(request, error, "same_address");
+		return NULL;
+	}
+	return g_steal_pointer(&word);
 }
 
 bool
-command_run_export(struct command_work *work, const char *arguments, GError **error)
+command_decide_address(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
 {
-	g_autofree char *word = command_take_word(&arguments);
-	bool is_text = word && g_ascii_strcasecmp(word, "text") == 0;
-	char *data_export;
+	const char *waiting = request->reply.new_address;
+	g_autofree char *word = parse_address(request, arguments, error);
 
-	if (word && !is_text && g_ascii_strcasecmp(word, "json") != 0)
-		return command_fail(work, error, "export_what");
-	if (work->is_rehearsal)
-		return true;
-	data_export = data_export_format(work->context->store, work->context->key,
-	    work->subscriber->id, is_text, work->context->now, error);
-	if (!data_export)
+	(void)decision;
+	if (!word)
 		return false;
-	g_free(work->reply->attachment);
-	g_free(work->reply->attachment_name);
-	g_free(work->reply->attachment_type);
-	work->reply->attachment = data_export;
-	work->reply->attachment_name =
-	    g_strdup(is_text ? "paperboy-export.txt" : "paperboy-export.json");
-	work->reply->attachment_type =
-	    g_strdup(is_text ? "text/plain" : "application/json");
-	reply_phrase(
-	    &work->answer, "ok", "exported", "file", work->reply->attachment_name);
+	if (waiting)
+		return command_fail(
+		    request, error, "address_waits", "address", waiting);
+	if (!subscribe_apply_address(request->store, request->planned, word,
+	        request->key, request->now, error))
+		return false;
+	request->reply.new_address = g_strdup(request->planned->address);
 	return true;
 }
 
 bool
-command_run_forget(struct command_work *work, const char *arguments, GError **error)
+command_run_address(struct request *request, const char *arguments, GError **error)
+{
+	g_autofree char *word = parse_address(request, arguments, error);
+	pb_auto(subscriber) after = NULL;
+
+	if (!word)
+		return false;
+	after = subscribe_change_address(request->store, request->address, word,
+	    request->key, request->actor, request->now, error);
+	if (!after)
+		return false;
+	reply_phrase(&request->text, "ok", "moved", "before", request->address, "after",
+	    after->address);
+	set_old_address_notice(request, after->address);
+	return request_reload(request, error);
+}
+
+static bool
+parse_export(
+    struct request *request, const char *arguments, bool *is_text, GError **error)
+{
+	g_autofree char *word = command_take_word(&arguments);
+
+	*is_text = word && g_ascii_strcasecmp(word, "text") == 0;
+	return !word || *is_text || g_ascii_strcasecmp(word, "json") == 0 ||
+	       command_fail(request, error, "export_what");
+}
+
+bool
+command_decide_export(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	bool is_text;
+
+	(void)decision;
+	return parse_export(request, arguments, &is_text, error);
+}
+
+bool
+command_run_export(struct request *request, const char *arguments, GError **error)
+{
+	struct command_reply *reply = &request->reply;
+	char *data;
+	bool is_text;
+
+	if (!parse_export(request, arguments, &is_text, error))
+		return false;
+	data = data_export_format(request->store, request->key, request->subscriber->id,
+	    is_text, request->now, error);
+	if (!data)
+		return false;
+	g_free(reply->attachment);
+	g_free(reply->attachment_name);
+	g_free(reply->attachment_type);
+	reply->attachment = data;
+	reply->attachment_name =
+	    g_strdup(is_text ? "paperboy-export.txt" : "paperboy-export.json");
+	reply->attachment_type = g_strdup(is_text ? "text/plain" : "application/json");
+	reply_phrase(&request->text, "ok", "exported", "file", reply->attachment_name);
+	return true;
+}
+
+bool
+command_decide_forget(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	(void)decision;
+	return g_ascii_strcasecmp(arguments, "me") == 0 ||
+	       command_fail(request, error, "forget_whom");
+}
+
+bool
+command_run_forget(struct request *request, const char *arguments, GError **error)
 {
 	if (g_ascii_strcasecmp(arguments, "me") != 0)
-		return command_fail(work, error, "forget_whom");
-	if (work->is_rehearsal)
-		return true;
-	/* No more mail from now on, though the rows go only after the answer. */
-	if (work->subscriber && !subscribe_remove(work->context->store, work->address,
-	                            work->context->who, work->context->now, error))
+		return command_fail(request, error, "forget_whom");
+	/* Ends all mail now; the data is erased after the reply. */
+	if (request->subscriber && !subscribe_remove(request->store, request->address,
+	                               request->actor, request->now, error))
 		return false;
-	work->reply->is_forgotten = true;
-	reply_phrase(&work->answer, "ok", "forgotten", "address", work->address);
-	return command_work_load(work, error);
+	request->reply.is_erased = true;
+	reply_phrase(&request->text, "ok", "forgotten", "address", request->address);
+	return request_reload(request, error);
 }

@@ -1,5 +1,5 @@
 /*
- * command_filters.c - the commands on filters: add, block, edit, del, unblock, list.
+ * command_filters.c - commands on filters: add, block, edit, del, unblock, list.
  */
 #include <string.h>
 
@@ -13,204 +13,120 @@
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
-/* What stands before a filter: `name=rlhf max=5 note="..."`. */
-struct options {
-	char *name, *note;
-	unsigned max, number;
-	const char *query; /* what follows */
-};
+#define REFERENCE_DIGITS 20
 
-static void
-options_clear(struct options *options)
-{
-	g_free(options->name);
-	g_free(options->note);
-}
+/* ---- references ---- */
 
-static bool
-parse_options(struct command_work *work, const char *arguments, struct options *out,
-    GError **error)
-{
-	for (;;) {
-		g_autofree char *max = NULL;
-		g_autofree char *number = NULL;
-		char *text;
-
-		if ((text = command_take_option(&arguments, "name"))) {
-			g_free(out->name);
-			out->name = text;
-		} else if ((text = command_take_option(&arguments, "note"))) {
-			g_free(out->note);
-			out->note = text;
-		} else if ((max = command_take_option(&arguments, "max"))) {
-			if (!command_parse_number(work, "max", max,
-			        BOUNDS_DIGEST_FULL_MAX, &out->max, error))
-				return false;
-		} else if ((number = command_take_option(&arguments, "number"))) {
-			if (!command_parse_number(work, "number", number,
-			        FILTERS_NUMBER_MAX, &out->number, error))
-				return false;
-		} else {
-			break;
-		}
-	}
-	out->query = arguments;
-	return true;
-}
-
-/* 'filter 3 "rlhf": canonical', or a block */
+/* In pending lines filters are named by content, since numbers may be reused. */
 static char *
-format_filter(struct command_work *work, const struct subscription *subscription)
+format_reference(const struct subscription *subscription)
+{
+	g_autofree char *hash = g_compute_checksum_for_string(
+	    G_CHECKSUM_SHA256, subscription->canonical, -1);
+
+	return g_strdup_printf("#%.*s", REFERENCE_DIGITS, hash);
+}
+
+static GPtrArray *
+load_filters(struct request *request, GError **error)
+{
+	return subscribers_load_subscriptions(
+	    request->store, request->subscriber->id, error);
+}
+
+char *
+command_format_references(struct request *request, const char *line, GError **error)
+{
+	g_autoptr(GPtrArray) own = load_filters(request, error);
+	char *text = own ? g_strdup(line) : NULL;
+
+	for (unsigned i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+		g_autofree char *reference = format_reference(one);
+		g_autofree char *number = g_strdup_printf("%d", one->number);
+		g_auto(GStrv) parts = g_strsplit(text, reference, -1);
+
+		g_free(text);
+		text = g_strjoinv(number, parts);
+	}
+	return text;
+}
+
+/* @param word  a number, a name or a reference  @return one of own */
+static struct subscription *
+find_filter(
+    struct request *request, const GPtrArray *own, const char *word, GError **error)
+{
+	g_autofree char *shown = NULL;
+
+	for (unsigned i = 0; i < own->len; i++) {
+		struct subscription *one = own->pdata[i];
+		g_autofree char *number = g_strdup_printf("%d", one->number);
+		g_autofree char *reference = format_reference(one);
+
+		if (strcmp(word, number) == 0 || strcmp(word, reference) == 0 ||
+		    (one->name && g_ascii_strcasecmp(word, one->name) == 0))
+			return one;
+	}
+	if (*word == '#' && request->is_confirmed) {
+		command_fail(request, error, "filter_gone");
+		return NULL;
+	}
+	shown = reply_text_quote(&request->text, word);
+	command_fail(request, error, "no_such_filter", "filter", shown);
+	return NULL;
+}
+
+/* @return the filters named in arguments, borrowed from own, without repetitions */
+static GPtrArray *
+find_filters(struct request *request, const GPtrArray *own, const char *arguments,
+    bool blocks_only, GError **error)
+{
+	g_autoptr(GPtrArray) found = g_ptr_array_new();
+
+	for (unsigned i = 0; *arguments; i++) {
+		g_autofree char *word = command_take_word(&arguments);
+		struct subscription *one;
+
+		g_strdelimit(word, ",", ' ');
+		g_strstrip(word);
+		if (!*word)
+			continue;
+		if (i == BOUNDS_COMMAND_ARGUMENTS) {
+			command_fail(request, error, "too_many_words");
+			return NULL;
+		}
+		one = find_filter(request, own, word, error);
+		if (!one)
+			return NULL;
+		if (blocks_only && !one->is_block) {
+			command_fail(request, error, "no_block", "filter", word);
+			return NULL;
+		}
+		if (!g_ptr_array_find(found, one, NULL))
+			g_ptr_array_add(found, one);
+	}
+	return g_steal_pointer(&found);
+}
+
+/* ---- output ---- */
+
+/* 'filter 3 "rlhf": canonical' */
+static char *
+format_filter(struct request *request, const struct subscription *subscription)
 {
 	g_autofree char *number = g_strdup_printf("%d", subscription->number);
 	g_autofree char *name =
-	    subscription->name ? reply_text_quote(&work->answer, subscription->name)
+	    subscription->name ? reply_text_quote(&request->text, subscription->name)
 	                       : NULL;
 	g_autofree char *called =
 	    name ? g_strdup_printf(" \"%s\"", name) : g_strdup("");
 	g_autofree char *filter =
-	    reply_text_quote(&work->answer, subscription->canonical);
+	    reply_text_quote(&request->text, subscription->canonical);
 
-	return reply_text_format(&work->answer,
+	return reply_text_format(&request->text,
 	    subscription->is_block ? "block_is" : "filter_is", "number", number, "name",
 	    called, "filter", filter);
-}
-
-static void
-say_papers(struct command_work *work, const struct backtest *backtest)
-{
-	for (unsigned i = 0; i < backtest->newest->len; i++) {
-		const struct backtest_paper *paper = backtest->newest->pdata[i];
-		g_autofree char *title =
-		    sanitize_line(paper->title, BOUNDS_SUBJECT_CHARS);
-		g_autofree char *shown = g_strdup_printf("%s  %s", paper->id, title);
-
-		reply_text_add(&work->answer, "", shown);
-		if (paper->words && *paper->words) {
-			g_autofree char *hit = reply_text_format(
-			    &work->answer, "hit", "words", paper->words);
-
-			reply_text_add(&work->answer, "", hit);
-		}
-	}
-}
-
-static void
-say_found(struct command_work *work, const struct backtest *backtest, bool is_block)
-{
-	g_autofree char *days =
-	    reply_text_format_count(&work->answer, "days", backtest->covered_days);
-	g_autofree char *span =
-	    backtest->covered_days < backtest->days
-	        ? reply_text_format(&work->answer, "days_covered", "days", days)
-	        : g_strdup(days);
-	g_autofree char *papers =
-	    reply_text_format_count(&work->answer, "papers", backtest->found);
-	g_autofree char *rate = g_strdup_printf("%.1f", backtest->a_day);
-	g_autofree char *known = g_strdup_printf("%u", backtest->known);
-	g_autofree char *blocked = g_strdup_printf("%u", backtest->blocked);
-	const char *name = "found";
-
-	if (is_block)
-		name = "found_block";
-	else if (!backtest->found)
-		name = "found_none";
-	else if (backtest->known)
-		name = "found_known";
-	reply_phrase(&work->answer, "", name, "days", span, "papers", papers, "rate",
-	    rate, "known", known);
-	if (backtest->blocked && !is_block)
-		reply_phrase(&work->answer, "", "found_blocked", "blocked", blocked);
-}
-
-void
-command_say_notes(struct command_work *work, const GPtrArray *notes)
-{
-	for (unsigned i = 0; i < notes->len; i++) {
-		g_autofree char *text =
-		    reply_text_format_msg(&work->answer, notes->pdata[i]);
-
-		reply_phrase(&work->answer, "", "note", "text", text);
-	}
-}
-
-bool
-command_say_backtest(struct command_work *work, const char *text, int number,
-    bool is_block, unsigned days, GError **error)
-{
-	struct backtest_request request = {
-	    .text = text,
-	    .subscriber_id = work->subscriber ? work->subscriber->id : 0,
-	    .number = number,
-	    .is_block = is_block,
-	    .days = days,
-	    .now = work->context->now,
-	    .texts = reply_text_get_texts(&work->answer),
-	};
-	pb_auto(backtest) backtest =
-	    backtest_run(work->context->store, &request, NULL, error);
-
-	if (!backtest)
-		return false;
-	say_found(work, backtest, is_block);
-	/* Whose words these are is not sure: titles are enough then. */
-	if (backtest->newest->len && !is_block) {
-		reply_phrase(&work->answer, "", "newest");
-		say_papers(work, backtest);
-	}
-	command_say_notes(work, backtest->notes);
-	return true;
-}
-
-static bool
-give(struct command_work *work, const char *arguments, bool is_block, GError **error)
-{
-	struct options options = {0};
-	struct query_error problem = {0};
-	struct subscribe_filter filter = {.is_block = is_block};
-	pb_auto(subscription) subscription = NULL;
-	bool is_ok;
-
-	if (!parse_options(work, arguments, &options, error)) {
-		options_clear(&options);
-		return false;
-	}
-	filter.text = options.query;
-	filter.name = options.name && *options.name ? options.name : NULL;
-	filter.note = options.note && *options.note ? options.note : NULL;
-	filter.max_papers = (int)options.max;
-	filter.number = (int)options.number;
-	subscription = subscribe_add_filter(work->context->store, work->address,
-	    &filter, work->context->who, work->context->now, &problem, NULL, error);
-	if (!subscription)
-		command_note_problem(work, options.query, &problem, error);
-	query_error_clear(&problem);
-	is_ok = subscription != NULL;
-	if (is_ok && work->is_rehearsal) {
-		g_free(work->rehearsed);
-		work->rehearsed = g_strdup(subscription->canonical);
-	} else if (is_ok) {
-		g_autofree char *what = format_filter(work, subscription);
-
-		reply_text_add(&work->answer, "ok", what);
-		is_ok = command_say_backtest(
-		    work, options.query, subscription->number, is_block, 0, error);
-		work->reply->is_changed = true;
-	}
-	options_clear(&options);
-	return is_ok;
-}
-
-bool
-command_run_add(struct command_work *work, const char *arguments, GError **error)
-{
-	return give(work, arguments, false, error);
-}
-
-bool
-command_run_block(struct command_work *work, const char *arguments, GError **error)
-{
-	return give(work, arguments, true, error);
 }
 
 char *
@@ -230,149 +146,461 @@ command_format_filter(const struct subscription *subscription, bool has_number)
 	return g_string_free(line, FALSE);
 }
 
-static bool
-take_away(
-    struct command_work *work, const char *arguments, bool blocks_only, GError **error)
+static void
+add_papers(struct request *request, const struct backtest *backtest)
 {
+	for (unsigned i = 0; i < backtest->newest->len; i++) {
+		const struct backtest_paper *paper = backtest->newest->pdata[i];
+		g_autofree char *title =
+		    sanitize_line(paper->title, BOUNDS_SUBJECT_CHARS);
+		g_autofree char *shown = g_strdup_printf("%s  %s", paper->id, title);
+
+		reply_text_add(&request->text, "", shown);
+		if (paper->words && *paper->words) {
+			g_autofree char *hit = reply_text_format(
+			    &request->text, "hit", "words", paper->words);
+
+			reply_text_add(&request->text, "", hit);
+		}
+	}
+}
+
+static void
+add_found(struct request *request, const struct backtest *backtest, bool is_block)
+{
+	g_autofree char *days =
+	    reply_text_format_count(&request->text, "days", backtest->covered_days);
+	g_autofree char *span =
+	    backtest->covered_days < backtest->days
+	        ? reply_text_format(&request->text, "days_covered", "days", days)
+	        : g_strdup(days);
+	g_autofree char *papers =
+	    reply_text_format_count(&request->text, "papers", backtest->found);
+	g_autofree char *rate = g_strdup_printf("%.1f", backtest->a_day);
+	g_autofree char *known = g_strdup_printf("%u", backtest->known);
+	g_autofree char *blocked = g_strdup_printf("%u", backtest->blocked);
+	const char *name = "found";
+
+	if (is_block)
+		name = "found_block";
+	else if (!backtest->found)
+		name = "found_none";
+	else if (backtest->known)
+		name = "found_known";
+	reply_phrase(&request->text, "", name, "days", span, "papers", papers, "rate",
+	    rate, "known", known);
+	if (backtest->blocked && !is_block)
+		reply_phrase(&request->text, "", "found_blocked", "blocked", blocked);
+}
+
+bool
+command_add_backtest(struct request *request, const char *text, int number,
+    bool is_block, unsigned days, GError **error)
+{
+	struct backtest_request wanted = {
+	    .text = text,
+	    .subscriber_id = request->subscriber ? request->subscriber->id : 0,
+	    .number = number,
+	    .is_block = is_block,
+	    .days = days,
+	    .now = request->now,
+	    .texts = reply_text_get_texts(&request->text),
+	};
+	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
+
+	if (!backtest)
+		return false;
+	add_found(request, backtest, is_block);
+	if (backtest->newest->len && !is_block) {
+		reply_phrase(&request->text, "", "newest");
+		add_papers(request, backtest);
+	}
+	command_add_warnings(request, backtest->notes);
+	return true;
+}
+
+/* ---- add, block ---- */
+
+/* Options before a filter: `name=rlhf max=5 note="..."`. */
+struct options {
+	char *name, *note;
+	unsigned max, number;
+	const char *query;
+};
+
+static void
+options_clear(struct options *options)
+{
+	g_free(options->name);
+	g_free(options->note);
+}
+
+static bool
+parse_options(
+    struct request *request, const char *arguments, struct options *out, GError **error)
+{
+	for (;;) {
+		g_autofree char *max = NULL;
+		g_autofree char *number = NULL;
+		char *text;
+
+		if ((text = command_take_option(&arguments, "name"))) {
+			g_free(out->name);
+			out->name = text;
+		} else if ((text = command_take_option(&arguments, "note"))) {
+			g_free(out->note);
+			out->note = text;
+		} else if ((max = command_take_option(&arguments, "max"))) {
+			if (!command_parse_number(request, "max", max,
+			        BOUNDS_DIGEST_FULL_MAX, &out->max, error))
+				return false;
+		} else if ((number = command_take_option(&arguments, "number"))) {
+			if (!command_parse_number(request, "number", number,
+			        FILTERS_NUMBER_MAX, &out->number, error))
+				return false;
+		} else {
+			break;
+		}
+	}
+	out->query = arguments;
+	return true;
+}
+
+static struct subscribe_filter
+get_filter(const struct options *options, bool is_block)
+{
+	return (struct subscribe_filter){
+	    .text = options->query,
+	    .name = options->name && *options->name ? options->name : NULL,
+	    .note = options->note && *options->note ? options->note : NULL,
+	    .max_papers = (int)options->max,
+	    .number = (int)options->number,
+	    .is_block = is_block,
+	};
+}
+
+static bool
+decide_add(struct request *request, const char *arguments, bool is_block,
+    struct command_decision *decision, GError **error)
+{
+	struct options options = {0};
+	struct query_error problem = {0};
+	struct subscription *subscription = NULL;
+
+	if (parse_options(request, arguments, &options, error)) {
+		const struct subscribe_filter filter = get_filter(&options, is_block);
+
+		subscription = filters_prepare(
+		    request->store, request->planned_filters, &filter, &problem, error);
+		if (!subscription)
+			command_set_query_error(
+			    request, options.query, &problem, error);
+	}
+	query_error_clear(&problem);
+	options_clear(&options);
+	if (!subscription)
+		return false;
+	decision->filter = g_strdup(subscription->canonical);
+	g_ptr_array_add(request->planned_filters, subscription);
+	return true;
+}
+
+bool
+command_decide_add(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide_add(request, arguments, false, decision, error);
+}
+
+bool
+command_decide_block(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide_add(request, arguments, true, decision, error);
+}
+
+static bool
+add_new_filter(struct request *request, const struct options *options, bool is_block,
+    GError **error)
+{
+	const struct subscribe_filter filter = get_filter(options, is_block);
+	struct query_error problem = {0};
+	g_autofree char *what = NULL;
+	pb_auto(subscription) subscription =
+	    subscribe_add_filter(request->store, request->address, &filter,
+	        request->actor, request->now, &problem, NULL, error);
+
+	if (!subscription)
+		command_set_query_error(request, options->query, &problem, error);
+	query_error_clear(&problem);
+	if (!subscription)
+		return false;
+	request->reply.is_changed = true;
+	what = format_filter(request, subscription);
+	reply_text_add(&request->text, "ok", what);
+	return command_add_backtest(
+	    request, options->query, subscription->number, is_block, 0, error);
+}
+
+static bool
+run_add(struct request *request, const char *arguments, bool is_block, GError **error)
+{
+	struct options options = {0};
+	bool is_ok = parse_options(request, arguments, &options, error) &&
+	             add_new_filter(request, &options, is_block, error);
+
+	options_clear(&options);
+	return is_ok;
+}
+
+bool
+command_run_add(struct request *request, const char *arguments, GError **error)
+{
+	return run_add(request, arguments, false, error);
+}
+
+bool
+command_run_block(struct request *request, const char *arguments, GError **error)
+{
+	return run_add(request, arguments, true, error);
+}
+
+/* ---- del, unblock ---- */
+
+static bool
+decide_removal(struct request *request, const char *arguments, bool blocks_only,
+    struct command_decision *decision, GError **error)
+{
+	g_autoptr(GPtrArray) found = find_filters(
+	    request, request->planned_filters, arguments, blocks_only, error);
+	GString *line;
+
+	if (!found)
+		return false;
+	line = g_string_new(NULL);
+	for (unsigned i = 0; i < found->len; i++) {
+		g_autofree char *reference = format_reference(found->pdata[i]);
+
+		g_string_append_printf(line, "%s%s", i ? " " : "", reference);
+		g_ptr_array_remove(request->planned_filters, found->pdata[i]);
+	}
+	decision->arguments = g_string_free(line, FALSE);
+	return true;
+}
+
+bool
+command_decide_del(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide_removal(request, arguments, false, decision, error);
+}
+
+bool
+command_decide_unblock(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide_removal(request, arguments, true, decision, error);
+}
+
+static bool
+run_removal(
+    struct request *request, const char *arguments, bool blocks_only, GError **error)
+{
+	g_autoptr(GPtrArray) own = load_filters(request, error);
 	g_autoptr(GPtrArray) found =
-	    command_find_references(work, arguments, blocks_only, error);
+	    own ? find_filters(request, own, arguments, blocks_only, error) : NULL;
 
 	if (!found)
 		return false;
 	for (unsigned i = 0; i < found->len; i++) {
 		const struct subscription *one = found->pdata[i];
-		g_autofree char *what = format_filter(work, one);
+		g_autofree char *what = format_filter(request, one);
 
-		if (!subscribe_remove_filter(work->context->store, work->address,
-		        one->number, work->context->who, work->context->now, error))
+		if (!subscribe_remove_filter(request->store, request->address,
+		        one->number, request->actor, request->now, error))
 			return false;
-		reply_phrase(&work->answer, "ok", "removed", "what", what);
+		reply_phrase(&request->text, "ok", "removed", "what", what);
 	}
-	reply_phrase(&work->answer, "", "paste_back");
+	reply_phrase(&request->text, "", "paste_back");
 	for (unsigned i = 0; i < found->len; i++) {
 		g_autofree char *line = command_format_filter(found->pdata[i], false);
 
-		reply_text_add_command(&work->answer, line);
+		reply_text_add_command(&request->text, line);
 	}
 	return true;
 }
 
 bool
-command_run_del(struct command_work *work, const char *arguments, GError **error)
+command_run_del(struct request *request, const char *arguments, GError **error)
 {
-	return take_away(work, arguments, false, error);
+	return run_removal(request, arguments, false, error);
 }
 
 bool
-command_run_unblock(struct command_work *work, const char *arguments, GError **error)
+command_run_unblock(struct request *request, const char *arguments, GError **error)
 {
-	return take_away(work, arguments, true, error);
+	return run_removal(request, arguments, true, error);
+}
+
+/* ---- edit ---- */
+
+/* @param before  set to one of own */
+static bool
+parse_edit(struct request *request, const GPtrArray *own, const char *arguments,
+    struct subscription **before, struct options *options, GError **error)
+{
+	const char *rest = arguments;
+	g_autofree char *word = command_take_word(&rest);
+
+	*before = word ? find_filter(request, own, word, error) : NULL;
+	return *before && parse_options(request, rest, options, error) &&
+	       (*rest || command_fail(request, error, "edit_wants_query"));
+}
+
+static struct filters_change
+get_change(const struct request *request, const struct subscription *before,
+    const struct options *options)
+{
+	return (struct filters_change){
+	    .address = request->address,
+	    .number = before->number,
+	    .text = *options->query ? options->query : before->text,
+	    .name = options->name,
+	    .note = options->note,
+	    .max_papers = (int)options->max,
+	    .who = request->actor,
+	};
+}
+
+static struct subscription *
+prepare_edit(struct request *request, const struct subscription *before,
+    const struct options *options, GError **error)
+{
+	const struct filters_change change = get_change(request, before, options);
+	struct query_error problem = {0};
+	struct subscription *after = filters_prepare_edit(
+	    request->store, request->planned_filters, &change, &problem, error);
+
+	if (!after)
+		command_set_query_error(request, options->query, &problem, error);
+	query_error_clear(&problem);
+	return after;
+}
+
+bool
+command_decide_edit(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	GPtrArray *own = request->planned_filters;
+	struct options options = {0};
+	struct subscription *before, *after = NULL;
+
+	if (parse_edit(request, own, arguments, &before, &options, error))
+		after = prepare_edit(request, before, &options, error);
+	options_clear(&options);
+	if (after) {
+		g_autofree char *reference = format_reference(before);
+		g_autofree char *word = command_take_word(&arguments);
+
+		decision->arguments = g_strconcat(reference, " ", arguments, NULL);
+		decision->filter = g_strdup(after->canonical);
+		g_ptr_array_remove(own, before);
+		g_ptr_array_add(own, after);
+	}
+	return after != NULL;
 }
 
 static bool
-say_edited(struct command_work *work, const struct subscription *before,
+add_edited(struct request *request, const struct subscription *before,
     const struct subscription *after, const char *query, GError **error)
 {
 	struct backtest_difference difference;
-	g_autofree char *what = format_filter(work, after);
-	g_autofree char *old = reply_text_quote(&work->answer, before->canonical);
+	g_autofree char *what = format_filter(request, after);
+	g_autofree char *old = reply_text_quote(&request->text, before->canonical);
 	bool is_ok;
 
-	reply_text_add(&work->answer, "ok", what);
-	reply_phrase(&work->answer, "", "before", "filter", old);
-	is_ok = backtest_compare(work->context->store, before->canonical,
-	    after->canonical, BACKTEST_DAYS, work->context->now, &difference, error);
+	reply_text_add(&request->text, "ok", what);
+	reply_phrase(&request->text, "", "before", "filter", old);
+	is_ok = backtest_compare(request->store, before->canonical, after->canonical,
+	    BACKTEST_DAYS, request->now, &difference, error);
 	if (is_ok) {
 		char *count[] = {g_strdup_printf("%u", difference.before),
 		    g_strdup_printf("%u", difference.after),
 		    g_strdup_printf("%u", difference.after - difference.both),
 		    g_strdup_printf("%u", difference.before - difference.both)};
 
-		reply_phrase(&work->answer, "", "difference", "before", count[0],
+		reply_phrase(&request->text, "", "difference", "before", count[0],
 		    "after", count[1], "come", count[2], "go", count[3]);
 		for (size_t i = 0; i < G_N_ELEMENTS(count); i++)
 			g_free(count[i]);
 	}
-	return is_ok && command_say_backtest(
-	                    work, query, after->number, after->is_block, 0, error);
+	return is_ok && command_add_backtest(
+	                    request, query, after->number, after->is_block, 0, error);
 }
 
-/* The filter that is meant, as it is now, and the query that it gets. */
 static bool
-edit(struct command_work *work, const struct subscription *before,
+edit(struct request *request, const struct subscription *before,
     const struct options *options, GError **error)
 {
+	const struct filters_change change = get_change(request, before, options);
 	struct query_error problem = {0};
-	struct filters_change change = {.address = work->address,
-	    .number = before->number,
-	    .text = *options->query ? options->query : before->text,
-	    .name = options->name,
-	    .note = options->note,
-	    .max_papers = (int)options->max,
-	    .who = work->context->who};
-	pb_auto(subscription) after = filters_edit(
-	    work->context->store, &change, work->context->now, &problem, NULL, error);
+	pb_auto(subscription) after =
+	    filters_edit(request->store, &change, request->now, &problem, NULL, error);
 
 	if (!after)
-		command_note_problem(work, options->query, &problem, error);
+		command_set_query_error(request, options->query, &problem, error);
 	query_error_clear(&problem);
 	if (!after)
 		return false;
-	if (work->is_rehearsal) {
-		g_free(work->rehearsed);
-		work->rehearsed = g_strdup(after->canonical);
-		return true;
-	}
-	work->reply->is_changed = true;
-	return say_edited(work, before, after, change.text, error);
+	request->reply.is_changed = true;
+	return add_edited(request, before, after, change.text, error);
 }
 
 bool
-command_run_edit(struct command_work *work, const char *arguments, GError **error)
+command_run_edit(struct request *request, const char *arguments, GError **error)
 {
-	const char *rest = arguments;
-	g_autofree char *word = command_take_word(&rest);
-	pb_auto(subscription) before =
-	    word ? command_find_reference(work, word, error) : NULL;
+	g_autoptr(GPtrArray) own = load_filters(request, error);
 	struct options options = {0};
-	bool is_ok = before && parse_options(work, rest, &options, error);
+	struct subscription *before;
+	bool is_ok = own &&
+	             parse_edit(request, own, arguments, &before, &options, error) &&
+	             edit(request, before, &options, error);
 
-	if (is_ok && !*rest)
-		is_ok = command_fail(work, error, "edit_wants_query");
-	is_ok = is_ok && edit(work, before, &options, error);
 	options_clear(&options);
 	return is_ok;
 }
 
+/* ---- list ---- */
+
 static bool
-say_filter(struct command_work *work, const struct subscription *one, GError **error)
+add_filter(struct request *request, const struct subscription *one, GError **error)
 {
-	g_autofree char *what = format_filter(work, one);
+	g_autofree char *what = format_filter(request, one);
 	g_autofree char *papers = NULL;
 	unsigned found;
 
-	if (!backtest_count(work->context->store, one->canonical, BACKTEST_DAYS,
-	        work->context->now, &found, error))
+	if (!backtest_count(request->store, one->canonical, BACKTEST_DAYS, request->now,
+	        &found, error))
 		return false;
-	papers = reply_text_format_count(&work->answer, "papers", found);
-	reply_phrase(&work->answer, "", "list_filter", "what", what, "papers", papers);
+	papers = reply_text_format_count(&request->text, "papers", found);
+	reply_phrase(&request->text, "", "list_filter", "what", what, "papers", papers);
 	if (one->max_papers) {
 		g_autofree char *max = g_strdup_printf("%d", one->max_papers);
 
-		reply_phrase(&work->answer, "", "list_max", "max", max);
+		reply_phrase(&request->text, "", "list_max", "max", max);
 	}
 	if (one->note) {
-		g_autofree char *note = reply_text_quote(&work->answer, one->note);
+		g_autofree char *note = reply_text_quote(&request->text, one->note);
 
-		reply_phrase(&work->answer, "", "list_note", "note", note);
+		reply_phrase(&request->text, "", "list_note", "note", note);
 	}
 	return true;
 }
 
 static void
-say_settings(struct command_work *work)
+add_settings(struct request *request)
 {
-	const struct subscriber *subscriber = work->subscriber;
+	const struct subscriber *subscriber = request->subscriber;
 	g_autofree char *when = profile_format_frequency(&subscriber->schedule);
 	g_autofree char *at = g_strdup_printf("%02d:%02d",
 	    subscriber->schedule.minute / 60, subscriber->schedule.minute % 60);
@@ -383,29 +611,28 @@ say_settings(struct command_work *work)
 		g_string_append_printf(words, "%s%s %s", words->len ? ", " : "",
 		    preferences_get_name((enum preference)i),
 		    preferences_get_word(&subscriber->preferences, (enum preference)i));
-	reply_phrase(&work->answer, "", "list_settings", "when", when, "at", at, "zone",
-	    subscriber->zone, "max", max, "words", words->str);
+	reply_phrase(&request->text, "", "list_settings", "when", when, "at", at,
+	    "zone", subscriber->zone, "max", max, "words", words->str);
 }
 
 bool
-command_say_list(struct command_work *work, GError **error)
+command_add_list(struct request *request, GError **error)
 {
-	g_autoptr(GPtrArray) own = subscribers_load_subscriptions(
-	    work->context->store, work->subscriber->id, error);
+	g_autoptr(GPtrArray) own = load_filters(request, error);
 
 	if (!own)
 		return false;
-	reply_phrase(&work->answer, "ok", own->len ? "list_head" : "list_none");
+	reply_phrase(&request->text, "ok", own->len ? "list_head" : "list_none");
 	for (unsigned i = 0; i < own->len; i++)
-		if (!say_filter(work, own->pdata[i], error))
+		if (!add_filter(request, own->pdata[i], error))
 			return false;
-	say_settings(work);
+	add_settings(request);
 	return true;
 }
 
 bool
-command_run_list(struct command_work *work, const char *arguments, GError **error)
+command_run_list(struct request *request, const char *arguments, GError **error)
 {
 	(void)arguments;
-	return command_say_list(work, error);
+	return command_add_list(request, error);
 }

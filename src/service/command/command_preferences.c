@@ -1,23 +1,136 @@
 /*
- * command_preferences.c - the commands on how mail comes: set, pause, resume.
+ * command_preferences.c - commands on schedule and style: set, pause, resume.
  */
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/zone.h"
+#include "model/natural_time.h"
+#include "model/preferences.h"
 #include "service/command/command_private.h"
 #include "service/people/profile.h"
 
-/* What `set` says so far. */
-struct requested_preferences {
+/* ---- settings without `set` ---- */
+
+static bool
+is_time(const char *value)
+{
+	int minute;
+
+	/* "at 9" and "at 25:00" are times whose errors help. */
+	return natural_time_parse_minute(value, &minute) != NATURAL_TIME_HOUR_NOTHING ||
+	       g_regex_match_simple("^\\d{1,2}([:.]\\d\\d?)?$", value, 0, 0);
+}
+
+static bool
+is_days(const char *value)
+{
+	unsigned weekdays;
+
+	return schedule_parse_weekdays(value, &weekdays, NULL);
+}
+
+static bool
+is_frequency(const char *value)
+{
+	struct schedule schedule;
+
+	return profile_parse_frequency(value, &schedule, NULL);
+}
+
+static bool
+is_number(const char *value)
+{
+	return g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT, NULL, NULL);
+}
+
+/* "de"; unsupported ones are errors of `set`. */
+static bool
+is_language(const char *value)
+{
+	return strlen(value) == 2 && g_ascii_isalpha(value[0]) &&
+	       g_ascii_isalpha(value[1]);
+}
+
+/* Unknown zones are errors of `set`. */
+static bool
+is_word(const char *value)
+{
+	(void)value;
+	return true;
+}
+
+static const struct {
+	const char *key;
+	bool (*is_value)(const char *value);
+	bool is_first; /* may begin a line, as prose does not */
+} bare_keys[] = {
+    {"at", is_time, true},
+    {"days", is_days, true},
+    {"on", is_days, false},
+    {"max", is_number, true},
+    {"tz", is_word, true},
+    {"timezone", is_word, true},
+    {"language", is_language, true},
+    {"lang", is_language, true},
+    {"when", is_frequency, true},
+};
+
+static bool
+is_setting(const char *key, const char *value, bool is_first)
+{
+	struct preferences chosen = {{0}};
+	enum preference preference;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(bare_keys); i++)
+		if (g_ascii_strcasecmp(key, bare_keys[i].key) == 0)
+			return (!is_first || bare_keys[i].is_first) &&
+			       bare_keys[i].is_value(value);
+	return preferences_find(key, &preference) &&
+	       preferences_choose(&chosen, preference, value, NULL);
+}
+
+/* "weekly", "daily at 9pm"; "now" is too common in prose. */
+static bool
+is_bare_frequency(const char *word)
+{
+	return is_frequency(word) && g_ascii_strcasecmp(word, "now") != 0;
+}
+
+bool
+command_is_settings(const char *line)
+{
+	bool is_first = true;
+
+	while (*line) {
+		g_autofree char *key = command_take_word(&line);
+		g_autofree char *value = NULL;
+
+		if (!key)
+			return false;
+		if (is_bare_frequency(key)) {
+			is_first = false;
+			continue;
+		}
+		value = command_take_value(&line, key);
+		if (!value || !is_setting(key, value, is_first))
+			return false;
+		is_first = false;
+	}
+	return !is_first;
+}
+
+/* ---- set ---- */
+
+struct requested {
 	struct profile_change change;
-	char *values[PREFERENCE_COUNT + 8]; /* what it borrows */
+	char *values[PREFERENCE_COUNT + 8]; /* borrowed by change */
 	unsigned count;
 };
 
 static bool
-request_preference(struct command_work *work, const char *key, const char *value,
-    struct requested_preferences *requested, GError **error)
+set_requested(struct request *request, const char *key, const char *value,
+    struct requested *requested, GError **error)
 {
 	struct profile_change *change = &requested->change;
 	const struct {
@@ -43,31 +156,22 @@ request_preference(struct command_work *work, const char *key, const char *value
 	}
 	if (g_ascii_strcasecmp(key, "max") == 0) {
 		if (!command_parse_number(
-		        work, "max", value, BOUNDS_DIGEST_FULL_MAX, &max, error))
+		        request, "max", value, BOUNDS_DIGEST_FULL_MAX, &max, error))
 			return false;
 		change->max_full = (int)max;
 		return true;
 	}
 	{
-		g_autofree char *shown = reply_text_quote(&work->answer, key);
+		g_autofree char *shown = reply_text_quote(&request->text, key);
 
-		return command_fail(work, error, "wrong_key", "key", shown);
+		return command_fail(request, error, "wrong_key", "key", shown);
 	}
 }
 
-/* "set weekly" is "set when weekly". */
+/* KEY VALUE or KEY=VALUE; a name at the end needs no quotation marks. */
 static bool
-is_frequency(const char *word)
-{
-	struct schedule schedule;
-
-	return profile_parse_frequency(word, &schedule, NULL);
-}
-
-/* KEY VALUE, KEY=VALUE; a name may have blanks without quotation marks at the end. */
-static bool
-read_preferences(struct command_work *work, const char *arguments,
-    struct requested_preferences *requested, GError **error)
+parse_requested(struct request *request, const char *arguments,
+    struct requested *requested, GError **error)
 {
 	while (*arguments) {
 		g_autofree char *key = command_take_word(&arguments);
@@ -75,7 +179,7 @@ read_preferences(struct command_work *work, const char *arguments,
 		char *value;
 
 		if (requested->count == G_N_ELEMENTS(requested->values))
-			return command_fail(work, error, "too_many_words");
+			return command_fail(request, error, "too_many_words");
 		if (equals) {
 			*equals = '\0';
 			value = g_strdup(equals + 1);
@@ -89,31 +193,32 @@ read_preferences(struct command_work *work, const char *arguments,
 			value = command_take_value(&arguments, key);
 		}
 		if (!value)
-			return command_fail(work, error, "set_wants_value", "key", key);
+			return command_fail(
+			    request, error, "set_wants_value", "key", key);
 		requested->values[requested->count++] = value;
-		if (!request_preference(work, key, value, requested, error))
+		if (!set_requested(request, key, value, requested, error))
 			return false;
 	}
 	return true;
 }
 
-/* What is different now, a line each: "at: 07:30 -> 08:00". */
+/* "at: 07:30 -> 08:00" */
 static void
-say_change(struct command_work *work, const char *key, const char *before,
-    const char *after, bool *has_said)
+add_change(struct request *request, const char *key, const char *before,
+    const char *after, bool *is_any)
 {
-	g_autofree char *from = reply_text_quote(&work->answer, before);
-	g_autofree char *to = reply_text_quote(&work->answer, after);
+	g_autofree char *from = reply_text_quote(&request->text, before);
+	g_autofree char *to = reply_text_quote(&request->text, after);
 
 	if (strcmp(before, after) == 0)
 		return;
-	reply_phrase(&work->answer, *has_said ? "" : "ok", "set_is", "key", key,
+	reply_phrase(&request->text, *is_any ? "" : "ok", "set_is", "key", key,
 	    "before", *from ? from : "-", "after", *to ? to : "-");
-	*has_said = true;
+	*is_any = true;
 }
 
 static void
-say_changes(struct command_work *work, const struct subscriber *before,
+add_changes(struct request *request, const struct subscriber *before,
     const struct subscriber *after)
 {
 	g_autofree char *when = profile_format_frequency(&before->schedule);
@@ -124,109 +229,166 @@ say_changes(struct command_work *work, const struct subscriber *before,
 	    "%02d:%02d", after->schedule.minute / 60, after->schedule.minute % 60);
 	g_autofree char *max = g_strdup_printf("%d", before->max_full);
 	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
-	bool has_said = false;
+	bool is_any = false;
 
-	say_change(work, "when", when, when_now, &has_said);
-	say_change(work, "at", at, at_now, &has_said);
-	say_change(work, "tz", before->zone, after->zone, &has_said);
-	say_change(work, "max", max, max_now, &has_said);
+	add_change(request, "when", when, when_now, &is_any);
+	add_change(request, "at", at, at_now, &is_any);
+	add_change(request, "tz", before->zone, after->zone, &is_any);
+	add_change(request, "max", max, max_now, &is_any);
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
-		say_change(work, preferences_get_name((enum preference)i),
+		add_change(request, preferences_get_name((enum preference)i),
 		    preferences_get_word(&before->preferences, (enum preference)i),
 		    preferences_get_word(&after->preferences, (enum preference)i),
-		    &has_said);
-	say_change(work, "language", before->language, after->language, &has_said);
-	say_change(work, "name", before->name ? before->name : "",
-	    after->name ? after->name : "", &has_said);
-	if (!has_said)
-		reply_phrase(&work->answer, "ok", "set_same");
+		    &is_any);
+	add_change(request, "language", before->language, after->language, &is_any);
+	add_change(request, "name", before->name ? before->name : "",
+	    after->name ? after->name : "", &is_any);
+	if (!is_any)
+		reply_phrase(&request->text, "ok", "set_same");
 }
 
 static bool
-check_language(struct command_work *work, const char *language, GError **error)
+check_language(struct request *request, const char *language, GError **error)
 {
 	g_autofree char *known = NULL;
 
-	if (!language || !*language ||
-	    catalog_has_language(work->context->phrases, language))
+	if (!language || !*language || catalog_has_language(request->catalog, language))
 		return true;
-	known = catalog_format_languages(work->context->phrases);
-	return command_fail(work, error, "wrong_language", "known", known);
+	known = catalog_format_languages(request->catalog);
+	return command_fail(request, error, "wrong_language", "known", known);
+}
+
+/* @param requested  zeroed by the caller; requested_clear() it */
+static bool
+parse_set(struct request *request, const char *arguments, struct requested *requested,
+    GError **error)
+{
+	requested->change.who = request->actor;
+	return parse_requested(request, arguments, requested, error) &&
+	       check_language(request, requested->change.language, error);
+}
+
+static void
+requested_clear(struct requested *requested)
+{
+	for (unsigned i = 0; i < requested->count; i++)
+		g_free(requested->values[i]);
 }
 
 bool
-command_run_set(struct command_work *work, const char *arguments, GError **error)
+command_decide_set(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
 {
-	struct requested_preferences requested = {
-	    .change = {.who = work->context->who}};
-	pb_auto(subscriber) after = NULL;
+	struct requested requested = {0};
+	pb_auto(subscriber) after = subscriber_copy(request->planned);
+	bool is_ok = parse_set(request, arguments, &requested, error) &&
+	             profile_apply(after, &requested.change, error);
 
-	if (read_preferences(work, arguments, &requested, error) &&
-	    check_language(work, requested.change.language, error))
-		after = profile_set(work->context->store, work->address,
-		    &requested.change, work->context->now, error);
-	for (unsigned i = 0; i < requested.count; i++)
-		g_free(requested.values[i]);
-	if (!after)
-		return false;
-	say_changes(work, work->subscriber, after);
-	work->reply->is_changed = true;
-	return command_work_load(work, error);
+	(void)decision;
+	requested_clear(&requested);
+	if (is_ok) {
+		subscriber_free(request->planned);
+		request->planned = g_steal_pointer(&after);
+	}
+	return is_ok;
 }
 
-/* "until 2026-12-01", "14d", "for 2 weeks", or nothing. */
+bool
+command_run_set(struct request *request, const char *arguments, GError **error)
+{
+	struct requested requested = {0};
+	pb_auto(subscriber) after = NULL;
+
+	if (parse_set(request, arguments, &requested, error))
+		after = profile_set(request->store, request->address, &requested.change,
+		    request->now, error);
+	requested_clear(&requested);
+	if (!after)
+		return false;
+	add_changes(request, request->subscriber, after);
+	request->reply.is_changed = true;
+	return request_reload(request, error);
+}
+
+/* ---- pauses ---- */
+
+/* "until 2026-12-01", "14d", "for 2 weeks", or nothing */
 static const char *
 skip_until(const char *arguments)
 {
 	return arguments + (g_ascii_strncasecmp(arguments, "until ", 6) == 0 ? 6 : 0);
 }
 
-char *
-command_fix_pause(struct command_work *work, const char *arguments, GError **error)
+bool
+command_decide_pause(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
 {
 	const char *until = skip_until(arguments);
-	g_autoptr(GTimeZone) zone = zone_load_or_utc(work->subscriber->zone);
-	char day[DAY_BYTES];
 
-	if (!*until)
-		return g_strdup("");
-	if (!profile_parse_until(until, zone, work->context->now, day, error))
-		return NULL;
-	return g_strconcat("until ", day, NULL);
+	if (!profile_apply_pause(
+	        request->planned, *until ? until : NULL, request->now, error))
+		return false;
+	decision->arguments =
+	    *until ? g_strconcat("until ", request->planned->paused_until, NULL)
+	           : g_strdup("");
+	return true;
 }
 
 bool
-command_run_pause(struct command_work *work, const char *arguments, GError **error)
+command_run_pause(struct request *request, const char *arguments, GError **error)
 {
 	const char *until = skip_until(arguments);
-	pb_auto(subscriber) after = profile_pause(work->context->store, work->address,
-	    *until ? until : NULL, work->context->who, work->context->now, error);
+	pb_auto(subscriber) after = profile_pause(request->store, request->address,
+	    *until ? until : NULL, request->actor, request->now, error);
 	g_autofree char *day = NULL;
 
 	if (!after)
 		return false;
-	day = reply_text_format_day(&work->answer, after->paused_until);
-	reply_phrase(&work->answer, "ok", *day ? "paused" : "paused_open", "day", day);
-	return command_work_load(work, error);
+	day = reply_text_format_day(&request->text, after->paused_until);
+	reply_phrase(&request->text, "ok", *day ? "paused" : "paused_open", "day", day);
+	return request_reload(request, error);
+}
+
+static bool
+parse_resume(struct request *request, const char *arguments,
+    const struct subscriber *subscriber, unsigned *most, GError **error)
+{
+	g_autofree char *text = command_take_option(&arguments, "catchup");
+
+	*most = 0;
+	if (text && !command_parse_number(
+	                request, "catchup", text, BOUNDS_DIGEST_FULL_MAX, most, error))
+		return false;
+	return subscriber->state == SUBSCRIBER_PAUSED ||
+	       command_fail(request, error, "not_paused");
 }
 
 bool
-command_run_resume(struct command_work *work, const char *arguments, GError **error)
+command_decide_resume(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
 {
-	g_autofree char *text = command_take_option(&arguments, "catchup");
-	pb_auto(subscriber) after = NULL;
-	unsigned most = 0;
+	unsigned most;
 
-	if (text && !command_parse_number(
-	                work, "catchup", text, BOUNDS_DIGEST_FULL_MAX, &most, error))
+	(void)decision;
+	if (!parse_resume(request, arguments, request->planned, &most, error))
 		return false;
-	if (work->subscriber->state != SUBSCRIBER_PAUSED)
-		return command_fail(work, error, "not_paused");
-	after = profile_resume(work->context->store, work->address, (int)most,
-	    work->context->who, work->context->now, error);
+	request->planned->state = SUBSCRIBER_ACTIVE;
+	return true;
+}
+
+bool
+command_run_resume(struct request *request, const char *arguments, GError **error)
+{
+	pb_auto(subscriber) after = NULL;
+	unsigned most;
+
+	if (!parse_resume(request, arguments, request->subscriber, &most, error))
+		return false;
+	after = profile_resume(request->store, request->address, (int)most,
+	    request->actor, request->now, error);
 	if (!after)
 		return false;
-	reply_phrase(&work->answer, "ok", "resumed");
-	work->reply->is_changed = true;
-	return command_work_load(work, error);
+	reply_phrase(&request->text, "ok", "resumed");
+	request->reply.is_changed = true;
+	return request_reload(request, error);
 }

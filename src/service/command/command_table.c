@@ -1,15 +1,18 @@
 /*
- * command_table.c - every command: its names, who may give it, and what runs.
+ * command_table.c - the commands: names, authorisation, syntax and help.
  */
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/edit_distance.h"
 #include "base/token.h"
+#include "model/natural_time.h"
+#include "query/parse/lex.h"
 #include "service/command/command_private.h"
 
-#define SHORT_FORM 3  /* letters, at least */
-#define LONG_WORD  6  /* of so many letters two may be wrong */
-#define WORD_MAX   40 /* octets; no verb is longer */
+#define PREFIX_CHARS 3  /* minimum of an abbreviated verb */
+#define LONG_WORD    6  /* characters from which two typos are accepted */
+#define WORD_BYTES   40 /* no verb is longer */
 
 #define NONE    COMMAND_AUTH_NONE
 #define READ    COMMAND_AUTH_READ
@@ -17,50 +20,52 @@
 #define CONFIRM COMMAND_AUTH_CONFIRM
 
 const struct command_row command_rows[] = {
-    {"subscribe", "sub join", CONFIRM, COMMAND_ARITY_SOME, true,
-        COMMAND_CONFIRM_SUBSCRIBE, "[YOUR NAME]", command_run_subscribe, NULL},
-    {"confirm", "con accept ok", NONE, COMMAND_ARITY_SOME, true, 0, "[TOKEN]",
+    {"subscribe", "sub join", CONFIRM, COMMAND_ARITY_OPTIONAL, true,
+        COMMAND_CONFIRM_SUBSCRIBE, "[YOUR NAME]", command_run_subscribe,
+        command_decide_subscribe},
+    {"confirm", "con accept ok", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[TOKEN]",
         command_run_confirm, NULL},
-    {"unsubscribe", "unsub uns leave signoff cancel remove", NONE, COMMAND_ARITY_SOME,
-        true, 0, "[*]", command_run_unsubscribe, NULL},
-    {"undo", "", NONE, COMMAND_ARITY_WANTED, true, 0, "TOKEN", command_run_undo, NULL},
-    {"add", "", CHANGE, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_CHANGE,
-        "[name=N] [max=N] [note=\"...\"] QUERY", command_run_add, NULL},
-    {"del", "delete rm", CHANGE, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_CHANGE,
-        "FILTER...", command_run_del, command_fix_del},
-    {"edit", "change", CHANGE, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_CHANGE,
+    {"unsubscribe", "unsub uns leave signoff cancel remove", NONE,
+        COMMAND_ARITY_OPTIONAL, true, 0, "[*]", command_run_unsubscribe, NULL},
+    {"undo", "", NONE, COMMAND_ARITY_REQUIRED, true, 0, "TOKEN", command_run_undo,
+        NULL},
+    {"add", "", CHANGE, COMMAND_ARITY_REQUIRED, true, COMMAND_CONFIRM_CHANGE,
+        "[name=N] [max=N] [note=\"...\"] QUERY", command_run_add, command_decide_add},
+    {"del", "delete rm", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "FILTER...", command_run_del, command_decide_del},
+    {"edit", "change", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
         "FILTER [name=N] [max=N] [note=\"...\"] QUERY", command_run_edit,
-        command_fix_reference},
-    {"block", "", CHANGE, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_CHANGE, "QUERY",
-        command_run_block, NULL},
-    {"unblock", "", CHANGE, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_CHANGE,
-        "BLOCK...", command_run_unblock, command_fix_unblock},
+        command_decide_edit},
+    {"block", "", CHANGE, COMMAND_ARITY_REQUIRED, true, COMMAND_CONFIRM_CHANGE, "QUERY",
+        command_run_block, command_decide_block},
+    {"unblock", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "BLOCK...", command_run_unblock, command_decide_unblock},
     {"list", "which filters", READ, COMMAND_ARITY_NONE, false, 0, "", command_run_list,
         NULL},
-    {"set", "", CHANGE, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_CHANGE,
-        "KEY VALUE...", command_run_set, NULL},
-    {"pause", "hold vacation", CHANGE, COMMAND_ARITY_SOME, false,
+    {"set", "", CHANGE, COMMAND_ARITY_REQUIRED, true, COMMAND_CONFIRM_CHANGE,
+        "KEY VALUE...", command_run_set, command_decide_set},
+    {"pause", "hold vacation", CHANGE, COMMAND_ARITY_OPTIONAL, false,
         COMMAND_CONFIRM_CHANGE, "[14d | until 2026-12-01]", command_run_pause,
-        command_fix_pause},
-    {"resume", "", CHANGE, COMMAND_ARITY_SOME, false, COMMAND_CONFIRM_CHANGE,
-        "[catchup=N]", command_run_resume, NULL},
-    {"test", "try preview", READ, COMMAND_ARITY_WANTED, true, 0, "[since=30d] QUERY",
+        command_decide_pause},
+    {"resume", "", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE,
+        "[catchup=N]", command_run_resume, command_decide_resume},
+    {"test", "try preview", READ, COMMAND_ARITY_REQUIRED, true, 0, "[since=30d] QUERY",
         command_run_test, NULL},
-    {"search", "find", READ, COMMAND_ARITY_WANTED, true, 0, "[since=90d] [max=N] QUERY",
-        command_run_search, NULL},
-    {"why", "", READ, COMMAND_ARITY_WANTED, false, 0, "PAPER", command_run_why, NULL},
+    {"search", "find", READ, COMMAND_ARITY_REQUIRED, true, 0,
+        "[since=90d] [max=N] QUERY", command_run_search, NULL},
+    {"why", "", READ, COMMAND_ARITY_REQUIRED, false, 0, "PAPER", command_run_why, NULL},
     {"status", "", READ, COMMAND_ARITY_NONE, false, 0, "", command_run_status, NULL},
-    {"last", "get", READ, COMMAND_ARITY_SOME, false, 0, "[DATE]", command_run_last,
+    {"last", "get", READ, COMMAND_ARITY_OPTIONAL, false, 0, "[DATE]", command_run_last,
         NULL},
-    {"address", "", CONFIRM, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_ADDRESS,
-        "NEW@HOST", command_run_address, NULL},
-    {"export", "", CONFIRM, COMMAND_ARITY_SOME, false, COMMAND_CONFIRM_EXPORT,
-        "[json | text]", command_run_export, NULL},
-    {"forget", "", CONFIRM, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_FORGET, "me",
-        command_run_forget, NULL},
+    {"address", "", CONFIRM, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_ADDRESS,
+        "NEW@HOST", command_run_address, command_decide_address},
+    {"export", "", CONFIRM, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_EXPORT,
+        "[json | text]", command_run_export, command_decide_export},
+    {"forget", "", CONFIRM, COMMAND_ARITY_REQUIRED, true, COMMAND_CONFIRM_ERASE, "me",
+        command_run_forget, command_decide_forget},
     {"sources", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_sources, NULL},
     {"info", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_info, NULL},
-    {"help", "", NONE, COMMAND_ARITY_SOME, true, 0, "[COMMAND]", command_run_help,
+    {"help", "", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[COMMAND]", command_run_help,
         NULL},
     {0},
 };
@@ -71,7 +76,7 @@ command_table_split(const char *line, const char **arguments)
 	const char *end = strchr(line, ' ');
 	char *word = end ? g_strndup(line, (size_t)(end - line)) : g_strdup(line);
 
-	/* "unsubscribe." and "Help!" alone, "list:" and what follows */
+	/* "unsubscribe.", "Help!", "list: ..." */
 	for (size_t size = strlen(word); size > 0 && strchr(".!,:;", word[size - 1]);)
 		word[--size] = '\0';
 	*arguments = end ? end + 1 : line + strlen(line);
@@ -96,9 +101,9 @@ command_table_find(const char *text)
 	for (const struct command_row *row = command_rows; row->verb; row++)
 		if (strcmp(word, row->verb) == 0 || has_alias(row, word))
 			return row;
-	/* Of a verb itself only: "Can you ..." is no `cancel`. */
+	/* Aliases are not abbreviated: "Can you ..." is not `cancel`. */
 	for (const struct command_row *row = command_rows; row->verb; row++) {
-		if (strlen(word) >= SHORT_FORM && g_str_has_prefix(row->verb, word)) {
+		if (strlen(word) >= PREFIX_CHARS && g_str_has_prefix(row->verb, word)) {
 			found = row;
 			count++;
 		}
@@ -107,72 +112,241 @@ command_table_find(const char *text)
 }
 
 const struct command_row *
-command_table_read(const char *line, const char **arguments)
+command_table_parse(const char *line, const char **arguments)
 {
 	g_autofree char *word = command_table_split(line, arguments);
 	const struct command_row *row = command_table_find(word);
 
-	if (row || !command_setting_judge(line))
+	if (row || !command_is_settings(line))
 		return row;
 	*arguments = line;
 	return command_table_find("set");
 }
 
-/* A slip is rarely in the first letter; two that changed places are. */
+/* The first letter is rarely wrong, unless it is swapped with the second. */
 static bool
-is_near(const char *word, const char *name)
+is_close(const char *word, const char *name)
 {
 	size_t size = strlen(word);
 	bool begins = word[0] == name[0] || (word[0] == name[1] && word[1] == name[0]);
 
-	return begins && strlen(name) > SHORT_FORM &&
+	return begins && strlen(name) > PREFIX_CHARS &&
 	       edit_distance_count_slips(word, size, name, strlen(name)) <=
 	           (size >= LONG_WORD ? 2 : 1);
 }
 
 const struct command_row *
-command_table_find_near(const char *text)
+command_table_find_closest(const char *text)
 {
 	g_autofree char *word = g_ascii_strdown(text, -1);
 
-	if (strlen(word) <= SHORT_FORM || strlen(word) > WORD_MAX)
+	if (strlen(word) <= PREFIX_CHARS || strlen(word) > WORD_BYTES)
 		return NULL;
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		g_auto(GStrv) aliases = g_strsplit(row->aliases, " ", -1);
 
-		if (is_near(word, row->verb))
+		if (is_close(word, row->verb))
 			return row;
 		for (char **alias = aliases; *alias; alias++)
-			if (is_near(word, *alias))
+			if (is_close(word, *alias))
 				return row;
 	}
 	return NULL;
 }
 
-/* Other words for it are said in answers to anything, so they need a token. */
+/* Its aliases are common in any reply, and need a token. */
 static bool
-is_to_confirm(const char *word, const char *arguments)
+is_confirming(const char *word, const char *arguments)
 {
 	return g_ascii_strncasecmp(word, "conf", 4) == 0 ||
 	       (strlen(arguments) == TOKEN_RANDOM_LENGTH && !strchr(arguments, ' '));
 }
 
 enum command_kind
-command_table_judge(const char *line)
+command_table_classify(const char *line)
 {
 	const char *arguments;
 	g_autofree char *word = command_table_split(line, &arguments);
 	const struct command_row *row = command_table_find(word);
 
-	/* "Ok, thanks" agrees to nothing that waits. */
-	if (row && row->run == command_run_confirm && !is_to_confirm(word, arguments))
+	/* "Ok, thanks" confirms nothing. */
+	if (row && row->run == command_run_confirm && !is_confirming(word, arguments))
 		return COMMAND_KIND_NONE;
-	if (row || command_setting_judge(line))
+	if (row || command_is_settings(line))
 		return COMMAND_KIND_VERB;
-	row = command_table_find_near(word);
-	/* "Lost: one cat" is no `list`. */
+	row = command_table_find_closest(word);
+	/* "Lost: one cat" is not `list`. */
 	if (!row || (row->arity == COMMAND_ARITY_NONE && *arguments) ||
-	    (row->arity == COMMAND_ARITY_WANTED && !*arguments))
+	    (row->arity == COMMAND_ARITY_REQUIRED && !*arguments))
 		return COMMAND_KIND_NONE;
 	return COMMAND_KIND_NEAR;
+}
+
+/* ---- arguments ---- */
+
+char *
+command_take_word(const char **arguments)
+{
+	const char *at = *arguments;
+	const char *start, *end;
+	bool is_quoted;
+
+	while (*at == ' ')
+		at++;
+	if (!*at)
+		return NULL;
+	is_quoted = lex_is_quote(g_utf8_get_char(at));
+	start = is_quoted ? g_utf8_next_char(at) : at;
+	for (end = start; *end; end = g_utf8_next_char(end))
+		if (is_quoted ? lex_is_quote(g_utf8_get_char(end)) : *end == ' ')
+			break;
+	*arguments = is_quoted && *end ? g_utf8_next_char(end) : end;
+	while (**arguments == ' ')
+		++*arguments;
+	return g_strndup(start, (gsize)(end - start));
+}
+
+char *
+command_take_value(const char **arguments, const char *key)
+{
+	g_autofree char *value = command_take_word(arguments);
+	const char *rest = *arguments;
+	g_autofree char *word = NULL;
+
+	if (!value || g_ascii_strcasecmp(key, "at") != 0)
+		return g_steal_pointer(&value);
+	word = command_take_word(&rest);
+	if (!word || !natural_time_is_of_hour(word))
+		return g_steal_pointer(&value);
+	*arguments = rest;
+	return g_strconcat(value, " ", word, NULL);
+}
+
+char *
+command_take_option(const char **arguments, const char *key)
+{
+	const char *at = *arguments;
+	size_t size = strlen(key);
+	char *value;
+
+	if (g_ascii_strncasecmp(at, key, size) != 0 || at[size] != '=')
+		return NULL;
+	at += size + 1;
+	/* "max= diffusion": an empty value */
+	if (*at == ' ' || !*at) {
+		while (*at == ' ')
+			at++;
+		*arguments = at;
+		return g_strdup("");
+	}
+	value = command_take_word(&at);
+	*arguments = at;
+	return value;
+}
+
+bool
+command_parse_number(struct request *request, const char *key, const char *text,
+    unsigned most, unsigned *number, GError **error)
+{
+	guint64 parsed;
+	g_autofree char *limit = g_strdup_printf("%u", most);
+
+	if (!g_ascii_string_to_unsigned(text, 10, 1, most, &parsed, NULL))
+		return command_fail(
+		    request, error, "wrong_number", "key", key, "most", limit);
+	*number = (unsigned)parsed;
+	return true;
+}
+
+bool
+command_parse_days(
+    struct request *request, const char *text, unsigned *days, GError **error)
+{
+	size_t size = strlen(text);
+	g_autofree char *digits = size > 0 && g_ascii_tolower(text[size - 1]) == 'd'
+	                              ? g_strndup(text, size - 1)
+	                              : g_strdup(text);
+	g_autofree char *most = g_strdup_printf("%d", BOUNDS_BACKTEST_DAYS);
+	guint64 parsed;
+
+	if (!g_ascii_string_to_unsigned(
+	        digits, 10, 1, BOUNDS_BACKTEST_DAYS, &parsed, NULL))
+		return command_fail(request, error, "wrong_days", "most", most);
+	*days = (unsigned)parsed;
+	return true;
+}
+
+/* ---- help ---- */
+
+static char *
+format_usage(const struct command_row *row)
+{
+	return g_strdup_printf(
+	    "%s%s%s", row->verb, *row->arguments ? " " : "", row->arguments);
+}
+
+static void
+add_command_help(struct request *request, const struct command_row *row)
+{
+	g_autofree char *usage = format_usage(row);
+	g_autofree char *help = g_strconcat("help.", row->verb, NULL);
+	g_autofree char *example = g_strconcat("example.", row->verb, NULL);
+
+	reply_text_add_block(&request->text, usage);
+	reply_phrase(&request->text, "", help, "most", MSG_INT(BOUNDS_FILTERS_PERSON));
+	if (*row->aliases) {
+		g_auto(GStrv) words = g_strsplit(row->aliases, " ", -1);
+		g_autofree char *aliases = g_strjoinv(", ", words);
+
+		reply_phrase(&request->text, "", "help_aliases", "aliases", aliases);
+	}
+	if (catalog_has(request->catalog, example)) {
+		g_autofree char *line = reply_text_format(&request->text, example);
+
+		reply_phrase(&request->text, "", "example", "line", line);
+	}
+}
+
+static void
+add_all_help(struct request *request)
+{
+	reply_text_add_paragraph(
+	    &request->text, "help_head", "address", request->commands_address);
+	reply_text_add_blank(&request->text);
+	for (const struct command_row *row = command_rows; row->verb; row++) {
+		g_autofree char *usage = format_usage(row);
+		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
+
+		reply_text_add_block(&request->text, usage);
+		reply_phrase(&request->text, "", brief);
+	}
+	reply_text_add_blank(&request->text);
+	reply_text_add_paragraph(&request->text, "help_tail");
+}
+
+bool
+command_run_help(struct request *request, const char *arguments, GError **error)
+{
+	g_autofree char *word = command_take_word(&arguments);
+	const struct command_row *row = word ? command_table_find(word) : NULL;
+
+	if (word && !row)
+		row = command_table_find_closest(word);
+	/* "Help me, please" */
+	if (row)
+		add_command_help(request, row);
+	else
+		add_all_help(request);
+	(void)error;
+	return true;
+}
+
+bool
+command_run_info(struct request *request, const char *arguments, GError **error)
+{
+	(void)arguments;
+	(void)error;
+	reply_phrase(&request->text, "ok", "info", "name",
+	    request->settings->mail_from_name, "owner", request->settings->mail_owner);
+	return true;
 }

@@ -130,7 +130,7 @@ reply_text_add(struct reply_text *answer, const char *margin, const char *text)
 }
 
 void
-reply_text_add_plain(struct reply_text *answer, const char *text)
+reply_text_add_block(struct reply_text *answer, const char *text)
 {
 	append_wrapped(answer, "", "", text);
 }

@@ -64,12 +64,12 @@ void reply_text_add(struct reply_text *answer, const char *margin, const char *t
 	} while (0)
 
 /** A paragraph from the left edge, as it stands but wrapped. */
-void reply_text_add_plain(struct reply_text *answer, const char *text);
+void reply_text_add_block(struct reply_text *answer, const char *text);
 
-#define reply_text_say_plain(answer, ...)                                        \
+#define reply_text_add_paragraph(answer, ...)                                    \
 	do {                                                                     \
 		g_autofree char *said_ = reply_text_format(answer, __VA_ARGS__); \
-		reply_text_add_plain(answer, said_);                             \
+		reply_text_add_block(answer, said_);                             \
 	} while (0)
 
 /** Lines that can be pasted back: long ones go on in lines that start with blanks. */

@@ -390,7 +390,7 @@ is_blank(const char *text)
 	return text[strspn(text, " ")] == '\0';
 }
 
-static enum request
+static enum request_kind
 match_language(const struct language *language, const char *folded)
 {
 	g_autoptr(GString) line = g_string_new(folded);
@@ -406,11 +406,11 @@ match_language(const struct language *language, const char *folded)
 	return comes ? REQUEST_SUBSCRIBE : REQUEST_FILLER;
 }
 
-enum request
+enum request_kind
 request_match(const char *line)
 {
 	g_autofree char *folded = fold(line);
-	enum request best = REQUEST_NONE;
+	enum request_kind best = REQUEST_NONE;
 
 	if (is_blank(folded))
 		return REQUEST_FILLER;

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum request {
+enum request_kind {
 	REQUEST_NONE,          /* something else */
 	REQUEST_LEAVE_UNCLEAR, /* something about leaving: it is asked what is meant */
 	REQUEST_FILLER, /* only words such as a greeting has: look at the next line */
@@ -22,7 +22,7 @@ enum request {
  *
  * @param line  valid UTF-8
  */
-enum request request_match(const char *line);
+enum request_kind request_match(const char *line);
 
 /** Whether a line closes a message: thanks, regards. */
 bool request_is_closing(const char *line);

@@ -242,14 +242,14 @@ static const struct {
 } reasons[] = {
     {has_null_sender, "null-sender"},
     {is_report, "report"},
-    {is_our_own, "our-own"},
+    {is_our_own, "own-mail"},
     {is_loop, "loop"},
     {is_automatic, "automatic"},
     {is_bulk, "bulk"},
     {is_of_list, "list"},
-    {forbids_reply, "suppressed-answers"},
+    {forbids_reply, "auto-response-suppress"},
     {is_from_robot, "robot"},
-    {has_several_from, "several-from"},
+    {has_several_from, "multiple-from"},
     {has_no_from, "no-from"},
 };
 
@@ -494,11 +494,11 @@ autoreply_check(const struct autoreply_settings *settings, const struct inmail *
 
 	find_targets(&look, judgement);
 	take_from(mail, judgement);
-	for (size_t i = 0; i < G_N_ELEMENTS(reasons) && !judgement->coverage; i++)
+	for (size_t i = 0; i < G_N_ELEMENTS(reasons) && !judgement->reason; i++)
 		if (reasons[i].applies(&look))
-			judgement->coverage = reasons[i].why;
-	if (!judgement->coverage && !judgement->address)
-		judgement->coverage = "no-from";
+			judgement->reason = reasons[i].why;
+	if (!judgement->reason && !judgement->address)
+		judgement->reason = "no-from";
 	judgement->is_vouched = is_vouched(&look, judgement->domain);
 }
 

@@ -42,7 +42,7 @@ struct autoreply_verdict {
 
 	/* A word of ours that says why this letter is not to be answered, whatever is
 	 * asked; NULL: it may be.  Static. */
-	const char *coverage;
+	const char *reason;
 
 	/* Who says to have written it; all NULL when that cannot be told. */
 	char *address; /* an addr-spec */

@@ -1,5 +1,5 @@
 /*
- * handler.c - everything between a letter and its one answer.
+ * handler.c - process an inbound message, with one reply at most.
  */
 #include "service/inbound/handler.h"
 
@@ -7,325 +7,272 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "message/address.h"
+#include "service/command/command.h"
+#include "service/delivery/mail_token.h"
+#include "service/inbound/autoreply_policy.h"
+#include "service/inbound/handler_private.h"
 #include "service/inbound/probe_mail.h"
-#include "service/inbound/request.h"
-#include "service/log/event.h"
+#include "service/inbound/rate_limit.h"
 #include "service/people/subscribe.h"
-#include "store/subscriber/subscribers.h"
 
 #define CONFIRMING                                                 \
 	(1U << CONFIRMATION_CONFIRM | 1U << CONFIRMATION_ADDRESS | \
 	    1U << CONFIRMATION_FORGET)
 
-void
-requester_clear(struct requester *requester)
+static struct mail_token
+get_mail_token(const struct request *request)
 {
-	g_clear_pointer(&requester->address, g_free);
-	g_clear_pointer(&requester->key, g_free);
-	g_clear_pointer(&requester->subscriber, subscriber_free);
+	return (struct mail_token){request->store, request->key, request->now};
 }
 
-/* Who has left or has not confirmed is a stranger. */
+/* ---- commands ---- */
+
 static bool
-is_here(const struct subscriber *subscriber)
-{
-	switch (subscriber->state) {
-	case SUBSCRIBER_ACTIVE:
-	case SUBSCRIBER_PAUSED:
-	case SUBSCRIBER_SUSPENDED:
-		return true;
-	case SUBSCRIBER_PENDING:
-	case SUBSCRIBER_GONE:
-		break;
-	}
-	return false;
-}
-
-bool
-request_find_requester(
-    struct request *work, const char *text, struct requester *requester, GError **error)
-{
-	struct address address = {0};
-	struct subscriber *subscriber;
-
-	if (!address_parse(text, &address, error))
-		return false;
-	requester->address = g_strdup(address.text);
-	requester->key = address_format_key(&address);
-	address_clear(&address);
-	if (!subscribers_find(work->store, requester->key, &subscriber, error))
-		return false;
-	if (subscriber && is_here(subscriber)) {
-		requester->subscriber = subscriber;
-		/* As it was given once, not as this letter spells it. */
-		g_free(requester->address);
-		requester->address = g_strdup(subscriber->address);
-	} else {
-		subscriber_free(subscriber);
-	}
-	return true;
-}
-
-struct command_user
-requester_get_user(const struct requester *requester)
-{
-	return (struct command_user){
-	    .address = requester->address,
-	    .name = requester->name,
-	    .subscriber_id = requester->subscriber ? requester->subscriber->id : 0,
-	    .is_proven = requester->is_proven && requester->subscriber,
-	    .digest_id = requester->digest_id,
-	    .verb = requester->verb,
-	};
-}
-
-void
-request_drop(struct request *work, enum handler_outcome outcome, const char *why)
-{
-	work->report->outcome = outcome;
-	work->report->why = why;
-	event_log(EVENT_REPLY_SUPPRESSED, EVENT_INT("letter", work->envelope->id),
-	    EVENT_WORD("why", why));
-}
-
-/* Nobody there is ever answered. */
-static bool
-is_suppressed(struct request *work, const char *key, bool *is, GError **error)
+is_suppressed(struct request *request, const char *key, bool *is, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
 	*is = false;
-	if (subscribe_check_suppression(work->store, work->options->key, key, &problem))
+	if (subscribe_check_suppression(request->store, request->key, key, &problem))
 		return true;
 	*is = g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT);
 	return *is || pb_error_forward(error, &problem);
 }
 
-/* "no" above the line, or a program's subject, counts here as well. */
+/* A token in a command confirms, unless the message is a refusal or automatic. */
 static bool
-redeem_line(struct request *work, const struct confirmation *ticket, const char *token,
-    GError **error)
+apply_typed(struct request *request, const struct confirmation *confirmation,
+    const char *token, GError **error)
 {
-	if (ticket->purpose != CONFIRMATION_UNDO)
-		switch (handler_judge_consent(work, ticket, token)) {
+	if (confirmation->purpose != CONFIRMATION_UNDO)
+		switch (handler_match_consent(request, confirmation, token)) {
 		case CONSENT_NO:
 		case CONSENT_AUTOMATIC:
-			return request_authorize(work, ticket, token, error);
+			return handler_process_confirmation(
+			    request, confirmation, token, error);
 		case CONSENT_YES:
 		case CONSENT_UNCLEAR:
 			break;
 		}
-	return request_confirm(work, ticket, error);
+	return handler_apply_confirmation(request, confirmation, error);
 }
 
-/* A token in the text is as good as one in an address. */
+/* Apply the first valid token among those in `confirm TOKEN` and `undo TOKEN`. */
 static bool
-redeem_typed(struct request *work, const struct command_reply *reply, bool *is_done,
-    GError **error)
+apply_typed_tokens(struct request *request, bool *is_done, GError **error)
 {
+	g_autofree char *confirm = g_strdup(request->reply.confirm_token);
+	g_autofree char *undo = g_strdup(request->reply.undo_token);
 	const struct {
 		const char *token;
 		unsigned purposes;
-	} typed[] = {{reply->confirm_token, CONFIRMING},
-	    {reply->undo_token, 1U << CONFIRMATION_UNDO}};
+	} typed[] = {{confirm, CONFIRMING}, {undo, 1U << CONFIRMATION_UNDO}};
 
 	*is_done = false;
 	for (size_t i = 0; i < G_N_ELEMENTS(typed); i++) {
-		pb_auto(confirmation) ticket = NULL;
+		pb_auto(confirmation) confirmation = NULL;
 
 		if (!typed[i].token || !*typed[i].token)
 			continue;
-		if (!request_find_confirmation(
-		        work, typed[i].token, typed[i].purposes, &ticket, error))
+		if (!handler_find_confirmation(request, typed[i].token,
+		        typed[i].purposes, &confirmation, error))
 			return false;
-		if (!ticket)
+		if (!confirmation)
 			continue;
 		*is_done = true;
-		return redeem_line(work, ticket, typed[i].token, error);
+		return apply_typed(request, confirmation, typed[i].token, error);
 	}
 	return true;
 }
 
-/* Of a message that is too large the body is not known. */
+/* The body of a message that is too large was not received. */
 static bool
-run_or_refuse(struct request *work, const struct command_user *user,
-    struct command_reply *reply, GError **error)
+run_or_refuse(struct request *request, GError **error)
 {
-	if (work->envelope->full_size && !user->verb)
-		return command_say(&work->context, user, "too_large",
-		    G_STRINGIFY(BOUNDS_MAIL_MB), reply, error);
-	return command_run(&work->context, user, work->mail, reply, error);
+	if (request->envelope->full_size && !request->verb)
+		return command_reply_with(
+		    request, "too_large", G_STRINGIFY(BOUNDS_MAIL_MB), error);
+	return command_run(request, error);
 }
 
 static bool
-run_commands(struct request *work, const struct requester *requester, GError **error)
+run_commands(struct request *request, GError **error)
 {
-	struct command_user user = requester_get_user(requester);
-	struct command_reply reply = {0};
-	bool is_ok, is_redeemed = false;
+	bool is_done = false;
 
-	is_ok = run_or_refuse(work, &user, &reply, error) &&
-	        redeem_typed(work, &reply, &is_redeemed, error);
-	if (is_ok && reply.is_changed)
-		work->report->is_changed = true;
-	if (is_ok && !is_redeemed)
-		is_ok = request_reply(work, requester, &reply, error);
-	command_reply_clear(&reply);
-	return is_ok;
+	if (!run_or_refuse(request, error))
+		return false;
+	request->report->is_changed |= request->reply.is_changed;
+	return apply_typed_tokens(request, &is_done, error) &&
+	       (is_done || handler_reply(request, error));
 }
 
-/* A plain yes to one of our messages accepts the suggestion in it. */
+/* A plain "yes" accepts the suggestion in the message it replies to. */
 static bool
-redeem_yes(struct request *work, const struct requester *requester, bool *is_done,
-    GError **error)
+accept_suggestion(struct request *request, bool *is_done, GError **error)
 {
-	pb_auto(confirmation) ticket = NULL;
+	pb_auto(confirmation) confirmation = NULL;
 
 	*is_done = false;
-	if (!confirmations_find_pending(work->store, CONFIRMATION_CONFIRM,
-	        requester->key, work->options->now, &ticket, error))
+	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
+	        request->address_key, request->now, &confirmation, error))
 		return false;
-	if (!ticket || handler_judge_consent(work, ticket, "") != CONSENT_YES)
+	if (!confirmation ||
+	    handler_match_consent(request, confirmation, "") != CONSENT_YES)
 		return true;
 	*is_done = true;
-	return request_confirm(work, ticket, error);
+	return handler_apply_confirmation(request, confirmation, error);
 }
 
-/* As whoever the From says; proven when our mail server vouches, or by a token. */
+/*
+ * Process as from the address in From, which the MTA's DMARC result or a token proves.
+ *
+ * @param key  address key that the token belongs to, or NULL
+ */
 static bool
-serve_sender(struct request *work, const char *verb, const char *key, int64_t digest_id,
-    GError **error)
+process_sender(struct request *request, const struct autoreply_verdict *verdict,
+    const char *key, GError **error)
 {
-	__attribute__((cleanup(requester_clear))) struct requester requester = {0};
 	bool is_away, is_done;
 
-	if (!is_suppressed(work, work->autoreply.key, &is_away, error))
+	if (!is_suppressed(request, verdict->key, &is_away, error))
 		return false;
 	if (is_away) {
-		request_drop(work, HANDLER_IGNORED, "suppressed");
+		handler_drop(request, HANDLER_IGNORED, "suppressed");
 		return true;
 	}
-	if (!request_find_requester(work, work->autoreply.address, &requester, error))
+	if (!request_set_requester(request, verdict->address, error))
 		return false;
-	requester.has_token = key && strcmp(key, requester.key) == 0;
-	requester.is_proven = requester.has_token || work->autoreply.is_vouched;
-	requester.digest_id = requester.has_token ? digest_id : 0;
-	requester.name = work->autoreply.name;
-	requester.verb = verb;
-	if (requester.has_token && !verb) {
-		if (!redeem_yes(work, &requester, &is_done, error))
+	request->name = verdict->name;
+	request->has_token = key && strcmp(key, request->address_key) == 0;
+	request->is_proven = request->has_token || verdict->is_vouched;
+	if (!request->has_token)
+		request->digest_id = 0;
+	if (request->has_token && !request->verb) {
+		if (!accept_suggestion(request, &is_done, error))
 			return false;
 		if (is_done)
 			return true;
 	}
-	return run_commands(work, &requester, error);
+	return run_commands(request, error);
 }
 
 static bool
-serve_reply(struct request *work, GError **error)
+process_verb(struct request *request, const struct autoreply_verdict *verdict,
+    const char *verb, GError **error)
 {
+	request->verb = verb;
+	return process_sender(request, verdict, NULL, error);
+}
+
+/* ---- addresses with a token ---- */
+
+static bool
+process_reply(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error)
+{
+	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
-	int64_t digest_id;
 
-	if (!mail_token_find_reply(&work->mail_token, work->autoreply.token,
-	        &subscriber, &digest_id, error))
-		return false;
-	return serve_sender(
-	    work, NULL, subscriber ? subscriber->address_key : NULL, digest_id, error);
+	return mail_token_find_reply(&mail_token, verdict->token, &subscriber,
+	           &request->digest_id, error) &&
+	       process_sender(request, verdict,
+	           subscriber ? subscriber->address_key : NULL, error);
 }
 
 static bool
-serve_confirmation(struct request *work, GError **error)
+process_confirm(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
-	pb_auto(confirmation) ticket = NULL;
+	pb_auto(confirmation) confirmation = NULL;
 
-	if (!request_find_confirmation(
-	        work, work->autoreply.token, CONFIRMING, &ticket, error))
+	if (!handler_find_confirmation(
+	        request, verdict->token, CONFIRMING, &confirmation, error))
 		return false;
-	if (ticket)
-		return request_authorize(work, ticket, work->autoreply.token, error);
-	switch (handler_judge_consent(work, NULL, work->autoreply.token)) {
+	if (confirmation)
+		return handler_process_confirmation(
+		    request, confirmation, verdict->token, error);
+	switch (handler_match_consent(request, NULL, verdict->token)) {
 	case CONSENT_NO:
 	case CONSENT_AUTOMATIC:
-		request_drop(work, HANDLER_IGNORED, "declined");
+		handler_drop(request, HANDLER_IGNORED, "declined");
 		return true;
 	case CONSENT_YES:
 	case CONSENT_UNCLEAR:
 		break;
 	}
-	/* The commands have words for a token that is not good. */
-	return serve_sender(work, "confirm", NULL, 0, error);
+	/* `confirm` replies that the token is invalid. */
+	return process_verb(request, verdict, "confirm", error);
 }
 
-/* Unsubscribe, and say nothing. */
 static bool
-leave_silently(struct request *work, const struct requester *requester, GError **error)
+unsubscribe_without_reply(struct request *request, const char *reason, GError **error)
 {
-	struct command_user user = requester_get_user(requester);
-	struct command_reply reply = {0};
-	bool is_ok = command_run(&work->context, &user, work->mail, &reply, error);
-
-	if (is_ok && reply.undo)
-		is_ok = request_save_undo(work, requester, &reply, error);
-	if (is_ok) {
-		work->report->is_changed |= reply.is_changed;
-		request_drop(work, HANDLER_LEFT, work->autoreply.coverage);
-	}
-	command_reply_clear(&reply);
-	return is_ok;
+	if (!command_run(request, error) ||
+	    (request->reply.undo && !handler_save_undo(request, error)))
+		return false;
+	request->report->is_changed |= request->reply.is_changed;
+	handler_drop(request, HANDLER_UNSUBSCRIBED, reason);
+	return true;
 }
 
-/* Nothing to do; but a program may have done it before, without a reply. */
+/* A program may have unsubscribed the address before, without a reply: offer an undo.
+ */
 static bool
-serve_left(struct request *work, struct requester *requester, GError **error)
+process_removed(struct request *request, GError **error)
 {
 	pb_auto(confirmation) undo = NULL;
 
-	if (!confirmations_find_pending(work->store, CONFIRMATION_UNDO, requester->key,
-	        work->options->now, &undo, error))
+	if (!confirmations_find_pending(request->store, CONFIRMATION_UNDO,
+	        request->address_key, request->now, &undo, error))
 		return false;
-	requester->has_left = true;
-	requester->undo = undo;
-	return undo ? request_offer_undo(work, requester, error)
-	            : run_commands(work, requester, error);
+	request->is_removed = true;
+	request->undo = undo;
+	if (!undo)
+		return run_commands(request, error);
+	if (!command_reply_with(request, "left_before", NULL, error))
+		return false;
+	/* A second token, since only the hash of the first is stored. */
+	request->reply.undo = g_strdup(undo->action);
+	return handler_reply(request, error);
 }
 
 /*
- * A robot may write it, and whoever the digest was passed on to: it can do no more than
- * this, which its reader can undo.
+ * Unsubscribe by the token alone (RFC 8058): the message may be automatic, or from
+ * somebody to whom a digest was forwarded.  It can be undone.
  */
 static bool
-serve_leaving(struct request *work, bool *is_done, GError **error)
+process_leave(struct request *request, const struct autoreply_verdict *verdict,
+    bool *is_done, GError **error)
 {
-	__attribute__((cleanup(requester_clear))) struct requester requester = {0};
+	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
 	bool is_away;
 
 	*is_done = false;
 	if (!mail_token_find_unsubscribe(
-	        &work->mail_token, work->autoreply.token, &subscriber, error))
+	        &mail_token, verdict->token, &subscriber, error))
 		return false;
 	if (!subscriber)
 		return true;
 	*is_done = true;
-	if (!request_find_requester(work, subscriber->address, &requester, error) ||
-	    !is_suppressed(work, requester.key, &is_away, error))
+	if (!request_set_requester(request, subscriber->address, error) ||
+	    !is_suppressed(request, request->address_key, &is_away, error))
 		return false;
-	requester.is_proven = requester.has_token = true;
-	requester.verb = "unsubscribe";
-	if (is_away || (work->autoreply.coverage && !requester.subscriber)) {
-		request_drop(work, HANDLER_IGNORED,
-		    is_away ? "suppressed" : work->autoreply.coverage);
+	request->is_proven = request->has_token = true;
+	request->verb = "unsubscribe";
+	if (is_away || (verdict->reason && !request->subscriber)) {
+		handler_drop(
+		    request, HANDLER_IGNORED, is_away ? "suppressed" : verdict->reason);
 		return true;
 	}
-	if (work->autoreply.coverage)
-		return leave_silently(work, &requester, error);
-	return requester.subscriber ? run_commands(work, &requester, error)
-	                            : serve_left(work, &requester, error);
+	if (verdict->reason)
+		return unsubscribe_without_reply(request, verdict->reason, error);
+	return request->subscriber ? run_commands(request, error)
+	                           : process_removed(request, error);
 }
 
-/* Whether a report says that delivery failed for good, rather than is late. */
+/* Whether a DSN reports a permanent failure (RFC 3464 section 2.3.3). */
 static bool
 is_failure(const struct inmail *mail)
 {
@@ -339,56 +286,70 @@ is_failure(const struct inmail *mail)
 	return false;
 }
 
-/* What came back is never answered; a confirmation that did waits for nobody. */
+/* Bounces get no reply; a confirmation request that bounced is cancelled. */
 static bool
-take_bounce(struct request *work, GError **error)
+process_bounce(struct request *request, const char *token, GError **error)
 {
-	struct handler_report *report = work->report;
+	struct mail_token mail_token = get_mail_token(request);
+	struct handler_report *report = request->report;
 
-	if (!mail_token_find_bounce(&work->mail_token, work->autoreply.token,
-	        &report->digest_id, &report->ticket_id, error))
+	if (!mail_token_find_bounce(&mail_token, token, &report->digest_id,
+	        &report->confirmation_id, error))
 		return false;
-	report->outcome = HANDLER_CAME_BACK;
-	return !report->ticket_id || !is_failure(work->mail) ||
-	       confirmations_delete(work->store, report->ticket_id, error);
+	report->outcome = HANDLER_BOUNCED;
+	return !report->confirmation_id || !is_failure(request->mail) ||
+	       confirmations_delete(request->store, report->confirmation_id, error);
 }
 
-static bool
-pass_on(struct request *work, GError **error)
+static void
+process_probe(struct request *request, const char *token)
 {
-	const char *owner = work->options->settings->mail_owner;
-	g_autofree char *subject = g_strdup_printf("For you: %s", work->mail->subject);
+	g_autofree char *found = probe_mail_format(
+	    request->mail, token, request->settings->commands_authserv_id);
+
+	request->report->outcome = HANDLER_PROBED;
+	g_strlcpy(request->report->probe, found, HANDLER_PROBE_BYTES);
+}
+
+/* ---- mail to the owner ---- */
+
+static bool
+forward_to_owner(struct request *request, const char *sender, GError **error)
+{
+	struct system_mailer mailer = handler_get_mailer(request);
+	const char *body = request->mail->body ? request->mail->body : "(no text)";
+	g_autofree char *subject =
+	    g_strdup_printf("For the owner: %s", request->mail->subject);
 	g_autofree char *text =
-	    g_strdup_printf("%s wrote to %s for a person to read.\n"
-	                    "An answer to this mail goes to the writer.\n\n%s\n",
-	        work->autoreply.address, work->context.address,
-	        work->mail->body ? work->mail->body : "(no text)");
+	    g_strdup_printf("%s wrote to the owner of %s.\n"
+	                    "A reply to this message goes to the sender.\n\n%s\n",
+	        sender, request->commands_address, body);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
-	    .recipient = owner,
+	    .recipient = request->settings->mail_owner,
 	    .sender = "",
-	    .reply_to = work->autoreply.address,
+	    .reply_to = sender,
 	    .subject = subject,
 	    .text = text,
 	};
-	const char *why;
+	const char *reason;
 	int64_t id;
 
-	if (!rate_limit_check(
-	        &work->limits, RATE_CASE_OWNER, work->autoreply.address, &why, error))
+	if (!rate_limit_check(request, RATE_CASE_OWNER, sender, &reason, error))
 		return false;
-	if (why) {
-		request_drop(work, HANDLER_LIMITED, why);
+	if (reason) {
+		handler_drop(request, HANDLER_LIMITED, reason);
 		return true;
 	}
-	work->report->outcome = HANDLER_PASSED_ON;
-	work->report->is_queued = true;
-	return system_mail_send(&work->system_mailer, &mail, &id, error) &&
-	       rate_limit_count(
-	           &work->limits, RATE_CASE_OWNER, work->autoreply.address, error);
+	request->report->outcome = HANDLER_FORWARDED;
+	request->report->is_queued = true;
+	return system_mail_send(&mailer, &mail, &id, error) &&
+	       rate_limit_count(request, RATE_CASE_OWNER, sender, error);
 }
 
-/* Whether the address alone says what is asked for. */
+/* ---- dispatch by address ---- */
+
+/* Whether the request is in the message rather than in the address. */
 static bool
 needs_body(enum subaddress_kind kind)
 {
@@ -411,96 +372,99 @@ needs_body(enum subaddress_kind kind)
 }
 
 static bool
-serve(struct request *work, GError **error)
+process_personal(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
-	bool is_done;
-
-	if (work->autoreply.kind == SUBADDRESS_BOUNCE)
-		return take_bounce(work, error);
-	if (work->autoreply.kind == SUBADDRESS_CHECK) {
-		/* Never answered, whoever sends it: somebody waits for the verdict. */
-		g_autofree char *found =
-		    probe_mail_format(work->mail, work->autoreply.token,
-		        work->options->settings->commands_authserv_id);
-
-		work->report->outcome = HANDLER_CHECKED;
-		g_strlcpy(work->report->found, found, HANDLER_FOUND_BYTES);
-		return true;
-	}
-	if (work->autoreply.kind == SUBADDRESS_LEAVE) {
-		if (!serve_leaving(work, &is_done, error))
-			return false;
-		if (is_done)
-			return true;
-	}
-	if (work->autoreply.coverage) {
-		request_drop(work, HANDLER_IGNORED, work->autoreply.coverage);
-		return true;
-	}
-	if (work->envelope->full_size && needs_body(work->autoreply.kind))
-		return serve_sender(work, NULL, NULL, 0, error);
-	switch (work->autoreply.kind) {
+	if (request->envelope->full_size && needs_body(verdict->kind))
+		return process_sender(request, verdict, NULL, error);
+	switch (verdict->kind) {
 	case SUBADDRESS_CONFIRM:
-		return serve_confirmation(work, error);
+		return process_confirm(request, verdict, error);
 	case SUBADDRESS_REPLY:
-		return serve_reply(work, error);
+		return process_reply(request, verdict, error);
 	case SUBADDRESS_SUBSCRIBE:
-		return serve_sender(work, "subscribe", NULL, 0, error);
-	case SUBADDRESS_LEAVE: /* with a token that is not good: who writes wants it */
+		return process_verb(request, verdict, "subscribe", error);
+	case SUBADDRESS_LEAVE: /* with an invalid token */
 	case SUBADDRESS_UNSUBSCRIBE:
-		return serve_sender(work, "unsubscribe", NULL, 0, error);
+		return process_verb(request, verdict, "unsubscribe", error);
 	case SUBADDRESS_HELP:
-		return serve_sender(work, "help", NULL, 0, error);
+		return process_verb(request, verdict, "help", error);
 	case SUBADDRESS_OWNER:
-		return pass_on(work, error);
+		return forward_to_owner(request, verdict->address, error);
 	case SUBADDRESS_UNKNOWN:
 		/* LMTP rejects it. */
-		request_drop(work, HANDLER_IGNORED, "unknown-address");
+		handler_drop(request, HANDLER_IGNORED, "unknown-address");
 		return true;
 	case SUBADDRESS_COMMANDS:
 	case SUBADDRESS_BOUNCE:
 	case SUBADDRESS_CHECK:
 		break;
 	}
-	return serve_sender(work, NULL, NULL, 0, error);
+	return process_sender(request, verdict, NULL, error);
 }
 
-/* Whether the reply token selected is one of the sender's. */
 static bool
-is_own_reply(struct request *work, bool *is_own, GError **error)
+process_target(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
+	bool is_done = false;
+
+	if (verdict->kind == SUBADDRESS_BOUNCE)
+		return process_bounce(request, verdict->token, error);
+	if (verdict->kind == SUBADDRESS_CHECK) {
+		process_probe(request, verdict->token);
+		return true;
+	}
+	if (verdict->kind == SUBADDRESS_LEAVE &&
+	    !process_leave(request, verdict, &is_done, error))
+		return false;
+	if (is_done)
+		return true;
+	if (verdict->reason) {
+		handler_drop(request, HANDLER_IGNORED, verdict->reason);
+		return true;
+	}
+	return process_personal(request, verdict, error);
+}
+
+/* Whether the reply token of the selected target belongs to the sender. */
+static bool
+is_own_reply(struct request *request, const struct autoreply_verdict *verdict,
+    bool *is_own, GError **error)
+{
+	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
 	int64_t digest_id;
 
-	if (!mail_token_find_reply(&work->mail_token, work->autoreply.token,
-	        &subscriber, &digest_id, error))
+	if (!mail_token_find_reply(
+	        &mail_token, verdict->token, &subscriber, &digest_id, error))
 		return false;
-	*is_own =
-	    subscriber && g_strcmp0(subscriber->address_key, work->autoreply.key) == 0;
+	*is_own = subscriber && g_strcmp0(subscriber->address_key, verdict->key) == 0;
 	return true;
 }
 
 /*
- * The commands of a message run once, with one reply: of several reply tokens that of
- * the sender counts, and none beside a confirmation.
+ * Commands run once for a message: of several reply tokens the sender's counts, and
+ * none beside a confirmation.
  *
- * @param reply  set: the index of the target whose kind is SUBADDRESS_REPLY; or -1
+ * @param reply  set: index of the target of kind SUBADDRESS_REPLY, or -1
  */
 static bool
-choose_reply(struct request *work, int *reply, GError **error)
+choose_reply(struct request *request, struct autoreply_verdict *verdict, int *reply,
+    GError **error)
 {
 	bool is_own = false;
 
 	*reply = -1;
-	for (unsigned i = 0; i < work->autoreply.targets->len && !is_own; i++) {
-		autoreply_select(&work->autoreply, i);
-		if (work->autoreply.kind == SUBADDRESS_CONFIRM) {
+	for (unsigned i = 0; i < verdict->targets->len && !is_own; i++) {
+		autoreply_select(verdict, i);
+		if (verdict->kind == SUBADDRESS_CONFIRM) {
 			*reply = -1;
 			return true;
 		}
-		if (work->autoreply.kind != SUBADDRESS_REPLY)
+		if (verdict->kind != SUBADDRESS_REPLY)
 			continue;
-		if (!is_own_reply(work, &is_own, error))
+		if (!is_own_reply(request, verdict, &is_own, error))
 			return false;
 		if (is_own || *reply < 0)
 			*reply = (int)i;
@@ -508,55 +472,51 @@ choose_reply(struct request *work, int *reply, GError **error)
 	return true;
 }
 
-/* A message may have come to several of our addresses with a token. */
+/* A message may have several of our addresses as recipients. */
 static bool
-serve_all(struct request *work, GError **error)
+process_targets(
+    struct request *request, struct autoreply_verdict *verdict, GError **error)
 {
-	struct handler_report *report = work->report;
+	struct handler_report *report = request->report;
 	int reply;
 
-	if (!choose_reply(work, &reply, error))
+	if (!choose_reply(request, verdict, &reply, error))
 		return false;
-	for (unsigned i = 0; i < work->autoreply.targets->len; i++) {
+	for (unsigned i = 0; i < verdict->targets->len; i++) {
 		const struct handler_report before = *report;
+		bool is_ok;
 
-		autoreply_select(&work->autoreply, i);
-		if (work->autoreply.kind == SUBADDRESS_REPLY && (int)i != reply)
+		autoreply_select(verdict, i);
+		if (verdict->kind == SUBADDRESS_REPLY && (int)i != reply)
 			continue;
-		if (!serve(work, error))
+		is_ok = process_target(request, verdict, error);
+		request_clear(request);
+		if (!is_ok)
 			return false;
-		/* The verdict reports commands that ran, not ignored ones. */
+		/* The outcome is that of commands that ran, not of ignored ones. */
 		if (report->outcome <= HANDLER_LIMITED &&
 		    before.outcome > HANDLER_LIMITED) {
 			report->outcome = before.outcome;
-			report->why = before.why;
+			report->reason = before.reason;
 		}
 	}
 	return true;
 }
 
 static void
-fill_parts(struct request *work, const char *help_address)
+check_policy(const struct handler_options *options, const struct inmail *mail,
+    const struct receive_mail *envelope, struct autoreply_verdict *verdict)
 {
-	const struct handler_options *options = work->options;
-
-	work->mail_token = (struct mail_token){work->store, options->key, options->now};
-	work->limits = (struct rate_limit){
-	    work->store, options->settings, options->key, options->now};
-	work->system_mailer = (struct system_mailer){work->store, options->settings,
-	    options->own_addresses, options->random, options->now};
-	work->context = (struct command_context){
-	    .store = work->store,
-	    .settings = options->settings,
-	    .sources = options->sources,
-	    .phrases = options->phrases,
-	    .renderer = options->renderer,
-	    .key = options->key,
-	    .now = options->now,
-	    .address = options->own_addresses->commands.address.text,
-	    .help_address = help_address,
-	    .who = "mail",
+	const struct own_addresses *own_addresses = options->own_addresses;
+	const struct autoreply_settings settings = {
+	    .base = &own_addresses->commands,
+	    .bounces = &own_addresses->bounces,
+	    .from = options->settings->mail_from,
+	    .message_domain = own_addresses->domain,
+	    .authserv_id = options->settings->commands_authserv_id,
 	};
+
+	autoreply_check(&settings, mail, envelope, verdict);
 }
 
 bool
@@ -564,31 +524,33 @@ handler_run(struct store *store, const struct handler_options *options,
     const struct inmail *mail, const struct receive_mail *envelope,
     struct handler_report *report, GError **error)
 {
-	const struct own_addresses *own_addresses = options->own_addresses;
-	g_autofree char *help =
-	    subaddress_format(&own_addresses->commands, SUBADDRESS_HELP, NULL);
+	const struct subaddress_base *commands = &options->own_addresses->commands;
+	g_autofree char *help = subaddress_format(commands, SUBADDRESS_HELP, NULL);
+	struct autoreply_verdict verdict = {0};
 	struct handler_report made = {0};
-	struct request work = {
+	struct request request = {
 	    .store = store,
-	    .options = options,
-	    .mail = mail,
+	    .settings = options->settings,
+	    .own_addresses = options->own_addresses,
+	    .sources = options->sources,
+	    .catalog = options->phrases,
+	    .renderer = options->renderer,
+	    .key = options->key,
+	    .random = options->random,
+	    .now = options->now,
+	    .commands_address = commands->address.text,
+	    .help_address = help,
+	    .actor = "mail",
 	    .envelope = envelope,
+	    .mail = mail,
 	    .report = &made,
-	};
-	const struct autoreply_settings autoreply = {
-	    .base = &own_addresses->commands,
-	    .bounces = &own_addresses->bounces,
-	    .from = options->settings->mail_from,
-	    .message_domain = own_addresses->domain,
-	    .authserv_id = options->settings->commands_authserv_id,
 	};
 	bool is_ok;
 
-	g_assert(own_addresses->has_commands);
-	fill_parts(&work, help);
-	autoreply_check(&autoreply, mail, envelope, &work.autoreply);
-	is_ok = serve_all(&work, error);
-	autoreply_clear(&work.autoreply);
+	g_assert(options->own_addresses->has_commands);
+	check_policy(options, mail, envelope, &verdict);
+	is_ok = process_targets(&request, &verdict, error);
+	autoreply_clear(&verdict);
 	if (is_ok)
 		*report = made;
 	return is_ok;
@@ -598,18 +560,18 @@ char *
 handler_format_verdict(const struct handler_report *report)
 {
 	static const char *const words[] = {
-	    [HANDLER_IGNORED] = "silent",
-	    [HANDLER_LIMITED] = "limit",
-	    [HANDLER_ANSWERED] = "answered",
-	    [HANDLER_ASKED] = "confirmation asked",
-	    [HANDLER_LEFT] = "unsubscribed in silence",
-	    [HANDLER_CAME_BACK] = "came back",
-	    [HANDLER_PASSED_ON] = "passed on to the owner",
-	    [HANDLER_CHECKED] = "check",
+	    [HANDLER_IGNORED] = "no reply",
+	    [HANDLER_LIMITED] = "rate limited",
+	    [HANDLER_REPLIED] = "replied",
+	    [HANDLER_CONFIRMING] = "confirmation requested",
+	    [HANDLER_UNSUBSCRIBED] = "unsubscribed without a reply",
+	    [HANDLER_BOUNCED] = "bounce",
+	    [HANDLER_FORWARDED] = "forwarded to the owner",
+	    [HANDLER_PROBED] = "check",
 	};
 
-	if (report->outcome == HANDLER_CHECKED)
-		return g_strdup(report->found);
+	if (report->outcome == HANDLER_PROBED)
+		return g_strdup(report->probe);
 	return g_strconcat(
-	    words[report->outcome], report->why ? ": " : NULL, report->why, NULL);
+	    words[report->outcome], report->reason ? ": " : NULL, report->reason, NULL);
 }

@@ -1,10 +1,10 @@
 /*
- * handler.h - everything between a letter and its one answer.
+ * handler.h - process an inbound message, with one reply at most.
  *
- * The door says who may have written and whether there is to be an answer at all; a
- * token proves more; then the commands run, and what they come to is put into the
- * outbox.  All of it is part of the caller's transaction, which also marks the letter
- * as done: it is handled once, and answered once.
+ * The auto-reply policy identifies the sender, tokens in addresses prove more, the
+ * commands run, and the reply goes into the outbox within the rate limits.  All of it
+ * is part of the caller's transaction, which also marks the message as done: it is
+ * processed once and answered once.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_H
 #define PAPERBOY_SERVICE_INBOUND_HANDLER_H
@@ -19,22 +19,21 @@
 #include "receive/receiver.h"
 #include "render/catalog.h"
 #include "render/renderer.h"
-#include "service/inbound/autoreply_policy.h"
 #include "service/state/own_addresses.h"
 #include "store/core/store.h"
 
-/* How long tickets are good. */
+/* Validity of confirmations. */
 #define HANDLER_CONFIRM_S (72 * 3600)
-#define HANDLER_FORGET_S  3600
+#define HANDLER_ERASE_S   3600
 #define HANDLER_UNDO_S    (7 * 24 * 3600)
 
-#define HANDLER_FOUND_BYTES 512
+#define HANDLER_PROBE_BYTES 512
 
 /* Borrowed, for one thread. */
 struct handler_options {
 	const struct settings *settings;
 	const struct own_addresses *own_addresses; /* with an address for commands */
-	const GPtrArray *sources; /* of struct source *: the enabled ones */
+	const GPtrArray *sources; /* struct source *, the enabled ones */
 	const struct catalog *phrases;
 	struct renderer *renderer;
 	GBytes *key; /* keys of the state directory (base/token.h) */
@@ -43,34 +42,34 @@ struct handler_options {
 };
 
 enum handler_outcome {
-	HANDLER_IGNORED, /* not to be answered, and nothing was done */
-	HANDLER_LIMITED, /* past a limit: nothing is answered */
-	HANDLER_ANSWERED,
-	HANDLER_ASKED,     /* a confirmation went out */
-	HANDLER_LEFT,      /* unsubscribed, in silence */
-	HANDLER_CAME_BACK, /* something of ours; see the numbers */
-	HANDLER_PASSED_ON, /* to the owner */
-	HANDLER_CHECKED,   /* a mail of ours to ourselves; see found */
+	HANDLER_IGNORED, /* no reply, no effect */
+	HANDLER_LIMITED, /* no reply: a rate limit */
+	HANDLER_REPLIED,
+	HANDLER_CONFIRMING,   /* asked to confirm */
+	HANDLER_UNSUBSCRIBED, /* without a reply */
+	HANDLER_BOUNCED,      /* a bounce of our mail, see the ids */
+	HANDLER_FORWARDED,    /* to the owner */
+	HANDLER_PROBED,       /* our probe mail, see probe */
 };
 
 struct handler_report {
 	enum handler_outcome outcome;
-	const char *why;   /* of IGNORED and LIMITED; static; or NULL */
-	bool is_changed;   /* the press is to look again */
-	bool is_queued;    /* the post is to look */
-	int64_t digest_id; /* of what came back, or 0 */
-	int64_t ticket_id;
-	char found[HANDLER_FOUND_BYTES]; /* of CHECKED, as probe_mail_format() has it */
+	const char *reason;      /* of IGNORED and LIMITED, or NULL; static */
+	bool is_changed;         /* filters or due times: the scheduler has to run */
+	bool is_queued;          /* the mailer has to run */
+	int64_t digest_id;       /* that bounced, or 0 */
+	int64_t confirmation_id; /* the same */
+	char probe[HANDLER_PROBE_BYTES]; /* of PROBED, by probe_mail_format() */
 };
 
-/** "answered", "silent: automatic": for the letter's row. @return a new string */
+/** Format the verdict in the inbox: "replied", "ignored: automatic". */
 char *handler_format_verdict(const struct handler_report *report);
 
 /**
- * Handle a letter, in the caller's transaction.
+ * Process a message, in the caller's transaction.
  *
  * @param report  set on success
- * @return false when the store fails; then the caller rolls back
+ * @return false if the store fails; then the caller rolls back
  */
 bool handler_run(struct store *store, const struct handler_options *options,
     const struct inmail *mail, const struct receive_mail *envelope,

@@ -1,236 +1,233 @@
 /*
- * handler_confirm.c - what a letter to a ticket's address makes of the ticket.
+ * handler_confirm.c - replies to confirmation requests.
  */
 #include <string.h>
 
 #include "base/token.h"
-#include "service/inbound/request.h"
+#include "service/command/command.h"
+#include "service/inbound/handler_private.h"
+#include "service/inbound/rate_limit.h"
 #include "store/core/audit.h"
 #include "store/subscriber/subscribers.h"
 
 bool
-request_find_confirmation(struct request *work, const char *token, unsigned purposes,
-    struct confirmation **ticket, GError **error)
+handler_find_confirmation(struct request *request, const char *token, unsigned purposes,
+    struct confirmation **confirmation, GError **error)
 {
 	g_autofree char *hash = token_hash_random(token);
 	pb_auto(confirmation) found = NULL;
 
-	*ticket = NULL;
+	*confirmation = NULL;
 	if (!hash)
 		return true;
-	if (!confirmations_find(work->store, hash, &found, error))
+	if (!confirmations_find(request->store, hash, &found, error))
 		return false;
-	if (found && found->used_at < 0 && found->expires_at > work->options->now &&
+	if (found && found->used_at < 0 && found->expires_at > request->now &&
 	    purposes & 1U << found->purpose)
-		*ticket = g_steal_pointer(&found);
+		*confirmation = g_steal_pointer(&found);
 	return true;
 }
 
-/* How this person agreed: asked, told, confirmed. */
 static bool
-save_consent(struct request *work, const struct confirmation *ticket, GError **error)
+audit(struct request *request, const char *what,
+    const struct confirmation *confirmation, GError **error)
 {
-	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(work->options->now);
+	return audit_insert(request->store, request->now, request->actor, what,
+	    confirmation->subscriber_id,
+	    confirmation_purpose_name(confirmation->purpose), error);
+}
+
+/* Record how a new subscriber agreed: request, confirmation text, reply. */
+static bool
+save_consent(
+    struct request *request, const struct confirmation *confirmation, GError **error)
+{
+	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(request->now);
 	g_autofree char *when = g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
 	pb_auto(subscriber) subscriber = NULL;
 
-	if (!subscribers_find(work->store, ticket->address_key, &subscriber, error))
+	if (!subscribers_find(
+	        request->store, confirmation->address_key, &subscriber, error))
 		return false;
-	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE || !ticket->details)
+	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE ||
+	    !confirmation->details)
 		return true;
 	g_free(subscriber->consent_text);
-	subscriber->consent_text =
-	    g_strdup_printf("%s; confirmed by mail %s (ticket %" G_GINT64_FORMAT ")",
-	        ticket->details, when, ticket->id);
-	subscriber->consent_at = work->options->now;
-	return subscribers_update(work->store, subscriber, error);
+	subscriber->consent_text = g_strdup_printf(
+	    "%s; confirmed by mail %s (confirmation %" G_GINT64_FORMAT ")",
+	    confirmation->details, when, confirmation->id);
+	subscriber->consent_at = request->now;
+	return subscribers_update(request->store, subscriber, error);
 }
 
-/* No limit holds this back: it is how a move that nobody wanted is noticed. */
+/* Not rate limited: it reveals a change of address that nobody asked for. */
 static bool
-tell_old_address(struct request *work, const struct requester *requester,
-    const struct command_reply *reply, GError **error)
+notify_old_address(struct request *request, GError **error)
 {
+	struct system_mailer mailer = handler_get_mailer(request);
+	const struct command_reply *reply = &request->reply;
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
 	    .recipient = reply->old_address,
 	    .sender = "",
-	    .reply_to = work->options->settings->mail_owner,
+	    .reply_to = request->settings->mail_owner,
 	    .subject = reply->old_subject,
 	    .text = reply->old_text,
-	    .subscriber_id = requester->subscriber ? requester->subscriber->id : 0,
+	    .subscriber_id = request->subscriber_id,
 	};
 	int64_t id;
 
-	work->report->is_queued = true;
-	return system_mail_send(&work->system_mailer, &mail, &id, error);
+	request->report->is_queued = true;
+	return system_mail_send(&mailer, &mail, &id, error);
 }
 
 /*
- * The answer goes to the address that the mail goes to now; where the move was not
- * made, to who has just confirmed it.  The old address is told in any case.
+ * Reply to the new address, and notify the old one; if the address was not changed,
+ * reply to whoever confirmed last.
  */
 static bool
-turn_to_new_address(struct request *work, const struct confirmation *ticket,
-    struct requester *requester, const struct command_reply *reply, GError **error)
+finish_address_change(
+    struct request *request, const struct confirmation *confirmation, GError **error)
 {
-	pb_auto(subscriber) moved = NULL;
+	bool is_moved = request->reply.old_text && request->subscriber;
+	g_autofree char *address =
+	    g_strdup(is_moved ? request->subscriber->address : confirmation->recipient);
 
-	if (reply->old_text && requester->subscriber) {
-		if (!tell_old_address(work, requester, reply, error))
-			return false;
-		moved = subscribers_load(work->store, requester->subscriber->id, error);
-		if (!moved)
-			return false;
-	}
-	requester_clear(requester);
-	return request_find_requester(
-	    work, moved ? moved->address : ticket->recipient, requester, error);
+	return (!is_moved || notify_old_address(request, error)) &&
+	       request_set_requester(request, address, error);
 }
 
-/* The commands that were fixed, by whoever they were fixed for. */
+/* Run the confirmed commands, as the requester that they were saved for. */
 static bool
-run_pending(struct request *work, const struct confirmation *ticket, GError **error)
+run_confirmed(
+    struct request *request, const struct confirmation *confirmation, GError **error)
 {
-	__attribute__((cleanup(requester_clear))) struct requester requester = {0};
-	struct command_reply reply = {0};
-	struct command_user user;
-	bool was_here, is_ok;
+	bool was_subscribed;
 
-	if (!request_find_requester(work, ticket->address, &requester, error))
+	request_clear(request);
+	if (!request_set_requester(request, confirmation->address, error))
 		return false;
-	was_here = requester.subscriber;
-	requester.is_proven = requester.has_token = true;
-	user = requester_get_user(&requester);
-	user.is_proven = true;
-	if (work->is_reply)
-		user.confirmed_by = work->mail->text;
-	is_ok =
-	    command_run_confirmed(&work->context, &user, ticket->action, &reply, error);
-	if (is_ok && reply.is_changed)
-		work->report->is_changed = true;
-	if (is_ok && !was_here && ticket->purpose == CONFIRMATION_CONFIRM)
-		is_ok = save_consent(work, ticket, error);
-	if (is_ok && ticket->purpose == CONFIRMATION_ADDRESS)
-		is_ok = turn_to_new_address(work, ticket, &requester, &reply, error);
-	is_ok = is_ok &&
-	        audit_insert(work->store, work->options->now, "mail",
-	            "confirmation used", ticket->subscriber_id,
-	            confirmation_purpose_name(ticket->purpose), error) &&
-	        request_reply(work, &requester, &reply, error);
-	command_reply_clear(&reply);
-	return is_ok;
+	was_subscribed = request->subscriber;
+	request->is_proven = request->has_token = true;
+	if (!command_run_confirmed(request, confirmation->action, error))
+		return false;
+	request->report->is_changed |= request->reply.is_changed;
+	if (!was_subscribed && confirmation->purpose == CONFIRMATION_CONFIRM &&
+	    !save_consent(request, confirmation, error))
+		return false;
+	if (confirmation->purpose == CONFIRMATION_ADDRESS &&
+	    !finish_address_change(request, confirmation, error))
+		return false;
+	return audit(request, "confirmation used", confirmation, error) &&
+	       handler_reply(request, error);
 }
 
-/* To the recipient of the confirmation. @param token  when it is still open, else NULL
+/*
+ * Reply with a phrase to the recipient of the confirmation request.
+ *
+ * @param token  while it is still valid, else NULL
  */
 static bool
-say_to_asked(struct request *work, const struct confirmation *ticket,
+reply_to_recipient(struct request *request, const struct confirmation *confirmation,
     const char *phrase, const char *value, const char *token, GError **error)
 {
-	__attribute__((cleanup(requester_clear))) struct requester requester = {0};
-	g_autofree char *reply_to = NULL;
-	struct command_user user;
-	struct command_reply reply = {0};
-	bool is_ok;
+	g_autofree char *reply_to =
+	    token ? subaddress_format(
+	                &request->own_addresses->commands, SUBADDRESS_CONFIRM, token)
+	          : NULL;
 
-	if (!request_find_requester(work, ticket->recipient, &requester, error))
+	request_clear(request);
+	if (!request_set_requester(request, confirmation->recipient, error))
 		return false;
-	reply_to = token ? subaddress_format(&work->options->own_addresses->commands,
-	                       SUBADDRESS_CONFIRM, token)
-	                 : NULL;
-	requester.has_token = true;
-	requester.reply_to = reply_to;
-	user = requester_get_user(&requester);
-	is_ok = command_say(&work->context, &user, phrase, value, &reply, error);
-	if (is_ok) {
-		command_reply_fill(&reply, token, NULL);
-		is_ok = request_reply(work, &requester, &reply, error);
-	}
-	command_reply_clear(&reply);
-	return is_ok;
+	request->has_token = true;
+	request->reply_to = reply_to;
+	if (!command_reply_with(request, phrase, value, error))
+		return false;
+	command_fill_tokens(&request->reply, token, NULL);
+	return handler_reply(request, error);
 }
 
-/* The first of the two confirmations of a change of address came. */
+/* One of the two confirmations of a change of address is still missing. */
 static bool
 report_half_confirmed(
-    struct request *work, const struct confirmation *ticket, GError **error)
+    struct request *request, const struct confirmation *confirmation, GError **error)
 {
-	bool is_new = strcmp(ticket->recipient, ticket->address) != 0;
-	g_auto(GStrv) words = g_strsplit_set(ticket->action, " \n", 3);
+	bool is_new = strcmp(confirmation->recipient, confirmation->address) != 0;
+	g_auto(GStrv) words = g_strsplit_set(confirmation->action, " \n", 3);
 
-	/* The new address may be a stranger's: it is not told the old one. */
-	return is_new
-	           ? say_to_asked(work, ticket, "half_confirmed_new", NULL, NULL, error)
-	           : say_to_asked(work, ticket, "half_confirmed_old",
-	                 words[0] ? words[1] : NULL, NULL, error);
+	/* The new address may be somebody else's: do not disclose the old one. */
+	return is_new ? reply_to_recipient(request, confirmation, "half_confirmed_new",
+	                    NULL, NULL, error)
+	              : reply_to_recipient(request, confirmation, "half_confirmed_old",
+	                    words[0] ? words[1] : NULL, NULL, error);
 }
 
 bool
-request_confirm(struct request *work, const struct confirmation *ticket, GError **error)
+handler_apply_confirmation(
+    struct request *request, const struct confirmation *confirmation, GError **error)
 {
+	struct store *store = request->store;
+	const char *key = confirmation->address_key;
 	int64_t used = 0;
 
-	if (!confirmations_consume(
-	        work->store, ticket->id, work->options->now, error) ||
-	    !rate_limit_refund(&work->limits, ticket->recipient, error))
+	if (!confirmations_consume(store, confirmation->id, request->now, error) ||
+	    !rate_limit_refund(request, confirmation->recipient, error))
 		return false;
-	/* Of one unsubscription there may be several. */
-	if (ticket->purpose == CONFIRMATION_UNDO &&
-	    !confirmations_revoke(
-	        work->store, CONFIRMATION_UNDO, ticket->address_key, error))
+	/* There may be several undo tokens for one removal. */
+	if (confirmation->purpose == CONFIRMATION_UNDO &&
+	    !confirmations_revoke(store, CONFIRMATION_UNDO, key, error))
 		return false;
-	if (ticket->purpose != CONFIRMATION_ADDRESS)
-		return run_pending(work, ticket, error);
-	/* A new request takes the used ones of an old one away, too. */
-	if (!confirmations_count_used(
-	        work->store, CONFIRMATION_ADDRESS, ticket->address_key, &used, error))
+	if (confirmation->purpose != CONFIRMATION_ADDRESS)
+		return run_confirmed(request, confirmation, error);
+	/* A new request revokes the used confirmations of earlier ones, too. */
+	if (!confirmations_count_used(store, CONFIRMATION_ADDRESS, key, &used, error))
 		return false;
-	return used == 2 ? run_pending(work, ticket, error)
-	                 : report_half_confirmed(work, ticket, error);
+	return used == 2 ? run_confirmed(request, confirmation, error)
+	                 : report_half_confirmed(request, confirmation, error);
 }
 
-/* A refusal ends it, and both halves of a change of address. */
+/* Declining revokes the request, and both halves of a change of address. */
 static bool
-decline(struct request *work, const struct confirmation *ticket, GError **error)
+decline(
+    struct request *request, const struct confirmation *confirmation, GError **error)
 {
-	bool is_ok = ticket->purpose == CONFIRMATION_ADDRESS
-	                 ? confirmations_revoke(work->store, CONFIRMATION_ADDRESS,
-	                       ticket->address_key, error)
-	                 : confirmations_delete(work->store, ticket->id, error);
+	bool is_ok =
+	    confirmation->purpose == CONFIRMATION_ADDRESS
+	        ? confirmations_revoke(request->store, CONFIRMATION_ADDRESS,
+	              confirmation->address_key, error)
+	        : confirmations_delete(request->store, confirmation->id, error);
 
-	request_drop(work, HANDLER_IGNORED, "declined");
+	handler_drop(request, HANDLER_IGNORED, "declined");
 	return is_ok &&
-	       rate_limit_end_interval(&work->limits, ticket->recipient, error) &&
-	       audit_insert(work->store, work->options->now, "mail",
-	           "confirmation declined", ticket->subscriber_id,
-	           confirmation_purpose_name(ticket->purpose), error);
+	       rate_limit_end_interval(request, confirmation->recipient, error) &&
+	       audit(request, "confirmation declined", confirmation, error);
 }
 
-/* One question per confirmation: two programs would answer each other for ever. */
+/* Once for each confirmation, or two programs could reply to each other forever. */
 static bool
-ask_for_yes(struct request *work, const struct confirmation *ticket, const char *token,
-    GError **error)
+ask_again(struct request *request, const struct confirmation *confirmation,
+    const char *token, GError **error)
 {
-	if (ticket->questioned_at >= 0) {
-		request_drop(work, HANDLER_IGNORED, "unclear");
+	if (confirmation->questioned_at >= 0) {
+		handler_drop(request, HANDLER_IGNORED, "unclear");
 		return true;
 	}
 	return confirmations_save_questioned(
-	           work->store, ticket->id, work->options->now, error) &&
-	       say_to_asked(work, ticket, "unclear", NULL, token, error);
+	           request->store, confirmation->id, request->now, error) &&
+	       reply_to_recipient(request, confirmation, "unclear", NULL, token, error);
 }
 
 enum consent
-handler_judge_consent(
-    const struct request *work, const struct confirmation *ticket, const char *token)
+handler_match_consent(const struct request *request,
+    const struct confirmation *confirmation, const char *token)
 {
-	const struct catalog *book = work->options->phrases;
-	g_autofree char *list = book ? catalog_format_languages(book) : NULL;
+	struct system_mailer mailer = handler_get_mailer(request);
+	const struct catalog *catalog = request->catalog;
+	g_autofree char *list = catalog ? catalog_format_languages(catalog) : NULL;
 	g_auto(GStrv) subjects = g_strsplit(list ? list : "en", ", ", -1);
 	g_autofree char *name =
-	    ticket ? handler_format_confirm_id(ticket) : g_strdup("");
-	g_autofree char *id = system_mail_format_message_id(&work->system_mailer, name);
+	    confirmation ? handler_format_confirm_id(confirmation) : g_strdup("");
+	g_autofree char *id = system_mail_format_message_id(&mailer, name);
 	const struct consent_question question = {
 	    .token = token,
 	    .message_id = id,
@@ -240,26 +237,26 @@ handler_judge_consent(
 	for (char **at = subjects; *at; at++) {
 		g_autofree char *language = *at;
 
-		*at = handler_format_confirm_subject(work, language);
+		*at = handler_format_confirm_subject(request, language);
 	}
-	return confirm_match(work->mail, &question);
+	return confirm_match(request->mail, &question);
 }
 
 bool
-request_authorize(struct request *work, const struct confirmation *ticket,
-    const char *token, GError **error)
+handler_process_confirmation(struct request *request,
+    const struct confirmation *confirmation, const char *token, GError **error)
 {
-	switch (handler_judge_consent(work, ticket, token)) {
+	switch (handler_match_consent(request, confirmation, token)) {
 	case CONSENT_YES:
-		work->is_reply = true;
-		return request_confirm(work, ticket, error);
+		request->is_reply = true;
+		return handler_apply_confirmation(request, confirmation, error);
 	case CONSENT_NO:
-		return decline(work, ticket, error);
+		return decline(request, confirmation, error);
 	case CONSENT_AUTOMATIC:
-		request_drop(work, HANDLER_IGNORED, "automatic");
+		handler_drop(request, HANDLER_IGNORED, "automatic");
 		return true;
 	case CONSENT_UNCLEAR:
-		return ask_for_yes(work, ticket, token, error);
+		return ask_again(request, confirmation, token, error);
 	}
 	g_assert_not_reached();
 }

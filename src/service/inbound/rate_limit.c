@@ -13,8 +13,8 @@
 #define DAY_S   ((int64_t)CLOCK_DAY_S)
 #define MONTH_S (30 * DAY_S)
 
-#define DOMAIN_HOUR "confirmations-domain-hour"
-#define ALL_HOUR    "confirmations-hour"
+#define DOMAIN_HOUR "confirmations-per-domain-hour"
+#define ALL_HOUR    "confirmations-per-hour"
 
 enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
 
@@ -33,32 +33,32 @@ static const struct rule {
 		what, kind, scope, span, offsetof(struct settings, setting), 0, why \
 	}
     RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
-        limit_confirmations_per_month, "confirmations-month"),
+        limit_confirmations_per_month, "confirmations-per-month"),
     RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_DOMAIN, HOUR_S,
         limit_confirmations_per_domain_hour, DOMAIN_HOUR),
     RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_ALL, HOUR_S,
         limit_confirmations_per_hour, ALL_HOUR),
     RULE(RATE_CASE_UNKNOWN, RATE_UNKNOWN, SCOPE_PERSON, DAY_S,
-        limit_unknown_sender_per_day, "stranger-day"),
+        limit_unknown_sender_per_day, "unknown-sender-per-day"),
     RULE(RATE_CASE_UNKNOWN_HELP, RATE_UNKNOWN, SCOPE_PERSON, DAY_S,
-        limit_unknown_sender_per_day, "stranger-day"),
+        limit_unknown_sender_per_day, "unknown-sender-per-day"),
     RULE(RATE_CASE_UNKNOWN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
-        "help-day"),
+        "help-per-day"),
     RULE(RATE_CASE_ANSWER, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
-        "answers-day"),
+        "replies-per-day"),
     RULE(RATE_CASE_ANSWER_HELP, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
-        "answers-day"),
+        "replies-per-day"),
     RULE(RATE_CASE_ANSWER_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
-        "help-day"),
+        "help-per-day"),
     RULE(RATE_CASE_PROVEN, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
-        "answers-day"),
-    {RATE_CASE_LEFT, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "left-day"},
+        "replies-per-day"),
+    {RATE_CASE_LEFT, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
     RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
-        "answers-day"),
+        "replies-per-day"),
     RULE(RATE_CASE_PROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
-        "help-day"),
+        "help-per-day"),
     RULE(RATE_CASE_OWNER, RATE_OWNER, SCOPE_ALL, DAY_S, limit_owner_mail_per_day,
-        "owner-day"),
+        "owner-mail-per-day"),
 #undef RULE
 };
 
@@ -70,55 +70,55 @@ get_rules(enum rate_case what)
 }
 
 static int64_t
-get_most(const struct rate_limit *limits, const struct rule *rule, enum rate_case what)
+get_most(const struct request *request, const struct rule *rule, enum rate_case what)
 {
-	const char *settings = (const char *)limits->settings;
+	const char *settings = (const char *)request->settings;
 	int64_t most =
 	    rule->most ? rule->most : *(const int *)(settings + rule->offset);
 
 	/* Forged requests of a whole domain, or of many, leave the rest to others. */
 	if (what == RATE_CASE_CONFIRMATION && rule->scope != SCOPE_PERSON &&
-	    *limits->settings->commands_authserv_id)
+	    *request->settings->commands_authserv_id)
 		most -= most / RATE_CASE_RESERVED_PART;
 	return most;
 }
 
 static bool
-count(const struct rate_limit *limits, const struct rule *rule,
+count(const struct request *request, const struct rule *rule,
     const struct rate_key *person, int64_t *found, GError **error)
 {
-	int64_t since = limits->now - rule->span_s;
+	int64_t since = request->now - rule->span_s;
 
 	switch (rule->scope) {
 	case SCOPE_PERSON:
 		return rate_log_count(
-		    limits->store, rule->kind, person, since, found, error);
+		    request->store, rule->kind, person, since, found, error);
 	case SCOPE_DOMAIN:
 		return rate_log_count_domain(
-		    limits->store, rule->kind, person, since, found, error);
+		    request->store, rule->kind, person, since, found, error);
 	case SCOPE_ALL:
 		return rate_log_count_all(
-		    limits->store, rule->kind, since, found, error);
+		    request->store, rule->kind, since, found, error);
 	}
 	g_assert_not_reached();
 }
 
 static int64_t
-get_interval_start(const struct rate_limit *limits)
+get_interval_start(const struct request *request)
 {
-	return limits->now -
-	       limits->settings->limit_confirm_interval_h * (int64_t)HOUR_S;
+	return request->now -
+	       request->settings->limit_confirm_interval_h * (int64_t)HOUR_S;
 }
 
 /* One confirmation is on its way still, or lies unread. */
 static bool
-check_again(const struct rate_limit *limits, const struct rate_key *person,
+check_again(const struct request *request, const struct rate_key *person,
     const char **why, GError **error)
 {
 	int64_t found;
 
-	if (!rate_log_count(limits->store, RATE_CONFIRMATION, person,
-	        get_interval_start(limits), &found, error))
+	if (!rate_log_count(request->store, RATE_CONFIRMATION, person,
+	        get_interval_start(request), &found, error))
 		return false;
 	if (found)
 		*why = "confirmation-pending";
@@ -126,7 +126,7 @@ check_again(const struct rate_limit *limits, const struct rate_key *person,
 }
 
 bool
-rate_limit_check(const struct rate_limit *limits, enum rate_case what,
+rate_limit_check(const struct request *request, enum rate_case what,
     const char *address, const char **why, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
@@ -134,16 +134,16 @@ rate_limit_check(const struct rate_limit *limits, enum rate_case what,
 	bool is_ok = true;
 
 	*why = NULL;
-	rate_key_init(limits->key, limit_key, &person);
+	rate_key_init(request->key, limit_key, &person);
 	if (get_rules(what) == RATE_CASE_CONFIRMATION)
-		is_ok = check_again(limits, &person, why, error);
+		is_ok = check_again(request, &person, why, error);
 	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
 		if (rules[i].what != get_rules(what))
 			continue;
-		is_ok = count(limits, &rules[i], &person, &found, error);
-		if (is_ok && found >= get_most(limits, &rules[i], what))
+		is_ok = count(request, &rules[i], &person, &found, error);
+		if (is_ok && found >= get_most(request, &rules[i], what))
 			*why = rules[i].why;
 	}
 	rate_key_clear(&person);
@@ -169,7 +169,7 @@ is_of_day(const struct rule *rule)
 }
 
 bool
-rate_limit_find_last(const struct rate_limit *limits, enum rate_case what,
+rate_limit_find_last(const struct request *request, enum rate_case what,
     const char *address, unsigned *most, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
@@ -177,15 +177,15 @@ rate_limit_find_last(const struct rate_limit *limits, enum rate_case what,
 	unsigned last = 0;
 	bool is_ok = true;
 
-	rate_key_init(limits->key, limit_key, &person);
+	rate_key_init(request->key, limit_key, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
 		if (rules[i].what != what || !is_of_day(&rules[i]))
 			continue;
-		is_ok = count(limits, &rules[i], &person, &found, error);
-		if (is_ok && found + 1 == get_most(limits, &rules[i], what))
-			last = (unsigned)get_most(limits, &rules[i], what);
+		is_ok = count(request, &rules[i], &person, &found, error);
+		if (is_ok && found + 1 == get_most(request, &rules[i], what))
+			last = (unsigned)get_most(request, &rules[i], what);
 	}
 	rate_key_clear(&person);
 	if (is_ok)
@@ -200,7 +200,7 @@ rate_limit_is_exhausted(const char *why)
 }
 
 bool
-rate_limit_count(const struct rate_limit *limits, enum rate_case what,
+rate_limit_count(const struct request *request, enum rate_case what,
     const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
@@ -208,42 +208,42 @@ rate_limit_count(const struct rate_limit *limits, enum rate_case what,
 	bool is_done[RATE_LEFT + 1] = {false};
 	bool is_ok = true;
 
-	rate_key_init(limits->key, limit_key, &person);
+	rate_key_init(request->key, limit_key, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
 		if (rules[i].what != get_rules(what) || is_done[rules[i].kind])
 			continue;
 		is_done[rules[i].kind] = true;
 		is_ok = rate_log_insert(
-		    limits->store, rules[i].kind, &person, limits->now, error);
+		    request->store, rules[i].kind, &person, request->now, error);
 	}
 	rate_key_clear(&person);
 	return is_ok;
 }
 
 bool
-rate_limit_refund(const struct rate_limit *limits, const char *address, GError **error)
+rate_limit_refund(const struct request *request, const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	struct rate_key person;
 	bool is_ok;
 
-	rate_key_init(limits->key, limit_key, &person);
-	is_ok = rate_log_delete(limits->store, RATE_CONFIRMATION, &person, error);
+	rate_key_init(request->key, limit_key, &person);
+	is_ok = rate_log_delete(request->store, RATE_CONFIRMATION, &person, error);
 	rate_key_clear(&person);
 	return is_ok;
 }
 
 bool
 rate_limit_end_interval(
-    const struct rate_limit *limits, const char *address, GError **error)
+    const struct request *request, const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	struct rate_key person;
 	bool is_ok;
 
-	rate_key_init(limits->key, limit_key, &person);
-	is_ok = rate_log_backdate(limits->store, RATE_CONFIRMATION, &person,
-	    get_interval_start(limits), error);
+	rate_key_init(request->key, limit_key, &person);
+	is_ok = rate_log_backdate(request->store, RATE_CONFIRMATION, &person,
+	    get_interval_start(request), error);
 	rate_key_clear(&person);
 	return is_ok;
 }

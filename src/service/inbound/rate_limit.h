@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/settings.h"
-#include "store/core/store.h"
+#include "service/command/request.h"
 
 /* What is about to be sent. */
 enum rate_case {
@@ -34,14 +33,6 @@ enum rate_case {
  * get for whom our mail server vouches; where it never does, there is none. */
 #define RATE_CASE_RESERVED_PART 4
 
-/* Borrowed. */
-struct rate_limit {
-	struct store *store;
-	const struct settings *settings;
-	GBytes *key;
-	int64_t now;
-};
-
 /**
  * Ask whether it may be sent.
  *
@@ -49,7 +40,7 @@ struct rate_limit {
  * @param why      set: NULL when it may; else a word of ours, static
  * @return false when the store fails
  */
-bool rate_limit_check(const struct rate_limit *limits, enum rate_case what,
+bool rate_limit_check(const struct request *request, enum rate_case what,
     const char *address, const char **why, GError **error);
 
 /**
@@ -58,19 +49,19 @@ bool rate_limit_check(const struct rate_limit *limits, enum rate_case what,
  * @param most  set: how many a day has, when this is the last of them; else 0
  * @return false when the store fails
  */
-bool rate_limit_find_last(const struct rate_limit *limits, enum rate_case what,
+bool rate_limit_find_last(const struct request *request, enum rate_case what,
     const char *address, unsigned *most, GError **error);
 
 /** Whether so many others were asked in the last hour that this one was not. */
 bool rate_limit_is_exhausted(const char *why);
 
 /** Count it as sent; in the caller's transaction. */
-bool rate_limit_count(const struct rate_limit *limits, enum rate_case what,
+bool rate_limit_count(const struct request *request, enum rate_case what,
     const char *address, GError **error);
 
 /** An address has confirmed: that it was asked does not count any more. */
 bool
-rate_limit_refund(const struct rate_limit *limits, const char *address, GError **error);
+rate_limit_refund(const struct request *request, const char *address, GError **error);
 
 /**
  * An address has refused a confirmation: the interval between two ends.
@@ -79,6 +70,6 @@ rate_limit_refund(const struct rate_limit *limits, const char *address, GError *
  * ask again and again in that name.
  */
 bool rate_limit_end_interval(
-    const struct rate_limit *limits, const char *address, GError **error);
+    const struct request *request, const char *address, GError **error);
 
 #endif

@@ -214,8 +214,8 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_REPLY_SUPPRESSED] = {"reply-suppressed", "723a4924258a4df5ae3c1f8d48f158b2",
         G_LOG_LEVEL_INFO, "no reply sent", NULL,
         "A letter gets no answer, and why: what it is (automatic, bulk, list, report, "
-        "loop, robot, our-own, suppressed, ...) or the limit that was reached "
-        "(answers-day, confirmation-pending, ...)."},
+        "loop, robot, own-mail, suppressed, ...) or the limit that was reached "
+        "(replies-per-day, confirmation-pending, ...)."},
     [EVENT_RELAY_FAILED] = {"relay-failed", "366303b6987232833776b33406fbe546",
         G_LOG_LEVEL_WARNING, "relay failed", NULL,
         "The relay cannot be reached or takes nothing: all messages wait, and one at a "

@@ -1,0 +1,105 @@
+/*
+ * request.c - a request by mail: the requester, and what it owns.
+ */
+#include "service/command/request.h"
+
+#include "message/address.h"
+#include "store/subscriber/subscribers.h"
+
+static bool
+is_subscribed(const struct subscriber *subscriber)
+{
+	switch (subscriber->state) {
+	case SUBSCRIBER_ACTIVE:
+	case SUBSCRIBER_PAUSED:
+	case SUBSCRIBER_SUSPENDED:
+		return true;
+	case SUBSCRIBER_PENDING:
+	case SUBSCRIBER_GONE:
+		break;
+	}
+	return false;
+}
+
+static void
+set_subscriber(struct request *request, struct subscriber *subscriber)
+{
+	subscriber_free(request->subscriber);
+	request->subscriber = subscriber;
+	if (subscriber && !is_subscribed(subscriber))
+		g_clear_pointer(&request->subscriber, subscriber_free);
+	if (!request->subscriber)
+		return;
+	/* The stored spelling, not that of the message. */
+	g_free(request->address);
+	request->address = g_strdup(request->subscriber->address);
+}
+
+bool
+request_set_requester(struct request *request, const char *text, GError **error)
+{
+	struct address address = {0};
+	struct subscriber *subscriber;
+
+	if (!address_parse(text, &address, error))
+		return false;
+	g_free(request->address);
+	g_free(request->address_key);
+	request->address = g_strdup(address.text);
+	request->address_key = address_format_key(&address);
+	address_clear(&address);
+	if (!subscribers_find(request->store, request->address_key, &subscriber, error))
+		return false;
+	set_subscriber(request, subscriber);
+	request->subscriber_id = request->subscriber ? request->subscriber->id : 0;
+	return true;
+}
+
+bool
+request_reload(struct request *request, GError **error)
+{
+	int64_t id =
+	    request->subscriber ? request->subscriber->id : request->subscriber_id;
+	struct subscriber *loaded =
+	    id ? subscribers_load(request->store, id, error) : NULL;
+
+	if (id && !loaded)
+		return false;
+	set_subscriber(request, loaded);
+	return true;
+}
+
+void
+request_clear(struct request *request)
+{
+	g_clear_pointer(&request->address, g_free);
+	g_clear_pointer(&request->address_key, g_free);
+	g_clear_pointer(&request->subscriber, subscriber_free);
+	request->subscriber_id = 0;
+	request->is_proven = request->has_token = request->is_removed = false;
+	request->digest_id = 0;
+	request->undo = NULL;
+	request->name = request->verb = request->reply_to = NULL;
+	command_reply_clear(&request->reply);
+}
+
+void
+command_reply_clear(struct command_reply *reply)
+{
+	g_free(reply->subject);
+	g_free(reply->text);
+	g_free(reply->pending);
+	g_free(reply->new_address);
+	g_free(reply->new_text);
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
+	g_free(reply->undo);
+	g_free(reply->suggestion);
+	g_free(reply->confirm_token);
+	g_free(reply->undo_token);
+	g_free(reply->attachment);
+	g_free(reply->attachment_name);
+	g_free(reply->attachment_type);
+	*reply = (struct command_reply){0};
+}

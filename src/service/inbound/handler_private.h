@@ -1,0 +1,55 @@
+/*
+ * handler_private.h - shared by the handler files only.
+ *
+ * handler.c calls handler_confirm.c, and both call handler_reply.c.
+ */
+#ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
+#define PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
+
+#include "service/command/request.h"
+#include "service/delivery/system_mail.h"
+#include "service/inbound/confirm_match.h"
+#include "service/inbound/handler.h"
+#include "store/subscriber/confirmations.h"
+
+/** Send no reply. @param reason  static */
+void
+handler_drop(struct request *request, enum handler_outcome outcome, const char *reason);
+
+/** Send the reply, or the request to confirm, within the rate limits. */
+bool handler_reply(struct request *request, GError **error);
+
+/** Save what undoes a removal without telling the requester. */
+bool handler_save_undo(struct request *request, GError **error);
+
+struct system_mailer handler_get_mailer(const struct request *request);
+
+/** Subject of a confirmation request, with the name of the service. */
+char *
+handler_format_confirm_subject(const struct request *request, const char *language);
+
+/** Id in the Message-ID of a confirmation request, from the hash of its token. */
+char *handler_format_confirm_id(const struct confirmation *confirmation);
+
+/**
+ * Find a pending confirmation by its token.
+ *
+ * @param purposes      bits by enum confirmation_purpose
+ * @param confirmation  set: NULL if there is none; owned by the caller
+ */
+bool handler_find_confirmation(struct request *request, const char *token,
+    unsigned purposes, struct confirmation **confirmation, GError **error);
+
+/** Classify the message as a reply to a confirmation request, NULL if it expired. */
+enum consent handler_match_consent(const struct request *request,
+    const struct confirmation *confirmation, const char *token);
+
+/** Apply or decline a confirmation, or ask again, as the message says. */
+bool handler_process_confirmation(struct request *request,
+    const struct confirmation *confirmation, const char *token, GError **error);
+
+/** Apply a confirmation and reply. */
+bool handler_apply_confirmation(
+    struct request *request, const struct confirmation *confirmation, GError **error);
+
+#endif
