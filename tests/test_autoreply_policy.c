@@ -345,7 +345,7 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 {
 	static const struct {
 		const char *server, *method, *result, *properties;
-		bool is_vouched;
+		bool is_verified;
 	} rows[] = {
 	    {"mx.example.org", "dmarc", "pass", "header.from=example.com", true},
 	    {"MX.example.org", "dmarc", "pass", "policy.d=none header.from=EXAMPLE.com",
@@ -370,7 +370,7 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 		    rows[i].server, rows[i].method, rows[i].result, rows[i].properties);
 
 		judge(mail, NULL, NULL, &judgement);
-		g_assert_cmpint(judgement.is_vouched, ==, rows[i].is_vouched);
+		g_assert_cmpint(judgement.is_verified, ==, rows[i].is_verified);
 	}
 	{
 		/* A good one below another's, and one that contradicts itself. */
@@ -384,15 +384,15 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 		inbox_vouch(below, "mx.example.org", "dmarc", "pass",
 		    "header.from=example.com");
 		judge(below, NULL, NULL, &judgement);
-		g_assert_false(judgement.is_vouched);
+		g_assert_false(judgement.is_verified);
 		/* Off unless it is configured. */
 		off.authserv_id = "";
 		autoreply_clear(&judgement);
 		autoreply_check(&off, both, &none, &judgement);
-		g_assert_false(judgement.is_vouched);
+		g_assert_false(judgement.is_verified);
 		g_ptr_array_add(top->results, auth_result_new("dmarc", "fail", ""));
 		judge(both, NULL, NULL, &judgement);
-		g_assert_false(judgement.is_vouched);
+		g_assert_false(judgement.is_verified);
 	}
 	autoreply_clear(&judgement);
 }

@@ -168,7 +168,7 @@ def a_user_subscribes_tunes_and_leaves_by_mail(tap):
             elif step == FORGED:
                 assert mails[-1]["Reply-To"].startswith("paperboy+c-")
         verdicts = network.wait_verdicts(5)
-        assert verdicts[4] == "unsubscribed in silence: automatic", verdicts
+        assert verdicts[4] == "unsubscribed without a reply: automatic", verdicts
         conversations.check_values(LEAVE_BY_PROGRAM, network.instance)
         assert len(network.dovecot.mails(EVA)) == 5
         network.instance.check_store()
@@ -242,16 +242,16 @@ def two_instances_do_not_reply_to_each_other(tap):
         (reply,) = network.read(1, user=other)
         # Its reply has the headers by which each instance recognises replies.
         network.send("", HOME, reply)
-        assert network.wait_verdicts(2) == ["answered", "silent: null-sender"]
+        assert network.wait_verdicts(2) == ["replied", "no reply: null-sender"]
         reply.replace_header("Message-ID", "<x@example.org>")
         reply.replace_header("From", other)
         network.send(other, HOME, reply)
         # X-Loop has our address; with another one Auto-Submitted suffices.
-        assert network.wait_verdicts(3)[2] == "silent: loop"
+        assert network.wait_verdicts(3)[2] == "no reply: loop"
         reply.replace_header("X-Loop", other)
         reply.replace_header("Message-ID", "<y@example.org>")
         network.send(other, HOME, reply)
-        assert network.wait_verdicts(4)[3] == "silent: automatic"
+        assert network.wait_verdicts(4)[3] == "no reply: automatic"
         assert len(network.dovecot.mails(other)) == 1
 
 
@@ -272,7 +272,7 @@ def automatic_mail_gets_no_reply(tap):
             f"From: mailer-daemon@example.org\nTo: {HOME}\nSubject: failed\n\nfailed\n"))
         verdicts = network.wait_verdicts(4)
         assert sorted(verdicts) == [
-            "answered", "silent: automatic", "silent: null-sender", "silent: our-own",
+            "no reply: automatic", "no reply: null-sender", "no reply: own-mail", "replied",
         ], verdicts
         assert len(network.dovecot.mails(EVA)) == 1
 

@@ -600,7 +600,7 @@ def bombs_are_handled_or_quarantined(tap):
     for (name, refusal), (state, tries, verdict, raw) in zip(wanted.values(), rows):
         if refusal:
             assert (state, tries) == ("quarantined", 3), (name, state, tries, verdict)
-            assert verdict.startswith("inbox rejected: "), (name, verdict)
+            assert verdict.startswith("message rejected: "), (name, verdict)
             assert raw is not None
         else:
             assert (state, tries, raw) == ("done", 0, None), (name, state, verdict)
@@ -621,7 +621,7 @@ def a_dying_reader_costs_a_letter(tap):
         drop(box, number, make()[:MESSAGE_BYTES])
     drop(box, 99, plain)
     run_ = box.instance.once(NOON, wanted=75)
-    assert run_.output.count("the letter's reader died") == 3 or is_sanitized(), run_.output
+    assert run_.output.count("the parser was killed") == 3 or is_sanitized(), run_.output
     assert count(box, "new") == 3 and count(box) == 1
     assert box.instance.value("SELECT sum(tries) FROM inbox") == 3
     # not before its time
@@ -748,7 +748,7 @@ def an_operator_looks_and_decides(tap):
     instance.once(NOON, wanted=0)
     assert count(box, "quarantined") == 3
     listed = instance.ctl("inbox", "list")
-    assert listed.count("quarantined  maildir") == 3 and "inbox rejected" in listed, listed
+    assert listed.count("quarantined  maildir") == 3 and "message rejected" in listed, listed
     rows = json.loads(instance.ctl("--json", "inbox", "list"))
     assert [row["id"] for row in rows] == [3, 2, 1] and rows[0]["attempts"] == 3, rows
     shown = instance.ctl("inbox", "show", "1")
@@ -788,7 +788,7 @@ def letters_that_wait_are_told(tap):
     box = new_box(tap, "wait", receive__parser="/nonexistent/reader")
     drop(box, 1, sample_mails(1)[0])
     run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
-    assert "letters wait: cannot read letters: /nonexistent/reader" in run_.output
+    assert "letters wait: cannot run the parser: /nonexistent/reader" in run_.output
     late = "2026-11-20T10:00:00Z"
     assert "received mail has waited for 2 hours" in box.instance.ctl(
         "doctor", now=late, wanted=1)
@@ -855,7 +855,7 @@ def a_pipe_hands_in(tap):
     number = box.instance.value("SELECT count(*) FROM inbox")
     assert receive(box, with_id(raw, 99), "--recipient",
                    "paperboy+nonsense@news.example") == (0, "")
-    daemon.wait_line("inbox rejected.*unknown extension")
+    daemon.wait_line("message rejected.*unknown extension")
     assert box.instance.value("SELECT count(*) FROM inbox") == number
     assert receive(box, b"")[0] == 65
     assert receive(box, b"x" * (MESSAGE_BYTES + 1))[0] == 65

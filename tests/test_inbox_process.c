@@ -54,12 +54,12 @@ save(struct store_fixture *fixture, const char *raw, const char *sender,
 	const struct receive_mail mail = {
 	    .raw = raw, .size = strlen(raw), .sender = sender, .recipient = recipient};
 	g_autoptr(GError) error = NULL;
-	bool is_fresh = false;
+	bool is_stored = false;
 
 	g_assert_true(inbox_process_store(
-	    fixture->store, &rules, "imap", &mail, NOW, &is_fresh, &error));
+	    fixture->store, &rules, "imap", &mail, NOW, &is_stored, &error));
 	g_assert_no_error(error);
-	return is_fresh;
+	return is_stored;
 }
 
 static bool
@@ -70,7 +70,7 @@ run(struct store_fixture *fixture, struct hand *hand, const char *program, int64
 	g_autofree char *path = g_build_filename(
 	    top ? top : ".", program ? program : "paperboy-parser", NULL);
 	const struct inbox_process_options options = {
-	    .reading = {.program = path}, .handle = handle, .data = hand};
+	    .parser = {.program = path}, .handle = handle, .data = hand};
 	bool is_ok = inbox_process_run(fixture->store, &options, now, report, error);
 
 	store_fixture_assert_idle(fixture);
@@ -202,7 +202,7 @@ a_run_has_its_limits(void)
 	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
 	struct hand hand = {.failure = -1};
 	int stop = 0;
-	struct inbox_process_options options = {.reading = {.program = path},
+	struct inbox_process_options options = {.parser = {.program = path},
 	    .handle = handle,
 	    .data = &hand,
 	    .limit = 2,
@@ -233,22 +233,22 @@ what_is_too_large_or_finds_no_room_is_not_stored(void)
 	g_autofree char *raw = g_strnfill(BOUNDS_MAIL_BYTES + 1, 'x');
 	struct receive_mail mail = {.raw = raw, .size = BOUNDS_MAIL_BYTES + 1};
 	g_autoptr(GError) error = NULL;
-	bool is_fresh;
+	bool is_stored;
 
 	g_assert_false(inbox_process_store(
-	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_stored, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 	g_clear_error(&error);
 	mail.size--;
-	rules.disk_floor_bytes = INT64_MAX;
+	rules.min_free_bytes = INT64_MAX;
 	g_assert_false(inbox_process_store(
-	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_stored, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_clear_error(&error);
-	rules.disk_floor_bytes = 0;
+	rules.min_free_bytes = 0;
 	g_assert_true(inbox_process_store(
-	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
-	g_assert_true(is_fresh);
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_stored, &error));
+	g_assert_true(is_stored);
 	g_assert_cmpint(store_fixture_number(fixture, "SELECT length(raw) FROM inbox"),
 	    ==, BOUNDS_MAIL_BYTES);
 }
@@ -277,14 +277,13 @@ run_life(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiti
 	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
 	struct hand hand = {.failure = -1};
 	struct inbox_process_options options = {
-	    .reading = {.program = path}, .handle = handle_mail, .data = &hand};
+	    .parser = {.program = path}, .handle = handle_mail, .data = &hand};
 	struct inbox_process_report report = {0};
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	fixture->store = store_open(fixture->path, NULL);
 	if (is_waiting)
-		inbox_process_load_oldest_waiting(
-		    fixture->store, &options.waited_id, NULL);
+		inbox_process_load_backlog(fixture->store, &options.backlog_id, NULL);
 	inbox_process_run(fixture->store, &options, now, &report, NULL);
 	store_free(fixture->store);
 	_exit(0);
@@ -327,7 +326,7 @@ a_letter_that_the_program_dies_of_is_quarantined(void)
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
 	store_fixture_assert_text(fixture,
 	    "SELECT state, verdict FROM inbox ORDER BY id",
-	    "quarantined|paperboyd died of it done|well");
+	    "quarantined|crashed while processing it done|well");
 	/* Tried again it has all its tries. */
 	g_assert_true(inbox_retry_at(fixture->store, 1, NOW, NULL));
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
@@ -340,12 +339,12 @@ what_is_no_death_is_not_counted_as_one(void)
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
 	struct inbox_process_options options = {
-	    .handle = handle, .data = &hand, .waited_id = 1};
+	    .handle = handle, .data = &hand, .backlog_id = 1};
 	const char *top = g_getenv("top_builddir");
 	g_autofree char *path =
 	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
 
-	options.reading.program = path;
+	options.parser.program = path;
 	save(fixture, MAIL("1"), NULL, NULL);
 	/* A store that is busy is no death, however often. */
 	for (unsigned i = 0; i < 2 * INBOX_PROCESS_CRASHES; i++) {

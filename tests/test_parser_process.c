@@ -102,7 +102,7 @@ test_refused(void)
 	while (raw->len < 8 * BOUNDS_MAIL_BYTES)
 		g_string_append(raw, "a line of a long letter\n");
 	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser",
-	    "inbox rejected: message has more than 1048576 bytes");
+	    "message rejected: message has more than 1048576 bytes");
 }
 
 static GString *
@@ -131,7 +131,7 @@ test_death(void)
 
 	/* A sanitizer ends it before the signal does. */
 	check_refused(raw, PB_ERROR_TEMPORARY, "tests/helper_parser_unscanned",
-	    IS_SANITIZED ? "status 1" : "died of signal 11");
+	    IS_SANITIZED ? "status 1" : "killed by signal 11");
 	/* And the next one is read. */
 	mail = read_well(MAIL, strlen(MAIL));
 	g_assert_cmpstr(mail->text, ==, "status\n");
@@ -146,16 +146,17 @@ static const struct {
     {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "unknown first line"},
     {"does not read", "exit 0", PB_ERROR_TEMPORARY, "unknown first line"},
     {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3"},
-    {"cannot run", "exit 71", PB_ERROR_PERMANENT, "cannot run here"},
+    {"cannot run", "exit 71", PB_ERROR_PERMANENT,
+        "cannot run the parser on this machine"},
     {"kills itself", "kill -SEGV $$", PB_ERROR_TEMPORARY, "signal 11"},
-    {"hangs", "while :; do read x || :; done", PB_ERROR_TEMPORARY, "too long"},
+    {"hangs", "while :; do read x || :; done", PB_ERROR_TEMPORARY, "timed out"},
     {"hangs and ignores signals",
         "trap '' TERM INT HUP PIPE; while :; do read x || :; done", PB_ERROR_TEMPORARY,
-        "too long"},
+        "timed out"},
     {"hangs with its output closed", "exec >&-; while :; do read x || :; done",
         PB_ERROR_TEMPORARY, "signal 9"},
     {"says too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
-        PB_ERROR_TEMPORARY, "too much"},
+        PB_ERROR_TEMPORARY, "too long"},
     {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
         PB_ERROR_TEMPORARY, "wrong length"},
     {"refuses and tells",

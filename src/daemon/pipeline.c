@@ -104,8 +104,8 @@ scheduler_init(
 	*stage =
 	    (struct scheduler){.config_snapshot = config_snapshot_ref(config_snapshot)};
 	stage->store = factory_open_store(config_snapshot->settings, error);
-	return stage->store && inbox_process_load_oldest_waiting(
-	                           stage->store, &stage->waited_id, error);
+	return stage->store &&
+	       inbox_process_load_backlog(stage->store, &stage->waited_id, error);
 }
 
 void
@@ -154,8 +154,8 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 {
 	const char *program = stage->config_snapshot->settings->parser_program;
 	const struct inbox_process_options options = {
-	    .reading = {.program = *program ? program : NULL},
-	    .waited_id = stage->waited_id,
+	    .parser = {.program = *program ? program : NULL},
+	    .backlog_id = stage->waited_id,
 	    .handle = stage->config_snapshot->own_addresses->has_commands
 	                  ? handle_mail
 	                  : inbox_process_noop_handler,

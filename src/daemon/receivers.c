@@ -129,7 +129,7 @@ get_rules(struct receiver_thread *thread)
 	settings = thread->config_snapshot->settings;
 	return (struct inbox_process_rules){
 	    .state_dir = settings->state_dir,
-	    .disk_floor_bytes = settings->min_free_mb * BYTES_PER_MB,
+	    .min_free_bytes = settings->min_free_mb * BYTES_PER_MB,
 	    .recipient_header = settings->recipient_header,
 	};
 }

@@ -1,5 +1,5 @@
 /*
- * reply_text.c - the text of an answer: what was asked, a verdict, the next step.
+ * reply_text.c - compose the text of a reply: quoted commands, results, paragraphs.
  */
 #include "service/command/reply_text.h"
 
@@ -12,44 +12,41 @@
 
 #define MARGIN      7
 #define PASTE_BLANK 4
-#define GUARDED     120 /* characters of a guarded echo */
+#define GUARDED     120 /* maximum of a guarded quote, characters */
 
 void
-reply_text_init(struct reply_text *answer, const struct catalog *book,
+reply_text_init(struct reply_text *reply, const struct catalog *catalog,
     const char *language, bool is_guarded)
 {
-	*answer = (struct reply_text){.book = book,
+	*reply = (struct reply_text){.catalog = catalog,
 	    .language = language,
 	    .is_guarded = is_guarded,
 	    .text = g_string_new(NULL)};
 }
 
 void
-reply_text_clear(struct reply_text *answer)
+reply_text_clear(struct reply_text *reply)
 {
-	if (answer->text)
-		g_string_free(answer->text, TRUE);
-	answer->text = NULL;
+	if (reply->text)
+		g_string_free(reply->text, TRUE);
+	reply->text = NULL;
 }
 
 char *
-reply_text_format_count(
-    const struct reply_text *answer, const char *name, int64_t count)
+reply_text_format_count(const struct reply_text *reply, const char *name, int64_t count)
 {
-	return catalog_format_count(answer->book, answer->language, name, count);
+	return catalog_format_count(reply->catalog, reply->language, name, count);
 }
 
-/* Mail programs make links of what looks like a host, a scheme or an address. */
+/* Remove what mail programs turn into links: hosts, URLs, addresses, numbers. */
 static char *
 defang(const char *text, size_t limit_chars)
 {
-	/* ... and what could be called by telephone goes as well. */
 	g_autoptr(GRegex) links =
 	    g_regex_new("[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*"
 	                "|\\+?\\d(?:[\\s./-]?\\d){6,}",
 	        0, 0, NULL);
-	/* A wide or a small full stop is one for who makes a link of it; IDNA (RFC 3490
-	 * section 3.1) reads U+3002 so, too. */
+	/* Full-width dots separate labels, too, and U+3002 (RFC 3490 section 3.1). */
 	g_autofree char *whole = g_utf8_normalize(text, -1, G_NORMALIZE_NFKC);
 	g_auto(GStrv) parts = g_strsplit(whole ? whole : "", "\u3002", -1);
 	g_autofree char *plain = g_strjoinv(".", parts);
@@ -59,20 +56,19 @@ defang(const char *text, size_t limit_chars)
 }
 
 char *
-reply_text_quote(const struct reply_text *answer, const char *text)
+reply_text_quote(const struct reply_text *reply, const char *text)
 {
-	return answer->is_guarded ? defang(text, GUARDED)
-	                          : sanitize_line(text, BOUNDS_COMMAND_ECHO);
+	return reply->is_guarded ? defang(text, GUARDED)
+	                         : sanitize_line(text, BOUNDS_COMMAND_ECHO);
 }
 
 char *
-reply_text_quote_message(const struct reply_text *answer, const char *text)
+reply_text_quote_message(const struct reply_text *reply, const char *text)
 {
 	g_auto(GStrv) lines = NULL;
 
-	if (!answer->is_guarded)
+	if (!reply->is_guarded)
 		return g_strdup(text);
-	/* What is one line is made inert as one. */
 	lines = g_strsplit(text, "\n", -1);
 	for (char **line = lines; *line; line++) {
 		char *sanitized = defang(*line, BOUNDS_COMMAND_ECHO);
@@ -83,10 +79,10 @@ reply_text_quote_message(const struct reply_text *answer, const char *text)
 	return g_strjoinv("\n", lines);
 }
 
-/* Wrap a text and put something before each of its lines. */
+/* Append a text, wrapped, with a prefix for its first line and the others. */
 static void
 append_wrapped(
-    struct reply_text *answer, const char *first, const char *rest, const char *text)
+    struct reply_text *reply, const char *first, const char *rest, const char *text)
 {
 	g_autofree char *blank = g_strnfill(strlen(rest), ' ');
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -98,85 +94,85 @@ append_wrapped(
 		    wrap_format_text(indented, BOUNDS_TEXT_COLUMNS);
 		g_auto(GStrv) parts = g_strsplit(g_strchomp(wrapped), "\n", -1);
 
-		/* An empty line stays one. */
+		/* Keep empty lines. */
 		if (!*parts)
-			g_string_append_c(answer->text, '\n');
+			g_string_append_c(reply->text, '\n');
 		for (char **part = parts; *part; part++) {
 			size_t skip = MIN(strlen(rest), strlen(*part));
 			g_autofree char *whole =
 			    g_strconcat(before, *part + skip, NULL);
 
-			g_string_append_printf(answer->text, "%s\n", g_strchomp(whole));
+			g_string_append_printf(reply->text, "%s\n", g_strchomp(whole));
 			before = rest;
 		}
 	}
 }
 
 void
-reply_text_add_quoted(struct reply_text *answer, const char *line)
+reply_text_add_quoted(struct reply_text *reply, const char *line)
 {
-	g_autofree char *shown = reply_text_quote(answer, line);
+	g_autofree char *shown = reply_text_quote(reply, line);
 
-	append_wrapped(answer, "> ", "> ", shown);
+	append_wrapped(reply, "> ", "> ", shown);
 }
 
 void
-reply_text_add(struct reply_text *answer, const char *margin, const char *text)
+reply_text_add(struct reply_text *reply, const char *margin, const char *text)
 {
 	g_autofree char *first = g_strdup_printf("%-*s", MARGIN, margin);
 	g_autofree char *rest = g_strnfill(MARGIN, ' ');
 
-	append_wrapped(answer, first, rest, text);
+	append_wrapped(reply, first, rest, text);
 }
 
 void
-reply_text_add_block(struct reply_text *answer, const char *text)
+reply_text_add_block(struct reply_text *reply, const char *text)
 {
-	append_wrapped(answer, "", "", text);
+	append_wrapped(reply, "", "", text);
 }
 
 void
-reply_text_add_command(struct reply_text *answer, const char *line)
+reply_text_add_command(struct reply_text *reply, const char *line)
 {
 	g_autofree char *rest = g_strnfill(PASTE_BLANK, ' ');
-	g_autofree char *shown = reply_text_quote(answer, line);
+	g_autofree char *shown = reply_text_quote(reply, line);
 
-	append_wrapped(answer, "", rest, shown);
+	append_wrapped(reply, "", rest, shown);
 }
 
 void
-reply_text_add_blank(struct reply_text *answer)
+reply_text_add_blank(struct reply_text *reply)
 {
-	if (answer->text->len && !g_str_has_suffix(answer->text->str, "\n\n"))
-		g_string_append_c(answer->text, '\n');
+	if (reply->text->len && !g_str_has_suffix(reply->text->str, "\n\n"))
+		g_string_append_c(reply->text, '\n');
 }
 
-/* The nth of some words with blanks between. */
+/* @return the nth word of a phrase, a new string */
 static char *
-pick_word(const struct reply_text *answer, const char *name, int n)
+pick_word(const struct reply_text *reply, const char *name, int n)
 {
-	g_autofree char *all = reply_text_format(answer, name);
+	g_autofree char *all = reply_text_format(reply, name);
 	g_auto(GStrv) words = g_strsplit(all, " ", -1);
 
 	return g_strdup(n < (int)g_strv_length(words) ? words[n] : "");
 }
 
 static char *
-format_date(const struct reply_text *answer, GDateTime *at, const char *name)
+format_date(const struct reply_text *reply, GDateTime *at, const char *name)
 {
 	g_autofree char *weekday =
-	    pick_word(answer, "weekdays", g_date_time_get_day_of_week(at) - 1);
+	    pick_word(reply, "weekdays", g_date_time_get_day_of_week(at) - 1);
 	g_autofree char *month =
-	    pick_word(answer, "months", g_date_time_get_month(at) - 1);
+	    pick_word(reply, "months", g_date_time_get_month(at) - 1);
 	g_autofree char *day = g_date_time_format(at, "%-d");
 	g_autofree char *year = g_date_time_format(at, "%Y");
 
 	return reply_text_format(
-	    answer, name, "weekday", weekday, "day", day, "month", month, "year", year);
+	    reply, name, "weekday", weekday, "day", day, "month", month, "year", year);
 }
 
 char *
-reply_text_format_time(const struct reply_text *answer, int64_t at, const char *zone)
+reply_text_format_time(const struct reply_text *reply, int64_t at, const char *zone)
 {
 	g_autoptr(GTimeZone) loaded = zone_load_or_utc(zone);
 	g_autoptr(GDateTime) utc = NULL;
@@ -185,19 +181,19 @@ reply_text_format_time(const struct reply_text *answer, int64_t at, const char *
 	g_autofree char *clock = NULL;
 
 	if (at < 0)
-		return reply_text_format(answer, "never");
+		return reply_text_format(reply, "never");
 	utc = g_date_time_new_from_unix_utc(at);
 	local = g_date_time_to_timezone(utc, loaded);
-	date = format_date(answer, local, "date");
+	date = format_date(reply, local, "date");
 	clock = g_date_time_format(local, "%H:%M");
 	return g_strdup_printf("%s %s %s", date, clock, zone);
 }
 
 char *
-reply_text_format_day(const struct reply_text *answer, const char *day)
+reply_text_format_day(const struct reply_text *reply, const char *day)
 {
 	g_autofree char *whole = g_strconcat(day, "T12:00:00Z", NULL);
 	g_autoptr(GDateTime) at = g_date_time_new_from_iso8601(whole, NULL);
 
-	return at ? format_date(answer, at, "date_year") : g_strdup(day);
+	return at ? format_date(reply, at, "date_year") : g_strdup(day);
 }

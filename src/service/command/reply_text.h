@@ -1,8 +1,8 @@
 /*
- * reply_text.h - the text of an answer: what was asked, a verdict, the next step.
+ * reply_text.h - compose the text of a reply: quoted commands, results, paragraphs.
  *
- * Lines of at most BOUNDS_TEXT_COLUMNS, in the words of one language.  Values come
- * from anywhere: each is made one harmless line before it is put in.
+ * Lines of at most BOUNDS_TEXT_COLUMNS, in one language.  Values are untrusted: each is
+ * sanitised to one line.
  */
 #ifndef PAPERBOY_SERVICE_COMMAND_REPLY_TEXT_H
 #define PAPERBOY_SERVICE_COMMAND_REPLY_TEXT_H
@@ -14,80 +14,80 @@
 #include "render/catalog.h"
 
 struct reply_text {
-	const struct catalog *book;
+	const struct catalog *catalog;
 	const char *language;
-	/* Who asked may be somebody else: what was typed comes back without anything
-	 * that a reader could follow, and not much of it. */
+	/* The sender may be forged: quotes are short, and have no links, addresses or
+	 * telephone numbers. */
 	bool is_guarded;
 	GString *text;
 };
 
-void reply_text_init(struct reply_text *answer, const struct catalog *book,
+void reply_text_init(struct reply_text *reply, const struct catalog *catalog,
     const char *language, bool is_guarded);
-void reply_text_clear(struct reply_text *answer);
+void reply_text_clear(struct reply_text *reply);
 
-/** A phrase with its words. @return a new string */
-#define reply_text_format(answer, ...) \
-	catalog_format((answer)->book, (answer)->language, __VA_ARGS__, NULL)
+/** Format a phrase with its values. @return a new string */
+#define reply_text_format(reply, ...) \
+	catalog_format((reply)->catalog, (reply)->language, __VA_ARGS__, NULL)
 char *reply_text_format_count(
-    const struct reply_text *answer, const char *name, int64_t count);
+    const struct reply_text *reply, const char *name, int64_t count);
 
-/** The texts of messages in its language, by enum msg_id. */
-#define reply_text_get_texts(answer) \
-	catalog_get_texts((answer)->book, (answer)->language)
+/** Texts of messages in its language, by enum msg_id. */
+#define reply_text_get_texts(reply) \
+	catalog_get_texts((reply)->catalog, (reply)->language)
 
-/** A message that was made elsewhere. @return a new string */
-#define reply_text_format_msg(answer, msg) msg_format(msg, reply_text_get_texts(answer))
+/** Format a message in its language. @return a new string */
+#define reply_text_format_msg(reply, msg) msg_format(msg, reply_text_get_texts(reply))
 
-/** What was typed: lines that start with "> ". */
-void reply_text_add_quoted(struct reply_text *answer, const char *line);
+/** Add user input as lines that start with "> ". */
+void reply_text_add_quoted(struct reply_text *reply, const char *line);
 
-/** What was typed, fit to stand within a phrase. @return a new string */
-char *reply_text_quote(const struct reply_text *answer, const char *text);
+/** Sanitise user input for use in a phrase. @return a new string */
+char *reply_text_quote(const struct reply_text *reply, const char *text);
 
-/** The same of a message of ours that may hold such words. @return a new string */
-char *reply_text_quote_message(const struct reply_text *answer, const char *text);
+/** Sanitise a message that may contain user input. @return a new string */
+char *reply_text_quote_message(const struct reply_text *reply, const char *text);
 
 /**
- * A verdict: "ok", "error", "wait" or "" in the margin, then the text beside it,
- * wrapped.
+ * Add a result, wrapped: "ok", "error", "wait" or "" in the margin, and a text.
  *
  * @param text  may have several lines
  */
-void reply_text_add(struct reply_text *answer, const char *margin, const char *text);
+void reply_text_add(struct reply_text *reply, const char *margin, const char *text);
 
-/** A phrase beside the margin; see reply_text_format(). */
-#define reply_phrase(answer, margin, ...)                                        \
-	do {                                                                     \
-		g_autofree char *said_ = reply_text_format(answer, __VA_ARGS__); \
-		reply_text_add(answer, margin, said_);                           \
+/** Add a phrase as a result; see reply_text_format(). */
+#define reply_phrase(reply, margin, ...)                                             \
+	do {                                                                         \
+		g_autofree char *formatted_ = reply_text_format(reply, __VA_ARGS__); \
+		reply_text_add(reply, margin, formatted_);                           \
 	} while (0)
 
-/** A paragraph from the left edge, as it stands but wrapped. */
-void reply_text_add_block(struct reply_text *answer, const char *text);
+/** Add a text without margin, wrapped. */
+void reply_text_add_block(struct reply_text *reply, const char *text);
 
-#define reply_text_add_paragraph(answer, ...)                                    \
-	do {                                                                     \
-		g_autofree char *said_ = reply_text_format(answer, __VA_ARGS__); \
-		reply_text_add_block(answer, said_);                             \
+/** Add a phrase without margin. */
+#define reply_text_add_paragraph(reply, ...)                                         \
+	do {                                                                         \
+		g_autofree char *formatted_ = reply_text_format(reply, __VA_ARGS__); \
+		reply_text_add_block(reply, formatted_);                             \
 	} while (0)
 
-/** Lines that can be pasted back: long ones go on in lines that start with blanks. */
-void reply_text_add_command(struct reply_text *answer, const char *line);
+/** Add a command to paste back; continuation lines start with blanks. */
+void reply_text_add_command(struct reply_text *reply, const char *line);
 
-/** An empty line, unless there is one or nothing before. */
-void reply_text_add_blank(struct reply_text *answer);
+/** Add an empty line, unless the text is empty or ends with one. */
+void reply_text_add_blank(struct reply_text *reply);
 
 /**
- * "Tue 24 Nov 07:30 Europe/Berlin", in the answer's language.
+ * Format a time: "Tue 24 Nov 07:30 Europe/Berlin".
  *
  * @param at  s; negative: the phrase `never`
  * @return a new string
  */
 char *
-reply_text_format_time(const struct reply_text *answer, int64_t at, const char *zone);
+reply_text_format_time(const struct reply_text *reply, int64_t at, const char *zone);
 
-/** "Tue 24 Nov 2026" of a day YYYY-MM-DD. @return a new string */
-char *reply_text_format_day(const struct reply_text *answer, const char *day);
+/** Format a day YYYY-MM-DD: "Tue 24 Nov 2026". @return a new string */
+char *reply_text_format_day(const struct reply_text *reply, const char *day);
 
 #endif

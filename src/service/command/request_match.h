@@ -7,18 +7,18 @@
 #include <stdbool.h>
 
 enum request_kind {
-	REQUEST_NONE,          /* something else */
-	REQUEST_LEAVE_UNCLEAR, /* something about leaving: it is asked what is meant */
-	REQUEST_FILLER, /* only words such as a greeting has: look at the next line */
-	REQUEST_SUBSCRIBE,   /* "please sign me up" */
-	REQUEST_UNSUBSCRIBE, /* "bitte nehmt mich von der Liste" */
+	REQUEST_NONE,
+	REQUEST_LEAVE_UNCLEAR, /* may ask to unsubscribe */
+	REQUEST_FILLER,        /* greeting or courtesy only: match the next line */
+	REQUEST_SUBSCRIBE,     /* "please sign me up" */
+	REQUEST_UNSUBSCRIBE,   /* "bitte nehmt mich von der Liste" */
 };
 
 /**
  * Match a whole line with the phrases of each language.
  *
- * A line matches when it has a phrase of a request and beside it only words that say
- * nothing more: "stop sending papers about agents" does not.
+ * A line matches if it has the phrase of a request and only fillers beside it: "stop
+ * sending papers about agents" does not match.
  *
  * @param line  valid UTF-8
  */

@@ -1,9 +1,9 @@
 /*
- * autoreply_policy.h - who stands at the door with a letter, and whether to open.
+ * autoreply_policy.h - whether a message may get a reply, and from whom it claims to
+ * be.
  *
- * Pure judgement of what a letter and its envelope say: nothing is looked up, so
- * nothing is proven yet but what the operator's own mail server vouches for.  After
- * RFC 3834 section 2, and what robots do in spite of it.
+ * Pure: decides by message and envelope alone (RFC 3834 section 2).  Nothing is proven
+ * here but what the operator's mail server has verified.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H
 #define PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H
@@ -16,57 +16,56 @@
 #include "model/inmail.h"
 #include "receive/receiver.h"
 
-/* What is ours.  Borrowed. */
+/* Our own addresses.  Borrowed. */
 struct autoreply_settings {
-	const struct subaddress_base *base;    /* where commands go */
-	const struct subaddress_base *bounces; /* what envelope senders are made of */
-	const char *from;                      /* where digests come from */
-	const char *message_domain;            /* right side of our Message-IDs */
-	/* The authserv-id of the operator's mail server, in any case, which takes it
-	 * out of what strangers send (RFC 8601 section 5); "": nobody vouches. */
+	const struct subaddress_base *base;    /* address of commands */
+	const struct subaddress_base *bounces; /* base of envelope senders */
+	const char *from;                      /* From of digests */
+	const char *message_domain;            /* domain of our Message-IDs */
+	/* authserv-id of the operator's mail server, which removes it from inbound mail
+	 * (RFC 8601 section 5); "": no verification. */
 	const char *authserv_id;
 };
 
-/* One of our addresses. */
+/* One of our addresses as recipient. */
 struct autoreply_target {
 	enum subaddress_kind kind;
-	char *token; /* or "" */
+	char *token; /* "": none */
 };
 
 struct autoreply_verdict {
-	/* The addresses that it came to, struct door_target *: all that have a token,
-	 * or else the one that says most. */
+	/* struct autoreply_target *: all recipients with a token, or else the most
+	 * specific one. */
 	GPtrArray *targets;
-	enum subaddress_kind kind; /* of the one selected, the first to begin with */
+	enum subaddress_kind kind; /* of the selected target, initially the first */
 	const char *token;         /* the same; borrowed */
 
-	/* A word of ours that says why this letter is not to be answered, whatever is
-	 * asked; NULL: it may be.  Static. */
+	/* Reason to send no reply, a keyword; NULL: reply.  Static. */
 	const char *reason;
 
-	/* Who says to have written it; all NULL when that cannot be told. */
+	/* Address in From, not proven; NULL unless there is exactly one. */
 	char *address; /* an addr-spec */
 	char *key;     /* as address_format_key() */
 	char *domain;
-	char *name;      /* or NULL */
-	bool is_vouched; /* our mail server says that this is who wrote it */
+	char *name;       /* or NULL */
+	bool is_verified; /* DMARC passed, by the operator's mail server */
 };
 
-/** @param judgement  zeroed by the caller; autoreply_clear() it */
+/** @param verdict  zeroed by the caller; autoreply_clear() it */
 void
 autoreply_check(const struct autoreply_settings *settings, const struct inmail *mail,
-    const struct receive_mail *envelope, struct autoreply_verdict *judgement);
+    const struct receive_mail *envelope, struct autoreply_verdict *verdict);
 
-void autoreply_clear(struct autoreply_verdict *judgement);
+void autoreply_clear(struct autoreply_verdict *verdict);
 
-/** Select one of the targets. */
-void autoreply_select(struct autoreply_verdict *judgement, unsigned index);
+/** Select a target. */
+void autoreply_select(struct autoreply_verdict *verdict, unsigned index);
 
 /**
- * What an address counts as where limits are kept: without its +tag and dots, since
- * one person can have any number of these.  Not for telling people apart.
+ * Format the key of an address for rate limits: without subaddress and dots, of which
+ * one person may have any number.  Not an identity.
  *
- * @param address  an addr-spec as address_parse() takes it
+ * @param address  an addr-spec
  * @return owned by the caller
  */
 char *autoreply_format_rate_key(const char *address);

@@ -1,5 +1,5 @@
 /*
- * confirm_match.c - whether a reply to a confirmation says yes, no, or something else.
+ * confirm_match.c - classify a reply to a confirmation request: yes, no, or unclear.
  */
 #include "service/inbound/confirm_match.h"
 
@@ -18,15 +18,15 @@
 static const char *const honorifics[] = {
     "様", "さま", "さん", "殿", "御中", "先生", "各位", "님", NULL};
 
-/* May stand beside a consent that is the whole subject. */
+/* Allowed beside a consent in the subject. */
 static const char *const courtesies[] = {"please", "thanks", "thank you", "thx",
     "bitte", "danke", "merci", "svp", "sil vous plait", "por favor", "gracias",
     "grazie", "per favore", "obrigado", "obrigada", "dank je", "dank u", "bedankt",
     "alstublieft", "prosze", "dziekuje", "ありがとうございます", "谢谢", "謝謝", NULL};
 
 /*
- * A text as the phrases are compared with it: words between blanks, " | " or " ? " at
- * the end of each clause; both with the same words.
+ * A text prepared for matching: words separated by blanks, " | " or " ? " at the end of
+ * each clause; both strings with the same words.
  */
 struct folded {
 	GString *plain; /* Latin letters without accents */
@@ -44,7 +44,7 @@ folded_clear(struct folded *folded)
 
 /* ---- folding ---- */
 
-/* Scripts that put no blank between words. */
+/* Scripts without blanks between words. */
 static bool
 is_unspaced(gunichar c)
 {
@@ -72,7 +72,7 @@ is_apostrophe(gunichar c)
 	       c == 0x2019;
 }
 
-/* Brackets, quotation marks and marks of emphasis end no clause. */
+/* Brackets, quotation marks and emphasis do not end a clause. */
 static bool
 is_enclosing(gunichar c)
 {
@@ -118,19 +118,19 @@ append_end(struct folded *folded, char mark)
 static void
 append_word(struct folded *folded, gunichar c, gunichar before)
 {
-	char mail[7] = {0};
+	char utf8[7] = {0};
 
 	if (before && is_word(before) && is_unspaced(c) != is_unspaced(before))
 		append_blank(folded);
-	g_unichar_to_utf8(c, mail);
-	g_string_append(folded->exact, mail);
+	g_unichar_to_utf8(c, utf8);
+	g_string_append(folded->exact, utf8);
 	if (g_unichar_get_script(c) == G_UNICODE_SCRIPT_LATIN) {
-		g_autofree char *ascii = g_str_to_ascii(mail, "C");
+		g_autofree char *ascii = g_str_to_ascii(utf8, "C");
 
-		/* The one letter of our languages that it does not know. */
+		/* g_str_to_ascii() does not know dotless i. */
 		g_string_append(folded->plain, c == 0x131 ? "i" : ascii);
 	} else {
-		g_string_append(folded->plain, mail);
+		g_string_append(folded->plain, utf8);
 	}
 }
 
@@ -156,7 +156,7 @@ append_char(struct folded *folded, gunichar before, gunichar c, gunichar after)
 	else if (g_unichar_type(c) == G_UNICODE_OTHER_SYMBOL)
 		append_symbol(folded, c);
 	else if (g_unichar_type(c) == G_UNICODE_MODIFIER_SYMBOL)
-		return; /* the skin of an emoji */
+		return; /* skin tone of an emoji */
 	else if (g_unichar_isspace(c) || is_apostrophe(c) || is_enclosing(c) ||
 	         (c == '-' && is_inside) || c == '#' || c == '@')
 		append_blank(folded);
@@ -210,7 +210,7 @@ is_clause_end(const char *at)
 	return at[0] == ' ' && (at[1] == '|' || at[1] == '?');
 }
 
-/* @return the end of the phrase, which begins here; or NULL */
+/* @return the end of the phrase if it starts here, or NULL */
 static const char *
 match(const char *at, const char *phrase)
 {
@@ -232,7 +232,7 @@ match(const char *at, const char *phrase)
 	           : NULL;
 }
 
-/* @return the next place where the phrase stands, or NULL */
+/* @return the next occurrence of the phrase, or NULL */
 static const char *
 find(const char *from, const char *phrase, const char **end)
 {
@@ -255,10 +255,10 @@ contains_one(const struct folded *folded, const char *const *phrases)
 	return false;
 }
 
-/* The longest phrase that a text begins with. */
+/* The longest phrase at the start of a text. */
 struct start {
 	size_t size;  /* bytes, 0: none */
-	size_t words; /* 0: it ends within a word of a script without blanks */
+	size_t words; /* 0: ends inside a word, in scripts without blanks */
 };
 
 static void
@@ -288,7 +288,7 @@ drop_words(GString *text, size_t words)
 	g_string_erase(text, 0, at - text->str);
 }
 
-/* Take what the text begins with away, and the end of the clause after it. */
+/* Remove a phrase from the start, and the end of clause after it. */
 static void
 drop_start(struct folded *folded, const struct start *start)
 {
@@ -324,7 +324,7 @@ is_automatic(const struct folded *folded)
 	return false;
 }
 
-/* Mask each place of each phrase; they may overlap. */
+/* Mask all occurrences of phrases, which may overlap. */
 static void
 mask(const struct folded *folded, const char *const *phrases, struct folded *masked)
 {
@@ -338,7 +338,7 @@ mask(const struct folded *folded, const char *const *phrases, struct folded *mas
 	}
 }
 
-/* Whether there is a word of refusal that is not part of "no problem" and the like. */
+/* Whether there is a refusal other than in "no problem" and the like. */
 static bool
 is_refusal(const struct folded *folded)
 {
@@ -362,7 +362,7 @@ is_question(const struct folded *line)
 	return line->plain->str[strcspn(line->plain->str, "|?")] == '?';
 }
 
-/* "yes?" and "yes or no" are not a consent, "why not?" is one. */
+/* "yes?" and "yes or no" are not consent, "why not?" is. */
 static bool
 starts_with_consent(const struct folded *line)
 {
@@ -479,7 +479,7 @@ is_confirm_line(const struct folded *line, const char *token)
 
 /* ---- the text ---- */
 
-/* Judge the writer's own lines. */
+/* Findings in the lines that are not quoted. */
 struct reading {
 	bool has_text;
 	bool is_automatic;
@@ -488,7 +488,7 @@ struct reading {
 	bool has_token;
 };
 
-/* @return whether it is the line that counts: neither a greeting nor empty */
+/* @return whether it is the deciding line: neither greeting nor empty */
 static bool
 read_line(const char *raw, struct reading *reading)
 {
@@ -531,7 +531,7 @@ enum subject {
 	SUBJECT_AUTOMATIC,
 };
 
-/* "[Ticket #123]", "(case 42)", "#7"; but not "Re[2]:". */
+/* "[Ticket #123]", "(case 42)", "#7", but not "Re[2]:" */
 static bool
 has_ticket_number(const char *subject)
 {
@@ -541,7 +541,7 @@ has_ticket_number(const char *subject)
 	return g_regex_match_simple(pattern, subject, G_REGEX_OPTIMIZE, 0);
 }
 
-/* Mask the confirmation's subject in another one. @return whether it is there */
+/* Mask the subject of the request in another one. @return whether it was found */
 static bool
 mask_subject(struct folded *subject, const struct consent_question *question)
 {

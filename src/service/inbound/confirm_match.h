@@ -1,5 +1,5 @@
 /*
- * confirm_match.h - whether a reply to a confirmation says yes, no, or something else.
+ * confirm_match.h - classify a reply to a confirmation request: yes, no, or unclear.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_CONFIRM_MATCH_H
 #define PAPERBOY_SERVICE_INBOUND_CONFIRM_MATCH_H
@@ -9,11 +9,11 @@
 enum consent {
 	CONSENT_YES,
 	CONSENT_NO,
-	CONSENT_AUTOMATIC, /* a program wrote it, which its headers did not say */
+	CONSENT_AUTOMATIC, /* auto-reply, by its subject or text */
 	CONSENT_UNCLEAR,
 };
 
-/* The confirmation that is replied to.  Borrowed. */
+/* The confirmation request.  Borrowed. */
 struct consent_question {
 	const char *token;           /* named by a line "confirm TOKEN" */
 	const char *message_id;      /* without angle brackets */
@@ -21,7 +21,7 @@ struct consent_question {
 };
 
 /**
- * Judge a reply by its first own line after a short greeting.
+ * Classify a reply by its first line after a short greeting, without quotes.
  *
  * The tests are, in this order: automatic responder, refusal, consent; so a reply with
  * both a refusal and a consent is a refusal.  Free text is never consent.

@@ -145,7 +145,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 		return false;
 	request->name = verdict->name;
 	request->has_token = key && strcmp(key, request->address_key) == 0;
-	request->is_proven = request->has_token || verdict->is_vouched;
+	request->is_proven = request->has_token || verdict->is_verified;
 	if (!request->has_token)
 		request->digest_id = 0;
 	if (request->has_token && !request->verb) {

@@ -202,7 +202,7 @@ send(struct request *request, struct system_mail *mail, int64_t *id, GError **er
 static enum rate_case
 get_confirmation_case(const struct request *request)
 {
-	return request->is_proven ? RATE_CASE_CONFIRMATION_VOUCHED
+	return request->is_proven ? RATE_CASE_CONFIRMATION_VERIFIED
 	                          : RATE_CASE_CONFIRMATION;
 }
 
@@ -376,11 +376,11 @@ get_case(const struct request *request)
 	bool is_help = request->reply.is_help;
 
 	if (request->is_removed)
-		return RATE_CASE_LEFT;
+		return RATE_CASE_REMOVED;
 	if (request->has_token || (request->is_proven && request->subscriber_id))
 		return is_help ? RATE_CASE_PROVEN_HELP : RATE_CASE_PROVEN;
 	if (request->subscriber_id)
-		return is_help ? RATE_CASE_ANSWER_HELP : RATE_CASE_ANSWER;
+		return is_help ? RATE_CASE_UNPROVEN_HELP : RATE_CASE_UNPROVEN;
 	if (request->reply.pending)
 		return get_confirmation_case(request);
 	return is_help ? RATE_CASE_UNKNOWN_HELP : RATE_CASE_UNKNOWN;
@@ -390,18 +390,18 @@ static const char *
 get_last_reply_phrase(enum rate_case rate_case)
 {
 	switch (rate_case) {
-	case RATE_CASE_ANSWER:
-	case RATE_CASE_ANSWER_HELP:
+	case RATE_CASE_UNPROVEN:
+	case RATE_CASE_UNPROVEN_HELP:
 		return "last_reply_unproven";
 	case RATE_CASE_UNKNOWN:
 	case RATE_CASE_UNKNOWN_HELP:
 		return "last_reply_unknown";
 	case RATE_CASE_CONFIRMATION:
-	case RATE_CASE_CONFIRMATION_VOUCHED:
+	case RATE_CASE_CONFIRMATION_VERIFIED:
 	case RATE_CASE_PROVEN:
 	case RATE_CASE_PROVEN_HELP:
 	case RATE_CASE_OWNER:
-	case RATE_CASE_LEFT:
+	case RATE_CASE_REMOVED:
 		break;
 	}
 	return "last_reply";
@@ -449,8 +449,8 @@ handler_reply(struct request *request, GError **error)
 		return false;
 	return (reply->pending ? ask_to_confirm(request, error)
 	                       : send_reply(request, error)) &&
-	       (!reply->undo || rate_case == RATE_CASE_LEFT ||
+	       (!reply->undo || rate_case == RATE_CASE_REMOVED ||
 	           rate_limit_count(
-	               request, RATE_CASE_LEFT, request->address, error)) &&
+	               request, RATE_CASE_REMOVED, request->address, error)) &&
 	       rate_limit_count(request, rate_case, request->address, error);
 }

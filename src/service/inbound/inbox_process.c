@@ -1,6 +1,5 @@
 /*
- * inbox_process.c - letters: stored as they come, read by a process of their own,
- * handed on.
+ * inbox_process.c - store inbound messages, and process them in order.
  */
 #include "service/inbound/inbox_process.h"
 
@@ -13,37 +12,35 @@
 #include "store/mail/inbox.h"
 #include "store/mail/skipped.h"
 
-/* What is known of due letters at a time. */
-#define PAGE 100
+#define PAGE 100 /* messages loaded at a time */
 
 static bool
 has_room(const struct inbox_process_rules *rules, GError **error)
 {
 	int64_t free_bytes = disk_get_free(rules->state_dir);
 
-	/* Unknown is no reason to send mail away. */
-	if (free_bytes < 0 || free_bytes >= rules->disk_floor_bytes)
+	/* Accept mail if the free space is unknown. */
+	if (free_bytes < 0 || free_bytes >= rules->min_free_bytes)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-	    "the disk of the state folder is nearly full");
+	    "the disk of the state directory is nearly full");
 	return false;
 }
 
-/* Whatever the store's trouble is, it is not the letter's: it has to come again. */
+/* Any failure of the store defers the message. */
 static bool
-insert(struct store *store, const struct inbox_new *fresh, int64_t now, bool *is_fresh,
+insert(struct store *store, const struct inbox_new *row, int64_t now, bool *is_stored,
     GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
-	/* One statement or two; the second changes nothing that was promised. */
-	if (inbox_insert(store, fresh, now, is_fresh, &problem))
+	if (inbox_insert(store, row, now, is_stored, &problem))
 		return true;
 	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
 	return false;
 }
 
-/* A header without its body is not the same as a message that has none. */
+/* A header received alone differs from a message without a body. */
 static char *
 format_key(const struct receive_mail *mail)
 {
@@ -56,13 +53,12 @@ format_key(const struct receive_mail *mail)
 	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 }
 
-/* In the caller's transaction where there is one. */
 static bool
 save(struct store *store, const struct inbox_process_rules *rules, const char *receiver,
-    const struct receive_mail *mail, int64_t now, bool *is_fresh, GError **error)
+    const struct receive_mail *mail, int64_t now, bool *is_stored, GError **error)
 {
 	g_autofree char *key = format_key(mail), *recipient = NULL;
-	struct inbox_new fresh = {
+	struct inbox_new row = {
 	    .key = key,
 	    .receiver = receiver,
 	    .sender = mail->sender,
@@ -72,54 +68,54 @@ save(struct store *store, const struct inbox_process_rules *rules, const char *r
 	    .full_size = mail->full_size,
 	};
 
-	if (!fresh.recipient && rules->recipient_header && *rules->recipient_header) {
+	if (!row.recipient && rules->recipient_header && *rules->recipient_header) {
 		recipient = dedup_key_find_address(
 		    mail->raw, mail->size, rules->recipient_header);
-		fresh.recipient = recipient;
+		row.recipient = recipient;
 	}
-	return insert(store, &fresh, now, is_fresh, error);
+	return insert(store, &row, now, is_stored, error);
 }
 
 bool
 inbox_process_store(struct store *store, const struct inbox_process_rules *rules,
-    const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_fresh,
+    const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_stored,
     GError **error)
 {
 	if (mail->size > BOUNDS_MAIL_BYTES) {
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the letter has more than %d octets", BOUNDS_MAIL_BYTES);
+		    "the message has more than %d bytes", BOUNDS_MAIL_BYTES);
 		return false;
 	}
 	return has_room(rules, error) &&
-	       save(store, rules, receiver, mail, now, is_fresh, error);
+	       save(store, rules, receiver, mail, now, is_stored, error);
 }
 
 static bool
 record_skipped(struct store *store, const struct inbox_process_rules *rules,
     const char *receiver, const char *name, const struct receive_mail *head,
-    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error)
+    const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error)
 {
 	pb_transaction transaction = {0};
 
-	*is_fresh = false;
+	*is_stored = false;
 	return store_begin(store, &transaction, error) &&
 	       skipped_insert(store, receiver, name, reason, now, is_new, error) &&
 	       (!*is_new || !head ||
-	           save(store, rules, receiver, head, now, is_fresh, error)) &&
+	           save(store, rules, receiver, head, now, is_stored, error)) &&
 	       store_commit(&transaction, error);
 }
 
 bool
 inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
     const char *receiver, const char *name, const struct receive_mail *head,
-    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error)
+    const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
 	if (!has_room(rules, error))
 		return false;
 	if (record_skipped(store, rules, receiver, name, head, reason, now, is_new,
-	        is_fresh, &problem))
+	        is_stored, &problem))
 		return true;
 	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
 	return false;
@@ -138,29 +134,28 @@ inbox_process_noop_handler(void *data, struct store *store, const struct inmail 
 	return true;
 }
 
-/* What one run has in hand. */
 struct run {
 	struct store *store;
 	const struct inbox_process_options *options;
 	int64_t now;
 	int64_t ends_at; /* of the monotonic clock, us; or INT64_MAX */
 	struct inbox_process_report *report;
-	unsigned begun;
+	unsigned started;
 };
 
 static bool
-is_over(const struct run *run)
+is_ending(const struct run *run)
 {
 	const struct inbox_process_options *options = run->options;
 
-	return (options->limit && run->begun >= options->limit) ||
+	return (options->limit && run->started >= options->limit) ||
 	       g_get_monotonic_time() >= run->ends_at ||
 	       (options->stop && g_atomic_int_get(options->stop));
 }
 
-/* Count a failed try, which may be the last. @param problem  what failed */
+/* @param is_ended  set on success: do not try again in this run */
 static bool
-note_failure(struct run *run, const struct inbox_row *row, bool waits,
+save_failure(struct run *run, const struct inbox_row *row, bool waits,
     const GError *problem, bool *is_ended, GError **error)
 {
 	unsigned tries = row->tries + 1;
@@ -171,7 +166,7 @@ note_failure(struct run *run, const struct inbox_row *row, bool waits,
 		if (!inbox_save_quarantined(
 		        run->store, row->id, problem->message, run->now, error))
 			return false;
-		event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("letter", row->id),
+		event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("inbox", row->id),
 		    EVENT_INT("tries", tries), EVENT_TEXT(problem->message));
 		run->report->quarantined++;
 		*is_ended = true;
@@ -180,20 +175,16 @@ note_failure(struct run *run, const struct inbox_row *row, bool waits,
 	if (!inbox_save_failure(
 	        run->store, row->id, problem->message, run->now + wait_s, error))
 		return false;
-	event_log(EVENT_INBOX_FAILED, EVENT_INT("letter", row->id),
+	event_log(EVENT_INBOX_FAILED, EVENT_INT("inbox", row->id),
 	    EVENT_INT("try", tries), EVENT_SECONDS("next_in", wait_s),
 	    EVENT_TEXT(problem->message));
 	*is_ended = waits;
 	return true;
 }
 
-/*
- * Effect, answer and "done" in one commit.
- *
- * @return false with any error: nothing of it is there
- */
+/* Effects, reply and "done" in one commit. */
 static bool
-hand_on(struct run *run, const struct inbox_row *row, GBytes *raw,
+handle(struct run *run, const struct inbox_row *row, GBytes *raw,
     const struct inmail *mail, GError **error)
 {
 	const struct receive_mail envelope = {
@@ -211,7 +202,7 @@ hand_on(struct run *run, const struct inbox_row *row, GBytes *raw,
 
 	if (!store_begin(run->store, &transaction, error))
 		return false;
-	/* An operator may have dropped it while it was read. */
+	/* An operator may have dropped it in the meantime. */
 	still = inbox_load(run->store, row->id, NULL, error);
 	if (!still)
 		return false;
@@ -223,8 +214,8 @@ hand_on(struct run *run, const struct inbox_row *row, GBytes *raw,
 	    !store_commit(&transaction, error))
 		return false;
 	run->report->handled++;
-	/* What a mail to itself came to has its token in it. */
-	event_log(EVENT_INBOX_HANDLED, EVENT_INT("letter", row->id),
+	/* The verdict of a probe has its token. */
+	event_log(EVENT_INBOX_HANDLED, EVENT_INT("inbox", row->id),
 	    EVENT_WORD("receiver", row->receiver),
 	    EVENT_WORD("filtered", mail->is_filtered ? "yes" : "no"),
 	    EVENT_TEXT(verdict && g_str_has_prefix(verdict, PROBE_MAIL_WORD)
@@ -233,36 +224,37 @@ hand_on(struct run *run, const struct inbox_row *row, GBytes *raw,
 	return true;
 }
 
-/* One whose turn did not come has not been tried.  It is counted if this fails. */
+/* Undo count_start(): the message is not the cause.  May fail. */
 static void
-erase_begun(struct run *run, const struct inbox_row *row)
+uncount_start(struct run *run, const struct inbox_row *row)
 {
-	if (row->id <= run->options->waited_id)
+	if (row->id <= run->options->backlog_id)
 		inbox_mark_started(run->store, row->id, row->started, NULL);
 }
 
-/* @param is_ended  set on success: it was the last try */
+/* @param is_ended  set on success: it has crashed too often */
 static bool
-note_begun(struct run *run, const struct inbox_row *row, bool *is_ended, GError **error)
+count_start(
+    struct run *run, const struct inbox_row *row, bool *is_ended, GError **error)
 {
-	static const char verdict[] = "paperboyd died of it";
+	static const char verdict[] = "crashed while processing it";
 
 	*is_ended = false;
-	if (row->id > run->options->waited_id)
+	if (row->id > run->options->backlog_id)
 		return true;
-	/* That which nobody counted was the first. */
+	/* The first crash was not counted. */
 	if (row->started + 1 < INBOX_PROCESS_CRASHES)
 		return inbox_mark_started(run->store, row->id, row->started + 1, error);
 	if (!inbox_save_quarantined(run->store, row->id, verdict, run->now, error))
 		return false;
-	event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("letter", row->id),
+	event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("inbox", row->id),
 	    EVENT_INT("tries", row->started + 1), EVENT_TEXT(verdict));
 	run->report->quarantined++;
 	*is_ended = true;
 	return true;
 }
 
-/* One try. @param is_ended  set on success: not to be tried again in this run */
+/* One try. @param is_ended  set on success: do not try again in this run */
 static bool
 try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 {
@@ -279,44 +271,44 @@ try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 	*is_ended = true;
 	if (g_strcmp0(row->state, "new") != 0 || !raw)
 		return true;
-	if (!note_begun(run, row, is_ended, error))
+	if (!count_start(run, row, is_ended, error))
 		return false;
 	if (*is_ended)
 		return true;
 	*is_ended = true;
 	bytes = g_bytes_get_data(raw, &size);
 	if (parser_process_run(
-	        bytes ? bytes : "", size, &run->options->reading, &mail, &problem)) {
-		if (hand_on(run, row, raw, mail, &problem))
+	        bytes ? bytes : "", size, &run->options->parser, &mail, &problem)) {
+		if (handle(run, row, raw, mail, &problem))
 			return true;
-		/* Not the letter's fault. */
+		/* The message is not the cause. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
-			erase_begun(run, row);
+			uncount_start(run, row);
 			return pb_error_forward(error, &problem);
 		}
 	} else {
-		/* It cannot be run at all. */
+		/* The parser cannot be run. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_PERMANENT)) {
-			erase_begun(run, row);
+			uncount_start(run, row);
 			return pb_error_forward(error, &problem);
 		}
 		waits = g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY);
 	}
-	return note_failure(run, row, waits, problem, is_ended, error);
+	return save_failure(run, row, waits, problem, is_ended, error);
 }
 
-/* @return false too when the run is over */
+/* @return false if the run ends, with or without an error */
 static bool
 run_page(struct run *run, const GArray *ids, GError **error)
 {
 	for (unsigned i = 0; i < ids->len; i++) {
 		bool is_ended = false;
 
-		if (is_over(run)) {
+		if (is_ending(run)) {
 			run->report->is_more = true;
 			return false;
 		}
-		run->begun++;
+		run->started++;
 		while (!is_ended)
 			if (!try_mail(
 			        run, g_array_index(ids, int64_t, i), &is_ended, error))
@@ -355,7 +347,7 @@ inbox_process_run(struct store *store, const struct inbox_process_options *optio
 }
 
 bool
-inbox_process_load_oldest_waiting(struct store *store, int64_t *id, GError **error)
+inbox_process_load_backlog(struct store *store, int64_t *id, GError **error)
 {
 	return inbox_load_newest(store, id, error);
 }

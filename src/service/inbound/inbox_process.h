@@ -1,12 +1,9 @@
 /*
- * inbox_process.h - letters: stored as they come, read by a process of their own,
- * handed on.
+ * inbox_process.h - store inbound messages, and process them in order.
  *
- * What comes is stored first, whatever it is, and the receiver by which it came is told
- * only then that it is here.  Later each letter is read
- * (service/inbound/parser_process.h) and given to a handler inside the transaction that
- * marks it done: what it brought about, the answer, and that it was handled are one
- * commit.
+ * A message is stored and committed before its receiver acknowledges it.  Later it is
+ * parsed (parser_process.h) and given to the handler in the transaction that marks it
+ * done: its effects, the reply and the mark are one commit.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_INBOX_PROCESS_H
 #define PAPERBOY_SERVICE_INBOUND_INBOX_PROCESS_H
@@ -20,110 +17,101 @@
 #include "service/inbound/parser_process.h"
 #include "store/core/store.h"
 
-/* A letter that cannot be read is tried so often, and then quarantined. */
+/* Failed tries after which a message is quarantined. */
 #define INBOX_PROCESS_TRIES 3
 
-/* So often paperboyd may die with it in hand.  More, since most deaths are not the
- * letter's: a machine that is switched off meets some letter, too. */
+/* Crashes during a message after which it is quarantined; more than tries, since the
+ * message is rarely the cause: the machine may have been switched off. */
 #define INBOX_PROCESS_CRASHES 10
 
-/* After the first failed try it waits so long, after the second four times that; a
- * refusal, which will not change, waits for nothing. */
+/* Delay of the second try; the third waits four times as long. */
 #define INBOX_PROCESS_WAIT_S 10
 
-/* How letters are stored. */
+/* How messages are stored. */
 struct inbox_process_rules {
 	const char *state_dir;
-	int64_t disk_floor_bytes; /* with less room than that they are to come later */
-	/* Of mailboxes that tell no envelope: the field with its recipient, topmost
-	 * only; NULL or "" for none. */
+	int64_t min_free_bytes; /* with less free space messages are deferred */
+	/* Header field with the recipient if there is no envelope, the topmost one;
+	 * NULL or "": none. */
 	const char *recipient_header;
 };
 
 /**
- * Store a letter and commit it.
+ * Store a message and commit it.
  *
- * @param receiver      of the mailbox
- * @param is_fresh  set on success: false when it was here before
- * @return false with PB_ERROR_TEMPORARY when it has to come later: the store is busy or
- * fails, the disk is nearly full; PB_ERROR_LIMIT when it is larger than
- * BOUNDS_MAIL_BYTES
+ * @param receiver   name of the receiver
+ * @param is_stored  set on success: false for a duplicate
+ * @return false with PB_ERROR_TEMPORARY if it has to be deferred (the store fails or is
+ * busy, the disk is nearly full); PB_ERROR_LIMIT if it is larger than BOUNDS_MAIL_BYTES
  */
 bool inbox_process_store(struct store *store, const struct inbox_process_rules *rules,
-    const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_fresh,
+    const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_stored,
     GError **error);
 
 /**
- * Record that a message stays in its mailbox, and store its header to be answered.
+ * Record a message that the receiver skips, and store its header for a reply.
  *
- * @param name      by which the mailbox finds it again
- * @param head      of a message that is too large; NULL: it gets no answer
- * @param is_new    set on success: false when it was recorded before
- * @param is_fresh  set on success: whether the header is to be handled now
+ * @param name       of the message in its mailbox
+ * @param head       header of a message that is too large; NULL: no reply
+ * @param is_new     set on success: false if it was recorded before
+ * @param is_stored  set on success: whether the header was stored
  * @return false with PB_ERROR_TEMPORARY: nothing is recorded
  */
 bool inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
     const char *receiver, const char *name, const struct receive_mail *head,
-    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error);
+    const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error);
 
 /**
- * Do what a letter asks for, within the caller's transaction.
+ * Process a message, in the caller's transaction.
  *
- * @param verdict  may be set on success: what became of it, in a few words of ours
- *                 without addresses; g_free() by the caller
- * @return false with PB_ERROR_TEMPORARY when nothing is to be held against the letter;
- * any other error counts as a failed try
+ * @param envelope  sender from the topmost Return-Path if the receiver has none
+ * @param verdict   may be set on success to a few words without addresses; owned by
+ *                  the caller
+ * @return false with PB_ERROR_TEMPORARY if the message is not the cause; any other
+ * error is a failed try
  */
 typedef bool (*inbox_handler)(void *data, struct store *store,
     const struct inmail *mail, const struct receive_mail *envelope, char **verdict,
     GError **error);
 
-/** The handler while there is no other: the verdict is "no handler". */
+/** Handler without an address for commands: the verdict is "no handler". */
 bool
 inbox_process_noop_handler(void *data, struct store *store, const struct inmail *mail,
     const struct receive_mail *envelope, char **verdict, GError **error);
 
-/*
- * A letter at which the program itself dies would be tried for ever.  So a try of one
- * that has waited since before the program began is counted before it begins, up to
- * INBOX_PROCESS_CRASHES.
- */
 struct inbox_process_options {
-	struct parser_process_options reading;
-	int64_t waited_id; /* inbox_process_load_oldest_waiting(); 0: none has waited */
+	struct parser_process_options parser;
+	/* Last message stored before the program started, 0: none.  Tries of these are
+	 * counted when they start: one of them may have crashed the program. */
+	int64_t backlog_id;
 	inbox_handler handle;
-	void *data;      /* of the handler */
-	unsigned limit;  /* letters in one run; 0: all that are due */
-	int64_t time_ms; /* after that no other is begun; 0: no such limit */
-	const int *stop; /* not 0: come back after the letter in hand; or NULL */
+	void *data;      /* for the handler */
+	unsigned limit;  /* messages in one run; 0: all that are due */
+	int64_t time_ms; /* no new message is started after that; 0: no limit */
+	const int *stop; /* not 0: return after the current message; or NULL */
 };
 
 struct inbox_process_report {
 	unsigned handled;
-	unsigned failed;      /* tries */
-	unsigned quarantined; /* of them the last ones */
-	bool is_more;         /* the limit, the time or the stop ended the run */
+	unsigned failed; /* tries */
+	unsigned quarantined;
+	bool is_more; /* the run was ended by limit, time or stop */
 };
 
 /**
- * Read and hand on letters that are due, the oldest first, one transaction each.
+ * Process due messages, the oldest first, in a transaction each.
  *
  * @param report  increased, also on failure
- * @return false when the store or the machine fails, PB_ERROR_PERMANENT when letters
- * cannot be read at all; nothing is held against the letter in hand
+ * @return false if the store or the machine fails, PB_ERROR_PERMANENT if the parser
+ * cannot be run; this is not a failed try of the message
  */
 bool inbox_process_run(struct store *store, const struct inbox_process_options *options,
     int64_t now, struct inbox_process_report *report, GError **error);
 
-/**
- * Which letters have waited since before the program began; to be asked then.
- *
- * @param id  the newest of them, or 0
- */
-bool
-inbox_process_load_oldest_waiting(struct store *store, int64_t *id, GError **error);
+/** Load options.backlog_id, when the program starts. */
+bool inbox_process_load_backlog(struct store *store, int64_t *id, GError **error);
 
-/** When the next letter is due. @param at  s; -1: none waits */
+/** Load when the next message is due. @param at  s; -1: none */
 bool inbox_process_load_due(struct store *store, int64_t *at, GError **error);
 
 #endif

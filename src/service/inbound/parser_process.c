@@ -1,5 +1,5 @@
 /*
- * parser_process.c - have a letter read by a process of its own.
+ * parser_process.c - run paperboy-parser for one message.
  */
 #include "service/inbound/parser_process.h"
 
@@ -23,7 +23,7 @@
 
 #define READ_BYTES (64 * 1024)
 
-/* Where the kernel cannot close a range, as many are closed one by one. */
+/* Closed one by one where the kernel has no close_range(2). */
 #define DESCRIPTORS_MAX 65536
 
 struct child {
@@ -41,8 +41,8 @@ fail(GError **error, const char *what)
 {
 	int code = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot read letters: %s: %s",
-	    what, g_strerror(code));
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "cannot run the parser: %s: %s", what, g_strerror(code));
 	return false;
 }
 
@@ -55,38 +55,37 @@ close_end(int *end)
 }
 
 /*
- * Between fork and exec of a program with threads: system calls and nothing else.
- * Standard error goes nowhere: a stranger's letter writes no log.
+ * After fork in a program with threads: async-signal-safe calls only.  Standard error
+ * is /dev/null, so that no message can write to the log.
  */
 static void
-become_reader(const char *program, int in, int out)
+exec_parser(const char *program, int in, int out)
 {
 	char *const arguments[] = {(char *)"paperboy-parser", NULL};
 	char *const environment[] = {NULL};
-	/* Who stops the program stops its group, or its unit's: a letter in hand is
-	 * read to its end, and its reader's death is not held against it. */
+	/* These may go to the whole process group or unit: finish the message. */
 	static const int stops[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-	struct sigaction usual = {.sa_handler = SIG_DFL},
-	                 none_of_it = {.sa_handler = SIG_IGN};
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct sigaction defaults = {.sa_handler = SIG_DFL},
+	                 ignore = {.sa_handler = SIG_IGN};
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	sigset_t none;
 
-	/* Pipes may have low numbers where standard streams were closed. */
+	/* Pipes have low numbers if standard streams were closed. */
 	in = fcntl(in, F_DUPFD, 3);
 	out = fcntl(out, F_DUPFD, 3);
-	nowhere = fcntl(nowhere, F_DUPFD, 3);
-	if (in < 0 || out < 0 || nowhere < 0 || dup2(in, STDIN_FILENO) < 0 ||
-	    dup2(out, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0 ||
+	null = fcntl(null, F_DUPFD, 3);
+	if (in < 0 || out < 0 || null < 0 || dup2(in, STDIN_FILENO) < 0 ||
+	    dup2(out, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
 	    chdir("/") != 0)
 		_exit(EX_OSERR);
 	if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0)
 		for (int i = 3; i < DESCRIPTORS_MAX; i++)
 			close(i);
-	/* Some fail, and may: SIGKILL, SIGSTOP, those of the C library itself. */
+	/* Fails for SIGKILL, SIGSTOP and those of the C library. */
 	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &usual, NULL);
+		sigaction(i, &defaults, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
-		sigaction(stops[i], &none_of_it, NULL);
+		sigaction(stops[i], &ignore, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(program, arguments, environment);
@@ -110,14 +109,13 @@ start(struct child *child, const char *program, GError **error)
 	}
 	child->pid = fork();
 	if (child->pid == 0)
-		become_reader(program, in[0], out[1]);
+		exec_parser(program, in[0], out[1]);
 	if (child->pid < 0)
 		fail(error, "fork");
 	close(in[0]);
 	close(out[1]);
 	child->to = in[1];
 	child->from = out[0];
-	/* Both ends are waited for at once: none may block. */
 	fcntl(child->to, F_SETFL, O_NONBLOCK);
 	fcntl(child->from, F_SETFL, O_NONBLOCK);
 	return child->pid > 0;
@@ -132,7 +130,7 @@ write_some(struct child *child)
 		child->input += put;
 		child->input_left -= (size_t)put;
 	}
-	/* It need not read all: a letter past the bounds is refused before. */
+	/* It need not read all of a message that it rejects. */
 	if (child->input_left == 0 || (put < 0 && errno != EAGAIN && errno != EINTR))
 		close_end(&child->to);
 }
@@ -149,9 +147,9 @@ read_some(struct child *child, char *buffer)
 	child->is_long = child->output->len > BOUNDS_PARSER_OUTPUT_BYTES;
 }
 
-/* Feed it and listen to it, until it ends, or says too much or nothing for too long. */
+/* Write the message and read the result, within limits of time and size. */
 static void
-converse(struct child *child, int64_t time_ms)
+exchange(struct child *child, int64_t time_ms)
 {
 	int64_t deadline = g_get_monotonic_time() + time_ms * 1000;
 	g_autofree char *buffer = g_malloc(READ_BYTES);
@@ -162,7 +160,7 @@ converse(struct child *child, int64_t time_ms)
 		int64_t left_ms = (deadline - g_get_monotonic_time() + 999) / 1000;
 		struct pollfd ends[] = {
 		    {.fd = child->from, .events = POLLIN},
-		    {.fd = child->to, .events = POLLOUT}, /* -1 is left out */
+		    {.fd = child->to, .events = POLLOUT}, /* -1 is ignored */
 		};
 
 		if (left_ms <= 0 || poll(ends, G_N_ELEMENTS(ends), (int)left_ms) == 0) {
@@ -176,10 +174,7 @@ converse(struct child *child, int64_t time_ms)
 	}
 }
 
-/*
- * The process has closed its output, which it does by ending, or is to end now.  A
- * signal that comes while it ends does not change its status.
- */
+/* Kill it, which does not change the status if it has ended, and wait for it. */
 static void
 finish(struct child *child, long *peak_kib)
 {
@@ -195,30 +190,29 @@ finish(struct child *child, long *peak_kib)
 }
 
 static bool
-say_died(const struct child *child, GError **error)
+set_crash_error(const struct child *child, GError **error)
 {
 	if (child->is_late)
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the letter's reader took too long");
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_TEMPORARY, "the parser timed out");
 	else if (child->is_long)
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the letter's reader said too much");
+		    "the output of the parser is too long");
 	else if (WIFSIGNALED(child->status))
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the letter's reader died of signal %d (%s)",
-		    WTERMSIG(child->status), g_strsignal(WTERMSIG(child->status)));
+		    "the parser was killed by signal %d (%s)", WTERMSIG(child->status),
+		    g_strsignal(WTERMSIG(child->status)));
 	else if (WEXITSTATUS(child->status) == EX_OSERR)
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot read letters: the reader cannot run here");
+		    "cannot run the parser on this machine");
 	else
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the letter's reader ended with status %d",
-		    WEXITSTATUS(child->status));
+		    "the parser exited with status %d", WEXITSTATUS(child->status));
 	return false;
 }
 
 static bool
-understand(const GString *output, struct inmail **mail, GError **error)
+decode(const GString *output, struct inmail **mail, GError **error)
 {
 	g_autofree char *refusal = NULL;
 	g_autoptr(GError) problem = NULL;
@@ -231,7 +225,7 @@ understand(const GString *output, struct inmail **mail, GError **error)
 	}
 	if (!read) {
 		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "inbox rejected: %s", refusal);
+		    error, PB_ERROR, PB_ERROR_INPUT, "message rejected: %s", refusal);
 		return false;
 	}
 	*mail = read;
@@ -242,8 +236,8 @@ bool
 parser_process_run(const void *raw, size_t size,
     const struct parser_process_options *options, struct inmail **mail, GError **error)
 {
-	static const struct parser_process_options usual = {0};
-	const struct parser_process_options *chosen = options ? options : &usual;
+	static const struct parser_process_options defaults = {0};
+	const struct parser_process_options *chosen = options ? options : &defaults;
 	struct child child = {.to = -1, .from = -1, .input = raw, .input_left = size};
 	g_autoptr(GString) output = g_string_new(NULL);
 	bool is_started =
@@ -255,11 +249,11 @@ parser_process_run(const void *raw, size_t size,
 		return false;
 	}
 	child.output = output;
-	converse(&child,
+	exchange(&child,
 	    chosen->time_ms ? chosen->time_ms : (int64_t)BOUNDS_PARSER_TIME_S * 1000);
 	finish(&child, chosen->peak_kib);
 	if (child.is_late || child.is_long || !WIFEXITED(child.status) ||
 	    WEXITSTATUS(child.status) != 0)
-		return say_died(&child, error);
-	return understand(output, mail, error);
+		return set_crash_error(&child, error);
+	return decode(output, mail, error);
 }

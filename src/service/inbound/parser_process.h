@@ -1,10 +1,9 @@
 /*
- * parser_process.h - have a letter read by a process of its own.
+ * parser_process.h - run paperboy-parser for one message.
  *
- * paperboy-parser parses what strangers send, and may die of it.  It is started for one
- * letter, with nothing open but its two pipes, an empty environment and the root
- * folder; what it says is taken for hostile (mail/inmail_wire.h).  Nothing of it is
- * left behind.
+ * The process parses hostile input, and may crash.  It gets two pipes, an empty
+ * environment and the root directory; its output is untrusted
+ * (message/parser_proto.h).
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_PARSER_PROCESS_H
 #define PAPERBOY_SERVICE_INBOUND_PARSER_PROCESS_H
@@ -15,23 +14,22 @@
 #include "model/inmail.h"
 
 struct parser_process_options {
-	const char *program; /* absolute path; NULL for the one that was installed */
-	int64_t time_ms;     /* it is killed after that; 0 for BOUNDS_PARSER_TIME_S */
-	long *peak_kib;      /* set to the most memory it had at once, if not NULL */
+	const char *program; /* absolute path; NULL: the installed one */
+	int64_t time_ms;     /* timeout; 0: BOUNDS_PARSER_TIME_S */
+	long *peak_kib;      /* set to its peak memory, or NULL */
 };
 
 /**
- * Read a letter.  Blocks until it is read or the time is up; any thread may call it.
- * SIGPIPE must be ignored, and SIGCHLD not.
+ * Parse a message.  Blocks; any thread may call it.  SIGPIPE must be ignored, and
+ * SIGCHLD not.
  *
- * @param raw      the message as it came, of any size
+ * @param raw      the message as received, of any size
  * @param options  may be NULL
- * @param letter   set on success only; inmail_free() it
- * @return false with PB_ERROR_INPUT where the letter is at fault: it will be refused
- * again; PB_ERROR_TEMPORARY where the process died, hung or babbled: most likely the
- * letter is at fault, and it may be tried again a few times; PB_ERROR_PERMANENT where
- * the process cannot be run at all: nothing is to be held against the letter, and
- * somebody has to look after the machine
+ * @param mail     set on success only; inmail_free() it
+ * @return false with PB_ERROR_INPUT if the message was rejected, and will be again;
+ * PB_ERROR_TEMPORARY if the process crashed, timed out or sent invalid output: try
+ * again a few times; PB_ERROR_PERMANENT if the process cannot be run: the message is
+ * not the cause
  */
 bool parser_process_run(const void *raw, size_t size,
     const struct parser_process_options *options, struct inmail **mail, GError **error);

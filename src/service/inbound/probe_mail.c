@@ -1,5 +1,5 @@
 /*
- * probe_mail.c - what a mail of ours to ourselves has met on its way.
+ * probe_mail.c - evaluate a probe, a mail of ours to ourselves.
  */
 #include "service/inbound/probe_mail.h"
 
@@ -7,10 +7,10 @@
 
 #include "message/address.h"
 
-/* Domains and results that are told at most. */
-#define PREFIX 5
+/* Maximum number of domains, and of results. */
+#define LIST_MAX 5
 
-/* What a signature has to cover, or others can exchange it (RFC 8058 section 4). */
+/* Header fields that a signature has to cover (RFC 8058 section 4). */
 static const char *const list_headers[] = {
     "list-id", "list-unsubscribe", "list-unsubscribe-post"};
 
@@ -35,7 +35,7 @@ is_among(const char *const *words, size_t count, const char *word)
 	return false;
 }
 
-/* One tag of a signature (RFC 6376 section 3.2). @return a new string, or NULL */
+/* Find a tag of a signature (RFC 6376 section 3.2). @return a new string, or NULL */
 static char *
 find_tag(const char *signature, const char *name)
 {
@@ -54,7 +54,7 @@ find_tag(const char *signature, const char *name)
 }
 
 static void
-note_covered(const char *signature, bool *is_covered)
+mark_covered(const char *signature, bool *is_covered)
 {
 	g_autofree char *value = find_tag(signature, "h");
 	g_auto(GStrv) names = value ? g_strsplit(value, ":", 200) : NULL;
@@ -90,10 +90,10 @@ append_signatures(GString *out, const struct inmail *mail)
 			continue;
 		value = find_tag(mark->value, "d");
 		domain = value ? address_parse_domain(value, NULL) : NULL;
-		if (!domain || count >= PREFIX)
+		if (!domain || count >= LIST_MAX)
 			continue;
 		append(out, domain, &count);
-		note_covered(mark->value, is_covered);
+		mark_covered(mark->value, is_covered);
 	}
 	count = 0;
 	g_string_append(out, " covers=");
@@ -112,7 +112,7 @@ append_results(GString *out, const struct inmail *mail, const char *authserv_id)
 	g_string_append(out, " results=");
 	if (!top || (*authserv_id && g_ascii_strcasecmp(top->server, authserv_id) != 0))
 		return;
-	for (unsigned i = 0; i < top->results->len && count < PREFIX; i++) {
+	for (unsigned i = 0; i < top->results->len && count < LIST_MAX; i++) {
 		const struct auth_result *result = top->results->pdata[i];
 		g_autofree char *word =
 		    g_strdup_printf("%s:%s", result->method, result->result);
@@ -128,7 +128,7 @@ probe_mail_format(const struct inmail *mail, const char *token, const char *auth
 {
 	GString *out = g_string_new(PROBE_MAIL_WORD);
 
-	/* A token of ours has nothing else in it. */
+	/* Our tokens are alphanumeric. */
 	for (const char *at = token; *at; at++)
 		g_string_append_c(out, g_ascii_isalnum(*at) ? *at : '?');
 	append_signatures(out, mail);

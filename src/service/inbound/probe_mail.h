@@ -1,12 +1,11 @@
 /*
- * probe_mail.h - what a mail of ours to ourselves has met on its way.
+ * probe_mail.h - evaluate a probe, a mail of ours to ourselves.
  *
- * One line that becomes the verdict of its letter:
+ * The result is one line, the verdict of the message in the inbox:
  *
  *     check TOKEN signed=news.example covers=list-id,list-unsubscribe results=dkim:pass
  *
- * All of it was said by strangers: a token, domains and words of ours come out of it,
- * and nothing else.
+ * It has a token, domains and keywords, and nothing else from the message.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
 #define PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
@@ -17,10 +16,10 @@
 #include "base/cleanup.h"
 #include "model/inmail.h"
 
-/* With which the line begins; a token follows, so no log has the rest. */
+/* Start of the line; a token follows, which must not be logged. */
 #define PROBE_MAIL_WORD "check "
 
-/* What comes back from such a line.  Owned. */
+/* A parsed line.  Owned. */
 struct probe_mail {
 	GPtrArray *signers; /* of char *: domains of DKIM-Signature fields (d=) */
 	GPtrArray *missing; /* of char *: list headers that no signature covers (h=) */
@@ -33,13 +32,13 @@ void probe_mail_clear(struct probe_mail *mail);
  * Format the line.
  *
  * @param token        of the address, in [a-z0-9]
- * @param authserv_id  whose Authentication-Results count; "": the topmost
+ * @param authserv_id  of the Authentication-Results to trust; "": the topmost
  * @return owned by the caller
  */
 char *probe_mail_format(
     const struct inmail *mail, const char *token, const char *authserv_id);
 
-/** Read one. @return whether it is about that token; then mail is to be cleared */
+/** Parse a line. @return whether it has that token; then clear mail */
 bool probe_mail_parse(const char *line, const char *token, struct probe_mail *mail);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * quarantine.c - what an operator does to letters that could not be handled.
+ * quarantine.c - retry or drop messages that could not be processed.
  */
 #include "service/inbound/quarantine.h"
 
@@ -15,7 +15,7 @@ change_one(struct store *store, const struct quarantine_request *request, int64_
     bool *is_done, GError **error)
 {
 	pb_auto(inbox_row) row = inbox_load(store, id, NULL, error);
-	g_autofree char *detail = g_strdup_printf("letter %" G_GINT64_FORMAT, id);
+	g_autofree char *detail = g_strdup_printf("inbox %" G_GINT64_FORMAT, id);
 	const char *what = NULL;
 
 	if (!row)
@@ -25,12 +25,12 @@ change_one(struct store *store, const struct quarantine_request *request, int64_
 		return true;
 	switch (request->action) {
 	case QUARANTINE_RETRY:
-		what = "letter retried";
+		what = "message retried";
 		if (!inbox_retry_at(store, id, request->now, error))
 			return false;
 		break;
 	case QUARANTINE_DROP:
-		what = "letter dropped";
+		what = "message dropped";
 		if (!inbox_mark_done(store, id, "dropped", request->now, error))
 			return false;
 		break;
@@ -52,7 +52,7 @@ quarantine_change(struct store *store, const struct quarantine_request *request,
 	return store_commit(&transaction, error);
 }
 
-/* @param before  the lowest number of the page before; moved */
+/* @param before  lowest id of the previous page; updated */
 static bool
 change_page(struct store *store, const struct quarantine_request *request,
     int64_t *before, unsigned *count, GError **error)

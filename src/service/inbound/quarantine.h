@@ -1,10 +1,10 @@
 /*
- * quarantine.h - what an operator does to letters that could not be handled.
+ * quarantine.h - retry or drop messages that could not be processed.
  *
- *   retry  it is new and due now, without failed tries
- *   drop   it is done: what it says is forgotten, and coming again it is not taken
+ *   retry  make it new and due now, without failed tries
+ *   drop   mark it done: its content is deleted, and duplicates are ignored
  *
- * Both may be done to a letter that is still new.  One that is done stays so.
+ * New messages can be retried or dropped, too.  Those done are left alone.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_QUARANTINE_H
 #define PAPERBOY_SERVICE_INBOUND_QUARANTINE_H
@@ -19,22 +19,20 @@ enum quarantine_action { QUARANTINE_RETRY, QUARANTINE_DROP };
 
 struct quarantine_request {
 	enum quarantine_action action;
-	const char *who; /* for the audit */
+	const char *who; /* for the audit log */
 	int64_t now;
 };
 
 /**
- * Do it to named letters, all in one commit.
+ * Retry or drop some messages, in one commit.
  *
- * @param is_done  set on success, for each: it was done before, and left alone
- * @return false with PB_ERROR_NOT_FOUND when one does not exist; then nothing is done
+ * @param is_done  set on success for each: it was done before
+ * @return false with PB_ERROR_NOT_FOUND if one does not exist; then none is changed
  */
 bool quarantine_change(struct store *store, const struct quarantine_request *request,
     const int64_t *ids, unsigned count, bool *is_done, GError **error);
 
-/** Do it to all that are quarantined, in pages of one commit each. @param count  added
- * to
- */
+/** Retry or drop all quarantined messages, in pages. @param count  increased */
 bool quarantine_change_all(struct store *store,
     const struct quarantine_request *request, unsigned *count, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * rate_limit.c - how much is answered, lest somebody be flooded in another's name.
+ * rate_limit.c - rate limits on replies, against backscatter.
  */
 #include "service/inbound/rate_limit.h"
 
@@ -18,19 +18,20 @@
 
 enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
 
-/* One limit: who is counted, of which kind, over how long, and how many may be. */
+/* A limit on a kind of mail, by scope and time span. */
 static const struct rule {
-	enum rate_case what;
+	enum rate_case rate_case;
 	enum rate_kind kind;
 	enum scope scope;
 	int64_t span_s;
 	size_t offset; /* of the setting, an int */
-	int most;      /* not 0: the limit, which is not a setting */
-	const char *why;
+	int most;      /* 0: by the setting */
+	const char *reason;
 } rules[] = {
-#define RULE(what, kind, scope, span, setting, why)                                 \
-	{                                                                           \
-		what, kind, scope, span, offsetof(struct settings, setting), 0, why \
+#define RULE(rate_case, kind, scope, span, setting, why)                             \
+	{                                                                            \
+		rate_case, kind, scope, span, offsetof(struct settings, setting), 0, \
+		    why                                                              \
 	}
     RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
         limit_confirmations_per_month, "confirmations-per-month"),
@@ -44,15 +45,15 @@ static const struct rule {
         limit_unknown_sender_per_day, "unknown-sender-per-day"),
     RULE(RATE_CASE_UNKNOWN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
         "help-per-day"),
-    RULE(RATE_CASE_ANSWER, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
+    RULE(RATE_CASE_UNPROVEN, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
-    RULE(RATE_CASE_ANSWER_HELP, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_replies_per_day,
-        "replies-per-day"),
-    RULE(RATE_CASE_ANSWER_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
+    RULE(RATE_CASE_UNPROVEN_HELP, RATE_REPLY, SCOPE_PERSON, DAY_S,
+        limit_replies_per_day, "replies-per-day"),
+    RULE(RATE_CASE_UNPROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
         "help-per-day"),
     RULE(RATE_CASE_PROVEN, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
-    {RATE_CASE_LEFT, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
+    {RATE_CASE_REMOVED, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
     RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
     RULE(RATE_CASE_PROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
@@ -62,22 +63,23 @@ static const struct rule {
 #undef RULE
 };
 
-/* Whose rules apply. */
 static enum rate_case
-get_rules(enum rate_case what)
+get_base_case(enum rate_case rate_case)
 {
-	return what == RATE_CASE_CONFIRMATION_VOUCHED ? RATE_CASE_CONFIRMATION : what;
+	return rate_case == RATE_CASE_CONFIRMATION_VERIFIED ? RATE_CASE_CONFIRMATION
+	                                                    : rate_case;
 }
 
 static int64_t
-get_most(const struct request *request, const struct rule *rule, enum rate_case what)
+get_most(
+    const struct request *request, const struct rule *rule, enum rate_case rate_case)
 {
 	const char *settings = (const char *)request->settings;
 	int64_t most =
 	    rule->most ? rule->most : *(const int *)(settings + rule->offset);
 
-	/* Forged requests of a whole domain, or of many, leave the rest to others. */
-	if (what == RATE_CASE_CONFIRMATION && rule->scope != SCOPE_PERSON &&
+	/* Leave a reserve that forged requests cannot use up. */
+	if (rate_case == RATE_CASE_CONFIRMATION && rule->scope != SCOPE_PERSON &&
 	    *request->settings->commands_authserv_id)
 		most -= most / RATE_CASE_RESERVED_PART;
 	return most;
@@ -110,10 +112,10 @@ get_interval_start(const struct request *request)
 	       request->settings->limit_confirm_interval_h * (int64_t)HOUR_S;
 }
 
-/* One confirmation is on its way still, or lies unread. */
+/* One request may still be on its way, or unread. */
 static bool
-check_again(const struct request *request, const struct rate_key *person,
-    const char **why, GError **error)
+check_interval(const struct request *request, const struct rate_key *person,
+    const char **reason, GError **error)
 {
 	int64_t found;
 
@@ -121,38 +123,38 @@ check_again(const struct request *request, const struct rate_key *person,
 	        get_interval_start(request), &found, error))
 		return false;
 	if (found)
-		*why = "confirmation-pending";
+		*reason = "confirmation-pending";
 	return true;
 }
 
 bool
-rate_limit_check(const struct request *request, enum rate_case what,
-    const char *address, const char **why, GError **error)
+rate_limit_check(const struct request *request, enum rate_case rate_case,
+    const char *address, const char **reason, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	struct rate_key person;
 	bool is_ok = true;
 
-	*why = NULL;
+	*reason = NULL;
 	rate_key_init(request->key, limit_key, &person);
-	if (get_rules(what) == RATE_CASE_CONFIRMATION)
-		is_ok = check_again(request, &person, why, error);
-	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
+	if (get_base_case(rate_case) == RATE_CASE_CONFIRMATION)
+		is_ok = check_interval(request, &person, reason, error);
+	for (size_t i = 0; is_ok && !*reason && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
-		if (rules[i].what != get_rules(what))
+		if (rules[i].rate_case != get_base_case(rate_case))
 			continue;
 		is_ok = count(request, &rules[i], &person, &found, error);
-		if (is_ok && found >= get_most(request, &rules[i], what))
-			*why = rules[i].why;
+		if (is_ok && found >= get_most(request, &rules[i], rate_case))
+			*reason = rules[i].reason;
 	}
 	rate_key_clear(&person);
 	return is_ok;
 }
 
-/* The help has a limit of its own, which is no end of answers. */
+/* The limit on help does not end other replies. */
 static bool
-is_of_day(const struct rule *rule)
+limits_replies(const struct rule *rule)
 {
 	switch (rule->kind) {
 	case RATE_UNKNOWN:
@@ -169,7 +171,7 @@ is_of_day(const struct rule *rule)
 }
 
 bool
-rate_limit_find_last(const struct request *request, enum rate_case what,
+rate_limit_find_last(const struct request *request, enum rate_case rate_case,
     const char *address, unsigned *most, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
@@ -181,11 +183,11 @@ rate_limit_find_last(const struct request *request, enum rate_case what,
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
-		if (rules[i].what != what || !is_of_day(&rules[i]))
+		if (rules[i].rate_case != rate_case || !limits_replies(&rules[i]))
 			continue;
 		is_ok = count(request, &rules[i], &person, &found, error);
-		if (is_ok && found + 1 == get_most(request, &rules[i], what))
-			last = (unsigned)get_most(request, &rules[i], what);
+		if (is_ok && found + 1 == get_most(request, &rules[i], rate_case))
+			last = (unsigned)get_most(request, &rules[i], rate_case);
 	}
 	rate_key_clear(&person);
 	if (is_ok)
@@ -194,13 +196,13 @@ rate_limit_find_last(const struct request *request, enum rate_case what,
 }
 
 bool
-rate_limit_is_exhausted(const char *why)
+rate_limit_is_exhausted(const char *reason)
 {
-	return g_str_equal(why, DOMAIN_HOUR) || g_str_equal(why, ALL_HOUR);
+	return g_str_equal(reason, DOMAIN_HOUR) || g_str_equal(reason, ALL_HOUR);
 }
 
 bool
-rate_limit_count(const struct request *request, enum rate_case what,
+rate_limit_count(const struct request *request, enum rate_case rate_case,
     const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
@@ -210,7 +212,8 @@ rate_limit_count(const struct request *request, enum rate_case what,
 
 	rate_key_init(request->key, limit_key, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
-		if (rules[i].what != get_rules(what) || is_done[rules[i].kind])
+		if (rules[i].rate_case != get_base_case(rate_case) ||
+		    is_done[rules[i].kind])
 			continue;
 		is_done[rules[i].kind] = true;
 		is_ok = rate_log_insert(

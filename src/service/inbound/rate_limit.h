@@ -1,8 +1,8 @@
 /*
- * rate_limit.h - how much is answered, lest somebody be flooded in another's name.
+ * rate_limit.h - rate limits on replies, against backscatter.
  *
- * Counted on the address without its +tag and dots.  Whoever is past a limit gets
- * silence, and the log a line.
+ * Counted by address without subaddress and dots.  Requests above a limit get no reply,
+ * and a line in the log.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_RATE_LIMIT_H
 #define PAPERBOY_SERVICE_INBOUND_RATE_LIMIT_H
@@ -13,61 +13,59 @@
 
 #include "service/command/request.h"
 
-/* What is about to be sent. */
+/* Mail about to be sent, by its recipient. */
 enum rate_case {
-	RATE_CASE_CONFIRMATION,         /* asks a stranger whether it was them */
-	RATE_CASE_CONFIRMATION_VOUCHED, /* the same, and our mail server vouches for
-	                                 * them
-	                                 */
-	RATE_CASE_UNKNOWN,              /* answers one otherwise */
-	RATE_CASE_UNKNOWN_HELP,         /* the letter held no command */
-	RATE_CASE_ANSWER,               /* a subscriber, as far as the From tells */
-	RATE_CASE_ANSWER_HELP,
-	RATE_CASE_PROVEN, /* a subscriber who proved it, or whoever has a good token */
-	RATE_CASE_PROVEN_HELP, /* the same, of a letter without a command */
-	RATE_CASE_OWNER,       /* a letter is passed on to the owner */
-	RATE_CASE_LEFT, /* an unsubscribe token of an address that is unsubscribed */
+	RATE_CASE_CONFIRMATION,          /* request to confirm: unknown sender */
+	RATE_CASE_CONFIRMATION_VERIFIED, /* the same, verified by our mail server */
+	RATE_CASE_UNKNOWN,               /* reply: unknown sender */
+	RATE_CASE_UNKNOWN_HELP,          /* reply to a message without a command */
+	RATE_CASE_UNPROVEN,              /* reply: subscriber by From alone */
+	RATE_CASE_UNPROVEN_HELP,
+	RATE_CASE_PROVEN, /* reply: proven subscriber, or with a valid token */
+	RATE_CASE_PROVEN_HELP,
+	RATE_CASE_OWNER,   /* forwarded to the owner */
+	RATE_CASE_REMOVED, /* unsubscribed before, by the token of a digest */
 };
 
-/* The share of the hour's confirmations, in parts of all of them, that only senders
- * get for whom our mail server vouches; where it never does, there is none. */
+/* One part in this many of an hour's confirmations is reserved for senders that the
+ * operator's mail server has verified. */
 #define RATE_CASE_RESERVED_PART 4
 
 /**
- * Ask whether it may be sent.
+ * Check whether a mail may be sent.
  *
- * @param address  who gets it, an addr-spec
- * @param why      set: NULL when it may; else a word of ours, static
- * @return false when the store fails
+ * @param address  its recipient, an addr-spec
+ * @param reason   set: NULL if it may; else a keyword, static
+ * @return false if the store fails
  */
-bool rate_limit_check(const struct request *request, enum rate_case what,
-    const char *address, const char **why, GError **error);
+bool rate_limit_check(const struct request *request, enum rate_case rate_case,
+    const char *address, const char **reason, GError **error);
 
 /**
- * Ask whether what may be sent now is the last for a day.
+ * Find out whether a mail is the last one allowed within a day.
  *
- * @param most  set: how many a day has, when this is the last of them; else 0
- * @return false when the store fails
+ * @param most  set: the limit if it is the last one; else 0
+ * @return false if the store fails
  */
-bool rate_limit_find_last(const struct request *request, enum rate_case what,
+bool rate_limit_find_last(const struct request *request, enum rate_case rate_case,
     const char *address, unsigned *most, GError **error);
 
-/** Whether so many others were asked in the last hour that this one was not. */
-bool rate_limit_is_exhausted(const char *why);
+/** Whether the reason is a limit on all senders of a domain, or on all. */
+bool rate_limit_is_exhausted(const char *reason);
 
-/** Count it as sent; in the caller's transaction. */
-bool rate_limit_count(const struct request *request, enum rate_case what,
+/** Count a mail as sent, in the caller's transaction. */
+bool rate_limit_count(const struct request *request, enum rate_case rate_case,
     const char *address, GError **error);
 
-/** An address has confirmed: that it was asked does not count any more. */
+/** Uncount the confirmation requests of an address that has confirmed. */
 bool
 rate_limit_refund(const struct request *request, const char *address, GError **error);
 
 /**
- * An address has refused a confirmation: the interval between two ends.
+ * End the interval between two requests to an address that has declined one.
  *
- * The request still counts for the month, so that a refusal does not let somebody else
- * ask again and again in that name.
+ * The request still counts for the month, so that nobody can ask in that name over and
+ * over.
  */
 bool rate_limit_end_interval(
     const struct request *request, const char *address, GError **error);
