@@ -16,60 +16,6 @@ is_found(const struct query_fixture *fixture, const struct query_document *docum
 }
 
 static void
-near_matches_within_one_text(struct query_fixture *fixture, const void *unused)
-{
-	static const struct {
-		const char *text;
-		bool is_match;
-	} rows[] = {
-	    {"reward NEAR hacking", true},
-	    {"reward NEAR/2 hacking", true},
-	    {"reward NEAR/1 hacking", false},
-	    {"hacking NEAR/2 reward", true},
-	    {"Rewards NEAR/2 hacking", true},
-	    {"NEAR(reward hacking, 2)", true},
-	    {"NEAR(reward hacking, 1)", false},
-	    {"NEAR(reward hacking)", true},
-	    {"title:(reward NEAR/2 hacking)", false},
-	    {"abs:(reward NEAR/2 hacking)", true},
-	    {"abs:NEAR(reward hacking, 2)", true},
-	    {"text:NEAR(reward hacking, 2)", true},
-	    /* Not across the two texts. */
-	    {"survey NEAR/99 reward", false},
-	    {"survey NEAR/1 agent", true},
-	    /* The distance counts from the end of a phrase. */
-	    {"\"reward model\" NEAR/1 hacking", true},
-	    {"\"reward model\" NEAR/9 \"hacking is\"", true},
-	    {"\"reward models may\" NEAR/1 hacking", true},
-	    {"rew* NEAR/2 hack*", true},
-	    {"=Reward NEAR/2 hacking", true},
-	    {"=reward NEAR/2 hacking", false},
-	    {"c++ NEAR/3 hacking", true},
-	    {"c NEAR/3 hacking", true},
-	    {"c# NEAR/3 hacking", false},
-	    /* Each of three is near the last one. */
-	    {"reward NEAR/2 hacking NEAR/2 in", false},
-	    {"reward NEAR/5 hacking NEAR/5 in", true},
-	    {"reward NEAR/4 hacking NEAR/4 in", false},
-	    {"NEAR(reward hacking in, 3)", false},
-	    {"model NEAR/2 hacking NEAR/2 is", true},
-	    {"model NEAR/1 hacking NEAR/1 is", false},
-	    {"reward NEAR reward", true},
-	    {"reward NEAR zebra", false},
-	    {"diffusion NOT (reward NEAR/2 hacking)", false},
-	    {"reward NOT (reward NEAR/1 hacking)", true},
-	};
-	pb_auto(query_document) document = make_document(fixture, "A survey of agents",
-	    "Reward models may hacking is done in C++.", "", PAPER_UNKNOWN);
-
-	(void)unused;
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-		if (is_found(fixture, document, rows[i].text) != rows[i].is_match)
-			g_error("'%s' should %smatch", rows[i].text,
-			    rows[i].is_match ? "" : "not ");
-}
-
-static void
 every_near_match_is_a_hit_with_its_place(
     struct query_fixture *fixture, const void *unused)
 {
@@ -202,8 +148,6 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	ADD_TEST(
-	    "/proximity/near matches within one text", near_matches_within_one_text);
 	ADD_TEST("/proximity/every near match is a hit with its place",
 	    every_near_match_is_a_hit_with_its_place);
 	ADD_TEST("/proximity/proximity agrees with fts5", proximity_agrees_with_fts5);
