@@ -1,7 +1,7 @@
 /*
- * add.c - a person gets a filter more: until it is committed and in force.
+ * add.c - time to add a filter to a subscriber, until it is committed and indexed.
  *
- * add STORE COUNT: prints the median and the longest time of one.  Changes the store.
+ * add STORE COUNT: print the median and the longest time.  Changes the store.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -28,10 +28,10 @@ add_one(struct store *store, const char *address, int i)
 	    "\"diffusion model\" OR (\"state space\" novelty%d NOT survey)", i);
 	const struct subscribe_filter filter = {.text = text};
 	g_autoptr(GError) error = NULL;
-	int64_t begun = g_get_monotonic_time();
+	int64_t started = g_get_monotonic_time();
 	struct subscription *subscription = subscribe_add_filter(
 	    store, address, &filter, "bench", INPUT_NOW, NULL, NULL, &error);
-	int64_t took = g_get_monotonic_time() - begun;
+	int64_t took = g_get_monotonic_time() - started;
 
 	g_assert_no_error(error);
 	subscription_free(subscription);

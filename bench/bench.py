@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""bench.py - runs the benchmarks beside their peers and prints one table.
+"""bench.py - run the benchmarks and their peers, and print one table.
 
-`make bench` builds the programs of this folder and runs this.  Nothing here is a
-test: times are printed, never judged.  What is judged is that two programs which
-are compared have done the same work.
+`make bench` builds the programs of this directory and runs this.  Times are printed and
+not checked; programs that are compared are checked to have done the same work.
 """
 
 import argparse
@@ -35,14 +34,14 @@ from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
 DAY = "2026-11-20"  # as in input.h
-EARLIER = "2026-09-01"  # too long ago to be shown to anybody
+EARLIER = "2026-09-01"  # too old for any digest
 PAPERS = 100
 MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 FAR_MS = 20
 HOST = "127.0.0.1"
-EDITIONS_MOST = 100000  # people; with more only the matching is measured
+MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
 STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
@@ -55,7 +54,7 @@ QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
               idle=2)
 
-Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
+Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
 
 
 class Different(Exception):
@@ -70,18 +69,18 @@ def program(name):
 
 
 def call(*arguments):
-    """One run of a program: the facts of its line, as NAME=NUMBER."""
+    """Run a program.  @return its results, printed as NAME=NUMBER"""
     done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True, check=True)
     return {name: float(value) for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
 
 
 def figure(runs):
-    """The medians of several runs' facts."""
-    facts = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
-    facts["fastest"] = min(run["wall"] for run in runs)
-    facts["slowest"] = max(run["wall"] for run in runs)
-    return Figure(facts.pop("wall"), facts.pop("cpu"), facts.pop("peak_kb"), facts)
+    """Medians of several runs."""
+    values = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    values["fastest"] = min(run["wall"] for run in runs)
+    values["slowest"] = max(run["wall"] for run in runs)
+    return Figure(values.pop("wall"), values.pop("cpu"), values.pop("peak_kb"), values)
 
 
 def alternate(count, *calls):
@@ -91,21 +90,21 @@ def alternate(count, *calls):
 
 
 def scaled(figure, factor):
-    """As for another number of repetitions."""
+    """Scale to another number of repetitions."""
     return figure._replace(wall=figure.wall * factor, cpu=figure.cpu * factor)
 
 
 def same(name, *figures):
-    found = {figure.facts[name] for figure in figures}
+    found = {figure.values[name] for figure in figures}
     if len(found) != 1:
         raise Different(f"{name} differ: {sorted(found)}")
 
 
-# ---- what is worked on ------------------------------------------------------
+# ---- input ---------------------------------------------------
 
 
 def real_elements(directory):
-    """Elements of real days, oldest first, each paper once."""
+    """Elements of real days, oldest first, without duplicates."""
     seen = {}
     for path in sorted(glob.glob(os.path.join(directory, "daily_papers-????-??-??.json"))):
         with open(path, encoding="utf-8") as file:
@@ -115,7 +114,7 @@ def real_elements(directory):
 
 
 def chain(texts):
-    """What follows each word, as often as it does; None begins and ends a text."""
+    """Followers of each word with repetition; None marks both ends of a text."""
     follows = collections.defaultdict(list)
     for text in texts:
         words = [None, *text.split(), None]
@@ -175,7 +174,7 @@ def other_words(rng, text, words):
 
 
 def write_archive(directory, elements, count, rng):
-    """So many papers over 30 days: the elements, then copies with other words.
+    """Write count papers over 30 days: the elements, then copies with other words.
 
     @return DAY FILE DAY FILE ..., the newest first
     """
@@ -222,7 +221,7 @@ class Store:
                     print(person["address"], person["zone"], number, text, sep="\t",
                           file=file)
         self.path = os.path.join(directory, f"{people}.db")
-        self.facts = call(program("fill"), self.path, directory, table)
+        self.values = call(program("fill"), self.path, directory, table)
         self.matched = os.path.join(directory, f"{people}-matched.db")
         self.made = os.path.join(directory, f"{people}-made.db")
 
@@ -283,11 +282,11 @@ def section(title, peer):
 
 
 def bench_matching(store, runs):
-    """Leaves a matched copy, kept for the editions.  @return the facts of match_run"""
-    filters = f"{store.facts['filters']:,.0f}"
+    """Make a matched copy for the digests.  @return the results of match_run()"""
+    filters = f"{store.values['filters']:,.0f}"
     ours, theirs = alternate(
         runs,
-        lambda: call(program("evaluate"), store.path),
+        lambda: call(program("evaluate_filters"), store.path),
         lambda: call(program("fts5"), store.path),
     )
     same("pairs", ours, theirs)
@@ -295,15 +294,15 @@ def bench_matching(store, runs):
     print_row(f"{filters} filters, in all", "ms", 1e3, ours, theirs)
 
     def alone(figure):
-        return figure._replace(wall=figure.facts["decide_wall"],
-                               cpu=figure.facts["decide_cpu"])
+        return figure._replace(wall=figure.values["decide_wall"],
+                               cpu=figure.values["decide_cpu"])
 
     print_row("  decisions alone", "ms", 1e3, alone(ours), alone(theirs))
     return bench_subscribers(store, runs)
 
 
 def bench_subscribers(store, runs):
-    """match_run and what may be set beside it.  @return all facts, for the numbers"""
+    """match_run() and its peers.  @return all results"""
     saved = os.path.join(store.directory, "kept.db")
 
     def stored():
@@ -313,7 +312,7 @@ def bench_subscribers(store, runs):
 
     run, distinct_now, rows, keeping = alternate(
         runs,
-        lambda: call(program("match"), store.copy(store.path, "matched")),
+        lambda: call(program("match_papers"), store.copy(store.path, "matched")),
         lambda: call(program("fts5"), store.path),
         lambda: call(program("fts5"), store.path, "rows"),
         stored,
@@ -327,20 +326,20 @@ def bench_subscribers(store, runs):
                                      store.matched, way) for way in ("rows", "pairs")))
     print_row("  SQLite storing it alone", "ms", 1e3, run, floors[0])
     print_row("  ... a row for each pair", "ms", 1e3, run, floors[1])
-    one = run._replace(wall=run.facts["one_wall"], cpu=run.facts["one_cpu"])
+    one = run._replace(wall=run.values["one_wall"], cpu=run.values["one_cpu"])
     print_row("  one paper; times of a day's", "ms", 1e3, one, run)
     (added,) = alternate(
         runs, lambda: call(program("add"), store.copy(store.path, "added"), 200))
     (busy,) = alternate(1, lambda: call(program("busy"), store.copy(store.path, "busy")))
-    return {**run.facts, "add": added.facts, "busy": busy.facts}
+    return {**run.values, "add": added.values, "busy": busy.values}
 
 
-def bench_editions(store, runs):
-    """@return the facts of edition_run, with those of its steps"""
+def bench_digests(store, runs):
+    """@return the results of digest_build_run(), also of its steps"""
     scale = 1e3 * 1000 / store.people
     ours, paged, plain = alternate(
         runs,
-        lambda: call(program("digest_build"), store.copy(store.matched, "made")),
+        lambda: call(program("build_digests"), store.copy(store.matched, "made")),
         lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made),
         lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made,
                      "all"),
@@ -349,8 +348,8 @@ def bench_editions(store, runs):
     print_row(f"{store.people:,} people due", "ms", scale, ours, paged)
     print_row("  beside one commit for all", "ms", scale, ours, plain)
     print_row("  SQLite: pages, one commit", "ms", scale, paged, plain)
-    steps = call(program("digest_build"), store.copy(store.matched, "stepped"), "steps")
-    return {**ours.facts, "steps": steps}
+    steps = call(program("build_digests"), store.copy(store.matched, "stepped"), "steps")
+    return {**ours.values, "steps": steps}
 
 
 def bench_composing(store, sizes):
@@ -358,7 +357,7 @@ def bench_composing(store, sizes):
     templates = os.path.join(top_srcdir(), "etc", "templates")
     ways = ("warm", "mixed", "cold")
     calls = [
-        lambda way=way: call(program("compose"), store.made, templates, way,
+        lambda way=way: call(program("compose_digests"), store.made, templates, way,
                              sizes.composed)
         for way in ways
     ]
@@ -367,14 +366,14 @@ def bench_composing(store, sizes):
     peer = figures.pop()
     names = ("all papers cached", "as people come", "no paper cached")
     for name, one in zip(names, figures):
-        scale = 1e6 / one.facts["messages"]
+        scale = 1e6 / one.values["messages"]
         print_row(name, "us", scale, one,
-                  scaled(peer, one.facts["messages"] / sizes.composed))
+                  scaled(peer, one.values["messages"] / sizes.composed))
     return dict(zip(ways, figures)), peer
 
 
 def bench_opening(directory, sizes):
-    """The whole program from its start to its end, beside SQLite's own."""
+    """The whole program, compared with the sqlite3 shell."""
     (peer,) = need_programs("sqlite3")
     instance = Instance(os.path.join(directory, "opening"))
     instance.add_people(sizes.subscribers)
@@ -389,27 +388,27 @@ def bench_opening(directory, sizes):
 
 
 def bench_archive(directory, elements, titles, count, sizes):
-    """Intake, backtests and searches over so many papers."""
+    """Storing, backtests and searches on count papers."""
     store = os.path.join(directory, f"archive-{count}.db")
     queries = os.path.join(directory, "queries.txt")
     with open(queries, "w", encoding="utf-8") as file:
         for person in generate(titles, sizes.queries):
             print(*person["filters"], sep="\n", file=file)
     days = write_archive(directory, elements, count, random.Random(2))
-    intake = figure([call(program("archive"), "fill", store, *days)])
-    print_row(f"{intake.facts['papers']:,.0f} papers: intake of one", "us",
-              1e6 / intake.facts["papers"], intake)
+    filled = figure([call(program("search_archive"), "fill", store, *days)])
+    print_row(f"{filled.values['papers']:,.0f} papers: store one", "us",
+              1e6 / filled.values["papers"], filled)
     tests, searches, peer = alternate(
-        sizes.runs, *(lambda way=way: call(program("archive"), way, store, queries)
+        sizes.runs, *(lambda way=way: call(program("search_archive"), way, store, queries)
                       for way in ("backtest", "search", "fts5")))
-    scale = 1e3 / tests.facts["queries"]
+    scale = 1e3 / tests.values["queries"]
     print_row("  a backtest of 30 days", "ms", scale, tests)
     print_row("  a search, best 20", "ms", scale, searches, peer)
     return count, tests, searches
 
 
 class Sink:
-    """smtp-sink that keeps nothing, on a port that the kernel chose."""
+    """smtp-sink that discards mail, on a free port."""
 
     def __enter__(self):
         sink, self.source = need_programs("smtp-sink", "smtp-source")
@@ -440,7 +439,7 @@ def bench_sending(sink, connections, count, sizes):
 
 
 def bench_sizes(sink, count, sizes):
-    """What would wait for a delayed acknowledgement would take 40 ms a message."""
+    """Sizes at which a delayed acknowledgement would cost 40 ms for each message."""
     for size in (7, 8, 9, 20, 100):
         ours = figure([call(program("send"), sink.port, 1, count, size * 1024)])
         print_row(f"1 connection, {size} KB", "us", 1e6 / count, ours)
@@ -518,20 +517,20 @@ def bench_far(directory, sink, sizes):
 
 
 def bytes_of(directory):
-    """What a store takes on the disk, its log too."""
+    """Size of a store on disk with its log."""
     return sum(os.path.getsize(path) for path in glob.glob(os.path.join(directory, "*.db*")))
 
 
 def run_instance(instance, hour):
-    """One whole run.  A relay that is away is no failure here."""
+    """One run of the daemon; an unreachable relay is not a failure."""
     command = [program("timed"), *instance.once_command(f"{DAY}T{hour:02}:00:00Z")]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode not in (0, os.EX_TEMPFAIL):
         raise Different(f"paperboyd ended with {done.returncode}")
-    facts = {name: float(value)
+    values = {name: float(value)
              for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
-    return figure([facts])
+    return figure([values])
 
 
 def bench_queue(directory, sink, count):
@@ -550,7 +549,7 @@ def bench_queue(directory, sink, count):
         raise Different(f"the queue came to {instance.states()}")
     print_row(f"{count:,} digests made", "us", 1e6 / count, made)
     print_row("  and sent, 8 connections", "us", 1e6 / count, drained)
-    return (f"a queue of {count:,} digests takes {(queued - empty) / count:,.0f} octets a"
+    return (f"a queue of {count:,} digests takes {(queued - empty) / count:,.0f} bytes a"
             f" digest, {(sent - empty) / count:,.0f} when they are sent; drained in"
             f" {drained.wall:.1f} s ({count / drained.wall:,.0f}/s) with"
             f" {drained.peak_kb / 1024:.0f} MB")
@@ -606,7 +605,7 @@ def run_all(directory, options, sizes):
     for people in sizes.many:
         store = Store(directory, people, titles)
         matched.append((store, bench_subscribers(store, min(sizes.runs, 2))))
-        if people <= EDITIONS_MOST:
+        if people <= MAX_DIGESTS:
             stores.append(store)
         else:
             store.remove()
@@ -614,7 +613,7 @@ def run_all(directory, options, sizes):
     section("Editions, per 1,000 people: from matches to committed outbox rows",
             "SQLite alone writing the same rows by as many commits, or by one")
     for store in stores:
-        made.append((store, bench_editions(
+        made.append((store, bench_digests(
             store, sizes.runs if store.people in sizes.people else min(sizes.runs, 2))))
 
     section("Opening a store, whole programs: paperboyctl queue",
@@ -661,47 +660,47 @@ def run_all(directory, options, sizes):
     idle = measure(idle_directory, sizes.subscribers, sizes.idle)
 
     print("\nIn numbers")
-    for store, facts in matched:
-        pairs = store.facts["filters"] * store.facts["papers"]
+    for store, values in matched:
+        pairs = store.values["filters"] * store.values["papers"]
         print(f"  {store.people:,} people: of {pairs:,.0f} pairs of filter and paper"
-              f" {facts['shown']:,.0f} are left to the evaluator, {facts['pairs']:,.0f} match")
-        print(f"    {facts['read']:,.0f} filters read, {facts['written']:,.0f} rows written;"
-              f" {facts['pages_read']:,.0f} pages read, {facts['pages_written']:,.0f} written;"
-              f" a filter more is in force after {facts['add']['median_ms']:.2f} ms"
-              f" (at most {facts['add']['longest_ms']:.2f})")
-        steps = ("match", "digest_build", "upkeep")
-        locks = "/".join(f"{facts['busy'][step + '_ms']:.0f}" for step in steps)
-        stored_messages = "/".join(f"{facts['busy'][step + '_letter_ms']:.0f}" for step in steps)
-        print(f"    matching/editions/upkeep hold the lock for at most {locks} ms; of"
-              f" {facts['busy']['letters']:,.0f} letters that come in meanwhile none takes"
-              f" longer than {stored_messages} ms")
+              f" {values['shown']:,.0f} are left to the evaluator, {values['pairs']:,.0f} match")
+        print(f"    {values['read']:,.0f} filters read, {values['written']:,.0f} rows written;"
+              f" {values['pages_read']:,.0f} pages read, {values['pages_written']:,.0f} written;"
+              f" a filter more is in force after {values['add']['median_ms']:.2f} ms"
+              f" (at most {values['add']['longest_ms']:.2f})")
+        steps = ("match", "digest_build", "maintenance")
+        locks = "/".join(f"{values['busy'][step + '_ms']:.0f}" for step in steps)
+        mail_waits = "/".join(f"{values['busy'][step + '_mail_ms']:.0f}" for step in steps)
+        print(f"    matching/digests/maintenance hold the lock for at most {locks} ms;"
+              f" {values['busy']['mails']:,.0f} mails arrive meanwhile, and wait for at most"
+              f" {mail_waits} ms")
     for count, tests, searches in archives:
-        print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
-              f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"
-              f" slowest test {tests.facts['longest_ms']:.1f} ms, the slowest search"
-              f" {searches.facts['longest_ms']:.1f} ms")
-    for store, facts in made:
-        print(f"  {store.people:,} people, {store.facts['filters']:,.0f} distinct filters:"
-              f" {facts['digests']:,.0f} digests with {facts['papers']:,.0f} papers")
-        steps = facts["steps"]
+        print(f"  {count:,} papers: {tests.values['queries']:,.0f} filters find"
+              f" {tests.values['found'] / tests.values['queries']:,.0f} papers each; the"
+              f" slowest test {tests.values['longest_ms']:.1f} ms, the slowest search"
+              f" {searches.values['longest_ms']:.1f} ms")
+    for store, values in made:
+        print(f"  {store.people:,} people, {store.values['filters']:,.0f} distinct filters:"
+              f" {values['digests']:,.0f} digests with {values['papers']:,.0f} papers")
+        steps = values["steps"]
         named = {name: steps[name] for name in STEPS}
         print(f"    of {steps['wall']:.2f} s: "
               + ", ".join(f"{name} {value:.2f}" for name, value in named.items())
               + f", planning and explaining {steps['wall'] - sum(named.values()):.2f}")
     for what, one in composed.items():
-        count = one.facts["messages"]
+        count = one.values["messages"]
         print(f"  a digest composed {what}: {one.wall * 1e6 / count:.1f} us, of which"
-              f" {one.facts['copy_wall'] * 1e6 / count:.1f} us would be a copy of its octets"
-              + (f"; its rows {one.facts['load_wall'] * 1e6 / count:.1f} us before"
-                 if one.facts["load_wall"] else ""))
+              f" {one.values['copy_wall'] * 1e6 / count:.1f} us would be a copy of its bytes"
+              + (f"; its rows {one.values['load_wall'] * 1e6 / count:.1f} us before"
+                 if one.values["load_wall"] else ""))
     for line in queues:
         print(f"  {line}")
-    print(f"  a composed digest has {composed['warm'].facts['bytes']:,.0f} octets"
-          + f", libetpan's {peer.facts['bytes']:,.0f}")
+    print(f"  a composed digest has {composed['warm'].values['bytes']:,.0f} bytes"
+          + f", libetpan's {peer.values['bytes']:,.0f}")
     for connections, (ours, theirs), figure, count in rates:
         print(f"  {connections} connection(s): {ours:,.0f} messages/s"
-              f" ({count / figure.facts['slowest']:,.0f} to"
-              f" {count / figure.facts['fastest']:,.0f}), smtp-source {theirs:,.0f};"
+              f" ({count / figure.values['slowest']:,.0f} to"
+              f" {count / figure.values['fastest']:,.0f}), smtp-source {theirs:,.0f};"
               f" {figure.cpu / count * 1e6:,.0f} us of CPU a message")
     print(format_idle(idle))
     for connections, ours, whose, theirs in far_rates:

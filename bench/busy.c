@@ -1,9 +1,9 @@
 /*
- * busy.c - how long the writer's lock is held, and how long a letter waits for it.
+ * busy.c - how long the writer's lock is held, and how long a mail waits for it.
  *
- * busy STORE: matches the day, makes the editions of everybody and tidies up, while
- * another handle puts in a small row every few milliseconds, as for a letter that came.
- * Changes the store.
+ * busy STORE: match a day, build all digests and run the maintenance, while another
+ * handle inserts a small row every few milliseconds, like an arriving mail.  Changes
+ * the store.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -16,40 +16,40 @@
 #include "stopwatch.h"
 #include "store/core/sql.h"
 
-/* Between two letters. */
+/* Pause between two mails. */
 #define MAIL_US 2000
 
 static const char sql_inbox[] =
-    "INSERT INTO audit_log (at, who, what) VALUES (0, 'letter', 'came')";
+    "INSERT INTO audit_log (at, who, what) VALUES (0, 'inbox', 'stored')";
 
-/* How long the transactions of one handle are. */
+/* Duration of the transactions of a handle. */
 struct watch {
-	int64_t begun_us; /* 0: none is under way */
+	int64_t started_us; /* 0: no transaction */
 	int64_t longest_us;
 };
 
 struct postman {
 	const char *path;
 	gint is_over;
-	gint longest_us; /* of this step: from the first try until one is stored */
+	gint longest_us; /* of this step: from the first try to the commit */
 	unsigned messages;
 	struct watch watch;
 };
 
-/* What checkpoints do by themselves: after the commit, when others may write. */
+/* Checkpoint threshold, as in the daemon: after a commit, when others may write. */
 #define CHECKPOINT_PAGES 1000
 
-/* The commit is done, and the writer's lock given back. */
+/* Called after a commit, when the writer's lock is released. */
 static int
-note_end(void *data, sqlite3 *db, const char *name, int pages)
+record_end(void *data, sqlite3 *db, const char *name, int pages)
 {
 	struct watch *watch = data;
 
-	if (watch->begun_us)
+	if (watch->started_us)
 		watch->longest_us =
-		    MAX(watch->longest_us, g_get_monotonic_time() - watch->begun_us);
-	watch->begun_us = 0;
-	/* When the other one is at it already, that is all right. */
+		    MAX(watch->longest_us, g_get_monotonic_time() - watch->started_us);
+	watch->started_us = 0;
+	/* SQLITE_BUSY is fine: the other handle checkpoints. */
 	if (pages >= CHECKPOINT_PAGES)
 		sqlite3_wal_checkpoint(db, name);
 	return SQLITE_OK;
@@ -61,9 +61,9 @@ deliver_mail(gpointer data)
 	struct postman *postman = data;
 	pb_auto(store) store = input_open_store(postman->path);
 
-	sqlite3_wal_hook(store->db, note_end, &postman->watch);
+	sqlite3_wal_hook(store->db, record_end, &postman->watch);
 	while (!g_atomic_int_get(&postman->is_over)) {
-		postman->watch.begun_us = g_get_monotonic_time();
+		postman->watch.started_us = g_get_monotonic_time();
 		g_assert_cmpint(
 		    sqlite3_exec(store->db, sql_inbox, 0, 0, 0), ==, SQLITE_OK);
 		postman->messages++;
@@ -87,15 +87,15 @@ note_begin(unsigned event, void *context, void *statement, void *detail)
 
 	(void)detail;
 	if (event == SQLITE_TRACE_STMT ? is_alone : is_begin)
-		watch->begun_us = g_get_monotonic_time();
+		watch->started_us = g_get_monotonic_time();
 	return 0;
 }
 
-/* Print how long a step held the lock at most, and a letter waited, in milliseconds. */
+/* Print how long a step held the lock at most, and a mail waited, in ms. */
 static void
 end_step(const char *name, struct watch *watch, struct postman *postman)
 {
-	printf("%s_ms=%.3f %s_letter_ms=%.3f ", name, (double)watch->longest_us / 1e3,
+	printf("%s_ms=%.3f %s_mail_ms=%.3f ", name, (double)watch->longest_us / 1e3,
 	    name, g_atomic_int_get(&postman->longest_us) / 1e3);
 	g_atomic_int_set(&postman->longest_us, 0);
 	*watch = (struct watch){0};
@@ -122,21 +122,21 @@ main(int argc, char **argv)
 	store = input_open_store(argv[1]);
 	sqlite3_trace_v2(
 	    store->db, SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE, note_begin, &watch);
-	sqlite3_wal_hook(store->db, note_end, &watch);
+	sqlite3_wal_hook(store->db, record_end, &watch);
 	postman.path = argv[1];
 	thread = g_thread_new("postman", deliver_mail, &postman);
 	stopwatch_start(&all);
 	g_assert_true(match_run(store, INPUT_NOW, &matched, &error));
 	end_step("match", &watch, &postman);
 	g_assert_true(digest_build_run(store, key, NULL, INPUT_NOW, &made, &error));
-	end_step("edition", &watch, &postman);
+	end_step("digest_build", &watch, &postman);
 	g_assert_true(maintenance_run(store, INPUT_NOW, &error));
-	end_step("upkeep", &watch, &postman);
+	end_step("maintenance", &watch, &postman);
 	stopwatch_stop(&all);
 	g_atomic_int_set(&postman.is_over, 1);
 	g_thread_join(thread);
 	stopwatch_print(&all);
-	printf("letters=%u pairs=%u digests=%u\n", postman.messages, matched.found,
+	printf("mails=%u pairs=%u digests=%u\n", postman.messages, matched.found,
 	    made.digests);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /*
- * copy.c - SQLite alone writes the rows of editions that were made before.
+ * copy.c - SQLite alone writes the rows of digests that were built before.
  *
- * copy STORE MADE [all]: STORE is matched, MADE is the same store after its editions.
- * The rows are copied by as many commits as digest_build_run() does, or all in one:
- * what is left when nothing has to be found out, and what paging costs.
+ * copy STORE MADE [all]: STORE is matched, MADE is the same store with its digests.
+ * Copy the rows in as many commits as digest_build_run(), or in one: the lower bound
+ * without any decisions, and the cost of paging.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -21,7 +21,7 @@ static const char sql_pragmas[] =
 static const char sql_attach[] = "ATTACH ?1 AS made";
 static const char sql_people[] = "SELECT max(id) FROM subscriber";
 
-/* What one page of people gets: ?1 <= subscriber < ?2. */
+/* Rows of a page of subscribers: ?1 <= subscriber < ?2. */
 static const char *const sql_page[] = {
     "INSERT INTO digest SELECT * FROM made.digest"
     " WHERE subscriber_id >= ?1 AND subscriber_id < ?2",

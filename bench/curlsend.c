@@ -1,7 +1,7 @@
 /*
- * curlsend.c - the peer of send.c: libcurl's easy interface, a thread a connection.
+ * curlsend.c - the peer of send.c: libcurl's easy interface, one thread per connection.
  *
- * curlsend PORT CONNECTIONS COUNT BYTES: as send.c, with the connection kept.
+ * curlsend PORT CONNECTIONS COUNT BYTES: as send.c; connections are reused.
  */
 #include <curl/curl.h>
 #include <glib.h>

@@ -1,9 +1,8 @@
 /*
- * distance.c - lets a host that is here seem to be far away.
+ * distance.c - a proxy that adds latency to connections to a local port.
  *
- * distance PORT TO MS: takes connections on 127.0.0.1, and carries what comes on them
- * to port TO and back, each octet MS milliseconds later.  It ends with its standard
- * input.
+ * distance PORT TO MS: forward connections to 127.0.0.1:PORT to port TO; each byte is
+ * delayed by MS milliseconds in both directions.  Ends with its standard input.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * fill.c - makes the store that the benchmarks start from.
+ * fill.c - make the store that the benchmarks start from.
  *
- * fill STORE FOLDER FILTERS.tsv: people with their filters, as tests/lib/generate.py
- * prints them (address, zone, number, filter), and papers of FOLDER.  Those of earlier
- * days are in the archive before anybody comes, so that it knows which words are rare;
- * nobody is shown them any more.  Nothing is matched yet.
+ * fill STORE DIRECTORY FILTERS.tsv: add subscribers with filters as printed by
+ * tests/lib/generate.py (address, zone, number, filter), and the papers in DIRECTORY.
+ * Papers of earlier days are stored first: they give the frequencies of terms and are
+ * too old for any digest.  Nothing is matched.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -114,7 +114,7 @@ add_people(struct store *store, const char *path)
 }
 
 static void
-add_day(struct store *store, const char *folder, const char *day)
+add_day(struct store *store, const char *directory, const char *day)
 {
 	const struct http_settings settings = {
 	    .user_agent = "paperboy/bench (postmaster@example.org)",
@@ -124,7 +124,7 @@ add_day(struct store *store, const char *folder, const char *day)
 	    .day = day,
 	    .fetched_at = INPUT_NOW,
 	    .status = SOURCE_FETCH_OK};
-	g_autofree char *url = g_strconcat("file://", folder, NULL);
+	g_autofree char *url = g_strconcat("file://", directory, NULL);
 	pb_auto(http) http = http_new(&settings);
 	pb_auto(source) source = huggingface_new(url);
 	g_autoptr(GError) error = NULL;
@@ -139,12 +139,12 @@ add_day(struct store *store, const char *folder, const char *day)
 	source_answer_clear(&answer);
 }
 
-/* The days in the folder before the one that is matched. */
+/* The days in the directory before the one that is matched. */
 static void
-add_earlier_days(struct store *store, const char *folder)
+add_earlier_days(struct store *store, const char *directory)
 {
 	static const char before[] = "daily_papers-";
-	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
 	const char *name;
 
 	g_assert_nonnull(dir);
@@ -155,7 +155,7 @@ add_earlier_days(struct store *store, const char *folder)
 			continue;
 		day = g_strndup(name + strlen(before), strlen(INPUT_DAY));
 		if (strcmp(day, INPUT_DAY) < 0)
-			add_day(store, folder, day);
+			add_day(store, directory, day);
 	}
 }
 

@@ -1,10 +1,9 @@
 /*
- * floor.c - SQLite alone stores what a day's matching stored: no way to do it is
- * faster.
+ * floor.c - SQLite alone stores the matches of a day: the lower bound.
  *
  * floor STORE MATCHED rows|pairs: STORE is not matched, MATCHED is the same store after
- * it was.  rows: as paperboy keeps them, a row for each filter; pairs: a row for each
- * filter and paper.  One transaction, in the order of the key, no other index.
+ * matching.  rows: as paperboy stores them, a row for each filter; pairs: a row for
+ * each filter and paper.  One transaction, in the order of the key, no other index.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -19,11 +18,12 @@ static const char sql_open[] =
     " papers TEXT NOT NULL, PRIMARY KEY (filter_id, decided_at)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE floor_pairs (filter_id INTEGER NOT NULL, paper_seq INTEGER NOT NULL,"
     " PRIMARY KEY (filter_id, paper_seq)) STRICT, WITHOUT ROWID;"
-    /* What is to be stored is made ready, and not timed. */
+    /* The rows to store are prepared first, and not timed. */
     "CREATE TEMP TABLE rows AS SELECT * FROM made.match"
     " ORDER BY filter_id, decided_at;"
-    "CREATE TEMP TABLE pairs AS SELECT filter_id, paper_seq FROM made.match"
-    " ORDER BY filter_id, paper_seq;";
+    "CREATE TEMP TABLE pairs AS SELECT filter_id, value AS paper_seq"
+    " FROM made.match, json_each('[' || papers || ']') UNION ALL"
+    " SELECT filter_id, paper_seq FROM made.match_pending ORDER BY 1, 2;";
 static const char sql_rows[] =
     "BEGIN IMMEDIATE; INSERT INTO floor_rows SELECT * FROM rows; COMMIT";
 static const char sql_pairs[] =

@@ -1,5 +1,5 @@
 /*
- * input.c - what the benchmarks work on, out of the store that fill.c made.
+ * input.c - test data for the benchmarks, read from the store that fill.c made.
  */
 #include "input.h"
 

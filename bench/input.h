@@ -1,8 +1,7 @@
 /*
- * input.h - what the benchmarks work on, out of the store that fill.c made.
+ * input.h - test data for the benchmarks, read from the store that fill.c made.
  *
- * Whatever goes wrong ends the program: there is nobody to tell but the person
- * who started it.
+ * Errors end the program.
  */
 #ifndef PAPERBOY_BENCH_INPUT_H
 #define PAPERBOY_BENCH_INPUT_H

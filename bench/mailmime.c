@@ -1,8 +1,8 @@
 /*
- * mailmime.c - libetpan's mailmime builds the same digests.
+ * mailmime.c - libetpan's mailmime composes the same digests.
  *
- * mailmime STORE TEMPLATES COUNT: it is given both parts as finished texts (not
- * timed) and has the headers, the encoding and the structure left to do.
+ * mailmime STORE TEMPLATES COUNT: both parts are given as finished texts (not timed);
+ * headers, encoding and structure are timed.
  */
 #include <glib.h>
 #include <libetpan/libetpan.h>

@@ -1,9 +1,9 @@
 /*
- * send.c - messages of one size over SMTP, on one or several connections.
+ * send.c - send messages of one size over SMTP, on one or several connections.
  *
- * send PORT CONNECTIONS COUNT BYTES: to 127.0.0.1, a thread and a transport for each
- * connection, as the senders of the post have them; each message has a reader and an
- * envelope sender of its own (VERP).
+ * send PORT CONNECTIONS COUNT BYTES: send to 127.0.0.1 with a thread and a transport
+ * for each connection, as the mailer does; each message has its own recipient and
+ * envelope sender (VERP).
  */
 #include <glib.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define LINE_CHARS 70
 
-/* What all senders share, and only read. */
+/* Shared by all threads, read-only. */
 struct job {
 	struct smtp_options options;
 	struct envelope envelope;

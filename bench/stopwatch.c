@@ -1,5 +1,5 @@
 /*
- * stopwatch.c - how long a part of a program took, and one line that says so.
+ * stopwatch.c - measure a part of a program and print one line of results.
  */
 #include "stopwatch.h"
 

@@ -1,5 +1,5 @@
 /*
- * stopwatch.h - how long a part of a program took, and one line that says so.
+ * stopwatch.h - measure a part of a program and print one line of results.
  */
 #ifndef PAPERBOY_BENCH_STOPWATCH_H
 #define PAPERBOY_BENCH_STOPWATCH_H

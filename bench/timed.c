@@ -1,9 +1,9 @@
 /*
- * timed.c - runs another program and tells what it took.
+ * timed.c - run another program and print its time and memory.
  *
- * timed PROGRAM ARGUMENT...: the same line as stopwatch.h, for the whole program, and
- * nothing of what the program itself prints.  As small as it is, it can tell the
- * peak memory of whatever it starts: a child's peak begins with its parent's size.
+ * timed PROGRAM ARGUMENT...: print the line of stopwatch.h for a whole program and
+ * discard its output.  It is small, since the peak memory of a child starts with the
+ * size of its parent.
  */
 #include <fcntl.h>
 #include <spawn.h>

@@ -292,7 +292,7 @@ CEILINGS = {
     "tests": 402,
     "tests/lib": 43,
 }
-SAME_NAMES = 5
+SAME_NAMES = 0
 
 OPENING = re.compile(r"(?:What|Who|Whoever|Those|That of|So many)\b")
 C_NAME = re.compile(r"[A-Za-z_]\w*")

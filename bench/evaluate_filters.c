@@ -1,8 +1,8 @@
 /*
- * evaluate.c - the distinct filters of all people against a day of papers.
+ * evaluate_filters.c - evaluate all distinct filters on the papers of a day.
  *
- * evaluate STORE: makes the papers ready, parses the stored filters and evaluates
- * each against each.  decide_wall and decide_cpu are of the last step alone.
+ * evaluate_filters STORE: index the papers, parse the stored filters, and evaluate each
+ * filter on each paper.  decide_wall and decide_cpu are of the last step alone.
  */
 #include <glib.h>
 #include <inttypes.h>
@@ -58,7 +58,7 @@ main(int argc, char **argv)
 	uint64_t sum = 0;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: evaluate STORE\n");
+		fprintf(stderr, "usage: evaluate_filters STORE\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);

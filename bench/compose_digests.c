@@ -1,8 +1,8 @@
 /*
- * compose.c - renderer_compose() of digests of five papers.
+ * compose_digests.c - renderer_compose() of digests with five papers.
  *
- * compose STORE TEMPLATES WAY COUNT.  "warm": all papers are cached; "cold": none is;
- * "mixed": each subscriber's digest once, in the mailer's order.
+ * compose_digests STORE TEMPLATES WAY COUNT.  "warm": all papers are cached; "cold":
+ * none is; "mixed": each subscriber's digest once, in the order of the mailer.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -108,8 +108,8 @@ main(int argc, char **argv)
 	unsigned count;
 
 	if (argc != 5) {
-		fprintf(
-		    stderr, "usage: compose STORE TEMPLATES warm|mixed|cold COUNT\n");
+		fprintf(stderr,
+		    "usage: compose_digests STORE TEMPLATES warm|mixed|cold COUNT\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);

@@ -1,8 +1,8 @@
 /*
- * digest_build.c - digest_build_run on a matched store in which everybody is due.
+ * build_digests.c - digest_build_run() on a matched store, with all subscribers due.
  *
- * edition STORE [steps]: changes the store.  With steps, how long the statements of
- * each step took; what is left is to plan, to explain and to pick.
+ * build_digests STORE [steps]: with steps, also print the time of the statements of
+ * each step; the rest is planning, explaining and selecting.  Changes the store.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -54,7 +54,7 @@ main(int argc, char **argv)
 	struct stopwatch watch = {0};
 
 	if (argc != 2 && argc != 3) {
-		fprintf(stderr, "usage: edition STORE [steps]\n");
+		fprintf(stderr, "usage: build_digests STORE [steps]\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);

@@ -1,10 +1,9 @@
 /*
- * match.c - match_run on a store whose filters have not seen the day yet, and then on
- * one paper alone.
+ * match_papers.c - match_run() on a store with a new day, and then on one new paper.
  *
- * match STORE: changes the store.  one_wall and one_cpu are of a paper that comes with
- * a new text when all is matched; shown is how many pairs were left to the evaluator,
- * of so many filters that were read; rows and pages are of the first run.
+ * match_papers STORE: one_wall and one_cpu are of a paper with a new text once all is
+ * matched; shown is the number of pairs that were evaluated, read the number of filters
+ * that were read; rows and pages are of the first run.  Changes the store.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -72,7 +71,7 @@ main(int argc, char **argv)
 	struct stopwatch watch = {0}, one = {0};
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: match STORE\n");
+		fprintf(stderr, "usage: match_papers STORE\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);

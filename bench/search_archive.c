@@ -1,10 +1,11 @@
 /*
- * archive.c - intake with the archive, backtests and searches, beside plain FTS5.
+ * search_archive.c - store papers, run backtests and searches, compared with plain
+ * FTS5.
  *
- * archive fill STORE DAY FILE [DAY FILE]...: stores the papers of files of Hugging
- * Face's list, reading them not timed.
- * archive backtest|search|fts5 STORE QUERIES: a query a line; what is refused is left
- * out.  fts5 sorts its own index's hits by bm25() and reads 20 titles.
+ * search_archive fill STORE DAY FILE [DAY FILE]...: store the papers of files of
+ * Hugging Face's list; reading the files is not timed. search_archive
+ * backtest|search|fts5 STORE QUERIES: run a query on each line, without invalid ones.
+ * fts5 sorts the hits of its own index by bm25() and reads 20 titles.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -182,8 +183,9 @@ main(int argc, char **argv)
 	pb_auto(store) store = NULL;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: archive fill STORE DAY FILE [DAY FILE]... |"
-		                " backtest|search|fts5 STORE QUERIES\n");
+		fprintf(stderr,
+		    "usage: search_archive fill STORE DAY FILE [DAY FILE]... |"
+		    " backtest|search|fts5 STORE QUERIES\n");
 		return 64;
 	}
 	store = input_open_store(argv[2]);
