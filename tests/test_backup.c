@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
-#include "store/mail/outbox_queue.h"
+#include "store/mail/outbox.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 

@@ -440,7 +440,7 @@ def test_work(ctl_fixture):
                  "TO DO        source hf was never polled: start paperboyd"])
     ctl_fixture.ctl("queue").expect(OK, "The queue is empty.")
     assert ctl_fixture.json("queue") == []
-    ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "no digest was made yet")
+    ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "there is no digest yet")
     ctl_fixture.add("ada@example.org", "--filter", "diffusion OR GPU* OR model").expect(
         OK, ["MEANS", "diffusion OR gpu* OR model"])
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK, "No new papers for ada@example.org")
@@ -657,7 +657,7 @@ def test_state_directory(ctl_fixture):
     with open(os.path.join(state, "paperboy.db"), "w", encoding="ascii"):
         pass
     for done in (ctl_fixture.ctl("status"), ctl_fixture.daemon("--once", "--now", LATER)):
-        done.expect(UNAVAILABLE, "", "paperboy.db' is empty, which a store never is")
+        done.expect(UNAVAILABLE, "", "paperboy.db' is empty, so it is not a store")
         assert len(done.err.splitlines()) == 1, done.text
 
 

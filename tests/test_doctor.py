@@ -99,30 +99,30 @@ BROKEN_ROWS = [
      "UPDATE subscriber SET next_due_at = NULL WHERE id = 2"),
     ("far-due-time",
      f"UPDATE subscriber SET next_due_at = {NOW_S + 16 * 86400} WHERE id = 2"),
-    ("filter-of-nobody",
+    ("filter-unused",
      "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%';"
      " UPDATE cursor SET value = 1 WHERE name = 'upkeep'"),
     (None,  # who has left a moment ago had filters: they go with the day
      "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%'"),
-    ("filter-not-filed",
+    ("filter-not-indexed",
      "DELETE FROM filter_term WHERE filter_id = 2"),
-    ("waiting-too-long",
+    ("match-pending-too-long",
      "UPDATE paper SET last_day = '2026-11-01'"),
     ("sending-too-long",
      "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, claimed_at = 1"
      " WHERE state = 'DEFERRED'"),
     ("inbox-waiting", MESSAGE.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
     (None, MESSAGE.format(f"'new', 1, 5, NULL, {NOW_S - 3599}")),
-    ("letter-deadly", MESSAGE.format(f"'new', 2, 5, NULL, {NOW_S}")),
+    ("inbox-crashes", MESSAGE.format(f"'new', 2, 5, NULL, {NOW_S}")),
     ("inbox-quarantined", MESSAGE.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
-    ("letter-too-old", MESSAGE.format(
+    ("inbox-too-old", MESSAGE.format(
         f"'quarantined', 0, NULL, {NOW_S - 16 * 86400 - 1}, {NOW_S - 20 * 86400}")),
-    ("ticket-too-old", TICKET.format(NOW_S - 9 * 86400 - 1)),
+    ("confirmation-too-old", TICKET.format(NOW_S - 9 * 86400 - 1)),
     (None, TICKET.format(NOW_S - 9 * 86400)),
     (None, TICKET.format(NOW_S + 8 * 86400)),
-    ("ticket-far", TICKET.format(NOW_S + 8 * 86400 + 1)),
+    ("confirmation-far", TICKET.format(NOW_S + 8 * 86400 + 1)),
     ("filters",
      "UPDATE filter SET canonical = 'abstract:\"' WHERE id = 1"),
     ("filters",

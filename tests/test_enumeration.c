@@ -13,7 +13,6 @@
 #include "store/mail/digests.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
-#include "store/mail/outbox_queue.h"
 #include "store/paper/paper_history.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/confirmations.h"

@@ -454,7 +454,7 @@ claim_cancels_mail_to_suppressed_addresses(void)
 	    &is_more, NULL);
 	g_assert_cmpuint(jobs->len, ==, 1);
 	job = jobs->pdata[0];
-	g_assert_false(job->is_wanted);
+	g_assert_true(job->is_cancelled);
 	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
 }
 

@@ -10,7 +10,6 @@
 #include "service/delivery/queue.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
-#include "store/mail/outbox_queue.h"
 
 #define NOW     "2026-11-20T09:00:00Z"
 #define HEADERS "Message-ID: <a1@example.org>\r\nSubject: Re: zebrafilter\r\n"
@@ -107,7 +106,7 @@ what_was_stored_is_what_is_sent(void)
 	g_assert_cmpint(job->subscriber_id, ==, -1);
 	g_assert_cmpstr(job->recipient, ==, "ada@example.org");
 	g_assert_cmpstr(job->sender, ==, "");
-	g_assert_true(job->is_wanted);
+	g_assert_false(job->is_cancelled);
 }
 
 static void
@@ -120,10 +119,10 @@ a_letter_that_cannot_be_sent_is_not_stored(void)
 	    {"Subject: x\r\n\r\nMessage-ID: <late@example.org>\r\n", "no Message-ID"},
 	    {"Message-ID:\r\n\r\nempty\r\n", "no Message-ID"},
 	    {HEADERS, "no empty line"},
-	    {HEADERS "\r\nend", "a last line without its end"},
-	    {HEADERS "\r\na\nb\r\n", "not CRLF"},
-	    {HEADERS "\r\na\rb\r\n", "not CRLF"},
-	    {HEADERS "\n\r\n", "not CRLF"},
+	    {HEADERS "\r\nend", "no CRLF at the end"},
+	    {HEADERS "\r\na\nb\r\n", "bare CR or LF"},
+	    {HEADERS "\r\na\rb\r\n", "bare CR or LF"},
+	    {HEADERS "\n\r\n", "bare CR or LF"},
 	    {"", "no empty line"},
 	};
 
@@ -262,7 +261,7 @@ who_is_answered_need_not_be_active_but_not_suppressed(void)
 {
 	static const struct {
 		const char *state;
-		bool is_suppressed, is_wanted;
+		bool is_suppressed, is_sent;
 	} rows[] = {
 	    {"active", false, true},
 	    {"pending", false, true},
@@ -290,11 +289,11 @@ who_is_answered_need_not_be_active_but_not_suppressed(void)
 		add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
 		jobs = claim(fixture, 50);
 		g_assert_cmpuint(jobs->len, ==, 1);
-		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_wanted ==
-		              rows[i].is_wanted);
+		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_cancelled ==
+		              !rows[i].is_sent);
 		store_fixture_assert_text(fixture,
 		    "SELECT state, message IS NULL FROM outbox",
-		    rows[i].is_wanted ? "SENDING|0" : "CANCELLED|1");
+		    rows[i].is_sent ? "SENDING|0" : "CANCELLED|1");
 	}
 }
 
@@ -304,17 +303,17 @@ a_suppression_after_the_claim_is_seen_too(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *hash = suppression_hash(fixture->key, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = NULL;
-	bool is_wanted = false;
+	bool is_cancelled = true;
 
 	add(fixture, OUTBOX_NOTICE, 0, "ada@example.org");
 	jobs = claim(fixture, 50);
-	g_assert_true(outbox_is_wanted(
-	    fixture->store, jobs->pdata[0], fixture->key, &is_wanted, NULL));
-	g_assert_true(is_wanted);
+	g_assert_true(outbox_is_cancelled(
+	    fixture->store, jobs->pdata[0], fixture->key, &is_cancelled, NULL));
+	g_assert_false(is_cancelled);
 	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
-	g_assert_true(outbox_is_wanted(
-	    fixture->store, jobs->pdata[0], fixture->key, &is_wanted, NULL));
-	g_assert_false(is_wanted);
+	g_assert_true(outbox_is_cancelled(
+	    fixture->store, jobs->pdata[0], fixture->key, &is_cancelled, NULL));
+	g_assert_true(is_cancelled);
 }
 
 static void

@@ -221,7 +221,7 @@ def restore_refuses(tap):
         said = instance.ctl("restore", broken, "--yes", wanted=(DATA, UNAVAILABLE))
         assert "damaged" in said or "malformed" in said, (change.__name__, said)
     said = instance.ctl("restore", instance.store, "--yes", wanted=DATA)
-    assert "no backup: the key is not in it" in said, said
+    assert "not a backup: it contains no key" in said, said
     said = instance.ctl("restore", "/nonexistent/x", "--yes", wanted=NOUSER)
     said = instance.ctl("restore", path, wanted=DATA)
     assert "--yes" in said, said

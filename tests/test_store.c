@@ -178,13 +178,13 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 		void (*make)(const char *path);
 		const char *says;
 	} rows[] = {
-	    {make_newer, "newer paperboy (store version 2, this one knows 1)"},
+	    {make_newer, "newer paperboy (store version 2, supported up to 1)"},
 	    {make_foreign, "is a database of another program"},
-	    {make_empty, "is empty, which a store never is"},
-	    {make_text, "is damaged, or no store at all"},
+	    {make_empty, "is empty, so it is not a store"},
+	    {make_text, "is damaged or not a store"},
 	    {make_damaged, "malformed"},
-	    {make_folder, "is no file"},
-	    {make_log_alone, "is gone, but its log"},
+	    {make_folder, "is not a regular file"},
+	    {make_log_alone, "is missing, but its log"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

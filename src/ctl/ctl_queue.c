@@ -12,7 +12,6 @@
 #include "ctl/table.h"
 #include "service/people/subscribe.h"
 #include "store/mail/outbox.h"
-#include "store/mail/outbox_queue.h"
 
 /* ---- list ---- */
 

@@ -16,7 +16,7 @@
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "store/mail/digests.h"
-#include "store/mail/outbox_queue.h"
+#include "store/mail/outbox.h"
 
 static struct renderer *
 new_renderer(struct ctl *ctl, GError **error)

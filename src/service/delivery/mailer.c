@@ -389,18 +389,18 @@ load_parts(struct mailer *mailer, const struct outbox_job *job, struct digest **
 
 /* Load digest or message; neither exists if the subscriber was erased meanwhile. */
 static bool
-load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_wanted,
+load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_cancelled,
     struct digest **digest, GBytes **message, GError **error)
 {
 	g_autoptr(GError) local_error = NULL;
 
-	if (!outbox_is_wanted(
-	        mailer->options.store, job, mailer->options.key, is_wanted, error))
+	if (!outbox_is_cancelled(
+	        mailer->options.store, job, mailer->options.key, is_cancelled, error))
 		return false;
-	if (*is_wanted && !load_parts(mailer, job, digest, message, &local_error) &&
+	if (!*is_cancelled && !load_parts(mailer, job, digest, message, &local_error) &&
 	    !g_error_matches(local_error, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return pb_error_forward(error, &local_error);
-	*is_wanted = *digest || *message;
+	*is_cancelled = !*digest && !*message;
 	return true;
 }
 
@@ -482,13 +482,13 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) local_error = NULL;
 	GBytes *message = NULL;
-	bool is_wanted;
+	bool is_cancelled;
 
-	if (!load_job(mailer, job, &is_wanted, &digest, &message, error)) {
+	if (!load_job(mailer, job, &is_cancelled, &digest, &message, error)) {
 		g_queue_push_head(&mailer->claimed, job);
 		return false;
 	}
-	if (!is_wanted) {
+	if (is_cancelled) {
 		cancel_job(mailer, job, report);
 		return true;
 	}
@@ -682,7 +682,7 @@ take_claimed(struct mailer *mailer, GPtrArray *jobs, struct mailer_report *repor
 	for (unsigned i = 0; i < jobs->len; i++) {
 		struct outbox_job *job = g_steal_pointer(&jobs->pdata[i]);
 
-		if (job->is_wanted) {
+		if (!job->is_cancelled) {
 			mailer->is_alone = outbox_is_sent_alone(job);
 			g_queue_push_tail(&mailer->claimed, job);
 			continue;

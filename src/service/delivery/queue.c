@@ -10,7 +10,6 @@
 #include "model/digest.h"
 #include "store/core/audit.h"
 #include "store/mail/outbox.h"
-#include "store/mail/outbox_queue.h"
 
 #define PAGE 500
 

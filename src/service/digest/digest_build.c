@@ -17,7 +17,7 @@
 #include "service/state/clock_watch.h"
 #include "store/core/backup.h"
 #include "store/mail/digests.h"
-#include "store/mail/outbox_queue.h"
+#include "store/mail/outbox.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
 

@@ -17,7 +17,7 @@
 #include "store/core/backup.h"
 #include "store/core/key_check.h"
 #include "store/core/suppression.h"
-#include "store/mail/outbox_queue.h"
+#include "store/mail/outbox.h"
 
 /* @return the new key followed by the old ones, or NULL */
 static GBytes *

@@ -14,7 +14,7 @@
 #include "service/state/clock_watch.h"
 #include "store/core/backup.h"
 #include "store/core/store.h"
-#include "store/mail/outbox_queue.h"
+#include "store/mail/outbox.h"
 #include "store/mail/rate_log.h"
 
 /* With less free space nothing is sent, since results could not be recorded. */

@@ -1,5 +1,5 @@
 /*
- * audit.c - who changed what, and how it was asked for.
+ * audit.c - audit log of changes, with the actor.
  */
 #include "store/core/audit.h"
 
@@ -29,7 +29,7 @@ audit_row_free(struct audit_row *row)
 	g_free(row);
 }
 
-/* The newest come first, and are given back last. */
+/* Rows are read newest first and returned oldest first. */
 static GPtrArray *
 load_all(sqlite3_stmt *statement, GError **error)
 {

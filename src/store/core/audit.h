@@ -1,5 +1,5 @@
 /*
- * audit.h - who changed what, and how it was asked for.
+ * audit.h - audit log of changes, with the actor.
  */
 #ifndef PAPERBOY_STORE_CORE_AUDIT_H
 #define PAPERBOY_STORE_CORE_AUDIT_H
@@ -21,7 +21,6 @@
 bool audit_insert(struct store *store, int64_t now, const char *who, const char *what,
     int64_t subscriber_id, const char *detail, GError **error);
 
-/* One line of the audit. */
 struct audit_row {
 	int64_t at;
 	char *who;
@@ -33,10 +32,10 @@ struct audit_row {
 void audit_row_free(struct audit_row *row);
 
 /**
- * Load the newest changes, oldest of them first.
+ * Load the newest changes, in chronological order.
  *
  * @param subscriber_id  0 for all
- * @param since          s; changes at it and later
+ * @param since          s
  * @return of struct audit_row *
  */
 GPtrArray *audit_load(struct store *store, int64_t subscriber_id, int64_t since,

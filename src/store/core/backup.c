@@ -1,5 +1,5 @@
 /*
- * backup.c - a store as one file that is whole with its key, and back again.
+ * backup.c - back up a store with its key to one file, and restore it.
  */
 #include "store/core/backup.h"
 
@@ -16,7 +16,8 @@
 #include "store/core/row_count.h"
 #include "store/core/sql.h"
 
-/* Without an old store to ask, numbers go on from the time: none was drawn before. */
+/* Without the old store, ids continue from the time, which is higher than any id used.
+ */
 #define IDS_A_SECOND 100
 
 static bool
@@ -30,7 +31,7 @@ make_empty(const char *path, GError **error)
 	return true;
 }
 
-/* The file and what SQLite may have put beside it. */
+/* Remove a file and its journals. */
 static void
 remove_draft(const char *path)
 {
@@ -43,7 +44,7 @@ remove_draft(const char *path)
 	}
 }
 
-/* Copy all pages of one snapshot, which the source holds while it is copied. */
+/* The source is in a read transaction. */
 static bool
 copy_pages(sqlite3 *from, const char *path, backup_progress progress, void *data,
     GError **error)
@@ -86,8 +87,8 @@ copy_snapshot(struct store *store, const char *path, backup_progress progress,
 	int64_t tables;
 	bool is_ok;
 
-	/* The snapshot begins with the first read.  Without it, every commit of
-	 * another program between two steps would let the copy begin anew. */
+	/* The first read takes the snapshot.  Without it the copy would restart at
+	 * every commit of another process. */
 	if (!sql_exec(store, sql_begin, error))
 		return false;
 	is_ok = sql_number(store, sql_read, &tables, error) &&
@@ -107,7 +108,7 @@ format_hex(GBytes *key)
 	return g_string_free(text, FALSE);
 }
 
-/* One file, with no log that it could be parted from. */
+/* Leave one file, without a log. */
 static bool
 end_log(struct store *store, GError **error)
 {
@@ -178,7 +179,7 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 		return false;
 	if (problems->len) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is damaged, take another backup: %s", path,
+		    "'%s' is damaged, use another backup: %s", path,
 		    (char *)problems->pdata[0]);
 		return false;
 	}
@@ -193,8 +194,8 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	return true;
 }
 
-/* Numbers that were given since the backup was made are not given again: they name
- * other messages, which a reader's server may know by their Message-ID. */
+/* Do not reuse ids that were used since the backup: they are in the Message-IDs of
+ * other messages. */
 static bool
 skip_ids(struct store *store, int64_t newest_id, GError **error)
 {
@@ -225,7 +226,7 @@ hold_unsent(struct store *store, int64_t *count, GError **error)
 	return true;
 }
 
-/* Who is paused now may have been active since. */
+/* Also of paused subscribers, who may have been active since. */
 static bool
 hold_passed(struct store *store, int64_t now, GError **error)
 {
@@ -236,7 +237,7 @@ hold_passed(struct store *store, int64_t now, GError **error)
 	return sql_exec(store, sql, error, SQL_INT(now));
 }
 
-/* One that waits in the backup may have been used since, and must not be again. */
+/* They may have been used since the backup. */
 static bool
 delete_confirmations(struct store *store, int64_t *count, GError **error)
 {
@@ -248,13 +249,13 @@ delete_confirmations(struct store *store, int64_t *count, GError **error)
 	       sql_exec(store, sql, error);
 }
 
-/* What was new in the backup was handled, and answered, a moment later. */
+/* Messages that are new in the backup have probably been handled since. */
 static bool
 quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE inbox SET state = 'quarantined', next_try_at = NULL,"
-	    " ended_at = ?1, verdict = 'it may have been handled since the backup'"
+	    " ended_at = ?1, verdict = 'may have been handled since the backup'"
 	    " WHERE state = 'new'";
 	unsigned changed;
 
@@ -264,9 +265,9 @@ quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **erro
 	return true;
 }
 
-/* The sources are asked for all their days again, before editions are let go. */
+/* Let the collector fetch all days again, before digests are released. */
 static bool
-erase_looks(struct store *store, GError **error)
+reset_collector(struct store *store, GError **error)
 {
 	static const char sql[] = "DELETE FROM cursor WHERE name = 'restore asked'"
 	                          " OR name GLOB '* old days' OR name GLOB '* pause*'";
@@ -284,7 +285,7 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 
 	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
 	       hold_unsent(store, &restored->held, error) &&
-	       hold_passed(store, now, error) && erase_looks(store, error) &&
+	       hold_passed(store, now, error) && reset_collector(store, error) &&
 	       delete_confirmations(store, &restored->tickets, error) &&
 	       quarantine_inbox(store, now, &restored->messages, error) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
@@ -399,7 +400,7 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 
 		if (high < 0 || low < 0) {
 			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "the key that came with the backup is damaged");
+			    "the key in the backup is damaged");
 			return false;
 		}
 		bytes[i] = (guint8)(high << 4 | low);

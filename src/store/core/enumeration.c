@@ -1,5 +1,5 @@
 /*
- * enumeration.c - columns that hold one of a few values, checked when they are read.
+ * enumeration.c - columns with a fixed set of values, checked when they are read.
  */
 #include "store/core/enumeration.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* A number has no words: it is 0 to `most`. */
+/* Without words the column is a number from 0 to `most`. */
 static const struct {
 	const char *table, *column;
 	const char *words[9];
@@ -87,7 +87,7 @@ has_words_in_lines(enum enumeration which, const char *lines)
 }
 
 static bool
-is_sound(sqlite3_stmt *statement, const struct enumeration_column *column)
+is_valid(sqlite3_stmt *statement, const struct enumeration_column *column)
 {
 	bool is_null = sqlite3_column_type(statement, column->column) == SQLITE_NULL;
 	const char *text;
@@ -114,7 +114,7 @@ enumeration_step(sqlite3_stmt *statement, const struct enumeration_column *colum
 	for (size_t i = 0; step == SQL_STEP_ROW && i < count; i++) {
 		const char *name;
 
-		if (is_sound(statement, &columns[i]))
+		if (is_valid(statement, &columns[i]))
 			continue;
 		name = (const char *)sqlite3_column_text(statement, columns[i].row);
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,

@@ -1,9 +1,9 @@
 /*
- * enumeration.h - columns that hold one of a few values, checked when they are read.
+ * enumeration.h - columns with a fixed set of values, checked when they are read.
  *
- * The schema's CHECKs keep other values out of a sound file; a damaged one can hold
- * anything, NULL too.  A statement that reads such columns is stepped here, so that no
- * reader meets a value that it does not know.
+ * The schema's CHECKs reject other values, but a damaged file can contain anything,
+ * even NULL.  Statements that read such columns are stepped here, so that callers see
+ * valid values only.
  */
 #ifndef PAPERBOY_STORE_CORE_ENUMERATION_H
 #define PAPERBOY_STORE_CORE_ENUMERATION_H
@@ -42,16 +42,13 @@ enum enumeration {
 	ENUMERATIONS
 };
 
-/* How the rows of a statement hold the values. */
 enum enumeration_shape {
 	ENUMERATION_VALUE,    /* one value */
-	ENUMERATION_OPTIONAL, /* one value, or NULL: the row of a LEFT JOIN is missing
-	                       */
-	ENUMERATION_LINES,    /* a line for each value, its second cell between tabs; or
-	                         NULL: none */
+	ENUMERATION_OPTIONAL, /* one value, or NULL (LEFT JOIN) */
+	ENUMERATION_LINES, /* lines with the value in their second tab-separated field;
+	                      or NULL */
 };
 
-/* A result column that holds one. */
 struct enumeration_column {
 	int column;
 	enum enumeration which;
@@ -59,7 +56,7 @@ struct enumeration_column {
 	int row; /* the result column that names the row */
 };
 
-/** The table and the column in the schema. */
+/** @param table, column  set: as in the schema */
 void
 enumeration_get_name(enum enumeration which, const char **table, const char **column);
 
@@ -67,12 +64,12 @@ enumeration_get_name(enum enumeration which, const char **table, const char **co
  * Step a statement and check the row.
  *
  * @param columns  @param count  of the result that are enumerations
- * @return SQL_STEP_FAILED too for a value that is damaged, with PB_ERROR_PERMANENT
+ * @return SQL_STEP_FAILED also for an invalid value, with PB_ERROR_PERMANENT
  */
 enum sql_step enumeration_step(sqlite3_stmt *statement,
     const struct enumeration_column *columns, size_t count, GError **error);
 
-/** The same for an array of columns. */
+/** Likewise, for an array of columns. */
 #define ENUMERATION_STEP(statement, columns, error) \
 	enumeration_step(statement, columns, G_N_ELEMENTS(columns), error)
 

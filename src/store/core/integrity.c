@@ -1,5 +1,5 @@
 /*
- * integrity.c - whether a store is what it has to be: its pages, references and rows.
+ * integrity.c - consistency checks of the database: pages, references, invariants.
  */
 #include "store/core/integrity.h"
 
@@ -8,42 +8,41 @@
 #define MOST_PROBLEMS 10
 
 const struct integrity_rule integrity_rules[] = {
-    {"digest-without-message", "digests are under way without a message",
-        "their papers wait for ever: restore a backup, or ask the authors"},
-    {"message-without-end", "messages have ended, and their digests have not",
-        "their papers wait for ever: restore a backup, or ask the authors"},
-    {"digest-ended-early", "messages are under way, and their digests have ended",
-        "a paper may be mailed twice: paperboyctl queue drop --delivered them"},
+    {"digest-without-message", "digests are live without a message",
+        "their papers are never mailed: restore a backup"},
+    {"message-without-end", "messages have ended, but their digests are live",
+        "their papers are never mailed: restore a backup"},
+    {"digest-ended-early", "messages are queued, but their digests have ended",
+        "a paper may be mailed twice: run paperboyctl queue drop --delivered"},
     {"message-without-digest", "messages have no digest",
-        "they cannot be composed: restore a backup, or ask the authors"},
+        "they cannot be composed: restore a backup"},
     {"digest-without-papers", "digests have no papers",
-        "paperboyctl queue drop them: they would be empty"},
-    {"sent-not-delivered", "papers were sent and do not count as delivered",
-        "they may be mailed again: restore a backup, or ask the authors"},
+        "they would be empty: run paperboyctl queue drop"},
+    {"sent-not-delivered", "papers were sent but are not recorded as delivered",
+        "they may be mailed again: restore a backup"},
     {"delivered-without-digest",
-        "papers count as delivered by digests that were never "
-        "made",
-        "harmless; they are forgotten after 60 days"},
-    {"no-due-time", "active subscribers have no time for a next digest",
-        "they hear nothing: paperboyctl subscriber show tells, remove and add them"},
+        "papers are recorded as delivered by a digest that never existed",
+        "harmless; the records are deleted after 60 days"},
+    {"no-due-time", "active subscribers have no due time",
+        "they get no mail: see paperboyctl subscriber show; remove and add them"},
     {"far-due-time", "active subscribers are due more than 15 days from now",
-        "the clock was wrong; paperboyd mends that when it next makes digests"},
-    {"filter-of-nobody", "filters that nobody has were not forgotten for two days",
-        "harmless; is paperboyd running? It forgets them once a day"},
-    {"filter-not-filed", "filters are filed under no word",
-        "new papers do not find them; paperboyd mends that once a day"},
-    {"waiting-too-long", "matches wait for votes for more than 16 days",
-        "is paperboyd running? It decides them when it next looks"},
-    {"sending-too-long", "messages are being sent for more than two hours",
-        "is paperboyd running? When it starts it takes them up again"},
-    {"letter-deadly", "letters were in hand when paperboyd died, more than once",
-        "its log tells how it died; after the tenth time they are quarantined"},
-    {"letter-too-old", "letters are kept for longer than they are to be",
-        "is paperboyd running? It forgets them once a day"},
-    {"ticket-too-old", "tickets are kept for longer than they are to be",
-        "harmless; is paperboyd running? It forgets them once a day"},
-    {"ticket-far", "tickets are good for longer than any is",
-        "the clock was wrong; harmless, but they can be used for longer"},
+        "the clock was wrong; paperboyd repairs this when it next builds digests"},
+    {"filter-unused", "unused filters were not deleted for two days",
+        "harmless; is paperboyd running? It deletes them once a day"},
+    {"filter-not-indexed", "filters are not in the index",
+        "new papers do not match them; paperboyd repairs this once a day"},
+    {"match-pending-too-long", "matches are pending for more than 16 days",
+        "is paperboyd running? It decides them in its next run"},
+    {"sending-too-long", "messages are SENDING for more than two hours",
+        "is paperboyd running? It retries them when it starts"},
+    {"inbox-crashes", "inbound messages were being handled in more than one crash",
+        "see the log of paperboyd; they are quarantined after the tenth crash"},
+    {"inbox-too-old", "inbound messages are older than the retention time",
+        "is paperboyd running? It deletes them once a day"},
+    {"confirmation-too-old", "confirmations are older than the retention time",
+        "harmless; is paperboyd running? It deletes them once a day"},
+    {"confirmation-far", "confirmations expire later than possible",
+        "the clock was wrong; harmless, but they are valid for longer"},
     {0},
 };
 
@@ -66,7 +65,7 @@ integrity_count(
 	    "SELECT count(*) FROM digest g JOIN digest_item i ON i.digest_id = g.id"
 	    " WHERE g.state = 'sent' AND NOT EXISTS (SELECT 1 FROM delivered d"
 	    "  WHERE d.subscriber_id = g.subscriber_id AND d.paper_seq = i.paper_seq)"
-	    /* What is forgotten after its time is no fault. */
+	    /* Older deliveries have been pruned. */
 	    " AND g.created_at > ?1 - 59 * 86400",
 	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
 	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1)",
@@ -74,7 +73,7 @@ integrity_count(
 	    " AND next_due_at IS NULL AND ?1",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
 	    " AND next_due_at > ?1 + 15 * 86400",
-	    /* They go once a day: until then it is no fault that they are there. */
+	    /* Maintenance deletes them once a day. */
 	    "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
 	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
 	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
@@ -86,7 +85,7 @@ integrity_count(
 	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
 	    " AND claimed_at < ?1 - 7200",
 	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1",
-	    /* A day of grace, and one more to go. */
+	    /* One day of grace, and one until the next maintenance. */
 	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
 	    " AND ended_at < ?1 - 16 * 86400",
 	    "SELECT count(*) FROM confirmation WHERE expires_at < ?1 - 9 * 86400",
@@ -117,7 +116,7 @@ integrity_check_pages(struct store *store, GPtrArray *problems, GError **error)
 	return step == SQL_STEP_DONE;
 }
 
-/* @param statement  of rows: a table, a number of it, the table that has no such row */
+/* @param statement  with the columns table, row, referenced table */
 static bool
 add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
 {
@@ -140,7 +139,7 @@ bool
 integrity_check_references(struct store *store, GPtrArray *problems, GError **error)
 {
 	static const char sql[] = "PRAGMA foreign_key_check";
-	/* The one that is not declared. */
+	/* This reference is not declared in the schema. */
 	static const char sql_found[] =
 	    "SELECT DISTINCT 'match', filter_id, 'filter' FROM match"
 	    " WHERE filter_id NOT IN (SELECT id FROM filter)";

@@ -1,7 +1,7 @@
 /*
- * integrity.h - whether a store is what it has to be: its pages, references and rows.
+ * integrity.h - consistency checks of the database: pages, references, invariants.
  *
- * Everything here only reads, and works while others write.
+ * These functions only read, and run concurrently with writers.
  */
 #ifndef PAPERBOY_STORE_CORE_INTEGRITY_H
 #define PAPERBOY_STORE_CORE_INTEGRITY_H
@@ -12,18 +12,18 @@
 
 #include "store/core/store.h"
 
-/* What is always so, whatever was done and whenever it was killed. */
+/* An invariant that holds after any operation and any crash. */
 struct integrity_rule {
 	const char *name;   /* stable, for scripts */
-	const char *wrong;  /* behind a count: "3 digests are under way without ..." */
-	const char *advice; /* what to do */
+	const char *wrong;  /* after a count: "3 digests are under way without ..." */
+	const char *advice; /* action for the operator */
 };
 
-/** The rules, ended by a row without name. */
+/* Ends with a row without name. */
 extern const struct integrity_rule integrity_rules[];
 
 /**
- * Count the rows that break a rule.
+ * Count the rows that violate a rule.
  *
  * @param rule  an index into integrity_rules
  * @param now   s
@@ -32,19 +32,18 @@ bool integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error);
 
 /**
- * Look at every page (PRAGMA integrity_check).
+ * Check every page (PRAGMA integrity_check).
  *
- * @param problems  of char *: SQLite's words are appended, at most ten
- * @return false when it cannot even look; then the file is not sound
+ * @param problems  of char *: messages of SQLite are added, at most ten
+ * @return false when the check itself fails, which means that the file is damaged
  */
 bool integrity_check_pages(struct store *store, GPtrArray *problems, GError **error);
 
-/** Look for rows that refer to none: what PRAGMA foreign_key_check knows of, and
- * match. As integrity_check_pages() */
+/** Find dangling references (PRAGMA foreign_key_check, and match.filter_id); likewise.
+ */
 bool
 integrity_check_references(struct store *store, GPtrArray *problems, GError **error);
 
-/* A filter as it is stored. */
 struct integrity_filter {
 	int64_t id;
 	char *canonical;
@@ -57,10 +56,10 @@ void integrity_filter_free(struct integrity_filter *filter);
 GPtrArray *integrity_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
-/** The zones of those who have not left, each once. @return of char * */
+/** Load the distinct time zones of current subscribers. @return of char * */
 GPtrArray *integrity_load_zones(struct store *store, GError **error);
 
-/** The newest time at which anything was done. @param at -1 for an empty store */
+/** Load the newest timestamp in the store. @param at  s; -1 for an empty store */
 bool integrity_load_newest_time(struct store *store, int64_t *at, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * key_check.c - the MAC of the key file, by which another or a damaged key is noticed.
+ * key_check.c - MAC of the key file, to detect a wrong or damaged key.
  */
 #include "store/core/key_check.h"
 

@@ -1,5 +1,5 @@
 /*
- * migrate.c - the file's version, and the steps from one to the next.
+ * migrate.c - the version of the schema, and migrations.
  */
 #include "store/core/migrate.h"
 
@@ -74,8 +74,8 @@ migrate_check(sqlite3 *db, const char *path, GError **error)
 	}
 	if (version > MIGRATE_VERSION) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' was written by a newer paperboy (store version %d, this one "
-		    "knows %d): install that version again",
+		    "'%s' was written by a newer paperboy (store version %d, supported "
+		    "up to %d): install that version again",
 		    path, version, MIGRATE_VERSION);
 		return false;
 	}

@@ -1,8 +1,8 @@
 /*
- * migrate.h - the file's version, and the steps from one to the next.
+ * migrate.h - the version of the schema, and migrations.
  *
- * Each step is one SQL file and one transaction, with the version number
- * written in it.
+ * A migration is one SQL file, run in one transaction together with the new version
+ * number.
  */
 #ifndef PAPERBOY_STORE_CORE_MIGRATE_H
 #define PAPERBOY_STORE_CORE_MIGRATE_H
@@ -11,21 +11,21 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* The version that this program writes. */
+/* Version of the schema of this program. */
 #define MIGRATE_VERSION 1
 
 /* "pboy", in the header of every store (PRAGMA application_id). */
 #define MIGRATE_APPLICATION_ID 0x70626f79
 
 /**
- * Look at the header and the version, and at nothing else; write nothing.
+ * Check the application id and the version; write nothing.
  *
- * @param path  for messages
+ * @param path  for error messages
  * @return false with PB_ERROR_PERMANENT for a foreign, damaged or newer file
  */
 bool migrate_check(sqlite3 *db, const char *path, GError **error);
 
-/** Bring a database that was checked to MIGRATE_VERSION. */
+/** Migrate a checked database to MIGRATE_VERSION. */
 bool migrate_run(sqlite3 *db, const char *path, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * row_count.c - numbers of rows, maintained by triggers.
+ * row_count.c - row counts, maintained by triggers.
  */
 #include "store/core/row_count.h"
 

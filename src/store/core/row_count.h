@@ -1,8 +1,8 @@
 /*
- * row_count.h - numbers of rows, maintained by triggers.
+ * row_count.h - row counts, maintained by triggers.
  *
- * To count the rows of a large table takes seconds; status, metrics and the line for
- * systemd read these instead.
+ * Counting a large table takes seconds; status, metrics and the status line for systemd
+ * read these instead.
  */
 #ifndef PAPERBOY_STORE_CORE_ROW_COUNT_H
 #define PAPERBOY_STORE_CORE_ROW_COUNT_H
@@ -13,7 +13,7 @@
 
 #include "store/core/store.h"
 
-/** @param name  of the table row_count, such as "match" or "outbox NEW" */
+/** @param name  as in the table row_count, such as "match" or "outbox NEW" */
 bool
 row_count_load(struct store *store, const char *name, int64_t *count, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * sql.c - prepared statements with bound values; for files of this folder only.
+ * sql.c - prepared statements with bound values; for src/store only.
  */
 #include "store/core/sql.h"
 
@@ -25,13 +25,13 @@ code_of(int rc)
 void
 sql_set_error(GError **error, sqlite3 *db, int rc, const char *doing)
 {
-	/* Its words for these would send people to their backups. */
-	bool is_about_room = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
-	                     rc == SQLITE_IOERR_WRITE;
+	/* SQLite's message for these suggests a damaged file. */
+	bool may_be_full = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
+	                   rc == SQLITE_IOERR_WRITE;
 
 	g_set_error(error, PB_ERROR, code_of(rc), "%s: %s%s", doing,
 	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
-	    is_about_room ? "; is the disk full?" : "");
+	    may_be_full ? "; is the disk full?" : "");
 }
 
 static int
@@ -72,7 +72,7 @@ sql_bind_values(struct store *store, const char *sql, const struct sql_value *va
 		}
 		g_hash_table_insert(store->statements, (gpointer)sql, statement);
 	}
-	/* Two users of one statement at a time would silently share its rows. */
+	/* Two loops over one statement would share its rows. */
 	g_assert(!sqlite3_stmt_busy(statement));
 	for (; values[count].kind != SQL_KIND_END; count++) {
 		int rc = bind_value(statement, count + 1, &values[count]);
@@ -137,7 +137,8 @@ sql_number_values(struct store *store, const char *sql, const struct sql_value *
 		*number = sql_get_int(statement, 0);
 		return true;
 	case SQL_STEP_DONE:
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such row");
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_PERMANENT, "store: a row is missing");
 		return false;
 	case SQL_STEP_FAILED:
 		break;
@@ -171,7 +172,7 @@ sql_dup_bytes(sqlite3_stmt *statement, int column)
 {
 	const void *bytes = sqlite3_column_blob(statement, column);
 
-	/* Of an empty one SQLite has no pointer either. */
+	/* SQLite returns NULL for an empty blob, too. */
 	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
 		return NULL;
 	return g_bytes_new(bytes, (gsize)sqlite3_column_bytes(statement, column));

@@ -1,5 +1,5 @@
 /*
- * store.c - the SQLite file: opening it, and transactions.
+ * store.c - open the SQLite database, and transactions.
  */
 #include "store/core/store.h"
 
@@ -17,14 +17,14 @@
 #include "store/core/suppression.h"
 #include "store/core/tokenizer.h"
 
-/* While another one writes: at first so often that none of the short times between two
- * of its transactions is missed, then seldom, until it is 10 seconds in all. */
+/* Retries while another handle writes: frequent at first, to catch the gap between two
+ * of its transactions, then rare, 10 s in total. */
 #define BUSY_OFTEN_TIMES  2500
 #define BUSY_OFTEN_US     200
 #define BUSY_SELDOM_TIMES 950
 #define BUSY_SELDOM_US    10000
 
-/* The file's header, and where PRAGMA application_id is in it. */
+/* Size of the file header, and the offset of PRAGMA application_id. */
 #define HEADER_BYTES      100
 #define APPLICATION_ID_AT 68
 
@@ -72,11 +72,12 @@ read_number(const guint8 *at)
 	       at[3];
 }
 
-/* SQLite's "Database File Format" section 1.3, as far as ours never differs. */
+/* SQLite's "Database File Format", section 1.3: values that are the same in all stores.
+ */
 static bool
 is_header_sound(const guint8 *header, sqlite3_int64 size)
 {
-	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved octets */
+	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved bytes */
 	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
 
 	if (page_size == 1)
@@ -88,8 +89,8 @@ is_header_sound(const guint8 *header, sqlite3_int64 size)
 }
 
 /*
- * A file that ends within a page was cut short, and SQLite takes the rest of that page
- * for zeros.  With a log beside it a crash may have left it so, which the log mends.
+ * SQLite reads the missing part of a truncated page as zeros.  With a log, the
+ * truncation may be the result of a crash, which the log repairs.
  */
 static bool
 is_cut(const char *path, const guint8 *header, sqlite3_int64 size)
@@ -105,11 +106,11 @@ is_cut(const char *path, const guint8 *header, sqlite3_int64 size)
 }
 
 /*
- * Look before SQLite does: it takes a file of less than a page for a new one and
- * writes into it, and it makes anybody's database a WAL one when it is told to.
+ * Check the header before SQLite writes: SQLite treats a file of less than a page as
+ * new, and converts a foreign database to WAL.
  *
- * Read through SQLite's own descriptor: to close another one on the same file
- * would drop the locks that all handles of this process have on it (fcntl(2)).
+ * Reads through SQLite's descriptor: closing another one for the same file would drop
+ * the locks of all handles of this process (fcntl(2)).
  */
 static bool
 check_header(sqlite3 *db, const char *path, GError **error)
@@ -130,8 +131,7 @@ check_header(sqlite3 *db, const char *path, GError **error)
 	if (rc != SQLITE_OK || !is_header_sound(header, size) ||
 	    is_cut(path, header, size)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is damaged, or no store at all: restore it from a backup",
-		    path);
+		    "'%s' is damaged or not a store: restore it from a backup", path);
 		return false;
 	}
 	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
@@ -142,16 +142,15 @@ check_header(sqlite3 *db, const char *path, GError **error)
 	return true;
 }
 
-/* How a file is opened. */
 enum open_mode {
-	OPENING_STORE,
-	OPENING_DRAFT, /* an empty file that is to become a store */
-	OPENING_READ,  /* nothing is written */
+	OPEN_STORE,
+	OPEN_DRAFT, /* an empty file that becomes a store */
+	OPEN_READ_ONLY,
 };
 
 /*
- * SQLite wants to make a log and its index even for reading.  Where it cannot, and
- * there is no log, the file is all there is.
+ * SQLite creates a log and its index even for reading.  On a read-only file system
+ * without a log the file is complete and can be opened as immutable.
  */
 static bool
 is_immutable(const char *path)
@@ -170,21 +169,21 @@ format_immutable(const char *path)
 	return g_strconcat(uri, "?immutable=1", NULL);
 }
 
-/* @param name  the name under which messages speak of it */
+/* @param name  for error messages */
 static sqlite3 *
 open_database(
     const char *path, const char *name, enum open_mode open_mode, GError **error)
 {
-	const char *sql = open_mode == OPENING_READ ? pragmas_read : pragmas;
+	const char *sql = open_mode == OPEN_READ_ONLY ? pragmas_read : pragmas;
 	int mode =
-	    open_mode == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	bool is_fixed = open_mode == OPENING_READ && is_immutable(path);
+	    open_mode == OPEN_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	bool is_fixed = open_mode == OPEN_READ_ONLY && is_immutable(path);
 	g_autofree char *uri = is_fixed ? format_immutable(path) : NULL;
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
 	    mode | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
 
-	if (rc == SQLITE_OK && open_mode != OPENING_DRAFT &&
+	if (rc == SQLITE_OK && open_mode != OPEN_DRAFT &&
 	    !check_header(db, path, error)) {
 		sqlite3_close(db);
 		return NULL;
@@ -192,8 +191,7 @@ open_database(
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
 		sqlite3_busy_handler(db, wait_for_writer, NULL);
-		/* First of all, since WAL mode is written into the file: a database
-		 * of another program must stay as it is. */
+		/* Before WAL mode is written to the file, which may be foreign. */
 		if (!migrate_check(db, name, error)) {
 			sqlite3_close(db);
 			return NULL;
@@ -211,8 +209,8 @@ open_database(
 }
 
 /*
- * A new store is made whole under another name and then linked into place, so
- * that no crash can leave an empty file that looks like a store.
+ * Create a store under a temporary name and link it into place, so that a crash leaves
+ * no incomplete store.
  */
 static bool
 create_file(const char *path, GError **error)
@@ -225,13 +223,13 @@ create_file(const char *path, GError **error)
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(draft, path, OPENING_DRAFT, error);
+	db = open_database(draft, path, OPEN_DRAFT, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
-		/* Closing the last handle folds the log into the file. */
+		/* Closing the last handle checkpoints the log. */
 		sqlite3_close(db);
 	}
-	/* EEXIST: another process made it meanwhile; theirs is as good. */
+	/* EEXIST: another process created it meanwhile. */
 	if (is_made && link(draft, path) != 0 && errno != EEXIST)
 		is_made = set_file_error(error, "cannot create", path);
 	g_unlink(draft);
@@ -249,7 +247,7 @@ check_file(const char *path, GError **error)
 			return set_file_error(error, "cannot open", path);
 		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "'%s' is gone, but its log '%s' is there: "
+			    "'%s' is missing, but its log '%s' exists: "
 			    "restore the store from a backup",
 			    path, log);
 			return false;
@@ -257,27 +255,26 @@ check_file(const char *path, GError **error)
 		return create_file(path, error);
 	}
 	if (!S_ISREG(status.st_mode)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is no file", path);
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is not a regular file", path);
 		return false;
 	}
 	if (status.st_size == 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is empty, which a store never is: restore it from a backup,"
-		    " or "
-		    "remove it to start anew",
+		    "'%s' is empty, so it is not a store: restore it from a backup, or"
+		    " remove it to create a new one",
 		    path);
 		return false;
 	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "others may look into the store '%s': chmod 600 it", path);
+		    "'%s' is accessible to other users: run chmod 600", path);
 		return false;
 	}
 	return true;
 }
 
-/* @param db  taken */
+/* @param db  ownership moves here */
 static struct store *
 new_store(sqlite3 *db)
 {
@@ -297,7 +294,7 @@ store_open(const char *path, GError **error)
 
 	if (!check_file(path, error))
 		return NULL;
-	db = open_database(path, path, OPENING_STORE, error);
+	db = open_database(path, path, OPEN_STORE, error);
 	if (!db)
 		return NULL;
 	store = new_store(db);
@@ -322,14 +319,14 @@ store_open_for_reading(const char *path, GError **error)
 		    "cannot open '%s': %s", path, g_strerror(errno));
 		return NULL;
 	}
-	/* Not so much as opened: closing it drops the locks of all handles on it. */
+	/* Do not open it: closing it would drop the locks of all handles on it. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is %s", path,
-		    S_ISREG(status.st_mode) ? "empty, which a store never is"
-		                            : "no file");
+		    S_ISREG(status.st_mode) ? "empty, so it is not a store"
+		                            : "not a regular file");
 		return NULL;
 	}
-	db = open_database(path, path, OPENING_READ, error);
+	db = open_database(path, path, OPEN_READ_ONLY, error);
 	if (!db)
 		return NULL;
 	store = new_store(db);
@@ -411,15 +408,15 @@ store_commit(struct store_transaction *transaction, GError **error)
 	                            : sql_exec(store, sql, error)))
 		return false;
 	transaction->store = NULL;
-	if (store->reported && !transaction->is_inner)
-		store->reported(store->hook_data);
+	if (store->hook && !transaction->is_inner)
+		store->hook(store->hook_data);
 	return true;
 }
 
 void
-store_set_commit_hook(struct store *store, void (*reported)(void *data), void *data)
+store_set_commit_hook(struct store *store, void (*hook)(void *data), void *data)
 {
-	store->reported = reported;
+	store->hook = hook;
 	store->hook_data = data;
 }
 
@@ -446,8 +443,7 @@ store_rollback(struct store_transaction *transaction)
 {
 	if (!transaction->store)
 		return;
-	/* Some errors have rolled back already.  An interrupt may stop this, too: once.
-	 */
+	/* Some errors roll back by themselves.  An interrupt may hit ROLLBACK, too. */
 	for (int i = 0; i < 2 && !sqlite3_get_autocommit(transaction->store->db); i++)
 		if (sqlite3_exec(transaction->store->db,
 		        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
@@ -469,13 +465,12 @@ store_erase(struct store *store, GError **error)
 {
 	int log = -1, copied = -1, rc;
 
-	/* secure_delete wipes what is freed, but splitting a page leaves copies of
-	 * the moved rows behind; only a new file has none.  In a file, since it may
-	 * be larger than the memory. */
+	/* secure_delete clears freed space, but splitting a page leaves copies of rows
+	 * behind.  temp_store: the database may be larger than memory. */
 	rc = sqlite3_exec(
 	    store->db, "PRAGMA temp_store = FILE; VACUUM;", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
-		sql_set_error(error, store->db, rc, "cannot clean the store's file");
+		sql_set_error(error, store->db, rc, "cannot vacuum the store");
 	sqlite3_exec(store->db, "PRAGMA temp_store = MEMORY;", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
 		return false;
@@ -483,7 +478,7 @@ store_erase(struct store *store, GError **error)
 	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &log, &copied);
 	if (rc == SQLITE_OK)
 		return true;
-	sql_set_error(error, store->db, rc, "cannot clean the store's log");
+	sql_set_error(error, store->db, rc, "cannot truncate the store's log");
 	return false;
 }
 

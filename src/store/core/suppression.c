@@ -1,5 +1,5 @@
 /*
- * suppression.c - addresses that are never to be mailed.
+ * suppression.c - suppression list: addresses that must not be mailed.
  */
 #include "store/core/suppression.h"
 

@@ -1,9 +1,9 @@
 /*
- * suppression.h - addresses that are never to be mailed.
+ * suppression.h - suppression list: addresses that must not be mailed.
  *
- * What is kept is an HMAC of the address key (message/address.h) under the key of the
- * state folder: an address can be asked for, and none can be read.  It
- * outlives the person's rows.
+ * Stores an HMAC of the address key (message/address.h) under the key of the state
+ * directory: an address can be looked up, but the list cannot be read.  It survives the
+ * erasure of the subscriber.
  */
 #ifndef PAPERBOY_STORE_CORE_SUPPRESSION_H
 #define PAPERBOY_STORE_CORE_SUPPRESSION_H
@@ -26,35 +26,35 @@ void suppression_free(struct suppression *suppression);
 PB_DEFINE_AUTO(suppression, suppression_free);
 
 /**
- * Hash an address under the key in use.
+ * Hash an address with the current key.
  *
- * @param address_key  as address_format_key() makes it
+ * @param address_key  from address_format_key()
  * @return a new string
  */
 char *suppression_hash(GBytes *key, const char *address_key);
 
 /**
- * Register suppression_hashes(keys, address_key) for SQL: a JSON array of the hashes
- * under each key, so that an address stays suppressed when the key is rotated.
+ * Register the SQL function suppression_hashes(keys, address_key): a JSON array of the
+ * hashes with each key, so that an address stays suppressed when the key is rotated.
  *
  * @return SQLite's code
  */
 int suppression_register(struct sqlite3 *db);
 
-/** Keep an address from being mailed; the first reason given stays. */
+/** Suppress an address; the first reason is kept. */
 bool suppression_insert(struct store *store, const char *hash, const char *reason,
     int64_t now, GError **error);
 
 /**
- * Delete an address, whichever key it was hashed with.
+ * Delete an address, hashed with any of the keys.
  *
- * @return false with PB_ERROR_NOT_FOUND too, when the address is not there
+ * @return false with PB_ERROR_NOT_FOUND when it is not suppressed
  */
 bool suppression_delete(
     struct store *store, GBytes *keys, const char *address_key, GError **error);
 
 /**
- * Find an address, whichever key it was hashed with.
+ * Find an address, hashed with any of the keys.
  *
  * @param suppression  set; NULL when the address is not suppressed
  */
@@ -70,7 +70,6 @@ bool suppression_find(struct store *store, GBytes *keys, const char *address_key
 GPtrArray *suppression_load_page(
     struct store *store, const char *after, unsigned limit, GError **error);
 
-/** Count the addresses. */
 bool suppression_count(struct store *store, int64_t *count, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tokenizer.c - the tokenizer of SQLite's full-text search, for the matcher.
+ * tokenizer.c - the tokenizer of SQLite's FTS5, for the matcher.
  */
 #include "store/core/tokenizer.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Hands out FTS5's table of functions: https://sqlite.org/fts5.html section 7. */
+/* Gets the API of FTS5 (https://sqlite.org/fts5.html section 7). */
 static const char sql_get_api[] = "SELECT fts5(?1)";
 
 struct unicode61 {
@@ -70,7 +70,7 @@ tokenizer_new_unicode61(sqlite3 *db, GError **error)
 
 	if (!api) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot get the tokenizer: this SQLite has no FTS5");
+		    "cannot create the tokenizer: SQLite has no FTS5");
 		return NULL;
 	}
 	unicode61 = g_new0(struct unicode61, 1);
@@ -79,7 +79,7 @@ tokenizer_new_unicode61(sqlite3 *db, GError **error)
 	    unicode61->functions.xCreate(context, arguments, G_N_ELEMENTS(arguments),
 	        &unicode61->handle) != SQLITE_OK) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot make the tokenizer unicode61");
+		    "cannot create the tokenizer unicode61");
 		g_free(unicode61);
 		return NULL;
 	}

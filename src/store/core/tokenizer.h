@@ -1,5 +1,5 @@
 /*
- * tokenizer.h - the tokenizer of SQLite's full-text search, for the matcher.
+ * tokenizer.h - the tokenizer of SQLite's FTS5, for the matcher.
  */
 #ifndef PAPERBOY_STORE_CORE_TOKENIZER_H
 #define PAPERBOY_STORE_CORE_TOKENIZER_H
@@ -12,13 +12,13 @@
 struct sqlite3;
 
 /**
- * Make FTS5's `unicode61 remove_diacritics 2`: runs of letters and digits, in
- * lower case, without diacritics.
+ * Create FTS5's `unicode61 remove_diacritics 2`: tokens are runs of letters and digits,
+ * in lower case, without diacritics.
  *
- * An object belongs to one thread: shared ones give wrong words in silence.
+ * Not thread-safe: a shared tokenizer returns wrong tokens.
  *
  * @param db  outlives the tokenizer
- * @return NULL with PB_ERROR_PERMANENT when SQLite has no FTS5 or no memory
+ * @return NULL with PB_ERROR_PERMANENT when SQLite has no FTS5
  */
 struct tokenizer *tokenizer_new_unicode61(struct sqlite3 *db, GError **error);
 void tokenizer_free(struct tokenizer *tokenizer);

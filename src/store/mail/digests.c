@@ -1,5 +1,5 @@
 /*
- * digests.c - digests: what a person is due, what was put in, what arrived.
+ * digests.c - digests: their candidates, their content, and delivered papers.
  */
 #include "store/mail/digests.h"
 
@@ -162,7 +162,7 @@ digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 #define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?)"
 #define ITEMS_MOST 8
 
-/* @param count  1, 2, 4 or ITEMS_MOST: to begin a statement costs more than a row */
+/* @param count  1, 2, 4 or ITEMS_MOST: starting a statement costs more than a row */
 static bool
 insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
     unsigned at, unsigned count, GError **error)
@@ -209,7 +209,6 @@ insert_all_items(
 	return true;
 }
 
-/* The word for one choice. */
 static const char *
 word_of(enum preference preference, int choice)
 {
@@ -263,7 +262,7 @@ digests_load_latest(
 	return sql_number(store, sql, made_at, error, SQL_INT(subscriber_id));
 }
 
-/* Three columns from here on, and the language. */
+/* From three columns and the language. */
 static void
 load_style(sqlite3_stmt *row, int column, struct digest_style *style)
 {
@@ -345,7 +344,7 @@ digests_find_head(
 	return true;
 }
 
-/* @param shelf  or NULL */
+/* @param paper_cache  or NULL */
 static struct paper *
 load_paper(
     struct store *store, struct paper_cache *paper_cache, int64_t seq, GError **error)
@@ -434,7 +433,7 @@ digests_load_newest(
 	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
 	    " LEFT JOIN outbox o ON o.digest_id = g.id"
 	    " ORDER BY g.id DESC LIMIT ?1";
-	/* A person has a few of very many: by the index on them, then sorted. */
+	/* Few rows of many: use the index by subscriber, then sort. */
 	static const char sql_person[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
 	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
@@ -478,7 +477,7 @@ digests_load_last(struct store *store, int64_t *digest_id, GError **error)
 		return false;
 	if (last < 0) {
 		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "no digest was made yet");
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no digest yet");
 		return false;
 	}
 	*digest_id = last;

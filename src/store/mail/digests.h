@@ -1,5 +1,5 @@
 /*
- * digests.h - digests: what a person is due, what was put in, what arrived.
+ * digests.h - digests: their candidates, their content, and delivered papers.
  */
 #ifndef PAPERBOY_STORE_MAIL_DIGESTS_H
 #define PAPERBOY_STORE_MAIL_DIGESTS_H
@@ -12,13 +12,13 @@
 #include "store/core/store.h"
 #include "store/paper/paper_cache.h"
 
-/* A paper that one filter of a person found, and that is to be mailed. */
+/* A paper to mail that one filter of the subscriber matches. */
 struct candidate {
 	int64_t paper_seq;
 	int64_t filter_id;
-	int number;      /* of the person's filter */
-	char *label;     /* the filter's name, else its text as typed */
-	char *canonical; /* the filter's canonical form */
+	int number;      /* of the filter */
+	char *label;     /* the filter's name, or its text as typed */
+	char *canonical; /* form of the filter */
 	char day[11];
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	char since_day[11];  /* first day of the filter */
@@ -52,27 +52,26 @@ GPtrArray *digests_load_candidates(
     struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error);
 
 /**
- * The blocks of a person: filters whose papers are taken away from all others.
+ * Load the blocks of a subscriber: filters that exclude papers.
  *
- * @return of struct candidate * without a paper, by number; most people have none
+ * @return of struct candidate * without a paper, by number
  */
 GPtrArray *
 digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error);
 
-/* A line of a new digest. */
+/* A paper in a new digest. */
 struct digest_record_item {
 	int64_t paper_seq;
 	char day[11];
 	int64_t upvotes;
 	enum digest_detail shown;
 	int64_t replacement;
-	char *reasons;  /* a line each: filter, tab, words */
-	unsigned at;    /* its candidates are from here on in the loaded ones, */
-	unsigned finds; /* so many */
-	double score;   /* see query/eval/rank.h; where the order asks for it */
+	char *reasons;  /* one per line: filter, tab, matched words */
+	unsigned at;    /* index of the first of its candidates, */
+	unsigned finds; /* and their number */
+	double score;   /* query/eval/rank.h; only if the order needs it */
 };
 
-/* A new digest. */
 struct digest_record {
 	int64_t subscriber_id;
 	const char *slot;
@@ -87,20 +86,21 @@ struct digest_record {
 
 void digest_record_item_free(struct digest_record_item *item);
 
-/** Is there a digest of that person for that slot? */
+/** Whether a subscriber has a digest for a slot. */
 bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
     bool *has, GError **error);
 
 /**
- * Store a digest with its items and its place in the outbox.
+ * Store a digest with its items, and queue its message.
  *
- * The caller's transaction moves the person's due time in the same commit.
+ * The caller advances the due time in the same transaction.
  */
 bool digests_insert(
     struct store *store, const struct digest_record *digest_record, GError **error);
 
-/** When the last digest of a person was made that went out or may yet.
- * @param made_at -1 for never */
+/** Creation time of the subscriber's last live or sent digest. @param made_at  s; -1:
+ * none
+ */
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
 
@@ -115,11 +115,11 @@ bool digests_find_head(
  */
 struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
 
-/** The same with papers from a shelf of that store, which the digest shares. */
+/** Likewise, with shared papers from a cache of that store. */
 struct digest *digests_load_shared(struct store *store, struct paper_cache *paper_cache,
     int64_t digest_id, GError **error);
 
-/* A line of a list of digests. */
+/* A line of paperboyctl digest list. */
 struct digest_row {
 	int64_t id;
 	char *recipient;
@@ -137,23 +137,23 @@ void digest_row_free(struct digest_row *row);
 /**
  * Load the newest digests, newest first.
  *
- * @param subscriber_id  or 0 for everybody
+ * @param subscriber_id  or 0 for all
  * @return of struct digest_row *
  */
 GPtrArray *digests_load_newest(
     struct store *store, int64_t subscriber_id, unsigned limit, GError **error);
 
-/** The newest digest. @return PB_ERROR_NOT_FOUND when there is none */
+/** Load the id of the newest digest. @return false with PB_ERROR_NOT_FOUND for none */
 bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
 
-/** Turn "filter TAB words" lines into reasons. */
+/** Parse lines of "filter TAB words" into reasons. */
 void digests_parse_reasons(const char *text, GPtrArray *reasons);
 
-/** Forget up to a limit of ended digests that are in the outbox no more. */
+/** Delete up to a limit of ended digests without a message. */
 bool digests_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error);
 
-/** Forget which papers somebody had, or could not be sent, before a time. */
+/** Delete records of delivered or rejected papers older than a time. */
 bool digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 bool digests_prune_rejected(struct store *store, int64_t before, unsigned limit,

@@ -1,5 +1,5 @@
 /*
- * inbox.c - letters that came in: kept raw until they are handled, by key after that.
+ * inbox.c - queue of inbound messages.
  */
 #include "store/mail/inbox.h"
 
@@ -32,7 +32,6 @@ static const struct enumeration_column enumerations[] = {
     {7, ENUMERATION_INBOX_STATE, ENUMERATION_VALUE, 0},
 };
 
-/* The row that a statement stands on by ENUMERATION_STEP(). */
 static struct inbox_row *
 read_row(sqlite3_stmt *statement)
 {
@@ -63,7 +62,7 @@ inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
 	                          "size, state, next_try_at, raw)"
 	                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'new', ?5, ?7)"
 	                          " ON CONFLICT (key) DO NOTHING";
-	/* More of our addresses that the same letter was sent to. */
+	/* Another of our addresses that the same message was sent to. */
 	static const char sql_recipient[] =
 	    "UPDATE inbox SET recipient = ifnull(recipient || char(10), '') || ?2"
 	    " WHERE key = ?1 AND state = 'new' AND ?2 IS NOT NULL"
@@ -76,7 +75,7 @@ inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
 	        SQL_TEXT(mail->receiver), SQL_TEXT(mail->sender),
 	        SQL_TEXT(mail->recipient), SQL_INT(now),
 	        SQL_INT((int64_t)MAX(mail->size, mail->full_size)),
-	        /* An empty letter is one, too. */
+	        /* Not NULL for an empty message. */
 	        SQL_BLOB(mail->size ? mail->raw : "", mail->size)))
 		return false;
 	if (!count && !sql_exec(store, sql_recipient, error, SQL_TEXT(mail->key),
@@ -123,7 +122,7 @@ read_one(sqlite3_stmt *statement, int64_t id, GError **error)
 		return read_row(statement);
 	case SQL_STEP_DONE:
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "there is no letter %" G_GINT64_FORMAT, id);
+		    "no such inbound message: %" G_GINT64_FORMAT, id);
 		break;
 	case SQL_STEP_FAILED:
 		break;

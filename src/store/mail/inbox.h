@@ -1,9 +1,9 @@
 /*
- * inbox.h - letters that came in: kept raw until they are handled, by key after that.
+ * inbox.h - queue of inbound messages.
  *
- * A letter is `new`, then `done` or `quarantined`; an operator can make a quarantined
- * one new again, and `done` is final.  Of what is done the key, the receiver, the size,
- * the times and the verdict stay.  None of these functions opens a transaction.
+ * A message is `new`, then `done` or `quarantined`; an operator can make a quarantined
+ * one new again, and `done` is final.  Of a done message only the dedup key, receiver,
+ * size, times and verdict are retained.  None of these functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_MAIL_INBOX_H
 #define PAPERBOY_STORE_MAIL_INBOX_H
@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "store/core/store.h"
 
-/* What is stored of a letter that comes.  All borrowed. */
+/* A received message.  All borrowed. */
 struct inbox_new {
 	const char *key;       /* dedup_key_format() */
 	const char *receiver;  /* "lmtp", "maildir" or "imap" */
@@ -23,21 +23,21 @@ struct inbox_new {
 	const char *recipient; /* one a line; NULL: not known */
 	const void *raw;
 	size_t size;
-	size_t full_size; /* of the message, when raw is its header alone; else 0 */
+	size_t full_size; /* of the message, when raw is only its header; else 0 */
 };
 
-/* One row, without what the letter says. */
+/* A row without the message itself. */
 struct inbox_row {
 	int64_t id;
 	char *key;
 	char *receiver;
-	char *sender;    /* NULL: not told, or done */
-	char *recipient; /* the same */
+	char *sender;    /* NULL: unknown, or done */
+	char *recipient; /* likewise */
 	int64_t received_at;
-	int64_t size; /* of the message; raw may be its header alone */
+	int64_t size; /* of the message, bytes; raw may be only its header */
 	char *state;  /* "new", "done" or "quarantined" */
 	unsigned tries;
-	unsigned started;    /* tries of which nothing was heard */
+	unsigned started;    /* attempts without a result: paperboyd crashed */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	char *verdict;       /* or NULL */
@@ -47,76 +47,73 @@ void inbox_row_free(struct inbox_row *row);
 PB_DEFINE_AUTO(inbox_row, inbox_row_free);
 
 /**
- * Store a letter, unless its key is known.
+ * Store a message, unless its key is known.  The recipient of a further copy is added
+ * while the first is new.
  *
- * A copy that comes while the first is new can bring another of our addresses: the
- * longer one is kept, since a tag tells more than none.
- *
- * @param is_fresh  set on success: it was not known
+ * @param is_fresh  set on success: it was stored
  */
 bool inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
     bool *is_fresh, GError **error);
 
-/** Load what is new and due, the oldest first. @return of int64_t, at most limit */
+/** Load the ids of new messages that are due, oldest first. @return of int64_t */
 GArray *
 inbox_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
 
-/** When the next is due. @param at  s, or -1 when none is new */
+/** When the next message is due. @param at  s; -1: there is none */
 bool inbox_load_next_due(struct store *store, int64_t *at, GError **error);
 
 /**
- * Load one.
+ * Load a message.
  *
- * @param raw  set to what it says, or to NULL when it is done; NULL: not wanted
+ * @param raw  NULL, or set to its bytes; to NULL when it is done
  * @return NULL with PB_ERROR_NOT_FOUND when there is none
  */
 struct inbox_row *
 inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error);
 
 /**
- * Load a page for people, the newest first.
+ * Load a page, newest first.
  *
- * @param state   NULL: new and quarantined ones
- * @param before  only numbers below it; the last of the page before, or INT64_MAX
+ * @param state   NULL: new and quarantined
+ * @param before  only ids below it; INT64_MAX for the first page
  * @return of struct inbox_row *
  */
 GPtrArray *inbox_load_page(struct store *store, const char *state, int64_t before,
     unsigned limit, GError **error);
 
-/** Mark a new or quarantined one as done and forget what it says. */
+/** Mark a message as done and delete its content. */
 bool inbox_mark_done(
     struct store *store, int64_t id, const char *verdict, int64_t now, GError **error);
 
-/** Note how many tries of a new one were begun, of which nothing was heard. */
+/** Record the number of attempts without a result. */
 bool
 inbox_mark_started(struct store *store, int64_t id, unsigned started, GError **error);
 
-/** @param id  of the newest, or 0 */
+/** @param id  of the newest message, or 0 */
 bool inbox_load_newest(struct store *store, int64_t *id, GError **error);
 
-/** Count a failed try of a new one, which is due again at next_try_at. */
+/** Record a failed attempt; retry at next_try_at. */
 bool inbox_save_failure(struct store *store, int64_t id, const char *verdict,
     int64_t next_try_at, GError **error);
 
-/** Count a failed try of a new one, which is the last. */
+/** Record the last failed attempt. */
 bool inbox_save_quarantined(
     struct store *store, int64_t id, const char *verdict, int64_t now, GError **error);
 
-/** Make one that is new or quarantined due now, without failed tries. */
+/** Make a new or quarantined message due now, and reset its attempts. */
 bool inbox_retry_at(struct store *store, int64_t id, int64_t now, GError **error);
 
-/** Count letters that wait. @param oldest_at  when the first came, s; -1 for none */
+/** Count new messages. @param oldest_at  when the first was received, s; -1: none */
 bool inbox_count_new(
     struct store *store, int64_t *count, int64_t *oldest_at, GError **error);
 
-/** Count letters that are quarantined. */
 bool inbox_count_quarantined(struct store *store, int64_t *count, GError **error);
 
-/** Forget what quarantined ones say that are so since before that time. */
+/** Delete the content of messages that were quarantined before a time. */
 bool inbox_prune_quarantine(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 
-/** Drop the keys of those that are done and came before that time. */
+/** Delete done messages that were received before a time. */
 bool inbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error);
 

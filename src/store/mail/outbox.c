@@ -1,13 +1,110 @@
 /*
- * outbox.c - messages to send and what became of them.
+ * outbox.c - messages to send and their delivery status.
  */
 #include "store/mail/outbox.h"
 
+#include <string.h>
+
+#include "base/bounds.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "store/core/enumeration.h"
 #include "store/core/row_count.h"
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
+
+/* @param n  bytes without the line end @return the problem, or NULL */
+static const char *
+check_line(const char *line, size_t n)
+{
+	if (n > BOUNDS_LINE_BYTES)
+		return "an overlong line";
+	if (memchr(line, '\0', n))
+		return "a NUL";
+	if (memchr(line, '\r', n) || memchr(line, '\n', n))
+		return "a bare CR or LF";
+	return NULL;
+}
+
+/* @return the problem, or NULL */
+static const char *
+check_lines(const char *bytes, size_t size)
+{
+	static const char name[] = "Message-ID:";
+	const char *at = bytes, *end = bytes + size;
+	bool is_in_headers = true, has_id = false;
+
+	while (at < end) {
+		const char *stop = memmem(at, (size_t)(end - at), "\r\n", 2);
+		const char *wrong = check_line(at, (size_t)((stop ? stop : end) - at));
+
+		if (wrong)
+			return wrong;
+		if (!stop)
+			return "no CRLF at the end";
+		if (stop == at)
+			is_in_headers = false;
+		else if (is_in_headers && (size_t)(stop - at) > strlen(name) &&
+		         g_ascii_strncasecmp(at, name, strlen(name)) == 0)
+			has_id = true;
+		at = stop + 2;
+	}
+	if (is_in_headers)
+		return "no empty line after the headers";
+	return has_id ? NULL : "no Message-ID";
+}
+
+static bool
+check_message(GBytes *message, GError **error)
+{
+	size_t size;
+	const char *bytes = g_bytes_get_data(message, &size);
+	const char *wrong;
+
+	if (size > BOUNDS_STORED_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "a message of %" G_GSIZE_FORMAT " bytes is too large", size);
+		return false;
+	}
+	wrong = check_lines(bytes, size);
+	if (!wrong)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "the message has %s", wrong);
+	return false;
+}
+
+bool
+outbox_add_mail(
+    struct store *store, const struct outbox_mail *mail, int64_t *id, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO outbox (kind, subscriber_id, recipient, address_key, sender,"
+	    " message, state, queued_at, next_try_at)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'NEW', ?7, ?7)";
+
+	g_assert(mail->kind != OUTBOX_DIGEST);
+	if (!check_message(mail->message, error) ||
+	    !sql_exec(store, sql, error, SQL_TEXT(outbox_kind_get_name(mail->kind)),
+	        mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
+	        SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
+	        SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now)))
+		return false;
+	*id = sqlite3_last_insert_rowid(store->db);
+	return true;
+}
+
+bool
+outbox_find_mail(struct store *store, int64_t id, GBytes **message, GError **error)
+{
+	static const char sql[] = "SELECT message FROM outbox WHERE id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*message = step == SQL_STEP_ROW ? sql_dup_bytes(statement, 0) : NULL;
+	return true;
+}
 
 void
 outbox_job_free(struct outbox_job *job)
@@ -64,19 +161,19 @@ find_kind(const char *name)
 	g_assert_not_reached();
 }
 
-/* Of a row `o` with its person `s`, or none; ?1 is the keys. */
-#define IS_WANTED                                                      \
+/* Whether to send a message o to the subscriber s, or to none; ?1 are the keys. */
+#define IS_DUE_TO_SEND                                                 \
 	"(o.kind <> 'digest' OR s.state = 'active')"                   \
 	" AND NOT (EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
 	"  AND EXISTS (SELECT 1 FROM suppression WHERE hash IN"        \
 	"   (SELECT value FROM json_each(suppression_hashes(?1,"       \
 	"    coalesce(o.address_key, s.address_key))) j)))"
 
-/* The columns that load_jobs() reads, in its order. */
+/* In the order of load_jobs(). */
 #define JOB_COLUMNS                                                                    \
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
 	" o.render_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"      \
-	" o.sender, " IS_WANTED ", o.possible_copies, o.crashes"                       \
+	" o.sender, " IS_DUE_TO_SEND ", o.possible_copies, o.crashes"                  \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
 static bool
@@ -102,7 +199,7 @@ load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
 		job->was_unknown = sql_get_int(statement, 7) == 1;
 		job->kind = find_kind((const char *)sqlite3_column_text(statement, 8));
 		job->sender = sql_dup_text(statement, 9);
-		job->is_wanted = sql_get_int(statement, 10) == 1;
+		job->is_cancelled = sql_get_int(statement, 10) != 1;
 		job->copies = (unsigned)sql_get_int(statement, 11);
 		job->crashes = (unsigned)sql_get_int(statement, 12);
 		job->message_hash = -1;
@@ -111,7 +208,7 @@ load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
 	return step == SQL_STEP_DONE;
 }
 
-/* Messages that are looked at in one claim, at most. */
+/* Maximum number of messages read for one claim. */
 #define CLAIM_PAGE 50
 
 static GPtrArray *
@@ -136,7 +233,7 @@ load_due(struct store *store, int64_t now, GBytes *key, GError **error)
 	return load_jobs(digests, jobs, error) ? g_steal_pointer(&jobs) : NULL;
 }
 
-/* The papers of a digest have reached the person (or may have). */
+/* Record the papers of a digest as delivered. */
 static bool
 save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
@@ -155,8 +252,7 @@ save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 }
 
 /*
- * Nobody wants it any more: the digest's papers are free again, but for one that
- * may have arrived, whose papers count as read.
+ * The papers of a cancelled digest are available again, unless a copy may have arrived.
  */
 static bool
 cancel_row(
@@ -220,8 +316,8 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 	bool is_alone = outbox_is_sent_alone(job);
 	int64_t next_at = claim->now;
 
-	*is_taken = !job->is_wanted;
-	if (!job->is_wanted)
+	*is_taken = job->is_cancelled;
+	if (job->is_cancelled)
 		return cancel_row(
 		    claiming->store, job->id, job->was_unknown, claim->now, error);
 	claiming->is_full = claiming->claimed >= claim->limit ||
@@ -294,25 +390,25 @@ outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
 
 	if (!load_jobs(statement, jobs, error))
 		return NULL;
-	/* The attempt that it is in. */
+	/* The current attempt, not the next one. */
 	for (unsigned i = 0; i < jobs->len; i++)
 		((struct outbox_job *)jobs->pdata[i])->attempt--;
 	return g_steal_pointer(&jobs);
 }
 
 bool
-outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
-    bool *is_wanted, GError **error)
+outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *key,
+    bool *is_cancelled, GError **error)
 {
-	/* No row: the person was forgotten. */
+	/* No row: the subscriber was erased. */
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM outbox o"
 	                          " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
-	                          " WHERE o.id = ?2 AND " IS_WANTED ")";
+	                          " WHERE o.id = ?2 AND " IS_DUE_TO_SEND ")";
 	int64_t found;
 
 	if (!sql_number(store, sql, &found, error, SQL_BYTES(key), SQL_INT(job->id)))
 		return false;
-	*is_wanted = found == 1;
+	*is_cancelled = found != 1;
 	return true;
 }
 
@@ -383,7 +479,7 @@ hold_row(struct store *store, const struct outbox_result *result, GError **error
 	    SQL_INT(result->crashes));
 }
 
-/* Back to how it was before the claim; but a word of the relay is kept. */
+/* Restore the state before the claim, but keep the reply of the relay. */
 static bool
 return_row(struct store *store, const struct outbox_result *result, GError **error)
 {
@@ -464,7 +560,7 @@ outbox_retry_now(struct store *store, int64_t now, GError **error)
 bool
 outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
-	/* One that is being sent goes on; the post looks again before it does. */
+	/* The mailer checks messages that are SENDING again before it sends them. */
 	static const char sql[] =
 	    "SELECT id, 'UNKNOWN' IN (state, held_from) FROM outbox"
 	    " WHERE subscriber_id = ?1 AND kind = 'digest'"
@@ -580,4 +676,244 @@ outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *coun
 
 	return sql_exec_count(
 	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+/* In the order of load_message(). */
+#define MESSAGE_COLUMNS                                                            \
+	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"    \
+	" s.state, o.state, o.attempt,"                                            \
+	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"  \
+	" o.render_key, o.message_hash, o.held_from, o.held_why, g.slot, g.date, " \
+	"g.state,"                                                                 \
+	" g.created_at,"                                                           \
+	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"          \
+	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind,"  \
+	" o.possible_copies, o.crashes"                                            \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"          \
+	" LEFT JOIN digest g ON g.id = o.digest_id"
+
+void
+outbox_message_free(struct outbox_message *message)
+{
+	if (!message)
+		return;
+	g_free(message->kind);
+	g_free(message->recipient);
+	g_free(message->recipient_state);
+	g_free(message->state);
+	g_free(message->reply);
+	g_free(message->cache_key);
+	g_free(message->held_from);
+	g_free(message->held_why);
+	g_free(message->slot);
+	g_free(message->date);
+	g_free(message->digest_state);
+	g_free(message->newest_day);
+	g_free(message);
+}
+
+static struct outbox_message *
+load_message(sqlite3_stmt *row)
+{
+	struct outbox_message *message = g_new0(struct outbox_message, 1);
+
+	message->id = sql_get_int(row, 0);
+	message->digest_id = sql_get_int(row, 1);
+	message->subscriber_id = sql_get_int(row, 2);
+	message->recipient = sql_dup_text(row, 3);
+	message->recipient_state = sql_dup_text(row, 4);
+	message->state = sql_dup_text(row, 5);
+	message->attempt = (unsigned)sql_get_int(row, 6);
+	message->queued_at = sql_get_int(row, 7);
+	message->next_try_at = sql_get_int(row, 8);
+	message->claimed_at = sql_get_int(row, 9);
+	message->ended_at = sql_get_int(row, 10);
+	message->code = (int)sql_get_int(row, 11);
+	message->reply = sql_dup_text(row, 12);
+	message->cache_key = sql_dup_text(row, 13);
+	message->message_hash = sql_get_int(row, 14);
+	message->held_from = sql_dup_text(row, 15);
+	message->held_why = sql_dup_text(row, 16);
+	message->slot = sql_dup_text(row, 17);
+	message->date = sql_dup_text(row, 18);
+	message->digest_state = sql_dup_text(row, 19);
+	message->created_at = sql_get_int(row, 20);
+	message->papers = sql_get_int(row, 21);
+	message->newest_day = sql_dup_text(row, 22);
+	message->kind = sql_dup_text(row, 23);
+	message->copies = (unsigned)sql_get_int(row, 24);
+	message->crashes = (unsigned)sql_get_int(row, 25);
+	return message;
+}
+
+/* @param message  set; NULL when there is no row */
+static bool
+find_one(sqlite3_stmt *statement, struct outbox_message **message, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_OPTIONAL, 2},
+	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
+	    {15, ENUMERATION_OUTBOX_HELD_FROM, ENUMERATION_OPTIONAL, 0},
+	    {16, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
+	    {19, ENUMERATION_DIGEST_STATE, ENUMERATION_OPTIONAL, 1},
+	    {23, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
+	};
+
+	enum sql_step step = statement
+	                         ? ENUMERATION_STEP(statement, enumerations, error)
+	                         : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*message = step == SQL_STEP_ROW ? load_message(statement) : NULL;
+	return true;
+}
+
+struct outbox_message *
+outbox_load_message(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	pb_auto(outbox_message) message = NULL;
+
+	if (find_one(statement, &message, error) && !message)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "no such message: %" G_GINT64_FORMAT, id);
+	return g_steal_pointer(&message);
+}
+
+bool
+outbox_find_digest(struct store *store, int64_t digest_id,
+    struct outbox_message **message, GError **error)
+{
+	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.digest_id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
+
+	return find_one(statement, message, error);
+}
+
+bool
+outbox_find_oldest(struct store *store, bool is_deferred,
+    struct outbox_message **message, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at IS NULL AND o.state <> 'HELD'"
+	    " ORDER BY o.queued_at, o.id LIMIT 1";
+	static const char sql_deferred[] =
+	    "SELECT " MESSAGE_COLUMNS
+	    " WHERE o.ended_at IS NULL AND o.state = 'DEFERRED'"
+	    " ORDER BY o.queued_at, o.id LIMIT 1";
+	sql_auto *statement = is_deferred ? sql_bind(store, sql_deferred, error)
+	                                  : sql_bind(store, sql, error);
+
+	return find_one(statement, message, error);
+}
+
+GArray *
+outbox_load_ids(struct store *store, const char *state, int64_t after, unsigned limit,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT id FROM outbox WHERE id > ?1 AND ended_at IS NULL"
+	    " AND (?2 IS NULL OR state = ?2) ORDER BY id LIMIT ?3";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_INT(after), SQL_TEXT(state), SQL_INT(limit));
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(statement, 0);
+
+		g_array_append_val(ids, id);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+}
+
+bool
+outbox_save_due(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET next_try_at = ?2 WHERE id = ?1 AND ended_at IS NULL"
+	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+bool
+outbox_hold(struct store *store, int64_t id, const char *why, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET held_from = state, held_why = ?2, state = 'HELD',"
+	    " next_try_at = NULL WHERE id = ?1 AND ended_at IS NULL"
+	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_TEXT(why));
+}
+
+bool
+outbox_hold_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *why, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET held_from = state, held_why = ?3, state = 'HELD',"
+	    " next_try_at = NULL WHERE state = 'NEW' AND digest_id ="
+	    " (SELECT id FROM digest WHERE subscriber_id = ?1 AND slot = ?2)";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(slot), SQL_TEXT(why));
+}
+
+bool
+outbox_release(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = coalesce(held_from,"
+	    "  iif(claimed_at IS NULL, 'NEW', 'UNKNOWN')),"
+	    " held_from = NULL, held_why = NULL, next_try_at = ?2, queued_at = ?2"
+	    " WHERE id = ?1 AND state = 'HELD'";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+bool
+outbox_count_in_doubt(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM outbox WHERE ended_at IS NULL AND (state = 'SENDING'"
+	    " OR state = 'UNKNOWN' OR held_from = 'UNKNOWN')";
+
+	return sql_number(store, sql, count, error);
+}
+
+bool
+outbox_count_held(struct store *store, const char *why, int64_t *count, GError **error)
+{
+	g_autofree char *name =
+	    why ? g_strconcat("held ", why, NULL) : g_strdup("outbox HELD");
+
+	return row_count_load(store, name, count, error);
+}
+
+bool
+outbox_find_last_failed(
+    struct store *store, int64_t after, struct outbox_message **message, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at > ?1 AND o.state = 'FAILED'"
+	    " ORDER BY o.ended_at DESC LIMIT 1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
+
+	return find_one(statement, message, error);
+}
+
+bool
+outbox_count_failed_since(
+    struct store *store, int64_t after, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM outbox WHERE ended_at > ?1"
+	                          " AND state = 'FAILED'";
+
+	return sql_number(store, sql, count, error, SQL_INT(after));
 }

@@ -1,9 +1,9 @@
 /*
- * outbox.h - messages to send and what became of them.
+ * outbox.h - messages to send and their delivery status.
  *
  *   NEW, DEFERRED, UNKNOWN -> SENDING (the claim is committed first)
  *     -> SENT | DEFERRED | FAILED | UNKNOWN
- *   and CANCELLED when the person left, HELD when an operator must look.
+ *   and CANCELLED when the subscriber left, HELD until an operator decides.
  *
  * A message in flight when the daemon is killed, or cut off after its final dot, may
  * have been accepted (RFC 1047).  Each such attempt is a possible copy and is counted
@@ -13,12 +13,12 @@
  * nothing else is in flight, so that a crash can be attributed to it, and it is HELD
  * after OUTBOX_CRASHES_HELD.
  *
- * A digest's papers count as delivered in the commit that records SENT, or
- * that gives an UNKNOWN message up; a digest that fails frees its papers.
+ * The papers of a digest count as delivered in the commit that records SENT, or that
+ * ends an UNKNOWN message; those of a failed digest are available again.
  *
- * What is no digest is a letter.  It is stored as it goes out, so that it goes out
- * again as the same octets, and is claimed before digests: somebody waits for it.  Its
- * octets, which may be a person's own words, go in the commit that ends it.
+ * All other messages are system mail.  It is stored as sent, so that a retry sends the
+ * same bytes, and is claimed before digests, since somebody waits for it.  Its bytes,
+ * which may quote the user, are deleted in the commit that ends it.
  */
 #ifndef PAPERBOY_STORE_MAIL_OUTBOX_H
 #define PAPERBOY_STORE_MAIL_OUTBOX_H
@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "store/core/store.h"
 
 /* Maximum number of possible copies; then the message counts as delivered. */
@@ -37,38 +38,37 @@
 #define OUTBOX_CRASHES_HELD  (OUTBOX_CRASHES_ALONE + 3)
 
 enum outbox_kind {
-	OUTBOX_DIGEST,       /* only to who is active */
-	OUTBOX_ANSWER,       /* to what somebody wrote */
-	OUTBOX_CONFIRMATION, /* asks whether it was them */
-	OUTBOX_NOTICE,       /* tells of something that they did not just ask for */
+	OUTBOX_DIGEST,       /* to active subscribers only */
+	OUTBOX_ANSWER,       /* reply to a command */
+	OUTBOX_CONFIRMATION, /* request for confirmation */
+	OUTBOX_NOTICE,       /* without a preceding command */
 };
 
-/** As in the store, and for people: "digest". */
+/** "digest", ... */
 const char *outbox_kind_get_name(enum outbox_kind kind);
 
-/* A message that was claimed: it is ours to send, once. */
+/* A claimed message. */
 struct outbox_job {
 	int64_t id;
 	enum outbox_kind kind;
-	int64_t digest_id;     /* or -1: a letter */
-	int64_t subscriber_id; /* or -1: a stranger */
+	int64_t digest_id;     /* or -1: system mail */
+	int64_t subscriber_id; /* or -1 */
 	char *recipient;
-	char *sender;    /* of a letter: where bounces go, "" is the null sender */
+	char *sender;    /* of system mail: envelope sender, "" is the null sender */
 	char *cache_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
-	unsigned copies;  /* of earlier attempts, that may have arrived */
+	unsigned copies;  /* earlier attempts that may have arrived */
 	unsigned crashes; /* earlier attempts during which the daemon was killed */
 	bool was_unknown; /* an earlier copy may have arrived */
 	int64_t
-	    message_hash; /* fingerprint of what is composed, set by who does; or -1 */
-	bool is_wanted; /* false: the person left, the message is cancelled, not claimed
-	                 */
+	    message_hash;  /* fingerprint of what is composed, set by who does; or -1 */
+	bool is_cancelled; /* the subscriber left: cancelled instead of claimed */
 };
 
 void outbox_job_free(struct outbox_job *job);
 
-/* A letter to be sent.  All borrowed. */
+/* System mail to queue.  All borrowed. */
 struct outbox_mail {
 	enum outbox_kind kind; /* not a digest */
 	int64_t
@@ -76,19 +76,19 @@ struct outbox_mail {
 	const char *recipient; /* addr-spec, valid */
 	const char
 	    *address_key;   /* address_format_key() of it: suppression and erasure */
-	const char *sender; /* where bounces go; "" is the null sender */
-	GBytes *message;    /* all of it: headers with their Message-ID, and body */
+	const char *sender; /* envelope sender; "" is the null sender */
+	GBytes *message;    /* headers with a Message-ID, and body */
 	int64_t now;        /* s */
 };
 
 /**
- * Put a letter into the outbox, in the caller's transaction.  It goes to strangers and
- * to people in any state, but not to an address that is suppressed.
+ * Queue system mail, in the caller's transaction.  It is sent to any address that is
+ * not suppressed, also to former and non-subscribers.
  *
  * @param id  set on success
- * @return false with PB_ERROR_INPUT when it cannot be sent as it is: over
- *         BOUNDS_STORED_BYTES, an empty line or a Message-ID missing, a CR or LF
- *         alone, a NUL, or a line over BOUNDS_LINE_BYTES
+ * @return false with PB_ERROR_INPUT when it cannot be sent: over BOUNDS_STORED_BYTES,
+ *         without Message-ID or empty line, with a bare CR or LF, a NUL, or a line over
+ *         BOUNDS_LINE_BYTES
  */
 bool outbox_add_mail(
     struct store *store, const struct outbox_mail *mail, int64_t *id, GError **error);
@@ -97,13 +97,12 @@ bool outbox_add_mail(
 bool
 outbox_find_mail(struct store *store, int64_t id, GBytes **message, GError **error);
 
-/* Which messages to claim. */
 struct outbox_claim {
 	int64_t now;           /* s */
 	unsigned limit;        /* maximum number of messages */
 	bool is_idle;          /* nothing is in flight */
 	const char *cache_key; /* recorded for messages that have none yet */
-	GBytes *key;           /* the secret of the state directory, for suppressions */
+	GBytes *key;           /* keys of the state directory, for suppressions */
 	/* Whether a message may go to this address now; if not, set the time to ask
 	 * again, s.  NULL: all may. */
 	bool (*allow)(void *data, const char *recipient, int64_t *next_at);
@@ -111,37 +110,39 @@ struct outbox_claim {
 };
 
 /**
- * Claim messages that are due, letters first, then longest due first, in one commit.
+ * Claim messages that are due, system mail first, then longest due first, in one
+ * commit.
  *
- * Digests of people who are no longer active, and all that goes to a suppressed
- * address, are cancelled in the same one, and are returned with is_wanted false.  One
- * that allow() refuses is postponed.  One that has to be sent alone is claimed only
- * when nothing is in flight, and then without any other.
+ * Digests of subscribers who are no longer active, and all mail to suppressed
+ * addresses, are cancelled in the same commit and returned with is_cancelled.  A
+ * message that allow() refuses is postponed.  One that is to be sent alone is claimed
+ * only when nothing is in flight, and without any other.
  *
- * @param is_more  set: others that are due were not looked at
+ * @param is_more  set: there may be more due messages
  * @return of struct outbox_job *
  */
 GPtrArray *outbox_claim(struct store *store, const struct outbox_claim *claim,
     bool *is_more, GError **error);
 
-/** Whether a message is to be sent while nothing else is in flight. */
+/** Whether a message is sent only while nothing else is in flight. */
 bool outbox_is_sent_alone(const struct outbox_job *job);
 
 /** Load the counter that each claim advances in its commit. */
 bool outbox_load_generation(struct store *store, int64_t *generation, GError **error);
 
-/** Is a claimed job still wanted?  As in the claim; or the person was forgotten. */
-bool outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
-    bool *is_wanted, GError **error);
+/** Whether a claimed message must not be sent any more: as in the claim, or the
+ * subscriber was erased. */
+bool outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *key,
+    bool *is_cancelled, GError **error);
 
-/* What became of one job. */
+/* Result of one job. */
 enum outbox_status {
 	OUTBOX_SENT,
-	OUTBOX_DEFERRED, /* to be tried again at next_try_at */
-	OUTBOX_RETURNED, /* not tried at all (the relay is down): the attempt is not
-	                    counted */
-	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
-	OUTBOX_HELD,     /* likewise, but an operator has to look */
+	OUTBOX_DEFERRED, /* retry at next_try_at */
+	OUTBOX_RETURNED, /* not tried (the relay is down): does not count as an attempt
+	                  */
+	OUTBOX_UNKNOWN,  /* may have arrived; ended if next_try_at is -1 */
+	OUTBOX_HELD,     /* likewise, until an operator decides */
 	OUTBOX_FAILED,
 	OUTBOX_REJECTED,  /* failed, and for what is in it */
 	OUTBOX_CANCELLED, /* not tried: the person left since the claim */
@@ -166,8 +167,8 @@ bool outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error);
 
 /**
- * Load messages that are SENDING.  At start, those are the ones that were in flight
- * when the daemon was killed: each needs a result.
+ * Load messages that are SENDING.  At startup, these were in flight when the daemon was
+ * killed; each needs a result.
  *
  * @param key  as in struct outbox_claim
  * @return of struct outbox_job *
@@ -175,22 +176,22 @@ bool outbox_save_results(
 GPtrArray *outbox_load_in_flight(struct store *store, GBytes *key, GError **error);
 
 /**
- * Make due at once what waits for more than a day from now: no wait is that
- * long, so the clock was wrong when it was written.
+ * Make messages due that are to be tried in more than a day: no backoff is that long,
+ * so the clock was wrong.
  */
 bool outbox_retry_now(struct store *store, int64_t now, GError **error);
 
 /**
- * Cancel all digests that are not under way for a person; for the caller's transaction.
- * Letters go: what tells that somebody has left is one.
+ * Cancel the digests of a subscriber that are not in flight, in the caller's
+ * transaction. System mail is still sent; the reply to an unsubscription is one.
  */
 bool
 outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
-/** When something is to be tried next. @param at -1 for never */
+/** Time of the next attempt, s. @param at  -1: nothing is queued */
 bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
 
-/* A line for the operator. */
+/* A line of paperboyctl queue. */
 struct outbox_row {
 	int64_t id;
 	char *kind;        /* "digest", ... */
@@ -210,9 +211,8 @@ struct outbox_row {
 
 void outbox_row_free(struct outbox_row *row);
 
-/* Which rows to load. */
 struct outbox_filter {
-	bool is_all;           /* also what has ended */
+	bool is_all;           /* including ended messages */
 	const char *state;     /* or NULL for any */
 	int64_t subscriber_id; /* or 0 for any */
 };
@@ -222,9 +222,9 @@ GPtrArray *outbox_load_rows(struct store *store, const struct outbox_filter *cho
     int64_t after, unsigned limit, GError **error);
 
 /**
- * End a message that has not ended, in the caller's transaction.
+ * Cancel a message that has not ended, in the caller's transaction.
  *
- * @param is_delivered  its papers count as read; else they are free again
+ * @param is_delivered  its papers count as delivered; else they are available again
  */
 bool outbox_cancel_one(
     struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error);
@@ -233,11 +233,109 @@ bool outbox_cancel_one(
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
 
-/** Count messages that were given up, as long as they are kept (two weeks). */
+/** Count FAILED messages, which are retained for two weeks. */
 bool outbox_count_failed(struct store *store, int64_t *count, GError **error);
 
-/** Forget up to a limit of messages that ended before a time. @param count set */
+/** Delete up to a limit of messages that ended before a time. @param count set */
 bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error);
+
+/*
+ * ---- queue administration ----
+ *
+ * None of these functions opens a transaction.  Callers check the state first, in the
+ * same transaction: a SENDING message belongs to the mailer, an ended one cannot
+ * change.
+ */
+
+/* A message with its digest. */
+struct outbox_message {
+	int64_t id;
+	char *kind;            /* "digest", ... */
+	int64_t digest_id;     /* or -1 */
+	int64_t subscriber_id; /* or -1 */
+	char *recipient;
+	char *recipient_state; /* "active", ...; NULL: not a subscriber */
+	char *state;
+	unsigned attempt;
+	unsigned copies;  /* that may have arrived */
+	unsigned crashes; /* of the daemon with it in flight */
+	int64_t queued_at;
+	int64_t next_try_at;  /* or -1 */
+	int64_t claimed_at;   /* the last attempt, or -1 */
+	int64_t ended_at;     /* or -1 */
+	int code;             /* of the relay's last answer, or -1 */
+	char *reply;          /* that answer, or NULL */
+	char *cache_key;      /* of the octets that were sent first, or NULL */
+	int64_t message_hash; /* fingerprint of what was composed last, or -1 */
+	char *held_from;      /* the state before HELD, or NULL */
+	char *held_why;       /* "restore", "operator", "crash", or NULL */
+	/* Of a digest; else NULL, -1 and 0. */
+	char *slot;
+	char *date;
+	char *digest_state;
+	int64_t created_at;
+	int64_t papers;
+	char *newest_day; /* of its papers */
+};
+
+void outbox_message_free(struct outbox_message *message);
+PB_DEFINE_AUTO(outbox_message, outbox_message_free);
+
+/** @return NULL with PB_ERROR_NOT_FOUND when there is no message with that number */
+struct outbox_message *
+outbox_load_message(struct store *store, int64_t id, GError **error);
+
+/** Find the message of a digest. @param message  set; NULL when it was pruned */
+bool outbox_find_digest(struct store *store, int64_t digest_id,
+    struct outbox_message **message, GError **error);
+
+/**
+ * Load a page of numbers of messages that have not ended, by number.
+ *
+ * @param state  or NULL for any
+ * @return GArray of int64_t
+ */
+GArray *outbox_load_ids(struct store *store, const char *state, int64_t after,
+    unsigned limit, GError **error);
+
+/** Make a NEW, DEFERRED or UNKNOWN message due now. */
+bool outbox_save_due(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** Hold a NEW, DEFERRED or UNKNOWN message. @param why "restore" or "operator" */
+bool outbox_hold(struct store *store, int64_t id, const char *why, GError **error);
+
+/** Hold the NEW message of a subscriber's digest for a slot. */
+bool outbox_hold_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *why, GError **error);
+
+/** Restore the previous state of a HELD message, as if it were queued now. */
+bool outbox_release(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** Count messages that may have arrived and are not given up: SENDING, UNKNOWN, or HELD
+ * after that. */
+bool outbox_count_in_doubt(struct store *store, int64_t *count, GError **error);
+
+/** Count HELD messages. @param why "restore", "operator", "crash", or NULL for all */
+bool
+outbox_count_held(struct store *store, const char *why, int64_t *count, GError **error);
+
+/**
+ * Find the oldest message that has not ended and is not HELD.
+ *
+ * @param is_deferred  only among DEFERRED messages
+ * @param message      set; NULL when there is none
+ */
+bool outbox_find_oldest(struct store *store, bool is_deferred,
+    struct outbox_message **message, GError **error);
+
+/** Find the message that failed last, after a time. @param message  set; NULL for none
+ */
+bool outbox_find_last_failed(struct store *store, int64_t after,
+    struct outbox_message **message, GError **error);
+
+/** Count messages that FAILED after a time. */
+bool outbox_count_failed_since(
+    struct store *store, int64_t after, int64_t *count, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * skipped.c - messages that stay in a mailbox, since they cannot be taken in.
+ * skipped.c - messages that were left in a mailbox, since they cannot be stored.
  */
 #include "store/mail/skipped.h"
 

@@ -1,8 +1,8 @@
 /*
- * skipped.h - messages that stay in a mailbox, since they cannot be taken in.
+ * skipped.h - messages that were left in a mailbox, since they cannot be stored.
  *
- * A mailbox finds its messages again by name: the file of a Maildir, UIDVALIDITY and
- * UID of IMAP.  None of these functions opens a transaction.
+ * A receiver identifies them by name: the file in a Maildir, UIDVALIDITY and UID in
+ * IMAP. None of these functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_MAIL_SKIPPED_H
 #define PAPERBOY_STORE_MAIL_SKIPPED_H
@@ -14,25 +14,25 @@
 #include "store/core/store.h"
 
 /**
- * Record one.
+ * Record a message.
  *
- * @param is_new  set on success: false when it was recorded before, which stays
+ * @param is_new  set: it was not recorded before
  */
 bool skipped_insert(struct store *store, const char *receiver, const char *name,
     const char *reason, int64_t now, bool *is_new, GError **error);
 
-/** Forget one. @param was_there  set on success */
+/** Delete a record. @param was_there  set */
 bool skipped_delete(struct store *store, const char *receiver, const char *name,
     bool *was_there, GError **error);
 
-/** Forget all of a mailbox. */
+/** Delete all records of a receiver. */
 bool skipped_delete_all(struct store *store, const char *receiver, GError **error);
 
-/** Load the names of one mailbox. @return of char *, or NULL */
+/** Load the names of one receiver. @return of char * */
 GPtrArray *
 skipped_load_names(struct store *store, const char *receiver, GError **error);
 
-/** Load why, the oldest first, of all mailboxes. @return of char *, or NULL */
+/** Load the reasons of all receivers, oldest first. @return of char * */
 GPtrArray *skipped_load_reasons(struct store *store, unsigned limit, GError **error);
 
 bool skipped_count(struct store *store, int64_t *count, GError **error);

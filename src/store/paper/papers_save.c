@@ -1,15 +1,91 @@
 /*
- * papers_save.c - what sources tell of papers is taken over, each into its one row.
+ * papers_save.c - store the papers that a source returned.
  */
+#include "store/paper/papers.h"
+
 #include <string.h>
 
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_aliases.h"
 #include "store/paper/paper_dedup.h"
-#include "store/paper/paper_diff.h"
 #include "store/paper/paper_row.h"
-#include "store/paper/papers.h"
+
+struct paper_news {
+	bool is_text; /* other words: all filters look again, and the archive learns */
+	bool are_links;  /* other links, for readers and for has: */
+	bool is_changed; /* something that matches wait for */
+	bool is_anew;    /* something that filters took for known: all look again */
+};
+
+static bool
+is_new_number(int64_t reported, int64_t stored)
+{
+	return reported != PAPER_UNKNOWN && reported != stored;
+}
+
+static bool
+is_new_text(const char *reported, const char *stored)
+{
+	return reported && g_strcmp0(reported, stored) != 0;
+}
+
+static bool
+is_new_list(const GPtrArray *reported, const GPtrArray *stored)
+{
+	if (!reported)
+		return false;
+	if (!stored || reported->len != stored->len)
+		return true;
+	for (unsigned i = 0; i < reported->len; i++)
+		if (strcmp(reported->pdata[i], stored->pdata[i]) != 0)
+			return true;
+	return false;
+}
+
+/* A field that is told once and then seldom changes. */
+static void
+note(struct paper_news *news, bool is_new, bool was_known)
+{
+	news->is_changed |= is_new;
+	news->is_anew |= is_new && was_known;
+}
+
+static void
+find_enrichment_changes(const struct paper *reported, const struct paper *stored,
+    bool is_settled, struct paper_news *news)
+{
+	/* With the categories comes that there is no comment, journal or DOI. */
+	bool was_reported = stored->categories || is_settled;
+
+	*news = (struct paper_news){0};
+	note(news, is_new_list(reported->categories, stored->categories), was_reported);
+	note(news, is_new_text(reported->comment, stored->comment), was_reported);
+	note(news, is_new_text(reported->journal, stored->journal), was_reported);
+	note(news, is_new_text(reported->doi, stored->doi), was_reported);
+}
+
+static void
+find_changes(const struct paper *reported, const struct paper *stored, bool is_settled,
+    struct paper_news *news)
+{
+	find_enrichment_changes(reported, stored, is_settled, news);
+	news->is_text = strcmp(reported->title, stored->title) != 0 ||
+	                strcmp(reported->abstract, stored->abstract) != 0 ||
+	                is_new_list(reported->authors, stored->authors);
+	news->are_links = is_new_text(reported->id, stored->id) ||
+	                  is_new_text(reported->url, stored->url) ||
+	                  is_new_text(reported->code_url, stored->code_url) ||
+	                  is_new_text(reported->project_url, stored->project_url) ||
+	                  is_new_text(reported->video_url, stored->video_url);
+	news->is_changed |= is_new_number(reported->upvotes, stored->upvotes) ||
+	                    is_new_number(reported->comments, stored->comments) ||
+	                    is_new_number(reported->stars, stored->stars);
+	note(news, is_new_text(reported->organization, stored->organization),
+	    stored->organization != NULL);
+	note(news, is_new_list(reported->keywords, stored->keywords),
+	    stored->keywords != NULL);
+}
 
 /* @return the place of the new row in *seq */
 static bool
@@ -161,7 +237,7 @@ update_paper(struct store *store, const struct paper *paper,
 	struct paper_news news;
 	bool are_frozen = false;
 
-	paper_diff_find(paper, stored->paper, is_settled(stored, now), &news);
+	find_changes(paper, stored->paper, is_settled(stored, now), &news);
 	if ((news.is_text || news.are_links) &&
 	    !are_words_frozen(store, stored->seq, &are_frozen, error))
 		return false;
@@ -483,8 +559,7 @@ save_enriched(struct store *store, const struct paper *reported, int64_t now,
 		return false;
 	merged = paper_dedup_merge(stored->paper, &answer);
 	sums->listed++;
-	paper_diff_find_enrichment(
-	    merged, stored->paper, is_settled(stored, now), &news);
+	find_enrichment_changes(merged, stored->paper, is_settled(stored, now), &news);
 	sums->changed += news.is_changed;
 	return update_enrichment(store, merged, stored->seq, error) &&
 	       paper_aliases_add(store, &answer, stored->seq, error) &&
