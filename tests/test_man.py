@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_man.py - the manual pages are clean, and say what the programs say."""
+"""test_man.py - the manual pages are valid and agree with the programs."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ def page(name):
 
 
 def test_lint(name):
-    """each page is without a complaint of mandoc"""
+    """mandoc -Tlint reports no problems in a page"""
     tap.need_programs("mandoc")
     path = os.path.join(BUILD, "man", name)
     lint = subprocess.run(["mandoc", "-Tlint", path], capture_output=True, text=True)
@@ -48,7 +48,7 @@ def ctl_help(*words):
 
 
 def test_fields():
-    """every field of the filters' page is in the help of filter add"""
+    """every field of paperboy-filters(7) is in the help of filter add"""
     text = ctl_help("filter", "add")
     fields = re.findall(r"^\.It Cm ([a-z]+)(?: , Cm [a-z]+)?$", page("paperboy-filters.7"),
                         re.M)
@@ -60,7 +60,7 @@ def test_fields():
 
 
 def test_filter_limit():
-    """how many filters a person can have is in the pages that tell how to add one"""
+    """the maximum number of filters is in the pages about adding filters"""
     with open(os.path.join(os.environ.get("top_srcdir", "."), "src", "base", "bounds.h"),
               encoding="utf-8") as file:
         most = re.search(r"define BOUNDS_FILTERS_PERSON (\d+)", file.read()).group(1)
@@ -70,7 +70,7 @@ def test_filter_limit():
 
 
 def test_options():
-    """every option of a command is in its help, and beside it in the page"""
+    """every option of a command is in its help and its page"""
     commands = re.findall(r"^  paperboyctl ([a-z]+(?: [a-z]+)?)", ctl_help(), re.M)
     items = re.split(r"^\.It ", page("paperboyctl.8"), flags=re.M)
     reported = set()
@@ -91,8 +91,8 @@ def test_options():
     assert len(known) > 15 and known == reported, (known - reported, reported - known)
 
 
-def test_inbox_store():
-    """every command of letters is in its page, with all its names and settings"""
+def test_mail_commands():
+    """every command by mail is in its page, with aliases and settings"""
     source = os.path.join(os.environ.get("top_srcdir", "."), "src")
     with open(os.path.join(source, "service", "command", "command_table.c"),
               encoding="utf-8") as file:
@@ -114,14 +114,14 @@ def test_inbox_store():
 
 
 def test_markup():
-    """no line is joined with the next by a backslash: a macro would become text"""
+    """no line ends in a backslash, which would make the next macro text"""
     for name in PAGES:
         text = re.sub(r"^\.Bd .*?^\.Ed", "", page(name), flags=re.M | re.S)
         assert not re.search(r"\\$", text, re.M), name
 
 
 def test_feed_limit():
-    """the largest number of entries of a feed is the one that the program has"""
+    """the maximum number of entries of a feed is that of the program"""
     path = os.path.join(os.environ.get("top_srcdir", "."), "src", "base", "bounds.h")
     with open(path, encoding="utf-8") as file:
         most = re.search(r"define BOUNDS_PAPERS_BATCH\s+([0-9]+)", file.read())[1]
@@ -143,7 +143,7 @@ def read_shipped():
 
 
 def test_settings(t):
-    """every setting of the shipped file is in its page, and shows its default"""
+    """every setting of the sample file is in its page, with its default"""
     rows = read_shipped()
     assert len(rows) > 15, rows
     path = os.path.join(t.directory, "plain.conf")
@@ -194,7 +194,7 @@ with tap.Tap() as t:
     t.run(test_fields)
     t.run(test_filter_limit)
     t.run(test_options)
-    t.run(test_inbox_store)
+    t.run(test_mail_commands)
     t.run(test_markup)
     t.run(test_feed_limit)
     t.run(test_hacking)
