@@ -1,8 +1,8 @@
 /*
- * smtpsend.c - delivers files over SMTP, so that scripts can test against real hosts.
+ * smtpsend.c - deliver files over SMTP, so that scripts can test real servers.
  *
- * Prints a line for each file: outcome, scope, stage, code, enhanced, operator, text.
- * Ends with 0 when all were sent, 1 when one was not, 2 on wrong usage.
+ * Prints a line per file: outcome, scope, stage, code, enhanced, operator, text. Exit
+ * status: 0 all sent, 1 not all sent, 2 usage error.
  */
 #include <glib.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ struct arguments {
 	char *host, *tls, *ca, *user, *password_file, *from, *to, *hello, *maildir;
 	int port, wait_ms, use_messages;
 	bool is_lf;   /* files have LF line ends */
-	bool is_lmtp; /* the host may be a socket's path */
+	bool is_lmtp; /* the host may be a socket path */
 	char **files;
 };
 
@@ -109,7 +109,7 @@ load_message(const char *path, bool is_lf)
 	return g_string_free_to_bytes(g_steal_pointer(&message));
 }
 
-/* The files, one behind the other; each goes to the next of the recipients. */
+/* Queue of the files; the recipients are used in turn. */
 struct line {
 	const struct arguments *arguments;
 	char **recipients;
@@ -132,7 +132,7 @@ ignore(void *data, struct delivery_job *delivery_job)
 }
 
 static void
-tell(void *data, struct delivery_job *delivery_job)
+print_result(void *data, struct delivery_job *delivery_job)
 {
 	struct line *line = data;
 	const struct delivery *result = &delivery_job->result;
@@ -174,7 +174,7 @@ static bool
 deliver_files(struct transport *transport, const struct arguments *arguments)
 {
 	struct line line = {.arguments = arguments};
-	const struct job_queue feed = {take, ignore, tell, &line};
+	const struct job_queue feed = {take, ignore, print_result, &line};
 
 	if (load_line(&line))
 		transport_run(transport, &feed);

@@ -1,5 +1,5 @@
 /*
- * test_address.c - what may enter as an address, and when two are the same.
+ * test_address.c - validation and comparison of addresses.
  */
 #include <glib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "message/address.h"
 
 static void
-accepts_what_people_have(void)
+accepts_common_addresses(void)
 {
 	static const struct {
 		const char *text;
@@ -142,7 +142,7 @@ new_address(size_t local_size, size_t label_size, size_t total)
 }
 
 static void
-keeps_its_limits(void)
+lengths_are_limited(void)
 {
 	g_autofree char *local_at = new_address(BOUNDS_LOCAL_PART_BYTES, 1, 0);
 	g_autofree char *local_past = new_address(BOUNDS_LOCAL_PART_BYTES + 1, 1, 0);
@@ -170,7 +170,7 @@ keeps_its_limits(void)
 }
 
 static void
-reads_a_name_before_it(void)
+parses_a_display_name(void)
 {
 	static const struct {
 		const char *text;
@@ -203,7 +203,7 @@ reads_a_name_before_it(void)
 }
 
 static void
-refuses_a_name_that_is_none(void)
+rejects_invalid_display_names(void)
 {
 	static const char *const rows[] = {"a@example.org>", "Ada <a@example.org",
 	    "Ada a@example.org", "<<a@example.org>>", "b@example.net <a@example.org>",
@@ -247,7 +247,7 @@ get_key(const char *text)
 }
 
 static void
-knows_when_two_are_one_person(void)
+keys_compare_equal_for_the_same_person(void)
 {
 	static const struct {
 		const char *one;
@@ -274,7 +274,7 @@ knows_when_two_are_one_person(void)
 }
 
 static void
-becomes_a_link(void)
+formats_a_mailto_uri(void)
 {
 	struct address address = {0};
 	g_autofree char *link = NULL;
@@ -294,14 +294,14 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/address/accepts what people have", accepts_what_people_have);
+	g_test_add_func("/address/accepts common addresses", accepts_common_addresses);
 	g_test_add_func("/address/refuses with a reason", refuses_with_a_reason);
-	g_test_add_func("/address/keeps its limits", keeps_its_limits);
-	g_test_add_func("/address/reads a name before it", reads_a_name_before_it);
+	g_test_add_func("/address/lengths are limited", lengths_are_limited);
+	g_test_add_func("/address/parses a display name", parses_a_display_name);
 	g_test_add_func(
-	    "/address/refuses a name that is none", refuses_a_name_that_is_none);
-	g_test_add_func(
-	    "/address/knows when two are one person", knows_when_two_are_one_person);
-	g_test_add_func("/address/becomes a link", becomes_a_link);
+	    "/address/rejects invalid display names", rejects_invalid_display_names);
+	g_test_add_func("/address/keys compare equal for the same person",
+	    keys_compare_equal_for_the_same_person);
+	g_test_add_func("/address/formats a mailto uri", formats_a_mailto_uri);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_backoff.c - a failed delivery is tried again at the right times.
+ * test_backoff.c - retry schedule of failed deliveries.
  */
 #include <glib.h>
 
@@ -9,7 +9,7 @@
 #define QUEUED_AT 1700000000
 
 static void
-waits_grow_to_an_hour(void)
+delays_grow_to_one_hour(void)
 {
 	static const struct {
 		unsigned attempts;
@@ -40,7 +40,7 @@ waits_grow_to_an_hour(void)
 }
 
 static void
-jitter_is_the_same_each_time_and_spreads(void)
+jitter_is_deterministic_and_spread(void)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 
@@ -54,15 +54,15 @@ jitter_is_the_same_each_time_and_spreads(void)
 		g_assert_cmpint(first, ==, second);
 		g_hash_table_add(seen, GINT_TO_POINTER((int)(first - QUEUED_AT)));
 	}
-	/* 361 seconds are possible; 1000 throws miss few of them. */
+	/* 361 values are possible; 1000 samples cover most. */
 	g_assert_cmpuint(g_hash_table_size(seen), >, 300);
 }
 
 static void
-the_last_try_is_at_the_age_and_then_no_more(void)
+last_attempt_is_at_the_maximum_age(void)
 {
 	static const struct {
-		int64_t age_s, expire_s, wait_s; /* wait 0: given up */
+		int64_t age_s, expire_s, wait_s; /* wait 0: expired */
 	} rows[] = {
 	    {0, BACKOFF_AGE_CONFIRMATION_S, 3600},
 	    {3000, BACKOFF_AGE_CONFIRMATION_S, 600},
@@ -94,7 +94,7 @@ the_last_try_is_at_the_age_and_then_no_more(void)
 }
 
 static void
-a_message_has_so_many_tries(void)
+number_of_attempts_is_bounded(void)
 {
 	static const struct {
 		int64_t expire_s;
@@ -118,7 +118,7 @@ a_message_has_so_many_tries(void)
 }
 
 static void
-a_clock_set_back_counts_as_no_age(void)
+clock_set_back_counts_as_age_zero(void)
 {
 	struct backoff_policy attempt = {
 	    QUEUED_AT, QUEUED_AT - 86400, 1, 1, BACKOFF_AGE_CONFIRMATION_S};
@@ -134,12 +134,10 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/backoff/" name, function)
-	ADD(waits_grow_to_an_hour, "waits grow to an hour");
-	ADD(jitter_is_the_same_each_time_and_spreads,
-	    "jitter is the same each time and spreads");
-	ADD(the_last_try_is_at_the_age_and_then_no_more,
-	    "the last try is at the age and then no more");
-	ADD(a_message_has_so_many_tries, "a message has so many tries");
-	ADD(a_clock_set_back_counts_as_no_age, "a clock set back counts as no age");
+	ADD(delays_grow_to_one_hour, "delays grow to one hour");
+	ADD(jitter_is_deterministic_and_spread, "jitter is deterministic and spread");
+	ADD(last_attempt_is_at_the_maximum_age, "last attempt is at the maximum age");
+	ADD(number_of_attempts_is_bounded, "number of attempts is bounded");
+	ADD(clock_set_back_counts_as_age_zero, "clock set back counts as age zero");
 	return g_test_run();
 }

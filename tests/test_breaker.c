@@ -1,5 +1,5 @@
 /*
- * test_breaker.c - a relay that fails is left alone, and found again.
+ * test_breaker.c - circuit breaker of a relay.
  */
 #include <glib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ report(struct breaker *breaker, enum delivery_outcome outcome,
 	report(breaker, DELIVERY_SENT, DELIVERY_SCOPE_MESSAGE, SMTP_STAGE_DOT, now)
 
 static void
-a_connection_that_cannot_be_had_opens_it_at_once(void)
+failed_connect_opens_it_at_once(void)
 {
 	static const enum smtp_stage stages[] = {
 	    SMTP_STAGE_CONNECT, SMTP_STAGE_EHLO, SMTP_STAGE_STARTTLS, SMTP_STAGE_AUTH};
@@ -48,7 +48,7 @@ a_connection_that_cannot_be_had_opens_it_at_once(void)
 }
 
 static void
-five_failures_in_a_row_open_it(void)
+five_consecutive_failures_open_it(void)
 {
 	struct breaker breaker;
 
@@ -66,7 +66,7 @@ five_failures_in_a_row_open_it(void)
 }
 
 static void
-a_trial_that_fails_doubles_the_wait_up_to_half_an_hour(void)
+failed_trial_doubles_the_wait_up_to_half_an_hour(void)
 {
 	static const int64_t waits_s[] = {60, 120, 240, 480, 960, 1800, 1800};
 	struct breaker breaker;
@@ -84,7 +84,7 @@ a_trial_that_fails_doubles_the_wait_up_to_half_an_hour(void)
 }
 
 static void
-only_one_trial_goes_and_a_lost_one_is_followed(void)
+only_one_trial_at_a_time(void)
 {
 	struct breaker breaker;
 
@@ -97,7 +97,7 @@ only_one_trial_goes_and_a_lost_one_is_followed(void)
 }
 
 static void
-failures_of_deliveries_begun_before_count_once(void)
+earlier_deliveries_count_once(void)
 {
 	struct breaker breaker;
 
@@ -109,7 +109,7 @@ failures_of_deliveries_begun_before_count_once(void)
 }
 
 static void
-any_word_about_a_message_closes_it(void)
+any_reply_about_a_message_closes_it(void)
 {
 	static const enum delivery_outcome outcomes[] = {
 	    DELIVERY_SENT, DELIVERY_DEFERRED, DELIVERY_FAILED};
@@ -130,7 +130,7 @@ any_word_about_a_message_closes_it(void)
 }
 
 static void
-a_message_that_cannot_be_written_says_nothing(void)
+invalid_message_does_not_count(void)
 {
 	struct breaker breaker;
 
@@ -142,7 +142,7 @@ a_message_that_cannot_be_written_says_nothing(void)
 }
 
 static void
-a_refused_login_waits_longest_and_is_marked(void)
+failed_login_waits_longest_and_is_flagged(void)
 {
 	struct breaker breaker;
 
@@ -209,20 +209,16 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/breaker/" name, function)
-	ADD(a_connection_that_cannot_be_had_opens_it_at_once,
-	    "a connection that cannot be had opens it at once");
-	ADD(five_failures_in_a_row_open_it, "five failures in a row open it");
-	ADD(a_trial_that_fails_doubles_the_wait_up_to_half_an_hour,
-	    "a trial that fails doubles the wait up to half an hour");
-	ADD(only_one_trial_goes_and_a_lost_one_is_followed,
-	    "only one trial goes and a lost one is followed");
-	ADD(failures_of_deliveries_begun_before_count_once,
-	    "failures of deliveries begun before count once");
-	ADD(any_word_about_a_message_closes_it, "any word about a message closes it");
-	ADD(a_message_that_cannot_be_written_says_nothing,
-	    "a message that cannot be written says nothing");
-	ADD(a_refused_login_waits_longest_and_is_marked,
-	    "a refused login waits longest and is marked");
+	ADD(failed_connect_opens_it_at_once, "failed connect opens it at once");
+	ADD(five_consecutive_failures_open_it, "five consecutive failures open it");
+	ADD(failed_trial_doubles_the_wait_up_to_half_an_hour,
+	    "failed trial doubles the wait up to half an hour");
+	ADD(only_one_trial_at_a_time, "only one trial at a time");
+	ADD(earlier_deliveries_count_once, "earlier deliveries count once");
+	ADD(any_reply_about_a_message_closes_it, "any reply about a message closes it");
+	ADD(invalid_message_does_not_count, "invalid message does not count");
+	ADD(failed_login_waits_longest_and_is_flagged,
+	    "failed login waits longest and is flagged");
 	ADD(status_is_one_line, "status is one line");
 	ADD(long_text_is_cut_at_a_character, "long text is cut at a character");
 	return g_test_run();

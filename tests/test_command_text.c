@@ -1,5 +1,5 @@
 /*
- * test_command_text.c - which lines of a letter are commands.
+ * test_command_text.c - find commands in a message.
  */
 #include "message/command_text.h"
 
@@ -9,7 +9,7 @@
 #include "base/bounds.h"
 #include "service/command/command_private.h"
 
-/* @return the lines, joined by "|" */
+/* " | */
 static char *
 read_message(const char *subject, const char *text)
 {
@@ -25,7 +25,7 @@ read_message(const char *subject, const char *text)
 }
 
 static void
-lines_that_are_commands_are_read(void)
+command_lines_are_found(void)
 {
 	static const struct {
 		const char *subject, *text, *wanted;
@@ -62,7 +62,7 @@ lines_that_are_commands_are_read(void)
 	    {"", "list\\", "list"},
 	    {"", "unsubscribe.\n", "unsubscribe."},
 	    {"", "Help!", "Help!"},
-	    /* Short forms of verbs, not of aliases. */
+	    /* Abbreviations of verbs, not of aliases. */
 	    {"", "sea x\nsubs\nunsu\n", "sea x|subs|unsu"},
 	    {"", "Can you help?\n", ""},
 	    {"", "Sig\n", ""},
@@ -71,7 +71,7 @@ lines_that_are_commands_are_read(void)
 	    /* `un...` could be four verbs. */
 	    {"", "res\n", "res"},
 	    {"", "exp\nadd x\n", "exp|add x"},
-	    /* Slips are told; what is only like a verb is not. */
+	    /* Misspelt verbs are reported; similar words are not. */
 	    {"", "susbcribe\nadd x\n", "susbcribe|add x"},
 	    {"", "usbscribe\n", "usbscribe"},
 	    {"lsit", "", "lsit"},
@@ -80,7 +80,7 @@ lines_that_are_commands_are_read(void)
 	    {"", "Best regards\n", ""},
 	    {"", "list\nBest regards\nstatus", "list"},
 	    {"", "Dear paperboy,\nlist", "list"},
-	    /* Settings need no `set`, where the whole line is one. */
+	    /* Settings need no `set` if the whole line is one. */
 	    {"", "at 9pm\nmax 10\n", "at 9pm|max 10"},
 	    {"", "at 9\n", "at 9"},
 	    {"", "At 9 pm tz Europe/Berlin max 5\n", "At 9 pm tz Europe/Berlin max 5"},
@@ -101,7 +101,7 @@ lines_that_are_commands_are_read(void)
 	    {"", "daily news\n", ""},
 	    {"", "order pizza\n", ""},
 	    {"", "name Ada\n", ""},
-	    /* Nothing acts that came in. */
+	    /* Control characters are removed. */
 	    {"",
 	        "add \xe2\x80\xae"
 	        "evil\x07\n",
@@ -118,10 +118,10 @@ lines_that_are_commands_are_read(void)
 }
 
 static void
-what_was_not_read_is_noticed(void)
+ignored_commands_are_reported(void)
 {
 	static const struct {
-		const char *text, *stopped_at; /* NULL: nothing was left out */
+		const char *text, *stopped_at; /* NULL: nothing was ignored */
 	} cases[] = {
 	    {"list\nad foo\nstatus\n", "ad foo"},
 	    {"list\nThanks,\nAda\nfilters\n", "Thanks,"},
@@ -132,7 +132,7 @@ what_was_not_read_is_noticed(void)
 	    {"list\nend\nstatus\n", NULL},
 	    {"Hello,\nlist\nstatus\n", NULL},
 	    {"list\nad foo\nbar\n\nstatus", "ad foo"},
-	    /* A letter that is answered, without a mark at its lines. */
+	    /* An unmarked quote. */
 	    {"list\nThanks\n\nFrom: paperboy\nSent: today\nlist of papers", NULL},
 	    {"list\n\n-----Original Message-----\nstatus", NULL},
 	    {"list\nOn Monday paperboy wrote:\nstatus", NULL},
@@ -151,7 +151,7 @@ what_was_not_read_is_noticed(void)
 }
 
 static void
-only_so_many_commands_are_read(void)
+number_of_commands_is_limited(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct command_text lines;
@@ -169,7 +169,7 @@ only_so_many_commands_are_read(void)
 }
 
 static void
-only_so_much_text_is_read(void)
+size_of_text_is_limited(void)
 {
 	g_autoptr(GString) text = g_string_new("list\n");
 	struct command_text lines;
@@ -193,7 +193,7 @@ only_so_much_text_is_read(void)
 }
 
 static void
-every_name_leads_to_one_verb(void)
+names_of_verbs_are_unique(void)
 {
 	g_autoptr(GHashTable) names =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -216,15 +216,15 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/command_lines/lines that are commands are read",
-	    lines_that_are_commands_are_read);
-	g_test_add_func("/command_lines/what was not read is noticed",
-	    what_was_not_read_is_noticed);
-	g_test_add_func("/command_lines/only so many commands are read",
-	    only_so_many_commands_are_read);
 	g_test_add_func(
-	    "/command_lines/only so much text is read", only_so_much_text_is_read);
-	g_test_add_func("/command_lines/every name leads to one verb",
-	    every_name_leads_to_one_verb);
+	    "/command_text/command lines are found", command_lines_are_found);
+	g_test_add_func("/command_text/ignored commands are reported",
+	    ignored_commands_are_reported);
+	g_test_add_func("/command_text/number of commands is limited",
+	    number_of_commands_is_limited);
+	g_test_add_func(
+	    "/command_text/size of text is limited", size_of_text_is_limited);
+	g_test_add_func(
+	    "/command_text/names of verbs are unique", names_of_verbs_are_unique);
 	return g_test_run();
 }

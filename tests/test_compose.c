@@ -1,5 +1,5 @@
 /*
- * test_compose.c - whole messages: every octet, and what is refused.
+ * test_compose.c - composed messages, byte for byte, and rejected input.
  */
 #include <glib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "message/compose.h"
 
-/* In two runs, which come out as one. */
+/* In two spans. */
 static const struct compose_span text_runs[] = {{"te", 2}, {"xt\r\n", 4}};
 static const struct compose_span html_run = {"PGI+\r\n", 6};
 
@@ -96,7 +96,7 @@ refuse(const struct compose_headers *fields)
 }
 
 static void
-refuses_what_would_break_it(void)
+rejects_invalid_fields(void)
 {
 	static const struct compose_header own = {"subject", "again"};
 	static const struct compose_header twice[] = {
@@ -127,12 +127,12 @@ refuses_what_would_break_it(void)
 }
 
 static void
-refuses_a_boundary_that_is_none(void)
+rejects_invalid_boundaries(void)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_BOUNDARY_BYTES, 'b');
-	g_autofree char *past = g_strnfill(BOUNDS_BOUNDARY_BYTES + 1, 'b');
-	const char *const bad[] = {NULL, "", past, "a b", "a\"b", "a\r\nb", "\u00FC",
-	    /* These two stand in the parts. */
+	g_autofree char *beyond = g_strnfill(BOUNDS_BOUNDARY_BYTES + 1, 'b');
+	const char *const bad[] = {NULL, "", beyond, "a b", "a\"b", "a\r\nb", "\u00FC",
+	    /* These two occur in the parts. */
 	    "text", "PGI+"};
 	struct compose_headers fields = base;
 	g_autoptr(GBytes) message = NULL;
@@ -147,7 +147,7 @@ refuses_a_boundary_that_is_none(void)
 }
 
 static void
-fixed_fields_are_those_that_it_would_make(void)
+prefix_gives_the_same_message(void)
 {
 	static const struct compose_header extra[] = {
 	    {"List-Id", "x"}, {"Precedence", "bulk"}};
@@ -180,13 +180,12 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
-	    "/message/has text first and HTML last", has_text_first_and_html_last);
-	g_test_add_func("/message/is plain without HTML", is_plain_without_html);
+	    "/compose/has text first and HTML last", has_text_first_and_html_last);
+	g_test_add_func("/compose/is plain without HTML", is_plain_without_html);
+	g_test_add_func("/compose/rejects invalid fields", rejects_invalid_fields);
 	g_test_add_func(
-	    "/message/refuses what would break it", refuses_what_would_break_it);
-	g_test_add_func("/message/prefix fields are those that it would make",
-	    fixed_fields_are_those_that_it_would_make);
-	g_test_add_func("/message/refuses a boundary that is none",
-	    refuses_a_boundary_that_is_none);
+	    "/compose/prefix gives the same message", prefix_gives_the_same_message);
+	g_test_add_func(
+	    "/compose/rejects invalid boundaries", rejects_invalid_boundaries);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_dedup_key.c - by what a letter is known again, whatever receiver it came by.
+ * test_dedup_key.c - the duplicate suppression key does not depend on the receiver.
  */
 #include "message/dedup_key.h"
 
@@ -91,7 +91,7 @@ static const struct {
 };
 
 static void
-a_field_is_the_topmost_and_on_one_line(void)
+topmost_field_is_found_and_unfolded(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		g_autofree char *value = dedup_key_find_field(
@@ -117,7 +117,7 @@ static const struct {
 };
 
 static void
-an_envelope_address_stands_alone(void)
+envelope_address_is_the_whole_value(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
 		g_autofree char *raw =
@@ -130,7 +130,7 @@ an_envelope_address_stands_alone(void)
 }
 
 static void
-values_have_their_bounds(void)
+values_are_limited(void)
 {
 	for (int more = -1; more <= 1; more++) {
 		size_t size = (size_t)(BOUNDS_MAIL_VALUE_BYTES + more);
@@ -153,16 +153,15 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
-		g_autofree char *path = g_strdup_printf("/letter_key/%s: %s",
+		g_autofree char *path = g_strdup_printf("/dedup_key/%s: %s",
 		    pairs[i].is_same ? "same" : "another", pairs[i].name);
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_pair);
 	}
-	g_test_add_func("/letter_key/a field is the topmost and on one line",
-	    a_field_is_the_topmost_and_on_one_line);
-	g_test_add_func("/letter_key/an envelope address stands alone",
-	    an_envelope_address_stands_alone);
-	g_test_add_func(
-	    "/letter_key/values have their bounds", values_have_their_bounds);
+	g_test_add_func("/dedup_key/topmost field is found and unfolded",
+	    topmost_field_is_found_and_unfolded);
+	g_test_add_func("/dedup_key/envelope address is the whole value",
+	    envelope_address_is_the_whole_value);
+	g_test_add_func("/dedup_key/values are limited", values_are_limited);
 	return g_test_run();
 }

@@ -50,7 +50,7 @@ each_rule_of_quoted_printable(void)
 	}
 }
 
-/* An independent decoder: RFC 2045 section 6.7 read backwards. */
+/* An independent decoder (RFC 2045 section 6.7). */
 static GString *
 decode(const GString *encoded)
 {
@@ -108,7 +108,7 @@ new_random_text(GRand *random)
 }
 
 static void
-any_text_comes_back(void)
+random_text_round_trips(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(1);
 
@@ -125,7 +125,7 @@ any_text_comes_back(void)
 }
 
 static void
-pieces_encoded_apart_are_exact(void)
+chunks_may_be_encoded_separately(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(2);
 
@@ -145,7 +145,7 @@ pieces_encoded_apart_are_exact(void)
 }
 
 static void
-lines_fill_up_to_the_last_column(void)
+lines_use_the_last_column(void)
 {
 	for (size_t size = 70; size <= 160; size++) {
 		g_autofree char *text = g_strnfill(size, 'x');
@@ -161,7 +161,7 @@ lines_fill_up_to_the_last_column(void)
 }
 
 static void
-zero_octets_are_kept(void)
+nul_bytes_are_preserved(void)
 {
 	g_autoptr(GString) out = encode("a\0b\n", 4);
 
@@ -196,7 +196,7 @@ base64_has_canonical_lines(void)
 }
 
 static void
-base64_keeps_crlf_as_it_is(void)
+base64_preserves_crlf(void)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 
@@ -205,7 +205,7 @@ base64_keeps_crlf_as_it_is(void)
 }
 
 static void
-the_choice_turns_at_thirty_percent(void)
+base64_is_chosen_above_30_percent(void)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 
@@ -219,9 +219,9 @@ the_choice_turns_at_thirty_percent(void)
 	g_assert_cmpstr(out->str, ==, "abc\r\n6ZW/DQo=\r\n");
 }
 
-/* Any number of them, at any place among words of eight octets and their rest. */
+/* At all offsets within words of eight bytes and the rest. */
 static void
-foreign_octets_are_counted_wherever_they_stand(void)
+non_ascii_bytes_are_counted_at_any_offset(void)
 {
 	char text[27];
 
@@ -242,19 +242,18 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
 	    "/encoding/each rule of quoted-printable", each_rule_of_quoted_printable);
-	g_test_add_func("/encoding/any text comes back", any_text_comes_back);
+	g_test_add_func("/encoding/random text round trips", random_text_round_trips);
+	g_test_add_func("/encoding/chunks may be encoded separately",
+	    chunks_may_be_encoded_separately);
 	g_test_add_func(
-	    "/encoding/pieces encoded apart are exact", pieces_encoded_apart_are_exact);
-	g_test_add_func("/encoding/lines fill up to the last column",
-	    lines_fill_up_to_the_last_column);
-	g_test_add_func("/encoding/zero octets are kept", zero_octets_are_kept);
+	    "/encoding/lines use the last column", lines_use_the_last_column);
+	g_test_add_func("/encoding/nul bytes are preserved", nul_bytes_are_preserved);
 	g_test_add_func(
 	    "/encoding/base64 has canonical lines", base64_has_canonical_lines);
-	g_test_add_func(
-	    "/encoding/base64 keeps CRLF as it is", base64_keeps_crlf_as_it_is);
-	g_test_add_func("/encoding/the choice turns at thirty percent",
-	    the_choice_turns_at_thirty_percent);
-	g_test_add_func("/encoding/foreign octets are counted wherever they stand",
-	    foreign_octets_are_counted_wherever_they_stand);
+	g_test_add_func("/encoding/base64 preserves crlf", base64_preserves_crlf);
+	g_test_add_func("/encoding/base64 is chosen above 30 percent",
+	    base64_is_chosen_above_30_percent);
+	g_test_add_func("/encoding/non ascii bytes are counted at any offset",
+	    non_ascii_bytes_are_counted_at_any_offset);
 	return g_test_run();
 }

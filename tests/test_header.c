@@ -1,5 +1,5 @@
 /*
- * test_header.c - header fields: folding, encoded words, and nothing smuggled in.
+ * test_header.c - header fields: folding, encoded words, injection.
  */
 #include <glib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "message/sanitize.h"
 
 static void
-text_is_plain_where_it_can_be(void)
+ascii_text_is_not_encoded(void)
 {
 	static const struct {
 		const char *text;
@@ -43,9 +43,9 @@ text_is_plain_where_it_can_be(void)
 	}
 }
 
-/* Any run of any characters: short lines, whole words, never a foreign octet. */
+/* Random text: short lines, whole words, only ASCII. */
 static void
-long_text_keeps_every_limit(void)
+long_text_respects_line_limits(void)
 {
 	static const char *const units[] = {"x", "word ", "\u00FC", "\u957F",
 	    "\U0001F9EA", "a \u00FC \u957F ", "e\u0301", "=?"};
@@ -76,7 +76,7 @@ long_text_keeps_every_limit(void)
 }
 
 static void
-mailboxes_get_the_quotes_they_need(void)
+mailboxes_are_quoted_if_needed(void)
 {
 	static const struct {
 		const char *name;
@@ -107,7 +107,7 @@ mailboxes_get_the_quotes_they_need(void)
 }
 
 static void
-mailboxes_fold_and_refuse(void)
+mailboxes_are_folded_and_validated(void)
 {
 	struct header_mailbox boxes[] = {{"Ada Example", "ada@one.example"},
 	    {"Bo Sample", "bo@two.example"}, {"Chi Probe", "chi@three.example"}};
@@ -127,7 +127,7 @@ mailboxes_fold_and_refuse(void)
 }
 
 static void
-a_long_name_is_cut_at_a_character(void)
+long_name_is_cut_at_a_character(void)
 {
 	for (unsigned shift = 0; shift < 3; shift++) {
 		g_autoptr(GString) name = g_string_new(NULL);
@@ -140,7 +140,7 @@ a_long_name_is_cut_at_a_character(void)
 			g_string_append(name, "\u957F");
 		box.name = name->str;
 		g_assert_true(header_append_mailboxes(out, "To", &box, 1, NULL));
-		/* U+FFFD would be "77+9" in one of its three places. */
+		/* U+FFFD is "77+9" at one of three offsets. */
 		g_assert_null(strstr(out->str, "77+9"));
 		g_assert_null(strstr(out->str, "++/v"));
 		g_assert_cmpuint(out->len, <, 500);
@@ -196,7 +196,7 @@ message_ids_are_checked(void)
 	g_autoptr(GString) out = g_string_new(NULL);
 	g_autofree char *filler = g_strnfill(BOUNDS_MESSAGE_ID_BYTES - 2, 'x');
 	g_autofree char *at = g_strconcat(filler, "@y", NULL);
-	g_autofree char *past = g_strconcat("x", at, NULL);
+	g_autofree char *beyond = g_strconcat("x", at, NULL);
 
 	g_assert_true(
 	    header_append_message_id(out, "Message-ID", "digest.1.x@y.example", NULL));
@@ -209,21 +209,21 @@ message_ids_are_checked(void)
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	}
 	g_assert_true(header_is_message_id(at));
-	g_assert_false(header_is_message_id(past));
+	g_assert_false(header_is_message_id(beyond));
 }
 
 static void
-values_fold_but_never_pass_a_line(void)
+values_are_folded_within_the_line_limit(void)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_LINE_BYTES - strlen("X: "), 'v');
-	g_autofree char *past = g_strconcat("v", at, NULL);
+	g_autofree char *beyond = g_strconcat("v", at, NULL);
 	g_autoptr(GString) out = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(header_append_folded(out, "X", at, NULL));
 	g_assert_cmpuint(out->len, ==, BOUNDS_LINE_BYTES + 2);
 	g_string_truncate(out, 0);
-	g_assert_false(header_append_folded(out, "X", past, &error));
+	g_assert_false(header_append_folded(out, "X", beyond, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_assert_false(header_append_folded(out, "X", "a\r\nb", NULL));
 	g_assert_false(header_append_folded(out, "X", "\u00FC", NULL));
@@ -231,7 +231,7 @@ values_fold_but_never_pass_a_line(void)
 }
 
 static void
-lines_are_cut_at_a_blank_that_is_near(void)
+lines_are_cut_at_a_nearby_blank(void)
 {
 	static const struct {
 		const char *text;
@@ -270,7 +270,7 @@ only_web_links_are_links(void)
 	    "https://example.org/\r\n", "https://example.org/\u202E",
 	    " https://example.org", "https://example.org\\@evil.example"};
 	g_autofree char *at = g_strnfill(BOUNDS_PAPER_URL_BYTES, 'x');
-	g_autofree char *past = NULL;
+	g_autofree char *beyond = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
 		g_assert_true(sanitize_is_web_url(good[i]));
@@ -278,31 +278,31 @@ only_web_links_are_links(void)
 		g_assert_false(sanitize_is_web_url(bad[i]));
 	g_assert_false(sanitize_is_web_url(NULL));
 	memcpy(at, "https://", 8);
-	past = g_strconcat(at, "x", NULL);
+	beyond = g_strconcat(at, "x", NULL);
 	g_assert_true(sanitize_is_web_url(at));
-	g_assert_false(sanitize_is_web_url(past));
+	g_assert_false(sanitize_is_web_url(beyond));
 }
 
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/header/ascii text is not encoded", ascii_text_is_not_encoded);
 	g_test_add_func(
-	    "/header/text is plain where it can be", text_is_plain_where_it_can_be);
+	    "/header/long text respects line limits", long_text_respects_line_limits);
 	g_test_add_func(
-	    "/header/long text keeps every limit", long_text_keeps_every_limit);
-	g_test_add_func("/header/mailboxes get the quotes they need",
-	    mailboxes_get_the_quotes_they_need);
-	g_test_add_func("/header/mailboxes fold and refuse", mailboxes_fold_and_refuse);
-	g_test_add_func("/header/a long name is cut at a character",
-	    a_long_name_is_cut_at_a_character);
+	    "/header/mailboxes are quoted if needed", mailboxes_are_quoted_if_needed);
+	g_test_add_func("/header/mailboxes are folded and validated",
+	    mailboxes_are_folded_and_validated);
+	g_test_add_func(
+	    "/header/long name is cut at a character", long_name_is_cut_at_a_character);
 	g_test_add_func(
 	    "/header/dates are English and numeric", dates_are_english_and_numeric);
 	g_test_add_func("/header/message ids are checked", message_ids_are_checked);
-	g_test_add_func("/header/values fold but never pass a line",
-	    values_fold_but_never_pass_a_line);
-	g_test_add_func("/header/lines are cut at a blank that is near",
-	    lines_are_cut_at_a_blank_that_is_near);
+	g_test_add_func("/header/values are folded within the line limit",
+	    values_are_folded_within_the_line_limit);
+	g_test_add_func(
+	    "/header/lines are cut at a nearby blank", lines_are_cut_at_a_nearby_blank);
 	g_test_add_func("/header/only web links are links", only_web_links_are_links);
 	return g_test_run();
 }

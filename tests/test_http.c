@@ -1,5 +1,5 @@
 /*
- * test_http.c - fetches end, within their limits, whatever a server does.
+ * test_http.c - HTTP requests end within their limits, whatever the server does.
  */
 #include <arpa/inet.h>
 #include <glib.h>
@@ -23,7 +23,7 @@ local_settings(void)
 	};
 }
 
-/* Run one test's server; marks the test skipped when there is none. */
+/* Start a server; without one the test is skipped. */
 static struct paperserver *
 start(void)
 {
@@ -45,7 +45,7 @@ get(const struct paperserver *server, const struct http_settings *settings,
 }
 
 static void
-statuses_and_headers_are_told(void)
+status_and_headers_are_reported(void)
 {
 	static const struct {
 		const char *mode;
@@ -90,7 +90,7 @@ statuses_and_headers_are_told(void)
 }
 
 static void
-failures_say_what_the_caller_should_do(void)
+failures_have_error_codes(void)
 {
 	static const struct {
 		const char *mode;
@@ -108,7 +108,7 @@ failures_say_what_the_caller_should_do(void)
 	    {"redirect-loop", PB_ERROR_LIMIT, "more than 3 redirects"},
 	    {"redirect-file", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'file:"},
 	    {"redirect-user", PB_ERROR_PERMANENT, "refused the redirect"},
-	    {"redirect-host", PB_ERROR_PERMANENT, "localhost: not a public address"},
+	    {"redirect-host", PB_ERROR_PERMANENT, "localhost: address is not public"},
 	};
 	struct http_settings settings = local_settings();
 	pb_auto(paperserver) server = start();
@@ -145,7 +145,7 @@ redirects_are_followed_up_to_the_limit(void)
 }
 
 static void
-a_body_has_a_greatest_size(void)
+body_size_is_limited(void)
 {
 	static const struct {
 		const char *mode;
@@ -175,7 +175,7 @@ a_body_has_a_greatest_size(void)
 }
 
 static void
-a_compressed_body_is_decompressed(void)
+compressed_body_is_decompressed(void)
 {
 	struct http_settings settings = local_settings();
 	struct http_response response = {0};
@@ -190,7 +190,7 @@ a_compressed_body_is_decompressed(void)
 }
 
 static void
-a_slow_server_is_left(void)
+total_time_is_limited(void)
 {
 	static const char *const modes[] = {"drip", "hang", "stall"};
 	struct http_settings settings = local_settings();
@@ -208,7 +208,7 @@ a_slow_server_is_left(void)
 }
 
 static void
-a_stalling_server_is_left_before_the_time_as_a_whole(void)
+stalled_transfer_is_aborted_early(void)
 {
 	struct http_settings settings = local_settings();
 	struct http_response response = {0};
@@ -243,7 +243,7 @@ fetch_until_stopped(void *data)
 }
 
 static void
-a_transfer_can_be_stopped(void)
+transfer_can_be_interrupted(void)
 {
 	pb_auto(paperserver) server = start();
 	struct stop_case stop = {.server = server};
@@ -263,7 +263,7 @@ a_transfer_can_be_stopped(void)
 }
 
 static void
-private_addresses_are_refused(void)
+private_addresses_are_rejected(void)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
 	    "[::ffff:127.0.0.1]", "0x7f000001", "0.0.0.0"};
@@ -284,12 +284,12 @@ private_addresses_are_refused(void)
 		g_test_message("%s", hosts[i]);
 		g_assert_false(http_get(http, url, NULL, &response, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
-		g_assert_nonnull(strstr(error->message, "not a public address"));
+		g_assert_nonnull(strstr(error->message, "address is not public"));
 	}
 }
 
-/* Make a certificate for localhost, signed by itself; false when that cannot be done.
- */
+/* Create a self-signed certificate for localhost. @return false if that is not
+ * possible */
 static bool
 make_certificate(const char *pem)
 {
@@ -310,7 +310,7 @@ certificates_and_names_are_verified(void)
 		const char *host;
 		const char *mode;
 		bool has_ca;
-		int code; /* -1: it is fetched */
+		int code; /* -1: success */
 		const char *says;
 	} rows[] = {
 	    {"localhost", "empty", true, -1, NULL},
@@ -320,8 +320,8 @@ certificates_and_names_are_verified(void)
 	    {"localhost", "redirect-down", true, PB_ERROR_PERMANENT,
 	        "refused the redirect of localhost to 'http:"},
 	};
-	g_autofree char *folder = g_dir_make_tmp("paperboy-tls-XXXXXX", NULL);
-	g_autofree char *pem = g_build_filename(folder, "server.pem", NULL);
+	g_autofree char *directory = g_dir_make_tmp("paperboy-tls-XXXXXX", NULL);
+	g_autofree char *pem = g_build_filename(directory, "server.pem", NULL);
 	bool has_pem = make_certificate(pem);
 	pb_auto(paperserver) server = has_pem ? paperserver_start(NULL, pem) : NULL;
 
@@ -350,11 +350,11 @@ certificates_and_names_are_verified(void)
 		http_response_clear(&response);
 	}
 	g_unlink(pem);
-	g_rmdir(folder);
+	g_rmdir(directory);
 }
 
 static void
-bad_requests_are_refused(void)
+invalid_requests_are_rejected(void)
 {
 	static const char *const urls[] = {"", "ftp://example.org/",
 	    "gopher://example.org/", "http://user@127.0.0.1/", "127.0.0.1/x",
@@ -383,7 +383,7 @@ bad_requests_are_refused(void)
 	g_assert_false(http_get(http, url, NULL, &response, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
-	/* At the limits it gets as far as a port where nobody listens. */
+	/* At the limits it gets as far as a closed port. */
 	url[BOUNDS_HTTP_URL_BYTES] = '\0';
 	long_etag[BOUNDS_HTTP_HEADER] = '\0';
 	g_assert_false(http_get(http, url, long_etag, &response, &error));
@@ -392,7 +392,7 @@ bad_requests_are_refused(void)
 }
 
 static void
-the_user_agent_is_one_line(void)
+user_agent_is_one_line(void)
 {
 	struct http_settings settings = local_settings();
 	struct http_response response = {0};
@@ -408,12 +408,12 @@ the_user_agent_is_one_line(void)
 }
 
 static void
-files_are_read_where_allowed(void)
+files_are_read_if_allowed(void)
 {
-	g_autofree char *folder = g_dir_make_tmp("paperboy-http-XXXXXX", NULL);
-	g_autofree char *path = g_build_filename(folder, "day.json", NULL);
+	g_autofree char *directory = g_dir_make_tmp("paperboy-http-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "day.json", NULL);
 	g_autofree char *url = g_filename_to_uri(path, NULL, NULL);
-	g_autofree char *folder_url = g_filename_to_uri(folder, NULL, NULL);
+	g_autofree char *folder_url = g_filename_to_uri(directory, NULL, NULL);
 	struct http_settings settings = local_settings();
 	struct http_response response = {0};
 	pb_auto(http) http = NULL;
@@ -442,11 +442,11 @@ files_are_read_where_allowed(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 	g_clear_error(&error);
 	g_unlink(path);
-	g_rmdir(folder);
+	g_rmdir(directory);
 }
 
 static void
-addresses_are_judged(void)
+public_addresses_are_recognised(void)
 {
 	static const struct {
 		const char *address;
@@ -514,7 +514,7 @@ addresses_are_judged(void)
 }
 
 static void
-waits_are_read(void)
+retry_after_is_parsed(void)
 {
 	static const char date[] = "Wed, 18 Nov 2026 12:00:00 GMT";
 	static const struct {
@@ -568,27 +568,28 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
-	    "/http/statuses and headers are told", statuses_and_headers_are_told);
-	g_test_add_func("/http/failures say what the caller should do",
-	    failures_say_what_the_caller_should_do);
+	    "/http/status and headers are reported", status_and_headers_are_reported);
+	g_test_add_func("/http/failures have error codes", failures_have_error_codes);
 	g_test_add_func("/http/redirects are followed up to the limit",
 	    redirects_are_followed_up_to_the_limit);
-	g_test_add_func("/http/a body has a greatest size", a_body_has_a_greatest_size);
-	g_test_add_func("/http/a compressed body is decompressed",
-	    a_compressed_body_is_decompressed);
-	g_test_add_func("/http/a slow server is left", a_slow_server_is_left);
-	g_test_add_func("/http/a stalling server is left before the time as a whole",
-	    a_stalling_server_is_left_before_the_time_as_a_whole);
-	g_test_add_func("/http/a transfer can be stopped", a_transfer_can_be_stopped);
+	g_test_add_func("/http/body size is limited", body_size_is_limited);
 	g_test_add_func(
-	    "/http/private addresses are refused", private_addresses_are_refused);
+	    "/http/compressed body is decompressed", compressed_body_is_decompressed);
+	g_test_add_func("/http/total time is limited", total_time_is_limited);
+	g_test_add_func("/http/stalled transfer is aborted early",
+	    stalled_transfer_is_aborted_early);
+	g_test_add_func(
+	    "/http/transfer can be interrupted", transfer_can_be_interrupted);
+	g_test_add_func(
+	    "/http/private addresses are rejected", private_addresses_are_rejected);
 	g_test_add_func("/http/certificates and names are verified",
 	    certificates_and_names_are_verified);
-	g_test_add_func("/http/bad requests are refused", bad_requests_are_refused);
-	g_test_add_func("/http/the user agent is one line", the_user_agent_is_one_line);
 	g_test_add_func(
-	    "/http/files are read where allowed", files_are_read_where_allowed);
-	g_test_add_func("/http/addresses are judged", addresses_are_judged);
-	g_test_add_func("/http/waits are read", waits_are_read);
+	    "/http/invalid requests are rejected", invalid_requests_are_rejected);
+	g_test_add_func("/http/user agent is one line", user_agent_is_one_line);
+	g_test_add_func("/http/files are read if allowed", files_are_read_if_allowed);
+	g_test_add_func(
+	    "/http/public addresses are recognised", public_addresses_are_recognised);
+	g_test_add_func("/http/retry after is parsed", retry_after_is_parsed);
 	return g_test_run();
 }

@@ -505,7 +505,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 	    {"object", PB_ERROR_INPUT, -1, "not a JSON array"},
 	    {"html", PB_ERROR_INPUT, -1, "line 1, column 1"},
 	    {"papers-5000", PB_ERROR_LIMIT, -1, "more than 50 pages"},
-	    {"redirect-4", PB_ERROR_LIMIT, -1, "more than 3 times"},
+	    {"redirect-4", PB_ERROR_LIMIT, -1, "more than 3 redirects"},
 	};
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 

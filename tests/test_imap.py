@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_imap.py - letters from a real IMAP server, by each way of marking them."""
+"""test_imap.py - messages from a real IMAP server, with each way of marking them."""
 
 import collections
 import os
@@ -23,7 +23,7 @@ def message(number):
 
 
 def same(got, wanted):
-    """The same letters, as often, in any order."""
+    """Compare as multisets."""
     got, wanted = collections.Counter(got), collections.Counter(wanted)
     if got != wanted:
         raise AssertionError(
@@ -54,7 +54,7 @@ def main():
                           user=f"{user}@example.org", **options)
 
         def test_all_kinds():
-            """200 letters of all kinds come out with equal bytes, over both kinds of TLS"""
+            """200 messages of all kinds arrive unmodified, over both kinds of TLS"""
             raws = all_kinds(200)
             for tls in ("implicit", "starttls"):
                 user = "kinds-" + tls
@@ -71,7 +71,7 @@ def main():
                     reader.end()
 
         def test_idle():
-            """a new letter comes at once, by IDLE; what a person has read comes too"""
+            """a new message arrives at once by IDLE; one that was read arrives, too"""
             user = "idle@example.org"
             with start("idle", idle=1000, poll=1000) as reader:
                 for number in range(5):
@@ -88,7 +88,7 @@ def main():
                 reader.end()
 
         def test_stop():
-            """it ends at once in IDLE, and says so"""
+            """it stops at once in IDLE, and reports it"""
             with start("stop", idle=1000) as reader:
                 dovecot.put("stop@example.org", message(1))
                 reader.wait_messages(1)
@@ -96,7 +96,7 @@ def main():
                 reader.end(deadline_s=10)
 
         def test_move():
-            """with a folder to move to, letters go there, and the folder is made"""
+            """messages are moved to the folder, which is created"""
             user = "move@example.org"
             put_all(dovecot, user, [message(n) for n in range(60)])
             with start("move", move_to="Done") as reader:
@@ -113,7 +113,7 @@ def main():
                  [message(n) for n in range(60)] + [message(77)])
 
         def test_expunge():
-            """nothing is removed unless it was asked for, and then only what is done"""
+            """only processed messages are expunged, and only if configured"""
             user = "expunge@example.org"
             imap = dovecot.login(user)
             imap.append("INBOX", f"({DONE} \\Deleted)", None, message(0))
@@ -126,7 +126,7 @@ def main():
                 reader.end()
 
         def test_other_folder():
-            """another folder than INBOX is read, with a name that needs quotes"""
+            """a folder with a name that needs quotes is read"""
             user = "other@example.org"
             imap = dovecot.login(user)
             imap.create('"For the daemon"')
@@ -139,7 +139,7 @@ def main():
             same(reader.stored_messages(), [message(4)])
 
         def test_missing_folder():
-            """a folder that is not there is told, and read once it is there"""
+            """a missing folder is reported, and read once it exists"""
             user = "missing@example.org"
             with start("missing", folder="Nowhere") as reader:
                 reader.wait_note("cannot open the folder 'Nowhere'")
@@ -171,7 +171,7 @@ def main():
                     assert large in dovecot.mails(user)
                     flags = imap_fixture.keywords(dovecot, user)[1 if left == 3 else 0]
                     assert flags <= {"\\Recent"}, flags
-                    # not a failure of the mailbox, and not repeated
+                    # not an error of the receiver, and reported once
                     dovecot.put(user, message(4))
                     same(reader.wait_messages(3), [fits, message(3), message(4)])
                     assert not reader.said("note"), reader.output
@@ -186,7 +186,7 @@ def main():
                     reader.end()
 
         def test_postponed():
-            """what the sink cannot take now is offered again; what it refuses stays"""
+            """a postponed message is offered again; a rejected one stays"""
             user = "later@example.org"
             put_all(dovecot, user, [message(n) for n in range(3)])
             with start("later", postpone=4, refuse="letter 1", expunge=True) as reader:
@@ -199,7 +199,7 @@ def main():
                 reader.end()
 
         def test_killed():
-            """killed between taking and marking, the letter comes again; others do not"""
+            """killed between storing and marking, only that message is received again"""
             user = "killed@example.org"
             put_all(dovecot, user, [message(n) for n in range(8)])
             seen = []
@@ -214,7 +214,7 @@ def main():
                 reader.end()
 
         def test_uidvalidity():
-            """a folder that was made anew is read anew"""
+            """a new UIDVALIDITY is read from the beginning"""
             user = "anew@example.org"
             imap = dovecot.login(user)
             imap.create("Box")
@@ -231,7 +231,7 @@ def main():
             imap.logout()
 
         def test_cut():
-            """a server that goes and comes back is told once, and nothing is lost"""
+            """an outage is reported once, and nothing is lost"""
             user = "cut@example.org"
             dovecot.put(user, message(1))
             with start("cut") as reader:
@@ -246,7 +246,7 @@ def main():
                 reader.end()
 
         def refused(pattern, **options):
-            """It is told why, no letter comes, and it ends in good order."""
+            """The reason is reported, no message arrives, and it stops cleanly."""
             user = options.pop("user", "safe")
             with start(user, **options) as reader:
                 text = reader.wait_note(pattern)
@@ -273,7 +273,7 @@ def main():
                             assert not reader.said("take"), reader.output
 
         def test_login():
-            """a refused login is told once and tried seldom; no password goes in clear"""
+            """a failed login is reported once and rarely retried; no password in clear"""
             refused("login failed", password="guess")
             attempts = [line for line in dovecot.child.lines if "safe" in line
                         and "auth failed, 1 attempts" in line]
@@ -281,7 +281,7 @@ def main():
             refused("without TLS", tls="off", host="192.0.2.1")
 
         def test_tls_of_port():
-            """TLS that does not fit the port is named; detected, either kind works"""
+            """a wrong TLS mode is reported; detection finds either"""
             ports = {"implicit": dovecot.imaps_port, "starttls": dovecot.imap_port}
             dovecot.put("ports@example.org", message(1))
             for tls, other in (("implicit", "starttls"), ("starttls", "implicit")):
@@ -316,7 +316,7 @@ def main():
                             for name, value in settings.items()})
 
         def test_daemon():
-            """the daemon takes them in, each once, however often it is killed"""
+            """the daemon receives each message once, however often it is killed"""
             user = "daemon@example.org"
             put_all(dovecot, user, [message(n) for n in range(120)])
             instance = new_instance("daemon")
@@ -343,12 +343,12 @@ def main():
             last = instance.once()
             waits = instance.rows("SELECT id, state, tries, started, next_try_at, verdict"
                                " FROM inbox WHERE state <> 'done'")
-            # one at which the machine was too slow is tried again a little later
+            # retried later if the machine was too slow
             assert last.status == (75 if waits else 0), (waits, last.output)
             assert instance.value(counted) == 122
 
         def test_equal_rows():
-            """200 letters end as the same rows by IMAP and from a Maildir"""
+            """200 messages give the same rows by IMAP and from a Maildir"""
             instances = []
             for user in ("rows-imap", "rows-maildir"):
                 put_all(dovecot, user + "@example.org", all_kinds(200))
@@ -359,16 +359,16 @@ def main():
             for instance, receiver in zip(instances, ("imap", "maildir")):
                 instance.once()
                 while instance.value("SELECT count(*) FROM inbox WHERE state = 'new'"):
-                    instance.once()  # a run reads letters for so long and no longer
+                    instance.once()  # a run has a time limit
                 assert instance.value("SELECT group_concat(DISTINCT receiver) FROM inbox"
                                    ) == receiver
                 found.append(instance.rows("SELECT key, sender, recipient, state, verdict"
                                         " FROM inbox ORDER BY key"))
-            assert len(found[0]) >= 190, len(found[0])  # some are the same letter
+            assert len(found[0]) >= 190, len(found[0])  # some are duplicates
             assert found[0] == found[1], set(found[0]) ^ set(found[1])
 
         def test_daemon_password():
-            """a wrong password is told; a reload after it was mended is enough"""
+            """a wrong password is reported; a reload after the fix is enough"""
             dovecot.put("mend@example.org", message(1))
             instance = new_instance("mend")
             secret = os.path.join(instance.directory, "password")
@@ -383,7 +383,7 @@ def main():
                                 "the letter", 60)
 
         def test_removing():
-            """only what is stored is removed: on a full disk, after a kill, of any kind"""
+            """only stored messages are removed: on a full disk, after a kill, of any kind"""
             user = "remove@example.org"
             raws = [message(0), message(1), b"no header at all\r\n",
                     b"Subject: deep\r\n" + b"".join(
@@ -414,7 +414,7 @@ def main():
             assert saved == [(raws[-1],)], saved
 
         def test_replaced():
-            """a folder that is made anew while messages are removed loses none"""
+            """a new UIDVALIDITY during expunging loses no message"""
             user = "replaced@example.org"
             instance = new_instance("replaced", imap_expunge=True, imap_folder="Box")
             imap = dovecot.login(user)
@@ -482,7 +482,7 @@ def main():
             assert instance.value(sent) == 2
 
         def test_many():
-            """10,000 letters waiting at start are taken in bounded memory"""
+            """10,000 messages waiting at start are received in bounded memory"""
             user = "many@example.org"
             box = os.path.join(dovecot.directory, "mail", "example.org", "many")
             dovecot.put(user, message(0))
@@ -495,7 +495,7 @@ def main():
             with start("many", command=120000) as reader:
                 same(reader.wait_messages(10000, 300), [message(n) for n in range(10000)])
                 memory = reader.end()
-            tap.diag(f"10,000 letters: {memory} KiB at most")
+            tap.diag(f"10,000 messages: {memory} KiB at most")
             assert memory < 64 * 1024, memory
 
         for function in (test_all_kinds, test_idle, test_stop, test_move, test_expunge,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_imap_bad.py - an IMAP server that hangs, cuts, floods and lies harms nothing."""
+"""test_imap_bad.py - a hostile IMAP server: hangs, cuts, floods and lies."""
 
 import collections
 import concurrent.futures
@@ -19,7 +19,7 @@ STATES = ("GREETING", "CAPABILITY", "AUTHENTICATE", "SELECT", "SEARCH", "FETCH",
 MEMORY_KIB = 64 * 1024
 
 
-# ---- what it does in place of an answer ---------------------------------------
+# ---- misbehaviour in place of a response ----
 
 
 def hang(_server, connection, _tag):
@@ -112,7 +112,7 @@ def literal_in_status(_server, connection, _tag):
 
 
 def drip(server, connection, _tag):
-    """A line now and then: each is in time, all of them are not."""
+    """Slow lines: each in time, but not the whole response."""
     while not server.is_over.wait(0.1):
         connection.say("* OK still here")
 
@@ -139,8 +139,8 @@ def main():
                           host="127.0.0.1", **options)
 
         def live_through(state, way):
-            """The bad thing is done; then all letters are there, each once."""
-            # A letter would be passed over soon; IDLE that is refused is not asked for.
+            """After the misbehaviour all messages arrive exactly once."""
+            # A message would soon be skipped; rejected IDLE is not used again.
             times = 1 if state in ("MESSAGE", "IDLE") else 2
             with BadImap(MESSAGES, {state: way}, times=times) as server:
                 with start(server) as reader:
@@ -168,7 +168,7 @@ def main():
             tap.diag(f"{state}: {most} KiB at most")
 
         def test_forgets():
-            """a server that says yes and keeps no keyword gets a mark here instead"""
+            """a cursor is used if the server accepts keywords but does not store them"""
             mark = os.path.join(tap.subdirectory("forgets"), "mark")
             with BadImap(MESSAGES, forgets=True) as server:
                 with start(server, mark_file=mark) as reader:
@@ -178,7 +178,7 @@ def main():
                     reader.end()
 
         def test_no_keywords():
-            """where no keywords are allowed a mark is kept, which survives a restart"""
+            """a cursor is used without keywords, and survives a restart"""
             mark = os.path.join(tap.subdirectory("mark"), "mark")
             with BadImap(MESSAGES, permanent="\\Deleted \\Seen") as server:
                 with start(server, mark_file=mark) as reader:
@@ -198,7 +198,7 @@ def main():
                     reader.end()
 
         def test_postponed_mark():
-            """a mark stays before what the sink could not take"""
+            """the cursor stays before a postponed message"""
             mark = os.path.join(tap.subdirectory("postponed"), "mark")
             with BadImap(MESSAGES, permanent="") as server:
                 with start(server, mark_file=mark, postpone=3, kill_after=2) as reader:
@@ -208,7 +208,7 @@ def main():
                     reader.end()
 
         def test_copy():
-            """without MOVE a letter is copied and its original only marked as deleted"""
+            """without MOVE a message is copied and the original flagged as deleted"""
             with BadImap(MESSAGES) as server:
                 with start(server, move_to="Done") as reader:
                     reader.wait_messages(4)
@@ -222,7 +222,7 @@ def main():
                 assert len(server.messages) == 5
 
         def test_poll():
-            """a server without IDLE is asked now and then"""
+            """a server without IDLE is polled"""
             for capabilities in ("IMAP4rev1 AUTH=PLAIN SASL-IR",):
                 with BadImap(MESSAGES[:1], capabilities=capabilities) as server:
                     with start(server) as reader:
@@ -233,7 +233,7 @@ def main():
                     assert "IDLE" not in [name for name, _ in server.commands]
 
         def test_idle_refused():
-            """IDLE that is offered and refused is not asked for again"""
+            """rejected IDLE is not used again"""
             with BadImap(MESSAGES[:1], {"IDLE": refuse}, times=1000) as server:
                 with start(server) as reader:
                     reader.wait_messages(1)
@@ -243,7 +243,7 @@ def main():
                 assert server.was_bad == 1 and server.connections == 1
 
         def test_early_news():
-            """news that comes before IDLE is answered is not lost"""
+            """EXISTS before the reply to IDLE is not lost"""
             def news_first(server, connection, tag):
                 server.messages[9] = b"early"
                 server.flags[9] = set()
@@ -259,7 +259,7 @@ def main():
                 assert server.connections == 1
 
         def test_false_news():
-            """a server that always tells of news that are none is slowed down"""
+            """polling is slowed down if announced messages do not exist"""
             def lie(server, connection, tag):
                 connection.reported += 1
                 connection.say("+ idling", f"* {connection.reported} EXISTS")
@@ -278,7 +278,7 @@ def main():
                     reader.end()
 
         def test_poison():
-            """a message on which the connection always breaks is skipped, and reported"""
+            """a message on which the connection always breaks is skipped and reported"""
             def break_on_second(server, connection, tag):
                 _, rest = server.commands[-1]
                 server.was_bad -= 1
@@ -306,7 +306,7 @@ def main():
                         reader.end()
 
         def test_lying_size():
-            """a message that is larger than it was said to be stays, and is reported"""
+            """a message larger than announced stays, and is reported"""
             def small(server, connection, tag):
                 connection.say(*[f"* {uid} FETCH (UID {uid} RFC822.SIZE 10)"
                                  for uid in server.messages])
@@ -322,7 +322,7 @@ def main():
                     reader.end()
 
         def test_large_and_mark():
-            """a mark goes past a message that is too large; it is looked for after that"""
+            """the cursor passes a message that is too large, which is still tracked"""
             large = b"Subject: x\r\n\r\n" + b"x" * (1024 * 1024 - 13)
             mark = os.path.join(tap.subdirectory("large"), "mark")
             with BadImap([large, *MESSAGES], permanent="\\Deleted") as server:
@@ -344,7 +344,7 @@ def main():
                     reader.end()
 
         def test_replaced_folder():
-            """a folder that is replaced between fetching and marking loses no message"""
+            """a new UIDVALIDITY between fetching and marking loses no message"""
             def validity_after(server, connection, tag):
                 connection.say("* OK [UIDVALIDITY 8] changed")
                 connection.do_message(tag, ["1"], "")
@@ -364,7 +364,7 @@ def main():
                         reader.end()
 
         def test_gone():
-            """a message that is not sent is reported until it is, or gone"""
+            """a message that cannot be fetched is reported until it can, or is gone"""
             def nothing(_server, connection, tag):
                 connection.say("* 1 FETCH (UID 1 BODY[]<0> NIL)")
                 connection.done(tag)
@@ -381,7 +381,7 @@ def main():
                         assert server.connections == 1
 
         def test_waiting():
-            """more letters than are looked at in one round come in several"""
+            """more messages than one cycle handles need several"""
             with BadImap([b"%d" % n for n in range(20050)]) as server:
                 with start(server, command=60000) as reader:
                     got = reader.wait_messages(20050, 300)
@@ -390,7 +390,7 @@ def main():
                 assert memory < MEMORY_KIB, memory
 
         def test_stop_anywhere():
-            """told to stop while it waits for an answer, it ends at once"""
+            """it stops at once while waiting for a response"""
             for state in STATES:
                 with BadImap(MESSAGES, {state: hang}, times=1000) as server:
                     with start(server, command=100000) as reader:
@@ -398,7 +398,7 @@ def main():
                         reader.end(deadline_s=30)
 
         def test_no_starttls():
-            """where STARTTLS is wanted and not offered, or refused, no password is sent"""
+            """no password is sent without STARTTLS"""
             for capabilities, bad in (("IMAP4rev1 AUTH=PLAIN", {}),
                                       ("IMAP4rev1 STARTTLS AUTH=PLAIN",
                                        {"STARTTLS": refuse})):
@@ -411,7 +411,7 @@ def main():
                     assert names <= {"CAPABILITY", "STARTTLS", "LOGOUT"}, names
 
         def test_logins():
-            """a host without SASL gets LOGIN; one that takes us as somebody gets nothing"""
+            """a host without SASL gets LOGIN; PREAUTH is rejected"""
             with BadImap(MESSAGES, capabilities="IMAP4rev1") as server:
                 with start(server) as reader:
                     reader.wait_messages(4)
@@ -429,7 +429,8 @@ def main():
                 with start(server) as reader:
                     reader.wait_messages(4)
                     reader.end()
-                assert reader.said("note")[0].endswith("too long"), reader.output
+                assert reader.said("note")[0].endswith("malformed or too long reply "
+                                                         "while connecting (IMAP)"), reader.output
             with BadImap(MESSAGES, {"AUTHENTICATE": wrong}) as server:
                 with start(server) as reader:
                     reader.wait_messages(4)
@@ -437,7 +438,7 @@ def main():
                 assert reader.said("note")[0].endswith("login failed"), reader.output
 
         def test_hello_bounds():
-            """lines before the login are so long and so many, and no more"""
+            """lines before the login are limited in size and number"""
             def long_greeting(size):
                 return {"GREETING": lambda _server, connection, _tag:
                         connection.say("* OK " + "x" * (size - 5))}
@@ -459,7 +460,7 @@ def main():
                     assert bool(reader.said("note")) == is_refused, reader.output
 
         def test_options():
-            """options that cannot work are refused"""
+            """invalid options are rejected"""
             for options in ({"folder": ""}, {"folder": "a\nb"}, {"folder": "a*"},
                             {"folder": "x" * 256}, {"folder": "a\x7f"},
                             {"folder": "A", "move_to": "A"}, {"move_to": ""}):

@@ -1,5 +1,5 @@
 /*
- * test_imap_line.c - what an IMAP server says is judged before libetpan reads it.
+ * test_imap_line.c - lines of an IMAP server are checked before libetpan sees them.
  */
 #include <glib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ test_literal_bound(void)
 	g_assert_cmpuint(line.literal_bytes, ==, 5);
 }
 
-/* Closed ones count as well: to a parser they may be inside quotes. */
+/* Closed ones count as well: libetpan may see them within quotes. */
 static void
 test_parentheses_bound(void)
 {
@@ -136,11 +136,11 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/imap_line/each line is of its kind", test_kinds);
-	g_test_add_func("/imap_line/what no good server says is refused", test_refused);
-	g_test_add_func("/imap_line/a literal is as large as a letter, at most",
+	g_test_add_func("/imap_line/lines are classified", test_kinds);
+	g_test_add_func("/imap_line/invalid lines are rejected", test_refused);
+	g_test_add_func("/imap_line/literals are limited to the size of a message",
 	    test_literal_bound);
-	g_test_add_func(
-	    "/imap_line/parentheses are counted, open or not", test_parentheses_bound);
+	g_test_add_func("/imap_line/parentheses are limited, open or closed",
+	    test_parentheses_bound);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_imap_wire.c - an IMAP connection is bounded in bytes and time, over a socket.
+ * test_imap_wire.c - an IMAP connection is limited in bytes and time.
  */
 #include <glib.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define FOREVER_MS (60 * 1000)
 
-/* A wire, and the server's end of it. */
+/* A wire and the server's end. */
 struct pair {
 	struct imap_wire *wire;
 	mailstream_low *low;
@@ -34,7 +34,7 @@ pair_init(struct pair *pair)
 	pair->wire = imap_wire_new(stream_new_socket(fds[1], NULL));
 	pair->low = imap_wire_new_plain(pair->wire);
 	imap_wire_begin(pair->wire, FOREVER_MS, true);
-	/* What libetpan wants to hear first. */
+	/* The greeting made up for libetpan. */
 	n = mailstream_low_read(pair->low, greeting, sizeof(greeting));
 	g_assert_cmpint(n, >, 0);
 	g_assert_true(strncmp(greeting, "* PREAUTH ", 10) == 0);
@@ -48,7 +48,7 @@ pair_clear(struct pair *pair)
 	close(pair->server);
 }
 
-/* In a thread, since more than a socket holds may be said. */
+/* In a thread, because the text may exceed the socket buffer. */
 static gpointer
 say_all(gpointer data)
 {
@@ -68,7 +68,7 @@ say_all(gpointer data)
 	return NULL;
 }
 
-/* All that libetpan would read, until the wire closes. */
+/* Everything that libetpan would read until the wire closes. */
 static GString *
 read_all(struct pair *pair, const GString *said)
 {
@@ -109,7 +109,7 @@ test_drops(void)
 	pair_clear(&pair);
 }
 
-/* One line, then one as long as allowed or one longer. */
+/* A line of this size. */
 static void
 check_line(size_t size, const char *wanted)
 {
@@ -138,7 +138,7 @@ test_line_bound(void)
 	    BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent a line that is too long");
 }
 
-/* What is dropped counts too, and a letter does not. */
+/* Dropped lines count, too; a message does not. */
 static void
 check_answer(size_t size, const char *wanted)
 {
@@ -206,12 +206,12 @@ test_time(void)
 	g_assert_true(is_time_up);
 	g_assert_null(imap_wire_get_problem(pair.wire));
 	g_clear_error(&error);
-	/* A line that was begun has to end in time. */
+	/* A line must be completed in time. */
 	g_assert_cmpint(write(pair.server, "* O", 3), ==, 3);
 	g_assert_false(imap_wire_read_line(
 	    pair.wire, g_get_monotonic_time() + 1000, &line, &is_time_up, &error));
 	if (is_time_up) {
-		/* The octets were not there yet. */
+		/* The bytes had not arrived yet. */
 		g_clear_error(&error);
 		g_assert_false(imap_wire_read_line(pair.wire,
 		    g_get_monotonic_time() + 100000, &line, &is_time_up, &error));
@@ -228,12 +228,10 @@ main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/imap_wire/only what was asked for is handed over", test_drops);
-	g_test_add_func("/imap_wire/a line is so long and no longer", test_line_bound);
-	g_test_add_func(
-	    "/imap_wire/an answer is so long and no longer", test_answer_bound);
-	g_test_add_func("/imap_wire/one letter comes at a time", test_one_message);
-	g_test_add_func("/imap_wire/time that is up is told from trouble", test_time);
+	g_test_add_func("/imap_wire/irrelevant lines are dropped", test_drops);
+	g_test_add_func("/imap_wire/line length is limited", test_line_bound);
+	g_test_add_func("/imap_wire/response size is limited", test_answer_bound);
+	g_test_add_func("/imap_wire/one literal per command", test_one_message);
+	g_test_add_func("/imap_wire/a timeout differs from an error", test_time);
 	return g_test_run();
 }

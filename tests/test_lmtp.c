@@ -1,5 +1,5 @@
 /*
- * test_lmtp.c - the LMTP dialogue, its limits, and clients that take their time.
+ * test_lmtp.c - LMTP sessions, limits, and slow clients.
  */
 #include "receive/lmtp_listen.h"
 #include "receive/lmtp_server.h"
@@ -18,7 +18,7 @@
 #include "receive/lmtp_client.h"
 #include "receive/lmtp_session.h"
 
-/* What the sink was given last, and what it is to say. */
+/* Last message of the sink, and its next result. */
 struct basket {
 	unsigned count;
 	char *sender, *recipient;
@@ -71,11 +71,11 @@ clear_basket(struct basket *basket)
 #define RCPT "RCPT TO:<c@d.example>\r\n"
 #define ALL  LHLO MAIL RCPT "DATA\r\n"
 
-/* What is said, and the codes of the answers; letters that the sink has then. */
+/* Input, expected reply codes, and messages in the sink. */
 static const struct {
 	const char *name, *said, *codes;
 	unsigned messages;
-	const char *raw, *sender, *recipient; /* of the last; NULL: whatever */
+	const char *raw, *sender, *recipient; /* of the last message; NULL: any */
 } dialogues[] = {
     {"a greeting", "", "220", 0, NULL, NULL, NULL},
     {"a letter", ALL "x\r\n.\r\nQUIT\r\n", "220 250 250 250 354 250 221", 1, "x\r\n",
@@ -150,7 +150,7 @@ static const struct {
     {"nothing behind the end", "QUIT\r\n" LHLO MAIL, "220 221", 0, NULL, NULL, NULL},
 };
 
-/* @return the codes of all replies, continued lines left out; owned by the caller */
+/* @return codes of all replies without continuation lines; owned by the caller */
 static char *
 list_codes(const GString *out)
 {
@@ -169,7 +169,7 @@ list_codes(const GString *out)
 	return g_string_free(codes, FALSE);
 }
 
-/* In pieces of that size. */
+/* In chunks of this size. */
 static char *
 talk(struct basket *basket, const char *said, size_t size, size_t piece)
 {
@@ -184,7 +184,7 @@ talk(struct basket *basket, const char *said, size_t size, size_t piece)
 }
 
 static void
-test_dialogue(gconstpointer data)
+test_session(gconstpointer data)
 {
 	size_t i = GPOINTER_TO_SIZE(data);
 	size_t pieces[] = {1, 2, 7, 100000};
@@ -207,7 +207,7 @@ test_dialogue(gconstpointer data)
 }
 
 static void
-what_the_sink_says_has_its_code(void)
+sink_results_become_reply_codes(void)
 {
 	static const struct {
 		int failure;
@@ -230,7 +230,7 @@ what_the_sink_says_has_its_code(void)
 	}
 }
 
-/* What is said so often, at a bound and one past it; how the replies end. */
+/* Input repeated up to a bound and beyond, and the end of the replies. */
 static const struct {
 	const char *name, *before, *again, *behind;
 	unsigned times;
@@ -274,9 +274,9 @@ test_flood(gconstpointer data)
 	}
 }
 
-/* An address of so many octets is taken, or not. */
+/* Whether an address of this length is accepted. */
 static void
-an_address_has_its_bound(void)
+address_length_is_limited(void)
 {
 	for (int more = 0; more <= 1; more++) {
 		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
@@ -292,7 +292,7 @@ an_address_has_its_bound(void)
 	}
 }
 
-/* ---- on a socket ---- */
+/* ---- On a socket ---- */
 
 struct server {
 	struct receiver *mailbox;
@@ -365,7 +365,7 @@ stop_server(struct server *server)
 	g_free(server);
 }
 
-/* All that comes until the other side closes. */
+/* Read until the peer closes. */
 static char *
 read_to_end(int fd)
 {
@@ -379,7 +379,7 @@ read_to_end(int fd)
 }
 
 static void
-a_client_that_is_silent_is_given_up(void)
+silent_client_is_disconnected(void)
 {
 	static const char *const said[] = {"", LHLO, LHLO MAIL RCPT, ALL "half\r\n."};
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -401,7 +401,7 @@ a_client_that_is_silent_is_given_up(void)
 }
 
 static void
-a_client_that_only_drips_is_given_up(void)
+slow_client_is_disconnected(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
@@ -422,7 +422,7 @@ a_client_that_only_drips_is_given_up(void)
 }
 
 static void
-a_client_that_does_not_read_is_given_up(void)
+client_that_does_not_read_is_disconnected(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
@@ -432,7 +432,7 @@ a_client_that_does_not_read_is_given_up(void)
 
 	for (int i = 0; i < 20; i++)
 		g_string_append(flood, LHLO);
-	/* Letters are no commands without a letter: this may go on. */
+	/* Recipients do not count as commands: this may be repeated. */
 	for (int i = 0; i < 2000; i++)
 		g_string_append(flood, MAIL RCPT RCPT RCPT "DATA\r\nx\r\n.\r\n");
 	do {
@@ -445,7 +445,7 @@ a_client_that_does_not_read_is_given_up(void)
 }
 
 static void
-our_client_and_our_server_agree(void)
+client_and_server_interoperate(void)
 {
 	static const struct {
 		const char *raw, *stored;
@@ -482,7 +482,7 @@ our_client_and_our_server_agree(void)
 }
 
 static void
-only_this_machine_is_listened_to(void)
+only_loopback_is_accepted(void)
 {
 	static const struct {
 		const char *text;
@@ -519,26 +519,25 @@ main(int argc, char **argv)
 		g_autofree char *path =
 		    g_strdup_printf("/lmtp/dialogue: %s", dialogues[i].name);
 
-		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_dialogue);
+		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_session);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(floods); i++) {
 		g_autofree char *path = g_strdup_printf(
-		    "/lmtp/at the bound and one past it: %s", floods[i].name);
+		    "/lmtp/bound and bound plus one: %s", floods[i].name);
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_flood);
 	}
 	g_test_add_func(
-	    "/lmtp/what the sink says has its code", what_the_sink_says_has_its_code);
-	g_test_add_func("/lmtp/an address has its bound", an_address_has_its_bound);
-	g_test_add_func("/lmtp/a client that is silent is given up",
-	    a_client_that_is_silent_is_given_up);
-	g_test_add_func("/lmtp/a client that only drips is given up",
-	    a_client_that_only_drips_is_given_up);
-	g_test_add_func("/lmtp/a client that does not read is given up",
-	    a_client_that_does_not_read_is_given_up);
+	    "/lmtp/sink results become reply codes", sink_results_become_reply_codes);
+	g_test_add_func("/lmtp/address length is limited", address_length_is_limited);
 	g_test_add_func(
-	    "/lmtp/our client and our server agree", our_client_and_our_server_agree);
+	    "/lmtp/silent client is disconnected", silent_client_is_disconnected);
 	g_test_add_func(
-	    "/lmtp/only this machine is listened to", only_this_machine_is_listened_to);
+	    "/lmtp/slow client is disconnected", slow_client_is_disconnected);
+	g_test_add_func("/lmtp/client that does not read is disconnected",
+	    client_that_does_not_read_is_disconnected);
+	g_test_add_func(
+	    "/lmtp/client and server interoperate", client_and_server_interoperate);
+	g_test_add_func("/lmtp/only loopback is accepted", only_loopback_is_accepted);
 	return g_test_run();
 }

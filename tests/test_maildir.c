@@ -1,5 +1,5 @@
 /*
- * test_maildir.c - a Maildir gets each message once, whole and durable.
+ * test_maildir.c - delivery into a Maildir is complete, durable and unique.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -10,7 +10,7 @@
 #include "transport/maildir.h"
 
 struct store_fixture {
-	char *above; /* a folder of our own */
+	char *above; /* temporary directory */
 	char *path;
 	struct transport *transport;
 	struct delivery result;
@@ -29,16 +29,16 @@ store_fixture_init(struct store_fixture *fixture)
 static void
 remove_tree(const char *path)
 {
-	GDir *folder = g_dir_open(path, 0, NULL);
+	GDir *directory = g_dir_open(path, 0, NULL);
 	const char *name;
 
-	while (folder && (name = g_dir_read_name(folder))) {
+	while (directory && (name = g_dir_read_name(directory))) {
 		g_autofree char *inner = g_build_filename(path, name, NULL);
 
 		remove_tree(inner);
 	}
-	if (folder)
-		g_dir_close(folder);
+	if (directory)
+		g_dir_close(directory);
 	g_remove(path);
 }
 
@@ -71,11 +71,11 @@ deliver(struct store_fixture *fixture, const char *id)
 	deliver_as(fixture, id, "b@b.example", "Subject: t\r\n\r\n.dot\r\nend\r\n");
 }
 
-/* The only file of a folder, or NULL; more than one fails. */
+/* The only file of a directory, or NULL; more than one fails. */
 static char *
-find_only_file(const struct store_fixture *fixture, const char *folder)
+find_only_file(const struct store_fixture *fixture, const char *directory)
 {
-	g_autofree char *path = g_build_filename(fixture->path, folder, NULL);
+	g_autofree char *path = g_build_filename(fixture->path, directory, NULL);
 	g_autoptr(GDir) entries = g_dir_open(path, 0, NULL);
 	const char *name = g_dir_read_name(entries);
 	char *found = name ? g_build_filename(path, name, NULL) : NULL;
@@ -94,7 +94,7 @@ get_mode(const char *path)
 }
 
 static void
-a_message_lies_in_new_with_its_headers(void)
+message_is_stored_in_new_with_headers(void)
 {
 	g_autofree char *file = NULL, *text = NULL, *tmp = NULL;
 	struct store_fixture fixture;
@@ -117,7 +117,7 @@ a_message_lies_in_new_with_its_headers(void)
 }
 
 static void
-the_same_id_makes_one_file(void)
+same_id_makes_one_file(void)
 {
 	g_autofree char *file = NULL, *again = NULL;
 	struct store_fixture fixture;
@@ -134,7 +134,7 @@ the_same_id_makes_one_file(void)
 }
 
 static void
-another_id_makes_another_file(void)
+different_id_makes_another_file(void)
 {
 	g_autofree char *first = NULL, *second = NULL;
 	struct store_fixture fixture;
@@ -151,7 +151,7 @@ another_id_makes_another_file(void)
 }
 
 static void
-a_message_that_was_read_does_not_come_again(void)
+read_message_is_not_delivered_again(void)
 {
 	static const char *const flags[] = {":2,S", ":2,", ""};
 
@@ -169,7 +169,7 @@ a_message_that_was_read_does_not_come_again(void)
 		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
 		again = find_only_file(&fixture, "new");
 		g_assert_null(again);
-		/* Another message is not taken for it. */
+		/* Another message is not mistaken for it. */
 		deliver(&fixture, "2");
 		again = find_only_file(&fixture, "new");
 		g_assert_nonnull(again);
@@ -178,7 +178,7 @@ a_message_that_was_read_does_not_come_again(void)
 }
 
 static void
-half_a_file_of_a_killed_delivery_is_replaced(void)
+partial_file_is_replaced(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
 	                *tmp = NULL;
@@ -201,7 +201,7 @@ half_a_file_of_a_killed_delivery_is_replaced(void)
 }
 
 static void
-a_kill_between_link_and_unlink_leaves_one_message(void)
+kill_between_link_and_unlink_leaves_one_message(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
 	                *tmp = NULL;
@@ -223,7 +223,7 @@ a_kill_between_link_and_unlink_leaves_one_message(void)
 }
 
 static void
-an_id_with_slashes_stays_inside(void)
+id_with_slashes_stays_inside(void)
 {
 	g_autofree char *file = NULL;
 	struct store_fixture fixture;
@@ -237,7 +237,7 @@ an_id_with_slashes_stays_inside(void)
 }
 
 static void
-a_folder_that_cannot_be_written_defers(void)
+unwritable_directory_defers(void)
 {
 	struct store_fixture fixture;
 
@@ -247,7 +247,7 @@ a_folder_that_cannot_be_written_defers(void)
 	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
 	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
 	g_assert_nonnull(strstr(fixture.result.text, fixture.path));
-	/* Once mended, the same transport delivers. */
+	/* The same transport delivers after the repair. */
 	g_remove(fixture.path);
 	deliver(&fixture, "1");
 	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
@@ -255,7 +255,7 @@ a_folder_that_cannot_be_written_defers(void)
 }
 
 static void
-what_cannot_be_written_is_refused(void)
+invalid_message_fails(void)
 {
 	static const struct {
 		const char *recipient, *message;
@@ -283,19 +283,16 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/maildir/" name, function)
-	ADD(a_message_lies_in_new_with_its_headers,
-	    "a message lies in new with its headers");
-	ADD(the_same_id_makes_one_file, "the same id makes one file");
-	ADD(another_id_makes_another_file, "another id makes another file");
-	ADD(a_message_that_was_read_does_not_come_again,
-	    "a message that was read does not come again");
-	ADD(half_a_file_of_a_killed_delivery_is_replaced,
-	    "half a file of a killed delivery is replaced");
-	ADD(a_kill_between_link_and_unlink_leaves_one_message,
-	    "a kill between link and unlink leaves one message");
-	ADD(an_id_with_slashes_stays_inside, "an id with slashes stays inside");
-	ADD(a_folder_that_cannot_be_written_defers,
-	    "a folder that cannot be written defers");
-	ADD(what_cannot_be_written_is_refused, "what cannot be written is refused");
+	ADD(message_is_stored_in_new_with_headers,
+	    "message is stored in new with headers");
+	ADD(same_id_makes_one_file, "same id makes one file");
+	ADD(different_id_makes_another_file, "different id makes another file");
+	ADD(read_message_is_not_delivered_again, "read message is not delivered again");
+	ADD(partial_file_is_replaced, "partial file is replaced");
+	ADD(kill_between_link_and_unlink_leaves_one_message,
+	    "kill between link and unlink leaves one message");
+	ADD(id_with_slashes_stays_inside, "id with slashes stays inside");
+	ADD(unwritable_directory_defers, "unwritable directory defers");
+	ADD(invalid_message_fails, "invalid message fails");
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_other_relays.py - grouped writes at Postfix, OpenSMTPD and Exim, refused in the middle."""
+"""test_other_relays.py - pipelining with Postfix, OpenSMTPD and Exim, with rejections."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def people(*refused):
 
 
 def check_relay(tap, name, relay, sink):
-    """All but the refused ones arrive, once, as they were, over one connection."""
+    """All but the rejected ones arrive once, unmodified, over one connection."""
     paths = write_messages(tap, f"{name}-messages")
     for refused in ((), (0,), (3,), (2, 3), (COUNT - 1,), (0, 2, 4, 6), tuple(range(COUNT))):
         sink.clear()
@@ -43,7 +43,7 @@ def check_relay(tap, name, relay, sink):
                      "b@example.org", "--to", ",".join(to), *paths, wait_ms=30000)
         outcomes = [one.outcome for one in found]
         wanted = ["failed" if n in refused else "sent" for n in range(COUNT)]
-        # A relay may call "we do not relay" a policy (5.7.1): then it is put off.
+        # A relay may report "relay access denied" as policy (5.7.1): deferred.
         assert [o.replace("deferred", "failed") for o in outcomes] == wanted, (
             name, refused, [(o.outcome, o.text) for o in found])
         for number in refused:
@@ -61,7 +61,7 @@ def check_relay(tap, name, relay, sink):
 
 
 def postfix(tap):
-    """Postfix takes groups with refusals in the middle"""
+    """Postfix accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("postfix-sink")) as sink:
         with Postfix(tap.subdirectory("postfix"), make_ca(tap.subdirectory("ca")), settings={
             "relay_domains": "example.org", "virtual_mailbox_domains": "",
@@ -73,21 +73,21 @@ def postfix(tap):
 
 
 def opensmtpd(tap):
-    """OpenSMTPD takes groups with refusals in the middle"""
+    """OpenSMTPD accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("opensmtpd-sink")) as sink:
         with relays.OpenSmtpd(tap.subdirectory("opensmtpd"), sink.port) as relay:
             check_relay(tap, "OpenSMTPD", relay, sink)
 
 
 def exim(tap):
-    """Exim takes groups with refusals in the middle"""
+    """Exim accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("exim-sink")) as sink:
         with relays.Exim(tap.subdirectory("exim"), sink.port) as relay:
             check_relay(tap, "Exim", relay, sink)
 
 
 def dovecot_lmtp(tap):
-    """Dovecot takes messages over LMTP on a socket, each once"""
+    """Dovecot accepts messages over LMTP on a socket, each once"""
     with Dovecot(tap.subdirectory("dovecot"), make_ca(tap.subdirectory("lmtp-ca"))) as dovecot:
         found = send("--lmtp", "--host", dovecot.lmtp, "--from", "b@example.org", "--to",
                      "person@example.org", *write_messages(tap, "lmtp-messages"))

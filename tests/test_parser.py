@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_parser.py - bombs, the sandbox, reports, and what a header says.
+"""test_parser.py - bombs, the sandbox, reports and headers.
 
 Bombs are made here.  Each is told or refused by a process that never has more than
 64 MB; without the look before parsing the process dies, as a control.
@@ -24,7 +24,7 @@ UNSCANNED = "tests/helper_parser_unscanned"
 
 
 def is_sanitized():
-    """A build with a sanitizer limits neither memory nor calls."""
+    """Builds with sanitizers limit neither memory nor system calls."""
     with open(parser_output.program(), "rb") as file:
         return b"__asan_init" in file.read()
 
@@ -42,19 +42,19 @@ def test_bomb(make, refusal):
 
 
 def test_zip():
-    """beside a zip of bombs the text is read"""
+    """the text beside a zip bomb is read"""
     assert parser_output.run(zip_of_bombs()).one("text") == "list\n"
 
 
 def test_control(make):
     result = parser_output.run(make(), UNSCANNED)
-    # a sanitizer tells of the end of the stack, and ends the process itself
+    # a sanitizer reports the stack overflow and exits
     assert result.code < 0 or is_sanitized() and result.code == 1, result.code
     assert is_sanitized() or result.peak_kib <= PEAK_KIB, f"{result.peak_kib} KiB"
 
 
 def test_control_works():
-    """without the look before parsing a plain message is read"""
+    """without prescan a plain message is parsed"""
     assert parser_output.run(HEAD + b"\nlist\n", UNSCANNED).one("text") == "list\n"
 
 
@@ -62,7 +62,7 @@ def test_control_works():
 
 
 def test_filtered():
-    """system calls are limited"""
+    """system calls are filtered"""
     if is_sanitized():
         raise Skip("not in a build with a sanitizer")
     result = parser_output.run(HEAD + b"\nlist\n")
@@ -71,7 +71,7 @@ def test_filtered():
 
 
 def forbid_seccomp():
-    """What a unit with SystemCallFilter= and EPERM does to seccomp(2)."""
+    """Deny seccomp(2) like a unit with SystemCallFilter= and EPERM."""
     library = ctypes.CDLL("libseccomp.so.2", use_errno=True)
     library.seccomp_init.restype = ctypes.c_void_p
     allow, deny = 0x7FFF0000, 0x00050000 | 1
@@ -82,7 +82,7 @@ def forbid_seccomp():
 
 
 def test_forbidden():
-    """where seccomp(2) is forbidden it limits its calls by prctl(2)"""
+    """prctl(2) is used where seccomp(2) is denied"""
     if is_sanitized():
         raise Skip("not in a build with a sanitizer")
     if not parser_output.run(HEAD + b"\nlist\n").all("filtered"):
@@ -98,14 +98,14 @@ def test_forbidden():
 
 
 def test_limits():
-    """a stricter limit of whoever starts it stays"""
+    """stricter inherited limits are kept"""
     wrap = [sys.executable, "-B", os.path.abspath(__file__), "--little-time"]
     result = parser_output.run(HEAD + b"\nlist\n", wrap=wrap)
     assert result.one("text") == "list\n"
 
 
 def test_cut():
-    """a message cut anywhere is told or refused"""
+    """a message truncated anywhere is parsed or refused"""
     path = os.path.join(os.environ.get("top_srcdir", "."), "tests", "messages")
     chosen = random.Random(6)
     for name in ("gmail-japanese.eml", "related-html.eml", "outlook-web-plain.eml"):
@@ -147,7 +147,7 @@ def groups(result):
 
 
 def test_delivery():
-    """a delivery report (RFC 3464) is told group by group"""
+    """a delivery report (RFC 3464) is parsed group by group"""
     result = parser_output.run(DELIVERY)
     assert result.one("report") == "delivery"
     reported = groups(result)
@@ -167,7 +167,7 @@ def test_delivery():
 
 
 def test_delivery_encoded():
-    """an encoded delivery report with returned headers alone is told"""
+    """an encoded delivery report with returned headers only is parsed"""
     status = base64.encodebytes(
         b"Reporting-MTA: dns; a\r\n\r\nFinal-Recipient: rfc822; b@c.example\r\n"
         b"Action: failed\r\nStatus: 5.2.1\r\n"
@@ -184,7 +184,7 @@ def test_delivery_encoded():
 
 
 def test_feedback():
-    """a complaint (RFC 5965) is told"""
+    """a feedback report (RFC 5965) is parsed"""
     result = parser_output.run(multipart(
         b"Content-Type: text/plain\n\nThis is a report of abuse.\n",
         b"Content-Type: message/feedback-report\n\nFeedback-Type: abuse\n"
@@ -200,7 +200,7 @@ def test_feedback():
 
 
 def test_disposition():
-    """a note that a message was read (RFC 8098) is told"""
+    """a disposition notification (RFC 8098) is parsed"""
     result = parser_output.run(multipart(
         b"\nread\n",
         b"Content-Type: message/disposition-notification\n\n"
@@ -213,21 +213,21 @@ def test_disposition():
 
 
 def test_other_report():
-    """a report of another kind is one, without fields"""
+    """another kind of report has no fields"""
     result = parser_output.run(multipart(b"\nx\n", kind=b"report; report-type=odd"))
     assert result.one("report") == "other"
     assert not groups(result)
 
 
 def test_no_report():
-    """a report within a message is none of its own"""
+    """a report within a message is not a report"""
     inner = b"Content-Type: multipart/report; boundary=c\n\n--c\n\nx\n--c--\n"
     assert not parser_output.run(multipart(inner)).all("report")
 
 
-# ---- what a header says -------------------------------------------------------
+# ---- headers ----
 
-# header lines, tag, what is told
+# header lines, tag, records
 HEADERS = [
     (b"From: Eva <eva@B.example>, max@c.example", "from",
      ["eva@b.example Eva", "max@c.example "]),
@@ -303,13 +303,13 @@ def test_header(lines, tag, reported):
 
 
 def test_mbox_line():
-    """a line "From " before the header is none of it"""
+    """a line "From " before the header is skipped"""
     result = parser_output.run(b"From eva Fri Nov 20\n" + HEAD + b"\nlist\n")
     assert result.one("subject") == "list"
 
 
 def test_cut_text():
-    """text past its bound is cut at a line, and says so"""
+    """text beyond its bound is cut at a line, and flagged"""
     result = parser_output.run(HEAD + b"\n" + b"0123456789\n" * 1600)
     assert len(result.one("text")) == 16384 // 11 * 11
     assert result.all("text-cut") == [""]
@@ -322,7 +322,7 @@ def delivery_fields(count):
                      kind=b"report")
 
 
-# What is cut: the bound, a message that has so many, the tag, how to count.
+# Truncated items: the bound, a message with that many, the tag, how to count.
 CUT = [
     ("addresses", 100, lambda n: b"To: " + b",".join([b"a@b.example"] * n) + b"\n\nx\n",
      "to", len),
@@ -353,7 +353,7 @@ def test_bound(bound, make, tag, count):
 
 
 def test_last_references():
-    """of too many references the last ones are kept"""
+    """the last of too many references are kept"""
     ids = b" ".join(b"<%d@a>" % i for i in range(60))
     reported = parser_output.run(b"References: " + ids + b"\n\nx\n").all("reference")
     assert reported == [f"{i}@a" for i in range(10, 60)]

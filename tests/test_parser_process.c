@@ -1,5 +1,5 @@
 /*
- * test_parser_process.c - a letter is read by a process that may die, hang or lie.
+ * test_parser_process.c - a message is parsed by a process that may crash, hang or lie.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ find_program(const char *name)
 	return g_build_filename(top ? top : ".", name, NULL);
 }
 
-/* No process of ours is left, running or dead. */
+/* No child is left, running or zombie. */
 static void
 check_nothing_left(void)
 {
@@ -98,7 +98,7 @@ test_refused(void)
 {
 	g_autoptr(GString) raw = g_string_new("A: b\n\n");
 
-	/* More than both pipes hold: it is refused before all of it was written. */
+	/* More than both pipes hold: rejected before all of it was written. */
 	while (raw->len < 8 * BOUNDS_MAIL_BYTES)
 		g_string_append(raw, "a line of a long letter\n");
 	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser",
@@ -129,15 +129,15 @@ test_death(void)
 	g_autoptr(GString) raw = make_bomb();
 	pb_auto(inmail) mail = NULL;
 
-	/* A sanitizer ends it before the signal does. */
+	/* A sanitizer exits before the signal. */
 	check_refused(raw, PB_ERROR_TEMPORARY, "tests/helper_parser_unscanned",
 	    IS_SANITIZED ? "status 1" : "killed by signal 11");
-	/* And the next one is read. */
+	/* The next message is parsed. */
 	mail = read_well(MAIL, strlen(MAIL));
 	g_assert_cmpstr(mail->text, ==, "status\n");
 }
 
-/* What a program that was taken over may do. */
+/* Behaviour of a compromised parser. */
 static const struct {
 	const char *name, *script;
 	enum pb_error code;
@@ -155,15 +155,15 @@ static const struct {
         "timed out"},
     {"hangs with its output closed", "exec >&-; while :; do read x || :; done",
         PB_ERROR_TEMPORARY, "signal 9"},
-    {"says too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
+    {"writes too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
         PB_ERROR_TEMPORARY, "too long"},
     {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
         PB_ERROR_TEMPORARY, "wrong length"},
-    {"refuses and tells",
+    {"refuses and sends records",
         "printf 'paperboy-parser 1\\nrefused 1\\nx\\ntext 0\\n\\n"
         "end 0\\n\\n'",
         PB_ERROR_TEMPORARY, "a refusal and other records"},
-    {"tells and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
+    {"sends records and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
         PB_ERROR_TEMPORARY, "status 1"},
 };
 
@@ -190,7 +190,7 @@ test_scripts(void)
 		struct inmail *mail = NULL;
 		g_autoptr(GError) error = NULL;
 
-		g_test_message("a reader that %s", scripts[i].name);
+		g_test_message("a parser that %s", scripts[i].name);
 		g_assert_false(
 		    parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error));
 		g_assert_error(error, PB_ERROR, (int)scripts[i].code);
@@ -200,7 +200,7 @@ test_scripts(void)
 	}
 }
 
-/* A script that sets $x tells it as its subject, for that is what comes back. */
+/* Run a script; its $x is returned as the subject. */
 static char *
 ask_script(const char *script)
 {
@@ -231,7 +231,7 @@ test_inherited(void)
 	g_autofree char *signals = NULL;
 
 	g_setenv("PAPERBOY_TEST_SECRET", "x", TRUE);
-	/* 10 and more are the shell's own. */
+	/* The shell uses descriptors from 10. */
 	descriptors = ask_script("x=; for i in 3 4 5 6 7 8 9; do"
 	                         " [ -e /proc/$$/fd/$i ] && x=\"$x $i\"; done\n"
 	                         "x=\"$x$(pwd)\"");
@@ -307,16 +307,18 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	g_test_add_func("/reading/a letter is read", test_read);
-	g_test_add_func("/reading/nothing is an empty letter", test_nothing);
-	g_test_add_func("/reading/a letter past a bound is refused", test_refused);
-	g_test_add_func("/reading/a bomb is refused", test_bomb);
-	g_test_add_func("/reading/the caller outlives the process", test_death);
-	g_test_add_func("/reading/a process may do what it likes", test_scripts);
-	g_test_add_func("/reading/nothing is inherited", test_inherited);
+	g_test_add_func("/parser_process/a message is parsed", test_read);
 	g_test_add_func(
-	    "/reading/a missing program is the machine's fault", test_missing);
-	g_test_add_func("/reading/many letters leave nothing open", test_many);
-	g_test_add_func("/reading/the memory of the process is told", test_peak);
+	    "/parser_process/empty input is an empty message", test_nothing);
+	g_test_add_func(
+	    "/parser_process/a message beyond a bound is refused", test_refused);
+	g_test_add_func("/parser_process/a bomb is refused", test_bomb);
+	g_test_add_func("/parser_process/the caller survives a crash", test_death);
+	g_test_add_func("/parser_process/a hostile process is contained", test_scripts);
+	g_test_add_func("/parser_process/nothing is inherited", test_inherited);
+	g_test_add_func("/parser_process/a missing program is not the message's fault",
+	    test_missing);
+	g_test_add_func("/parser_process/many messages leak no descriptors", test_many);
+	g_test_add_func("/parser_process/peak memory is reported", test_peak);
 	return g_test_run();
 }

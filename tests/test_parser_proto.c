@@ -1,5 +1,5 @@
 /*
- * test_parser_proto.c - what a hostile reader of letters may say.
+ * test_parser_proto.c - output of a hostile parser.
  */
 #include <glib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ parse(const char *data, size_t size)
 	struct inmail *mail = NULL;
 	char *refusal = NULL;
 	GError *error = NULL;
-	/* Of just this size, so that a sanitizer sees a read past it. */
+	/* Exact size, so that sanitizers detect reads beyond it. */
 	g_autofree char *copy = g_memdup2(data, size);
 
 	g_assert_true(parser_decode(copy, size, &mail, &refusal, &error));
@@ -144,7 +144,7 @@ test_nul(void)
 	refuse(name, sizeof(name) - 1, "unknown tag");
 }
 
-/* All tags, in the order of the program; whatever is cut off is missed. */
+/* All tags, in the order of the program. */
 static GString *
 make_whole(void)
 {
@@ -305,12 +305,12 @@ test_lengths(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
 		g_autoptr(GString) at = make_long(lengths[i].tag, lengths[i].bytes);
-		g_autoptr(GString) past =
+		g_autoptr(GString) beyond =
 		    make_long(lengths[i].tag, lengths[i].bytes + 1);
 		pb_auto(inmail) mail = parse(at->str, at->len);
 
 		g_assert_nonnull(mail);
-		refuse(past->str, past->len, "too long");
+		refuse(beyond->str, beyond->len, "too long");
 	}
 }
 
@@ -345,12 +345,12 @@ test_counts(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
 		g_autoptr(GString) at =
 		    make_many(counts[i].tag, counts[i].data, counts[i].count);
-		g_autoptr(GString) past =
+		g_autoptr(GString) beyond =
 		    make_many(counts[i].tag, counts[i].data, counts[i].count + 1);
 		pb_auto(inmail) mail = parse(at->str, at->len);
 
 		g_assert_nonnull(mail);
-		refuse(past->str, past->len, "too many records");
+		refuse(beyond->str, beyond->len, "too many records");
 	}
 }
 
@@ -369,15 +369,16 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/letter_wire/a hostile output is refused", test_hostile);
-	g_test_add_func("/letter_wire/another first line is refused", test_first_line);
-	g_test_add_func("/letter_wire/a NUL is refused", test_nul);
-	g_test_add_func("/letter_wire/all that can be told is a letter", test_whole);
-	g_test_add_func("/letter_wire/an output cut anywhere is refused", test_cut);
-	g_test_add_func("/letter_wire/nothing told is an empty letter", test_least);
-	g_test_add_func("/letter_wire/a refusal is told", test_refused);
-	g_test_add_func("/letter_wire/lengths are bounded", test_lengths);
-	g_test_add_func("/letter_wire/counts are bounded", test_counts);
-	g_test_add_func("/letter_wire/the whole is bounded", test_too_much);
+	g_test_add_func("/parser_proto/hostile output is rejected", test_hostile);
+	g_test_add_func(
+	    "/parser_proto/another first line is rejected", test_first_line);
+	g_test_add_func("/parser_proto/a NUL is rejected", test_nul);
+	g_test_add_func("/parser_proto/all records are decoded", test_whole);
+	g_test_add_func("/parser_proto/truncated output is rejected", test_cut);
+	g_test_add_func("/parser_proto/no records are an empty message", test_least);
+	g_test_add_func("/parser_proto/a refusal is reported", test_refused);
+	g_test_add_func("/parser_proto/lengths are bounded", test_lengths);
+	g_test_add_func("/parser_proto/counts are bounded", test_counts);
+	g_test_add_func("/parser_proto/the whole is bounded", test_too_much);
 	return g_test_run();
 }

@@ -150,7 +150,7 @@ static void
 check_all(const struct pair *pairs, size_t count, char *(*function)(const char *))
 {
 	for (size_t i = 0; i < count; i++) {
-		/* Of just this size, so that a sanitizer sees a read past it. */
+		/* Exact size, so that sanitizers detect reads beyond it. */
 		g_autofree char *from = g_strdup(pairs[i].from);
 		g_autofree char *to = function(from);
 
@@ -200,32 +200,32 @@ test_quotes(void)
 	check_all(quotes, G_N_ELEMENTS(quotes), quote_strip);
 }
 
-/* Elements past the bound have no effect; those before it still have. */
+/* Elements beyond the bound have no effect; earlier ones do. */
 static void
 test_html_depth(void)
 {
-	for (unsigned past = 0; past < 2; past++) {
+	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autoptr(GString) deep = g_string_new(NULL);
 		g_autofree char *text = NULL;
 
-		for (unsigned i = 0; i < BOUNDS_HTML_DEPTH - 1 + past; i++)
+		for (unsigned i = 0; i < BOUNDS_HTML_DEPTH - 1 + beyond; i++)
 			g_string_append(deep, "<b>");
 		g_string_append(deep, "<i hidden>x</i>y");
 		text = html_format_text(deep->str, deep->len);
-		g_assert_cmpstr(text, ==, past ? "xy\n" : "y\n");
+		g_assert_cmpstr(text, ==, beyond ? "xy\n" : "y\n");
 	}
 }
 
 static void
 test_html_tag(void)
 {
-	for (unsigned past = 0; past < 2; past++) {
+	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autofree char *blanks =
-		    g_strnfill(BOUNDS_HTML_TAG_BYTES - 3 + past, ' ');
+		    g_strnfill(BOUNDS_HTML_TAG_BYTES - 3 + beyond, ' ');
 		g_autofree char *page = g_strconcat("<b", blanks, ">x", NULL);
 		g_autofree char *text = html_format_text(page, strlen(page));
 
-		g_assert_cmpstr(text, ==, past ? ">x\n" : "x\n");
+		g_assert_cmpstr(text, ==, beyond ? ">x\n" : "x\n");
 	}
 }
 
@@ -321,16 +321,16 @@ test_charset_bound(void)
 	g_autoptr(GString) text = g_string_new(NULL);
 	pb_auto(charset_set) set = NULL;
 	g_autofree char *at = NULL;
-	g_autofree char *past = NULL;
+	g_autofree char *beyond = NULL;
 
-	/* One that is named again, or by another name, is open already. */
+	/* Another label of the same charset is already open. */
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		g_string_append_printf(text, "=?%s?q?a?= =?latin2?q?a?=\n", names[i]);
 	set = charset_set_new(text->str, text->len);
 	at = charset_decode(set, "koi8-r", "\xf0", 1, 100);
-	past = charset_decode(set, "koi8-u", "\xf0", 1, 100);
+	beyond = charset_decode(set, "koi8-u", "\xf0", 1, 100);
 	g_assert_cmpstr(at, ==, "П");
-	g_assert_cmpstr(past, ==, "ð");
+	g_assert_cmpstr(beyond, ==, "ð");
 }
 
 static void
@@ -338,10 +338,10 @@ test_charset_cut(void)
 {
 	pb_auto(charset_set) set = charset_set_new("", 0);
 	g_autofree char *at = charset_decode(set, "utf-8", "aü", 3, 3);
-	g_autofree char *past = charset_decode(set, "utf-8", "aü", 3, 2);
+	g_autofree char *beyond = charset_decode(set, "utf-8", "aü", 3, 2);
 
 	g_assert_cmpstr(at, ==, "aü");
-	g_assert_cmpstr(past, ==, "a");
+	g_assert_cmpstr(beyond, ==, "a");
 }
 
 static const struct pair words[] = {
@@ -416,19 +416,19 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/letter_text/HTML becomes text", test_html);
-	g_test_add_func("/letter_text/character references are read", test_entities);
-	g_test_add_func("/letter_text/HTML elements are bounded", test_html_depth);
-	g_test_add_func("/letter_text/HTML tags are bounded", test_html_tag);
-	g_test_add_func("/letter_text/quotes in quotes are bounded", test_html_quotes);
-	g_test_add_func("/letter_text/text of HTML is bounded", test_html_size);
-	g_test_add_func("/letter_text/flowed lines are joined", test_flowed);
-	g_test_add_func("/letter_text/quotes are cut", test_quotes);
-	g_test_add_func("/letter_text/charsets become UTF-8", test_charsets);
-	g_test_add_func("/letter_text/charsets are bounded", test_charset_bound);
-	g_test_add_func("/letter_text/text is cut at a character", test_charset_cut);
-	g_test_add_func("/letter_text/encoded words are decoded", test_words);
-	g_test_add_func("/letter_text/fields end where they end", test_fields);
-	g_test_add_func("/letter_text/results are bounded", test_results);
+	g_test_add_func("/parser_text/HTML becomes text", test_html);
+	g_test_add_func("/parser_text/character references are read", test_entities);
+	g_test_add_func("/parser_text/HTML elements are bounded", test_html_depth);
+	g_test_add_func("/parser_text/HTML tags are bounded", test_html_tag);
+	g_test_add_func("/parser_text/quotes in quotes are bounded", test_html_quotes);
+	g_test_add_func("/parser_text/text of HTML is bounded", test_html_size);
+	g_test_add_func("/parser_text/flowed lines are joined", test_flowed);
+	g_test_add_func("/parser_text/quotes are removed", test_quotes);
+	g_test_add_func("/parser_text/charsets are converted to UTF-8", test_charsets);
+	g_test_add_func("/parser_text/charsets are bounded", test_charset_bound);
+	g_test_add_func("/parser_text/text is cut at a character", test_charset_cut);
+	g_test_add_func("/parser_text/encoded words are decoded", test_words);
+	g_test_add_func("/parser_text/header fields are split", test_fields);
+	g_test_add_func("/parser_text/results are bounded", test_results);
 	return g_test_run();
 }

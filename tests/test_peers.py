@@ -16,7 +16,7 @@ HOST = "127.0.0.1"
 
 
 def message(number, to):
-    """A small message with what breaks first on its way: dots, From, blank end."""
+    """A small message with fragile lines: dots, From, trailing blanks."""
     return (
         "Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n"
         "From: paperboy <paperboy@example.org>\r\n"
@@ -36,7 +36,7 @@ def bodies(mails):
 
 
 def test_sink_keeps(directory):
-    """smtp-sink gives back sender, recipients and the very bytes"""
+    """smtp-sink returns sender, recipients and unmodified bytes"""
     with SmtpSink(directory) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             for number in range(3):
@@ -68,7 +68,7 @@ def test_sink_null_sender(directory):
 
 
 def test_sink_refuses(directory):
-    """smtp-sink refuses as its options say"""
+    """smtp-sink rejects according to its options"""
     with SmtpSink(directory, ["-f", "RCPT", "-B", "550 5.1.1 nobody here"]) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             try:
@@ -81,7 +81,7 @@ def test_sink_refuses(directory):
 
 
 def test_dump_is_whole():
-    """a file that smtp-sink still writes is no message"""
+    """an incomplete file of smtp-sink is not a message"""
     whole = (
         b"X-Client-Addr: 127.0.0.1\nX-Mail-Args: <a@b.c>\nX-Rcpt-Args: <d@e.f>\n"
         b"Received: from x ([127.0.0.1])\n\tby smtp-sink\n\tSat\nSubject: s\n\nhi\n\n"
@@ -93,7 +93,7 @@ def test_dump_is_whole():
 
 
 def test_dovecot(directory, ca):
-    """Dovecot takes a mail and gives it back over verified TLS"""
+    """Dovecot stores a mail and returns it over verified TLS"""
     with Dovecot(directory, ca) as dovecot:
         assert dovecot.mails("reader@example.org") == []
         raw = message(1, "reader@example.org")
@@ -104,7 +104,7 @@ def test_dovecot(directory, ca):
 
 
 def test_whole_way(tap, ca):
-    """50 mails go through Postfix with AUTH and TLS to Dovecot, and are read by IMAP"""
+    """50 mails pass Postfix with AUTH and TLS to Dovecot, and are read by IMAP"""
     with Dovecot(tap.subdirectory("dv"), ca) as dovecot:
         with Postfix(
             tap.subdirectory("pf"), ca, lmtp=dovecot.lmtp, sasl=dovecot.sasl
@@ -147,7 +147,7 @@ def test_queue(tap, ca):
 
 
 def test_settings(tap, ca):
-    """settings of a test win: Postfix asks for authentication"""
+    """settings of a test take precedence: Postfix requires authentication"""
     with Postfix(
         tap.subdirectory("s"), ca, settings={"smtpd_relay_restrictions": "reject"}
     ) as postfix:

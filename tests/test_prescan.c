@@ -1,5 +1,5 @@
 /*
- * test_prescan.c - each bound of a letter at its number and one past it.
+ * test_prescan.c - each limit of a message at its bound and one beyond.
  */
 #include <glib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 struct row {
 	const char *name;
-	const char *words; /* of the refusal one past the bound */
+	const char *words; /* of the error one beyond the bound */
 	unsigned bound;
 	void (*make)(GString *out, unsigned count);
 };
@@ -68,7 +68,7 @@ make_depth_of_multiparts(GString *out, unsigned count)
 		    i, i);
 }
 
-/* Closed ones do not count. */
+/* Closed parts do not count. */
 static void
 make_depth_after_closing(GString *out, unsigned count)
 {
@@ -89,7 +89,7 @@ make_parts(GString *out, unsigned count)
 	g_string_append(out, "--b--\n");
 }
 
-/* In a body too: another reading of the message may see headers there. */
+/* In a body, too: another parser may see headers there. */
 static void
 make_types(GString *out, unsigned count)
 {
@@ -177,14 +177,14 @@ test_bound(const void *data)
 {
 	const struct row *row = data;
 	g_autoptr(GString) at = g_string_new(NULL);
-	g_autoptr(GString) past = g_string_new(NULL);
+	g_autoptr(GString) beyond = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 
 	row->make(at, row->bound);
 	g_assert_true(scan(at, &error));
 	g_assert_no_error(error);
-	row->make(past, row->bound + 1);
-	g_assert_false(scan(past, &error));
+	row->make(beyond, row->bound + 1);
+	g_assert_false(scan(beyond, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 	g_assert_nonnull(strstr(error->message, row->words));
 }
@@ -225,6 +225,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(name, &rows[i], test_bound);
 	}
-	g_test_add_func("/letter_scan/line ends become plain", test_normalize);
+	g_test_add_func("/prescan/line ends are normalized", test_normalize);
 	return g_test_run();
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_relay.py - whatever the relay does, every digest arrives or its papers come again.
+# test_relay.py - with any relay, each digest arrives or its papers are sent again.
 #
 # Whole runs of paperboyd against relays that are down, slow, rude or full; --now steps
 # the time from run to run.
@@ -27,7 +27,7 @@ AHEAD = 4  # messages that two connections may have on their way, once one has g
 
 
 def make_instance(tap, name, port, people=1, **settings):
-    """A house with today's three papers and some people."""
+    """An instance with three papers of today and some subscribers."""
     instance = Instance(tap.subdirectory(name), port=port, **settings)
     instance.write_day(DAY, range(3))
     instance.add_people(people, now=at_hour(DAY, 6))
@@ -70,18 +70,18 @@ def all_sent_once(instance, relay, count):
     instance.check_store()
 
 
-# ---- the relay is not there, or refuses us ----------------------------------
+# ---- relay down or rejecting us ----------------------------------------------
 
 
 def relay_down(tap):
-    """a relay that is down costs no attempt, few words, and no digest"""
+    """an outage of the relay costs no attempt, few log lines and no digest"""
     instance = make_instance(tap, "down", free_port(), 20)
     for minute in range(0, 50, 10):
         down = instance.once(at_hour(DAY, 8, minute), wanted=75)
         assert count_lines(down, "delivery ") == 1, down.output
         assert count_lines(down, "relay failed next_in=60s: ") == 1, down.output
         assert attempts(instance) == [0] * 20
-    # each run has tried one, and the others have not been tried at all
+    # one attempt per run, none for the other messages
     states = instance.states()
     assert 1 <= states["DEFERRED"] <= 5 and sum(states.values()) == 20, states
     status = instance.ctl("status", now=at_hour(DAY, 9))
@@ -96,7 +96,7 @@ def relay_down(tap):
 
 
 def daemon_relay_down(tap):
-    """the daemon tells systemd that the relay is down, and leaves it alone"""
+    """the daemon reports the outage to systemd, and the breaker opens"""
     path = os.path.join(tap.directory, "notify")
     instance = Instance(tap.subdirectory("told"), port=free_port())
     instance.write_day(DAY, range(3))
@@ -120,7 +120,7 @@ def daemon_relay_down(tap):
 
 
 def login_refused(tap):
-    """a refused login loses nothing, is tried no more, and is told in clear words"""
+    """a failed login loses nothing, is not retried, and is reported"""
     directory = tap.subdirectory("login")
     ca = Ca(tap.subdirectory("ca"))
     password = os.path.join(directory, "password")
@@ -151,7 +151,7 @@ def write_secret(path, text):
 
 
 def starttls_stripped(tap):
-    """off this machine, a relay without STARTTLS gets nothing"""
+    """a remote relay without STARTTLS gets nothing"""
     with Relay() as relay:
         for name, settings in (
             ("auto", {"smtp__host": "relay.localhost"}),
@@ -163,7 +163,7 @@ def starttls_stripped(tap):
             assert "STARTTLS" in refused.output, refused.output
             assert not {"MAIL", "RCPT", "DATA", "AUTH"} & set(relay.verbs())
             assert attempts(instance) == [0] * 3
-            # somebody in between who refuses it is no better
+            # the same if STARTTLS is rejected
             relay.act = lambda verb, _: (
                 b"502 5.5.1 no\r\n" if verb == "STARTTLS"
                 else b"250-lab\r\n250 STARTTLS\r\n" if verb == "EHLO" else None)
@@ -172,11 +172,11 @@ def starttls_stripped(tap):
             relay.act = lambda verb, _: None
 
 
-# ---- later, or never --------------------------------------------------------
+# ---- deferred or failed ------------------------------------------------------
 
 
 def greylisted(tap):
-    """450 at RCPT: DEFERRED, not before its time, then sent under the same Message-ID"""
+    """450 at RCPT: DEFERRED, retried on schedule with the same Message-ID"""
     is_first = first_time("RCPT")
     with Relay() as relay:
         relay.act = lambda *words: (
@@ -198,7 +198,7 @@ def greylisted(tap):
 
 
 def later_at_the_dot(tap):
-    """450 at the dot, and the papers' words change: the second copy is the first"""
+    """450 at the dot: the retry has the same bytes, although the papers change"""
     is_first = first_time(".")
     with Relay() as relay:
         relay.act = lambda *words: b"450 4.2.0 busy\r\n" if is_first(*words) else None
@@ -215,7 +215,7 @@ def later_at_the_dot(tap):
 
 
 def change_words(instance):
-    """The source tells other words of all papers."""
+    """The source changes the text of all papers."""
     path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
     with open(path, encoding="utf-8") as file:
         text = file.read().replace("It was made up.", "New words.")
@@ -225,7 +225,7 @@ def change_words(instance):
 
 
 def check_copies(relay, people, copies):
-    """Each person has so many copies, of the same octets."""
+    """Each person has this number of identical copies."""
     texts = collections.defaultdict(list)
     for to, raw, _ in relay.arrived:
         texts[to].append(raw)
@@ -236,7 +236,7 @@ def check_copies(relay, people, copies):
 
 
 def one_refused(tap):
-    """550 at RCPT for one of twenty: nineteen are sent, and that one's papers come again"""
+    """550 at RCPT for one of twenty: nineteen are sent, its papers are sent again"""
     with Relay() as relay:
         relay.act = lambda verb, text: (
             b"550 5.1.1 nobody\r\n" if verb == "RCPT" and person(7) in text else None)
@@ -256,14 +256,14 @@ def one_refused(tap):
 
 
 def refused_content(tap):
-    """refused for its content twice, a paper is left out of the third digest"""
+    """after two rejections for content, a paper is omitted from the third digest"""
     answers = {person(1): b"552 5.3.4 too big\r\n", person(2): b"554 5.6.0 spam\r\n"}
     with Relay() as relay:
         relay.act = lambda verb, text: answers.get(text) if verb == "." else None
         instance = make_instance(tap, "content", relay.port, 3)
         instance.once(at_hour(DAY), wanted=0)
         assert instance.states() == {"SENT": 1, "FAILED": 2}
-        # nothing but failures: that is told by the status
+        # only failures: reported by status
         instance.once(at_hour(days_after(DAY, 1)), wanted=75)
         assert instance.states() == {"SENT": 1, "FAILED": 4}
         assert instance.rows("SELECT DISTINCT times FROM digest_rejected") == [(2,)]
@@ -279,7 +279,7 @@ def refused_content(tap):
 
 
 def given_up(tap):
-    """given up after 36 hours, its papers go into the next digest"""
+    """after expiry at 36 hours, its papers go into the next digest"""
     with Relay() as relay:
         relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
         instance = make_instance(tap, "late", relay.port, 2)
@@ -299,14 +299,14 @@ def given_up(tap):
 
 
 def given_up_unknown(tap):
-    """given up in doubt, it counts as delivered"""
+    """expired in doubt counts as delivered"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "." else None
         instance = make_instance(tap, "doubt", relay.port, 1)
         instance.once(at_hour(DAY), wanted=75)
         assert instance.states() == {"UNKNOWN": 1}
         instance.once(at_hour(days_after(DAY, 1), 1), wanted=75)
-        # what is refused for now after that does not make it certain again
+        # a later temporary rejection does not resolve the doubt
         relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
         instance.once(at_hour(days_after(DAY, 1), 3), wanted=75)
         assert instance.states() == {"UNKNOWN": 1}
@@ -323,7 +323,7 @@ def given_up_unknown(tap):
 
 
 def removed_meanwhile(tap):
-    """whoever leaves while a message waits gets nothing"""
+    """unsubscribing removes queued messages"""
     with Relay() as relay:
         relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
         instance = make_instance(tap, "gone", relay.port, 2)
@@ -338,17 +338,17 @@ def removed_meanwhile(tap):
         assert relay.recipients() == [person(2)]
 
 
-# ---- hung up on -------------------------------------------------------------
+# ---- lost connections --------------------------------------------------------
 
 
 def cut_after_the_dot(tap):
-    """cut after the dot: UNKNOWN, then the same Message-ID and octets again"""
+    """connection lost after the dot: UNKNOWN, then the same Message-ID and bytes"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "." else None
         instance = make_instance(tap, "cut", relay.port, 20)
         doubt = instance.once(at_hour(DAY), wanted=75)
         states = instance.states()
-        # five in a row, and what was on its way then
+        # five in a row, and messages in progress
         assert 5 <= states["UNKNOWN"] <= 5 + AHEAD, states
         assert states["UNKNOWN"] + states["NEW"] == 20, states
         assert len(relay.arrived) == states["UNKNOWN"]
@@ -378,12 +378,12 @@ def sink_cuts_after_the_dot(tap):
 
 
 def cut_before_the_dot(tap):
-    """cut before the dot: certainly not taken, no attempt, one copy in the end"""
+    """connection lost before the dot: no attempt counted, one copy in the end"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "BODY" else None
         instance = make_instance(tap, "half", relay.port, 20)
         instance.once(at_hour(DAY), wanted=75)
-        # a cut while the last of it was written cannot be told from one behind it
+        # a loss while writing the end is indistinguishable from one after it
         assert instance.states().get("UNKNOWN", 0) <= 5 + AHEAD, instance.states()
         assert not relay.arrived
         relay.act = lambda verb, _: None
@@ -392,14 +392,14 @@ def cut_before_the_dot(tap):
 
 
 def closing(tap):
-    """421 at any step closes the connection and costs nobody anything"""
+    """421 at any stage closes the connection and counts against no message"""
     for step in ("CONNECT", "EHLO", "MAIL", "RCPT", "DATA", "."):
         with Relay() as relay:
             relay.act = lambda verb, _, step=step: (
                 b"421 4.3.2 shutting down\r\n" if verb == step else None)
             instance = make_instance(tap, f"421-{step.strip('.') or 'dot'}", relay.port, 3)
             instance.once(at_hour(DAY), wanted=75)
-            # what was sent up to its dot has been tried, whoever is to blame
+            # a message written up to its dot counts as an attempt
             tried = 1 if step in ("DATA", ".") else 0
             assert attempts(instance) == [tried] * 3, (step, attempts(instance))
             relay.act = lambda verb, _: None
@@ -408,7 +408,7 @@ def closing(tap):
 
 
 def closing_once(tap):
-    """a connection that is closed now and then is opened again, and all goes out"""
+    """an occasionally closed connection is reopened, and all is sent"""
     count = 0
 
     def act(verb, _):
@@ -423,11 +423,11 @@ def closing_once(tap):
         all_sent_once(instance, relay, 20)
 
 
-# ---- ending, and no room ----------------------------------------------------
+# ---- shutdown and full disk --------------------------------------------------
 
 
 def ended_at_the_dot(tap):
-    """SIGTERM while the relay thinks about the dot: heard out, recorded, exit 0"""
+    """SIGTERM while awaiting the reply to the dot: awaited, recorded, exit 0"""
     with SmtpSink(tap.subdirectory("slow"), ["-W", ".:2"]) as sink:
         instance = Instance(tap.subdirectory("ended"), port=sink.port)
         instance.write_day(DAY, range(3))
@@ -451,13 +451,13 @@ def ended_at_the_dot(tap):
 
 
 class SlowRelay(Relay):
-    """It takes the first message; each later one waits for its answer until opened."""
+    """Accepts the first message; replies to later ones are held until opened."""
 
     def __init__(self):
         super().__init__()
         self.clear_lines = ["PIPELINING"]
         self.opened = threading.Event()
-        self.held = set()  # whose messages have come and are not answered
+        self.held = set()  # recipients of messages without a reply
         self.act = self.hold
 
     def hold(self, verb, text):
@@ -475,7 +475,7 @@ class SlowRelay(Relay):
 
 
 def end_while_held(instance, relay):
-    """A daemon with two connections that wait for the relay is told to end.
+    """Stop a daemon with two connections that wait for the relay.
 
     @return the daemon, when it has given back what was not on its way
     """
@@ -483,7 +483,7 @@ def end_while_held(instance, relay):
     try:
         child.wait_fact(lambda: len(relay.held) == 2, "two messages that wait")
         child.signal(signal.SIGTERM)
-        # one answered, and two on each connection at most
+        # one reply, and at most two per connection
         child.wait_fact(lambda: instance.states().get("NEW", 0) >= 15, "most given back")
     except BaseException:
         child.stop()
@@ -492,7 +492,7 @@ def end_while_held(instance, relay):
 
 
 def ended_while_slow(tap):
-    """SIGTERM while the relay takes its time: nothing begins, what is begun is heard out"""
+    """SIGTERM with a slow relay: nothing is started, replies are awaited"""
     with SlowRelay() as relay:
         instance = Instance(tap.subdirectory("slow-end"), port=relay.port)
         instance.write_day(DAY, range(3))
@@ -510,7 +510,7 @@ def ended_while_slow(tap):
 
 
 def ended_while_silent(tap):
-    """SIGTERM while the relay never answers: waited for smtp.shutdown_timeout_s, then in doubt"""
+    """SIGTERM without replies: in doubt after smtp.shutdown_timeout_s"""
     with SlowRelay() as relay:
         instance = Instance(tap.subdirectory("silent-end"), port=relay.port, smtp__shutdown_timeout_s=1)
         instance.write_day(DAY, range(3))
@@ -532,11 +532,11 @@ def ended_while_silent(tap):
         assert instance.states() == {"SENT": 20}, instance.states()
         again = dict(relay.accepted())
         assert len(relay.accepted()) == len(again) == 19, relay.recipients()
-        assert in_doubt.items() <= again.items(), "others octets than before"
+        assert in_doubt.items() <= again.items(), "other bytes than before"
 
 
 def unit_waits_longer(tap):
-    """systemd waits longer for the end than the daemon does for the relay"""
+    """systemd's stop timeout exceeds the daemon's timeout for the relay"""
     instance = Instance(tap.subdirectory("unit"))
     waits = re.search(r"smtp\.shutdown_timeout_s\D+(\d+)", instance.ctl("config"))
     unit = os.path.join(top_srcdir(), "systemd", "paperboyd.service.in")
@@ -546,14 +546,14 @@ def unit_waits_longer(tap):
 
 
 def disk_full(tap):
-    """no room for the store: said so, nothing half done, and it goes on with room"""
+    """full disk: reported, nothing half done, resumed with space"""
     with small_disk(tap, "disk") as disk, Relay() as relay:
         instance = Instance(tap.subdirectory("full"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
         instance.state = os.path.join(disk, "state")
         os.makedirs(instance.state, mode=0o700)
         instance.add_people(60, now=at_hour(DAY, 6))
-        instance.once(at_hour(DAY, 7), wanted=0)  # draws the key
+        instance.once(at_hour(DAY, 7), wanted=0)  # creates the key
         instance.write_day(DAY, range(3))
         before = instance.rows("SELECT (SELECT count(*) FROM paper),"
                             " (SELECT count(*) FROM digest)")
@@ -571,7 +571,7 @@ def disk_full(tap):
 
 
 def disk_full_behind_the_dot(tap):
-    """no room to record what was sent: the same octets again, and nothing lost"""
+    """no space to record results: the same bytes again, nothing lost"""
     with small_disk(tap, "disk2") as disk, Relay() as relay:
         instance = Instance(tap.subdirectory("full2"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
@@ -603,7 +603,7 @@ def disk_full_behind_the_dot(tap):
 
 
 def daemon_disk_full(tap):
-    """the daemon keeps the answers of the relay until there is room for them"""
+    """the daemon keeps results until there is space to record them"""
     with small_disk(tap, "disk3") as disk, Relay() as relay:
         instance = Instance(tap.subdirectory("full3"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
@@ -621,7 +621,7 @@ def daemon_disk_full(tap):
             child.wait_line("mailer failed .*full")
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
-            instance.ctl("source", "fetch")  # pokes it
+            instance.ctl("source", "fetch")  # wakes it
             child.wait_fact(lambda: instance.states() == {"SENT": 60}, "all sent")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output

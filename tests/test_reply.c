@@ -1,5 +1,5 @@
 /*
- * test_reply.c - replies are read within their bounds, and mean what the table says.
+ * test_reply.c - replies are parsed within limits, and classified by the table.
  */
 #include <glib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 
-/* One reply as bytes; code 0: malformed; code -1: not at its end. */
+/* One reply; code 0: malformed; code -1: incomplete. */
 static const struct row {
 	const char *bytes;
 	size_t size;
@@ -95,7 +95,7 @@ static const struct row {
     {BYTES("\xd9\xa2\xd9\xa5\xd9\xa0 ok\r\n"), 0, NULL, NULL},
 };
 
-/* Feed in pieces of one size; the end of the reply must be where the bytes end. */
+/* Parse in chunks of one size; the whole reply must be consumed. */
 static void
 check_row(const struct row *row, size_t piece)
 {
@@ -127,7 +127,7 @@ check_row(const struct row *row, size_t piece)
 }
 
 static void
-each_reply_is_read_in_pieces_of_any_size(void)
+replies_are_parsed_in_chunks_of_any_size(void)
 {
 	g_assert_cmpuint(G_N_ELEMENTS(rows), >=, 60);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -154,7 +154,7 @@ feed_all(const GString *bytes, struct reply *reply)
 }
 
 static void
-a_line_has_a_limit(void)
+line_length_is_limited(void)
 {
 	static const struct {
 		size_t n_line;
@@ -181,7 +181,7 @@ a_line_has_a_limit(void)
 }
 
 static void
-the_number_of_lines_has_a_limit(void)
+number_of_lines_is_limited(void)
 {
 	for (unsigned n = BOUNDS_REPLY_LINES; n <= BOUNDS_REPLY_LINES + 1; n++) {
 		g_autoptr(GString) bytes = g_string_new(NULL);
@@ -196,7 +196,7 @@ the_number_of_lines_has_a_limit(void)
 }
 
 static void
-the_text_is_cut_at_a_character(void)
+text_is_cut_at_a_character(void)
 {
 	static const char umlaut[] = "\xc3\xb6";
 
@@ -216,7 +216,7 @@ the_text_is_cut_at_a_character(void)
 }
 
 static void
-replies_behind_each_other_are_told_apart(void)
+consecutive_replies_are_separated(void)
 {
 	static const char bytes[] =
 	    "250 2.1.0 a\r\n550-5.1.1 b\r\n550 5.1.1 c\r\n354 d\r\n4";
@@ -238,7 +238,7 @@ replies_behind_each_other_are_told_apart(void)
 	reply_parser_clear(&parser);
 }
 
-/* The rows that hang on an enhanced code; test_smtp has the bare codes. */
+/* Rows with enhanced codes; test_smtp has the plain codes. */
 static void
 enhanced_codes_decide_scope_and_policy(void)
 {
@@ -303,7 +303,7 @@ enhanced_codes_decide_scope_and_policy(void)
 }
 
 static void
-every_code_at_every_stage_has_a_meaning(void)
+all_codes_are_classified_at_all_stages(void)
 {
 	for (int code = 200; code <= 599; code++) {
 		for (enum smtp_stage stage = SMTP_STAGE_CONNECT;
@@ -327,16 +327,15 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/reply/" name, function)
-	ADD(each_reply_is_read_in_pieces_of_any_size,
-	    "each reply is read in pieces of any size");
-	ADD(a_line_has_a_limit, "a line has a limit");
-	ADD(the_number_of_lines_has_a_limit, "the number of lines has a limit");
-	ADD(the_text_is_cut_at_a_character, "the text is cut at a character");
-	ADD(replies_behind_each_other_are_told_apart,
-	    "replies behind each other are told apart");
+	ADD(replies_are_parsed_in_chunks_of_any_size,
+	    "replies are parsed in chunks of any size");
+	ADD(line_length_is_limited, "line length is limited");
+	ADD(number_of_lines_is_limited, "number of lines is limited");
+	ADD(text_is_cut_at_a_character, "text is cut at a character");
+	ADD(consecutive_replies_are_separated, "consecutive replies are separated");
 	ADD(enhanced_codes_decide_scope_and_policy,
 	    "enhanced codes decide scope and policy");
-	ADD(every_code_at_every_stage_has_a_meaning,
-	    "every code at every stage has a meaning");
+	ADD(all_codes_are_classified_at_all_stages,
+	    "all codes are classified at all stages");
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_smtp.c - what a relay does at each stage, and what becomes of the message.
+ * test_smtp.c - faults of a relay at each stage, and the result for the message.
  */
 #include <glib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/fakesmtp.h"
 #include "transport/smtp.h"
 
-#define FEW_MS  100 /* for waits that end by time */
+#define FEW_MS  100 /* for timeouts */
 #define LONG_MS 20000
 
 #define TEXT "Subject: t\r\n\r\nHello.\r\n"
@@ -158,7 +158,7 @@ shorten(struct smtp_times *times, enum smtp_stage stage)
 	}
 }
 
-/* What the host offers, so that a fault can show at a stage. */
+/* Extensions, so that the fault shows at its stage. */
 static void
 set_stage_up(struct store_fixture *fixture, enum smtp_stage stage, bool is_grouped)
 {
@@ -202,13 +202,13 @@ check_cell(const struct line *line, const struct column *column, const char *cel
 		g_error("%s at %s: wanted %s, found %s at %s, %d, %s", line->name,
 		    smtp_stage_get_name(column->stage), cell, found,
 		    smtp_stage_get_name(result->stage), result->code, result->text);
-	/* A fresh connection that fails is not tried twice in one delivery. */
+	/* A new connection that fails is not retried in the same delivery. */
 	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
 	store_fixture_clear(&fixture);
 }
 
 static void
-every_fault_has_its_outcome_and_scope(void)
+faults_are_classified_by_stage(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(columns); k++)
@@ -221,7 +221,7 @@ every_fault_has_its_outcome_and_scope(void)
 /* ---- Connections ---------------------------------------------------------- */
 
 static void
-nobody_listens(void)
+connection_refused_defers(void)
 {
 	struct store_fixture fixture;
 	g_autofree char *wanted = NULL;
@@ -241,7 +241,7 @@ nobody_listens(void)
 }
 
 static void
-a_refusal_is_followed_by_rset_and_the_connection_kept(void)
+rejection_is_followed_by_rset_on_the_same_connection(void)
 {
 	struct store_fixture fixture;
 
@@ -266,7 +266,7 @@ a_refusal_is_followed_by_rset_and_the_connection_kept(void)
 }
 
 static void
-a_kept_connection_that_died_is_replaced_without_a_word(void)
+stale_connection_is_replaced_silently(void)
 {
 	static const struct {
 		enum fake_stage stage;
@@ -295,7 +295,7 @@ a_kept_connection_that_died_is_replaced_without_a_word(void)
 }
 
 static void
-a_kept_connection_is_replaced_only_once(void)
+stale_connection_is_replaced_only_once(void)
 {
 	struct store_fixture fixture;
 
@@ -312,7 +312,7 @@ a_kept_connection_is_replaced_only_once(void)
 }
 
 static void
-a_kept_connection_that_dies_after_mail_is_not_replaced(void)
+connection_lost_after_mail_is_not_replaced(void)
 {
 	struct store_fixture fixture;
 
@@ -327,7 +327,7 @@ a_kept_connection_that_dies_after_mail_is_not_replaced(void)
 }
 
 static void
-a_connection_is_closed_after_its_messages_or_its_time(void)
+connection_is_closed_after_max_messages_or_age(void)
 {
 	for (int is_timed = 0; is_timed < 2; is_timed++) {
 		struct store_fixture fixture;
@@ -347,7 +347,7 @@ a_connection_is_closed_after_its_messages_or_its_time(void)
 }
 
 static void
-rset_that_fails_means_a_new_connection(void)
+failed_rset_opens_a_new_connection(void)
 {
 	struct store_fixture fixture;
 
@@ -363,7 +363,7 @@ rset_that_fails_means_a_new_connection(void)
 }
 
 static void
-closing_says_quit_and_does_not_hang(void)
+close_sends_quit_and_does_not_hang(void)
 {
 	struct store_fixture fixture;
 
@@ -396,10 +396,10 @@ noop_is_the_first_command_and_its_421_counts(void)
 	store_fixture_clear(&fixture);
 }
 
-/* ---- What is written ------------------------------------------------------ */
+/* ---- Wire format ----------------------------------------------------------- */
 
 static void
-the_bytes_on_the_wire_are_exact(void)
+wire_format_is_exact(void)
 {
 	static const struct {
 		const char *message;
@@ -434,10 +434,10 @@ the_bytes_on_the_wire_are_exact(void)
 }
 
 static void
-what_cannot_be_written_never_reaches_the_wire(void)
+invalid_messages_are_not_sent(void)
 {
 	g_autofree char *at = g_strnfill(254, 'a');
-	g_autofree char *past = g_strnfill(255, 'a');
+	g_autofree char *beyond = g_strnfill(255, 'a');
 	g_autofree char *line_at = g_strnfill(998, 'x');
 	g_autofree char *line_past = g_strnfill(999, 'x');
 	const struct {
@@ -456,8 +456,8 @@ what_cannot_be_written_never_reaches_the_wire(void)
 	    {"a@a.example", "b\xff@b.example", TEXT, false},
 	    {"a@a.example", "", TEXT, false},
 	    {at, at, TEXT, true},
-	    {past, "b@b.example", TEXT, false},
-	    {"a@a.example", past, TEXT, false},
+	    {beyond, "b@b.example", TEXT, false},
+	    {"a@a.example", beyond, TEXT, false},
 	    {"a@a.example", "b@b.example", "evil\n.\r\n", false},
 	    {"a@a.example", "b@b.example", "evil\r.\r\n", false},
 	    {"a@a.example", "b@b.example", "evil\r", false},
@@ -481,13 +481,13 @@ what_cannot_be_written_never_reaches_the_wire(void)
 }
 
 static void
-extensions_are_used_when_offered(void)
+extensions_are_used_if_supported(void)
 {
 	static const struct {
 		const char *ehlo;
 		const char *recipient;
 		const char *message;
-		const char *mail; /* NULL: refused here */
+		const char *mail; /* NULL: fails locally */
 		const char *enhanced;
 	} rows[] = {
 	    {"250 x\r\n", "b@b.example", "a\r\n", "MAIL FROM:<a@a.example>\r\n",
@@ -522,7 +522,7 @@ extensions_are_used_when_offered(void)
 }
 
 static void
-an_old_host_is_greeted_with_helo(void)
+host_without_ehlo_gets_helo(void)
 {
 	struct store_fixture fixture;
 
@@ -536,7 +536,7 @@ an_old_host_is_greeted_with_helo(void)
 }
 
 static void
-a_cut_while_the_body_is_written_is_no_doubt(void)
+connection_lost_within_the_body_is_not_in_doubt(void)
 {
 	static const struct {
 		struct fake_rule rule;
@@ -544,7 +544,7 @@ a_cut_while_the_body_is_written_is_no_doubt(void)
 	} rows[] = {
 	    {{FAKE_DROP, NULL, 0, 0}, DELIVERY_DEFERRED},
 	    {{FAKE_STALL, NULL, 0, 0},
-	        DELIVERY_UNKNOWN}, /* it reads all and is silent */
+	        DELIVERY_UNKNOWN}, /* it reads everything and does not reply */
 	};
 	g_autoptr(GString) text = g_string_new("Subject: big\r\n\r\n");
 
@@ -579,7 +579,7 @@ open_pair(const struct stream_options *options, void *data,
 }
 
 static void
-a_stream_of_a_socket_pair_does(void)
+any_stream_can_be_used(void)
 {
 	static const char replies[] =
 	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
@@ -604,31 +604,28 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/smtp/" name, function)
-	ADD(every_fault_has_its_outcome_and_scope,
-	    "every fault has its outcome and scope");
-	ADD(nobody_listens, "nobody listens");
-	ADD(a_refusal_is_followed_by_rset_and_the_connection_kept,
-	    "a refusal is followed by RSET and the connection kept");
-	ADD(a_kept_connection_that_died_is_replaced_without_a_word,
-	    "a kept connection that died is replaced without a word");
-	ADD(a_kept_connection_is_replaced_only_once,
-	    "a kept connection is replaced only once");
-	ADD(a_kept_connection_that_dies_after_mail_is_not_replaced,
-	    "a kept connection that dies after MAIL is not replaced");
-	ADD(a_connection_is_closed_after_its_messages_or_its_time,
-	    "a connection is closed after its messages or its time");
-	ADD(rset_that_fails_means_a_new_connection,
-	    "RSET that fails means a new connection");
-	ADD(closing_says_quit_and_does_not_hang, "closing says QUIT and does not hang");
+	ADD(faults_are_classified_by_stage, "faults are classified by stage");
+	ADD(connection_refused_defers, "connection refused defers");
+	ADD(rejection_is_followed_by_rset_on_the_same_connection,
+	    "rejection is followed by rset on the same connection");
+	ADD(stale_connection_is_replaced_silently,
+	    "stale connection is replaced silently");
+	ADD(stale_connection_is_replaced_only_once,
+	    "stale connection is replaced only once");
+	ADD(connection_lost_after_mail_is_not_replaced,
+	    "connection lost after mail is not replaced");
+	ADD(connection_is_closed_after_max_messages_or_age,
+	    "connection is closed after max messages or age");
+	ADD(failed_rset_opens_a_new_connection, "failed rset opens a new connection");
+	ADD(close_sends_quit_and_does_not_hang, "close sends quit and does not hang");
 	ADD(noop_is_the_first_command_and_its_421_counts,
 	    "NOOP is the first command and its 421 counts");
-	ADD(the_bytes_on_the_wire_are_exact, "the bytes on the wire are exact");
-	ADD(what_cannot_be_written_never_reaches_the_wire,
-	    "what cannot be written never reaches the wire");
-	ADD(extensions_are_used_when_offered, "extensions are used when offered");
-	ADD(an_old_host_is_greeted_with_helo, "an old host is greeted with HELO");
-	ADD(a_cut_while_the_body_is_written_is_no_doubt,
-	    "a cut while the body is written is no doubt");
-	ADD(a_stream_of_a_socket_pair_does, "a stream of a socket pair does");
+	ADD(wire_format_is_exact, "wire format is exact");
+	ADD(invalid_messages_are_not_sent, "invalid messages are not sent");
+	ADD(extensions_are_used_if_supported, "extensions are used if supported");
+	ADD(host_without_ehlo_gets_helo, "host without ehlo gets helo");
+	ADD(connection_lost_within_the_body_is_not_in_doubt,
+	    "connection lost within the body is not in doubt");
+	ADD(any_stream_can_be_used, "any stream can be used");
 	return g_test_run();
 }

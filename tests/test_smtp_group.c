@@ -1,5 +1,5 @@
 /*
- * test_smtp_group.c - messages behind each other in one write, refused in the middle.
+ * test_smtp_group.c - pipelined messages, some of them rejected.
  */
 #include <glib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define LONG_MS  20000
 #define FEW_MS   100
 
-/* A relay, and messages that stand in line for it. */
+/* A relay and a queue of messages. */
 struct line {
 	struct fakesmtp *server;
 	struct smtp_options options;
@@ -77,7 +77,7 @@ take(void *data)
 {
 	struct line *line = data;
 
-	/* At most one is ahead of the one whose answer is awaited. */
+	/* At most one is ahead of the current one. */
 	g_assert_cmpuint(line->taken - line->done, <=, 1);
 	return line->taken < MESSAGES ? &line->parcels[line->taken++] : NULL;
 }
@@ -88,7 +88,7 @@ note_written(void *data, struct delivery_job *delivery_job)
 	struct line *line = data;
 	size_t i = (size_t)(delivery_job - line->parcels);
 
-	/* Whoever looked at them after this would crash. */
+	/* Freed to detect later access. */
 	delivery_job->envelope.message = NULL;
 	g_clear_pointer(&line->messages[i], g_bytes_unref);
 	line->written++;
@@ -122,7 +122,7 @@ assert_seen(struct line *line, const char *text)
 }
 
 static void
-all_go_over_one_connection_each_once(void)
+all_messages_use_one_connection(void)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
 		struct line line;
@@ -153,15 +153,15 @@ extensions_shape_the_envelope(void)
 	line_clear(&line);
 }
 
-/* One character for each message: sent, deferred, failed, unknown. */
+/* One character per message: sent, deferred, failed, unknown. */
 static void
-a_fault_at_one_message_is_that_ones_alone(void)
+fault_affects_one_message_only(void)
 {
 	static const struct {
 		enum fake_stage stage;
-		struct fake_rule rule; /* at the third */
-		enum fake_stage more;  /* what the host says behind it, at the third */
-		const char *text;      /* NULL: as always, so 354 behind a refusal */
+		struct fake_rule rule; /* at the third message */
+		enum fake_stage more;  /* the stage behind it, at the third message */
+		const char *text;      /* NULL: default, so 354 after a rejection */
 		const char *outcomes;
 		unsigned connections, messages;
 	} rows[] = {
@@ -169,7 +169,7 @@ a_fault_at_one_message_is_that_ones_alone(void)
 	        "554 5.5.1 no valid recipients\r\n", "ssfss", 1, 4},
 	    {FAKE_RCPT, {FAKE_REPLY, "550 5.1.1 no\r\n", 2, 1}, FAKE_DATA,
 	        "503 5.5.1 RCPT first\r\n", "ssfss", 1, 4},
-	    /* The lone dot is a message for the fake one. */
+	    /* The fake server counts the lone dot as a message. */
 	    {FAKE_RCPT, {FAKE_REPLY, "550 5.1.1 no\r\n", 2, 1}, 0, NULL, "ssfss", 1, 5},
 	    {FAKE_RCPT, {FAKE_REPLY, "450 4.2.1 later\r\n", 2, 1}, 0, NULL, "ssdss", 1,
 	        5},
@@ -185,7 +185,7 @@ a_fault_at_one_message_is_that_ones_alone(void)
 	        5},
 	    {FAKE_DOT, {FAKE_REPLY, "451 4.6.0 later\r\n", 2, 1}, 0, NULL, "ssdss", 1,
 	        5},
-	    /* The relay goes away: the one behind it is begun again elsewhere. */
+	    /* Connection lost: the next message is started again. */
 	    {FAKE_DOT, {FAKE_DROP, NULL, 2, 1}, 0, NULL, "ssuss", 2, 5},
 	    {FAKE_DOT, {FAKE_REPLY_DROP, "250 taken\r\n", 2, 1}, 0, NULL, "sssss", 2,
 	        5},
@@ -226,7 +226,7 @@ a_fault_at_one_message_is_that_ones_alone(void)
 }
 
 static void
-behind_a_refusal_rset_goes_in_the_same_write(void)
+rset_after_rejection_is_pipelined(void)
 {
 	struct line line;
 
@@ -234,14 +234,13 @@ behind_a_refusal_rset_goes_in_the_same_write(void)
 	fakesmtp_set(line.server, FAKE_RCPT,
 	    (struct fake_rule){FAKE_REPLY, "550 5.1.1 no\r\n", 0, 1});
 	run(&line);
-	/* 354 came to a DATA without a recipient: a dot, and no octet of the message.
-	 */
+	/* 354 to DATA without a recipient: a dot and nothing of the message. */
 	assert_seen(&line, "ORCPT=rfc822;to0@b.example\r\nDATA\r\n.\r\nRSET\r\nMAIL");
 	line_clear(&line);
 }
 
 static void
-a_message_over_the_hosts_size_is_not_offered(void)
+message_over_the_size_limit_is_not_sent(void)
 {
 	struct line line;
 
@@ -265,7 +264,7 @@ a_message_over_the_hosts_size_is_not_offered(void)
 }
 
 static void
-a_connection_carries_no_more_than_it_may(void)
+messages_per_connection_are_limited(void)
 {
 	struct line line;
 
@@ -281,7 +280,7 @@ a_connection_carries_no_more_than_it_may(void)
 /* ---- LMTP ------------------------------------------------------------------- */
 
 static void
-lmtp_says_lhlo_and_the_rest_is_the_same(void)
+lmtp_differs_only_in_lhlo(void)
 {
 	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
 		struct line line;
@@ -299,7 +298,7 @@ lmtp_says_lhlo_and_the_rest_is_the_same(void)
 }
 
 static void
-lmtp_without_a_recipient_answers_no_dot(void)
+lmtp_without_recipient_has_no_reply_to_the_dot(void)
 {
 	struct line line;
 
@@ -315,7 +314,7 @@ lmtp_without_a_recipient_answers_no_dot(void)
 }
 
 static void
-what_fails_at_lmtps_opening_is_the_relays_fault(void)
+lmtp_open_failures_have_relay_scope(void)
 {
 	static const struct {
 		enum fake_stage stage;
@@ -354,7 +353,7 @@ what_fails_at_lmtps_opening_is_the_relays_fault(void)
 	}
 }
 
-/* A host of one reply: it greets, and answers LHLO when that has come. */
+/* A host that greets and replies to LHLO only. */
 static void *
 serve_socket(void *data)
 {
@@ -374,10 +373,10 @@ serve_socket(void *data)
 }
 
 static void
-lmtp_is_spoken_over_a_socket_too(void)
+lmtp_works_over_a_unix_socket(void)
 {
-	g_autofree char *folder = g_dir_make_tmp("pb-lmtp-XXXXXX", NULL);
-	g_autofree char *path = g_build_filename(folder, "s", NULL);
+	g_autofree char *directory = g_dir_make_tmp("pb-lmtp-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "s", NULL);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const struct stream_options options = {.host = path,
 	    .hello = "a.example",
@@ -401,14 +400,14 @@ lmtp_is_spoken_over_a_socket_too(void)
 	stream_free(stream);
 	g_thread_join(thread);
 	close(listener);
-	/* Nobody is there any more; then, no path at all. */
+	/* Nobody listens; then no such path. */
 	g_assert_null(lmtp_open(&options, NULL, &error));
 	g_assert_nonnull(strstr(error->message, "refused"));
 	g_clear_error(&error);
 	unlink(path);
 	g_assert_null(lmtp_open(&options, NULL, &error));
 	g_assert_nonnull(strstr(error->message, path));
-	rmdir(folder);
+	rmdir(directory);
 }
 
 static void *
@@ -418,7 +417,7 @@ run_line(void *data)
 	return NULL;
 }
 
-/* Deliver, and be told to stop when the host has heard a text and is silent. */
+/* Deliver, and stop while the host does not reply. */
 static void
 run_until(struct line *line, const char *heard)
 {
@@ -442,7 +441,7 @@ run_until(struct line *line, const char *heard)
 }
 
 static void
-who_is_told_to_stop_waits_for_no_answer(void)
+shutdown_does_not_wait_for_replies(void)
 {
 	static const struct {
 		bool is_lmtp;
@@ -476,7 +475,7 @@ who_is_told_to_stop_waits_for_no_answer(void)
 		    result->stage != rows[i].found || strstr(result->text, "in time"))
 			g_error("row %zu: %d at %s: %s", i, result->outcome,
 			    smtp_stage_get_name(result->stage), result->text);
-		/* None of the others has gone anywhere. */
+		/* The other messages have not been sent. */
 		for (unsigned k = 1; k < MESSAGES; k++)
 			g_assert_cmpint(
 			    line.parcels[k].result.outcome, ==, DELIVERY_DEFERRED);
@@ -489,16 +488,16 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define TEST(name) g_test_add_func("/group/" #name, name)
-	TEST(all_go_over_one_connection_each_once);
+	TEST(all_messages_use_one_connection);
 	TEST(extensions_shape_the_envelope);
-	TEST(a_fault_at_one_message_is_that_ones_alone);
-	TEST(behind_a_refusal_rset_goes_in_the_same_write);
-	TEST(a_message_over_the_hosts_size_is_not_offered);
-	TEST(a_connection_carries_no_more_than_it_may);
-	TEST(lmtp_says_lhlo_and_the_rest_is_the_same);
-	TEST(lmtp_without_a_recipient_answers_no_dot);
-	TEST(what_fails_at_lmtps_opening_is_the_relays_fault);
-	TEST(lmtp_is_spoken_over_a_socket_too);
-	TEST(who_is_told_to_stop_waits_for_no_answer);
+	TEST(fault_affects_one_message_only);
+	TEST(rset_after_rejection_is_pipelined);
+	TEST(message_over_the_size_limit_is_not_sent);
+	TEST(messages_per_connection_are_limited);
+	TEST(lmtp_differs_only_in_lhlo);
+	TEST(lmtp_without_recipient_has_no_reply_to_the_dot);
+	TEST(lmtp_open_failures_have_relay_scope);
+	TEST(lmtp_works_over_a_unix_socket);
+	TEST(shutdown_does_not_wait_for_replies);
 	return g_test_run();
 }

@@ -1,4 +1,4 @@
-# test_smtp_sink.py - outcomes against Postfix's smtp-sink and the faults that it can show.
+# test_smtp_sink.py - results with Postfix's smtp-sink and its simulated faults.
 import contextlib
 import glob
 import os
@@ -22,7 +22,7 @@ message = directory.file("message", b"Subject: t\r\n\r\n.dot\r\n")
 
 
 def find_port(process):
-    """The port that the kernel gave it: from its sockets and the list of listeners."""
+    """Its port, from its sockets and the list of listeners."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and process.poll() is None:
         links = []
@@ -57,7 +57,7 @@ def send_to(port, *files, **options):
 COMMANDS = ("CONNECT", "EHLO,HELO", "MAIL", "RCPT", "DATA", ".")
 STAGES = ("connect", "ehlo", "mail", "rcpt", "data", "dot")
 
-# What the sink does, its reply if it is not its own, the code, and for each of the
+# Behaviour of the sink, its reply if not the default, the code, and for each of the
 # stages above the outcome (deferred, failed, unknown) and scope (message, relay, login).
 FAULTS = (
     (["-q"], None, 0, "dr dr dr dr dr ur"),
@@ -88,7 +88,7 @@ def faults_have_outcomes(option, reply, code, cells):
 
 
 def accepts():
-    """messages are taken, as they are, over one connection"""
+    """messages are accepted unmodified over one connection"""
     dumps = directory.file("dumps")
     os.mkdir(dumps)
     os.chmod(dumps, 0o777)
@@ -106,20 +106,20 @@ def accepts():
 
 
 def plain_hosts():
-    """hosts without extensions, or without EHLO, are served too"""
+    """hosts without extensions, or without EHLO, work, too"""
     for options in (["-8"], ["-N"], ["-E"], ["-p"], ["-e"], ["-8", "-N", "-E", "-p", "-a"]):
         with sink(*options) as port:
             send_to(port)[0].check("sent", stage="dot", code="250")
 
 
 def refused_early():
-    """a host that refuses in the middle of the message is heard"""
+    """a rejection within the message is read"""
     with sink("-A", "0") as port:
         send_to(port)[0].check("failed", scope="message", code="550")
 
 
 def slow_answer():
-    """a slow answer to the dot is waited for, and UNKNOWN when time is up"""
+    """a slow reply to the dot is awaited, and UNKNOWN at the timeout"""
     with sink("-W", ".:1") as port:
         send_to(port, wait_ms=20000)[0].check("sent")
     with sink("-W", ".:20") as port:
@@ -127,7 +127,7 @@ def slow_answer():
 
 
 def others_go_on():
-    """one refused recipient does not stop the next message"""
+    """a rejected recipient does not affect the next message"""
     with sink("-f", "RCPT", "-B", "550 5.1.1 nobody") as port:
         results = send_to(port, message, message, message)
         equal([result.outcome for result in results], ["failed"] * 3)

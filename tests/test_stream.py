@@ -1,4 +1,4 @@
-# test_stream.py - connections are verified and logged in, or nothing is said on them.
+# test_stream.py - connections are verified and authenticated, or nothing is sent.
 import contextlib
 import os
 import shutil
@@ -37,7 +37,7 @@ def send_one(machine, mode, *arguments, host="localhost", trusted=ca):
 
 
 def says_nothing(machine):
-    """No command that follows TLS, and no password, has left."""
+    """Neither commands after TLS nor a password were sent."""
     equal([verb for verb in machine.verbs() if verb not in ("EHLO", "STARTTLS")], [])
     equal(machine.messages, [])
 
@@ -53,7 +53,7 @@ def delivers():
 
 
 def refuses_authority():
-    """a certificate of another authority is refused"""
+    """a certificate of an unknown CA is rejected"""
     for mode, stage in zip(MODES, ("starttls", "connect")):
         with server(mode) as machine:
             result = send_one(machine, mode, "--user", "ann", "--password-file", right,
@@ -64,7 +64,7 @@ def refuses_authority():
 
 
 def refuses_name():
-    """a certificate for another name is refused"""
+    """a certificate for another name is rejected"""
     for mode in MODES:
         for certificate, host in ((other, "localhost"), (good, "127.0.0.1")):
             with server(mode, certificate) as machine:
@@ -75,7 +75,7 @@ def refuses_name():
 
 
 def refuses_missing_authorities():
-    """a file of authorities that is not there is told"""
+    """a missing CA file is reported"""
     with server("implicit") as machine:
         result = send_one(machine, "implicit", trusted=directory.file("nothing"))
         result.check("deferred", scope="relay", operator="yes")
@@ -83,7 +83,7 @@ def refuses_missing_authorities():
 
 
 def refuses_stripped():
-    """STARTTLS that is not offered is an error and nothing goes in clear"""
+    """missing STARTTLS is an error, and nothing is sent in clear"""
     with server("starttls") as machine:
         machine.starttls = False
         machine.clear_lines = ["AUTH PLAIN LOGIN"]
@@ -94,7 +94,7 @@ def refuses_stripped():
 
 
 def starttls_refused():
-    """STARTTLS that is refused is an error, for now or for good"""
+    """rejected STARTTLS is a temporary or permanent error"""
     for reply, code, operator in ((b"454 4.7.0 not now\r\n", "454", "no"),
                                   (b"502 5.5.1 what?\r\n", "502", "yes")):
         with server("starttls") as machine:
@@ -105,7 +105,7 @@ def starttls_refused():
 
 
 def starttls_injected():
-    """bytes put in before the handshake end the connection"""
+    """bytes injected before the handshake end the connection"""
     with server("starttls") as machine:
         machine.starttls_reply = b"220 go on\r\n250-lab.example\r\n250 SMTPUTF8\r\n"
         send_one(machine, "starttls").check("deferred", scope="relay")
@@ -113,14 +113,14 @@ def starttls_injected():
 
 
 def plain_host_with_tls():
-    """TLS on a port that speaks plainly does not hang"""
+    """TLS on a plain-text port does not hang"""
     with server("starttls") as machine:
         send_one(machine, "implicit").check("deferred", scope="relay", stage="connect")
         equal(machine.messages, [])
 
 
 def logs_in():
-    """the right password logs in, by PLAIN and by LOGIN"""
+    """login with the right password, by PLAIN and LOGIN"""
     for mode in MODES:
         for mechanism in ("PLAIN", "LOGIN", "CRAM-MD5 PLAIN"):
             with server(mode) as machine:
@@ -131,7 +131,7 @@ def logs_in():
 
 
 def login_refused():
-    """the wrong password is our login's fault, and is tried once"""
+    """a wrong password has login scope, and is tried once"""
     for mode in MODES:
         with server(mode) as machine:
             result = send_one(machine, mode, "--user", "ann", "--password-file", wrong)
@@ -143,7 +143,7 @@ def login_refused():
 
 
 def login_deferred():
-    """a login that cannot be checked now is the relay's fault"""
+    """a temporary login failure has relay scope"""
     with server("starttls") as machine:
         machine.auth_reply = b"454 4.7.0 the directory is away\r\n"
         send_one(machine, "starttls", "--user", "ann", "--password-file", right).check(
@@ -151,7 +151,7 @@ def login_deferred():
 
 
 def login_not_offered():
-    """a host without AUTH does not get mail that was to be logged in"""
+    """no mail is sent without AUTH if a login is configured"""
     for lines in (["SIZE 1000"], ["AUTH GSSAPI"], ["AUTH CRAM-MD5 NTLM"]):
         with server("starttls") as machine:
             machine.secure_lines = lines
@@ -161,7 +161,7 @@ def login_not_offered():
 
 
 def password_stays_home():
-    """a password is not sent to another machine without TLS"""
+    """a password is not sent to another host without TLS"""
     result = send("--host", "192.0.2.1", "--port", 25, "--tls", "off", "--user", "ann",
                   "--password-file", right, message)[0]
     result.check("deferred", scope="relay", stage="connect", operator="yes")
@@ -169,7 +169,7 @@ def password_stays_home():
 
 
 def extensions_of_tls_count():
-    """what is offered inside TLS counts, and nothing that was offered before"""
+    """only extensions offered within TLS are used"""
     with server("starttls") as machine:
         machine.clear_lines = ["SIZE 1"]
         machine.secure_lines = ["PIPELINING"]
@@ -181,7 +181,7 @@ def extensions_of_tls_count():
 
 
 def large_message():
-    """a message of several megabytes comes through TLS as it was"""
+    """a message of several megabytes is unmodified over TLS"""
     text = b"Subject: big\r\n\r\n" + b"".join(
         b"%d .....\r\n.%d\r\n" % (i, i) for i in range(150000))
     path = directory.file("big", text)
@@ -194,7 +194,7 @@ def large_message():
 
 
 def one_connection():
-    """many messages go over one connection"""
+    """many messages use one connection"""
     with server("implicit") as machine:
         results = send("--host", "localhost", "--port", machine.port, "--tls", "implicit",
                        "--ca", ca, *[message] * 20)

@@ -1,5 +1,5 @@
 /*
- * test_stream_socket.c - a stream moves bytes with deadlines, and opens within limits.
+ * test_stream_socket.c - stream I/O with deadlines, and limits while opening.
  */
 #include <arpa/inet.h>
 #include <glib.h>
@@ -37,7 +37,7 @@ make_pair(int *peer)
 }
 
 static void
-bytes_come_and_the_end_stays(void)
+data_is_received_and_eof_is_permanent(void)
 {
 	g_autoptr(GError) error = NULL;
 	char buffer[16];
@@ -60,7 +60,7 @@ bytes_come_and_the_end_stays(void)
 }
 
 static void
-waits_end_at_their_deadline(void)
+waits_end_at_the_deadline(void)
 {
 	static char much[1024 * 1024];
 	g_autoptr(GError) first = NULL, second = NULL;
@@ -77,7 +77,7 @@ waits_end_at_their_deadline(void)
 	close(peer);
 }
 
-/* A peer that says so much before it reads anything. */
+/* A peer that writes this much before it reads. */
 struct talker {
 	int fd;
 	size_t size;
@@ -103,7 +103,7 @@ talk_then_listen(gpointer data)
 }
 
 static void
-two_full_pipes_do_not_wait_for_each_other(void)
+full_buffers_on_both_sides_do_not_deadlock(void)
 {
 	static char much[1024 * 1024];
 	static const struct {
@@ -111,7 +111,7 @@ two_full_pipes_do_not_wait_for_each_other(void)
 		bool is_taken;
 	} rows[] = {
 	    {BOUNDS_STREAM_INBOUND_BYTES, true},
-	    {4 * BOUNDS_STREAM_INBOUND_BYTES, false}, /* the kernel takes some, too */
+	    {4 * BOUNDS_STREAM_INBOUND_BYTES, false}, /* the kernel buffers some, too */
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -138,7 +138,7 @@ two_full_pipes_do_not_wait_for_each_other(void)
 }
 
 static void
-last_words_can_be_read_after_a_write_that_failed(void)
+data_can_be_read_after_a_failed_write(void)
 {
 	static char much[1024 * 1024];
 	g_autoptr(GError) error = NULL;
@@ -157,7 +157,7 @@ last_words_can_be_read_after_a_write_that_failed(void)
 }
 
 static void
-settings_that_cannot_work_are_told(void)
+invalid_settings_are_reported(void)
 {
 	static const struct stream_options rows[] = {
 	    {.host = "", .port = 25, .hello = "a.example"},
@@ -215,7 +215,7 @@ opens(struct fakesmtp *server, enum stream_error_kind *kind)
 }
 
 static void
-answers_at_the_opening_have_limits(void)
+replies_while_opening_are_limited(void)
 {
 	static const struct {
 		enum fake_stage stage;
@@ -253,7 +253,7 @@ answers_at_the_opening_have_limits(void)
 }
 
 static void
-an_endless_answer_ends_the_opening(void)
+endless_reply_aborts_opening(void)
 {
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	g_autofree char *filler = g_strnfill(8 * 1024 * 1024, 'x');
@@ -262,7 +262,7 @@ an_endless_answer_ends_the_opening(void)
 
 	while (lines->len < 2 * 1024 * 1024)
 		g_string_append(lines, "250-x\r\n");
-	/* libcurl has limits of its own, and may be the first to give up. */
+	/* libcurl has limits of its own, which may apply first. */
 	fakesmtp_set(
 	    server, FAKE_EHLO, (struct fake_rule){FAKE_REPLY, lines->str, 0, 1});
 	g_assert_false(opens(server, &kind));
@@ -272,7 +272,7 @@ an_endless_answer_ends_the_opening(void)
 	g_assert_true(opens(server, &kind));
 }
 
-/* A listener whose queue is full: the kernel answers no more. */
+/* A listener with a full backlog: the kernel does not reply. */
 static int
 make_full_listener(int clients[8], uint16_t *port)
 {
@@ -295,7 +295,7 @@ make_full_listener(int clients[8], uint16_t *port)
 }
 
 static void
-a_host_that_does_not_answer_has_a_shorter_wait(void)
+unreachable_host_has_a_shorter_timeout(void)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .hello = "client.example",
@@ -319,7 +319,7 @@ a_host_that_does_not_answer_has_a_shorter_wait(void)
 }
 
 static void
-a_host_that_is_slow_to_greet_is_waited_for(void)
+slow_greeting_is_awaited(void)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .hello = "client.example",
@@ -340,18 +340,18 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(function, name) g_test_add_func("/stream/" name, function)
-	ADD(bytes_come_and_the_end_stays, "bytes come and the end stays");
-	ADD(waits_end_at_their_deadline, "waits end at their deadline");
-	ADD(two_full_pipes_do_not_wait_for_each_other,
-	    "two full pipes do not wait for each other");
-	ADD(last_words_can_be_read_after_a_write_that_failed,
-	    "last words can be read after a write that failed");
-	ADD(settings_that_cannot_work_are_told, "settings that cannot work are told");
-	ADD(answers_at_the_opening_have_limits, "answers at the opening have limits");
-	ADD(an_endless_answer_ends_the_opening, "an endless answer ends the opening");
-	ADD(a_host_that_does_not_answer_has_a_shorter_wait,
-	    "a host that does not answer has a shorter wait");
-	ADD(a_host_that_is_slow_to_greet_is_waited_for,
-	    "a host that is slow to greet is waited for");
+	ADD(data_is_received_and_eof_is_permanent,
+	    "data is received and eof is permanent");
+	ADD(waits_end_at_the_deadline, "waits end at the deadline");
+	ADD(full_buffers_on_both_sides_do_not_deadlock,
+	    "full buffers on both sides do not deadlock");
+	ADD(data_can_be_read_after_a_failed_write,
+	    "data can be read after a failed write");
+	ADD(invalid_settings_are_reported, "invalid settings are reported");
+	ADD(replies_while_opening_are_limited, "replies while opening are limited");
+	ADD(endless_reply_aborts_opening, "endless reply aborts opening");
+	ADD(unreachable_host_has_a_shorter_timeout,
+	    "unreachable host has a shorter timeout");
+	ADD(slow_greeting_is_awaited, "slow greeting is awaited");
 	return g_test_run();
 }

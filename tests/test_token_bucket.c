@@ -1,5 +1,5 @@
 /*
- * test_token_bucket.c - limits, domains that are left alone, and a relay that is away.
+ * test_token_bucket.c - rate limits, paused domains, and an outage of the relay.
  */
 #include "transport/token_bucket.h"
 
@@ -12,10 +12,10 @@
 
 #define HOUR CLOCK_HOUR_S
 
-/* ---- pace --------------------------------------------------------------------- */
+/* ---- token bucket -------------------------------------------------------------- */
 
 static void
-no_window_has_more_than_the_limit(void)
+no_window_exceeds_the_limit(void)
 {
 	static const struct {
 		unsigned most;
@@ -46,7 +46,7 @@ no_window_has_more_than_the_limit(void)
 				in_window -= sent[t - rows[i].window_s];
 			g_assert_cmpuint(in_window, <=, rows[i].most);
 		}
-		/* Nor much fewer: what may go at once is kept back from the rest. */
+		/* Nor much fewer: the burst is deducted from the rest. */
 		g_assert_cmpuint(total, >=,
 		    MAX(rows[i].most - rows[i].most / 60 - 1, 1) *
 		        (5 * HOUR / rows[i].window_s) * 9 / 10);
@@ -54,7 +54,7 @@ no_window_has_more_than_the_limit(void)
 }
 
 static void
-no_limit_is_none_and_a_wrong_clock_does_not_last(void)
+zero_is_unlimited_and_clock_errors_recover(void)
 {
 	struct token_bucket token_bucket;
 
@@ -81,7 +81,7 @@ static const struct delivery unknown_user = {
     .outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550};
 
 static void
-a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
+domain_is_paused_after_consecutive_rejections_and_probed(void)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(0);
 	int64_t now = 1000000, pause_s = 0, next = 0;
@@ -90,7 +90,7 @@ a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
 	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
 		g_assert_null(domain_throttle_report(
 		    domains, "a@big.example", &policy, now, &pause_s));
-	/* One that was taken, or was nobody's: it begins anew. */
+	/* A success, or a relay failure, resets the count. */
 	g_assert_null(domain_throttle_report(
 	    domains, "a@big.example", &unknown_user, now, &pause_s));
 	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
@@ -105,7 +105,7 @@ a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
 	g_assert_true(domain_throttle_allow(domains, "c@other.example", now, &next));
 	g_assert_cmpuint(domain_throttle_count_paused(domains, now, &name), ==, 1);
 	g_assert_cmpstr(name, ==, "big.example");
-	/* Then one goes; the others hear what it was told. */
+	/* Then one probe; its result decides for the others. */
 	now = next;
 	g_assert_true(domain_throttle_allow(domains, "c@big.example", now, &next));
 	g_assert_false(domain_throttle_allow(domains, "d@big.example", now, &next));
@@ -128,7 +128,7 @@ a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
 }
 
 static void
-what_waits_for_a_domain_is_put_one_behind_the_other(void)
+deferred_messages_of_a_domain_are_spaced(void)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(120);
 	int64_t now = 1000000, last = now, next = 0;
@@ -145,7 +145,7 @@ what_waits_for_a_domain_is_put_one_behind_the_other(void)
 }
 
 static void
-only_so_many_domains_are_remembered(void)
+number_of_domains_is_limited(void)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(1);
 	int64_t next;
@@ -154,16 +154,16 @@ only_so_many_domains_are_remembered(void)
 		g_autofree char *address = g_strdup_printf("a@d%d.example", i);
 
 		g_assert_true(domain_throttle_allow(domains, address, 1000000, &next));
-		/* One past it is not remembered, and not held up. */
+		/* One beyond the limit is not tracked and not delayed. */
 		g_assert_true(domain_throttle_allow(domains, address, 1000000, &next) ==
 		              (i == BOUNDS_DOMAINS));
 	}
-	/* An hour later none of them has anything to remember. */
+	/* After an hour all of them have expired. */
 	g_assert_true(domain_throttle_allow(domains, "a@new.example", 1003700, &next));
 	g_assert_false(domain_throttle_allow(domains, "a@new.example", 1003700, &next));
 }
 
-/* ---- the post ------------------------------------------------------------------ */
+/* ---- mailer -------------------------------------------------------------------- */
 
 static void
 set_limits(struct inbound_fixture *inbound, unsigned per_second, unsigned per_hour,
@@ -179,7 +179,7 @@ set_limits(struct inbound_fixture *inbound, unsigned per_second, unsigned per_ho
 	g_assert_no_error(error);
 }
 
-/* @return how long it took until nothing waits, s */
+/* @return time until the queue was empty, s */
 static int64_t
 drain(struct inbound_fixture *inbound, int64_t from, unsigned most_at_once)
 {
@@ -199,7 +199,7 @@ drain(struct inbound_fixture *inbound, int64_t from, unsigned most_at_once)
 }
 
 static void
-rate_limit_are_kept_and_all_are_sent_once(void)
+rate_limits_hold_and_all_are_sent_once(void)
 {
 	static const struct {
 		unsigned per_second, per_hour, domain_per_hour, at_once;
@@ -229,7 +229,7 @@ rate_limit_are_kept_and_all_are_sent_once(void)
 }
 
 static void
-a_domains_policy_pauses_it_and_no_row_is_lost(void)
+domain_policy_pauses_it_and_no_row_is_lost(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(200, 4);
 	g_autofree char *relay = NULL;
@@ -238,9 +238,9 @@ a_domains_policy_pauses_it_and_no_row_is_lost(void)
 	    "UPDATE subscriber SET address = 'p' || id || "
 	    "'@small.example' WHERE id > 150");
 	inbound->script.answer = policy;
-	inbound->script.domain = "example.org"; /* the others are taken */
+	inbound->script.domain = "example.org"; /* the others are accepted */
 	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	/* Those that were on their way when the fifth was refused. */
+	/* In progress at the fifth rejection. */
 	g_assert_cmpuint(
 	    inbound->script.tried, <=, 50 + DOMAIN_THROTTLE_REFUSALS + 4 * 3);
 	store_fixture_assert_text(
@@ -252,14 +252,14 @@ a_domains_policy_pauses_it_and_no_row_is_lost(void)
 	relay = mailer_format_relay(inbound->mailer);
 	g_assert_nonnull(
 	    strstr(relay, "closed; paused after policy rejections: example.org"));
-	/* Mended: one tries it, and then all go. */
+	/* Repaired: one probe, then all. */
 	inbound->script.answer = taken;
 	drain(inbound, inbound->next, 200);
 	store_fixture_assert_text(inbound->fixture,
 	    "SELECT state, count(*) FROM outbox GROUP BY 1", "SENT|200");
 }
 
-/* Lines that an operator sees; what is below is not looked at here. */
+/* Expected log lines; others are not checked. */
 static GLogWriterOutput
 count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
 {
@@ -270,7 +270,7 @@ count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoint
 }
 
 static void
-six_hours_without_a_relay_and_all_is_sent_once_and_paced(void)
+after_an_outage_all_are_sent_once_at_the_limit(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(300, 8);
 	int64_t now = store_fixture_time(NOW), back = now + 6 * HOUR;
@@ -286,14 +286,14 @@ six_hours_without_a_relay_and_all_is_sent_once_and_paced(void)
 		unsigned before = inbound->script.tried;
 
 		inbound_fixture_run_at(inbound, now, NULL);
-		/* One message at a time asks whether it is there. */
+		/* Trials of one message. */
 		g_assert_cmpuint(inbound->script.tried - before, <=, 1);
 		g_assert_cmpint(inbound->next, >=, now + BREAKER_WAIT_S);
 		now = inbound->next;
 	}
 	knocks = inbound->script.tried;
 	g_assert_cmpuint(lines, <=, 20);
-	/* 1, 2, 4, 8, 16 minutes, then each half hour. */
+	/* 1, 2, 4, 8, 16 minutes, then every 30 minutes. */
 	g_assert_cmpuint(knocks, >=, 15);
 	g_assert_cmpuint(knocks, <=, 18);
 	store_fixture_assert_text(
@@ -313,16 +313,16 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* What is warned of here is what is tested. */
+	/* The warnings are expected. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define TEST(name) g_test_add_func("/pace/" #name, name)
-	TEST(no_window_has_more_than_the_limit);
-	TEST(no_limit_is_none_and_a_wrong_clock_does_not_last);
-	TEST(a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one);
-	TEST(what_waits_for_a_domain_is_put_one_behind_the_other);
-	TEST(only_so_many_domains_are_remembered);
-	TEST(rate_limit_are_kept_and_all_are_sent_once);
-	TEST(a_domains_policy_pauses_it_and_no_row_is_lost);
-	TEST(six_hours_without_a_relay_and_all_is_sent_once_and_paced);
+#define TEST(name) g_test_add_func("/token_bucket/" #name, name)
+	TEST(no_window_exceeds_the_limit);
+	TEST(zero_is_unlimited_and_clock_errors_recover);
+	TEST(domain_is_paused_after_consecutive_rejections_and_probed);
+	TEST(deferred_messages_of_a_domain_are_spaced);
+	TEST(number_of_domains_is_limited);
+	TEST(rate_limits_hold_and_all_are_sent_once);
+	TEST(domain_policy_pauses_it_and_no_row_is_lost);
+	TEST(after_an_outage_all_are_sent_once_at_the_limit);
 	return g_test_run();
 }

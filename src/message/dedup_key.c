@@ -59,7 +59,7 @@ match_name(const struct line *line, const char *name)
 }
 
 static void
-append_value(GString *value, const char *text, size_t size)
+append_parsed_value(GString *value, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size && value->len < BOUNDS_MAIL_VALUE_BYTES; i++)
 		g_string_append_c(value, g_ascii_iscntrl(text[i]) ? ' ' : text[i]);
@@ -83,7 +83,7 @@ find_field(struct rest *rest, const char *name, bool is_last)
 
 		if (is_blank(*line.text)) {
 			if (is_ours)
-				append_value(value, line.text, line.size);
+				append_parsed_value(value, line.text, line.size);
 			continue;
 		}
 		at = match_name(&line, name);
@@ -93,7 +93,7 @@ find_field(struct rest *rest, const char *name, bool is_last)
 		if (!value)
 			value = g_string_new(NULL);
 		g_string_truncate(value, 0);
-		append_value(value, line.text + at, line.size - at);
+		append_parsed_value(value, line.text + at, line.size - at);
 	}
 	return value ? g_strstrip(g_string_free(value, FALSE)) : NULL;
 }

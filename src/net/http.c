@@ -253,7 +253,7 @@ set_transfer_error(
 		return;
 	case VERDICT_ADDRESS:
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "refused to connect to %s: not a public address", host);
+		    "refused to connect to %s: address is not public", host);
 		return;
 	case VERDICT_STOPPED:
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,

@@ -526,7 +526,7 @@ make_printable(char *text)
 }
 
 static void
-tell_failure(const struct connecting *connecting, CURLcode result, const char *message,
+set_failure(const struct connecting *connecting, CURLcode result, const char *message,
     struct stream_error *failure, GError **error)
 {
 	const struct stream_options *options = connecting->options;
@@ -561,7 +561,7 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 	    (!connecting->options->user || connecting->is_logged_in))
 		curl_easy_getinfo(connecting->easy, CURLINFO_ACTIVESOCKET, &fd);
 	else {
-		tell_failure(connecting, result, message, failure, error);
+		set_failure(connecting, result, message, failure, error);
 		return NULL;
 	}
 	/* These point to the stack, but the handle lives on. */

@@ -77,7 +77,7 @@ unfold(const struct headers_entry *entry)
 }
 
 static void
-append_value(struct address_list *list, const struct headers_entry *entry)
+append_parsed_value(struct address_list *list, const struct headers_entry *entry)
 {
 	g_autofree char *value = unfold(entry);
 	struct mailimf_address_list *parsed = NULL;
@@ -103,7 +103,7 @@ address_fields_append_mailboxes(GString *out, const GArray *fields, const char *
 
 		if (!headers_is_named(entry, name))
 			continue;
-		append_value(&list, entry);
+		append_parsed_value(&list, entry);
 		count++;
 	}
 	return count;

@@ -15,7 +15,7 @@
 
 enum subdir { SUBDIR_TMP, SUBDIR_NEW, SUBDIR_CUR, N_SUBDIRS };
 
-static const char *const folder_names[N_SUBDIRS] = {"tmp", "new", "cur"};
+static const char *const subdir_names[N_SUBDIRS] = {"tmp", "new", "cur"};
 
 /* Maximum time for file operations on a failing disk, s. */
 #define WAIT_S (10 * 60)
@@ -59,7 +59,7 @@ open_subdirs(struct maildir *maildir, GError **error)
 		return false;
 	for (size_t i = 0; i < N_SUBDIRS; i++) {
 		g_autofree char *path =
-		    g_build_filename(maildir->path, folder_names[i], NULL);
+		    g_build_filename(maildir->path, subdir_names[i], NULL);
 
 		if (!make_directory(path, error))
 			return false;

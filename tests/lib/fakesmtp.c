@@ -14,11 +14,11 @@
 
 struct fakesmtp {
 	int listener;
-	int stop; /* an eventfd, readable when the thread is to end */
+	int stop; /* eventfd, readable to stop the thread */
 	uint16_t port;
 	GThread *thread;
 
-	GMutex lock; /* of all below */
+	GMutex lock; /* protects the members below */
 	struct fake_rule rules[N_FAKE_STAGES];
 	unsigned seen[N_FAKE_STAGES];
 	GString *transcript;
@@ -26,12 +26,12 @@ struct fakesmtp {
 	unsigned n_messages;
 };
 
-/* One connection, as the thread sees it. */
+/* One connection of the thread. */
 struct client {
 	struct fakesmtp *server;
 	int fd;
-	GString *input;  /* read, not yet used */
-	bool was_normal; /* the last act followed no rule */
+	GString *input;  /* read, not yet parsed */
+	bool was_normal; /* the last reply followed no rule */
 };
 
 static const char *const normal_texts[N_FAKE_STAGES] = {
@@ -62,7 +62,7 @@ wait_client(struct client *client)
 	return !items[1].revents;
 }
 
-/* Read more; false when the client or the test has ended. */
+/* Read more. @return false at the end of the client or test */
 static bool
 read_more(struct client *client)
 {
@@ -97,7 +97,7 @@ say(struct client *client, const char *text)
 	return true;
 }
 
-/* Follow the stage's rule; false ends the connection. */
+/* Apply the rule of a stage. @return false to disconnect */
 static bool
 act(struct client *client, enum fake_stage stage)
 {
@@ -190,7 +190,7 @@ serve_command(struct client *client, const char *line)
 		goes_on = act(client, commands[i].stage);
 		if (commands[i].stage == FAKE_QUIT)
 			return false;
-		/* The body comes only behind our own 354. */
+		/* The body follows only our own 354. */
 		if (goes_on && commands[i].stage == FAKE_DATA && client->was_normal)
 			return read_message(client);
 		return goes_on;

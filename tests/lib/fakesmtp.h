@@ -1,8 +1,8 @@
 /*
  * fakesmtp.h - an SMTP server that misbehaves on demand, for tests.
  *
- * It runs in a thread of its own on a port of 127.0.0.1 that the kernel chooses, and
- * serves one connection after the other.  Without rules it accepts everything.
+ * Runs in a thread on a free port of 127.0.0.1 and serves one connection at a time.
+ * Without rules it accepts everything.
  */
 #ifndef PAPERBOY_TESTS_LIB_FAKESMTP_H
 #define PAPERBOY_TESTS_LIB_FAKESMTP_H
@@ -15,13 +15,13 @@
 enum fake_stage {
 	FAKE_GREETING,
 	FAKE_EHLO,     /* and HELO, LHLO */
-	FAKE_STARTTLS, /* there is no TLS behind it */
+	FAKE_STARTTLS, /* without TLS */
 	FAKE_AUTH,
 	FAKE_NOOP,
 	FAKE_MAIL,
 	FAKE_RCPT,
 	FAKE_DATA,
-	FAKE_BODY, /* the first bytes of a message have come */
+	FAKE_BODY, /* the first bytes of a message have arrived */
 	FAKE_DOT,
 	FAKE_RSET,
 	FAKE_QUIT,
@@ -30,20 +30,20 @@ enum fake_stage {
 
 enum fake_act {
 	FAKE_NORMAL,
-	FAKE_REPLY,      /* say the text, which has its own line ends */
-	FAKE_REPLY_DROP, /* say it and close */
-	FAKE_DROP,       /* close without a word; at FAKE_DOT the message was taken */
-	FAKE_STALL,      /* say nothing until the client goes */
+	FAKE_REPLY,      /* send the text, which includes its line ends */
+	FAKE_REPLY_DROP, /* send it and disconnect */
+	FAKE_DROP,       /* disconnect; at FAKE_DOT the message was stored */
+	FAKE_STALL,      /* do not reply until the client disconnects */
 };
 
 struct fake_rule {
 	enum fake_act act;
-	const char *text; /* copied; for the two that reply */
-	unsigned skip;    /* behave well this often first */
-	unsigned times;   /* then follow the rule this often; 0: always */
+	const char *text; /* copied; for FAKE_REPLY and FAKE_REPLY_DROP */
+	unsigned skip;    /* number of normal replies before */
+	unsigned times;   /* number of replies by the rule; 0: always */
 };
 
-/* An EHLO answer that offers what a modern host does; texts may be put before. */
+/* An EHLO reply with the usual extensions; may be preceded by others. */
 #define FAKE_HELLO_MODERN                                           \
 	"250-fake.example\r\n250-SIZE 33554432\r\n250-8BITMIME\r\n" \
 	"250-SMTPUTF8\r\n250-PIPELINING\r\n250-DSN\r\n"             \
@@ -51,18 +51,17 @@ struct fake_rule {
 
 struct fakesmtp;
 
-/** Start a server. */
 struct fakesmtp *fakesmtp_new(void);
 void fakesmtp_free(struct fakesmtp *server);
 PB_DEFINE_AUTO(fakesmtp, fakesmtp_free);
 
 uint16_t fakesmtp_get_port(const struct fakesmtp *server);
 
-/** Set the rule of a stage; before or between deliveries. */
+/** Set the rule of a stage, between deliveries. */
 void
 fakesmtp_set(struct fakesmtp *server, enum fake_stage stage, struct fake_rule rule);
 
-/** Copy all that clients have sent, on all connections. */
+/** @return a copy of everything received, on all connections */
 char *fakesmtp_dup_transcript(struct fakesmtp *server);
 unsigned fakesmtp_get_connections(struct fakesmtp *server);
 unsigned fakesmtp_get_messages(struct fakesmtp *server);

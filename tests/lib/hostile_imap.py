@@ -1,4 +1,4 @@
-"""badimap.py - an IMAP server that is good until it is told to be bad.
+"""hostile_imap.py - an IMAP server that misbehaves on request.
 
     with BadImap([letter, ...], bad={"SELECT": flood}) as server: ...
 
@@ -60,7 +60,7 @@ class BadImap:
             Connection(self, client).serve()
 
     def misbehave(self, name, connection, tag):
-        """Whether the bad thing was done in place of the good one."""
+        """Whether it misbehaved instead of answering."""
         if name not in self.bad or self.was_bad >= self.times:
             return False
         self.was_bad += 1
@@ -68,7 +68,7 @@ class BadImap:
         return True
 
     def order(self):
-        """UIDs by message number; sorted anew only when messages came or went."""
+        """UIDs by message number; sorted again when messages were added or removed."""
         if len(self._order) != len(self.messages):
             self._order = sorted(self.messages)
         return self._order
@@ -81,7 +81,7 @@ class BadImap:
             self.news.notify_all()
 
     def replace(self, messages):
-        """The folder is another one now, with UIDs that were used before."""
+        """Replace the folder: new UIDVALIDITY, the same UIDs."""
         self.messages = {number + 1: raw for number, raw in enumerate(messages)}
         self.flags = {uid: set() for uid in self.messages}
         self._order = []
@@ -110,7 +110,7 @@ class Connection:
         self.client.sendall(data)
 
     def hang(self):
-        """Nothing, until the test is over or the other side has gone."""
+        """Send nothing until the test ends or the client disconnects."""
         self.stream.read()
         self.server.is_over.wait()
 

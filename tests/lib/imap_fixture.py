@@ -1,7 +1,7 @@
-"""imaplab.py - the IMAP mailbox as tests drive it, and letters of all kinds.
+"""imap_fixture.py - the IMAP receiver under test, and messages of all kinds.
 
     with Reader(tap.subdirectory("one"), port=dovecot.imaps_port, ...) as reader:
-        reader.wait_letters(3)      # their bytes, in the order in which they came
+        reader.wait_messages(3)     # their bytes, in order of arrival
 """
 
 import glob
@@ -17,7 +17,7 @@ LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class Reader(Child):
-    """tests/helper_imap on a server; it ends when its input does."""
+    """tests/helper_imap on a server; ends when its input is closed."""
 
     def __init__(self, home, port, host="localhost", tls="implicit", ca=None,
                  user="ada@example.org", password=PASSWORD, **options):
@@ -52,18 +52,18 @@ class Reader(Child):
         return self.stored_messages()
 
     def wait_said(self, word, deadline_s=60):
-        """All lines of that word, once there is one."""
+        """All lines with this word, once there is one."""
         return self.wait_fact(lambda: self.said(word), f"a line of {word!r}", deadline_s)
 
     def wait_note(self, pattern, deadline_s=60):
-        """The first note that has the pattern."""
+        """The first note matching the pattern."""
         def find():
             return [text for text in self.said("note") if re.search(pattern, text)]
 
         return self.wait_fact(find, f"a note of {pattern!r}", deadline_s)[0]
 
     def end(self, deadline_s=30):
-        """Its input ends, and so does it.  @return the most memory, KiB"""
+        """Close its input and wait.  @return peak memory, KiB"""
         if self.input is not None:
             os.close(self.input)
             self.input = None
@@ -83,7 +83,7 @@ def with_line_ends(raw):
 
 
 def all_kinds(count):
-    """So many letters that differ, of all shapes, each as it is on the wire."""
+    """Different messages of all kinds in wire format."""
     found = []
     for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages",
                                               "*.eml"))):
@@ -94,7 +94,7 @@ def all_kinds(count):
         lambda n: b"Subject: no end %d\r\n\r\nlast line" % n,
         lambda n: b"Subject: head only %d\r\n\r\n" % n,
         lambda n: b"no header at all %d\r\n" % n,
-        lambda n: b"Subject: octets %d\r\n\r\n" % n + bytes(
+        lambda n: b"Subject: bytes %d\r\n\r\n" % n + bytes(
             byte for byte in range(1, 256) if byte not in b"\r\n") + b"\r\n",
         lambda n: b"Subject: long line %d\r\n\r\n" % n + b"x" * 20000 + b"\r\n",
         lambda n: b"Subject: like IMAP %d\r\n\r\n" % n
@@ -111,7 +111,7 @@ def all_kinds(count):
 
 
 def put_all(dovecot, user, raws, folder="INBOX"):
-    """Letters straight into a folder, over one connection."""
+    """Append messages to a folder over one connection."""
     imap = dovecot.login(user)
     try:
         for raw in raws:

@@ -1,5 +1,5 @@
 /*
- * inmail_fixture.c - letters as their reader would have told them, made by hand.
+ * inmail_fixture.c - hand-made results of the parser.
  */
 #include "lib/inmail_fixture.h"
 

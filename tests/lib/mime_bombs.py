@@ -1,4 +1,4 @@
-"""bombs.py - letters that are made to hurt who parses them.
+"""mime_bombs.py - messages designed to crash or stall a parser.
 
 BOMBS: name, how to make it, the words of the refusal, or None where it has to be read.
 CONTROLS: what ends a parser that does not look before.
@@ -46,7 +46,7 @@ def zip_of_bombs():
     )
 
 
-# name, message, the words of the refusal; or None where it has to be read
+# name, message, pattern of the error; None if it must be parsed
 BOMBS = [
     ("32,000 messages within messages", lambda: nested_messages(32000)[:1048576],
      "content types|levels of nested parts"),
@@ -107,7 +107,7 @@ BOMBS = [
     ("nothing but a header", lambda: b"Subject: x", None),
 ]
 
-# Without the look before parsing these end the process.
+# These crash the process without prescan.
 CONTROLS = [
     ("32,000 messages within messages", lambda: nested_messages(32000)),
     ("50,000 multiparts within multiparts", lambda: nested_multiparts(50000)),

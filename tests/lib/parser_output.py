@@ -1,4 +1,4 @@
-"""letterwire.py - what paperboy-parser says, read by somebody else.
+"""parser_output.py - a second implementation of the output format of paperboy-parser.
 
 read(output) gives a list of (tag, text).  It is strict in its own way and knows the
 form from src/message/parser_proto.h alone.
@@ -43,7 +43,7 @@ def read(output):
 
 
 class Result:
-    """How the process ended, and what it said."""
+    """Exit status and records of the process."""
 
     def __init__(self, status, usage, output):
         self.code = os.waitstatus_to_exitcode(status)  # negative: a signal
@@ -86,13 +86,13 @@ def run(raw, name="paperboy-parser", wrap=()):
                 for piece in pieces:
                     child.stdin.write(piece)
         except BrokenPipeError:
-            pass  # it need not read all
+            pass  # it may stop reading
 
     feeder = threading.Thread(target=feed)
     feeder.start()
     output = child.stdout.read()
     feeder.join()
     _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = 0  # waited for; nobody shall again
+    child.returncode = 0  # already waited for
     child.stdout.close()
     return Result(status, usage, output)

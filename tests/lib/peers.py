@@ -47,7 +47,7 @@ def write(path, text, mode=0o644):
 
 
 def socket_path(path):
-    """A path short enough for a Unix socket; Skip when it is not."""
+    """A path short enough for a Unix socket, or Skip."""
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
         raise Skip(f"path too long for a socket: {path}")
     return path
@@ -60,7 +60,7 @@ Cert = collections.namedtuple("Cert", "cert key")
 
 
 class Ca:
-    """A test authority made on the spot, good for two days."""
+    """A temporary test CA, valid for two days."""
 
     def __init__(self, directory):
         (self.openssl,) = need_programs("openssl")
@@ -109,7 +109,7 @@ class Ca:
         return path
 
     def client_context(self):
-        """For smtplib and imaplib: trust this authority alone."""
+        """For smtplib and imaplib: trust this CA only."""
         return ssl.create_default_context(cafile=self.cert)
 
 
@@ -132,7 +132,7 @@ SunkMessage = collections.namedtuple(
 
 
 class SmtpSink:
-    """Postfix's smtp-sink: accepts and keeps, or fails as its options say.
+    """Postfix's smtp-sink: accepts and stores, or fails according to its options.
 
     options: as smtp-sink takes them, e.g. ["-f", "RCPT"], ["-B", "550 5.7.1 no"].
     """
@@ -406,7 +406,7 @@ class Dovecot:
             imap.logout()
 
     def wait_mails(self, user, count, deadline_s=30):
-        """The mails of a user once there are as many as that."""
+        """The mails of a user once there are this many."""
 
         def enough():
             found = self.mails(user)
@@ -415,7 +415,7 @@ class Dovecot:
         return self.child.wait_fact(enough, f"{count} mails for {user}", deadline_s)
 
     def put(self, user, raw, folder="INBOX"):
-        """A mail straight into a mailbox, as if it had come."""
+        """Store a mail in a mailbox as if it had been received."""
         imap = self.login(user)
         try:
             kind, answer = imap.append(folder, None, None, raw)
@@ -424,7 +424,7 @@ class Dovecot:
             imap.logout()
 
     def put_plainly(self, user, raw, folder="INBOX"):
-        """The same without TLS, for a certificate that nobody should trust."""
+        """The same without TLS, for an untrusted certificate."""
         with imaplib.IMAP4(HOST, self.imap_port, timeout=30) as imap:
             imap.login(user, PASSWORD)
             kind, answer = imap.append(folder, None, None, raw)
@@ -460,7 +460,7 @@ POSTFIX_MAIN = {
     "notify_classes": "",
     "biff": "no",
     "smtpd_client_connection_count_limit": "0",
-    # never onto the real network: what is not for us has nowhere to go
+    # never onto the real network: other mail is undeliverable
     "default_transport": "error:5.7.1 not from a test",
     "relay_transport": "error:5.7.1 not from a test",
     "smtp_dns_support_level": "disabled",
@@ -568,7 +568,7 @@ class Postfix:
         return self
 
     def stop(self):
-        """Its own stop command first: master has left the child's group."""
+        """Its own stop command first: master is in another process group."""
         if self.child is None:
             return
         if self.child.is_running:
@@ -580,7 +580,7 @@ class Postfix:
         self.child.stop()
 
     def queued(self):
-        """What `postqueue -j` lists: one dict a message."""
+        """Output of `postqueue -j`: one dict per message."""
         text = run([self.postqueue, "-c", self.config, "-j"])
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
@@ -594,7 +594,7 @@ class Postfix:
         self.child.wait_fact(lambda: not self.queued(), "an empty queue", deadline_s)
 
     def wait_sent(self, count, deadline_s=60):
-        """Until its log tells of so many deliveries and the queue is empty."""
+        """Wait for this number of deliveries in the log and an empty queue."""
 
         def enough():
             return sum(" status=sent " in line for line in self.log) >= count

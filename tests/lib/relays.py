@@ -14,12 +14,12 @@ import stat
 from tap import Child, Skip, free_port, need_programs, run, top_builddir
 
 HOST = "127.0.0.1"
-# smtpd has its own, and Exim what it is set to: refused while others are taken.
+# Recipient rejected by smtpd itself or by Exim's configuration.
 REFUSED = "nobody-here@refused.example"
 
 
 def unpack(*packages):
-    """The folder with the files of these packages; Skip with the reason."""
+    """The directory with the files of these packages, or Skip with the reason."""
     if os.geteuid() != 0:
         raise Skip("a root of its own needs root")
     apt, dpkg = need_programs("apt-get", "dpkg")
@@ -44,7 +44,7 @@ def unpack(*packages):
 
 
 class Root:
-    """A folder that a program takes for all there is."""
+    """Root directory of a program."""
 
     def __init__(self, directory, unpacked, program, users):
         self.path = directory
@@ -97,10 +97,10 @@ class Root:
 
 
 class Relay:
-    """A server in a root of its own."""
+    """A server with its own root directory."""
 
     def __enter__(self):
-        # Neither a library to preload nor a time zone is in that root.
+        # The root has no preloaded library and no time zone.
         self.child = Child(["env", "-u", "LD_PRELOAD", "-u", "TZ", "chroot",
                             self.root.path, *self.command], cwd="/")
         self.child.wait_port(self.port)

@@ -1,4 +1,4 @@
-"""letters.py - letters of all kinds that people and programs send, made up.
+"""sample_mail.py - made-up messages of all kinds, by people and programs.
 
     for number, raw in enumerate(letters(200)):
         ...
@@ -74,7 +74,7 @@ MADE_UP = [
 
 
 def samples():
-    """The replies that are kept as files."""
+    """The replies in tests/messages."""
     for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages", "*.eml"))):
         with open(path, "rb") as file:
             raw = file.read().replace(b"\r\n", b"\n")
@@ -83,7 +83,7 @@ def samples():
 
 
 def with_id(raw, number):
-    """The same with another Message-ID, and without what mail servers add."""
+    """The message with another Message-ID and without trace fields."""
     head, _, body = raw.partition(b"\n\n")
     head = re.sub(rb"(?mi)^(message-id|received|return-path|delivered-to|x-original-to)"
                   rb":.*(\n[ \t].*)*\n?", b"", head + b"\n")
@@ -92,7 +92,7 @@ def with_id(raw, number):
 
 
 def sample_mails(count):
-    """So many, of all kinds in turn."""
+    """Messages of all kinds in turn."""
     heads = [b"From: Eva Example <eva@people.example>\nTo: paperboy@papers.example\n"
              b"Subject: number %d\nDate: Fri, 20 Nov 2026 10:56:00 +0000\n"
              b"MIME-Version: 1.0\n"]

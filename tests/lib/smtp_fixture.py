@@ -1,4 +1,4 @@
-# smtplab.py - what the SMTP test scripts share: TAP, certificates, a small TLS server.
+# smtp_fixture.py - common parts of the SMTP tests: TAP, certificates, a small TLS server.
 import base64
 import os
 import shutil
@@ -26,7 +26,7 @@ class Tap:
         try:
             function(*arguments)
             print(f"ok {self.count} - {name}", flush=True)
-        except Exception as error:  # every failure is told, the others still run
+        except Exception as error:  # every failure is reported, the others still run
             self.failed += 1
             print(f"not ok {self.count} - {name}")
             for line in f"{type(error).__name__}: {error}".split("\n"):
@@ -53,7 +53,7 @@ def contains(text, part):
 
 
 class Directory:
-    """A folder for the time of a test."""
+    """A temporary directory."""
 
     def __init__(self):
         self.path = tempfile.mkdtemp(prefix="paperboy-test-")
@@ -123,7 +123,7 @@ def make_certificate(directory, ca, name, host):
         return directory.file(f"{name}.pem", first.read() + second.read())
 
 
-DROP = b""  # what act() gives for hanging up without a word
+DROP = b""  # result of act(): disconnect
 
 
 class Server:
@@ -142,12 +142,12 @@ class Server:
         self.implicit = implicit
         self.starttls = bool(certificate) and not implicit
         self.act = lambda verb, text: None
-        self.arrived = []  # (recipient, message, the reply), DROP for none
+        self.arrived = []  # (recipient, message, reply), DROP for none
         self.starttls_reply = b"220 2.0.0 go on\r\n"
         self.clear_lines = []  # extensions offered before TLS
         self.secure_lines = ["SIZE 50000000", "AUTH PLAIN LOGIN"]
         self.users = {"ann": "secret"}
-        self.auth_reply = None  # instead of looking at the users
+        self.auth_reply = None  # instead of checking the users
         self.commands = []  # (inside TLS, line)
         self.messages = []
         self.connections = 0
@@ -175,10 +175,10 @@ class Server:
             with client:
                 self.serve_client(client)
         except OSError:
-            pass  # the client has gone, or refused our certificate
+            pass  # the client has disconnected, or rejected our certificate
 
     def take_message(self, client, stream, recipient):
-        """Behind DATA.  @return whether to go on"""
+        """Handle DATA.  @return whether to continue"""
         client.sendall(b"354 go on\r\n")
         message = []
         while (line := stream.readline()) not in (b".\r\n", b""):
@@ -265,7 +265,7 @@ class Server:
 
 
 class Relay(Server):
-    """A scripted relay, for the time of a test."""
+    """A scripted relay for one test."""
 
     def __enter__(self):
         return self
@@ -274,7 +274,7 @@ class Relay(Server):
         self.close()
 
     def accepted(self):
-        """[(recipient, message)] of those with a good answer."""
+        """[(recipient, message)] of accepted messages."""
         return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
 
     def recipients(self):
