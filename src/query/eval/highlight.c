@@ -162,7 +162,7 @@ add_near(
 
 /* Add hits in a list of values; the item is the index of the value. */
 static void
-add_fact_words(
+add_value_words(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
 	const GArray *text_fields =
@@ -281,7 +281,7 @@ highlight_add_clause(
 		add_near(hits, clause, document);
 		break;
 	case NODE_VALUE_WORDS:
-		add_fact_words(hits, clause, document);
+		add_value_words(hits, clause, document);
 		break;
 	case NODE_NAME:
 		add_authors(hits, clause, document);

@@ -184,7 +184,7 @@ query_document_new(const struct paper *paper, const char *first_day,
 	document->doc_values = doc_values_new(paper, first_day, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot cut paper %s into words", paper->id);
+		    "cannot tokenize paper %s", paper->id);
 		return NULL;
 	}
 	return g_steal_pointer(&document);

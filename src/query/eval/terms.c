@@ -54,7 +54,7 @@ add_term(GPtrArray *terms, enum term_kind kind, char *text)
 
 /* Replace the choice by a rarer term. @param text taken */
 static void
-offer(struct choice *choice, enum term_kind kind, char *text, int64_t papers)
+keep_rarer(struct choice *choice, enum term_kind kind, char *text, int64_t papers)
 {
 	if (choice->terms && choice->papers <= papers) {
 		g_free(text);
@@ -107,11 +107,11 @@ choose_phrase(const struct phrase *phrase, const struct document_frequency *freq
 			return false;
 		}
 		if (i > 0 && term.kind == TERM_WORD)
-			offer(choice, TERM_PAIR,
+			keep_rarer(choice, TERM_PAIR,
 			    g_strconcat(phrase_get_word(phrase, i - 1)->key.text, " ",
 			        text, NULL),
 			    MIN(before, papers) / PAIR_SHARE);
-		offer(choice, term.kind, term.text, papers);
+		keep_rarer(choice, term.kind, term.text, papers);
 		before = papers;
 	}
 	return true;
@@ -138,7 +138,7 @@ choose_name(const struct name *name, struct choice *choice)
 	for (unsigned i = first + 1; i < name->parts->len; i++)
 		if (strlen(name_get_part(name, i)) > strlen(longest))
 			longest = name_get_part(name, i);
-	offer(choice, TERM_NAME, g_strdup(longest), NAME_PAPERS);
+	keep_rarer(choice, TERM_NAME, g_strdup(longest), NAME_PAPERS);
 }
 
 static bool choose_node(const struct node *node,
@@ -244,7 +244,7 @@ terms_select_required(const struct query *query,
 	if (!choose_node(query->root, frequency, &choice, error))
 		return NULL;
 	if (!choice.terms)
-		offer(&choice, TERM_ALWAYS, g_strdup(""), 0);
+		keep_rarer(&choice, TERM_ALWAYS, g_strdup(""), 0);
 	make_distinct(choice.terms);
 	return g_steal_pointer(&choice.terms);
 }

@@ -209,7 +209,7 @@ find_text_end(const char *text, const char *end)
 }
 
 static void
-refuse_quote(const struct lexer *lexer, struct query_error *problem, enum msg_id id)
+error_quote(const struct lexer *lexer, struct query_error *problem, enum msg_id id)
 {
 	g_autofree char *mark =
 	    g_strndup(lexer->at, (gsize)(g_utf8_next_char(lexer->at) - lexer->at));
@@ -227,7 +227,7 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_error *probl
 
 	if (!is_opening(double_quotes, open) ||
 	    (open != '"' && follows_word(lexer) && is_at_end(lexer, lexer->at))) {
-		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_FIRST);
+		error_quote(lexer, problem, MSG_QUERY_QUOTE_FIRST);
 		return false;
 	}
 	skip_character(lexer);
@@ -235,11 +235,11 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_error *probl
 	while (*lexer->at && !lex_is_quote(g_utf8_get_char(lexer->at)))
 		skip_character(lexer);
 	if (!*lexer->at) {
-		refuse_quote(&start, problem, MSG_QUERY_QUOTE_SECOND);
+		error_quote(&start, problem, MSG_QUERY_QUOTE_SECOND);
 		return false;
 	}
 	if (!is_closing(lexer, open, lexer->at)) {
-		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_OTHER);
+		error_quote(lexer, problem, MSG_QUERY_QUOTE_OTHER);
 		return false;
 	}
 	text_end = find_text_end(lexeme->text, lexer->at);
@@ -290,7 +290,7 @@ lex_single_phrase(struct lexer *lexer, struct lexeme *lexeme, bool *is_phrase,
 	if (!end)
 		return true;
 	if (!is_sure) {
-		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_APOSTROPHE);
+		error_quote(lexer, problem, MSG_QUERY_QUOTE_APOSTROPHE);
 		return false;
 	}
 	skip_character(lexer);

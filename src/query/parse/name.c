@@ -200,17 +200,16 @@ is_word_end(const struct name *name, unsigned next)
 
 /* Given names match by part (song in Gui-Song), last names only whole. */
 static bool
-has_word(const struct name *printed, const struct name *word)
+has_word(const struct name *author, const struct name *word)
 {
 	unsigned n = word->parts->len;
-	unsigned given = printed->parts->len - printed->last;
+	unsigned given = author->parts->len - author->last;
 
-	for (unsigned i = 0; i + n <= printed->parts->len; i++) {
+	for (unsigned i = 0; i + n <= author->parts->len; i++) {
 		bool is_whole =
-		    get_part(printed, i)->begins_word && is_word_end(printed, i + n);
+		    get_part(author, i)->begins_word && is_word_end(author, i + n);
 
-		if ((is_whole || i + n <= given) &&
-		    is_run_equal(word, 0, printed, i, n))
+		if ((is_whole || i + n <= given) && is_run_equal(word, 0, author, i, n))
 			return true;
 	}
 	return false;
@@ -223,47 +222,47 @@ has_word(const struct name *printed, const struct name *word)
  * @return its index, or the number of given names
  */
 static unsigned
-find_first(const char *text, const struct name *printed, unsigned given)
+find_first(const char *text, const struct name *author, unsigned given)
 {
 	bool is_particle = is_among(text, particles, G_N_ELEMENTS(particles));
 
 	for (unsigned i = 0; i < given; i++) {
-		const char *part = get_part(printed, i)->text;
+		const char *part = get_part(author, i)->text;
 
 		if (i == 0 || is_particle ? is_equal_or_initial(text, part)
 		                          : strcmp(text, part) == 0)
 			return i;
-		if (!is_particle && is_word_end(printed, i + 1))
+		if (!is_particle && is_word_end(author, i + 1))
 			break;
 	}
 	return given;
 }
 
 bool
-name_is_match(const struct name *asked, const struct name *printed)
+name_is_match(const struct name *pattern, const struct name *author)
 {
-	unsigned asked_given = asked->parts->len - asked->last;
-	unsigned printed_given;
+	unsigned pattern_given = pattern->parts->len - pattern->last;
+	unsigned author_given;
 	unsigned at = 0;
 
-	if (asked->is_any_word)
-		return has_word(printed, asked);
-	if (asked->last > printed->parts->len)
+	if (pattern->is_any_word)
+		return has_word(author, pattern);
+	if (pattern->last > author->parts->len)
 		return false;
-	printed_given = printed->parts->len - asked->last;
-	if (!get_part(printed, printed_given)->begins_word ||
-	    !is_run_equal(asked, asked_given, printed, printed_given, asked->last))
+	author_given = author->parts->len - pattern->last;
+	if (!get_part(author, author_given)->begins_word ||
+	    !is_run_equal(pattern, pattern_given, author, author_given, pattern->last))
 		return false;
 	/* Given names match in order; all but the first may be missing. */
-	for (unsigned i = 0; i < asked_given; i++) {
-		const char *text = get_part(asked, i)->text;
+	for (unsigned i = 0; i < pattern_given; i++) {
+		const char *text = get_part(pattern, i)->text;
 
 		if (i == 0)
-			at = find_first(text, printed, printed_given);
-		while (at < printed_given &&
-		       !is_equal_or_initial(text, get_part(printed, at)->text))
+			at = find_first(text, author, author_given);
+		while (at < author_given &&
+		       !is_equal_or_initial(text, get_part(author, at)->text))
 			at++;
-		if (at == printed_given)
+		if (at == author_given)
 			return false;
 		at++;
 	}

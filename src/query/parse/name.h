@@ -29,7 +29,7 @@ bool name_parse(const char *text, size_t len, const struct tokenizer *tokenizer,
 void name_free(struct name *name);
 
 /** Whether the name of a filter matches that of a paper. */
-bool name_is_match(const struct name *asked, const struct name *printed);
+bool name_is_match(const struct name *pattern, const struct name *author);
 
 /** Get a folded word; the last `last` ones are the last name. */
 const char *name_get_part(const struct name *name, unsigned i);

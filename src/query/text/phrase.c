@@ -101,7 +101,7 @@ check_star(const struct phrase_source *source, size_t *len, struct query_error *
 }
 
 static void
-refuse_empty(const struct phrase_source *source, struct query_error *problem)
+error_empty(const struct phrase_source *source, struct query_error *problem)
 {
 	g_autofree char *text = g_strndup(source->text, source->len);
 
@@ -140,7 +140,7 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	const struct token *last;
 
 	if (tokens->len == 0) {
-		refuse_empty(source, problem);
+		error_empty(source, problem);
 		return false;
 	}
 	if (!check_first_sign(source, source->text, tokens, problem))

@@ -263,7 +263,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 
 	if (request->days > BOUNDS_BACKTEST_DAYS) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "a test can look back 1 to %d days", BOUNDS_BACKTEST_DAYS);
+		    "a test covers 1 to %d days", BOUNDS_BACKTEST_DAYS);
 		return NULL;
 	}
 	query = query_parse(
@@ -286,7 +286,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 }
 
 static bool
-note_paper(void *data, const struct stored_paper *stored,
+add_paper(void *data, const struct stored_paper *stored,
     const struct query_document *document, GError **error)
 {
 	(void)document;
@@ -309,7 +309,7 @@ collect(struct store *store, const char *canonical, unsigned days, int64_t now,
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
 	if (!query ||
-	    !search_foreach(store, query, &scope, note_paper, ids, NULL, error))
+	    !search_foreach(store, query, &scope, add_paper, ids, NULL, error))
 		return NULL;
 	return g_steal_pointer(&ids);
 }

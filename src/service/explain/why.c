@@ -188,7 +188,7 @@ make_candidate(
 
 /* Explain one filter of the subscriber, with the result of matching. */
 static bool
-ask_filter(struct why_context *context, const struct subscription *subscription,
+explain_filter(struct why_context *context, const struct subscription *subscription,
     GError **error)
 {
 	struct why *why = context->why;
@@ -227,7 +227,7 @@ ask_filter(struct why_context *context, const struct subscription *subscription,
 }
 
 static bool
-ask_filters(struct why_context *context, GError **error)
+explain_filters(struct why_context *context, GError **error)
 {
 	g_autoptr(GPtrArray) own = subscribers_load_subscriptions(
 	    context->store, context->subscriber->id, error);
@@ -237,7 +237,7 @@ ask_filters(struct why_context *context, GError **error)
 	context->why->filters =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)why_filter_free);
 	for (unsigned i = 0; i < own->len; i++)
-		if (!ask_filter(context, own->pdata[i], error))
+		if (!explain_filter(context, own->pdata[i], error))
 			return false;
 	return true;
 }
@@ -656,8 +656,8 @@ why_ask(struct store *store, const char *address, const char *paper_id, int64_t 
 	digest_cache_init(&cache, store, now);
 	paper = digest_cache_get_paper(&cache, why->stored->seq, error);
 	context.document = paper ? paper->document : NULL;
-	is_ok =
-	    paper && ask_filters(&context, error) && decide(&context, &cache, error);
+	is_ok = paper && explain_filters(&context, error) &&
+	        decide(&context, &cache, error);
 	digest_cache_clear(&cache);
 	return is_ok ? g_steal_pointer(&why) : NULL;
 }

@@ -103,11 +103,11 @@ static void
 add_probe(void *data, enum term_kind kind, const char *text)
 {
 	struct percolator *percolator = data;
-	const struct probe wanted = make_probe(kind, text);
-	struct probe *probe = g_hash_table_lookup(percolator->seen, &wanted);
+	const struct probe key = make_probe(kind, text);
+	struct probe *probe = g_hash_table_lookup(percolator->seen, &key);
 
 	if (!probe) {
-		probe = g_memdup2(&wanted, sizeof(wanted));
+		probe = g_memdup2(&key, sizeof(key));
 		probe->term.text = g_strdup(text);
 		g_hash_table_add(percolator->seen, probe);
 		g_ptr_array_add(percolator->probes, probe);
@@ -188,7 +188,7 @@ add_candidate(
 }
 
 static void
-take_found(void *data, unsigned term, int64_t filter_id)
+add_found(void *data, unsigned term, int64_t filter_id)
 {
 	struct percolator *percolator = data;
 
@@ -197,7 +197,7 @@ take_found(void *data, unsigned term, int64_t filter_id)
 }
 
 static bool
-look_for_terms(struct percolator *percolator, struct store *store,
+find_terms(struct percolator *percolator, struct store *store,
     const struct filter_index_range *range, GError **error)
 {
 	if (!percolator->kinds)
@@ -209,7 +209,7 @@ look_for_terms(struct percolator *percolator, struct store *store,
 		terms.kind = percolator->kind->kind;
 		terms.texts = percolator->kind->texts->str;
 		if (!filter_index_find(
-		        store, &terms, range, take_found, percolator, error))
+		        store, &terms, range, add_found, percolator, error))
 			return false;
 	}
 	return true;
@@ -224,9 +224,9 @@ add_scanned(void *data, const struct term *term, int64_t filter_id)
 
 	if (term->kind != percolator->last_kind ||
 	    strcmp(term->text, last_text->str) != 0) {
-		const struct probe wanted = make_probe(term->kind, term->text);
+		const struct probe key = make_probe(term->kind, term->text);
 
-		percolator->last = g_hash_table_lookup(percolator->seen, &wanted);
+		percolator->last = g_hash_table_lookup(percolator->seen, &key);
 		percolator->last_kind = term->kind;
 		g_string_assign(last_text, term->text);
 	}
@@ -235,7 +235,7 @@ add_scanned(void *data, const struct term *term, int64_t filter_id)
 }
 
 static bool
-walk_terms(struct percolator *percolator, struct store *store,
+scan_terms(struct percolator *percolator, struct store *store,
     const struct filter_index_range *range, GError **error)
 {
 	const struct probe always = make_probe(TERM_ALWAYS, "");
@@ -267,8 +267,8 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	if (!store_begin_reading(store, &transaction, error))
 		return false;
 	return last <= (int64_t)percolator->probes->len * SCAN_MAX
-	           ? walk_terms(percolator, store, &range, error)
-	           : look_for_terms(percolator, store, &range, error);
+	           ? scan_terms(percolator, store, &range, error)
+	           : find_terms(percolator, store, &range, error);
 }
 
 bool
