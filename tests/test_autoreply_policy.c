@@ -1,5 +1,6 @@
 /*
- * test_autoreply_policy.c - who is answered at all, where letters go, and who vouches.
+ * test_autoreply_policy.c - reasons not to reply, recipients, and authentication
+ * results.
  */
 #include "service/inbound/autoreply_policy.h"
 
@@ -30,37 +31,36 @@ new_mail(void)
 }
 
 static const char *
-judge(const struct inmail *mail, const char *sender, const char *recipient,
-    struct autoreply_verdict *judgement)
+check(const struct inmail *mail, const char *sender, const char *recipient,
+    struct autoreply_verdict *verdict)
 {
 	const struct receive_mail envelope = {.sender = sender, .recipient = recipient};
 
-	autoreply_clear(judgement);
-	autoreply_check(&settings, mail, &envelope, judgement);
-	return judgement->reason;
+	autoreply_clear(verdict);
+	autoreply_check(&settings, mail, &envelope, verdict);
+	return verdict->reason;
 }
 
 static void
-row_4_9_a_person_is_answered(void)
+personal_mail_gets_a_reply(void)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	inbox_mark(mail, "Auto-Submitted", "no");
 	inbox_mark(mail, "Precedence", "first-class");
 	inbox_mark(mail, "X-Auto-Response-Suppress", "None");
 	inbox_mark(mail, "X-Loop", "somebody-else@example.net");
 	mail->received = BOUNDS_MAIL_HOPS;
-	g_assert_null(
-	    judge(mail, "eva@example.com", "paperboy@example.org", &judgement));
-	g_assert_cmpint(judgement.kind, ==, SUBADDRESS_COMMANDS);
-	g_assert_cmpstr(judgement.address, ==, "Eva@example.com");
-	g_assert_cmpstr(judgement.key, ==, "eva@example.com");
-	autoreply_clear(&judgement);
+	g_assert_null(check(mail, "eva@example.com", "paperboy@example.org", &verdict));
+	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
+	g_assert_cmpstr(verdict.address, ==, "Eva@example.com");
+	g_assert_cmpstr(verdict.key, ==, "eva@example.com");
+	autoreply_clear(&verdict);
 }
 
 static void
-row_4_9_marks_of_machines_are_never_answered(void)
+automatic_mail_gets_no_reply(void)
 {
 	static const struct {
 		const char *name, *value, *why;
@@ -93,17 +93,17 @@ row_4_9_marks_of_machines_are_never_answered(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 
 		inbox_mark(mail, rows[i].name, rows[i].value);
-		g_assert_cmpstr(judge(mail, NULL, "paperboy@example.org", &judgement),
-		    ==, rows[i].why);
-		autoreply_clear(&judgement);
+		g_assert_cmpstr(check(mail, NULL, "paperboy@example.org", &verdict), ==,
+		    rows[i].why);
+		autoreply_clear(&verdict);
 	}
 }
 
 static void
-row_4_9_robots_and_ourselves_are_never_answered(void)
+robots_and_our_own_addresses_get_no_reply(void)
 {
 	static const struct {
 		const char *from, *why;
@@ -132,88 +132,88 @@ row_4_9_robots_and_ourselves_are_never_answered(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = inbox_new(rows[i].from, "help", "");
 		pb_auto(inmail) other = new_mail();
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 
-		g_assert_cmpstr(judge(mail, NULL, "paperboy@example.org", &judgement),
-		    ==, rows[i].why);
-		/* The same as the envelope sender of anybody's letter. */
-		g_assert_cmpstr(
-		    judge(other, rows[i].from, "paperboy@example.org", &judgement), ==,
+		g_assert_cmpstr(check(mail, NULL, "paperboy@example.org", &verdict), ==,
 		    rows[i].why);
-		autoreply_clear(&judgement);
+		/* The same as envelope sender. */
+		g_assert_cmpstr(
+		    check(other, rows[i].from, "paperboy@example.org", &verdict), ==,
+		    rows[i].why);
+		autoreply_clear(&verdict);
 	}
 }
 
 static void
-row_4_9_null_senders_reports_and_long_ways_are_never_answered(void)
+null_senders_reports_and_loops_get_no_reply(void)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	g_assert_cmpstr(
-	    judge(mail, "", "paperboy@example.org", &judgement), ==, "null-sender");
+	    check(mail, "", "paperboy@example.org", &verdict), ==, "null-sender");
 	mail->return_path = g_strdup("");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "null-sender");
-	/* The envelope knows better. */
-	g_assert_null(judge(mail, "eva@example.com", NULL, &judgement));
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "null-sender");
+	/* The envelope takes precedence. */
+	g_assert_null(check(mail, "eva@example.com", NULL, &verdict));
 	mail->received = BOUNDS_MAIL_HOPS + 1;
-	g_assert_cmpstr(judge(mail, "eva@example.com", NULL, &judgement), ==, "loop");
+	g_assert_cmpstr(check(mail, "eva@example.com", NULL, &verdict), ==, "loop");
 	for (int kind = INMAIL_REPORT_DELIVERY; kind <= INMAIL_REPORT_OTHER; kind++) {
 		mail->report = (enum inmail_report)kind;
 		g_assert_cmpstr(
-		    judge(mail, "eva@example.com", NULL, &judgement), ==, "report");
+		    check(mail, "eva@example.com", NULL, &verdict), ==, "report");
 	}
-	autoreply_clear(&judgement);
+	autoreply_clear(&verdict);
 }
 
 static void
-row_4_9_what_we_sent_ourselves_is_known_by_its_id(void)
+our_own_mail_is_recognised_by_its_message_id(void)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("letter.abc@example.org");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "own-mail");
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "own-mail");
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("digest.4.abc@EXAMPLE.org");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "own-mail");
-	/* People may live in the same domain. */
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "own-mail");
+	/* Users may have addresses in our domain. */
 	g_free(mail->message_id);
 	mail->message_id = g_strdup("4711@example.org");
-	g_assert_null(judge(mail, NULL, NULL, &judgement));
-	autoreply_clear(&judgement);
+	g_assert_null(check(mail, NULL, NULL, &verdict));
+	autoreply_clear(&verdict);
 }
 
 static void
-row_4_3_one_from_says_who_asks_and_nothing_else_does(void)
+the_only_from_names_the_requester(void)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	inbox_add(mail->reply_to, "victim@example.net");
 	inbox_add(mail->sender, "victim@example.net");
 	inbox_add(mail->cc, "victim@example.net");
 	g_assert_null(
-	    judge(mail, "victim@example.net", "paperboy@example.org", &judgement));
-	g_assert_cmpstr(judgement.address, ==, "Eva@example.com");
+	    check(mail, "victim@example.net", "paperboy@example.org", &verdict));
+	g_assert_cmpstr(verdict.address, ==, "Eva@example.com");
 
 	mail->from_fields = 2;
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "multiple-from");
-	g_assert_null(judgement.address);
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "multiple-from");
+	g_assert_null(verdict.address);
 	mail->from_fields = 1;
 	inbox_add(mail->from, "adam@example.com");
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "multiple-from");
-	g_assert_null(judgement.address);
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "multiple-from");
+	g_assert_null(verdict.address);
 	g_ptr_array_set_size(mail->from, 0);
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "no-from");
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
 	mail->from_fields = 0;
-	g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "no-from");
-	autoreply_clear(&judgement);
+	g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
+	autoreply_clear(&verdict);
 }
 
 static void
-row_4_20_addresses_that_nobody_can_be_answered_at(void)
+invalid_from_addresses_get_no_reply(void)
 {
 	static const char *const addresses[] = {"\"\"@example.com",
 	    "\"a b\"@example.com", "eva@[127.0.0.1]", "eva@localhost",
@@ -223,16 +223,16 @@ row_4_20_addresses_that_nobody_can_be_answered_at(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
 		pb_auto(inmail) mail = inbox_new(addresses[i], "subscribe", "");
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 
-		g_assert_cmpstr(judge(mail, NULL, NULL, &judgement), ==, "no-from");
-		g_assert_null(judgement.address);
-		autoreply_clear(&judgement);
+		g_assert_cmpstr(check(mail, NULL, NULL, &verdict), ==, "no-from");
+		g_assert_null(verdict.address);
+		autoreply_clear(&verdict);
 	}
 }
 
 static void
-row_4_15_the_address_says_what_a_letter_is_for(void)
+recipient_address_selects_the_purpose(void)
 {
 	static const struct {
 		const char *recipient;
@@ -260,17 +260,17 @@ row_4_15_the_address_says_what_a_letter_is_for(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 
-		judge(mail, NULL, rows[i].recipient, &judgement);
-		g_assert_cmpint(judgement.kind, ==, rows[i].kind);
-		g_assert_cmpstr(judgement.token, ==, rows[i].token);
-		autoreply_clear(&judgement);
+		check(mail, NULL, rows[i].recipient, &verdict);
+		g_assert_cmpint(verdict.kind, ==, rows[i].kind);
+		g_assert_cmpstr(verdict.token, ==, rows[i].token);
+		autoreply_clear(&verdict);
 	}
 }
 
 static void
-every_recipient_of_the_envelope_counts(void)
+every_envelope_recipient_is_a_target(void)
 {
 	static const struct {
 		const char *recipients;
@@ -294,40 +294,40 @@ every_recipient_of_the_envelope_counts(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = new_mail();
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 		g_autoptr(GString) found = g_string_new(NULL);
 
-		judge(mail, NULL, rows[i].recipients, &judgement);
-		for (unsigned k = 0; k < judgement.targets->len; k++) {
-			autoreply_select(&judgement, k);
-			g_string_append_printf(found, "%s%d%s", k ? " " : "",
-			    judgement.kind, judgement.token);
+		check(mail, NULL, rows[i].recipients, &verdict);
+		for (unsigned k = 0; k < verdict.targets->len; k++) {
+			autoreply_select(&verdict, k);
+			g_string_append_printf(
+			    found, "%s%d%s", k ? " " : "", verdict.kind, verdict.token);
 		}
 		g_assert_cmpstr(found->str, ==, rows[i].targets);
-		autoreply_clear(&judgement);
+		autoreply_clear(&verdict);
 	}
 }
 
 static void
-row_4_15_a_rewritten_envelope_leaves_the_notes_and_the_letter(void)
+header_is_used_if_the_envelope_was_rewritten(void)
 {
 	pb_auto(inmail) mail = new_mail();
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	inbox_add(mail->to, "eva@example.net");
 	inbox_add(mail->to, "paperboy+u-abc@example.org");
-	judge(mail, NULL, "robot@mail.example.org", &judgement);
-	g_assert_cmpint(judgement.kind, ==, SUBADDRESS_LEAVE);
+	check(mail, NULL, "robot@mail.example.org", &verdict);
+	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_LEAVE);
 	mail->delivered_to = g_strdup("paperboy+help@example.org");
-	judge(mail, NULL, "robot@mail.example.org", &judgement);
-	g_assert_cmpint(judgement.kind, ==, SUBADDRESS_HELP);
+	check(mail, NULL, "robot@mail.example.org", &verdict);
+	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_HELP);
 	mail->original_to = g_strdup("paperboy+c-xyz@example.org");
-	judge(mail, NULL, NULL, &judgement);
-	g_assert_cmpint(judgement.kind, ==, SUBADDRESS_CONFIRM);
-	/* What the envelope says of us it says. */
-	judge(mail, NULL, "paperboy@example.org", &judgement);
-	g_assert_cmpint(judgement.kind, ==, SUBADDRESS_COMMANDS);
-	autoreply_clear(&judgement);
+	check(mail, NULL, NULL, &verdict);
+	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_CONFIRM);
+	/* The envelope has one of our addresses. */
+	check(mail, NULL, "paperboy@example.org", &verdict);
+	g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
+	autoreply_clear(&verdict);
 }
 
 static struct inmail *
@@ -341,7 +341,7 @@ vouched(
 }
 
 static void
-row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
+only_the_topmost_result_of_our_own_server_is_trusted(void)
 {
 	static const struct {
 		const char *server, *method, *result, *properties;
@@ -363,17 +363,17 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 	    {"mx.example.org", "spf", "pass", "header.from=example.com", false},
 	};
 	struct autoreply_settings off = settings;
-	struct autoreply_verdict judgement = {0};
+	struct autoreply_verdict verdict = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(inmail) mail = vouched(
 		    rows[i].server, rows[i].method, rows[i].result, rows[i].properties);
 
-		judge(mail, NULL, NULL, &judgement);
-		g_assert_cmpint(judgement.is_verified, ==, rows[i].is_verified);
+		check(mail, NULL, NULL, &verdict);
+		g_assert_cmpint(verdict.is_verified, ==, rows[i].is_verified);
 	}
 	{
-		/* A good one below another's, and one that contradicts itself. */
+		/* One below that of another server, and a contradictory one. */
 		pb_auto(inmail) below = vouched(
 		    "mx.evil.example", "dmarc", "pass", "header.from=x.example");
 		pb_auto(inmail) both = vouched(
@@ -383,22 +383,22 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 
 		inbox_vouch(below, "mx.example.org", "dmarc", "pass",
 		    "header.from=example.com");
-		judge(below, NULL, NULL, &judgement);
-		g_assert_false(judgement.is_verified);
-		/* Off unless it is configured. */
+		check(below, NULL, NULL, &verdict);
+		g_assert_false(verdict.is_verified);
+		/* Off unless configured. */
 		off.authserv_id = "";
-		autoreply_clear(&judgement);
-		autoreply_check(&off, both, &none, &judgement);
-		g_assert_false(judgement.is_verified);
+		autoreply_clear(&verdict);
+		autoreply_check(&off, both, &none, &verdict);
+		g_assert_false(verdict.is_verified);
 		g_ptr_array_add(top->results, auth_result_new("dmarc", "fail", ""));
-		judge(both, NULL, NULL, &judgement);
-		g_assert_false(judgement.is_verified);
+		check(both, NULL, NULL, &verdict);
+		g_assert_false(verdict.is_verified);
 	}
-	autoreply_clear(&judgement);
+	autoreply_clear(&verdict);
 }
 
 static void
-row_4_19_limits_fold_tags_and_dots_and_people_do_not(void)
+rate_key_ignores_subaddress_and_dots(void)
 {
 	static const struct {
 		const char *address, *limit_key;
@@ -420,11 +420,11 @@ row_4_19_limits_fold_tags_and_dots_and_people_do_not(void)
 		static const char *const addresses[] = {
 		    "a+1@example.com", "a.b@example.com"};
 		pb_auto(inmail) mail = inbox_new(addresses[i], "help", "");
-		struct autoreply_verdict judgement = {0};
+		struct autoreply_verdict verdict = {0};
 
-		judge(mail, NULL, NULL, &judgement);
-		g_assert_cmpstr(judgement.key, ==, addresses[i]);
-		autoreply_clear(&judgement);
+		check(mail, NULL, NULL, &verdict);
+		g_assert_cmpstr(verdict.key, ==, addresses[i]);
+		autoreply_clear(&verdict);
 	}
 }
 
@@ -435,29 +435,32 @@ main(int argc, char **argv)
 	g_assert_true(subaddress_base_parse("paperboy@example.org", "+", &base, NULL));
 	g_assert_true(
 	    subaddress_base_parse("bounces@back.example.org", "+", &bounces, NULL));
-	g_test_add_func("/door/4.9 a person is answered", row_4_9_a_person_is_answered);
-	g_test_add_func("/door/4.9 marks of machines are never answered",
-	    row_4_9_marks_of_machines_are_never_answered);
-	g_test_add_func("/door/4.9 robots and ourselves are never answered",
-	    row_4_9_robots_and_ourselves_are_never_answered);
-	g_test_add_func("/door/4.9 null senders, reports, long ways are never answered",
-	    row_4_9_null_senders_reports_and_long_ways_are_never_answered);
-	g_test_add_func("/door/4.9 what we sent ourselves is known by its id",
-	    row_4_9_what_we_sent_ourselves_is_known_by_its_id);
-	g_test_add_func("/door/4.3 one From says who asks, and nothing else does",
-	    row_4_3_one_from_says_who_asks_and_nothing_else_does);
-	g_test_add_func("/door/4.20 addresses that nobody can be answered at",
-	    row_4_20_addresses_that_nobody_can_be_answered_at);
-	g_test_add_func("/door/4.15 the address says what a letter is for",
-	    row_4_15_the_address_says_what_a_letter_is_for);
-	g_test_add_func("/door/every recipient of the envelope counts",
-	    every_recipient_of_the_envelope_counts);
 	g_test_add_func(
-	    "/door/4.15 a rewritten envelope leaves the notes and the letter",
-	    row_4_15_a_rewritten_envelope_leaves_the_notes_and_the_letter);
-	g_test_add_func("/door/4.21 only the topmost word of our own server counts",
-	    row_4_21_only_the_topmost_word_of_our_own_server_counts);
-	g_test_add_func("/door/4.19 limits fold tags and dots, and people do not",
-	    row_4_19_limits_fold_tags_and_dots_and_people_do_not);
+	    "/autoreply_policy/personal mail gets a reply", personal_mail_gets_a_reply);
+	g_test_add_func("/autoreply_policy/automatic mail gets no reply",
+	    automatic_mail_gets_no_reply);
+	g_test_add_func("/autoreply_policy/robots and our own addresses get no reply",
+	    robots_and_our_own_addresses_get_no_reply);
+	g_test_add_func("/autoreply_policy/null senders reports and loops get no reply",
+	    null_senders_reports_and_loops_get_no_reply);
+	g_test_add_func(
+	    "/autoreply_policy/our own mail is recognised by its message id",
+	    our_own_mail_is_recognised_by_its_message_id);
+	g_test_add_func("/autoreply_policy/the only from names the requester",
+	    the_only_from_names_the_requester);
+	g_test_add_func("/autoreply_policy/invalid from addresses get no reply",
+	    invalid_from_addresses_get_no_reply);
+	g_test_add_func("/autoreply_policy/recipient address selects the purpose",
+	    recipient_address_selects_the_purpose);
+	g_test_add_func("/autoreply_policy/every envelope recipient is a target",
+	    every_envelope_recipient_is_a_target);
+	g_test_add_func(
+	    "/autoreply_policy/header is used if the envelope was rewritten",
+	    header_is_used_if_the_envelope_was_rewritten);
+	g_test_add_func(
+	    "/autoreply_policy/only the topmost result of our own server is trusted",
+	    only_the_topmost_result_of_our_own_server_is_trusted);
+	g_test_add_func("/autoreply_policy/rate key ignores subaddress and dots",
+	    rate_key_ignores_subaddress_and_dots);
 	return g_test_run();
 }

@@ -1,8 +1,8 @@
 /*
- * test_command.c - letters with commands, and every answer as its reader gets it.
+ * test_command.c - messages with commands, and the replies to them.
  *
- * The answers are in tests/golden/answers.  GOLDEN_WRITE=1 in the environment writes
- * them anew, to be read before they are kept.
+ * The replies are in tests/golden/answers.  GOLDEN_WRITE=1 in the environment writes
+ * them; read the difference before you commit it.
  */
 #include "service/command/command.h"
 
@@ -121,7 +121,7 @@ command_test_free(struct command_test *test)
 }
 PB_DEFINE_AUTO(command_test, command_test_free);
 
-/* @param subject_and_text  the subject up to the first line's end */
+/* @param subject_and_text  subject, LF, text */
 static struct inmail *
 write_mail(const char *subject_and_text)
 {
@@ -203,14 +203,14 @@ run_pending(struct command_test *test, const struct requester *user,
 	end_request(&request, reply);
 }
 
-/* A word that fits on no line stays whole. */
+/* A word that is longer than a line is not broken. */
 static bool
 is_one_word(const char *line)
 {
 	return !strchr(line + strspn(line, "> "), ' ');
 }
 
-/* No line is wider than a mail's, none ends in a blank, nothing acts. */
+/* No line is too long or ends in a blank, and no placeholder is left. */
 static void
 check_text(const char *name, const char *text)
 {
@@ -247,13 +247,13 @@ compare_golden(const char *name, const char *text)
 
 enum sender { UNKNOWN_SENDER, UNPROVEN, PROVEN };
 
-/* A letter, what becomes of it, and the answer's file. */
+/* A message, and the file of its reply. */
 struct scene {
 	const char *name;
 	enum sender sender;
 	const char *text; /* subject, line end, text */
 	const char *language;
-	bool is_answered; /* what waits is confirmed: NAME-confirmed.txt */
+	bool is_answered; /* pending commands are confirmed: NAME-confirmed.txt */
 };
 
 static const struct scene scenes[] = {
@@ -267,14 +267,14 @@ static const struct scene scenes[] = {
     {"subscribe-wrong-filter", UNKNOWN_SENDER, "subscribe\nadd ti:\nadd diffusion\n",
         NULL, true},
     {"subscribe-again", PROVEN, "subscribe\n", NULL, false},
-    {"stranger-list", UNKNOWN_SENDER, "list\n", NULL, false},
-    {"stranger-test", UNKNOWN_SENDER, "test diffusion\n", NULL, false},
-    {"stranger-search", UNKNOWN_SENDER, "search diffusion\n", NULL, false},
-    {"stranger-spam", UNKNOWN_SENDER,
+    {"unknown-list", UNKNOWN_SENDER, "list\n", NULL, false},
+    {"unknown-test", UNKNOWN_SENDER, "test diffusion\n", NULL, false},
+    {"unknown-search", UNKNOWN_SENDER, "search diffusion\n", NULL, false},
+    {"unknown-spam", UNKNOWN_SENDER,
         "add name=\"Buy at www.pills.example\" pills https://pills.example/now "
         "eve@pills.example\n",
         NULL, false},
-    {"stranger-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n", NULL, false},
+    {"unknown-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n", NULL, false},
     {"nothing", UNKNOWN_SENDER, "Hello there\nI read of you in the news.\n", NULL,
         false},
     {"nothing-german", UNKNOWN_SENDER, "Guten Tag\nwie geht das hier?\n", "de", false},
@@ -465,7 +465,7 @@ static const char me[] =
     " paused_until FROM subscriber";
 
 static void
-what_left_comes_back_as_it_was(void)
+undo_restores_everything(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	struct requester user = {
@@ -502,7 +502,7 @@ what_left_comes_back_as_it_was(void)
 }
 
 static void
-commands_beside_a_yes_are_reported(void)
+commands_beside_a_consent_are_reported(void)
 {
 	static const struct {
 		const char *text;
@@ -550,7 +550,7 @@ undo_restores_a_subscriber_without_a_name(void)
 }
 
 static void
-what_waits_means_the_same_filter_later(void)
+pending_line_keeps_its_filter(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	struct requester user = {.address = ADA, .subscriber_id = test->ada};
@@ -572,7 +572,7 @@ what_waits_means_the_same_filter_later(void)
 }
 
 static void
-one_command_that_fails_leaves_the_others_alone(void)
+failing_command_does_not_affect_others(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	const struct requester user = {
@@ -592,7 +592,7 @@ one_command_that_fails_leaves_the_others_alone(void)
 }
 
 static void
-a_subject_that_was_run_is_not_answered_with_itself(void)
+reply_to_a_subject_with_a_command_runs_nothing(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	const struct requester user = {
@@ -614,7 +614,7 @@ a_subject_that_was_run_is_not_answered_with_itself(void)
 }
 
 static void
-a_move_wants_both_addresses(void)
+change_of_address_asks_both_addresses(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	struct requester user = {
@@ -635,7 +635,7 @@ a_move_wants_both_addresses(void)
 }
 
 static void
-the_local_part_can_be_the_command(void)
+local_part_can_be_the_command(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	struct requester user = {
@@ -657,7 +657,7 @@ the_local_part_can_be_the_command(void)
 }
 
 static void
-forgetting_waits_for_its_answer(void)
+erasure_waits_for_its_reply(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	const struct requester user = {
@@ -676,7 +676,7 @@ forgetting_waits_for_its_answer(void)
 	command_reply_clear(&done);
 }
 
-/* Runs one line as Ada. @return whether it was done */
+/* Run one line as Ada. @return whether it succeeded */
 static bool
 does(struct command_test *test, const char *line)
 {
@@ -718,7 +718,7 @@ run_for_error(const char *line, const char *language)
 }
 
 static void
-every_error_is_in_the_readers_language(void)
+every_error_is_translated(void)
 {
 	static const char *const lines[] = {"add", "add ti:", "add upvotes:>=ten",
 	    "add \"a", "add (", "add ()", "add -survey", "add a NEAR/0 b",
@@ -746,7 +746,7 @@ every_error_is_in_the_readers_language(void)
 }
 
 static void
-numbers_and_lengths_have_their_ends(void)
+numbers_and_lengths_are_limited(void)
 {
 	g_autofree char *note = g_strnfill(BOUNDS_FILTER_NOTE, 'n');
 	g_autoptr(GString) many = g_string_new("del");
@@ -792,9 +792,9 @@ numbers_and_lengths_have_their_ends(void)
 }
 
 static void
-a_stranger_reads_little_of_what_was_written(void)
+little_is_quoted_to_unknown_senders(void)
 {
-	/* "test " and what follows, with its LF, is just at the bound. */
+	/* The second line ends exactly at the limit. */
 	for (int more = 0; more < 2; more++) {
 		pb_auto(command_test) test = command_test_new();
 		const struct requester user = {.address = EVE};
@@ -820,7 +820,7 @@ a_stranger_reads_little_of_what_was_written(void)
 }
 
 static void
-what_is_typed_comes_back_cut_and_harmless(void)
+quotes_are_cut_and_harmless(void)
 {
 	static const struct {
 		const char *typed, *guarded;
@@ -863,9 +863,8 @@ what_is_typed_comes_back_cut_and_harmless(void)
 	reply_text_clear(&answer);
 }
 
-/* mail.md 4.12: however long a letter is, its answer is short. */
 static void
-a_long_letter_has_a_short_answer(void)
+long_message_has_a_short_reply(void)
 {
 	pb_auto(command_test) test = command_test_new();
 	const struct requester user = {.address = EVE};
@@ -882,7 +881,7 @@ a_long_letter_has_a_short_answer(void)
 }
 
 static void
-an_address_is_only_ever_one_persons(void)
+address_belongs_to_one_subscriber(void)
 {
 	pb_auto(command_test) test = command_test_new();
 
@@ -902,7 +901,7 @@ an_address_is_only_ever_one_persons(void)
 	    test->fixture, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
 }
 
-/* SQLite fails at every step; a letter is whole, or nothing of it is there. */
+/* SQLite fails at each step: all of a message is applied, or nothing. */
 static bool
 run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 {
@@ -923,7 +922,7 @@ run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_store_that_fails_leaves_nothing_of_a_letter(void)
+failing_store_leaves_no_partial_effect(void)
 {
 	pb_auto(command_test) test = command_test_new();
 
@@ -944,37 +943,36 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, &scenes[i], play);
 	}
-	g_test_add_func(
-	    "/command/what left comes back as it was", what_left_comes_back_as_it_was);
-	g_test_add_func("/command/commands beside a yes are reported",
-	    commands_beside_a_yes_are_reported);
+	g_test_add_func("/command/undo restores everything", undo_restores_everything);
+	g_test_add_func("/command/commands beside a consent are reported",
+	    commands_beside_a_consent_are_reported);
 	g_test_add_func("/command/undo restores a subscriber without a name",
 	    undo_restores_a_subscriber_without_a_name);
-	g_test_add_func("/command/what waits means the same filter later",
-	    what_waits_means_the_same_filter_later);
-	g_test_add_func("/command/one command that fails leaves the others alone",
-	    one_command_that_fails_leaves_the_others_alone);
-	g_test_add_func("/command/a subject that was run is not answered with itself",
-	    a_subject_that_was_run_is_not_answered_with_itself);
 	g_test_add_func(
-	    "/command/a move wants both addresses", a_move_wants_both_addresses);
-	g_test_add_func("/command/the local part can be the command",
-	    the_local_part_can_be_the_command);
-	g_test_add_func("/command/forgetting waits for its answer",
-	    forgetting_waits_for_its_answer);
-	g_test_add_func("/command/every error is in the reader's language",
-	    every_error_is_in_the_readers_language);
-	g_test_add_func("/command/numbers and lengths have their ends",
-	    numbers_and_lengths_have_their_ends);
-	g_test_add_func("/answer/a stranger reads little of what was written",
-	    a_stranger_reads_little_of_what_was_written);
-	g_test_add_func("/command/what is typed comes back cut and harmless",
-	    what_is_typed_comes_back_cut_and_harmless);
-	g_test_add_func("/command/a long letter has a short answer",
-	    a_long_letter_has_a_short_answer);
-	g_test_add_func("/command/an address is only ever one person's",
-	    an_address_is_only_ever_one_persons);
-	g_test_add_func("/command/a store that fails leaves nothing of a letter",
-	    a_store_that_fails_leaves_nothing_of_a_letter);
+	    "/command/pending line keeps its filter", pending_line_keeps_its_filter);
+	g_test_add_func("/command/failing command does not affect others",
+	    failing_command_does_not_affect_others);
+	g_test_add_func("/command/reply to a subject with a command runs nothing",
+	    reply_to_a_subject_with_a_command_runs_nothing);
+	g_test_add_func("/command/change of address asks both addresses",
+	    change_of_address_asks_both_addresses);
+	g_test_add_func(
+	    "/command/local part can be the command", local_part_can_be_the_command);
+	g_test_add_func(
+	    "/command/erasure waits for its reply", erasure_waits_for_its_reply);
+	g_test_add_func(
+	    "/command/every error is translated", every_error_is_translated);
+	g_test_add_func("/command/numbers and lengths are limited",
+	    numbers_and_lengths_are_limited);
+	g_test_add_func("/command/little is quoted to unknown senders",
+	    little_is_quoted_to_unknown_senders);
+	g_test_add_func(
+	    "/command/quotes are cut and harmless", quotes_are_cut_and_harmless);
+	g_test_add_func(
+	    "/command/long message has a short reply", long_message_has_a_short_reply);
+	g_test_add_func("/command/address belongs to one subscriber",
+	    address_belongs_to_one_subscriber);
+	g_test_add_func("/command/failing store leaves no partial effect",
+	    failing_store_leaves_no_partial_effect);
 	return g_test_run();
 }

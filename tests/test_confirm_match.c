@@ -57,7 +57,7 @@ check_texts(enum consent wanted, const char *const *texts, size_t count)
 }
 
 static void
-a_word_of_consent_at_the_start_is_a_yes(void)
+consent_at_the_start_is_a_yes(void)
 {
 	static const char *const texts[] = {
 	    "Yes, I would like to receive these.",
@@ -556,7 +556,7 @@ a_word_of_consent_at_the_start_is_a_yes(void)
 }
 
 static void
-a_word_of_refusal_anywhere_is_a_no(void)
+refusal_anywhere_is_a_no(void)
 {
 	static const char *const texts[] = {
 	    "No way",
@@ -1018,7 +1018,7 @@ a_word_of_refusal_anywhere_is_a_no(void)
 }
 
 static void
-anything_else_is_unclear(void)
+other_text_is_unclear(void)
 {
 	static const char *const texts[] = {
 	    "Huh?",
@@ -1343,7 +1343,7 @@ anything_else_is_unclear(void)
 }
 
 static void
-a_program_is_known_by_its_subject_or_its_words(void)
+automatic_replies_are_recognised(void)
 {
 	static const char *const replies[] = {"Undeliverable: " OURS,
 	    "Undeliverable:", "Undelivered Mail Returned to Sender",
@@ -1422,7 +1422,7 @@ a_program_is_known_by_its_subject_or_its_words(void)
 }
 
 static void
-reply_prefixes_and_tags_do_not_change_the_subject(void)
+reply_prefixes_and_tags_are_ignored(void)
 {
 	static const char *const replies[] = {OURS, OURS_DE, "Re: " OURS, "RE: " OURS,
 	    "AW: " OURS_DE, "Antw: " OURS, "SV: " OURS, "R: " OURS, "Odp: " OURS,
@@ -1446,7 +1446,7 @@ reply_prefixes_and_tags_do_not_change_the_subject(void)
 }
 
 static void
-a_reply_without_text_needs_our_subject_and_our_message_id(void)
+empty_reply_needs_our_subject_and_message_id(void)
 {
 	pb_auto(inmail) direct = inbox_new("eva@example.com", "Re: " OURS, " \n\n");
 	unsigned wrong = 0;
@@ -1465,7 +1465,7 @@ a_reply_without_text_needs_our_subject_and_our_message_id(void)
 }
 
 static void
-a_subject_of_their_own_counts_as_a_whole(void)
+changed_subject_counts_as_a_whole(void)
 {
 	static const struct {
 		enum consent wanted;
@@ -1530,7 +1530,7 @@ check_phrases(enum consent wanted, const char *const *phrases)
 }
 
 static void
-every_phrase_of_the_tables_works_beside_all_others(void)
+every_phrase_matches_beside_all_others(void)
 {
 	unsigned wrong = 0;
 
@@ -1553,7 +1553,7 @@ every_phrase_of_the_tables_works_beside_all_others(void)
 }
 
 static void
-a_long_line_of_anything_ends(void)
+long_lines_are_matched_in_bounded_time(void)
 {
 	g_autofree char *words = g_strnfill(64 * 1024, '?');
 	g_autoptr(GString) many = g_string_new(NULL);
@@ -1569,23 +1569,22 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/consent/a word of consent at the start is a yes",
-	    a_word_of_consent_at_the_start_is_a_yes);
-	g_test_add_func("/consent/a word of refusal anywhere in the line is a no",
-	    a_word_of_refusal_anywhere_is_a_no);
-	g_test_add_func("/consent/anything else is unclear", anything_else_is_unclear);
-	g_test_add_func("/consent/a program is known by its subject or its words",
-	    a_program_is_known_by_its_subject_or_its_words);
-	g_test_add_func("/consent/reply prefixes and tags do not change the subject",
-	    reply_prefixes_and_tags_do_not_change_the_subject);
+	g_test_add_func("/confirm_match/consent at the start is a yes",
+	    consent_at_the_start_is_a_yes);
 	g_test_add_func(
-	    "/consent/a reply without text needs our subject and our Message-ID",
-	    a_reply_without_text_needs_our_subject_and_our_message_id);
-	g_test_add_func("/consent/a subject of their own counts as a whole",
-	    a_subject_of_their_own_counts_as_a_whole);
-	g_test_add_func("/consent/every phrase of the tables works beside all others",
-	    every_phrase_of_the_tables_works_beside_all_others);
-	g_test_add_func(
-	    "/consent/a long line of anything ends", a_long_line_of_anything_ends);
+	    "/confirm_match/refusal anywhere is a no", refusal_anywhere_is_a_no);
+	g_test_add_func("/confirm_match/other text is unclear", other_text_is_unclear);
+	g_test_add_func("/confirm_match/automatic replies are recognised",
+	    automatic_replies_are_recognised);
+	g_test_add_func("/confirm_match/reply prefixes and tags are ignored",
+	    reply_prefixes_and_tags_are_ignored);
+	g_test_add_func("/confirm_match/empty reply needs our subject and message id",
+	    empty_reply_needs_our_subject_and_message_id);
+	g_test_add_func("/confirm_match/changed subject counts as a whole",
+	    changed_subject_counts_as_a_whole);
+	g_test_add_func("/confirm_match/every phrase matches beside all others",
+	    every_phrase_matches_beside_all_others);
+	g_test_add_func("/confirm_match/long lines are matched in bounded time",
+	    long_lines_are_matched_in_bounded_time);
 	return g_test_run();
 }

@@ -1,7 +1,7 @@
 /*
- * test_confirmations.c - what tokens and tickets prove, confirm, undo and take away.
+ * test_confirmations.c - tokens and confirmations: proof, consent, undo, unsubscribing.
  *
- * As test_handler.c, with commands that are made up.
+ * With fake commands, as test_handler.c.
  */
 #include <glib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ subscribe(struct command_fixture *commands, const char *address)
 }
 
 static void
-row_6_7_the_consent_says_when_and_how(void)
+consent_records_time_and_text(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -54,7 +54,7 @@ row_6_7_the_consent_says_when_and_how(void)
 }
 
 static void
-row_6_1_a_token_is_good_once_for_its_purpose_and_its_time(void)
+token_is_valid_once_for_one_purpose_until_it_expires(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -65,7 +65,7 @@ row_6_1_a_token_is_good_once_for_its_purpose_and_its_time(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "change");
 	reply_to = command_fixture_find_reply_to(&commands);
 	token = g_strndup(reply_to + strlen("paperboy+c-"), TOKEN_RANDOM_LENGTH);
-	/* None of it is in the store, but in the mail that waits. */
+	/* The token is stored only in queued mail. */
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT count(*), max(length(hash)) FROM confirmation", "1|64");
 	{
@@ -76,7 +76,7 @@ row_6_1_a_token_is_good_once_for_its_purpose_and_its_time(void)
 
 		store_fixture_assert_text(commands.fixture, sql, "0");
 	}
-	/* Of another purpose it is nothing. */
+	/* It is not valid for another purpose. */
 	{
 		g_autofree char *undo = g_strdup_printf("undo %s", token);
 		g_autofree char *leave =
@@ -105,7 +105,7 @@ row_6_1_a_token_is_good_once_for_its_purpose_and_its_time(void)
 }
 
 static void
-row_6_1_forgetting_is_for_an_hour(void)
+erasure_has_to_be_confirmed_within_an_hour(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -120,7 +120,7 @@ row_6_1_forgetting_is_for_an_hour(void)
 	fakecommands_assert("run Eva@example.com confirm;");
 }
 
-/* The token of a digest's reply address. */
+/* Reply token of a digest. */
 static char *
 format_reply_to(struct command_fixture *commands, int64_t digest_id, int64_t made_at)
 {
@@ -132,7 +132,7 @@ format_reply_to(struct command_fixture *commands, int64_t digest_id, int64_t mad
 }
 
 static void
-row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days(void)
+reply_token_proves_its_subscriber_for_thirty_days(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -150,7 +150,7 @@ row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days(void)
 	commands.options.now = 1795000000 + 30 * DAY;
 	command_fixture_write_to(&commands, "EVA@example.com", reply_to, "change");
 	fakecommands_assert("run Eva@example.com proven change;");
-	/* In somebody else's name, or with another token, it proves nothing. */
+	/* It proves nothing with another From or another token. */
 	command_fixture_write_to(&commands, "adam@example.com", reply_to, "change");
 	command_fixture_write_to(&commands, EVA, other, "change");
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "change");
@@ -161,7 +161,7 @@ row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days(void)
 }
 
 static void
-row_4_15_an_answer_can_be_answered(void)
+reply_to_a_reply_is_proven(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -181,7 +181,7 @@ row_4_15_an_answer_can_be_answered(void)
 }
 
 static void
-row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
+unsubscribe_token_in_automatic_mail_gets_no_reply(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *leave = NULL;
@@ -204,7 +204,7 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	report = command_fixture_hand_in(&commands, inmail, "", leave);
 	g_assert_cmpint(report.outcome, ==, HANDLER_IGNORED);
 
-	/* Whoever comes later to see what happened is told how to come back. */
+	/* A later request by the user gets a reply with an undo token. */
 	g_string_truncate(fakecommands_done, 0);
 	g_assert_cmpint(command_fixture_write_to(&commands, EVA, leave, "stop"), ==,
 	    HANDLER_REPLIED);
@@ -230,7 +230,7 @@ find_undo(struct command_fixture *commands)
 }
 
 static void
-an_unsubscribe_token_is_not_a_mail_bomb(void)
+repeated_unsubscribe_tokens_get_one_reply_per_day(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *leave = NULL;
@@ -249,7 +249,7 @@ an_unsubscribe_token_is_not_a_mail_bomb(void)
 	}
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT count(*), subscriber.state FROM outbox, subscriber", "1|gone");
-	/* The next day has one reply, with another token beside the first one. */
+	/* One reply the next day, with a second token. */
 	commands.options.now += DAY;
 	for (int i = 0; i < 200; i++)
 		command_fixture_write_to(&commands, "adam@example.com", leave, "");
@@ -270,7 +270,7 @@ an_unsubscribe_token_is_not_a_mail_bomb(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, second);
 	fakecommands_assert("run Eva@example.com undo;");
 
-	/* It unsubscribes again, and that is reported whatever came before. */
+	/* Unsubscribing again is reported in spite of the limit. */
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, leave, ""), ==, HANDLER_REPLIED);
 	store_fixture_assert_text(
@@ -283,7 +283,7 @@ an_unsubscribe_token_is_not_a_mail_bomb(void)
 }
 
 static void
-row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
+unsubscribing_is_immediate_reported_and_can_be_undone(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *mail = NULL;
@@ -291,7 +291,7 @@ row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
 
 	command_fixture_init(&commands);
 	subscribe(&commands, EVA);
-	/* Whoever writes it: the answer goes to the address. */
+	/* The reply goes to the subscriber, whoever the sender is. */
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, EVA, "paperboy+unsubscribe@example.org", "list"),
 	    ==, HANDLER_REPLIED);
@@ -320,7 +320,7 @@ row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
 }
 
 static void
-row_6_2_an_unsubscribe_token_never_expires_and_outlives_its_key(void)
+unsubscribe_token_never_expires_and_survives_key_rotation(void)
 {
 	command_fixture_auto commands;
 	char both[2 * TOKEN_KEY_BYTES + 1] =
@@ -346,14 +346,14 @@ row_6_2_an_unsubscribe_token_never_expires_and_outlives_its_key(void)
 	fakecommands_assert("run Eva@example.com proven unsubscribe;");
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	/* Again is fine, and tells nobody else. */
+	/* Repeating it is harmless, and notifies nobody else. */
 	command_fixture_write_to(&commands, "adam@example.com", leave, "");
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", "Eva@example.com");
 }
 
 static void
-row_6_3_to_unsubscribe_is_all_that_an_unsubscribe_token_can(void)
+unsubscribe_token_allows_nothing_else(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *leave = NULL;
@@ -371,7 +371,7 @@ row_6_3_to_unsubscribe_is_all_that_an_unsubscribe_token_can(void)
 }
 
 static void
-row_6_4_a_token_that_was_only_seen_is_not_used(void)
+bounced_or_automatic_mail_does_not_use_a_token(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -381,7 +381,7 @@ row_6_4_a_token_that_was_only_seen_is_not_used(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
 	reply_to = command_fixture_find_reply_to(&commands);
 	g_string_truncate(fakecommands_done, 0);
-	/* An automatic answer to it confirms nothing. */
+	/* An automatic reply confirms nothing. */
 	inbox_mark(scanner, "Auto-Submitted", "auto-replied");
 	g_assert_cmpint(
 	    command_fixture_hand_in(&commands, scanner, NULL, reply_to).outcome, ==,
@@ -398,7 +398,7 @@ row_6_4_a_token_that_was_only_seen_is_not_used(void)
 }
 
 static void
-row_6_5_unsubscribing_needs_nothing_but_the_address(void)
+unsubscribing_needs_only_the_address(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *leave = NULL;
@@ -417,7 +417,7 @@ row_6_5_unsubscribing_needs_nothing_but_the_address(void)
 }
 
 static void
-row_6_6_whoever_was_confirmed_by_a_robot_can_leave_in_one_step(void)
+subscription_confirmed_by_a_robot_can_be_ended_in_one_step(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -427,7 +427,7 @@ row_6_6_whoever_was_confirmed_by_a_robot_can_leave_in_one_step(void)
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
 	reply_to = command_fixture_find_reply_to(&commands);
 	command_fixture_write_to(&commands, "scanner@example.net", reply_to, "yes");
-	/* The welcome went to the address, and its answer is the person's own. */
+	/* The welcome went to the address, and a reply to it is proven. */
 	store_fixture_assert_text(commands.fixture,
 	    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", "Eva@example.com");
 	answer = command_fixture_find_reply_to(&commands);
@@ -437,7 +437,7 @@ row_6_6_whoever_was_confirmed_by_a_robot_can_leave_in_one_step(void)
 }
 
 static void
-row_4_4_a_change_of_address_is_confirmed_at_both(void)
+change_of_address_is_confirmed_at_both_addresses(void)
 {
 	static const char newest[] = "SELECT hash FROM confirmation WHERE recipient = ";
 	command_fixture_auto commands;
@@ -466,7 +466,7 @@ row_4_4_a_change_of_address_is_confirmed_at_both(void)
 	command_fixture_write_to(&commands, "eva@example.net", fresh, "ok");
 	fakecommands_assert("pending Eva@example.com proven address e;");
 
-	/* One alone is not enough, even when the other one came back. */
+	/* One alone is not enough, even if the other one bounced. */
 	command_fixture_write_to(&commands, "eva@example.net", COMMAND_FIXTURE_HOME,
 	    "address wrong@example.net");
 	g_free(old);
@@ -480,7 +480,7 @@ row_4_4_a_change_of_address_is_confirmed_at_both(void)
 }
 
 static void
-the_old_address_is_told_of_a_move_whoever_confirms_last(void)
+old_address_is_notified_of_a_change_of_address(void)
 {
 	for (int is_old_last = 0; is_old_last < 2; is_old_last++) {
 		command_fixture_auto commands;
@@ -517,7 +517,7 @@ the_old_address_is_told_of_a_move_whoever_confirms_last(void)
 }
 
 static void
-a_token_of_before_a_move_proves_nothing_after_it(void)
+tokens_from_before_a_change_of_address_prove_nothing(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *answer = NULL;
@@ -562,7 +562,7 @@ a_token_of_before_a_move_proves_nothing_after_it(void)
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber", "active");
 
-	/* Those of after it do. */
+	/* Tokens from after it are valid. */
 	command_fixture_write_to(
 	    &commands, "eva@example.net", COMMAND_FIXTURE_HOME, "list");
 	fresh = command_fixture_find_reply_to(&commands);
@@ -572,7 +572,7 @@ a_token_of_before_a_move_proves_nothing_after_it(void)
 }
 
 static void
-only_a_yes_carries_a_request_out(void)
+only_consent_applies_a_request(void)
 {
 	static const struct {
 		const char *subject, *text, *wanted;
@@ -619,7 +619,7 @@ only_a_yes_carries_a_request_out(void)
 		fakecommands_assert("");
 		g_assert_cmpstr(report.reason, ==, rows[i].wanted);
 		g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
-		/* The person behind the program can still agree. */
+		/* The user can still confirm. */
 		store_fixture_assert_text(commands.fixture,
 		    "SELECT count(*) FROM confirmation",
 		    g_str_equal(rows[i].wanted, "automatic") ? "1" : "0");
@@ -627,7 +627,7 @@ only_a_yes_carries_a_request_out(void)
 }
 
 static void
-tokens_in_any_of_several_recipients_count(void)
+tokens_in_any_recipient_are_used(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *old = NULL;
@@ -652,7 +652,7 @@ tokens_in_any_of_several_recipients_count(void)
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT address FROM subscriber", "eva@example.net");
 
-	/* Of a person who has not moved. */
+	/* Of a subscriber whose address has not changed. */
 	subscribe(&commands, "adam@example.com");
 	g_free(recipients);
 	leave = command_fixture_format_leave(&commands, commands.fixture->key, 2);
@@ -667,7 +667,7 @@ tokens_in_any_of_several_recipients_count(void)
 }
 
 static void
-a_reply_without_text_is_known_by_the_message_id(void)
+empty_reply_is_recognised_by_message_id(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -686,7 +686,7 @@ a_reply_without_text_is_known_by_the_message_id(void)
 }
 
 static void
-a_confirmation_is_followed_by_one_question_at_most(void)
+unclear_reply_is_questioned_once(void)
 {
 	static const char *const asked[] = {
 	    "change", "address eva@example.net", "forget", "export"};
@@ -710,7 +710,7 @@ a_confirmation_is_followed_by_one_question_at_most(void)
 			                    &commands, EVA, reply_to, "What is this?"),
 			    ==, k ? HANDLER_IGNORED : HANDLER_REPLIED);
 		fakecommands_assert("say Eva@example.com unclear;");
-		/* That can be answered as the first one could. */
+		/* The question can be answered like the request. */
 		again = command_fixture_find_reply_to(&commands);
 		g_assert_cmpstr(again, ==, reply_to);
 		line = g_strdup_printf("Dear paperboy\n\nconfirm %.*s\n",
@@ -722,7 +722,7 @@ a_confirmation_is_followed_by_one_question_at_most(void)
 }
 
 static void
-a_line_with_a_token_does_not_outweigh_a_refusal(void)
+refusal_overrides_a_line_with_a_token(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -745,7 +745,7 @@ a_line_with_a_token_does_not_outweigh_a_refusal(void)
 }
 
 static void
-a_refusal_does_not_block_a_later_request(void)
+declining_does_not_block_a_later_request(void)
 {
 	command_fixture_auto commands;
 
@@ -753,12 +753,12 @@ a_refusal_does_not_block_a_later_request(void)
 	for (int i = 0; i < 5; i++) {
 		g_autofree char *reply_to = NULL;
 
-		/* The limit of a month holds: somebody else may be asking. */
+		/* The limit per month still holds. */
 		g_assert_cmpint(command_fixture_write_to(
 		                    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
 		    ==, i < 3 ? HANDLER_CONFIRMING : HANDLER_LIMITED);
 		reply_to = command_fixture_find_reply_to(&commands);
-		/* Once more is not answered either. */
+		/* A further request gets no reply. */
 		for (int k = 0; k < 2; k++)
 			g_assert_cmpint(
 			    command_fixture_write_to(&commands, EVA, reply_to, "no"),
@@ -768,7 +768,7 @@ a_refusal_does_not_block_a_later_request(void)
 }
 
 static void
-a_no_to_one_half_of_a_move_ends_both(void)
+declining_one_half_revokes_a_change_of_address(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *old = NULL;
@@ -787,47 +787,44 @@ static const struct {
 	const char *name;
 	void (*test)(void);
 } tests[] = {
-    {"4.4 a change of address is confirmed at both",
-        row_4_4_a_change_of_address_is_confirmed_at_both},
-    {"4.4 a reply token proves its own reader for thirty days",
-        row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days},
-    {"4.4 unsubscribing acts at once, tells the address, can be undone",
-        row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone},
-    {"an unsubscribe token is not a mail bomb",
-        an_unsubscribe_token_is_not_a_mail_bomb},
-    {"4.10 a token unsubscribes in silence even for a robot",
-        row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot},
-    {"4.15 an answer can be answered", row_4_15_an_answer_can_be_answered},
-    {"6.1 a token is good once, for its purpose and its time",
-        row_6_1_a_token_is_good_once_for_its_purpose_and_its_time},
-    {"6.1 forgetting is for an hour", row_6_1_forgetting_is_for_an_hour},
-    {"6.2 an unsubscribe token never expires and outlives its key",
-        row_6_2_an_unsubscribe_token_never_expires_and_outlives_its_key},
-    {"6.3 to unsubscribe is all that an unsubscribe token can",
-        row_6_3_to_unsubscribe_is_all_that_an_unsubscribe_token_can},
-    {"6.4 a token that was only seen is not used",
-        row_6_4_a_token_that_was_only_seen_is_not_used},
-    {"6.5 unsubscribing needs nothing but the address",
-        row_6_5_unsubscribing_needs_nothing_but_the_address},
-    {"6.6 whoever was confirmed by a robot can leave in one step",
-        row_6_6_whoever_was_confirmed_by_a_robot_can_leave_in_one_step},
-    {"6.7 the consent says when and how", row_6_7_the_consent_says_when_and_how},
-    {"the old address is told of a move, whoever confirms last",
-        the_old_address_is_told_of_a_move_whoever_confirms_last},
-    {"a token of before a move proves nothing after it",
-        a_token_of_before_a_move_proves_nothing_after_it},
-    {"only a yes carries a request out", only_a_yes_carries_a_request_out},
-    {"tokens in any of several recipients count",
-        tokens_in_any_of_several_recipients_count},
-    {"a reply without text is known by the Message-ID",
-        a_reply_without_text_is_known_by_the_message_id},
-    {"a confirmation is followed by one question at most",
-        a_confirmation_is_followed_by_one_question_at_most},
-    {"a line with a token does not outweigh a refusal",
-        a_line_with_a_token_does_not_outweigh_a_refusal},
-    {"a refusal does not block a later request",
-        a_refusal_does_not_block_a_later_request},
-    {"a no to one half of a move ends both", a_no_to_one_half_of_a_move_ends_both},
+    {"change of address is confirmed at both addresses",
+        change_of_address_is_confirmed_at_both_addresses},
+    {"reply token proves its subscriber for thirty days",
+        reply_token_proves_its_subscriber_for_thirty_days},
+    {"unsubscribing is immediate reported and can be undone",
+        unsubscribing_is_immediate_reported_and_can_be_undone},
+    {"repeated unsubscribe tokens get one reply per day",
+        repeated_unsubscribe_tokens_get_one_reply_per_day},
+    {"unsubscribe token in automatic mail gets no reply",
+        unsubscribe_token_in_automatic_mail_gets_no_reply},
+    {"reply to a reply is proven", reply_to_a_reply_is_proven},
+    {"token is valid once for one purpose until it expires",
+        token_is_valid_once_for_one_purpose_until_it_expires},
+    {"erasure has to be confirmed within an hour",
+        erasure_has_to_be_confirmed_within_an_hour},
+    {"unsubscribe token never expires and survives key rotation",
+        unsubscribe_token_never_expires_and_survives_key_rotation},
+    {"unsubscribe token allows nothing else", unsubscribe_token_allows_nothing_else},
+    {"bounced or automatic mail does not use a token",
+        bounced_or_automatic_mail_does_not_use_a_token},
+    {"unsubscribing needs only the address", unsubscribing_needs_only_the_address},
+    {"subscription confirmed by a robot can be ended in one step",
+        subscription_confirmed_by_a_robot_can_be_ended_in_one_step},
+    {"consent records time and text", consent_records_time_and_text},
+    {"old address is notified of a change of address",
+        old_address_is_notified_of_a_change_of_address},
+    {"tokens from before a change of address prove nothing",
+        tokens_from_before_a_change_of_address_prove_nothing},
+    {"only consent applies a request", only_consent_applies_a_request},
+    {"tokens in any recipient are used", tokens_in_any_recipient_are_used},
+    {"empty reply is recognised by message id",
+        empty_reply_is_recognised_by_message_id},
+    {"unclear reply is questioned once", unclear_reply_is_questioned_once},
+    {"refusal overrides a line with a token", refusal_overrides_a_line_with_a_token},
+    {"declining does not block a later request",
+        declining_does_not_block_a_later_request},
+    {"declining one half revokes a change of address",
+        declining_one_half_revokes_a_change_of_address},
 };
 
 int
@@ -838,7 +835,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	fakecommands_done = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-		g_autofree char *path = g_strconcat("/tickets/", tests[i].name, NULL);
+		g_autofree char *path =
+		    g_strconcat("/confirmations/", tests[i].name, NULL);
 
 		g_test_add_func(path, tests[i].test);
 	}

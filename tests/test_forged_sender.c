@@ -1,8 +1,8 @@
 /*
- * test_forged_sender.c - letters in somebody else's name, with the real commands.
+ * test_forged_sender.c - messages with a forged From, with the real commands.
  *
- * Whatever verb they hold: nothing changes but what anybody may do to anybody, and
- * nothing is told but to the address itself.
+ * No verb changes anything but `unsubscribe`, and replies go to the forged address
+ * only.
  */
 #include <glib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define EVA "eva@example.com"
 
-/* With the real phrases, people and papers. */
+/* With the real phrases, subscribers and papers. */
 static void
 begin(struct command_fixture *commands)
 {
@@ -44,7 +44,7 @@ begin(struct command_fixture *commands)
 	store_fixture_build_digests(commands->fixture, commands->options.now - 60);
 }
 
-/* All that is kept about people, but what waits for their word. */
+/* All data of subscribers but pending confirmations. */
 static char *
 get_state(struct command_fixture *commands)
 {
@@ -59,7 +59,7 @@ get_state(struct command_fixture *commands)
 	    " FROM suppression");
 }
 
-/* What somebody who knows a verb would write. */
+/* A command for each verb. */
 static const struct {
 	const char *verb, *line;
 } lines[] = {
@@ -98,7 +98,7 @@ find_line(const char *verb)
 }
 
 static void
-of_every_verb_nothing_but_unsubscribing_acts(void)
+forged_commands_change_nothing_but_unsubscribe(void)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		command_fixture_auto commands;
@@ -120,7 +120,7 @@ of_every_verb_nothing_but_unsubscribing_acts(void)
 		} else {
 			g_assert_cmpstr(after, ==, before);
 		}
-		/* Only she is told, and the address that is to be hers. */
+		/* Only the subscriber and the new address get mail. */
 		store_fixture_assert_text(commands.fixture,
 		    "SELECT count(*) FROM outbox WHERE kind <> 'digest' AND recipient"
 		    " NOT IN ('eva@example.com', 'thief@example.net')",
@@ -132,9 +132,9 @@ of_every_verb_nothing_but_unsubscribing_acts(void)
 	}
 }
 
-/* What the thief is sent says nothing about her. */
+/* The request to the new address does not disclose the old one. */
 static void
-a_new_address_learns_nothing(void)
+new_address_learns_nothing_about_the_subscriber(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *mail = NULL;
@@ -150,9 +150,9 @@ a_new_address_learns_nothing(void)
 	g_assert_null(strstr(mail, "diffusion"));
 }
 
-/* Whoever holds the thief's half alone cannot move her away. */
+/* A confirmation by the new address alone does not change it. */
 static void
-the_thiefs_half_does_nothing(void)
+one_confirmation_does_not_change_the_address(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *before = NULL;
@@ -176,9 +176,9 @@ the_thiefs_half_does_nothing(void)
 	g_assert_cmpstr(after, ==, before);
 }
 
-/* Whose octets somebody else may have to read. */
+/* The recipient of the reply may be a victim. */
 static void
-row_4_12_a_long_letter_gets_a_short_answer(void)
+long_message_gets_a_short_reply(void)
 {
 	static const char *const starts[] = {"", "add ", "add title:", "list\n", "\n"};
 
@@ -196,7 +196,7 @@ row_4_12_a_long_letter_gets_a_short_answer(void)
 			begin(&commands);
 			while (text->len < 16000)
 				g_string_append_printf(
-				    text, "%swords of a stranger\n", starts[i]);
+				    text, "%swords of an unknown sender\n", starts[i]);
 			mail = inbox_new(
 			    is_unknown ? "victim@example.net" : EVA, "", text->str);
 			g_assert_true(
@@ -221,7 +221,7 @@ reply_with(struct command_fixture *commands, const char *recipient, const char *
 }
 
 static void
-yes_accepts_the_suggestion_in_a_reply(void)
+yes_to_a_reply_accepts_its_suggestion(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *first = NULL, *reply_to = NULL, *mail = NULL;
@@ -237,14 +237,14 @@ yes_accepts_the_suggestion_in_a_reply(void)
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber WHERE id = 1", "active");
 	reply_to = command_fixture_find_reply_to(&commands);
-	/* Somebody else's yes is none. */
+	/* Consent of another sender does not count. */
 	command_fixture_write_to(&commands, "adam@example.com", reply_to, "yes");
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber WHERE id = 1", "active");
 	g_assert_cmpint(reply_with(&commands, reply_to, "Yes.\n"), ==, HANDLER_REPLIED);
 	store_fixture_assert_text(
 	    commands.fixture, "SELECT state FROM subscriber WHERE id = 1", "paused");
-	/* It was used. */
+	/* The token was used. */
 	reply_with(&commands, reply_to, "resume\n");
 	reply_with(&commands, reply_to, "yes\n");
 	store_fixture_assert_text(
@@ -252,7 +252,7 @@ yes_accepts_the_suggestion_in_a_reply(void)
 }
 
 static void
-unasked_help_comes_once_a_day_also_in_reply_to_our_mail(void)
+help_without_a_command_is_sent_once_a_day(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -270,7 +270,7 @@ unasked_help_comes_once_a_day_also_in_reply_to_our_mail(void)
 }
 
 static void
-every_verb_of_the_table_is_tried(void)
+every_verb_is_tested(void)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++)
 		if (row->arity == COMMAND_ARITY_REQUIRED)
@@ -281,20 +281,19 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/forged/of every verb nothing but unsubscribing acts",
-	    of_every_verb_nothing_but_unsubscribing_acts);
+	g_test_add_func("/forged_sender/forged commands change nothing but unsubscribe",
+	    forged_commands_change_nothing_but_unsubscribe);
 	g_test_add_func(
-	    "/forged/a new address learns nothing", a_new_address_learns_nothing);
-	g_test_add_func(
-	    "/forged/the thief's half does nothing", the_thiefs_half_does_nothing);
-	g_test_add_func("/forged/yes accepts the suggestion in a reply",
-	    yes_accepts_the_suggestion_in_a_reply);
-	g_test_add_func(
-	    "/forged/unasked help comes once a day, also in reply to our mail",
-	    unasked_help_comes_once_a_day_also_in_reply_to_our_mail);
-	g_test_add_func("/forged/every verb of the table is tried",
-	    every_verb_of_the_table_is_tried);
-	g_test_add_func("/forged/4.12 a long letter gets a short answer",
-	    row_4_12_a_long_letter_gets_a_short_answer);
+	    "/forged_sender/new address learns nothing about the subscriber",
+	    new_address_learns_nothing_about_the_subscriber);
+	g_test_add_func("/forged_sender/one confirmation does not change the address",
+	    one_confirmation_does_not_change_the_address);
+	g_test_add_func("/forged_sender/yes to a reply accepts its suggestion",
+	    yes_to_a_reply_accepts_its_suggestion);
+	g_test_add_func("/forged_sender/help without a command is sent once a day",
+	    help_without_a_command_is_sent_once_a_day);
+	g_test_add_func("/forged_sender/every verb is tested", every_verb_is_tested);
+	g_test_add_func("/forged_sender/long message gets a short reply",
+	    long_message_gets_a_short_reply);
 	return g_test_run();
 }

@@ -1,7 +1,8 @@
 /*
- * test_handler.c - from a letter to its one answer: limits, silence, what is sent.
+ * test_handler.c - handling a message: rate limits, suppressed replies, and what is
+ * sent.
  *
- * The commands are made up here, so that what the front itself lets through shows.
+ * The commands are fakes, which show what the handler passes to them.
  */
 #include <glib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ subscribe(struct command_fixture *commands, const char *address)
 }
 
 static void
-row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
+unknown_sender_is_subscribed_only_by_confirmation(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -56,7 +57,7 @@ row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
 	g_assert_true(g_str_has_prefix(reply_to, "paperboy+c-"));
 	fakecommands_assert("run Eva@example.com subscribe;");
 
-	/* Capitals, another From, any words: the token is the proof. */
+	/* With other spelling, From and text: the token is the proof. */
 	commands.options.now += HOUR;
 	g_free(mail);
 	mail = g_ascii_strup(reply_to, -1);
@@ -73,7 +74,7 @@ row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
 }
 
 static void
-row_4_6_a_thousand_requests_are_one_confirmation(void)
+thousand_requests_send_one_confirmation(void)
 {
 	command_fixture_auto commands;
 
@@ -96,7 +97,7 @@ row_4_6_a_thousand_requests_are_one_confirmation(void)
 }
 
 static void
-row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old(void)
+three_confirmations_a_month_and_a_new_one_revokes_the_last(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *first = NULL;
@@ -133,7 +134,7 @@ row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old(void)
 }
 
 static void
-row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
+confirmations_are_limited_per_domain_and_overall(void)
 {
 	command_fixture_auto commands;
 	int asked = 0;
@@ -160,7 +161,7 @@ row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
 	    ==, HANDLER_CONFIRMING);
 }
 
-/* From a domain of its own. */
+/* Each from another domain. */
 static enum handler_outcome
 request(struct command_fixture *commands, unsigned number, const char *server)
 {
@@ -176,7 +177,7 @@ request(struct command_fixture *commands, unsigned number, const char *server)
 }
 
 static void
-forged_requests_leave_a_share_to_authenticated_senders(void)
+confirmations_are_reserved_for_authenticated_senders(void)
 {
 	command_fixture_auto commands;
 	struct rate_log_dropped dropped;
@@ -196,7 +197,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 	for (unsigned i = 100; i < 120; i++)
 		asked += request(&commands, i, "mx.example.org") == HANDLER_CONFIRMING;
 	g_assert_cmpuint(asked, ==, 15);
-	/* Of one domain, too. */
+	/* Within one domain, too. */
 	commands.options.now += HOUR;
 	asked = 0;
 	for (int i = 0; i < 40; i++) {
@@ -219,7 +220,7 @@ forged_requests_leave_a_share_to_authenticated_senders(void)
 }
 
 static void
-row_4_21_a_sender_that_our_server_vouches_for_is_proven(void)
+sender_verified_by_our_server_is_proven(void)
 {
 	command_fixture_auto commands;
 	pb_auto(inmail) inmail = inbox_new(EVA, "change", "");
@@ -236,7 +237,7 @@ row_4_21_a_sender_that_our_server_vouches_for_is_proven(void)
 }
 
 static void
-row_6_8_an_export_goes_to_its_own_address_only(void)
+export_goes_to_its_own_address_only(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -255,7 +256,7 @@ row_6_8_an_export_goes_to_its_own_address_only(void)
 }
 
 static void
-row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
+data_is_erased_after_the_last_reply(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *reply_to = NULL;
@@ -290,9 +291,9 @@ row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
 	    "0|0|0|0");
 }
 
-/* Who has left, and who was only ever asked whether to come. */
+/* Former subscribers, and addresses that never confirmed. */
 static void
-row_6_8_who_is_no_subscriber_is_forgotten_too(void)
+unknown_sender_can_have_data_erased(void)
 {
 	for (int has_left = 0; has_left < 2; has_left++) {
 		command_fixture_auto commands;
@@ -333,7 +334,7 @@ row_6_8_who_is_no_subscriber_is_forgotten_too(void)
 }
 
 static void
-row_4_9_nothing_goes_out_to_who_is_never_answered(void)
+automatic_mail_has_no_effect(void)
 {
 	static const struct {
 		const char *name, *value;
@@ -367,7 +368,7 @@ row_4_9_nothing_goes_out_to_who_is_never_answered(void)
 }
 
 static void
-row_4_11_ten_answers_a_day_and_one_help(void)
+ten_replies_a_day_and_one_help(void)
 {
 	command_fixture_auto commands;
 
@@ -387,7 +388,7 @@ row_4_11_ten_answers_a_day_and_one_help(void)
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
 	    HANDLER_LIMITED);
 	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 10);
-	/* A proof has ten of its own, so that nobody can use a person's up. */
+	/* Proven requests have a limit of their own, which forgeries cannot use up. */
 	{
 		g_autofree char *reply_to = command_fixture_find_reply_to(&commands);
 
@@ -395,7 +396,7 @@ row_4_11_ten_answers_a_day_and_one_help(void)
 		    command_fixture_write_to(&commands, EVA, reply_to, "list"), ==,
 		    HANDLER_REPLIED);
 	}
-	/* Unsubscribing never waits, and is told. */
+	/* Unsubscribing is not limited, and is reported. */
 	g_assert_cmpint(command_fixture_write_to(
 	                    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe"),
 	    ==, HANDLER_REPLIED);
@@ -406,7 +407,7 @@ row_4_11_ten_answers_a_day_and_one_help(void)
 }
 
 static void
-row_4_11_a_stranger_gets_three_answers_a_day(void)
+unknown_sender_gets_three_replies_a_day(void)
 {
 	command_fixture_auto commands;
 
@@ -426,13 +427,13 @@ row_4_11_a_stranger_gets_three_answers_a_day(void)
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
 	    HANDLER_LIMITED);
-	/* It is no reason not to let somebody in. */
+	/* It does not prevent subscribing. */
 	g_assert_cmpint(
 	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
 	    ==, HANDLER_CONFIRMING);
 }
 
-/* Of all that comes only the last one says it. */
+/* Only the last reply announces the limit. */
 static void
 write_until_limited(struct command_fixture *commands, const char *recipient,
     const char *words, const char *exception)
@@ -456,12 +457,12 @@ write_until_limited(struct command_fixture *commands, const char *recipient,
 }
 
 static void
-the_last_answer_of_a_day_says_so(void)
+last_reply_of_a_day_announces_the_limit(void)
 {
 	static const struct {
-		const char *language; /* NULL: a stranger */
+		const char *language; /* NULL: unknown sender */
 		const char *words, *proven;
-		const char *exception; /* in no other answer */
+		const char *exception; /* in no other reply */
 	} rows[] = {
 	    {"en", "name: 10 in 24 hours are all.",
 	        "This is the last answer for now: 10 in 24 hours are all.",
@@ -498,13 +499,13 @@ the_last_answer_of_a_day_says_so(void)
 		if (reply_to)
 			write_until_limited(
 			    &commands, reply_to, rows[i].proven, rows[i].exception);
-		/* Who leaves is told of that in any case, and of nothing else. */
+		/* Unsubscribing is always reported. */
 		g_assert_cmpint(command_fixture_write_to(&commands, EVA,
 		                    COMMAND_FIXTURE_HOME, "unsubscribe"),
 		    ==, reply_to ? HANDLER_REPLIED : HANDLER_LIMITED);
 		mail = command_fixture_get_mail(&commands);
 		g_assert_true(!strstr(mail, rows[i].exception) == !!reply_to);
-		/* The one help of a day is no end of anything. */
+		/* The limit on help is not announced. */
 		commands.options.now += DAY;
 		command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "");
 		g_free(mail);
@@ -514,7 +515,7 @@ the_last_answer_of_a_day_says_so(void)
 }
 
 static void
-row_4_13_no_word_of_a_letter_becomes_a_header(void)
+header_injection_is_impossible(void)
 {
 	command_fixture_auto commands;
 	pb_auto(inmail) inmail =
@@ -535,7 +536,7 @@ row_4_13_no_word_of_a_letter_becomes_a_header(void)
 }
 
 static void
-row_4_12_answers_have_the_null_sender_and_confirmations_a_token(void)
+replies_have_the_null_sender_and_confirmations_a_token(void)
 {
 	command_fixture_auto commands;
 	g_autofree char *sender = NULL;
@@ -550,7 +551,7 @@ row_4_12_answers_have_the_null_sender_and_confirmations_a_token(void)
 	    "answer|1 confirmation|0");
 	sender = store_fixture_text(
 	    commands.fixture, "SELECT sender FROM outbox WHERE id = 2");
-	/* 5.6: what came back waits for nobody, and is never answered. */
+	/* A bounced confirmation is deleted, and bounces get no reply. */
 	report = command_fixture_hand_in(&commands, back, "", sender);
 	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
 	g_assert_cmpint(report.confirmation_id, ==, 1);
@@ -566,14 +567,14 @@ row_4_12_answers_have_the_null_sender_and_confirmations_a_token(void)
 }
 
 static void
-row_4_8_a_stranger_cannot_tell_who_is_a_subscriber(void)
+unknown_sender_cannot_find_out_who_subscribes(void)
 {
 	command_fixture_auto commands;
 	int64_t before;
 
 	command_fixture_init(&commands);
 	subscribe(&commands, EVA);
-	/* All that is told is told to the address itself. */
+	/* All replies go to the address itself. */
 	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
 	command_fixture_write_to(
 	    &commands, "adam@example.com", COMMAND_FIXTURE_HOME, "subscribe");
@@ -584,7 +585,7 @@ row_4_8_a_stranger_cannot_tell_who_is_a_subscriber(void)
 }
 
 static void
-a_suppressed_address_gets_nothing_ever(void)
+suppressed_address_gets_no_mail(void)
 {
 	command_fixture_auto commands;
 	const struct erase_request request = {.address = EVA, .who = "test"};
@@ -605,7 +606,7 @@ a_suppressed_address_gets_nothing_ever(void)
 }
 
 static void
-a_letter_to_the_owner_goes_to_the_owner(void)
+mail_to_the_owner_is_forwarded(void)
 {
 	command_fixture_auto commands;
 	pb_auto(inmail) inmail =
@@ -646,7 +647,7 @@ call_handler(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_store_that_fails_leaves_nothing_half_done(void)
+failing_store_leaves_no_partial_effect(void)
 {
 	command_fixture_auto commands;
 
@@ -663,41 +664,35 @@ static const struct {
 	const char *name;
 	void (*test)(void);
 } tests[] = {
-    {"4.5 a stranger is nobody until the confirmation",
-        row_4_5_a_stranger_is_nobody_until_the_confirmation},
-    {"4.6 a thousand requests are one confirmation",
-        row_4_6_a_thousand_requests_are_one_confirmation},
-    {"4.6 three in thirty days, and a new one kills the old",
-        row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old},
-    {"4.7 confirmations are limited for a domain and for all",
-        row_4_7_confirmations_are_limited_for_a_domain_and_for_all},
-    {"forged requests leave a share to authenticated senders",
-        forged_requests_leave_a_share_to_authenticated_senders},
-    {"4.8 a stranger cannot tell who is a subscriber",
-        row_4_8_a_stranger_cannot_tell_who_is_a_subscriber},
-    {"4.9 nothing goes out to who is never answered",
-        row_4_9_nothing_goes_out_to_who_is_never_answered},
-    {"4.11 a stranger gets three answers a day",
-        row_4_11_a_stranger_gets_three_answers_a_day},
-    {"the last answer of a day says so", the_last_answer_of_a_day_says_so},
-    {"4.11 ten answers a day, and one help", row_4_11_ten_answers_a_day_and_one_help},
-    {"4.12 answers have the null sender, and confirmations a token",
-        row_4_12_answers_have_the_null_sender_and_confirmations_a_token},
-    {"4.13 no word of a letter becomes a header",
-        row_4_13_no_word_of_a_letter_becomes_a_header},
-    {"4.21 a sender that our server vouches for is proven",
-        row_4_21_a_sender_that_our_server_vouches_for_is_proven},
-    {"6.8 an export goes to its own address only",
-        row_6_8_an_export_goes_to_its_own_address_only},
-    {"6.8 the last answer goes out, and then all is erased",
-        row_6_8_the_last_answer_goes_out_and_then_all_is_erased},
-    {"6.8 who is no subscriber is forgotten too",
-        row_6_8_who_is_no_subscriber_is_forgotten_too},
-    {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
-    {"a letter to the owner goes to the owner",
-        a_letter_to_the_owner_goes_to_the_owner},
-    {"a store that fails leaves nothing half done",
-        a_store_that_fails_leaves_nothing_half_done},
+    {"unknown sender is subscribed only by confirmation",
+        unknown_sender_is_subscribed_only_by_confirmation},
+    {"thousand requests send one confirmation",
+        thousand_requests_send_one_confirmation},
+    {"three confirmations a month and a new one revokes the last",
+        three_confirmations_a_month_and_a_new_one_revokes_the_last},
+    {"confirmations are limited per domain and overall",
+        confirmations_are_limited_per_domain_and_overall},
+    {"confirmations are reserved for authenticated senders",
+        confirmations_are_reserved_for_authenticated_senders},
+    {"unknown sender cannot find out who subscribes",
+        unknown_sender_cannot_find_out_who_subscribes},
+    {"automatic mail has no effect", automatic_mail_has_no_effect},
+    {"unknown sender gets three replies a day",
+        unknown_sender_gets_three_replies_a_day},
+    {"last reply of a day announces the limit",
+        last_reply_of_a_day_announces_the_limit},
+    {"ten replies a day and one help", ten_replies_a_day_and_one_help},
+    {"replies have the null sender and confirmations a token",
+        replies_have_the_null_sender_and_confirmations_a_token},
+    {"header injection is impossible", header_injection_is_impossible},
+    {"sender verified by our server is proven",
+        sender_verified_by_our_server_is_proven},
+    {"export goes to its own address only", export_goes_to_its_own_address_only},
+    {"data is erased after the last reply", data_is_erased_after_the_last_reply},
+    {"unknown sender can have data erased", unknown_sender_can_have_data_erased},
+    {"suppressed address gets no mail", suppressed_address_gets_no_mail},
+    {"mail to the owner is forwarded", mail_to_the_owner_is_forwarded},
+    {"failing store leaves no partial effect", failing_store_leaves_no_partial_effect},
 };
 
 int
@@ -708,7 +703,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	fakecommands_done = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-		g_autofree char *path = g_strconcat("/front/", tests[i].name, NULL);
+		g_autofree char *path = g_strconcat("/handler/", tests[i].name, NULL);
 
 		g_test_add_func(path, tests[i].test);
 	}

@@ -1,5 +1,5 @@
 /*
- * test_inbox_process.c - what a letter brings about, and that it was handled, are one.
+ * test_inbox_process.c - storing and processing inbound messages.
  */
 #include "service/inbound/inbox_process.h"
 
@@ -17,11 +17,11 @@
 
 #define NOW 1000
 
-/* A handler that writes a row, and then may fail. */
+/* A handler that writes a row, and may fail then. */
 struct hand {
 	int failure; /* a pb_error, or -1 */
 	unsigned calls;
-	char *said; /* what it saw */
+	char *seen; /* message and envelope */
 };
 
 static bool
@@ -31,8 +31,8 @@ handle(void *data, struct store *store, const struct inmail *mail,
 	struct hand *hand = data;
 
 	hand->calls++;
-	g_free(hand->said);
-	hand->said = g_strdup_printf("%s|%s|%s|%s|%" G_GINT64_FORMAT, mail->subject,
+	g_free(hand->seen);
+	hand->seen = g_strdup_printf("%s|%s|%s|%s|%" G_GINT64_FORMAT, mail->subject,
 	    mail->text, envelope->sender ? envelope->sender : "-",
 	    envelope->recipient ? envelope->recipient : "-", envelope->id);
 	if (!audit_insert(store, NOW, "eva", "handled", 0, mail->subject, error))
@@ -110,15 +110,15 @@ handler_gets_message_and_envelope(void)
 		g_assert_true(run(fixture, &hand, NULL, NOW, &report, &error));
 		g_assert_no_error(error);
 		g_assert_cmpuint(report.handled, ==, 1);
-		g_assert_cmpstr(hand.said, ==, rows[i].said);
+		g_assert_cmpstr(hand.seen, ==, rows[i].said);
 	}
 	store_fixture_assert_text(
 	    fixture, "SELECT DISTINCT state, verdict, tries FROM inbox", "done|well|0");
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static void
-a_handler_that_fails_leaves_nothing_behind(void)
+failing_handler_leaves_no_effect(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_PERMANENT};
@@ -135,7 +135,7 @@ a_handler_that_fails_leaves_nothing_behind(void)
 		    0);
 		g_assert_cmpint(
 		    store_fixture_number(fixture, "SELECT tries FROM inbox"), ==, i);
-		/* Not before its time. */
+		/* It is not due yet. */
 		g_assert_true(run(fixture, &hand, NULL, now, &report, &error));
 		g_assert_cmpuint(hand.calls, ==, i);
 		g_assert_true(inbox_process_load_due(fixture->store, &at, &error));
@@ -147,11 +147,11 @@ a_handler_that_fails_leaves_nothing_behind(void)
 	store_fixture_assert_text(fixture, "SELECT state, verdict FROM inbox",
 	    "quarantined|the handler failed");
 	g_assert_cmpuint(report.quarantined, ==, 1);
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static void
-nothing_is_held_against_a_letter_when_the_store_is_busy(void)
+busy_store_is_not_a_failed_try(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
@@ -168,11 +168,11 @@ nothing_is_held_against_a_letter_when_the_store_is_busy(void)
 	g_assert_false(run(fixture, &hand, "no-such-reader", NOW, &report, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "new|0");
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static void
-a_refusal_is_tried_at_once_and_the_others_go_on(void)
+rejected_message_is_retried_at_once(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
@@ -190,11 +190,11 @@ a_refusal_is_tried_at_once_and_the_others_go_on(void)
 	g_assert_cmpuint(report.failed, ==, 3);
 	g_assert_cmpuint(report.quarantined, ==, 1);
 	g_string_free(bomb, TRUE);
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static void
-a_run_has_its_limits(void)
+run_ends_at_its_limits(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const char *top = g_getenv("top_builddir");
@@ -222,11 +222,11 @@ a_run_has_its_limits(void)
 	g_assert_true(inbox_process_run(fixture->store, &options, NOW, &report, NULL));
 	g_assert_cmpuint(report.handled, ==, 3);
 	g_assert_false(report.is_more);
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static void
-what_is_too_large_or_finds_no_room_is_not_stored(void)
+large_messages_and_a_full_disk_are_refused(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct inbox_process_rules rules = {.state_dir = fixture->folder};
@@ -253,7 +253,7 @@ what_is_too_large_or_finds_no_room_is_not_stored(void)
 	    ==, BOUNDS_MAIL_BYTES);
 }
 
-/* A program that dies of any letter. */
+/* A handler that crashes. */
 static bool
 die(void *data, struct store *store, const struct inmail *mail,
     const struct receive_mail *envelope, char **verdict, GError **error)
@@ -289,7 +289,7 @@ run_life(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiti
 	_exit(0);
 }
 
-/* In a process of its own; no store is open while it begins. @return its status */
+/* Run in a child process, with the store closed. @return its status */
 static int
 live(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
     int64_t now)
@@ -309,7 +309,7 @@ live(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
 }
 
 static void
-a_letter_that_the_program_dies_of_is_quarantined(void)
+crashing_message_is_quarantined(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -322,19 +322,19 @@ a_letter_that_the_program_dies_of_is_quarantined(void)
 	}
 	store_fixture_assert_text(fixture,
 	    "SELECT state, tries, started FROM inbox ORDER BY id", "new|0|9 new|0|0");
-	/* The next life does not touch it, and goes on with the others. */
+	/* The next process skips it, and goes on with the others. */
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
 	store_fixture_assert_text(fixture,
 	    "SELECT state, verdict FROM inbox ORDER BY id",
 	    "quarantined|crashed while processing it done|well");
-	/* Tried again it has all its tries. */
+	/* A retry starts with all tries. */
 	g_assert_true(inbox_retry_at(fixture->store, 1, NOW, NULL));
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
 	store_fixture_assert_text(fixture, "SELECT DISTINCT state FROM inbox", "done");
 }
 
 static void
-what_is_no_death_is_not_counted_as_one(void)
+only_crashes_are_counted_as_crashes(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
@@ -346,7 +346,7 @@ what_is_no_death_is_not_counted_as_one(void)
 
 	options.parser.program = path;
 	save(fixture, MAIL("1"), NULL, NULL);
-	/* A store that is busy is no death, however often. */
+	/* A busy store is not a crash. */
 	for (unsigned i = 0; i < 2 * INBOX_PROCESS_CRASHES; i++) {
 		struct inbox_process_report report = {0};
 
@@ -355,7 +355,7 @@ what_is_no_death_is_not_counted_as_one(void)
 		store_fixture_assert_text(
 		    fixture, "SELECT state, started FROM inbox", "new|0");
 	}
-	/* Nor is a failure that is counted by itself. */
+	/* A failed try is not a crash. */
 	hand.failure = PB_ERROR_PERMANENT;
 	for (unsigned i = 1; i < INBOX_PROCESS_TRIES; i++) {
 		struct inbox_process_report report = {0};
@@ -365,7 +365,7 @@ what_is_no_death_is_not_counted_as_one(void)
 		store_fixture_assert_text(
 		    fixture, "SELECT state, started FROM inbox", "new|0");
 	}
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 static bool
@@ -377,45 +377,45 @@ call_run(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_failing_store_does_nothing_by_half(void)
+failing_store_leaves_no_partial_effect(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
 
 	save(fixture, MAIL("1"), NULL, NULL);
-	/* What is interrupted holds nothing against the letter, and leaves no effect.
+	/* An interrupted try is not counted, and has no effect.
 	 */
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_run, &hand, true), >=, 3);
 	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "done|0");
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM audit_log"), ==, 1);
-	g_free(hand.said);
+	g_free(hand.seen);
 }
 
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* A letter that fails is told in the log. */
+	/* Failures are logged as warnings. */
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	g_test_add_func("/intake/a handler sees the letter and its envelope",
+	g_test_add_func("/inbox_process/handler gets message and envelope",
 	    handler_gets_message_and_envelope);
-	g_test_add_func("/intake/a handler that fails leaves nothing behind",
-	    a_handler_that_fails_leaves_nothing_behind);
+	g_test_add_func("/inbox_process/failing handler leaves no effect",
+	    failing_handler_leaves_no_effect);
+	g_test_add_func("/inbox_process/busy store is not a failed try",
+	    busy_store_is_not_a_failed_try);
+	g_test_add_func("/inbox_process/rejected message is retried at once",
+	    rejected_message_is_retried_at_once);
 	g_test_add_func(
-	    "/intake/nothing is held against a letter when the store is busy",
-	    nothing_is_held_against_a_letter_when_the_store_is_busy);
-	g_test_add_func("/intake/a refusal is tried at once and the others go on",
-	    a_refusal_is_tried_at_once_and_the_others_go_on);
-	g_test_add_func("/intake/a run has its limits", a_run_has_its_limits);
-	g_test_add_func("/intake/what is too large or finds no room is not stored",
-	    what_is_too_large_or_finds_no_room_is_not_stored);
-	g_test_add_func("/intake/a letter that the program dies of is quarantined",
-	    a_letter_that_the_program_dies_of_is_quarantined);
-	g_test_add_func("/intake/what is no death is not counted as one",
-	    what_is_no_death_is_not_counted_as_one);
-	g_test_add_func("/intake/a failing store does nothing by half",
-	    a_failing_store_does_nothing_by_half);
+	    "/inbox_process/run ends at its limits", run_ends_at_its_limits);
+	g_test_add_func("/inbox_process/large messages and a full disk are refused",
+	    large_messages_and_a_full_disk_are_refused);
+	g_test_add_func("/inbox_process/crashing message is quarantined",
+	    crashing_message_is_quarantined);
+	g_test_add_func("/inbox_process/only crashes are counted as crashes",
+	    only_crashes_are_counted_as_crashes);
+	g_test_add_func("/inbox_process/failing store leaves no partial effect",
+	    failing_store_leaves_no_partial_effect);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_request.c - ordinary words that ask to subscribe or to leave.
+ * test_request.c - requests to subscribe or unsubscribe in ordinary words.
  */
 #include "service/command/request_match.h"
 
@@ -91,13 +91,13 @@ check(const char *const *lines, size_t count, enum request_kind wanted)
 }
 
 static void
-subscribers_leave_in_their_own_words(void)
+unsubscribe_requests_are_recognised(void)
 {
 	check(leaving, G_N_ELEMENTS(leaving), REQUEST_UNSUBSCRIBE);
 }
 
 static void
-subscribers_subscribe_in_their_own_words(void)
+subscribe_requests_are_recognised(void)
 {
 	check(coming, G_N_ELEMENTS(coming), REQUEST_SUBSCRIBE);
 }
@@ -117,7 +117,7 @@ closings_are_recognised(void)
 }
 
 static void
-other_lines_are_neither(void)
+other_lines_are_no_requests(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
 		if (request_match(others[i]) >= REQUEST_SUBSCRIBE)
@@ -127,7 +127,7 @@ other_lines_are_neither(void)
 }
 
 static void
-the_language_is_guessed_where_it_can_be(void)
+language_is_guessed(void)
 {
 	static const char *const rows[][2] = {
 	    {"Guten Tag, ich möchte mich bitte anmelden", "de"},
@@ -147,13 +147,13 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/request/people leave in their own words",
-	    subscribers_leave_in_their_own_words);
-	g_test_add_func("/request/people subscribe in their own words",
-	    subscribers_subscribe_in_their_own_words);
+	g_test_add_func("/request/unsubscribe requests are recognised",
+	    unsubscribe_requests_are_recognised);
+	g_test_add_func("/request/subscribe requests are recognised",
+	    subscribe_requests_are_recognised);
 	g_test_add_func("/request/closings are recognised", closings_are_recognised);
-	g_test_add_func("/request/other lines are neither", other_lines_are_neither);
-	g_test_add_func("/request/the language is guessed where it can be",
-	    the_language_is_guessed_where_it_can_be);
+	g_test_add_func(
+	    "/request/other lines are no requests", other_lines_are_no_requests);
+	g_test_add_func("/request/language is guessed", language_is_guessed);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * command_fixture.c - a front that letters are handed to, and what it sent.
+ * command_fixture.c - a handler with a store, and the mail that it sent.
  */
 #include "lib/command_fixture.h"
 

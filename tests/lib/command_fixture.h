@@ -1,5 +1,5 @@
 /*
- * command_fixture.h - a front that letters are handed to, and what it sent.
+ * command_fixture.h - a handler with a store, and the mail that it sent.
  */
 #ifndef TESTS_LIB_COMMAND_FIXTURE_H
 #define TESTS_LIB_COMMAND_FIXTURE_H
@@ -16,7 +16,6 @@
 #define COMMAND_FIXTURE_NOW  "2026-11-20T09:00:00Z"
 #define COMMAND_FIXTURE_HOME "paperboy@example.org"
 
-/* A house with a door. */
 struct command_fixture {
 	struct random_source random;
 	struct store_fixture *fixture;
@@ -29,34 +28,34 @@ struct command_fixture {
 	uint8_t drawn;
 };
 
-/** Set it up: commands go to DESK_HOME, and it is DESK_NOW. */
+/** Set up: commands go to COMMAND_FIXTURE_HOME, the time is COMMAND_FIXTURE_NOW. */
 void command_fixture_init(struct command_fixture *commands);
 void command_fixture_clear(struct command_fixture *commands);
 #define command_fixture_auto \
 	__attribute__((cleanup(command_fixture_clear))) struct command_fixture
 
-/** Say another text in the settings. */
+/** Change a text in the settings. */
 void command_fixture_set(char **setting, const char *text);
 
-/** Hand in a letter, in a transaction of its own. */
+/** Handle a message, in a transaction. */
 struct handler_report command_fixture_hand_in(struct command_fixture *commands,
     const struct inmail *mail, const char *sender, const char *recipient);
 
-/** The same of a plain one. @return what came of it */
+/** Handle a message without text. */
 enum handler_outcome command_fixture_write_to(struct command_fixture *commands,
     const char *from, const char *recipient, const char *subject);
 
 int64_t command_fixture_count_mails(struct command_fixture *commands);
 
-/** The newest mail. @return a new string */
+/** Get the newest mail in the outbox. @return a new string */
 char *command_fixture_get_mail(struct command_fixture *commands);
 
-/** An address of ours in the newest mail. @param field  "From: " @return a new string
- */
+/** Get an address of ours in the newest mail. @param field  "From: " @return a new
+ * string */
 char *command_fixture_find_address(struct command_fixture *commands, const char *field);
 char *command_fixture_find_reply_to(struct command_fixture *commands);
 
-/** The address that unsubscribes somebody. @return a new string */
+/** Format the unsubscribe address of a subscriber. @return a new string */
 char *
 command_fixture_format_leave(struct command_fixture *commands, GBytes *key, int64_t id);
 

@@ -1,18 +1,17 @@
 /*
- * fakecommands.h - commands that note what they were asked for, and do little.
+ * fakecommands.h - commands that record what they were called with.
  *
- * They stand in the place of service/command/command.h, so that what the front itself
- * lets through shows.
+ * They replace service/command/command.h in tests of the handler.
  */
 #ifndef TESTS_LIB_FAKECOMMANDS_H
 #define TESTS_LIB_FAKECOMMANDS_H
 
 #include <glib.h>
 
-/* What they were asked to do: "run eva@example.com proven;"; made by main(). */
+/* Record of calls: "run eva@example.com proven;"; created by main(). */
 extern GString *fakecommands_done;
 
-/** What was asked for since the last look. */
+/** Compare and clear the record. */
 void fakecommands_assert(const char *wanted);
 
 #endif
