@@ -69,18 +69,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = {data, size};
 	g_autoptr(GBytes) xml = fuzz_take_bytes(&input);
 	g_autoptr(GError) error = NULL;
-	pb_auto(feed_xml) bulletin =
+	pb_auto(feed_xml) feed =
 	    feed_xml_parse(xml, "https://example.org/feed", &error);
 
-	if (!bulletin) {
+	if (!feed) {
 		fuzz_check_error(error);
 		return 0;
 	}
-	g_assert(!error && bulletin->entries->len <= BOUNDS_PAPERS_BATCH);
-	g_assert(!*bulletin->day || fetch_days_is_valid(bulletin->day));
-	check_listings(feed_source_make_listings(bulletin, "made-up", DAY));
-	check_listings(arxiv_listing_from_feed(bulletin, DAY, &error));
+	g_assert(!error && feed->entries->len <= BOUNDS_PAPERS_BATCH);
+	g_assert(!*feed->day || fetch_days_is_valid(feed->day));
+	check_listings(feed_source_make_listings(feed, "made-up", DAY));
+	check_listings(arxiv_listing_from_feed(feed, DAY, &error));
 	g_clear_error(&error);
-	check_listings(arxiv_listing_from_api(bulletin, &error));
+	check_listings(arxiv_listing_from_api(feed, &error));
 	return 0;
 }

@@ -22,7 +22,7 @@ check_line(const struct imap_line *line, bool is_rest)
 
 /* @return what is made of it, in words */
 static char *
-judge(const char *text, size_t size, const char *end, bool is_rest)
+classify(const char *text, size_t size, const char *end, bool is_rest)
 {
 	g_autoptr(GString) whole = g_string_new_len(text, (gssize)size);
 	g_autofree char *copy = NULL;
@@ -45,8 +45,8 @@ judge(const char *text, size_t size, const char *end, bool is_rest)
 static void
 check_both(const char *text, size_t size, bool is_rest)
 {
-	g_autofree char *bare = judge(text, size, "\n", is_rest);
-	g_autofree char *full = judge(text, size, "\r\n", is_rest);
+	g_autofree char *bare = classify(text, size, "\n", is_rest);
+	g_autofree char *full = classify(text, size, "\r\n", is_rest);
 
 	g_assert_cmpstr(bare, ==, full);
 	/* A NUL, or a parenthesis too many, is one in any place. */

@@ -21,12 +21,12 @@ parse(const char *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	g_autoptr(GString) begun = g_string_new("paperboy-parser 1\n");
+	g_autoptr(GString) started = g_string_new("paperboy-parser 1\n");
 
 	parse((const char *)data, size);
-	g_string_append_len(begun, (const char *)data, (gssize)size);
-	parse(begun->str, begun->len);
-	g_string_append(begun, "end 0\n\n");
-	parse(begun->str, begun->len);
+	g_string_append_len(started, (const char *)data, (gssize)size);
+	parse(started->str, started->len);
+	g_string_append(started, "end 0\n\n");
+	parse(started->str, started->len);
 	return 0;
 }

@@ -54,7 +54,7 @@ check_weekdays(const char *text, struct schedule *schedule)
 }
 
 static void
-check_cadence(const char *text, struct schedule *schedule)
+check_frequency(const char *text, struct schedule *schedule)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -132,7 +132,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&at, input.at, MIN(input.left, sizeof(at)));
 	check_minute(minute, &schedule);
 	check_weekdays(weekdays, &schedule);
-	check_cadence(frequency, &schedule);
+	check_frequency(frequency, &schedule);
 	zone = check_zone(name, at % 256 == 0);
 	check_slots(&schedule, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	check_natural_time(minute, day, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);

@@ -40,19 +40,18 @@ main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) listings = NULL;
 	g_autoptr(GBytes) xml = NULL;
-	pb_auto(feed_xml) bulletin = NULL;
+	pb_auto(feed_xml) feed = NULL;
 	char *text = NULL;
 	gsize size = 0;
 
 	if (argc != 2 || !g_file_get_contents(argv[1], &text, &size, &error))
 		return 2;
 	xml = g_bytes_new_take(text, size);
-	bulletin = feed_xml_parse(xml, NULL, &error);
-	if (bulletin)
-		listings =
-		    bulletin->total >= 0
-		        ? arxiv_listing_from_api(bulletin, &error)
-		        : arxiv_listing_from_feed(bulletin, bulletin->day, &error);
+	feed = feed_xml_parse(xml, NULL, &error);
+	if (feed)
+		listings = feed->total >= 0
+		               ? arxiv_listing_from_api(feed, &error)
+		               : arxiv_listing_from_feed(feed, feed->day, &error);
 	for (guint i = 0; listings && i < listings->len; i++)
 		print_listing(listings->pdata[i]);
 	if (error)

@@ -40,7 +40,7 @@ command_fixture_init_unused(struct command_fixture *commands)
 	*commands = (struct command_fixture){
 	    .fixture = store_fixture_new(), .now = store_fixture_time(NOW)};
 	commands->settings = settings_new();
-	set(&commands->settings->state_dir, commands->fixture->folder);
+	set(&commands->settings->state_dir, commands->fixture->directory);
 	set(&commands->settings->mail_from, "paperboy@news.example");
 	set(&commands->settings->mail_owner, "owner@news.example");
 	commands->own_addresses = own_addresses_new(commands->settings, &error);

@@ -71,7 +71,7 @@ locale_format_are_counted_by_papers_and_follow_a_revision(void)
 }
 
 static void
-short_forms_are_learnt_and_forgotten(void)
+acronyms_are_added_and_removed(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) forms = NULL;
@@ -348,7 +348,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/archive/" #name, name)
 	ADD(locale_format_are_counted_by_papers_and_follow_a_revision);
-	ADD(short_forms_are_learnt_and_forgotten);
+	ADD(acronyms_are_added_and_removed);
 	ADD(real_papers_teach_short_forms);
 	ADD(the_nearest_word_is_found);
 	ADD(locale_format_are_counted_for_those_who_ask);

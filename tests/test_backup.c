@@ -60,7 +60,7 @@ a_writer_between_all_steps_does_not_starve_it(void)
 {
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
-	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "copy", NULL);
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) other = store_open(fixture->path, &error);
 	struct writer writer = {.store = other};
@@ -91,8 +91,9 @@ a_backup_that_cannot_be_made_leaves_nothing(void)
 {
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
-	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-	g_autofree char *deep = g_build_filename(fixture->folder, "none", "copy", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "copy", NULL);
+	g_autofree char *deep =
+	    g_build_filename(fixture->directory, "none", "copy", NULL);
 	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
 	g_autoptr(GError) error = NULL;
 
@@ -129,8 +130,10 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GBytes) key = NULL;
 		pb_auto(store_fixture) fixture = new_fixture(&key);
-		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-		g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
+		g_autofree char *path =
+		    g_build_filename(fixture->directory, "copy", NULL);
+		g_autofree char *draft =
+		    g_build_filename(fixture->directory, "new", NULL);
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
 		const struct backup_plan plan = {
@@ -184,8 +187,8 @@ no_ticket_and_no_new_letter_outlives_it(void)
 	    "  x'78'), (printf('%064d', 2), 'lmtp', 1, 1, 'done', NULL, 1, NULL)";
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
-	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-	g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "copy", NULL);
+	g_autofree char *draft = g_build_filename(fixture->directory, "new", NULL);
 	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
 	const struct backup_make make = {
 	    path, draft, 70, store_fixture_time(NOW) + 60, "a test", 0};
@@ -223,8 +226,10 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GBytes) key = NULL;
 		pb_auto(store_fixture) fixture = new_fixture(&key);
-		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-		g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
+		g_autofree char *path =
+		    g_build_filename(fixture->directory, "copy", NULL);
+		g_autofree char *draft =
+		    g_build_filename(fixture->directory, "new", NULL);
 		int64_t at = store_fixture_time(NOW) + CLOCK_DAY_S;
 		g_autofree char *due =
 		    rows[i].due_in_s == -1

@@ -148,7 +148,7 @@ def sees_what_failed_on_the_way(tap):
     assert not found["authentication"]["ok"] and "DNS" not in found["authentication"]["found"]
 
 
-def tells_each_thing_that_is_broken(tap):
+def reports_each_thing_that_is_broken(tap):
     """a source, a relay and a mailbox that are not there are told, each with what to do"""
     instance = Instance(tap.subdirectory("broken"), port=free_port(), commands__address=HOME,
                   receive__maildir=os.path.join(tap.directory, "nowhere"),
@@ -170,7 +170,7 @@ def tells_each_thing_that_is_broken(tap):
     assert "WRONG  relay" in reported and " -> " in reported, reported
 
 
-def tells_a_mail_that_does_not_come_back(tap):
+def reports_a_mail_that_does_not_come_back(tap):
     """a mail that the relay takes and loses is told; so is one that it refuses"""
     street = Street(tap, "lost", mail__envelope_from="paperboy@news.example")
     write_today(street.instance)
@@ -220,8 +220,8 @@ def main(tap):
     tap.run(finds_that_nobody_signs, tap)
     tap.run(knows_a_signature_that_leaves_something_out, tap)
     tap.run(sees_what_failed_on_the_way, tap)
-    tap.run(tells_each_thing_that_is_broken, tap)
-    tap.run(tells_a_mail_that_does_not_come_back, tap)
+    tap.run(reports_each_thing_that_is_broken, tap)
+    tap.run(reports_a_mail_that_does_not_come_back, tap)
     tap.run(checks_an_imap_mailbox, tap)
 
 

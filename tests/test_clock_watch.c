@@ -272,7 +272,7 @@ a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
 }
 
 static void
-status_tells_of_a_jump(void)
+status_reports_a_clock_jump(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -286,7 +286,7 @@ status_tells_of_a_jump(void)
 	run_on(&life, 55, 55);
 	settings = settings_new();
 	g_free(settings->state_dir);
-	settings->state_dir = g_strdup(fixture->folder);
+	settings->state_dir = g_strdup(fixture->directory);
 	g_assert_true(
 	    status_load(fixture->store, settings, &daemon, now(&life), &status, NULL));
 	for (unsigned i = 0; i < status.problems->len; i++) {
@@ -314,6 +314,6 @@ main(int argc, char **argv)
 	ADD(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source);
 	ADD(a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running);
 	ADD(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them);
-	ADD(status_tells_of_a_jump);
+	ADD(status_reports_a_clock_jump);
 	return g_test_run();
 }

@@ -45,7 +45,7 @@ what_cannot_be_built_is_no_snapshot(void)
 	g_autoptr(GError) error = NULL;
 
 	g_free(settings->template_dir);
-	settings->template_dir = g_strdup(fixture->folder);
+	settings->template_dir = g_strdup(fixture->directory);
 	g_assert_null(config_snapshot_new(settings, NULL, key, &error));
 	g_assert_nonnull(error);
 	g_clear_error(&error);

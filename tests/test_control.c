@@ -43,7 +43,7 @@ reply_over_maximum_size(void *data)
 }
 
 static char *
-tell(void *data)
+report(void *data)
 {
 	(void)data;
 	return g_strdup("relay=takes mail");
@@ -55,7 +55,7 @@ static const struct control_command commands[] = {
     {"much", reply_over_maximum_size},
     {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
     {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
-    {"status", tell},
+    {"status", report},
     {0},
 };
 
@@ -128,11 +128,11 @@ a_line_in_gets_a_line_out(void)
 	    {"", 0, "", 0},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
 	struct control *control =
-	    control_new(fixture->folder, commands, &looks, &error);
+	    control_new(fixture->directory, commands, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -158,11 +158,12 @@ static void
 an_answer_that_is_too_long_is_cut_at_a_line(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	struct client most = {.path = path, .line = "most\n", .size = 5};
 	struct client much = {.path = path, .line = "much\n", .size = 5};
-	struct control *control = control_new(fixture->folder, commands, NULL, &error);
+	struct control *control =
+	    control_new(fixture->directory, commands, NULL, &error);
 	unsigned lines = 0, more = 0;
 
 	g_assert_no_error(error);
@@ -185,31 +186,31 @@ static void
 a_leftover_of_a_killed_daemon_is_replaced(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(fixture->folder, commands, &looks, &error);
+	control = control_new(fixture->directory, commands, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
 
 static void
-a_folder_too_deep_for_a_socket_is_told(void)
+a_directory_too_deep_for_a_socket_is_reported(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(100, 'd');
-	g_autofree char *folder = g_build_filename(fixture->folder, name, NULL);
+	g_autofree char *directory = g_build_filename(fixture->directory, name, NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
 
-	g_mkdir(folder, 0700);
-	g_assert_null(control_new(folder, commands, &looks, &error));
+	g_mkdir(directory, 0700);
+	g_assert_null(control_new(directory, commands, &looks, &error));
 	g_assert_nonnull(error);
 	g_assert_nonnull(strstr(error->message, "too long"));
-	g_assert_nonnull(strstr(error->message, folder));
+	g_assert_nonnull(strstr(error->message, directory));
 }
 
 int
@@ -220,6 +221,6 @@ main(int argc, char **argv)
 	ADD(a_line_in_gets_a_line_out);
 	ADD(an_answer_that_is_too_long_is_cut_at_a_line);
 	ADD(a_leftover_of_a_killed_daemon_is_replaced);
-	ADD(a_folder_too_deep_for_a_socket_is_told);
+	ADD(a_directory_too_deep_for_a_socket_is_reported);
 	return g_test_run();
 }

@@ -68,7 +68,7 @@ records_are_read_in_every_form(void)
 }
 
 static void
-what_is_wrong_is_told_with_its_line_and_reading_goes_on(void)
+invalid_records_are_reported_with_their_lines(void)
 {
 	static const struct {
 		const char *text;
@@ -162,7 +162,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/csv/" #name, name)
 	ADD(records_are_read_in_every_form);
-	ADD(what_is_wrong_is_told_with_its_line_and_reading_goes_on);
+	ADD(invalid_records_are_reported_with_their_lines);
 	ADD(columns_and_length_have_their_limits);
 	ADD(what_was_written_is_read_and_nothing_runs_in_a_spreadsheet);
 	return g_test_run();

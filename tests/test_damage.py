@@ -245,7 +245,7 @@ def unreadable(bench):
         assert done.status == EX_UNAVAILABLE and path in done.output, done
 
 
-def key_is_kept(bench):
+def key_is_stored(bench):
     """the key is made once: never over another, and a wrong one is refused"""
     path = os.path.join(bench.sound.state, "key")
     with open(path, "rb") as file:
@@ -280,7 +280,7 @@ def two_daemons(bench):
         assert first.is_running
 
 
-def locks_are_kept(bench):
+def locks_are_held(bench):
     """programs that come and go leave a running one its log"""
     instance = bench.copy("locks")
     with instance.start() as child:
@@ -297,8 +297,8 @@ def locks_are_kept(bench):
 
 TESTS = (
     sound_works, truncated, header_flipped, page_flipped, empty, foreign, newer,
-    log_without_store, no_store, not_a_file, wrong_modes, unreadable, key_is_kept,
-    lost_key, two_daemons, locks_are_kept,
+    log_without_store, no_store, not_a_file, wrong_modes, unreadable, key_is_stored,
+    lost_key, two_daemons, locks_are_held,
 )
 
 with Tap() as tap:

@@ -76,7 +76,7 @@ def sound(ward):
 
 MESSAGE = ("INSERT INTO inbox (key, receiver, size, raw, state, started, next_try_at, ended_at,"
           " received_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
-TICKET = ("INSERT INTO confirmation (hash, purpose, address, address_key, recipient, action,"
+CONFIRMATION = ("INSERT INTO confirmation (hash, purpose, address, address_key, recipient, action,"
           " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
           " 'a@b.example', 'a@b.example', 'add x', 1, {})")
 
@@ -119,10 +119,10 @@ BROKEN_ROWS = [
     ("inbox-quarantined", MESSAGE.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
     ("inbox-too-old", MESSAGE.format(
         f"'quarantined', 0, NULL, {NOW_S - 16 * 86400 - 1}, {NOW_S - 20 * 86400}")),
-    ("confirmation-too-old", TICKET.format(NOW_S - 9 * 86400 - 1)),
-    (None, TICKET.format(NOW_S - 9 * 86400)),
-    (None, TICKET.format(NOW_S + 8 * 86400)),
-    ("confirmation-far", TICKET.format(NOW_S + 8 * 86400 + 1)),
+    ("confirmation-too-old", CONFIRMATION.format(NOW_S - 9 * 86400 - 1)),
+    (None, CONFIRMATION.format(NOW_S - 9 * 86400)),
+    (None, CONFIRMATION.format(NOW_S + 8 * 86400)),
+    ("confirmation-far", CONFIRMATION.format(NOW_S + 8 * 86400 + 1)),
     ("filters",
      "UPDATE filter SET canonical = 'abstract:\"' WHERE id = 1"),
     ("filters",

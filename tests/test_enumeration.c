@@ -171,7 +171,7 @@ read_message(struct store_fixture *fixture, GError **error)
 }
 
 static void
-read_tickets(struct store_fixture *fixture, GError **error)
+read_confirmations(struct store_fixture *fixture, GError **error)
 {
 	free_rows(confirmations_load_page(fixture->store, 5, 0, 9, error));
 }
@@ -210,7 +210,7 @@ static const struct {
     [ENUMERATION_OUTBOX_STATE] = {false, false, {read_queue, read_message}},
     [ENUMERATION_OUTBOX_HELD_FROM] = {false, true, {read_message}},
     [ENUMERATION_OUTBOX_HELD_WHY] = {false, true, {read_message}},
-    [ENUMERATION_CONFIRMATION_PURPOSE] = {false, false, {read_tickets}},
+    [ENUMERATION_CONFIRMATION_PURPOSE] = {false, false, {read_confirmations}},
     [ENUMERATION_INBOX_RECEIVER] = {false, false, {process_inbox}},
     [ENUMERATION_INBOX_STATE] = {false, false, {process_inbox}},
 };

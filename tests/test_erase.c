@@ -29,7 +29,7 @@ static bool
 is_in_files(struct store_fixture *fixture, const char *word)
 {
 	char *arguments[] = {"grep", "-r", "-q", "-a", "-i", "-F", "-e", (char *)word,
-	    fixture->folder, NULL};
+	    fixture->directory, NULL};
 	int status = -1;
 
 	g_assert_true(g_spawn_sync(NULL, arguments, NULL, G_SPAWN_SEARCH_PATH, NULL,

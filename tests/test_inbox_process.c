@@ -50,7 +50,7 @@ save(struct store_fixture *fixture, const char *raw, const char *sender,
     const char *recipient)
 {
 	const struct inbox_process_rules rules = {
-	    .state_dir = fixture->folder, .recipient_header = "X-To"};
+	    .state_dir = fixture->directory, .recipient_header = "X-To"};
 	const struct receive_mail mail = {
 	    .raw = raw, .size = strlen(raw), .sender = sender, .recipient = recipient};
 	g_autoptr(GError) error = NULL;
@@ -229,7 +229,7 @@ static void
 large_messages_and_a_full_disk_are_refused(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	struct inbox_process_rules rules = {.state_dir = fixture->folder};
+	struct inbox_process_rules rules = {.state_dir = fixture->directory};
 	g_autofree char *raw = g_strnfill(BOUNDS_MAIL_BYTES + 1, 'x');
 	struct receive_mail mail = {.raw = raw, .size = BOUNDS_MAIL_BYTES + 1};
 	g_autoptr(GError) error = NULL;

@@ -41,7 +41,7 @@ insert(
 }
 
 static void
-a_letter_is_kept_once_and_as_it_came(void)
+a_mail_is_stored_once_and_as_it_came(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
@@ -66,7 +66,7 @@ a_letter_is_kept_once_and_as_it_came(void)
 }
 
 static void
-all_recipients_are_kept_while_it_is_new(void)
+all_recipients_are_stored_while_it_is_new(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char sql[] = "SELECT ifnull(recipient, '-') FROM inbox";
@@ -243,9 +243,9 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/letters/a letter is kept once and as it came",
-	    a_letter_is_kept_once_and_as_it_came);
+	    a_mail_is_stored_once_and_as_it_came);
 	g_test_add_func("/letters/all recipients are kept while it is new",
-	    all_recipients_are_kept_while_it_is_new);
+	    all_recipients_are_stored_while_it_is_new);
 	g_test_add_func("/letters/what is done says nothing any more",
 	    what_is_done_says_nothing_any_more);
 	g_test_add_func("/letters/bad rows are impossible", bad_rows_are_impossible);

@@ -162,7 +162,7 @@ def kill_while_sending(instance, basket, rng, kills_left, total):
 def sending_survives(tap):
     """digests go out under kill -9: all arrive, and twice only as the same octets"""
     rng = random.Random(SEED)
-    begun = time.monotonic()
+    started = time.monotonic()
     hits = most_in_doubt = 0
     with SmtpSink(tap.subdirectory("sink")) as sink:
         instance = Instance(tap.subdirectory("sending"), port=sink.port,
@@ -237,7 +237,7 @@ class Ledger:
 def postfix_survives(tap):
     """digests go to a real Postfix under kill -9: it gets each, and twice only the same"""
     rng = random.Random(SEED + 4)
-    begun = time.monotonic()
+    started = time.monotonic()
     hits = lives = 0
     postfix = Postfix(tap.subdirectory("postfix"), Ca(tap.subdirectory("ca")),
                       settings={"virtual_transport": "discard:"})
@@ -393,7 +393,7 @@ def files_of(maildir):
 def maildir_survives(tap):
     """into a Maildir, with a reader at it, every digest comes exactly once"""
     rng = random.Random(SEED + 1)
-    begun = time.monotonic()
+    started = time.monotonic()
     hits = lives = 0
     maildir = os.path.join(tap.directory, "Maildir")
     instance = Instance(tap.subdirectory("folder"), maildir=maildir)
@@ -439,12 +439,12 @@ TRACED = re.compile(r"\d+ +(\w+)\((?:\d+<([^>]*)>|AT_FDCWD)(?:, (.*))?\) += 0$")
 
 def traced_calls(path):
     """Lines of strace, in the order in which the calls ended; those of two threads mix."""
-    begun = {}
+    started = {}
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             thread, rest = line.rstrip().split(" ", 1)
             if rest.endswith(" <unfinished ...>"):
-                begun[thread] = rest.removesuffix(" <unfinished ...>")
+                started[thread] = rest.removesuffix(" <unfinished ...>")
                 continue
             resumed = re.match(r"\s*<\.\.\. \w+ resumed>(.*)", rest)
             yield f"{thread} {begun.pop(thread) + resumed[1] if resumed else rest}"
@@ -495,14 +495,14 @@ ALL_MATCHES = (
     " JOIN filter f ON f.id = m.filter_id"
     " JOIN paper p ON p.seq = m.paper_seq ORDER BY 1, 2"
 )
-ALL_EDITIONS = (
+ALL_DIGESTS = (
     "SELECT s.address, g.slot, g.date, i.position, p.id, i.shown, i.reasons FROM digest g"
     " JOIN subscriber s ON s.id = g.subscriber_id"
     " JOIN digest_item i ON i.digest_id = g.id"
     " JOIN paper p ON p.seq = i.paper_seq ORDER BY 1, 2, 4"
 )
 ALL_DUE = "SELECT address, next_due_at, is_first_due FROM subscriber ORDER BY 1"
-EVERYTHING = (ALL_PAPERS, ALL_LISTINGS, ALL_MATCHES, ALL_EDITIONS, ALL_DUE)
+EVERYTHING = (ALL_PAPERS, ALL_LISTINGS, ALL_MATCHES, ALL_DIGESTS, ALL_DUE)
 
 
 def describe(instance):
@@ -607,7 +607,7 @@ def live_and_die(instance, now, rng, wanted, most):
 def making_survives(tap):
     """killed while collecting, matching or making editions, it ends as if never killed"""
     rng = random.Random(SEED + 2)
-    begun = time.monotonic()
+    started = time.monotonic()
     now = at_hour(DAY, 18)
     first = prepare(tap)
     whole = fresh_copy(first, tap.subdirectory("whole"))
@@ -670,7 +670,7 @@ def try_edges(tap, fault, calls):
     """Every nth call of each kind, from a fresh start each time."""
     strace = need_strace()
     rng = random.Random(SEED + 3)
-    begun = time.monotonic()
+    started = time.monotonic()
     maildir = os.path.join(tap.directory, f"Maildir-{fault}")
     first = Instance(tap.subdirectory(fault), maildir=maildir)
     first.write_day(DAY, NUMBERS)

@@ -333,7 +333,7 @@ start_server(const struct store_fixture *fixture, struct lmtp_times times)
 {
 	struct server *server = g_new0(struct server, 1);
 	const struct lmtp_options options = {
-	    .path = server->path = g_build_filename(fixture->folder, "lmtp", NULL),
+	    .path = server->path = g_build_filename(fixture->directory, "lmtp", NULL),
 	    .times = times,
 	};
 	int fd;
@@ -477,7 +477,7 @@ client_and_server_interoperate(void)
 	g_clear_error(&error);
 	stop_server(server);
 	g_assert_false(
-	    lmtp_client_send(fixture->folder, "", "c@d.example", "x", 1, &error));
+	    lmtp_client_send(fixture->directory, "", "c@d.example", "x", 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 

@@ -1,5 +1,5 @@
 /*
- * test_lock.c - one daemon for one state folder, which nobody else may look into.
+ * test_lock.c - one daemon for one state directory, which nobody else may look into.
  */
 #include "service/state/lock.h"
 
@@ -18,31 +18,32 @@
 #define NOBODY 65534
 
 static void
-a_folder_is_made_and_locked_for_one(void)
+a_directory_is_made_and_locked_for_one(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *folder = g_build_filename(fixture->folder, "a", "state", NULL);
+	g_autofree char *directory =
+	    g_build_filename(fixture->directory, "a", "state", NULL);
 	g_autoptr(GError) error = NULL;
 	GStatBuf status;
-	int first = lock_take(folder, &error), second;
+	int first = lock_take(directory, &error), second;
 
 	g_assert_no_error(error);
 	g_assert_cmpint(first, >=, 0);
 	g_assert_cmpint(fcntl(first, F_GETFD) & FD_CLOEXEC, !=, 0);
-	g_assert_cmpint(g_stat(folder, &status), ==, 0);
+	g_assert_cmpint(g_stat(directory, &status), ==, 0);
 	g_assert_cmpint(status.st_mode & 07777, ==, 0700);
-	g_assert_cmpint(lock_take(folder, &error), ==, -1);
+	g_assert_cmpint(lock_take(directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_nonnull(strstr(error->message, folder));
+	g_assert_nonnull(strstr(error->message, directory));
 	g_clear_error(&error);
 	close(first);
-	second = lock_take(folder, &error);
+	second = lock_take(directory, &error);
 	g_assert_no_error(error);
 	close(second);
 }
 
 static void
-a_folder_that_others_may_enter_is_refused(void)
+a_directory_that_others_may_enter_is_refused(void)
 {
 	static const struct {
 		int mode;
@@ -55,8 +56,8 @@ a_folder_that_others_may_enter_is_refused(void)
 		g_autoptr(GError) error = NULL;
 		int fd;
 
-		g_chmod(fixture->folder, rows[i].mode);
-		fd = lock_take(fixture->folder, &error);
+		g_chmod(fixture->directory, rows[i].mode);
+		fd = lock_take(fixture->directory, &error);
 		g_assert_cmpint(fd >= 0, ==, rows[i].is_ok);
 		if (!rows[i].is_ok) {
 			g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
@@ -64,12 +65,12 @@ a_folder_that_others_may_enter_is_refused(void)
 		}
 		if (fd >= 0)
 			close(fd);
-		g_chmod(fixture->folder, 0700);
+		g_chmod(fixture->directory, 0700);
 	}
 }
 
 static void
-a_folder_that_cannot_be_is_told(void)
+a_directory_that_cannot_be_is_reported(void)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -85,38 +86,38 @@ a_store_is_exchanged_only_when_nobody_has_it(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	int one = lock_share(fixture->folder, &error), two, alone, daemon;
+	int one = lock_share(fixture->directory, &error), two, alone, daemon;
 
 	g_assert_no_error(error);
-	two = lock_share(fixture->folder, &error);
+	two = lock_share(fixture->directory, &error);
 	g_assert_no_error(error);
-	daemon = lock_take(fixture->folder, &error);
+	daemon = lock_take(fixture->directory, &error);
 	g_assert_no_error(error);
 	/* Not beside a daemon, and not beside one of two who have the store open. */
-	g_assert_cmpint(lock_take_alone(fixture->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take_alone(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "stop paperboyd first"));
 	g_clear_error(&error);
 	close(daemon);
 	close(one);
-	g_assert_cmpint(lock_take_alone(fixture->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take_alone(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "another paperboyctl"));
 	g_clear_error(&error);
 	close(two);
-	alone = lock_take_alone(fixture->folder, &error);
+	alone = lock_take_alone(fixture->directory, &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(lock_share(fixture->folder, &error), ==, -1);
+	g_assert_cmpint(lock_share(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_clear_error(&error);
-	g_assert_cmpint(lock_take(fixture->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	close(alone);
 }
 
 /* As nobody, since root may open everything.  @return what lock_take() says, or "" */
 static char *
-take_as_nobody(const char *folder)
+take_as_nobody(const char *directory)
 {
 	g_autoptr(GError) error = NULL;
 	char text[1000] = "";
@@ -126,7 +127,7 @@ take_as_nobody(const char *folder)
 	if (fork() == 0) {
 		if (geteuid() == 0)
 			g_assert_cmpint(setresuid(NOBODY, NOBODY, NOBODY), ==, 0);
-		if (lock_take(folder, &error) < 0 &&
+		if (lock_take(directory, &error) < 0 &&
 		    write(ends[1], error->message, strlen(error->message)) < 0)
 			_exit(1);
 		_exit(0);
@@ -161,22 +162,22 @@ a_wrong_owner_or_mode_is_named(void)
 	uid_t us = is_root ? NOBODY : geteuid();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *folder = g_dir_make_tmp("paperboy-XXXXXX", NULL);
-		g_autofree char *path = g_build_filename(folder, rows[i].name, NULL);
+		g_autofree char *directory = g_dir_make_tmp("paperboy-XXXXXX", NULL);
+		g_autofree char *path = g_build_filename(directory, rows[i].name, NULL);
 		g_autofree char *said = NULL;
 
 		/* Only root can make files of another user. */
 		if (rows[i].is_foreign && !is_root) {
-			g_rmdir(folder);
+			g_rmdir(directory);
 			continue;
 		}
 		if (rows[i].name)
 			g_assert_true(g_file_set_contents(path, "", 0, NULL));
-		g_assert_cmpint(chown(folder, us, (gid_t)-1), ==, 0);
+		g_assert_cmpint(chown(directory, us, (gid_t)-1), ==, 0);
 		g_assert_cmpint(
 		    chown(path, rows[i].is_foreign ? 0 : us, (gid_t)-1), ==, 0);
 		g_assert_cmpint(g_chmod(path, rows[i].mode), ==, 0);
-		said = take_as_nobody(folder);
+		said = take_as_nobody(directory);
 		g_test_message("%s", said);
 		if (*rows[i].says) {
 			g_assert_nonnull(strstr(said, path));
@@ -184,8 +185,8 @@ a_wrong_owner_or_mode_is_named(void)
 		} else {
 			g_assert_cmpstr(said, ==, "");
 		}
-		g_chmod(folder, 0700);
-		store_fixture_remove_folder(folder);
+		g_chmod(directory, 0700);
+		store_fixture_remove_directory(directory);
 	}
 }
 
@@ -194,9 +195,9 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/lock/" #name, name)
-	ADD(a_folder_is_made_and_locked_for_one);
-	ADD(a_folder_that_others_may_enter_is_refused);
-	ADD(a_folder_that_cannot_be_is_told);
+	ADD(a_directory_is_made_and_locked_for_one);
+	ADD(a_directory_that_others_may_enter_is_refused);
+	ADD(a_directory_that_cannot_be_is_reported);
 	ADD(a_wrong_owner_or_mode_is_named);
 	ADD(a_store_is_exchanged_only_when_nobody_has_it);
 	return g_test_run();

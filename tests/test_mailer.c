@@ -129,7 +129,7 @@ without_room_to_record_it_nothing_is_sent(void)
 	struct mailer_options options = inbound_fixture_options(inbound);
 	int64_t now = store_fixture_time(NOW);
 
-	options.state_dir = inbound->fixture->folder;
+	options.state_dir = inbound->fixture->directory;
 	options.min_free_bytes = G_MAXINT64;
 	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
 	inbound_fixture_run_at(inbound, now, NULL);

@@ -14,7 +14,7 @@
 
 /* Rows around the number of days that they are kept, on either side. */
 static void
-rows_are_kept_for_their_days_and_no_longer(void)
+rows_are_deleted_after_their_days(void)
 {
 	static const struct {
 		const char *table;
@@ -250,7 +250,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/upkeep/" #name, name)
-	ADD(rows_are_kept_for_their_days_and_no_longer);
+	ADD(rows_are_deleted_after_their_days);
 	ADD(a_message_goes_fourteen_days_after_its_end_with_its_digest);
 	ADD(filters_that_nobody_has_go_with_their_matches);
 	ADD(more_than_a_page_goes_in_one_run);

@@ -135,7 +135,7 @@ def digest_is_whole(directory):
         check(len(line) <= 72 or " " not in line.strip() or "://" in line or "_in_file_names" in line, line)
 
 
-def hostile_is_inert(directory):
+def hostile_is_sanitized(directory):
     message, text, page = check_digest((directory / "hostile.eml").read_bytes())
     check(len(message["to"].addresses) == 1, message["to"])
     check(message["to"].addresses[0].addr_spec == "robin@reader.example", message["to"])
@@ -180,7 +180,7 @@ def locale_changes_nothing(directory):
 
 
 HELPER = os.path.join(os.environ.get("top_builddir", "."), "tests", "helper_messages")
-TESTS = [digest_is_whole, hostile_is_inert, large_fits, subjects_come_back,
+TESTS = [digest_is_whole, hostile_is_sanitized, large_fits, subjects_come_back,
          locale_changes_nothing]
 
 

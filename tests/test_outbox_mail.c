@@ -110,7 +110,7 @@ what_was_stored_is_what_is_sent(void)
 }
 
 static void
-a_letter_that_cannot_be_sent_is_not_stored(void)
+a_mail_that_cannot_be_sent_is_not_stored(void)
 {
 	static const struct {
 		const char *bytes, *says;
@@ -180,7 +180,7 @@ its_size_and_its_lines_have_an_end(void)
 }
 
 static void
-bad_letters_are_impossible_whoever_writes(void)
+bad_mails_are_impossible_whoever_writes(void)
 {
 #define INSERT(kind, person, digest, to, key, from, message)                      \
 	"INSERT INTO outbox (kind, subscriber_id, digest_id, recipient,"          \
@@ -317,7 +317,7 @@ a_suppression_after_the_claim_is_seen_too(void)
 }
 
 static void
-its_octets_go_when_it_ends_and_stay_until_then(void)
+its_bytes_go_when_it_ends_and_stay_until_then(void)
 {
 	static const struct {
 		enum outbox_status end;
@@ -352,7 +352,7 @@ its_octets_go_when_it_ends_and_stay_until_then(void)
 }
 
 static void
-leaving_cancels_digests_and_not_what_tells_of_it(void)
+leaving_cancels_digests_and_not_what_reports_of_it(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -418,14 +418,14 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define TEST(name) g_test_add_func("/outbox-letter/" #name, name)
 	TEST(what_was_stored_is_what_is_sent);
-	TEST(a_letter_that_cannot_be_sent_is_not_stored);
+	TEST(a_mail_that_cannot_be_sent_is_not_stored);
 	TEST(its_size_and_its_lines_have_an_end);
-	TEST(bad_letters_are_impossible_whoever_writes);
+	TEST(bad_mails_are_impossible_whoever_writes);
 	TEST(inbox_are_claimed_before_digests);
 	TEST(who_is_answered_need_not_be_active_but_not_suppressed);
 	TEST(a_suppression_after_the_claim_is_seen_too);
-	TEST(its_octets_go_when_it_ends_and_stay_until_then);
-	TEST(leaving_cancels_digests_and_not_what_tells_of_it);
+	TEST(its_bytes_go_when_it_ends_and_stay_until_then);
+	TEST(leaving_cancels_digests_and_not_what_reports_of_it);
 	TEST(an_operator_holds_releases_and_drops_it);
 	return g_test_run();
 }

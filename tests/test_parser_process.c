@@ -170,7 +170,7 @@ static const struct {
 static char *
 write_script(const struct store_fixture *fixture, const char *script)
 {
-	char *path = g_build_filename(fixture->folder, "reader", NULL);
+	char *path = g_build_filename(fixture->directory, "reader", NULL);
 	g_autofree char *text = g_strconcat("#!/bin/sh\n", script, "\n", NULL);
 
 	g_assert_true(g_file_set_contents(path, text, -1, NULL));

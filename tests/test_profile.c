@@ -110,7 +110,7 @@ cadences_are_read_and_written(void)
 }
 
 static void
-a_new_rhythm_moves_the_next_digest(void)
+a_new_schedule_moves_the_next_digest(void)
 {
 	static const struct {
 		struct profile_change change;
@@ -139,7 +139,7 @@ a_new_rhythm_moves_the_next_digest(void)
 
 /* Every word of every preference is stored, and read again. */
 static void
-what_people_choose_is_kept(void)
+preferences_are_stored(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -221,7 +221,7 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 }
 
 static void
-a_name_is_set_and_taken_away_and_the_audit_tells(void)
+a_name_is_set_and_taken_away_and_the_audit_reports(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -336,7 +336,7 @@ a_machine_that_slept_over_the_day_makes_one_digest(void)
 }
 
 static void
-the_day_is_that_of_the_persons_zone_and_rhythm(void)
+the_day_is_that_of_the_persons_zone_and_schedule(void)
 {
 	static const struct {
 		const char *zone, *frequency, *until, *due;
@@ -362,7 +362,7 @@ the_day_is_that_of_the_persons_zone_and_rhythm(void)
 }
 
 static void
-a_pause_follows_a_change_of_rhythm(void)
+a_pause_follows_a_change_of_schedule(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -500,17 +500,17 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/profile/" #name, name)
 	ADD(cadences_are_read_and_written);
-	ADD(a_new_rhythm_moves_the_next_digest);
+	ADD(a_new_schedule_moves_the_next_digest);
 	ADD(what_is_wrong_is_refused_and_nothing_changed);
-	ADD(what_people_choose_is_kept);
+	ADD(preferences_are_stored);
 	ADD(a_catch_up_has_its_own_length);
-	ADD(a_name_is_set_and_taken_away_and_the_audit_tells);
+	ADD(a_name_is_set_and_taken_away_and_the_audit_reports);
 	ADD(a_digest_that_is_due_stays_due);
 	ADD(a_pause_cancels_what_is_unsent_and_frees_its_papers);
 	ADD(what_was_missed_comes_in_one_digest_on_the_day);
 	ADD(a_machine_that_slept_over_the_day_makes_one_digest);
-	ADD(the_day_is_that_of_the_persons_zone_and_rhythm);
-	ADD(a_pause_follows_a_change_of_rhythm);
+	ADD(the_day_is_that_of_the_persons_zone_and_schedule);
+	ADD(a_pause_follows_a_change_of_schedule);
 	ADD(days_that_cannot_end_a_pause_are_refused);
 	ADD(only_who_is_paused_resumes_and_who_is_active_pauses);
 	ADD(a_message_under_way_is_not_sent_again_in_the_pause);

@@ -26,7 +26,7 @@ def reported(instance, *arguments, **more):
 
 
 @contextlib.contextmanager
-def waiting_instance(tap, name, people=4):
+def queued_instance(tap, name, people=4):
     """A house whose first digests the relay has put off."""
     relay = Server()
     instance = Instance(tap.subdirectory(name), port=relay.port)
@@ -55,7 +55,7 @@ def set_rows(instance, sql):
 
 def lists(tap):
     """queue list selects by state and address; queue show prints all of one"""
-    with waiting_instance(tap, "lists") as (instance, _):
+    with queued_instance(tap, "lists") as (instance, _):
         set_rows(instance, "UPDATE outbox SET state = 'FAILED', next_try_at = NULL,"
                         " ended_at = 5 WHERE id = 4")
         table = instance.ctl("queue")
@@ -99,7 +99,7 @@ def add_message(instance, kind="answer", sender="", to="stranger@example.org"):
 
 def stored_messages(tap):
     """a reply to an unknown sender is listed, sent as stored, and erased"""
-    with waiting_instance(tap, "letters", people=1) as (instance, relay):
+    with queued_instance(tap, "letters", people=1) as (instance, relay):
         number = add_message(instance)
         dropped = add_message(instance, kind="notice")
         row = reported(instance, "queue", "list")[1]
@@ -124,7 +124,7 @@ def stored_messages(tap):
 
 def retries(tap):
     """retry makes messages due now, and warns about one in doubt"""
-    with waiting_instance(tap, "retries") as (instance, relay):
+    with queued_instance(tap, "retries") as (instance, relay):
         set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 2")
         early = at_hour(DAY, 8, 0)  # before any of them is due
         instance.once(early, wanted=TEMPFAIL)
@@ -153,7 +153,7 @@ def retries(tap):
 
 def sending_is_left_alone(tap):
     """a message being sent is not changed, and the command reports it"""
-    with waiting_instance(tap, "sending") as (instance, _):
+    with queued_instance(tap, "sending") as (instance, _):
         set_rows(instance, "UPDATE outbox SET state = 'SENDING', next_try_at = NULL"
                         " WHERE id = 1")
         for verb, more in (("retry", []), ("hold", []), ("release", []),
@@ -169,7 +169,7 @@ def sending_is_left_alone(tap):
 
 def drops(tap):
     """dropped papers are in the next digest, or count as read with --delivered"""
-    with waiting_instance(tap, "drops") as (instance, relay):
+    with queued_instance(tap, "drops") as (instance, relay):
         set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 3")
         said = instance.ctl("queue", "drop", "1", wanted=DATA)
         assert "--yes" in said and state_of(instance, 1) == "DEFERRED"
@@ -198,7 +198,7 @@ HELD_AFTER_CRASHES = (
 
 def held_after_crashes(tap):
     """a message held after crashes is explained, and released once more or dropped"""
-    with waiting_instance(tap, "crashes") as (instance, relay):
+    with queued_instance(tap, "crashes") as (instance, relay):
         set_rows(instance, HELD_AFTER_CRASHES)
         row = reported(instance, "queue", "list")[0]
         assert (row["possible_copies"], row["crashes"], row["held_why"]) == (
@@ -219,7 +219,7 @@ def held_after_crashes(tap):
 
 def releases(tap):
     """a released message goes out; one whose papers are all too old is cancelled"""
-    with waiting_instance(tap, "releases") as (instance, relay):
+    with queued_instance(tap, "releases") as (instance, relay):
         instance.ctl("queue", "hold", "all")
         instance.once(at_hour(DAY, 9), wanted=OK)
         assert relay.arrived == [] and instance.states() == {"HELD": 4}
@@ -236,8 +236,8 @@ def releases(tap):
         edge = at_hour(days_after(DAY, 30))
         said = instance.ctl("queue", "release", "2", now=edge)
         assert "message 2: due now" in said, said
-        past = at_hour(days_after(DAY, 31))
-        said = instance.ctl("queue", "release", "3", now=past)
+        over = at_hour(days_after(DAY, 31))
+        said = instance.ctl("queue", "release", "3", now=over)
         assert "message 3: cancelled: a digest older than 30 days" in said, said
         assert state_of(instance, 3) == "CANCELLED"
         said = instance.ctl("queue", "release", "3", wanted=DATA)
@@ -245,7 +245,7 @@ def releases(tap):
 
 def relay_is_tried(tap):
     """a retry lets a running daemon try a relay that it had given up for a while"""
-    with waiting_instance(tap, "tried") as (instance, relay):
+    with queued_instance(tap, "tried") as (instance, relay):
         relay.act = lambda verb, _: b"421 4.3.2 closed\r\n" if verb == "CONNECT" else None
         with instance.start() as child:
             child.wait_line("relay failed")
@@ -301,7 +301,7 @@ def raw_of(instance, number, note=b""):
 
 def difference_from_sent_bytes(tap):
     """digest show notes when the bytes differ from those sent"""
-    with waiting_instance(tap, "honest", people=3) as (instance, _):
+    with queued_instance(tap, "honest", people=3) as (instance, _):
         first = raw_of(instance, "1")
         instance.once(at_hour(DAY, 12), wanted=OK)
         assert raw_of(instance, "1") == first
@@ -320,7 +320,7 @@ def difference_from_sent_bytes(tap):
 
 def digests(tap):
     """digest list lists all or one address, newest first"""
-    with waiting_instance(tap, "digests") as (instance, _):
+    with queued_instance(tap, "digests") as (instance, _):
         rows = reported(instance, "digest", "list")
         assert [row["digest"] for row in rows] == [4, 3, 2, 1], rows
         assert rows[0]["message"] == "DEFERRED" and rows[0]["papers"] == 3

@@ -43,7 +43,7 @@ def key_of(instance):
     return read(os.path.join(instance.state, "key"))
 
 
-def people_of(raws):
+def get_subscribers(raws):
     return collections.Counter(parse(raw)["To"] for raw in raws)
 
 
@@ -159,11 +159,11 @@ def backup_while_messages_go_out(tap):
     path = os.path.join(tap.directory, "many.backup")
     with instance.start_once(at_hour(DAY)) as child:
         child.wait_fact(lambda: len(relay.arrived) >= MANY // 20, "messages", 120)
-        begun = len(relay.arrived)
+        started = len(relay.arrived)
         instance.ctl("backup", path, now=at_hour(DAY, 9))
         ended = len(relay.arrived)
         assert child.wait_exit(120) == 0
-    assert begun < ended < MANY == len(relay.arrived), (begun, ended, len(relay.arrived))
+    assert started < ended < MANY == len(relay.arrived), (started, ended, len(relay.arrived))
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -286,7 +286,7 @@ def nothing_by_itself(tap):
         instance.ctl("queue", "release", "all", "--yes")
         child.wait_fact(lambda: instance.states() == {"SENT": 2 * PEOPLE}, "the released")
     mails = [read(one) for one in files_in(maildir)]
-    assert set(people_of(mails).values()) == {1} and len(mails) == PEOPLE
+    assert set(get_subscribers(mails).values()) == {1} and len(mails) == PEOPLE
     assert all(papers_of(mail) == [3, 4] for mail in mails)
     said = instance.ctl("status", wanted=WANTED)  # for the list of today, which is late
     assert "RESTORED" not in said and " 0 held" in said and "LATE" in said, said

@@ -92,7 +92,7 @@ signal_parent(void)
 }
 
 static bool
-change_folder(void)
+change_directory(void)
 {
 	return chdir("/tmp") == 0;
 }
@@ -118,7 +118,7 @@ static const struct attempt attempts[] = {
     {"start a process", start_process, true},
     {"run a program", run_program, true},
     {"see other processes", signal_parent, true},
-    {"see the file system", change_folder, true},
+    {"see the file system", change_directory, true},
     {"fail to do its work", fail_to_work, false},
 };
 

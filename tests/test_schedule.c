@@ -314,7 +314,7 @@ weekdays_are_known_by_three_letters_or_all(void)
 }
 
 static void
-a_cadence_is_known_by_its_name(void)
+a_frequency_is_known_by_its_name(void)
 {
 	static const char *const names[] = {[SCHEDULE_DAILY] = "daily",
 	    [SCHEDULE_NOW] = "now",
@@ -345,6 +345,6 @@ main(int argc, char **argv)
 	ADD(a_date_is_that_of_the_zone);
 	ADD(a_time_of_day_is_hours_and_two_digits);
 	ADD(weekdays_are_known_by_three_letters_or_all);
-	ADD(a_cadence_is_known_by_its_name);
+	ADD(a_frequency_is_known_by_its_name);
 	return g_test_run();
 }

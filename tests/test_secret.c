@@ -1,5 +1,5 @@
 /*
- * test_secret.c - the key of a state folder is made once, and kept.
+ * test_secret.c - the key of a state directory is made once, and kept.
  */
 #include "service/state/secret.h"
 
@@ -15,10 +15,10 @@ static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abc
 static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
 
 static void
-a_key_is_made_once_and_kept(void)
+a_key_is_made_once_and_stored(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *path = g_build_filename(fixture->folder, "key", NULL);
+	g_autofree char *path = g_build_filename(fixture->directory, "key", NULL);
 	g_autoptr(GError) error = NULL;
 	GStatBuf status;
 	GDir *dir;
@@ -26,7 +26,7 @@ a_key_is_made_once_and_kept(void)
 
 	for (int i = 0; i < 2; i++) {
 		g_autoptr(GBytes) key =
-		    secret_load_key(fixture->folder, i ? second : first, &error);
+		    secret_load_key(fixture->directory, i ? second : first, &error);
 
 		g_assert_no_error(error);
 		g_assert_cmpmem(g_bytes_get_data(key, NULL), g_bytes_get_size(key),
@@ -35,7 +35,7 @@ a_key_is_made_once_and_kept(void)
 	g_assert_cmpint(g_stat(path, &status), ==, 0);
 	g_assert_cmpint(status.st_mode & 07777, ==, 0600);
 	g_assert_cmpint(status.st_size, ==, SECRET_KEY_BYTES);
-	dir = g_dir_open(fixture->folder, 0, NULL);
+	dir = g_dir_open(fixture->directory, 0, NULL);
 	while ((name = g_dir_read_name(dir)))
 		g_assert_null(strstr(name, "key."));
 	g_dir_close(dir);
@@ -58,14 +58,15 @@ a_file_that_is_no_key_is_refused_and_left_alone(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = store_fixture_new();
-		g_autofree char *path = g_build_filename(fixture->folder, "key", NULL);
+		g_autofree char *path =
+		    g_build_filename(fixture->directory, "key", NULL);
 		g_autofree char *text = g_strnfill((gsize)rows[i].size, 'k');
 		g_autofree char *after = NULL;
 		g_autoptr(GError) error = NULL;
 
 		g_file_set_contents(path, text, rows[i].size, NULL);
 		g_chmod(path, rows[i].mode);
-		g_assert_null(secret_load_key(fixture->folder, first, &error));
+		g_assert_null(secret_load_key(fixture->directory, first, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 		g_assert_nonnull(strstr(error->message, rows[i].says));
 		g_assert_null(strstr(error->message, "kkk"));
@@ -75,7 +76,7 @@ a_file_that_is_no_key_is_refused_and_left_alone(void)
 }
 
 static void
-a_folder_that_is_not_there_is_told(void)
+a_directory_that_is_not_there_is_reported(void)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -89,8 +90,8 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/secret/" #name, name)
-	ADD(a_key_is_made_once_and_kept);
+	ADD(a_key_is_made_once_and_stored);
 	ADD(a_file_that_is_no_key_is_refused_and_left_alone);
-	ADD(a_folder_that_is_not_there_is_told);
+	ADD(a_directory_that_is_not_there_is_reported);
 	return g_test_run();
 }

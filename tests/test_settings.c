@@ -31,7 +31,7 @@ struct directory {
 static void
 directory_free(struct directory *directory)
 {
-	store_fixture_remove_folder(directory->path);
+	store_fixture_remove_directory(directory->path);
 	g_free(directory->path);
 	g_free(directory);
 }

@@ -35,7 +35,7 @@ a_store_is_made_whole_and_for_its_owner_only(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	GStatBuf status;
-	GDir *dir = g_dir_open(fixture->folder, 0, NULL);
+	GDir *dir = g_dir_open(fixture->directory, 0, NULL);
 	const char *name;
 
 	g_assert_cmpint(g_stat(fixture->path, &status), ==, 0);
@@ -142,7 +142,7 @@ make_text(const char *path)
 }
 
 static void
-make_folder(const char *path)
+make_directory(const char *path)
 {
 	g_mkdir(path, 0700);
 }
@@ -183,14 +183,15 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 	    {make_empty, "is empty, so it is not a store"},
 	    {make_text, "is damaged or not a store"},
 	    {make_damaged, "malformed"},
-	    {make_folder, "is not a regular file"},
+	    {make_directory, "is not a regular file"},
 	    {make_log_alone, "is missing, but its log"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
-		g_autofree char *folder = g_dir_make_tmp("pb-store-XXXXXX", NULL);
-		g_autofree char *path = g_build_filename(folder, "paperboy.db", NULL);
+		g_autofree char *directory = g_dir_make_tmp("pb-store-XXXXXX", NULL);
+		g_autofree char *path =
+		    g_build_filename(directory, "paperboy.db", NULL);
 		g_autofree char *before = NULL, *after = NULL;
 		gsize before_size = 0, after_size = 0;
 
@@ -205,12 +206,12 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 			g_test_fail_printf("row %zu: %s", i, error->message);
 		g_file_get_contents(path, &after, &after_size, NULL);
 		g_assert_cmpmem(before, before_size, after, after_size);
-		store_fixture_remove_folder(folder);
+		store_fixture_remove_directory(directory);
 	}
 }
 
 static void
-a_folder_that_is_not_there_is_named(void)
+a_directory_that_is_not_there_is_named(void)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -223,8 +224,8 @@ a_folder_that_is_not_there_is_named(void)
 static void
 processes_that_make_one_store_at_once_share_it(void)
 {
-	g_autofree char *folder = g_dir_make_tmp("pb-store-XXXXXX", NULL);
-	g_autofree char *path = g_build_filename(folder, "paperboy.db", NULL);
+	g_autofree char *directory = g_dir_make_tmp("pb-store-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "paperboy.db", NULL);
 	pid_t children[6];
 
 	for (size_t i = 0; i < G_N_ELEMENTS(children); i++) {
@@ -244,7 +245,7 @@ processes_that_make_one_store_at_once_share_it(void)
 		g_assert_cmpint(waitpid(children[i], &status, 0), ==, children[i]);
 		g_assert_cmpint(status, ==, 0);
 	}
-	store_fixture_remove_folder(folder);
+	store_fixture_remove_directory(directory);
 }
 
 /* ---- states that cannot be ------------------------------------------------- */
@@ -503,7 +504,7 @@ call_save_results(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static bool
-call_edition(struct store_fixture *fixture, void *data, GError **error)
+build_digests(struct store_fixture *fixture, void *data, GError **error)
 {
 	struct digest_build_report report = {0};
 
@@ -632,7 +633,7 @@ what_a_filter_found_goes_with_it(void)
 }
 
 static void
-an_edition_that_fails_is_made_at_the_next_run(void)
+an_digest_that_fails_is_made_at_the_next_run(void)
 {
 	pb_auto(store_fixture) fixture = new_world();
 
@@ -640,7 +641,7 @@ an_edition_that_fails_is_made_at_the_next_run(void)
 	                           "INSERT INTO match VALUES (1, 0, '2')");
 	/* It commits page by page; what was made stays, and once. */
 	g_assert_cmpuint(
-	    store_fixture_fail_everywhere(fixture, call_edition, NULL, false), >=, 20);
+	    store_fixture_fail_everywhere(fixture, build_digests, NULL, false), >=, 20);
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==, 2);
 }
@@ -878,7 +879,7 @@ hot_cancel(struct store *store)
 }
 
 static void
-hot_pull_in(struct store *store)
+hot_retry_now(struct store *store)
 {
 	outbox_retry_now(store, 5, NULL);
 }
@@ -935,7 +936,7 @@ want_filter(void *data, int64_t id)
 }
 
 static bool
-visit_filter(void *data, int64_t id, const char *canonical, GError **error)
+count_filter(void *data, int64_t id, const char *canonical, GError **error)
 {
 	(void)data;
 	(void)error;
@@ -945,7 +946,7 @@ visit_filter(void *data, int64_t id, const char *canonical, GError **error)
 static void
 hot_batch(struct store *store)
 {
-	const struct filter_callbacks user = {want_filter, visit_filter, NULL};
+	const struct filter_callbacks user = {want_filter, count_filter, NULL};
 	bool has;
 
 	g_assert_true(filter_progress_foreach(store, "[1,2]", &user, NULL));
@@ -1041,7 +1042,7 @@ hot_statements_use_their_indexes(void)
 	        {"inbox_done (received_at<?)", "inbox_quarantined (ended_at<?)"}},
 	    {"outbox_load_in_flight", hot_in_flight, {"outbox_sending"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
-	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
+	    {"outbox_pull_in", hot_retry_now, {"outbox_due (next_try_at>?)"}},
 	    {"editions_load_candidates", hot_candidates,
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
 	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
@@ -1094,13 +1095,13 @@ main(int argc, char **argv)
 	ADD(a_store_keeps_what_was_committed_when_opened_again);
 	ADD(two_handles_work_on_one_store);
 	ADD(a_file_that_is_no_store_is_refused_and_left_alone);
-	ADD(a_folder_that_is_not_there_is_named);
+	ADD(a_directory_that_is_not_there_is_named);
 	ADD(processes_that_make_one_store_at_once_share_it);
 	ADD(a_bad_state_is_refused_whoever_writes_it);
 	ADD(the_good_states_are_accepted);
 	ADD(a_failure_anywhere_leaves_the_store_as_it_was);
 	ADD(what_a_filter_found_goes_with_it);
-	ADD(an_edition_that_fails_is_made_at_the_next_run);
+	ADD(an_digest_that_fails_is_made_at_the_next_run);
 	ADD(a_transaction_that_is_left_rolls_back);
 	ADD(a_transaction_within_another_is_a_part_of_it);
 	ADD(a_refused_row_leaves_no_statement_open);

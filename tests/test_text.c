@@ -29,7 +29,7 @@ check_rows(const struct row *rows, size_t n)
 }
 
 static void
-accents_and_letters_are_decoded(void)
+accents_are_decoded(void)
 {
 	static const struct row rows[] = {
 	    {"L\\'evy", "Lévy"},
@@ -169,7 +169,7 @@ what_does_not_show_is_dropped(void)
 }
 
 static void
-text_is_composed_and_bad_octets_are_replaced(void)
+text_is_composed_and_bad_bytes_are_replaced(void)
 {
 	static const struct row rows[] = {
 	    {"e\xCC\x81", "é"},
@@ -191,15 +191,15 @@ marks_in_a_row_are_limited(void)
 {
 	g_autoptr(GString) many = g_string_new("x");
 	g_autofree char *at = NULL;
-	g_autofree char *past = NULL;
+	g_autofree char *over = NULL;
 
 	for (int i = 0; i < 30; i++)
 		g_string_append(many, "\xCC\xA3");
 	at = text_normalize(many->str, many->len, 1000);
 	g_assert_cmpstr(at, ==, many->str);
 	g_string_append(many, "\xCC\xA3");
-	past = text_normalize(many->str, many->len, 1000);
-	g_assert_cmpstr(past, ==, at);
+	over = text_normalize(many->str, many->len, 1000);
+	g_assert_cmpstr(over, ==, at);
 }
 
 static void
@@ -254,7 +254,7 @@ hostile_tex_is_survived(void)
 }
 
 static void
-any_octets_become_clean_text(void)
+any_bytes_become_clean_text(void)
 {
 	static const char *const alphabet[] = {"\\", "$", "{", "}", "'", "\"", "a", "e",
 	    "ss", "textbf", "alpha", " ", "\n", "é", "\xCC\x81", "\xE2\x80\xAE", "\xFF",
@@ -401,8 +401,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/text/accents and letters are decoded", accents_and_letters_are_decoded);
+	g_test_add_func("/text/accents and letters are decoded", accents_are_decoded);
 	g_test_add_func("/text/symbols and text commands are decoded",
 	    symbols_and_text_commands_are_decoded);
 	g_test_add_func("/text/formulas, prices and unknown commands stay",
@@ -412,13 +411,13 @@ main(int argc, char **argv)
 	g_test_add_func(
 	    "/text/what does not show is dropped", what_does_not_show_is_dropped);
 	g_test_add_func("/text/text is composed and bad octets are replaced",
-	    text_is_composed_and_bad_octets_are_replaced);
+	    text_is_composed_and_bad_bytes_are_replaced);
 	g_test_add_func("/text/marks in a row are limited", marks_in_a_row_are_limited);
 	g_test_add_func(
 	    "/text/long text is cut at a character", long_text_is_cut_at_a_character);
 	g_test_add_func("/text/hostile TeX is survived", hostile_tex_is_survived);
 	g_test_add_func(
-	    "/text/any octets become clean text", any_octets_become_clean_text);
+	    "/text/any octets become clean text", any_bytes_become_clean_text);
 	g_test_add_func("/text/links are normalised", links_are_normalised);
 	g_test_add_func(
 	    "/text/a link has a greatest length", a_link_has_a_greatest_length);

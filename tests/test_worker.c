@@ -187,7 +187,7 @@ it_works_at_once_and_when_poked(void)
 }
 
 static void
-a_poke_during_a_step_is_not_lost(void)
+a_wake_during_a_step_is_not_lost(void)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -254,7 +254,7 @@ without_an_alarm_it_sleeps(void)
 }
 
 static void
-stop_is_told_to_a_step_under_way_and_ends_the_thread(void)
+a_stop_reaches_a_running_step_and_ends_the_thread(void)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -324,11 +324,11 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/worker/" #name, name)
 	ADD(it_works_at_once_and_when_poked);
-	ADD(a_poke_during_a_step_is_not_lost);
+	ADD(a_wake_during_a_step_is_not_lost);
 	ADD(an_alarm_comes_at_its_time_on_a_made_up_clock_too);
 	ADD(an_alarm_in_the_past_comes_at_once);
 	ADD(without_an_alarm_it_sleeps);
-	ADD(stop_is_told_to_a_step_under_way_and_ends_the_thread);
+	ADD(a_stop_reaches_a_running_step_and_ends_the_thread);
 	ADD(a_clock_that_is_set_is_looked_at_again_at_once);
 	ADD(a_clock_that_is_set_during_a_step_is_looked_at_again_too);
 	worker_free(NULL);

@@ -4,7 +4,7 @@
 #include "paperserver.h"
 
 struct paperserver *
-paperserver_start(const char *folder, const char *pem)
+paperserver_start(const char *directory, const char *pem)
 {
 	const char *python = g_getenv("PYTHON3");
 	const char *top = g_getenv("top_srcdir");
@@ -18,8 +18,8 @@ paperserver_start(const char *folder, const char *pem)
 		return NULL;
 	process = g_subprocess_new(
 	    G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL,
-	    python ? python : "python3", "-B", script, "--dir", folder ? folder : ".",
-	    pem ? "--tls" : NULL, pem, NULL);
+	    python ? python : "python3", "-B", script, "--dir",
+	    directory ? directory : ".", pem ? "--tls" : NULL, pem, NULL);
 	if (!process)
 		return NULL;
 	server = g_new0(struct paperserver, 1);

@@ -17,11 +17,11 @@ struct paperserver {
 /**
  * Start it.
  *
- * @param folder  with daily_papers-DAY.json files, or NULL
+ * @param directory  with daily_papers-DAY.json files, or NULL
  * @param pem     file with a certificate and its key to speak https with, or NULL
  * @return NULL when there is no Python or no script: the test is skipped
  */
-struct paperserver *paperserver_start(const char *folder, const char *pem);
+struct paperserver *paperserver_start(const char *directory, const char *pem);
 
 /** @return "URL/MODE", newly allocated */
 char *paperserver_mode_url(const struct paperserver *server, const char *mode);

@@ -1,5 +1,6 @@
 /*
- * store_fixture.c - a store in a folder of its own, filled by hand, at a made-up time.
+ * store_fixture.c - a store in a directory of its own, filled by hand, at a made-up
+ * time.
  */
 #include "store_fixture.h"
 
@@ -26,9 +27,9 @@ store_fixture_new(void)
 	struct store_fixture *fixture = g_new0(struct store_fixture, 1);
 	g_autoptr(GError) error = NULL;
 
-	fixture->folder = g_dir_make_tmp("pb-test-XXXXXX", &error);
+	fixture->directory = g_dir_make_tmp("pb-test-XXXXXX", &error);
 	g_assert_no_error(error);
-	fixture->path = g_build_filename(fixture->folder, "paperboy.db", NULL);
+	fixture->path = g_build_filename(fixture->directory, "paperboy.db", NULL);
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
 	fixture->clock.read = load_status_line;
@@ -37,23 +38,23 @@ store_fixture_new(void)
 }
 
 void
-store_fixture_remove_folder(const char *folder)
+store_fixture_remove_directory(const char *directory)
 {
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	GDir *dir = g_dir_open(directory, 0, NULL);
 	const char *name;
 
 	while (dir && (name = g_dir_read_name(dir))) {
-		g_autofree char *path = g_build_filename(folder, name, NULL);
+		g_autofree char *path = g_build_filename(directory, name, NULL);
 
 		if (g_file_test(path, G_FILE_TEST_IS_DIR) &&
 		    !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
-			store_fixture_remove_folder(path);
+			store_fixture_remove_directory(path);
 		else
 			g_unlink(path);
 	}
 	if (dir)
 		g_dir_close(dir);
-	g_rmdir(folder);
+	g_rmdir(directory);
 }
 
 void
@@ -63,8 +64,8 @@ store_fixture_free(struct store_fixture *fixture)
 		return;
 	store_free(fixture->store);
 	g_bytes_unref(fixture->key);
-	store_fixture_remove_folder(fixture->folder);
-	g_free(fixture->folder);
+	store_fixture_remove_directory(fixture->directory);
+	g_free(fixture->directory);
 	g_free(fixture->path);
 	g_free(fixture);
 }
@@ -92,10 +93,10 @@ compare_names(const void *a, const void *b)
 
 /* The names of all files of whole days, without those of the next day. */
 static GPtrArray *
-list_days(const char *folder)
+list_days(const char *directory)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	GDir *dir = g_dir_open(directory, 0, NULL);
 	const char *name;
 
 	while (dir && (name = g_dir_read_name(dir)))
@@ -112,12 +113,13 @@ unsigned
 store_fixture_fill_real(struct store_fixture *fixture)
 {
 	const char *top = g_getenv("top_srcdir");
-	g_autofree char *folder =
+	g_autofree char *directory =
 	    g_build_filename(top ? top : ".", "..", "shared", "data", NULL);
-	g_autoptr(GPtrArray) names = list_days(folder);
+	g_autoptr(GPtrArray) names = list_days(directory);
 
 	for (unsigned i = 0; i < names->len; i++) {
-		g_autofree char *path = g_build_filename(folder, names->pdata[i], NULL);
+		g_autofree char *path =
+		    g_build_filename(directory, names->pdata[i], NULL);
 		g_autofree char *day =
 		    g_strndup((char *)names->pdata[i] + strlen("daily_papers-"), 10);
 		g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);

@@ -1,5 +1,6 @@
 /*
- * store_fixture.h - a store in a folder of its own, filled by hand, at a made-up time.
+ * store_fixture.h - a store in a directory of its own, filled by hand, at a made-up
+ * time.
  */
 #ifndef PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
 #define PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
@@ -16,7 +17,7 @@
 /* The consent of everybody in the tests. */
 #define STORE_FIXTURE_CONSENT "signed the made-up list"
 
-/* The secret of a made-up state folder. */
+/* The secret of a made-up state directory. */
 #define STORE_FIXTURE_KEY "0123456789abcdef0123456789abcdef"
 
 /* A row for each filter and paper that it matches ('yes') or may match ('waiting'). */
@@ -26,10 +27,10 @@
 	" UNION ALL SELECT filter_id, paper_seq, 'waiting' FROM match_pending)"
 
 struct store_fixture {
-	char *folder; /* removed at the end, with all in it */
-	char *path;   /* of the store */
+	char *directory; /* removed at the end, with all in it */
+	char *path;      /* of the store */
 	struct store *store;
-	GBytes *key;        /* of a made-up state folder */
+	GBytes *key;        /* of a made-up state directory */
 	struct clock clock; /* reads as set by store_fixture_set_now() */
 	int steps_left;     /* of store_fixture_interrupt_at() */
 };
@@ -38,8 +39,8 @@ struct store_fixture *store_fixture_new(void);
 void store_fixture_free(struct store_fixture *fixture);
 PB_DEFINE_AUTO(store_fixture, store_fixture_free);
 
-/** Remove a folder and all in it. */
-void store_fixture_remove_folder(const char *folder);
+/** Remove a directory and all in it. */
+void store_fixture_remove_directory(const char *directory);
 
 /** Seconds since the epoch. @param text such as "2026-11-20T09:00:00Z" */
 int64_t store_fixture_time(const char *text);
