@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "lib/store_fixture.h"
 #include "service/digest/digest_build.h"
+#include "service/health/health.h"
 #include "service/health/maintenance.h"
 #include "service/health/status.h"
 #include "service/match/match.h"
@@ -279,6 +280,8 @@ status_reports_a_clock_jump(void)
 	const struct status_daemon daemon = {.is_running = true};
 	pb_auto(settings) settings = NULL;
 	struct status status;
+	struct health_options options;
+	g_autoptr(GPtrArray) problems = NULL;
 	bool is_reported = false;
 
 	begin(&life, fixture);
@@ -287,12 +290,14 @@ status_reports_a_clock_jump(void)
 	settings = settings_new();
 	g_free(settings->state_dir);
 	settings->state_dir = g_strdup(fixture->directory);
-	g_assert_true(
-	    status_load(fixture->store, settings, &daemon, now(&life), &status, NULL));
-	for (unsigned i = 0; i < status.problems->len; i++) {
-		const struct status_problem *problem = status.problems->pdata[i];
+	g_assert_true(status_load(fixture->store, settings, now(&life), &status, NULL));
+	options = (struct health_options){
+	    .settings = settings, .daemon = &daemon, .now = now(&life)};
+	problems = health_find_problems(&options, &status);
+	for (unsigned i = 0; i < problems->len; i++) {
+		const struct health_finding *problem = problems->pdata[i];
 
-		if (problem->kind != STATUS_PROBLEM_CLOCK)
+		if (strcmp(problem->name, "clock-jump") != 0)
 			continue;
 		is_reported = true;
 		g_assert_nonnull(strstr(problem->text, "forward by 33 days"));
