@@ -42,9 +42,9 @@ main(void)
 	for (int kind = 0; kind < N_EVENTS; kind++) {
 		const struct event_row *row = event_get_row(kind);
 
-		printf(".It Sy %s Pq Cm %s\n", row->text, event_get_level_name(row));
+		printf(".It Sy %s Pq Cm %s\n", row->name, event_get_level_name(row));
 		print_wrapped(row->help);
-		printf(".br\n.Li %s %s\n", row->name, row->message_id);
+		printf(".br\n.Li %s\n", row->message_id);
 	}
 	return 0;
 }

@@ -54,7 +54,7 @@ step(struct life *life)
 	int64_t at, due;
 
 	at = now(life);
-	clock_watch_look(&life->watch, store, at, 1000 + life->ran_s, &error);
+	clock_watch_check(&life->watch, store, at, 1000 + life->ran_s, &error);
 	g_assert_no_error(error);
 	if (load_jump(life).is_held)
 		return;
@@ -223,7 +223,7 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 	/* Switched off, it does not. */
 	life.ran_s += 20 * DAY;
 	life.watch = (struct clock_watch){0};
-	clock_watch_look(&life.watch, fixture->store, now(&life), 5, NULL);
+	clock_watch_check(&life.watch, fixture->store, now(&life), 5, NULL);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 20 * DAY);
 	g_assert_false(load_jump(&life).is_held);
 	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
@@ -260,7 +260,7 @@ a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
 	life.watch = (struct clock_watch){0};
 	life.clock_off_s = 33 * DAY;
 	life.ran_s += 60;
-	clock_watch_look(&life.watch, fixture->store, now(&life), 5, NULL);
+	clock_watch_check(&life.watch, fixture->store, now(&life), 5, NULL);
 	g_assert_false(load_jump(&life).is_held);
 	confirm(&life);
 	g_assert_true(load_jump(&life).is_held);

@@ -456,7 +456,7 @@ def main():
                     assert "3 skipped; receivers: imap:ok" in reported, reported
                     assert "mail cannot be received" not in reported, reported
                     child.stop()
-                assert child.output.count("message skipped receiver=imap") == logged
+                assert child.output.count("inbox skipped receiver=imap") == logged
             same(dovecot.mails(user), large)
             assert instance.value(sent) == 2
             assert [row[0] for row in instance.rows(

@@ -342,7 +342,7 @@ def survives_a_full_disk(tap):
         refuse(box, large[2])
         assert daemon.is_running, daemon.output
         assert box.instance.value("SELECT count(*) FROM digest") == 0
-        assert "disk of the state folder is full" in box.instance.ctl("status", wanted=1)
+        assert "disk of the state directory is full" in box.instance.ctl("status", wanted=1)
         assert names(box, "new") and count(box) == 0
         os.unlink(filler)
         wait_count(daemon, box, 1)  # that of the Maildir, by itself
@@ -489,7 +489,7 @@ def what_cannot_be_taken_stays(tap):
     for name in sorted(ODD)[1:]:
         os.unlink(os.path.join(fresh, name))
     drop(box, 4, raws[4])
-    daemon.wait_line("skipped message taken or gone")
+    daemon.wait_line("inbox skip cleared")
     wait_until(lambda: box.instance.value("SELECT count(*) FROM skipped_message") == 0,
                "none skipped")
     assert "stays there" not in box.instance.ctl("status", wanted=(0, 1))
@@ -634,7 +634,7 @@ def a_dying_reader_costs_a_letter(tap):
     # the daemon lives through it
     box.instance.ctl("inbox", "retry", "all")
     daemon = start(tap, box)
-    daemon.wait_line("inbox failed letter=")
+    daemon.wait_line("inbox failed inbox=")
     hand_in(box, later)
     wait_count(daemon, box, 2)
     assert daemon.stop() == 0
@@ -788,7 +788,7 @@ def letters_that_wait_are_told(tap):
     box = new_box(tap, "wait", receive__parser="/nonexistent/reader")
     drop(box, 1, sample_mails(1)[0])
     run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
-    assert "letters wait: cannot run the parser: /nonexistent/reader" in run_.output
+    assert "inbox error: cannot run the parser: /nonexistent/reader" in run_.output
     late = "2026-11-20T10:00:00Z"
     assert "received mail has waited for 2 hours" in box.instance.ctl(
         "doctor", now=late, wanted=1)

@@ -139,7 +139,7 @@ def live(tap, name, level):
                 if verb == "CONNECT" else None)
             instance.set(smtp__connections=2)
             instance.ctl("reload")
-            child.wait_line("configuration applied stage=mailer")
+            child.wait_line("config applied stage=mailer")
             instance.ctl("subscriber", "add", LAST, "--consent", CONSENT, "--filter",
                       FILTERS[0])
             child.wait_line("relay failed next_in")
@@ -166,7 +166,7 @@ def spoil(instance, child, templates):
               mail__envelope_from="impressum.meyer@news.example@x")
     instance.ctl("reload", wanted=78)
     instance.set(mail__owner="owner@news.example", mail__envelope_from=None)
-    child.wait_line("configuration refused problems=2")
+    child.wait_line("config refused problems=2")
 
 
 def at_info(tap):
@@ -188,11 +188,11 @@ def at_info(tap):
         r"code=451 status=4.3.0$",
         r"info    delivery unknown outbox=\d+ attempt=1 copies=1 scope=relay stage=dot code=0 "
         r"next_in=\d+s",
-        r"error   configuration error: \S+: template_dir: digest.txt:\d+:\d+: ",
-        r"error   configuration refused problems=\d: the old configuration stays",
-        r"info    configuration applied stage=mailer",
+        r"error   config error: \S+: template_dir: digest.txt:\d+:\d+: ",
+        r"error   config refused problems=\d: the old configuration stays",
+        r"info    config applied stage=mailer",
         r"warning relay failed next_in=60s: 554 5.3.2 ask \[address\]$",
-        r"info    paperboyd stops: finishing what is under way",
+        r"info    paperboyd stopping: finishing the work in progress",
         r"info    paperboyd ended",
     ):
         assert re.search(pattern, text, re.M), f"{pattern}\n{text}"
@@ -296,7 +296,8 @@ def journal(tap):
     assert by_name["delivery-sent"]["PRIORITY"] == "6"
     # and the manual has each of them, under the same id
     with open(os.path.join(top_builddir(), "man", "paperboyd.8"), encoding="utf-8") as page:
-        listed = dict(re.findall(r"^\.Li (\S+) ([0-9a-f]{32})$", page.read(), re.M))
+        listed = dict(re.findall(r"^\.It Sy ([a-z-]+) Pq .*?^\.Li ([0-9a-f]{32})$",
+                                 page.read(), re.M | re.S))
     assert len(listed) >= 30, listed
     for name, entry in by_name.items():
         assert listed[name] == entry["MESSAGE_ID"], name

@@ -134,7 +134,7 @@ def login_refused(tap):
         refused = instance.once(at_hour(DAY), wanted=75)
         assert relay.verbs().count("AUTH") == 1, relay.verbs()
         assert count_lines(
-            refused, "relay refuses our login next_in=1800s: 535 5.7.8 wrong user"
+            refused, "relay auth failed next_in=1800s: 535 5.7.8 wrong user"
         ) == 1, refused.output
         assert "wrong\n" not in refused.output and "d3Jvbmc" not in refused.output
         assert attempts(instance) == [0] * 20

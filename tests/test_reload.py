@@ -95,7 +95,7 @@ def count(child, text):
 
 def wait_in_force(child, times=1):
     for stage in ("collector", "scheduler", "mailer"):
-        text = f"configuration applied stage={stage}"
+        text = f"config applied stage={stage}"
         child.wait_fact(lambda text=text: count(child, text) >= times, text)
 
 
@@ -120,15 +120,15 @@ def good(tap):
             reported = instance.ctl("reload")
             assert "in force" in reported, reported
             wait_in_force(child)
-            child.wait_line(r"configuration reloaded changed=2: log_level, smtp.port")
+            child.wait_line(r"config reloaded changed=2: log_level, smtp.port")
             instance.add_person("bob@example.org")
             wait_until(lambda: second.recipients() == ["bob@example.org"], "mail")
-            child.wait_line(r"debug   delivery answer .*recipient=bob@example.org")
+            child.wait_line(r"debug   delivery reply .*recipient=bob@example.org")
             assert first.recipients() == ["ada@example.org"]
             end(child)
         assert marks_of(first.accepted()[0][1]) == [[], [], []]
         assert marks_of(second.accepted()[0][1]) == [["mark-1"]] * 3
-        assert "debug" not in child.output.split("configuration reloaded")[0]
+        assert "debug" not in child.output.split("config reloaded")[0]
         assert instance.states() == {"SENT": 2}
 
 
@@ -140,7 +140,7 @@ def edited_template(tap):
             edit(instance, "mark-7")
             child.signal(signal.SIGHUP)
             wait_in_force(child)
-            child.wait_line(r"configuration reloaded changed=0$")
+            child.wait_line(r"config reloaded changed=0$")
             instance.add_person("ada@example.org")
             wait_until(relay.accepted, "mail")
             end(child)
@@ -185,7 +185,7 @@ def reported_to_systemd(tap):
                         reported.append(text)
                 assert len(reported) == 2, reported
                 assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", reported[0]), reported
-            child.wait_line("configuration refused problems=1")
+            child.wait_line("config refused problems=1")
             end(child)
 
 
@@ -209,7 +209,7 @@ def password(tap):
         )
         with started(instance) as child:
             instance.add_person("ada@example.org")
-            child.wait_line("relay refuses our login next_in=1800s")
+            child.wait_line("relay auth failed next_in=1800s")
             # an account is not locked by reloads that change nothing of that
             instance.set(digest__max=30)
             assert ask(instance, "reload") == "ok\n"
@@ -285,7 +285,7 @@ def check_unchanged(instance, relay, child, name):
     instance.add_person(f"{name}@example.org")
     wait_until(lambda: f"{name}@example.org" in relay.recipients(), "mail")
     wait_until(lambda: set(instance.states()) == {"SENT"}, "the record")
-    assert child.is_running and count(child, "configuration applied") == 0
+    assert child.is_running and count(child, "config applied") == 0
 
 
 def mistakes(tap):
@@ -298,11 +298,11 @@ def mistakes(tap):
             with open(instance.config, "w", encoding="utf-8") as file:
                 file.write("\n".join(MISTAKES) + "\n")
             child.signal(signal.SIGHUP)
-            child.wait_line(f"error   configuration refused problems={MISTAKE_COUNT}: "
+            child.wait_line(f"error   config refused problems={MISTAKE_COUNT}: "
                             "the old configuration stays")
-            wrong = [line for line in child.lines if "configuration error" in line]
+            wrong = [line for line in child.lines if "config error" in line]
             assert len(wrong) == MISTAKE_COUNT, wrong
-            where = f"error   configuration error: {re.escape(instance.config)}:"
+            where = f"error   config error: {re.escape(instance.config)}:"
             lines = {int(re.search(where + r"(\d+): \S", line)[1]) for line in wrong}
             assert len(lines) == MISTAKE_COUNT, lines
             # whoever asks for it is told the same
@@ -353,8 +353,8 @@ def state_directory(tap):
         with started(instance) as child:
             instance.set(state_dir=os.path.join(tap.directory, "elsewhere"), smtp__port=1)
             child.signal(signal.SIGHUP)
-            child.wait_line("configuration error: .*: state_dir needs a restart")
-            child.wait_line("configuration refused problems=1: the old")
+            child.wait_line("config error: .*: state_dir needs a restart")
+            child.wait_line("config refused problems=1: the old")
             # paperboyctl looks where the file says, and nobody is there
             assert "elsewhere" in instance.ctl("reload", wanted=69)
             assert not os.path.exists(os.path.join(tap.directory, "elsewhere"))
@@ -394,7 +394,7 @@ def stalled(tap, name, answer, is_edited):
                 edit(instance, "mark-5")
             instance.set(smtp__port=second.port, smtp__connections=3)
             child.signal(signal.SIGHUP)
-            child.wait_line("configuration applied stage=collector")
+            child.wait_line("config applied stage=collector")
             # nobody but the post waits for that relay
             instance.add_person("late@example.org")
             assert ask(instance, "wake") == "ok\n"
@@ -403,7 +403,7 @@ def stalled(tap, name, answer, is_edited):
             assert count(child, "applied stage=mailer") == 0
             stall.go.set()
             wait_until(lambda: len(second.accepted()) == 5, "the others")
-            child.wait_fact(lambda: count(child, "configuration applied stage=mailer"), "mailer")
+            child.wait_fact(lambda: count(child, "config applied stage=mailer"), "mailer")
             wait_until(lambda: instance.states().get("SENT", 0) >= 5, "the records")
             end(child)
         (mine,) = first.arrived
@@ -500,7 +500,7 @@ def early(tap):
             child.wait_fact(lambda: is_held(child), "that it can be told")
             child.signal(signal.SIGHUP)
             child.wait_line(r"paperboyd \S+ started")
-            child.wait_line("configuration reloaded changed=0")
+            child.wait_line("config reloaded changed=0")
             end(child)
 
 
@@ -517,7 +517,7 @@ def at_birth(tap):
         instance = make_instance(tap, "birth-house", relay.port)
         with instance.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
             child.wait_line(r"paperboyd \S+ started")
-            child.wait_line("configuration reloaded changed=0")
+            child.wait_line("config reloaded changed=0")
             end(child)
 
 

@@ -62,7 +62,7 @@ def check_held(instance, relay, hour):
     (row,) = [row for row in rows if row["check"] == "generation"]
     assert not row["ok"] and "start paperboyd" in row["action"], row
     with instance.start(now=at_hour(NEXT, hour)) as child:
-        child.wait_line("old database put back")
+        child.wait_line("store stale")
         child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE, "held digests")
         child.wait_fact(lambda: relay.arrived, "the alert")
         assert child.stop() == 0

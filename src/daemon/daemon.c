@@ -199,8 +199,8 @@ watch_clock(struct daemon *daemon, struct store *store, int64_t now, GError **er
 	bool is_ok;
 
 	g_mutex_lock(&daemon->clock_lock);
-	is_ok =
-	    clock_watch_look(&daemon->clock_watch, store, now, read_boot_time(), error);
+	is_ok = clock_watch_check(
+	    &daemon->clock_watch, store, now, read_boot_time(), error);
 	g_mutex_unlock(&daemon->clock_lock);
 	return is_ok;
 }
@@ -757,7 +757,7 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 		return false;
 	is_ok =
 	    init_stages(&daemon, error) &&
-	    clock_watch_look(
+	    clock_watch_check(
 	        &daemon.clock_watch, daemon.scheduler.store, now, -1, error) &&
 	    receive_once(&daemon, now, &is_inbox_clean, error) &&
 	    collector_run(&daemon.collector, now, &collected, error) &&

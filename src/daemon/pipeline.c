@@ -224,7 +224,7 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	if (!alerts_run(&alerts, now, reported, error))
 		return false;
 	if (*reported)
-		event_log(EVENT_ALERT_SENT, EVENT_INT("subjects", *reported));
+		event_log(EVENT_ALERT_SENT, EVENT_INT("problems", *reported));
 	return true;
 }
 

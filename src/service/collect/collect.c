@@ -114,7 +114,7 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 		event_log(EVENT_FETCH_STORED, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day),
 		    EVENT_WORD("status", source_fetch_status_name(batch.status)),
-		    EVENT_INT("papers", saved.listed), EVENT_INT("fresh", saved.fresh),
+		    EVENT_INT("papers", saved.listed), EVENT_INT("new", saved.fresh),
 		    EVENT_INT("changed", saved.changed));
 	return true;
 }

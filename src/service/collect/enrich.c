@@ -42,8 +42,8 @@ enrich_some(const struct collect *collect, GPtrArray *ids, int64_t now,
 	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
 		return false;
 	report->changed += saved.changed;
-	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("asked", ids->len),
-	    EVENT_INT("told", saved.listed), EVENT_INT("changed", saved.changed));
+	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("requested", ids->len),
+	    EVENT_INT("found", saved.listed), EVENT_INT("changed", saved.changed));
 	return true;
 }
 

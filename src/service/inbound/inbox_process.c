@@ -167,7 +167,7 @@ save_failure(struct run *run, const struct inbox_row *row, bool waits,
 		        run->store, row->id, problem->message, run->now, error))
 			return false;
 		event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("inbox", row->id),
-		    EVENT_INT("tries", tries), EVENT_TEXT(problem->message));
+		    EVENT_INT("attempts", tries), EVENT_TEXT(problem->message));
 		run->report->quarantined++;
 		*is_ended = true;
 		return true;
@@ -176,7 +176,7 @@ save_failure(struct run *run, const struct inbox_row *row, bool waits,
 	        run->store, row->id, problem->message, run->now + wait_s, error))
 		return false;
 	event_log(EVENT_INBOX_FAILED, EVENT_INT("inbox", row->id),
-	    EVENT_INT("try", tries), EVENT_SECONDS("next_in", wait_s),
+	    EVENT_INT("attempt", tries), EVENT_SECONDS("next_in", wait_s),
 	    EVENT_TEXT(problem->message));
 	*is_ended = waits;
 	return true;
@@ -248,7 +248,7 @@ count_start(
 	if (!inbox_save_quarantined(run->store, row->id, verdict, run->now, error))
 		return false;
 	event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("inbox", row->id),
-	    EVENT_INT("tries", row->started + 1), EVENT_TEXT(verdict));
+	    EVENT_INT("attempts", row->started + 1), EVENT_TEXT(verdict));
 	run->report->quarantined++;
 	*is_ended = true;
 	return true;

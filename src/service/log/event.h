@@ -1,16 +1,17 @@
 /*
- * event.h - what is worth a line in the log: one table, one call.
+ * event.h - the table of log events.
  *
  *	event_log(EVENT_DELIVERY_DEFERRED, EVENT_INT("outbox", 42),
  *	    EVENT_INT("attempt", 3), EVENT_SECONDS("next_in", 1200));
  *
- * On a terminal that is `delivery deferred outbox=42 attempt=3 next_in=1200s`.  The
- * journal gets the same line with the MESSAGE_ID of the kind, PAPERBOY_EVENT with its
- * name, and a field for each value: PAPERBOY_OUTBOX=42, PAPERBOY_NEXT_IN=1200.
+ * On a terminal this is `delivery deferred outbox=42 attempt=3 next_in=1200s`: the name
+ * of the event, then its fields.  The journal gets the same line with the MESSAGE_ID of
+ * the event, its name in PAPERBOY_EVENT, and a field for each value:
+ *PAPERBOY_OUTBOX=42, PAPERBOY_NEXT_IN=1200.
  *
- * Above debug level no event holds what a person wrote, an address, a token or a
- * subject: fields are numbers and our own words, and the one text that may come from
- * elsewhere has its addresses masked here.
+ * Above debug level no event contains an address, a token, a subject or a text by a
+ * person: fields are numbers and our own words, and addresses in a text from elsewhere
+ * are masked.
  */
 #ifndef PAPERBOY_SERVICE_LOG_EVENT_H
 #define PAPERBOY_SERVICE_LOG_EVENT_H
@@ -18,7 +19,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* In the order of the table (event.c), which says what each is. */
+/* The names are those of the table in event.c, which describes them. */
 enum event_kind {
 	EVENT_STARTED,
 	EVENT_STOPPING,
@@ -85,17 +86,15 @@ enum event_kind {
 	N_EVENTS,
 };
 
-/* What a kind of event is; all of it static. */
+/* Static. */
 struct event_row {
 	const char *name;       /* "delivery-deferred" */
-	const char *message_id; /* of the journal: 32 hex digits, for ever the same */
+	const char *message_id; /* of the journal: 32 hex digits; never changes */
 	GLogLevelFlags level;
-	const char *text; /* how its line begins: "delivery deferred" */
-	const char *hint; /* how it ends, behind a colon: what to do; or NULL */
-	const char *help; /* when it comes and what it means, a sentence or more */
+	const char *hint; /* the end of the line, after a colon; or NULL */
+	const char *help; /* for the manual, one sentence or more */
 };
 
-/** Get the row of a kind, which is less than N_EVENTS. */
 const struct event_row *event_get_row(enum event_kind kind);
 
 /** "error", "warning", "info" or "debug", as in the setting log_level. */
@@ -110,13 +109,13 @@ enum event_type {
 };
 
 struct event_field {
-	const char *name; /* small letters and _; static */
+	const char *name; /* lower case and '_'; static */
 	enum event_type type;
 	int64_t number;
 	const char *text;
 };
 
-/* Of both kinds of number: a negative one means none, and is left out. */
+/* A negative number is left out. */
 #define EVENT_INT(name_, number_) \
 	((struct event_field){    \
 	    .name = (name_), .type = EVENT_TYPE_INT, .number = (number_)})
@@ -124,12 +123,11 @@ struct event_field {
 #define EVENT_SECONDS(name_, number_) \
 	((struct event_field){        \
 	    .name = (name_), .type = EVENT_TYPE_SECONDS, .number = (number_)})
-/* A word of ours without blanks, such as the name of a source; NULL or empty: left out.
- */
+/* A word without blanks, such as the name of a source; NULL or empty: left out. */
 #define EVENT_WORD(name_, word_) \
 	((struct event_field){   \
 	    .name = (name_), .type = EVENT_TYPE_WORD, .text = (word_)})
-/* Words that may come from elsewhere, the last of the line; NULL or empty: left out. */
+/* A text that may come from elsewhere, last in the line; NULL or empty: left out. */
 #define EVENT_TEXT(text_) \
 	((struct event_field){.name = "text", .type = EVENT_TYPE_TEXT, .text = (text_)})
 
@@ -138,12 +136,12 @@ struct event_field {
 	event_log_fields(    \
 	    (kind), (const struct event_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
 
-/** @param fields  up to one of EVENT_TYPE_NONE */
+/** @param fields  ended by EVENT_TYPE_NONE */
 void event_log_fields(enum event_kind kind, const struct event_field *fields);
 
 /**
- * Put [address] where a text has a mail address, in any of the shapes that mail
- * servers use: bare, in angle brackets, quoted, as an address literal, with %40.
+ * Replace mail addresses by [address], in the forms that mail servers use: bare, in
+ * angle brackets, quoted, with an address literal, with %40.
  *
  * @return a new string
  */

@@ -1,23 +1,23 @@
 /*
- * heartbeat.c - one number that one thread writes and another reads, and all of them.
+ * heartbeat.c - heartbeats of threads, for the watchdog.
  */
 #include "service/log/heartbeat.h"
 
 #include <glib.h>
 
-/* Who sleeps is late when it has missed so many beats. */
+/* An idle thread is overdue after that many intervals. */
 #define BEATS_MISSED 3
 
 struct heartbeat {
 	struct heartbeats *heartbeats;
 	char *name;
-	_Atomic int64_t until; /* us, as g_get_monotonic_time(); 0: nothing promised */
+	_Atomic int64_t due_at; /* us, as g_get_monotonic_time(); 0: never */
 };
 
 struct heartbeats {
 	int64_t beat_s;
 	GMutex lock;
-	GPtrArray *all; /* of struct pulse *; under the lock */
+	GPtrArray *all; /* of struct heartbeat *; under the lock */
 };
 
 struct heartbeats *
@@ -42,19 +42,18 @@ heartbeats_free(struct heartbeats *heartbeats)
 	g_free(heartbeats);
 }
 
-/* Its promise was broken. */
 static bool
-is_late(const struct heartbeat *heartbeat)
+is_overdue(const struct heartbeat *heartbeat)
 {
-	int64_t until = heartbeat->until;
+	int64_t due_at = heartbeat->due_at;
 
-	return until && g_get_monotonic_time() > until;
+	return due_at && g_get_monotonic_time() > due_at;
 }
 
 unsigned
 heartbeats_count_overdue(struct heartbeats *heartbeats, char **name)
 {
-	const struct heartbeat *late = NULL;
+	const struct heartbeat *overdue = NULL;
 	unsigned count = 0;
 
 	if (name)
@@ -63,13 +62,13 @@ heartbeats_count_overdue(struct heartbeats *heartbeats, char **name)
 		return 0;
 	g_mutex_lock(&heartbeats->lock);
 	for (unsigned i = 0; i < heartbeats->all->len; i++) {
-		if (!is_late(heartbeats->all->pdata[i]))
+		if (!is_overdue(heartbeats->all->pdata[i]))
 			continue;
-		late = heartbeats->all->pdata[i];
+		overdue = heartbeats->all->pdata[i];
 		count++;
 	}
-	if (late && name)
-		*name = g_strdup(late->name);
+	if (overdue && name)
+		*name = g_strdup(overdue->name);
 	g_mutex_unlock(&heartbeats->lock);
 	return count;
 }
@@ -106,7 +105,7 @@ void
 heartbeat_arm(struct heartbeat *heartbeat, int64_t seconds)
 {
 	if (heartbeat)
-		heartbeat->until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+		heartbeat->due_at = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
 }
 
 int64_t
@@ -117,6 +116,6 @@ heartbeat_idle(struct heartbeat *heartbeat)
 	if (heartbeat->heartbeats->beat_s)
 		heartbeat_arm(heartbeat, BEATS_MISSED * heartbeat->heartbeats->beat_s);
 	else
-		heartbeat->until = 0;
+		heartbeat->due_at = 0;
 	return heartbeat->heartbeats->beat_s;
 }

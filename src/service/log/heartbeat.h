@@ -1,11 +1,11 @@
 /*
- * heartbeat.h - when each thread will show next that it lives.
+ * heartbeat.h - heartbeats of threads, for the watchdog.
  *
- * The thread itself promises how soon; the watchdog looks whether all promises are
- * kept, and lets systemd start the program anew when one is not.  Seconds of the
- * monotonic clock: a suspend breaks no promise.
+ * Each thread announces when its next heartbeat is due at the latest; the watchdog is
+ * notified only while none is overdue.  Times are of the monotonic clock, which does
+ * not advance during a suspend.
  *
- * All take NULL, where nobody watches: then nothing is promised.
+ * Without a watchdog the pointers are NULL, which all functions accept.
  */
 #ifndef PAPERBOY_SERVICE_LOG_HEARTBEAT_H
 #define PAPERBOY_SERVICE_LOG_HEARTBEAT_H
@@ -15,37 +15,38 @@
 
 #include "base/cleanup.h"
 
-/* Those of all threads of a program; any thread may come and go. */
+/* Of all threads of a program; threads may come and go. */
 struct heartbeats;
 
-/* That of one thread. */
 struct heartbeat;
 
-/** @param beat_s  who sleeps shows so often that it lives; 0: it may sleep on */
+/** @param beat_s  interval of heartbeats of idle threads; 0: they send none */
 struct heartbeats *heartbeats_new(int64_t beat_s);
 
-/** All threads have gone before. */
+/** All heartbeats must be freed before. */
 void heartbeats_free(struct heartbeats *heartbeats);
 PB_DEFINE_AUTO(heartbeats, heartbeats_free);
 
-/** Count the threads that have broken their promise. @param name  NULL, or set to that
- * of one of them, or to NULL: owned by the caller */
+/**
+ * Count the threads whose heartbeat is overdue.
+ *
+ * @param name  set to the name of one of them, owned by the caller, or NULL; or NULL
+ */
 unsigned heartbeats_count_overdue(struct heartbeats *heartbeats, char **name);
 
-/** A thread begins, or will. @param name  copied */
+/** @param name  of the thread; copied */
 struct heartbeat *heartbeat_new(struct heartbeats *heartbeats, const char *name);
 
-/** It has ended. */
 void heartbeat_free(struct heartbeat *heartbeat);
 PB_DEFINE_AUTO(heartbeat, heartbeat_free);
 
-/** Promise another call within so many seconds; by the thread that it is about. */
+/** Announce that the next call comes within that time; from its thread. */
 void heartbeat_arm(struct heartbeat *heartbeat, int64_t seconds);
 
 /**
- * The thread goes to sleep: promise what sleepers do.
+ * Announce that the thread is idle.
  *
- * @return after how many seconds it has to call again; 0: it may sleep on
+ * @return time after which it has to call again, s; 0: never
  */
 int64_t heartbeat_idle(struct heartbeat *heartbeat);
 

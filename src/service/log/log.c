@@ -1,5 +1,5 @@
 /*
- * log.c - one event, one line: to the journal, or plain to standard error.
+ * log.c - log output: to the journal, or as lines to standard error.
  */
 #include "service/log/log.h"
 
@@ -38,15 +38,15 @@ message_of(const GLogField *fields, gsize count)
 }
 
 struct log {
-	int least; /* of GLogLevelFlags; atomic */
+	int level; /* the lowest of GLogLevelFlags; atomic */
 	const char *program;
 };
 
-/* The graver a level the smaller its flag. */
+/* Severe levels have small flags. */
 static bool
-is_wanted(const struct log *log, GLogLevelFlags flags)
+is_logged(const struct log *log, GLogLevelFlags flags)
 {
-	return (int)(flags & G_LOG_LEVEL_MASK) <= g_atomic_int_get(&log->least);
+	return (int)(flags & G_LOG_LEVEL_MASK) <= g_atomic_int_get(&log->level);
 }
 
 static GLogWriterOutput
@@ -55,7 +55,7 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 	g_autoptr(GDateTime) now = NULL;
 	g_autofree char *stamp = NULL;
 
-	if (!is_wanted(data, flags))
+	if (!is_logged(data, flags))
 		return G_LOG_WRITER_HANDLED;
 	if (g_log_writer_is_journald(fileno(stderr)) &&
 	    g_log_writer_journald(flags, fields, count, NULL) == G_LOG_WRITER_HANDLED)
@@ -67,13 +67,13 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 	return G_LOG_WRITER_HANDLED;
 }
 
-/* What the control tool needs to write its lines. */
+/* For paperboyctl: no time, no level. */
 static GLogWriterOutput
 write_terse(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
 	const struct log *log = data;
 
-	if (is_wanted(log, flags))
+	if (is_logged(log, flags))
 		fprintf(stderr, "%s: %s\n", log->program, message_of(fields, count));
 	return G_LOG_WRITER_HANDLED;
 }
@@ -81,12 +81,12 @@ write_terse(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer
 void
 log_set_level(struct log *log, const char *level)
 {
-	GLogLevelFlags least = G_LOG_LEVEL_INFO;
+	GLogLevelFlags lowest = G_LOG_LEVEL_INFO;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++)
 		if (strcmp(levels[i].name, level) == 0)
-			least = levels[i].flag;
-	g_atomic_int_set(&log->least, (int)least);
+			lowest = levels[i].flag;
+	g_atomic_int_set(&log->level, (int)lowest);
 }
 
 struct log *

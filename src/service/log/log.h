@@ -1,5 +1,5 @@
 /*
- * log.h - one event, one line: to the journal, or plain to standard error.
+ * log.h - log output: to the journal, or as lines to standard error.
  */
 #ifndef PAPERBOY_SERVICE_LOG_LOG_H
 #define PAPERBOY_SERVICE_LOG_LOG_H
@@ -9,17 +9,16 @@
 struct log;
 
 /**
- * Take over GLib's log writer; once in a program.
+ * Install GLib's log writer, once in a program.
  *
- * @param level    "error", "warning", "info" or "debug": what is less is dropped
+ * @param level    "error", "warning", "info" or "debug": the lowest that is logged
  * @param program  NULL for a daemon: the journal, or lines with time and level; else
- *                 the name that stands before each line, for a person at a terminal;
- *                 borrowed for ever
- * @return what GLib keeps to the end of the program
+ * the prefix of each line on a terminal; borrowed
+ * @return owned by GLib
  */
 struct log *log_start(const char *level, const char *program);
 
-/** Change the level; any thread may be logging meanwhile. */
+/** Change the level, also while other threads log. */
 void log_set_level(struct log *log, const char *level);
 
 #endif

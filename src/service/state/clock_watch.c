@@ -90,10 +90,10 @@ advance(int64_t state[N_FIELDS], int64_t now, int64_t elapsed_s)
 }
 
 bool
-clock_watch_look(struct clock_watch *watch, struct store *store, int64_t now,
+clock_watch_check(struct clock_watch *watch, struct store *store, int64_t now,
     int64_t running_s, GError **error)
 {
-	bool is_known = watch->is_begun && running_s >= watch->ran_at;
+	bool is_known = watch->is_started && running_s >= watch->ran_at;
 	int64_t state[N_FIELDS], jump;
 
 	if (!load(store, state, error))

@@ -1,6 +1,5 @@
 /*
- * clock_watch.h - notice that the clock jumped, and distrust it until that is
- * confirmed.
+ * clock_watch.h - detect jumps of the clock, and distrust it until it is confirmed.
  *
  * The clock is compared with the running time: with CLOCK_BOOTTIME inside one process,
  * which goes on while the machine sleeps; between two processes with the time at which
@@ -30,23 +29,23 @@
 
 /* State of one process; zero before its first check. */
 struct clock_watch {
-	bool is_begun;
+	bool is_started;
 	int64_t ran_at; /* running time when the state was saved, s */
 };
 
 struct clock_jump {
 	int64_t by_s;  /* forward, or back when negative; 0: the clock is trusted */
-	int64_t at;    /* the wrong time at which it was noticed, s */
+	int64_t at;    /* the wrong time at which it was detected, s */
 	int64_t ran_s; /* running time since */
 	bool is_held;  /* no digest is built */
 };
 
 /**
- * Look at the clock, before anything that depends on it.
+ * Check the clock, before anything that depends on it.
  *
  * @param running_s  CLOCK_BOOTTIME, s; -1 when there is none
  */
-bool clock_watch_look(struct clock_watch *watch, struct store *store, int64_t now,
+bool clock_watch_check(struct clock_watch *watch, struct store *store, int64_t now,
     int64_t running_s, GError **error);
 
 /**

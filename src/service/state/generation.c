@@ -131,7 +131,7 @@ hold_stale(const struct generation *generation, struct store *store, int64_t now
 	if (!backup_hold_stale(store, generation->value, now, &held, error))
 		return false;
 	event_log(EVENT_STORE_STALE, EVENT_INT("held", held.held),
-	    EVENT_INT("people", held.people));
+	    EVENT_INT("subscribers", held.people));
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * generation.h - notice a database that is older than the mail that was sent.
+ * generation.h - detect a database that is older than the mail that was sent.
  *
  * Each claim of messages advances a counter in the database.  Between the claim's
  * commit and the sending the counter is written to a file beside the database and

@@ -1,5 +1,5 @@
 /*
- * own_addresses.h - our own addresses, as the settings say.
+ * own_addresses.h - our own addresses, by the settings.
  */
 #ifndef PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
 #define PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
@@ -12,19 +12,15 @@
 #include "message/subaddress.h"
 
 struct own_addresses {
-	/* Where people write commands; has_commands: whether there is one. */
+	/* The address for commands; invalid unless has_commands. */
 	struct subaddress_base commands;
 	bool has_commands;
-	/* What envelope senders are made of; the same unless another one is set. */
+	/* The base of envelope senders; the same unless mail.envelope_from is set. */
 	struct subaddress_base bounces;
 	char *domain; /* of our Message-IDs */
 };
 
-/**
- * Read them.
- *
- * @return NULL with PB_ERROR_INPUT, which names the setting
- */
+/** @return NULL with PB_ERROR_INPUT, which names the setting */
 struct own_addresses *
 own_addresses_new(const struct settings *settings, GError **error);
 void own_addresses_free(struct own_addresses *own_addresses);
