@@ -381,10 +381,10 @@ an_empty_list_of_a_day_that_had_papers_is_a_failure(void)
 	g_assert_cmpuint(run(fixture, &fake, false, now + 120).failed, ==, 4);
 	store_fixture_assert_text(fixture,
 	    "SELECT day, status, error FROM source_fetch ORDER BY id DESC LIMIT 1",
-	    "2026-11-17|failed|the list of 2026-11-17 is empty, and had 1 papers "
+	    "2026-11-17|failed|the list of 2026-11-17 is empty but had 1 papers "
 	    "before");
 	assert_report(fixture,
-	    "2026-11-17: the list of 2026-11-17 is empty, and had 1 papers before",
+	    "2026-11-17: the list of 2026-11-17 is empty but had 1 papers before",
 	    now + 60);
 	/* The papers stay. */
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM listing", "4");

@@ -529,8 +529,8 @@ def test_failed_source(ctl_fixture):
     ctl_fixture.ctl("source", "fetch").expect(
         TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list tells why")
     ctl_fixture.ctl("status").expect(
-        WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty, and had "])
-    ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty, and had")
+        WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty but had "])
+    ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty but had")
 
 
 def test_late_list(ctl_fixture):

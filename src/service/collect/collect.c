@@ -1,5 +1,5 @@
 /*
- * collect.c - ask the sources, and store what they say.
+ * collect.c - fetches the lists of the sources and stores them.
  */
 #include "service/collect/collect.h"
 
@@ -15,10 +15,10 @@
 #include "store/paper/papers.h"
 #include "store/paper/source_lists.h"
 
-#define TWINS 100
+#define DUPLICATES_MAX 100
 
 static enum source_fetch_status
-status_of(enum source_status status)
+get_fetch_status(enum source_status status)
 {
 	switch (status) {
 	case SOURCE_OK:
@@ -34,8 +34,8 @@ status_of(enum source_status status)
 }
 
 /*
- * Whether a list has the papers of an earlier day under a new date.  arXiv serves such
- * a list unchanged; a list that is asked for by day may have grown meanwhile.
+ * Whether a list repeats an earlier day under a new date.  Dated lists are repeated
+ * unchanged; lists fetched by day may have grown.
  */
 static bool
 find_stale(const struct collect *collect, const struct source *source,
@@ -52,13 +52,13 @@ find_stale(const struct collect *collect, const struct source *source,
 }
 
 /*
- * An empty list of a day that had papers is a failure of the source.
+ * An empty list of a day that had papers is an error of the source.
  *
- * @param problem  set when it is one
+ * @param fetch_error  set in that case
  */
 static bool
-check_emptied(const struct collect *collect, const struct source *source,
-    const struct source_answer *answer, GError **problem, GError **error)
+check_empty(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, GError **fetch_error, GError **error)
 {
 	struct source_list_day found;
 
@@ -68,8 +68,8 @@ check_emptied(const struct collect *collect, const struct source *source,
 	        collect->store, source->name, answer->day, &found, error))
 		return false;
 	if (found.read)
-		g_set_error(problem, PB_ERROR, PB_ERROR_INPUT,
-		    "the list of %s is empty, and had %" G_GINT64_FORMAT
+		g_set_error(fetch_error, PB_ERROR, PB_ERROR_INPUT,
+		    "the list of %s is empty but had %" G_GINT64_FORMAT
 		    " papers before",
 		    answer->day, found.read);
 	return true;
@@ -80,11 +80,11 @@ save_answer(const struct collect *collect, const struct source *source, const ch
     const struct source_answer *answer, int64_t now, struct collect_report *report,
     GError **error)
 {
-	struct source_fetch batch = {
+	struct source_fetch fetch = {
 	    .source = source->name,
 	    .day = day,
 	    .fetched_at = now,
-	    .status = status_of(answer->status),
+	    .status = get_fetch_status(answer->status),
 	    .etag = answer->etag,
 	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
 	    .is_rolling = source->kind == SOURCE_ROLLING,
@@ -95,11 +95,11 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	if (!find_stale(collect, source, answer, &is_stale, error))
 		return false;
 	if (is_stale) {
-		/* The next answer is to be whole again. */
-		batch.status = SOURCE_FETCH_STALE;
-		batch.etag = NULL;
+		/* Do not send an ETag next time. */
+		fetch.status = SOURCE_FETCH_STALE;
+		fetch.etag = NULL;
 	}
-	if (!papers_save_fetch(collect->store, &batch,
+	if (!papers_save_fetch(collect->store, &fetch,
 	        is_stale ? NULL : answer->listings, &saved, error))
 		return false;
 	report->fresh += saved.fresh;
@@ -107,77 +107,77 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	if (is_stale)
 		event_log(EVENT_FETCH_STALE, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
-	else if (batch.status == SOURCE_FETCH_NOT_YET)
+	else if (fetch.status == SOURCE_FETCH_NOT_YET)
 		event_log(EVENT_FETCH_NOT_YET, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
 	else
 		event_log(EVENT_FETCH_STORED, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day),
-		    EVENT_WORD("status", source_fetch_status_name(batch.status)),
+		    EVENT_WORD("status", source_fetch_status_name(fetch.status)),
 		    EVENT_INT("papers", saved.listed), EVENT_INT("new", saved.fresh),
 		    EVENT_INT("changed", saved.changed));
 	return true;
 }
 
-/* A malformed day says nothing about the others; all else does. */
+/* A malformed list does not affect other days; other errors do. */
 static bool
-is_about_day(const GError *problem)
+is_about_day(const GError *fetch_error)
 {
-	return g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
-	       g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+	return g_error_matches(fetch_error, PB_ERROR, PB_ERROR_INPUT) ||
+	       g_error_matches(fetch_error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
 static bool
 save_failure(const struct collect *collect, const struct source *source,
-    const char *day, const GError *problem, int64_t now, GError **error)
+    const char *day, const GError *fetch_error, int64_t now, GError **error)
 {
-	struct source_fetch batch = {
+	struct source_fetch fetch = {
 	    .source = source->name,
 	    .day = day,
 	    .fetched_at = now,
 	    .status = SOURCE_FETCH_FAILED,
-	    .error = problem->message,
-	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(problem),
+	    .error = fetch_error->message,
+	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(fetch_error),
 	};
 	struct papers_saved saved;
 
 	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
-	    EVENT_WORD("day", day), EVENT_TEXT(problem->message));
-	return papers_save_fetch(collect->store, &batch, NULL, &saved, error);
+	    EVENT_WORD("day", day), EVENT_TEXT(fetch_error->message));
+	return papers_save_fetch(collect->store, &fetch, NULL, &saved, error);
 }
 
-/* Store what was said, or that nothing was. *is_failed: it is to be left alone. */
+/* Store an answer or an error. @param is_failed  set if the source is to be paused */
 static bool
-take_answer(const struct collect *collect, struct source *source, const char *day,
-    const struct source_answer *answer, const GError *problem, int64_t now,
+record_answer(const struct collect *collect, struct source *source, const char *day,
+    const struct source_answer *answer, const GError *fetch_error, int64_t now,
     struct collect_report *report, bool *is_failed, GError **error)
 {
-	g_autoptr(GError) emptied = NULL;
+	g_autoptr(GError) empty_error = NULL;
 
-	if (!problem && !check_emptied(collect, source, answer, &emptied, error))
+	if (!fetch_error && !check_empty(collect, source, answer, &empty_error, error))
 		return false;
-	if (!problem && !emptied)
+	if (!fetch_error && !empty_error)
 		return save_answer(collect, source, day, answer, now, report, error);
-	if (!problem)
-		problem = emptied;
-	/* Ended by us: that is no failure of the source. */
+	if (!fetch_error)
+		fetch_error = empty_error;
+	/* Cancelled by us: not an error of the source. */
 	*is_failed = true;
 	if (collect->stop && g_atomic_int_get(collect->stop))
 		return true;
 	report->failed++;
-	*is_failed = !is_about_day(problem);
-	return save_failure(collect, source, day, problem, now, error) &&
+	*is_failed = !is_about_day(fetch_error);
+	return save_failure(collect, source, day, fetch_error, now, error) &&
 	       (!*is_failed || source_backoff_save_pause(collect->store, source->name,
 	                           source->url, answer->retry_after_s, now, error));
 }
 
-/* Ask for what a source lists now: one answer. */
+/* Fetch the current list. */
 static bool
-ask_now(const struct collect *collect, struct source *source, int64_t now,
+poll_current(const struct collect *collect, struct source *source, int64_t now,
     struct collect_report *report, bool *is_failed, GError **error)
 {
 	g_autofree char *etag = NULL;
-	g_autoptr(GError) problem = NULL;
+	g_autoptr(GError) fetch_error = NULL;
 	struct source_answer answer;
 	char today[DAY_BYTES], etag_day[DAY_BYTES];
 	bool is_ok;
@@ -188,24 +188,24 @@ ask_now(const struct collect *collect, struct source *source, int64_t now,
 	day_format(now, today);
 	source_answer_init(&answer);
 	report->answers++;
-	source_poll(source, collect->http, today, etag, &answer, &problem);
-	/* Nothing new: it is still the list of then. */
-	if (!problem && answer.status == SOURCE_NOT_MODIFIED &&
+	source_poll(source, collect->http, today, etag, &answer, &fetch_error);
+	/* Still the list of the ETag's day. */
+	if (!fetch_error && answer.status == SOURCE_NOT_MODIFIED &&
 	    source->kind == SOURCE_DATED)
 		g_strlcpy(answer.day, etag_day, sizeof(answer.day));
-	is_ok = take_answer(collect, source, problem ? today : answer.day, &answer,
-	    problem, now, report, is_failed, error);
+	is_ok = record_answer(collect, source, fetch_error ? today : answer.day,
+	    &answer, fetch_error, now, report, is_failed, error);
 	source_answer_clear(&answer);
 	return is_ok;
 }
 
-/* Ask for one day. *is_failed: the source is to be left alone for now. */
+/* Fetch one day. @param is_failed  set if the source is to be paused */
 static bool
-ask_day(const struct collect *collect, struct source *source, const char *day,
+fetch_day(const struct collect *collect, struct source *source, const char *day,
     int64_t now, struct collect_report *report, bool *is_failed, GError **error)
 {
 	g_autofree char *etag = NULL;
-	g_autoptr(GError) problem = NULL;
+	g_autoptr(GError) fetch_error = NULL;
 	struct source_answer answer;
 	bool is_ok;
 
@@ -213,22 +213,22 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 		return false;
 	source_answer_init(&answer);
 	report->answers++;
-	source_fetch_day(source, collect->http, day, etag, &answer, &problem);
-	is_ok = take_answer(
-	    collect, source, day, &answer, problem, now, report, is_failed, error);
+	source_fetch_day(source, collect->http, day, etag, &answer, &fetch_error);
+	is_ok = record_answer(
+	    collect, source, day, &answer, fetch_error, now, report, is_failed, error);
 	source_answer_clear(&answer);
 	return is_ok;
 }
 
 static void
-note_pause(struct collect_report *report, int64_t until)
+update_retry_time(struct collect_report *report, int64_t until)
 {
 	if (until > 0 && (!report->retry_at || until < report->retry_at))
 		report->retry_at = until;
 }
 
 static bool
-ask_source(const struct collect *collect, struct source *source, bool is_all,
+collect_source(const struct collect *collect, struct source *source, bool is_all,
     int64_t now, struct collect_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
@@ -241,17 +241,17 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 	        collect->store, source->name, source->url, now, &paused_until, error))
 		return false;
 	if (!is_all && paused_until >= 0) {
-		note_pause(report, paused_until);
+		update_retry_time(report, paused_until);
 		return true;
 	}
-	/* A list of now is all there is; so it is noted as asked for whole. */
+	/* Current lists are always complete. */
 	has_old = source->kind != SOURCE_BY_DAY ||
 	          fetch_days_due(now, is_all ? -1 : old_poll_at, days);
 	if (source->kind != SOURCE_BY_DAY) {
 		if (collect->progress)
 			collect->progress(
-			    collect->progress_data, source->label, "what is new");
-		if (!ask_now(collect, source, now, report, &is_failed, error))
+			    collect->progress_data, source->label, "new papers");
+		if (!poll_current(collect, source, now, report, &is_failed, error))
 			return false;
 	}
 	for (unsigned i = 0; i < days->len && !is_failed; i++) {
@@ -260,7 +260,7 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		if (collect->progress)
 			collect->progress(
 			    collect->progress_data, source->name, days->pdata[i]);
-		if (!ask_day(collect, source, days->pdata[i], now, report, &is_failed,
+		if (!fetch_day(collect, source, days->pdata[i], now, report, &is_failed,
 		        error))
 			return false;
 	}
@@ -268,7 +268,7 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		if (!source_backoff_load_pause(collect->store, source->name,
 		        source->url, &pause_s, &paused_until, error))
 			return false;
-		note_pause(report, paused_until);
+		update_retry_time(report, paused_until);
 		return true;
 	}
 	return source_backoff_clear_pause(collect->store, source->name, error) &&
@@ -277,17 +277,17 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 }
 
 /*
- * After a restore: has everything been asked for since that the sources still tell?
- * Before that, an edition cannot know what may have been mailed already.
+ * After a restore, record when all available days have been fetched again: before that,
+ * digests cannot tell which papers may have been mailed already.
  */
 static bool
-note_asked(const struct collect *collect, int64_t now, GError **error)
+record_refetch(const struct collect *collect, int64_t now, GError **error)
 {
-	struct backup_restored_from past;
+	struct backup_restored_from restored;
 
-	if (!backup_load_restored_from(collect->store, &past, error))
+	if (!backup_load_restored_from(collect->store, &restored, error))
 		return false;
-	if (past.restored_at < 0 || past.fetched_at >= past.restored_at)
+	if (restored.restored_at < 0 || restored.fetched_at >= restored.restored_at)
 		return true;
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		int64_t old_poll_at;
@@ -295,15 +295,15 @@ note_asked(const struct collect *collect, int64_t now, GError **error)
 		if (!source_backoff_load(collect->store, collect->sources[i]->name,
 		        SOURCE_BACKOFF_OLD_DAYS, &old_poll_at, error))
 			return false;
-		if (old_poll_at < past.restored_at)
+		if (old_poll_at < restored.restored_at)
 			return true;
 	}
 	return backup_save_requested(collect->store, now, error);
 }
 
-/* What is collected from now on. */
+/* Save the lists that are being collected. */
 static bool
-note_lists(const struct collect *collect, GError **error)
+save_lists(const struct collect *collect, GError **error)
 {
 	g_autoptr(GPtrArray) lists =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)source_list_free);
@@ -327,19 +327,19 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 {
 	unsigned failed = report->failed;
 
-	if (!collect->is_part && !note_lists(collect, error))
+	if (!collect->is_part && !save_lists(collect, error))
 		return false;
 
 	for (unsigned i = 0; i < collect->source_count; i++)
-		if (!ask_source(
+		if (!collect_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
-	if (!papers_merge_duplicates(collect->store, now, TWINS, error) ||
+	if (!papers_merge_duplicates(collect->store, now, DUPLICATES_MAX, error) ||
 	    (collect->arxiv && !enrich_run(collect, now, report, error)))
 		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;
-	return note_asked(collect, now, error);
+	return record_refetch(collect, now, error);
 }
 
 bool
@@ -357,18 +357,18 @@ collect_is_moved(
 	return true;
 }
 
-/* Days of before a restore may have been mailed by the store that is gone. */
+/* Papers of days before a restore may have been mailed already. */
 static bool
-doubt_day(const struct collect *collect, const char *day, GError **error)
+hold_after_restore(const struct collect *collect, const char *day, GError **error)
 {
-	struct backup_restored_from past;
+	struct backup_restored_from restored;
 	char restored_day[DAY_BYTES];
 
-	if (!backup_load_restored_from(collect->store, &past, error))
+	if (!backup_load_restored_from(collect->store, &restored, error))
 		return false;
-	if (past.restored_at < 0)
+	if (restored.restored_at < 0)
 		return true;
-	day_format(past.restored_at, restored_day);
+	day_format(restored.restored_at, restored_day);
 	return strcmp(day, restored_day) > 0 ||
 	       backup_hold_on_next_start(collect->store, error);
 }
@@ -377,7 +377,7 @@ bool
 collect_replay(const struct collect *collect, struct source *source, const char *day,
     const char *path, int64_t now, struct collect_report *report, GError **error)
 {
-	g_autoptr(GError) emptied = NULL;
+	g_autoptr(GError) empty_error = NULL;
 	struct source_answer answer;
 	char today[DAY_BYTES];
 	bool is_ok;
@@ -385,18 +385,19 @@ collect_replay(const struct collect *collect, struct source *source, const char 
 	day_format(now, today);
 	if (strcmp(day, today) > 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is no day up to today, such as %s", day, today);
+		    "'%s' is not a past day (expected YYYY-MM-DD up to %s)", day,
+		    today);
 		return false;
 	}
 	source_answer_init(&answer);
 	is_ok =
 	    path ? source_read_day(source, path, day, &answer, error)
 	         : source_fetch_day(source, collect->http, day, NULL, &answer, error);
-	is_ok = is_ok && check_emptied(collect, source, &answer, &emptied, error);
-	is_ok = is_ok && pb_error_forward(error, &emptied);
+	is_ok = is_ok && check_empty(collect, source, &answer, &empty_error, error);
+	is_ok = is_ok && pb_error_forward(error, &empty_error);
 	if (is_ok && answer.status != SOURCE_NOT_YET) {
 		report->answers++;
-		is_ok = doubt_day(collect, day, error) &&
+		is_ok = hold_after_restore(collect, day, error) &&
 		        save_answer(collect, source, day, &answer, now, report, error);
 	}
 	source_answer_clear(&answer);

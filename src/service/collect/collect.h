@@ -1,9 +1,9 @@
 /*
- * collect.h - ask the sources, and store what they say.
+ * collect.h - fetches the lists of the sources and stores them.
  *
- * Each source is asked for today and three days back, once a day for days 4 to
- * 14 too.  Each answer is one commit with its papers; a bad one is recorded as failed,
- * none of it is used, and the next poll mends it.  One source failing stops no other.
+ * Fetched are today and the three days before, once a day also days 4 to 14.  Each
+ * answer is one commit with its papers; a malformed one is recorded as failed and not
+ * used. Sources fail independently.
  */
 #ifndef PAPERBOY_SERVICE_COLLECT_COLLECT_H
 #define PAPERBOY_SERVICE_COLLECT_COLLECT_H
@@ -20,10 +20,9 @@
 struct collect_report {
 	unsigned answers; /* days asked for */
 	unsigned failed;
-	unsigned fresh;   /* papers never seen before */
-	unsigned changed; /* papers whose votes or other numbers are new */
-	int64_t retry_at; /* when the first source that is in a pause may be asked, s;
-	                   * 0: none is */
+	unsigned fresh;   /* new papers */
+	unsigned changed; /* papers with new votes or other numbers */
+	int64_t retry_at; /* end of the first pause of a source, s; 0: none */
 };
 
 struct collect {
@@ -31,38 +30,38 @@ struct collect {
 	struct http *http;
 	struct source **sources;
 	unsigned source_count;
-	const struct arxiv_options *arxiv; /* asked about papers; NULL: not */
-	int64_t wait_s;  /* so long editions wait for a list that is late */
-	bool is_part;    /* there are other sources that are switched on */
-	const int *stop; /* not 0: come back soon; or NULL */
-	/* Told before each question, for a progress line; or NULL. */
+	const struct arxiv_options *arxiv; /* for looking up papers; NULL: off */
+	int64_t wait_s;  /* maximum time that digests wait for a late list */
+	bool is_part;    /* some enabled sources are left out */
+	const int *stop; /* not 0: return soon; or NULL */
+	/* Called before each request, for a progress line; or NULL. */
 	void (*progress)(void *data, const char *source, const char *day);
 	void *progress_data;
 };
 
 /**
- * Ask every source that is not in a pause for the days that are due.
+ * Fetch the due days of every source that is not paused.
  *
- * A source that fails is asked no further in this run, and is left alone for as
- * long as it said, or for 1, 2, 4 ... up to 60 minutes.  A day that is malformed is
- * a matter of that day alone: the others are asked for.
+ * A source that fails is paused, for its Retry-After or 1, 2, 4 ... up to 60 minutes.
+ * After a malformed list the other days are still fetched.
  *
- * @param is_all  days 4 to 14 too, whether or not they are due, and no pause is kept
- * @return false only when the store fails
+ * @param is_all  fetch days 4 to 14 even if they are not due, and ignore pauses
+ * @return false only if the store fails
  */
 bool collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error);
 
-/** Whether a source that failed has another address now, and is to be asked at once. */
+/** Whether the address of a paused source has changed, so that it is to be fetched now.
+ */
 bool collect_is_moved(
     struct store *store, const GPtrArray *sources, bool *is_moved, GError **error);
 
 /**
- * Ask a source for one past day again, whole, and store what it says as if it were said
- * then.  What was delivered is not sent again, and what is too old is not sent.
+ * Fetch a past day again without ETag and store it.  Papers that were delivered or are
+ * too old are not mailed.
  *
- * @param path    a file that has the answer, instead of asking; or NULL
- * @param report  answers stays 0 when the source does not know the day
+ * @param path    a file with a saved answer to be used instead; or NULL
+ * @param report  answers stays 0 if the source does not have the day
  * @return false with the source's error; then nothing is recorded
  */
 bool

@@ -1,5 +1,5 @@
 /*
- * coverage.c - proof that nothing new means nothing new.
+ * coverage.c - whether all sources have answered for the day.
  */
 #include "service/collect/coverage.h"
 
@@ -10,10 +10,10 @@
 #include "base/msg.h"
 #include "store/paper/source_lists.h"
 
-/* How far back the first missing day is looked for. */
-#define LOOK_BACK_DAYS 30
+/* How far back the first missing day is searched. */
+#define SEARCH_DAYS 30
 
-/* A list without days that was not read for so long is late. */
+/* Maximum age of a list without days. */
 #define ANY_DAY_S (36 * CLOCK_HOUR_S)
 
 static void
@@ -42,7 +42,7 @@ is_working(int64_t at)
 	return (at / CLOCK_DAY_S + 3) % 7 < 5;
 }
 
-/* The last moment by which a list should have come. */
+/* Find the last time at which a list was expected. */
 static int64_t
 find_expected(int expected_by, int64_t now)
 {
@@ -54,7 +54,7 @@ find_expected(int expected_by, int64_t now)
 }
 
 static enum coverage_state
-judge(const struct source_list_day *day)
+get_state(const struct source_list_day *day)
 {
 	if (day->listed >= 0)
 		return COVERAGE_OK;
@@ -72,27 +72,27 @@ is_missing(enum coverage_state state)
 	       state == COVERAGE_FAILED;
 }
 
-/* The first working day of those that are missing without one between. */
+/* Find the first of the consecutive missing working days. */
 static bool
 find_since(struct store *store, struct coverage_list *list,
-    const struct list_baseline *past, GError **error)
+    const struct list_baseline *baseline, GError **error)
 {
 	int64_t at = list->expected_at;
 
 	g_strlcpy(list->since_day, list->day, sizeof(list->since_day));
-	for (int back = 0; back < LOOK_BACK_DAYS; back++) {
+	for (int back = 0; back < SEARCH_DAYS; back++) {
 		struct source_list_day found;
 		char day[DAY_BYTES];
 
 		at -= CLOCK_DAY_S;
 		if (!is_working(at))
 			continue;
-		if (at < past->fetched_at)
+		if (at < baseline->fetched_at)
 			return true;
 		day_format(at, day);
 		if (!source_lists_load_day(store, list->name, day, &found, error))
 			return false;
-		if (!is_missing(judge(&found)))
+		if (!is_missing(get_state(&found)))
 			return true;
 		g_strlcpy(list->since_day, day, sizeof(list->since_day));
 	}
@@ -100,73 +100,73 @@ find_since(struct store *store, struct coverage_list *list,
 }
 
 static bool
-look_at_day(struct store *store, struct coverage_list *list,
-    const struct list_baseline *past, GError **error)
+load_day(struct store *store, struct coverage_list *list,
+    const struct list_baseline *baseline, GError **error)
 {
 	struct source_list_day found;
 
 	day_format(list->expected_at, list->day);
-	/* What came since is better: of today, before it is expected. */
-	if (strcmp(past->newest_day, list->day) > 0)
-		g_strlcpy(list->day, past->newest_day, sizeof(list->day));
+	/* A newer list, such as that of today before it is expected, replaces it. */
+	if (strcmp(baseline->newest_day, list->day) > 0)
+		g_strlcpy(list->day, baseline->newest_day, sizeof(list->day));
 	if (!source_lists_load_day(store, list->name, list->day, &found, error))
 		return false;
-	list->state = judge(&found);
+	list->state = get_state(&found);
 	list->listed = found.listed;
 	list->read = found.read;
-	return !is_missing(list->state) || find_since(store, list, past, error);
+	return !is_missing(list->state) || find_since(store, list, baseline, error);
 }
 
 static void
-look_at_any(struct coverage_list *list, const struct list_baseline *past, int64_t now)
+check_age(struct coverage_list *list, const struct list_baseline *baseline, int64_t now)
 {
-	bool is_old = now - past->good_at > ANY_DAY_S;
+	bool is_old = now - baseline->good_at > ANY_DAY_S;
 
-	list->listed = past->listed;
+	list->listed = baseline->listed;
 	list->read = -1;
-	if (past->is_failing && is_old)
+	if (baseline->is_failing && is_old)
 		list->state = COVERAGE_FAILED;
 	else if (is_old)
 		list->state = COVERAGE_LATE;
 	else
-		list->state = past->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
+		list->state = baseline->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
 	if (is_old)
-		day_format(past->good_at >= 0 ? past->good_at : past->fetched_at,
+		day_format(
+		    baseline->good_at >= 0 ? baseline->good_at : baseline->fetched_at,
 		    list->since_day);
 }
 
 static bool
-look(struct store *store, const struct source_list *row, int64_t now,
+load_list(struct store *store, const struct source_list *row, int64_t now,
     struct coverage_list *list, GError **error)
 {
-	struct list_baseline past;
+	struct list_baseline baseline;
 
 	list->name = g_strdup(row->name);
 	list->label = g_strdup(row->label);
 	list->wait_s = row->wait_s;
 	list->state = COVERAGE_NEW;
 	list->expected_at = -1;
-	if (!source_lists_load_baseline(store, row->name, &past, error))
+	if (!source_lists_load_baseline(store, row->name, &baseline, error))
 		return false;
-	if (past.fetched_at < 0)
+	if (baseline.fetched_at < 0)
 		return true;
 	if (row->expected_by < 0) {
-		look_at_any(list, &past, now);
+		check_age(list, &baseline, now);
 		return true;
 	}
 	list->expected_at = find_expected(row->expected_by, now);
-	return look_at_day(store, list, &past, error);
+	return load_day(store, list, &baseline, error);
 }
 
-/* A line under way. */
 struct line {
 	const char *const *texts;
 	int64_t now;
 	GString *text;
-	GHashTable *reported; /* services that were summed, char * */
+	GHashTable *summed; /* services listed already, char * */
 };
 
-/* "Tue", or the day itself when that was more than six days ago. */
+/* "Tue", or the date if it is more than six days ago. */
 static char *
 format_since(const struct line *line, const char *day)
 {
@@ -201,7 +201,7 @@ append_counts(struct line *line, const char *label, int64_t listed, int64_t read
 	                            MSG_INT(listed), "read", MSG_INT(read), NULL));
 }
 
-/* The lists of one service that are all right are told as one. @return how many */
+/* Sum the lists of one service that are OK. @return their number */
 static unsigned
 sum_service(const GPtrArray *lists, const struct coverage_list *first, int64_t *listed,
     int64_t *read)
@@ -238,7 +238,7 @@ append_read(struct line *line, const GPtrArray *lists, const struct coverage_lis
 	g_autofree char *label = NULL;
 	int64_t listed, read;
 
-	if (g_hash_table_contains(line->reported, service))
+	if (g_hash_table_contains(line->summed, service))
 		return;
 	if (sum_service(lists, list, &listed, &read) == 1) {
 		append_counts(line, list->label, list->listed, list->read);
@@ -246,7 +246,7 @@ append_read(struct line *line, const GPtrArray *lists, const struct coverage_lis
 	}
 	label = g_strndup(list->label, strcspn(list->label, " "));
 	append_counts(line, label, listed, read);
-	g_hash_table_add(line->reported, g_steal_pointer(&service));
+	g_hash_table_add(line->summed, g_steal_pointer(&service));
 }
 
 static void
@@ -276,9 +276,9 @@ append_list(struct line *line, const GPtrArray *lists, const struct coverage_lis
 char *
 coverage_format_line(const struct coverage *coverage, const char *const *texts)
 {
-	g_autoptr(GHashTable) reported =
+	g_autoptr(GHashTable) summed =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct line line = {texts, coverage->now, g_string_new(NULL), reported};
+	struct line line = {texts, coverage->now, g_string_new(NULL), summed};
 
 	for (unsigned i = 0; i < coverage->lists->len; i++)
 		append_list(&line, coverage->lists, coverage->lists->pdata[i]);
@@ -286,7 +286,7 @@ coverage_format_line(const struct coverage *coverage, const char *const *texts)
 }
 
 static void
-note_hold(struct coverage *coverage, const struct coverage_list *list, int64_t now)
+update_hold(struct coverage *coverage, const struct coverage_list *list, int64_t now)
 {
 	int64_t until = list->expected_at + list->wait_s;
 
@@ -313,9 +313,9 @@ coverage_load(struct store *store, int64_t now, GError **error)
 		struct coverage_list *list = g_new0(struct coverage_list, 1);
 
 		g_ptr_array_add(coverage->lists, list);
-		if (!look(store, rows->pdata[i], now, list, error))
+		if (!load_list(store, rows->pdata[i], now, list, error))
 			return NULL;
-		note_hold(coverage, list, now);
+		update_hold(coverage, list, now);
 	}
 	return g_steal_pointer(&coverage);
 }

@@ -1,8 +1,8 @@
 /*
- * coverage.h - proof that nothing new means nothing new.
+ * coverage.h - whether all sources have answered for the day.
  *
- * Each list of a source is expected by a minute of each working day (Monday to Friday,
- * UTC).  What came, or did not, is told in one line of every digest and of status.
+ * Each list is expected by a minute of each working day (Monday to Friday, UTC).
+ * Digests and `status` show the state of all lists in one line.
  */
 #ifndef PAPERBOY_SERVICE_COLLECT_COVERAGE_H
 #define PAPERBOY_SERVICE_COLLECT_COVERAGE_H
@@ -16,44 +16,43 @@
 #include "store/core/store.h"
 
 enum coverage_state {
-	COVERAGE_OK,     /* the list of the day was read */
-	COVERAGE_QUIET,  /* the source said that the day has no papers */
-	COVERAGE_LATE,   /* it should be there and is not */
-	COVERAGE_STALE,  /* the list of an earlier day came under this day's date */
-	COVERAGE_FAILED, /* the last answer was none */
-	COVERAGE_NEW,    /* it has never been asked */
+	COVERAGE_OK,     /* the list of the day has been read */
+	COVERAGE_QUIET,  /* the source reported a day without papers */
+	COVERAGE_LATE,   /* it is overdue */
+	COVERAGE_STALE,  /* the list of an earlier day under this day's date */
+	COVERAGE_FAILED, /* the last request failed */
+	COVERAGE_NEW,    /* never fetched */
 };
 
 struct coverage_list {
 	char *name;
 	char *label;
 	enum coverage_state state;
-	char day[DAY_BYTES];       /* the last one that was expected; "" for any */
-	char since_day[DAY_BYTES]; /* of LATE, STALE and FAILED: the first that is
-	                              missing */
-	int64_t listed;            /* of OK: in the source's answer */
-	int64_t read;              /* of OK: papers kept of it; -1: not counted */
-	int64_t expected_at;       /* s; -1 for any */
+	char day[DAY_BYTES]; /* the last one expected; "" for a list without days */
+	char since_day[DAY_BYTES]; /* LATE, STALE and FAILED: the first missing day */
+	int64_t listed;            /* OK: papers in the source's answer */
+	int64_t read;              /* OK: papers stored; -1: not counted */
+	int64_t expected_at;       /* s; -1 for a list without days */
 	int64_t wait_s;
 };
 
 struct coverage {
 	GPtrArray *lists; /* of struct coverage_list * */
-	/* Editions that are due at this time or later wait; -1: none does. */
+	/* Digests due at this time or later wait; -1: none. */
 	int64_t held_from;
-	int64_t held_until; /* and not longer than until then */
+	int64_t held_until; /* end of the wait, s */
 	int64_t now;
 };
 
-/** Look at all lists that are collected. @return NULL when the store fails */
+/** Load the state of all lists. @return NULL if the store fails */
 struct coverage *coverage_load(struct store *store, int64_t now, GError **error);
 
 /**
  * Format the state of all lists in one line: "arXiv: 12 listed; Hugging Face late since
  * Tue".
  *
- * @param texts  of a language, by enum msg_id; NULL is English
- * @return a new string; "" when nothing is collected
+ * @param texts  of a language, by enum msg_id; NULL for English
+ * @return owned by the caller; "" without lists
  */
 char *coverage_format_line(const struct coverage *coverage, const char *const *texts);
 void coverage_free(struct coverage *coverage);

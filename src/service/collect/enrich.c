@@ -1,5 +1,5 @@
 /*
- * enrich.c - ask arXiv what it knows of papers that others told of.
+ * enrich.c - looks up papers of other sources at arXiv.
  */
 #include "service/collect/enrich.h"
 
@@ -9,23 +9,23 @@
 #include "sources/fetch_days.h"
 #include "store/paper/papers.h"
 
-/* What is remembered of arXiv's API is so under this name. */
-#define NAME      "arxiv-api"
-#define ASKED     "asked"
-#define ASKED_ALL "asked for all"
+/* Names of the backoff state. */
+#define NAME        "arxiv-api"
+#define QUERIED     "queried"
+#define QUERIED_ALL "queried all"
 
 #define PAGES 10
 #define ALL_S (6 * CLOCK_HOUR_S)
 
-/* Ask about some papers and store the answer. */
+/* Look up one page of papers and store the answer. */
 static bool
-enrich_some(const struct collect *collect, GPtrArray *ids, int64_t now,
+enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
     struct collect_report *report, bool *is_failed, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
+	g_autoptr(GError) fetch_error = NULL;
 	int64_t retry_after_s;
-	g_autoptr(GPtrArray) found =
-	    arxiv_find(collect->http, collect->arxiv, ids, &retry_after_s, &problem);
+	g_autoptr(GPtrArray) found = arxiv_find(
+	    collect->http, collect->arxiv, ids, &retry_after_s, &fetch_error);
 	g_autoptr(GPtrArray) papers = g_ptr_array_new();
 	struct papers_saved saved;
 
@@ -33,7 +33,7 @@ enrich_some(const struct collect *collect, GPtrArray *ids, int64_t now,
 		*is_failed = true;
 		if (collect->stop && g_atomic_int_get(collect->stop))
 			return true;
-		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
+		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(fetch_error->message));
 		return source_backoff_save_pause(collect->store, NAME,
 		    collect->arxiv->api_url, retry_after_s, now, error);
 	}
@@ -56,8 +56,8 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 	    oldest = now - FETCH_DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
 	bool is_failed = false, is_all;
 
-	if (!source_backoff_load(collect->store, NAME, ASKED, &fetched_at, error) ||
-	    !source_backoff_load(collect->store, NAME, ASKED_ALL, &all_at, error) ||
+	if (!source_backoff_load(collect->store, NAME, QUERIED, &fetched_at, error) ||
+	    !source_backoff_load(collect->store, NAME, QUERIED_ALL, &all_at, error) ||
 	    !source_backoff_find_pause(
 	        collect->store, NAME, collect->arxiv->api_url, now, &until, error))
 		return false;
@@ -71,13 +71,13 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 
 		for (unsigned i = at; i < MIN(at + ARXIV_IDS_MAX, ids->len); i++)
 			g_ptr_array_add(page, ids->pdata[i]);
-		if (!enrich_some(collect, page, now, report, &is_failed, error))
+		if (!enrich_page(collect, page, now, report, &is_failed, error))
 			return false;
 	}
 	if (!ids || is_failed || !ids->len)
 		return ids != NULL;
 	return source_backoff_clear_pause(collect->store, NAME, error) &&
-	       source_backoff_save(collect->store, NAME, ASKED, now, error) &&
+	       source_backoff_save(collect->store, NAME, QUERIED, now, error) &&
 	       (!is_all ||
-	           source_backoff_save(collect->store, NAME, ASKED_ALL, now, error));
+	           source_backoff_save(collect->store, NAME, QUERIED_ALL, now, error));
 }

@@ -1,5 +1,5 @@
 /*
- * enrich.h - ask arXiv what it knows of papers that others told of.
+ * enrich.h - looks up papers of other sources at arXiv.
  */
 #ifndef PAPERBOY_SERVICE_COLLECT_ENRICH_H
 #define PAPERBOY_SERVICE_COLLECT_ENRICH_H
@@ -7,13 +7,12 @@
 #include "service/collect/collect.h"
 
 /**
- * Ask about papers without categories: about those that came since the last time, and
- * about all others a few times a day, since what arXiv does not know yet it may know
- * tomorrow.  One that fails is left alone for a while, as a source is.
+ * Look up papers without categories: the new ones, and a few times a day all of them,
+ * since arXiv may get to know them later.  Errors cause a pause, as for a source.
  *
  * @param collect  with arxiv
- * @param report   what changed is added
- * @return false only when the store fails
+ * @param report   increased by the changed papers
+ * @return false only if the store fails
  */
 bool enrich_run(const struct collect *collect, int64_t now,
     struct collect_report *report, GError **error);

@@ -1,5 +1,5 @@
 /*
- * source_backoff.c - what is remembered of a source from one look to the next.
+ * source_backoff.c - backoff state of the sources.
  */
 #include "service/collect/source_backoff.h"
 
@@ -10,39 +10,39 @@
 #include "service/log/event.h"
 
 #define PAUSE_FIRST_S 60
-#define PAUSE_MOST_S  3600
+#define PAUSE_MAX_S   3600
 
-/* A pause: its length, its end, and the fingerprint of the address that failed. */
+/* A pause: its length, its end, and the hash of the address that failed. */
 #define PAUSE        "pause"
 #define PAUSED_UNTIL "paused until"
 #define PAUSED_URL   "paused url"
 
 static char *
-format_name(const char *source, const char *what)
+format_name(const char *source, const char *key)
 {
-	return g_strdup_printf("%s %s", source, what);
+	return g_strdup_printf("%s %s", source, key);
 }
 
 bool
-source_backoff_load(struct store *store, const char *source, const char *what,
+source_backoff_load(struct store *store, const char *source, const char *key,
     int64_t *value, GError **error)
 {
-	g_autofree char *name = format_name(source, what);
+	g_autofree char *name = format_name(source, key);
 
 	return store_load_cursor(store, name, -1, value, error);
 }
 
 bool
-source_backoff_save(struct store *store, const char *source, const char *what,
+source_backoff_save(struct store *store, const char *source, const char *key,
     int64_t value, GError **error)
 {
-	g_autofree char *name = format_name(source, what);
+	g_autofree char *name = format_name(source, key);
 
 	return store_save_cursor(store, name, value, error);
 }
 
 static int64_t
-fingerprint_url(const char *url)
+hash_url(const char *url)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(url, url ? strlen(url) : 0);
 
@@ -58,7 +58,7 @@ source_backoff_is_moved(struct store *store, const char *source, const char *url
 	if (!source_backoff_load(store, source, PAUSE, &pause_s, error) ||
 	    !source_backoff_load(store, source, PAUSED_URL, &paused_url, error))
 		return false;
-	*is_moved = pause_s > 0 && paused_url != fingerprint_url(url);
+	*is_moved = pause_s > 0 && paused_url != hash_url(url);
 	return true;
 }
 
@@ -87,7 +87,7 @@ source_backoff_find_pause(struct store *store, const char *source, const char *u
 	if (!source_backoff_load_pause(
 	        store, source, url, &pause_s, &paused_until, error))
 		return false;
-	/* A pause cannot outlast its most, whatever the clock was when it began. */
+	/* A pause has a maximum length, even if the clock was wrong when it began. */
 	*until =
 	    paused_until > now && paused_until <= now + CLOCK_DAY_S ? paused_until : -1;
 	return true;
@@ -95,7 +95,7 @@ source_backoff_find_pause(struct store *store, const char *source, const char *u
 
 bool
 source_backoff_save_pause(struct store *store, const char *source, const char *url,
-    int64_t asked_s, int64_t now, GError **error)
+    int64_t retry_after_s, int64_t now, GError **error)
 {
 	int64_t last_s, until, pause_s;
 	pb_transaction transaction = {0};
@@ -103,16 +103,15 @@ source_backoff_save_pause(struct store *store, const char *source, const char *u
 	if (!store_begin(store, &transaction, error) ||
 	    !source_backoff_load_pause(store, source, url, &last_s, &until, error))
 		return false;
-	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
+	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MAX_S) : PAUSE_FIRST_S;
 	if (!source_backoff_save(store, source, PAUSE, pause_s, error) ||
-	    !source_backoff_save(
-	        store, source, PAUSED_UNTIL, now + MAX(pause_s, asked_s), error) ||
-	    !source_backoff_save(
-	        store, source, PAUSED_URL, fingerprint_url(url), error) ||
+	    !source_backoff_save(store, source, PAUSED_UNTIL,
+	        now + MAX(pause_s, retry_after_s), error) ||
+	    !source_backoff_save(store, source, PAUSED_URL, hash_url(url), error) ||
 	    !store_commit(&transaction, error))
 		return false;
 	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source),
-	    EVENT_SECONDS("next_in", MAX(pause_s, asked_s)));
+	    EVENT_SECONDS("next_in", MAX(pause_s, retry_after_s)));
 	return true;
 }
 

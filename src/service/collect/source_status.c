@@ -1,5 +1,5 @@
 /*
- * source_status.c - how each source is doing.
+ * source_status.c - state of each source.
  */
 #include "service/collect/source_status.h"
 
@@ -11,8 +11,8 @@
 #include "sources/source.h"
 #include "store/paper/papers.h"
 
-/* Without a good answer for so many looks, and for so long at least, it is late. */
-#define LATE_LOOKS 3
+/* A source is late without success for this many polls, and at least this time. */
+#define LATE_POLLS 3
 #define LATE_S     (6 * CLOCK_HOUR_S)
 
 void
@@ -52,7 +52,7 @@ find(const GPtrArray *sources, const char *name)
 }
 
 static void
-take_report(struct source_status_source *source, struct source_report *report)
+set_report(struct source_status_source *source, struct source_report *report)
 {
 	source->day = g_steal_pointer(&report->day);
 	source->status = g_steal_pointer(&report->status);
@@ -67,7 +67,7 @@ static bool
 load_times(struct store *store, int64_t interval_s, const char *url,
     struct source_status_source *source, int64_t now, GError **error)
 {
-	int64_t late_s = MAX(LATE_LOOKS * interval_s, LATE_S);
+	int64_t late_s = MAX(LATE_POLLS * interval_s, LATE_S);
 
 	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
 	    !source_backoff_load_pause(store, source->name, url, &source->pause_s,
@@ -86,7 +86,7 @@ load_times(struct store *store, int64_t interval_s, const char *url,
 }
 
 static void
-take_coverage(struct source_status_source *source, const struct coverage *coverage)
+set_coverage(struct source_status_source *source, const struct coverage *coverage)
 {
 	for (unsigned i = 0; source && i < coverage->lists->len; i++) {
 		const struct coverage_list *list = coverage->lists->pdata[i];
@@ -96,7 +96,7 @@ take_coverage(struct source_status_source *source, const struct coverage *covera
 			continue;
 		g_strlcpy(
 		    source->missing_day, list->since_day, sizeof(source->missing_day));
-		/* Of an earlier day than the last one: long enough ago. */
+		/* An earlier day was expected by its end. */
 		source->missing_since =
 		    strcmp(list->since_day, list->day) < 0
 		        ? MIN(day_start(list->since_day) + CLOCK_DAY_S,
@@ -128,7 +128,7 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 		const struct source *source = enabled->pdata[i];
 
 		g_ptr_array_add(sources, new_source(source->name, true));
-		take_coverage(sources->pdata[i], coverage);
+		set_coverage(sources->pdata[i], coverage);
 	}
 	for (unsigned i = 0; i < reports->len; i++) {
 		struct source_report *report = reports->pdata[i];
@@ -138,7 +138,7 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 			source = new_source(report->source, false);
 			g_ptr_array_add(sources, source);
 		}
-		take_report(source, report);
+		set_report(source, report);
 	}
 	for (unsigned i = 0; i < sources->len; i++)
 		if (!load_times(store, interval_s, find_url(enabled, i),
