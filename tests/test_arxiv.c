@@ -1,5 +1,5 @@
 /*
- * test_arxiv.c - arXiv's feeds and API are read as they really are.
+ * test_arxiv.c - arXiv's feeds and API responses.
  */
 #include <glib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ join(const GPtrArray *texts)
 }
 
 static void
-ids_lose_their_dress_and_their_version(void)
+ids_are_stripped_of_prefix_and_version(void)
 {
 	static const struct {
 		const char *text, *id;
@@ -97,7 +97,7 @@ ids_lose_their_dress_and_their_version(void)
 }
 
 static void
-authors_are_cut_apart_without_their_affiliations(void)
+authors_are_split_without_affiliations(void)
 {
 	static const struct {
 		const char *text, *authors;
@@ -125,7 +125,7 @@ authors_are_cut_apart_without_their_affiliations(void)
 }
 
 static void
-an_item_is_read_whole(void)
+all_fields_of_an_item_are_parsed(void)
 {
 	g_autoptr(GPtrArray) listings = parse_right(RSS(
 	    "<item><title>On $\\alpha$ &amp; caf\\'e</title>"
@@ -157,12 +157,12 @@ an_item_is_read_whole(void)
 	g_assert_cmpstr(paper->doi, ==, "10.1145/abc.1");
 	g_assert_cmpstr(paper->journal, ==, "J. Made Up 3");
 	g_assert_cmpstr(paper->url, ==, "https://arxiv.org/abs/2611.10010");
-	/* The day of the list is no day of the paper. */
+	/* The day of the list is not a date of the paper. */
 	g_assert_cmpint(paper->published_at, ==, PAPER_UNKNOWN);
 }
 
 static void
-a_type_is_told_by_element_or_by_head(void)
+listing_type_comes_from_element_or_abstract(void)
 {
 	static const struct {
 		const char *xml;
@@ -187,7 +187,7 @@ a_type_is_told_by_element_or_by_head(void)
 }
 
 static void
-a_paper_listed_twice_is_what_it_is_first(void)
+repeated_paper_has_its_first_type(void)
 {
 	g_autoptr(GPtrArray) listings = parse_right(RSS(ITEM("2611.00001v1", "cross",
 	    "") ITEM("2611.00001v2", "replace", "") ITEM("2611.00002v1", "new", "")));
@@ -199,7 +199,7 @@ a_paper_listed_twice_is_what_it_is_first(void)
 }
 
 static void
-what_is_no_list_of_arxiv_is_refused(void)
+invalid_lists_are_rejected(void)
 {
 	static const struct {
 		const char *xml, *message;
@@ -225,7 +225,7 @@ what_is_no_list_of_arxiv_is_refused(void)
 }
 
 static void
-an_answer_of_the_api_is_read_whole(void)
+all_fields_of_an_api_response_are_parsed(void)
 {
 	static const char xml[] =
 	    "<feed xmlns='http://www.w3.org/2005/Atom'"
@@ -263,7 +263,7 @@ an_answer_of_the_api_is_read_whole(void)
 }
 
 static void
-an_error_of_the_api_is_an_entry(void)
+api_errors_are_entries(void)
 {
 	static const char xml[] =
 	    "<feed xmlns='http://www.w3.org/2005/Atom'><entry>"
@@ -279,7 +279,7 @@ an_error_of_the_api_is_an_entry(void)
 }
 
 static void
-categories_have_the_shape_of_arxivs(void)
+category_names_are_checked(void)
 {
 	static const char *const right[] = {
 	    "cs.CL", "hep-th", "cs", "q-bio.NC", "cond-mat.mtrl-sci", "astro-ph"};
@@ -292,7 +292,7 @@ categories_have_the_shape_of_arxivs(void)
 		g_assert_false(arxiv_is_category(wrong[i]));
 }
 
-/* What a server does, and what the source makes of it. */
+/* Server responses, and the result of the source. */
 struct served {
 	struct paperserver *server;
 	struct http *http;
@@ -347,7 +347,7 @@ fetch(struct served *served, const char *mode, const char *etag,
 }
 
 static void
-a_feed_is_fetched_after_a_pause_and_dates_itself(void)
+feed_is_fetched_after_a_pause_with_its_own_date(void)
 {
 	struct served served;
 	struct source_answer answer;
@@ -372,7 +372,7 @@ a_feed_is_fetched_after_a_pause_and_dates_itself(void)
 }
 
 static void
-an_etag_without_quotes_goes_back_as_it_came(void)
+etag_without_quotes_is_sent_unchanged(void)
 {
 	struct served served;
 	struct source_answer answer;
@@ -392,7 +392,7 @@ an_etag_without_quotes_goes_back_as_it_came(void)
 }
 
 static void
-a_server_that_misbehaves_is_an_error_of_its_kind(void)
+each_server_error_has_its_code(void)
 {
 	static const struct {
 		const char *mode;
@@ -436,12 +436,12 @@ a_server_that_misbehaves_is_an_error_of_its_kind(void)
 	stop_serving(&served);
 }
 
-/* What is announced on a day was submitted from 14:00 to 14:00 Eastern before it. */
+/* Submission windows end at 14:00 Eastern before the announcement. */
 static void
-a_day_that_has_gone_by_is_asked_of_the_api(void)
+past_days_are_fetched_by_the_api(void)
 {
 	static const struct {
-		const char *day, *window; /* NULL: nothing is announced */
+		const char *day, *window; /* NULL: no announcements */
 	} rows[] = {
 	    {"2026-11-16", "202611121900+TO+202611131859"}, /* a Monday */
 	    {"2026-11-17", "202611131900+TO+202611161859"},
@@ -483,7 +483,7 @@ a_day_that_has_gone_by_is_asked_of_the_api(void)
 			    strstr(line, page ? "&start=200&" : "&start=0&"));
 		}
 		if (rows[i].window) {
-			/* Of the day of the list, not of its submission. */
+			/* The day of the list, not of submission. */
 			one = answer.listings->pdata[0];
 			other = answer.listings->pdata[1];
 			g_assert_cmpstr(one->day, ==, rows[i].day);
@@ -500,18 +500,18 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/arxiv/" #name, name)
-	ADD(ids_lose_their_dress_and_their_version);
-	ADD(authors_are_cut_apart_without_their_affiliations);
-	ADD(an_item_is_read_whole);
-	ADD(a_type_is_told_by_element_or_by_head);
-	ADD(a_paper_listed_twice_is_what_it_is_first);
-	ADD(what_is_no_list_of_arxiv_is_refused);
-	ADD(an_answer_of_the_api_is_read_whole);
-	ADD(an_error_of_the_api_is_an_entry);
-	ADD(categories_have_the_shape_of_arxivs);
-	ADD(a_feed_is_fetched_after_a_pause_and_dates_itself);
-	ADD(an_etag_without_quotes_goes_back_as_it_came);
-	ADD(a_day_that_has_gone_by_is_asked_of_the_api);
-	ADD(a_server_that_misbehaves_is_an_error_of_its_kind);
+	ADD(ids_are_stripped_of_prefix_and_version);
+	ADD(authors_are_split_without_affiliations);
+	ADD(all_fields_of_an_item_are_parsed);
+	ADD(listing_type_comes_from_element_or_abstract);
+	ADD(repeated_paper_has_its_first_type);
+	ADD(invalid_lists_are_rejected);
+	ADD(all_fields_of_an_api_response_are_parsed);
+	ADD(api_errors_are_entries);
+	ADD(category_names_are_checked);
+	ADD(feed_is_fetched_after_a_pause_with_its_own_date);
+	ADD(etag_without_quotes_is_sent_unchanged);
+	ADD(past_days_are_fetched_by_the_api);
+	ADD(each_server_error_has_its_code);
 	return g_test_run();
 }

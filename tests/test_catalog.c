@@ -1,5 +1,5 @@
 /*
- * test_catalog.c - the words of answers: read, filled in, and all there.
+ * test_catalog.c - message catalogue: parsing, placeholders, completeness.
  */
 #include "render/catalog.h"
 
@@ -31,7 +31,7 @@ load_shipped(void)
 	return catalog;
 }
 
-/* @param german  NULL: no such file @return what is wrong with it, or NULL */
+/* @param german  NULL: no such file @return the error, or NULL */
 static char *
 load(const char *english, const char *german, struct catalog **catalog)
 {
@@ -77,7 +77,7 @@ phrases_are_filled_in(void)
 	g_assert_cmpstr(plain, ==, "so 1 and 2");
 	german = catalog_format(catalog, "de", "a", "x", "1", "y", "2", NULL);
 	g_assert_cmpstr(german, ==, "2, dann 1");
-	/* A value is no phrase. */
+	/* Values are not expanded. */
 	braces = catalog_format(catalog, "en", "a", "x", "{y}", "y", "{x}", NULL);
 	g_assert_cmpstr(braces, ==, "so {y} and {x}");
 	lines = catalog_format(catalog, "de", "b", NULL);
@@ -91,7 +91,7 @@ phrases_are_filled_in(void)
 }
 
 static void
-a_wrong_file_is_refused_with_its_place(void)
+invalid_file_is_rejected_with_its_position(void)
 {
 	static const struct {
 		const char *english, *german, *says;
@@ -112,7 +112,7 @@ a_wrong_file_is_refused_with_its_place(void)
 	}
 }
 
-/* Check the phrases named in a source file. @return how many there are */
+/* Check the phrases used in a source file. @return their number */
 static unsigned
 check_phrases(const struct catalog *catalog, const GRegex *call, const char *path)
 {
@@ -133,7 +133,7 @@ check_phrases(const struct catalog *catalog, const GRegex *call, const char *pat
 	return found;
 }
 
-/* Names that the program asks for, in literal strings. */
+/* Names in literal strings of the program. */
 static void
 the_shipped_files_have_what_the_program_says(void)
 {
@@ -183,12 +183,12 @@ assert_has(const struct catalog *catalog, const char *kind, const char *word)
 		g_error("there is no phrase [%s]", name);
 }
 
-/* Names that are made of what the store or the matcher says. */
+/* Names composed of states or match results. */
 static void
 every_state_and_outcome_has_its_words(void)
 {
 	static const char *const digests[] = {
-	    "live", "sent", "failed", "cancelled"}; /* as the store has them */
+	    "live", "sent", "failed", "cancelled"}; /* of the store */
 	pb_auto(catalog) catalog = load_shipped();
 
 	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
@@ -204,7 +204,7 @@ every_state_and_outcome_has_its_words(void)
 		assert_has(catalog, "status_", digests[i]);
 }
 
-/* The same word in both languages, or nothing but values, commands and marks. */
+/* Phrases that are the same in both languages. */
 static const char *const same_in_german[] = {
     "list_filter", "hit", "set_is", "mark_unknown", "digest.code_at", NULL};
 
@@ -245,7 +245,7 @@ german_says_everything_in_german(void)
 	g_assert_cmpuint(wrong, ==, 0);
 }
 
-/* An argument that German leaves out would be missed by its reader. */
+/* German must use every argument. */
 static void
 german_has_the_arguments_of_each_message(void)
 {
@@ -294,20 +294,20 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/phrases/phrases are filled in", phrases_are_filled_in);
-	g_test_add_func("/phrases/a wrong file is refused with its place",
-	    a_wrong_file_is_refused_with_its_place);
-	g_test_add_func("/phrases/the shipped files have what the program says",
+	g_test_add_func("/catalog/phrases are filled in", phrases_are_filled_in);
+	g_test_add_func("/catalog/an invalid file is rejected with its position",
+	    invalid_file_is_rejected_with_its_position);
+	g_test_add_func("/catalog/the shipped files have all phrases of the program",
 	    the_shipped_files_have_what_the_program_says);
 	g_test_add_func(
-	    "/phrases/every command has its help", every_command_has_its_help);
-	g_test_add_func("/phrases/every state and outcome has its words",
+	    "/catalog/every command has its help", every_command_has_its_help);
+	g_test_add_func("/catalog/every state and outcome has its phrase",
 	    every_state_and_outcome_has_its_words);
-	g_test_add_func("/phrases/German says everything in German",
-	    german_says_everything_in_german);
-	g_test_add_func("/phrases/German has the arguments of each message",
+	g_test_add_func(
+	    "/catalog/German is complete", german_says_everything_in_german);
+	g_test_add_func("/catalog/German has the arguments of each message",
 	    german_has_the_arguments_of_each_message);
-	g_test_add_func("/phrases/an error is read in any language",
+	g_test_add_func("/catalog/an error is read in any language",
 	    an_error_is_read_in_any_language);
 	return g_test_run();
 }

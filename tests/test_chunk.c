@@ -1,5 +1,5 @@
 /*
- * test_chunk.c - a part is measured as it will be made.
+ * test_chunk.c - sizes of parts.
  */
 #include <glib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/piece/a part has the octets that were measured",
+	g_test_add_func("/chunk/a part has the measured size",
 	    a_part_has_the_octets_that_were_measured);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_collect.c - sources are asked for the right days, and left alone when they fail.
+ * test_collect.c - fetching of due days, and pauses after failures.
  */
 #include "service/collect/collect.h"
 
@@ -12,19 +12,19 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-/* A source that answers as a test says, and remembers what it was asked. */
+/* A source with given answers, which records its requests. */
 struct fake {
 	struct source source;
-	GString *asked; /* "DAY[etag] " for each question */
+	GString *asked; /* "DAY[etag] " for each request */
 	const char *bad_day;
 	enum pb_error code; /* of the bad day */
 	int64_t retry_after_s;
 	enum source_status status; /* of all other days */
 	const char *etag;
 	unsigned papers;          /* of each day; 0: one */
-	const char *serve_day;    /* whose papers are served for newer days */
+	const char *serve_day;    /* its papers are served for newer days */
 	const char *serve_one_of; /* a day whose first paper is served for newer ones */
-	int *stop;                /* set when the bad day is asked for, or NULL */
+	int *stop;                /* set when the bad day is requested, or NULL */
 };
 
 /* The nth paper of one day on the list of another. */
@@ -123,7 +123,7 @@ run(struct store_fixture *fixture, struct fake *fake, bool is_all, int64_t now)
 #define ALL    "20 19 18 17 16 15 14 13 12 11 10 09 08 07 06 "
 
 static void
-old_days_are_asked_for_once_a_day(void)
+old_days_are_fetched_once_a_day(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -150,7 +150,7 @@ old_days_are_asked_for_once_a_day(void)
 }
 
 static void
-each_answer_is_recorded_as_what_it_was(void)
+each_answer_is_recorded_with_its_status(void)
 {
 	static const struct {
 		enum source_status status;
@@ -186,7 +186,7 @@ each_answer_is_recorded_as_what_it_was(void)
 }
 
 static void
-the_etag_of_the_last_good_answer_is_given_back(void)
+etag_of_the_last_success_is_sent(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -199,7 +199,7 @@ the_etag_of_the_last_good_answer_is_given_back(void)
 	fake.status = SOURCE_NOT_MODIFIED;
 	run(fixture, &fake, false, now + 1800);
 	g_assert_cmpstr(fake.asked->str, ==, "20=W/1 19=W/1 18=W/1 17=W/1 ");
-	/* A failure in between changes nothing. */
+	/* Failures in between do not matter. */
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
 	run(fixture, &fake, false, now + 3600);
@@ -214,7 +214,7 @@ the_etag_of_the_last_good_answer_is_given_back(void)
 }
 
 static void
-a_failure_stores_no_paper_and_stops_the_asking(void)
+failure_stores_no_papers_and_ends_the_fetching(void)
 {
 	static const enum pb_error codes[] = {
 	    PB_ERROR_TEMPORARY, PB_ERROR_PERMANENT, PB_ERROR_NOT_FOUND};
@@ -236,7 +236,7 @@ a_failure_stores_no_paper_and_stops_the_asking(void)
 		    "2026-11-20|ok|- 2026-11-19|failed|made-up trouble of 2026-11-19");
 		store_fixture_assert_text(
 		    fixture, "SELECT day FROM listing", "2026-11-20");
-		/* The old days were not asked for: they are at the next look. */
+		/* The old days were not fetched: they are at the next poll. */
 		fake.bad_day = NULL;
 		run(fixture, &fake, false, now + 60);
 		g_assert_cmpstr(fake.asked->str, ==, ALL);
@@ -245,7 +245,7 @@ a_failure_stores_no_paper_and_stops_the_asking(void)
 }
 
 static void
-a_malformed_day_says_nothing_about_the_others(void)
+malformed_day_does_not_affect_other_days(void)
 {
 	static const enum pb_error codes[] = {PB_ERROR_INPUT, PB_ERROR_LIMIT};
 
@@ -262,7 +262,7 @@ a_malformed_day_says_nothing_about_the_others(void)
 		g_assert_cmpstr(fake.asked->str, ==, ALL);
 		g_assert_cmpuint(report.failed, ==, 1);
 		g_assert_cmpuint(report.fresh, ==, 14);
-		/* No pause, and no second look at the old days. */
+		/* No pause, and no second fetch of the old days. */
 		report = run(fixture, &fake, false, now + 60);
 		g_assert_cmpstr(fake.asked->str, ==, RECENT);
 		g_assert_cmpuint(report.failed, ==, 1);
@@ -296,8 +296,7 @@ pauses_double_up_to_an_hour_and_end_with_a_success(void)
 	fake_clear(&fake);
 }
 
-/* Load the state of the only source: why it fails, and when it last answered well.
- */
+/* Load the error and the last success of the only source. */
 static char *
 report_of(struct store_fixture *fixture, int64_t *good_at)
 {
@@ -322,7 +321,7 @@ report_of(struct store_fixture *fixture, int64_t *good_at)
 	} while (0)
 
 static void
-a_source_that_works_again_has_not_failed_any_more(void)
+recovered_source_is_not_reported_as_failed(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T23:50:00Z");
@@ -345,7 +344,7 @@ a_source_that_works_again_has_not_failed_any_more(void)
 }
 
 static void
-a_day_that_is_malformed_fails_until_it_is_well(void)
+malformed_day_stays_failed_until_it_is_valid(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -366,7 +365,7 @@ a_day_that_is_malformed_fails_until_it_is_well(void)
 }
 
 static void
-an_empty_list_of_a_day_that_had_papers_is_a_failure(void)
+empty_list_of_a_day_with_papers_is_an_error(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -395,7 +394,7 @@ an_empty_list_of_a_day_that_had_papers_is_a_failure(void)
 }
 
 static void
-a_list_of_an_older_day_under_a_new_date_is_stale(void)
+list_of_an_earlier_day_under_a_new_date_is_stale(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -425,7 +424,7 @@ a_list_of_an_older_day_under_a_new_date_is_stale(void)
 }
 
 static void
-a_source_at_a_new_address_is_asked_at_once(void)
+source_with_a_new_address_is_fetched_at_once(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -441,14 +440,14 @@ a_source_at_a_new_address_is_asked_at_once(void)
 	fake.source.url = "https://example.net/";
 	fake.retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
 	g_assert_cmpuint(run(fixture, &fake, false, now + 100).answers, ==, 1);
-	/* Its pauses begin anew. */
+	/* Its pauses start again. */
 	g_assert_cmpuint(run(fixture, &fake, false, now + 159).answers, ==, 0);
 	g_assert_cmpuint(run(fixture, &fake, false, now + 160).answers, ==, 1);
 	fake_clear(&fake);
 }
 
 static void
-a_source_is_left_alone_for_as_long_as_it_said(void)
+retry_after_of_a_source_is_observed(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -460,7 +459,7 @@ a_source_is_left_alone_for_as_long_as_it_said(void)
 	fake.retry_after_s = 7200;
 	run(fixture, &fake, false, now);
 	g_assert_cmpuint(run(fixture, &fake, false, now + 7199).answers, ==, 0);
-	/* An operator who asks now is not kept waiting. */
+	/* A request of the operator ignores the pause. */
 	g_assert_cmpuint(run(fixture, &fake, true, now + 7199).answers, ==, 1);
 	fake.retry_after_s = 1; /* shorter than our own */
 	now += 7199 + 7200;
@@ -471,7 +470,7 @@ a_source_is_left_alone_for_as_long_as_it_said(void)
 }
 
 static void
-a_clock_that_is_set_back_ends_a_pause(void)
+setting_the_clock_back_ends_a_pause(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -488,7 +487,7 @@ a_clock_that_is_set_back_ends_a_pause(void)
 }
 
 static void
-one_source_failing_stops_no_other(void)
+sources_fail_independently(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake bad, good;
@@ -513,7 +512,7 @@ one_source_failing_stops_no_other(void)
 }
 
 static void
-a_run_that_is_stopped_is_no_failure_of_the_source(void)
+stopped_run_is_not_a_source_failure(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -549,7 +548,7 @@ call_collect(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_store_that_fails_is_told_and_the_next_run_mends_it(void)
+store_failure_is_reported_and_the_next_run_recovers(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -568,24 +567,24 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* Failures are what is tested here: their log lines are wanted. */
+	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 #define ADD(name) g_test_add_func("/collect/" #name, name)
-	ADD(old_days_are_asked_for_once_a_day);
-	ADD(each_answer_is_recorded_as_what_it_was);
-	ADD(the_etag_of_the_last_good_answer_is_given_back);
-	ADD(a_failure_stores_no_paper_and_stops_the_asking);
-	ADD(a_malformed_day_says_nothing_about_the_others);
+	ADD(old_days_are_fetched_once_a_day);
+	ADD(each_answer_is_recorded_with_its_status);
+	ADD(etag_of_the_last_success_is_sent);
+	ADD(failure_stores_no_papers_and_ends_the_fetching);
+	ADD(malformed_day_does_not_affect_other_days);
 	ADD(pauses_double_up_to_an_hour_and_end_with_a_success);
-	ADD(a_source_is_left_alone_for_as_long_as_it_said);
-	ADD(a_source_that_works_again_has_not_failed_any_more);
-	ADD(a_day_that_is_malformed_fails_until_it_is_well);
-	ADD(an_empty_list_of_a_day_that_had_papers_is_a_failure);
-	ADD(a_list_of_an_older_day_under_a_new_date_is_stale);
-	ADD(a_source_at_a_new_address_is_asked_at_once);
-	ADD(a_clock_that_is_set_back_ends_a_pause);
-	ADD(one_source_failing_stops_no_other);
-	ADD(a_run_that_is_stopped_is_no_failure_of_the_source);
-	ADD(a_store_that_fails_is_told_and_the_next_run_mends_it);
+	ADD(retry_after_of_a_source_is_observed);
+	ADD(recovered_source_is_not_reported_as_failed);
+	ADD(malformed_day_stays_failed_until_it_is_valid);
+	ADD(empty_list_of_a_day_with_papers_is_an_error);
+	ADD(list_of_an_earlier_day_under_a_new_date_is_stale);
+	ADD(source_with_a_new_address_is_fetched_at_once);
+	ADD(setting_the_clock_back_ends_a_pause);
+	ADD(sources_fail_independently);
+	ADD(stopped_run_is_not_a_source_failure);
+	ADD(store_failure_is_reported_and_the_next_run_recovers);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_coverage.c - a month of lists that come, come late, come stale, or do not come.
+ * test_coverage.c - lists that are on time, late, stale or missing.
  */
 #include <glib.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 
 #define EXPECTED_BY (8 * 60)
 
-/* What a list does on a day. */
+/* Behaviours of a list on a day. */
 enum deed { DEED_LIST, DEED_EMPTY, DEED_STALE, DEED_LATE, DEED_FAIL };
 
-/* A list that dates itself, as arXiv's do. */
+/* A list with its own date, such as arXiv's. */
 struct fake {
 	struct source source;
 	enum deed deed;
-	char yesterday[11]; /* of the last list that was told */
+	char yesterday[11]; /* of the last list served */
 	unsigned asked;
 };
 
@@ -116,7 +116,7 @@ state_at(struct store_fixture *fixture, int64_t at)
 	} while (0)
 
 static void
-the_line_is_in_the_readers_language(void)
+line_is_in_the_readers_language(void)
 {
 	static const char *const rows[][2] = {
 	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
@@ -143,7 +143,7 @@ the_line_is_in_the_readers_language(void)
 
 /* 2026-11-02 is a Monday. */
 static void
-each_state_is_told_as_it_is(void)
+each_state_has_its_text(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -151,7 +151,7 @@ each_state_is_told_as_it_is(void)
 	fake_init(&fake);
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	assert_line(fixture, "2026-11-02T06:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
-	/* Before it is expected nobody is late; then it is. */
+	/* It is late only after the expected time. */
 	assert_line(fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 listed, 3 read");
 	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tue");
 	ask(fixture, &fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
@@ -163,7 +163,7 @@ each_state_is_told_as_it_is(void)
 	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tue");
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
 	assert_line(fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 listed, 3 read");
-	/* A holiday; a week-end is expected of nobody. */
+	/* A holiday; weekends have no lists. */
 	ask(fixture, &fake, DEED_EMPTY, store_fixture_time("2026-11-05T06:00:00Z"));
 	assert_line(fixture, "2026-11-05T08:00:00Z", "arXiv cs.CL: nothing new");
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
@@ -174,7 +174,7 @@ each_state_is_told_as_it_is(void)
 }
 
 static void
-yesterdays_papers_under_todays_date_are_no_list(void)
+yesterdays_papers_under_todays_date_are_stale(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -193,7 +193,7 @@ yesterdays_papers_under_todays_date_are_no_list(void)
 }
 
 static void
-an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
+digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -219,7 +219,7 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 	    " FROM digest_item;"
 	    "UPDATE subscriber SET next_due_at = "
 	    " unixepoch('2026-11-03T08:30:00Z')");
-	/* Due at 08:30, expected by 08:00, and waited for until 09:00. */
+	/* Due at 08:30, list expected by 08:00, wait until 09:00. */
 	store_fixture_list(fixture, "2026-11-03", "2611.99999", "Mamba too", 1);
 	g_assert_true(digest_build_run(fixture->store, fixture->key, NULL,
 	    store_fixture_time("2026-11-03T08:30:00Z"), &report, NULL));
@@ -238,7 +238,7 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 }
 
 static void
-an_edition_goes_as_soon_as_the_list_is_there(void)
+digest_is_built_as_soon_as_the_list_is_there(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
@@ -259,9 +259,9 @@ an_edition_goes_as_soon_as_the_list_is_there(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest_item"), ==, 6);
 }
 
-/* A first one, or what was missed in a pause; and the next hour has what is late. */
+/* A first digest, or one after a pause; the next hour has the late papers. */
 static void
-what_comes_at_once_or_hourly_waits_for_no_list(void)
+immediate_and_hourly_digests_do_not_wait(void)
 {
 	static const struct {
 		const char *sql;
@@ -288,9 +288,9 @@ what_comes_at_once_or_hourly_waits_for_no_list(void)
 	}
 }
 
-/* One deed a working day, asked three times each; 20 days with a list. */
+/* One behaviour per working day, three polls each; 20 days with a list. */
 static void
-in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
+no_paper_is_missed_or_repeated_in_a_month(void)
 {
 	static const enum deed deeds[][3] = {
 	    {DEED_LATE, DEED_LIST, DEED_LIST},
@@ -341,7 +341,7 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 	    " 5 FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 	    " WHERE d.state = 'live'");
 	g_assert_cmpuint(digests, >, 10);
-	/* Every paper of every list once; the days are those of the lists. */
+	/* Each paper of each list once, with the day of the list. */
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM paper"
 	                                  " WHERE last_day >= '2026-11-02'"),
@@ -354,7 +354,7 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 }
 
 static void
-source_lists_of_one_service_are_told_as_one(void)
+lists_of_one_service_are_summed(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake one, other;
@@ -381,16 +381,16 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* Failures of sources are told as warnings. */
+	/* Source failures cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/silence/" #name, name)
-	ADD(each_state_is_told_as_it_is);
-	ADD(the_line_is_in_the_readers_language);
-	ADD(yesterdays_papers_under_todays_date_are_no_list);
-	ADD(an_edition_waits_for_a_late_list_and_then_says_what_is_missing);
-	ADD(what_comes_at_once_or_hourly_waits_for_no_list);
-	ADD(an_edition_goes_as_soon_as_the_list_is_there);
-	ADD(in_a_month_nothing_is_missed_and_nothing_comes_twice);
-	ADD(source_lists_of_one_service_are_told_as_one);
+#define ADD(name) g_test_add_func("/coverage/" #name, name)
+	ADD(each_state_has_its_text);
+	ADD(line_is_in_the_readers_language);
+	ADD(yesterdays_papers_under_todays_date_are_stale);
+	ADD(digest_waits_for_a_late_list_and_then_shows_it_as_missing);
+	ADD(immediate_and_hourly_digests_do_not_wait);
+	ADD(digest_is_built_as_soon_as_the_list_is_there);
+	ADD(no_paper_is_missed_or_repeated_in_a_month);
+	ADD(lists_of_one_service_are_summed);
 	return g_test_run();
 }

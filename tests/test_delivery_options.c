@@ -1,6 +1,5 @@
 /*
- * test_delivery_options.c - what each key of `set` does to the next digest, seen in the
- * message.
+ * test_delivery_options.c - effect of each key of `set` on the next digest.
  */
 #include <glib.h>
 #include <string.h>
@@ -69,7 +68,7 @@ compose(struct renderer *renderer, const struct digest *digest)
 	return g_strndup(data, size);
 }
 
-/* The newest digest as it goes out. */
+/* Compose the newest digest. */
 static char *
 compose_newest(struct store_fixture *fixture)
 {
@@ -99,14 +98,13 @@ check(const char *key, const char *message, const char *wanted, bool is_wanted)
 	}
 
 static void
-each_key_changes_the_next_digest_as_it_says(void)
+each_option_changes_the_next_digest(void)
 {
 	static const struct {
 		const char *key;
 		struct profile_change preferences;
-		const char
-		    *with[3]; /* is in the message, and is not without the wish */
-		const char *without; /* the other way round */
+		const char *with[3]; /* in the message only with the option */
+		const char *without; /* in the message only without it */
 	} rows[] = {
 	    {"max 1", {.max_full = 1}, {"More by title"}, NULL},
 	    {"name", {.name = "Countess"}, {"To: Countess <ada@example.org>"}, NULL},
@@ -160,7 +158,7 @@ each_key_changes_the_next_digest_as_it_says(void)
 }
 
 static void
-each_key_of_the_rhythm_moves_the_next_digest(void)
+each_schedule_option_moves_the_next_digest(void)
 {
 	static const struct {
 		struct profile_change preferences;
@@ -189,7 +187,7 @@ each_key_of_the_rhythm_moves_the_next_digest(void)
 }
 
 static void
-what_is_set_meanwhile_changes_no_octet_of_a_digest(void)
+later_changes_do_not_affect_a_built_digest(void)
 {
 	static const struct profile_change others[] = {
 	    WORD(PREFERENCE_ABSTRACT, "none"),
@@ -215,7 +213,7 @@ what_is_set_meanwhile_changes_no_octet_of_a_digest(void)
 }
 
 static void
-a_quiet_day_has_a_line(void)
+day_without_papers_has_a_line(void)
 {
 	static const struct {
 		const char *language;
@@ -252,7 +250,7 @@ a_quiet_day_has_a_line(void)
 }
 
 static void
-a_preview_obeys_what_was_chosen(void)
+preview_uses_the_options(void)
 {
 	static const struct profile_change preferences = {.language = "de",
 	    .max_full = 1,
@@ -278,7 +276,7 @@ a_preview_obeys_what_was_chosen(void)
 }
 
 static void
-an_excerpt_is_two_sentences_or_so_many_characters(void)
+excerpt_is_limited_in_sentences_and_characters(void)
 {
 	g_autofree char *words = g_strnfill(EXCERPT_CHARS, 'x');
 	g_autofree char *past = g_strconcat(words, "x", NULL);
@@ -310,7 +308,7 @@ an_excerpt_is_two_sentences_or_so_many_characters(void)
 }
 
 static void
-an_entry_of_a_bibliography_says_what_the_paper_says(void)
+bibtex_entry_has_the_fields_of_the_paper(void)
 {
 	pb_auto(paper) paper =
 	    store_fixture_paper("2611.00001", "100% {of} $x_1$ & C# ~ \\alpha^2", "");
@@ -353,14 +351,14 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(test) g_test_add_func("/wishes/" #test, test)
-	ADD(each_key_changes_the_next_digest_as_it_says);
-	ADD(each_key_of_the_rhythm_moves_the_next_digest);
-	ADD(what_is_set_meanwhile_changes_no_octet_of_a_digest);
-	ADD(a_quiet_day_has_a_line);
-	ADD(a_preview_obeys_what_was_chosen);
-	ADD(an_excerpt_is_two_sentences_or_so_many_characters);
-	ADD(an_entry_of_a_bibliography_says_what_the_paper_says);
+#define ADD(test) g_test_add_func("/delivery_options/" #test, test)
+	ADD(each_option_changes_the_next_digest);
+	ADD(each_schedule_option_moves_the_next_digest);
+	ADD(later_changes_do_not_affect_a_built_digest);
+	ADD(day_without_papers_has_a_line);
+	ADD(preview_uses_the_options);
+	ADD(excerpt_is_limited_in_sentences_and_characters);
+	ADD(bibtex_entry_has_the_fields_of_the_paper);
 #undef ADD
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_feed.c - any RSS or Atom feed is read, whatever its spelling.
+ * test_feed.c - RSS and Atom feeds in all their variants.
  */
 #include <glib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ join(const GPtrArray *texts)
 }
 
 static void
-dates_are_read_in_all_their_spellings(void)
+dates_are_parsed_in_all_formats(void)
 {
 	static const struct {
 		const char *text;
@@ -104,9 +104,9 @@ dates_are_read_in_all_their_spellings(void)
 	"<channel><title>F</title>" items "</channel></rss>"
 #define ATOM(entries) "<feed xmlns='http://www.w3.org/2005/Atom'>" entries "</feed>"
 
-/* One entry in each dialect, and what it is: id, title, url, abstract, authors, day. */
+/* One entry per format; expected: id, title, url, abstract, authors, day. */
 static void
-every_dialect_is_read(void)
+all_formats_are_parsed(void)
 {
 	static const struct {
 		const char *xml, *id, *title, *url, *abstract, *authors, *day;
@@ -198,7 +198,7 @@ every_dialect_is_read(void)
 }
 
 static void
-links_are_resolved_only_against_a_web_address(void)
+links_are_resolved_against_web_addresses_only(void)
 {
 	static const struct {
 		const char *base, *link, *url; /* NULL: dropped */
@@ -240,10 +240,10 @@ links_are_resolved_only_against_a_web_address(void)
 }
 
 static void
-all_spellings_of_a_link_are_one(void)
+equivalent_links_are_equal(void)
 {
 	static const struct {
-		const char *url, *link; /* NULL: it identifies no entry */
+		const char *url, *link; /* NULL: does not identify an entry */
 	} rows[] = {
 	    {"https://example.org/a/b", "example.org/a/b"},
 	    {"http://example.org/a/b", "example.org/a/b"},
@@ -271,7 +271,7 @@ all_spellings_of_a_link_are_one(void)
 	    {"https://blog.example.org/a", "blog.example.org/a"},
 	    {"https://example.org/www.a", "example.org/www.a"},
 	    {"https://[::1]:443/a", "[::1]/a"},
-	    /* Front pages. */
+	    /* Home pages. */
 	    {"https://example.org", NULL},
 	    {"https://example.org/", NULL},
 	    {"https://www.example.org//", NULL},
@@ -293,7 +293,7 @@ all_spellings_of_a_link_are_one(void)
 }
 
 static void
-ids_in_links_come_first(void)
+ids_in_links_take_precedence(void)
 {
 	static const struct {
 		const char *link, *id;
@@ -321,7 +321,7 @@ ids_in_links_come_first(void)
 }
 
 static void
-what_is_no_paper_is_left_out(void)
+entries_without_title_or_link_are_left_out(void)
 {
 	g_autoptr(GPtrArray) listings = parse(
 	    RSS2("<item><title> </title><link>https://example.org/1</link></item>"
@@ -334,7 +334,7 @@ what_is_no_paper_is_left_out(void)
 }
 
 static void
-encodings_are_read(void)
+encodings_are_converted(void)
 {
 	static const struct {
 		const char *head, *title;
@@ -359,7 +359,7 @@ encodings_are_read(void)
 }
 
 static void
-rate_limit_are_kept(void)
+limits_are_enforced(void)
 {
 	g_autoptr(GString) xml = g_string_new("<rss><channel>");
 	g_autoptr(GError) error = NULL;
@@ -388,7 +388,7 @@ rate_limit_are_kept(void)
 }
 
 static void
-names_of_feeds_are_plain(void)
+feed_names_are_checked(void)
 {
 	static const char *const wrong[] = {"", "hf", "arxiv", "doi", "Nature", "1st",
 	    "a b", "a/b", "a:b", "abcdefghijklmnopqrstuvwxyzabcde"};
@@ -401,7 +401,7 @@ names_of_feeds_are_plain(void)
 }
 
 static void
-a_feed_that_misbehaves_is_an_error_of_its_kind(void)
+each_server_error_has_its_code(void)
 {
 	static const struct {
 		const char *mode;
@@ -445,16 +445,16 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/newsfeed/" #name, name)
-	ADD(dates_are_read_in_all_their_spellings);
-	ADD(every_dialect_is_read);
-	ADD(links_are_resolved_only_against_a_web_address);
-	ADD(all_spellings_of_a_link_are_one);
-	ADD(ids_in_links_come_first);
-	ADD(what_is_no_paper_is_left_out);
-	ADD(encodings_are_read);
-	ADD(rate_limit_are_kept);
-	ADD(names_of_feeds_are_plain);
-	ADD(a_feed_that_misbehaves_is_an_error_of_its_kind);
+#define ADD(name) g_test_add_func("/feed/" #name, name)
+	ADD(dates_are_parsed_in_all_formats);
+	ADD(all_formats_are_parsed);
+	ADD(links_are_resolved_against_web_addresses_only);
+	ADD(equivalent_links_are_equal);
+	ADD(ids_in_links_take_precedence);
+	ADD(entries_without_title_or_link_are_left_out);
+	ADD(encodings_are_converted);
+	ADD(limits_are_enforced);
+	ADD(feed_names_are_checked);
+	ADD(each_server_error_has_its_code);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_fetch_days.c - the right days are asked for.
+ * test_fetch_days.c - days that are due to be fetched.
  */
 #include <glib.h>
 
@@ -90,11 +90,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
-	    "/days/recent days are due at each poll and old ones once a day",
+	    "/fetch_days/recent days are due at each poll and old ones once a day",
 	    recent_days_are_due_at_each_poll_and_old_ones_once_a_day);
-	g_test_add_func("/days/days go back from today over months and years",
+	g_test_add_func("/fetch_days/days go back from today over months and years",
 	    days_go_back_from_today_over_months_and_years);
-	g_test_add_func("/days/only days of the calendar are valid",
+	g_test_add_func("/fetch_days/only days of the calendar are valid",
 	    only_days_of_the_calendar_are_valid);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_huggingface.c - the daily papers are read, and a bad answer is refused whole.
+ * test_huggingface.c - parsing and fetching of Hugging Face Daily Papers.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -28,7 +28,7 @@ parse(const char *json, GError **error)
 	return huggingface_parse_page(bytes, DAY, &elements, error);
 }
 
-/* Parse what must be right and hold one paper; the caller's to free. */
+/* Parse a valid page with one paper. @return owned by the caller */
 static struct listing *
 parse_one(const char *json)
 {
@@ -154,7 +154,7 @@ ids_stay_strings(void)
 {
 	static const struct {
 		const char *id;
-		const char *want; /* NULL: refused */
+		const char *want; /* NULL: rejected */
 	} rows[] = {
 	    {"\"2503.02130\"", "2503.02130"},
 	    {"\"2611.10010v2\"", "2611.10010"},
@@ -411,7 +411,7 @@ error_texts_are_understood(void)
 	g_assert_null(huggingface_parse_error(list));
 }
 
-/* Fetch a day from a base URL; the answer is the caller's to clear. */
+/* Fetch a day from a base URL; the caller clears the answer. */
 static bool
 fetch(const char *base, const char *day, const char *etag, struct source_answer *answer,
     GError **error)
@@ -527,7 +527,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 	}
 }
 
-/* A day that is over by the server's clock will not come. */
+/* A day that has ended by the server's clock is missing. */
 static void
 a_refused_past_day_is_an_error(void)
 {
@@ -588,13 +588,13 @@ a_folder_is_a_source_too(void)
 	source_answer_clear(&answer);
 	g_unlink(path);
 	g_rmdir(folder);
-	/* A folder that is mistyped, or not mounted, is no quiet day. */
+	/* A missing directory is not a day without papers. */
 	g_assert_false(fetch(base, DAY, NULL, &answer, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "no such directory"));
 }
 
-/* Leave the process hardly more memory than it has. */
+/* Limit the process to little more memory than it has. */
 static void
 limit_memory(void)
 {
@@ -629,7 +629,7 @@ out_of_memory_is_reported_as_such(void)
 	}
 	g_test_trap_subprocess(NULL, 0, 0);
 	g_test_trap_assert_failed();
-	/* In the words of g_malloc(), or of what it calls to say so. */
+	/* The message of g_malloc(), or of its logging. */
 	g_test_trap_assert_stderr("*allocate*");
 #endif
 }
@@ -640,37 +640,37 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
 	    "/huggingface/a whole element is read", a_whole_element_is_read);
-	g_test_add_func("/huggingface/a NUL in a text costs the day nothing",
+	g_test_add_func("/huggingface/a NUL in a text does not affect the day",
 	    a_nul_in_a_text_costs_the_day_nothing);
 	g_test_add_func("/huggingface/optional keys may be missing or odd",
 	    optional_keys_may_be_missing_or_odd);
-	g_test_add_func("/huggingface/the outer fields are the second choice",
+	g_test_add_func("/huggingface/outer fields are used if inner ones are missing",
 	    the_outer_fields_are_the_second_choice);
 	g_test_add_func("/huggingface/ids stay strings", ids_stay_strings);
 	g_test_add_func(
 	    "/huggingface/times are read strictly", times_are_read_strictly);
-	g_test_add_func("/huggingface/a bad page is refused and says where",
+	g_test_add_func("/huggingface/an invalid page is rejected with its position",
 	    a_bad_page_is_refused_and_says_where);
-	g_test_add_func("/huggingface/a paper again on a page counts once",
+	g_test_add_func("/huggingface/a repeated paper on a page counts once",
 	    a_paper_again_on_a_page_counts_once);
-	g_test_add_func("/huggingface/a page has a greatest number of papers",
+	g_test_add_func("/huggingface/papers per page are limited",
 	    a_page_has_a_greatest_number_of_papers);
-	g_test_add_func("/huggingface/a page has a greatest number of values",
+	g_test_add_func("/huggingface/values per page are limited",
 	    a_page_has_a_greatest_number_of_values);
 	g_test_add_func("/huggingface/texts and authors are cut at their limits",
 	    texts_and_authors_are_cut_at_their_limits);
 	g_test_add_func(
-	    "/huggingface/error texts are understood", error_texts_are_understood);
+	    "/huggingface/error texts are recognised", error_texts_are_understood);
 	g_test_add_func("/huggingface/answers have their status and count",
 	    answers_have_their_status_and_count);
-	g_test_add_func("/huggingface/failures use nothing and say when to come back",
+	g_test_add_func("/huggingface/failures return no papers and the retry time",
 	    failures_use_nothing_and_say_when_to_come_back);
-	g_test_add_func("/huggingface/a refused past day is an error",
+	g_test_add_func("/huggingface/a rejected past day is an error",
 	    a_refused_past_day_is_an_error);
 	g_test_add_func(
-	    "/huggingface/only real days are asked for", only_real_days_are_asked_for);
+	    "/huggingface/only valid days are fetched", only_real_days_are_asked_for);
 	g_test_add_func(
-	    "/huggingface/a folder is a source too", a_folder_is_a_source_too);
+	    "/huggingface/a directory is a source", a_folder_is_a_source_too);
 	g_test_add_func("/huggingface/out of memory is reported as such",
 	    out_of_memory_is_reported_as_such);
 	return g_test_run();

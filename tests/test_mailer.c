@@ -1,5 +1,5 @@
 /*
- * test_mailer.c - what becomes of a message, whatever the relay and the store do.
+ * test_mailer.c - states of messages with failing relays and stores.
  */
 #include <glib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 	}
 
 static void
-each_outcome_leaves_its_row(void)
+each_outcome_sets_its_state(void)
 {
 	static const struct {
 		struct delivery answer;
@@ -41,7 +41,7 @@ each_outcome_leaves_its_row(void)
 	         .scope = DELIVERY_SCOPE_RELAY,
 	         .stage = SMTP_STAGE_DOT},
 	        "UNKNOWN|1|60|0|-|made up", "live", 0, 0},
-	    /* The relay is down: that was no attempt. */
+	    /* The relay is down: not an attempt. */
 	    {RELAY(SMTP_STAGE_CONNECT), "DEFERRED|0|0|0|-|made up", "live", 0, 0},
 	    {{.outcome = DELIVERY_DEFERRED,
 	         .scope = DELIVERY_SCOPE_LOGIN,
@@ -76,7 +76,7 @@ each_outcome_leaves_its_row(void)
 }
 
 static void
-a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
+deferred_message_is_retried_unchanged_until_it_expires(void)
 {
 	static const struct {
 		struct delivery answer;
@@ -88,7 +88,8 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 	    /* 1, 5, 15, 30, 60 minutes, then an hour each, for 36 hours. */
 	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
 	        "FAILED", "failed", 0, 34, 42},
-	    /* Each may have arrived: few, and its papers are not sent again. */
+	    /* Each may have arrived: few attempts, and its papers are not mailed again.
+	     */
 	    {{.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT}, "UNKNOWN", "sent",
 	        2, 5, 5},
 	};
@@ -123,7 +124,7 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 }
 
 static void
-without_room_to_record_it_nothing_is_sent(void)
+without_disk_space_nothing_is_sent(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 2);
 	struct mailer_options options = inbound_fixture_options(inbound);
@@ -145,7 +146,7 @@ without_room_to_record_it_nothing_is_sent(void)
 }
 
 static void
-what_a_stop_broke_off_is_not_given_up_for_that(void)
+message_cut_off_by_a_stop_does_not_expire(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
 	struct mailer_options options = inbound_fixture_options(inbound);
@@ -163,7 +164,7 @@ what_a_stop_broke_off_is_not_given_up_for_that(void)
 }
 
 static void
-who_was_in_doubt_stays_so_when_deferred(void)
+unknown_message_stays_unknown_when_deferred(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
@@ -180,7 +181,7 @@ who_was_in_doubt_stays_so_when_deferred(void)
 	inbound_fixture_run_at(inbound, inbound->next, NULL);
 	store_fixture_assert_text(
 	    inbound->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
-	/* Given up for its age: an earlier copy may have arrived. */
+	/* Expired: an earlier copy may have arrived. */
 	inbound_fixture_run_at(inbound, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
 	store_fixture_assert_text(inbound->fixture,
 	    "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
@@ -190,7 +191,7 @@ who_was_in_doubt_stays_so_when_deferred(void)
 }
 
 static void
-many_messages_go_once_each_whatever_the_senders(void)
+many_messages_are_sent_once_with_any_number_of_connections(void)
 {
 	static const unsigned senders[] = {1, 3, 8};
 
@@ -213,7 +214,7 @@ many_messages_go_once_each_whatever_the_senders(void)
 }
 
 static void
-a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
+failed_relay_is_tried_with_one_message(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(30, 3);
 	int64_t now = store_fixture_time(NOW);
@@ -223,7 +224,7 @@ a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
 
 	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
 	report = inbound_fixture_run_at(inbound, now, NULL);
-	/* Those that were on their way when the first came back, and no more. */
+	/* Only those in flight when the first result came. */
 	g_assert_cmpuint(inbound->script.tried, <=, 6);
 	g_assert_cmpuint(report.failed + report.sent, ==, 0);
 	g_assert_cmpint(inbound->next, ==, now + 60);
@@ -252,7 +253,7 @@ a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
 }
 
 static void
-a_relay_that_goes_down_midway_keeps_what_it_took(void)
+messages_accepted_before_a_relay_failure_are_not_repeated(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
 	struct mailer_report report;
@@ -269,9 +270,9 @@ a_relay_that_goes_down_midway_keeps_what_it_took(void)
 	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
 }
 
-/* One who was forgotten while the message was being sent, one while it waited. */
+/* One subscriber is erased while the message is sent, one while it waits. */
 static void
-who_is_forgotten_meanwhile_is_in_nobodys_way(void)
+erased_subscriber_does_not_block_others(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
 	struct mailer_report report;
@@ -287,7 +288,7 @@ who_is_forgotten_meanwhile_is_in_nobodys_way(void)
 }
 
 static void
-a_suppressed_address_gets_nothing(void)
+suppressed_address_gets_no_mail(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
 	g_autofree char *hash = suppression_hash(inbound->key, "p1@example.org");
@@ -305,7 +306,7 @@ a_suppressed_address_gets_nothing(void)
 }
 
 static void
-a_stop_returns_what_was_claimed_as_it_was(void)
+stop_returns_claimed_messages_unchanged(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
 	int stop = 1;
@@ -351,7 +352,7 @@ reload(struct inbound_fixture *inbound, const char *envelope_from, bool is_other
 }
 
 static void
-a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
+pause_ends_a_run_and_the_next_uses_new_options(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
 	struct mailer_report report;
@@ -361,7 +362,7 @@ a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
 	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
-	/* What is left is as it was, and due at once. */
+	/* The rest is unchanged and due at once. */
 	store_fixture_assert_text(inbound->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
 	    " WHERE state <> 'SENT'",
@@ -372,7 +373,7 @@ a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
 	inbound->pause = 0;
 	g_string_assign(inbound->script.envelopes, "");
 	reload(inbound, "other@example.org", false);
-	/* The old senders have taken leave. */
+	/* The old connections are closed. */
 	g_assert_cmpuint(inbound->script.closed, >=, 2);
 	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(inbound->script.tried, ==, 40);
@@ -383,7 +384,7 @@ a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
 }
 
 static void
-what_is_not_recorded_yet_outlives_a_reload(void)
+unrecorded_results_survive_a_reload(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(12, 2);
 	struct mailer_report report = {0};
@@ -404,7 +405,7 @@ what_is_not_recorded_yet_outlives_a_reload(void)
 }
 
 static void
-only_another_relay_is_tried_before_its_time(void)
+only_a_new_relay_is_tried_before_the_retry_time(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
 	int64_t now = store_fixture_time(NOW);
@@ -412,7 +413,7 @@ only_another_relay_is_tried_before_its_time(void)
 	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
 	inbound_fixture_run_at(inbound, now, NULL);
 	g_assert_cmpuint(inbound->script.tried, ==, 1);
-	/* A template was edited: the relay is as it was. */
+	/* A template was edited: same relay. */
 	reload(inbound, "bounce@example.org", false);
 	inbound_fixture_run_at(inbound, now + 1, NULL);
 	g_assert_cmpuint(inbound->script.tried, ==, 1);
@@ -426,7 +427,7 @@ only_another_relay_is_tried_before_its_time(void)
 }
 
 static void
-who_left_or_paused_gets_nothing(void)
+removed_or_paused_subscriber_gets_no_mail(void)
 {
 	static const char *const states[] = {"paused", "suspended", "pending"};
 
@@ -450,12 +451,12 @@ who_left_or_paused_gets_nothing(void)
 }
 
 static void
-a_digest_that_cannot_be_composed_stops_no_other(void)
+invalid_digest_does_not_block_others(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
 	struct mailer_report report;
 
-	/* Nothing but a raw hand could make such a row. */
+	/* Only manual changes can produce such a row. */
 	store_fixture_run(
 	    inbound->fixture, "UPDATE digest SET date = 'never' WHERE id = 2");
 	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
@@ -469,7 +470,7 @@ a_digest_that_cannot_be_composed_stops_no_other(void)
 }
 
 static void
-what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
+message_in_flight_at_a_kill_is_repeated_unchanged(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(2, 1);
 
@@ -486,7 +487,7 @@ what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
 	store_fixture_assert_text(inbound->fixture,
 	    "SELECT state, attempt, possible_copies, crashes FROM outbox ORDER BY id",
 	    "UNKNOWN|1|1|1 SENT|1|0|0");
-	/* It waits as what is tried for the second time. */
+	/* The wait of a second attempt. */
 	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 59, NULL);
 	g_assert_cmpuint(inbound->script.tried, ==, 2);
 	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 66, NULL);
@@ -512,7 +513,7 @@ kill_and_open(struct inbound_fixture *inbound, int64_t now)
 }
 
 static void
-each_crash_is_counted_and_lengthens_the_wait(void)
+each_crash_is_counted_and_increases_the_wait(void)
 {
 	static const struct {
 		const char *row; /* state, copies, crashes, held_why */
@@ -526,7 +527,7 @@ each_crash_is_counted_and_lengthens_the_wait(void)
 	    {"HELD|5|5|crash", -1},
 	};
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
-	/* Long after it would be given up, had the relay deferred it. */
+	/* Long after it would have expired, had the relay deferred it. */
 	int64_t now = store_fixture_time(NOW) + 2 * GIVE_UP_S;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -549,7 +550,7 @@ each_crash_is_counted_and_lengthens_the_wait(void)
 	g_assert_cmpint(
 	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
 	    ==, 0);
-	/* Released it is sent once more; a crash then holds it again. */
+	/* After release it is sent once more; a crash holds it again. */
 	store_fixture_run(inbound->fixture,
 	    "UPDATE outbox SET state = held_from, held_from = NULL, held_why = NULL,"
 	    " next_try_at = 1");
@@ -565,7 +566,8 @@ five_possible_copies_count_as_delivered(void)
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
 
-	/* Killed once, then cut after the dot each time; deferrals do not count. */
+	/* Killed once, then cut after the final dot each time; deferrals do not count.
+	 */
 	kill_and_open(inbound, now);
 	inbound->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
@@ -588,7 +590,7 @@ five_possible_copies_count_as_delivered(void)
 }
 
 static void
-a_message_with_two_crashes_is_sent_while_nothing_else_is(void)
+message_with_two_crashes_is_sent_alone(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 4);
 	struct mailer_report report;
@@ -605,7 +607,7 @@ a_message_with_two_crashes_is_sent_while_nothing_else_is(void)
 }
 
 static void
-a_crash_leaves_few_in_flight(void)
+crash_leaves_few_messages_in_flight(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(60, 2);
 
@@ -616,7 +618,7 @@ a_crash_leaves_few_in_flight(void)
 }
 
 static void
-a_store_that_fails_loses_no_message_and_sends_none_twice(void)
+store_failure_neither_loses_nor_repeats_messages(void)
 {
 	enum { PEOPLE = 12 };
 	unsigned failures = 0, runs = 0;
@@ -643,7 +645,7 @@ a_store_that_fails_loses_no_message_and_sends_none_twice(void)
 }
 
 static void
-results_that_the_store_refuses_hold_up_nobody(void)
+rejected_results_do_not_block_others(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
 	struct mailer_report report = {0};
@@ -673,7 +675,7 @@ results_that_the_store_refuses_hold_up_nobody(void)
 }
 
 static void
-a_held_message_waits_for_an_operator(void)
+held_message_waits_for_the_operator(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
 
@@ -688,32 +690,32 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* Failures are what is tested here: their log lines are wanted. */
+	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/post/" #name, name)
-	ADD(each_outcome_leaves_its_row);
-	ADD(a_deferred_message_goes_again_the_same_until_it_is_given_up);
-	ADD(without_room_to_record_it_nothing_is_sent);
-	ADD(what_a_stop_broke_off_is_not_given_up_for_that);
-	ADD(who_was_in_doubt_stays_so_when_deferred);
-	ADD(many_messages_go_once_each_whatever_the_senders);
-	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);
-	ADD(a_relay_that_goes_down_midway_keeps_what_it_took);
-	ADD(who_is_forgotten_meanwhile_is_in_nobodys_way);
-	ADD(a_suppressed_address_gets_nothing);
-	ADD(a_stop_returns_what_was_claimed_as_it_was);
-	ADD(a_pause_ends_a_run_and_the_next_goes_by_other_options);
-	ADD(what_is_not_recorded_yet_outlives_a_reload);
-	ADD(only_another_relay_is_tried_before_its_time);
-	ADD(who_left_or_paused_gets_nothing);
-	ADD(a_digest_that_cannot_be_composed_stops_no_other);
-	ADD(what_was_being_sent_when_the_program_ended_goes_again_the_same);
-	ADD(each_crash_is_counted_and_lengthens_the_wait);
+#define ADD(name) g_test_add_func("/mailer/" #name, name)
+	ADD(each_outcome_sets_its_state);
+	ADD(deferred_message_is_retried_unchanged_until_it_expires);
+	ADD(without_disk_space_nothing_is_sent);
+	ADD(message_cut_off_by_a_stop_does_not_expire);
+	ADD(unknown_message_stays_unknown_when_deferred);
+	ADD(many_messages_are_sent_once_with_any_number_of_connections);
+	ADD(failed_relay_is_tried_with_one_message);
+	ADD(messages_accepted_before_a_relay_failure_are_not_repeated);
+	ADD(erased_subscriber_does_not_block_others);
+	ADD(suppressed_address_gets_no_mail);
+	ADD(stop_returns_claimed_messages_unchanged);
+	ADD(pause_ends_a_run_and_the_next_uses_new_options);
+	ADD(unrecorded_results_survive_a_reload);
+	ADD(only_a_new_relay_is_tried_before_the_retry_time);
+	ADD(removed_or_paused_subscriber_gets_no_mail);
+	ADD(invalid_digest_does_not_block_others);
+	ADD(message_in_flight_at_a_kill_is_repeated_unchanged);
+	ADD(each_crash_is_counted_and_increases_the_wait);
 	ADD(five_possible_copies_count_as_delivered);
-	ADD(a_message_with_two_crashes_is_sent_while_nothing_else_is);
-	ADD(a_crash_leaves_few_in_flight);
-	ADD(a_store_that_fails_loses_no_message_and_sends_none_twice);
-	ADD(results_that_the_store_refuses_hold_up_nobody);
-	ADD(a_held_message_waits_for_an_operator);
+	ADD(message_with_two_crashes_is_sent_alone);
+	ADD(crash_leaves_few_messages_in_flight);
+	ADD(store_failure_neither_loses_nor_repeats_messages);
+	ADD(rejected_results_do_not_block_others);
+	ADD(held_message_waits_for_the_operator);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_mailer_faults.c - each fault of a relay: state, wait and words for a person.
+ * test_mailer_faults.c - each fault of a relay: state, wait and text.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ static const struct {
 };
 
 /*
- * What a letter of the table means: the row's state and attempts, the seconds until it
- * is tried again, and how the relay's line of the status begins.
+ * Codes of the table: the row's state and attempts, the seconds until the next attempt,
+ * and the start of the relay's status line.
  */
 static const struct fate {
 	char name;
@@ -38,16 +38,16 @@ static const struct fate {
 	int64_t wait_s; /* -1: never */
 	const char *relay;
 } fates[] = {
-    /* The relay's fault: the message waits as if it had not been tried. */
+    /* Relay failure: not an attempt. */
     {'r', "DEFERRED|0", BREAKER_WAIT_S, "open, relay failed, next trial in 60 s: "},
-    /* Our login: somebody has to look. */
+    /* Login failure: an operator has to act. */
     {'l', "DEFERRED|0", BREAKER_WAIT_MAX_S,
         "open, login failed, next trial in 1800 s: "},
-    /* The message or its reader, for now. */
+    /* Temporary failure of message or recipient. */
     {'d', "DEFERRED|1", 60, "closed"},
-    /* Behind DATA and the relay's fault: tried, whoever is to blame. */
+    /* Relay failure after DATA: an attempt. */
     {'t', "DEFERRED|1", 60, "closed, 1 failures in a row: "},
-    /* The login again, but behind DATA. */
+    /* Login failure after DATA. */
     {'L', "DEFERRED|1", BREAKER_WAIT_MAX_S,
         "open, login failed, next trial in 1800 s: "},
     {'f', "FAILED|1", -1, "closed"},
@@ -58,8 +58,8 @@ static const struct fault {
 	const char *name;
 	enum fake_act act;
 	const char *text;
-	const char *at;    /* a letter for each place */
-	const char *words; /* of the row's answer; NULL: those of `silence` */
+	const char *at;    /* a code for each stage */
+	const char *words; /* of the row's reply; NULL: those of `silence` */
 } faults[] = {
     {"421", FAKE_REPLY, "421 4.3.2 closing\r\n", "rrrrrrtt", "421 4.3.2 closing"},
     {"450", FAKE_REPLY, "450 4.2.0 later\r\n", "rrrrdddd", "450 4.2.0 later"},
@@ -108,7 +108,7 @@ set_up(struct fakesmtp *server, enum where where, struct smtp_options *options)
 	fakesmtp_set(server, FAKE_EHLO, hello);
 }
 
-/* Put a letter into the outbox: there is one store for all cells. */
+/* Add a message to the outbox; all cells share a store. */
 static int64_t
 add_mail(struct inbound_fixture *inbound)
 {
@@ -163,20 +163,20 @@ check(struct inbound_fixture *inbound, const struct fault *fault, enum where whe
 	words = store_fixture_text(inbound->fixture, "SELECT reply FROM outbox");
 	relay = mailer_format_relay(inbound->mailer);
 	wait_s = inbound->next < 0 ? -1 : inbound->next - store_fixture_time(NOW);
-	/* Up to a tenth more, so that not all come back together. */
+	/* Up to 10 % jitter. */
 	if (strcmp(row, fate->row) != 0 || wait_s < fate->wait_s ||
 	    wait_s > fate->wait_s + fate->wait_s / 10 ||
 	    !g_str_has_prefix(relay, fate->relay) ||
 	    (fault->words ? strcmp(words, fault->words) != 0 : strlen(words) < 10))
 		g_error("%s at %s: %s, %d s, '%s', relay '%s'", fault->name,
 		    places[where].name, row, (int)wait_s, words, relay);
-	/* The senders use what is on this frame. */
+	/* The connections use data of this stack frame. */
 	g_clear_pointer(&inbound->mailer, mailer_free);
 	inbound_fixture_open(inbound);
 }
 
 static void
-every_fault_at_every_stage_has_its_state_its_wait_and_its_words(void)
+each_fault_at_each_stage_sets_state_wait_and_text(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(0, 1);
 
@@ -186,7 +186,7 @@ every_fault_at_every_stage_has_its_state_its_wait_and_its_words(void)
 }
 
 static void
-one_bad_address_in_a_thousand_costs_one_transaction(void)
+one_invalid_recipient_fails_one_transaction_only(void)
 {
 	pb_auto(inbound_fixture) inbound = inbound_fixture_new(0, 1);
 	pb_auto(fakesmtp) server = fakesmtp_new();
@@ -228,10 +228,10 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	/* What is warned of here is what is tested. */
+	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define TEST(name) g_test_add_func("/post-faults/" #name, name)
-	TEST(every_fault_at_every_stage_has_its_state_its_wait_and_its_words);
-	TEST(one_bad_address_in_a_thousand_costs_one_transaction);
+#define TEST(name) g_test_add_func("/mailer_faults/" #name, name)
+	TEST(each_fault_at_each_stage_sets_state_wait_and_text);
+	TEST(one_invalid_recipient_fails_one_transaction_only);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /*
- * test_render.c - digests become messages: the same ones, whole, inert, in bounds.
+ * test_render.c - digests as messages: output, caching, neutralised text, limits.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -24,7 +24,7 @@ compose(struct renderer *renderer, const struct digest *digest)
 }
 
 static void
-text_is_as_the_golden_file_has_it(void)
+text_equals_the_golden_file(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_full_digest();
@@ -39,9 +39,9 @@ text_is_as_the_golden_file_has_it(void)
 	g_assert_cmpstr(text, ==, golden);
 }
 
-/* A fresh renderer has nothing cached, a used one has: it must not show. */
+/* An empty and a filled cache give the same output. */
 static void
-the_same_digest_gives_the_same_octets(void)
+same_digest_gives_the_same_bytes(void)
 {
 	pb_auto(renderer) one = render_sample_new_renderer();
 	pb_auto(renderer) other = render_sample_new_renderer();
@@ -63,9 +63,9 @@ set_text(char **field, const char *text)
 	*field = g_strdup(text);
 }
 
-/* Each change alone must be seen although the paper was rendered before. */
+/* Each single change must show although the paper is cached. */
 static void
-a_changed_paper_is_rendered_anew(void)
+changed_paper_is_rendered_again(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -121,9 +121,9 @@ a_changed_paper_is_rendered_anew(void)
 	}
 }
 
-/* One that is shared is known by being the same: copied, not compared. */
+/* A shared paper is identified by its address. */
 static void
-a_shared_paper_makes_the_octets_of_one_that_is_not(void)
+shared_paper_gives_the_same_bytes(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(renderer) fresh = render_sample_new_renderer();
@@ -147,9 +147,9 @@ a_shared_paper_makes_the_octets_of_one_that_is_not(void)
 	paper_free(shared);
 }
 
-/* More than the cache holds, twice over, with every fragment still in use. */
+/* Twice the capacity of the cache, with all blocks in use. */
 static void
-the_cache_forgets_and_nobody_sees(void)
+full_cache_does_not_change_the_output(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) early = render_sample_new_full_digest();
@@ -201,9 +201,9 @@ compose_with_abstract(struct renderer *renderer, size_t size)
 	return compose(renderer, digest);
 }
 
-/* Find the longest abstract that fits, then look at it and at one octet more. */
+/* Find the longest abstract that fits, then add one byte. */
 static void
-html_fills_its_limit_and_no_more(void)
+html_fills_its_size_limit(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	size_t fits = 0;
@@ -223,7 +223,7 @@ html_fills_its_limit_and_no_more(void)
 	}
 	at = compose_with_abstract(renderer, fits);
 	past = compose_with_abstract(renderer, fails);
-	/* One octet more in the text can be a soft line break more in the part. */
+	/* One byte more of text may add a soft line break. */
 	g_assert_cmpuint(get_html_bytes(at), >, BOUNDS_HTML_PART_BYTES - 8);
 	g_assert_null(strstr(at, "More by title"));
 	g_assert_nonnull(strstr(past, "More by title"));
@@ -241,7 +241,7 @@ count(const char *text, const char *needle)
 }
 
 static void
-full_papers_and_titles_have_a_most(void)
+full_papers_and_titles_are_limited(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 
@@ -265,7 +265,7 @@ full_papers_and_titles_have_a_most(void)
 		g_assert_cmpuint(count(text, "\n200. T\n"), ==, 1);
 		g_assert_cmpuint(count(text, "\n201. T\n"), ==, 1);
 		g_assert_cmpuint(count(text, "\n400. T\n"), ==, 1);
-		/* The HTML part has the same numbers, by its lists. */
+		/* The lists of the HTML part have the same numbers. */
 		html = renderer_format_html(renderer, digest, NULL);
 		g_assert_nonnull(strstr(html, "<ol class=\"papers\">"));
 		start = g_strdup_printf(
@@ -277,7 +277,7 @@ full_papers_and_titles_have_a_most(void)
 }
 
 static void
-hostile_text_is_inert(void)
+hostile_text_is_neutralised(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_hostile_digest();
@@ -302,7 +302,7 @@ hostile_text_is_inert(void)
 }
 
 static void
-the_paper_part_never_names_the_reader(void)
+blocks_do_not_contain_the_reader(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) one = render_sample_new_full_digest();
@@ -324,7 +324,7 @@ the_paper_part_never_names_the_reader(void)
 }
 
 static void
-a_digest_that_is_none_is_refused(void)
+invalid_digest_is_rejected(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
@@ -346,7 +346,7 @@ a_digest_that_is_none_is_refused(void)
 }
 
 static void
-wrong_settings_are_refused(void)
+invalid_settings_are_rejected(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -381,7 +381,7 @@ wrong_settings_are_refused(void)
 }
 
 static void
-every_setting_changes_the_key(void)
+each_setting_changes_the_cache_key(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
@@ -411,7 +411,7 @@ every_setting_changes_the_key(void)
 	}
 }
 
-/* A folder with the shipped templates, one of which is replaced. */
+/* A directory with the shipped templates, one of them replaced. */
 static struct renderer *
 new_with_template(const char *name, const char *text, size_t size, GError **error)
 {
@@ -446,9 +446,9 @@ new_with_template(const char *name, const char *text, size_t size, GError **erro
 	return renderer;
 }
 
-/* Reasons are made apart from the paper where that comes to the same. */
+/* Reasons are rendered separately only where the output is the same. */
 static void
-reasons_stand_where_the_template_has_them(void)
+reasons_follow_the_template(void)
 {
 	static const struct {
 		const char *template;
@@ -499,9 +499,9 @@ reasons_stand_where_the_template_has_them(void)
 	}
 }
 
-/* The frame is one for all, but for what it says of the reader. */
+/* Pages are shared except for the values of the reader. */
 static void
-a_template_may_name_the_reader_anywhere(void)
+templates_may_use_the_reader_anywhere(void)
 {
 	static const char *const readers[] = {
 	    "ann@example.org", "b.o'neill@example.org", "ann@example.org"};
@@ -538,9 +538,9 @@ a_template_may_name_the_reader_anywhere(void)
 	}
 }
 
-/* Frames are kept: the line of one digest must not come in another. */
+/* Pages are cached: coverage must not leak into other digests. */
 static void
-each_digest_says_which_lists_it_is_made_of(void)
+digests_show_the_coverage(void)
 {
 	static const char *const lines[] = {
 	    "Hugging Face: 31 listed, 31 read", NULL, "A & <b>", "", "B & <i>"};
@@ -571,7 +571,7 @@ each_digest_says_which_lists_it_is_made_of(void)
 }
 
 static void
-a_wrong_template_is_told_at_the_start(void)
+invalid_template_is_reported_at_start(void)
 {
 	static const struct {
 		const char *name;
@@ -619,7 +619,7 @@ a_wrong_template_is_told_at_the_start(void)
 }
 
 static void
-blanks_around_the_name_of_a_phrase_are_allowed(void)
+phrase_tags_may_contain_blanks(void)
 {
 	static const char *const rows[] = {
 	    "{{>subject}}", "{{> subject}}", "{{ >subject }}", "{{\t>\tsubject }}"};
@@ -645,7 +645,7 @@ blanks_around_the_name_of_a_phrase_are_allowed(void)
 }
 
 static void
-every_template_changes_the_key(void)
+each_template_changes_the_cache_key(void)
 {
 	static const struct {
 		const char *name;
@@ -675,7 +675,7 @@ every_template_changes_the_key(void)
 }
 
 static void
-a_template_has_a_largest_size(void)
+template_size_is_limited(void)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
 	g_autofree char *past = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
@@ -692,9 +692,9 @@ a_template_has_a_largest_size(void)
 	g_assert_error(zero_error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-/* 64 KB of template that encode to three times as much leave no room. */
+/* 64 KB of template, three times as much encoded, leave no room. */
 static void
-templates_that_leave_no_room_are_refused(void)
+templates_without_room_for_papers_are_rejected(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
@@ -708,7 +708,7 @@ templates_that_leave_no_room_are_refused(void)
 }
 
 static void
-subjects_have_a_largest_length(void)
+subject_length_is_limited(void)
 {
 	static const char template[] =
 	    "{{subject}}{{first_title}}{{first_title}}{{first_title}}{{first_title}}";
@@ -738,36 +738,32 @@ main(int argc, char **argv)
 		const char *name;
 		GTestFunc function;
 	} tests[] = {
-	    {"blanks around the name of a phrase are allowed",
-	        blanks_around_the_name_of_a_phrase_are_allowed},
-	    {"text is as the golden file has it", text_is_as_the_golden_file_has_it},
-	    {"the same digest gives the same octets",
-	        the_same_digest_gives_the_same_octets},
-	    {"a changed paper is rendered anew", a_changed_paper_is_rendered_anew},
-	    {"a shared paper makes the octets of one that is not",
-	        a_shared_paper_makes_the_octets_of_one_that_is_not},
-	    {"the cache forgets and nobody sees", the_cache_forgets_and_nobody_sees},
-	    {"HTML fills its limit and no more", html_fills_its_limit_and_no_more},
-	    {"full papers and titles have a most", full_papers_and_titles_have_a_most},
-	    {"hostile text is inert", hostile_text_is_inert},
-	    {"the paper part never names the reader",
-	        the_paper_part_never_names_the_reader},
-	    {"a digest that is none is refused", a_digest_that_is_none_is_refused},
-	    {"wrong settings are refused", wrong_settings_are_refused},
-	    {"every setting changes the key", every_setting_changes_the_key},
-	    {"reasons stand where the template has them",
-	        reasons_stand_where_the_template_has_them},
-	    {"a template may name the reader anywhere",
-	        a_template_may_name_the_reader_anywhere},
-	    {"each digest says which lists it is made of",
-	        each_digest_says_which_lists_it_is_made_of},
-	    {"a wrong template is told at the start",
-	        a_wrong_template_is_told_at_the_start},
-	    {"every template changes the key", every_template_changes_the_key},
-	    {"a template has a largest size", a_template_has_a_largest_size},
-	    {"templates that leave no room are refused",
-	        templates_that_leave_no_room_are_refused},
-	    {"subjects have a largest length", subjects_have_a_largest_length},
+	    {"phrase tags may contain blanks", phrase_tags_may_contain_blanks},
+	    {"text equals the golden file", text_equals_the_golden_file},
+	    {"same digest gives the same bytes", same_digest_gives_the_same_bytes},
+	    {"changed paper is rendered again", changed_paper_is_rendered_again},
+	    {"shared paper gives the same bytes", shared_paper_gives_the_same_bytes},
+	    {"full cache does not change the output",
+	        full_cache_does_not_change_the_output},
+	    {"html fills its size limit", html_fills_its_size_limit},
+	    {"full papers and titles are limited", full_papers_and_titles_are_limited},
+	    {"hostile text is neutralised", hostile_text_is_neutralised},
+	    {"blocks do not contain the reader", blocks_do_not_contain_the_reader},
+	    {"invalid digest is rejected", invalid_digest_is_rejected},
+	    {"invalid settings are rejected", invalid_settings_are_rejected},
+	    {"each setting changes the cache key", each_setting_changes_the_cache_key},
+	    {"reasons follow the template", reasons_follow_the_template},
+	    {"templates may use the reader anywhere",
+	        templates_may_use_the_reader_anywhere},
+	    {"digests show the coverage", digests_show_the_coverage},
+	    {"invalid template is reported at start",
+	        invalid_template_is_reported_at_start},
+	    {"each template changes the cache key",
+	        each_template_changes_the_cache_key},
+	    {"template size is limited", template_size_is_limited},
+	    {"templates without room for papers are rejected",
+	        templates_without_room_for_papers_are_rejected},
+	    {"subject length is limited", subject_length_is_limited},
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -1,5 +1,5 @@
 /*
- * test_template.c - templates: what they make of a view, and where they are wrong.
+ * test_template.c - templates: output and errors.
  */
 #include <glib.h>
 #include <string.h>
@@ -278,11 +278,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
-	    "/template/makes what Mustache makes", makes_what_mustache_makes);
+	    "/template/output equals that of Mustache", makes_what_mustache_makes);
 	g_test_add_func("/template/text is never escaped", text_is_never_escaped);
 	g_test_add_func(
 	    "/template/errors have line and column", errors_have_line_and_column);
-	g_test_add_func("/template/keeps its limits", keeps_its_limits);
+	g_test_add_func("/template/limits are enforced", keeps_its_limits);
 	g_test_add_func("/template/lines wrap at columns", lines_wrap_at_columns);
 	g_test_add_func("/template/days and counts read as English",
 	    days_and_counts_read_as_english);
