@@ -135,17 +135,18 @@ check_phrases(const struct catalog *catalog, const GRegex *call, const char *pat
 
 /* Names in literal strings of the program. */
 static void
-the_shipped_files_have_what_the_program_says(void)
+shipped_files_have_all_phrases_of_the_program(void)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	g_autofree char *pattern = get_source_path("src/service/*/*.c");
 	glob_t files;
-	/* Only reply_phrase() has something before the name: the margin. */
+	/* Only reply_phrase() has an argument before the name: the margin. */
 	g_autoptr(GRegex) call = g_regex_new(
-	    "(?:reply_phrase\\(&work->answer,\\s*\"[a-z]*\",|"
-	    "(?:reply_text_say_plain|reply_text_format|reply_text_format_count|pick_"
-	    "word)\\("
-	    "(?:&work->answer|&answer|answer),|command_fail\\(\\s*work, error,)"
+	    "(?:reply_phrase\\(\\s*&request->text,\\s*\"[a-z]*\",|"
+	    "(?:reply_text_add_paragraph|reply_text_format|reply_text_format_count|"
+	    "pick_word)\\(\\s*(?:&request->text|&text|reply),|"
+	    "command_fail\\(\\s*request, error,|"
+	    "reply_to_recipient\\(\\s*request, confirmation,)"
 	    "\\s*\"([a-z_.]+)\"",
 	    0, 0, NULL);
 	unsigned found = 0;
@@ -298,7 +299,7 @@ main(int argc, char **argv)
 	g_test_add_func("/catalog/an invalid file is rejected with its position",
 	    invalid_file_is_rejected_with_its_position);
 	g_test_add_func("/catalog/the shipped files have all phrases of the program",
-	    the_shipped_files_have_what_the_program_says);
+	    shipped_files_have_all_phrases_of_the_program);
 	g_test_add_func(
 	    "/catalog/every command has its help", every_command_has_its_help);
 	g_test_add_func("/catalog/every state and outcome has its phrase",
