@@ -199,7 +199,7 @@ no_ticket_and_no_new_letter_outlives_it(void)
 	g_assert_true(backup_write(fixture->store, path, &plan, &error));
 	g_assert_true(backup_make_store(&make, &restored, &error));
 	g_assert_no_error(error);
-	g_assert_cmpint(restored.tickets, ==, 1);
+	g_assert_cmpint(restored.confirmations, ==, 1);
 	g_assert_cmpint(restored.messages, ==, 1);
 	store_free(fixture->store);
 	fixture->store = store_open(draft, &error);

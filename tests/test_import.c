@@ -18,7 +18,7 @@
 #define ADA "ada@example.org"
 
 struct asked {
-	bool is_dry_run, is_skip_bad, is_take_back, is_first;
+	bool is_dry_run, is_skip_bad, is_resubscribe, is_first;
 	const char *consent;
 };
 
@@ -43,7 +43,7 @@ import_text(struct store_fixture *fixture, const char *text, struct asked asked,
 	        },
 	    .is_dry_run = asked.is_dry_run,
 	    .is_skip_bad = asked.is_skip_bad,
-	    .is_take_back = asked.is_take_back,
+	    .is_resubscribe = asked.is_resubscribe,
 	    .is_first = asked.is_first,
 	    .key = fixture->key,
 	    .who = "test",
@@ -379,9 +379,9 @@ who_is_there_left_or_is_suppressed_is_left_alone(void)
 	    "old");
 
 	third = import_text(fixture, text,
-	    (struct asked){.consent = "x", .is_take_back = true}, &report);
+	    (struct asked){.consent = "x", .is_resubscribe = true}, &report);
 	g_assert_cmpstr(third, ==, NULL);
-	g_assert_cmpuint(report.taken_back, ==, 1);
+	g_assert_cmpuint(report.resubscribed, ==, 1);
 	g_assert_cmpuint(report.suppressed, ==, 1);
 	g_assert_cmpuint(report.present, ==, 2);
 	import_report_clear(&report);

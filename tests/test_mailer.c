@@ -316,7 +316,7 @@ stop_returns_claimed_messages_unchanged(void)
 	g_assert_cmpuint(inbound->script.tried, ==, 0);
 	g_assert_cmpuint(report.sent, ==, 0);
 	store_fixture_assert_text(inbound->fixture,
-	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox",
+	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox",
 	    "NEW|0|-|-|-");
 
 	stop = 0;
@@ -327,7 +327,7 @@ stop_returns_claimed_messages_unchanged(void)
 	g_assert_cmpuint(report.sent, <, 40);
 	g_assert_cmpuint(report.sent, ==, inbound->script.tried);
 	store_fixture_assert_text(inbound->fixture,
-	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
 	g_assert_cmpint(store_fixture_number(inbound->fixture,
@@ -364,7 +364,7 @@ pause_ends_a_run_and_the_next_uses_new_options(void)
 	g_assert_cmpuint(report.sent, <, 40);
 	/* The rest is unchanged and due at once. */
 	store_fixture_assert_text(inbound->fixture,
-	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
 	g_assert_cmpint(inbound->next, <=, store_fixture_time(NOW));

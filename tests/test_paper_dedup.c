@@ -554,12 +554,13 @@ cross_lists_and_new_versions_are_for_those_who_want_them(void)
 		paper_add_listing(paper, "arxiv", DAY, table[i].one);
 		paper_add_listing(paper, "hf", DAY, table[i].other);
 		g_assert_cmpint(
-		    paper_is_wanted(paper, false, false), ==, table[i].plain);
+		    paper_matches_preferences(paper, false, false), ==, table[i].plain);
+		g_assert_cmpint(paper_matches_preferences(paper, true, false), ==,
+		    table[i].crosslist);
+		g_assert_cmpint(paper_matches_preferences(paper, false, true), ==,
+		    table[i].updates);
 		g_assert_cmpint(
-		    paper_is_wanted(paper, true, false), ==, table[i].crosslist);
-		g_assert_cmpint(
-		    paper_is_wanted(paper, false, true), ==, table[i].updates);
-		g_assert_cmpint(paper_is_wanted(paper, true, true), ==, table[i].both);
+		    paper_matches_preferences(paper, true, true), ==, table[i].both);
 	}
 }
 

@@ -80,7 +80,7 @@ get_last_part(const char *name)
 
 /* Twice the distance, and one more where only the last part is compared. */
 static unsigned
-judge(const char *text, const char *name)
+measure_name(const char *text, const char *name)
 {
 	g_autofree char *folded = fold(name);
 	const char *typed_part = get_last_part(text),
@@ -106,7 +106,7 @@ edit_distance_find_closest(const char *text, const char *const *names)
 	unsigned least = G_MAXUINT;
 
 	for (; *names; names++) {
-		unsigned distance = judge(folded, *names);
+		unsigned distance = measure_name(folded, *names);
 
 		if (distance < least) {
 			least = distance;

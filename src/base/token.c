@@ -165,7 +165,7 @@ token_signer_derive(const struct token_signer *maker, const char *purpose, int64
 }
 
 char *
-token_maker_derive_text(
+token_signer_derive_text(
     const struct token_signer *maker, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strconcat(purpose, ":", text, NULL);

@@ -110,7 +110,7 @@ char *token_signer_sign(
  * @param text  NUL-terminated, of any length
  * @return owned by the caller
  */
-char *token_maker_derive_text(
+char *token_signer_derive_text(
     const struct token_signer *maker, const char *purpose, const char *text);
 
 /**

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define ZONE_FOLDER "/usr/share/zoneinfo"
+#define ZONE_DIRECTORY "/usr/share/zoneinfo"
 
 /* Parts of letters, digits, '_', '+' and '-' that begin with a capital letter: so
  * neither localtime nor posix/ and right/, whose seconds are not those of mail. */
@@ -36,7 +36,7 @@ is_plausible(const char *name)
 static bool
 is_installed(const char *name)
 {
-	g_autofree char *path = g_build_filename(ZONE_FOLDER, name, NULL);
+	g_autofree char *path = g_build_filename(ZONE_DIRECTORY, name, NULL);
 	char magic[4] = "";
 	FILE *file;
 
@@ -51,15 +51,15 @@ is_installed(const char *name)
 	return memcmp(magic, "TZif", sizeof(magic)) == 0;
 }
 
-/* All names below a folder of the list, in the order of the file system. */
+/* All names below a directory of the list, in the order of the file system. */
 static void
 collect_names(const char *below, GPtrArray *names)
 {
-	g_autofree char *path = g_build_filename(ZONE_FOLDER, below, NULL);
-	GDir *folder = g_dir_open(path, 0, NULL);
+	g_autofree char *path = g_build_filename(ZONE_DIRECTORY, below, NULL);
+	GDir *directory = g_dir_open(path, 0, NULL);
 	const char *entry;
 
-	while (folder && (entry = g_dir_read_name(folder))) {
+	while (directory && (entry = g_dir_read_name(directory))) {
 		g_autofree char *name =
 		    *below ? g_strconcat(below, "/", entry, NULL) : g_strdup(entry);
 		g_autofree char *whole = g_build_filename(path, entry, NULL);
@@ -71,8 +71,8 @@ collect_names(const char *below, GPtrArray *names)
 		else if (is_installed(name))
 			g_ptr_array_add(names, g_steal_pointer(&name));
 	}
-	if (folder)
-		g_dir_close(folder);
+	if (directory)
+		g_dir_close(directory);
 }
 
 static int

@@ -86,7 +86,7 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		                     " s:i}",
 		    "made_at", (json_int_t)restored->made_at, "held",
 		    (json_int_t)restored->held, "people", (json_int_t)restored->people,
-		    "confirmations", (json_int_t)restored->tickets, "messages",
+		    "confirmations", (json_int_t)restored->confirmations, "messages",
 		    (json_int_t)restored->messages, "aside", report->aside, "carried",
 		    report->is_carried, "unsubscribed", (int)report->unsubscribed,
 		    "suppressed", (int)report->suppressed, "erased",
@@ -118,12 +118,12 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		       "  messages: %" G_GINT64_FORMAT
 		       " (paperboyctl inbox list; inbox retry, or inbox drop)\n",
 		    restored->messages);
-	if (restored->tickets)
+	if (restored->confirmations)
 		printf("Pending confirmations are revoked, since they may have been "
 		       "used:\n"
 		       "  confirmations: %" G_GINT64_FORMAT
 		       " (to confirm or undo, users must write again)\n",
-		    restored->tickets);
+		    restored->confirmations);
 	if (report->is_carried)
 		printf("Carried over from the previous store: %u unsubscribed, "
 		       "%u suppressed, %u erased.\n"

@@ -64,8 +64,8 @@ json_of_report(const struct import_report *report, bool is_dry_run)
 		json_array_append_new(
 		    problems, json_string(report->problems->pdata[i]));
 	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
-	    (int)is_dry_run, "added", (int)report->added, "taken_back",
-	    (int)report->taken_back, "present", (int)report->present, "left",
+	    (int)is_dry_run, "added", (int)report->added, "resubscribed",
+	    (int)report->resubscribed, "present", (int)report->present, "left",
 	    (int)report->left, "suppressed", (int)report->suppressed, "bad",
 	    (int)report->bad, "problems", problems);
 }
@@ -77,7 +77,7 @@ print_report(const struct import_report *report, bool is_dry_run)
 		unsigned count;
 		const char *text;
 	} parts[] = {
-	    {report->taken_back, "added again after leaving"},
+	    {report->resubscribed, "added again after leaving"},
 	    {report->present, "already subscribers; not changed"},
 	    {report->left, "not added: they had left (--take-back adds them)"},
 	    {report->suppressed, "not added: suppressed"},
@@ -116,14 +116,14 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 bool
 ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	gboolean is_dry_run = FALSE, is_skip_bad = FALSE, is_take_back = FALSE,
+	gboolean is_dry_run = FALSE, is_skip_bad = FALSE, is_resubscribe = FALSE,
 	         is_first = FALSE;
 	g_autofree char *consent = NULL;
 	const GOptionEntry entries[] = {
 	    {"consent", 0, 0, G_OPTION_ARG_STRING, &consent, NULL, NULL},
 	    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &is_dry_run, NULL, NULL},
 	    {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &is_skip_bad, NULL, NULL},
-	    {"take-back", 0, 0, G_OPTION_ARG_NONE, &is_take_back, NULL, NULL},
+	    {"take-back", 0, 0, G_OPTION_ARG_NONE, &is_resubscribe, NULL, NULL},
 	    {"first", 0, 0, G_OPTION_ARG_NONE, &is_first, NULL, NULL},
 	    {0},
 	};
@@ -138,7 +138,7 @@ ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error
 		return false;
 	request.is_dry_run = is_dry_run;
 	request.is_skip_bad = is_skip_bad;
-	request.is_take_back = is_take_back;
+	request.is_resubscribe = is_resubscribe;
 	request.is_first = is_first;
 	request.source = (struct subscriber_csv_source){
 	    .file = argv[1],

@@ -40,7 +40,7 @@ struct digest_entry {
 	GPtrArray *reasons; /* of struct digest_reason *; never empty */
 };
 
-/* What a digest looks like: chosen by the person, and frozen when it is made. */
+/* Chosen by the subscriber, and frozen when the digest is built. */
 struct digest_style {
 	enum preference_abstract abstract;
 	enum preference_format format;

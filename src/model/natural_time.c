@@ -73,7 +73,7 @@ static const struct number {
     {"zwoelf", 12},
 };
 
-/* What may stand before a number of days; each before the shorter ones. */
+/* Prefixes of a number of days, longest first. */
 static const char *const before[] = {
     "for the next ", "for ", "the next ", "next ", "für ", "fuer "};
 static const char *const until[] = {"until ", "till ", "til ", "bis "};

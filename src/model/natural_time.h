@@ -13,7 +13,6 @@
 
 #include "base/day.h"
 
-/* What an hour without more is. */
 enum natural_time_hour {
 	NATURAL_TIME_HOUR_CLEAR,   /* understood */
 	NATURAL_TIME_HOUR_EITHER,  /* "9": in the morning or in the evening */

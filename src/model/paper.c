@@ -124,7 +124,8 @@ paper_find_matching_day(
 }
 
 bool
-paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
+paper_matches_preferences(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates)
 {
 	return paper->listings->len == 0 ||
 	       paper_find_matching_day(paper, wants_crosslist, wants_updates) != NULL;

@@ -26,7 +26,7 @@ enum listing_type {
 	LISTING_REPLACE_CROSS, /* a new version of a cross-list */
 };
 
-/* Who told title and abstract; a later one is believed before an earlier one. */
+/* Source of title and abstract; a higher rank replaces a lower one. */
 enum paper_source_rank {
 	PAPER_SOURCE_RANK_FEED,
 	PAPER_SOURCE_RANK_HF,
@@ -64,9 +64,8 @@ struct paper {
 	char *video_url;      /* likewise */
 	char *organization;   /* display name, or NULL: not told */
 	GPtrArray *keywords;  /* of char *, as the source gives them; NULL: not told */
-	/* What arXiv tells.  While categories is NULL it has not answered yet, and the
-	 * three texts are not known either; afterwards NULL means that there is none.
-	 */
+	/* From arXiv.  While categories is NULL, the three texts are unknown too;
+	 * afterwards NULL means none. */
 	GPtrArray *categories; /* of char *, the primary one first: "cs.CL" */
 	char *comment;
 	char *journal;
@@ -112,8 +111,8 @@ bool listing_type_parse(const char *name, enum listing_type *listing_type);
  * @param wants_crosslist  the person's setting "crosslist"
  * @param wants_updates    the person's setting "updates"
  */
-bool
-paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates);
+bool paper_matches_preferences(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
 /** The last day on which it was listed so. @return NULL when it was not */
 const char *paper_find_matching_day(

@@ -14,7 +14,7 @@
 #define TITLE_CHARS 20
 #define HASH_CHARS  20
 
-/* What may stand before an id. */
+/* Prefixes of an id. */
 static const char *const arxiv_heads[] = {
     "oai:arXiv.org:",
     "https://arxiv.org/abs/",

@@ -57,8 +57,8 @@ char *paper_id_format_entry(const char *source, const char *title);
 bool paper_id_is_long_title(const char *title);
 
 /**
- * What two listings of one paper have in common when they share no id: its title's
- * letters and digits and its first author's family name.
+ * Format a key for papers without a common id: letters and digits of the title, and the
+ * first author's family name.
  *
  * @return "title:..." owned by the caller; NULL when the title is too short to tell
  *         papers apart, or nobody is named

@@ -268,7 +268,7 @@ format_message_token(struct digest_cache *cache,
 		g_string_append(text, ids->pdata[i]);
 		g_string_append_c(text, '\n');
 	}
-	return token_maker_derive_text(cache->tokens, "message-id", text->str);
+	return token_signer_derive_text(cache->tokens, "message-id", text->str);
 }
 
 static void

@@ -114,7 +114,7 @@ set_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *sto
 		bool crosslist = i & 1, updates = i & 2;
 		const char *day = "";
 
-		if (paper_is_wanted(stored->paper, crosslist, updates))
+		if (paper_matches_preferences(stored->paper, crosslist, updates))
 			day =
 			    paper_find_matching_day(stored->paper, crosslist, updates);
 		/* No source lists it any more: use its last day. */

@@ -1,5 +1,5 @@
 /*
- * erase.c - a person leaves no trace; and addresses that are never to be mailed.
+ * erase.c - erase a person (GDPR article 17), and manage the suppression list.
  */
 #include "service/people/erase.h"
 
@@ -16,7 +16,7 @@
 /* Set in the commit that erases, taken back when the file is clean. */
 #define UNCLEAN "erasure"
 
-/* Who it is about. @param key  set to what makes it the same address */
+/* @param key  set to the address key @return the address */
 static char *
 parse_address(const struct erase_request *request, char **key, GError **error)
 {
@@ -31,7 +31,7 @@ parse_address(const struct erase_request *request, char **key, GError **error)
 	return text;
 }
 
-/* What a suppression is told by. @return NULL with PB_ERROR_INPUT */
+/* @return the hash for the suppression list; NULL with PB_ERROR_INPUT */
 static char *
 hash_address(const struct erase_request *request, GError **error)
 {
@@ -73,7 +73,7 @@ erase_rows(struct store *store, const struct erase_request *request, int64_t now
 	if (request->is_never_again &&
 	    !suppression_insert(store, hash, ERASE_NEVER_AGAIN, now, error))
 		return false;
-	/* Only that it happened: whom it was about is what is forgotten. */
+	/* Without the address, which was just erased. */
 	return audit_insert(store, now, request->who, "subscriber forgotten", 0,
 	           request->is_never_again ? ERASE_NEVER_AGAIN : NULL, error) &&
 	       store_save_cursor(store, UNCLEAN, 1, error) &&
@@ -111,7 +111,7 @@ erase_person(struct store *store, const struct erase_request *request, int64_t n
 
 /* The person of an address leaves, if there is one. */
 static bool
-let_go(struct store *store, const struct erase_request *request, int64_t now,
+unsubscribe(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
@@ -138,12 +138,14 @@ erase_suppress(struct store *store, const struct erase_request *request,
 		return false;
 	if (!g_strv_contains(reasons, reason)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%.20s' is no reason: operator, never-again, complaint or dead is",
+		    "invalid reason '%.20s' (expected operator, never-again, complaint "
+		    "or "
+		    "dead)",
 		    reason);
 		return false;
 	}
 	return store_begin(store, &transaction, error) &&
-	       let_go(store, request, now, error) &&
+	       unsubscribe(store, request, now, error) &&
 	       suppression_insert(store, hash, reason, now, error) &&
 	       audit_insert(
 	           store, now, request->who, "suppression added", 0, reason, error) &&

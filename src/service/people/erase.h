@@ -1,5 +1,5 @@
 /*
- * erase.h - a person leaves no trace; and addresses that are never to be mailed.
+ * erase.h - erase a person (GDPR article 17), and manage the suppression list.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_ERASE_H
 #define PAPERBOY_SERVICE_PEOPLE_ERASE_H

@@ -84,7 +84,6 @@ bool filters_move(struct store *store, const char *address, int from, int to,
 bool filters_rename(struct store *store, const char *address, int number,
     const char *name, const char *who, int64_t now, GError **error);
 
-/* What filters_edit() is asked for. */
 struct filters_change {
 	const char *address;
 	int number;

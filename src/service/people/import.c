@@ -1,5 +1,5 @@
 /*
- * import.c - many people at once, from a table.
+ * import.c - import subscribers from CSV.
  */
 #include "service/people/import.h"
 
@@ -14,8 +14,7 @@
 
 #define PAGE_PEOPLE 500
 
-/* What is to become of a line. */
-enum fate { FATE_ADD, FATE_TAKE_BACK, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };
+enum fate { FATE_ADD, FATE_RESUBSCRIBE, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };
 
 struct import {
 	struct store *store;
@@ -61,7 +60,7 @@ decide(struct import *import, const struct subscriber_csv_row *row, enum fate *f
 	else if (!*known)
 		*fate = FATE_ADD;
 	else
-		*fate = import->request->is_take_back ? FATE_TAKE_BACK : FATE_LEFT;
+		*fate = import->request->is_resubscribe ? FATE_RESUBSCRIBE : FATE_LEFT;
 	return true;
 }
 
@@ -128,8 +127,8 @@ count(struct import_report *report, enum fate fate)
 	case FATE_ADD:
 		report->added++;
 		break;
-	case FATE_TAKE_BACK:
-		report->taken_back++;
+	case FATE_RESUBSCRIBE:
+		report->resubscribed++;
 		break;
 	case FATE_PRESENT:
 		report->present++;
@@ -154,7 +153,7 @@ store_row(struct import *import, const struct subscriber_csv_row *row,
 		return false;
 	count(sums, fate);
 	if (import->request->is_dry_run ||
-	    (fate != FATE_ADD && fate != FATE_TAKE_BACK) ||
+	    (fate != FATE_ADD && fate != FATE_RESUBSCRIBE) ||
 	    store_person(import, row, known, error))
 		return true;
 	g_prefix_error(error, "%s:%u: ", import->request->source.file, row->line);

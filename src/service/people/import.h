@@ -1,5 +1,5 @@
 /*
- * import.h - many people at once, from a table (subscriber_csv.h).
+ * import.h - import subscribers from CSV (subscriber_csv.h).
  *
  * The table is read and checked whole before anything is stored.  Then people
  * are stored in pages, each one commit: when it is cut off in between, the same
@@ -18,8 +18,8 @@
 struct import_request {
 	struct subscriber_csv_source source; /* the table, and what empty cells mean */
 	bool is_dry_run;                     /* only tell */
-	bool is_skip_bad;  /* store the good lines though others are bad */
-	bool is_take_back; /* also who had left */
+	bool is_skip_bad;    /* store the good lines though others are bad */
+	bool is_resubscribe; /* also who had left */
 	/* A digest of the last days is due at once; else each person's first one
 	 * comes at the next slot of the person's rhythm. */
 	bool is_first;
@@ -29,12 +29,12 @@ struct import_request {
 
 struct import_report {
 	unsigned added;
-	unsigned taken_back; /* of people who had left */
-	unsigned present;    /* there already: left alone */
-	unsigned left;       /* had left: left alone */
-	unsigned suppressed; /* never to be mailed: left alone, whatever is asked */
-	unsigned bad;        /* lines with a problem */
-	GPtrArray *problems; /* of char *, in the order of the lines */
+	unsigned resubscribed; /* of people who had left */
+	unsigned present;      /* there already: left alone */
+	unsigned left;         /* had left: left alone */
+	unsigned suppressed;   /* never to be mailed: left alone, whatever is asked */
+	unsigned bad;          /* lines with a problem */
+	GPtrArray *problems;   /* of char *, in the order of the lines */
 };
 
 void import_report_clear(struct import_report *report);

@@ -14,7 +14,7 @@
 #include "model/subscriber.h"
 #include "store/core/store.h"
 
-/* What profile_set() changes: what is NULL or 0 stays. */
+/* Changes for profile_set(): NULL or 0 keeps the old value. */
 struct profile_change {
 	const char *name;      /* "" takes it away */
 	const char *zone;      /* IANA name */

@@ -1,5 +1,5 @@
 /*
- * subscribe.c - people come, go, and change their filters.
+ * subscribe.c - add and remove subscribers and their filters.
  */
 #include "service/people/subscribe.h"
 

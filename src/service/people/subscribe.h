@@ -1,5 +1,5 @@
 /*
- * subscribe.h - people come, go, and change their filters.
+ * subscribe.h - add and remove subscribers and their filters.
  *
  * Every way in (the control tool now, mail and web later) calls these.  Each
  * is one commit with its line in the audit.

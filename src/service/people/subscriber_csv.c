@@ -56,7 +56,7 @@ subscriber_csv_append_head(GString *out, bool has_filters)
 	csv_append_end(out);
 }
 
-/* What most filters do not have. */
+/* Optional fields. */
 static void
 append_preferences(GString *text, const struct subscription *filter)
 {
@@ -133,7 +133,7 @@ subscriber_csv_append(
 	csv_append_end(out);
 }
 
-/* What the reading of many cells shares; borrowed. */
+/* Shared by all cells; borrowed. */
 struct filter_context {
 	struct store *store; /* for its tokenizer only */
 	GHashTable *queries; /* of char *: text -> canonical form, of the good ones */
@@ -422,7 +422,7 @@ read_zone(struct reader *reader)
 }
 
 static void
-read_rhythm(struct reader *reader)
+read_schedule(struct reader *reader)
 {
 	struct schedule schedule = {
 	    .frequency = SCHEDULE_DAILY, .minute = reader->source->minute};
@@ -518,7 +518,7 @@ read_consent(struct reader *reader)
 	subscriber->created_at = read_time(reader, CSV_COLUMN_CREATED_AT);
 	if (!*text)
 		text = reader->source->consent;
-	/* Who has not agreed yet has nothing to show. */
+	/* A pending subscriber has not consented yet. */
 	if (subscriber->state == SUBSCRIBER_PENDING &&
 	    !*reader->cells[CSV_COLUMN_CONSENT_TEXT])
 		return;
@@ -594,7 +594,7 @@ read_row(struct reader *reader, const GPtrArray *fields, unsigned line, GError *
 	if (!reader->is_bad && sort_cells(reader, fields)) {
 		read_address(reader);
 		read_state(reader);
-		read_rhythm(reader);
+		read_schedule(reader);
 		read_zone(reader);
 		read_max(reader);
 		read_preferences(reader);

@@ -68,7 +68,6 @@ void subscriber_csv_append_head(GString *out, bool has_filters);
 void subscriber_csv_append(
     GString *out, const struct subscriber *subscriber, const GPtrArray *filters);
 
-/* What reading goes by. */
 struct subscriber_csv_source {
 	const char *file; /* as messages call it */
 	const char *data;

@@ -286,7 +286,7 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
 	       hold_unsent(store, &restored->held, error) &&
 	       hold_passed(store, now, error) && reset_collector(store, error) &&
-	       delete_confirmations(store, &restored->tickets, error) &&
+	       delete_confirmations(store, &restored->confirmations, error) &&
 	       quarantine_inbox(store, now, &restored->messages, error) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
 	       store_save_cursor(store, "restored at", now, error) &&
@@ -420,7 +420,7 @@ backup_delete_key(struct store *store, GError **error)
 
 bool
 backup_load_restored_from(
-    struct store *store, struct backup_restored_from *past, GError **error)
+    struct store *store, struct backup_restored_from *previous, GError **error)
 {
 	struct backup_restored_from found;
 
@@ -430,7 +430,7 @@ backup_load_restored_from(
 	    !store_load_cursor(store, "restore asked", -1, &found.fetched_at, error) ||
 	    !row_count_load(store, "next held", &found.people, error))
 		return false;
-	*past = found;
+	*previous = found;
 	return true;
 }
 

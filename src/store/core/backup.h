@@ -57,10 +57,10 @@ bool backup_check(const char *path, struct backup_info *info, GError **error);
 
 struct backup_restored {
 	int64_t made_at;
-	int64_t held;     /* messages */
-	int64_t people;   /* subscribers whose next digest will be HELD */
-	int64_t tickets;  /* pending confirmations that were deleted */
-	int64_t messages; /* inbound, quarantined */
+	int64_t held;          /* messages */
+	int64_t people;        /* subscribers whose next digest will be HELD */
+	int64_t confirmations; /* pending confirmations that were deleted */
+	int64_t messages;      /* inbound, quarantined */
 };
 
 /*
@@ -117,7 +117,7 @@ struct backup_restored_from {
 };
 
 bool backup_load_restored_from(
-    struct store *store, struct backup_restored_from *past, GError **error);
+    struct store *store, struct backup_restored_from *previous, GError **error);
 
 /** Record that a backup was made, or that all sources were fetched after a restore. */
 bool backup_save_completed(struct store *store, int64_t now, GError **error);

@@ -172,7 +172,7 @@ find_kind(const char *name)
 /* In the order of load_jobs(). */
 #define JOB_COLUMNS                                                                    \
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
-	" o.render_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"      \
+	" o.cache_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"       \
 	" o.sender, " IS_DUE_TO_SEND ", o.possible_copies, o.crashes"                  \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
@@ -278,7 +278,7 @@ claim_job(struct store *store, const struct outbox_claim *claim,
 	static const char sql[] =
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
-	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
+	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3) WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(job->id), SQL_INT(claim->now),
 	    SQL_TEXT(claim->cache_key));
@@ -488,7 +488,7 @@ return_row(struct store *store, const struct outbox_result *result, GError **err
 	    "  WHEN attempt = 1 AND coalesce(?4, reply) IS NULL THEN 'NEW'"
 	    "  ELSE 'DEFERRED' END,"
 	    " next_try_at = ?2, code = coalesce(?3, code), reply = coalesce(?4, reply),"
-	    " render_key = CASE WHEN attempt > 1 THEN render_key END,"
+	    " cache_key = CASE WHEN attempt > 1 THEN cache_key END,"
 	    " attempt = attempt - 1 WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(result->id),
@@ -679,17 +679,17 @@ outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *coun
 }
 
 /* In the order of load_message(). */
-#define MESSAGE_COLUMNS                                                            \
-	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"    \
-	" s.state, o.state, o.attempt,"                                            \
-	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"  \
-	" o.render_key, o.message_hash, o.held_from, o.held_why, g.slot, g.date, " \
-	"g.state,"                                                                 \
-	" g.created_at,"                                                           \
-	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"          \
-	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind,"  \
-	" o.possible_copies, o.crashes"                                            \
-	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"          \
+#define MESSAGE_COLUMNS                                                           \
+	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"   \
+	" s.state, o.state, o.attempt,"                                           \
+	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply," \
+	" o.cache_key, o.message_hash, o.held_from, o.held_why, g.slot, g.date, " \
+	"g.state,"                                                                \
+	" g.created_at,"                                                          \
+	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"         \
+	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind," \
+	" o.possible_copies, o.crashes"                                           \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"         \
 	" LEFT JOIN digest g ON g.id = o.digest_id"
 
 void

@@ -2,18 +2,18 @@
 -- Times are seconds since the epoch, UTC; days are YYYY-MM-DD.
 
 CREATE TABLE paper (
-	seq           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: matches name it
+	seq           INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: matches refer to it
 	id            TEXT NOT NULL UNIQUE CHECK (length(id) BETWEEN 1 AND 200),
 	title         TEXT NOT NULL CHECK (title <> ''),
 	abstract      TEXT NOT NULL,
-	authors       TEXT NOT NULL, -- one a line
+	authors       TEXT NOT NULL, -- one per line
 	url           TEXT NOT NULL CHECK (url GLOB 'http*://*'),
 	code_url      TEXT,
 	project_url   TEXT,
 	video_url     TEXT,
 	organization  TEXT,
-	keywords      TEXT, -- one a line; NULL: not told
-	categories    TEXT, -- one a line, the primary one first; NULL: arXiv has not answered
+	keywords      TEXT, -- one per line; NULL: unknown
+	categories    TEXT, -- one per line, primary first; NULL: not enriched by arXiv yet
 	comment       TEXT,
 	journal       TEXT,
 	doi           TEXT,
@@ -34,14 +34,14 @@ CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 CREATE INDEX paper_unenriched ON paper (first_seen_at) WHERE categories IS NULL;
 
--- Every name by which a paper is known (src/model/paper_id.h).
+-- All identifiers of a paper (src/model/paper_id.h).
 CREATE TABLE paper_alias (
 	name      TEXT PRIMARY KEY CHECK (name <> ''),
 	paper_seq INTEGER NOT NULL REFERENCES paper (seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX paper_alias_paper ON paper_alias (paper_seq);
 
--- Two rows that are one paper, while neither can go: both are in messages on their way.
+-- Two rows of one paper that cannot be merged yet: both are in queued messages.
 CREATE TABLE paper_duplicate (
 	one_seq   INTEGER NOT NULL REFERENCES paper (seq),
 	other_seq INTEGER NOT NULL REFERENCES paper (seq),
@@ -56,15 +56,15 @@ CREATE TABLE listing (
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
 	type  TEXT NOT NULL DEFAULT 'new' CHECK (type IN
 		('new', 'cross', 'replace', 'replace-cross')),
-	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: not told
+	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: unknown
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	first_seen_at INTEGER NOT NULL,
 	PRIMARY KEY (source, day, paper_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX listing_paper ON listing (paper_seq);
 
--- The archive: every word of a title, an abstract or a name (https://sqlite.org/fts5.html
--- section 4.4.3), with the matcher's tokenizer.  The triggers keep it, whoever writes.
+-- Full-text index of titles, abstracts and authors, an external content table
+-- (https://sqlite.org/fts5.html section 4.4.3) maintained by triggers.
 CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors,
 	content = 'paper', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
 
@@ -88,7 +88,7 @@ BEGIN
 	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
 END;
 
--- Every word of titles and abstracts, its plural class, and in how many papers it is.
+-- Words of titles and abstracts, their stem, and their document frequency.
 CREATE TABLE vocabulary (
 	text   TEXT PRIMARY KEY CHECK (text <> ''),
 	folded TEXT NOT NULL CHECK (folded <> ''),
@@ -96,7 +96,7 @@ CREATE TABLE vocabulary (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX vocabulary_class ON vocabulary (folded);
 
--- "low-rank adaptation (LoRA)": what short forms stand for, and how many papers say so.
+-- Acronyms as in "low-rank adaptation (LoRA)", and the number of papers that define them.
 CREATE TABLE acronym (
 	short  TEXT NOT NULL CHECK (short <> ''), -- folded: lora
 	long   TEXT NOT NULL CHECK (long <> ''),  -- folded: low rank adaptation
@@ -105,7 +105,7 @@ CREATE TABLE acronym (
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
 
--- The lists that are collected, as the collector last saw them.
+-- The configured source lists, as last seen by the collector.
 CREATE TABLE source_list (
 	position    INTEGER PRIMARY KEY,
 	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
@@ -152,14 +152,14 @@ CREATE TABLE filter_term (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX filter_term_filter ON filter_term (filter_id);
 
--- Whoever inserts it: until its terms are chosen it is asked about every paper.
+-- A filter without terms is a candidate for every paper.
 CREATE TRIGGER filter_is_indexed AFTER INSERT ON filter
 BEGIN
 	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
 END;
 
 CREATE TABLE subscriber (
-	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: Message-IDs name it
+	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: Message-IDs contain it
 	address      TEXT NOT NULL
 		CHECK (length(CAST(address AS BLOB)) BETWEEN 3 AND 254)
 		CHECK (address GLOB '?*@?*.?*')
@@ -175,7 +175,7 @@ CREATE TABLE subscriber (
 	minute       INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
 	zone         TEXT NOT NULL CHECK (zone <> ''),
 	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
-	-- What src/model/preferences.h names.
+	-- src/model/preferences.h
 	sorting      TEXT NOT NULL DEFAULT 'votes' CHECK (sorting IN ('votes', 'score', 'date')),
 	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
 	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
@@ -183,11 +183,11 @@ CREATE TABLE subscriber (
 	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
 	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
 	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
-	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
-	-- Papers of the one digest that follows a pause; NULL: as any other.
+	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: the configured one
+	-- Maximum papers of the digest after a pause; NULL: max_full.
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
-	moved_at     INTEGER, -- to the address it has; NULL: it is the first
+	moved_at     INTEGER, -- last change of address; NULL: never
 	consent_at   INTEGER,
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
@@ -203,13 +203,12 @@ CREATE TABLE subscriber (
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
 CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
 
--- Subscribers who were erased, by number alone: a backup of before erases them again when
--- it is restored.
+-- Ids of erased subscribers, to erase them again when an older backup is restored.
 CREATE TABLE erased (
 	number INTEGER PRIMARY KEY -- subscriber.id, never used twice
 ) STRICT;
 
--- Addresses never to mail, told by an HMAC of their key; outlives the person's row.
+-- HMACs of addresses that must not be mailed; they survive erasure.
 CREATE TABLE suppression (
 	hash   TEXT PRIMARY KEY CHECK (length(hash) = 64),
 	reason TEXT NOT NULL CHECK (reason IN ('operator', 'never-again', 'complaint', 'dead')),
@@ -223,7 +222,7 @@ CREATE TABLE subscription (
 	number        INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999),
 	filter_id     INTEGER NOT NULL REFERENCES filter (id),
 	name          TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
-	text          TEXT NOT NULL CHECK (text <> ''), -- as the person typed it
+	text          TEXT NOT NULL CHECK (text <> ''), -- as typed
 	since_day     TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	is_block      INTEGER NOT NULL DEFAULT 0 CHECK (is_block IN (0, 1)), -- takes papers away
@@ -235,11 +234,9 @@ CREATE TABLE subscription (
 CREATE INDEX subscription_filter ON subscription (filter_id);
 CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is_block = 1;
 
--- Which papers a filter found, a row for each run that found any: a day brings some ten
--- to each filter that it brings one, and they are written and read together.
---
--- Whoever writes a row has read its filter in the same transaction; for SQLite to look
--- for the filter once more took as long as all the rest of the writing.
+-- Papers that a filter matches, one row per filter and run, since they are written and
+-- read together.  No foreign key: the writer has read the filter in the same transaction,
+-- and the check would double the time of writing.
 CREATE TABLE match (
 	filter_id  INTEGER NOT NULL, -- of filter
 	decided_at INTEGER NOT NULL,
@@ -256,25 +253,25 @@ CREATE TABLE match_pending (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
 	decided_at INTEGER NOT NULL,
-	due_at     INTEGER NOT NULL, -- when what is not told counts as false
+	due_at     INTEGER NOT NULL, -- when unset fields count as false
 	PRIMARY KEY (filter_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_pending_due ON match_pending (due_at, paper_seq);
 CREATE INDEX match_pending_paper ON match_pending (paper_seq, filter_id);
 
 CREATE TABLE digest (
-	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: it names the message
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in the Message-ID
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	slot          TEXT NOT NULL CHECK (slot <> ''),
 	date          TEXT NOT NULL,
 	message_token TEXT NOT NULL CHECK (length(message_token) = 17), -- in the Message-ID
 	created_at    INTEGER NOT NULL,
-	-- No IN of three words or more here and in the outbox, which are written for each
-	-- message: SQLite builds a table of the words at every row.
+	-- No IN with three or more strings here and in the outbox: SQLite would build a
+	-- temporary table for each row written.
 	state         TEXT NOT NULL CHECK (state = 'live' OR state = 'sent' OR state = 'failed'
 		OR state = 'cancelled'),
 	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
-	-- What it looks like, as the person wanted it then (src/model/preferences.h).
+	-- Style, frozen when the digest is built (src/model/preferences.h).
 	abstract      TEXT NOT NULL DEFAULT 'full'
 		CHECK (abstract = 'full' OR abstract = 'short' OR abstract = 'none'),
 	format        TEXT NOT NULL DEFAULT 'both'
@@ -294,8 +291,8 @@ CREATE TABLE digest_item (
 	day       TEXT NOT NULL,
 	upvotes   INTEGER,
 	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
-	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- a line each: filter, tab, words
-	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- of the paper, then
+	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- lines of filter, tab, matched words
+	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version at that time
 	PRIMARY KEY (digest_id, position),
 	UNIQUE (digest_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
@@ -303,7 +300,7 @@ CREATE TABLE digest_item (
 CREATE TABLE delivered (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	-- The paper's last one by then: who wants updates gets later ones too.
+	-- Version of the paper; subscribers with updates also get later ones.
 	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0),
 	digest_id     INTEGER NOT NULL,
 	at            INTEGER NOT NULL,
@@ -311,7 +308,7 @@ CREATE TABLE delivered (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivered_at ON delivered (at);
 
--- How often a paper was in a message that was refused for its content.
+-- Papers in messages that were rejected for their content.
 CREATE TABLE digest_rejected (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
@@ -325,10 +322,10 @@ CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
 	kind          TEXT NOT NULL CHECK (kind = 'digest' OR kind = 'answer'
 		OR kind = 'confirmation' OR kind = 'notice'),
-	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: not a subscriber
 	digest_id     INTEGER UNIQUE REFERENCES digest (id),
-	-- Of a letter, which is what is no digest: where it goes, where its bounces go
-	-- ('' is the null sender), and its octets until it has ended.
+	-- Of system mail: recipient, envelope sender ('' is the null sender), and the
+	-- message until it has ended.
 	recipient     TEXT
 		CHECK (length(CAST(recipient AS BLOB)) BETWEEN 3 AND 254)
 		CHECK (recipient GLOB '?*@?*.?*')
@@ -353,12 +350,12 @@ CREATE TABLE outbox (
 	crashes       INTEGER NOT NULL DEFAULT 0 -- of these, in flight at a crash
 		CHECK (crashes >= 0 AND crashes <= possible_copies),
 	queued_at     INTEGER NOT NULL,
-	next_try_at   INTEGER, -- NULL: it is not to be tried by itself
+	next_try_at   INTEGER, -- NULL: no automatic attempt
 	claimed_at    INTEGER,
 	ended_at      INTEGER,
 	code          INTEGER,
 	reply         TEXT,
-	render_key    TEXT, -- of the bytes that were sent first
+	cache_key    TEXT, -- of the bytes that were sent first
 	message_hash  INTEGER, -- FNV-1a of the message as composed last
 	held_from     TEXT -- what it was
 		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
@@ -391,9 +388,9 @@ CREATE INDEX outbox_deferred ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state = 'DEFERRED';
 CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
 
--- What waits for somebody's word.  Of a token only its hash is kept.
+-- Pending actions (double opt-in).  Only the hash of a token is stored.
 CREATE TABLE confirmation (
-	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: bounces name it
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in bounce addresses
 	hash          TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget')),
 	address       TEXT NOT NULL CHECK (address GLOB '?*@?*.?*')
@@ -401,8 +398,8 @@ CREATE TABLE confirmation (
 	address_key   TEXT NOT NULL CHECK (address_key <> ''),
 	recipient     TEXT NOT NULL CHECK (recipient GLOB '?*@?*.?*')
 		CHECK (recipient NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
-	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
-	action        TEXT NOT NULL, -- what it does, fixed when it was made
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: not a subscriber
+	action        TEXT NOT NULL, -- commands to run; '' once used
 	details       TEXT,
 	made_at       INTEGER NOT NULL,
 	expires_at    INTEGER NOT NULL CHECK (expires_at > made_at),
@@ -414,7 +411,7 @@ CREATE INDEX confirmation_address ON confirmation (address_key, purpose);
 CREATE INDEX confirmation_expires ON confirmation (expires_at);
 CREATE INDEX confirmation_subscriber ON confirmation (subscriber_id) WHERE subscriber_id IS NOT NULL;
 
--- Who is forgotten as soon as the last answer is out.
+-- Erasures that follow the delivery of the last reply.
 CREATE TABLE pending_erasure (
 	address_key TEXT PRIMARY KEY CHECK (address_key <> ''),
 	outbox_id   INTEGER NOT NULL,
@@ -422,7 +419,7 @@ CREATE TABLE pending_erasure (
 	at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- How much was answered to whom lately.  Addresses and domains are HMACs.
+-- Recent replies, for rate limits.  Addresses and domains are HMACs.
 CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'unknown', 'reply', 'proven',
@@ -436,25 +433,25 @@ CREATE INDEX rate_log_domain ON rate_log (domain_hash, kind, at);
 CREATE INDEX rate_log_kind ON rate_log (kind, at);
 CREATE INDEX rate_log_at ON rate_log (at);
 
--- Letters that came in.  Of one that was handled the key is kept, so that it counts once
--- whatever receiver it comes by again; what it said and who sent it are not.
+-- Inbound messages.  Of a handled one only the dedup key and metadata are retained, so
+-- that another copy is recognised; its content and addresses are deleted.
 CREATE TABLE inbox (
 	id          INTEGER PRIMARY KEY AUTOINCREMENT,
 	key         TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
 	receiver        TEXT NOT NULL CHECK (receiver IN ('lmtp', 'maildir', 'imap')),
-	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
-	recipient   TEXT, -- of the envelope, one a line; NULL: not known
+	sender      TEXT, -- of the envelope: '' is the null sender; NULL: unknown
+	recipient   TEXT, -- of the envelope, one per line; NULL: unknown
 	received_at     INTEGER NOT NULL,
-	-- In bytes, of the whole message; raw is its header alone where it is too large.
+	-- Of the whole message, bytes; raw is only its header if it is too large.
 	size        INTEGER NOT NULL CHECK (size >= 0),
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
-	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
-	-- That were begun and of which nothing was heard: the program died.
+	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- failed attempts
+	-- Attempts without a result: paperboyd crashed.
 	started     INTEGER NOT NULL DEFAULT 0 CHECK (started >= 0),
 	next_try_at INTEGER,
 	ended_at    INTEGER,
-	verdict     TEXT, -- what became of it, or what failed last
-	raw         BLOB, -- last: the others are read without it
+	verdict     TEXT, -- result, or last error
+	raw         BLOB, -- last column: the others are read without it
 	CHECK ((state = 'done') = (raw IS NULL)),
 	CHECK (state <> 'done' OR (sender IS NULL AND recipient IS NULL)),
 	CHECK ((state = 'new') = (next_try_at IS NOT NULL)),
@@ -464,10 +461,10 @@ CREATE INDEX inbox_due ON inbox (next_try_at, id) WHERE state = 'new';
 CREATE INDEX inbox_quarantined ON inbox (ended_at) WHERE state = 'quarantined';
 CREATE INDEX inbox_done ON inbox (received_at) WHERE state = 'done';
 
--- Messages that stay in a mailbox, since they are too large or cannot be read.
+-- Messages left in a mailbox, since they are too large or unreadable.
 CREATE TABLE skipped_message (
 	receiver   TEXT NOT NULL CHECK (receiver IN ('maildir', 'imap')),
-	name   TEXT NOT NULL, -- by which the mailbox finds it again
+	name   TEXT NOT NULL, -- identifies it in the mailbox
 	since  INTEGER NOT NULL,
 	reason TEXT NOT NULL,
 	PRIMARY KEY (receiver, name)
@@ -478,8 +475,8 @@ CREATE TABLE cursor (
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Empty except in a backup, which contains its key, and while a restored or a rotated
--- key is not in its file yet.
+-- Empty except in a backup, which contains its key, and until a restored or rotated key
+-- has been written to the key file.
 CREATE TABLE backup (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
 	made_at INTEGER NOT NULL,
@@ -487,7 +484,7 @@ CREATE TABLE backup (
 		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0)
 ) STRICT;
 
--- A MAC of the key file, so that another or a damaged key is noticed.
+-- MAC of the key file, to detect a wrong or damaged key.
 CREATE TABLE key_check (
 	id  INTEGER PRIMARY KEY CHECK (id = 1),
 	mac TEXT NOT NULL CHECK (length(mac) = 64)
@@ -504,7 +501,7 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_subscriber ON audit_log (subscriber_id, id);
 CREATE INDEX audit_log_at ON audit_log (at, id);
 
--- Bad states are impossible, whoever writes.
+-- Invariants, enforced for every writer.
 
 CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
 WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
@@ -525,7 +522,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;
 
--- What goes out again is what went out first.
+-- A retry sends the same bytes.
 CREATE TRIGGER outbox_mail_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
 WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
 	OR NEW.sender IS NOT OLD.sender
@@ -534,8 +531,8 @@ BEGIN
 	SELECT RAISE(ABORT, 'the content of a message is frozen');
 END;
 
--- A digest is complete when it is in the outbox; it goes whole, with its row.
--- Only two rows of one paper may become one.
+-- A digest is complete once it is queued, and is deleted as a whole.  Only the merge of
+-- duplicate papers may change it.
 CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
 	reasons, replacement ON digest_item
 BEGIN
@@ -566,7 +563,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
 
--- Ended is what has an end: a message in doubt that was given up stays UNKNOWN.
+-- A message in doubt that has ended stays UNKNOWN.
 CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state, ended_at ON outbox
 WHEN OLD.ended_at IS NOT NULL
 	AND (NEW.state <> OLD.state OR NEW.ended_at IS NOT OLD.ended_at)
@@ -580,7 +577,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'only a claimed message can be sent');
 END;
 
--- Whose it is may be learnt later.
+-- subscriber_id may be set later.
 CREATE TRIGGER confirmation_is_used_once BEFORE UPDATE OF id, hash, purpose, address, address_key,
 	recipient, action, details, made_at, expires_at, used_at ON confirmation
 WHEN OLD.used_at IS NOT NULL
@@ -608,8 +605,8 @@ BEGIN
 	SELECT RAISE(ABORT, 'an inbound message that was handled stays done');
 END;
 
--- Numbers of rows that status and metrics show, maintained by triggers: to count them
--- would take seconds in a large store.
+-- Row counts for status and metrics, maintained by triggers: counting takes seconds in a
+-- large store.
 CREATE TABLE row_count (
 	name  TEXT PRIMARY KEY CHECK (name <> ''),
 	count INTEGER NOT NULL

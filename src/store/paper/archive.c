@@ -13,68 +13,66 @@
 
 #define PAGE_PAPERS 500
 
-/* Named numbers: what has been learnt so far. */
-#define LEARNT_PAPERS         "archive papers"
-#define LEARNT_TITLE_WORDS    "archive title words"
-#define LEARNT_ABSTRACT_WORDS "archive abstract words"
+/* Named numbers: what has been entry so far. */
+#define TOTAL_PAPERS         "archive papers"
+#define TOTAL_TITLE_WORDS    "archive title words"
+#define TOTAL_ABSTRACT_WORDS "archive abstract words"
 
-/* What there is to learn of one paper, or of all. */
-struct lesson {
-	GHashTable *words; /* char * -> struct learnt *, with the folded word */
-	GHashTable *forms; /* "short TAB long", folded -> struct learnt *, as shown */
+/* Words and acronyms of one paper, or of all. */
+struct word_counts {
+	GHashTable *words; /* char * -> struct entry *, with the folded word */
+	GHashTable *forms; /* "short TAB long", folded -> struct entry *, as shown */
 	int64_t papers;
 	int64_t title_words;
 	int64_t abstract_words;
 };
 
-struct learnt {
+struct entry {
 	char *text;
 	int64_t papers;
 };
 
-/* What a tokenizer is told to fill. */
+/* Data of read_word(). */
 struct reading {
-	struct lesson *lesson;
+	struct word_counts *word_counts;
 	int64_t *words;
 };
 
 static void
-learnt_free(void *data)
+entry_free(void *data)
 {
-	struct learnt *learnt = data;
+	struct entry *entry = data;
 
-	g_free(learnt->text);
-	g_free(learnt);
+	g_free(entry->text);
+	g_free(entry);
 }
 
 static void
-lesson_init(struct lesson *lesson)
+word_counts_init(struct word_counts *word_counts)
 {
-	*lesson = (struct lesson){
-	    .words =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, learnt_free),
-	    .forms =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, learnt_free),
+	*word_counts = (struct word_counts){
+	    .words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free),
+	    .forms = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free),
 	};
 }
 
 static void
-lesson_clear(struct lesson *lesson)
+word_counts_clear(struct word_counts *word_counts)
 {
-	g_hash_table_unref(lesson->words);
-	g_hash_table_unref(lesson->forms);
+	g_hash_table_unref(word_counts->words);
+	g_hash_table_unref(word_counts->forms);
 }
 
-#define auto_lesson __attribute__((cleanup(lesson_clear))) struct lesson
+#define auto_word_counts __attribute__((cleanup(word_counts_clear))) struct word_counts
 
 /* @param key, text  taken */
 static void
 put(GHashTable *table, char *key, char *text)
 {
-	struct learnt *learnt = g_new(struct learnt, 1);
+	struct entry *entry = g_new(struct entry, 1);
 
-	*learnt = (struct learnt){.text = text, .papers = 1};
-	g_hash_table_insert(table, key, learnt);
+	*entry = (struct entry){.text = text, .papers = 1};
+	g_hash_table_insert(table, key, entry);
 }
 
 static void
@@ -86,10 +84,10 @@ read_word(void *data, const char *token, size_t len, size_t start, size_t end)
 	(void)start;
 	(void)end;
 	(*reading->words)++;
-	if (g_hash_table_contains(reading->lesson->words, word))
+	if (g_hash_table_contains(reading->word_counts->words, word))
 		g_free(word);
 	else
-		put(reading->lesson->words, word, stem_plural(word, len));
+		put(reading->word_counts->words, word, stem_plural(word, len));
 }
 
 static void
@@ -113,7 +111,8 @@ fold(const struct tokenizer *tokenizer, const char *text)
 }
 
 static void
-read_forms(struct lesson *lesson, const struct tokenizer *tokenizer, const char *text)
+read_forms(struct word_counts *word_counts, const struct tokenizer *tokenizer,
+    const char *text)
 {
 	g_autoptr(GPtrArray) forms = acronym_find(text);
 
@@ -124,22 +123,22 @@ read_forms(struct lesson *lesson, const struct tokenizer *tokenizer, const char 
 		g_autofree char *key = g_strconcat(short_text, "\t", long_text, NULL);
 
 		if (*short_text && *long_text &&
-		    !g_hash_table_contains(lesson->forms, key))
-			put(lesson->forms, g_steal_pointer(&key),
+		    !g_hash_table_contains(word_counts->forms, key))
+			put(word_counts->forms, g_steal_pointer(&key),
 			    g_steal_pointer(&form->long_text));
 	}
 }
 
 static bool
-read_paper(struct lesson *lesson, const struct tokenizer *tokenizer,
+read_paper(struct word_counts *word_counts, const struct tokenizer *tokenizer,
     const struct paper *paper, GError **error)
 {
 	const char *texts[] = {paper->title, paper->abstract};
-	int64_t *counts[] = {&lesson->title_words, &lesson->abstract_words};
+	int64_t *counts[] = {&word_counts->title_words, &word_counts->abstract_words};
 
-	lesson->papers = 1;
+	word_counts->papers = 1;
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		struct reading reading = {lesson, counts[i]};
+		struct reading reading = {word_counts, counts[i]};
 
 		if (!tokenizer->split(tokenizer->self, texts[i], strlen(texts[i]),
 		        read_word, &reading)) {
@@ -147,33 +146,33 @@ read_paper(struct lesson *lesson, const struct tokenizer *tokenizer,
 			    "cannot cut paper %s into words", paper->id);
 			return false;
 		}
-		read_forms(lesson, tokenizer, texts[i]);
+		read_forms(word_counts, tokenizer, texts[i]);
 	}
 	return true;
 }
 
 static bool
 add_word(
-    struct store *store, const char *text, const struct learnt *learnt, GError **error)
+    struct store *store, const char *text, const struct entry *entry, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO vocabulary (text, folded, papers) VALUES (?1, ?2, ?3)"
 	    " ON CONFLICT DO UPDATE SET papers = papers + excluded.papers";
 
-	return sql_exec(store, sql, error, SQL_TEXT(text), SQL_TEXT(learnt->text),
-	    SQL_INT(learnt->papers));
+	return sql_exec(store, sql, error, SQL_TEXT(text), SQL_TEXT(entry->text),
+	    SQL_INT(entry->papers));
 }
 
 static bool
 remove_word(
-    struct store *store, const char *text, const struct learnt *learnt, GError **error)
+    struct store *store, const char *text, const struct entry *entry, GError **error)
 {
 	static const char sql_last[] =
 	    "DELETE FROM vocabulary WHERE text = ?1 AND papers <= 1";
 	static const char sql[] =
 	    "UPDATE vocabulary SET papers = papers - 1 WHERE text = ?1 AND papers > 1";
 
-	(void)learnt;
+	(void)entry;
 	return sql_exec(store, sql_last, error, SQL_TEXT(text)) &&
 	       (sqlite3_changes(store->db) ||
 	           sql_exec(store, sql, error, SQL_TEXT(text)));
@@ -181,7 +180,7 @@ remove_word(
 
 static bool
 add_form(
-    struct store *store, const char *key, const struct learnt *learnt, GError **error)
+    struct store *store, const char *key, const struct entry *entry, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO acronym (short, long, shown, papers)"
@@ -190,12 +189,12 @@ add_form(
 	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
 
 	return sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1]),
-	    SQL_TEXT(learnt->text), SQL_INT(learnt->papers));
+	    SQL_TEXT(entry->text), SQL_INT(entry->papers));
 }
 
 static bool
 remove_form(
-    struct store *store, const char *key, const struct learnt *learnt, GError **error)
+    struct store *store, const char *key, const struct entry *entry, GError **error)
 {
 	static const char sql_last[] =
 	    "DELETE FROM acronym WHERE short = ?1 AND long = ?2 AND papers <= 1";
@@ -203,20 +202,20 @@ remove_form(
 	                          " WHERE short = ?1 AND long = ?2 AND papers > 1";
 	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
 
-	(void)learnt;
+	(void)entry;
 	return sql_exec(
 	           store, sql_last, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])) &&
 	       (sqlite3_changes(store->db) ||
 	           sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])));
 }
 
-typedef bool (*lesson_change)(
-    struct store *store, const char *key, const struct learnt *learnt, GError **error);
+typedef bool (*apply_entry)(
+    struct store *store, const char *key, const struct entry *entry, GError **error);
 
 /* Make a change for what is in one table and not in the other (NULL: empty). */
 static bool
-change(struct store *store, GHashTable *here, GHashTable *not_there,
-    lesson_change apply, GError **error)
+change(struct store *store, GHashTable *here, GHashTable *not_there, apply_entry apply,
+    GError **error)
 {
 	GHashTableIter iter;
 	gpointer key, value;
@@ -243,13 +242,13 @@ add_number(struct store *store, const char *name, int64_t more, GError **error)
 
 /* @param old  of the paper before; empty for a new one */
 static bool
-add_numbers(struct store *store, const struct lesson *fresh, const struct lesson *old,
-    GError **error)
+add_numbers(struct store *store, const struct word_counts *fresh,
+    const struct word_counts *old, GError **error)
 {
-	return add_number(store, LEARNT_PAPERS, fresh->papers - old->papers, error) &&
-	       add_number(store, LEARNT_TITLE_WORDS,
+	return add_number(store, TOTAL_PAPERS, fresh->papers - old->papers, error) &&
+	       add_number(store, TOTAL_TITLE_WORDS,
 	           fresh->title_words - old->title_words, error) &&
-	       add_number(store, LEARNT_ABSTRACT_WORDS,
+	       add_number(store, TOTAL_ABSTRACT_WORDS,
 	           fresh->abstract_words - old->abstract_words, error);
 }
 
@@ -257,10 +256,10 @@ bool
 archive_index(struct store *store, const struct paper *old, const struct paper *fresh,
     GError **error)
 {
-	auto_lesson before, after;
+	auto_word_counts before, after;
 
-	lesson_init(&before);
-	lesson_init(&after);
+	word_counts_init(&before);
+	word_counts_init(&after);
 	return (!old || read_paper(&before, store->tokenizer, old, error)) &&
 	       (!fresh || read_paper(&after, store->tokenizer, fresh, error)) &&
 	       change(store, after.words, before.words, add_word, error) &&
@@ -270,7 +269,7 @@ archive_index(struct store *store, const struct paper *old, const struct paper *
 	       add_numbers(store, &after, &before, error);
 }
 
-/* Add what one paper taught to what all taught. */
+/* Add the entries of one paper to those of all. */
 static void
 merge(GHashTable *all, GHashTable *one)
 {
@@ -279,7 +278,7 @@ merge(GHashTable *all, GHashTable *one)
 
 	g_hash_table_iter_init(&iter, one);
 	while (g_hash_table_iter_next(&iter, &key, &value)) {
-		struct learnt *known = g_hash_table_lookup(all, key);
+		struct entry *known = g_hash_table_lookup(all, key);
 
 		if (known) {
 			known->papers++;
@@ -302,7 +301,7 @@ load_page(struct store *store, int64_t after, GError **error)
 }
 
 static bool
-read_all(struct store *store, struct lesson *all, GError **error)
+read_all(struct store *store, struct word_counts *all, GError **error)
 {
 	int64_t after = 0;
 
@@ -315,9 +314,9 @@ read_all(struct store *store, struct lesson *all, GError **error)
 			return true;
 		for (unsigned i = 0; i < page->len; i++) {
 			const struct stored_paper *stored = page->pdata[i];
-			auto_lesson one;
+			auto_word_counts one;
 
-			lesson_init(&one);
+			word_counts_init(&one);
 			if (!read_paper(&one, store->tokenizer, stored->paper, error))
 				return false;
 			merge(all->words, one.words);
@@ -335,9 +334,9 @@ archive_load_size(struct store *store, struct archive_size *size, GError **error
 {
 	int64_t papers, title_words, abstract_words;
 
-	if (!store_load_cursor(store, LEARNT_PAPERS, 0, &papers, error) ||
-	    !store_load_cursor(store, LEARNT_TITLE_WORDS, 0, &title_words, error) ||
-	    !store_load_cursor(store, LEARNT_ABSTRACT_WORDS, 0, &abstract_words, error))
+	if (!store_load_cursor(store, TOTAL_PAPERS, 0, &papers, error) ||
+	    !store_load_cursor(store, TOTAL_TITLE_WORDS, 0, &title_words, error) ||
+	    !store_load_cursor(store, TOTAL_ABSTRACT_WORDS, 0, &abstract_words, error))
 		return false;
 	*size = (struct archive_size){
 	    .papers = papers,
@@ -352,19 +351,19 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 {
 	static const char sql_papers[] = "SELECT count(*) FROM paper";
 	static const char sql_indexed[] = "SELECT count(*) FROM paper_fts_docsize";
-	int64_t papers, indexed, learnt;
+	int64_t papers, indexed, entry;
 
 	if (!sql_number(store, sql_papers, &papers, error) ||
 	    !sql_number(store, sql_indexed, &indexed, error) ||
-	    !store_load_cursor(store, LEARNT_PAPERS, 0, &learnt, error))
+	    !store_load_cursor(store, TOTAL_PAPERS, 0, &entry, error))
 		return false;
 	*problem = NULL;
-	if (indexed != papers || learnt != papers)
+	if (indexed != papers || entry != papers)
 		*problem = g_strdup_printf("there are %" G_GINT64_FORMAT
 		                           " papers, %" G_GINT64_FORMAT
 		                           " in the index, and the words of "
 		                           "%" G_GINT64_FORMAT,
-		    papers, indexed, learnt);
+		    papers, indexed, entry);
 	return true;
 }
 
@@ -398,9 +397,9 @@ check_table(struct store *store, const char *sql, const char *what, GHashTable *
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		const char *key = (const char *)sqlite3_column_text(statement, 0);
-		const struct learnt *learnt = g_hash_table_lookup(wanted, key);
+		const struct entry *entry = g_hash_table_lookup(wanted, key);
 
-		if (!learnt || learnt->papers != sql_get_int(statement, 1))
+		if (!entry || entry->papers != sql_get_int(statement, 1))
 			wrong++;
 		g_hash_table_remove(wanted, key);
 	}
@@ -418,9 +417,9 @@ archive_check(struct store *store, char **problem, GError **error)
 	    "SELECT short || char(9) || long, papers FROM acronym";
 	g_autofree char *found = NULL;
 	pb_transaction transaction = {0}; /* so that nobody writes meanwhile */
-	auto_lesson all;
+	auto_word_counts all;
 
-	lesson_init(&all);
+	word_counts_init(&all);
 	if (!store_begin(store, &transaction, error) ||
 	    !archive_check_counts(store, &found, error) ||
 	    (!found && !check_index(store, &found, error)) ||
@@ -443,20 +442,20 @@ erase_all(struct store *store, GError **error)
 	static const char sql_forms[] = "DELETE FROM acronym";
 
 	return sql_exec(store, sql_words, error) && sql_exec(store, sql_forms, error) &&
-	       store_save_cursor(store, LEARNT_PAPERS, 0, error) &&
-	       store_save_cursor(store, LEARNT_TITLE_WORDS, 0, error) &&
-	       store_save_cursor(store, LEARNT_ABSTRACT_WORDS, 0, error) &&
+	       store_save_cursor(store, TOTAL_PAPERS, 0, error) &&
+	       store_save_cursor(store, TOTAL_TITLE_WORDS, 0, error) &&
+	       store_save_cursor(store, TOTAL_ABSTRACT_WORDS, 0, error) &&
 	       sql_exec(store, sql_index, error);
 }
 
 bool
 archive_rebuild(struct store *store, GError **error)
 {
-	static const struct lesson nothing = {0};
+	static const struct word_counts nothing = {0};
 	pb_transaction transaction = {0};
-	auto_lesson all;
+	auto_word_counts all;
 
-	lesson_init(&all);
+	word_counts_init(&all);
 	return store_begin(store, &transaction, error) && erase_all(store, error) &&
 	       read_all(store, &all, error) &&
 	       change(store, all.words, NULL, add_word, error) &&

@@ -1,5 +1,5 @@
 /*
- * archive.h - all papers ever seen, searchable by their words.
+ * archive.h - index of all papers: full text, vocabulary, acronyms.
  *
  * `paper_fts` is an index over title, abstract and authors that triggers keep; `word`
  * knows each word of titles and abstracts, its plural class and in how many papers it
@@ -17,22 +17,21 @@
 #include "store/paper/papers.h"
 
 /**
- * Learn the words of a paper; in the transaction that stores it.
+ * Update the index for a paper, in the transaction that stores it.
  *
- * @param old    the paper before, or NULL for one that is new
- * @param fresh  as it is now, or NULL for one that goes
+ * @param old    NULL: the paper is new
+ * @param fresh  NULL: the paper is deleted
  */
 bool archive_index(struct store *store, const struct paper *old,
     const struct paper *fresh, GError **error);
 
-/* What to look for in the archive. */
 struct archive_scan {
 	const char *match;      /* an expression of FTS5, or NULL: all papers */
 	const char *oldest_day; /* papers listed last before it are left out; or NULL */
 	unsigned most;          /* so many papers are looked at, the newest */
 };
 
-/** Told of one paper. @return false to end the scan, with the error set */
+/** Called for a paper. @return false to end the scan, with the error set */
 typedef bool (*archive_found)(
     void *data, const struct stored_paper *stored, GError **error);
 
@@ -69,7 +68,6 @@ bool archive_count_prefix(
 bool archive_find_nearest(
     struct store *store, const char *folded, char **word, GError **error);
 
-/* What a short form stands for. */
 struct archive_acronym {
 	char *shown;    /* as a paper wrote it: "low-rank adaptation" */
 	int64_t papers; /* that say so */

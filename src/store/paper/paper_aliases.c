@@ -1,6 +1,5 @@
 /*
- * paper_aliases.c - one paper, one row: found by any of its names, and united when two
- * rows turn out to be one.
+ * paper_aliases.c - find papers by any of their identifiers, and merge duplicates.
  */
 #include "store/paper/paper_aliases.h"
 
@@ -232,7 +231,6 @@ move_listings(struct store *store, int64_t from, int64_t to, GError **error)
 	       sql_exec(store, sql_rest, error, SQL_INT(from));
 }
 
-/* What people had: one of the two is both. */
 static bool
 move_deliveries(struct store *store, int64_t from, int64_t to, GError **error)
 {
@@ -262,7 +260,7 @@ paper_aliases_move(
 {
 	static const char sql_name[] =
 	    "UPDATE paper_alias SET paper_seq = ?2 WHERE paper_seq = ?1";
-	static const char sql_twin[] =
+	static const char sql_duplicate[] =
 	    "DELETE FROM paper_duplicate WHERE one_seq = ?1 OR other_seq = ?1";
 	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
 
@@ -270,7 +268,7 @@ paper_aliases_move(
 	       move_deliveries(store, from->seq, to, error) &&
 	       matches_move(store, from->seq, to, error) &&
 	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&
-	       sql_exec(store, sql_twin, error, SQL_INT(from->seq)) &&
+	       sql_exec(store, sql_duplicate, error, SQL_INT(from->seq)) &&
 	       archive_index(store, from->paper, NULL, error) &&
 	       sql_exec(store, sql, error, SQL_INT(from->seq));
 }

@@ -1,6 +1,6 @@
 /*
- * paper_aliases.h - one paper, one row: found by any of its names, and united when two
- * rows turn out to be one.  For files of this folder only.
+ * paper_aliases.h - find papers by any of their identifiers, and merge duplicates.  For
+ * src/store only.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_ALIASES_H
 #define PAPERBOY_STORE_PAPER_PAPER_ALIASES_H

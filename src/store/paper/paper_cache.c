@@ -11,22 +11,22 @@
 
 struct paper_cache {
 	struct store *store;
-	GHashTable *books; /* paper seq -> struct book * */
-	int64_t version;   /* of the store, when it was last looked at */
+	GHashTable *papers; /* paper seq -> struct cached_paper * */
+	int64_t version;    /* of the store, when it was last looked at */
 };
 
-struct book {
+struct cached_paper {
 	struct paper *paper;
 	int64_t version; /* at which it was last read */
 };
 
 static void
-book_free(void *data)
+cached_paper_free(void *data)
 {
-	struct book *book = data;
+	struct cached_paper *cached_paper = data;
 
-	paper_free(book->paper);
-	g_free(book);
+	paper_free(cached_paper->paper);
+	g_free(cached_paper);
 }
 
 struct paper_cache *
@@ -36,8 +36,8 @@ paper_cache_new(struct store *store)
 
 	paper_cache->store = store;
 	paper_cache->version = -1;
-	paper_cache->books =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, book_free);
+	paper_cache->papers = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, g_free, cached_paper_free);
 	return paper_cache;
 }
 
@@ -46,7 +46,7 @@ paper_cache_free(struct paper_cache *paper_cache)
 {
 	if (!paper_cache)
 		return;
-	g_hash_table_unref(paper_cache->books);
+	g_hash_table_unref(paper_cache->papers);
 	g_free(paper_cache);
 }
 
@@ -83,25 +83,26 @@ is_same(const struct paper *a, const struct paper *b)
 struct paper *
 paper_cache_get(struct paper_cache *paper_cache, int64_t seq, GError **error)
 {
-	struct book *book = g_hash_table_lookup(paper_cache->books, &seq);
+	struct cached_paper *cached_paper =
+	    g_hash_table_lookup(paper_cache->papers, &seq);
 	pb_auto(stored_paper) stored = NULL;
 
-	if (book && book->version == paper_cache->version)
-		return paper_share(book->paper);
+	if (cached_paper && cached_paper->version == paper_cache->version)
+		return paper_share(cached_paper->paper);
 	stored = papers_load(paper_cache->store, seq, error);
 	if (!stored)
 		return NULL;
-	if (!book) {
-		if (g_hash_table_size(paper_cache->books) >= BOUNDS_CACHE_PAPERS)
-			g_hash_table_remove_all(paper_cache->books);
-		book = g_new0(struct book, 1);
+	if (!cached_paper) {
+		if (g_hash_table_size(paper_cache->papers) >= BOUNDS_CACHE_PAPERS)
+			g_hash_table_remove_all(paper_cache->papers);
+		cached_paper = g_new0(struct cached_paper, 1);
 		g_hash_table_insert(
-		    paper_cache->books, g_memdup2(&seq, sizeof(seq)), book);
+		    paper_cache->papers, g_memdup2(&seq, sizeof(seq)), cached_paper);
 	}
-	if (!book->paper || !is_same(book->paper, stored->paper)) {
-		paper_free(book->paper);
-		book->paper = g_steal_pointer(&stored->paper);
+	if (!cached_paper->paper || !is_same(cached_paper->paper, stored->paper)) {
+		paper_free(cached_paper->paper);
+		cached_paper->paper = g_steal_pointer(&stored->paper);
 	}
-	book->version = paper_cache->version;
-	return paper_share(book->paper);
+	cached_paper->version = paper_cache->version;
+	return paper_share(cached_paper->paper);
 }

@@ -1,5 +1,5 @@
 /*
- * paper_row.c - a row of the table of papers read; for files of this folder only.
+ * paper_row.c - read rows of the table paper; for src/store only.
  */
 #include "store/paper/paper_row.h"
 

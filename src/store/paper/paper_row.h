@@ -1,5 +1,5 @@
 /*
- * paper_row.h - a row of the table of papers read; for files of this folder only.
+ * paper_row.h - read rows of the table paper; for src/store only.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_ROW_H
 #define PAPERBOY_STORE_PAPER_PAPER_ROW_H
@@ -7,7 +7,7 @@
 #include "store/core/sql.h"
 #include "store/paper/papers.h"
 
-/* The columns that paper_row_load() reads, in its order; the table is `paper`. */
+/* In the order of paper_row_load(); the table is `paper`. */
 #define PAPER_ROW_COLUMNS                                                             \
 	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors, paper.url," \
 	" paper.code_url, paper.project_url, paper.video_url, paper.organization,"    \
@@ -24,13 +24,13 @@
  * (store/core/enumeration.h). */
 enum sql_step paper_row_step(sqlite3_stmt *row, GError **error);
 
-/** The paper of the row that a statement stands on by paper_row_step(). */
+/** The paper of the current row. */
 struct stored_paper *paper_row_load(sqlite3_stmt *row);
 
-/** All rows of a statement. @return of struct stored_paper *; NULL on failure */
+/** All rows of a statement. @return of struct stored_paper * */
 GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
 
-/** What is kept one a line. @return a new string; NULL for NULL */
+/** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);
 
 #endif

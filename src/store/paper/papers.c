@@ -1,5 +1,5 @@
 /*
- * papers.c - papers, who listed them when, and every answer of a source.
+ * papers.c - papers, their listings, and the fetches of the sources.
  */
 #include "store/paper/papers.h"
 
@@ -109,7 +109,7 @@ bool
 papers_has_ids(struct store *store, const char *source, const char *ids_hash,
     const char *day, bool *is_known, GError **error)
 {
-	/* The last list of another day: an older one may come again by chance. */
+	/* Only the last list of another day: an older one may recur by chance. */
 	static const char sql[] =
 	    "SELECT coalesce((SELECT ids_hash = ?2 FROM source_fetch WHERE source = ?1"
 	    " AND day < ?3 AND status = 'ok' ORDER BY day DESC, id DESC LIMIT 1), 0)";
@@ -126,8 +126,8 @@ bool
 papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error)
 {
-	/* Ids hold nothing that JSON would escape (model/paper_id.h).  The order of the
-	 * joins is given, since SQLite would begin with all listings of the source. */
+	/* Ids need no JSON escapes (model/paper_id.h).  CROSS JOIN: SQLite would start
+	 * with all listings of the source. */
 	static const char sql[] =
 	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
 	    " FROM json_each(?1) j CROSS JOIN paper p ON p.id = j.value"
@@ -259,7 +259,7 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
-/* No good answer has ended the failure f.  The "+" has SQLite look at later rows only.
+/* No success has ended the failure f.  The "+" makes SQLite read later rows only.
  */
 #define STILL_FAILING                                                                 \
 	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE +later.source = f.source" \
@@ -324,7 +324,7 @@ papers_count(struct store *store, int64_t *count, GError **error)
 GPtrArray *
 papers_load_services(struct store *store, GError **error)
 {
-	/* From name to name by the index, and not through all answers. */
+	/* Skips from name to name in the index instead of reading all fetches. */
 	static const char sql[] =
 	    "WITH RECURSIVE name (text) AS (SELECT min(source) FROM source_fetch UNION "
 	    "ALL"
@@ -349,7 +349,7 @@ papers_has_categories(struct store *store, bool *has, GError **error)
 	return true;
 }
 
-/* Whether one of the newest papers has a column; every one, when there is none. */
+/* 1 if one of the newest papers has the column, or there are no papers. */
 #define SQL_HAS_COLUMN(column)                                 \
 	"SELECT coalesce(max(" column " IS NOT NULL), 1) FROM" \
 	" (SELECT " column " FROM paper ORDER BY seq DESC LIMIT 20000)"

@@ -1,5 +1,5 @@
 /*
- * papers.h - papers, who listed them when, and every answer of a source.
+ * papers.h - papers, their listings, and the fetches of the sources.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPERS_H
 #define PAPERBOY_STORE_PAPER_PAPERS_H
@@ -11,10 +11,10 @@
 #include "model/paper.h"
 #include "store/core/store.h"
 
-/* So long after a paper was first seen, filters wait for what arXiv tells of it. */
+/* Time after first seeing a paper for which matches wait for data from arXiv, s. */
 #define PAPERS_ENRICH_S (2 * 3600)
 
-/* How a source answered for one day. */
+/* Result of fetching one day. */
 enum source_fetch_status {
 	SOURCE_FETCH_OK,
 	SOURCE_FETCH_SAME,    /* nothing changed since the last answer (304) */
@@ -32,27 +32,25 @@ struct source_fetch {
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
 	const char *error;    /* when SOURCE_FETCH_FAILED, else NULL */
-	/* The failure says nothing about other days: only a good answer for this day
-	 * ends it, else any does. */
+	/* The failure concerns this day only; else a success for any day ends it. */
 	bool is_of_day;
-	/* The source lists the newest papers of whatever day: one that it listed before
-	 * is not listed again, and one that appears later is of the day it appears. */
+	/* The source lists its newest papers without days (a feed): a paper is listed
+	 * once, on the day on which it appears. */
 	bool is_rolling;
 };
 
 struct papers_saved {
-	unsigned listed;  /* papers in the answer */
-	unsigned fresh;   /* never seen before */
-	unsigned changed; /* votes or other fields that a filter may wait for */
-	unsigned frozen;  /* have new words that were not taken, see below */
+	unsigned listed;  /* papers returned by the source */
+	unsigned fresh;   /* not seen before */
+	unsigned changed; /* in a field that pending matches may refer to */
+	unsigned frozen;  /* new text not stored yet, see below */
 };
 
-/* A paper with its place in the store. */
 struct stored_paper {
 	struct paper *paper; /* owned */
 	int64_t seq;
 	int64_t revision;
-	bool is_revised; /* filters may have found it by an earlier text */
+	bool is_revised; /* filters may have matched an earlier text */
 	int64_t first_seen_at;
 	char day[11]; /* the last day it was listed on */
 };
@@ -63,17 +61,17 @@ PB_DEFINE_AUTO(stored_paper, stored_paper_free);
 const char *source_fetch_status_name(enum source_fetch_status status);
 
 /**
- * Record one answer of a source with its papers, all in one transaction.
+ * Store one fetch with its papers, in one transaction.
  *
- * A paper seen before keeps what this answer does not tell.  A new text, a listing
- * that was not there, or another value of a field that was told before gets a new
- * revision, so that every filter looks at it again; new numbers and links, and fields
- * told for the first time, mark it as changed, so that waiting matches are decided
- * again.  The archive (archive.h) learns in the same transaction.
+ * Fields without a new value keep the old one.  A new text, a new listing or another
+ * value of a known field gives the paper a new revision, so that all filters are
+ * matched again; new numbers and links, and fields set for the first time, mark it as
+ * changed, so that pending matches are decided again.  The archive (archive.h) is
+ * updated in the same transaction.
  *
- * New words or links of a paper in a digest that is on its way are not taken
- * before that has ended, since sending it again has to give the same octets;
- * the answer is then kept without its ETag, so that the next one is whole again.
+ * New text or links of a paper in a queued digest are not stored before that has ended,
+ * since a retry sends the same bytes; the fetch is then recorded without its ETag, so
+ * that the next one is complete again.
  *
  * @param listings  of struct listing *; NULL unless SOURCE_FETCH_OK
  * @param saved     set on success
@@ -82,23 +80,22 @@ bool papers_save_fetch(struct store *store, const struct source_fetch *batch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
 
 /**
- * Record what arXiv tells of papers that are known: categories, comment, journal, DOI.
+ * Store categories, comment, journal and DOI from arXiv for known papers.
  *
- * It marks them as changed, so that waiting matches are decided again.  What comes
- * PAPERS_ENRICH_S after the paper or later, or is other than was told before, gets a
- * new revision instead of being lost: filters had taken it for settled.
+ * Marks them as changed, so that pending matches are decided again.  Data that comes
+ * later than PAPERS_ENRICH_S, or differs from before, gives a new revision.
  *
- * @param papers  of struct paper *: only id and those four are read; a NULL keeps what
- *                there is; ids that are not known are skipped
+ * @param papers  of struct paper *: only the id and these fields are read, NULL keeps
+ * the old value; unknown ids are skipped
  * @param saved   set on success: listed (known ids) and changed
  */
 bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
     struct papers_saved *saved, GError **error);
 
 /**
- * Unite rows that were found to be one paper while both were in messages on their way.
+ * Merge duplicate papers that were in queued messages before.
  *
- * @param limit  pairs that are looked at
+ * @param limit  pairs to check
  */
 bool papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error);
@@ -109,7 +106,7 @@ bool papers_merge_duplicates(
 GPtrArray *papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error);
 
-/** The ETag of the last good answer for a day. @param etag set to NULL for none */
+/** The ETag of the last successful fetch of a day. @param etag  set; NULL for none */
 bool papers_load_etag(struct store *store, const char *source, const char *day,
     char **etag, GError **error);
 
@@ -118,24 +115,24 @@ bool papers_load_etag(struct store *store, const char *source, const char *day,
 bool papers_load_last_etag(
     struct store *store, const char *source, char **etag, char day[11], GError **error);
 
-/** Whether a source told the same papers under an earlier day. @param is_known  set */
+/** Whether a source returned the same ids for an earlier day. @param is_known  set */
 bool papers_has_ids(struct store *store, const char *source, const char *ids_hash,
     const char *day, bool *is_known, GError **error);
 
 /**
- * Whether a list has the papers of an earlier day: more than half of it, and two at
- * least, were listed by the source on one such day.
+ * Whether a list is a copy of an earlier day: more than half of its papers, at least
+ * two, were listed by the source on one such day.
  *
  * @param listings  of struct listing *
  */
 bool papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error);
 
-/** When a source last gave an ETag. @param at -1 for never */
+/** Time of the last fetch with an ETag, s. @param at  -1: never */
 bool papers_load_etag_time(
     struct store *store, const char *source, int64_t *at, GError **error);
 
-/** The newest revision there is, 0 for an empty store. */
+/** @param revision  set to the newest; 0 for an empty store */
 bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
@@ -154,7 +151,7 @@ bool papers_load_revision_before(
 GPtrArray *papers_load_revisions(struct store *store, int64_t after, int64_t through,
     const char *oldest_day, unsigned limit, GError **error);
 
-/** A paper whose changing fields changed. @param seq  set; 0: there is none */
+/** Find a paper marked as changed. @param seq  set; 0: there is none */
 bool papers_find_changed(struct store *store, int64_t *seq, GError **error);
 bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
@@ -168,7 +165,7 @@ struct stored_paper *papers_load(struct store *store, int64_t seq, GError **erro
 struct stored_paper *
 papers_load_id(struct store *store, const char *id, GError **error);
 
-/* The last answer of a source for its newest day, for status. */
+/* Status of a source. */
 struct source_report {
 	char *source;
 	char *day;
@@ -192,18 +189,18 @@ bool papers_count(struct store *store, int64_t *count, GError **error);
  * *, sorted */
 GPtrArray *papers_load_services(struct store *store, GError **error);
 
-/** Whether arXiv has told the categories of any paper. @param has set */
+/** Whether any paper has categories. @param has  set */
 bool papers_has_categories(struct store *store, bool *has, GError **error);
 
 /**
- * Whether a source has given a field for any of the newest papers.
+ * Whether any of the newest papers has a field.
  *
  * @param name  as in struct query_slow
  * @param has   set; true while there are no papers
  */
 bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
 
-/** Forget up to a limit of answers of sources older than a time. @param count set */
+/** Delete up to a limit of fetches older than a time. @param count  set */
 bool papers_prune_fetches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 

@@ -11,11 +11,11 @@
 #include "store/paper/paper_dedup.h"
 #include "store/paper/paper_row.h"
 
-struct paper_news {
+struct paper_changes {
 	bool is_text; /* other words: all filters look again, and the archive learns */
-	bool are_links;  /* other links, for readers and for has: */
-	bool is_changed; /* something that matches wait for */
-	bool is_anew;    /* something that filters took for known: all look again */
+	bool are_links;   /* other links, for readers and for has: */
+	bool is_changed;  /* something that matches wait for */
+	bool is_revision; /* something that filters took for known: all look again */
 };
 
 static bool
@@ -45,45 +45,46 @@ is_new_list(const GPtrArray *reported, const GPtrArray *stored)
 
 /* A field that is told once and then seldom changes. */
 static void
-note(struct paper_news *news, bool is_new, bool was_known)
+note(struct paper_changes *changes, bool is_new, bool was_known)
 {
-	news->is_changed |= is_new;
-	news->is_anew |= is_new && was_known;
+	changes->is_changed |= is_new;
+	changes->is_revision |= is_new && was_known;
 }
 
 static void
 find_enrichment_changes(const struct paper *reported, const struct paper *stored,
-    bool is_settled, struct paper_news *news)
+    bool is_settled, struct paper_changes *changes)
 {
 	/* With the categories comes that there is no comment, journal or DOI. */
 	bool was_reported = stored->categories || is_settled;
 
-	*news = (struct paper_news){0};
-	note(news, is_new_list(reported->categories, stored->categories), was_reported);
-	note(news, is_new_text(reported->comment, stored->comment), was_reported);
-	note(news, is_new_text(reported->journal, stored->journal), was_reported);
-	note(news, is_new_text(reported->doi, stored->doi), was_reported);
+	*changes = (struct paper_changes){0};
+	note(changes, is_new_list(reported->categories, stored->categories),
+	    was_reported);
+	note(changes, is_new_text(reported->comment, stored->comment), was_reported);
+	note(changes, is_new_text(reported->journal, stored->journal), was_reported);
+	note(changes, is_new_text(reported->doi, stored->doi), was_reported);
 }
 
 static void
 find_changes(const struct paper *reported, const struct paper *stored, bool is_settled,
-    struct paper_news *news)
+    struct paper_changes *changes)
 {
-	find_enrichment_changes(reported, stored, is_settled, news);
-	news->is_text = strcmp(reported->title, stored->title) != 0 ||
-	                strcmp(reported->abstract, stored->abstract) != 0 ||
-	                is_new_list(reported->authors, stored->authors);
-	news->are_links = is_new_text(reported->id, stored->id) ||
-	                  is_new_text(reported->url, stored->url) ||
-	                  is_new_text(reported->code_url, stored->code_url) ||
-	                  is_new_text(reported->project_url, stored->project_url) ||
-	                  is_new_text(reported->video_url, stored->video_url);
-	news->is_changed |= is_new_number(reported->upvotes, stored->upvotes) ||
-	                    is_new_number(reported->comments, stored->comments) ||
-	                    is_new_number(reported->stars, stored->stars);
-	note(news, is_new_text(reported->organization, stored->organization),
+	find_enrichment_changes(reported, stored, is_settled, changes);
+	changes->is_text = strcmp(reported->title, stored->title) != 0 ||
+	                   strcmp(reported->abstract, stored->abstract) != 0 ||
+	                   is_new_list(reported->authors, stored->authors);
+	changes->are_links = is_new_text(reported->id, stored->id) ||
+	                     is_new_text(reported->url, stored->url) ||
+	                     is_new_text(reported->code_url, stored->code_url) ||
+	                     is_new_text(reported->project_url, stored->project_url) ||
+	                     is_new_text(reported->video_url, stored->video_url);
+	changes->is_changed |= is_new_number(reported->upvotes, stored->upvotes) ||
+	                       is_new_number(reported->comments, stored->comments) ||
+	                       is_new_number(reported->stars, stored->stars);
+	note(changes, is_new_text(reported->organization, stored->organization),
 	    stored->organization != NULL);
-	note(news, is_new_list(reported->keywords, stored->keywords),
+	note(changes, is_new_list(reported->keywords, stored->keywords),
 	    stored->keywords != NULL);
 }
 
@@ -140,7 +141,7 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 	return true;
 }
 
-/* Filters that saw the paper look at it once more. */
+/* Match all filters again. */
 static bool
 renew_revision(struct store *store, int64_t seq, GError **error)
 {
@@ -227,31 +228,31 @@ is_settled(const struct stored_paper *stored, int64_t now)
 /*
  * Take over what an answer tells of a paper that is known.
  *
- * @param is_anew  whether filters that saw it have to look again; set too
+ * @param is_revision  whether filters that saw it have to look again; set too
  */
 static bool
 update_paper(struct store *store, const struct paper *paper,
     const struct stored_paper *stored, int64_t now, struct papers_saved *saved,
-    bool *is_anew, GError **error)
+    bool *is_revision, GError **error)
 {
-	struct paper_news news;
+	struct paper_changes changes;
 	bool are_frozen = false;
 
-	find_changes(paper, stored->paper, is_settled(stored, now), &news);
-	if ((news.is_text || news.are_links) &&
+	find_changes(paper, stored->paper, is_settled(stored, now), &changes);
+	if ((changes.is_text || changes.are_links) &&
 	    !are_words_frozen(store, stored->seq, &are_frozen, error))
 		return false;
 	if (are_frozen)
-		news.is_text = news.are_links = false;
-	news.is_changed |= news.are_links;
-	if ((news.are_links && !update_links(store, paper, stored->seq, error)) ||
-	    (news.is_text && !update_text(store, paper, stored, error)) ||
+		changes.is_text = changes.are_links = false;
+	changes.is_changed |= changes.are_links;
+	if ((changes.are_links && !update_links(store, paper, stored->seq, error)) ||
+	    (changes.is_text && !update_text(store, paper, stored, error)) ||
 	    !update_reported(store, paper, now, stored->seq, error) ||
 	    !update_enrichment(store, paper, stored->seq, error) ||
-	    (news.is_changed && !mark_changed(store, stored->seq, error)))
+	    (changes.is_changed && !mark_changed(store, stored->seq, error)))
 		return false;
-	*is_anew |= news.is_text || news.is_anew;
-	saved->changed += news.is_changed;
+	*is_revision |= changes.is_text || changes.is_revision;
+	saved->changed += changes.is_changed;
 	saved->frozen += are_frozen;
 	return true;
 }
@@ -271,10 +272,10 @@ get_replacement(const struct listing *listing)
 	return 0;
 }
 
-/* @param is_anew  set when this source had not listed it like this on that day */
+/* @param is_revision  set when this source had not listed it like this on that day */
 static bool
 note_listing(struct store *store, const char *source, const struct listing *listing,
-    int64_t seq, int64_t now, bool *is_anew, GError **error)
+    int64_t seq, int64_t now, bool *is_revision, GError **error)
 {
 	static const char sql_has[] =
 	    "SELECT EXISTS (SELECT 1 FROM listing WHERE source = ?1 AND day = ?2"
@@ -301,7 +302,7 @@ note_listing(struct store *store, const char *source, const struct listing *list
 	    !sql_exec(store, sql_day, error, SQL_INT(seq), SQL_TEXT(listing->day),
 	        SQL_INT(get_replacement(listing))))
 		return false;
-	*is_anew = !has;
+	*is_revision = !has;
 	return true;
 }
 
@@ -316,7 +317,7 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 	bool is_frozen, is_other_frozen, is_other_better;
 	pb_auto(paper) merged = NULL;
 	struct papers_saved saved = {0};
-	bool is_anew = false; /* the row is renewed in any case */
+	bool is_revision = false; /* the row is renewed in any case */
 
 	if (!are_words_frozen(store, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
@@ -338,11 +339,10 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 	merged = paper_dedup_merge((*stored)->paper, (*other)->paper);
 	/* First it goes, since it may have the id that the other gets. */
 	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
-	       update_paper(store, merged, *stored, now, &saved, &is_anew, error) &&
+	       update_paper(store, merged, *stored, now, &saved, &is_revision, error) &&
 	       renew_revision(store, (*stored)->seq, error);
 }
 
-/* Read a row again that was changed. */
 static bool
 reload(struct store *store, struct stored_paper **stored, GError **error)
 {
@@ -398,7 +398,7 @@ papers_merge_duplicates(
 	return store_commit(&transaction, error);
 }
 
-/* What a source that has no days listed before is not listed again. */
+/* A feed lists a paper once only. */
 static bool
 is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t seq,
     bool *is_listed, GError **error)
@@ -415,8 +415,8 @@ is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t 
 }
 
 /*
- * Of two feeds with different words for one paper, those of the first are kept: they
- * would change at every poll.
+ * If two feeds have different text for a paper, keep that of the first: it would change
+ * at every poll.
  */
 static bool
 is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_t seq,
@@ -441,7 +441,7 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 	const struct paper *paper = listing->paper;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
-	bool is_anew = false, is_listed, is_elsewhere;
+	bool is_revision = false, is_listed, is_elsewhere;
 	int64_t seq;
 
 	if (!find_one(store, paper, fetch->fetched_at, &stored, error))
@@ -451,7 +451,7 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 		return insert_paper(store, paper, listing->day, fetch->fetched_at, &seq,
 		           error) &&
 		       note_listing(store, fetch->source, listing, seq,
-		           fetch->fetched_at, &is_anew, error);
+		           fetch->fetched_at, &is_revision, error);
 	}
 	if (!is_first_elsewhere(store, fetch, stored->seq, &is_elsewhere, error))
 		return false;
@@ -459,16 +459,16 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 	                      : paper_dedup_merge(stored->paper, paper);
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
 	       (is_listed || note_listing(store, fetch->source, listing, stored->seq,
-	                         fetch->fetched_at, &is_anew, error)) &&
-	       update_paper(
-	           store, merged, stored, fetch->fetched_at, saved, &is_anew, error) &&
+	                         fetch->fetched_at, &is_revision, error)) &&
+	       update_paper(store, merged, stored, fetch->fetched_at, saved,
+	           &is_revision, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&
-	       (!is_anew || renew_revision(store, stored->seq, error));
+	       (!is_revision || renew_revision(store, stored->seq, error));
 }
 
 /*
- * What appears in a feed that was read before is of the day on which it appears,
- * however old its own date is; at the first reading that date is all there is.
+ * A new entry of a known feed is dated with the day on which it appears; in the first
+ * fetch entries keep their own date.
  */
 static bool
 date_listings(struct store *store, const struct source_fetch *fetch,
@@ -514,7 +514,7 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 			return false;
 		}
 	}
-	/* What was not taken now has to be told again. */
+	/* Frozen papers have to be fetched again. */
 	etag = sums.frozen ? NULL : fetch->etag;
 	if (!sql_exec(store, sql, error, SQL_TEXT(fetch->source), SQL_TEXT(fetch->day),
 	        SQL_INT(fetch->fetched_at),
@@ -531,7 +531,7 @@ static bool
 save_enriched(struct store *store, const struct paper *reported, int64_t now,
     struct papers_saved *sums, GError **error)
 {
-	/* What it says of the text was said by a list before. */
+	/* Title and abstract come from lists only. */
 	const struct paper answer = {
 	    .id = reported->id,
 	    .source_rank = PAPER_SOURCE_RANK_ARXIV,
@@ -547,24 +547,25 @@ save_enriched(struct store *store, const struct paper *reported, int64_t now,
 	};
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
-	struct paper_news news;
+	struct paper_changes changes;
 
 	if (!papers_find(store, reported->id, &stored, error))
 		return false;
 	if (!stored)
 		return true;
 	g_clear_pointer(&stored, stored_paper_free);
-	/* A DOI may tell that another row is the same paper. */
+	/* A DOI may identify another row as a duplicate. */
 	if (!find_one(store, &answer, now, &stored, error))
 		return false;
 	merged = paper_dedup_merge(stored->paper, &answer);
 	sums->listed++;
-	find_enrichment_changes(merged, stored->paper, is_settled(stored, now), &news);
-	sums->changed += news.is_changed;
+	find_enrichment_changes(
+	    merged, stored->paper, is_settled(stored, now), &changes);
+	sums->changed += changes.is_changed;
 	return update_enrichment(store, merged, stored->seq, error) &&
 	       paper_aliases_add(store, &answer, stored->seq, error) &&
-	       (!news.is_changed || mark_changed(store, stored->seq, error)) &&
-	       (!news.is_anew || renew_revision(store, stored->seq, error));
+	       (!changes.is_changed || mark_changed(store, stored->seq, error)) &&
+	       (!changes.is_revision || renew_revision(store, stored->seq, error));
 }
 
 bool

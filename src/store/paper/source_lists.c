@@ -1,5 +1,5 @@
 /*
- * source_lists.c - the lists that are collected, and what came of each on a day.
+ * source_lists.c - the configured source lists, and their state on a day.
  */
 #include "store/paper/source_lists.h"
 
@@ -114,8 +114,8 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 }
 
 bool
-source_lists_load_baseline(
-    struct store *store, const char *name, struct list_baseline *past, GError **error)
+source_lists_load_baseline(struct store *store, const char *name,
+    struct list_baseline *previous, GError **error)
 {
 	static const char sql[] =
 	    "SELECT (SELECT min(fetched_at) FROM source_fetch WHERE source = ?1),"
@@ -132,11 +132,11 @@ source_lists_load_baseline(
 
 	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
 		return false;
-	past->fetched_at = sql_get_int(statement, 0);
-	past->good_at = sql_get_int(statement, 1);
-	past->listed = sql_get_int(statement, 2);
-	past->is_failing = sql_get_int(statement, 3) == 1;
-	g_strlcpy(past->newest_day, (const char *)sqlite3_column_text(statement, 4),
-	    sizeof(past->newest_day));
+	previous->fetched_at = sql_get_int(statement, 0);
+	previous->good_at = sql_get_int(statement, 1);
+	previous->listed = sql_get_int(statement, 2);
+	previous->is_failing = sql_get_int(statement, 3) == 1;
+	g_strlcpy(previous->newest_day, (const char *)sqlite3_column_text(statement, 4),
+	    sizeof(previous->newest_day));
 	return true;
 }

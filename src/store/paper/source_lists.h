@@ -1,7 +1,7 @@
 /*
- * source_lists.h - the lists that are collected, and what came of each on a day.
+ * source_lists.h - the configured source lists, and their state on a day.
  *
- * Who collects writes them down, so that who makes editions knows what is expected.
+ * Written by the collector, so that the scheduler knows which lists to expect.
  */
 #ifndef PAPERBOY_STORE_PAPER_SOURCE_LISTS_H
 #define PAPERBOY_STORE_PAPER_SOURCE_LISTS_H
@@ -18,7 +18,7 @@ struct source_list {
 	char *name;      /* as in batches: "arxiv/cs.CL" */
 	char *label;     /* for people: "arXiv cs.CL" */
 	int expected_by; /* the minute of a working day, UTC; -1: any day will do */
-	int64_t wait_s;  /* so long an edition waits for it past that */
+	int64_t wait_s;  /* so long an edition waits for it previous that */
 };
 
 void source_list_free(struct source_list *list);
@@ -30,7 +30,7 @@ bool source_lists_save(struct store *store, const GPtrArray *lists, GError **err
 /** @return of struct list *, in the order of source_lists_save() */
 GPtrArray *source_lists_load(struct store *store, GError **error);
 
-/* What is known of one list for one day. */
+/* State of a list for one day. */
 struct source_list_day {
 	int64_t listed;  /* in the last good answer; -1: there was none */
 	int64_t read;    /* papers that are kept as listed on that day */
@@ -41,7 +41,7 @@ struct source_list_day {
 bool source_lists_load_day(struct store *store, const char *name, const char *day,
     struct source_list_day *found, GError **error);
 
-/* What is known of one list at all.  Times are s, -1 for never. */
+/* State of a list over all days.  Times are s, -1 for never. */
 struct list_baseline {
 	int64_t fetched_at;  /* first */
 	int64_t good_at;     /* last */
@@ -50,7 +50,7 @@ struct list_baseline {
 	char newest_day[11]; /* of a good answer with papers; "" */
 };
 
-bool source_lists_load_baseline(
-    struct store *store, const char *name, struct list_baseline *past, GError **error);
+bool source_lists_load_baseline(struct store *store, const char *name,
+    struct list_baseline *previous, GError **error);
 
 #endif

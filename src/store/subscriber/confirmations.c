@@ -1,6 +1,5 @@
 /*
- * confirmations.c - what waits for somebody's word: confirmations, undoing, leaving for
- * good.
+ * confirmations.c - pending actions: double opt-in, undo, erasure.
  */
 #include "store/subscriber/confirmations.h"
 
@@ -18,17 +17,17 @@ static const char *const purposes[] = {
 };
 
 void
-confirmation_free(struct confirmation *ticket)
+confirmation_free(struct confirmation *confirmation)
 {
-	if (!ticket)
+	if (!confirmation)
 		return;
-	g_free(ticket->hash);
-	g_free(ticket->address);
-	g_free(ticket->address_key);
-	g_free(ticket->recipient);
-	g_free(ticket->action);
-	g_free(ticket->details);
-	g_free(ticket);
+	g_free(confirmation->hash);
+	g_free(confirmation->address);
+	g_free(confirmation->address_key);
+	g_free(confirmation->recipient);
+	g_free(confirmation->action);
+	g_free(confirmation->details);
+	g_free(confirmation);
 }
 
 const char *
@@ -61,24 +60,26 @@ confirmations_revoke(struct store *store, enum confirmation_purpose purpose,
 }
 
 bool
-confirmations_insert(struct store *store, struct confirmation *ticket, GError **error)
+confirmations_insert(
+    struct store *store, struct confirmation *confirmation, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
 	    " subscriber_id, action, details, made_at, expires_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-	if (!sql_exec(store, sql, error, SQL_TEXT(ticket->hash),
-	        SQL_TEXT(confirmation_purpose_name(ticket->purpose)),
-	        SQL_TEXT(ticket->address), SQL_TEXT(ticket->address_key),
-	        SQL_TEXT(ticket->recipient),
-	        SQL_INT_OR_NULL(ticket->subscriber_id ? ticket->subscriber_id : -1),
-	        SQL_TEXT(ticket->action), SQL_TEXT(ticket->details),
-	        SQL_INT(ticket->made_at), SQL_INT(ticket->expires_at)))
+	if (!sql_exec(store, sql, error, SQL_TEXT(confirmation->hash),
+	        SQL_TEXT(confirmation_purpose_name(confirmation->purpose)),
+	        SQL_TEXT(confirmation->address), SQL_TEXT(confirmation->address_key),
+	        SQL_TEXT(confirmation->recipient),
+	        SQL_INT_OR_NULL(
+	            confirmation->subscriber_id ? confirmation->subscriber_id : -1),
+	        SQL_TEXT(confirmation->action), SQL_TEXT(confirmation->details),
+	        SQL_INT(confirmation->made_at), SQL_INT(confirmation->expires_at)))
 		return false;
-	ticket->id = sqlite3_last_insert_rowid(store->db);
-	ticket->used_at = -1;
-	ticket->questioned_at = -1;
+	confirmation->id = sqlite3_last_insert_rowid(store->db);
+	confirmation->used_at = -1;
+	confirmation->questioned_at = -1;
 	return true;
 }
 
@@ -93,23 +94,23 @@ static const struct enumeration_column enumerations[] = {
 static struct confirmation *
 read_row(sqlite3_stmt *statement)
 {
-	struct confirmation *ticket = g_new0(struct confirmation, 1);
+	struct confirmation *confirmation = g_new0(struct confirmation, 1);
 
-	ticket->id = sql_get_int(statement, 0);
-	ticket->hash = sql_dup_text(statement, 1);
-	ticket->purpose =
+	confirmation->id = sql_get_int(statement, 0);
+	confirmation->hash = sql_dup_text(statement, 1);
+	confirmation->purpose =
 	    parse_purpose((const char *)sqlite3_column_text(statement, 2));
-	ticket->address = sql_dup_text(statement, 3);
-	ticket->address_key = sql_dup_text(statement, 4);
-	ticket->recipient = sql_dup_text(statement, 5);
-	ticket->subscriber_id = MAX(sql_get_int(statement, 6), 0);
-	ticket->action = sql_dup_text(statement, 7);
-	ticket->details = sql_dup_text(statement, 8);
-	ticket->made_at = sql_get_int(statement, 9);
-	ticket->expires_at = sql_get_int(statement, 10);
-	ticket->used_at = sql_get_int(statement, 11);
-	ticket->questioned_at = sql_get_int(statement, 12);
-	return ticket;
+	confirmation->address = sql_dup_text(statement, 3);
+	confirmation->address_key = sql_dup_text(statement, 4);
+	confirmation->recipient = sql_dup_text(statement, 5);
+	confirmation->subscriber_id = MAX(sql_get_int(statement, 6), 0);
+	confirmation->action = sql_dup_text(statement, 7);
+	confirmation->details = sql_dup_text(statement, 8);
+	confirmation->made_at = sql_get_int(statement, 9);
+	confirmation->expires_at = sql_get_int(statement, 10);
+	confirmation->used_at = sql_get_int(statement, 11);
+	confirmation->questioned_at = sql_get_int(statement, 12);
+	return confirmation;
 }
 
 static bool

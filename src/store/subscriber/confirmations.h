@@ -1,10 +1,9 @@
 /*
- * confirmations.h - what waits for somebody's word: confirmations, undoing, leaving for
- * good.
+ * confirmations.h - pending actions: double opt-in, undo, erasure.
  *
- * Of a token only its hash is kept.  A ticket does what was fixed when it was made, for
- * the address it was made for, once, and not after its time.  None of these functions
- * opens a transaction.
+ * Of a token only its hash is kept.  A confirmation does what was fixed when it was
+ * made, for the address it was made for, once, and not after its time.  None of these
+ * functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
 #define PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
@@ -40,7 +39,7 @@ struct confirmation {
 	    questioned_at; /* an unclear reply was answered with a question; or -1 */
 };
 
-void confirmation_free(struct confirmation *ticket);
+void confirmation_free(struct confirmation *confirmation);
 PB_DEFINE_AUTO(confirmation, confirmation_free);
 
 /** "confirm", "undo", "address" or "forget". */
@@ -51,9 +50,9 @@ const char *confirmation_purpose_name(enum confirmation_purpose purpose);
 bool confirmations_revoke(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, GError **error);
 
-/** Store a ticket. @param ticket  its id is set */
-bool
-confirmations_insert(struct store *store, struct confirmation *ticket, GError **error);
+/** Store a confirmation. @param confirmation  its id is set */
+bool confirmations_insert(
+    struct store *store, struct confirmation *confirmation, GError **error);
 
 /** Find by hash, or by id for a bounce. @param confirmation  set; NULL for none */
 bool confirmations_find(struct store *store, const char *hash,
@@ -68,7 +67,7 @@ bool confirmations_find_pending(struct store *store, enum confirmation_purpose p
     GError **error);
 
 /**
- * Use a ticket: it does nothing any more, and forgets what it did.
+ * Use a confirmation: it does nothing any more, and forgets what it did.
  *
  * @return false with PB_ERROR_INPUT when it was used before
  */
@@ -94,7 +93,7 @@ bool confirmations_count_pending(
  * Load a page of those that wait, by number.
  *
  * @param after  the last number of the page before, 0 at first
- * @return of struct ticket *
+ * @return of struct confirmation *
  */
 GPtrArray *confirmations_load_page(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error);
