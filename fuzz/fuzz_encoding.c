@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "message/encoding.h"
 
-/* What is said to go over the wire: line ends as CRLF, all else as it is. */
+/* The expected bytes on the wire: line ends as CRLF, all else unchanged. */
 static GString *
 make_canonical(const char *text, size_t size)
 {
@@ -45,7 +45,7 @@ decode_quoted_printable(const GString *encoded)
 	return text;
 }
 
-/* What relays and mailboxes would change. */
+/* Check for bytes that relays and mailboxes would change. */
 static void
 check_lines(const GString *encoded)
 {

@@ -51,7 +51,7 @@ decode(const char *value)
 		const char *end;
 
 		if (!g_str_has_prefix(value + blanks, WORD_START)) {
-			/* What a reader would take for one must not stand there. */
+			/* No text may look like an encoded word. */
 			g_assert(!g_str_has_prefix(value, "=?"));
 			g_string_append_c(out, *value++);
 			is_behind_word = false;

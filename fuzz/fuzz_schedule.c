@@ -65,7 +65,7 @@ check_frequency(const char *text, struct schedule *schedule)
 		fuzz_check_error(error);
 }
 
-/* What is exact is understood as such, and nothing is understood that is none. */
+/* Exact dates and times are parsed as such, and nothing else is. */
 static void
 check_natural_time(const char *hour, const char *day, int64_t now)
 {

@@ -33,7 +33,7 @@ load(const void *data, size_t size, GPtrArray *problems, GError **error)
 	return settings;
 }
 
-/* What is shown of a setting is one line, whatever its value is. */
+/* Any value of a setting is printed on one line. */
 static void
 check_row(const struct settings_row *row, void *data)
 {

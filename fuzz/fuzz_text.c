@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "fuzz.h"
 
-/* What a command of TeX may add at most, octets. */
+/* Maximum growth by a TeX command, bytes. */
 #define COMMAND_BYTES 8
 
 static bool

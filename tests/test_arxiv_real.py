@@ -33,7 +33,7 @@ def squeeze(words):
 
 
 def stored_messages(words):
-    """What is left of a text when TeX, marks and punctuation are taken away."""
+    """A text without TeX, marks and punctuation."""
     plain = unicodedata.normalize("NFKD", words)
     plain = re.sub(r"\\[a-zA-Z]+|\$[^$]*\$|\\.", "", plain)
     return re.sub(r"[^a-z0-9]", "", plain.lower())

@@ -23,7 +23,7 @@ def split_words(line):
 
 
 def complete(line, directory="/"):
-    """What is offered at the end of the line."""
+    """Completions at the end of a line."""
     words = split_words(line)
     quoted = " ".join("'%s'" % word for word in words)
     program = (

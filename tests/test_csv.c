@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* What reading gives: fields in brackets, a record a line, errors as "! message". */
+/* Format the records: fields in brackets, one record a line, errors as "! message". */
 static char *
 read_all(const char *text, size_t size)
 {

@@ -80,7 +80,7 @@ CONFIRMATION = ("INSERT INTO confirmation (hash, purpose, address, address_key, 
           " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
           " 'a@b.example', 'a@b.example', 'add x', 1, {})")
 
-# What breaks a rule, and which line tells it.
+# Statements that break a rule, and the line that reports it.
 BROKEN_ROWS = [
     ("digest-without-message",
      "DELETE FROM outbox WHERE state = 'DEFERRED'"),

@@ -157,7 +157,7 @@ forget(struct store_fixture *fixture, const char *address, bool is_never_again,
 	return is_ok;
 }
 
-/* Who asks before leaving is shown what there is to forget. */
+/* A request before leaving lists the data to erase. */
 static void
 export_has_everything_that_erasure_deletes(void)
 {
@@ -309,7 +309,7 @@ data_about_a_former_address_is_erased(void)
 
 	store_fixture_run(
 	    fixture, "DELETE FROM pending_erasure"); /* who moves is here still */
-	/* What she asked for before she was a person here. */
+	/* Requests from before the subscription. */
 	store_fixture_run(fixture,
 	    "INSERT INTO confirmation (hash, purpose, address, address_key,"
 	    " recipient, action, details, made_at, expires_at)"
@@ -478,7 +478,7 @@ file_in_use_is_vacuumed_later(void)
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "0");
 	g_assert_true(is_in_files(fixture, "quagga"));
 	store_fixture_run(&reader, "COMMIT");
-	/* Whoever asks again is told that nobody is there, and the file gets clean. */
+	/* A second request finds no subscriber, and the file is cleaned. */
 	g_assert_false(forget(fixture, ZEBRA, false, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_assert_false(is_in_files(fixture, "quagga"));

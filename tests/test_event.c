@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What the writer saw last: "KEY=value" by line, sorted as they came. */
+/* The last event as the writer got it: lines of "KEY=value", in order. */
 static GLogWriterOutput
 capture(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
@@ -89,7 +89,7 @@ text_from_elsewhere_is_one_line_without_addresses(gconstpointer data)
 	g_assert_null(strstr(seen->str, "Ada"));
 	event_log(EVENT_FETCH_FAILED, EVENT_TEXT(endless));
 	g_assert_cmpuint(seen->len, <, 2500);
-	/* Whoever asks for debug is told. */
+	/* Debug events are logged at level debug. */
 	event_log(EVENT_DELIVERY_REPLY, EVENT_INT("outbox", 1),
 	    EVENT_WORD("recipient", "ada@example.org"),
 	    EVENT_TEXT("550 <ada@example.org> unknown"));

@@ -37,7 +37,7 @@ class Feeds:
         return os.path.join(self.directory, f"{feed}.xml")
 
     def write(self, feed, *items):
-        """What a feed has: (title, link, guid) each."""
+        """Write a feed with items (title, link, guid)."""
         with open(self.path(feed), "w", encoding="utf-8") as file:
             file.write(FEED.format("".join(ITEM.format(*item) for item in items)))
 

@@ -206,7 +206,7 @@ QUEUED = re.compile(r"postfix/(\w+)\[\d+\]: ([0-9A-Za-z]+): (.*)")
 
 
 class Ledger:
-    """What a Postfix has taken, by its log, which is read once."""
+    """Mails that a Postfix accepted, by its log, which is read once."""
 
     def __init__(self, postfix):
         self.postfix = postfix
@@ -552,7 +552,7 @@ def fresh_copy(instance, directory):
 
 
 def difference(instance, wanted):
-    """What a house has that it should not have, and the other way; "" when equal."""
+    """Differences between an instance and the expected rows; "" if equal."""
     for sql, found, right in zip(EVERYTHING, describe(instance), wanted):
         if found != right:
             extra = [row for row in found if row not in right]

@@ -83,7 +83,7 @@ def quote(verb, text, seen):
 
 
 class Notify:
-    """What systemd would be told; read at once, since the teller waits for that."""
+    """Messages of sd_notify, read at once, since the sender waits for that."""
 
     def __init__(self, path):
         self.reported = []

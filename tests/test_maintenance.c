@@ -172,7 +172,7 @@ filters_are_filed_anew_when_the_archive_has_doubled(void)
 	    fixture, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 2000)");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	store_fixture_assert_text(fixture, terms, "1mamba");
-	/* What is filed nowhere is filed whatever has been. */
+	/* Filters without index terms are indexed. */
 	store_fixture_run(fixture, "DELETE FROM filter_term");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	store_fixture_assert_text(fixture, terms, "1mamba");

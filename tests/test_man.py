@@ -80,7 +80,7 @@ def test_options():
         for option in set(re.findall(r"--([a-z][a-z-]*)", ctl_help(*command.split()))):
             reported.add(option)
             assert re.search(r"Fl -%s\b" % option, text), (command, option)
-    # What the source accepts, whether anybody is told or not.
+    # Options that the source accepts, documented or not.
     directory = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl")
     known = set()
     for name in os.listdir(directory):

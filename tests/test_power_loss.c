@@ -22,7 +22,7 @@
 #define PEOPLE  60
 #define SENDERS 2
 
-/* What a step of a life has promised when it returned. */
+/* Guarantees of a step once it has returned. */
 enum promise {
 	PROMISE_NOTHING,
 	PROMISE_PERSON,
@@ -177,7 +177,7 @@ open_store(const struct world *world, GError **error)
 	return store;
 }
 
-/* What the program does in a day. @return false when the power went */
+/* Run the program for a day. @return false after a power loss */
 static bool
 live(struct world *world)
 {

@@ -62,7 +62,7 @@ def edit(instance, mark):
 
 
 def marks_of(raw):
-    """What edit() left in subject, text and HTML of a message, each once."""
+    """Marks of edit() in subject, text and HTML of a message, without duplicates."""
     message = parse(raw)
     parts = [message["Subject"]]
     parts += [message.get_body((kind,)).get_content() for kind in ("plain", "html")]

@@ -43,7 +43,7 @@ class Notify:
 
 
 def mailbox_of(thread, directory):
-    """What makes the daemon have that thread; an IMAP server is waited for in vain."""
+    """Settings that make the daemon start a thread; no IMAP server listens."""
     if thread == "lmtp":
         return {"receive__lmtp_socket": os.path.join(directory, "lmtp.sock")}
     if thread == "maildir":

@@ -87,7 +87,7 @@ wait_settings(int settings)
 	g_mutex_unlock(&kernel.mutex);
 }
 
-/* What the steps of a worker did; the test waits for facts in it. */
+/* Record of the steps of a worker; tests wait for its conditions. */
 struct log {
 	GMutex mutex;
 	GCond changed;
@@ -247,7 +247,7 @@ without_an_alarm_it_sleeps(void)
 	log_init(&log, 3600);
 	worker = start(&log, &clock);
 	g_assert_true(wait_steps(&log, 1, 30000));
-	/* What did not happen in a while; a busy loop would be seen. */
+	/* No further step in 100 ms: the worker does not loop. */
 	g_assert_false(wait_steps(&log, 2, 100));
 	worker_free(worker);
 	g_assert_cmpint(log.steps, ==, 1);

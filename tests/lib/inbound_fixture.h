@@ -12,7 +12,7 @@
 
 #define GIVE_UP_S (36 * CLOCK_HOUR_S)
 
-/* What the transports of a test answer, and what they were given. */
+/* Replies of the transports of a test, and the messages they got. */
 struct script {
 	GMutex mutex;
 	struct delivery answer; /* to every message */

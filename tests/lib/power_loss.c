@@ -15,7 +15,7 @@ struct change {
 	GBytes *bytes; /* NULL: the file ends at `at` */
 };
 
-/* What is known of one file, by its path. */
+/* State of a file, by its path. */
 struct record {
 	GByteArray *synced; /* NULL: there may be no such file */
 	GPtrArray *changes; /* of struct change *, since then */

@@ -250,7 +250,7 @@ ALLOWED = {
 }
 ALLOWED_NAME = re.compile("|".join(ALLOWED))
 # Files about IMAP, where a folder is a term of the protocol.
-IMAP_FILE = re.compile(r"imap|receive")
+IMAP_FILE = re.compile(r"imap|receive|peers")
 
 # Findings that are left in each directory; the numbers only go down.
 CEILINGS = {
