@@ -10,10 +10,10 @@
 /** A renderer with the shipped templates and made-up settings. */
 struct renderer *render_sample_new_renderer(void);
 
-/** Settings over a folder of templates. @param key  borrowed by the settings */
+/** Settings with a template directory. @param key  borrowed by the settings */
 struct renderer_settings render_sample_settings(const char *template_dir, GBytes *key);
 
-/** The folder of the shipped templates; owned by the caller. */
+/** The directory of the shipped templates; owned by the caller. */
 char *render_sample_get_template_dir(void);
 
 /** A digest for a made-up reader, without entries. */
@@ -23,10 +23,10 @@ struct digest *render_sample_new_digest(void);
 struct digest_entry *render_sample_add(
     struct digest *digest, const char *id, const char *title, enum digest_detail shown);
 
-/** Six papers of many kinds, two titles and three that are counted. */
+/** Six full papers of different kinds, two titles and three that are only counted. */
 struct digest *render_sample_new_full_digest(void);
 
-/** Papers whose every text attacks headers, HTML, terminals or templates. */
+/** Papers whose texts attack headers, HTML, terminals or templates. */
 struct digest *render_sample_new_hostile_digest(void);
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads the messages of helper_messages back with Python's parser, as a stranger would."""
+"""Parses the messages of helper_messages with Python's email package."""
 
 import email
 import email.policy

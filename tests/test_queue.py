@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_queue.py - the commands on messages, digests and sources do what they say.
+# test_queue.py - the queue, digest and source commands of paperboyctl.
 
 import contextlib
 import glob
@@ -27,7 +27,7 @@ def reported(instance, *arguments, **more):
 
 @contextlib.contextmanager
 def queued_instance(tap, name, people=4):
-    """A house whose first digests the relay has put off."""
+    """An instance whose first digests are deferred."""
     relay = Server()
     instance = Instance(tap.subdirectory(name), port=relay.port)
     instance.write_day(DAY, range(3))
@@ -142,7 +142,7 @@ def retries(tap):
         assert counts["done"] == 1 and counts["held"] == 1, counts
         instance.once(early, wanted=OK)
         assert state_of(instance, 3) == "HELD" and state_of(instance, 4) == "SENT"
-        instance.ctl("queue", "retry", "3", now=early)  # named: so it is meant
+        instance.ctl("queue", "retry", "3", now=early)  # named explicitly
         instance.once(early, wanted=OK)
         assert instance.states() == {"SENT": 4}
         assert "No such messages" in instance.ctl("queue", "retry", "all")
@@ -225,7 +225,7 @@ def releases(tap):
         assert relay.arrived == [] and instance.states() == {"HELD": 4}
         assert "held; not changed" in instance.ctl("queue", "hold", "1", wanted=DATA)
         instance.ctl("queue", "release", "1", now=at_hour(days_after(DAY, 5)))
-        # it is queued anew, or it would be given up at the first bad answer
+        # queued again, or it would expire at the first failure
         relay.act = lambda verb, _: LATER if verb == "RCPT" else None
         instance.set(huggingface__enabled=False)
         instance.once(at_hour(days_after(DAY, 5)), wanted=TEMPFAIL)
@@ -266,7 +266,7 @@ def relay_is_tried(tap):
 
 
 def content(tap):
-    """digest show --raw gives the very octets that the relay and a Maildir got"""
+    """digest show --raw prints the bytes that relay and Maildir got"""
     with SmtpSink(tap.subdirectory("sink")) as sink:
         maildir = os.path.join(tap.directory, "octets-mail")
         for name, where in (("smtp", {"port": sink.port}), ("mail", {"maildir": maildir})):
@@ -275,7 +275,7 @@ def content(tap):
             instance.add_person("ada@example.org", "--name", "Ada Größe",
                              now=at_hour(DAY, 6))
             instance.once(at_hour(DAY), wanted=OK)
-            for _ in range(2):  # also after another start
+            for _ in range(2):  # also after a restart
                 raw = raw_of(instance, "1")
                 if name == "smtp":
                     (message,) = sink.wait_messages(1)
@@ -305,7 +305,7 @@ def difference_from_sent_bytes(tap):
         first = raw_of(instance, "1")
         instance.once(at_hour(DAY, 12), wanted=OK)
         assert raw_of(instance, "1") == first
-        # a paper has other words by now
+        # the paper has changed meanwhile
         set_rows(instance, "UPDATE paper SET title = 'Retitled' WHERE seq = 1")
         assert raw_of(instance, "1", b"a paper or the subscriber's name has changed") != first
         set_rows(instance, "UPDATE paper SET title = 'Made-up paper number 0'"
@@ -376,7 +376,7 @@ def replays(tap):
     set_rows(instance, "UPDATE subscription SET since_day = '2026-01-01'")
     instance.once(at_hour(DAY), wanted=OK)
     assert instance.value("SELECT count(*) FROM paper") == 1
-    # a day that nobody asks for by himself any more, with one that was mailed
+    # a day that is no longer polled, with a paper that was mailed
     instance.write_day(old, [0, 1])
     counts = reported(instance, "source", "replay", "hf", old, now=at_hour(DAY, 9))
     assert counts["fetched"] == 1 and counts["new"] == 1 and counts["matches"] == 1

@@ -10,16 +10,16 @@
 
 struct paperserver {
 	GSubprocess *process;
-	GDataInputStream *log; /* a line a request, see paperserver.py */
+	GDataInputStream *log; /* a line per request, see paperserver.py */
 	char *url; /* "http://127.0.0.1:PORT", or "https://localhost:PORT" */
 };
 
 /**
- * Start it.
+ * Start the server.
  *
  * @param directory  with daily_papers-DAY.json files, or NULL
- * @param pem     file with a certificate and its key to speak https with, or NULL
- * @return NULL when there is no Python or no script: the test is skipped
+ * @param pem     file with certificate and key for https, or NULL
+ * @return NULL without Python or script; the test is then skipped
  */
 struct paperserver *paperserver_start(const char *directory, const char *pem);
 

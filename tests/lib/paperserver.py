@@ -2,16 +2,16 @@
 #
 # paperserver.py - a fake paper server that can misbehave.
 #
-# Prints "port N" and then one line a request: "GET TARGET if-none-match=VALUE".  It ends
-# when its standard input does, so that it never outlives the test that started it.
+# Prints "port N" and then a line per request: "GET TARGET if-none-match=VALUE".  Ends at
+# the end of its standard input, that is, with the test that started it.
 #
-#   paperserver.py [--dir FOLDER] [--mode DAY=MODE]... [--tls FILE]
+#   paperserver.py [--dir DIRECTORY] [--mode DAY=MODE]... [--tls FILE]
 #
-# /api/daily_papers?date=DAY&limit=N&p=P answers as the real API does, from
-# FOLDER/daily_papers-DAY.json; a missing day is an empty list.  A mode changes that, for
-# one day (--mode, or GET /_mode/DAY/MODE while it runs), or for a request whose path
-# begins with it: http://127.0.0.1:PORT/MODE is a base URL of its own.  --tls speaks
-# https with the certificate and key in FILE.
+# /api/daily_papers?date=DAY&limit=N&p=P responds as the real API, from
+# DIRECTORY/daily_papers-DAY.json; a missing day is an empty list.  A mode changes that for
+# one day (--mode, or GET /_mode/DAY/MODE while it runs), or for requests whose path starts
+# with it: http://127.0.0.1:PORT/MODE is a base URL of its own.  --tls serves https with
+# the certificate and key in FILE.
 
 import argparse
 import gzip
@@ -36,7 +36,7 @@ def say(line):
 
 
 def element(number, upvotes=1):
-    """A made-up paper, with no more than every paper has."""
+    """A made-up paper with the mandatory fields."""
     return {
         "paper": {
             "id": "2611.%05d" % number,
@@ -114,7 +114,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def redirect(self, location, status=302):
         self.reply(status, headers=[("Location", location)])
 
-    # Each mode_NAME is a mode; "-" in a mode's name is "_" here.
+    # Each mode_NAME is a mode; "-" in a name is "_" here.
 
     def mode_ok(self):
         self.page(load(self.day))
@@ -250,14 +250,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.redirect("http://user:pass@127.0.0.1:%d/" % self.server.server_port)
 
     def mode_redirect_host(self):
-        """Another private host than the one that was asked."""
+        """To another private host."""
         self.mode_redirect_down()
 
     def mode_redirect_none(self):
         self.reply(302)
 
     def mode_drip(self):
-        """One octet at a time, for as long as somebody listens."""
+        """One byte at a time, until the client disconnects."""
         self.send_response(200)
         self.end_headers()
         self.close_connection = True
@@ -303,17 +303,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(200, b"this is not gzip", [("Content-Encoding", "gzip")])
 
     def mode_bytes(self):
-        """/bytes-N: a body of N octets."""
+        """/bytes-N: a body of N bytes."""
         self.reply(200, b"x" * self.count)
 
     def mode_bytes_chunked(self):
-        """/bytes-chunked-N: without saying so before."""
+        """/bytes-chunked-N: without Content-Length."""
         self.send_response(200)
         self.close_connection = True
         self.end_headers()
         self.wfile.write(b"x" * self.count)
 
-    # Feeds: /MODE/rss/CATEGORY is FOLDER/CATEGORY.xml, or what is made up here.
+    # Feeds: /MODE/rss/CATEGORY is DIRECTORY/CATEGORY.xml, or a made-up feed.
 
     def feed(self, entries=(), status=200, headers=(), title="made-up updates", day=18):
         body = FEED % (title, day, "".join(entries))
@@ -380,7 +380,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(429, b"Rate exceeded.", kind="text/plain")
 
     def mode_feed_deep(self):
-        """/feed-deep-N: N elements in each other, the root among them."""
+        """/feed-deep-N: N nested elements, including the root."""
         inner = "<a>" * (self.count - 1) + "</a>" * (self.count - 1)
         self.reply(200, ("<rss>%s</rss>" % inner).encode())
 
@@ -443,7 +443,7 @@ def main():
     say("port %d" % server.server_port)
     while sys.stdin.buffer.read(4096):
         pass
-    # Handlers may still be dripping: nothing of them is worth waiting for.
+    # Do not wait for handlers that are still sending.
     os._exit(0)
 
 

@@ -18,7 +18,7 @@
 #include "store/core/store.h"
 
 struct collect_report {
-	unsigned answers; /* days asked for */
+	unsigned answers; /* lists fetched */
 	unsigned failed;
 	unsigned fresh;   /* new papers */
 	unsigned changed; /* papers with new votes or other numbers */
