@@ -154,12 +154,12 @@ def test_usage(ctl_fixture):
         (["subscriber", "add", "a@b.example", "--consent", "x", "--max", "ten"],
          "Cannot parse integer value"),
         (["subscriber", "set", "a@b.example"], "nothing to set: give --zone, --at"),
-        (["config", "a", "b"], "too many: 'b'"),
+        (["config", "a", "b"], "unexpected argument 'b'"),
         (["filter", "add", "a@b.example"], "an argument is missing"),
         (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
-        (["queue", "all"], "too many: 'all'"),
+        (["queue", "all"], "unexpected argument 'all'"),
         (["fetch"], "no command 'fetch'"),
-        (["source", "fetch", "hf", "now"], "too many: 'now'"),
+        (["source", "fetch", "hf", "now"], "unexpected argument 'now'"),
         (["queue", "drop", "1", "--state", "HELD", "--yes"], "--state goes with all"),
         (["queue", "retry", "all", "1"], "'all' stands alone"),
     ]
@@ -516,7 +516,7 @@ def test_failed_source(ctl_fixture):
     ctl_fixture.ctl("status").expect(
         WANTED, ["source hf    FAILED", "2026-11-19: ", "last success at",
                  "TO DO        source hf fails: paperboyctl source list"])
-    ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "why          2026-11-19: "])
+    ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "error        2026-11-19: "])
     status = json.loads(ctl_fixture.ctl("--json", "status").expect(WANTED).out)
     assert status["sources"][0]["error"].startswith("2026-11-19: ")
     # The other days are there.
@@ -527,7 +527,7 @@ def test_failed_source(ctl_fixture):
     with open(path, "w", encoding="utf-8") as file:
         file.write("[]")
     ctl_fixture.ctl("source", "fetch").expect(
-        TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list tells why")
+        TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list")
     ctl_fixture.ctl("status").expect(
         WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty but had "])
     ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty but had")

@@ -324,10 +324,10 @@ def test_log(instance):
         "subscriber added", "subscriber added", "subscriber paused",
         "subscriber removed"], rows
     assert rows[0]["who"].startswith("operator ") and rows[0]["address"] == \
-        "ada@example.org" and rows[0]["how"] == "asked in a test", rows
+        "ada@example.org" and rows[0]["detail"] == "asked in a test", rows
     assert rows[0]["at"] == 1794988800, rows
     table = instance.say("log", "--address", "ada@example.org").splitlines()
-    assert table[0].split() == ["TIME", "WHO", "WHAT", "ADDRESS", "HOW"] and \
+    assert table[0].split() == ["TIME", "WHO", "WHAT", "ADDRESS", "DETAIL"] and \
         len(table) == 4, table
     assert len(instance.json("log", "--since", "2026-11-19")) == 3
     assert len(instance.json("log", "--since", "2026-11-19T08:00:01Z")) == 2
@@ -335,7 +335,7 @@ def test_log(instance):
         "subscriber removed"]
     instance.say("log", "--since", "noon", status=DATA, err="'noon' is no time")
     for limit in ("0", "100001"):
-        instance.say("log", "--limit", limit, status=DATA, err="the limit is from 1 to 100000")
+        instance.say("log", "--limit", limit, status=DATA, err="--limit must be from 1 to 100000")
     instance.say("log", "--limit", "100000", out="subscriber added")
     instance.say("log", "--address", "none@example.org", status=NOUSER,
               err="none@example.org is not a subscriber")

@@ -211,7 +211,7 @@ static const struct table_column source_columns[] = {
     TABLE_COLUMN_STRING("state", NULL, format_state),
     TABLE_COLUMN("error", "error", TABLE_TEXT, source_status_source, error),
     TABLE_COLUMN(
-        "last asked", "asked_at", TABLE_TIME, source_status_source, fetched_at),
+        "last fetch", "fetched_at", TABLE_TIME, source_status_source, fetched_at),
     TABLE_COLUMN("last good", "good_at", TABLE_TIME, source_status_source, good_at),
     TABLE_COLUMN("last ETag", "etag_at", TABLE_TIME, source_status_source, etag_at),
     TABLE_COLUMN_STRING("missing", NULL, format_missing),

@@ -47,7 +47,7 @@ json_of_sources(const GPtrArray *sources)
 		json_array_append_new(list,
 		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}", "source",
 		        source->name, "day", source->day, "status", source->status,
-		        "asked_at", (json_int_t)source->fetched_at, "good_at",
+		        "fetched_at", (json_int_t)source->fetched_at, "good_at",
 		        print_json_number(source->good_at), "error",
 		        print_json_text(source->error), "papers_day",
 		        print_json_text(source->papers_day), "papers",
