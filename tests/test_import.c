@@ -89,7 +89,7 @@ export_text(struct store_fixture *fixture, bool has_filters)
 }
 
 static void
-a_line_becomes_a_person(void)
+line_becomes_a_subscriber(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -122,7 +122,7 @@ a_line_becomes_a_person(void)
 }
 
 static void
-what_a_person_chose_comes_with_the_line(void)
+preferences_are_imported(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -146,7 +146,7 @@ what_a_person_chose_comes_with_the_line(void)
 }
 
 static void
-a_wrong_choice_is_told(void)
+invalid_preference_is_reported(void)
 {
 	static const struct {
 		const char *column;
@@ -225,7 +225,7 @@ first_digests_come_at_the_slot_or_at_once_when_asked(void)
 }
 
 static void
-all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
+all_errors_are_reported_and_nothing_stored(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -294,7 +294,7 @@ all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
 }
 
 static void
-a_first_line_that_does_not_name_columns_is_refused(void)
+invalid_header_line_is_rejected(void)
 {
 	static const struct {
 		const char *text, *says;
@@ -330,7 +330,7 @@ a_first_line_that_does_not_name_columns_is_refused(void)
 }
 
 static void
-who_is_there_left_or_is_suppressed_is_left_alone(void)
+present_left_and_suppressed_addresses_are_skipped(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] = "address,filters\nada@example.org,new\n"
@@ -391,7 +391,7 @@ who_is_there_left_or_is_suppressed_is_left_alone(void)
 }
 
 static void
-export_import_and_export_give_the_same_bytes(void)
+export_import_export_gives_the_same_bytes(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store_fixture) other = store_fixture_new();
@@ -451,7 +451,7 @@ export_import_and_export_give_the_same_bytes(void)
 }
 
 static void
-a_file_and_a_person_have_their_limits(void)
+size_of_file_and_number_of_filters_are_limited(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = g_strnfill(BOUNDS_CSV_BYTES, '\n');
@@ -506,7 +506,7 @@ call_import(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_page_is_stored_whole_or_not_at_all(void)
+page_is_atomic(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -523,16 +523,16 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/import/" #name, name)
-	ADD(a_line_becomes_a_person);
-	ADD(what_a_person_chose_comes_with_the_line);
-	ADD(a_wrong_choice_is_told);
+	ADD(line_becomes_a_subscriber);
+	ADD(preferences_are_imported);
+	ADD(invalid_preference_is_reported);
 	ADD(every_state_has_what_it_needs);
 	ADD(first_digests_come_at_the_slot_or_at_once_when_asked);
-	ADD(all_that_is_wrong_is_told_at_once_and_nothing_stored);
-	ADD(a_first_line_that_does_not_name_columns_is_refused);
-	ADD(who_is_there_left_or_is_suppressed_is_left_alone);
-	ADD(export_import_and_export_give_the_same_bytes);
-	ADD(a_file_and_a_person_have_their_limits);
-	ADD(a_page_is_stored_whole_or_not_at_all);
+	ADD(all_errors_are_reported_and_nothing_stored);
+	ADD(invalid_header_line_is_rejected);
+	ADD(present_left_and_suppressed_addresses_are_skipped);
+	ADD(export_import_export_gives_the_same_bytes);
+	ADD(size_of_file_and_number_of_filters_are_limited);
+	ADD(page_is_atomic);
 	return g_test_run();
 }

@@ -86,7 +86,7 @@ finish(struct store_fixture *fixture, int64_t id, enum outbox_status end)
 }
 
 static void
-what_was_stored_is_what_is_sent(void)
+message_is_sent_as_stored(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
@@ -417,7 +417,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define TEST(name) g_test_add_func("/outbox-letter/" #name, name)
-	TEST(what_was_stored_is_what_is_sent);
+	TEST(message_is_sent_as_stored);
 	TEST(a_mail_that_cannot_be_sent_is_not_stored);
 	TEST(its_size_and_its_lines_have_an_end);
 	TEST(bad_mails_are_impossible_whoever_writes);

@@ -78,7 +78,7 @@ assert_due(struct store_fixture *fixture, const char *wanted)
 }
 
 static void
-cadences_are_read_and_written(void)
+frequencies_are_parsed_and_formatted(void)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -189,7 +189,7 @@ a_catch_up_has_its_own_length(void)
 }
 
 static void
-what_is_wrong_is_refused_and_nothing_changed(void)
+invalid_change_is_rejected_and_changes_nothing(void)
 {
 	g_autofree char *long_name = g_strnfill(BOUNDS_PERSON_NAME_BYTES + 1, 'n');
 	const struct {
@@ -221,7 +221,7 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 }
 
 static void
-a_name_is_set_and_taken_away_and_the_audit_reports(void)
+name_is_set_and_removed_with_an_audit_entry(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -249,7 +249,7 @@ a_digest_that_is_due_stays_due(void)
 }
 
 static void
-a_pause_cancels_what_is_unsent_and_frees_its_papers(void)
+pause_cancels_unsent_digests_and_frees_their_papers(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -278,7 +278,7 @@ a_pause_cancels_what_is_unsent_and_frees_its_papers(void)
 }
 
 static void
-what_was_missed_comes_in_one_digest_on_the_day(void)
+missed_papers_come_in_one_digest_after_the_pause(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	unsigned made = 0;
@@ -414,7 +414,7 @@ days_that_cannot_end_a_pause_are_refused(void)
 }
 
 static void
-only_who_is_paused_resumes_and_who_is_active_pauses(void)
+only_paused_resume_and_only_active_pause(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -442,7 +442,7 @@ only_who_is_paused_resumes_and_who_is_active_pauses(void)
 
 /* A message in the sender's hands goes on; the relay's "later" then ends it. */
 static void
-a_message_under_way_is_not_sent_again_in_the_pause(void)
+message_in_flight_is_not_retried_in_the_pause(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -478,7 +478,7 @@ call_wake(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_pause_is_stored_whole_or_not_at_all(void)
+pause_is_atomic(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 
@@ -499,21 +499,21 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/profile/" #name, name)
-	ADD(cadences_are_read_and_written);
+	ADD(frequencies_are_parsed_and_formatted);
 	ADD(a_new_schedule_moves_the_next_digest);
-	ADD(what_is_wrong_is_refused_and_nothing_changed);
+	ADD(invalid_change_is_rejected_and_changes_nothing);
 	ADD(preferences_are_stored);
 	ADD(a_catch_up_has_its_own_length);
-	ADD(a_name_is_set_and_taken_away_and_the_audit_reports);
+	ADD(name_is_set_and_removed_with_an_audit_entry);
 	ADD(a_digest_that_is_due_stays_due);
-	ADD(a_pause_cancels_what_is_unsent_and_frees_its_papers);
-	ADD(what_was_missed_comes_in_one_digest_on_the_day);
+	ADD(pause_cancels_unsent_digests_and_frees_their_papers);
+	ADD(missed_papers_come_in_one_digest_after_the_pause);
 	ADD(a_machine_that_slept_over_the_day_makes_one_digest);
 	ADD(the_day_is_that_of_the_persons_zone_and_schedule);
 	ADD(a_pause_follows_a_change_of_schedule);
 	ADD(days_that_cannot_end_a_pause_are_refused);
-	ADD(only_who_is_paused_resumes_and_who_is_active_pauses);
-	ADD(a_message_under_way_is_not_sent_again_in_the_pause);
-	ADD(a_pause_is_stored_whole_or_not_at_all);
+	ADD(only_paused_resume_and_only_active_pause);
+	ADD(message_in_flight_is_not_retried_in_the_pause);
+	ADD(pause_is_atomic);
 	return g_test_run();
 }

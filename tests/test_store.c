@@ -31,7 +31,7 @@
 #define NOW "2026-11-20T09:00:00Z"
 
 static void
-a_store_is_made_whole_and_for_its_owner_only(void)
+new_store_is_complete_and_private(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	GStatBuf status;
@@ -56,7 +56,7 @@ a_store_is_made_whole_and_for_its_owner_only(void)
 }
 
 static void
-a_store_keeps_what_was_committed_when_opened_again(void)
+commits_survive_reopening(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -172,7 +172,7 @@ make_damaged(const char *path)
 }
 
 static void
-a_file_that_is_no_store_is_refused_and_left_alone(void)
+other_files_are_rejected_and_unchanged(void)
 {
 	static const struct {
 		void (*make)(const char *path);
@@ -211,7 +211,7 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 }
 
 static void
-a_directory_that_is_not_there_is_named(void)
+missing_directory_is_named(void)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -222,7 +222,7 @@ a_directory_that_is_not_there_is_named(void)
 }
 
 static void
-processes_that_make_one_store_at_once_share_it(void)
+concurrent_creation_gives_one_store(void)
 {
 	g_autofree char *directory = g_dir_make_tmp("pb-store-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(directory, "paperboy.db", NULL);
@@ -285,7 +285,7 @@ new_world(void)
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
 static void
-a_bad_state_is_refused_whoever_writes_it(void)
+schema_rejects_invalid_states(void)
 {
 	static const struct {
 		const char *first; /* to get there */
@@ -445,7 +445,7 @@ a_bad_state_is_refused_whoever_writes_it(void)
 }
 
 static void
-the_good_states_are_accepted(void)
+schema_accepts_valid_states(void)
 {
 	static const char *const rows[] = {
 	    ADDRESS("'j\xc3\xbcrgen@example.org'"),
@@ -620,7 +620,7 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 }
 
 static void
-what_a_filter_found_goes_with_it(void)
+deleting_a_filter_deletes_its_matches(void)
 {
 	pb_auto(store_fixture) fixture = new_world();
 
@@ -633,7 +633,7 @@ what_a_filter_found_goes_with_it(void)
 }
 
 static void
-an_digest_that_fails_is_made_at_the_next_run(void)
+failed_digest_is_built_in_the_next_run(void)
 {
 	pb_auto(store_fixture) fixture = new_world();
 
@@ -676,7 +676,7 @@ write_nested(struct store_fixture *fixture, bool keeps_inner, bool keeps_outer)
 }
 
 static void
-a_transaction_within_another_is_a_part_of_it(void)
+nested_transaction_is_part_of_the_outer_one(void)
 {
 	static const struct {
 		bool keeps_inner, keeps_outer;
@@ -698,7 +698,7 @@ a_transaction_within_another_is_a_part_of_it(void)
 }
 
 static void
-a_transaction_that_is_left_rolls_back(void)
+transaction_rolls_back_at_the_end_of_its_scope(void)
 {
 	pb_auto(store_fixture) fixture = new_world();
 	g_autofree char *before = store_fixture_hash(fixture);
@@ -720,7 +720,7 @@ a_transaction_that_is_left_rolls_back(void)
 }
 
 static void
-a_refused_row_leaves_no_statement_open(void)
+rejected_row_leaves_no_statement_open(void)
 {
 	pb_auto(store_fixture) fixture = new_world();
 	g_autoptr(GError) error = NULL;
@@ -1091,20 +1091,20 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/store/" #name, name)
-	ADD(a_store_is_made_whole_and_for_its_owner_only);
-	ADD(a_store_keeps_what_was_committed_when_opened_again);
+	ADD(new_store_is_complete_and_private);
+	ADD(commits_survive_reopening);
 	ADD(two_handles_work_on_one_store);
-	ADD(a_file_that_is_no_store_is_refused_and_left_alone);
-	ADD(a_directory_that_is_not_there_is_named);
-	ADD(processes_that_make_one_store_at_once_share_it);
-	ADD(a_bad_state_is_refused_whoever_writes_it);
-	ADD(the_good_states_are_accepted);
+	ADD(other_files_are_rejected_and_unchanged);
+	ADD(missing_directory_is_named);
+	ADD(concurrent_creation_gives_one_store);
+	ADD(schema_rejects_invalid_states);
+	ADD(schema_accepts_valid_states);
 	ADD(a_failure_anywhere_leaves_the_store_as_it_was);
-	ADD(what_a_filter_found_goes_with_it);
-	ADD(an_digest_that_fails_is_made_at_the_next_run);
-	ADD(a_transaction_that_is_left_rolls_back);
-	ADD(a_transaction_within_another_is_a_part_of_it);
-	ADD(a_refused_row_leaves_no_statement_open);
+	ADD(deleting_a_filter_deletes_its_matches);
+	ADD(failed_digest_is_built_in_the_next_run);
+	ADD(transaction_rolls_back_at_the_end_of_its_scope);
+	ADD(nested_transaction_is_part_of_the_outer_one);
+	ADD(rejected_row_leaves_no_statement_open);
 	ADD(hot_statements_use_their_indexes);
 	return g_test_run();
 }

@@ -40,7 +40,7 @@ add(struct store_fixture *fixture, const struct subscribe_request *request)
 }
 
 static void
-a_subscriber_is_stored_as_asked_for(void)
+subscriber_is_stored_as_requested(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
@@ -65,7 +65,7 @@ a_subscriber_is_stored_as_asked_for(void)
 }
 
 static void
-what_is_wrong_is_refused_and_nothing_stored(void)
+invalid_request_is_rejected_and_stores_nothing(void)
 {
 	g_autofree char *long_name = g_strnfill(BOUNDS_PERSON_NAME_BYTES + 1, 'n');
 	g_autofree char *long_consent = g_strnfill(BOUNDS_CONSENT_BYTES + 1, 'c');
@@ -142,7 +142,7 @@ the_limits_themselves_are_allowed(void)
 }
 
 static void
-a_refused_filter_is_pointed_at(void)
+rejected_filter_is_identified(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const struct subscribe_filter filters[] = {
@@ -184,7 +184,7 @@ an_address_is_one_subscriber_however_it_is_written(void)
 }
 
 static void
-who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
+unsubscription_removes_filters_and_unsent_mail(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -218,7 +218,7 @@ who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
 }
 
 static void
-a_message_that_is_being_sent_when_somebody_leaves_goes_on(void)
+message_in_flight_is_sent_after_unsubscription(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -259,7 +259,7 @@ filters_take_the_smallest_free_number(void)
 }
 
 static void
-a_person_has_so_many_filters_and_no_more(void)
+number_of_filters_is_limited(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -278,7 +278,7 @@ a_person_has_so_many_filters_and_no_more(void)
 }
 
 static void
-a_warning_comes_with_a_filter_that_may_mean_something_else(void)
+ambiguous_filter_gives_a_warning(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -299,15 +299,15 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/subscribe/" #name, name)
-	ADD(a_subscriber_is_stored_as_asked_for);
-	ADD(what_is_wrong_is_refused_and_nothing_stored);
+	ADD(subscriber_is_stored_as_requested);
+	ADD(invalid_request_is_rejected_and_stores_nothing);
 	ADD(the_limits_themselves_are_allowed);
-	ADD(a_refused_filter_is_pointed_at);
+	ADD(rejected_filter_is_identified);
 	ADD(an_address_is_one_subscriber_however_it_is_written);
-	ADD(who_leaves_loses_filters_and_unsent_mail_and_may_return);
-	ADD(a_message_that_is_being_sent_when_somebody_leaves_goes_on);
+	ADD(unsubscription_removes_filters_and_unsent_mail);
+	ADD(message_in_flight_is_sent_after_unsubscription);
 	ADD(filters_take_the_smallest_free_number);
-	ADD(a_person_has_so_many_filters_and_no_more);
-	ADD(a_warning_comes_with_a_filter_that_may_mean_something_else);
+	ADD(number_of_filters_is_limited);
+	ADD(ambiguous_filter_gives_a_warning);
 	return g_test_run();
 }

@@ -21,7 +21,7 @@
 #define BOUNDS_FILTER_NOTE    200
 #define BOUNDS_CONSENT_BYTES  1000
 
-/* What filters become: the canonical text, and why a paper was found. */
+/* Canonical text of a filter, and the explanation of a match. */
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200
 
@@ -130,7 +130,7 @@
 #define BOUNDS_REPLY_LINE_BYTES 1024
 #define BOUNDS_REPLY_LINES      128
 
-/* What is kept of a reply for log and queue, and taken in while we still write. */
+/* Reply text stored for log and queue, and input buffered while writing. */
 #define BOUNDS_REPLY_TEXT_BYTES     500
 #define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
 
@@ -189,11 +189,11 @@
 #define BOUNDS_CSV_RECORD_BYTES (128 * 1024)
 #define BOUNDS_CSV_COLUMNS      32
 
-/* What people and operators ask for: days ahead, days back, lines. */
+/* Arguments of commands. */
 #define BOUNDS_PAUSE_DAYS 366
 #define BOUNDS_LOG_LINES  100000
 
-/* What paperboyctl lists at once. */
+/* Rows of a list in paperboyctl. */
 #define BOUNDS_LIST_ROWS 10000
 
 /* The configuration, with all that it includes, and a file with a secret. */

@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* What makes a spreadsheet take a cell for a formula, and the guard itself. */
+/* First characters that make a spreadsheet read a cell as a formula, and the guard. */
 #define GUARDED "=+-@\t\r'"
 
 void

@@ -12,7 +12,7 @@
 
 #define HTML_TAG_NAME_BYTES 16
 
-/* What an element does to the text in and around it; flags. */
+/* Effects of an element on the text in and around it; flags. */
 enum html_effect {
 	HTML_EFFECT_NONE = 0,
 	HTML_EFFECT_BREAK = 1 << 0,     /* begins and ends a line */
@@ -364,7 +364,7 @@ add_character(struct page *page, gunichar c)
 	}
 }
 
-/* What an element that begins (or ends) says of those that are around. */
+/* Count the open elements with an effect. @param by  1 or -1 */
 static void
 change_counts(struct page *page, unsigned effects, int by)
 {

@@ -38,9 +38,9 @@ char *text_normalize(const char *text, size_t length, size_t max_bytes);
 bool text_is_stripped_char(gunichar c);
 
 /**
- * What somebody typed, as it is shown within a message.
+ * Quote user input in a message.
  *
- * Octets that are not UTF-8, and controls, become U+FFFD; all else stays as it is.
+ * Invalid UTF-8 and control characters become U+FFFD.
  *
  * @param max_chars  longer text is cut there, and three dots follow
  * @return newly allocated

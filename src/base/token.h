@@ -82,7 +82,7 @@ bool token_check_signed(
 char *token_format_random(const uint8_t *bytes);
 
 /**
- * What is kept of a drawn token: SHA-256 of it in lower case, as 64 hexadecimal digits.
+ * Hash a random token for storage: SHA-256 of it in lower case, 64 hexadecimal digits.
  *
  * @param text  any
  * @return NULL when it cannot be a drawn token; owned by the caller

@@ -590,10 +590,10 @@ WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
 	OR (substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
 	-- Only two rows of one paper may become one.
 	AND NOT EXISTS (SELECT 1
-		FROM (SELECT one_seq AS gone, other_seq AS kept FROM paper_duplicate
+		FROM (SELECT one_seq AS gone, other_seq AS merged FROM paper_duplicate
 			UNION ALL SELECT other_seq, one_seq FROM paper_duplicate)
 		WHERE ',' || NEW.papers || ',' IN (
-			replace(',' || OLD.papers || ',', ',' || gone || ',', ',' || kept || ','),
+			replace(',' || OLD.papers || ',', ',' || gone || ',', ',' || merged || ','),
 			replace(',' || OLD.papers || ',', ',' || gone || ',', ','))))
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');

@@ -85,8 +85,7 @@ bool
 papers_load_last_etag(
     struct store *store, const char *source, char **etag, char day[11], GError **error)
 {
-	/* What failed since says nothing about what is kept; a list without says all.
-	 */
+	/* Failures since then do not matter; a list without an ETag does. */
 	static const char sql[] =
 	    "SELECT etag, day FROM source_fetch WHERE id = (SELECT max(id) FROM "
 	    "source_fetch"

@@ -130,7 +130,7 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM outbox o JOIN digest_item i"
 	    " ON i.digest_id = o.digest_id WHERE i.paper_seq = ?1"
-	    /* What a restored backup holds may have been sent since it was made. */
+	    /* HELD: may have been sent before the restore. */
 	    " AND (o.attempt > 0 OR o.state = 'HELD')"
 	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
 	int64_t found;
@@ -322,7 +322,7 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 	if (!are_words_frozen(store, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
 		return false;
-	/* What is in a digest may only become its twin. */
+	/* A paper in a digest may be replaced by its duplicate only. */
 	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
 		return false;
 	if (is_frozen && is_other_frozen)

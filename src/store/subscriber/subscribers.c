@@ -33,7 +33,7 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	return preferences_get_word(&subscriber->preferences, preference);
 }
 
-/* What subscribers_insert() and subscribers_update() write of it, in the same order. */
+/* In the order of the INSERT and UPDATE statements. */
 #define SQL_PREFERENCES(subscriber)                                              \
 	SQL_TEXT(*(subscriber)->language ? (subscriber)->language : NULL),       \
 	    (subscriber)->catch_up ? SQL_INT((subscriber)->catch_up) : SQL_NULL, \
@@ -190,15 +190,15 @@ bool
 subscribers_change_address(
     struct store *store, const struct subscriber *subscriber, GError **error)
 {
-	/* What went to the old address before it was a person's is this person's: who
-	 * is forgotten is known by the id alone. */
+	/* Rows about the old address from before it subscribed get the id, by which
+	 * they are erased. */
 	static const char sql_system_mail[] =
 	    "UPDATE outbox SET subscriber_id = ?1 WHERE subscriber_id IS NULL"
 	    " AND address_key = (SELECT address_key FROM subscriber WHERE id = ?1)";
-	static const char sql_tickets[] =
+	static const char sql_confirmations[] =
 	    "UPDATE confirmation SET subscriber_id = ?1 WHERE subscriber_id IS NULL"
 	    " AND address_key = (SELECT address_key FROM subscriber WHERE id = ?1)";
-	/* Whatever waits for a word from there waits no more. */
+	/* Pending actions of the old address expire. */
 	static const char sql_waiting[] =
 	    "DELETE FROM confirmation WHERE subscriber_id = ?1 AND used_at IS NULL";
 	static const char sql[] =
@@ -207,7 +207,7 @@ subscribers_change_address(
 	struct sql_value id = SQL_INT(subscriber->id);
 
 	return sql_exec(store, sql_system_mail, error, id) &&
-	       sql_exec(store, sql_tickets, error, id) &&
+	       sql_exec(store, sql_confirmations, error, id) &&
 	       sql_exec(store, sql_waiting, error, id) &&
 	       sql_exec(store, sql, error, id, SQL_TEXT(subscriber->address),
 	           SQL_TEXT(subscriber->address_key),
