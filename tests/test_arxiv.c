@@ -29,9 +29,9 @@ static GPtrArray *
 parse(const char *xml, GError **error)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(xml, strlen(xml));
-	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, error);
+	pb_auto(feed_xml) feed = feed_xml_parse(bytes, NULL, error);
 
-	return bulletin ? arxiv_listing_from_feed(bulletin, DAY, error) : NULL;
+	return feed ? arxiv_listing_from_feed(feed, DAY, error) : NULL;
 }
 
 static GPtrArray *
@@ -244,14 +244,14 @@ all_fields_of_an_api_response_are_parsed(void)
 	    "<link rel='related' href='https://doi.org/10.1000/X.1' title='doi'/>"
 	    "</entry><entry><id>http://arxiv.org/abs/2611.99999v1</id></entry></feed>";
 	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
-	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
-	g_autoptr(GPtrArray) found = arxiv_listing_from_api(bulletin, NULL);
+	pb_auto(feed_xml) feed = feed_xml_parse(bytes, NULL, NULL);
+	g_autoptr(GPtrArray) found = arxiv_listing_from_api(feed, NULL);
 	const struct paper *paper = ((struct listing *)found->pdata[0])->paper;
 	g_autofree char *authors = join(paper->authors);
 	g_autofree char *categories = join(paper->categories);
 
 	g_assert_cmpuint(found->len, ==, 1);
-	g_assert_cmpint(bulletin->total, ==, 41);
+	g_assert_cmpint(feed->total, ==, 41);
 	g_assert_cmpstr(paper->id, ==, "hep-ex/0307015");
 	g_assert_cmpstr(paper->title, ==, "A B");
 	g_assert_cmpstr(paper->abstract, ==, "One. Two.");
@@ -270,10 +270,10 @@ api_errors_are_entries(void)
 	    "<id>http://arxiv.org/api/errors#incorrect_id</id><title>Error</title>"
 	    "<summary>incorrect id format for 1</summary></entry></feed>";
 	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
-	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
+	pb_auto(feed_xml) feed = feed_xml_parse(bytes, NULL, NULL);
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(arxiv_listing_from_api(bulletin, &error));
+	g_assert_null(arxiv_listing_from_api(feed, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	g_assert_nonnull(strstr(error->message, "incorrect id format for 1"));
 }

@@ -145,7 +145,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
 		pb_auto(outbox_message) message = NULL;
-		struct backup_restored_from past;
+		struct backup_restored_from over;
 
 		store_fixture_run(fixture, sql);
 		g_assert_true(backup_write(fixture->store, path, &plan, &error));
@@ -159,9 +159,9 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_assert_cmpstr(message->state, ==, "HELD");
 		g_assert_cmpstr(message->held_from, ==, rows[i].from);
 		g_assert_cmpint(message->next_try_at, ==, -1);
-		g_assert_true(backup_load_restored_from(store, &past, &error));
-		g_assert_cmpint(past.restored_at, ==, store_fixture_time(NOW) + 60);
-		g_assert_cmpint(past.fetched_at, ==, -1);
+		g_assert_true(backup_load_restored_from(store, &over, &error));
+		g_assert_cmpint(over.restored_at, ==, store_fixture_time(NOW) + 60);
+		g_assert_cmpint(over.fetched_at, ==, -1);
 		g_assert_true(backup_load_key(store, &came, &error));
 		g_assert_true(g_bytes_equal(came, key));
 		g_assert_true(backup_delete_key(store, &error));
@@ -173,7 +173,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 
 /* What was done since must not be done again. */
 static void
-no_ticket_and_no_new_letter_outlives_it(void)
+confirmations_and_new_mail_are_not_restored(void)
 {
 	static const char sql[] =
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
@@ -265,7 +265,7 @@ main(int argc, char **argv)
 	ADD(a_writer_between_all_steps_does_not_starve_it);
 	ADD(a_backup_that_cannot_be_made_leaves_nothing);
 	ADD(what_is_unsent_is_held_and_remembers_what_it_was);
-	ADD(no_ticket_and_no_new_letter_outlives_it);
+	ADD(confirmations_and_new_mail_are_not_restored);
 	ADD(who_is_due_by_then_is_held_and_nobody_else);
 	return g_test_run();
 }

@@ -23,9 +23,9 @@ get_source_path(const char *path)
 static struct catalog *
 load_shipped(void)
 {
-	g_autofree char *folder = get_source_path("etc/templates");
+	g_autofree char *directory = get_source_path("etc/templates");
 	g_autoptr(GError) error = NULL;
-	struct catalog *catalog = catalog_load(folder, &error);
+	struct catalog *catalog = catalog_load(directory, &error);
 
 	g_assert_no_error(error);
 	return catalog;
@@ -36,18 +36,18 @@ static char *
 load(const char *english, const char *german, struct catalog **catalog)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *folder = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
-	g_autofree char *en = g_build_filename(folder, "answers.en", NULL);
-	g_autofree char *de = g_build_filename(folder, "answers.de", NULL);
+	g_autofree char *directory = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
+	g_autofree char *en = g_build_filename(directory, "answers.en", NULL);
+	g_autofree char *de = g_build_filename(directory, "answers.de", NULL);
 	struct catalog *loaded;
 
 	g_assert_true(g_file_set_contents(en, english, -1, NULL));
 	if (german)
 		g_assert_true(g_file_set_contents(de, german, -1, NULL));
-	loaded = catalog_load(folder, &error);
+	loaded = catalog_load(directory, &error);
 	g_unlink(en);
 	g_unlink(de);
-	g_rmdir(folder);
+	g_rmdir(directory);
 	g_assert_true(!loaded == !!error);
 	if (catalog)
 		*catalog = loaded;
@@ -57,7 +57,7 @@ load(const char *english, const char *german, struct catalog **catalog)
 }
 
 static void
-phrases_are_filled_in(void)
+messages_are_filled_in(void)
 {
 	pb_auto(catalog) catalog = NULL;
 	g_autofree char *problem =
@@ -295,7 +295,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/catalog/phrases are filled in", phrases_are_filled_in);
+	g_test_add_func("/catalog/phrases are filled in", messages_are_filled_in);
 	g_test_add_func("/catalog/an invalid file is rejected with its position",
 	    invalid_file_is_rejected_with_its_position);
 	g_test_add_func("/catalog/the shipped files have all phrases of the program",

@@ -28,7 +28,7 @@ class Signer(socketserver.ThreadingTCPServer):
     def __init__(self, fields, onward):
         self.fields = fields
         self.onward = onward
-        super().__init__(("127.0.0.1", 0), Dialogue)
+        super().__init__(("127.0.0.1", 0), SmtpConversation)
         self.port = self.server_address[1]
 
     def __enter__(self):
@@ -40,7 +40,7 @@ class Signer(socketserver.ThreadingTCPServer):
         self.server_close()
 
 
-class Dialogue(socketserver.StreamRequestHandler):
+class SmtpConversation(socketserver.StreamRequestHandler):
     def say(self, line):
         self.wfile.write(line.encode() + b"\r\n")
 

@@ -7,7 +7,7 @@
 #include "render/chunk.h"
 
 static void
-a_part_has_the_octets_that_were_measured(void)
+a_part_has_the_bytes_that_were_measured(void)
 {
 	static const char *const texts[] = {
 	    "",
@@ -56,6 +56,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/chunk/a part has the measured size",
-	    a_part_has_the_octets_that_were_measured);
+	    a_part_has_the_bytes_that_were_measured);
 	return g_test_run();
 }

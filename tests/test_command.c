@@ -181,7 +181,7 @@ run(struct command_test *test, const struct requester *user, const char *text,
 }
 
 static void
-run_pending(struct command_test *test, const struct requester *user,
+run_confirmed(struct command_test *test, const struct requester *user,
     const char *pending, struct command_reply *reply)
 {
 	g_autofree char *text =
@@ -228,9 +228,9 @@ check_text(const char *name, const char *text)
 static void
 compare_golden(const char *name, const char *text)
 {
-	g_autofree char *folder = get_source_path("tests/golden/answers");
+	g_autofree char *directory = get_source_path("tests/golden/answers");
 	g_autofree char *file = g_strconcat(name, ".txt", NULL);
-	g_autofree char *path = g_build_filename(folder, file, NULL);
+	g_autofree char *path = g_build_filename(directory, file, NULL);
 	g_autofree char *wanted = NULL;
 	g_autoptr(GError) error = NULL;
 
@@ -441,7 +441,7 @@ play(const void *data)
 		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
 
 		g_assert_nonnull(reply.pending);
-		run_pending(test, &user, reply.pending, &after);
+		run_confirmed(test, &user, reply.pending, &after);
 		compare_golden(name, after.text);
 		if (after.attachment) {
 			g_autofree char *file =
@@ -491,7 +491,7 @@ undo_restores_everything(void)
 	    test->fixture, "SELECT state FROM subscriber", "gone");
 	store_fixture_assert_text(test->fixture, mine, "");
 	user.subscriber_id = 0;
-	run_pending(test, &user, gone.undo, &back);
+	run_confirmed(test, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
 	store_fixture_assert_text(test->fixture, mine, filters);
 	store_fixture_assert_text(test->fixture, me, person);
@@ -518,7 +518,7 @@ commands_beside_a_consent_are_reported(void)
 		run(test, &user, "subscribe\n", &asked);
 		user.is_proven = true;
 		user.confirmed_by = rows[i].text;
-		run_pending(test, &user, asked.pending, &done);
+		run_confirmed(test, &user, asked.pending, &done);
 		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
 		    rows[i].is_reported);
 		command_reply_clear(&asked);
@@ -541,7 +541,7 @@ undo_restores_a_subscriber_without_a_name(void)
 	run(test, &user, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
 	user.subscriber_id = 0;
-	run_pending(test, &user, gone.undo, &back);
+	run_confirmed(test, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
 	store_fixture_assert_text(test->fixture, mine, filters);
 	store_fixture_assert_text(test->fixture, me, person);
@@ -562,7 +562,7 @@ pending_line_keeps_its_filter(void)
 	run(test, &user, "\ndel 1\nadd mamba\n", &between);
 	store_fixture_assert_text(
 	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
-	run_pending(test, &user, asked.pending, &done);
+	run_confirmed(test, &user, asked.pending, &done);
 	g_assert_cmpuint(done.failed, ==, 1);
 	store_fixture_assert_text(
 	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
@@ -626,7 +626,7 @@ change_of_address_asks_both_addresses(void)
 	g_assert_cmpstr(asked.new_address, ==, "Ada@example.com");
 	command_fill_tokens(&asked, "k3confirmconfirmconfirm23", NULL);
 	compare_golden("address-new", asked.new_text);
-	run_pending(test, &user, asked.pending, &done);
+	run_confirmed(test, &user, asked.pending, &done);
 	store_fixture_assert_text(test->fixture,
 	    "SELECT address, address_key FROM subscriber",
 	    "Ada@example.com|ada@example.com");
@@ -667,7 +667,7 @@ erasure_waits_for_its_reply(void)
 	run(test, &user, "\nexport\nforget me\n", &asked);
 	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_ERASE);
 	g_assert_false(asked.is_erased);
-	run_pending(test, &user, asked.pending, &done);
+	run_confirmed(test, &user, asked.pending, &done);
 	g_assert_true(done.is_erased);
 	g_assert_nonnull(done.attachment);
 	store_fixture_assert_text(

@@ -25,7 +25,7 @@ read_message(const char *subject, const char *text)
 }
 
 static void
-command_lines_are_found(void)
+commands_are_found(void)
 {
 	static const struct {
 		const char *subject, *text, *wanted;
@@ -216,8 +216,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/command_text/command lines are found", command_lines_are_found);
+	g_test_add_func("/command_text/command lines are found", commands_are_found);
 	g_test_add_func("/command_text/ignored commands are reported",
 	    ignored_commands_are_reported);
 	g_test_add_func("/command_text/number of commands is limited",

@@ -24,7 +24,7 @@ static const char *const names[] = {
 };
 
 static enum consent
-judge(const char *subject, const char *text, bool has_reference)
+check_mail(const char *subject, const char *text, bool has_reference)
 {
 	pb_auto(inmail) mail = inbox_new("eva@example.com", subject, text);
 
@@ -36,7 +36,7 @@ judge(const char *subject, const char *text, bool has_reference)
 static unsigned
 check(enum consent wanted, const char *subject, const char *text)
 {
-	enum consent found = judge(subject, text, true);
+	enum consent found = check_mail(subject, text, true);
 
 	if (found == wanted)
 		return 0;
@@ -1453,9 +1453,10 @@ empty_reply_needs_our_subject_and_message_id(void)
 
 	g_ptr_array_add(direct->in_reply_to, g_strdup(ID));
 	g_assert_cmpint(confirm_match(direct, &question), ==, CONSENT_YES);
-	g_assert_cmpint(judge("Re: " OURS, "", true), ==, CONSENT_YES);
-	g_assert_cmpint(judge("Re: " OURS, "", false), ==, CONSENT_UNCLEAR);
-	g_assert_cmpint(judge("Re: " OURS, "> quoted", false), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(check_mail("Re: " OURS, "", true), ==, CONSENT_YES);
+	g_assert_cmpint(check_mail("Re: " OURS, "", false), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(
+	    check_mail("Re: " OURS, "> quoted", false), ==, CONSENT_UNCLEAR);
 	wrong += check(CONSENT_UNCLEAR, "", "");
 	wrong += check(CONSENT_UNCLEAR, "Re:", "");
 	wrong += check(CONSENT_UNCLEAR, "(no subject)", "");
@@ -1561,8 +1562,8 @@ long_lines_are_matched_in_bounded_time(void)
 	for (int i = 0; i < 16 * 1024; i++)
 		g_string_append(many, "so ");
 	g_string_append(many, "yes");
-	g_assert_cmpint(judge("Re: " OURS, words, true), ==, CONSENT_UNCLEAR);
-	g_assert_cmpint(judge("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(check_mail("Re: " OURS, words, true), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(check_mail("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
 }
 
 int

@@ -85,11 +85,11 @@ compose_newest(struct store_fixture *fixture)
 }
 
 static void
-check(const char *key, const char *message, const char *wanted, bool is_wanted)
+check(const char *key, const char *message, const char *wanted, bool is_expected)
 {
-	if (wanted && !!strstr(message, wanted) != is_wanted)
+	if (wanted && !!strstr(message, wanted) != is_expected)
 		g_test_fail_printf(
-		    "%s: %s%s in:\n%s", key, is_wanted ? "no " : "", wanted, message);
+		    "%s: %s%s in:\n%s", key, is_expected ? "no " : "", wanted, message);
 }
 
 #define WORD(preference, word)                     \
@@ -279,7 +279,7 @@ static void
 excerpt_is_limited_in_sentences_and_characters(void)
 {
 	g_autofree char *words = g_strnfill(EXCERPT_CHARS, 'x');
-	g_autofree char *past = g_strconcat(words, "x", NULL);
+	g_autofree char *over = g_strconcat(words, "x", NULL);
 	const struct {
 		const char *text;
 		const char *wanted;
@@ -296,7 +296,7 @@ excerpt_is_limited_in_sentences_and_characters(void)
 	    {"一。二。三。", "一。二。 \u2026"},
 	    {words, words},
 	};
-	g_autofree char *cut = excerpt_format(past);
+	g_autofree char *cut = excerpt_format(over);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *got = excerpt_format(rows[i].text);

@@ -25,10 +25,10 @@ static GPtrArray *
 parse(const char *xml)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(feed_xml) bulletin = parse_bytes(xml, strlen(xml), &error);
+	pb_auto(feed_xml) feed = parse_bytes(xml, strlen(xml), &error);
 
 	g_assert_no_error(error);
-	return feed_source_make_listings(bulletin, "lab", TODAY);
+	return feed_source_make_listings(feed, "lab", TODAY);
 }
 
 static char *
@@ -363,27 +363,27 @@ limits_are_enforced(void)
 {
 	g_autoptr(GString) xml = g_string_new("<rss><channel>");
 	g_autoptr(GError) error = NULL;
-	pb_auto(feed_xml) bulletin = NULL;
+	pb_auto(feed_xml) feed = NULL;
 	g_autofree char *text = g_strnfill(BOUNDS_XML_TEXT_BYTES + 1, 'x');
 	g_autofree char *entry = g_strdup_printf(
 	    "<rss><channel><item><title>%s</title></item></channel></rss>", text);
 
 	for (unsigned i = 0; i < BOUNDS_PAPERS_BATCH; i++)
 		g_string_append(xml, "<item/>");
-	bulletin = parse_bytes(xml->str, 0, &error);
-	g_assert_null(bulletin);
+	feed = parse_bytes(xml->str, 0, &error);
+	g_assert_null(feed);
 	g_clear_error(&error);
 	g_string_append(xml, "</channel></rss>");
-	bulletin = parse_bytes(xml->str, xml->len, &error);
+	feed = parse_bytes(xml->str, xml->len, &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(bulletin->entries->len, ==, BOUNDS_PAPERS_BATCH);
-	g_clear_pointer(&bulletin, feed_xml_free);
+	g_assert_cmpuint(feed->entries->len, ==, BOUNDS_PAPERS_BATCH);
+	g_clear_pointer(&feed, feed_xml_free);
 	g_string_insert(xml, 14, "<item/>");
 	g_assert_null(parse_bytes(xml->str, xml->len, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	bulletin = parse_bytes(entry, strlen(entry), NULL);
+	feed = parse_bytes(entry, strlen(entry), NULL);
 	g_assert_cmpuint(
-	    strlen(((struct feed_xml_entry *)bulletin->entries->pdata[0])->title), ==,
+	    strlen(((struct feed_xml_entry *)feed->entries->pdata[0])->title), ==,
 	    BOUNDS_XML_TEXT_BYTES);
 }
 

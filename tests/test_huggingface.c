@@ -305,13 +305,13 @@ static void
 a_page_has_a_greatest_number_of_papers(void)
 {
 	g_autofree char *at = make_page(BOUNDS_PAPERS_BATCH);
-	g_autofree char *past = make_page(BOUNDS_PAPERS_BATCH + 1);
+	g_autofree char *over = make_page(BOUNDS_PAPERS_BATCH + 1);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) listings = parse(at, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, BOUNDS_PAPERS_BATCH);
-	g_assert_null(parse(past, &error));
+	g_assert_null(parse(over, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
@@ -557,12 +557,12 @@ only_real_days_are_asked_for(void)
 }
 
 static void
-a_folder_is_a_source_too(void)
+a_directory_is_a_source(void)
 {
-	g_autofree char *folder = g_dir_make_tmp("paperboy-days-XXXXXX", NULL);
+	g_autofree char *directory = g_dir_make_tmp("paperboy-days-XXXXXX", NULL);
 	g_autofree char *path =
-	    g_build_filename(folder, "daily_papers-" DAY ".json", NULL);
-	g_autofree char *base = g_filename_to_uri(folder, NULL, NULL);
+	    g_build_filename(directory, "daily_papers-" DAY ".json", NULL);
+	g_autofree char *base = g_filename_to_uri(directory, NULL, NULL);
 	g_autofree char *slashed = g_strconcat(base, "/", NULL);
 	g_autofree char *hash = NULL;
 	g_autofree char *json = make_page(150);
@@ -587,7 +587,7 @@ a_folder_is_a_source_too(void)
 	g_assert_cmpstr(answer.ids_sha256, ==, hash);
 	source_answer_clear(&answer);
 	g_unlink(path);
-	g_rmdir(folder);
+	g_rmdir(directory);
 	/* A missing directory is not a day without papers. */
 	g_assert_false(fetch(base, DAY, NULL, &answer, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
@@ -670,7 +670,7 @@ main(int argc, char **argv)
 	g_test_add_func(
 	    "/huggingface/only valid days are fetched", only_real_days_are_asked_for);
 	g_test_add_func(
-	    "/huggingface/a directory is a source", a_folder_is_a_source_too);
+	    "/huggingface/a directory is a source", a_directory_is_a_source);
 	g_test_add_func("/huggingface/out of memory is reported as such",
 	    out_of_memory_is_reported_as_such);
 	return g_test_run();

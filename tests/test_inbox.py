@@ -217,7 +217,7 @@ def is_taken(box):
     return greeting.startswith("220")
 
 
-def letters_survive_the_road(tap):
+def mails_arrive_unchanged(tap):
     """dots, sizes and pipelined letters come as they were sent"""
     box = new_box(tap, "receiver", receive__parser="/nonexistent/reader")
     daemon = start(tap, box)
@@ -255,7 +255,7 @@ def letters_survive_the_road(tap):
     assert daemon.stop() == 0
 
 
-def one_letter_counts_once(tap):
+def one_mail_counts_once(tap):
     """a letter that comes again, by any receiver and with other traces, counts once"""
     box = new_box(tap, "once", receive__recipient_header="Delivered-To")
     raw = sample_mails(1)[0]
@@ -414,7 +414,7 @@ def is_open(path):
 # ---- Maildir --------------------------------------------------------------------
 
 
-def a_folder_comes_and_goes(tap):
+def a_maildir_appears_and_disappears(tap):
     """a Maildir that is missing is waited for; one that comes back is watched"""
     box = new_box(tap, "folder")
     shutil.rmtree(box.inbox)
@@ -552,11 +552,11 @@ def many_wait_at_start(tap):
     wait_count(daemon, idle, 1)
     before = memory(daemon.pid, "VmHWM")
     assert daemon.stop() == 0
-    begun = time.monotonic()
+    started = time.monotonic()
     daemon = tap.enter(box.instance.start())
     daemon.wait_fact(lambda: os.path.exists(box.instance.store), "a store")
     wait_count(daemon, box, WAITING, deadline_s=1200)
-    took = time.monotonic() - begun
+    took = time.monotonic() - started
     peak = memory(daemon.pid, "VmHWM")
     log = os.path.getsize(box.instance.store + "-wal")
     size = os.path.getsize(box.instance.store)
@@ -613,7 +613,7 @@ def with_number(raw, number):
     return b"Message-ID: <bomb.%d@b.example>\n" % number + raw if len(raw) < 1000000 else raw
 
 
-def a_dying_reader_costs_a_letter(tap):
+def a_crashing_parser_quarantines_the_mail(tap):
     """without the look before parsing the child dies; three tries, then quarantine"""
     box = new_box(tap, "dying", receive__parser=UNSCANNED)
     plain, later = sample_mails(2)
@@ -701,7 +701,7 @@ def kill_at(tap, strace, call, number, first, raws):
     return done.status != 0
 
 
-def kills_lose_no_letter_that_was_taken(tap):
+def kills_lose_no_accepted_mail(tap):
     """killed while letters come by LMTP: what had its 250 is there, and once"""
     rng = random.Random(SEED + 1)
     box = new_box(tap, "kill-lmtp")
@@ -783,7 +783,7 @@ def an_operator_looks_and_decides(tap):
     assert instance.value("SELECT count(*) FROM inbox") == 3
 
 
-def letters_that_wait_are_told(tap):
+def waiting_mails_are_reported(tap):
     """letters that wait for an hour are told by doctor and status"""
     box = new_box(tap, "wait", receive__parser="/nonexistent/reader")
     drop(box, 1, sample_mails(1)[0])
@@ -796,7 +796,7 @@ def letters_that_wait_are_told(tap):
         "status", now=late, wanted=1)
 
 
-def forgotten_people_leave_no_letter(tap):
+def erased_subscribers_leave_no_mail(tap):
     """who is forgotten leaves no quarantined letter behind"""
     box = new_box(tap, "forget")
     for number, text in enumerate((b"Eva.Secret@people.example", b"other@people.example")):
@@ -872,13 +872,13 @@ def a_pipe_hands_in(tap):
 with Tap() as tap:
     tap.diag(f"PAPERBOY_SEED={SEED}")
     for function in (
-        letters_survive_the_road, one_letter_counts_once, bad_clients_do_no_harm,
+        mails_arrive_unchanged, one_mail_counts_once, bad_clients_do_no_harm,
         later_is_said, survives_a_full_disk, reload_moves_the_socket, a_dead_daemon_leaves_its_socket,
-        a_folder_comes_and_goes, what_cannot_be_taken_stays, too_large_is_answered_once,
+        a_maildir_appears_and_disappears, what_cannot_be_taken_stays, too_large_is_answered_once,
         many_wait_at_start,
-        bombs_are_handled_or_quarantined, a_dying_reader_costs_a_letter,
-        every_kill_counts_once, kills_lose_no_letter_that_was_taken,
-        an_operator_looks_and_decides, letters_that_wait_are_told,
-        forgotten_people_leave_no_letter, a_pipe_hands_in,
+        bombs_are_handled_or_quarantined, a_crashing_parser_quarantines_the_mail,
+        every_kill_counts_once, kills_lose_no_accepted_mail,
+        an_operator_looks_and_decides, waiting_mails_are_reported,
+        erased_subscribers_leave_no_mail, a_pipe_hands_in,
     ):
         tap.run(function, tap)

@@ -28,7 +28,7 @@ Delivered = collections.namedtuple("Delivered", "recipient raw")
 
 def other_filters(rng, papers, vocabulary):
     """Filters that use more than words of titles."""
-    word, phrase = vocabulary.words.draw, vocabulary.phrases.draw
+    word, phrase = vocabulary.words.pick, vocabulary.phrases.pick
     author = normalize(rng.choice(rng.choice(papers)["authors"]))
     given, _, last = author.rpartition(" ")
     yield f'author:"{author}" OR au:{last}'

@@ -161,7 +161,7 @@ each_field_has_its_rule_whoever_was_first(void)
 }
 
 static void
-votes_that_fall_are_told_too(void)
+votes_that_fall_are_reported_too(void)
 {
 	static const struct row row = {"upvotes", 1, 1, "", "", ""};
 	pb_auto(paper) stored = make(&row, PAPER_SOURCE_RANK_HF, "9");
@@ -406,7 +406,7 @@ what_found_one_row_has_found_the_other(void)
 }
 
 static void
-look(struct store_fixture *fixture, int64_t now)
+run_once(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
@@ -426,7 +426,7 @@ who_would_have_had_a_paper_still_has_it(void)
 	fill_two(fixture, now);
 	store_fixture_run(
 	    fixture, "UPDATE paper SET source_rank = 1 WHERE id = '2611.00001'");
-	look(fixture, now);
+	run_once(fixture, now);
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	store_fixture_assert_text(fixture, "SELECT title FROM paper", "Mamba");
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
@@ -504,7 +504,7 @@ uniting_is_whole_or_not_at_all(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge OR mamba",
 	    store_fixture_time(NOON));
 	fill_two(fixture, store_fixture_time(NOON));
-	look(fixture, store_fixture_time(NOON));
+	run_once(fixture, store_fixture_time(NOON));
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, unite_two, NULL, true), >, 10);
 	store_fixture_assert_text(fixture, IDS, "2611.00001");
@@ -786,7 +786,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/paper-merge/" #name, name)
 	ADD(each_field_has_its_rule_whoever_was_first);
-	ADD(votes_that_fall_are_told_too);
+	ADD(votes_that_fall_are_reported_too);
 	ADD(a_paper_is_found_by_any_of_its_names);
 	ADD(what_shares_a_name_may_be_another_paper);
 	ADD(two_rows_become_one_without_a_second_delivery);

@@ -209,7 +209,7 @@ html_fills_its_size_limit(void)
 	size_t fits = 0;
 	size_t fails = 2 * BOUNDS_HTML_PART_BYTES;
 	g_autofree char *at = NULL;
-	g_autofree char *past = NULL;
+	g_autofree char *over = NULL;
 
 	while (fails - fits > 1) {
 		size_t middle = (fits + fails) / 2;
@@ -222,12 +222,12 @@ html_fills_its_size_limit(void)
 			fits = middle;
 	}
 	at = compose_with_abstract(renderer, fits);
-	past = compose_with_abstract(renderer, fails);
+	over = compose_with_abstract(renderer, fails);
 	/* One byte more of text may add a soft line break. */
 	g_assert_cmpuint(get_html_bytes(at), >, BOUNDS_HTML_PART_BYTES - 8);
 	g_assert_null(strstr(at, "More by title"));
-	g_assert_nonnull(strstr(past, "More by title"));
-	g_assert_cmpuint(get_html_bytes(past), <, BOUNDS_HTML_PART_BYTES / 4);
+	g_assert_nonnull(strstr(over, "More by title"));
+	g_assert_cmpuint(get_html_bytes(over), <, BOUNDS_HTML_PART_BYTES / 4);
 }
 
 static unsigned
@@ -678,7 +678,7 @@ static void
 template_size_is_limited(void)
 {
 	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
-	g_autofree char *past = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
+	g_autofree char *over = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GError) zero_error = NULL;
 	pb_auto(renderer) renderer =
@@ -686,7 +686,7 @@ template_size_is_limited(void)
 
 	g_assert_nonnull(renderer);
 	g_assert_null(new_with_template(
-	    "digest.subject", past, BOUNDS_TEMPLATE_BYTES + 1, &error));
+	    "digest.subject", over, BOUNDS_TEMPLATE_BYTES + 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 	g_assert_null(new_with_template("digest.subject", "a\0b", 3, &zero_error));
 	g_assert_error(zero_error, PB_ERROR, PB_ERROR_INPUT);

@@ -261,7 +261,7 @@ names_end_in_a_count(void)
 	g_autofree char *none =
 	    locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_autofree char *at = NULL;
-	g_autofree char *past = NULL;
+	g_autofree char *over = NULL;
 
 	g_assert_null(none);
 	for (unsigned i = 0; i < BOUNDS_DIGEST_AUTHORS; i++)
@@ -269,8 +269,8 @@ names_end_in_a_count(void)
 	at = locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(at, ==, "A, A, A, A, A, A");
 	g_ptr_array_add(names, (char *)"B");
-	past = locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
-	g_assert_cmpstr(past, ==, "A, A, A, A, A, A and 1 more");
+	over = locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	g_assert_cmpstr(over, ==, "A, A, A, A, A, A and 1 more");
 }
 
 int

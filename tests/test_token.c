@@ -83,7 +83,7 @@ differs_by_key_purpose_and_id(void)
  * print(hmac.new(bytes(range(32)),b"suppression:ada@example.org","sha256").hexdigest())'
  */
 static void
-stands_for_a_text_that_it_does_not_tell(void)
+a_token_does_not_reveal_its_text(void)
 {
 	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
@@ -101,7 +101,7 @@ stands_for_a_text_that_it_does_not_tell(void)
 }
 
 static void
-a_signed_token_tells_its_id_and_proves_the_rest(void)
+a_signed_token_has_its_id_and_authenticates_it(void)
 {
 	static const int64_t ids[] = {0, 1, 31, 32, 1000000, INT64_MAX};
 	g_autoptr(GBytes) key = new_key('a');
@@ -172,7 +172,7 @@ what_is_no_token_is_none(void)
 }
 
 static void
-a_drawn_token_is_known_by_its_hash_in_any_case(void)
+a_random_token_is_found_by_its_hash_in_any_case(void)
 {
 	static const uint8_t bytes[TOKEN_RANDOM_BYTES] = {0xff, 1};
 	g_autofree char *token = token_format_random(bytes);
@@ -194,13 +194,13 @@ main(int argc, char **argv)
 	g_test_add_func(
 	    "/token/differs by key, purpose and id", differs_by_key_purpose_and_id);
 	g_test_add_func("/token/stands for a text that it does not tell",
-	    stands_for_a_text_that_it_does_not_tell);
+	    a_token_does_not_reveal_its_text);
 	g_test_add_func("/token/a signed token tells its id and proves the rest",
-	    a_signed_token_tells_its_id_and_proves_the_rest);
+	    a_signed_token_has_its_id_and_authenticates_it);
 	g_test_add_func(
 	    "/token/a name is other bits of the same MAC", a_text_has_a_token);
 	g_test_add_func("/token/what is no token is none", what_is_no_token_is_none);
 	g_test_add_func("/token/a drawn token is known by its hash in any case",
-	    a_drawn_token_is_known_by_its_hash_in_any_case);
+	    a_random_token_is_found_by_its_hash_in_any_case);
 	return g_test_run();
 }

@@ -254,31 +254,19 @@ IMAP_FILE = re.compile(r"imap|receive|peers")
 
 # Findings that are left in each directory; the numbers only go down.
 CEILINGS = {
-    "fuzz": 6,
-    "src/base": 14,
-    "src/ctl": 4,
-    "src/daemon": 1,
-    "src/message": 1,
-    "src/model": 9,
-    "src/net": 1,
-    "src/parser": 1,
+    "src/base": 9,
+    "src/ctl": 2,
     "src/render": 3,
-    "src/service/collect": 8,
     "src/service/command": 1,
-    "src/service/digest": 2,
     "src/service/health": 16,
     "src/service/inbound": 1,
-    "src/service/log": 7,
-    "src/service/people": 14,
     "src/service/setup": 6,
-    "src/service/state": 7,
-    "src/store/core": 4,
-    "src/store/migrations": 9,
-    "src/store/paper": 19,
-    "src/store/subscriber": 5,
-    "src/transport": 1,
-    "tests": 168,
-    "tests/lib": 10,
+    "src/service/state": 2,
+    "src/store/migrations": 1,
+    "src/store/paper": 3,
+    "src/store/subscriber": 3,
+    "tests": 15,
+    "tests/lib": 2,
 }
 SAME_NAMES = 0
 
@@ -370,7 +358,7 @@ def check_text(path, text):
         opening = OPENING.match(re.sub(r"^[/*#\"\s-]+", "", comment))
         if opening:
             found.append((line, f"the comment begins with '{opening[0]}'"))
-    for match in TEXTS.finditer("" if path.endswith("vocabulary.py") else text):
+    for match in TEXTS.finditer("" if path.endswith(("vocabulary.py", "test_layers.py")) else text):
         found.append((layers.line_of(text, match.start()), f"'{match[0]}' was renamed"))
     return sorted(found)
 
