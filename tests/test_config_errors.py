@@ -194,8 +194,8 @@ def test_hosts(config_directory):
     for host in ("smtp://mail.example.org", "mail example.org", "a,b", "a:", "a@b", "[::1]"):
         config_directory.expect(
             GOOD + f'smtp: {{ host = "{host}"; }};',
-            f"paperboy.conf:3: smtp.host: '{host}' is no name of a host, and no address:"
-            " mail.example.org is one")
+            f"paperboy.conf:3: smtp.host: '{host}' is not a host name or an address"
+            " (expected, for example, mail.example.org)")
 
 
 def test_sources(config_directory):
@@ -205,13 +205,13 @@ def test_sources(config_directory):
     for name, nearest in (("CS.CL", "cs.CL"), ("cs.CLL", "cs.CL"), ("hep-thx", "hep-th")):
         config_directory.expect(
             GOOD + f'arxiv: {{ categories = "cs.CL {name}"; }};',
-            f"paperboy.conf:3: arxiv.categories: '{name}' is no category of arXiv: the"
-            f" nearest is {nearest}")
+            f"paperboy.conf:3: arxiv.categories: '{name}' is not a category of arXiv:"
+            f" did you mean {nearest}?")
     for url in ("https://", "http://", "file:///", "example.org/rss", "ftp://example.org/"):
         config_directory.expect(
             GOOD + f'feeds: {{ urls = "lab={url}"; }};',
-            f"paperboy.conf:3: feeds.urls: '{url}' is no https:// or http:// URL, nor"
-            " file:///file")
+            f"paperboy.conf:3: feeds.urls: '{url}' is not a URL (expected https://,"
+            " http:// or file:///file)")
 
 
 with Tap() as tap:

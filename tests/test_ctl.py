@@ -169,7 +169,7 @@ def test_usage(ctl_fixture):
         assert len(done.err.splitlines()) < 140, done.text
     for time in ("noon", "2026-11-20", "2026-13-01T00:00:00Z", ""):
         Done(CTL, ["-c", ctl_fixture.config, "--now", time, "status"]).expect(
-            USAGE, "", f"'{time}' is no time: 2026-11-20T09:00:00Z is one")
+            USAGE, "", f"'{time}' is not a time (expected 2026-11-20T09:00:00Z)")
     Done(CTL, ["--loud", "status"]).expect(USAGE, "", "--loud")
 
 
@@ -622,7 +622,7 @@ def test_many_errors(ctl_fixture):
     assert len(done.err.splitlines()) == 8, done.text
     ctl_fixture.write('template_dir = "/nonexistent";\n'
                  'mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
-    ctl_fixture.daemon("--check").expect(CONFIG, "", ":1: template_dir: there is no folder '/nonexistent'")
+    ctl_fixture.daemon("--check").expect(CONFIG, "", ":1: template_dir: no such directory: '/nonexistent'")
     os.unlink(ctl_fixture.config)
     ctl_fixture.ctl("status").expect(
         CONFIG, "", f"{ctl_fixture.config}: cannot read the file: No such file or directory")
@@ -631,8 +631,8 @@ def test_many_errors(ctl_fixture):
 def test_daemon_usage(ctl_fixture):
     """paperboyd reports errors of its command line, status 64"""
     for arguments, words in (
-        (["--once", "--now", "yesterday"], "'yesterday' is no time"),
-        (["--once", "--now", "2026-11-20"], "'2026-11-20' is no time"),
+        (["--once", "--now", "yesterday"], "'yesterday' is not a time"),
+        (["--once", "--now", "2026-11-20"], "'2026-11-20' is not a time"),
         (["--once", "--now"], "Missing argument for --now"),
         (["--now", NOW, "--daemon"], "Unknown option --daemon"),
         (["--now", NOW, "start"], "unexpected argument 'start'"),

@@ -1,5 +1,5 @@
 /*
- * factory.c - parts of the program, built as the settings say.
+ * factory.c - the composition root: parts of the program, built from the settings.
  */
 #include "service/setup/factory.h"
 
@@ -39,13 +39,13 @@ factory_open_store(const struct settings *settings, GError **error)
 	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
 	g_autofree char *key = g_build_filename(settings->state_dir, "key", NULL);
 
-	/* The store is made before its key, so look in the opposite order. */
+	/* The store is created before its key, so check in the opposite order. */
 	if (g_file_test(key, G_FILE_TEST_EXISTS) &&
 	    !g_file_test(path, G_FILE_TEST_EXISTS)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is missing although its key '%s' is there: restore both from "
-		    "a backup (paperboyctl restore FILE), or move the key away to "
-		    "begin with an empty store",
+		    "'%s' is missing although its key '%s' exists: restore both from a "
+		    "backup (paperboyctl restore FILE), or move the key away to start "
+		    "with an empty store",
 		    path, key);
 		return NULL;
 	}
@@ -65,7 +65,7 @@ factory_open_store_for_reading(const struct settings *settings, GError **error)
 static bool
 wait_or_stop(void *stop, int64_t ms)
 {
-	/* Short naps: whoever stops the program does not wait for arXiv's rules. */
+	/* In short steps, so that a shutdown does not wait for arXiv's interval. */
 	for (int64_t left = ms; left > 0; left -= WAIT_STEP_MS) {
 		if (stop && g_atomic_int_get((int *)stop))
 			return false;
@@ -83,10 +83,9 @@ factory_new_http(const struct settings *settings, const int *stop)
 	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
 	const struct http_settings options = {
 	    .user_agent = agent,
-	    /* The operator named the host: it may be one of their own. */
+	    /* The operator has configured the hosts; they may be internal. */
 	    .allow_private = true,
-	    /* Only what the operator wrote is asked for: no redirect leads to a file.
-	     */
+	    /* For configured URLs only: redirects to files are refused. */
 	    .allow_file = true,
 	    .wait = wait_or_stop,
 	    .wait_data = (void *)stop,
@@ -116,7 +115,7 @@ has_source(const GPtrArray *sources, const char *name)
 	return false;
 }
 
-/* One twice, or too many: it is not asked twice. */
+/* Duplicates and sources above the limit are dropped. */
 static void
 add_source(GPtrArray *sources, struct source *source)
 {
@@ -309,7 +308,7 @@ factory_is_same_transport(
 	       one->smtp.stream.tls == other->smtp.stream.tls;
 }
 
-/* So long it may take a person to look on. */
+/* Timeout of an interactive probe. */
 #define PROBE_MS (20 * 1000)
 
 bool

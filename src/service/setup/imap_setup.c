@@ -1,5 +1,5 @@
 /*
- * imap_setup.c - the IMAP mailbox as the settings have it, and its mark in the store.
+ * imap_setup.c - the IMAP receiver, with its cursor in the store.
  */
 #include "service/setup/imap_setup.h"
 
@@ -11,13 +11,13 @@
 #define IMAP_PORT  143
 #define IMAPS_PORT 993
 
-/* Where the mark of one folder is kept; the mailbox owns it. */
-struct keeper {
+/* Owned by the receiver. */
+struct cursor_store {
 	struct store *const *store;
 	char *cursor;
 };
 
-/* A cursor's name without the names of people in it. */
+/* Hashed, since names of users must not be in names of cursors. */
 static char *
 format_cursor(const struct settings *settings)
 {
@@ -30,25 +30,26 @@ format_cursor(const struct settings *settings)
 }
 
 static void
-load_mark(void *data, struct imap_cursor *mark)
+load_cursor(void *data, struct imap_cursor *cursor)
 {
-	const struct keeper *keeper = data;
+	const struct cursor_store *cursors = data;
 	int64_t value = 0;
 
-	/* Without it all comes again, and is known by then. */
-	if (!store_load_cursor(*keeper->store, keeper->cursor, 0, &value, NULL))
+	/* Without it all messages are fetched again, and known as duplicates. */
+	if (!store_load_cursor(*cursors->store, cursors->cursor, 0, &value, NULL))
 		return;
-	mark->uidvalidity = (uint32_t)((uint64_t)value >> 32);
-	mark->uid = (uint32_t)((uint64_t)value & UINT32_MAX);
+	cursor->uidvalidity = (uint32_t)((uint64_t)value >> 32);
+	cursor->uid = (uint32_t)((uint64_t)value & UINT32_MAX);
 }
 
 static bool
-save_mark(void *data, const struct imap_cursor *mark, GError **error)
+save_cursor(void *data, const struct imap_cursor *cursor, GError **error)
 {
-	const struct keeper *keeper = data;
-	uint64_t value = (uint64_t)mark->uidvalidity << 32 | mark->uid;
+	const struct cursor_store *cursors = data;
+	uint64_t value = (uint64_t)cursor->uidvalidity << 32 | cursor->uid;
 
-	return store_save_cursor(*keeper->store, keeper->cursor, (int64_t)value, error);
+	return store_save_cursor(
+	    *cursors->store, cursors->cursor, (int64_t)value, error);
 }
 
 static double
@@ -104,12 +105,12 @@ imap_setup_find_problem(const struct settings *settings)
 }
 
 static void
-keeper_free(void *data)
+cursor_store_free(void *data)
 {
-	struct keeper *keeper = data;
+	struct cursor_store *cursors = data;
 
-	g_free(keeper->cursor);
-	g_free(keeper);
+	g_free(cursors->cursor);
+	g_free(cursors);
 }
 
 struct receiver *
@@ -120,19 +121,19 @@ imap_setup_new(const struct settings *settings, const char *credentials,
 	    settings_load_secret(settings->imap_password_file, credentials, error);
 	struct imap_options options;
 	struct receiver *mailbox;
-	struct keeper *keeper;
+	struct cursor_store *cursors;
 
 	if (!password)
 		return NULL;
-	keeper = g_new0(struct keeper, 1);
-	keeper->store = store;
-	keeper->cursor = format_cursor(settings);
+	cursors = g_new0(struct cursor_store, 1);
+	cursors->store = store;
+	cursors->cursor = format_cursor(settings);
 	options = options_of(settings, password);
-	options.cursor_store =
-	    (struct imap_cursor_store){load_mark, save_mark, keeper_free, keeper};
+	options.cursor_store = (struct imap_cursor_store){
+	    load_cursor, save_cursor, cursor_store_free, cursors};
 	mailbox = imap_receiver_new(&options, error);
 	explicit_bzero(password, strlen(password));
 	if (!mailbox)
-		keeper_free(keeper);
+		cursor_store_free(cursors);
 	return mailbox;
 }

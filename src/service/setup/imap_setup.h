@@ -1,5 +1,5 @@
 /*
- * imap_setup.h - the IMAP mailbox as the settings have it, and its mark in the store.
+ * imap_setup.h - the IMAP receiver, with its cursor in the store.
  */
 #ifndef PAPERBOY_SERVICE_SETUP_IMAP_SETUP_H
 #define PAPERBOY_SERVICE_SETUP_IMAP_SETUP_H
@@ -10,14 +10,12 @@
 #include "receive/receiver.h"
 #include "store/core/store.h"
 
-/** Say what is wrong with the names of folders. @return NULL when nothing is */
+/** Check the names of folders. @return a problem, a new string; or NULL */
 char *imap_setup_find_problem(const struct settings *settings);
 
 /**
- * Make the mailbox.
- *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param store        where the store will be when the mailbox is at work
+ * @param store        where the store will be when the receiver runs
  * @return NULL with PB_ERROR_INPUT
  */
 struct receiver *imap_setup_new(const struct settings *settings,

@@ -1,5 +1,5 @@
 /*
- * settings_check.c - settings that can be read and still cannot work together.
+ * settings_check.c - semantic checks of settings.
  */
 #include "service/setup/factory.h"
 
@@ -19,7 +19,6 @@
 
 #define FILE_SCHEME "file://"
 
-/* What factory_check() has in hand. */
 struct check {
 	const struct settings *settings;
 	GPtrArray *problems;
@@ -34,9 +33,9 @@ add_problem(const struct check *check, const char *name, const char *problem)
 	    check->problems, g_strdup_printf("%s: %s: %s", place, name, problem));
 }
 
-/* Whether there is anything to check that was not found wrong before. */
+/* Whether a setting has a value that the parser has accepted. */
 static bool
-is_said(const struct check *check, const char *name, const char *text)
+has_valid_value(const struct check *check, const char *name, const char *text)
 {
 	return *text && !settings_has_error(check->settings, name);
 }
@@ -47,14 +46,14 @@ check_address(const struct check *check, const char *name, const char *text)
 	struct address address = {0};
 	g_autoptr(GError) problem = NULL;
 
-	if (!is_said(check, name, text))
+	if (!has_valid_value(check, name, text))
 		return;
 	if (!address_parse(text, &address, &problem))
 		add_problem(check, name, problem->message);
 	address_clear(&address);
 }
 
-/* Whether there is room for tokens beside it. */
+/* An address to which tokens can be added. */
 static void
 check_base(const struct check *check, const char *name, const char *text)
 {
@@ -62,7 +61,7 @@ check_base(const struct check *check, const char *name, const char *text)
 	struct subaddress_base base = {0};
 	g_autoptr(GError) problem = NULL;
 
-	if (!is_said(check, name, text))
+	if (!has_valid_value(check, name, text))
 		return;
 	if (!subaddress_base_parse(text, delimiter, &base, &problem))
 		add_problem(check, name, problem->message);
@@ -88,7 +87,7 @@ check_domain(const struct check *check, const char *name, const char *text)
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *domain = NULL;
 
-	if (!is_said(check, name, text))
+	if (!has_valid_value(check, name, text))
 		return;
 	domain = address_parse_domain(text, &problem);
 	if (!domain)
@@ -111,14 +110,14 @@ check_url(const struct check *check, const char *name, const char *url)
 {
 	g_autofree char *problem = NULL;
 
-	if (!is_said(check, name, url) || is_url(url))
+	if (!has_valid_value(check, name, url) || is_url(url))
 		return;
 	problem = g_strdup_printf(
-	    "'%s' is no https:// or http:// URL, nor file:///folder", url);
+	    "'%s' is not a URL (expected https://, http:// or file:///directory)", url);
 	add_problem(check, name, problem);
 }
 
-/* What arXiv does not know has a list with nothing on it, every day. */
+/* The list of an unknown category would be empty every day. */
 static bool
 is_category(const char *name)
 {
@@ -134,7 +133,7 @@ check_categories(const struct check *check)
 	const char *text = check->settings->arxiv_categories;
 	g_auto(GStrv) names = g_strsplit(text, " ", -1);
 
-	if (!is_said(check, "arxiv.categories", text))
+	if (!has_valid_value(check, "arxiv.categories", text))
 		return;
 	for (char **name = names; *name; name++) {
 		g_autofree char *nearest = NULL;
@@ -143,18 +142,19 @@ check_categories(const struct check *check)
 		if (!**name || is_category(*name))
 			continue;
 		nearest = category_find_nearest(*name, strlen(*name));
-		problem =
-		    nearest ? g_strdup_printf(
-		                  "'%s' is no category of arXiv: the nearest is %s",
-		                  *name, nearest)
-		            : g_strdup_printf("'%s' is no category of arXiv: cs.CL and "
-		                              "hep-th are, with blanks between them",
-		                  *name);
+		problem = nearest
+		              ? g_strdup_printf(
+		                    "'%s' is not a category of arXiv: did you mean %s?",
+		                    *name, nearest)
+		              : g_strdup_printf(
+		                    "'%s' is not a category of arXiv (expected names "
+		                    "such as cs.CL, separated by spaces)",
+		                    *name);
 		add_problem(check, "arxiv.categories", problem);
 	}
 }
 
-/* What is wrong with NAME=URL. @return NULL for nothing */
+/* @param feed  NAME=URL  @return a problem, a new string; or NULL */
 static char *
 find_feed_problem(const char *feed, GHashTable *names)
 {
@@ -164,7 +164,7 @@ find_feed_problem(const char *feed, GHashTable *names)
 
 	if (!equals)
 		return g_strdup_printf(
-		    "'%s' is no NAME=URL, such as nature=https://example.org/rss",
+		    "'%s' is not NAME=URL, such as nature=https://example.org/rss",
 		    feed);
 	if (!feed_source_is_name(name))
 		return g_strdup_printf("a feed cannot be called '%s': a name is of a "
@@ -177,7 +177,8 @@ find_feed_problem(const char *feed, GHashTable *names)
 	if (is_url(equals + 1))
 		return NULL;
 	return g_strdup_printf(
-	    "'%s' is no https:// or http:// URL, nor file:///file", equals + 1);
+	    "'%s' is not a URL (expected https://, http:// or file:///file)",
+	    equals + 1);
 }
 
 static void
@@ -188,7 +189,7 @@ check_feeds(const struct check *check)
 	g_autoptr(GHashTable) names =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	if (!is_said(check, "feeds.urls", text))
+	if (!has_valid_value(check, "feeds.urls", text))
 		return;
 	for (char **feed = feeds; *feed; feed++) {
 		g_autofree char *problem =
@@ -199,14 +200,14 @@ check_feeds(const struct check *check)
 	}
 }
 
-/* A name or an address, and nothing else: people write the port behind it. */
+/* A host name or an address, without a port. */
 static void
 check_host(const struct check *check, const char *name, const char *host)
 {
 	const char *colon = strrchr(host, ':');
 	g_autofree char *problem = NULL;
 
-	if (!is_said(check, name, host) || g_hostname_is_ip_address(host))
+	if (!has_valid_value(check, name, host) || g_hostname_is_ip_address(host))
 		return;
 	if (colon && colon > host && colon[1] &&
 	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
@@ -214,8 +215,8 @@ check_host(const struct check *check, const char *name, const char *host)
 		                          "\"%.*s\"; port = %s;",
 		    host, (int)(colon - host), host, colon + 1);
 	else if (strpbrk(host, ":/@[]() \t,"))
-		problem = g_strdup_printf("'%s' is no name of a host, and no address: "
-		                          "mail.example.org is one",
+		problem = g_strdup_printf("'%s' is not a host name or an address "
+		                          "(expected, for example, mail.example.org)",
 		    host);
 	if (problem)
 		add_problem(check, name, problem);
@@ -226,12 +227,12 @@ check_file(const struct check *check, const char *name, const char *path)
 {
 	g_autofree char *problem = NULL;
 
-	if (!is_said(check, name, path))
+	if (!has_valid_value(check, name, path))
 		return;
 	if (!g_file_test(path, G_FILE_TEST_EXISTS))
-		problem = g_strdup_printf("there is no file '%s'", path);
+		problem = g_strdup_printf("no such file: '%s'", path);
 	else if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
-		problem = g_strdup_printf("'%s' is no regular file", path);
+		problem = g_strdup_printf("'%s' is not a regular file", path);
 	else if (access(path, R_OK) != 0)
 		problem = g_strdup_printf("'%s': %s", path, g_strerror(errno));
 	if (problem)
@@ -246,13 +247,13 @@ check_time(const struct check *check)
 	g_autoptr(GError) problem = NULL;
 	int minute;
 
-	if (is_said(check, "digest.zone", settings->digest_zone)) {
+	if (has_valid_value(check, "digest.zone", settings->digest_zone)) {
 		zone = zone_load(settings->digest_zone, &problem);
 		if (!zone)
 			add_problem(check, "digest.zone", problem->message);
 		g_clear_error(&problem);
 	}
-	if (is_said(check, "digest.at", settings->digest_at) &&
+	if (has_valid_value(check, "digest.at", settings->digest_at) &&
 	    !schedule_parse_minute(settings->digest_at, &minute, &problem))
 		add_problem(check, "digest.at", problem->message);
 }
@@ -264,7 +265,7 @@ check_password(const struct check *check, const char *credentials, const char *n
 	g_autoptr(GError) problem = NULL;
 	char *password;
 
-	if (!is_said(check, name, path))
+	if (!has_valid_value(check, name, path))
 		return;
 	password = settings_load_secret(path, credentials, &problem);
 	if (!password) {
@@ -278,21 +279,21 @@ check_password(const struct check *check, const char *credentials, const char *n
 static void
 check_templates(const struct check *check)
 {
-	static const guint8 sham_key[32];
+	static const guint8 test_key[32];
 	const char *folder = check->settings->template_dir;
-	g_autoptr(GBytes) key = g_bytes_new_static(sham_key, sizeof(sham_key));
+	g_autoptr(GBytes) key = g_bytes_new_static(test_key, sizeof(test_key));
 	g_autofree char *missing = NULL;
 	pb_auto(renderer) renderer = NULL;
 	g_autoptr(GError) problem = NULL;
 
-	if (!is_said(check, "template_dir", folder))
+	if (!has_valid_value(check, "template_dir", folder))
 		return;
 	if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
-		missing = g_strdup_printf("there is no folder '%s'", folder);
+		missing = g_strdup_printf("no such directory: '%s'", folder);
 		add_problem(check, "template_dir", missing);
 		return;
 	}
-	/* Composing needs the addresses and names to be right. */
+	/* Rendering needs valid addresses and names. */
 	if (check->problems->len)
 		return;
 	renderer = factory_new_renderer(check->settings, key, &problem);
@@ -305,9 +306,9 @@ check_absolute(const struct check *check, const char *name, const char *path)
 {
 	g_autofree char *problem = NULL;
 
-	if (!is_said(check, name, path) || g_path_is_absolute(path))
+	if (!has_valid_value(check, name, path) || g_path_is_absolute(path))
 		return;
-	problem = g_strdup_printf("'%s' is no absolute path: it begins with /", path);
+	problem = g_strdup_printf("'%s' is not an absolute path", path);
 	add_problem(check, name, problem);
 }
 
@@ -342,19 +343,20 @@ check_mailboxes(const struct check *check)
 	check_absolute(check, "receive.parser", settings->parser_program);
 	if (strlen(settings->lmtp_socket) > LMTP_LISTEN_PATH_BYTES)
 		add_problem(check, "receive.lmtp_socket",
-		    "the name is too long for a socket: at most 107 octets");
-	if (is_said(check, "receive.lmtp_listen", settings->lmtp_listen) &&
+		    "name too long for a socket (limit 107 bytes)");
+	if (has_valid_value(check, "receive.lmtp_listen", settings->lmtp_listen) &&
 	    !lmtp_listen_check(settings->lmtp_listen, &problem))
 		add_problem(check, "receive.lmtp_listen", problem->message);
-	if (is_said(check, "receive.lmtp_group", group) && !getgrnam(group)) {
-		wrong = g_strdup_printf("there is no group '%s'", group);
+	if (has_valid_value(check, "receive.lmtp_group", group) && !getgrnam(group)) {
+		wrong = g_strdup_printf("no such group: '%s'", group);
 		add_problem(check, "receive.lmtp_group", wrong);
 	}
 	/* RFC 5322 section 2.2. */
 	for (const char *at = field; *at; at++)
 		if (!g_ascii_isgraph(*at) || *at == ':') {
 			add_problem(check, "receive.recipient_header",
-			    "a field's name is wanted, such as \"Delivered-To\"");
+			    "expected the name of a header field, such as "
+			    "\"Delivered-To\"");
 			break;
 		}
 }
@@ -380,7 +382,7 @@ factory_check(
 	    *settings->smtp_host != '/')
 		check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
-	/* Without a user nobody reads it. */
+	/* Not used without a user. */
 	if (*settings->smtp_user)
 		check_password(&check, credentials, "smtp.password_file",
 		    settings->smtp_password_file);

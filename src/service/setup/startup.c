@@ -1,5 +1,5 @@
 /*
- * startup.c - what every program does first: the clock, the settings, the key.
+ * startup.c - start of a program: clock, settings, key.
  */
 #include "service/setup/startup.h"
 
@@ -19,7 +19,7 @@ read_running(const struct clock *clock)
 }
 
 static int64_t
-load_status_line(const struct clock *clock)
+read_fixed(const struct clock *clock)
 {
 	return clock->at_s;
 }
@@ -37,14 +37,14 @@ startup_init_clock(
 	time = g_date_time_new_from_iso8601(now, utc);
 	if (!time) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "'%s' is no time: 2026-11-20T09:00:00Z is one", now);
+		    "'%s' is not a time (expected 2026-11-20T09:00:00Z)", now);
 		return false;
 	}
 	clock->at_s = g_date_time_to_unix(time);
 	if (is_running)
 		clock->offset_s = clock->at_s - clock_get_now(clock);
 	else
-		clock->read = load_status_line;
+		clock->read = read_fixed;
 	return true;
 }
 
@@ -71,8 +71,8 @@ startup_recover_settings(const char *path)
 	           : NULL;
 }
 
-/* The number of the line in "file:line: message", 0 without one. @param size  of file
- */
+/* @param size  set to that of the file name
+ * @return the line of "file:line: message", or 0 */
 static int64_t
 line_of(const char *problem, size_t *size)
 {
@@ -89,7 +89,7 @@ line_of(const char *problem, size_t *size)
 	return g_ascii_strtoll(colon, NULL, 10);
 }
 
-/* As somebody goes through the files. */
+/* By file, then by line. */
 static int
 compare_problems(gconstpointer a, gconstpointer b)
 {
@@ -119,8 +119,8 @@ startup_load_checked(const char *path, const char *credentials, GPtrArray *probl
 }
 
 /*
- * A store that was restored brings its key.  It goes into its file here, whoever asks
- * first: so the exchange of the store alone has restored both.
+ * A restored store contains its key, which the first program that loads it writes to
+ * the key file: so replacing the store restores both in one step.
  */
 static bool
 adopt_key(const struct settings *settings, struct store *store, GError **error)

@@ -1,7 +1,7 @@
 /*
- * startup.h - what every program does first: the clock, the settings, the key.
+ * startup.h - start of a program: clock, settings, key.
  *
- * Only main functions call this; everything else is handed a clock.
+ * For main functions; everything else is given a clock.
  */
 #ifndef PAPERBOY_SERVICE_SETUP_STARTUP_H
 #define PAPERBOY_SERVICE_SETUP_STARTUP_H
@@ -14,7 +14,7 @@
 #include "store/core/store.h"
 
 /**
- * Set up the system clock, or one of our own.
+ * Set up the system clock, or a simulated one.
  *
  * @param now         ISO 8601, such as 2026-11-20T09:00:00Z; NULL for the real time
  * @param is_running  advance from `now` at the usual rate; false: always return `now`
@@ -22,15 +22,15 @@
 bool startup_init_clock(
     struct clock *clock, const char *now, bool is_running, GError **error);
 
-/** Get the name of the configuration. @param path NULL for where it is installed */
+/** @param path  NULL: the installed one. @return borrowed */
 const char *startup_get_config(const char *path);
 
 /**
  * Read the configuration.
  *
- * @param path      NULL for paperboy.conf where it is installed
- * @param problems  of char *, a line for each thing that is wrong
- * @return NULL when anything is
+ * @param path      NULL: the installed one
+ * @param problems  of char *, a line for each error
+ * @return NULL after errors
  */
 struct settings *startup_load_settings(const char *path, GPtrArray *problems);
 
@@ -42,22 +42,20 @@ struct settings *startup_load_settings(const char *path, GPtrArray *problems);
 struct settings *startup_recover_settings(const char *path);
 
 /**
- * Read the configuration and check what the file alone does not tell, too: addresses,
- * zones, templates, secrets.  All that is wrong is told in one run.
+ * Read the configuration and check addresses, zones, templates and secrets too.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param problems     `file:line: message` each, as somebody goes through the files
- * @return NULL when anything is wrong
+ * @param problems     `file:line: message` each, in the order of the files
+ * @return NULL after errors
  */
 struct settings *
 startup_load_checked(const char *path, const char *credentials, GPtrArray *problems);
 
 /**
- * Load the keys of the state directory; the first time one is made and kept, and its
- * MAC is stored.
+ * Load the keys of the state directory; the first time, create a key and store its MAC.
  *
- * A key that is missing or different later is refused: with another one links in mail
- * that was sent would fail, a message that is sent again would be another message, and
+ * A key that is missing or different later is an error: with another one, links in sent
+ * mail would fail, a message that is sent again would be a different one, and
  * suppressed addresses would not be recognised.
  *
  * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
