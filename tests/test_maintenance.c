@@ -35,7 +35,7 @@ rows_are_deleted_after_their_days(void)
 	    {"source_fetch",
 	        "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",
-	        MAINTENANCE_BATCH_DAYS},
+	        MAINTENANCE_FETCH_DAYS},
 	};
 	int64_t now = store_fixture_time(NOW);
 

@@ -34,7 +34,7 @@ exists(const char *path)
 
 /* ---- backup ---- */
 
-/* It would be lost with the store; and it must never be one of our own files. */
+/* A backup in the state directory would be lost with the store. */
 static bool
 check_place(const struct settings *settings, const char *folder, GError **error)
 {
@@ -42,14 +42,15 @@ check_place(const struct settings *settings, const char *folder, GError **error)
 
 	if (g_stat(folder, &place) != 0)
 		return file_set_error(
-		    "cannot use the folder", folder, PB_ERROR_PERMANENT, error);
+		    "cannot use the directory", folder, PB_ERROR_PERMANENT, error);
 	if (g_stat(settings->state_dir, &state) != 0)
-		return file_set_error("cannot use the folder", settings->state_dir,
+		return file_set_error("cannot use the directory", settings->state_dir,
 		    PB_ERROR_PERMANENT, error);
 	if (place.st_dev != state.st_dev || place.st_ino != state.st_ino)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "a backup in the state folder is lost with it: choose another folder");
+	    "a backup in the state directory would be lost with it: choose another "
+	    "directory");
 	return false;
 }
 
@@ -61,16 +62,16 @@ put_in_place(
 
 	if (renameat2(AT_FDCWD, draft, AT_FDCWD, request->path, flags) == 0)
 		return true;
-	/* A file system that does not know the flag. */
+	/* The file system does not support the flag. */
 	if (errno == EINVAL && !exists(request->path) &&
 	    rename(draft, request->path) == 0)
 		return true;
-	file_set_error("cannot make", request->path, PB_ERROR_PERMANENT, error);
+	file_set_error("cannot create", request->path, PB_ERROR_PERMANENT, error);
 	g_unlink(draft);
 	return false;
 }
 
-/* The backup is whole; that the store does not know of it is no failure of it. */
+/* A failure is only logged, since the backup is complete. */
 static void
 note_made(struct store *store, const struct backup_service_request *request)
 {
@@ -125,15 +126,14 @@ backup_service_run(const struct settings *settings, struct store *store,
 
 /* ---- restore ---- */
 
-/* Where one restore works. */
 struct restoring {
-	char *store; /* the store's place */
-	char *log;   /* its log */
-	char *index; /* and the index of that */
-	char *work;  /* a folder of ours, until it gets its name */
-	char *draft; /* in it: the new store, and after the exchange the old one */
-	char *old;   /* in it: an old store that is not sound, with its log */
-	char *key;   /* in it: the old key */
+	char *store;
+	char *log;   /* write-ahead log of the store */
+	char *index; /* of the log */
+	char *work;  /* temporary directory, renamed at the end */
+	char *draft; /* in work: the new store, after the exchange the old one */
+	char *old;   /* in work: a damaged old store, with its log */
+	char *key;   /* in work: the old key */
 };
 
 static void
@@ -162,7 +162,7 @@ restoring_clear(struct restoring *at)
 	g_free(at->key);
 }
 
-/* Two files change places, so that there is always one at each. */
+/* Both paths exist at any time. */
 static bool
 exchange(const char *one, const char *other, GError **error)
 {
@@ -170,7 +170,7 @@ exchange(const char *one, const char *other, GError **error)
 
 	if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0)
 		return true;
-	/* A file system that does not know the flag. */
+	/* The file system does not support the flag. */
 	if ((errno == EINVAL || errno == ENOSYS) && link(other, spare) == 0 &&
 	    rename(one, other) == 0 && rename(spare, one) == 0)
 		return true;
@@ -188,13 +188,13 @@ move(const char *from, const char *folder, const char *name, GError **error)
 }
 
 /*
- * The log of an old store that cannot be folded must not stay, or it would be taken for
- * the new one's.  An empty file, which every program refuses as a store, keeps the
- * place meanwhile: without its log the old store must not be used, and no new one be
- * made.
+ * The log of an old store that cannot be checkpointed must be removed, or SQLite would
+ * apply it to the new one.  Meanwhile an empty file, which is not a valid store, is in
+ * the place of the store: the old store must not be used without its log, and no new
+ * one be created.
  */
 static bool
-put_away_damaged(const struct restoring *at, GError **error)
+move_damaged_aside(const struct restoring *at, GError **error)
 {
 	if (exists(at->store)) {
 		int fd = g_open(at->old, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -211,13 +211,13 @@ put_away_damaged(const struct restoring *at, GError **error)
 }
 
 /*
- * Fold the log of the old store into its file, so that one step takes both away.
+ * Checkpoint the old store, so that one step moves it with its log.
  *
- * @param is_sound  set on success; false for none, or one that is damaged
- * @return false with PB_ERROR_TEMPORARY when somebody has it open
+ * @param is_sound  set on success; false for a missing or damaged store
+ * @return false with PB_ERROR_TEMPORARY while it is open elsewhere
  */
 static bool
-fold_old(const struct restoring *at, bool *is_sound, GError **error)
+checkpoint_old(const struct restoring *at, bool *is_sound, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
@@ -240,14 +240,14 @@ install(const struct restoring *at, const char *state_dir, GError **error)
 	} else if (!exchange(at->draft, at->store, error)) {
 		return false;
 	} else if (g_stat(at->draft, &status) == 0 && status.st_size == 0) {
-		/* What kept the place; nobody's store. */
+		/* The empty file of move_damaged_aside(). */
 		g_unlink(at->draft);
 	}
 	return file_sync_directory(at->work, PB_ERROR_PERMANENT, error) &&
 	       file_sync_directory(state_dir, PB_ERROR_PERMANENT, error);
 }
 
-/* The old key; a restored store brings its own. */
+/* Keep the old key; a restored store contains its own. */
 static bool
 copy_key(const struct restoring *at, const char *state_dir, GError **error)
 {
@@ -262,7 +262,7 @@ copy_key(const struct restoring *at, const char *state_dir, GError **error)
 	return secret_replace_key(at->work, key, error);
 }
 
-/* @return the name of a folder that is not there yet */
+/* @return the path of a directory that does not exist yet */
 static char *
 name_aside(const char *state_dir, int64_t now)
 {
@@ -281,18 +281,18 @@ name_aside(const char *state_dir, int64_t now)
 	}
 }
 
-/* Before anything has changed: as if nobody had been here. */
+/* Before any change of the state directory. */
 static void
-give_up(const struct restoring *at)
+remove_work(const struct restoring *at)
 {
 	g_unlink(at->draft);
 	g_unlink(at->key);
 	g_rmdir(at->work);
 }
 
-/* The key goes into its file; who is killed before leaves that to the next. */
+/* Write the key file; after a crash the next program does. */
 static bool
-settle_key(const struct settings *settings, GError **error)
+write_key(const struct settings *settings, GError **error)
 {
 	pb_auto(store) store = factory_open_store(settings, error);
 	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
@@ -301,8 +301,8 @@ settle_key(const struct settings *settings, GError **error)
 }
 
 /*
- * Whether the store at a path had the keys of the backup; the newer ones of the two go
- * into the draft, so that what was hashed since a rotation is recognised.
+ * Find whether the old store has the keys of the backup.  Newer keys of the old store
+ * are added to the draft, so that hashes made since a rotation stay valid.
  */
 static bool
 adopt_newer_keys(struct store *draft, const char *state_dir, const char *path,
@@ -409,7 +409,7 @@ restore(const struct settings *settings, const struct restoring *at,
 	make->draft = at->draft;
 	make->newest_id = -1;
 	if (!generation_load_file(state_dir, &make->generation, error) ||
-	    !fold_old(at, &is_sound, error) ||
+	    !checkpoint_old(at, &is_sound, error) ||
 	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
 	    !backup_make_store(make, &restored, error) ||
 	    (is_sound && (!carry_over(at, state_dir, make, report, error) ||
@@ -417,12 +417,12 @@ restore(const struct settings *settings, const struct restoring *at,
 	                     !file_sync(at->draft, PB_ERROR_PERMANENT, error))) ||
 	    !copy_key(at, state_dir, error) ||
 	    !file_sync_directory(at->work, PB_ERROR_PERMANENT, error)) {
-		give_up(at);
+		remove_work(at);
 		return false;
 	}
-	/* From here on nothing is taken back: what was put away could be needed. */
-	if ((!is_sound && !put_away_damaged(at, error)) ||
-	    !install(at, state_dir, error) || !settle_key(settings, error))
+	/* No rollback from here on: the old files may be needed. */
+	if ((!is_sound && !move_damaged_aside(at, error)) ||
+	    !install(at, state_dir, error) || !write_key(settings, error))
 		return false;
 	aside = name_aside(state_dir, make->now);
 	if (rename(at->work, aside) != 0)
@@ -449,7 +449,7 @@ backup_service_restore(const struct settings *settings, const char *path, int64_
 	is_ok = backup_check(path, &info, error);
 	if (is_ok && g_mkdir(at.work, 0700) != 0)
 		is_ok = file_set_error(
-		    "cannot make the folder", at.work, PB_ERROR_PERMANENT, error);
+		    "cannot create the directory", at.work, PB_ERROR_PERMANENT, error);
 	is_ok = is_ok && restore(settings, &at, &make, report, error);
 	restoring_clear(&at);
 	close(lock);

@@ -1,14 +1,14 @@
 /*
- * backup_service.h - backups are made, and restored.
+ * backup_service.h - making and restoring backups.
  *
- * A backup is one file (store/core/backup.h): the store and the key.  It is made while
- * paperboyd and others are at work, under another name in the same folder, checked,
- * and renamed when it is whole.
+ * A backup is one file (store/core/backup.h) with the store and the key.  It is written
+ * while paperboyd runs, under another name in the same directory, verified, and
+ * renamed.
  *
- * A restore exchanges the store in one step (rename(2) with RENAME_EXCHANGE): killed
- * anywhere, the folder has the old store, whole, or the new one, whole.  The key comes
- * in the store and is put into its file by whoever loads it next.  What was there is
- * kept in a folder before-restore-TIME.
+ * A restore replaces the store in one step (renameat2(2) with RENAME_EXCHANGE): after a
+ * crash the directory has either the old store or the new one, complete.  The key is in
+ * the store, and is written to its file by the next program that loads it.  The old
+ * files are kept in a directory before-restore-TIME.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_BACKUP_SERVICE_H
 #define PAPERBOY_SERVICE_HEALTH_BACKUP_SERVICE_H
@@ -33,26 +33,26 @@ struct backup_service_request {
  * Make a backup.
  *
  * @param size_bytes  set on success
- * @return false with PB_ERROR_INPUT when the file is there already, or would lie in the
- *         state folder; what was there is untouched
+ * @return false with PB_ERROR_INPUT when the file exists, or would be in the state
+ *         directory; nothing has changed then
  */
 bool backup_service_run(const struct settings *settings, struct store *store,
     const struct backup_service_request *request, int64_t *size_bytes, GError **error);
 
 struct backup_service_report {
 	struct backup_restored restored;
-	char *aside; /* the folder with what was there */
+	char *aside; /* the directory with the old files */
 	/* Carried over from the database that was replaced, since the backup. */
 	bool is_carried; /* false: it was damaged, missing, or had another key */
 	unsigned unsubscribed, suppressed, erased;
 };
 
 /**
- * Put a backup in the place of the store.
+ * Replace the store by a backup.
  *
  * @param report  set on success; the caller frees aside
- * @return false with PB_ERROR_TEMPORARY while paperboyd or paperboyctl is at work,
- *         PB_ERROR_INPUT when the file is no sound backup; then nothing has changed
+ * @return false with PB_ERROR_TEMPORARY while paperboyd or paperboyctl is running,
+ *         PB_ERROR_INPUT when the file is not a valid backup; nothing has changed then
  */
 bool backup_service_restore(const struct settings *settings, const char *path,
     int64_t now, const char *who, struct backup_service_report *report, GError **error);

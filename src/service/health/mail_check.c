@@ -1,5 +1,5 @@
 /*
- * mail_check.c - tries everything that paperboy needs, as it will be used.
+ * mail_check.c - end-to-end check of configuration, sources, relay and receivers.
  */
 #include "service/health/mail_check.h"
 
@@ -17,14 +17,14 @@
 #include "store/mail/inbox.h"
 #include "store/paper/papers.h"
 
-/* The mail is looked for so often, and among so many of the newest letters. */
-#define LOOK_US (G_USEC_PER_SEC / 5)
+/* Interval of the search for the mail, and number of newest inbox rows searched. */
+#define POLL_US (G_USEC_PER_SEC / 5)
 #define NEWEST  50
 
 struct work {
 	const struct mail_check *check;
 	GPtrArray *findings;
-	bool is_relay_ok, is_mailbox_ok;
+	bool is_relay_ok, is_receiver_ok;
 };
 
 /* @param text  taken  @param action  NULL: no problem */
@@ -52,8 +52,8 @@ check_configuration(struct work *work)
 		    "change that line: paperboy.conf(5), then paperboyd --check");
 	if (settings_is_default(settings))
 		add(work, "configuration",
-		    g_strdup("mail.from or mail.owner is as it was shipped"),
-		    "put your own addresses there, and your relay into smtp.host");
+		    g_strdup("mail.from or mail.owner is still the shipped default"),
+		    "set your own addresses, and your relay in smtp.host");
 	else if (!problems->len)
 		add(work, "configuration",
 		    g_strdup(settings->path ? settings->path : "defaults"), NULL);
@@ -69,10 +69,9 @@ check_store(struct work *work)
 		add(work, "store",
 		    g_strdup_printf("%" G_GINT64_FORMAT " papers", count), NULL);
 	else
-		add(work, "store", g_strdup(error->message),
-		    "paperboyctl doctor looks at all of it");
+		add(work, "store", g_strdup(error->message), "run paperboyctl doctor");
 	if (!work->check->is_daemon_running)
-		add(work, "daemon", g_strdup("paperboyd does not run"),
+		add(work, "daemon", g_strdup("paperboyd is not running"),
 		    "systemctl start paperboyd");
 }
 
@@ -93,8 +92,7 @@ check_source(struct work *work, struct http *http, struct source *source)
 		    NULL);
 	else
 		add(work, name, g_strdup(error->message),
-		    "is this machine on the network, and the address right? "
-		    "paperboyctl source list");
+		    "check the network and the URL; see paperboyctl source list");
 	source_answer_clear(&answer);
 }
 
@@ -108,8 +106,8 @@ check_sources(struct work *work)
 	for (unsigned i = 0; i < sources->len; i++)
 		check_source(work, http, sources->pdata[i]);
 	if (!sources->len)
-		add(work, "sources", g_strdup("none is switched on"),
-		    "huggingface.enabled, in paperboy.conf(5)");
+		add(work, "sources", g_strdup("none is enabled"),
+		    "enable one in paperboy.conf(5)");
 }
 
 static void
@@ -123,8 +121,8 @@ check_relay(struct work *work, const struct factory_transport *options)
 		add(work, "relay", reported, NULL);
 	else
 		add(work, "relay", g_strdup(error->message),
-		    "smtp.host, port, tls, ca_file, user and password_file in "
-		    "paperboy.conf(5); does the relay run, and let this machine in?");
+		    "check that the relay runs and accepts this host, and smtp.host, "
+		    "port, tls, ca_file, user and password_file in paperboy.conf(5)");
 }
 
 static void
@@ -132,7 +130,7 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 {
 	static const char *const advice[] = {
 	    [FACTORY_RECEIVER_LMTP] =
-	        "does paperboyd run with this configuration? Its log tells why not",
+	        "start paperboyd with this configuration; its log shows errors",
 	    [FACTORY_RECEIVER_MAILDIR] =
 	        "the folder has to be there, and writable for the "
 	        "user paperboy: paperboyd(8), Letters",
@@ -160,25 +158,24 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 		add(work, name, g_strdup(error->message), advice[receiver]);
 		return;
 	}
-	work->is_mailbox_ok = true;
+	work->is_receiver_ok = true;
 	add(work, name, reported, NULL);
 }
 
 static void
-check_mailboxes(struct work *work)
+check_receivers(struct work *work)
 {
 	unsigned count = 0;
 
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++)
 		check_receiver(work, (enum factory_receiver)receiver, &count);
 	if (!count)
-		add(work, "mailbox",
-		    g_strdup("none: people cannot write to paperboy, only read"), NULL);
+		add(work, "mailbox", g_strdup("none: no commands by mail"), NULL);
 }
 
 /* ---- the mail to itself ---- */
 
-/* What digests have, so that it is signed as they are. */
+/* With the headers of digests, so that it is signed like them. */
 static GBytes *
 compose(const struct work *work, const struct own_addresses *own_addresses,
     const char *address, const char *id, GError **error)
@@ -212,7 +209,7 @@ compose(const struct work *work, const struct own_addresses *own_addresses,
 	return compose_message(&fields, error);
 }
 
-/* @return whether the relay has taken it; else a finding says why */
+/* @return whether the relay has accepted it; else a finding is added */
 static bool
 send_mail(struct work *work, const struct factory_transport *options,
     const struct own_addresses *own_addresses, const char *address, const char *token)
@@ -240,7 +237,7 @@ send_mail(struct work *work, const struct factory_transport *options,
 	is_sent = result.outcome == DELIVERY_SENT;
 	if (!is_sent)
 		add(work, "mail to itself",
-		    g_strdup_printf("the relay does not take it: %s", result.text),
+		    g_strdup_printf("the relay does not accept it: %s", result.text),
 		    "the relay has to know commands.address and all its +addresses: "
 		    "paperboyd(8), Letters");
 	delivery_clear(&result);
@@ -271,7 +268,7 @@ await_mail(struct work *work, const char *token, struct probe_mail *mail)
 	while (!find_mail(work, token, mail)) {
 		if (g_get_monotonic_time() >= end)
 			return false;
-		g_usleep(LOOK_US);
+		g_usleep(POLL_US);
 	}
 	return true;
 }
@@ -289,7 +286,7 @@ join(const GPtrArray *words)
 }
 
 static void
-judge_signature(struct work *work, const struct probe_mail *mail)
+check_signature(struct work *work, const struct probe_mail *mail)
 {
 	g_autofree char *signers = join(mail->signers);
 	g_autofree char *missing = join(mail->missing);
@@ -315,7 +312,7 @@ judge_signature(struct work *work, const struct probe_mail *mail)
 }
 
 static void
-judge_results(struct work *work, const struct probe_mail *mail)
+check_results(struct work *work, const struct probe_mail *mail)
 {
 	g_autofree char *results = join(mail->results);
 	bool is_failed = false;
@@ -325,8 +322,7 @@ judge_results(struct work *work, const struct probe_mail *mail)
 		             g_str_has_suffix(mail->results->pdata[i], "error");
 	if (!mail->results->len)
 		add(work, "authentication",
-		    g_strdup("no Authentication-Results told by the mail server"),
-		    NULL);
+		    g_strdup("no Authentication-Results from the mail server"), NULL);
 	else
 		add(work, "authentication", g_steal_pointer(&results),
 		    is_failed ? "look at the SPF, DKIM and DMARC records of the domain "
@@ -347,7 +343,7 @@ check_mail(struct work *work, const struct factory_transport *options)
 	struct probe_mail mail = {0};
 
 	if (!own_addresses || !own_addresses->has_commands || !work->is_relay_ok ||
-	    !work->is_mailbox_ok || !check->is_daemon_running) {
+	    !work->is_receiver_ok || !check->is_daemon_running) {
 		add(work, "mail to itself",
 		    g_strdup("not tried: it wants commands.address, relay, mailbox and "
 		             "daemon"),
@@ -370,8 +366,8 @@ check_mail(struct work *work, const struct factory_transport *options)
 		return;
 	}
 	add(work, "mail to itself", g_strdup("it came back"), NULL);
-	judge_signature(work, &mail);
-	judge_results(work, &mail);
+	check_signature(work, &mail);
+	check_results(work, &mail);
 	probe_mail_clear(&mail);
 }
 
@@ -393,7 +389,7 @@ mail_check_run(const struct mail_check *check)
 	else
 		add(&work, "relay", g_strdup(error->message),
 		    "the smtp group of paperboy.conf(5)");
-	check_mailboxes(&work);
+	check_receivers(&work);
 	if (options && check->wait_s)
 		check_mail(&work, options);
 	if (options)

@@ -1,10 +1,10 @@
 /*
- * mail_check.h - tries everything that paperboy needs, as it will be used.
+ * mail_check.h - end-to-end check of configuration, sources, relay and receivers.
  *
- * Configuration, store, each source once, the relay, each mailbox; then a mail to
- * itself through the relay to the address for commands, which the running daemon takes
- * in: did it come back, and how was it signed.  Blocks, for some seconds each.  Nothing
- * is kept but the mail's row.  DNS is not asked.
+ * Fetches each source once, connects to the relay and to each receiver, then sends a
+ * mail through the relay to the address for commands and waits until the running daemon
+ * has received it: did it come back, and how was it signed.  Each step blocks for some
+ * seconds.  Only the row of the mail is stored.  DNS is not queried.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_MAIL_CHECK_H
 #define PAPERBOY_SERVICE_HEALTH_MAIL_CHECK_H
@@ -26,10 +26,10 @@ struct mail_check {
 	const struct clock *clock;
 	const struct random_source *random;
 	bool is_daemon_running;
-	int64_t wait_s; /* for the mail to come back; 0: none is sent */
+	int64_t wait_s; /* timeout for the mail; 0: none is sent */
 };
 
-/** @return of struct health_finding *, in the order in which they were tried */
+/** @return of struct health_finding *, in the order of the steps */
 GPtrArray *mail_check_run(const struct mail_check *check);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * maintenance.c - forgetting what has had its time.
+ * maintenance.c - daily deletion of expired data.
  */
 #include "service/health/maintenance.h"
 
@@ -21,13 +21,13 @@
 
 #define LAST_RUN "upkeep"
 
-/* Rows in one transaction: nobody else who writes waits long. */
+/* Rows per transaction, so that other writers do not wait long. */
 #define PAGE_ROWS 500
 
-/* Filters that are filed anew in one: each of their words is looked up. */
-#define PAGE_FILED 200
+/* Filters per transaction of the index, which looks up each of their terms. */
+#define PAGE_FILTERS 200
 
-/* What goes, and how many days it is kept.  Messages go before their digests. */
+/* Messages are deleted before their digests. */
 static const struct {
 	bool (*prune)(struct store *store, int64_t before, unsigned limit,
 	    unsigned *count, GError **error);
@@ -37,16 +37,16 @@ static const struct {
     {digests_prune_rejected, MAINTENANCE_DELIVERED_DAYS},
     {outbox_prune, MAINTENANCE_OUTBOX_DAYS},
     {digests_prune, MAINTENANCE_DIGEST_DAYS},
-    {confirmations_prune, MAINTENANCE_TICKET_DAYS},
-    {rate_log_prune, MAINTENANCE_ALLOWANCE_DAYS},
-    {papers_prune_fetches, MAINTENANCE_BATCH_DAYS},
+    {confirmations_prune, MAINTENANCE_CONFIRMATION_DAYS},
+    {rate_log_prune, MAINTENANCE_RATE_LOG_DAYS},
+    {papers_prune_fetches, MAINTENANCE_FETCH_DAYS},
     {subscribers_prune_filters, 0},
     {inbox_prune_quarantine, MAINTENANCE_QUARANTINE_DAYS},
     {inbox_prune, MAINTENANCE_INBOX_DAYS},
 };
 
-/* By ranges of filters, each in a transaction of its own: there is no index by time,
- * which would cost as much as to match. */
+/* By ranges of filters, a transaction each: an index by time would cost as much as
+ * matching. */
 static bool
 prune_matches(struct store *store, int64_t before, GError **error)
 {
@@ -60,9 +60,9 @@ prune_matches(struct store *store, int64_t before, GError **error)
 	return true;
 }
 
-/* What the archive lost, by damage or by a hand in the file, is made anew. */
+/* Rebuild the full-text index after damage or manual changes. */
 static bool
-mend_archive(struct store *store, GError **error)
+repair_index(struct store *store, GError **error)
 {
 	g_autofree char *problem = NULL;
 
@@ -74,14 +74,14 @@ mend_archive(struct store *store, GError **error)
 	return archive_rebuild(store, error);
 }
 
-/* What has become common since they were filed is a bad place for filters. */
+/* Terms that have become frequent are replaced by rarer ones. */
 static bool
-file_anew(struct store *store, GError **error)
+rebuild_filter_index(struct store *store, GError **error)
 {
 	bool is_done;
 
 	do {
-		if (!filter_index_rebuild(store, PAGE_FILED, &is_done, error))
+		if (!filter_index_rebuild(store, PAGE_FILTERS, &is_done, error))
 			return false;
 	} while (!is_done);
 	return true;
@@ -94,7 +94,7 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 
 	if (!clock_watch_load(store, &jump, error))
 		return false;
-	/* By a wrong clock all would be old. */
+	/* A wrong clock would expire everything. */
 	if (jump.by_s)
 		return true;
 	if (!prune_matches(
@@ -110,8 +110,8 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 				return false;
 		} while (count == PAGE_ROWS);
 	}
-	/* An erasure whose file could not be cleaned at once. */
-	return mend_archive(store, error) && file_anew(store, error) &&
+	/* Including erasures whose file could not be cleaned at once. */
+	return repair_index(store, error) && rebuild_filter_index(store, error) &&
 	       erase_clean(store, error) &&
 	       store_save_cursor(store, LAST_RUN, now, error);
 }
