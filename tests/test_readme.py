@@ -294,7 +294,7 @@ def maildir_of_the_configuration(tap):
     imap.expunge()
     imap.logout()
     rows = recipe.check()
-    assert "can be read" in rows["mailbox maildir"]["found"], rows
+    assert "is readable" in rows["mailbox maildir"]["found"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
     assert os.listdir(os.path.join(inbox, "new")) == []
 
