@@ -1,5 +1,5 @@
 /*
- * list_commands.c - the commands of letters as items of a manual page, from the table.
+ * list_commands.c - format the command table as items of a manual page.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 
 #define COLUMNS 78
 
-static const char *const trusts[] = {
-    [COMMAND_AUTH_NONE] = "Anybody may ask.",
-    [COMMAND_AUTH_READ] = "For subscribers; the answer goes to their address alone.",
-    [COMMAND_AUTH_CHANGE] = "At once in an answer to a digest; else it waits for a "
-                            "confirmation.",
-    [COMMAND_AUTH_CONFIRM] = "Waits for a confirmation always.",
+static const char *const authorizations[] = {
+    [COMMAND_AUTH_NONE] = "For anybody.",
+    [COMMAND_AUTH_READ] = "For subscribers; the reply goes to their address only.",
+    [COMMAND_AUTH_CHANGE] = "Runs at once in a reply to a digest; else it has to be "
+                            "confirmed.",
+    [COMMAND_AUTH_CONFIRM] = "Always has to be confirmed.",
 };
 
-/* Text that mdoc does not take for its macros: In, No, At ... */
+/* Escape words that are mdoc macros: In, No, At ... */
 static char *
 escape_words(const char *text)
 {
@@ -28,7 +28,7 @@ escape_words(const char *text)
 	return g_strconcat("\\&", joined, NULL);
 }
 
-/* A sentence a line; what is no sentence is an example. */
+/* Print one sentence per line; other lines are examples. */
 static void
 print_text(const char *text)
 {
@@ -46,7 +46,7 @@ print_text(const char *text)
 		} else {
 			g_autofree char *escaped = escape_words(safe);
 
-			/* The key itself is no macro. */
+			/* The first word follows the macro. */
 			printf(".Dl %s\n", escaped + strlen("\\&"));
 		}
 	}
@@ -71,7 +71,7 @@ print_row(const struct catalog *book, const struct command_row *row)
 		printf("Also\n.Cm %s .\n.Pp\n", also);
 	}
 	print_text(help);
-	puts(trusts[row->auth]);
+	puts(authorizations[row->auth]);
 }
 
 int
@@ -82,7 +82,7 @@ main(int argc, char **argv)
 
 	if (!book) {
 		fprintf(stderr, "list_commands: %s\n",
-		    error ? error->message : "the folder of templates is wanted");
+		    error ? error->message : "expected the directory of templates");
 		return 1;
 	}
 	for (const struct command_row *row = command_rows; row->verb; row++)

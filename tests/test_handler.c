@@ -464,13 +464,13 @@ last_reply_of_a_day_announces_the_limit(void)
 		const char *words, *proven;
 		const char *exception; /* in no other reply */
 	} rows[] = {
-	    {"en", "name: 10 in 24 hours are all.",
-	        "This is the last answer for now: 10 in 24 hours are all.",
+	    {"en", "name: the limit is 10 in 24 hours.",
+	        "This is the last reply for now: the limit is 10 in 24 hours.",
 	        "\"unsubscribe\""},
 	    {"de", "mehr als 10 gibt es in 24 Stunden nicht.",
 	        "die letzte Antwort: mehr als 10", "\"unsubscribe\""},
-	    {NULL, "This is the last answer for now: 3 in 24 hours are all.", NULL,
-	        "Only \"subscribe\""},
+	    {NULL, "This is the last reply for now: the limit is 3 in 24 hours.", NULL,
+	        "\"subscribe\" still"},
 	};
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
