@@ -74,7 +74,7 @@ main(int argc, char **argv)
 	g_assert(g_str_has_prefix(program, "seeds_"));
 	directory = g_build_filename(
 	    top ? top : ".", "fuzz", "corpus", program + strlen("seeds_"), NULL);
-	g_test_add_func("/seed/empty", run_empty);
+	g_test_add_func("/seed/no input", run_empty);
 	add_seeds(directory);
 	return g_test_run();
 }
