@@ -12,10 +12,10 @@
 
 #define ENTRIES_MAX  12
 #define REPEATS_MAX  60
-/* Few inputs are big ones: they take long. */
+/* Few inputs are large, because they are slow. */
 #define REPEATS_FROM 224
 
-/* Empty texts stand for those that are not known. */
+/* Empty texts are absent. */
 static char *
 take_optional(struct fuzz_input *input)
 {
@@ -61,7 +61,7 @@ make_digest(struct fuzz_input *input)
 	digest->recipient_name = take_optional(input);
 	for (unsigned i = 0; i < ENTRIES_MAX && (i == 0 || input->left > 0); i++)
 		add_entry(digest, input);
-	/* Many of the last one, so that the message gets too big for all of them. */
+	/* Repeat the last one, so that the message exceeds the limit. */
 	for (unsigned i = 1; i < repeats; i++) {
 		const struct digest_entry *last =
 		    digest->entries->pdata[digest->entries->len - 1];
@@ -74,7 +74,7 @@ make_digest(struct fuzz_input *input)
 	return digest;
 }
 
-/* The names of the fields are ours, each once, in this order. */
+/* Only our field names, each once, in this order. */
 static void
 check_head(const char *head, size_t size)
 {
@@ -127,7 +127,7 @@ begins_with_one_of(const char *text, const char *const *starts)
 	return false;
 }
 
-/* Elements are those of the templates, and links go nowhere else. */
+/* Only elements of the templates, and links to expected targets. */
 static void
 check_html(const char *html)
 {
@@ -159,7 +159,7 @@ compose(struct renderer *renderer, const struct digest *digest)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Kept, since a cache that remembers other inputs is what is tested. */
+	/* Not freed: the cache must not leak data of other inputs. */
 	static struct renderer *stored;
 	struct fuzz_input input = {data, size};
 	bool is_compared = fuzz_take_byte(&input) % 16 == 0;

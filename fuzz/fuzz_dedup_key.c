@@ -32,13 +32,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autoptr(GBytes) bytes = fuzz_take_bytes(&input);
 	gsize length;
 	const char *contents = g_bytes_get_data(bytes, &length);
-	/* A line that goes on would go on with what was put above it. */
+	/* A continuation line would continue the header added above it. */
 	bool goes_on = length && strchr(" \t", *contents);
 
 	contents = contents ? contents : "";
 	if (!goes_on)
 		check_same(contents, length, "X-Road: a\r\n\tb\r\n", "");
-	/* Behind a body, not behind a header that has none. */
+	/* Behind a body, not behind a header without one. */
 	if (g_strstr_len(contents, (gssize)length, "\n\n"))
 		check_same(contents, length, "", "\n\r\n\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {

@@ -12,10 +12,10 @@
 #include "message/dedup_key.h"
 #include "receive/lmtp_session.h"
 
-/* All that the sink was given, told in one text. */
+/* Everything passed to the sink, as text. */
 struct basket {
 	GString *reported;
-	unsigned failures; /* a bit for each letter: it is refused */
+	unsigned failures; /* one bit per message: rejected */
 };
 
 static bool
@@ -74,7 +74,7 @@ talk(const char *bytes, size_t size, size_t piece, unsigned failures)
 
 	for (size_t at = 0; at < size; at += piece) {
 		size_t part = MIN(piece, size - at);
-		/* Of just this size, so that reading further is seen. */
+		/* Exact size, so that sanitizers detect reads beyond it. */
 		g_autofree char *copy = g_memdup2(bytes + at, part);
 
 		lmtp_session_feed(session, copy, part);
@@ -84,7 +84,7 @@ talk(const char *bytes, size_t size, size_t piece, unsigned failures)
 	g_string_append_printf(basket.reported, "%d %u",
 	    lmtp_session_is_closed(session), lmtp_session_get_accepted(session));
 	lmtp_session_free(session);
-	/* With NULs of letters in it. */
+	/* May contain NULs of messages. */
 	for (size_t i = 0; i < basket.reported->len; i++)
 		if (!basket.reported->str[i])
 			basket.reported->str[i] = '0';

@@ -20,7 +20,7 @@ check_mail(const struct inmail *mail)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* NUL-terminated by nobody: of just this size. */
+	/* Exact size without a NUL, so that sanitizers detect reads beyond it. */
 	g_autofree char *raw = g_memdup2(data, size);
 	pb_auto(mime_parser) reader = mime_parser_new(raw ? raw : "", size, true);
 	g_autoptr(GString) out = g_string_new(NULL);

@@ -17,7 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	g_assert(g_utf8_validate(text, -1, NULL));
 	g_assert(text[0] == '\0' || g_str_has_suffix(text, "\n"));
-	/* A line has at most its own text and the marks of quotes in quotes. */
+	/* At most the text of a line and its quote marks. */
 	g_assert(strlen(text) <= (length + 1) * (BOUNDS_MAIL_QUOTES + 3));
 	return 0;
 }

@@ -32,7 +32,7 @@ check_reply(const struct reply *reply)
 	}
 }
 
-/* Tell all replies on a line each, and how it ended. */
+/* Format all replies, one per line, and the final state. */
 static char *
 read_replies(const char *bytes, size_t size, size_t piece)
 {
@@ -46,7 +46,7 @@ read_replies(const char *bytes, size_t size, size_t piece)
 		size_t end = MIN(size, at + piece);
 
 		while (at < end && progress != REPLY_MALFORMED) {
-			/* Of just this size, so that reading further is seen. */
+			/* Exact size, so that sanitizers detect reads beyond it. */
 			g_autofree char *copy = g_memdup2(bytes + at, end - at);
 			size_t used = 0;
 

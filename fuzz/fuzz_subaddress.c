@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "message/subaddress.h"
 
-/* Many addresses of a kind are made of its form: the same ones. */
+/* Addresses from a template are the same. */
 static void
 check_form(const struct subaddress_base *base, enum subaddress_kind kind,
     const char *token, const char *wanted)

@@ -413,7 +413,7 @@ files_are_read_if_allowed(void)
 	g_autofree char *directory = g_dir_make_tmp("paperboy-http-XXXXXX", NULL);
 	g_autofree char *path = g_build_filename(directory, "day.json", NULL);
 	g_autofree char *url = g_filename_to_uri(path, NULL, NULL);
-	g_autofree char *folder_url = g_filename_to_uri(directory, NULL, NULL);
+	g_autofree char *directory_url = g_filename_to_uri(directory, NULL, NULL);
 	struct http_settings settings = local_settings();
 	struct http_response response = {0};
 	pb_auto(http) http = NULL;
@@ -425,7 +425,7 @@ files_are_read_if_allowed(void)
 	g_assert_false(http_get(http, url, NULL, &response, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_clear_error(&error);
-	g_assert_false(http_get(http, folder_url, NULL, &response, &error));
+	g_assert_false(http_get(http, directory_url, NULL, &response, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
 	g_assert_false(http_get(http, "file://example.org/x", NULL, &response, &error));

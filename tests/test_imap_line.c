@@ -104,14 +104,14 @@ test_literal_bound(void)
 {
 	g_autofree char *most =
 	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 1);
-	g_autofree char *past =
+	g_autofree char *beyond =
 	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 2);
 	g_autofree char *rest = g_strdup_printf(" X {%d}\r\n", BOUNDS_MAIL_BYTES + 2);
 	struct imap_line line;
 
 	g_assert_true(imap_line_parse(most, strlen(most), false, &line, NULL));
 	g_assert_cmpuint(line.literal_bytes, ==, BOUNDS_MAIL_BYTES + 1);
-	check_refused(past, strlen(past), false);
+	check_refused(beyond, strlen(beyond), false);
 	check_refused(rest, strlen(rest), true);
 	g_assert_true(imap_line_parse(" X {5}\r\n", 8, true, &line, NULL));
 	g_assert_cmpint(line.kind, ==, IMAP_LINE_AFTER_LITERAL);

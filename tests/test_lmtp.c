@@ -234,7 +234,7 @@ sink_results_become_reply_codes(void)
 static const struct {
 	const char *name, *before, *again, *behind;
 	unsigned times;
-	const char *wanted, *past;
+	const char *wanted, *beyond;
 } floods[] = {
     {"the octets of a line", "NOOP ", "x", "\r\nNOOP\r\n", BOUNDS_LMTP_LINE_BYTES - 5,
         "250 250", "500 250"},
@@ -267,8 +267,8 @@ test_flood(gconstpointer data)
 		g_string_append(said, floods[i].behind);
 		codes = talk(&basket, said->str, said->len, 4096);
 		g_test_message("%s", codes);
-		g_assert_true(
-		    g_str_has_suffix(codes, more ? floods[i].past : floods[i].wanted));
+		g_assert_true(g_str_has_suffix(
+		    codes, more ? floods[i].beyond : floods[i].wanted));
 		g_string_free(said, TRUE);
 		clear_basket(&basket);
 	}

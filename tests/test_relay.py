@@ -499,12 +499,12 @@ def ended_while_slow(tap):
         instance.add_people(20)
         with end_while_held(instance, relay) as child:
             assert set(instance.states()) == {"SENT", "SENDING", "NEW"}, instance.states()
-            begun = 20 - instance.states()["NEW"]
+            started = 20 - instance.states()["NEW"]
             relay.opened.set()
             assert child.wait_exit() == 0, child.output
-        assert instance.states() == {"SENT": begun, "NEW": 20 - begun}, instance.states()
-        assert sum(attempts(instance)) == begun == len(relay.arrived)
-        assert relay.verbs().count("MAIL") == begun, relay.verbs()
+        assert instance.states() == {"SENT": started, "NEW": 20 - started}, instance.states()
+        assert sum(attempts(instance)) == started == len(relay.arrived)
+        assert relay.verbs().count("MAIL") == started, relay.verbs()
         instance.once(wanted=0)
         all_sent_once(instance, relay, 20)
 
