@@ -409,9 +409,9 @@ def bad_replays(tap):
         file.write("[{")
     instance.ctl("queue")
     for arguments, status, words in (
-        (["hf", "2026-11-21"], DATA, "no day up to today"),
+        (["hf", "2026-11-21"], DATA, "is not a past day"),
         (["hf", "2026-02-30"], DATA, "is not a date"),
-        (["hf", "yesterday"], DATA, "no day"),
+        (["hf", "yesterday"], DATA, "is not a past day"),
         (["hf", "2026-10-01"], NOUSER, "source hf has no day"),
         (["nobody", "2026-10-01"], NOUSER, "no enabled source"),
         (["hf", "2026-10-01", "--from", bad], DATA, "bad.json"),
