@@ -130,7 +130,7 @@ add_waiting(struct request *request, const char *filter)
 		    shown);
 }
 
-/* Whoever has left, or never confirmed, can have all data erased. */
+/* Former and unconfirmed subscribers can have all data erased, too. */
 static enum command_confirm
 get_confirm(const struct request *request, const struct command_row *row)
 {
