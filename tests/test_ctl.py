@@ -160,8 +160,8 @@ def test_usage(ctl_fixture):
         (["queue", "all"], "unexpected argument 'all'"),
         (["fetch"], "no command 'fetch'"),
         (["source", "fetch", "hf", "now"], "unexpected argument 'now'"),
-        (["queue", "drop", "1", "--state", "HELD", "--yes"], "--state goes with all"),
-        (["queue", "retry", "all", "1"], "'all' stands alone"),
+        (["queue", "drop", "1", "--state", "HELD", "--yes"], "--state needs 'all'"),
+        (["queue", "retry", "all", "1"], "'all' cannot be combined"),
     ]
     for arguments, words in rows:
         done = ctl_fixture.ctl(*arguments).expect(USAGE, "", words)
