@@ -51,7 +51,7 @@ format_state(const void *data)
 }
 
 static char *
-format_cadence(const void *data)
+format_frequency(const void *data)
 {
 	return profile_format_frequency(&((const struct subscriber *)data)->schedule);
 }
@@ -110,7 +110,7 @@ const struct table_column subscriber_columns[] = {
     TABLE_COLUMN(NULL, "name", TABLE_TEXT, subscriber, name),
     TABLE_COLUMN_STRING(NULL, "state", format_state),
     TABLE_COLUMN(NULL, "paused_until", TABLE_CHARS, subscriber, paused_until),
-    TABLE_COLUMN_STRING(NULL, "cadence", format_cadence),
+    TABLE_COLUMN_STRING(NULL, "cadence", format_frequency),
     TABLE_COLUMN_STRING(NULL, "at", format_at),
     TABLE_COLUMN(NULL, "zone", TABLE_TEXT, subscriber, zone),
     TABLE_COLUMN(NULL, "max", TABLE_INT, subscriber, max_full),

@@ -13,7 +13,7 @@
 /* Chinese and Japanese full stops need no blank after them. */
 static const char *const wide_stops[] = {"\u3002", "\uff01", "\uff1f"};
 
-static const char *const short_forms[] = {"al", "approx", "cf", "dr", "e.g", "eq",
+static const char *const abbreviations[] = {"al", "approx", "cf", "dr", "e.g", "eq",
     "eqs", "etc", "fig", "figs", "i.e", "no", "prof", "resp", "sec", "st", "vs",
     "w.r.t"};
 
@@ -29,9 +29,9 @@ is_short_form(const char *text, const char *stop)
 	size = (size_t)(stop - begin);
 	if (size == 1 && g_ascii_isalpha(*begin))
 		return true;
-	for (size_t i = 0; i < G_N_ELEMENTS(short_forms); i++)
-		if (size == strlen(short_forms[i]) &&
-		    g_ascii_strncasecmp(begin, short_forms[i], size) == 0)
+	for (size_t i = 0; i < G_N_ELEMENTS(abbreviations); i++)
+		if (size == strlen(abbreviations[i]) &&
+		    g_ascii_strncasecmp(begin, abbreviations[i], size) == 0)
 			return true;
 	return false;
 }
@@ -54,7 +54,7 @@ char *
 excerpt_format(const char *text)
 {
 	g_autofree char *line = sanitize_line(text, 0);
-	g_autofree char *begun = NULL;
+	g_autofree char *head = NULL;
 	unsigned sentences = 0;
 	const char *end = NULL;
 
@@ -69,8 +69,8 @@ excerpt_format(const char *text)
 	}
 	if (sentences < EXCERPT_SENTENCES || !*end)
 		return sanitize_line(line, EXCERPT_CHARS);
-	begun = g_strndup(line, (size_t)(end - line));
-	if (g_utf8_strlen(begun, -1) > EXCERPT_CHARS - 2)
-		return sanitize_line(begun, EXCERPT_CHARS);
-	return g_strconcat(begun, " " ELLIPSIS, NULL);
+	head = g_strndup(line, (size_t)(end - line));
+	if (g_utf8_strlen(head, -1) > EXCERPT_CHARS - 2)
+		return sanitize_line(head, EXCERPT_CHARS);
+	return g_strconcat(head, " " ELLIPSIS, NULL);
 }

@@ -15,7 +15,7 @@ fill(void *data, void *to, size_t size)
 	uint8_t *bytes = to;
 
 	memset(bytes, 0, size);
-	bytes[0] = ++commands->drawn;
+	bytes[0] = ++commands->last_random;
 	bytes[1] = (uint8_t)(commands->options.now & 0xff);
 	bytes[2] = (uint8_t)(commands->options.now >> 8 & 0xff);
 	bytes[3] = (uint8_t)(commands->options.now >> 16 & 0xff);

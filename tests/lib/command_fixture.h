@@ -25,7 +25,7 @@ struct command_fixture {
 	struct renderer *renderer; /* or NULL */
 	GPtrArray *sources;
 	struct handler_options options;
-	uint8_t drawn;
+	uint8_t last_random;
 };
 
 /** Set up: commands go to COMMAND_FIXTURE_HOME, the time is COMMAND_FIXTURE_NOW. */

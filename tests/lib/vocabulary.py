@@ -163,7 +163,7 @@ NAMES = {
     r"phrase_measure_signs": "phrase_count_wildcards",
     # store
     r"people_\w+": "subscribers_*",
-    r"waiting_\w+": "outbox_hold, outbox_release",
+    r"waiting_(?:hold|list|release|count\w*)": "outbox_hold, outbox_release",
     r"outbox_(?:end|choice|recover)": "outbox_status, outbox_filter, outbox_mark_in_doubt",
     r"(?:\w+_)?pull_in": "retry_now",
     r"(?:\w+_)?put_off": "postpone",
@@ -244,6 +244,7 @@ TEXTS = re.compile(
 ALLOWED = {
     r"G_SUBPROCESS_FLAGS_STD(?:OUT|ERR)_SILENCE": "GLib",
     r"CURLOPT_POST\w*|do_POST": "HTTP POST",
+    r"has_ticket_number": "help desks number tickets",
     r"ascii_letters|\w*_three_letters_\w*": "letters of the alphabet",
     r"mailimap_\w+|MAILIMAP_\w+": "libetpan",
     r"\w*imap_\w*folder\w*": "IMAP mailboxes are folders",
@@ -254,15 +255,13 @@ IMAP_FILE = re.compile(r"imap|receive|peers")
 
 # Findings that are left in each directory; the numbers only go down.
 CEILINGS = {
-    "src/ctl": 2,
-    "src/render": 3,
+    "src/ctl": 1,
+    "src/render": 1,
     "src/service/command": 1,
     "src/service/health": 5,
-    "src/service/inbound": 1,
     "src/service/setup": 2,
-    "src/service/state": 2,
-    "tests": 9,
-    "tests/lib": 2,
+    "src/service/state": 1,
+    "tests": 8,
 }
 SAME_NAMES = 0
 

@@ -16,7 +16,7 @@
 #include "base/file.h"
 
 static bool
-prepare_folder(const char *path, GError **error)
+prepare_directory(const char *path, GError **error)
 {
 	GStatBuf status;
 
@@ -109,7 +109,7 @@ lock_take(const char *state_dir, GError **error)
 {
 	int fd;
 
-	if (!prepare_folder(state_dir, error))
+	if (!prepare_directory(state_dir, error))
 		return -1;
 	fd = open_lock(state_dir, error);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
