@@ -285,7 +285,7 @@ def later_is_said(tap):
         raise AssertionError("it was taken")
     except smtplib.SMTPDataError as refusal:
         assert refusal.smtp_code == 452, refusal
-    daemon.wait_line("receiver failed receiver=lmtp: the disk of the state folder is nearly full")
+    daemon.wait_line("receiver failed receiver=lmtp: the disk of the state directory is nearly full")
     drop(box, 1, raw)
     daemon.wait_line("receiver failed receiver=maildir")
     assert len(names(box, "new")) == 1
@@ -741,7 +741,7 @@ def an_operator_looks_and_decides(tap):
     """inbox list, show, retry and drop; doctor and status tell of the quarantine"""
     box = new_box(tap, "operator")
     instance = box.instance
-    assert instance.ctl("inbox", "list") == "No letter waits, and none is quarantined.\n"
+    assert instance.ctl("inbox", "list") == "No new or quarantined messages.\n"
     bad = b"From: eva@people.example\nSubject: a\x1b[2Jb\nX: \0\n\nx\n"
     for number in range(3):
         drop(box, number, b"Message-ID: <%d@b.example>\n" % number + bad)
@@ -855,7 +855,7 @@ def a_pipe_hands_in(tap):
     number = box.instance.value("SELECT count(*) FROM inbox")
     assert receive(box, with_id(raw, 99), "--recipient",
                    "paperboy+nonsense@news.example") == (0, "")
-    daemon.wait_line("message rejected.*unknown extension")
+    daemon.wait_line("inbox rejected.*unknown subaddress")
     assert box.instance.value("SELECT count(*) FROM inbox") == number
     assert receive(box, b"")[0] == 65
     assert receive(box, b"x" * (MESSAGE_BYTES + 1))[0] == 65

@@ -472,7 +472,7 @@ shutdown_does_not_wait_for_replies(void)
 		run_until(&line, rows[i].heard);
 		result = &line.parcels[0].result;
 		if (result->outcome != rows[i].outcome ||
-		    result->stage != rows[i].found || strstr(result->text, "in time"))
+		    result->stage != rows[i].found || strstr(result->text, "timed out"))
 			g_error("row %zu: %d at %s: %s", i, result->outcome,
 			    smtp_stage_get_name(result->stage), result->text);
 		/* The other messages have not been sent. */

@@ -275,7 +275,7 @@ list_names(const struct maildir_in *maildir, bool *is_whole, GError **error)
 	unsigned n_open = 0;
 
 	if (!dir) {
-		file_set_error("cannot open the dir", maildir->new_path,
+		file_set_error("cannot open the directory", maildir->new_path,
 		    PB_ERROR_TEMPORARY, error);
 		return NULL;
 	}
@@ -494,7 +494,7 @@ maildir_in_probe(struct receiver *receiver, char **reported, GError **error)
 		return false;
 	/* Stored messages are moved to cur. */
 	if (access(maildir->new_path, W_OK) != 0)
-		return file_set_error("cannot write to the dir", maildir->new_path,
+		return file_set_error("cannot write to the directory", maildir->new_path,
 		    PB_ERROR_TEMPORARY, error);
 	*reported =
 	    g_strdup_printf("%s is readable, %u waiting", maildir->path, names->len);
