@@ -174,7 +174,8 @@ wait_ready(const struct stream *stream, short events, int64_t deadline, GError *
 			return false;
 		}
 	}
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "timed out waiting for the server");
+	g_set_error_literal(
+	    error, PB_ERROR, PB_ERROR_TEMPORARY, "timed out waiting for the server");
 	return false;
 }
 

@@ -494,8 +494,8 @@ maildir_in_probe(struct receiver *receiver, char **reported, GError **error)
 		return false;
 	/* Stored messages are moved to cur. */
 	if (access(maildir->new_path, W_OK) != 0)
-		return file_set_error("cannot write to the directory", maildir->new_path,
-		    PB_ERROR_TEMPORARY, error);
+		return file_set_error("cannot write to the directory",
+		    maildir->new_path, PB_ERROR_TEMPORARY, error);
 	*reported =
 	    g_strdup_printf("%s is readable, %u waiting", maildir->path, names->len);
 	return true;
