@@ -171,7 +171,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 	}
 }
 
-/* What was done since must not be done again. */
+/* Deliveries and erasures after the backup must not be repeated. */
 static void
 confirmations_and_new_mail_are_not_restored(void)
 {

@@ -44,7 +44,7 @@ arxiv: {{ enrich = false; }};
 
 
 class Done:
-    """What a command said and how it ended."""
+    """Output and status of a command."""
 
     def __init__(self, program, arguments, **popen):
         done = subprocess.run(

@@ -174,7 +174,7 @@ def newer(bench):
     with contextlib.closing(sqlite3.connect(instance.store)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         db.execute(f"PRAGMA user_version = {version + 1}")
-    bench.refused(instance, "newer paperboy", f"version {version + 1}", f"knows {version}")
+    bench.refused(instance, "newer paperboy", f"version {version + 1}", f"up to {version}")
 
 
 def log_without_store(bench):

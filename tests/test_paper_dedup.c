@@ -39,7 +39,8 @@ join(const GPtrArray *list)
 	return g_string_free(text, FALSE);
 }
 
-/* What two tell of one field, and what is kept, whoever was first. */
+/* Values of one field from two sources, and the value that is stored in either order.
+ */
 struct row {
 	const char *field;
 	enum paper_source_rank one, other;
@@ -351,7 +352,7 @@ everything_that_names_a_paper_is_moved(void)
 	    "listing.paper_seq"
 	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
 	    " paper_duplicate.other_seq");
-	/* What a filter found is a list, which no foreign key can name. */
+	/* A match is a list of papers: a foreign key cannot refer to it. */
 	store_fixture_assert_text(fixture,
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
 	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'papers'"
@@ -724,7 +725,7 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	g_autoptr(GPtrArray) listings = NULL;
 	g_autoptr(GBytes) bytes = NULL;
 	g_autoptr(GError) error = NULL;
-	pb_auto(feed_xml) bulletin = NULL;
+	pb_auto(feed_xml) feed = NULL;
 	struct papers_saved saved;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(poll->items) && poll->items[i]; i++) {
@@ -742,9 +743,9 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	}
 	g_string_append(xml, "</channel></rss>");
 	bytes = g_string_free_to_bytes(xml);
-	bulletin = feed_xml_parse(bytes, NULL, &error);
+	feed = feed_xml_parse(bytes, NULL, &error);
 	g_assert_no_error(error);
-	listings = feed_source_make_listings(bulletin, poll->feed, day);
+	listings = feed_source_make_listings(feed, poll->feed, day);
 	g_assert_true(
 	    papers_save_fetch(fixture->store, &batch, listings, &saved, &error));
 	g_assert_no_error(error);

@@ -267,12 +267,12 @@ test_missing(void)
 static unsigned
 count_descriptors(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
+	DIR *descriptors = opendir("/proc/self/fd");
 	unsigned count = 0;
 
-	while (readdir(folder))
+	while (readdir(descriptors))
 		count++;
-	closedir(folder);
+	closedir(descriptors);
 	return count;
 }
 

@@ -372,13 +372,13 @@ class Stall:
 
     def __init__(self, answer):
         self.answer = answer
-        self.begun = threading.Event()
+        self.started = threading.Event()
         self.go = threading.Event()
 
     def __call__(self, verb, _):
-        if verb != "." or self.begun.is_set():
+        if verb != "." or self.started.is_set():
             return None
-        self.begun.set()
+        self.started.set()
         self.go.wait(60)
         return self.answer
 
@@ -389,7 +389,7 @@ def stalled(tap, name, answer, is_edited):
         instance = make_instance(tap, name, first.port, smtp__connections=1)
         instance.add_people(5)
         with started(instance) as child:
-            assert stall.begun.wait(30)
+            assert stall.started.wait(30)
             if is_edited:
                 edit(instance, "mark-5")
             instance.set(smtp__port=second.port, smtp__connections=3)
@@ -457,7 +457,7 @@ def under_load(tap):
         instance.add_people(PEOPLE)
         with started(instance) as child:
             wait_until(first.accepted, "the first")
-            begun = len(first.accepted())
+            started = len(first.accepted())
             for number in range(RELOADS):
                 edit(instance, f"mark-{number}")
                 instance.set(
@@ -467,7 +467,7 @@ def under_load(tap):
                 assert ask(instance, "reload") == "ok\n", number
             instance.set(log_level="info", smtp__connections=4)
             assert ask(instance, "reload") == "ok\n"
-            during = sum(len(relay.accepted()) for relay in relays) - begun
+            during = sum(len(relay.accepted()) for relay in relays) - started
             child.wait_fact(lambda: instance.states() == {"SENT": PEOPLE}, "all", 120)
             end(child)
         arrived = first.arrived + second.arrived
@@ -528,7 +528,7 @@ def once(tap):
         instance = make_instance(tap, "once", relay.port, smtp__connections=1)
         instance.add_people(3)
         with instance.start_once() as child:
-            assert stall.begun.wait(30)
+            assert stall.started.wait(30)
             child.signal(signal.SIGHUP)
             assert child.wait_exit() == -signal.SIGHUP, child.output
         stall.go.set()

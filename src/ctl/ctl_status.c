@@ -81,13 +81,13 @@ json_of_oldest(const struct outbox_message *message)
 static json_t *
 json_of_restore(const struct status *status)
 {
-	if (status->past.restored_at < 0)
+	if (status->restore.restored_at < 0)
 		return json_null();
 	return json_pack("{s:I, s:I, s:I, s:I}", "restored_at",
-	    (json_int_t)status->past.restored_at, "made_at",
-	    (json_int_t)status->past.made_at, "held",
+	    (json_int_t)status->restore.restored_at, "made_at",
+	    (json_int_t)status->restore.made_at, "held",
 	    (json_int_t)status->held_by_restore, "people",
-	    (json_int_t)status->past.people);
+	    (json_int_t)status->restore.people);
 }
 
 static json_t *
@@ -166,7 +166,7 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	    "problems", json_of_problems(problems));
 
 	json_object_set_new(
-	    object, "backup_at", print_json_number(status->past.last_made_at));
+	    object, "backup_at", print_json_number(status->restore.last_made_at));
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
@@ -313,12 +313,12 @@ print_inbox(const struct status *status, const struct status_daemon *daemon)
 static void
 print_restore(const struct status *status)
 {
-	g_autofree char *at = ctl_format_time(status->past.restored_at);
-	g_autofree char *made = ctl_format_time(status->past.made_at);
-	bool is_stale = status->past.made_at < 0;
+	g_autofree char *at = ctl_format_time(status->restore.restored_at);
+	g_autofree char *made = ctl_format_time(status->restore.made_at);
+	bool is_stale = status->restore.made_at < 0;
 
-	if (status->past.restored_at < 0 ||
-	    (!status->held_by_restore && !status->past.people))
+	if (status->restore.restored_at < 0 ||
+	    (!status->held_by_restore && !status->restore.people))
 		return;
 	if (is_stale)
 		printf("OLD DATABASE found at %s", at);
@@ -326,12 +326,12 @@ print_restore(const struct status *status)
 		printf("RESTORED     at %s, from the backup of %s", at, made);
 	printf(": %" G_GINT64_FORMAT " %s held%s", status->held_by_restore,
 	    status->held_by_restore == 1 ? "message is" : "messages are",
-	    status->past.people ? "," : ".\n");
-	if (status->past.people)
+	    status->restore.people ? "," : ".\n");
+	if (status->restore.people)
 		printf("\n             and the next digests of %" G_GINT64_FORMAT
 		       " %s will be.\n",
-		    status->past.people,
-		    status->past.people == 1 ? "subscriber" : "subscribers");
+		    status->restore.people,
+		    status->restore.people == 1 ? "subscriber" : "subscribers");
 	puts(
 	    "             They may have been sent already. See paperboyctl queue list\n"
 	    "             --state HELD; queue release sends them, queue drop\n"
@@ -345,12 +345,13 @@ print_disk(const struct status *status)
 	g_autofree char *store = g_format_size((guint64)status->store_bytes);
 	g_autofree char *log = g_format_size((guint64)status->wal_bytes);
 	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
-	g_autofree char *backup = ctl_format_time(status->past.last_made_at);
+	g_autofree char *backup = ctl_format_time(status->restore.last_made_at);
 
 	printf("store        %s, write-ahead log %s; %s free on the disk\n", store, log,
 	    room);
-	printf("last backup  %s\n",
-	    status->past.last_made_at < 0 ? "never: paperboyctl backup FILE" : backup);
+	printf("last backup  %s\n", status->restore.last_made_at < 0
+	                                ? "never: paperboyctl backup FILE"
+	                                : backup);
 }
 
 static void

@@ -419,7 +419,7 @@ append_section(
 }
 
 static void
-append_value(const struct view *view, bool is_escaped, GString *out)
+append_variable(const struct view *view, bool is_escaped, GString *out)
 {
 	if (!view || view->kind != VIEW_TEXT)
 		return;
@@ -442,11 +442,11 @@ append_nodes(const struct template *template, size_t from, size_t to,
 			g_string_append_len(out, node->text, (gssize)node->size);
 			break;
 		case NODE_VALUE:
-			append_value(find_name(stack, node->text),
+			append_variable(find_name(stack, node->text),
 			    template->kind == TEMPLATE_HTML, out);
 			break;
 		case NODE_RAW:
-			append_value(find_name(stack, node->text), false, out);
+			append_variable(find_name(stack, node->text), false, out);
 			break;
 		case NODE_SECTION:
 		case NODE_INVERTED:

@@ -36,13 +36,13 @@ exists(const char *path)
 
 /* A backup in the state directory would be lost with the store. */
 static bool
-check_place(const struct settings *settings, const char *folder, GError **error)
+check_place(const struct settings *settings, const char *directory, GError **error)
 {
 	GStatBuf place, state;
 
-	if (g_stat(folder, &place) != 0)
+	if (g_stat(directory, &place) != 0)
 		return file_set_error(
-		    "cannot use the directory", folder, PB_ERROR_PERMANENT, error);
+		    "cannot use the directory", directory, PB_ERROR_PERMANENT, error);
 	if (g_stat(settings->state_dir, &state) != 0)
 		return file_set_error("cannot use the directory", settings->state_dir,
 		    PB_ERROR_PERMANENT, error);
@@ -90,7 +90,7 @@ bool
 backup_service_run(const struct settings *settings, struct store *store,
     const struct backup_service_request *request, int64_t *size_bytes, GError **error)
 {
-	g_autofree char *folder = g_path_get_dirname(request->path);
+	g_autofree char *directory = g_path_get_dirname(request->path);
 	g_autofree char *draft =
 	    g_strdup_printf("%s.new.%d", request->path, (int)getpid());
 	g_autoptr(GBytes) key = NULL;
@@ -101,7 +101,7 @@ backup_service_run(const struct settings *settings, struct store *store,
 	};
 	GStatBuf status;
 
-	if (!check_place(settings, folder, error))
+	if (!check_place(settings, directory, error))
 		return false;
 	if (!request->may_replace && exists(request->path)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' exists already",
@@ -117,7 +117,7 @@ backup_service_run(const struct settings *settings, struct store *store,
 	if (g_stat(draft, &status) != 0)
 		return file_set_error("cannot read", draft, PB_ERROR_PERMANENT, error);
 	if (!put_in_place(draft, request, error) ||
-	    !file_sync_directory(folder, PB_ERROR_PERMANENT, error))
+	    !file_sync_directory(directory, PB_ERROR_PERMANENT, error))
 		return false;
 	note_made(store, request);
 	*size_bytes = status.st_size;
@@ -178,9 +178,9 @@ exchange(const char *one, const char *other, GError **error)
 }
 
 static bool
-move(const char *from, const char *folder, const char *name, GError **error)
+move(const char *from, const char *directory, const char *name, GError **error)
 {
-	g_autofree char *to = g_build_filename(folder, name, NULL);
+	g_autofree char *to = g_build_filename(directory, name, NULL);
 
 	if (!exists(from) || rename(from, to) == 0)
 		return true;

@@ -161,7 +161,7 @@ add_machine(GString *text, const struct status *status)
 	add_one(text, "store_wal_bytes", GAUGE, "Size of its write-ahead log.",
 	    status->wal_bytes);
 	add_one(text, "backup_time_seconds", GAUGE, "Time of the last backup.",
-	    status->past.last_made_at);
+	    status->restore.last_made_at);
 }
 
 static void

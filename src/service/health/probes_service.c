@@ -134,11 +134,11 @@ probe_sources(struct health *health)
 static bool
 is_stale_reported(const struct status *status, int64_t now)
 {
-	const struct backup_restored_from *past = &status->past;
+	const struct backup_restored_from *restored = &status->restore;
 
-	return past->restored_at >= 0 && past->made_at < 0 &&
-	       (status->held_by_restore || past->people ||
-	           now - past->restored_at < STALE_REPORT_S);
+	return restored->restored_at >= 0 && restored->made_at < 0 &&
+	       (status->held_by_restore || restored->people ||
+	           now - restored->restored_at < STALE_REPORT_S);
 }
 
 void
@@ -166,7 +166,7 @@ probe_restored(struct health *health)
 	const struct status *status = health->status;
 
 	if (!status->is_stale && !is_stale_reported(status, health->options->now) &&
-	    (status->held_by_restore || status->past.people))
+	    (status->held_by_restore || status->restore.people))
 		health_add(health,
 		    g_strdup("a backup was restored, and mail that may have been sent "
 		             "since is held"),

@@ -158,7 +158,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       rate_log_count_all(store, RATE_CONFIRMATION, now - CLOCK_HOUR_S,
 	           &status->asked_hour, error) &&
 	       rate_log_load_dropped(store, &status->dropped, error) &&
-	       backup_load_restored_from(store, &status->past, error);
+	       backup_load_restored_from(store, &status->restore, error);
 }
 
 static bool

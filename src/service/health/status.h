@@ -74,7 +74,7 @@ struct status {
 	int64_t asked_hour;              /* sent in the last hour */
 	int64_t asked_most;              /* the limit of asked_hour */
 	struct rate_log_dropped dropped; /* above the limit */
-	struct backup_restored_from past;
+	struct backup_restored_from restore;
 	struct clock_jump jump;  /* not confirmed yet */
 	bool is_stale;           /* older than sent mail, and not handled yet */
 	int64_t disk_free_bytes; /* for this user */

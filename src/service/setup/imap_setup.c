@@ -53,7 +53,7 @@ save_cursor(void *data, const struct imap_cursor *cursor, GError **error)
 }
 
 static double
-draw(void *data)
+random_fraction(void *data)
 {
 	(void)data;
 	return g_random_double();
@@ -85,7 +85,7 @@ options_of(const struct settings *settings, const char *password)
 	    .folder = settings->imap_folder,
 	    .move_to = *settings->imap_move_to ? settings->imap_move_to : NULL,
 	    .expunge = settings->imap_expunge,
-	    .random = draw,
+	    .random = random_fraction,
 	    .times = IMAP_TIMES_STANDARD,
 	};
 

@@ -280,16 +280,16 @@ static void
 check_templates(const struct check *check)
 {
 	static const guint8 test_key[32];
-	const char *folder = check->settings->template_dir;
+	const char *directory = check->settings->template_dir;
 	g_autoptr(GBytes) key = g_bytes_new_static(test_key, sizeof(test_key));
 	g_autofree char *missing = NULL;
 	pb_auto(renderer) renderer = NULL;
 	g_autoptr(GError) problem = NULL;
 
-	if (!has_valid_value(check, "template_dir", folder))
+	if (!has_valid_value(check, "template_dir", directory))
 		return;
-	if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
-		missing = g_strdup_printf("no such directory: '%s'", folder);
+	if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
+		missing = g_strdup_printf("no such directory: '%s'", directory);
 		add_problem(check, "template_dir", missing);
 		return;
 	}

@@ -84,7 +84,7 @@ generation_is_stale(
 static bool
 open_file(struct generation *generation, GError **error)
 {
-	g_autofree char *folder = g_path_get_dirname(generation->path);
+	g_autofree char *directory = g_path_get_dirname(generation->path);
 
 	if (generation->fd >= 0)
 		return true;
@@ -92,7 +92,7 @@ open_file(struct generation *generation, GError **error)
 	if (generation->fd < 0)
 		return file_set_error(
 		    "cannot open", generation->path, PB_ERROR_PERMANENT, error);
-	return file_sync_directory(folder, PB_ERROR_PERMANENT, error);
+	return file_sync_directory(directory, PB_ERROR_PERMANENT, error);
 }
 
 static bool
