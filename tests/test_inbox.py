@@ -776,7 +776,7 @@ def an_operator_looks_and_decides(tap):
     assert instance.ctl("inbox", "drop", "all", "--yes") == "No quarantined messages.\n"
     assert "are quarantined" not in instance.ctl("doctor", wanted=(0, 1))
     assert instance.ctl("inbox", "list", "--state", "done").count("done") == 3
-    assert instance.ctl("log").count("letter dropped") == 3
+    assert instance.ctl("log").count("message dropped") == 3
     # what was dropped is not taken again
     drop(box, 9, b"Message-ID: <1@b.example>\n" + bad)
     instance.once(NOON, wanted=0)

@@ -193,7 +193,7 @@ def sending_survives(tap):
     tap.diag(
         f"sending: {hits} kills, {len(copies)} digests, {duplicates} duplicates"
         f" ({duplicates / hits:.2f} a kill, {most_in_doubt} at most), at most"
-        f" {most_copies(copies)} copies of a message, {time.monotonic() - begun:.1f} s"
+        f" {most_copies(copies)} copies of a message, {time.monotonic() - started:.1f} s"
     )
     assert all(papers_of(m.raw) == list(NUMBERS) for m in basket.messages)
     assert delivered_is_what_was_sent(instance) == SINK_DIGESTS * len(NUMBERS)
@@ -272,7 +272,7 @@ def postfix_survives(tap):
         most = most_copies(ledger.update())
     tap.diag(f"Postfix: {hits} kills, {DIGESTS} digests, {duplicates} duplicates"
              f" ({duplicates / hits:.2f} a kill), at most {most} copies of a message,"
-             f" {time.monotonic() - begun:.1f} s")
+             f" {time.monotonic() - started:.1f} s")
     assert delivered_is_what_was_sent(instance) == DIGESTS * len(NUMBERS)
     assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
@@ -420,7 +420,7 @@ def maildir_survives(tap):
     settle(instance)
     files = files_of(maildir)
     tap.diag(f"Maildir: {hits} kills, {len(files)} digests, 0 duplicates wanted,"
-             f" {time.monotonic() - begun:.1f} s")
+             f" {time.monotonic() - started:.1f} s")
     addresses = collections.Counter()
     for path in files:
         with open(path, "rb") as file:
@@ -447,7 +447,7 @@ def traced_calls(path):
                 started[thread] = rest.removesuffix(" <unfinished ...>")
                 continue
             resumed = re.match(r"\s*<\.\.\. \w+ resumed>(.*)", rest)
-            yield f"{thread} {begun.pop(thread) + resumed[1] if resumed else rest}"
+            yield f"{thread} {started.pop(thread) + resumed[1] if resumed else rest}"
 
 
 def maildir_is_synced_in_order(tap):
@@ -626,7 +626,7 @@ def making_survives(tap):
         stages.update(live_and_die(instance, now, rng, wanted, most))
         shutil.rmtree(instance.directory)
     tap.diag(f"making: {sum(stages.values())} kills, {lives} lives, seen in"
-             f" {dict(stages)}, {time.monotonic() - begun:.1f} s")
+             f" {dict(stages)}, {time.monotonic() - started:.1f} s")
 
 
 # ---- at every write ---------------------------------------------------------
@@ -685,7 +685,7 @@ def try_edges(tap, fault, calls):
                 break
             edges[call] += 1
     tap.diag(f"edges, {fault}: {sum(edges.values())} kills or failures, {dict(edges)},"
-             f" {time.monotonic() - begun:.1f} s")
+             f" {time.monotonic() - started:.1f} s")
     assert edges[calls[0]], edges
 
 

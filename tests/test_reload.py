@@ -118,7 +118,7 @@ def good(tap):
             edit(instance, "mark-1")
             instance.set(smtp__port=second.port, log_level="debug")
             reported = instance.ctl("reload")
-            assert "in force" in reported, reported
+            assert "Configuration reloaded" in reported, reported
             wait_in_force(child)
             child.wait_line(r"config reloaded changed=2: log_level, smtp.port")
             instance.add_person("bob@example.org")
@@ -329,7 +329,7 @@ def bad_template(tap):
                 file.write("{{nonsense}}\n")
             reported = instance.ctl("reload", wanted=78)
             assert re.search(r"digest.txt:\d+:\d+: ", reported), reported
-            assert "goes on with the old configuration" in reported, reported
+            assert "keeps the old configuration" in reported, reported
             reported = instance.ctl("--json", "reload", wanted=78)
             reported = json.loads(reported[reported.index("{"):])
             assert reported["reloaded"] is False and len(reported["problems"]) == 1, reported
@@ -361,7 +361,7 @@ def state_directory(tap):
             instance.set(state_dir=instance.state, smtp__port=relay.port)
             check_unchanged(instance, relay, child, "ada")
             end(child)
-        assert "no paperboyd runs" in instance.ctl("reload", wanted=75)
+        assert "no paperboyd is running" in instance.ctl("reload", wanted=75)
 
 
 # ---- messages on their way --------------------------------------------------
@@ -457,7 +457,7 @@ def under_load(tap):
         instance.add_people(PEOPLE)
         with started(instance) as child:
             wait_until(first.accepted, "the first")
-            started = len(first.accepted())
+            before = len(first.accepted())
             for number in range(RELOADS):
                 edit(instance, f"mark-{number}")
                 instance.set(
@@ -467,7 +467,7 @@ def under_load(tap):
                 assert ask(instance, "reload") == "ok\n", number
             instance.set(log_level="info", smtp__connections=4)
             assert ask(instance, "reload") == "ok\n"
-            during = sum(len(relay.accepted()) for relay in relays) - started
+            during = sum(len(relay.accepted()) for relay in relays) - before
             child.wait_fact(lambda: instance.states() == {"SENT": PEOPLE}, "all", 120)
             end(child)
         arrived = first.arrived + second.arrived

@@ -95,7 +95,7 @@ def backup_replaces_nothing(tap):
     before = read(path)
     for name in ("paperboy.db", "key", "copy.db"):
         said = instance.ctl("backup", os.path.join(instance.state, name), "--yes", wanted=DATA)
-        assert "choose another folder" in said, said
+        assert "choose another directory" in said, said
     instance.check_store()
     instance.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
     # root would lose /dev/null
