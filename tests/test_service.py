@@ -109,7 +109,8 @@ def is_installed_and_started(machine, package):
     assert machine.show(UNIT, "Type") == "notify"
     assert machine.show(UNIT, "StatusText"), "no status"
     assert machine.shell("stat -c '%U %a' /var/lib/paperboy").strip() == "paperboy 700"
-    assert machine.shell("paperboyctl doctor")
+    # 1: the addresses and sources of a fresh installation need an operator; 65 is damage.
+    assert machine.shell("paperboyctl doctor || test $? -eq 1")
 
 
 def is_exposed_little(machine):
