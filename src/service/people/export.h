@@ -10,16 +10,16 @@
 
 #include "store/core/store.h"
 
-/** Take a piece of the table. @return false with an error ends the export */
+/** Write a part of the table. @return false with an error to end the export */
 typedef bool (*export_write)(void *data, const char *text, size_t size, GError **error);
 
 /**
- * Write everybody who has not left, in the order in which they came (subscriber_csv.h).
+ * Export all subscribers but those who have left, oldest first (subscriber_csv.h).
  *
- * What it writes gives the same bytes again when it is imported into an empty store
- * and exported from there.  People who come or change meanwhile may be in it or not.
+ * An import into an empty store and an export from there give the same bytes.  Changes
+ * during the export may be in it or not.
  *
- * @param count  set to how many people there are
+ * @param count  set to the number of subscribers
  */
 bool export_people(struct store *store, bool has_filters, export_write write,
     void *data, unsigned *count, GError **error);

@@ -104,11 +104,11 @@ struct subscription *filters_prepare_edit(struct store *store, const GPtrArray *
     const struct filters_change *change, struct query_error *problem, GError **error);
 
 /**
- * Give a filter another query; its number stays.
+ * Replace the query of a filter; its number stays.
  *
- * What the new query finds and the old one did not is told as a new filter's
- * would be, from the last days; and whatever was listed since the person's last slot
- * (or in the pause) stays due, so that nothing falls between the two.
+ * Papers that only the new query matches are eligible as those of a new filter: from
+ * the last DIGEST_FIRST_DAYS days.  Papers listed since the subscriber's last slot (or
+ * during the pause) stay due in any case.
  *
  * @param problem   NULL, or cleared by the caller: filled when the query is refused
  * @param warnings  NULL, or set to of struct msg * on success

@@ -47,10 +47,10 @@ GPtrArray *subscribers_load_page(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
 /**
- * Load a page of active subscribers whose edition is due, earliest first.
+ * Load a page of active subscribers whose digest is due, earliest first.
  *
- * Who has a filter that has not seen the newest papers yet is left out: that
- * edition waits for the match, or it would miss what was to be in it.
+ * A subscriber with a filter that has not been matched with the newest papers is left
+ * out: the digest waits for the match.
  *
  * @param through  before now: who is due later is left out too, unless the edition is
  *                 one that comes at once, or hour by hour
