@@ -1,13 +1,13 @@
 /*
- * bounds.h - every limit on what comes from outside, in one place.
+ * bounds.h - limits on all external input.
  *
- * Each number has a test at it and one past it.  Sizes are octets unless a
- * name says otherwise.
+ * Each limit is tested at its value and one past it.  Sizes are in bytes and
+ * times in seconds (_S) unless a name says otherwise.
  */
 #ifndef PAPERBOY_BASE_BOUNDS_H
 #define PAPERBOY_BASE_BOUNDS_H
 
-/* Filters (the filter language). */
+/* Filters and the filter language. */
 #define BOUNDS_QUERY_BYTES    512
 #define BOUNDS_QUERY_TERMS    40
 #define BOUNDS_QUERY_DEPTH    8
@@ -21,11 +21,11 @@
 #define BOUNDS_FILTER_NOTE    200
 #define BOUNDS_CONSENT_BYTES  1000
 
-/* Canonical text of a filter, and the explanation of a match. */
+/* Canonical text of a filter, and explanation of a match. */
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200
 
-/* A short form that a paper explains: "low-rank adaptation (LoRA)". */
+/* Acronym that a paper defines: "low-rank adaptation (LoRA)". */
 #define BOUNDS_ACRONYM_CHARS 10
 
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
@@ -44,55 +44,55 @@
 #define BOUNDS_MESSAGE_ID_BYTES   250
 #define BOUNDS_LIST_ID_BYTES      255
 #define BOUNDS_KEY_BYTES_MIN      32
-/* Maximum number of keys in the key file; in the schema too. */
+/* Maximum number of keys in the key file; repeated in the schema. */
 #define BOUNDS_KEYS               16
-/* A letter in the outbox; in the schema too. */
+/* Maximum size of a message in the outbox; repeated in the schema. */
 #define BOUNDS_STORED_BYTES       (256 * 1024)
 
 /*
- * Letters: messages from outside, as their reader takes them (src/letter).  What is
- * past the first group is refused whole; what is past the second is cut.
+ * Incoming messages (src/parser).  A message above a limit of this group is rejected;
+ * a value above a limit of the group after BOUNDS_MAIL_HOPS is truncated.
  */
 #define BOUNDS_MAIL_MB             1
 #define BOUNDS_MAIL_BYTES          (BOUNDS_MAIL_MB * 1024 * 1024)
-#define BOUNDS_MAIL_HEADER_BYTES   (64 * 1024) /* one header block, a part's too */
+#define BOUNDS_MAIL_HEADER_BYTES   (64 * 1024) /* one header block, also of a part */
 #define BOUNDS_MAIL_FIELDS         200         /* in one header block */
-#define BOUNDS_MAIL_DEPTH          10          /* multiparts and messages in messages */
+#define BOUNDS_MAIL_DEPTH          10          /* nested multiparts and messages */
 #define BOUNDS_MAIL_PARTS          100
-#define BOUNDS_MAIL_BOUNDARIES     100 /* parameters of that name */
-#define BOUNDS_MAIL_BOUNDARY_BYTES 200 /* RFC 2046 section 5.1.1 wants at most 70 */
-#define BOUNDS_MAIL_PARENTHESES    500 /* opened in one field */
+#define BOUNDS_MAIL_BOUNDARIES     100 /* boundary parameters */
+#define BOUNDS_MAIL_BOUNDARY_BYTES 200 /* RFC 2046 section 5.1.1 allows 70 */
+#define BOUNDS_MAIL_PARENTHESES    500 /* opening ones in one field */
 #define BOUNDS_MAIL_LINE_BYTES     (64 * 1024)
 #define BOUNDS_MAIL_NULS           0
-#define BOUNDS_MAIL_HEADER_CRS     0 /* that end no line, in the first header block */
+#define BOUNDS_MAIL_HEADER_CRS     0 /* bare CRs in the first header block */
 
-/* Received fields: a message that went through more has lost its way. */
+/* Maximum number of Received fields; more means a mail loop (RFC 5321 section 6.3). */
 #define BOUNDS_MAIL_HOPS 30
 
-#define BOUNDS_MAIL_ADDRESSES    100 /* of one kind */
-#define BOUNDS_MAIL_IDS          50  /* of References; the last ones are kept */
+#define BOUNDS_MAIL_ADDRESSES    100 /* per address field type */
+#define BOUNDS_MAIL_IDS          50  /* in References; the last ones are kept */
 #define BOUNDS_MAIL_MARKS        50
-#define BOUNDS_MAIL_SIGNATURES   5           /* DKIM-Signature fields that are told */
-#define BOUNDS_MAIL_RESULTS      100         /* of all Authentication-Results */
-#define BOUNDS_MAIL_VALUE_BYTES  4096        /* one field's value */
-#define BOUNDS_MAIL_TEXT_BYTES   (16 * 1024) /* what the person wrote */
-#define BOUNDS_MAIL_BODY_BYTES   (64 * 1024) /* with all that was quoted */
+#define BOUNDS_MAIL_SIGNATURES   5    /* DKIM-Signature fields that are reported */
+#define BOUNDS_MAIL_RESULTS      100  /* in all Authentication-Results */
+#define BOUNDS_MAIL_VALUE_BYTES  4096 /* value of one field */
+#define BOUNDS_MAIL_TEXT_BYTES   (16 * 1024) /* text without quotes */
+#define BOUNDS_MAIL_BODY_BYTES   (64 * 1024) /* text with quotes */
 #define BOUNDS_MAIL_DECODE_BYTES (256 * 1024)
 #define BOUNDS_MAIL_CHARSETS     16
-#define BOUNDS_MAIL_QUOTES       100 /* depth of ">" */
+#define BOUNDS_MAIL_QUOTES       100 /* quoting depth (">") */
 #define BOUNDS_HTML_DEPTH        256
 #define BOUNDS_HTML_TAG_BYTES    (16 * 1024)
 #define BOUNDS_REPORT_GROUPS     100
 #define BOUNDS_REPORT_FIELDS     500
 
-/* Commands of a letter. */
+/* Commands in a message. */
 #define BOUNDS_COMMANDS          20
-#define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are read */
-#define BOUNDS_COMMAND_ECHO      600        /* characters of one line that come back */
-#define BOUNDS_UNKNOWN_ECHO      400 /* octets of a stranger's lines in one answer */
-#define BOUNDS_COMMAND_ARGUMENTS 64  /* numbers of filters, keys, in one line */
+#define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are parsed */
+#define BOUNDS_COMMAND_ECHO      600 /* characters of one line quoted in a reply */
+#define BOUNDS_UNKNOWN_ECHO      400 /* bytes quoted to an unknown sender */
+#define BOUNDS_COMMAND_ARGUMENTS 64  /* filter numbers or keys in one line */
 
-/* The process that reads a letter, and what it may say. */
+/* Resource limits of the parser process. */
 #define BOUNDS_PARSER_OUTPUT_BYTES (2 * 1024 * 1024)
 #define BOUNDS_PARSER_CPU_S        2
 #define BOUNDS_PARSER_TIME_S       20
@@ -100,45 +100,46 @@
 #define BOUNDS_PARSER_DATA_BYTES   (48 * 1024 * 1024)
 #define BOUNDS_PARSER_STACK_BYTES  (1024 * 1024)
 
-/* LMTP clients that hand in letters (RFC 2033; RFC 5321 section 4.5.3). */
-#define BOUNDS_LMTP_CLIENTS      32          /* at a time */
-#define BOUNDS_LMTP_LINE_BYTES   2048        /* of a command, without its end */
-#define BOUNDS_LMTP_SKIP_BYTES   (64 * 1024) /* of a line that is too long */
-#define BOUNDS_LMTP_RECIPIENTS   100         /* of one letter */
-/* All of them as they are stored, one a line. */
+/* LMTP server (RFC 2033; RFC 5321 section 4.5.3). */
+#define BOUNDS_LMTP_CLIENTS      32          /* concurrent */
+#define BOUNDS_LMTP_LINE_BYTES   2048        /* of a command, without CRLF */
+#define BOUNDS_LMTP_SKIP_BYTES   (64 * 1024) /* discarded from an overlong line */
+#define BOUNDS_LMTP_RECIPIENTS   100         /* of one message */
+/* Recipients of a message as stored, one per line. */
 #define BOUNDS_RECIPIENTS_BYTES  (BOUNDS_LMTP_RECIPIENTS * (BOUNDS_ADDRESS_BYTES + 1))
-#define BOUNDS_LMTP_ERRORS       20  /* in a session, until it is ended */
-#define BOUNDS_LMTP_COMMANDS     200 /* until a letter comes, RCPT left out */
-#define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
-#define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
+#define BOUNDS_LMTP_ERRORS       20  /* per session, which is then closed */
+#define BOUNDS_LMTP_COMMANDS     200 /* without a message, not counting RCPT */
+#define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* read of a rejected message */
+#define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* pending output */
 #define BOUNDS_LMTP_IDLE_S       300
-#define BOUNDS_LMTP_MAIL_S       600 /* until a letter is whole */
+#define BOUNDS_LMTP_MAIL_S       600 /* to receive a whole message */
 
-/* Names of a Maildir that are read at once, to take the oldest first. */
+/* Maildir file names read per scan, so that the oldest is processed first. */
 #define BOUNDS_INCOMING_NAMES 20000
 
-/* Templates, and what they make. */
+/* Templates and their output. */
 #define BOUNDS_TEMPLATE_BYTES      (64 * 1024)
 #define BOUNDS_TEMPLATE_DEPTH      16
 #define BOUNDS_TEXT_COLUMNS        72
 #define BOUNDS_PREHEADER_CHARS     72
 #define BOUNDS_SUBJECT_TITLE_CHARS 80
 #define BOUNDS_RENDER_CACHE_BYTES  (16 * 1024 * 1024)
-#define BOUNDS_CACHE_PAPERS        1000 /* kept ready by who composes */
+#define BOUNDS_CACHE_PAPERS        1000 /* cached by the composer */
 
-/* SMTP replies: one line, and all lines of one reply. */
+/* SMTP replies. */
 #define BOUNDS_REPLY_LINE_BYTES 1024
 #define BOUNDS_REPLY_LINES      128
 
-/* Reply text stored for log and queue, and input buffered while writing. */
+/* Reply text stored in log and queue, and input buffered while writing. */
 #define BOUNDS_REPLY_TEXT_BYTES     500
 #define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
 
-/* Domains that the post remembers something of at a time. */
+/* Maximum number of domains with delivery state in memory. */
 #define BOUNDS_DOMAINS           10000
 /*
- * IMAP answers: one line; all lines of one answer, without letters; opened parentheses
- * of a line; lines that a connection begins with; letters known to be waiting at once.
+ * IMAP responses.  ANSWER: all lines of one response, without message literals.
+ * HELLO: lines while connecting (greeting, STARTTLS, login).  WAITING: message
+ * UIDs listed at a time.
  */
 #define BOUNDS_IMAP_LINE_BYTES   (32 * 1024)
 #define BOUNDS_IMAP_ANSWER_BYTES (256 * 1024)
@@ -148,7 +149,7 @@
 #define BOUNDS_IMAP_WAITING      20000
 #define BOUNDS_IMAP_NAME_BYTES   255
 
-/* HTTP answers of sources. */
+/* HTTP responses of sources. */
 #define BOUNDS_HTTP_BODY_BYTES    (32 * 1024 * 1024)
 #define BOUNDS_HTTP_HEADER        1024
 #define BOUNDS_HTTP_HEADERS_BYTES (64 * 1024)
@@ -159,7 +160,7 @@
 #define BOUNDS_HTTP_STALL_S       30
 #define BOUNDS_HTTP_WAIT_S        86400
 
-/* Papers, as sources give them.  Longer text is cut at a character. */
+/* Papers from sources.  Longer text is truncated at a character boundary. */
 #define BOUNDS_PAPER_ID_BYTES       200
 #define BOUNDS_PAPER_TITLE_BYTES    2000
 #define BOUNDS_PAPER_ABSTRACT_BYTES 20000
@@ -174,38 +175,38 @@
 #define BOUNDS_PAGES_BATCH          50
 #define BOUNDS_JSON_VALUES          1000000
 #define BOUNDS_XML_DEPTH            40
-#define BOUNDS_XML_TEXT_BYTES       (256 * 1024) /* of one element; more is cut */
+#define BOUNDS_XML_TEXT_BYTES       (256 * 1024) /* per element; truncated */
 #define BOUNDS_XML_CHARSET_BYTES    40
 #define BOUNDS_SOURCE_ERROR_BYTES   300
 #define BOUNDS_SOURCE_NAME_BYTES    30
 #define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
-/* The control socket: a line that is asked, and an answer. */
+/* Control socket: request line and response. */
 #define BOUNDS_CONTROL_LINE_BYTES   64
 #define BOUNDS_CONTROL_ANSWER_BYTES (16 * 1024)
 
-/* Lists of people that are read (RFC 4180): the file, a line of it, its columns. */
+/* Imported subscriber lists (CSV, RFC 4180). */
 #define BOUNDS_CSV_BYTES        (128 * 1024 * 1024)
 #define BOUNDS_CSV_RECORD_BYTES (128 * 1024)
 #define BOUNDS_CSV_COLUMNS      32
 
-/* Arguments of commands. */
+/* Command arguments. */
 #define BOUNDS_PAUSE_DAYS 366
 #define BOUNDS_LOG_LINES  100000
 
-/* Rows of a list in paperboyctl. */
+/* Rows of a paperboyctl listing. */
 #define BOUNDS_LIST_ROWS 10000
 
-/* The configuration, with all that it includes, and a file with a secret. */
+/* Configuration with included files, and secret files. */
 #define BOUNDS_SETTINGS_BYTES (1024 * 1024)
 #define BOUNDS_SETTINGS_FILES 100
 #define BOUNDS_SETTINGS_DEPTH 10
 #define BOUNDS_SECRET_BYTES   4096
 
-/* Names of time zones; the longest that is installed has half of that. */
+/* Time zone names; the longest installed name has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
 
-/* Looking into the archive: papers asked about, the newest, and those told. */
+/* Archive search: newest papers searched, results, and days of a backtest. */
 #define BOUNDS_SEARCH_PAPERS  20000
 #define BOUNDS_SEARCH_RESULTS 200
 #define BOUNDS_BACKTEST_DAYS  365

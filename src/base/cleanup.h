@@ -1,9 +1,9 @@
 /*
- * cleanup.h - cleanup for pointers to our structs, without a typedef.
+ * cleanup.h - cleanup attribute for pointers to structs without a typedef.
  *
- * PB_DEFINE_AUTO(paper, paper_free) once beside the type's functions; then
- * `pb_auto(paper) p = paper_new();` frees p on every way out of the block.
- * The free function takes NULL.
+ * Declare PB_DEFINE_AUTO(paper, paper_free) next to the functions of the type; then
+ * `pb_auto(paper) p = paper_new();` frees p when it goes out of scope.
+ * The free function must accept NULL.
  */
 #ifndef PAPERBOY_BASE_CLEANUP_H
 #define PAPERBOY_BASE_CLEANUP_H

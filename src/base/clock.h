@@ -1,8 +1,8 @@
 /*
- * clock.h - the time, handed down from the program that knows it.
+ * clock.h - injectable clock, in seconds since the Unix epoch (UTC).
  *
- * Nothing below src/daemon and src/ctl asks the system for the time, so that
- * months can be run in a second.  Seconds since the Unix epoch, UTC.
+ * Only src/daemon and src/ctl read the system time, so that tests can simulate months
+ * in a second.
  */
 #ifndef PAPERBOY_BASE_CLOCK_H
 #define PAPERBOY_BASE_CLOCK_H
@@ -14,8 +14,8 @@
 
 struct clock {
 	int64_t (*read)(const struct clock *clock);
-	int64_t offset_s; /* of a running clock: its difference from the real time */
-	int64_t at_s;     /* of a stopped clock: its time */
+	int64_t offset_s; /* running clock: difference from the real time */
+	int64_t at_s;     /* stopped clock: its time */
 };
 
 static inline int64_t

@@ -1,5 +1,5 @@
 /*
- * csv.c - tables as text (RFC 4180), read and written without loss.
+ * csv.c - CSV reader and writer (RFC 4180).
  */
 #include "base/csv.h"
 
@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* First characters that make a spreadsheet read a cell as a formula, and the guard. */
+/* First characters that start a formula in a spreadsheet, and the escape character. */
 #define GUARDED "=+-@\t\r'"
 
 void
@@ -49,7 +49,7 @@ skip_line(struct csv *csv)
 	skip_line_end(csv);
 }
 
-/* @return false when the closing mark is missing */
+/* @return false if the closing quote is missing */
 static bool
 read_quoted(struct csv *csv, GString *field)
 {
@@ -67,7 +67,7 @@ read_quoted(struct csv *csv, GString *field)
 	return false;
 }
 
-/* @return what is wrong, or NULL */
+/* @return an error message, or NULL */
 static const char *
 read_field(struct csv *csv, GString *field)
 {
@@ -91,7 +91,7 @@ read_field(struct csv *csv, GString *field)
 	return NULL;
 }
 
-/* An apostrophe that only keeps a spreadsheet from running the cell. */
+/* Remove the apostrophe that protects against formula evaluation. */
 static void
 remove_guard(GString *field)
 {
@@ -99,7 +99,7 @@ remove_guard(GString *field)
 		g_string_erase(field, 0, 1);
 }
 
-/* @return what is wrong, or NULL; *code is set then */
+/* @return an error message with *code set, or NULL */
 static const char *
 read_record(struct csv *csv, GPtrArray *fields, int *code)
 {

@@ -1,14 +1,14 @@
 /*
- * csv.h - tables as text (RFC 4180), read and written without loss.
+ * csv.h - CSV reader and writer (RFC 4180).
  *
- * Read: fields in quotation marks or not, CRLF or LF, with or without a byte
- * order mark; lines without anything are skipped.  Written: CRLF, quotation marks
- * where they are needed.
+ * The reader accepts quoted and unquoted fields, CRLF or LF, and an optional byte
+ * order mark; empty lines are skipped.  The writer uses CRLF and quotes only where
+ * needed.
  *
- * A spreadsheet runs a cell that begins with one of = + - @, a tab or a carriage
- * return.  Such a cell, and one that begins with an apostrophe, is written with an
- * apostrophe before it; that one is taken off again when it is read.  So nothing
- * runs, and what is read is what was written.
+ * Spreadsheets evaluate a cell that begins with one of = + - @, a tab or a carriage
+ * return as a formula.  The writer prefixes such a cell, and one that begins with an
+ * apostrophe, with an apostrophe, and the reader removes it.  This prevents formula
+ * injection and preserves the values in a round trip.
  */
 #ifndef PAPERBOY_BASE_CSV_H
 #define PAPERBOY_BASE_CSV_H
@@ -17,38 +17,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a reader is; all is the reader's own but for what csv_init() is given. */
+/* Reader state; all members are private. */
 struct csv {
 	const char *at;
 	const char *end;
-	unsigned line; /* of at, from 1 */
+	unsigned line; /* line number of at, from 1 */
 };
 
 enum csv_step {
 	CSV_RECORD,
 	CSV_END,
-	CSV_BAD, /* this record is wrong; reading goes on with the next */
+	CSV_BAD, /* invalid record; the next call continues after it */
 };
 
-/** Begin. @param data  borrowed as long as it is read from; any octets */
+/** @param data  any bytes; must outlive the reader */
 void csv_init(struct csv *csv, const char *data, size_t size);
 
 /**
  * Read the next record.
  *
- * @param fields  of char *, with g_free() as its free function; emptied and filled
+ * @param fields  array of char * with g_free() as free function; its content is
+ *                replaced
  * @param line    set to the line on which the record begins
- * @param error   set with CSV_BAD: PB_ERROR_INPUT, or PB_ERROR_LIMIT beyond
- *                BOUNDS_CSV_RECORD_BYTES or _COLUMNS; without the line.  A quotation
- *                mark that is never closed is the last record
+ * @param error   set with CSV_BAD: PB_ERROR_INPUT, or PB_ERROR_LIMIT above
+ *                BOUNDS_CSV_RECORD_BYTES or _COLUMNS; does not contain the line
+ *                number.  A record with an unterminated quote is the last one
  */
 enum csv_step
 csv_read(struct csv *csv, GPtrArray *fields, unsigned *line, GError **error);
 
-/** Append a cell to a record. @param is_first  no comma goes before it */
+/** Append a cell to a record. @param is_first  write no comma before it */
 void csv_append(GString *out, const char *text, bool is_first);
 
-/** End a record. */
+/** Append the line end of a record. */
 void csv_append_end(GString *out);
 
 #endif

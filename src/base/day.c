@@ -1,5 +1,5 @@
 /*
- * day.c - calendar days as YYYY-MM-DD, in UTC unless a zone is named.
+ * day.c - calendar days as YYYY-MM-DD, in UTC unless a zone is given.
  */
 #include "base/day.h"
 

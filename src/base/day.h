@@ -1,5 +1,5 @@
 /*
- * day.h - calendar days as YYYY-MM-DD, in UTC unless a zone is named.
+ * day.h - calendar days as YYYY-MM-DD, in UTC unless a zone is given.
  */
 #ifndef PAPERBOY_BASE_DAY_H
 #define PAPERBOY_BASE_DAY_H
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Room for a day and its NUL. */
+/* Size of a formatted day with its NUL. */
 #define DAY_BYTES 11
 
-/** The UTC day of a time. @param at  s since the epoch, of years 1 to 9999 */
+/** Format the UTC day of a time. @param at  s since the epoch, years 1 to 9999 */
 static inline void
 day_format(int64_t at, char day[DAY_BYTES])
 {
@@ -21,27 +21,27 @@ day_format(int64_t at, char day[DAY_BYTES])
 	g_strlcpy(day, text, DAY_BYTES);
 }
 
-/** When a time is, as people and programs read it: 2026-11-20T18:00:00Z. */
+/** Format a time as 2026-11-20T18:00:00Z (RFC 3339). @return a new string */
 char *day_format_time(int64_t at);
 
 /**
- * When a day begins: at its first instant in a zone.
+ * Parse a day.
  *
- * @param day  YYYY-MM-DD, of the years 1970 to 9999
- * @param at   set on success only, s
- * @return false with PB_ERROR_INPUT when there is no such day
+ * @param day  YYYY-MM-DD, years 1970 to 9999
+ * @param at   start of the day in the zone, s since the epoch; set on success only
+ * @return false with PB_ERROR_INPUT if there is no such day
  */
 bool day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error);
 
 /**
- * Read a time: 2026-11-20T18:00:00Z, or a day, which is its beginning in UTC.
+ * Parse a time such as 2026-11-20T18:00:00Z, or a day (its start in UTC).
  *
- * @param at  set on success only, s; >= 0
+ * @param at  s since the epoch, >= 0; set on success only
  * @return false with PB_ERROR_INPUT
  */
 bool day_parse_time(const char *text, int64_t *at, GError **error);
 
-/** The first second of a UTC day. @param day  YYYY-MM-DD, valid */
+/** @param day  valid YYYY-MM-DD @return start of the UTC day, s since the epoch */
 static inline int64_t
 day_start(const char *day)
 {

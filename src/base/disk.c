@@ -1,5 +1,5 @@
 /*
- * disk.c - free space of a file system; see disk.h.
+ * disk.c - free space of a file system.
  */
 #include "base/disk.h"
 

@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-/** Get the bytes that unprivileged users may still write at path. @return -1 when
- * unknown */
+/** @return bytes available to unprivileged users at path, or -1 if unknown */
 int64_t disk_get_free(const char *path);
 
 #endif

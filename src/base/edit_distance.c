@@ -1,18 +1,18 @@
 /*
- * edit_distance.c - what somebody may have meant who typed a name wrong.
+ * edit_distance.c - suggestions for misspelled names (Damerau-Levenshtein distance).
  */
 #include "base/edit_distance.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Octets of a name that count; what is behind them is taken as equal. */
+/* Number of bytes of a name that are compared; the rest is ignored. */
 #define LONGEST 40
 
-/* So much of a name says which one is meant. */
+/* Minimum length of a part that identifies a name. */
 #define SHORTEST_PART 3
 
-/* In a name of so many letters one may be wrong. */
+/* One edit is allowed per this number of characters. */
 #define CHARS_PER_SLIP 3
 
 static char *
@@ -49,7 +49,7 @@ edit_distance_count_slips(const char *a, size_t a_size, const char *b, size_t b_
 	return d[a_size][b_size];
 }
 
-/* One name within the other is nearer than any slip: votes, category. */
+/* Check whether one name contains the other, as "vote" and "votes". */
 static bool
 is_within(const char *typed, const char *known)
 {
@@ -78,7 +78,7 @@ get_last_part(const char *name)
 	return part;
 }
 
-/* Twice the distance, and one more where only the last part is compared. */
+/* @return twice the distance, plus one if only the last component was compared */
 static unsigned
 measure_name(const char *text, const char *name)
 {

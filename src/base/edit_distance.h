@@ -1,5 +1,5 @@
 /*
- * edit_distance.h - what somebody may have meant who typed a name wrong.
+ * edit_distance.h - suggestions for misspelled names (Damerau-Levenshtein distance).
  */
 #ifndef PAPERBOY_BASE_EDIT_DISTANCE_H
 #define PAPERBOY_BASE_EDIT_DISTANCE_H
@@ -8,25 +8,26 @@
 #include <stddef.h>
 
 /**
- * Find the name that is most like one that does not exist.
+ * Find the name closest to an unknown one.
  *
- * Capitals and blanks do not matter; the last part of a name (after '/' or '.') is
- * enough.  A few letters may be wrong, missing or too many, fewer in short names.
+ * Case is ignored, and blanks and hyphens match '_'; the last component of a name
+ * (after '/' or '.') is sufficient.  The number of allowed edits grows with the length.
  *
- * @param names  ended by NULL; of equally near ones the first is taken
- * @return borrowed from names; NULL when none is near
+ * @param names  NULL-terminated; the first of equally close names is returned
+ * @return borrowed from names; NULL if none is close enough
  */
 const char *edit_distance_find_closest(const char *text, const char *const *names);
 
 /**
- * Count the octets to add, drop, change or swap with a neighbour (optimal string
- * alignment) to get from one name to another.
+ * Compute the distance in bytes inserted, deleted, substituted or transposed (optimal
+ * string alignment).
  */
 unsigned
 edit_distance_count_slips(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /**
- * Count slips; one name within the other (votes, category) counts as one.
+ * Like edit_distance_count_slips(), but if one name contains the other the distance
+ * is 1.
  *
  * @param typed, known  in lower case
  */

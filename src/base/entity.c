@@ -1,5 +1,5 @@
 /*
- * entity.c - character references of HTML.
+ * entity.c - HTML character references.
  */
 #include "base/entity.h"
 
@@ -102,7 +102,7 @@ entity_parse(const char *text, size_t size, gunichar *c)
 		return parse_number(text, size, c);
 	while (end < size && end <= NAME_BYTES && g_ascii_isalnum(text[end]))
 		end++;
-	/* Without its semicolon it is more often the text of a link. */
+	/* Without a semicolon it is more likely part of a URL. */
 	if (end >= size || text[end] != ';')
 		return 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(latin1); i++) {

@@ -1,5 +1,5 @@
 /*
- * entity.h - character references of HTML.
+ * entity.h - HTML character references.
  */
 #ifndef PAPERBOY_BASE_ENTITY_H
 #define PAPERBOY_BASE_ENTITY_H
@@ -7,11 +7,11 @@
 #include <glib.h>
 
 /**
- * Read a reference: a name that mail uses, or a number.
+ * Parse a numeric reference, or one of the names common in mail.
  *
  * @param text  begins with "&"
- * @param c     set on success only: U+FFFD for a number that is no character
- * @return how many octets it has, with its semicolon; 0 where it is none
+ * @param c     set on success only; U+FFFD if the number is not a valid character
+ * @return length in bytes including the semicolon; 0 if it is not a reference
  */
 size_t entity_parse(const char *text, size_t size, gunichar *c);
 

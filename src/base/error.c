@@ -1,11 +1,11 @@
 /*
- * error.c - the one error domain and its codes.
+ * error.c - error domain and codes.
  */
 #include "base/error.h"
 
 #include <sysexits.h>
 
-/* Beside the text of an error; the name is the macro's. */
+/* Private data of an error; the GLib macro prescribes the name. */
 struct pb_errorPrivate {
 	struct msg *msg; /* or NULL */
 };

@@ -1,8 +1,8 @@
 /*
- * error.h - the one error domain and its codes.
+ * error.h - error domain and codes.
  *
- * A code answers one question: what should the caller do?  Messages start in
- * lower case, say first what went wrong and have no full stop.
+ * A code determines how the caller handles the error.  Messages start in lower case,
+ * state the failure first and have no full stop.
  */
 #ifndef PAPERBOY_BASE_ERROR_H
 #define PAPERBOY_BASE_ERROR_H
@@ -15,44 +15,42 @@
 #define PB_ERROR (pb_error_quark())
 
 enum pb_error {
-	PB_ERROR_INPUT, /* user, peer or configuration is wrong: tell them, do not retry
-	                 */
-	PB_ERROR_NOT_FOUND, /* the named thing does not exist */
-	PB_ERROR_TEMPORARY, /* may work later: retry with backoff */
-	PB_ERROR_PERMANENT, /* will never work: give up, tell the operator */
-	PB_ERROR_LIMIT,     /* a documented limit was reached */
+	PB_ERROR_INPUT,     /* invalid input or configuration: report, do not retry */
+	PB_ERROR_NOT_FOUND, /* no such object */
+	PB_ERROR_TEMPORARY, /* may succeed later: retry with backoff */
+	PB_ERROR_PERMANENT, /* cannot succeed: give up, report to the operator */
+	PB_ERROR_LIMIT,     /* a documented limit was exceeded */
 };
 
 GQuark pb_error_quark(void);
 
 /**
- * Set an error that people may read in their own language.
+ * Set an error with a translatable message.
  *
- * @param ...  names and values of the message's arguments, ended by NULL
+ * @param ...  names and values of the message arguments, NULL-terminated
  * @return false
  */
 bool pb_error_set(
     GError **error, enum pb_error code, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
 
 /**
- * Forward an error to the caller, and clear it here.
+ * Move an error to the caller and clear `*problem`.
  *
- * @param problem  an error, or NULL inside
- * @return whether there was none
+ * @param problem  points to an error or NULL
+ * @return true if there was no error
  */
 bool pb_error_forward(GError **error, GError **problem);
 
-/** Attach the message that the text of an error was made of. */
+/** Attach the translatable message to an error. */
 void pb_error_attach(GError *error, struct msg *msg);
 
-/** Get the message of an error. @return borrowed; NULL when it has English text only */
+/** Get the message of an error. @return borrowed; NULL if it has English text only */
 const struct msg *pb_error_get_msg(const GError *error);
 
 /**
- * Turn an error into the exit status that sysexits.h has for it.
+ * Map an error to an exit status of sysexits.h.
  *
- * @param error  any error, or NULL
- * @return EX_OK for NULL, else the status for the code; EX_SOFTWARE for another domain
+ * @return EX_OK for NULL, EX_SOFTWARE for an error of another domain
  */
 int pb_error_exit_status(const GError *error);
 

@@ -1,5 +1,5 @@
 /*
- * file.c - open, sync, close.
+ * file.c - syncing of files and directories, and errors with file names.
  */
 #include "base/file.h"
 

@@ -1,5 +1,5 @@
 /*
- * file.h - what was written is on the disk, and errors name the file.
+ * file.h - syncing of files and directories, and errors with file names.
  */
 #ifndef PAPERBOY_BASE_FILE_H
 #define PAPERBOY_BASE_FILE_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /**
- * Make an error of errno: "cannot write '/some/file': no space left on device".
+ * Set an error from errno: "cannot write '/some/file': no space left on device".
  *
  * @param doing  "cannot write"
  * @return false
@@ -19,16 +19,16 @@
 bool
 file_set_error(const char *doing, const char *path, enum pb_error code, GError **error);
 
-/** Wait until what was written to a file is on the disk. @return false with code */
+/** Flush a file to disk with fsync(2). @return false with an error of `code` */
 bool file_sync(const char *path, enum pb_error code, GError **error);
 
-/** The same for a folder: its entries stay, whatever happens to the machine. */
+/** Flush a directory to disk, so that its entries survive a crash. */
 bool file_sync_directory(const char *path, enum pb_error code, GError **error);
 
-/** The name of a user, or "uid 12345" of one without. @return a new string */
+/** Format a user name, or "uid 12345" if there is none. @return a new string */
 char *file_format_user(uid_t uid);
 
-/** Tell whether a file or directory is on a file system that is mounted read-only. */
+/** Check whether a file or directory is on a file system mounted read-only. */
 bool file_is_read_only(const char *path);
 
 #endif

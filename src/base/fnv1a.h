@@ -1,5 +1,5 @@
 /*
- * fnv1a.h - a number that tells octets from others, against mistakes alone.
+ * fnv1a.h - FNV-1a hash, for change detection.
  */
 #ifndef PAPERBOY_BASE_FNV1A_H
 #define PAPERBOY_BASE_FNV1A_H
@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /**
- * FNV-1a (Fowler, Noll, Vo) of 64 bits, without its sign bit.  Whoever wants two texts
- * with one fingerprint can make them: it only tells whether something has changed.
+ * Compute the 64-bit FNV-1a (Fowler, Noll, Vo) hash without its sign bit.  It is not
+ * collision-resistant and must only be used to detect accidental changes.
  *
  * @return 0 or more
  */

@@ -15,24 +15,23 @@
 /* Effects of an element on the text in and around it; flags. */
 enum html_effect {
 	HTML_EFFECT_NONE = 0,
-	HTML_EFFECT_BREAK = 1 << 0,     /* begins and ends a line */
-	HTML_EFFECT_PARAGRAPH = 1 << 1, /* with an empty line before and after it */
-	HTML_EFFECT_DROP = 1 << 2,      /* does not show */
-	HTML_EFFECT_QUOTE = 1 << 3,     /* is quoted */
-	HTML_EFFECT_REST = 1 << 4,      /* it and all that follows is quoted */
-	HTML_EFFECT_PRE = 1 << 5,       /* white space counts */
-	HTML_EFFECT_RAW = 1 << 6,       /* no tags in it; does not show */
+	HTML_EFFECT_BREAK = 1 << 0,     /* starts and ends a line */
+	HTML_EFFECT_PARAGRAPH = 1 << 1, /* empty line before and after it */
+	HTML_EFFECT_DROP = 1 << 2,      /* not displayed */
+	HTML_EFFECT_QUOTE = 1 << 3,     /* quoted text */
+	HTML_EFFECT_REST = 1 << 4,      /* quoted text up to the end of the message */
+	HTML_EFFECT_PRE = 1 << 5,       /* white space is preserved */
+	HTML_EFFECT_RAW = 1 << 6,       /* raw text, not parsed and not displayed */
 	HTML_EFFECT_VOID = 1 << 7,      /* has no end tag */
-	HTML_EFFECT_LINE = 1 << 8,      /* is a line end itself */
-	HTML_EFFECT_CELL = 1 << 9,      /* a blank apart from its neighbour */
-	HTML_EFFECT_ITSELF = 1 << 10,   /* ends one of its own name that is open */
+	HTML_EFFECT_LINE = 1 << 8,      /* line break */
+	HTML_EFFECT_CELL = 1 << 9,    /* separated from the previous cell by a blank */
+	HTML_EFFECT_ITSELF = 1 << 10, /* closes an open element of the same name */
 };
 
 struct html_tag {
-	char name[HTML_TAG_NAME_BYTES]; /* in lower case; longer ones are cut */
+	char name[HTML_TAG_NAME_BYTES]; /* lower case, truncated */
 	bool is_end;
-	unsigned
-	    effects; /* of enum html_effect; what the name does and attributes do */
+	unsigned effects; /* enum html_effect, from name and attributes */
 };
 
 #define BREAK     HTML_EFFECT_BREAK
@@ -111,7 +110,7 @@ static const struct {
     {"xmp", RAW},
 };
 
-/* How mail programs name what they quote, and their users' signatures. */
+/* Attributes with which mail clients mark quoted text and signatures. */
 static const struct {
 	const char *attribute, *part;
 	unsigned effects;
@@ -141,7 +140,7 @@ static const struct {
     {"id", "applemailsignature", HTML_EFFECT_DROP},
 };
 
-/* Of a style without its blanks. */
+/* Substrings of a style attribute without blanks. */
 static const struct {
 	const char *part;
 	unsigned effects;
@@ -153,7 +152,7 @@ static const struct {
     {"border:none;border-top:solid#b5c4df1.0pt;padding:3.0pt", HTML_EFFECT_REST},
 };
 
-/* Nothing but zero of these hides. */
+/* Properties that hide an element if the value is exactly zero. */
 static const char *const sizes[] = {
     "font-size:0", "max-height:0", "line-height:0", "opacity:0"};
 
@@ -188,7 +187,7 @@ classify_style(const char *value)
 	return 0;
 }
 
-/* An id or class has a part where it stands in it as a word or behind "_" or "x_". */
+/* Check whether an id or class contains a word, also after "_", "x_" or a digit. */
 static bool
 has_part(const char *value, const char *part)
 {
@@ -212,7 +211,7 @@ classify_attribute(struct html_tag *tag, const char *name, const char *value)
 		tag->effects |= HTML_EFFECT_DROP;
 	if (!strcmp(name, "style"))
 		tag->effects |= classify_style(value);
-	/* A paragraph of Word is a line. */
+	/* Microsoft Word uses one paragraph per line. */
 	if (!strcmp(name, "class") && !strcmp(tag->name, "p") &&
 	    strstr(value, "msonormal"))
 		tag->effects &= ~(unsigned)HTML_EFFECT_PARAGRAPH;
@@ -221,7 +220,7 @@ classify_attribute(struct html_tag *tag, const char *name, const char *value)
 			tag->effects |= marks[i].effects;
 }
 
-/* Copy in lower case, as much as there is room for. */
+/* Copy in lower case, truncated to the buffer size. */
 static void
 copy_lower(char *to, size_t room, const char *from, size_t size)
 {
@@ -240,7 +239,7 @@ skip(const char *text, size_t at, size_t size)
 	return at;
 }
 
-/* Parse one attribute. @return the place behind it */
+/* Parse one attribute. @return offset after it */
 static size_t
 parse_attribute(const char *text, size_t at, size_t size, struct html_tag *tag)
 {
@@ -305,12 +304,12 @@ struct element {
 struct page {
 	const char *at, *end;
 	GString *out;
-	GString *line;       /* the one that is being written */
-	bool owes_blank;     /* white space that shows if text follows */
-	bool wants_empty;    /* an empty line goes before the next one */
-	bool is_spaced;      /* the line has no text, though a no-break space */
-	bool is_rest_quoted; /* behind Outlook's divider */
-	unsigned dropped, quoted, preformatted; /* how many elements around say so */
+	GString *line;       /* current output line */
+	bool owes_blank;     /* pending blank, written if text follows */
+	bool wants_empty;    /* write an empty line before the next one */
+	bool is_spaced;      /* the line contains a no-break space */
+	bool is_rest_quoted; /* after the divider of Outlook */
+	unsigned dropped, quoted, preformatted; /* number of enclosing elements */
 	unsigned depth;
 	struct element open[BOUNDS_HTML_DEPTH];
 };
@@ -328,7 +327,7 @@ append_line(struct page *page, const char *line)
 	g_string_append_c(page->out, '\n');
 }
 
-/* A line ends.  @param is_forced  though there is nothing on it */
+/* End the line.  @param is_forced  write it even if it is empty */
 static void
 end_line(struct page *page, bool is_forced)
 {
@@ -353,7 +352,7 @@ add_character(struct page *page, gunichar c)
 	if (page->preformatted > 0 && c == '\n') {
 		end_line(page, true);
 	} else if (page->preformatted == 0 && (is_space || c == 0xa0)) {
-		/* None of it leads a line: it would continue the line before it. */
+		/* No leading blank: it would mark a continuation line. */
 		page->owes_blank = page->line->len > 0;
 		page->is_spaced = page->is_spaced || c == 0xa0;
 	} else {
@@ -364,7 +363,7 @@ add_character(struct page *page, gunichar c)
 	}
 }
 
-/* Count the open elements with an effect. @param by  1 or -1 */
+/* Update the numbers of open elements per effect. @param by  1 or -1 */
 static void
 change_counts(struct page *page, unsigned effects, int by)
 {
@@ -396,7 +395,7 @@ close_top(struct page *page)
 	change_counts(page, top->effects, -1);
 }
 
-/* Close an element and all in it, if it is open. @return whether it was */
+/* Close an element and its children. @return false if it is not open */
 static bool
 close_named(struct page *page, const char *name)
 {
@@ -420,7 +419,7 @@ open_element(struct page *page, const struct html_tag *tag)
 	if (!strcmp(tag->name, "body"))
 		close_named(page, "head");
 	top = page->depth ? &page->open[page->depth - 1] : NULL;
-	/* "<p>one<p>two", "<li>one<li>two": the end tag may be left out. */
+	/* "<p>one<p>two", "<li>one<li>two": the end tag is optional. */
 	if (top &&
 	    ((tag->effects & HTML_EFFECT_ITSELF && !strcmp(top->name, tag->name)) ||
 	        (tag->effects & HTML_EFFECT_BREAK && !strcmp(top->name, "p"))))
@@ -448,7 +447,7 @@ close_element(struct page *page, const struct html_tag *tag)
 		end_line(page, true);
 }
 
-/* Skip what has no tags in it, up to its end tag. */
+/* Skip a raw text element up to its end tag. */
 static void
 skip_raw(struct page *page, const char *name)
 {
@@ -484,7 +483,7 @@ read_tag(struct page *page)
 	}
 }
 
-/* Whatever begins with "<". */
+/* Parse markup at "<". */
 static void
 read_markup(struct page *page)
 {

@@ -1,10 +1,10 @@
 /*
- * html.h - the text of an HTML message, as its reader would see it.
+ * html.h - convert an HTML message to plain text.
  *
- * Not a browser: a tokenizer and a bounded stack of elements.  What does not show
- * (scripts, styles, hidden parts, comments) goes.  What mail programs mark as quoted is
- * on lines that begin with ">", one for each level, so that text and HTML are cut
- * alike (parser/quote_strip.h); what they mark as a signature goes.
+ * Implemented as a tokenizer and a bounded stack of elements.  Invisible content
+ * (scripts, styles, hidden elements, comments) is removed.  Text that mail clients mark
+ * as quoted is prefixed with one ">" per level, so that quotes are stripped from text
+ * and HTML alike (parser/quote_strip.h).  Marked signatures are removed.
  */
 #ifndef PAPERBOY_BASE_HTML_H
 #define PAPERBOY_BASE_HTML_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /**
- * Make text of HTML.
+ * Convert HTML to text.
  *
  * @param html  valid UTF-8
  * @return valid UTF-8 with LF line ends, at most about BOUNDS_MAIL_DECODE_BYTES;

@@ -1,5 +1,5 @@
 /*
- * msg.c - what the program says to people: an id and its arguments.
+ * msg.c - translatable messages: an id and its arguments.
  */
 #include "base/msg.h"
 

@@ -1,10 +1,10 @@
 /*
- * msg.h - what the program says to people: an id and its arguments.
+ * msg.h - translatable messages: an id and its arguments.
  *
- * The English texts are those of msg_table.h; the log and the command line use them.
- * A catalog (render/catalog.h) has the texts of other languages under the names of the
- * ids, so that a reply is written in the language of its reader, wherever in the
- * program its words come from.
+ * The English texts are in msg_table.h; the log and the command line use them.
+ * A catalog (render/catalog.h) maps the names of the ids to texts of other languages,
+ * so that a reply is in the language of its recipient, regardless of the layer that
+ * created the message.
  */
 #ifndef PAPERBOY_BASE_MSG_H
 #define PAPERBOY_BASE_MSG_H
@@ -25,11 +25,11 @@ enum msg_id {
 /* Immutable and reference-counted. */
 struct msg {
 	enum msg_id id;
-	char **args; /* name, value, ...; NULL at the end */
-	char *text;  /* in English */
+	char **args; /* name, value, ...; NULL-terminated */
+	char *text;  /* English */
 };
 
-/** @param ...  names and values, both strings, ended by NULL */
+/** @param ...  names and values, both strings, NULL-terminated */
 struct msg *msg_new(enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
 struct msg *msg_new_valist(enum msg_id id, va_list args);
 struct msg *msg_ref(struct msg *msg);
@@ -39,29 +39,28 @@ PB_DEFINE_AUTO(msg, msg_unref);
 /**
  * Format a message.
  *
- * @param texts  of a language, by enum msg_id; NULL is English
+ * @param texts  texts of a language, indexed by enum msg_id; NULL for English
  * @return a new string
  */
 char *msg_format(const struct msg *msg, const char *const *texts);
 
-/** Get one of the English texts. */
 const char *msg_get_english(enum msg_id id);
 
-/** Format the name of an id in a catalog: "msg.zone_unknown". @return a new string */
+/** Format the catalog key of an id: "msg.zone_unknown". @return a new string */
 char *msg_format_name(enum msg_id id);
 
 /**
- * Replace each {name} by its value.  One without a value stays; values are not
- * searched.
+ * Replace each {name} by its value.  Unknown names are left unchanged; values are not
+ * expanded.
  *
- * @param args  name, value, ...; NULL at the end
+ * @param args  name, value, ...; NULL-terminated
  * @return a new string
  */
 char *msg_fill(const char *text, const char *const *args);
 
 #define MSG_INT_BYTES 24
 
-/** A number as an argument, in the memory of the caller's block. */
+/** Format a number as an argument, in a buffer with the scope of the caller's block. */
 #define MSG_INT(number) msg_write_int((char[MSG_INT_BYTES]){0}, number)
 const char *msg_write_int(char buffer[MSG_INT_BYTES], int64_t number);
 

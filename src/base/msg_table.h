@@ -1,12 +1,12 @@
 /*
- * msg_table.h - every message that reaches people and is made below the commands.
+ * msg_table.h - English texts of the translatable messages.
  *
  * MSG(ID, TEXT): {name} is an argument.  Included where MSG is defined.
  */
-/* One message is one paragraph, even where it is wider than other code. */
+/* One message per paragraph, even if it exceeds the line length. */
 /* clang-format off */
 
-/* ---- filters: what is wrong, each told with its column (query/query_error.h) ---- */
+/* ---- filters: errors, reported with their column (query/query_error.h) ---- */
 
 MSG(QUERY_CUT, "cannot cut the text into words")
 MSG(QUERY_EMPTY, "there is nothing to search for")
@@ -97,7 +97,7 @@ MSG(WARN_GROUP, "column {column}: \"(\" begins a group here; a value that has on
     "quotes")
 MSG(WARN_AMPERSAND, "column {column}: \"&\" is AND here; for a name such as \"R&D\" use quotes")
 
-/* ---- filters: what would improve them ---- */
+/* ---- filters: suggestions ---- */
 
 MSG(NOTE_NO_SOURCE, "no source is called '{name}' so far; there are: {all}")
 MSG(NOTE_NO_ARXIV, "arXiv has told nothing so far: until it does, categories, comment, "
@@ -123,7 +123,7 @@ MSG(NOTE_MANY, "{count} a day are more than anybody reads: narrow it with anothe
     "NOT")
 MSG(NOTE_CUT, "only the newest {most} papers were asked")
 
-/* ---- why a paper was found: {hits} are words of the paper ---- */
+/* ---- explanations of a match: {hits} are words of the paper ---- */
 
 MSG(HIT_TITLE, "{hits} in the title")
 MSG(HIT_ABSTRACT, "{hits} in the abstract")
@@ -147,7 +147,7 @@ MSG(HIT_STARS_MANY, "{hits} stars")
 MSG(HIT_AUTHORS_ONE, "{hits} author")
 MSG(HIT_AUTHORS_MANY, "{hits} authors")
 
-/* ---- which lists a digest was made of ---- */
+/* ---- source lists of a digest ---- */
 
 MSG(LIST_WEEKDAYS, "Mon Tue Wed Thu Fri Sat Sun")
 MSG(LIST_LISTED, "{list}: {listed} listed")
@@ -181,7 +181,7 @@ MSG(PAUSE_LONG, "a pause with an end is at most {most} days long, until {day}; w
 MSG(PAUSE_STATE, "{address} gets no mail that could be paused: the state is {state}")
 MSG(PAUSE_NONE, "{address} is not paused: the state is {state}")
 
-/* ---- a person's filters ---- */
+/* ---- filters of a subscriber ---- */
 
 MSG(FILTER_NAME_NUMBER, "a filter's name cannot be a number: \"{name}\" would mean the filter "
     "with that number")
@@ -191,7 +191,7 @@ MSG(FILTER_LIMIT, "a person can have {most} filters, and that many are there")
 MSG(FILTER_SAME, "filter {number} is the same: {filter}")
 MSG(FILTER_NONE, "there is no filter {number}")
 
-/* ---- people and addresses ---- */
+/* ---- subscribers and addresses ---- */
 
 MSG(PERSON_NONE, "{address} is not a subscriber")
 MSG(PERSON_ALREADY, "this address is a subscriber already")

@@ -1,5 +1,5 @@
 /*
- * random.c - a source of unpredictable bytes, which tests replace.
+ * random.c - source of random bytes, replaceable in tests.
  */
 #include "base/random.h"
 
@@ -10,7 +10,7 @@ static void
 fill(void *data, void *bytes, size_t size)
 {
 	(void)data;
-	/* Up to 256 bytes are never short, nor interrupted (getrandom(2)). */
+	/* Reads of up to 256 bytes are complete and not interrupted (getrandom(2)). */
 	g_assert(getrandom(bytes, size, 0) == (ssize_t)size);
 }
 

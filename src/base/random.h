@@ -1,5 +1,5 @@
 /*
- * random.h - a source of unpredictable bytes, which tests replace.
+ * random.h - source of random bytes, replaceable in tests.
  */
 #ifndef PAPERBOY_BASE_RANDOM_H
 #define PAPERBOY_BASE_RANDOM_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct random_source {
-	/* At most 256 bytes. */
+	/* Fill a buffer of at most 256 bytes. */
 	void (*fill)(void *data, void *bytes, size_t size);
 	void *data;
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum tex_kind {
-	TEX_CHARACTER, /* of a word: blanks after the command belong to it */
+	TEX_CHARACTER, /* letter: following blanks are part of the command */
 	TEX_SYMBOL,
 };
 
@@ -229,8 +229,8 @@ is_font_switch(const char *name, size_t length)
 	return false;
 }
 
-/* How deep text commands may stand in each other, and how far an argument or a
- * formula may reach; what lies beyond stays as it is. */
+/* Maximum nesting of text commands, and maximum size in bytes of an argument and of a
+ * formula; anything above is left unchanged. */
 #define DEPTH_MAX    8
 #define ARGUMENT_MAX 4000
 #define FORMULA_MAX  400
@@ -255,7 +255,7 @@ skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* The brace that closes the one at open, or NULL when there is none in reach. */
+/* @return the brace that closes the one at open, or NULL if none within ARGUMENT_MAX */
 static const char *
 closing_brace(const char *open, const char *end)
 {
@@ -275,8 +275,8 @@ closing_brace(const char *open, const char *end)
 }
 
 /*
- * The letter an accent stands over, at `at`: plain, in braces, or a command such as
- * \i.  Returns what follows it, or NULL.
+ * Read the base letter of an accent at `at`: plain, in braces, or a command such as
+ * \i.  Returns the position after it, or NULL.
  */
 static const char *
 read_base(const char *at, const char *end, gunichar *base, bool *is_braced)
@@ -297,7 +297,7 @@ read_base(const char *at, const char *end, gunichar *base, bool *is_braced)
 			return NULL;
 		*base = g_utf8_get_char(symbol->text);
 		next = skip_blanks(text + 1 + length, end);
-		/* An accent takes the place of the dot. */
+		/* Accents replace the dot: use the dotted base letter. */
 		if (*base == 0x131)
 			*base = 'i';
 		else if (*base == 0x237)
@@ -314,7 +314,7 @@ read_base(const char *at, const char *end, gunichar *base, bool *is_braced)
 	return next < end && *next == '}' ? next + 1 : NULL;
 }
 
-/* `at` is behind the accent's name.  Returns what follows the letter, or NULL. */
+/* `at` is after the accent command.  Returns the position after the letter, or NULL. */
 static const char *
 decode_accent(GString *out, const char *at, const char *end, gunichar mark)
 {
@@ -328,7 +328,7 @@ decode_accent(GString *out, const char *at, const char *end, gunichar mark)
 		g_string_append_unichar(out, composed);
 		return next;
 	}
-	/* Without braces such a pair is an escaped quote rather than an accent. */
+	/* Without braces this is more likely an escaped quote than an accent. */
 	if (!is_braced)
 		return NULL;
 	g_string_append_unichar(out, base);
@@ -336,7 +336,7 @@ decode_accent(GString *out, const char *at, const char *end, gunichar mark)
 	return next;
 }
 
-/* `model\'s`: JSON or Python escaped an apostrophe once too often. */
+/* Decode `model\'s`: an apostrophe that JSON or Python escaped twice. */
 static const char *
 decode_contraction(GString *out, const char *at, const char *end)
 {
@@ -363,11 +363,11 @@ decode_symbol(
 	g_string_append(out, symbol->text);
 	if (at + 1 < end && at[0] == '{' && at[1] == '}')
 		return at + 2;
-	/* In prose `\times ` is typed with its blank meant; `S\o ren` is not. */
+	/* The blank after a symbol (`\times `) is text, unlike in `S\o ren`. */
 	return symbol->kind == TEX_CHARACTER ? skip_blanks(at, end) : at;
 }
 
-/* A text command's argument, at `at`.  Returns what follows it, or NULL. */
+/* Decode the argument of a text command.  Returns the position after it, or NULL. */
 static const char *
 decode_argument(GString *out, const char *at, const char *end, unsigned depth)
 {
@@ -382,7 +382,7 @@ decode_argument(GString *out, const char *at, const char *end, unsigned depth)
 	return close + 1;
 }
 
-/* A command with a name of letters; `at` is its backslash. */
+/* Decode a command with an alphabetic name; `at` is the backslash. */
 static const char *
 decode_named(GString *out, const char *at, const char *end, unsigned depth)
 {
@@ -401,7 +401,7 @@ decode_named(GString *out, const char *at, const char *end, unsigned depth)
 	return NULL;
 }
 
-/* Returns what follows `at` when the formula up to `close` was plain enough. */
+/* Decode the formula up to `close`.  Returns false if it is not simple enough. */
 static bool
 decode_formula(GString *out, const char *at, const char *close, unsigned depth)
 {
@@ -442,7 +442,7 @@ decode_formula(GString *out, const char *at, const char *close, unsigned depth)
 	return has_symbol;
 }
 
-/* The end of the formula whose text begins at `at`, or NULL. */
+/* @return the end of the formula whose text begins at `at`, or NULL */
 static const char *
 find_formula_end(const char *at, const char *end, const char *delimiter)
 {
@@ -459,7 +459,7 @@ find_formula_end(const char *at, const char *end, const char *delimiter)
 	return NULL;
 }
 
-/* `at` is the opening delimiter. */
+/* Decode a formula; `at` is the opening delimiter. */
 static const char *
 decode_math(GString *out, const char *at, const char *end, unsigned depth)
 {
@@ -482,7 +482,7 @@ decode_math(GString *out, const char *at, const char *end, unsigned depth)
 	return behind;
 }
 
-/* `at` is a backslash.  Returns NULL when what follows is not for us. */
+/* Decode a command; `at` is the backslash.  Returns NULL if it is not supported. */
 static const char *
 decode_command(GString *out, const char *at, const char *end, unsigned depth)
 {
@@ -509,7 +509,7 @@ decode_command(GString *out, const char *at, const char *end, unsigned depth)
 	return next;
 }
 
-/* Copies a backslash command that means nothing to us, with its opening brace. */
+/* Copy an unsupported command with its opening brace. */
 static const char *
 copy_command(GString *out, const char *at, const char *end)
 {
@@ -523,7 +523,7 @@ copy_command(GString *out, const char *at, const char *end)
 	return behind;
 }
 
-/* `{\ss}` loses its braces, and so does `{\it text}`; other groups keep them. */
+/* Remove the braces of `{\ss}` and `{\it text}`; other groups keep them. */
 static const char *
 decode_group(GString *out, const char *at, const char *end, unsigned depth)
 {

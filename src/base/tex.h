@@ -1,10 +1,9 @@
 /*
- * tex.h - the TeX that authors leave in titles, names and abstracts.
+ * tex.h - decode TeX markup in titles, names and abstracts.
  *
- * Decodes what stands for a character (`L\'evy`, `Kra{\ss}`, `\&`, `$\alpha$`)
- * and takes the clothes off text (`\emph{X}` becomes X).  Everything else, real
- * formulas above all, stays as it was typed: a wrong guess loses words that
- * somebody searches for, a command left alone loses nothing.
+ * Decodes markup for a character (`L\'evy`, `Kra{\ss}`, `\&`, `$\alpha$`) and removes
+ * text formatting (`\emph{X}` becomes X).  Everything else, in particular formulas, is
+ * left unchanged: a wrong guess loses searchable words, an unchanged command does not.
  */
 #ifndef PAPERBOY_BASE_TEX_H
 #define PAPERBOY_BASE_TEX_H
@@ -13,22 +12,22 @@
  * Decode TeX accents, letters, symbols and text commands.
  *
  * - `\'e`, `\'{e}`, `{\'e}`, `\v{z}`, `\c c`, `\'\i`: the letter, as base and
- *   combining mark when Unicode has no letter of its own for it; not yet NFC
- * - `\ss`, `\o`, `\aa`, `\alpha`, `\times`, ...: the character; `{}` after it and
- *   the blank after a letter belong to the command
+ *   combining mark if Unicode has no precomposed letter; not yet NFC
+ * - `\ss`, `\o`, `\aa`, `\alpha`, `\times`, ...: the character; a following `{}`, and
+ *   the blank after a letter command, are part of the command
  * - `\& \% \$ \# \_ \{ \}`: the character; `\,` `\;` `\:` and `\` + blank: a blank
  * - `\emph{X}`, `\textsc{X}`, `{\it X}`, ...: X
- * - `$...$` and `\(...\)`: decoded when all of it is symbols, text commands,
- *   digits and simple punctuation; else verbatim.  A `$` opens before and closes after
- *   a non-blank only, and does not close before a digit, so prices stay prices
+ * - `$...$` and `\(...\)`: decoded if it consists of symbols, text commands, digits
+ *   and simple punctuation only; else verbatim.  A `$` opens before and closes after
+ *   a non-blank only, and does not close before a digit, so that prices are unchanged
  * - `\'s`, `\'re` and the like after a letter: an apostrophe that was escaped twice
  *
- * Decoding again changes nothing, except in text made to defeat that
- * (`\alph\emph{a}`).
+ * The function is idempotent, except for text crafted to defeat that
+ * (`\alph\emph{a}`).  It takes time linear in the length.
  *
- * @param text  valid UTF-8; time is linear in its length
- * @return valid UTF-8, newly allocated; never longer than text by more than a few
- *         octets a command
+ * @param text  valid UTF-8
+ * @return valid UTF-8, newly allocated; at most a few bytes per command longer than
+ *         text
  */
 char *tex_decode(const char *text);
 

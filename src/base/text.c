@@ -1,5 +1,5 @@
 /*
- * text.c - foreign text made fit to match, store and print.
+ * text.c - sanitise untrusted text for matching, storage and output.
  */
 #include "base/text.h"
 
@@ -8,16 +8,16 @@
 #include "base/error.h"
 #include "base/tex.h"
 
-/* Combining marks in a row (UAX #15 section 13); more only smear over the page. */
+/* Maximum number of consecutive combining marks (UAX #15 section 13). */
 #define MARKS_MAX 30
 
 /*
- * How much cleaned text is looked at for each octet that may come out.  TeX and
- * composition shrink text, though never by this much.
+ * Input bytes processed per byte of the output limit.  TeX decoding and composition
+ * shrink text, but by less than this factor.
  */
 #define INPUT_FACTOR 8
 
-/* The inclusive ranges of what does not show: formats, tags, noncharacters. */
+/* Inclusive ranges of invisible characters: formats, tags, noncharacters. */
 static const struct {
 	gunichar first, last;
 } dropped[] = {
@@ -26,7 +26,7 @@ static const struct {
     {0x034f, 0x034f},   /* grapheme joiner */
     {0x061c, 0x061c},   /* Arabic letter mark */
     {0x180e, 0x180e},   /* Mongolian vowel separator */
-    {0x200b, 0x200f},   /* zero-width, marks of direction */
+    {0x200b, 0x200f},   /* zero-width characters, direction marks */
     {0x202a, 0x202e},   /* embeddings and overrides */
     {0x2060, 0x206f},   /* joiners, isolates, deprecated formats */
     {0xfdd0, 0xfdef},   /* noncharacters */
@@ -54,7 +54,7 @@ is_blank(gunichar c)
 	return g_unichar_isspace(c) || c == 0x0b || c == 0x85;
 }
 
-/* Read one character; what is not UTF-8 counts octet by octet. */
+/* Read one character; an invalid byte is read as one U+FFFD. */
 static gunichar
 read_character(const char **at, const char *end)
 {
@@ -70,7 +70,7 @@ read_character(const char **at, const char *end)
 	return c;
 }
 
-/* Drop and collapse as text.h says, up to about max_bytes of result. */
+/* Strip and collapse as described in text.h, up to about max_bytes of output. */
 static GString *
 clean(const char *text, size_t length, size_t max_bytes)
 {
@@ -130,13 +130,13 @@ text_normalize(const char *text, size_t length, size_t max_bytes)
 	decoded = tex_decode(out->str);
 	composed = g_utf8_normalize(decoded, -1, G_NORMALIZE_NFC);
 	g_string_free(out, TRUE);
-	/* Decoding makes blanks, and composition may make marks. */
+	/* Decoding can produce blanks, and normalisation combining marks. */
 	out = clean(composed, strlen(composed), G_MAXSIZE);
 	cut(out, max_bytes);
 	return g_string_free(out, FALSE);
 }
 
-/* Length of "http://" or "https://" at the start, or 0. */
+/* @return length of a leading "http://" or "https://", or 0 */
 static size_t
 scheme_length(const char *url)
 {
@@ -145,7 +145,7 @@ scheme_length(const char *url)
 	return g_ascii_strncasecmp(url, "http://", 7) ? 0 : 7;
 }
 
-/* A host and perhaps a port, of `length` octets. */
+/* Check a host with an optional port. */
 static bool
 is_authority(const char *text, size_t length)
 {

@@ -1,9 +1,8 @@
 /*
- * text.h - foreign text made fit to match, store and print.
+ * text.h - sanitise untrusted text for matching, storage and output.
  *
- * Everything a source says passes through here once, at intake; later code may
- * rely on one line of valid UTF-8 without a character that acts instead of
- * showing.
+ * All text from sources is normalised once, on import; later code can rely on a
+ * single line of valid UTF-8 without control or invisible characters.
  */
 #ifndef PAPERBOY_BASE_TEXT_H
 #define PAPERBOY_BASE_TEXT_H
@@ -15,25 +14,24 @@
 /**
  * Normalise a title, a name or an abstract.
  *
- * Octets that are not UTF-8 become U+FFFD, one each.  Controls, bidirectional
- * controls, zero-width characters, tags and noncharacters go; TeX is decoded
- * (base/tex.h); the result is NFC (UAX #15), every run of white space (no-break
- * space and line breaks too) one blank, none at the ends, and at most 30
- * combining marks follow each other (the Stream-Safe limit of UAX #15).
- * Normalising the result again changes nothing, except for TeX made or cut to defeat
- * that.
+ * Each byte that is not valid UTF-8 becomes U+FFFD.  Controls, bidirectional
+ * controls, zero-width characters, tags and noncharacters are removed; TeX is decoded
+ * (base/tex.h).  The result is in NFC (UAX #15); each run of white space (including
+ * no-break spaces and line breaks) is one space, leading and trailing ones are
+ * removed, and at most 30 combining marks follow each other (the Stream-Safe limit of
+ * UAX #15).  The function is idempotent, except for TeX that is crafted or truncated
+ * to defeat that.
  *
- * @param text       any octets, zero octets too
- * @param length     their number
- * @param max_bytes  longer text is cut before the character that does not fit, and
- *                   a letter is not cut from its marks
+ * @param text       any bytes, including NUL
+ * @param max_bytes  longer text is truncated before the character that does not fit;
+ *                   a letter is not separated from its combining marks
  * @return newly allocated, never NULL, may be empty
  */
 char *text_normalize(const char *text, size_t length, size_t max_bytes);
 
 /**
- * Tell whether text_normalize() drops a character: controls but white space, and
- * what does not show (soft hyphens, zero-width characters, marks of direction).
+ * Check whether text_normalize() removes a character: controls other than white space,
+ * and invisible characters (soft hyphens, zero-width characters, direction marks).
  */
 bool text_is_stripped_char(gunichar c);
 
@@ -42,31 +40,31 @@ bool text_is_stripped_char(gunichar c);
  *
  * Invalid UTF-8 and control characters become U+FFFD.
  *
- * @param max_chars  longer text is cut there, and three dots follow
+ * @param max_chars  longer text is truncated and "..." appended
  * @return newly allocated
  */
 char *text_quote(const char *text, size_t max_chars);
 
 /**
- * Normalise a link (RFC 3986) that shall stand in a mail.
+ * Normalise a URL (RFC 3986) for use in a message.
  *
- * Blanks around it go, the scheme becomes lower case, and octets beyond ASCII are
- * percent-encoded.  Only http and https, with a host of ASCII letters,
- * digits, dots and hyphens (or an IPv6 address in brackets) and without a user name.
+ * Surrounding blanks are removed, the scheme becomes lower case, and non-ASCII bytes
+ * are percent-encoded.  Accepts http and https only, with a host of ASCII letters,
+ * digits, dots and hyphens (or an IPv6 address in brackets), without user information.
  *
- * @param url        NUL-terminated, or NULL
- * @param max_bytes  limit of the result
- * @return newly allocated; NULL when it is not such a link, is too long, is not UTF-8
- * or holds a control, a blank, a quote, a backslash or an angle bracket
+ * @param url        may be NULL
+ * @param max_bytes  limit for the result
+ * @return newly allocated; NULL if the URL is not of this form, is too long, is not
+ * UTF-8 or contains a control, a blank, a quote, a backslash or an angle bracket
  */
 char *text_normalize_url(const char *url, size_t max_bytes);
 
 /**
- * Check what a person says that goes into headers, tables and terminals: one line
- * of text, neither empty nor too long.  It is not changed.
+ * Check user input for use in headers, tables and terminals: one line of text,
+ * neither empty nor too long.
  *
- * @param what       what is checked, for the message: "the name"
- * @param text       any octets up to the NUL; NULL is fine
+ * @param what       name of the value, for the error message: "the name"
+ * @param text       any bytes up to the NUL; may be NULL
  * @return false with PB_ERROR_INPUT
  */
 bool

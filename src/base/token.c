@@ -1,5 +1,5 @@
 /*
- * token.c - tokens that are derived from a secret and so need no row.
+ * token.c - tokens derived from a secret key, which need no database row.
  */
 #include "base/token.h"
 
@@ -11,11 +11,11 @@ static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 #define TOKEN_BYTES 10
 
 struct token_signer {
-	GHmac *primed;  /* with the key, and nothing else */
-	char key_digit; /* tells which key made a token */
+	GHmac *primed;  /* initialised with the key only */
+	char key_digit; /* identifies the key */
 };
 
-/* Copied, since it takes half of the work to take in the key. */
+/* Copy the keyed HMAC state: setting the key is half of the cost. */
 static void
 derive_mac(GHmac *primed, const char *text, uint8_t mac[MAC_BYTES])
 {
@@ -67,7 +67,7 @@ token_hash_string(GBytes *key, const char *purpose, const char *text)
 	return g_string_free(digits, FALSE);
 }
 
-/* Base32 of lower case; bits that are left over at the end are filled with zeros. */
+/* Append lower-case base32; the last digit is padded with zero bits. */
 static void
 append_base32(GString *out, const uint8_t *bytes, size_t count)
 {
@@ -90,7 +90,7 @@ token_signer_new(GBytes *key)
 	uint8_t mac[MAC_BYTES];
 
 	maker->primed = prime(key);
-	/* No purpose is empty, so this MAC is nobody's token. */
+	/* Purposes are not empty, so this MAC never occurs in a token. */
 	derive_mac(maker->primed, ":key", mac);
 	maker->key_digit = alphabet[mac[0] & 31];
 	return maker;
@@ -105,7 +105,7 @@ token_signer_free(struct token_signer *maker)
 	g_free(maker);
 }
 
-/* The key's character and some octets of a MAC. */
+/* Format the key character and the leading bytes of a MAC. */
 static GString *
 format_mac(const struct token_signer *maker, const uint8_t bytes[TOKEN_BYTES])
 {
@@ -116,10 +116,10 @@ format_mac(const struct token_signer *maker, const uint8_t bytes[TOKEN_BYTES])
 	return token;
 }
 
-/* Longer than a purpose and two numbers. */
+/* Buffer size for a purpose and two numbers. */
 #define TEXT_BYTES 80
 
-/* Append ":NUMBER" to a text that ends at `at`. @return where it ends then */
+/* Append ":NUMBER" at offset `at`. @return the new end offset */
 static size_t
 add_number(char text[TEXT_BYTES], size_t at, int64_t number)
 {
@@ -141,7 +141,7 @@ add_number(char text[TEXT_BYTES], size_t at, int64_t number)
 	return at;
 }
 
-/* Every message has some tokens: printf() would be a tenth of composing it. */
+/* Each message has several tokens; printf() would take 10% of the composing time. */
 static void
 make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t *bound)
 {
@@ -176,7 +176,7 @@ token_signer_derive_text(
 	return g_string_free(format_mac(maker, mac), FALSE);
 }
 
-/* The token ends with its id. */
+/* Append the id to the token. */
 static char *
 format_signed(const struct token_signer *maker, const uint8_t *mac, int64_t id)
 {
@@ -222,7 +222,7 @@ get_digit(char digit)
 	return at ? (int)(at - alphabet) : -1;
 }
 
-/* Whether it is that many digits, and nothing else. */
+/* Check for exactly this number of base32 digits. */
 static bool
 is_base32(const char *text, size_t least, size_t most)
 {
@@ -241,7 +241,7 @@ token_parse_id(const char *text, int64_t *id)
 	if (!is_base32(text, TOKEN_LENGTH + 1, TOKEN_SIGNED_BYTES_MAX))
 		return false;
 	for (const char *p = text + TOKEN_LENGTH; *p; p++) {
-		/* 13 digits are 65 bits. */
+		/* 13 digits hold 65 bits: check for overflow. */
 		if (value > (uint64_t)INT64_MAX >> 5)
 			return false;
 		value = value << 5 | (unsigned)get_digit(*p);

@@ -1,8 +1,8 @@
 /*
- * token.h - tokens that are derived from a secret and so need no row.
+ * token.h - tokens derived from a secret key, which need no database row.
  *
- * They stand in what paperboy prints into mail (Message-ID, later the envelope
- * sender and the reply address), so that the same mail can be composed again.
+ * They are used in Message-ID, envelope sender and reply address, and are
+ * deterministic, so that the same message can be composed again.
  * Lower case only: some relays fold the case of a local part.
  */
 #ifndef PAPERBOY_BASE_TOKEN_H
@@ -15,111 +15,106 @@
 #include "base/cleanup.h"
 
 /*
- * A key of a state directory.  Functions that take `keys` take the key in use followed
- * by the retired ones, newest first; functions that take `key` use the first of them.
+ * Size of a key.  Functions with a `keys` parameter expect the current key followed by
+ * the retired ones, newest first; functions with a `key` parameter use the first one.
  */
 #define TOKEN_KEY_BYTES 32
 
-/* The key's character, then 80 bits of the MAC. */
+/* Key character, then 80 bits of the MAC in base32. */
 #define TOKEN_LENGTH 17
 
 /**
- * Derive the token for one purpose and one id: the first character tells which
- * key made it, the other 16 are HMAC-SHA256 (RFC 2104) truncated to 80 bits, in
- * base32 (RFC 4648 section 6) of lower case without padding.
+ * Derive the token for a purpose and an id: the first character identifies the
+ * key, the other 16 are HMAC-SHA256 (RFC 2104) truncated to 80 bits, in
+ * lower-case base32 (RFC 4648 section 6) without padding.
  *
- * A token of one purpose says nothing about that of another.
+ * Tokens of different purposes are independent.
  *
- * @param key      the secret, at least one octet
- * @param purpose  a word of ours, such as "message-id"
- * @param id       the row it stands for
+ * @param key      secret, at least one byte
+ * @param purpose  fixed string such as "message-id"
+ * @param id       row id
  * @return TOKEN_LENGTH characters of [a-z2-7], owned by the caller
  */
 char *token_derive(GBytes *key, const char *purpose, int64_t id);
 
-/* A signed token: the above, and then the id in base32 of at most 13 digits. */
+/* Maximum length of a signed token: a token and up to 13 base32 digits of the id. */
 #define TOKEN_SIGNED_BYTES_MAX (TOKEN_LENGTH + 13)
 
 /**
- * Derive a token that tells its own id: as token_derive(), then the id in base32
- * without leading zeros.  It can be looked up by its id, and then be checked.
+ * Create a token that contains its id: token_derive() followed by the id in base32
+ * without leading zeros.  The row can be looked up by the id before the token is
+ * verified.
  *
  * @param id     not negative
- * @param bound  what else it holds for, such as when the row was made: an id that
- *               is given out again after a restored backup is another then
+ * @param bound  additional signed value, such as the creation time of the row: it
+ *               invalidates the token if the id is reused after restoring a backup
  * @return at most TOKEN_SIGNED_BYTES_MAX characters of [a-z2-7], owned by the caller
  */
 char *token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound);
 
 /**
- * Tell which id a signed token speaks of.  Nothing is proven by that.
+ * Extract the id of a signed token, without verifying the token.
  *
- * @param text  any; a token in capitals is one, since mail servers fold cases
+ * @param text  untrusted; upper case is accepted, since mail servers fold case
  * @param id    set on success only
- * @return false when it cannot be a signed token
+ * @return false if it is not a well-formed signed token
  */
 bool token_parse_id(const char *text, int64_t *id);
 
-/** Number of keys in `keys`, at least 1. */
+/** @return number of keys, at least 1 */
 unsigned token_count_keys(GBytes *keys);
 
-/** @return a new reference to one of them; 0 is the one in use */
+/** @param number  0 is the current key @return a new reference */
 GBytes *token_get_key(GBytes *keys, unsigned number);
 
-/**
- * Check a signed token under each key, in a time that does not depend on where it
- * differs.
- */
+/** Verify a signed token against each key, comparing in constant time. */
 bool token_check_signed(
     GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text);
 
-/* A token that is drawn: 128 bits in base32. */
+/* Random token: 128 bits in base32. */
 #define TOKEN_RANDOM_BYTES  16
 #define TOKEN_RANDOM_LENGTH 26
 
-/** @param octets  TOKEN_RANDOM_BYTES random ones @return [a-z2-7], owned by the caller
- */
+/** @param bytes  TOKEN_RANDOM_BYTES of them @return [a-z2-7], owned by the caller */
 char *token_format_random(const uint8_t *bytes);
 
 /**
- * Hash a random token for storage: SHA-256 of it in lower case, 64 hexadecimal digits.
+ * Hash a random token for storage: SHA-256 of its lower-case form, 64 hex digits.
  *
- * @param text  any
- * @return NULL when it cannot be a drawn token; owned by the caller
+ * @param text  untrusted
+ * @return NULL if it is not a well-formed random token; owned by the caller
  */
 char *token_hash_random(const char *text);
 
 struct token_signer;
 
-/** Allocate what derives many tokens of one key, which is borrowed by nobody then. */
+/** Create a signer that derives many tokens from one key.  Keeps no reference to it. */
 struct token_signer *token_signer_new(GBytes *key);
 void token_signer_free(struct token_signer *maker);
 PB_DEFINE_AUTO(token_signer, token_signer_free);
 
-/** Derive as token_derive() does. @return owned by the caller */
+/** Like token_derive(). @return owned by the caller */
 char *
 token_signer_derive(const struct token_signer *maker, const char *purpose, int64_t id);
 
-/** Sign as token_sign() does. @return owned by the caller */
+/** Like token_sign(). @return owned by the caller */
 char *token_signer_sign(
     const struct token_signer *maker, const char *purpose, int64_t id, int64_t bound);
 
 /**
- * Derive a token from a text, as token_signer_derive() does from an id.
+ * Like token_signer_derive(), for a string instead of an id.
  *
- * @param text  NUL-terminated, of any length
+ * @param text  of any length
  * @return owned by the caller
  */
 char *token_signer_derive_text(
     const struct token_signer *maker, const char *purpose, const char *text);
 
 /**
- * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64
- * lower-case hexadecimal digits.  Who has the key can tell whether a text is
- * the one, nobody can tell the text.
+ * Hash a string with HMAC-SHA256 under the key and a purpose, as 64 lower-case
+ * hexadecimal digits.  With the key, a candidate string can be compared with the hash;
+ * the string cannot be recovered from it.
  *
- * @param purpose  as above
- * @param text     NUL-terminated
  * @return owned by the caller
  */
 char *token_hash_string(GBytes *key, const char *purpose, const char *text);

@@ -1,5 +1,5 @@
 /*
- * zone.c - time zones by IANA name, from the installed list only.
+ * zone.c - installed time zones by IANA name.
  */
 #include "base/zone.h"
 
@@ -14,8 +14,8 @@
 
 #define ZONE_DIRECTORY "/usr/share/zoneinfo"
 
-/* Parts of letters, digits, '_', '+' and '-' that begin with a capital letter: so
- * neither localtime nor posix/ and right/, whose seconds are not those of mail. */
+/* Accept components of letters, digits, '_', '+' and '-' that begin with a capital
+ * letter.  This excludes localtime, posix/ and right/ (which counts leap seconds). */
 static bool
 is_plausible(const char *name)
 {
@@ -51,7 +51,7 @@ is_installed(const char *name)
 	return memcmp(magic, "TZif", sizeof(magic)) == 0;
 }
 
-/* All names below a directory of the list, in the order of the file system. */
+/* Collect the zone names below a directory recursively, unsorted. */
 static void
 collect_names(const char *below, GPtrArray *names)
 {
@@ -81,7 +81,7 @@ compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* @return of char *, sorted, NULL at the end */
+/* @return sorted, NULL-terminated array of char * */
 static GPtrArray *
 list_names(void)
 {
@@ -116,7 +116,7 @@ set_unknown(GError **error, const char *name)
 		    error, PB_ERROR_INPUT, MSG_ZONE_UNKNOWN, "zone", shown, NULL);
 }
 
-/* The names that are the text, or end in it behind a '/'. */
+/* @return names equal to the text, or ending in '/' and the text */
 static GPtrArray *
 find_names(const GPtrArray *all, const char *text)
 {

@@ -1,7 +1,7 @@
 /*
- * zone.h - time zones by IANA name, from the installed list only.
+ * zone.h - installed time zones by IANA name.
  *
- * GLib would open any path that a name leads to; here a name is checked first.
+ * Names are validated first, since GLib would open any path given as a name.
  */
 #ifndef PAPERBOY_BASE_ZONE_H
 #define PAPERBOY_BASE_ZONE_H
@@ -12,23 +12,23 @@
  * Load a time zone.
  *
  * @param name  an IANA name such as Europe/Berlin, or UTC
- * @return NULL with PB_ERROR_INPUT when no such zone is installed; the message tells
- *         the nearest one
+ * @return NULL with PB_ERROR_INPUT if the zone is not installed; the message suggests
+ *         the closest name
  */
 GTimeZone *zone_load(const char *name, GError **error);
 
-/** Load a zone that was good once; UTC when it has been removed from the system. */
+/** Load a stored zone; falls back to UTC if it is no longer installed. */
 GTimeZone *zone_load_or_utc(const char *name);
 
 /**
- * Find a zone by its name or the last part of it, in any case: "berlin", "new york".
+ * Find a zone by its name or last component, ignoring case: "berlin", "new york".
  *
- * @return the installed name, a new string; NULL with PB_ERROR_INPUT when there is none
- *         or more than one
+ * @return the installed name, a new string; NULL with PB_ERROR_INPUT if there is no
+ *         match or more than one
  */
 char *zone_find(const char *text, GError **error);
 
-/** The installed zone that may be meant. @return a new string, or NULL */
+/** Find the installed zone with the closest name. @return a new string, or NULL */
 char *zone_find_nearest(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * digest.c - one edition for one person, frozen: what is in it and why.
+ * digest.c - the digest of one subscriber for one slot, as stored.
  */
 #include "model/digest.h"
 

@@ -1,5 +1,5 @@
 /*
- * digest.h - one edition for one person, frozen: what is in it and why.
+ * digest.h - the digest of one subscriber for one slot, as stored.
  */
 #ifndef PAPERBOY_MODEL_DIGEST_H
 #define PAPERBOY_MODEL_DIGEST_H
@@ -18,24 +18,23 @@
 /* Days that the first digest of a new filter covers. */
 #define DIGEST_FIRST_DAYS 3
 
-/* How a paper stands in a digest. */
+/* How much of a paper a digest shows. */
 enum digest_detail {
-	DIGEST_DETAIL_FULL = 0,  /* with authors, reasons, abstract */
-	DIGEST_DETAIL_TITLE = 1, /* past the person's max: one line */
-	DIGEST_DETAIL_COUNT = 2, /* past that: counted only */
+	DIGEST_DETAIL_FULL = 0,  /* authors, reasons and abstract */
+	DIGEST_DETAIL_TITLE = 1, /* beyond the subscriber's max: one line */
+	DIGEST_DETAIL_COUNT = 2, /* beyond that: only counted */
 };
 
-/* One filter of the person that found the paper. */
+/* A filter that matched the paper. */
 struct digest_reason {
 	char *filter; /* the filter's name, or its canonical text */
-	char *words;  /* what it hit, for a reader: "diffusion, \"state space\" in the
-	                 title" */
+	char *words;  /* display text: "diffusion, \"state space\" in the title" */
 };
 
 struct digest_entry {
 	struct paper *paper; /* owned */
-	char day[DAY_BYTES]; /* the day it was listed, YYYY-MM-DD */
-	int64_t upvotes;     /* as it was when the digest was made, or PAPER_UNKNOWN */
+	char day[DAY_BYTES]; /* when it was listed, YYYY-MM-DD */
+	int64_t upvotes;     /* at the time of the build, or PAPER_UNKNOWN */
 	enum digest_detail shown;
 	GPtrArray *reasons; /* of struct digest_reason *; never empty */
 };
@@ -45,24 +44,25 @@ struct digest_style {
 	enum preference_abstract abstract;
 	enum preference_format format;
 	enum preference_attach attach;
-	char language[3]; /* "de"; "" for that of the settings */
+	char language[3]; /* "de"; "" for the configured default */
 };
 
 struct digest {
 	int64_t id;
 	int64_t subscriber_id;
-	int64_t subscriber_since; /* when that row was made, s: its tokens hang on it */
-	char *slot; /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
-	/* A keyed hash of subscriber, slot and papers, so that the same digest that is
-	 * built again has the same Message-ID; NULL in a preview. */
+	int64_t subscriber_since; /* creation of that row, s; part of its tokens */
+	char
+	    *slot; /* "2026-11-21T07:30" in the subscriber's zone, or "first-SECONDS" */
+	/* Keyed hash of subscriber, slot and papers: rebuilding the same digest gives
+	 * the same Message-ID.  NULL in a preview. */
 	char *message_token;
-	char date[DAY_BYTES]; /* local date it is for, YYYY-MM-DD */
+	char date[DAY_BYTES]; /* local date, YYYY-MM-DD */
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
-	char *coverage;       /* which lists it is made of, in one line; "" or NULL */
+	char *coverage;       /* one line that names the lists included; "" or NULL */
 	struct digest_style style;
-	bool is_note;       /* that there is nothing new: without entries */
+	bool is_note;       /* "nothing new" notice without entries */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };
 

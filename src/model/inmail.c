@@ -1,5 +1,5 @@
 /*
- * inmail.c - one inbound message, as its reader understood it.
+ * inmail.c - a parsed inbound message.
  */
 #include "model/inmail.h"
 

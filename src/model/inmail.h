@@ -1,9 +1,9 @@
 /*
- * inmail.h - one inbound message, as its reader understood it.
+ * inmail.h - a parsed inbound message.
  *
- * Everything in it was said by a stranger.  Texts are valid UTF-8 without NUL or
- * control characters (the long ones have line ends) and within base/bounds.h; nothing
- * more is promised: a From proves nothing, and a report may be made up.
+ * All of it is untrusted.  Strings are valid UTF-8 without NUL or control characters
+ * (text and body contain line ends) and within the limits of base/bounds.h.  Nothing
+ * else is guaranteed: From is not authenticated, and reports may be forged.
  */
 #ifndef PAPERBOY_MODEL_INMAIL_H
 #define PAPERBOY_MODEL_INMAIL_H
@@ -15,14 +15,13 @@
 #include "base/cleanup.h"
 
 struct inmail_address {
-	char *
-	    address; /* an addr-spec that message/address.h takes, domain in A-labels */
-	char *name;  /* decoded, or NULL */
+	char *address; /* addr-spec valid for message/address.h, domain in A-labels */
+	char *name;    /* decoded, or NULL */
 };
 
 struct inmail_field {
 	char *name;  /* as written */
-	char *value; /* on one line */
+	char *value; /* unfolded */
 };
 
 /* One result of an Authentication-Results field (RFC 8601 section 2.2). */
@@ -32,15 +31,15 @@ struct auth_result {
 	char *properties; /* "header.from=example.org policy.x=y", or empty */
 };
 
-/* One Authentication-Results field; the first of a letter is the topmost. */
+/* One Authentication-Results field; the first of a message is the topmost. */
 struct auth_results {
 	char *raw;
-	char *server;       /* the authserv-id in lower case; "" where it has none */
+	char *server;       /* the authserv-id in lower case; "" if absent */
 	GPtrArray *results; /* struct auth_result */
 };
 
 enum inmail_source {
-	INMAIL_SOURCE_NONE, /* no part of it is text */
+	INMAIL_SOURCE_NONE, /* no text part */
 	INMAIL_SOURCE_PLAIN,
 	INMAIL_SOURCE_HTML,
 };
@@ -50,41 +49,41 @@ enum inmail_report {
 	INMAIL_REPORT_DELIVERY,    /* RFC 3464 */
 	INMAIL_REPORT_FEEDBACK,    /* RFC 5965 */
 	INMAIL_REPORT_DISPOSITION, /* RFC 8098 */
-	INMAIL_REPORT_OTHER,       /* a multipart/report of a kind not known here */
+	INMAIL_REPORT_OTHER,       /* multipart/report of an unsupported type */
 };
 
 struct inmail {
-	/* struct inmail_address; addresses that cannot be used are left out */
+	/* struct inmail_address; unusable addresses are omitted */
 	GPtrArray *from;
 	GPtrArray *sender;
 	GPtrArray *reply_to;
 	GPtrArray *to;
 	GPtrArray *cc;
-	char *subject;          /* decoded; "" where there is none */
+	char *subject;          /* decoded; "" if absent */
 	char *message_id;       /* without angle brackets, or NULL */
-	GPtrArray *in_reply_to; /* char *, ids like the above */
-	GPtrArray *references;  /* char *, the same; the nearest is the last */
+	GPtrArray *in_reply_to; /* char *, same format */
+	GPtrArray *references;  /* char *, same format; the parent is last */
 	int64_t sent_at;        /* Date, s since the epoch, or -1 */
-	unsigned from_fields;   /* how many From fields there are; one is right */
-	unsigned received;      /* how many Received fields */
-	char *return_path;      /* topmost: an address, "" for the null one, or NULL */
-	char *delivered_to;     /* topmost Delivered-To, an address, or NULL */
-	char *original_to;      /* topmost X-Original-To, an address, or NULL */
+	unsigned from_fields;   /* number of From fields; valid if 1 */
+	unsigned received;      /* number of Received fields */
+	char *return_path;      /* topmost: address, "" for the null path, or NULL */
+	char *delivered_to;     /* topmost Delivered-To, or NULL */
+	char *original_to;      /* topmost X-Original-To, or NULL */
 
-	GPtrArray *marks; /* struct inmail_field: what tells automatic mail, in order */
+	GPtrArray *marks; /* struct inmail_field: signs of automatic mail, in order */
 	GPtrArray *authentications; /* struct auth_results, in order */
 
 	enum inmail_source source;
-	bool is_cut; /* the text was longer than BOUNDS_MAIL_TEXT_BYTES */
-	char *text;  /* what the person wrote: no quotes, attributions, signature */
-	char *body;  /* all of the same part, cut at BOUNDS_MAIL_BODY_BYTES */
+	bool is_cut; /* text was cut at BOUNDS_MAIL_TEXT_BYTES */
+	char *text;  /* without quotes, attribution lines and signature */
+	char *body;  /* the whole part, cut at BOUNDS_MAIL_BODY_BYTES */
 
 	enum inmail_report report;
-	/* Arrays of struct inmail_field.  Delivery: the first group is about the
-	 * message, each other about one recipient. */
+	/* Arrays of struct inmail_field.  In a delivery report the first group has the
+	 * per-message fields, each other group those of one recipient. */
 	GPtrArray *groups;
-	GPtrArray *returned; /* struct inmail_field: headers of what was sent */
-	bool is_filtered;    /* the reader could limit its own system calls */
+	GPtrArray *returned; /* struct inmail_field: header of the returned message */
+	bool is_filtered;    /* the parser ran under its seccomp filter */
 };
 
 struct inmail *inmail_new(void);
@@ -104,14 +103,14 @@ void auth_result_free(struct auth_result *result);
 struct auth_results *auth_results_new(const char *raw);
 void auth_results_free(struct auth_results *authentication);
 
-/** Append an empty group to the report. @return the letter's own */
+/** Append an empty group to the report. @return owned by the message */
 GPtrArray *inmail_add_group(struct inmail *mail);
 
 /**
- * Find a field by its name, in any case.
+ * Find the first field with a name, ignoring case.
  *
- * @param fields  struct inmail_field: marks, a group, or the returned headers
- * @return the value of the first one, of the letter, or NULL
+ * @param fields  struct inmail_field: marks, a group, or the returned header
+ * @return its value, owned by the message, or NULL
  */
 const char *inmail_find_field(const GPtrArray *fields, const char *name);
 

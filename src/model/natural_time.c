@@ -1,6 +1,5 @@
 /*
- * natural_time.c - times of day and days as people say them: "9pm", "2 weeks",
- * "friday".
+ * natural_time.c - parse informal times and dates: "9pm", "2 weeks", "friday".
  */
 #include "model/natural_time.h"
 
@@ -10,7 +9,7 @@
 
 #define HALF_DAY_HOURS 12
 
-/* Days, or months, of a unit. */
+/* Length of a unit in days or months. */
 static const struct unit {
 	const char *name;
 	int days, months;
@@ -73,7 +72,7 @@ static const struct number {
     {"zwoelf", 12},
 };
 
-/* Prefixes of a number of days, longest first. */
+/* Words that may precede a duration or day, longest first. */
 static const char *const before[] = {
     "for the next ", "for ", "the next ", "next ", "für ", "fuer "};
 static const char *const until[] = {"until ", "till ", "til ", "bis "};
@@ -90,7 +89,7 @@ natural_time_is_of_hour(const char *word)
 	return false;
 }
 
-/* @return owned by the caller: in small letters, without what stands at the end */
+/* @return in lower case, without trailing punctuation; owned by the caller */
 static char *
 make_plain(const char *text)
 {
@@ -139,7 +138,7 @@ natural_time_parse_minute(const char *text, int *minute)
 	word = g_match_info_fetch(match, 3);
 	if (*word && !natural_time_is_of_hour(word))
 		return NATURAL_TIME_HOUR_NOTHING;
-	/* Minutes are those of a clock of 24 hours, unless a word says otherwise. */
+	/* With minutes, it is a 24-hour time unless a suffix says otherwise. */
 	return set_hour((int)g_ascii_strtoll(hour, NULL, 10),
 	    (int)g_ascii_strtoll(minutes, NULL, 10), *minutes && !*word ? "h" : word,
 	    minute);
@@ -154,7 +153,7 @@ skip_any(const char *text, const char *const *words, size_t count)
 	return text;
 }
 
-/* @return -1: none */
+/* @return -1 if none */
 static int
 parse_number(const char *text)
 {
@@ -168,7 +167,7 @@ parse_number(const char *text)
 	return -1;
 }
 
-/* "2 weeks", "2weeks", "two weeks". @return NULL: it is none */
+/* "2 weeks", "2weeks", "two weeks". @return NULL if not a duration */
 static GDateTime *
 add_span(const char *text, GDateTime *here)
 {
@@ -188,7 +187,7 @@ add_span(const char *text, GDateTime *here)
 	return NULL;
 }
 
-/* The next one, not today. @return NULL: it is none */
+/* The next such weekday after today. @return NULL if not a weekday */
 static GDateTime *
 find_weekday(const char *text, GDateTime *here)
 {

@@ -1,5 +1,5 @@
 /*
- * paper.c - one paper as paperboy knows it, and its listing by a source.
+ * paper.c - a paper's metadata, and its listings by sources.
  */
 #include "model/paper.h"
 

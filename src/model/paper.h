@@ -1,9 +1,8 @@
 /*
- * paper.h - one paper as paperboy knows it, and its listing by a source.
+ * paper.h - a paper's metadata, and its listings by sources.
  *
  * Text is normalised (base/text.h): one line of valid UTF-8, NFC, TeX accents
- * decoded, white space collapsed, no control characters.  Nothing here does
- * I/O.
+ * decoded, white space collapsed, no control characters.
  */
 #ifndef PAPERBOY_MODEL_PAPER_H
 #define PAPERBOY_MODEL_PAPER_H
@@ -15,13 +14,13 @@
 #include "base/cleanup.h"
 #include "base/day.h"
 
-/* A number or a time that no source has told yet. */
+/* A number or time that no source has reported yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
 
-/* As what a source announced a paper. */
+/* How a source announced a paper (arXiv's announcement types). */
 enum listing_type {
 	LISTING_NEW,
-	LISTING_CROSS,         /* new, and of another category in the first place */
+	LISTING_CROSS,         /* new, with another primary category */
 	LISTING_REPLACE,       /* a new version */
 	LISTING_REPLACE_CROSS, /* a new version of a cross-list */
 };
@@ -33,92 +32,91 @@ enum paper_source_rank {
 	PAPER_SOURCE_RANK_ARXIV
 };
 
-/* Where a paper was listed: one source, one day. */
+/* One listing of a paper: by a source on a day. */
 struct paper_listing {
 	char *source;        /* "hf" */
 	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC */
 	enum listing_type listing_type;
-	/* Of the day on which the paper was first seen, or earlier, and learned on a
-	 * later one. */
+	/* Dated on or before the day the paper was first seen, but collected on a later
+	 * day. */
 	bool is_late;
 };
 
 struct paper {
-	unsigned shares; /* holders besides the first; with any, nobody changes it */
+	unsigned shares; /* references besides the first; immutable if > 0 */
 	char *id;        /* canonical (model/paper_id.h); never NULL */
-	char *guid;      /* "SOURCE:what it calls the paper", or NULL */
-	/* Names of an entry of a feed (model/paper_id.h), or NULL. */
+	char *guid;      /* "SOURCE:identifier in that source", or NULL */
+	/* Keys of a feed entry (model/paper_id.h), or NULL. */
 	char *link;      /* "link=..." */
 	char *entry_key; /* "post=SOURCE:..." */
 	enum paper_source_rank source_rank;
-	char *title;        /* never NULL, never empty */
-	char *abstract;     /* never NULL; may be empty */
-	GPtrArray *authors; /* of char *, in order, hidden ones left out; never NULL */
-	char *url;          /* where a reader goes: http(s), validated; never NULL */
+	char *title;          /* never NULL, never empty */
+	char *abstract;       /* never NULL; may be empty */
+	GPtrArray *authors;   /* of char *, in order, without hidden ones; never NULL */
+	char *url;            /* page for readers: http(s), validated; never NULL */
 	int64_t published_at; /* s since the epoch, UTC, or PAPER_UNKNOWN */
-	int64_t upvotes;      /* >= 0, or PAPER_UNKNOWN; may fall as well as rise */
+	int64_t upvotes;      /* >= 0, or PAPER_UNKNOWN; may decrease */
 	int64_t comments;     /* likewise */
 	int64_t stars;        /* of the code repository; likewise */
 	char *code_url;       /* http(s), validated, or NULL */
 	char *project_url;    /* likewise */
 	char *video_url;      /* likewise */
-	char *organization;   /* display name, or NULL: not told */
-	GPtrArray *keywords;  /* of char *, as the source gives them; NULL: not told */
-	/* From arXiv.  While categories is NULL, the three texts are unknown too;
-	 * afterwards NULL means none. */
-	GPtrArray *categories; /* of char *, the primary one first: "cs.CL" */
+	char *organization;   /* display name, or NULL if not reported */
+	GPtrArray *keywords;  /* of char *, as in the source; NULL if not reported */
+	/* From arXiv.  If categories is NULL, comment, journal and doi are unknown;
+	 * otherwise NULL means that the paper has none. */
+	GPtrArray *categories; /* of char *, primary first: "cs.CL" */
 	char *comment;
 	char *journal;
 	char *doi;        /* without https://doi.org/ */
-	GArray *listings; /* of struct appearance, by day; empty before it is stored */
+	GArray *listings; /* of struct paper_listing, by day; empty until stored */
 };
 
-/* A source listed this paper on that day. */
+/* A paper as a source listed it on a day. */
 struct listing {
 	struct paper *paper; /* owned */
-	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC, as the source dates its list */
+	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC, the date of the source's list */
 	enum listing_type listing_type;
-	unsigned version; /* of the paper, from 1; 0: not told */
+	unsigned version; /* of the paper, from 1; 0: not reported */
 };
 
-/** Allocate an empty paper: numbers unknown, no authors, the rest NULL. */
+/** Allocate a paper with unknown numbers, no authors, and all else NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
 
 /**
- * Share a paper within one thread: from now on it is the same for all who hold it,
- * and that it is the same tells that its texts are.
+ * Add a reference to a paper, which is immutable from then on, so that equal pointers
+ * mean equal text.  Not thread-safe.
  *
- * @return the paper, for one paper_free() more
+ * @return the paper; each reference needs a paper_free()
  */
 struct paper *paper_share(struct paper *paper);
 PB_DEFINE_AUTO(paper, paper_free);
 
-/** Note where a paper was listed. */
 void paper_add_listing(struct paper *paper, const char *source, const char *day,
     enum listing_type listing_type);
 
 /** "new", "cross", "replace", "replace-cross" */
 const char *listing_type_name(enum listing_type listing_type);
 
-/** The announcement with a name. @return false when there is none */
+/** @return false if there is no type of that name */
 bool listing_type_parse(const char *name, enum listing_type *listing_type);
 
 /**
- * Whether a paper is for a person at all: those listed as new somewhere are for
- * everybody, cross-lists and new versions for those who want them.
+ * Whether a subscriber's preferences admit a paper: one listed as new by any source
+ * always, cross-lists and new versions if the subscriber wants them.
  *
- * @param wants_crosslist  the person's setting "crosslist"
- * @param wants_updates    the person's setting "updates"
+ * @param wants_crosslist  the preference "crosslist"
+ * @param wants_updates    the preference "updates"
  */
 bool paper_matches_preferences(
     const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
-/** The last day on which it was listed so. @return NULL when it was not */
+/** Find the last day with such a listing. @return NULL if there is none */
 const char *paper_find_matching_day(
     const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
-/** Allocate a listing of a paper, as new. @param paper taken */
+/** Allocate a listing of type LISTING_NEW. @param paper taken */
 struct listing *listing_new(struct paper *paper, const char *day);
 void listing_free(struct listing *listing);
 PB_DEFINE_AUTO(listing, listing_free);

@@ -1,5 +1,5 @@
 /*
- * paper_id.c - by which names one paper is known, whoever lists it.
+ * paper_id.c - canonical ids of papers, independent of the source.
  */
 #include "model/paper_id.h"
 
@@ -9,12 +9,11 @@
 
 #define DIGITS "0123456789"
 
-/* A title of fewer letters is "Editorial" or "Reply": it tells no paper from another.
- */
+/* Minimum length of an identifying title; shorter ones are "Editorial" or "Reply". */
 #define TITLE_CHARS 20
 #define HASH_CHARS  20
 
-/* Prefixes of an id. */
+/* Prefixes of an arXiv id. */
 static const char *const arxiv_heads[] = {
     "oai:arXiv.org:",
     "https://arxiv.org/abs/",
@@ -28,7 +27,7 @@ static const char *const arxiv_heads[] = {
     "doi:10.48550/arxiv.",
     "10.48550/arxiv.",
     "arXiv:",
-    /* As paper_id_format_link() leaves them. */
+    /* As formatted by paper_id_format_link(). */
     "arxiv.org/abs/",
     "arxiv.org/pdf/",
     "arxiv.org/html/",
@@ -50,7 +49,7 @@ static const char *const doi_heads[] = {
     "dx.doi.org/",
 };
 
-/* Parameters of a link that say by which way a reader came. */
+/* Tracking parameters of URLs. */
 static const char *const tracking[] = {
     "_hsenc",
     "_hsmi",
@@ -82,7 +81,7 @@ skip_head(const char *text, const char *const heads[], size_t count)
 	return text;
 }
 
-/* 2608.13210, and of before 2015 2608.1321. @return how many octets, 0: it is none */
+/* 2608.13210, or before 2015 2608.1321. @return length in bytes, 0 if not an id */
 static size_t
 measure_new_id(const char *text)
 {
@@ -181,7 +180,7 @@ paper_id_parse_doi(const char *text)
 	return g_steal_pointer(&doi);
 }
 
-/* Letters and digits alone, without case and marks. @return how many characters */
+/* Append only letters and digits, case-folded, without marks. @return characters */
 static size_t
 append_folded(GString *out, const char *text, size_t most)
 {
@@ -201,7 +200,7 @@ append_folded(GString *out, const char *text, size_t most)
 	return chars;
 }
 
-/* "Joswig, Michael" or "Michael Joswig": the word that both have is the family's. */
+/* Find the family name in "Joswig, Michael" or "Michael Joswig". */
 static void
 append_family(GString *out, const char *name)
 {
@@ -228,7 +227,7 @@ is_tracking(const char *parameter)
 	return false;
 }
 
-/* @param query  behind the "?" */
+/* @param query  after the "?" */
 static void
 append_query(GString *out, const char *query)
 {
@@ -243,7 +242,7 @@ append_query(GString *out, const char *query)
 	}
 }
 
-/* The host without "www." and the scheme's own port, in lower case. */
+/* Append the host in lower case, without "www." and the scheme's default port. */
 static void
 append_host(GString *out, const char *url, size_t size)
 {
@@ -290,7 +289,7 @@ paper_id_format_entry(const char *source, const char *title)
 	g_autoptr(GString) folded = g_string_new(NULL);
 	g_autofree char *hash = NULL;
 
-	/* A title without letters is itself. */
+	/* Use a title without letters unchanged. */
 	if (!append_folded(folded, title, BOUNDS_PAPER_TITLE_BYTES))
 		g_string_assign(folded, title);
 	hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, folded->str, -1);
@@ -320,7 +319,7 @@ paper_id_format_title(const struct paper *paper)
 	return NULL;
 }
 
-/* Whether it can be an id: those stand in commands, links and queries. */
+/* Whether a string is valid as an id, which is used in commands, URLs and queries. */
 static bool
 is_plain(const char *text)
 {

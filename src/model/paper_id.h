@@ -1,8 +1,8 @@
 /*
- * paper_id.h - by which names one paper is known, whoever lists it.
+ * paper_id.h - canonical ids of papers, independent of the source.
  *
- * A paper's id is its arXiv id without version, else its DOI, else a hash of its link,
- * of what the source calls it, or of its title and text, whichever comes first.  Pure.
+ * A paper's id is the first available of: its arXiv id without version, its DOI, and a
+ * hash of its link, of its identifier in the source, or of its title and text.
  */
 #ifndef PAPERBOY_MODEL_PAPER_ID_H
 #define PAPERBOY_MODEL_PAPER_ID_H
@@ -14,63 +14,62 @@
 
 /**
  * Read an arXiv id (https://info.arxiv.org/help/arxiv_identifier.html), new or old:
- * bare, or behind "oai:arXiv.org:", "arXiv:", a link to its page, or arXiv's own DOI.
+ * bare, or after "oai:arXiv.org:", "arXiv:", the URL of its page, or arXiv's DOI
+ * prefix.
  *
  * @param text     or NULL
- * @param id       set on success when it is not NULL: without the version, owned by the
- *                 caller
- * @param version  set on success when it is not NULL; 0 when none is told
+ * @param id       NULL, or set on success: without the version, owned by the caller
+ * @param version  NULL, or set on success; 0 if there is none
  */
 bool paper_id_parse_arxiv(const char *text, char **id, unsigned *version);
 
-/** Whether it is an arXiv id as it is kept: bare, without version. */
+/** Whether a string is an arXiv id as stored: bare, without version. */
 bool paper_id_is_arxiv(const char *id);
 
 /**
- * Read a DOI: bare, or behind "doi:" or a link to the resolver.
+ * Read a DOI: bare, or after "doi:" or the URL of the resolver.
  *
  * @param text  or NULL
- * @return in lower case (DOI Handbook section 3.7), owned by the caller; NULL when it
- * is none, is too long, or holds what does not belong into a link
+ * @return in lower case (DOI Handbook section 3.7), owned by the caller; NULL if it is
+ *         not a DOI, is too long, or has characters that are invalid in a URL
  */
 char *paper_id_parse_doi(const char *text);
 
 /**
- * The form of a link that is the same for all spellings of one page: without scheme,
- * "www.", default port, fragment, trailing slashes and parameters that only track
- * readers.
+ * Canonicalise a URL, so that all spellings of a page compare equal: strip scheme,
+ * "www.", default port, fragment, trailing slashes and tracking parameters.
  *
- * @param url  as text_normalize_url() leaves it, or NULL
- * @return owned by the caller; NULL for the front page of a site, which tells no entry
- *         from another, and for what is not a web address
+ * @param url  from text_normalize_url(), or NULL
+ * @return owned by the caller; NULL if it is not a web address, or is the home page of
+ *         a site, which does not identify an entry
  */
 char *paper_id_format_link(const char *url);
 
 /**
- * The name of an entry by its feed and title.
+ * Format a key from the feed and the title of an entry.
  *
  * @return owned by the caller
  */
 char *paper_id_format_entry(const char *source, const char *title);
 
-/** Whether a title is too long to be that of another paper by chance. */
+/** Whether a title is long enough to identify a paper. */
 bool paper_id_is_long_title(const char *title);
 
 /**
- * Format a key for papers without a common id: letters and digits of the title, and the
- * first author's family name.
+ * Format a key for papers without a common id: letters and digits of the title, and
+ * the first author's family name.
  *
- * @return "title:..." owned by the caller; NULL when the title is too short to tell
- *         papers apart, or nobody is named
+ * @return "title:...", owned by the caller; NULL if the title is too short to identify
+ *         a paper, or there are no authors
  */
 char *paper_id_format_title(const struct paper *paper);
 
 /**
- * Give a paper the best id that is known of it.
+ * Set a paper's id to the best one available.
  *
  * @param arxiv_id  or NULL
- * @param source    name of the source, for ids of its own
- * @param own       what tells it from the source's others
+ * @param source    name of the source, prefix of its own ids
+ * @param own       identifier of the paper within the source
  */
 void paper_id_choose(
     struct paper *paper, const char *arxiv_id, const char *source, const char *own);

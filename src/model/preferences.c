@@ -1,5 +1,5 @@
 /*
- * preferences.c - what a person has chosen about digests, besides the rhythm.
+ * preferences.c - a subscriber's digest preferences, without the schedule.
  */
 #include "model/preferences.h"
 
@@ -8,7 +8,7 @@
 
 #define WORDS_MAX 3
 
-/* So much of a wrong word is shown. */
+/* Maximum length of an invalid word in an error message. */
 #define SHOWN_CHARS 20
 
 static const struct {

@@ -1,8 +1,8 @@
 /*
- * preferences.h - what a person has chosen about digests, besides the rhythm.
+ * preferences.h - a subscriber's digest preferences, without the schedule.
  *
- * Each preference is one of a few words.  One table has them all: what a letter sets,
- * the control tool sets and the store keeps are these words.
+ * Each preference has a few named values.  Mail commands, the control tool and the
+ * store use the same names, from one table.
  */
 #ifndef PAPERBOY_MODEL_PREFERENCES_H
 #define PAPERBOY_MODEL_PREFERENCES_H
@@ -21,7 +21,7 @@ enum preference {
 };
 #define PREFERENCE_COUNT (PREFERENCE_ATTACH + 1)
 
-/* Their values; 0 is what holds when nothing was chosen. */
+/* Values of each preference; 0 is the default. */
 enum preference_order {
 	PREFERENCE_ORDER_VOTES,
 	PREFERENCE_ORDER_SCORE,
@@ -40,11 +40,11 @@ enum preference_format {
 enum preference_empty {
 	PREFERENCE_EMPTY_OFF,
 	PREFERENCE_EMPTY_NOTE
-}; /* a line on a day without papers */
+}; /* send a notice on a day without papers */
 enum preference_updates {
 	PREFERENCE_UPDATES_OFF,
 	PREFERENCE_UPDATES_ON
-}; /* papers that were replaced */
+}; /* include new versions of papers */
 enum preference_crosslist { PREFERENCE_CROSSLIST_ON, PREFERENCE_CROSSLIST_OFF };
 enum preference_attach { PREFERENCE_ATTACH_NONE, PREFERENCE_ATTACH_BIBTEX };
 
@@ -52,20 +52,20 @@ struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */
 };
 
-/** "order", "abstract" ... as people type it. */
+/** Get the name as users type it: "order", "abstract", ... */
 const char *preferences_get_name(enum preference preference);
 
-/** @return false when no preference has that name, in any case */
+/** Find a preference by name, ignoring case. @return false if there is none */
 bool preferences_find(const char *name, enum preference *preference);
 
-/** The word for a choice: "votes". */
+/** Get the name of the chosen value: "votes". */
 const char *
 preferences_get_word(const struct preferences *preferences, enum preference preference);
 
-/** "votes, score or date" @return a new string */
+/** Format the names of all values: "votes, score or date". @return a new string */
 char *preferences_format_words(enum preference preference);
 
-/** Choose by word, in any case. @return false with PB_ERROR_INPUT */
+/** Set a value by name, ignoring case. @return false with PB_ERROR_INPUT */
 bool preferences_choose(struct preferences *preferences, enum preference preference,
     const char *word, GError **error);
 

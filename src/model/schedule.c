@@ -1,5 +1,5 @@
 /*
- * schedule.c - when a person's editions are due.
+ * schedule.c - when a subscriber's digests are due.
  */
 #include "model/schedule.h"
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Two weeks hold a slot of every rhythm, whatever the clocks do. */
+/* Two weeks contain a slot of every schedule, despite clock changes. */
 #define SEARCH_DAYS 15
 
 #define HOUR_S INT64_C(3600)
@@ -20,13 +20,13 @@ static const char *const frequency_names[] = {
     [SCHEDULE_WEEKLY] = "weekly",
 };
 
-/* Known by their first three letters, too. */
+/* The first three letters are also accepted. */
 static const char *const day_names[] = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
 #define DAY_CHARS 3
 
-/* So much of a wrong word is shown. */
+/* Maximum length of an invalid word in an error message. */
 #define SHOWN_CHARS 20
 
 static unsigned
@@ -46,8 +46,8 @@ days_of(const struct schedule *schedule)
 }
 
 /*
- * Of two instants with one local time GLib takes that of the standard time, which is
- * the second in most zones, but where winter is the exception (Dublin) the first.
+ * For an ambiguous local time GLib returns the instant in standard time.  That is the
+ * second one in most zones, but the first where winter time is the exception (Dublin).
  */
 static int64_t
 second_of_two(GTimeZone *zone, GDateTime *at)
@@ -61,7 +61,7 @@ second_of_two(GTimeZone *zone, GDateTime *at)
 	return MAX(one, wall - g_time_zone_get_offset(zone, interval));
 }
 
-/* The slot on the local date that lies `days` after that of `base`, if any. */
+/* Get the slot on the local date `days` after that of `base`, if any. */
 static bool
 slot_on(const struct schedule *schedule, GTimeZone *zone, GDateTime *base, int days,
     struct schedule_slot *slot)
@@ -88,13 +88,13 @@ local_noon(int64_t at, GTimeZone *zone)
 	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(at);
 	g_autoptr(GDateTime) local = g_date_time_to_timezone(utc, zone);
 
-	/* Dates are counted in UTC from here on, where every day has 24 hours. */
+	/* Count dates in UTC from here on, where every day has 24 hours. */
 	return g_date_time_new_utc(g_date_time_get_year(local),
 	    g_date_time_get_month(local), g_date_time_get_day_of_month(local), 12, 0,
 	    0);
 }
 
-/* The slot of the hour that begins at a time; false: its name comes again. */
+/* Get the slot of the hour that begins at a time; false if its name recurs. */
 static bool
 slot_of_hour(GTimeZone *zone, int64_t at, struct schedule_slot *slot)
 {

@@ -1,10 +1,10 @@
 /*
- * schedule.h - when a person's editions are due.
+ * schedule.h - when a subscriber's digests are due.
  *
- * Pure arithmetic: the zone and the time are passed in.  An edition has a
- * slot, named by its local date and hour, and an instant in UTC.  An hour
- * that a clock change skips moves to the end of the gap, even into the next
- * day; of an hour that comes twice the second is taken.
+ * The caller passes the zone and the time.  A digest has a slot, named by its local
+ * date and time, at an instant in UTC.  A local time that a clock change skips moves to
+ * the end of the gap, even into the next day; of one that occurs twice, the second
+ * occurrence is used.
  */
 #ifndef PAPERBOY_MODEL_SCHEDULE_H
 #define PAPERBOY_MODEL_SCHEDULE_H
@@ -17,7 +17,7 @@
 
 enum schedule_frequency {
 	SCHEDULE_DAILY,
-	SCHEDULE_NOW,      /* at every full hour */
+	SCHEDULE_NOW,      /* every hour, on the hour */
 	SCHEDULE_WEEKDAYS, /* Monday to Friday */
 	SCHEDULE_WEEKLY,   /* on the days of `weekdays` */
 };
@@ -37,30 +37,30 @@ struct schedule_slot {
 	char name[17]; /* YYYY-MM-DDTHH:MM, local */
 };
 
-/** The first slot after a time. */
+/** Get the first slot after a time. */
 void schedule_get_next(const struct schedule *schedule, GTimeZone *zone, int64_t after,
     struct schedule_slot *slot);
 
-/** The last slot at or before a time. */
+/** Get the last slot at or before a time. */
 void schedule_get_latest(const struct schedule *schedule, GTimeZone *zone, int64_t now,
     struct schedule_slot *slot);
 
-/** The local date of a time, YYYY-MM-DD. */
+/** Format the local date of a time, YYYY-MM-DD. */
 void schedule_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES]);
 
-/** Make a rhythm whole: no weekly one without a day, no days where none count. */
+/** Give a weekly schedule at least one day, and clear the days of all others. */
 struct schedule schedule_normalize(const struct schedule *schedule);
 
-/** "daily", "weekdays", "weekly", "now": as in the store and for people. */
+/** "daily", "weekdays", "weekly" or "now", in the store and in messages. */
 const char *schedule_frequency_name(enum schedule_frequency frequency);
 bool schedule_parse_frequency(
     const char *text, enum schedule_frequency *frequency, GError **error);
 
-/** "mon,thu" or "monday thursday" to bits. */
+/** Parse "mon,thu" or "monday thursday" to bits. */
 bool schedule_parse_weekdays(const char *text, unsigned *weekdays, GError **error);
 char *schedule_format_weekdays(unsigned weekdays);
 
-/** "07:30" or "7:30" to minutes after midnight. */
+/** Parse "07:30" or "7:30" to minutes after midnight. */
 bool schedule_parse_minute(const char *text, int *minute, GError **error);
 
 #define SCHEDULE_MINUTE_BYTES sizeof("00:00")

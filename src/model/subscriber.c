@@ -1,5 +1,5 @@
 /*
- * subscriber.c - a person who gets digests, and that person's filters.
+ * subscriber.c - a subscriber and its filters.
  */
 #include "model/subscriber.h"
 

@@ -11,11 +11,11 @@
 #include "store/subscriber/personal_data.h"
 #include "store/subscriber/subscribers.h"
 
-/* Writes sections of records of fields, as text or as JSON. */
+/* Writer of sections, records and fields, as text or JSON. */
 struct writer {
 	GString *out;
 	bool is_text;
-	bool is_list; /* the section has records, else fields */
+	bool is_list; /* the section contains records, else fields */
 	unsigned sections, records, fields;
 };
 
@@ -84,7 +84,7 @@ end_record(struct writer *writer)
 		g_string_append_c(writer->out, '}');
 }
 
-/* Lines of a value are aligned below each other. */
+/* Append a value with its lines aligned. */
 static void
 append_field(GString *out, const char *name, const char *value)
 {

@@ -14,7 +14,7 @@
  * Format everything that personal_data.h lists, and whether the address is suppressed.
  *
  * @param key      keys of the state directory, to find the suppression
- * @param is_text  for a reader; else JSON (RFC 8259)
+ * @param is_text  plain text; else JSON (RFC 8259)
  * @return UTF-8 ending with a newline; NULL with PB_ERROR_NOT_FOUND
  */
 char *data_export_format(struct store *store, GBytes *key, int64_t subscriber_id,

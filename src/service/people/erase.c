@@ -1,5 +1,5 @@
 /*
- * erase.c - erase a person (GDPR article 17), and manage the suppression list.
+ * erase.c - erase a subscriber (GDPR article 17), and manage the suppression list.
  */
 #include "service/people/erase.h"
 
@@ -13,7 +13,7 @@
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
 
-/* Set in the commit that erases, taken back when the file is clean. */
+/* Set in the erasing commit, cleared once the file is rewritten. */
 #define UNCLEAN "erasure"
 
 /* @param key  set to the address key @return the address */
@@ -41,7 +41,7 @@ hash_address(const struct erase_request *request, GError **error)
 	return text ? suppression_hash(request->key, key) : NULL;
 }
 
-/* The person, and what the address was asked or answered without being one. */
+/* Erase the subscriber, and mail of the address from outside a subscription. */
 static bool
 erase_all(struct store *store, const struct erase_request *request, GError **error)
 {
@@ -59,7 +59,7 @@ erase_all(struct store *store, const struct erase_request *request, GError **err
 	           error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 }
 
-/* The rows, in one commit. */
+/* Erase the rows, in one commit. */
 static bool
 erase_rows(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)
@@ -73,7 +73,7 @@ erase_rows(struct store *store, const struct erase_request *request, int64_t now
 	if (request->is_never_again &&
 	    !suppression_insert(store, hash, ERASE_NEVER_AGAIN, now, error))
 		return false;
-	/* Without the address, which was just erased. */
+	/* Omit the address, which was just erased. */
 	return audit_insert(store, now, request->who, "subscriber forgotten", 0,
 	           request->is_never_again ? ERASE_NEVER_AGAIN : NULL, error) &&
 	       store_save_cursor(store, UNCLEAN, 1, error) &&
@@ -97,7 +97,7 @@ erase_person(struct store *store, const struct erase_request *request, int64_t n
     GError **error)
 {
 	if (!erase_rows(store, request, now, error)) {
-		/* Forgotten before, and asked again because of what stayed. */
+		/* The rows may be gone, and only the rewrite of the file missing. */
 		erase_clean(store, NULL);
 		return false;
 	}
@@ -109,7 +109,7 @@ erase_person(struct store *store, const struct erase_request *request, int64_t n
 	return false;
 }
 
-/* The person of an address leaves, if there is one. */
+/* Unsubscribe the address, if it is subscribed. */
 static bool
 unsubscribe(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)

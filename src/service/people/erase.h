@@ -1,5 +1,5 @@
 /*
- * erase.h - erase a person (GDPR article 17), and manage the suppression list.
+ * erase.h - erase a subscriber (GDPR article 17), and manage the suppression list.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_ERASE_H
 #define PAPERBOY_SERVICE_PEOPLE_ERASE_H
@@ -10,56 +10,60 @@
 
 #include "store/core/store.h"
 
-/* The reasons that suppressions are given here. */
+/* Reasons stored with suppressions. */
 #define ERASE_NEVER_AGAIN "never-again"
 #define ERASE_OPERATOR    "operator"
 
 struct erase_request {
 	const char *address;
-	bool is_never_again; /* keep an HMAC of the address, so that nobody adds it
-	                        again */
-	GBytes *key;         /* the secret of the state folder */
-	const char *who;     /* for the audit */
+	bool is_never_again; /* keep an HMAC of the address, so that it cannot be
+	                        added again */
+	GBytes *key;         /* the secret of the state directory */
+	const char *who;     /* for the audit log */
 };
 
 /**
- * Erase all that is kept about a person, also one who left before or was only ever
- * asked or answered: the row, digests, messages with their replies, filters that
- * nobody else has with their matches, the audit of the person.  One commit; then the
- * store's file is written anew and its log cut, so that the bytes are gone too.
+ * Erase all data about an address, including that of former subscribers and of senders
+ * who never subscribed: the row, digests, messages with their replies, filters without
+ * another subscriber with their matches, and audit entries.  This is one commit; then
+ * the database file is rewritten and its log truncated, to remove the bytes as well.
  *
- * A message that is being sent at this moment reaches its reader, and what the
- * relay says of it is dropped.  What is elsewhere stays: backups, the relay's own log
- * and queue, mail that has arrived.
+ * A message that is being sent is still delivered, and the relay's reply is dropped.
+ * Data elsewhere is not erased: backups, the relay's log and queue, delivered mail.
  *
- * @return false with PB_ERROR_NOT_FOUND; or with PB_ERROR_TEMPORARY when the rows are
- *         gone and the file could not be cleaned: erase_clean() goes on with that
+ * @return false with PB_ERROR_NOT_FOUND; or with PB_ERROR_TEMPORARY if the rows are
+ *         erased but the file could not be rewritten: retry with erase_clean()
  */
 bool erase_person(struct store *store, const struct erase_request *request, int64_t now,
     GError **error);
 
 /**
- * Erase everybody whose last answer is out, or was given up.  Not in a transaction.
+ * Erase all subscribers whose erasure waited for a last reply that was sent or given
+ * up since.  Must not be called in a transaction.
  *
- * @param count  increased
- * @return as erase_person(); what is left is done by the next call
+ * @param count  increased by the number erased
+ * @return as erase_person(); the next call continues after an error
  */
 bool erase_finish(
     struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error);
 
-/** Clean the file when an erasure before could not; does nothing else. */
+/** Rewrite the database file if an earlier erasure failed to. */
 bool erase_clean(struct store *store, GError **error);
 
 /**
- * Keep an address from ever being mailed.  Who is a subscriber there leaves, as by
- * subscribe_remove().
+ * Put an address on the suppression list: it is never mailed again.  A subscriber with
+ * that address is removed as by subscribe_remove().
  *
  * @param reason  operator, never-again, complaint or dead
  */
 bool erase_suppress(struct store *store, const struct erase_request *request,
     const char *reason, int64_t now, GError **error);
 
-/** Let an address be mailed again; who left stays away. @return PB_ERROR_NOT_FOUND */
+/**
+ * Take an address off the suppression list; a removed subscriber is not restored.
+ *
+ * @return false with PB_ERROR_NOT_FOUND
+ */
 bool erase_release(struct store *store, const struct erase_request *request,
     int64_t now, GError **error);
 

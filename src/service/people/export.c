@@ -1,5 +1,5 @@
 /*
- * export.c - all people as a table, to be read elsewhere.
+ * export.c - export subscribers as CSV.
  */
 #include "service/people/export.h"
 

@@ -1,5 +1,5 @@
 /*
- * export.h - all people as a table, to be read elsewhere.
+ * export.h - export subscribers as CSV.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_EXPORT_H
 #define PAPERBOY_SERVICE_PEOPLE_EXPORT_H
@@ -10,14 +10,14 @@
 
 #include "store/core/store.h"
 
-/** Write a part of the table. @return false with an error to end the export */
+/** Write a chunk of CSV. @return false with an error to abort the export */
 typedef bool (*export_write)(void *data, const char *text, size_t size, GError **error);
 
 /**
- * Export all subscribers but those who have left, oldest first (subscriber_csv.h).
+ * Export all subscribers except those who left, oldest first (subscriber_csv.h).
  *
- * An import into an empty store and an export from there give the same bytes.  Changes
- * during the export may be in it or not.
+ * Importing the result into an empty store and exporting again gives the same bytes.
+ * The export is not a snapshot: concurrent changes may or may not be included.
  *
  * @param count  set to the number of subscribers
  */

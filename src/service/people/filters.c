@@ -1,5 +1,5 @@
 /*
- * filters.c - a person's filters: given, changed, named, and put in another order.
+ * filters.c - add, edit, rename and reorder a subscriber's filters.
  */
 #include "service/people/filters.h"
 
@@ -54,7 +54,7 @@ note_sources(
 	return true;
 }
 
-/* The slow clauses of a filter, in a list for a reader; NULL when there are none. */
+/* Format a list of the clauses that can delay papers; NULL if there are none. */
 static char *
 join_slow(const GPtrArray *slow, bool is_negated)
 {
@@ -126,7 +126,7 @@ filters_note_untold(struct store *store, const struct query *query, bool is_bloc
 	return note_sources(store, query, notes, error);
 }
 
-/* Results of reading a query beside the subscription itself. */
+/* Results of parsing a query, besides the subscription. */
 struct parsed {
 	struct query_error *problem; /* borrowed, or NULL */
 	GPtrArray *warnings;
@@ -167,9 +167,9 @@ check_labels(const char *name, const char *note, int max_papers, GError **error)
 }
 
 /*
- * Names are unique and cannot be confused with numbers.
+ * Check a name: it must be unique, and distinct from any number.
  *
- * @param number  of the filter that gets the name, or 0 for a new one
+ * @param number  of the filter to be named, or 0 for a new one
  */
 static bool
 check_name_is_free(const GPtrArray *own, int number, const char *name, GError **error)
@@ -192,7 +192,7 @@ check_name_is_free(const GPtrArray *own, int number, const char *name, GError **
 	return true;
 }
 
-/* The same, with the filters of whoever has that one. */
+/* The same, against all filters of the subscriber. */
 static bool
 check_new_name(struct store *store, const struct subscription *subscription,
     const char *name, GError **error)
@@ -228,7 +228,7 @@ check_is_new(
 	return true;
 }
 
-/* @return the smallest number that no filter has */
+/* @return the smallest unused number */
 static int
 find_free_number(const GPtrArray *own)
 {
@@ -318,7 +318,7 @@ find_number(const GPtrArray *own, int number, GError **error)
 	return NULL;
 }
 
-/* The one with a number, taken out of a person's filters. */
+/* Remove the filter with a number from an array of filters. */
 static struct subscription *
 steal_number(GPtrArray *own, int number, GError **error)
 {
@@ -341,13 +341,13 @@ filters_load(struct store *store, const char *address, int number, GError **erro
 	return own ? steal_number(own, number, error) : NULL;
 }
 
-/* Move the filters between two places by one; the moved one stands elsewhere. */
+/* Shift the filters between two positions by one; the moved one is parked. */
 static bool
 shift(struct store *store, const GPtrArray *own, int from, int to, GError **error)
 {
 	bool is_up = to < from;
 
-	/* The nearest to the place that was left goes first: each finds room. */
+	/* Start next to the vacated position, so that each target is free. */
 	for (unsigned i = 0; i < own->len; i++) {
 		const struct subscription *other =
 		    own->pdata[is_up ? own->len - 1 - i : i];
@@ -371,8 +371,8 @@ move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 		return false;
 	if (!has_number(own, to))
 		return subscribers_number_subscription(store, moved->id, to, error);
-	/* Where nobody is, and nobody moves to; a person has far fewer filters than
-	 * there are numbers. */
+	/* Find a number that is unused before and after the shift; the limit on filters
+	 * is far below the number of numbers. */
 	while (has_number(own, parking - 1) || has_number(own, parking) ||
 	       has_number(own, parking + 1))
 		parking--;
@@ -431,7 +431,7 @@ filters_rename(struct store *store, const char *address, int number, const char 
 	       store_commit(&transaction, error);
 }
 
-/* From which day on the new query counts; see filters_edit(). */
+/* Choose the first day of the new query; see filters_edit(). */
 static void
 choose_since(const struct subscriber *subscriber, struct subscription *subscription,
     const struct filters_start *start, int64_t now)

@@ -1,7 +1,7 @@
 /*
- * filters.h - a person's filters: given, changed, named, and put in another order.
+ * filters.h - add, edit, rename and reorder a subscriber's filters.
  *
- * Each of the calls on an address is one commit with its line in the audit.
+ * Each function that takes an address is one commit, with its entry in the audit log.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_FILTERS_H
 #define PAPERBOY_SERVICE_PEOPLE_FILTERS_H
@@ -17,26 +17,26 @@
 #include "service/people/subscribe.h"
 #include "store/core/store.h"
 
-/* Numbers that a filter can have. */
+/* Maximum number of a filter. */
 #define FILTERS_NUMBER_MAX 9999
 
-/* Where a filter that is new now begins: the same for all that are given at once. */
+/* Where new filters begin to match; shared by filters that are added together. */
 struct filters_start {
-	int64_t matched_revision; /* a filter that nobody had looks at later papers */
+	int64_t matched_revision; /* a filter new to the store matches later papers */
 	char since_day[DAY_BYTES];
 };
 
 /**
- * Warn of clauses that no source decides, or that can make papers late, and of sources
- * that are not collected.
+ * Warn about clauses on data that no source reports or that arrives late, and about
+ * sources that are not collected.
  *
- * @param is_block  a block takes papers away as they are then: nothing is late
- * @param notes     of struct msg *, added to
+ * @param is_block  blocks never delay papers, so that warning is omitted
+ * @param notes     of struct msg *, appended to
  */
 bool filters_note_untold(struct store *store, const struct query *query, bool is_block,
     GPtrArray *notes, GError **error);
 
-/** Where a filter that is given now begins. @param start  set on success */
+/** Load the start of a filter that is added now. @param start  set on success */
 bool filters_load_start(
     struct store *store, int64_t now, struct filters_start *start, GError **error);
 
@@ -44,22 +44,22 @@ struct filters_insertion {
 	int64_t subscriber_id;
 	const struct filters_start *start;
 	int64_t now;
-	struct query_error *problem; /* NULL, or filled when the query is refused */
-	GPtrArray **warnings;        /* NULL, or set to of struct msg * on success */
+	struct query_error *problem; /* NULL, or filled if the query is rejected */
+	GPtrArray **warnings;        /* NULL, or set on success: of struct msg * */
 };
 
 /**
- * Check a new filter against the ones that a subscriber has; nothing is stored.
+ * Check a new filter against the subscriber's others; nothing is stored.
  *
  * @param own  of struct subscription *
- * @return with text, canonical form, number and labels; NULL with PB_ERROR_INPUT or
+ * @return text, canonical form, number and labels are set; NULL with PB_ERROR_INPUT or
  *         PB_ERROR_LIMIT
  */
 struct subscription *filters_prepare(struct store *store, const GPtrArray *own,
     const struct subscribe_filter *filter, struct query_error *problem, GError **error);
 
 /**
- * Give a filter to somebody, in the caller's transaction.
+ * Add a filter to a subscriber, in the caller's transaction.
  *
  * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
  */
@@ -67,20 +67,20 @@ struct subscription *
 filters_insert(struct store *store, const struct filters_insertion *to,
     const struct subscribe_filter *filter, GError **error);
 
-/** One of a person's filters. @return NULL with PB_ERROR_NOT_FOUND */
+/** Load a filter by its number. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscription *
 filters_load(struct store *store, const char *address, int number, GError **error);
 
 /**
- * Give a filter another number.  One that is free is simply taken; else the filters
- * between the two places move by one towards the old one.
+ * Change the number of a filter.  If the new number is in use, the filters between the
+ * two positions move by one towards the old one.
  *
  * @param to  1..FILTERS_NUMBER_MAX
  */
 bool filters_move(struct store *store, const char *address, int from, int to,
     const char *who, int64_t now, GError **error);
 
-/** @param name  NULL or "" takes the name away */
+/** Rename a filter. @param name  NULL or "" removes the name */
 bool filters_rename(struct store *store, const char *address, int number,
     const char *name, const char *who, int64_t now, GError **error);
 
@@ -88,31 +88,31 @@ struct filters_change {
 	const char *address;
 	int number;
 	const char *text; /* the new query, as typed */
-	const char *name; /* NULL: stays; "" takes it away; as for a new one */
-	const char *note; /* the same */
-	int max_papers;   /* 0: stays */
-	const char *who;  /* for the audit */
+	const char *name; /* NULL: unchanged; "" removes it */
+	const char *note; /* likewise */
+	int max_papers;   /* 0: unchanged */
+	const char *who;  /* for the audit log */
 };
 
 /**
- * Check an edit against the filters that a subscriber has; nothing is stored.
+ * Check an edit against the subscriber's other filters; nothing is stored.
  *
  * @param own  of struct subscription *
- * @return the filter as it would be; errors as filters_edit()
+ * @return the edited filter; errors as filters_edit()
  */
 struct subscription *filters_prepare_edit(struct store *store, const GPtrArray *own,
     const struct filters_change *change, struct query_error *problem, GError **error);
 
 /**
- * Replace the query of a filter; its number stays.
+ * Replace the query of a filter; its number does not change.
  *
- * Papers that only the new query matches are eligible as those of a new filter: from
+ * Papers that only the new query matches are eligible as for a new filter: from
  * the last DIGEST_FIRST_DAYS days.  Papers listed since the subscriber's last slot (or
- * during the pause) stay due in any case.
+ * during the pause) remain due.
  *
- * @param problem   NULL, or cleared by the caller: filled when the query is refused
- * @param warnings  NULL, or set to of struct msg * on success
- * @return as it is now; NULL with PB_ERROR_INPUT or PB_ERROR_NOT_FOUND
+ * @param problem   NULL, or cleared by the caller: filled if the query is rejected
+ * @param warnings  NULL, or set on success: of struct msg *
+ * @return the edited filter; NULL with PB_ERROR_INPUT or PB_ERROR_NOT_FOUND
  */
 struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,

@@ -42,7 +42,7 @@ is_suppressed(
 	return true;
 }
 
-/* @param known  set to who has the address, or NULL */
+/* @param known  set to the subscriber with the address, or NULL */
 static bool
 decide(struct import *import, const struct subscriber_csv_row *row, enum fate *fate,
     struct subscriber **known, GError **error)
@@ -64,7 +64,7 @@ decide(struct import *import, const struct subscriber_csv_row *row, enum fate *f
 	return true;
 }
 
-/* When the first digest is due. */
+/* Set when the first digest is due. */
 static void
 set_due(const struct import *import, struct subscriber *subscriber)
 {
@@ -195,7 +195,7 @@ import_people(struct store *store, const struct import_request *request,
 		return false;
 	report->problems = g_ptr_array_ref(subscriber_csv->problems);
 	report->bad = subscriber_csv->bad;
-	/* Without a first line that can be gone by there are no good lines, either. */
+	/* Without a valid first line there are no valid lines. */
 	if (subscriber_csv->bad &&
 	    !(request->is_skip_bad && subscriber_csv->rows->len)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,

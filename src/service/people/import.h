@@ -1,9 +1,9 @@
 /*
  * import.h - import subscribers from CSV (subscriber_csv.h).
  *
- * The table is read and checked whole before anything is stored.  Then people
- * are stored in pages, each one commit: when it is cut off in between, the same
- * call again goes on, since who is there is left alone.
+ * The whole file is parsed and checked before anything is stored.  Subscribers are then
+ * stored in pages, each one commit.  An interrupted import can be repeated: existing
+ * subscribers are skipped.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_IMPORT_H
 #define PAPERBOY_SERVICE_PEOPLE_IMPORT_H
@@ -16,36 +16,35 @@
 #include "store/core/store.h"
 
 struct import_request {
-	struct subscriber_csv_source source; /* the table, and what empty cells mean */
-	bool is_dry_run;                     /* only tell */
-	bool is_skip_bad;    /* store the good lines though others are bad */
-	bool is_resubscribe; /* also who had left */
-	/* A digest of the last days is due at once; else each person's first one
-	 * comes at the next slot of the person's rhythm. */
+	struct subscriber_csv_source source; /* the CSV, and defaults for empty cells */
+	bool is_dry_run;                     /* check only */
+	bool is_skip_bad;    /* store valid lines even if others are bad */
+	bool is_resubscribe; /* restore subscribers who left */
+	/* The first digest is due at once; else at the next slot of the subscriber's
+	 * schedule. */
 	bool is_first;
-	GBytes *key;     /* the secret of the state folder: suppressions */
-	const char *who; /* for the audit */
+	GBytes *key;     /* secret of the state directory, for suppressions */
+	const char *who; /* for the audit log */
 };
 
 struct import_report {
 	unsigned added;
-	unsigned resubscribed; /* of people who had left */
-	unsigned present;      /* there already: left alone */
-	unsigned left;         /* had left: left alone */
-	unsigned suppressed;   /* never to be mailed: left alone, whatever is asked */
+	unsigned resubscribed; /* had left, restored */
+	unsigned present;      /* already subscribed: skipped */
+	unsigned left;         /* had left: skipped */
+	unsigned suppressed;   /* address suppressed: always skipped */
 	unsigned bad;          /* lines with a problem */
-	GPtrArray *problems;   /* of char *, in the order of the lines */
+	GPtrArray *problems;   /* of char *, in line order */
 };
 
 void import_report_clear(struct import_report *report);
 
 /**
- * Import people.
+ * Import subscribers.
  *
- * @param report  zeroed by the caller; filled also when it fails, then cleared by the
- *                caller
- * @return false with PB_ERROR_INPUT when lines are bad (and is_skip_bad is not set):
- *         nothing was stored then
+ * @param report  zeroed by the caller; also filled on failure; cleared by the caller
+ * @return false with PB_ERROR_INPUT if lines are bad and is_skip_bad is not set;
+ *         nothing is stored then
  */
 bool import_people(struct store *store, const struct import_request *request,
     struct import_report *report, GError **error);

@@ -1,5 +1,5 @@
 /*
- * profile.c - a person's name and rhythm, and pauses.
+ * profile.c - a subscriber's name, schedule, preferences and pauses.
  */
 #include "service/people/profile.h"
 
@@ -149,14 +149,14 @@ profile_find_slot(const struct subscriber *subscriber, GTimeZone *zone, const ch
 	return slot.at;
 }
 
-/* When the next digest is due, by a rhythm that has changed. */
+/* Set when the next digest is due after a change of schedule. */
 static void
 reckon_due(struct subscriber *subscriber, int64_t now)
 {
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct schedule_slot slot;
 
-	/* One that is due and not made yet: late, or the first. */
+	/* A digest is due but not built: it is late, or the first. */
 	if (subscriber->next_due_at < 0 || subscriber->next_due_at <= now)
 		return;
 	if (*subscriber->paused_until) {
@@ -350,7 +350,7 @@ profile_resume(struct store *store, const char *address, int catch_up, const cha
 		    subscriber_state_name(subscriber->state), NULL);
 		return NULL;
 	}
-	/* Not that of a slot: the slot's own digest may have been cancelled. */
+	/* Do not use the name of a slot: its digest may have been cancelled. */
 	subscriber->is_first_due = true;
 	subscriber->next_due_at = now;
 	subscriber->catch_up = catch_up;
@@ -372,7 +372,7 @@ profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **er
 		people = subscribers_load_pause_ended(store, now, PAGE_PEOPLE, error);
 		if (!people)
 			return false;
-		/* The due time stays: it is that of the slot which is due now. */
+		/* Keep the due time: it is that of the current slot. */
 		for (unsigned i = 0; i < people->len; i++)
 			if (!end_pause(store, people->pdata[i], "paperboy",
 			        "the day of the pause's end came", now, error))

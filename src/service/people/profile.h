@@ -1,7 +1,7 @@
 /*
- * profile.h - a person's name and rhythm, and pauses.
+ * profile.h - a subscriber's name, schedule, preferences and pauses.
  *
- * Each call on an address is one commit with its line in the audit.
+ * Each function that takes an address is one commit, with its entry in the audit log.
  */
 #ifndef PAPERBOY_SERVICE_PEOPLE_PROFILE_H
 #define PAPERBOY_SERVICE_PEOPLE_PROFILE_H
@@ -14,33 +14,33 @@
 #include "model/subscriber.h"
 #include "store/core/store.h"
 
-/* Changes for profile_set(): NULL or 0 keeps the old value. */
+/* Changes for profile_set(); NULL or 0 keeps a value. */
 struct profile_change {
-	const char *name;      /* "" takes it away */
+	const char *name;      /* "" removes it */
 	const char *zone;      /* IANA name */
 	const char *at;        /* HH:MM */
-	const char *frequency; /* as profile_parse_frequency() reads it */
+	const char *frequency; /* for profile_parse_frequency() */
 	int max_full;
 	const char *days;                    /* "mon,thu": weekly, on these */
-	const char *language;                /* "de"; "" takes it away */
-	const char *words[PREFERENCE_COUNT]; /* what preferences_choose() reads */
-	const char *who;                     /* for the audit */
+	const char *language;                /* "de"; "" removes it */
+	const char *words[PREFERENCE_COUNT]; /* for preferences_choose() */
+	const char *who;                     /* for the audit log */
 };
 
-/** Is there anything that it changes? */
+/** Whether a request changes anything. */
 bool profile_is_change(const struct profile_change *change);
 
-/** "quiet note, attach bibtex": what is not as it is for everybody, or NULL. */
+/** Format non-default preferences: "quiet note, attach bibtex". @return or NULL */
 char *profile_format_preferences(const struct subscriber *subscriber);
 
 /**
- * Read a time of day: "07:30", or as people say it (model/natural_time.h).
+ * Read a time of day: "07:30", or an informal form (model/natural_time.h).
  *
- * @return false with PB_ERROR_INPUT, also when it may be morning or evening
+ * @return false with PB_ERROR_INPUT, also if it is ambiguous (morning or evening)
  */
 bool profile_parse_minute(const char *text, int *minute, GError **error);
 
-/** Check how many papers are to be shown in full. @return false with PB_ERROR_INPUT */
+/** Check a number of papers with abstract. @return false with PB_ERROR_INPUT */
 bool profile_check_max(int max_full, GError **error);
 
 /** Check a language: two letters, or "" for none. @return false with PB_ERROR_INPUT */
@@ -49,20 +49,20 @@ bool profile_check_language(const char *text, GError **error);
 /**
  * Read "daily", "weekdays", "weekly" (on Mondays) or "weekly:mon,thu".
  *
- * @param rhythm  its cadence and weekdays are set, on success only
+ * @param schedule  frequency and weekdays are set, on success only
  */
 bool
 profile_parse_frequency(const char *text, struct schedule *schedule, GError **error);
 
-/** The other way round: "weekly:mon,thu". @return a new string */
+/** Inverse of profile_parse_frequency(). @return a new string */
 char *profile_format_frequency(const struct schedule *schedule);
 
 /**
- * The first slot of a person on a day, or after it.
+ * Find the subscriber's first slot on or after a day.
  *
- * @param zone  the person's
- * @param day   YYYY-MM-DD; one that exists
- * @return s
+ * @param zone  the subscriber's
+ * @param day   a valid YYYY-MM-DD
+ * @return s since the epoch
  */
 int64_t profile_find_slot(
     const struct subscriber *subscriber, GTimeZone *zone, const char *day);
@@ -70,59 +70,58 @@ int64_t profile_find_slot(
 /**
  * Apply a change to a subscriber in memory.
  *
- * @return false with PB_ERROR_INPUT; the subscriber may have been changed in part
+ * @return false with PB_ERROR_INPUT; the subscriber may be partly changed
  */
 bool profile_apply(
     struct subscriber *subscriber, const struct profile_change *change, GError **error);
 
-/** Apply a pause to a subscriber in memory; until and errors as profile_pause(). */
+/** Apply a pause to a subscriber in memory; see profile_pause(). */
 bool profile_apply_pause(
     struct subscriber *subscriber, const char *until, int64_t now, GError **error);
 
 /**
- * Change name or rhythm.  The next digest is at the next slot of the new rhythm; one
- * that is due already stays due.
+ * Change name, schedule or preferences.  The next digest is at the next slot of the new
+ * schedule; a digest that is already due remains due.
  *
- * @return as the person is now; NULL with PB_ERROR_INPUT or PB_ERROR_NOT_FOUND
+ * @return the changed subscriber; NULL with PB_ERROR_INPUT or PB_ERROR_NOT_FOUND
  */
 struct subscriber *profile_set(struct store *store, const char *address,
     const struct profile_change *change, int64_t now, GError **error);
 
 /**
- * Send nothing for a while.  Filters go on finding papers.  Mail that has not
- * begun to go out is cancelled, and its papers wait with the others.
+ * Pause digests.  Filters continue to match papers.  Queued mail that is not being sent
+ * yet is cancelled, and its papers become due again.
  *
- * Mail comes again at the first slot on the day (in the person's zone): one
- * digest with what was missed, as far back as papers are eligible.
+ * Digests resume at the first slot on the day (in the subscriber's zone), with one for
+ * all papers missed that are still eligible.
  *
  * @param until  "2026-12-01", "14d" from today, or NULL: until profile_resume()
- * @return as the person is now; NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT (further than
- *         BOUNDS_PAUSE_DAYS) or PB_ERROR_NOT_FOUND
+ * @return the changed subscriber; NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT (more than
+ *         BOUNDS_PAUSE_DAYS ahead) or PB_ERROR_NOT_FOUND
  */
 struct subscriber *profile_pause(struct store *store, const char *address,
     const char *until, const char *who, int64_t now, GError **error);
 
 /**
- * End a pause: one digest with what was missed is due at once.
+ * End a pause: one digest with the papers missed is due at once.
  *
- * @param catch_up  papers with abstract of that digest, as profile_check_max(); 0: as
- * in any other
- * @return as the person is now; NULL with PB_ERROR_INPUT when there is no pause
+ * @param catch_up  papers with abstract in that digest (see profile_check_max()); 0:
+ *                  the subscriber's max
+ * @return the changed subscriber; NULL with PB_ERROR_INPUT if not paused
  */
 struct subscriber *profile_resume(struct store *store, const char *address,
     int catch_up, const char *who, int64_t now, GError **error);
 
 /**
- * Read when a pause ends.
+ * Parse the end of a pause.
  *
- * @param until  "2026-12-01", or as people say it: "14d", "for 2 weeks", "friday"
+ * @param until  "2026-12-01", or informal: "14d", "for 2 weeks", "friday"
  * @param day    set on success: a day after today, at most BOUNDS_PAUSE_DAYS away
  */
 bool profile_parse_until(const char *until, GTimeZone *zone, int64_t now,
     char day[DAY_BYTES], GError **error);
 
-/** End the pauses whose day has come; in pages, each one commit. @param count added to
- */
+/** End expired pauses; in pages, each one commit. @param count  added to */
 bool
 profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error);
 

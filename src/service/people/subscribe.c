@@ -24,7 +24,7 @@ set_input_error(GError **error, enum msg_id id)
 	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
 }
 
-/* Fill a new or returning subscriber from what was asked for. */
+/* Fill a new or returning subscriber from the request. */
 static bool
 apply_request(struct subscriber *subscriber, const struct subscribe_request *request,
     int64_t now, GError **error)
@@ -157,7 +157,7 @@ apply_address(struct store *store, struct subscriber *subscriber,
 		return set_input_error(error, MSG_ADDRESS_TAKEN);
 	if (!subscribe_check_suppression(store, key, address_key, error))
 		return false;
-	/* Another case of the same letters is no other mailbox. */
+	/* An address that differs only in case is not a different mailbox. */
 	if (strcmp(subscriber->address_key, address_key) != 0)
 		subscriber->moved_at = MAX(now, subscriber_get_joined(subscriber) + 1);
 	g_free(subscriber->address);

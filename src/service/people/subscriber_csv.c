@@ -133,10 +133,10 @@ subscriber_csv_append(
 	csv_append_end(out);
 }
 
-/* Shared by all cells; borrowed. */
+/* Shared by all cells; members are borrowed. */
 struct filter_context {
 	struct store *store; /* for its tokenizer only */
-	GHashTable *queries; /* of char *: text -> canonical form, of the good ones */
+	GHashTable *queries; /* of char *: text -> canonical form of valid queries */
 };
 
 /* NUMBER, NAME, KIND, MAX, NOTE and QUERY. */
@@ -161,7 +161,7 @@ get_canonical(const struct filter_context *context, const char *text, GError **e
 	return canonical;
 }
 
-/* KIND, MAX and NOTE. @return false with an error */
+/* Parse KIND, MAX and NOTE. @return false with an error */
 static bool
 read_filter_preferences(struct subscription *filter, char **parts, GError **error)
 {
@@ -269,12 +269,12 @@ number_filters(GPtrArray *filters)
 struct reader {
 	const struct subscriber_csv_source *source;
 	struct subscriber_csv *subscriber_csv;
-	GArray *order; /* of enum subscriber_csv_column: the columns as they stand */
-	GHashTable *lines; /* address key -> line that has it */
+	GArray *order;     /* of enum subscriber_csv_column: columns in file order */
+	GHashTable *lines; /* address key -> its line */
 	struct filter_context filters;
-	struct subscriber_csv_row *row;        /* the one that is being read */
-	const char *cells[CSV_COLUMN_COLUMNS]; /* of it; "" where there is no column */
-	bool is_bad;                           /* it has a problem */
+	struct subscriber_csv_row *row;        /* the current line */
+	const char *cells[CSV_COLUMN_COLUMNS]; /* of row; "" if not a column */
+	bool is_bad;                           /* row has a problem */
 };
 
 static void
@@ -310,7 +310,7 @@ subscriber_csv_row_new(unsigned line)
 	return row;
 }
 
-/* @param column  CSV_COLUMN_COLUMNS: about the line as a whole */
+/* @param column  CSV_COLUMN_COLUMNS for the whole line */
 static void
 add_problem(
     struct reader *reader, enum subscriber_csv_column column, const char *message)
@@ -325,7 +325,7 @@ add_problem(
 	        message));
 }
 
-/* @param error taken, and freed; NULL: there is none */
+/* @param error  taken and freed, or NULL */
 static void
 add_error(struct reader *reader, enum subscriber_csv_column column, GError *error)
 {
@@ -381,7 +381,7 @@ read_state(struct reader *reader)
 		    "active, paused, suspended or pending is wanted");
 }
 
-/* Many people share a zone, and to load one is slow. */
+/* Cache zones: many subscribers share one, and loading is slow. */
 static GTimeZone *
 get_zone(struct reader *reader, const char *name, GError **error)
 {
@@ -564,7 +564,7 @@ read_filters(struct reader *reader)
 	number_filters(reader->row->filters);
 }
 
-/* Put the fields of a line under the names of their columns. */
+/* Assign the fields of a line to their columns. */
 static bool
 sort_cells(struct reader *reader, const GPtrArray *fields)
 {
@@ -584,7 +584,7 @@ sort_cells(struct reader *reader, const GPtrArray *fields)
 	return true;
 }
 
-/* One person; what is wrong is added to the problems. */
+/* Parse one line, and append its problems. */
 static void
 read_row(struct reader *reader, const GPtrArray *fields, unsigned line, GError *error)
 {
@@ -652,7 +652,7 @@ read_column(struct reader *reader, const char *name)
 	g_array_append_val(reader->order, column);
 }
 
-/* The first line: what the columns are. @return whether it can be gone by */
+/* Parse the first line, the column names. @return whether it is valid */
 static bool
 read_head(struct reader *reader, struct csv *csv, GPtrArray *fields)
 {

@@ -13,15 +13,16 @@
 
 #define PAGE_PAPERS 500
 
-/* Named numbers: what has been entry so far. */
+/* Names of counters: totals over all indexed papers. */
 #define TOTAL_PAPERS         "archive papers"
 #define TOTAL_TITLE_WORDS    "archive title words"
 #define TOTAL_ABSTRACT_WORDS "archive abstract words"
 
-/* Words and acronyms of one paper, or of all. */
+/* Words and acronyms of one paper, or of all papers. */
 struct word_counts {
-	GHashTable *words; /* char * -> struct entry *, with the folded word */
-	GHashTable *forms; /* "short TAB long", folded -> struct entry *, as shown */
+	GHashTable *words; /* char * (folded word) -> struct entry * */
+	GHashTable *forms; /* "short TAB long", folded -> struct entry *, with the
+	                      original text */
 	int64_t papers;
 	int64_t title_words;
 	int64_t abstract_words;
@@ -65,7 +66,7 @@ word_counts_clear(struct word_counts *word_counts)
 
 #define auto_word_counts __attribute__((cleanup(word_counts_clear))) struct word_counts
 
-/* @param key, text  taken */
+/* @param key, text  ownership is transferred */
 static void
 put(GHashTable *table, char *key, char *text)
 {
@@ -212,7 +213,10 @@ remove_form(
 typedef bool (*apply_entry)(
     struct store *store, const char *key, const struct entry *entry, GError **error);
 
-/* Make a change for what is in one table and not in the other (NULL: empty). */
+/*
+ * Apply a change for each entry of one table that is missing from the other (NULL:
+ * empty).
+ */
 static bool
 change(struct store *store, GHashTable *here, GHashTable *not_there, apply_entry apply,
     GError **error)
@@ -240,7 +244,7 @@ add_number(struct store *store, const char *name, int64_t more, GError **error)
 	return !more || sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(more));
 }
 
-/* @param old  of the paper before; empty for a new one */
+/* @param old  of the previous version; empty for a new paper */
 static bool
 add_numbers(struct store *store, const struct word_counts *fresh,
     const struct word_counts *old, GError **error)
@@ -269,7 +273,7 @@ archive_index(struct store *store, const struct paper *old, const struct paper *
 	       add_numbers(store, &after, &before, error);
 }
 
-/* Add the entries of one paper to those of all. */
+/* Add a paper's entries to the totals. */
 static void
 merge(GHashTable *all, GHashTable *one)
 {
@@ -367,7 +371,10 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 	return true;
 }
 
-/* FTS5's own check, against the papers too (its section 6.4). */
+/*
+ * The integrity-check command of FTS5, which also compares the content table (FTS5
+ * documentation, section 6.4).
+ */
 static bool
 check_index(struct store *store, char **problem, GError **error)
 {
@@ -384,7 +391,7 @@ check_index(struct store *store, char **problem, GError **error)
 	return true;
 }
 
-/* @param wanted  emptied of what is right */
+/* @param wanted  correct entries are removed */
 static bool
 check_table(struct store *store, const char *sql, const char *what, GHashTable *wanted,
     char **problem, GError **error)
@@ -416,7 +423,7 @@ archive_check(struct store *store, char **problem, GError **error)
 	static const char sql_forms[] =
 	    "SELECT short || char(9) || long, papers FROM acronym";
 	g_autofree char *found = NULL;
-	pb_transaction transaction = {0}; /* so that nobody writes meanwhile */
+	pb_transaction transaction = {0}; /* prevents concurrent writes */
 	auto_word_counts all;
 
 	word_counts_init(&all);
@@ -464,7 +471,7 @@ archive_rebuild(struct store *store, GError **error)
 	       store_commit(&transaction, error);
 }
 
-/* A word longer than this is no misspelt one. */
+/* Maximum length for spelling suggestions, characters. */
 #define NEAR_CHARS 40
 
 void
@@ -482,7 +489,10 @@ start_scan(struct store *store, const struct archive_scan *scan, GError **error)
 	static const char sql_all[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
 	                              " WHERE last_day >= ?1"
 	                              " ORDER BY last_day DESC, revision DESC LIMIT ?2";
-	/* CROSS keeps FTS5 in front; an old paper's place ends its walk through it. */
+	/*
+	 * CROSS JOIN makes SQLite start with FTS5; the lower bound on rowid ends the
+	 * scan at old papers.
+	 */
 	static const char sql_match[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper_fts CROSS JOIN paper"
 	    " ON paper.seq = paper_fts.rowid WHERE paper_fts MATCH ?3"
@@ -543,7 +553,10 @@ bool
 archive_count_papers(
     struct store *store, const char *folded, int64_t *papers, GError **error)
 {
-	/* A word is letters and digits only: between quotation marks it is a string. */
+	/*
+	 * Words contain letters and digits only, so they need no escapes in an FTS5
+	 * string.
+	 */
 	static const char sql[] =
 	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH"
 	    " (SELECT '{title abstract} : (\"' || group_concat(text, '\" OR \"') ||"
@@ -570,8 +583,8 @@ archive_count_prefix(
 }
 
 /*
- * How many letters are wrong, missing, too many or swapped with the next one
- * (Damerau's distance, without editing a swapped pair again).
+ * Number of wrong, missing, extra or swapped letters: the optimal string alignment
+ * distance (Damerau-Levenshtein without further edits of a swapped pair).
  */
 static unsigned
 measure(const gunichar *a, long a_len, const gunichar *b, long b_len)
@@ -608,7 +621,7 @@ archive_find_nearest(
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary WHERE length(text) BETWEEN ?1 AND ?2";
 	long chars = g_utf8_strlen(folded, -1);
-	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* to be under */
+	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* exclusive */
 	g_autofree gunichar *wanted = NULL;
 	g_autofree char *nearest = NULL;
 	int64_t most = 0;

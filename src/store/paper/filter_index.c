@@ -1,5 +1,5 @@
 /*
- * filter_index.c - filters filed under the terms that a paper must have for them.
+ * filter_index.c - index of filters by the terms that a matching paper must contain.
  */
 #include "store/paper/filter_index.h"
 
@@ -7,14 +7,14 @@
 #include "store/paper/archive.h"
 #include "store/paper/filter_progress.h"
 
-/* How many papers the archive had when all were filed, and how far filing anew is. */
+/* Names of counters: papers in the archive at the last rebuild, and its progress. */
 #define FILED_PAPERS "filed papers"
 #define FILED_FILTER "filed filter"
 
-/* Below so many papers nothing is rare. */
+/* Minimum number of papers; below it no term counts as rare. */
 #define ARCHIVE_LEAST 1000
 
-/* A rough number will do, and short beginnings have thousands of words. */
+/* An estimate is enough: short prefixes have thousands of words. */
 static bool
 load_prefix_papers(
     struct store *store, const char *prefix, int64_t *papers, GError **error)
@@ -89,7 +89,7 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
     void (*found)(void *data, unsigned term, int64_t filter_id), void *data,
     GError **error)
 {
-	/* In one statement, and sorted: the next one mostly stands on the same page. */
+	/* One statement for sorted terms: adjacent ones are mostly on the same page. */
 	static const char sql[] =
 	    "SELECT j.key, t.filter_id FROM json_each(?1) j CROSS JOIN filter_term t"
 	    " WHERE t.kind = ?2 AND t.term = j.value"
@@ -111,7 +111,9 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
     void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
     GError **error)
 {
-	/* The other index has the range together, but each term many times. */
+	/*
+	 * The other index has the range in one place, but repeats each term many times.
+	 */
 	static const char sql[] =
 	    "SELECT kind, term, filter_id FROM filter_term NOT INDEXED"
 	    " WHERE filter_id > ?1 AND filter_id <= ?2";
@@ -143,7 +145,10 @@ file_all(struct store *store, const GPtrArray *filters, GError **error)
 	return true;
 }
 
-/* Whether what was rare may be common by now, or the other way round. */
+/*
+ * Whether the archive has doubled or halved in size, so that rare terms may have become
+ * common or vice versa.
+ */
 static bool
 is_stale(int64_t filed, int64_t papers)
 {
@@ -152,7 +157,7 @@ is_stale(int64_t filed, int64_t papers)
 	return papers >= 2 * filed || filed >= 2 * papers;
 }
 
-/* The next page of all filters, when they are to be filed anew. */
+/* Load the next page of filters, if a rebuild is in progress or due. */
 static bool
 renew_page(struct store *store, unsigned limit, bool *is_done, GError **error)
 {

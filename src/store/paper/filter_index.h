@@ -1,9 +1,9 @@
 /*
- * filter_index.h - filters filed under the terms that a paper must have for them.
+ * filter_index.h - index of filters by the terms that a matching paper must contain.
  *
- * Every filter is filed: the schema puts one that comes under TERM_ALWAYS, and
- * filter_index_save() under what query/eval/terms.h chooses, by the words that the
- * archive has seen.  What it had seen then matters for speed alone.
+ * Every filter is indexed: the schema adds a new one under TERM_ALWAYS, and
+ * filter_index_save() replaces that by the terms that query/eval/terms.h selects, by
+ * word frequencies in the archive.  Outdated frequencies affect speed only.
  */
 #ifndef PAPERBOY_STORE_PAPER_FILTER_INDEX_H
 #define PAPERBOY_STORE_PAPER_FILTER_INDEX_H
@@ -16,9 +16,9 @@
 #include "store/core/store.h"
 
 /**
- * File a filter under its terms, and under no others.
+ * Index a filter under its terms, and remove its other entries.
  *
- * @param canonical  what cannot be read is filed under TERM_ALWAYS
+ * @param canonical  indexed under TERM_ALWAYS if it cannot be parsed
  */
 bool filter_index_save(
     struct store *store, int64_t filter_id, const char *canonical, GError **error);
@@ -29,16 +29,16 @@ struct filter_index_range {
 	int64_t through;
 };
 
-/* Terms of one kind: a JSON array of their texts, best in the order of their octets. */
+/* Terms of one kind: a JSON array of strings; fastest when sorted by bytes. */
 struct filter_index_terms {
 	enum term_kind kind;
 	const char *texts;
 };
 
 /**
- * Find the filters of a range that are filed under some terms.
+ * Find the filters of a range that are indexed under some terms.
  *
- * @param found  called for each term and filter; the term by its place, from 0
+ * @param found  called for each term and filter, with the index of the term, from 0
  */
 bool filter_index_find(struct store *store, const struct filter_index_terms *terms,
     const struct filter_index_range *range,
@@ -46,20 +46,22 @@ bool filter_index_find(struct store *store, const struct filter_index_terms *ter
     GError **error);
 
 /**
- * Walk all that the filters of a range are filed under, in the order of the terms:
- * what many terms cost to be looked up one by one, all together.
+ * Iterate over all entries of a range of filters, in the order of the terms: cheaper
+ * than filter_index_find() for many terms.
  *
- * @param found  called for each term and filter; the term lives for the call
+ * @param found  called for each term and filter; the term is valid during the call
  */
 bool filter_index_foreach(struct store *store, const struct filter_index_range *range,
     void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
     GError **error);
 
 /**
- * File anew a page of what is filed badly: what is under no term at all, and, when the
- * archive has grown to twice its size since all were filed, each of them in turn.
+ * Index one page of outdated filters: filters without a term and, once the archive has
+ * doubled or halved in size since the last rebuild, each filter in turn.
  *
- * A transaction of its own.  @param is_done  set to whether there is no more to do
+ * Opens its own transaction.
+ *
+ * @param is_done  set; whether nothing is left to do
  */
 bool filter_index_rebuild(
     struct store *store, unsigned limit, bool *is_done, GError **error);

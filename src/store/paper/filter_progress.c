@@ -5,11 +5,11 @@
 
 #include "store/core/sql.h"
 
-/* Of a filter f, in the order of load_filters(). */
+/* Columns of a filter f, in the order of load_filters(). */
 #define COLUMNS \
 	"f.id, f.canonical, " FILTER_PROGRESS_REVISION ", f.matched_revision IS NULL"
 
-/* Names of cursors. */
+/* Cursor names. */
 #define MATCHED      "matched"
 #define BATCH        "matching"
 #define BATCH_FILTER "matching filter"
@@ -127,7 +127,7 @@ bool
 filter_progress_foreach(struct store *store, const char *ids,
     const struct filter_callbacks *callbacks, GError **error)
 {
-	/* One statement is cheaper than one for each id. */
+	/* One statement is faster than one for each id. */
 	static const char sql[] =
 	    "SELECT f.id, f.canonical FROM json_each(?1) j"
 	    " CROSS JOIN filter f ON f.id = j.value WHERE f.matched_revision IS NULL";

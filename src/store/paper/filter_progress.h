@@ -42,7 +42,7 @@ struct filter_progress {
 
 /*
  * SQL, for the store only: NULL if a filter with the cursor `own` can join the batch,
- * which is the case at the same revision while no batch is in progress; else `own`.
+ * that is, at the same revision while no batch is in progress; else `own`.
  */
 #define FILTER_PROGRESS_JOINED(own)                                          \
 	"CASE WHEN " own " = coalesce((SELECT value FROM cursor"             \
@@ -58,20 +58,28 @@ bool filter_progress_save(
 GPtrArray *filter_progress_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
-/** Load filters that are not indexed (filter_index.h). @return of struct stored_filter
- * *
+/**
+ * Load filters that are not indexed (filter_index.h).
+ *
+ * @return of struct stored_filter *
  */
 GPtrArray *
 filter_progress_load_unindexed(struct store *store, unsigned limit, GError **error);
 
-/** Load filters with a pending match of a paper, by id. @return of struct stored_filter
- * *
+/**
+ * Load filters with a pending match of a paper, by id.
+ *
+ * @return of struct stored_filter *
  */
 GPtrArray *filter_progress_load_pending(struct store *store, int64_t paper_seq,
     int64_t after, unsigned limit, GError **error);
 
-/** Load the filters outside the batch that have not seen a revision, furthest behind
- * first. @return of struct stored_filter * */
+/**
+ * Load the filters outside the batch that have not seen a revision, furthest behind
+ * first.
+ *
+ * @return of struct stored_filter *
+ */
 GPtrArray *filter_progress_load_lagging(
     struct store *store, int64_t revision, unsigned limit, GError **error);
 
@@ -82,15 +90,15 @@ struct filter_callbacks {
 	void *data;
 };
 
-/** Go through the batched filters among some ids. @param ids "[1,5,9]", ascending */
+/** Iterate over the batched filters among some ids. @param ids "[1,5,9]", ascending */
 bool filter_progress_foreach(struct store *store, const char *ids,
     const struct filter_callbacks *callbacks, GError **error);
 
-/** Go through all batched filters with ids in (after, through]. */
+/** Iterate over all batched filters with ids in (after, through]. */
 bool filter_progress_foreach_range(struct store *store, int64_t after, int64_t through,
     const struct filter_callbacks *callbacks, GError **error);
 
-/** @param id  of the newest filter; 0: there is none */
+/** @param id  of the newest filter; 0: none */
 bool filter_progress_load_last_id(struct store *store, int64_t *id, GError **error);
 
 /** Let filters that have caught up join the batch. @param count set */

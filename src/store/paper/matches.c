@@ -149,8 +149,11 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
-/* Replace a paper by another, or remove it if the other is matched already.
- * @return the papers, or NULL when none is left */
+/*
+ * Replace a paper by another, or remove it if the other is already matched.
+ *
+ * @return the papers, or NULL if none is left
+ */
 static char *
 replace(const char *papers, const char *from, const char *to, bool has_to)
 {
@@ -192,7 +195,7 @@ move_found(struct store *store, const struct found *found, int64_t from, int64_t
 	    SQL_INT(found->decided_at), SQL_TEXT(papers));
 }
 
-/* A match that was moved ends the pending one of the same filter. */
+/* A moved match replaces the pending one of the same filter. */
 static bool
 delete_matched_pending(struct store *store, int64_t paper_seq, GError **error)
 {

@@ -11,10 +11,10 @@
 #include "store/paper/matches.h"
 #include "store/paper/paper_row.h"
 
-/* The surest first. */
+/* Most reliable first. */
 enum name { NAME_ID, NAME_DOI, NAME_LINK, NAME_GUID, NAME_TITLE, NAME_ENTRY, N_NAMES };
 
-/* Two posts of one title within this time may be one. */
+/* Maximum time between two posts with the same title that count as one, s. */
 #define ENTRY_S (3 * INT64_C(86400))
 
 static void
@@ -35,7 +35,7 @@ clear_names(char *names[N_NAMES])
 		g_clear_pointer(&names[i], g_free);
 }
 
-/* @param stored  stays NULL when nobody has the name */
+/* @param stored  stays NULL if no paper has the alias */
 static bool
 load_named(
     struct store *store, const char *name, struct stored_paper **stored, GError **error)
@@ -43,7 +43,7 @@ load_named(
 	static const char sql[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
 	    " coalesce((SELECT paper_seq FROM paper_alias WHERE name = ?1),"
-	    /* Its id is a name of its own, learnt or not. */
+	    /* The id is an alias even if it was not recorded. */
 	    "  (SELECT p.seq FROM paper p WHERE p.id = ?1))";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
 	enum sql_step step;
@@ -56,7 +56,7 @@ load_named(
 	return step != SQL_STEP_FAILED;
 }
 
-/* Whether one source calls them differently. */
+/* Whether a source has different GUIDs for them. */
 static bool
 is_distinguished(
     struct store *store, const char *guid, int64_t seq, bool *is_apart, GError **error)
@@ -91,9 +91,10 @@ is_another(const struct paper *reported, const struct paper *stored)
 }
 
 /*
- * Whether an entry is one of its feed that was told under another guid and link.  Of a
- * weekly column the title is always the same; so two of these have to speak for it: a
- * long title, the same text, and little time between.
+ * Whether a feed entry was reported before with another GUID and link.
+ *
+ * A weekly column always has the same title, so two of these are required: a long
+ * title, the same text, and little time between the entries.
  */
 static bool
 is_same_entry(
@@ -111,7 +112,7 @@ is_same_entry(
 	return paper_id_is_long_title(reported->title) + is_same_text + is_near >= 2;
 }
 
-/* Take a row that a name led to, unless it is another paper, or was found before. */
+/* Add a row found by an alias, unless it is a different paper or was found before. */
 static bool
 add_found(struct store *store, const struct paper *reported, enum name by, int64_t now,
     struct stored_paper *stored, GPtrArray *found, GError **error)
@@ -164,7 +165,7 @@ paper_aliases_add(
 {
 	static const char sql[] = "INSERT INTO paper_alias (name, paper_seq)"
 	                          " VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-	/* The newest of a title is what a new one may be. */
+	/* Only the newest entry with a title can be the same as a new one. */
 	static const char sql_entry[] =
 	    "INSERT INTO paper_alias (name, paper_seq) VALUES (?1, ?2)"
 	    " ON CONFLICT DO UPDATE SET paper_seq = excluded.paper_seq";

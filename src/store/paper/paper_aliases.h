@@ -1,6 +1,7 @@
 /*
- * paper_aliases.h - find papers by any of their identifiers, and merge duplicates.  For
- * src/store only.
+ * paper_aliases.h - find papers by any of their identifiers, and merge duplicates.
+ *
+ * For src/store only.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_ALIASES_H
 #define PAPERBOY_STORE_PAPER_PAPER_ALIASES_H
@@ -8,35 +9,40 @@
 #include "store/paper/papers.h"
 
 /**
- * The rows that are the paper by what is told of it, the surest first: by id, by DOI,
- * by link, by what the source calls it, by title and first author, and, when all these
- * find none, by feed and title.
+ * Find the rows of a reported paper, most reliable match first: by id, DOI, link, the
+ * GUID of the source, title and first author, and, if all these find nothing, by feed
+ * and title.
  *
- * Two arXiv ids or two DOIs are two papers, whatever else they share, and one title and
- * first author do not make one of two entries of one source.
+ * Papers with different arXiv ids or different DOIs are always distinct.  Two entries
+ * of one source are not merged by title and first author alone.
  *
  * @return of struct stored_paper *; NULL on failure
  */
 GPtrArray *paper_aliases_find(
     struct store *store, const struct paper *reported, int64_t now, GError **error);
 
-/** Note all names of a paper; one that another paper has stays with that. */
+/** Record all aliases of a paper; an alias of another paper stays with that paper. */
 bool paper_aliases_add(
     struct store *store, const struct paper *paper, int64_t seq, GError **error);
 
-/** Note two rows that are one paper. */
+/** Record two rows as duplicates. */
 bool paper_aliases_add_duplicates(
     struct store *store, int64_t one, int64_t other, GError **error);
 
-/** Pairs that were noted. @return GArray of int64_t, two a pair, at most limit pairs */
+/**
+ * Load recorded duplicates.
+ *
+ * @return GArray of int64_t, two for each pair, at most limit pairs
+ */
 GArray *
 paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **error);
 
 /**
- * Let everything that speaks of one row speak of another, and remove it: its listings,
- * names, matches, deliveries, refusals and places in digests.  The caller renews the
- * other's revision, since filters have not seen its text.  The row is in no message
- * that may have reached its reader.
+ * Move all references from one row to another and delete it: listings, aliases,
+ * matches, deliveries, refusals and positions in digests.
+ *
+ * The caller assigns the other row a new revision, since filters have not seen its
+ * text.  The deleted row must not be in a message that may have been delivered.
  */
 bool paper_aliases_move(
     struct store *store, const struct stored_paper *from, int64_t to, GError **error);

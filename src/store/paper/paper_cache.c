@@ -1,5 +1,5 @@
 /*
- * paper_cache.c - papers that were read, kept to be read again.
+ * paper_cache.c - cache of papers.
  */
 #include "store/paper/paper_cache.h"
 
@@ -12,12 +12,12 @@
 struct paper_cache {
 	struct store *store;
 	GHashTable *papers; /* paper seq -> struct cached_paper * */
-	int64_t version;    /* of the store, when it was last looked at */
+	int64_t version;    /* data_version at the last check */
 };
 
 struct cached_paper {
 	struct paper *paper;
-	int64_t version; /* at which it was last read */
+	int64_t version; /* data_version when last read */
 };
 
 static void
@@ -69,7 +69,7 @@ is_same_list(const GPtrArray *a, const GPtrArray *b)
 	return true;
 }
 
-/* In all that a digest tells. */
+/* Compare the fields shown in a digest. */
 static bool
 is_same(const struct paper *a, const struct paper *b)
 {

@@ -1,5 +1,5 @@
 /*
- * paper_dedup.c - what is kept of a paper that several sources tell of.
+ * paper_dedup.c - merge the data of a paper from several sources.
  */
 #include "store/paper/paper_dedup.h"
 
@@ -8,15 +8,14 @@
 
 #include "model/paper_id.h"
 
-/* Which of two values stays.  What is not told never replaces what is. */
+/* How to choose between two values.  A missing value never replaces an existing one. */
 enum rule {
 	RULE_BEST_ID,     /* arXiv's, then a DOI, then the source's own */
-	RULE_SOURCE_RANK, /* of who tells text best: arXiv, then Hugging Face, then
-	                     feeds */
+	RULE_SOURCE_RANK, /* best text: arXiv, then Hugging Face, then feeds */
 	RULE_PAGE,        /* Hugging Face's page, then arXiv's, then a feed's link */
-	RULE_LONGER,      /* the longer list; of one length, the better teller's */
-	RULE_ARXIV,       /* arXiv's; others' only while it has told nothing */
-	RULE_LATEST,      /* what was told last */
+	RULE_LONGER,      /* the longer list; at the same length, the better source's */
+	RULE_ARXIV,       /* arXiv's; others' only until arXiv has reported the field */
+	RULE_LATEST,      /* the last value reported */
 	RULE_EARLIEST,    /* the earlier time */
 };
 
@@ -54,7 +53,7 @@ static const struct {
 #undef FIELD
 };
 
-/* A paper that is merged, and where a field of it is. */
+/* A paper to merge, and the value of one of its fields. */
 struct side {
 	const struct paper *paper;
 	const char *text;
@@ -82,7 +81,7 @@ get_side(const struct paper *paper, size_t i)
 	return side;
 }
 
-/* Whether anything is told; an empty text or list is better than none at all. */
+/* Rank a value: a missing one is worse than an empty text or list. */
 static int
 fullness(const struct side *side, size_t i)
 {
@@ -119,7 +118,7 @@ rank_of_page(const char *url)
 	return g_str_has_prefix(url, "https://arxiv.org/") ? 1 : 0;
 }
 
-/* Of two values that are both told. */
+/* Compare two values that are both set. */
 static bool
 is_better(const struct side *stored, const struct side *reported, enum rule rule)
 {
@@ -133,7 +132,7 @@ is_better(const struct side *stored, const struct side *reported, enum rule rule
 	case RULE_PAGE:
 		return rank_of_page(reported->text) >= rank_of_page(stored->text);
 	case RULE_LONGER:
-		/* Hugging Face puts its own lists right, also by naming fewer. */
+		/* Hugging Face corrects its own lists, which may make them shorter. */
 		return (is_trusted &&
 		           reported->paper->source_rank == PAPER_SOURCE_RANK_HF) ||
 		       reported->list->len > stored->list->len ||
@@ -183,7 +182,7 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 	}
 }
 
-/* Only arXiv knows that a paper of its own has no categories. */
+/* Only arXiv can report that an arXiv paper has no categories. */
 static bool
 knows_of_none(const struct paper *paper)
 {

@@ -1,8 +1,8 @@
 /*
- * paper_dedup.h - what is kept of a paper that several sources tell of.
+ * paper_dedup.h - merge the data of a paper from several sources.
  *
- * One rule a field, whichever source was first (the table is in paper_dedup_merge.c,
- * and in HACKING).  Merging the same again changes nothing.
+ * Each field has one rule, independent of the order of the sources (see the table in
+ * paper_dedup.c, and HACKING).  Merging is idempotent.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_DEDUP_H
 #define PAPERBOY_STORE_PAPER_PAPER_DEDUP_H
@@ -10,14 +10,14 @@
 #include "model/paper.h"
 
 /**
- * Merge what is told of a paper into what is kept of it.
+ * Merge reported data into a stored paper.
  *
  * @return a new paper, without appearances
  */
 struct paper *
 paper_dedup_merge(const struct paper *stored, const struct paper *reported);
 
-/** Whether an id is better than another: arXiv's before a DOI before a source's own. */
+/** Whether an id is preferred to another: arXiv, then DOI, then the source's own. */
 bool paper_dedup_is_better_id(const char *id, const char *than);
 
 #endif

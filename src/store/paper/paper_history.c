@@ -1,5 +1,5 @@
 /*
- * paper_history.c - what became of one paper.
+ * paper_history.c - history of a paper: its listings, and its digests for a subscriber.
  */
 #include "store/paper/paper_history.h"
 

@@ -1,6 +1,5 @@
 /*
- * paper_history.h - what became of one paper: who listed it, and for one person, which
- * digests it was in.
+ * paper_history.h - history of a paper: its listings, and its digests for a subscriber.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_HISTORY_H
 #define PAPERBOY_STORE_PAPER_PAPER_HISTORY_H
@@ -12,28 +11,28 @@
 #include "model/digest.h"
 #include "store/core/store.h"
 
-/* A source listed it. */
+/* A listing by a source. */
 struct paper_history_listing {
 	char *source;
 	char day[11];
 	char *listing_type;    /* "new" */
-	int64_t first_seen_at; /* when that was seen here */
+	int64_t first_seen_at; /* s */
 };
 
 void paper_history_listing_free(struct paper_history_listing *listing);
 
-/** @return of struct paper_history_listing *, as they were seen */
+/** @return of struct paper_history_listing *, in the order in which they were seen */
 GPtrArray *
 paper_history_load_listings(struct store *store, int64_t paper_seq, GError **error);
 
-/* A digest of a person that had it. */
+/* A subscriber's digest that contains the paper. */
 struct paper_history_digest {
 	int64_t id;
 	int64_t created_at;
 	char *state; /* live, sent, failed, cancelled */
 	enum digest_detail shown;
-	char *message;       /* state of its message: NEW, HELD ...; NULL: forgotten */
-	unsigned copies;     /* of the message, that may have arrived */
+	char *message;       /* state of its message: NEW, HELD ...; NULL: pruned */
+	unsigned copies;     /* copies of the message that may have arrived */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	char *reply;         /* of the relay, or NULL */
@@ -41,24 +40,28 @@ struct paper_history_digest {
 
 void paper_history_digest_free(struct paper_history_digest *digest);
 
-/** @return of struct paper_history_digest *, oldest first; of the last weeks only */
+/** @return of struct paper_history_digest *, oldest first; recent weeks only */
 GPtrArray *paper_history_load_digests(
     struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error);
 
 struct paper_history_delivery {
-	int64_t at; /* when it counted as delivered, or -1 for never */
+	int64_t at; /* time of delivery, s; -1: not delivered */
 	int64_t digest_id;
-	int64_t refusals; /* how often it was in a message refused for its content */
+	int64_t refusals; /* number of messages with it refused for their content */
 };
 
 bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error);
 
-/** The ids of all papers that a person had, newest first. @return of char * */
+/**
+ * Load the ids of all papers delivered to a subscriber, newest first.
+ *
+ * @return of char *
+ */
 GPtrArray *
 paper_history_load_papers(struct store *store, int64_t subscriber_id, GError **error);
 
-/** The oldest last day of any paper. @param day  set; "" for an empty store */
+/** Load the earliest last day of all papers. @param day  set; "" for an empty store */
 bool paper_history_load_first_day(struct store *store, char day[11], GError **error);
 
 #endif

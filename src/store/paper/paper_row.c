@@ -22,7 +22,7 @@ paper_row_join(const GPtrArray *texts)
 	return g_string_free(lines, FALSE);
 }
 
-/* Add the lines of a column. @return false when it is NULL */
+/* Append the lines of a column. @return false if it is NULL */
 static bool
 split(sqlite3_stmt *row, int column, GPtrArray *texts)
 {
@@ -75,7 +75,7 @@ add_listing(struct paper *paper, const char *source, const char *day,
 	    .is_late = is_late;
 }
 
-/* Whether a listing became known too late for the relative dates of filters. */
+/* Whether a listing was first seen too late for the relative dates of filters. */
 static bool
 is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
 {
@@ -88,9 +88,11 @@ is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
 }
 
 /*
- * A line each: day, announcement, time of its first sight, source, tabs between.  Lists
- * of one service are one listing on a day, as the strongest of what they say: new in
- * one category and cross-listed in another is new.
+ * Parse listings, one per line: day, type, time first seen and source, separated by
+ * tabs.
+ *
+ * The lists of one service count as one listing per day, with the strongest type: new
+ * in one category and cross-listed in another is new.
  */
 static void
 load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)

@@ -20,14 +20,16 @@
 	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
 	"  FROM listing l WHERE l.paper_seq = paper.seq)"
 
-/** Step a statement whose first columns are PAPER_ROW_COLUMNS
- * (store/core/enumeration.h). */
+/**
+ * Step a statement whose first columns are PAPER_ROW_COLUMNS
+ * (store/core/enumeration.h).
+ */
 enum sql_step paper_row_step(sqlite3_stmt *row, GError **error);
 
-/** The paper of the current row. */
+/** Load the paper of the current row. */
 struct stored_paper *paper_row_load(sqlite3_stmt *row);
 
-/** All rows of a statement. @return of struct stored_paper * */
+/** Load all rows of a statement. @return of struct stored_paper * */
 GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
 
 /** Join texts with newlines. @return a new string; NULL for NULL */

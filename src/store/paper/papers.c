@@ -85,7 +85,7 @@ bool
 papers_load_last_etag(
     struct store *store, const char *source, char **etag, char day[11], GError **error)
 {
-	/* Failures since then do not matter; a list without an ETag does. */
+	/* Later failures do not matter; a later list without an ETag does. */
 	static const char sql[] =
 	    "SELECT etag, day FROM source_fetch WHERE id = (SELECT max(id) FROM "
 	    "source_fetch"
@@ -125,8 +125,10 @@ bool
 papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error)
 {
-	/* Ids need no JSON escapes (model/paper_id.h).  CROSS JOIN: SQLite would start
-	 * with all listings of the source. */
+	/*
+	 * Ids need no JSON escapes (model/paper_id.h).  Without CROSS JOIN, SQLite
+	 * would start with all listings of the source.
+	 */
 	static const char sql[] =
 	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
 	    " FROM json_each(?1) j CROSS JOIN paper p ON p.id = j.value"
@@ -172,7 +174,7 @@ bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {
-	/* The "+" keeps SQLite from walking all older papers in order of revision. */
+	/* The "+" prevents SQLite from scanning all older papers by revision. */
 	static const char sql[] = "SELECT coalesce((SELECT min(+revision) - 1 FROM "
 	                          "paper WHERE last_day >= ?1),"
 	                          " (SELECT max(revision) FROM paper), 0)";
@@ -258,8 +260,7 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
-/* No success has ended the failure f.  The "+" makes SQLite read later rows only.
- */
+/* No later success ends the failure f.  The "+" makes SQLite read later rows only. */
 #define STILL_FAILING                                                                 \
 	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE +later.source = f.source" \
 	" AND (later.day = f.day OR NOT f.is_of_day)"                                 \
@@ -272,12 +273,12 @@ papers_load_reports(struct store *store, GError **error)
 	    "WITH last AS (SELECT source, max(id) AS id FROM source_fetch GROUP BY "
 	    "source)"
 	    " SELECT b.source, b.day, b.status,"
-	    /* Of the last day or so: a day that failed and has not been good since. */
+	    /* Recent fetches: a day that failed and has not succeeded since. */
 	    " (SELECT f.day || ': ' || f.error FROM source_fetch f WHERE f.source = "
 	    "b.source"
 	    "  AND f.fetched_at > b.fetched_at - 100000 AND f.status = 'failed'"
 	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.fetched_at,"
-	    /* Of several days that are asked for at once, none may have failed. */
+	    /* If several days are fetched at once, none may have failed. */
 	    " (SELECT g.fetched_at FROM source_fetch g WHERE g.source = b.source"
 	    "  AND g.status NOT IN ('failed', 'stale')"
 	    "  AND NOT EXISTS (SELECT 1 FROM source_fetch f WHERE f.source = g.source"
@@ -323,7 +324,10 @@ papers_count(struct store *store, int64_t *count, GError **error)
 GPtrArray *
 papers_load_services(struct store *store, GError **error)
 {
-	/* Skips from name to name in the index instead of reading all fetches. */
+	/*
+	 * Skip scan: seeks from name to name in the index instead of reading all
+	 * fetches.
+	 */
 	static const char sql[] =
 	    "WITH RECURSIVE name (text) AS (SELECT min(source) FROM source_fetch UNION "
 	    "ALL"

@@ -17,7 +17,7 @@
 /* Result of fetching one day. */
 enum source_fetch_status {
 	SOURCE_FETCH_OK,
-	SOURCE_FETCH_SAME,    /* nothing changed since the last answer (304) */
+	SOURCE_FETCH_SAME,    /* unchanged since the last response (304) */
 	SOURCE_FETCH_EMPTY,   /* the day has no papers (so far) */
 	SOURCE_FETCH_NOT_YET, /* the source does not know the day yet */
 	SOURCE_FETCH_STALE,   /* the papers of another day under this day's date */
@@ -32,7 +32,7 @@ struct source_fetch {
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
 	const char *error;    /* when SOURCE_FETCH_FAILED, else NULL */
-	/* The failure concerns this day only; else a success for any day ends it. */
+	/* The failure is specific to this day; else a success for any day ends it. */
 	bool is_of_day;
 	/* The source lists its newest papers without days (a feed): a paper is listed
 	 * once, on the day on which it appears. */
@@ -65,16 +65,16 @@ const char *source_fetch_status_name(enum source_fetch_status status);
  *
  * Fields without a new value keep the old one.  A new text, a new listing or another
  * value of a known field gives the paper a new revision, so that all filters are
- * matched again; new numbers and links, and fields set for the first time, mark it as
+ * matched again.  New numbers and links, and fields set for the first time, mark it as
  * changed, so that pending matches are decided again.  The archive (archive.h) is
  * updated in the same transaction.
  *
- * New text or links of a paper in a queued digest are not stored before that has ended,
- * since a retry sends the same bytes; the fetch is then recorded without its ETag, so
- * that the next one is complete again.
+ * New text or links of a paper in a queued digest are not stored before delivery of
+ * that digest has ended, since a retry sends the same bytes; the fetch is then recorded
+ * without its ETag, so that the next one is complete again.
  *
  * @param listings  of struct listing *; NULL unless SOURCE_FETCH_OK
- * @param saved     set on success
+ * @param saved  set on success
  */
 bool papers_save_fetch(struct store *store, const struct source_fetch *batch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
@@ -100,18 +100,25 @@ bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_
 bool papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error);
 
-/** Papers of arXiv without categories first seen after a time, newest first. @return of
- * char *
+/**
+ * Load arXiv papers without categories first seen after a time, newest first.
+ *
+ * @return of char *
  */
 GPtrArray *papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error);
 
-/** The ETag of the last successful fetch of a day. @param etag  set; NULL for none */
+/**
+ * Load the ETag of the last successful fetch of a day. @param etag  set; NULL for none
+ */
 bool papers_load_etag(struct store *store, const char *source, const char *day,
     char **etag, GError **error);
 
-/** The ETag of a source's last good answer for any day, and that day. @param etag set
- * to NULL for none */
+/**
+ * Load the ETag of a source's last successful fetch, and its day.
+ *
+ * @param etag  set; NULL for none
+ */
 bool papers_load_last_etag(
     struct store *store, const char *source, char **etag, char day[11], GError **error);
 
@@ -128,7 +135,7 @@ bool papers_has_ids(struct store *store, const char *source, const char *ids_has
 bool papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error);
 
-/** Time of the last fetch with an ETag, s. @param at  -1: never */
+/** Load the time of the last fetch with an ETag, s. @param at  -1: never */
 bool papers_load_etag_time(
     struct store *store, const char *source, int64_t *at, GError **error);
 
@@ -137,8 +144,8 @@ bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
 /**
- * The revision through which a new filter counts as matched, so that it will
- * be matched against papers listed on or after a day.
+ * Load the matched revision for a new filter, so that it will be matched against papers
+ * listed on or after a day.
  */
 bool papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error);
@@ -151,11 +158,12 @@ bool papers_load_revision_before(
 GPtrArray *papers_load_revisions(struct store *store, int64_t after, int64_t through,
     const char *oldest_day, unsigned limit, GError **error);
 
-/** Find a paper marked as changed. @param seq  set; 0: there is none */
+/** Find a paper marked as changed. @param seq  set; 0: none */
 bool papers_find_changed(struct store *store, int64_t *seq, GError **error);
 bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
-/** Find a paper by its canonical id. @param stored  set; NULL when no source listed it
+/**
+ * Find a paper by its canonical id. @param stored  set; NULL: not listed by any source
  */
 bool papers_find(
     struct store *store, const char *id, struct stored_paper **stored, GError **error);
@@ -170,23 +178,26 @@ struct source_report {
 	char *source;
 	char *day;
 	char *status;
-	char *error; /* "DAY: words" of the newest day that failed and has not been
-	                good since, or NULL */
-	int64_t fetched_at; /* the last answer, s */
-	int64_t good_at;    /* the last answer that did not fail, s; -1 for never */
+	char *error;        /* "DAY: message" of the newest day that failed and has not
+	                       succeeded since, or NULL */
+	int64_t fetched_at; /* last response, s */
+	int64_t good_at;    /* last successful response, s; -1: never */
 	int64_t papers;     /* listed on the newest day that had papers */
 	char *papers_day;   /* that day, or NULL */
 };
 
 void source_report_free(struct source_report *report);
 
-/** @return of struct source_report *, one a source */
+/** @return of struct source_report *, one for each source */
 GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
 
-/** Names of all services that were asked ("arxiv" for all its lists). @return of char
- * *, sorted */
+/**
+ * Load the names of all services queried ("arxiv" for all its lists).
+ *
+ * @return of char *, sorted
+ */
 GPtrArray *papers_load_services(struct store *store, GError **error);
 
 /** Whether any paper has categories. @param has  set */

@@ -12,10 +12,10 @@
 #include "store/paper/paper_row.h"
 
 struct paper_changes {
-	bool is_text; /* other words: all filters look again, and the archive learns */
-	bool are_links;   /* other links, for readers and for has: */
-	bool is_changed;  /* something that matches wait for */
-	bool is_revision; /* something that filters took for known: all look again */
+	bool is_text;     /* new text: match all filters again, update the archive */
+	bool are_links;   /* new links, for readers and for has: */
+	bool is_changed;  /* a field that pending matches wait for */
+	bool is_revision; /* a field known to filters: match all again */
 };
 
 static bool
@@ -43,7 +43,7 @@ is_new_list(const GPtrArray *reported, const GPtrArray *stored)
 	return false;
 }
 
-/* A field that is told once and then seldom changes. */
+/* Update a field that seldom changes once it is set. */
 static void
 note(struct paper_changes *changes, bool is_new, bool was_known)
 {
@@ -55,7 +55,10 @@ static void
 find_enrichment_changes(const struct paper *reported, const struct paper *stored,
     bool is_settled, struct paper_changes *changes)
 {
-	/* With the categories comes that there is no comment, journal or DOI. */
+	/*
+	 * Once categories are known, a missing comment, journal or DOI is known to be
+	 * absent.
+	 */
 	bool was_reported = stored->categories || is_settled;
 
 	*changes = (struct paper_changes){0};
@@ -88,7 +91,7 @@ find_changes(const struct paper *reported, const struct paper *stored, bool is_s
 	    stored->keywords != NULL);
 }
 
-/* @return the place of the new row in *seq */
+/* @return the seq of the new row in *seq */
 static bool
 insert_paper(struct store *store, const struct paper *paper, const char *day,
     int64_t now, int64_t *seq, GError **error)
@@ -121,8 +124,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 }
 
 /*
- * A digest that may have reached its reader is composed of its papers again when
- * it is sent again, to the same octets: so their words stay until it has ended.
+ * A digest that may have been delivered is composed again from its papers for a retry,
+ * which must send the same bytes; so their text is frozen until its delivery has ended.
  */
 static bool
 are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **error)
@@ -226,9 +229,9 @@ is_settled(const struct stored_paper *stored, int64_t now)
 }
 
 /*
- * Take over what an answer tells of a paper that is known.
+ * Merge a response into a known paper.
  *
- * @param is_revision  whether filters that saw it have to look again; set too
+ * @param is_revision  in and out; whether filters that saw it have to be matched again
  */
 static bool
 update_paper(struct store *store, const struct paper *paper,
@@ -257,7 +260,7 @@ update_paper(struct store *store, const struct paper *paper,
 	return true;
 }
 
-/* @return the version that replaces another, which is 2 at least; 0: it does not */
+/* @return the version, at least 2, that replaces another; 0: none */
 static int64_t
 get_replacement(const struct listing *listing)
 {
@@ -272,7 +275,7 @@ get_replacement(const struct listing *listing)
 	return 0;
 }
 
-/* @param is_revision  set when this source had not listed it like this on that day */
+/* @param is_revision  set if the source had no listing of this type on that day */
 static bool
 note_listing(struct store *store, const char *source, const struct listing *listing,
     int64_t seq, int64_t now, bool *is_revision, GError **error)
@@ -307,8 +310,10 @@ note_listing(struct store *store, const char *source, const struct listing *list
 }
 
 /*
- * Two rows are one paper: what is in a message that may have reached its reader stays,
- * else what has the better id, else what came first.  *kept becomes the row that stays.
+ * Merge two rows of one paper.  A row in a message that may have been delivered is
+ * retained, else the one with the preferred id, else the older one.
+ *
+ * *kept is set to the row that is retained.
  */
 static bool
 unite(struct store *store, struct stored_paper **stored, struct stored_paper **other,
@@ -317,12 +322,12 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 	bool is_frozen, is_other_frozen, is_other_better;
 	pb_auto(paper) merged = NULL;
 	struct papers_saved saved = {0};
-	bool is_revision = false; /* the row is renewed in any case */
+	bool is_revision = false; /* the row gets a new revision in any case */
 
 	if (!are_words_frozen(store, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
 		return false;
-	/* A paper in a digest may be replaced by its duplicate only. */
+	/* A paper in a digest may only be replaced by its duplicate. */
 	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
 		return false;
 	if (is_frozen && is_other_frozen)
@@ -337,7 +342,7 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 		*other = swap;
 	}
 	merged = paper_dedup_merge((*stored)->paper, (*other)->paper);
-	/* First it goes, since it may have the id that the other gets. */
+	/* Delete it first, since the other may get its id. */
 	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
 	       update_paper(store, merged, *stored, now, &saved, &is_revision, error) &&
 	       renew_revision(store, (*stored)->seq, error);
@@ -355,7 +360,7 @@ reload(struct store *store, struct stored_paper **stored, GError **error)
 	return true;
 }
 
-/* Find the row of a paper. *kept stays NULL when there is none. */
+/* Find the row of a paper. *kept stays NULL if there is none. */
 static bool
 find_one(struct store *store, const struct paper *reported, int64_t now,
     struct stored_paper **stored, GError **error)
@@ -386,7 +391,7 @@ papers_merge_duplicates(
 	if (!store_begin(store, &transaction, error))
 		return false;
 	for (unsigned i = 0; i + 1 < pairs->len; i += 2) {
-		/* One of an earlier pair of these may be gone. */
+		/* A row may have been deleted with an earlier pair. */
 		pb_auto(stored_paper) one =
 		    papers_load(store, g_array_index(pairs, int64_t, i), NULL);
 		pb_auto(stored_paper) other =
@@ -398,7 +403,7 @@ papers_merge_duplicates(
 	return store_commit(&transaction, error);
 }
 
-/* A feed lists a paper once only. */
+/* A feed lists each paper only once. */
 static bool
 is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t seq,
     bool *is_listed, GError **error)
@@ -415,8 +420,8 @@ is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t 
 }
 
 /*
- * If two feeds have different text for a paper, keep that of the first: it would change
- * at every poll.
+ * If two feeds have different text for a paper, keep that of the first; otherwise it
+ * would change at every poll.
  */
 static bool
 is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_t seq,
@@ -467,8 +472,8 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 }
 
 /*
- * A new entry of a known feed is dated with the day on which it appears; in the first
- * fetch entries keep their own date.
+ * A new entry of a known feed gets the day on which it appears; in the first fetch
+ * entries keep their own date.
  */
 static bool
 date_listings(struct store *store, const struct source_fetch *fetch,
@@ -531,7 +536,7 @@ static bool
 save_enriched(struct store *store, const struct paper *reported, int64_t now,
     struct papers_saved *sums, GError **error)
 {
-	/* Title and abstract come from lists only. */
+	/* Only lists provide title and abstract. */
 	const struct paper answer = {
 	    .id = reported->id,
 	    .source_rank = PAPER_SOURCE_RANK_ARXIV,

@@ -42,7 +42,7 @@ source_lists_save(struct store *store, const GPtrArray *lists, GError **error)
 	g_autoptr(GPtrArray) stored = source_lists_load(store, error);
 	pb_transaction transaction = {0};
 
-	/* Nothing is written in nearly every run. */
+	/* Avoid a write: the lists seldom change. */
 	if (!stored || are_same(stored, lists))
 		return stored != NULL;
 	if (!store_begin(store, &transaction, error) ||
@@ -93,7 +93,10 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 	    " (SELECT count(*) FROM listing WHERE source = ?1 AND day = ?2),"
 	    " EXISTS (SELECT 1 FROM source_fetch WHERE source = ?1 AND day = ?2"
 	    "  AND status = 'empty'),"
-	    /* Whether the source recovered is what came since, for whatever day. */
+	    /*
+	     * A later success for any day ends a failure, unless that is specific to
+	     * its day.
+	     */
 	    " coalesce((SELECT status FROM source_fetch f WHERE source = ?1 AND day = "
 	    "?2"
 	    "  AND (status <> 'failed' OR is_of_day OR NOT EXISTS (SELECT 1"

@@ -16,26 +16,34 @@
 /* One list of a source. */
 struct source_list {
 	char *name;      /* as in batches: "arxiv/cs.CL" */
-	char *label;     /* for people: "arXiv cs.CL" */
-	int expected_by; /* the minute of a working day, UTC; -1: any day will do */
-	int64_t wait_s;  /* so long an edition waits for it previous that */
+	char *label;     /* shown to users: "arXiv cs.CL" */
+	int expected_by; /* minute of a working day, UTC; -1: no expected time */
+	int64_t wait_s;  /* time a digest waits for the list after that, s */
 };
 
 void source_list_free(struct source_list *list);
 PB_DEFINE_AUTO(source_list, source_list_free);
 
-/** Write down what is collected from now on. @param lists of struct list * */
+/**
+ * Save the lists that are collected from now on.
+ *
+ * @param lists  of struct source_list *
+ */
 bool source_lists_save(struct store *store, const GPtrArray *lists, GError **error);
 
-/** @return of struct list *, in the order of source_lists_save() */
+/**
+ * Load the lists, in the order of source_lists_save().
+ *
+ * @return of struct source_list *
+ */
 GPtrArray *source_lists_load(struct store *store, GError **error);
 
 /* State of a list for one day. */
 struct source_list_day {
-	int64_t listed;  /* in the last good answer; -1: there was none */
-	int64_t read;    /* papers that are kept as listed on that day */
-	bool is_empty;   /* an answer said that the day has no papers */
-	char status[16]; /* of the last answer; "" for none */
+	int64_t listed;  /* in the last successful response; -1: none */
+	int64_t read;    /* stored papers listed on that day */
+	bool is_empty;   /* a response reported no papers for the day */
+	char status[16]; /* of the last response; "" for none */
 };
 
 bool source_lists_load_day(struct store *store, const char *name, const char *day,
@@ -43,11 +51,11 @@ bool source_lists_load_day(struct store *store, const char *name, const char *da
 
 /* State of a list over all days.  Times are s, -1 for never. */
 struct list_baseline {
-	int64_t fetched_at;  /* first */
-	int64_t good_at;     /* last */
-	int64_t listed;      /* in the last answer with papers; -1: there was none */
-	bool is_failing;     /* so was the last answer */
-	char newest_day[11]; /* of a good answer with papers; "" */
+	int64_t fetched_at;  /* of the first fetch */
+	int64_t good_at;     /* of the last successful fetch */
+	int64_t listed;      /* in the last response with papers; -1: none */
+	bool is_failing;     /* last fetch failed */
+	char newest_day[11]; /* of a successful response with papers; "" for none */
 };
 
 bool source_lists_load_baseline(struct store *store, const char *name,

@@ -1,5 +1,5 @@
 /*
- * carry_over.c - what a restored store takes from the database that it replaces.
+ * carry_over.c - data that a restored store copies from the database it replaces.
  */
 #include "store/subscriber/carry_over.h"
 

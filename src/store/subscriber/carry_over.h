@@ -1,5 +1,5 @@
 /*
- * carry_over.h - what a restored store takes from the database that it replaces.
+ * carry_over.h - data that a restored store copies from the database it replaces.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_CARRY_OVER_H
 #define PAPERBOY_STORE_SUBSCRIBER_CARRY_OVER_H
@@ -10,26 +10,25 @@
 
 #include "store/core/store.h"
 
-/** Attach the database at a path, for the functions below, until the store is closed.
- */
+/** Attach the old database for the functions below, until the store is closed. */
 bool carry_over_attach(struct store *store, const char *path, GError **error);
 
-/** Copy suppressions. @param count  those that were not there */
+/** Copy suppressions. @param count  set; number of new ones */
 bool carry_over_suppressions(struct store *store, unsigned *count, GError **error);
 
 /**
- * Find subscribers who were erased there and are here.
+ * Find subscribers erased in the old database but present in this one.
  *
  * @return of int64_t, their ids
  */
 GArray *carry_over_find_erased(struct store *store, GError **error);
 
-/** Copy which numbers were erased there. */
+/** Copy the ids of erased subscribers. */
 bool carry_over_erased(struct store *store, GError **error);
 
 /**
- * Find subscribers who have left there since the consent by which they are subscribed
- * here.
+ * Find subscribers who unsubscribed in the old database after the consent recorded in
+ * this one.
  *
  * @return of int64_t, their ids
  */

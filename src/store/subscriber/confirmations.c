@@ -42,7 +42,7 @@ parse_purpose(const char *name)
 	for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++)
 		if (strcmp(purposes[i], name) == 0)
 			return (enum confirmation_purpose)i;
-	/* The schema has no other. */
+	/* The schema allows no other value. */
 	g_assert_not_reached();
 }
 
@@ -50,7 +50,7 @@ bool
 confirmations_revoke(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, GError **error)
 {
-	/* Of a change of address one half may have been used already. */
+	/* For a change of address, one of the two may have been used already. */
 	static const char sql[] =
 	    "DELETE FROM confirmation WHERE purpose = ?1 AND address_key = ?2"
 	    " AND (used_at IS NULL OR purpose = 'address')";
@@ -90,7 +90,7 @@ confirmations_insert(
 static const struct enumeration_column enumerations[] = {
     {2, ENUMERATION_CONFIRMATION_PURPOSE, ENUMERATION_VALUE, 0}};
 
-/* The row that a statement stands on by ENUMERATION_STEP(). */
+/* Load the current row of a statement stepped by ENUMERATION_STEP(). */
 static struct confirmation *
 read_row(sqlite3_stmt *statement)
 {

@@ -1,8 +1,8 @@
 /*
  * confirmations.h - pending actions: double opt-in, undo, erasure.
  *
- * Of a token only its hash is kept.  A confirmation does what was fixed when it was
- * made, for the address it was made for, once, and not after its time.  None of these
+ * Only the hash of a token is stored.  The action and its address are fixed when the
+ * confirmation is created; it can be used once, until it expires.  None of these
  * functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
@@ -18,25 +18,24 @@
 enum confirmation_purpose {
 	CONFIRMATION_CONFIRM,
 	CONFIRMATION_UNDO,
-	CONFIRMATION_ADDRESS, /* a change of address, which both have to confirm */
+	CONFIRMATION_ADDRESS, /* change of address; both addresses have to confirm */
 	CONFIRMATION_FORGET,
 };
 
 struct confirmation {
-	int64_t id; /* never used twice */
+	int64_t id; /* never reused */
 	char *hash; /* token_hash_random() */
 	enum confirmation_purpose purpose;
-	char *address;     /* whom it acts for, an addr-spec */
+	char *address;     /* address the action applies to, an addr-spec */
 	char *address_key; /* as address_format_key() */
-	char *recipient;   /* to whom the token was mailed: that, or a new address */
+	char *recipient;   /* address the token was sent to: `address`, or a new one */
 	int64_t subscriber_id; /* or 0 */
-	char *action;  /* lines for command_run_confirmed(); "" once it was used */
-	char *details; /* how it was asked for, for the consent; or NULL */
+	char *action;          /* lines for command_run_confirmed(); "" after use */
+	char *details; /* details of the request, for the consent record; or NULL */
 	int64_t made_at;
 	int64_t expires_at;
-	int64_t used_at; /* or -1 */
-	int64_t
-	    questioned_at; /* an unclear reply was answered with a question; or -1 */
+	int64_t used_at;       /* or -1 */
+	int64_t questioned_at; /* when a question was sent; or -1 */
 };
 
 void confirmation_free(struct confirmation *confirmation);
@@ -45,7 +44,8 @@ PB_DEFINE_AUTO(confirmation, confirmation_free);
 /** "confirm", "undo", "address" or "forget". */
 const char *confirmation_purpose_name(enum confirmation_purpose purpose);
 
-/** Take away what is not used of a purpose and an address: a new one takes its place.
+/**
+ * Delete unused confirmations of a purpose and an address, before creating a new one.
  */
 bool confirmations_revoke(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, GError **error);
@@ -60,45 +60,48 @@ bool confirmations_find(struct store *store, const char *hash,
 bool confirmations_find_id(struct store *store, int64_t id,
     struct confirmation **confirmation, GError **error);
 
-/** Find the newest pending one of an address. @param confirmation  set; NULL for none
+/**
+ * Find the newest pending confirmation of an address.
+ *
+ * @param confirmation  set; NULL for none
  */
 bool confirmations_find_pending(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, int64_t now, struct confirmation **confirmation,
     GError **error);
 
 /**
- * Use a confirmation: it does nothing any more, and forgets what it did.
+ * Mark a confirmation as used, and clear its action.
  *
- * @return false with PB_ERROR_INPUT when it was used before
+ * @return false with PB_ERROR_INPUT if it was used before
  */
 bool
 confirmations_consume(struct store *store, int64_t id, int64_t now, GError **error);
 
-/** Record that an unclear reply to it was answered. */
+/** Record that a question was sent after an unclear reply. */
 bool confirmations_save_questioned(
     struct store *store, int64_t id, int64_t now, GError **error);
 
-/** Take one away, as if it had never been made. */
 bool confirmations_delete(struct store *store, int64_t id, GError **error);
 
-/** How many tickets of a purpose and an address were used. */
+/** Count used confirmations of a purpose and an address. */
 bool confirmations_count_used(struct store *store, enum confirmation_purpose purpose,
     const char *address_key, int64_t *count, GError **error);
 
-/** How many of all wait for a confirmation. */
+/** Count all pending confirmations. */
 bool confirmations_count_pending(
     struct store *store, int64_t now, int64_t *count, GError **error);
 
 /**
- * Load a page of those that wait, by number.
+ * Load a page of pending confirmations, by id.
  *
- * @param after  the last number of the page before, 0 at first
+ * @param after  the last id of the previous page, 0 at first
  * @return of struct confirmation *
  */
 GPtrArray *confirmations_load_page(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error);
 
-/** Forget up to a limit of tickets whose time was over before a time. @param count set
+/**
+ * Delete up to a limit of confirmations that expired before a time. @param count set
  */
 bool confirmations_prune(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);

@@ -6,8 +6,7 @@
 #include "store/core/sql.h"
 #include "store/subscriber/personal_data.h"
 
-/* Remember the number, so that restoring an older backup erases the subscriber again.
- */
+/* Record the id, so that restoring an older backup erases the subscriber again. */
 static bool
 insert_erased(struct store *store, int64_t subscriber_id, GError **error)
 {

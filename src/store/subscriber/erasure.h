@@ -1,6 +1,6 @@
 /*
- * erasure.h - delete all rows about a person (personal_data.h), now or once the last
- * message to it has ended.
+ * erasure.h - delete all rows about a person (personal_data.h), immediately or after
+ * delivery of the last message has ended.
  *
  * None of these functions opens a transaction.
  */
@@ -16,8 +16,8 @@
 /**
  * Delete all rows about a subscriber, and filters that no subscriber has any more.
  *
- * A message in flight is still delivered; its result is dropped.  The files contain the
- * deleted rows until store_erase().
+ * A message in flight is still delivered; its result is dropped.  The database files
+ * contain the deleted rows until store_erase().
  */
 bool erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error);
 
@@ -25,15 +25,15 @@ bool erasure_delete_person(struct store *store, int64_t subscriber_id, GError **
 bool erasure_delete_address(struct store *store, const char *address_key,
     const char *address, unsigned *count, GError **error);
 
-/** Request an erasure once a message has ended. */
+/** Request an erasure after delivery of a message has ended. */
 bool erasure_insert_pending(struct store *store, const char *address_key,
     const char *address, int64_t outbox_id, int64_t now, GError **error);
 
-/** Find a pending erasure whose message has ended. @param address  set; NULL for none
+/**
+ * Find a pending erasure whose message has ended. @param address  set; NULL for none
  */
 bool erasure_find_pending(struct store *store, char **address, GError **error);
 
-/** Whether an erasure is pending. */
 bool erasure_has_pending(struct store *store, bool *has, GError **error);
 
 #endif

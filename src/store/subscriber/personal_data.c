@@ -10,11 +10,11 @@
 /* The key of the subscriber's address. */
 #define ADDRESS_KEY "(SELECT address_key FROM subscriber WHERE id = ?1)"
 
-/* Rows of the subscriber, and rows of the address from before it subscribed. */
+/* Rows of the subscriber, and rows of the address from before the subscription. */
 #define IS_OWN "(subscriber_id = ?1 OR address_key = " ADDRESS_KEY ")"
 
 const struct personal_data personal_data[] = {
-    /* Canonical filters may contain a subscriber's words; they are shared. */
+    /* Canonical filters may contain text of a subscriber; they are shared. */
     {.table = "filter",
         .erase = "DELETE FROM filter WHERE ?1 AND NOT EXISTS"
                  " (SELECT 1 FROM subscription s WHERE s.filter_id = filter.id)"},
@@ -70,12 +70,12 @@ const struct personal_data personal_data[] = {
             "ended_at") ", code,"
                         " reply, CAST(message AS TEXT) FROM outbox WHERE " IS_OWN
                         " ORDER BY id",
-        /* The last: to the new address of a requested change of address. */
+        /* The last condition: mail to the new address of a requested address change. */
         "DELETE FROM outbox WHERE " IS_OWN " OR (subscriber_id IS NULL AND recipient IN"
         "  (SELECT recipient FROM confirmation WHERE subscriber_id = ?1))",
         "DELETE FROM outbox WHERE subscriber_id IS NULL AND address_key = ?1"
         " AND ?2 <> ''"},
-    /* A message that was handled has neither sender, recipient nor content. */
+    /* A processed message has neither sender, recipient nor content. */
     {"inbox", "inbox",
         {"received", "receiver", "size", "state", "sender", "verdict", "raw"},
         "SELECT " TIME(
@@ -106,7 +106,7 @@ const char *const personal_data_other_tables[] = {
     "acronym",
     "backup",
     "cursor",
-    "erased", /* numbers only */
+    "erased", /* ids only */
     "key_check",
     "listing",
     "paper",
@@ -114,7 +114,7 @@ const char *const personal_data_other_tables[] = {
     "paper_duplicate",
     "rate_log", /* HMACs; deleted after two days */
     "row_count",
-    "skipped_message", /* names in a mailbox */
+    "skipped_message", /* message names in a mailbox */
     "source_fetch",
     "source_list",
     "suppression", /* HMACs; exported by the caller, who has the key */

@@ -18,15 +18,13 @@ struct personal_data {
 	const char *table;
 	const char *section; /* in an export; NULL: none */
 	const char
-	    *fields[PERSONAL_DATA_FIELDS + 1]; /* of the section; ends with NULL */
+	    *fields[PERSONAL_DATA_FIELDS + 1]; /* of the section; NULL-terminated */
 	const char *load;  /* SQL of these fields; ?1 is the subscriber */
 	const char *erase; /* SQL; ?1 is the subscriber; NULL: deleted by cascade */
-	const char
-	    *erase_address; /* SQL; ?1 is an address key, ?2 the address; or NULL */
+	const char *erase_address; /* SQL; ?1 address key, ?2 address; or NULL */
 };
 
-/* In the order of an export; erased in reverse order.  Ends with a row without table.
- */
+/* In the order of an export; erased in reverse order.  Ends with a NULL table. */
 extern const struct personal_data personal_data[];
 
 /* Tables without personal data; ends with NULL. */

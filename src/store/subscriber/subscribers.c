@@ -1,5 +1,5 @@
 /*
- * subscribers.c - subscribers, their filters, and the filters of everybody.
+ * subscribers.c - subscribers, their filters, and the shared table of filters.
  */
 #include "store/subscriber/subscribers.h"
 
@@ -12,7 +12,7 @@
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 
-/* The columns that load_subscriber() reads, in its order. */
+/* Columns in the order of load_subscriber(). */
 #define SUBSCRIBER_COLUMNS                                                           \
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
 	"max_full,"                                                                  \
@@ -20,11 +20,11 @@
 	"paused_until, language, catch_up, sorting, abstract, format, empty_digest," \
 	" updates, crosslist, attach, moved_at"
 
-/* No day is NULL in the file. */
+/* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
 	SQL_TEXT(*(subscriber)->paused_until ? (subscriber)->paused_until : NULL)
 
-#define COLUMN_PREFERENCES 18 /* the first of them, in the order of the enum */
+#define COLUMN_PREFERENCES 18 /* first one, in the order of the enum */
 #define COLUMN_MOVED_AT    (COLUMN_PREFERENCES + PREFERENCE_COUNT)
 
 static const char *
@@ -71,7 +71,7 @@ static const struct enumeration_column subscriber_enumerations[] = {
     {COLUMN_PREFERENCES + 6, ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_VALUE, 0},
 };
 
-/* The row that a statement stands on by ENUMERATION_STEP(). */
+/* Load the current row of a statement stepped by ENUMERATION_STEP(). */
 static struct subscriber *
 load_subscriber(sqlite3_stmt *row)
 {
@@ -103,7 +103,7 @@ load_subscriber(sqlite3_stmt *row)
 	return subscriber;
 }
 
-/* @param subscriber  set; NULL when there is no row */
+/* @param subscriber  set; NULL if there is no row */
 static bool
 find_one(sqlite3_stmt *statement, struct subscriber **subscriber, GError **error)
 {
@@ -190,8 +190,10 @@ bool
 subscribers_change_address(
     struct store *store, const struct subscriber *subscriber, GError **error)
 {
-	/* Rows about the old address from before it subscribed get the id, by which
-	 * they are erased. */
+	/*
+	 * Rows about the old address from before the subscription get the id, so that
+	 * they are erased with the subscriber.
+	 */
 	static const char sql_system_mail[] =
 	    "UPDATE outbox SET subscriber_id = ?1 WHERE subscriber_id IS NULL"
 	    " AND address_key = (SELECT address_key FROM subscriber WHERE id = ?1)";
@@ -404,7 +406,7 @@ subscribers_load_subscriptions(
 	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
 }
 
-/* Find or make the row of a canonical filter. */
+/* Find or insert the row of a canonical filter. */
 static bool
 save_filter(struct store *store, struct subscription *subscription, const char *hash,
     int64_t matched_revision, int64_t now, GError **error)
@@ -432,7 +434,8 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
 	    " WHERE subscriber_id = ?1 AND filter_id = ?2), 0)";
-	/* The first gap: 1, or a number whose predecessor is taken and itself is not.
+	/*
+	 * First gap: 1, or the successor of a number in use that is not in use itself.
 	 */
 	static const char sql_number_free[] =
 	    "SELECT min(n) FROM (SELECT 1 AS n UNION ALL"

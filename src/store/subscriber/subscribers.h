@@ -1,9 +1,8 @@
 /*
- * subscribers.h - subscribers, their filters, and the filters of everybody.
+ * subscribers.h - subscribers, their filters, and the shared table of filters.
  *
- * A filter is one row however many people have it.  None of these functions
- * opens a transaction; callers do, so that what belongs together is one
- * commit.
+ * A filter is one row, shared by all its subscribers.  None of these functions opens a
+ * transaction; callers do, so that related changes are one commit.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
 #define PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
@@ -15,17 +14,21 @@
 #include "model/subscriber.h"
 #include "store/core/store.h"
 
-/** Insert a subscriber; its id is set. @return PB_ERROR_INPUT when the address is there
+/**
+ * Insert a subscriber; its id is set.
+ *
+ * @return false with PB_ERROR_INPUT if the address exists
  */
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error);
 
-/** Write all that can change of a subscriber: name, state, rhythm, consent, due time.
+/**
+ * Update the mutable fields of a subscriber: name, state, schedule, consent, due time.
  */
 bool subscribers_update(
     struct store *store, const struct subscriber *subscriber, GError **error);
 
-/** Write another address with its key, which nobody else may have. */
+/** Update the address and its key, which must be unique. */
 bool subscribers_change_address(
     struct store *store, const struct subscriber *subscriber, GError **error);
 
@@ -35,13 +38,13 @@ bool subscribers_find(struct store *store, const char *address_key,
 bool subscribers_find_id(
     struct store *store, int64_t id, struct subscriber **subscriber, GError **error);
 
-/** @return NULL with PB_ERROR_NOT_FOUND when there is none */
+/** @return NULL with PB_ERROR_NOT_FOUND if there is none */
 struct subscriber *subscribers_load(struct store *store, int64_t id, GError **error);
 
 /**
- * Load a page of subscribers who are not gone, by id.
+ * Load a page of subscribers who have not left, by id.
  *
- * @param after  the last id of the page before, 0 at first
+ * @param after  the last id of the previous page, 0 at first
  */
 GPtrArray *subscribers_load_page(
     struct store *store, int64_t after, unsigned limit, GError **error);
@@ -49,16 +52,16 @@ GPtrArray *subscribers_load_page(
 /**
  * Load a page of active subscribers whose digest is due, earliest first.
  *
- * A subscriber with a filter that has not been matched with the newest papers is left
- * out: the digest waits for the match.
+ * Subscribers with a filter that has not been matched with the newest papers are
+ * skipped: their digest waits for the match.
  *
- * @param through  before now: who is due later is left out too, unless the edition is
- *                 one that comes at once, or hour by hour
+ * @param through  before now; digests due later are skipped too, except first digests
+ *   (is_first_due) and hourly ones (frequency "now")
  */
 GPtrArray *subscribers_load_due(
     struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
 
-/** Load a page of active subscribers whose edition is due only after a time. */
+/** Load a page of active subscribers whose digest is due after a time. */
 GPtrArray *subscribers_load_due_after(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
@@ -66,48 +69,52 @@ GPtrArray *subscribers_load_due_after(
 GPtrArray *subscribers_load_pause_ended(
     struct store *store, int64_t now, unsigned limit, GError **error);
 
-/** Let no filter look back to a day after today: they look back to since_day instead.
- */
+/** Change the first day of filters from days after today to since_day. */
 bool subscribers_limit_since_day(
     struct store *store, const char *today, const char *since_day, GError **error);
 
-/** When the next edition of anybody is due, or somebody's pause ends. @param due_at -1
- * for never */
+/**
+ * Load when the next digest is due or the next pause ends. @param due_at -1 for never
+ */
 bool subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
-/** Move a subscriber's due time on; the first edition counts as made, and what
- * was missed in a pause as caught up. */
+/**
+ * Advance a subscriber's due time.
+ *
+ * The first digest counts as created, and papers missed in a pause as caught up.
+ */
 bool subscribers_save_due(
     struct store *store, int64_t id, int64_t next_due_at, GError **error);
 
-/** Let a subscriber's next edition wait until a time; it stays what it is. */
+/** Postpone the next digest until a time, without changing its contents. */
 bool
 subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error);
 
 /** Count subscribers by state. @param counts  one for each enum subscriber_state */
 bool subscribers_count_states(struct store *store, int64_t *counts, GError **error);
 
-/** The filters of a person, by number. @return of struct subscription * */
+/** Load the filters of a subscriber, by number. @return of struct subscription * */
 GPtrArray *subscribers_load_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error);
 
 /**
- * Give a person a filter: with its number, which must be free, or with 0 for the
- * smallest that is; it is set.
+ * Add a filter to a subscriber, with its number, which must be free; 0: set to the
+ * smallest free number.
  *
- * @param hash             of the canonical form
- * @param matched_revision  for a filter that nobody had before
- * @return PB_ERROR_INPUT when the person has this filter already
+ * @param hash  of the canonical form
+ * @param matched_revision  for a filter without other subscribers
+ * @return false with PB_ERROR_INPUT if the subscriber has this filter
  */
 bool
 subscribers_insert_subscription(struct store *store, struct subscription *subscription,
     const char *hash, int64_t matched_revision, int64_t now, GError **error);
 
 /**
- * Give a subscription another filter, with its text, first day, name, limit and note;
+ * Change the filter of a subscription, with its text, first day, name, limit and note;
  * the number stays.
  *
- * @return PB_ERROR_INPUT when another one of the person has that filter
+ * @return false with PB_ERROR_INPUT if another subscription of the subscriber has that
+ *   filter
  */
 bool
 subscribers_change_subscription(struct store *store, struct subscription *subscription,
@@ -117,18 +124,17 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 bool subscribers_name_subscription(
     struct store *store, int64_t id, const char *name, GError **error);
 
-/** Give a subscription another number, which must be free. */
+/** Change the number of a subscription; the new one must be free. */
 bool subscribers_number_subscription(
     struct store *store, int64_t id, int number, GError **error);
 
-/** Take a filter away. @return PB_ERROR_NOT_FOUND when there is no such number */
+/** Delete a subscription. @return false with PB_ERROR_NOT_FOUND if it does not exist */
 bool subscribers_delete_subscription(
     struct store *store, int64_t subscriber_id, int number, GError **error);
 bool subscribers_delete_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error);
 
-/** Forget up to a limit of filters that nobody has, with their matches. @param count
- * set */
+/** Delete up to a limit of unused filters, with their matches. @param count  set */
 bool subscribers_prune_filters(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 
