@@ -159,6 +159,15 @@ shipped_files_have_all_phrases_of_the_program(void)
 }
 
 static void
+every_command_that_waits_for_a_confirmation_is_decided_first(void)
+{
+	for (const struct command_row *row = command_rows; row->verb; row++)
+		if (!row->decide != !row->confirm)
+			g_error("%s: confirmation without decide function, or reverse",
+			    row->verb);
+}
+
+static void
 every_command_has_its_help(void)
 {
 	pb_auto(catalog) catalog = load_shipped();
@@ -300,6 +309,9 @@ main(int argc, char **argv)
 	    invalid_file_is_rejected_with_its_position);
 	g_test_add_func("/catalog/the shipped files have all phrases of the program",
 	    shipped_files_have_all_phrases_of_the_program);
+	g_test_add_func(
+	    "/catalog/commands that wait for a confirmation are decided first",
+	    every_command_that_waits_for_a_confirmation_is_decided_first);
 	g_test_add_func(
 	    "/catalog/every command has its help", every_command_has_its_help);
 	g_test_add_func("/catalog/every state and outcome has its phrase",
