@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/unit.h"
 #include "query/text/acronym.h"
 
 static char *
@@ -108,13 +109,5 @@ time_is_bounded_for_any_text(void)
 	g_assert_cmpuint(forms->len, ==, 0);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/short-form/" #name, name)
-	ADD(acronyms_are_found_as_papers_define_them);
-	ADD(acronym_has_a_maximum_length);
-	ADD(time_is_bounded_for_any_text);
-	return g_test_run();
-}
+UNIT_MAIN(acronyms_are_found_as_papers_define_them, acronym_has_a_maximum_length,
+    time_is_bounded_for_any_text)

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "message/address.h"
 
 static void
@@ -290,18 +291,6 @@ formats_a_mailto_uri(void)
 	address_clear(&address);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/address/accepts common addresses", accepts_common_addresses);
-	g_test_add_func("/address/refuses with a reason", refuses_with_a_reason);
-	g_test_add_func("/address/lengths are limited", lengths_are_limited);
-	g_test_add_func("/address/parses a display name", parses_a_display_name);
-	g_test_add_func(
-	    "/address/rejects invalid display names", rejects_invalid_display_names);
-	g_test_add_func("/address/keys compare equal for the same person",
-	    keys_compare_equal_for_the_same_person);
-	g_test_add_func("/address/formats a mailto uri", formats_a_mailto_uri);
-	return g_test_run();
-}
+UNIT_MAIN(accepts_common_addresses, refuses_with_a_reason, lengths_are_limited,
+    parses_a_display_name, rejects_invalid_display_names,
+    keys_compare_equal_for_the_same_person, formats_a_mailto_uri)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/state/own_addresses.h"
 #include "store/mail/rate_log.h"
 
@@ -397,23 +398,8 @@ sources_and_relay_wait_for_the_first_subscriber(void)
 	command_fixture_clear(&commands);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/alerts/dropped requests are reported", dropped_requests_are_reported);
-	g_test_add_func("/alerts/each_problem_is_mailed_once_a_day_while_it_lasts",
-	    each_problem_is_mailed_once_a_day_while_it_lasts);
-	g_test_add_func(
-	    "/alerts/short_problems_are_not_mailed", short_problems_are_not_mailed);
-	g_test_add_func("/alerts/problems_of_one_check_share_a_mail",
-	    problems_of_one_check_share_a_mail);
-	g_test_add_func("/alerts/nothing_is_mailed_with_alerts_off",
-	    nothing_is_mailed_with_alerts_off);
-	g_test_add_func("/alerts/nothing_is_mailed_before_the_configuration_is_edited",
-	    nothing_is_mailed_before_the_configuration_is_edited);
-	g_test_add_func("/alerts/sources_and_relay_wait_for_the_first_subscriber",
-	    sources_and_relay_wait_for_the_first_subscriber);
-	return g_test_run();
-}
+UNIT_MAIN(dropped_requests_are_reported,
+    each_problem_is_mailed_once_a_day_while_it_lasts, short_problems_are_not_mailed,
+    problems_of_one_check_share_a_mail, nothing_is_mailed_with_alerts_off,
+    nothing_is_mailed_before_the_configuration_is_edited,
+    sources_and_relay_wait_for_the_first_subscriber)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_history.h"
@@ -342,19 +343,9 @@ scans_use_their_indexes(void)
 	g_assert_null(strstr(plans, "TEMP B-TREE FOR ORDER BY paper"));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/archive/" #name, name)
-	ADD(locale_format_are_counted_by_papers_and_follow_a_revision);
-	ADD(acronyms_are_added_and_removed);
-	ADD(real_papers_teach_short_forms);
-	ADD(the_nearest_word_is_found);
-	ADD(locale_format_are_counted_for_those_who_ask);
-	ADD(what_is_wrong_is_found_and_made_anew);
-	ADD(a_failure_anywhere_leaves_words_and_papers_together);
-	ADD(a_scan_finds_by_words_and_days_the_newest_first);
-	ADD(scans_use_their_indexes);
-	return g_test_run();
-}
+UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
+    acronyms_are_added_and_removed, real_papers_teach_short_forms,
+    the_nearest_word_is_found, locale_format_are_counted_for_those_who_ask,
+    what_is_wrong_is_found_and_made_anew,
+    a_failure_anywhere_leaves_words_and_papers_together,
+    a_scan_finds_by_words_and_days_the_newest_first, scans_use_their_indexes)

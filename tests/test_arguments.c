@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ctl/ctl.h"
+#include "lib/unit.h"
 
 #define MAX_WORDS 8
 
@@ -77,11 +78,4 @@ missing_and_surplus_arguments_are_reported(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/arguments/missing_and_surplus_arguments_are_reported",
-	    missing_and_surplus_arguments_are_reported);
-	return g_test_run();
-}
+UNIT_MAIN(missing_and_surplus_arguments_are_reported)

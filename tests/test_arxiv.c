@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "lib/unit.h"
 #include "model/paper_id.h"
 #include "sources/arxiv.h"
 #include "sources/arxiv_listing.h"
@@ -495,23 +496,11 @@ past_days_are_fetched_by_the_api(void)
 	stop_serving(&served);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/arxiv/" #name, name)
-	ADD(ids_are_stripped_of_prefix_and_version);
-	ADD(authors_are_split_without_affiliations);
-	ADD(all_fields_of_an_item_are_parsed);
-	ADD(listing_type_comes_from_element_or_abstract);
-	ADD(repeated_paper_has_its_first_type);
-	ADD(invalid_lists_are_rejected);
-	ADD(all_fields_of_an_api_response_are_parsed);
-	ADD(api_errors_are_entries);
-	ADD(category_names_are_checked);
-	ADD(feed_is_fetched_after_a_pause_with_its_own_date);
-	ADD(etag_without_quotes_is_sent_unchanged);
-	ADD(past_days_are_fetched_by_the_api);
-	ADD(each_server_error_has_its_code);
-	return g_test_run();
-}
+UNIT_MAIN(ids_are_stripped_of_prefix_and_version,
+    authors_are_split_without_affiliations, all_fields_of_an_item_are_parsed,
+    listing_type_comes_from_element_or_abstract, repeated_paper_has_its_first_type,
+    invalid_lists_are_rejected, all_fields_of_an_api_response_are_parsed,
+    api_errors_are_entries, category_names_are_checked,
+    feed_is_fetched_after_a_pause_with_its_own_date,
+    etag_without_quotes_is_sent_unchanged, past_days_are_fetched_by_the_api,
+    each_server_error_has_its_code)

@@ -9,6 +9,7 @@
 
 #include "base/bounds.h"
 #include "lib/inmail_fixture.h"
+#include "lib/unit.h"
 
 #define TOKEN "abcdefghijklmnopqrstuvwxyz"
 
@@ -435,32 +436,14 @@ main(int argc, char **argv)
 	g_assert_true(subaddress_base_parse("paperboy@example.org", "+", &base, NULL));
 	g_assert_true(
 	    subaddress_base_parse("bounces@back.example.org", "+", &bounces, NULL));
-	g_test_add_func(
-	    "/autoreply_policy/personal mail gets a reply", personal_mail_gets_a_reply);
-	g_test_add_func("/autoreply_policy/automatic mail gets no reply",
-	    automatic_mail_gets_no_reply);
-	g_test_add_func("/autoreply_policy/robots and our own addresses get no reply",
-	    robots_and_our_own_addresses_get_no_reply);
-	g_test_add_func("/autoreply_policy/null senders reports and loops get no reply",
-	    null_senders_reports_and_loops_get_no_reply);
-	g_test_add_func(
-	    "/autoreply_policy/our own mail is recognised by its message id",
-	    our_own_mail_is_recognised_by_its_message_id);
-	g_test_add_func("/autoreply_policy/the only from names the requester",
-	    the_only_from_names_the_requester);
-	g_test_add_func("/autoreply_policy/invalid from addresses get no reply",
-	    invalid_from_addresses_get_no_reply);
-	g_test_add_func("/autoreply_policy/recipient address selects the purpose",
-	    recipient_address_selects_the_purpose);
-	g_test_add_func("/autoreply_policy/every envelope recipient is a target",
-	    every_envelope_recipient_is_a_target);
-	g_test_add_func(
-	    "/autoreply_policy/header is used if the envelope was rewritten",
-	    header_is_used_if_the_envelope_was_rewritten);
-	g_test_add_func(
-	    "/autoreply_policy/only the topmost result of our own server is trusted",
-	    only_the_topmost_result_of_our_own_server_is_trusted);
-	g_test_add_func("/autoreply_policy/rate key ignores subaddress and dots",
+	UNIT_ADD(personal_mail_gets_a_reply, automatic_mail_gets_no_reply,
+	    robots_and_our_own_addresses_get_no_reply,
+	    null_senders_reports_and_loops_get_no_reply,
+	    our_own_mail_is_recognised_by_its_message_id,
+	    the_only_from_names_the_requester, invalid_from_addresses_get_no_reply,
+	    recipient_address_selects_the_purpose, every_envelope_recipient_is_a_target,
+	    header_is_used_if_the_envelope_was_rewritten,
+	    only_the_topmost_result_of_our_own_server_is_trusted,
 	    rate_key_ignores_subaddress_and_dots);
 	return g_test_run();
 }

@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "base/error.h"
+#include "lib/unit.h"
 #include "transport/backoff.h"
 
 #define QUEUED_AT 1700000000
@@ -129,15 +130,6 @@ clock_set_back_counts_as_age_zero(void)
 	g_assert_cmpint(next_at, <=, QUEUED_AT + 66);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/backoff/" name, function)
-	ADD(delays_grow_to_one_hour, "delays grow to one hour");
-	ADD(jitter_is_deterministic_and_spread, "jitter is deterministic and spread");
-	ADD(last_attempt_is_at_the_maximum_age, "last attempt is at the maximum age");
-	ADD(number_of_attempts_is_bounded, "number of attempts is bounded");
-	ADD(clock_set_back_counts_as_age_zero, "clock set back counts as age zero");
-	return g_test_run();
-}
+UNIT_MAIN(delays_grow_to_one_hour, jitter_is_deterministic_and_spread,
+    last_attempt_is_at_the_maximum_age, number_of_attempts_is_bounded,
+    clock_set_back_counts_as_age_zero)

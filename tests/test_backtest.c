@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/explain/backtest.h"
 
 #define ADA "ada@example.org"
@@ -291,17 +292,7 @@ days_are_limited(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/backtest/" #name, name)
-	ADD(backtest_counts_matches);
-	ADD(backtest_compares_with_other_filters_of_the_subscriber);
-	ADD(notes_suggest_corrections);
-	ADD(clauses_that_may_wait_are_reported);
-	ADD(too_many_matches_per_day_give_a_warning);
-	ADD(empty_archive_gives_no_suggestions);
-	ADD(days_are_limited);
-	return g_test_run();
-}
+UNIT_MAIN(backtest_counts_matches,
+    backtest_compares_with_other_filters_of_the_subscriber, notes_suggest_corrections,
+    clauses_that_may_wait_are_reported, too_many_matches_per_day_give_a_warning,
+    empty_archive_gives_no_suggestions, days_are_limited)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/mail/outbox.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -257,15 +258,8 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/backup/" #name, name)
-	ADD(a_writer_between_all_steps_does_not_starve_it);
-	ADD(a_backup_that_cannot_be_made_leaves_nothing);
-	ADD(what_is_unsent_is_held_and_remembers_what_it_was);
-	ADD(confirmations_and_new_mail_are_not_restored);
-	ADD(who_is_due_by_then_is_held_and_nobody_else);
-	return g_test_run();
-}
+UNIT_MAIN(a_writer_between_all_steps_does_not_starve_it,
+    a_backup_that_cannot_be_made_leaves_nothing,
+    what_is_unsent_is_held_and_remembers_what_it_was,
+    confirmations_and_new_mail_are_not_restored,
+    who_is_due_by_then_is_held_and_nobody_else)

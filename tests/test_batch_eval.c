@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "query/eval/batch_eval.h"
 #include "query/query.h"
 
@@ -198,13 +199,5 @@ text_that_is_not_a_filter_is_an_error(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/batch_eval/" #name, name)
-	ADD(batch_agrees_with_single_evaluation);
-	ADD(evicted_clauses_are_evaluated_again);
-	ADD(text_that_is_not_a_filter_is_an_error);
-	return g_test_run();
-}
+UNIT_MAIN(batch_agrees_with_single_evaluation, evicted_clauses_are_evaluated_again,
+    text_that_is_not_a_filter_is_an_error)

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "transport/breaker.h"
 
 static void
@@ -204,22 +205,8 @@ long_text_is_cut_at_a_character(void)
 	g_assert_cmpuint(strlen(breaker.text), >, sizeof(breaker.text) - 5);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/breaker/" name, function)
-	ADD(failed_connect_opens_it_at_once, "failed connect opens it at once");
-	ADD(five_consecutive_failures_open_it, "five consecutive failures open it");
-	ADD(failed_trial_doubles_the_wait_up_to_half_an_hour,
-	    "failed trial doubles the wait up to half an hour");
-	ADD(only_one_trial_at_a_time, "only one trial at a time");
-	ADD(earlier_deliveries_count_once, "earlier deliveries count once");
-	ADD(any_reply_about_a_message_closes_it, "any reply about a message closes it");
-	ADD(invalid_message_does_not_count, "invalid message does not count");
-	ADD(failed_login_waits_longest_and_is_flagged,
-	    "failed login waits longest and is flagged");
-	ADD(status_is_one_line, "status is one line");
-	ADD(long_text_is_cut_at_a_character, "long text is cut at a character");
-	return g_test_run();
-}
+UNIT_MAIN(failed_connect_opens_it_at_once, five_consecutive_failures_open_it,
+    failed_trial_doubles_the_wait_up_to_half_an_hour, only_one_trial_at_a_time,
+    earlier_deliveries_count_once, any_reply_about_a_message_closes_it,
+    invalid_message_does_not_count, failed_login_waits_longest_and_is_flagged,
+    status_is_one_line, long_text_is_cut_at_a_character)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/unit.h"
 #include "service/command/command_private.h"
 #include "service/explain/why.h"
 
@@ -300,27 +301,9 @@ an_error_is_read_in_any_language(void)
 	g_assert_null(pb_error_get_msg(plain));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/catalog/phrases are filled in", messages_are_filled_in);
-	g_test_add_func("/catalog/an invalid file is rejected with its position",
-	    invalid_file_is_rejected_with_its_position);
-	g_test_add_func("/catalog/the shipped files have all phrases of the program",
-	    shipped_files_have_all_phrases_of_the_program);
-	g_test_add_func(
-	    "/catalog/commands that wait for a confirmation are decided first",
-	    every_command_that_waits_for_a_confirmation_is_decided_first);
-	g_test_add_func(
-	    "/catalog/every command has its help", every_command_has_its_help);
-	g_test_add_func("/catalog/every state and outcome has its phrase",
-	    every_state_and_outcome_has_its_words);
-	g_test_add_func(
-	    "/catalog/German is complete", german_says_everything_in_german);
-	g_test_add_func("/catalog/German has the arguments of each message",
-	    german_has_the_arguments_of_each_message);
-	g_test_add_func("/catalog/an error is read in any language",
-	    an_error_is_read_in_any_language);
-	return g_test_run();
-}
+UNIT_MAIN(messages_are_filled_in, invalid_file_is_rejected_with_its_position,
+    shipped_files_have_all_phrases_of_the_program,
+    every_command_that_waits_for_a_confirmation_is_decided_first,
+    every_command_has_its_help, every_state_and_outcome_has_its_words,
+    german_says_everything_in_german, german_has_the_arguments_of_each_message,
+    an_error_is_read_in_any_language)

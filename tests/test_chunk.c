@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "render/chunk.h"
 
 static void
@@ -51,11 +52,4 @@ a_part_has_the_bytes_that_were_measured(void)
 		}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/chunk/a part has the measured size",
-	    a_part_has_the_bytes_that_were_measured);
-	return g_test_run();
-}
+UNIT_MAIN(a_part_has_the_bytes_that_were_measured)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/health/health.h"
 #include "service/health/maintenance.h"
@@ -312,13 +313,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/clock_watch/" #name, name)
-	ADD(thirty_three_days_ahead_for_a_minute_delete_nothing);
-	ADD(three_years_back_and_forth_repeat_no_digest);
-	ADD(a_restart_does_not_hide_a_jump);
-	ADD(a_week_asleep_is_confirmed_by_the_next_answer_of_a_source);
-	ADD(a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running);
-	ADD(a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them);
-	ADD(status_reports_a_clock_jump);
+	UNIT_ADD(thirty_three_days_ahead_for_a_minute_delete_nothing,
+	    three_years_back_and_forth_repeat_no_digest, a_restart_does_not_hide_a_jump,
+	    a_week_asleep_is_confirmed_by_the_next_answer_of_a_source,
+	    a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running,
+	    a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them,
+	    status_reports_a_clock_jump);
 	return g_test_run();
 }

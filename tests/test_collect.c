@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/paper/papers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -569,22 +570,19 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/collect/" #name, name)
-	ADD(old_days_are_fetched_once_a_day);
-	ADD(each_answer_is_recorded_with_its_status);
-	ADD(etag_of_the_last_success_is_sent);
-	ADD(failure_stores_no_papers_and_ends_the_fetching);
-	ADD(malformed_day_does_not_affect_other_days);
-	ADD(pauses_double_up_to_an_hour_and_end_with_a_success);
-	ADD(retry_after_of_a_source_is_observed);
-	ADD(recovered_source_is_not_reported_as_failed);
-	ADD(malformed_day_stays_failed_until_it_is_valid);
-	ADD(empty_list_of_a_day_with_papers_is_an_error);
-	ADD(list_of_an_earlier_day_under_a_new_date_is_stale);
-	ADD(source_with_a_new_address_is_fetched_at_once);
-	ADD(setting_the_clock_back_ends_a_pause);
-	ADD(sources_fail_independently);
-	ADD(stopped_run_is_not_a_source_failure);
-	ADD(store_failure_is_reported_and_the_next_run_recovers);
+	UNIT_ADD(old_days_are_fetched_once_a_day,
+	    each_answer_is_recorded_with_its_status, etag_of_the_last_success_is_sent,
+	    failure_stores_no_papers_and_ends_the_fetching,
+	    malformed_day_does_not_affect_other_days,
+	    pauses_double_up_to_an_hour_and_end_with_a_success,
+	    retry_after_of_a_source_is_observed,
+	    recovered_source_is_not_reported_as_failed,
+	    malformed_day_stays_failed_until_it_is_valid,
+	    empty_list_of_a_day_with_papers_is_an_error,
+	    list_of_an_earlier_day_under_a_new_date_is_stale,
+	    source_with_a_new_address_is_fetched_at_once,
+	    setting_the_clock_back_ends_a_pause, sources_fail_independently,
+	    stopped_run_is_not_a_source_failure,
+	    store_failure_is_reported_and_the_next_run_recovers);
 	return g_test_run();
 }

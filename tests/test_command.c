@@ -12,6 +12,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/command/command_private.h"
 #include "service/people/subscribe.h"
 #include "service/setup/factory.h"
@@ -943,36 +944,14 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, &scenes[i], play);
 	}
-	g_test_add_func("/command/undo restores everything", undo_restores_everything);
-	g_test_add_func("/command/commands beside a consent are reported",
-	    commands_beside_a_consent_are_reported);
-	g_test_add_func("/command/undo restores a subscriber without a name",
-	    undo_restores_a_subscriber_without_a_name);
-	g_test_add_func(
-	    "/command/pending line keeps its filter", pending_line_keeps_its_filter);
-	g_test_add_func("/command/failing command does not affect others",
-	    failing_command_does_not_affect_others);
-	g_test_add_func("/command/reply to a subject with a command runs nothing",
-	    reply_to_a_subject_with_a_command_runs_nothing);
-	g_test_add_func("/command/change of address asks both addresses",
-	    change_of_address_asks_both_addresses);
-	g_test_add_func(
-	    "/command/local part can be the command", local_part_can_be_the_command);
-	g_test_add_func(
-	    "/command/erasure waits for its reply", erasure_waits_for_its_reply);
-	g_test_add_func(
-	    "/command/every error is translated", every_error_is_translated);
-	g_test_add_func("/command/numbers and lengths are limited",
-	    numbers_and_lengths_are_limited);
-	g_test_add_func("/command/little is quoted to unknown senders",
-	    little_is_quoted_to_unknown_senders);
-	g_test_add_func(
-	    "/command/quotes are cut and harmless", quotes_are_cut_and_harmless);
-	g_test_add_func(
-	    "/command/long message has a short reply", long_message_has_a_short_reply);
-	g_test_add_func("/command/address belongs to one subscriber",
-	    address_belongs_to_one_subscriber);
-	g_test_add_func("/command/failing store leaves no partial effect",
-	    failing_store_leaves_no_partial_effect);
+	UNIT_ADD(undo_restores_everything, commands_beside_a_consent_are_reported,
+	    undo_restores_a_subscriber_without_a_name, pending_line_keeps_its_filter,
+	    failing_command_does_not_affect_others,
+	    reply_to_a_subject_with_a_command_runs_nothing,
+	    change_of_address_asks_both_addresses, local_part_can_be_the_command,
+	    erasure_waits_for_its_reply, every_error_is_translated,
+	    numbers_and_lengths_are_limited, little_is_quoted_to_unknown_senders,
+	    quotes_are_cut_and_harmless, long_message_has_a_short_reply,
+	    address_belongs_to_one_subscriber, failing_store_leaves_no_partial_effect);
 	return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/unit.h"
 #include "service/command/command_private.h"
 
 /* " | */
@@ -212,18 +213,5 @@ names_of_verbs_are_unique(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/command_text/command lines are found", commands_are_found);
-	g_test_add_func("/command_text/ignored commands are reported",
-	    ignored_commands_are_reported);
-	g_test_add_func("/command_text/number of commands is limited",
-	    number_of_commands_is_limited);
-	g_test_add_func(
-	    "/command_text/size of text is limited", size_of_text_is_limited);
-	g_test_add_func(
-	    "/command_text/names of verbs are unique", names_of_verbs_are_unique);
-	return g_test_run();
-}
+UNIT_MAIN(commands_are_found, ignored_commands_are_reported,
+    number_of_commands_is_limited, size_of_text_is_limited, names_of_verbs_are_unique)

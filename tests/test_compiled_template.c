@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "message/encoding.h"
 #include "render/compiled_template.h"
 #include "render/template.h"
@@ -149,13 +150,5 @@ placeholder_is_escaped_as_in_its_template(void)
 	compiled_template_free(compiled);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/compiled_template/output equals the text with all values",
-	    output_equals_the_text_with_all_values);
-	g_test_add_func("/compiled_template/placeholder is escaped as in its template",
-	    placeholder_is_escaped_as_in_its_template);
-	return g_test_run();
-}
+UNIT_MAIN(
+    output_equals_the_text_with_all_values, placeholder_is_escaped_as_in_its_template)

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "message/compose.h"
 
 /* In two spans. */
@@ -175,17 +176,5 @@ prefix_gives_the_same_message(void)
 	g_assert_null(prefix.from);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/compose/has text first and HTML last", has_text_first_and_html_last);
-	g_test_add_func("/compose/is plain without HTML", is_plain_without_html);
-	g_test_add_func("/compose/rejects invalid fields", rejects_invalid_fields);
-	g_test_add_func(
-	    "/compose/prefix gives the same message", prefix_gives_the_same_message);
-	g_test_add_func(
-	    "/compose/rejects invalid boundaries", rejects_invalid_boundaries);
-	return g_test_run();
-}
+UNIT_MAIN(has_text_first_and_html_last, is_plain_without_html, rejects_invalid_fields,
+    prefix_gives_the_same_message, rejects_invalid_boundaries)

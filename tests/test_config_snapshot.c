@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 #define OFFERS 300
 #define TAKERS 3
@@ -146,13 +147,5 @@ many_threads_end_with_the_last_one(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/snapshot/" #name, name)
-	ADD(what_cannot_be_built_is_no_snapshot);
-	ADD(the_last_that_was_offered_is_taken_once);
-	ADD(many_threads_end_with_the_last_one);
-	return g_test_run();
-}
+UNIT_MAIN(what_cannot_be_built_is_no_snapshot, the_last_that_was_offered_is_taken_once,
+    many_threads_end_with_the_last_one)

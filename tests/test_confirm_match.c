@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/inmail_fixture.h"
+#include "lib/unit.h"
 #include "service/inbound/confirm_match.h"
 #include "service/inbound/confirm_phrases.h"
 
@@ -663,26 +664,8 @@ long_lines_are_matched_in_bounded_time(void)
 	g_assert_cmpint(check_mail("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/confirm_match/consent at the start is a yes",
-	    consent_at_the_start_is_a_yes);
-	g_test_add_func(
-	    "/confirm_match/refusal anywhere is a no", refusal_anywhere_is_a_no);
-	g_test_add_func("/confirm_match/other text is unclear", other_text_is_unclear);
-	g_test_add_func("/confirm_match/automatic replies are recognised",
-	    automatic_replies_are_recognised);
-	g_test_add_func("/confirm_match/reply prefixes and tags are ignored",
-	    reply_prefixes_and_tags_are_ignored);
-	g_test_add_func("/confirm_match/empty reply needs our subject and message id",
-	    empty_reply_needs_our_subject_and_message_id);
-	g_test_add_func("/confirm_match/changed subject counts as a whole",
-	    changed_subject_counts_as_a_whole);
-	g_test_add_func("/confirm_match/every phrase matches beside all others",
-	    every_phrase_matches_beside_all_others);
-	g_test_add_func("/confirm_match/long lines are matched in bounded time",
-	    long_lines_are_matched_in_bounded_time);
-	return g_test_run();
-}
+UNIT_MAIN(consent_at_the_start_is_a_yes, refusal_anywhere_is_a_no,
+    other_text_is_unclear, automatic_replies_are_recognised,
+    reply_prefixes_and_tags_are_ignored, empty_reply_needs_our_subject_and_message_id,
+    changed_subject_counts_as_a_whole, every_phrase_matches_beside_all_others,
+    long_lines_are_matched_in_bounded_time)

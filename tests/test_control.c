@@ -12,6 +12,7 @@
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 static char *
 count(void *data)
@@ -213,14 +214,6 @@ a_directory_too_deep_for_a_socket_is_reported(void)
 	g_assert_nonnull(strstr(error->message, directory));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/control/" #name, name)
-	ADD(a_line_in_gets_a_line_out);
-	ADD(an_answer_that_is_too_long_is_cut_at_a_line);
-	ADD(a_leftover_of_a_killed_daemon_is_replaced);
-	ADD(a_directory_too_deep_for_a_socket_is_reported);
-	return g_test_run();
-}
+UNIT_MAIN(a_line_in_gets_a_line_out, an_answer_that_is_too_long_is_cut_at_a_line,
+    a_leftover_of_a_killed_daemon_is_replaced,
+    a_directory_too_deep_for_a_socket_is_reported)

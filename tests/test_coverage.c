@@ -7,6 +7,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "render/catalog.h"
 #include "service/collect/collect.h"
 #include "service/collect/coverage.h"
@@ -383,14 +384,11 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* Source failures cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/coverage/" #name, name)
-	ADD(each_state_has_its_text);
-	ADD(line_is_in_the_readers_language);
-	ADD(yesterdays_papers_under_todays_date_are_stale);
-	ADD(digest_waits_for_a_late_list_and_then_shows_it_as_missing);
-	ADD(immediate_and_hourly_digests_do_not_wait);
-	ADD(digest_is_built_as_soon_as_the_list_is_there);
-	ADD(no_paper_is_missed_or_repeated_in_a_month);
-	ADD(lists_of_one_service_are_summed);
+	UNIT_ADD(each_state_has_its_text, line_is_in_the_readers_language,
+	    yesterdays_papers_under_todays_date_are_stale,
+	    digest_waits_for_a_late_list_and_then_shows_it_as_missing,
+	    immediate_and_hourly_digests_do_not_wait,
+	    digest_is_built_as_soon_as_the_list_is_there,
+	    no_paper_is_missed_or_repeated_in_a_month, lists_of_one_service_are_summed);
 	return g_test_run();
 }

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 
 /* Format the records: fields in brackets, one record a line, errors as "! message". */
 static char *
@@ -156,14 +157,6 @@ what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/csv/" #name, name)
-	ADD(records_are_read_in_every_form);
-	ADD(invalid_records_are_reported_with_their_lines);
-	ADD(columns_and_length_have_their_limits);
-	ADD(what_was_written_is_read_and_nothing_runs_in_a_spreadsheet);
-	return g_test_run();
-}
+UNIT_MAIN(records_are_read_in_every_form, invalid_records_are_reported_with_their_lines,
+    columns_and_length_have_their_limits,
+    what_was_written_is_read_and_nothing_runs_in_a_spreadsheet)

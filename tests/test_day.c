@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/zone.h"
+#include "lib/unit.h"
 
 static void
 a_day_begins_at_its_first_instant_in_the_zone(void)
@@ -77,13 +78,5 @@ a_time_is_a_day_or_an_instant(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/day/" #name, name)
-	ADD(a_day_begins_at_its_first_instant_in_the_zone);
-	ADD(what_is_no_day_or_time_is_refused);
-	ADD(a_time_is_a_day_or_an_instant);
-	return g_test_run();
-}
+UNIT_MAIN(a_day_begins_at_its_first_instant_in_the_zone,
+    what_is_no_day_or_time_is_refused, a_time_is_a_day_or_an_instant)

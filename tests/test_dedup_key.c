@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/unit.h"
 
 #define HEAD "From: Eva <eva@b.example>\nMessage-ID: <1@b>\n"
 
@@ -158,10 +159,7 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_pair);
 	}
-	g_test_add_func("/dedup_key/topmost field is found and unfolded",
-	    topmost_field_is_found_and_unfolded);
-	g_test_add_func("/dedup_key/envelope address is the whole value",
-	    envelope_address_is_the_whole_value);
-	g_test_add_func("/dedup_key/values are limited", values_are_limited);
+	UNIT_ADD(topmost_field_is_found_and_unfolded,
+	    envelope_address_is_the_whole_value, values_are_limited);
 	return g_test_run();
 }

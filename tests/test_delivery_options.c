@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "render/bibtex.h"
 #include "render/excerpt.h"
 #include "render_sample.h"
@@ -347,18 +348,8 @@ bibtex_entry_has_the_fields_of_the_paper(void)
 	    "  url = {https://example.org/a_b%20c},\n}\n\n");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(test) g_test_add_func("/delivery_options/" #test, test)
-	ADD(each_option_changes_the_next_digest);
-	ADD(each_schedule_option_moves_the_next_digest);
-	ADD(later_changes_do_not_affect_a_built_digest);
-	ADD(day_without_papers_has_a_line);
-	ADD(preview_uses_the_options);
-	ADD(excerpt_is_limited_in_sentences_and_characters);
-	ADD(bibtex_entry_has_the_fields_of_the_paper);
-#undef ADD
-	return g_test_run();
-}
+UNIT_MAIN(each_option_changes_the_next_digest,
+    each_schedule_option_moves_the_next_digest,
+    later_changes_do_not_affect_a_built_digest, day_without_papers_has_a_line,
+    preview_uses_the_options, excerpt_is_limited_in_sentences_and_characters,
+    bibtex_entry_has_the_fields_of_the_paper)

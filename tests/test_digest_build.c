@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
@@ -838,39 +839,24 @@ relative_date_match_keeps_its_reasons(void)
 	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/digest_build/" #name, name)
-	ADD(digest_waits_for_matching);
-	ADD(digest_built_again_has_the_same_message_id);
-	ADD(first_digest_is_immediate_and_covers_three_days);
-	ADD(each_day_has_one_slot_and_an_empty_day_only_moves_on);
-	ADD(missed_week_makes_one_digest);
-	ADD(no_paper_is_sent_twice_in_a_month);
-	ADD(block_excludes_matches_of_the_same_subscriber_only);
-	ADD(cross_lists_and_replacements_follow_preferences);
-	ADD(replacement_is_sent_again_to_those_who_want_updates);
-	ADD(replaced_old_paper_is_not_new);
-	ADD(block_that_waits_for_enrichment_delays_a_paper);
-	ADD(papers_of_a_live_digest_wait_for_its_end);
-	ADD(paper_rejected_twice_is_skipped);
-	ADD(paper_is_eligible_for_thirty_days);
-	ADD(details_follow_max);
-	ADD(papers_are_sorted_by_votes_day_and_id);
-	ADD(clock_set_back_makes_no_second_digest_of_a_slot);
-	ADD(due_times_are_repaired_after_a_clock_was_ten_days_ahead);
-	ADD(clock_correction_by_minutes_changes_no_due_time);
-	ADD(unsubscribed_get_nothing_and_returning_ones_no_paper_again);
-	ADD(cancelled_digest_releases_its_papers);
-	ADD(reasons_list_each_filter_and_its_hits);
-	ADD(reasons_are_in_the_language_of_the_subscriber);
-	ADD(long_filter_is_cut_in_its_reason);
-	ADD(preview_stores_nothing_and_equals_the_digest);
-	ADD(more_subscribers_than_a_page_get_digests);
-	ADD(missing_time_zone_falls_back_to_utc_and_is_logged_once);
-	ADD(unparsable_filter_does_not_stop_a_digest);
-	ADD(relative_date_match_keeps_its_reasons);
-	return g_test_run();
-}
+UNIT_MAIN(digest_waits_for_matching, digest_built_again_has_the_same_message_id,
+    first_digest_is_immediate_and_covers_three_days,
+    each_day_has_one_slot_and_an_empty_day_only_moves_on, missed_week_makes_one_digest,
+    no_paper_is_sent_twice_in_a_month,
+    block_excludes_matches_of_the_same_subscriber_only,
+    cross_lists_and_replacements_follow_preferences,
+    replacement_is_sent_again_to_those_who_want_updates, replaced_old_paper_is_not_new,
+    block_that_waits_for_enrichment_delays_a_paper,
+    papers_of_a_live_digest_wait_for_its_end, paper_rejected_twice_is_skipped,
+    paper_is_eligible_for_thirty_days, details_follow_max,
+    papers_are_sorted_by_votes_day_and_id,
+    clock_set_back_makes_no_second_digest_of_a_slot,
+    due_times_are_repaired_after_a_clock_was_ten_days_ahead,
+    clock_correction_by_minutes_changes_no_due_time,
+    unsubscribed_get_nothing_and_returning_ones_no_paper_again,
+    cancelled_digest_releases_its_papers, reasons_list_each_filter_and_its_hits,
+    reasons_are_in_the_language_of_the_subscriber, long_filter_is_cut_in_its_reason,
+    preview_stores_nothing_and_equals_the_digest,
+    more_subscribers_than_a_page_get_digests,
+    missing_time_zone_falls_back_to_utc_and_is_logged_once,
+    unparsable_filter_does_not_stop_a_digest, relative_date_match_keeps_its_reasons)

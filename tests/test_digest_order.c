@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -440,23 +441,11 @@ every_paper_is_sent_once_in_a_month_of_random_changes(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 100);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(test) g_test_add_func("/digest_order/" #test, test)
-	ADD(papers_are_in_the_chosen_order);
-	ADD(best_match_gives_the_score);
-	ADD(filter_max_limits_papers_in_full);
-	ADD(paper_beyond_filter_max_counts_as_delivered);
-	ADD(catch_up_applies_to_the_next_digest_only);
-	ADD(catch_up_may_exceed_max);
-	ADD(empty_day_note_follows_preference_but_is_never_hourly);
-	ADD(day_with_papers_has_no_note);
-	ADD(immediate_schedule_has_one_digest_per_hour);
-	ADD(change_to_immediate_schedule_waits_for_an_hour);
-	ADD(every_paper_is_sent_once_in_a_month_of_random_changes);
-	ADD(style_is_frozen_with_the_digest);
-#undef ADD
-	return g_test_run();
-}
+UNIT_MAIN(papers_are_in_the_chosen_order, best_match_gives_the_score,
+    filter_max_limits_papers_in_full, paper_beyond_filter_max_counts_as_delivered,
+    catch_up_applies_to_the_next_digest_only, catch_up_may_exceed_max,
+    empty_day_note_follows_preference_but_is_never_hourly, day_with_papers_has_no_note,
+    immediate_schedule_has_one_digest_per_hour,
+    change_to_immediate_schedule_waits_for_an_hour,
+    every_paper_is_sent_once_in_a_month_of_random_changes,
+    style_is_frozen_with_the_digest)

@@ -401,23 +401,7 @@ values_that_cannot_be_tokenized_are_unknown(
 	g_assert_cmpuint(hits->len, ==, 0);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/doc_values/missing values are unknown until final",
-	    missing_values_are_unknown_until_final);
-	ADD_TEST("/doc_values/reported values that differ are false",
-	    reported_values_that_differ_are_false);
-	ADD_TEST("/doc_values/filters know whether they need enrichment",
-	    filters_know_whether_they_need_enrichment);
-	ADD_TEST("/doc_values/relative days count from the first day",
-	    relative_days_count_from_the_first_day);
-	ADD_TEST("/doc_values/every kind of clause is explained",
-	    every_kind_of_clause_is_explained);
-	ADD_TEST("/doc_values/tree is listed in reading order",
-	    tree_is_listed_in_reading_order);
-	ADD_TEST("/doc_values/values that cannot be tokenized are unknown",
-	    values_that_cannot_be_tokenized_are_unknown);
-	return g_test_run();
-}
+QUERY_MAIN(missing_values_are_unknown_until_final,
+    reported_values_that_differ_are_false, filters_know_whether_they_need_enrichment,
+    relative_days_count_from_the_first_day, every_kind_of_clause_is_explained,
+    tree_is_listed_in_reading_order, values_that_cannot_be_tokenized_are_unknown)

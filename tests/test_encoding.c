@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/unit.h"
 #include "message/encoding.h"
 
 static GString *
@@ -236,24 +237,7 @@ non_ascii_bytes_are_counted_at_any_offset(void)
 		}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/encoding/each rule of quoted-printable", each_rule_of_quoted_printable);
-	g_test_add_func("/encoding/random text round trips", random_text_round_trips);
-	g_test_add_func("/encoding/chunks may be encoded separately",
-	    chunks_may_be_encoded_separately);
-	g_test_add_func(
-	    "/encoding/lines use the last column", lines_use_the_last_column);
-	g_test_add_func("/encoding/nul bytes are preserved", nul_bytes_are_preserved);
-	g_test_add_func(
-	    "/encoding/base64 has canonical lines", base64_has_canonical_lines);
-	g_test_add_func("/encoding/base64 preserves crlf", base64_preserves_crlf);
-	g_test_add_func("/encoding/base64 is chosen above 30 percent",
-	    base64_is_chosen_above_30_percent);
-	g_test_add_func("/encoding/non ascii bytes are counted at any offset",
-	    non_ascii_bytes_are_counted_at_any_offset);
-	return g_test_run();
-}
+UNIT_MAIN(each_rule_of_quoted_printable, random_text_round_trips,
+    chunks_may_be_encoded_separately, lines_use_the_last_column,
+    nul_bytes_are_preserved, base64_has_canonical_lines, base64_preserves_crlf,
+    base64_is_chosen_above_30_percent, non_ascii_bytes_are_counted_at_any_offset)

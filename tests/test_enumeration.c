@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "model/digest.h"
 #include "store/core/suppression.h"
 #include "store/mail/digests.h"
@@ -298,13 +299,5 @@ every_list_of_words_in_the_schema_is_known(void)
 	g_assert_cmpuint(g_strv_length(names), >, 10);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/enumeration/" #name, name)
-	ADD(every_damaged_value_is_an_error_that_names_its_place);
-	ADD(a_claim_stops_at_a_damaged_kind);
-	ADD(every_list_of_words_in_the_schema_is_known);
-	return g_test_run();
-}
+UNIT_MAIN(every_damaged_value_is_an_error_that_names_its_place,
+    a_claim_stops_at_a_damaged_kind, every_list_of_words_in_the_schema_is_known)

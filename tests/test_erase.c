@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/health/maintenance.h"
 #include "service/people/data_export.h"
 #include "service/people/profile.h"
@@ -505,21 +506,10 @@ interrupted_vacuum_is_repeated_by_maintenance(void)
 	    fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/erase/" #name, name)
-	ADD(export_has_everything_that_erasure_deletes);
-	ADD(every_table_is_in_the_inventory_of_personal_data);
-	ADD(no_row_and_no_byte_is_left);
-	ADD(former_subscriber_is_erased);
-	ADD(data_about_a_former_address_is_erased);
-	ADD(address_that_never_subscribed_is_erased);
-	ADD(never_again_prevents_subscription);
-	ADD(suppression_unsubscribes_and_keeps_the_first_reason);
-	ADD(claim_cancels_mail_to_suppressed_addresses);
-	ADD(file_in_use_is_vacuumed_later);
-	ADD(interrupted_vacuum_is_repeated_by_maintenance);
-	return g_test_run();
-}
+UNIT_MAIN(export_has_everything_that_erasure_deletes,
+    every_table_is_in_the_inventory_of_personal_data, no_row_and_no_byte_is_left,
+    former_subscriber_is_erased, data_about_a_former_address_is_erased,
+    address_that_never_subscribed_is_erased, never_again_prevents_subscription,
+    suppression_unsubscribes_and_keeps_the_first_reason,
+    claim_cancels_mail_to_suppressed_addresses, file_in_use_is_vacuumed_later,
+    interrupted_vacuum_is_repeated_by_maintenance)

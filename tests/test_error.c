@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "base/error.h"
+#include "lib/unit.h"
 
 static void
 codes_map_to_sysexits(void)
@@ -29,10 +30,4 @@ codes_map_to_sysexits(void)
 	g_assert_cmpint(pb_error_exit_status(NULL), ==, EX_OK);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/error/codes map to sysexits", codes_map_to_sysexits);
-	return g_test_run();
-}
+UNIT_MAIN(codes_map_to_sysexits)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/unit.h"
+
 /* The last event as the writer got it: lines of "KEY=value", in order. */
 static GLogWriterOutput
 capture(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
@@ -140,14 +142,11 @@ main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	g_log_set_writer_func(capture, seen, NULL);
-	g_test_add_func(
-	    "/event/every_event_has_a_complete_row", every_event_has_a_complete_row);
+	UNIT_ADD(every_event_has_a_complete_row, addresses_are_masked_in_every_shape);
 	g_test_add_data_func("/event/an_event_is_a_line_and_fields", seen,
 	    an_event_is_a_line_and_fields);
 	g_test_add_data_func(
 	    "/event/words_from_elsewhere_are_one_line_without_addresses", seen,
 	    text_from_elsewhere_is_one_line_without_addresses);
-	g_test_add_func("/event/addresses_are_masked_in_every_shape",
-	    addresses_are_masked_in_every_shape);
 	return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "lib/unit.h"
 #include "model/paper_id.h"
 #include "sources/feed.h"
 #include "sources/feed_date.h"
@@ -441,20 +442,8 @@ each_server_error_has_its_code(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/feed/" #name, name)
-	ADD(dates_are_parsed_in_all_formats);
-	ADD(all_formats_are_parsed);
-	ADD(links_are_resolved_against_web_addresses_only);
-	ADD(equivalent_links_are_equal);
-	ADD(ids_in_links_take_precedence);
-	ADD(entries_without_title_or_link_are_left_out);
-	ADD(encodings_are_converted);
-	ADD(limits_are_enforced);
-	ADD(feed_names_are_checked);
-	ADD(each_server_error_has_its_code);
-	return g_test_run();
-}
+UNIT_MAIN(dates_are_parsed_in_all_formats, all_formats_are_parsed,
+    links_are_resolved_against_web_addresses_only, equivalent_links_are_equal,
+    ids_in_links_take_precedence, entries_without_title_or_link_are_left_out,
+    encodings_are_converted, limits_are_enforced, feed_names_are_checked,
+    each_server_error_has_its_code)

@@ -3,6 +3,7 @@
  */
 #include <glib.h>
 
+#include "lib/unit.h"
 #include "sources/fetch_days.h"
 
 #define DAY_S ((int64_t)86400)
@@ -85,16 +86,5 @@ only_days_of_the_calendar_are_valid(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/fetch_days/recent days are due at each poll and old ones once a day",
-	    recent_days_are_due_at_each_poll_and_old_ones_once_a_day);
-	g_test_add_func("/fetch_days/days go back from today over months and years",
-	    days_go_back_from_today_over_months_and_years);
-	g_test_add_func("/fetch_days/only days of the calendar are valid",
-	    only_days_of_the_calendar_are_valid);
-	return g_test_run();
-}
+UNIT_MAIN(recent_days_are_due_at_each_poll_and_old_ones_once_a_day,
+    days_go_back_from_today_over_months_and_years, only_days_of_the_calendar_are_valid)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/people/profile.h"
 #include "store/subscriber/subscribers.h"
 
@@ -236,16 +237,7 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/filters/" #name, name)
-	ADD(others_make_room_only_where_it_is_needed);
-	ADD(a_move_to_no_place_or_of_no_filter_is_refused);
-	ADD(a_move_is_whole_or_not_at_all);
-	ADD(names_are_given_and_taken_away);
-	ADD(an_edit_keeps_number_and_name);
-	ADD(an_edit_loses_nothing_that_is_due_and_floods_nobody);
-	return g_test_run();
-}
+UNIT_MAIN(others_make_room_only_where_it_is_needed,
+    a_move_to_no_place_or_of_no_filter_is_refused, a_move_is_whole_or_not_at_all,
+    names_are_given_and_taken_away, an_edit_keeps_number_and_name,
+    an_edit_loses_nothing_that_is_due_and_floods_nobody)

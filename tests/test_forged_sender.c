@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/command_fixture.h"
+#include "lib/unit.h"
 #include "service/command/command_private.h"
 #include "service/inbound/handler.h"
 #include "service/people/erase.h"
@@ -277,23 +278,8 @@ every_verb_is_tested(void)
 			g_assert_cmpstr(find_line(row->verb), !=, row->verb);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/forged_sender/forged commands change nothing but unsubscribe",
-	    forged_commands_change_nothing_but_unsubscribe);
-	g_test_add_func(
-	    "/forged_sender/new address learns nothing about the subscriber",
-	    new_address_learns_nothing_about_the_subscriber);
-	g_test_add_func("/forged_sender/one confirmation does not change the address",
-	    one_confirmation_does_not_change_the_address);
-	g_test_add_func("/forged_sender/yes to a reply accepts its suggestion",
-	    yes_to_a_reply_accepts_its_suggestion);
-	g_test_add_func("/forged_sender/help without a command is sent once a day",
-	    help_without_a_command_is_sent_once_a_day);
-	g_test_add_func("/forged_sender/every verb is tested", every_verb_is_tested);
-	g_test_add_func("/forged_sender/long message gets a short reply",
-	    long_message_gets_a_short_reply);
-	return g_test_run();
-}
+UNIT_MAIN(forged_commands_change_nothing_but_unsubscribe,
+    new_address_learns_nothing_about_the_subscriber,
+    one_confirmation_does_not_change_the_address, yes_to_a_reply_accepts_its_suggestion,
+    help_without_a_command_is_sent_once_a_day, every_verb_is_tested,
+    long_message_gets_a_short_reply)

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "message/header.h"
 #include "message/sanitize.h"
 
@@ -283,26 +284,8 @@ only_web_links_are_links(void)
 	g_assert_false(sanitize_is_web_url(beyond));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/header/ascii text is not encoded", ascii_text_is_not_encoded);
-	g_test_add_func(
-	    "/header/long text respects line limits", long_text_respects_line_limits);
-	g_test_add_func(
-	    "/header/mailboxes are quoted if needed", mailboxes_are_quoted_if_needed);
-	g_test_add_func("/header/mailboxes are folded and validated",
-	    mailboxes_are_folded_and_validated);
-	g_test_add_func(
-	    "/header/long name is cut at a character", long_name_is_cut_at_a_character);
-	g_test_add_func(
-	    "/header/dates are English and numeric", dates_are_english_and_numeric);
-	g_test_add_func("/header/message ids are checked", message_ids_are_checked);
-	g_test_add_func("/header/values are folded within the line limit",
-	    values_are_folded_within_the_line_limit);
-	g_test_add_func(
-	    "/header/lines are cut at a nearby blank", lines_are_cut_at_a_nearby_blank);
-	g_test_add_func("/header/only web links are links", only_web_links_are_links);
-	return g_test_run();
-}
+UNIT_MAIN(ascii_text_is_not_encoded, long_text_respects_line_limits,
+    mailboxes_are_quoted_if_needed, mailboxes_are_folded_and_validated,
+    long_name_is_cut_at_a_character, dates_are_english_and_numeric,
+    message_ids_are_checked, values_are_folded_within_the_line_limit,
+    lines_are_cut_at_a_nearby_blank, only_web_links_are_links)

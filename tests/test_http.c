@@ -11,6 +11,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "lib/unit.h"
 #include "net/http.h"
 #include "net/peer.h"
 
@@ -563,33 +564,10 @@ retry_after_is_parsed(void)
 	g_assert_cmpint(http_retry_after_parse(date, "never"), ==, -1);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/http/status and headers are reported", status_and_headers_are_reported);
-	g_test_add_func("/http/failures have error codes", failures_have_error_codes);
-	g_test_add_func("/http/redirects are followed up to the limit",
-	    redirects_are_followed_up_to_the_limit);
-	g_test_add_func("/http/body size is limited", body_size_is_limited);
-	g_test_add_func(
-	    "/http/compressed body is decompressed", compressed_body_is_decompressed);
-	g_test_add_func("/http/total time is limited", total_time_is_limited);
-	g_test_add_func("/http/stalled transfer is aborted early",
-	    stalled_transfer_is_aborted_early);
-	g_test_add_func(
-	    "/http/transfer can be interrupted", transfer_can_be_interrupted);
-	g_test_add_func(
-	    "/http/private addresses are rejected", private_addresses_are_rejected);
-	g_test_add_func("/http/certificates and names are verified",
-	    certificates_and_names_are_verified);
-	g_test_add_func(
-	    "/http/invalid requests are rejected", invalid_requests_are_rejected);
-	g_test_add_func("/http/user agent is one line", user_agent_is_one_line);
-	g_test_add_func("/http/files are read if allowed", files_are_read_if_allowed);
-	g_test_add_func(
-	    "/http/public addresses are recognised", public_addresses_are_recognised);
-	g_test_add_func("/http/retry after is parsed", retry_after_is_parsed);
-	return g_test_run();
-}
+UNIT_MAIN(status_and_headers_are_reported, failures_have_error_codes,
+    redirects_are_followed_up_to_the_limit, body_size_is_limited,
+    compressed_body_is_decompressed, total_time_is_limited,
+    stalled_transfer_is_aborted_early, transfer_can_be_interrupted,
+    private_addresses_are_rejected, certificates_and_names_are_verified,
+    invalid_requests_are_rejected, user_agent_is_one_line, files_are_read_if_allowed,
+    public_addresses_are_recognised, retry_after_is_parsed)

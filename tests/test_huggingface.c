@@ -10,6 +10,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "lib/unit.h"
 #include "sources/huggingface.h"
 #include "sources/huggingface_parse.h"
 
@@ -41,7 +42,7 @@ parse_one(const char *json)
 }
 
 static void
-a_nul_in_a_text_costs_the_day_nothing(void)
+a_nul_in_a_text_does_not_affect_the_day(void)
 {
 	pb_auto(listing) listing =
 	    parse_one("[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"A\\u0000 b\","
@@ -135,7 +136,7 @@ optional_keys_may_be_missing_or_odd(void)
 }
 
 static void
-the_outer_fields_are_the_second_choice(void)
+outer_fields_are_used_if_inner_ones_are_missing(void)
 {
 	pb_auto(listing) listing =
 	    parse_one(PAGE("", ",\"title\":\"$\\\\mu$LO\",\"summary\":\"S\","
@@ -228,7 +229,7 @@ times_are_read_strictly(void)
 }
 
 static void
-a_bad_page_is_refused_and_says_where(void)
+an_invalid_page_is_rejected_with_its_position(void)
 {
 	static const struct {
 		const char *json;
@@ -280,7 +281,7 @@ make_page(size_t papers)
 }
 
 static void
-a_paper_again_on_a_page_counts_once(void)
+a_repeated_paper_on_a_page_counts_once(void)
 {
 	static const char json[] =
 	    "[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"first\"}},"
@@ -302,7 +303,7 @@ a_paper_again_on_a_page_counts_once(void)
 }
 
 static void
-a_page_has_a_greatest_number_of_papers(void)
+papers_per_page_are_limited(void)
 {
 	g_autofree char *at = make_page(BOUNDS_PAPERS_BATCH);
 	g_autofree char *over = make_page(BOUNDS_PAPERS_BATCH + 1);
@@ -316,7 +317,7 @@ a_page_has_a_greatest_number_of_papers(void)
 }
 
 static void
-a_page_has_a_greatest_number_of_values(void)
+values_per_page_are_limited(void)
 {
 	GString *json =
 	    g_string_new("[{\"paper\":{\"id\":\"a\",\"title\":\",[{\"},\"x\":[1");
@@ -382,7 +383,7 @@ texts_and_authors_are_cut_at_their_limits(void)
 }
 
 static void
-error_texts_are_understood(void)
+error_texts_are_recognised(void)
 {
 	static const struct {
 		const char *text;
@@ -478,7 +479,7 @@ answers_have_their_status_and_count(void)
 }
 
 static void
-failures_use_nothing_and_say_when_to_come_back(void)
+failures_return_no_papers_and_the_retry_time(void)
 {
 	static const struct {
 		const char *mode;
@@ -529,7 +530,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 
 /* A day that has ended by the server's clock is missing. */
 static void
-a_refused_past_day_is_an_error(void)
+a_rejected_past_day_is_an_error(void)
 {
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	g_autofree char *base = NULL;
@@ -546,7 +547,7 @@ a_refused_past_day_is_an_error(void)
 }
 
 static void
-only_real_days_are_asked_for(void)
+only_valid_days_are_fetched(void)
 {
 	g_autoptr(GError) error = NULL;
 	struct source_answer answer;
@@ -634,44 +635,13 @@ out_of_memory_is_reported_as_such(void)
 #endif
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/huggingface/a whole element is read", a_whole_element_is_read);
-	g_test_add_func("/huggingface/a NUL in a text does not affect the day",
-	    a_nul_in_a_text_costs_the_day_nothing);
-	g_test_add_func("/huggingface/optional keys may be missing or odd",
-	    optional_keys_may_be_missing_or_odd);
-	g_test_add_func("/huggingface/outer fields are used if inner ones are missing",
-	    the_outer_fields_are_the_second_choice);
-	g_test_add_func("/huggingface/ids stay strings", ids_stay_strings);
-	g_test_add_func(
-	    "/huggingface/times are read strictly", times_are_read_strictly);
-	g_test_add_func("/huggingface/an invalid page is rejected with its position",
-	    a_bad_page_is_refused_and_says_where);
-	g_test_add_func("/huggingface/a repeated paper on a page counts once",
-	    a_paper_again_on_a_page_counts_once);
-	g_test_add_func("/huggingface/papers per page are limited",
-	    a_page_has_a_greatest_number_of_papers);
-	g_test_add_func("/huggingface/values per page are limited",
-	    a_page_has_a_greatest_number_of_values);
-	g_test_add_func("/huggingface/texts and authors are cut at their limits",
-	    texts_and_authors_are_cut_at_their_limits);
-	g_test_add_func(
-	    "/huggingface/error texts are recognised", error_texts_are_understood);
-	g_test_add_func("/huggingface/answers have their status and count",
-	    answers_have_their_status_and_count);
-	g_test_add_func("/huggingface/failures return no papers and the retry time",
-	    failures_use_nothing_and_say_when_to_come_back);
-	g_test_add_func("/huggingface/a rejected past day is an error",
-	    a_refused_past_day_is_an_error);
-	g_test_add_func(
-	    "/huggingface/only valid days are fetched", only_real_days_are_asked_for);
-	g_test_add_func(
-	    "/huggingface/a directory is a source", a_directory_is_a_source);
-	g_test_add_func("/huggingface/out of memory is reported as such",
-	    out_of_memory_is_reported_as_such);
-	return g_test_run();
-}
+UNIT_MAIN(a_whole_element_is_read, a_nul_in_a_text_does_not_affect_the_day,
+    optional_keys_may_be_missing_or_odd,
+    outer_fields_are_used_if_inner_ones_are_missing, ids_stay_strings,
+    times_are_read_strictly, an_invalid_page_is_rejected_with_its_position,
+    a_repeated_paper_on_a_page_counts_once, papers_per_page_are_limited,
+    values_per_page_are_limited, texts_and_authors_are_cut_at_their_limits,
+    error_texts_are_recognised, answers_have_their_status_and_count,
+    failures_return_no_papers_and_the_retry_time, a_rejected_past_day_is_an_error,
+    only_valid_days_are_fetched, a_directory_is_a_source,
+    out_of_memory_is_reported_as_such)

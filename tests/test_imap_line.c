@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "receive/imap_line.h"
 
 struct row {
@@ -51,7 +52,7 @@ static const struct row good[] = {
 };
 
 static void
-test_kinds(void)
+lines_are_classified(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
 		const struct row *row = &good[i];
@@ -82,7 +83,7 @@ check_refused(const char *text, size_t size, bool is_rest)
 }
 
 static void
-test_refused(void)
+invalid_lines_are_rejected(void)
 {
 	static const char *const bad[] = {
 	    "* OK {12}\r\n",
@@ -100,7 +101,7 @@ test_refused(void)
 }
 
 static void
-test_literal_bound(void)
+literals_are_limited_to_the_size_of_a_message(void)
 {
 	g_autofree char *most =
 	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 1);
@@ -120,7 +121,7 @@ test_literal_bound(void)
 
 /* Closed ones count as well: libetpan may see them within quotes. */
 static void
-test_parentheses_bound(void)
+parentheses_are_limited_open_or_closed(void)
 {
 	g_autoptr(GString) text = g_string_new("* 1 FETCH ");
 	struct imap_line line;
@@ -132,15 +133,6 @@ test_parentheses_bound(void)
 	check_refused(text->str, text->len, false);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/imap_line/lines are classified", test_kinds);
-	g_test_add_func("/imap_line/invalid lines are rejected", test_refused);
-	g_test_add_func("/imap_line/literals are limited to the size of a message",
-	    test_literal_bound);
-	g_test_add_func("/imap_line/parentheses are limited, open or closed",
-	    test_parentheses_bound);
-	return g_test_run();
-}
+UNIT_MAIN(lines_are_classified, invalid_lines_are_rejected,
+    literals_are_limited_to_the_size_of_a_message,
+    parentheses_are_limited_open_or_closed)

@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "receive/imap_wire.h"
 
 #define FOREVER_MS (60 * 1000)
@@ -87,7 +88,7 @@ read_all(struct pair *pair, const GString *said)
 }
 
 static void
-test_drops(void)
+irrelevant_lines_are_dropped(void)
 {
 	static const char said[] =
 	    "* LIST () \"/\" a\r\n* 4 EXISTS\r\n* THREAD (1)\r\n"
@@ -131,7 +132,7 @@ check_line(size_t size, const char *wanted)
 }
 
 static void
-test_line_bound(void)
+line_length_is_limited(void)
 {
 	check_line(BOUNDS_IMAP_LINE_BYTES, NULL);
 	check_line(
@@ -164,7 +165,7 @@ check_answer(size_t size, const char *wanted)
 }
 
 static void
-test_answer_bound(void)
+response_size_is_limited(void)
 {
 	check_answer(BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server closed the connection");
 	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1,
@@ -172,7 +173,7 @@ test_answer_bound(void)
 }
 
 static void
-test_one_message(void)
+one_literal_per_command(void)
 {
 	static const char one[] = "* 1 FETCH (BODY[] {3}\r\n(((";
 	struct pair pair;
@@ -192,7 +193,7 @@ test_one_message(void)
 }
 
 static void
-test_time(void)
+a_timeout_differs_from_an_error(void)
 {
 	struct imap_line line;
 	g_autoptr(GError) error = NULL;
@@ -228,10 +229,8 @@ main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/imap_wire/irrelevant lines are dropped", test_drops);
-	g_test_add_func("/imap_wire/line length is limited", test_line_bound);
-	g_test_add_func("/imap_wire/response size is limited", test_answer_bound);
-	g_test_add_func("/imap_wire/one literal per command", test_one_message);
-	g_test_add_func("/imap_wire/a timeout differs from an error", test_time);
+	UNIT_ADD(irrelevant_lines_are_dropped, line_length_is_limited,
+	    response_size_is_limited, one_literal_per_command,
+	    a_timeout_differs_from_an_error);
 	return g_test_run();
 }

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/people/erase.h"
 #include "service/people/export.h"
 #include "service/people/profile.h"
@@ -518,21 +519,10 @@ page_is_atomic(void)
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "2");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/import/" #name, name)
-	ADD(line_becomes_a_subscriber);
-	ADD(preferences_are_imported);
-	ADD(invalid_preference_is_reported);
-	ADD(every_state_has_what_it_needs);
-	ADD(first_digests_come_at_the_slot_or_at_once_when_asked);
-	ADD(all_errors_are_reported_and_nothing_stored);
-	ADD(invalid_header_line_is_rejected);
-	ADD(present_left_and_suppressed_addresses_are_skipped);
-	ADD(export_import_export_gives_the_same_bytes);
-	ADD(size_of_file_and_number_of_filters_are_limited);
-	ADD(page_is_atomic);
-	return g_test_run();
-}
+UNIT_MAIN(line_becomes_a_subscriber, preferences_are_imported,
+    invalid_preference_is_reported, every_state_has_what_it_needs,
+    first_digests_come_at_the_slot_or_at_once_when_asked,
+    all_errors_are_reported_and_nothing_stored, invalid_header_line_is_rejected,
+    present_left_and_suppressed_addresses_are_skipped,
+    export_import_export_gives_the_same_bytes,
+    size_of_file_and_number_of_filters_are_limited, page_is_atomic)

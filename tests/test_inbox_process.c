@@ -12,6 +12,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/core/audit.h"
 #include "store/mail/inbox.h"
 
@@ -399,23 +400,10 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* Failures are logged as warnings. */
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
-	g_test_add_func("/inbox_process/handler gets message and envelope",
-	    handler_gets_message_and_envelope);
-	g_test_add_func("/inbox_process/failing handler leaves no effect",
-	    failing_handler_leaves_no_effect);
-	g_test_add_func("/inbox_process/busy store is not a failed try",
-	    busy_store_is_not_a_failed_try);
-	g_test_add_func("/inbox_process/rejected message is retried at once",
-	    rejected_message_is_retried_at_once);
-	g_test_add_func(
-	    "/inbox_process/run ends at its limits", run_ends_at_its_limits);
-	g_test_add_func("/inbox_process/large messages and a full disk are refused",
-	    large_messages_and_a_full_disk_are_refused);
-	g_test_add_func("/inbox_process/crashing message is quarantined",
-	    crashing_message_is_quarantined);
-	g_test_add_func("/inbox_process/only crashes are counted as crashes",
-	    only_crashes_are_counted_as_crashes);
-	g_test_add_func("/inbox_process/failing store leaves no partial effect",
+	UNIT_ADD(handler_gets_message_and_envelope, failing_handler_leaves_no_effect,
+	    busy_store_is_not_a_failed_try, rejected_message_is_retried_at_once,
+	    run_ends_at_its_limits, large_messages_and_a_full_disk_are_refused,
+	    crashing_message_is_quarantined, only_crashes_are_counted_as_crashes,
 	    failing_store_leaves_no_partial_effect);
 	return g_test_run();
 }

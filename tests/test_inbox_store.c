@@ -10,6 +10,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/health/maintenance.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -238,24 +239,8 @@ a_failing_store_keeps_nothing_by_half(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM inbox"), ==, 1);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/letters/a letter is kept once and as it came",
-	    a_mail_is_stored_once_and_as_it_came);
-	g_test_add_func("/letters/all recipients are kept while it is new",
-	    all_recipients_are_stored_while_it_is_new);
-	g_test_add_func("/letters/what is done says nothing any more",
-	    what_is_done_says_nothing_any_more);
-	g_test_add_func("/letters/bad rows are impossible", bad_rows_are_impossible);
-	g_test_add_func("/letters/what is due comes the oldest first",
-	    what_is_due_comes_the_oldest_first);
-	g_test_add_func(
-	    "/letters/pages go from the newest down", pages_go_from_the_newest_down);
-	g_test_add_func("/letters/upkeep forgets each in its time",
-	    maintenance_forgets_each_in_its_time);
-	g_test_add_func("/letters/a failing store keeps nothing by half",
-	    a_failing_store_keeps_nothing_by_half);
-	return g_test_run();
-}
+UNIT_MAIN(a_mail_is_stored_once_and_as_it_came,
+    all_recipients_are_stored_while_it_is_new, what_is_done_says_nothing_any_more,
+    bad_rows_are_impossible, what_is_due_comes_the_oldest_first,
+    pages_go_from_the_newest_down, maintenance_forgets_each_in_its_time,
+    a_failing_store_keeps_nothing_by_half)

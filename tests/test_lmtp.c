@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "receive/lmtp_client.h"
 #include "receive/lmtp_session.h"
 
@@ -527,17 +528,9 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_flood);
 	}
-	g_test_add_func(
-	    "/lmtp/sink results become reply codes", sink_results_become_reply_codes);
-	g_test_add_func("/lmtp/address length is limited", address_length_is_limited);
-	g_test_add_func(
-	    "/lmtp/silent client is disconnected", silent_client_is_disconnected);
-	g_test_add_func(
-	    "/lmtp/slow client is disconnected", slow_client_is_disconnected);
-	g_test_add_func("/lmtp/client that does not read is disconnected",
-	    client_that_does_not_read_is_disconnected);
-	g_test_add_func(
-	    "/lmtp/client and server interoperate", client_and_server_interoperate);
-	g_test_add_func("/lmtp/only loopback is accepted", only_loopback_is_accepted);
+	UNIT_ADD(sink_results_become_reply_codes, address_length_is_limited,
+	    silent_client_is_disconnected, slow_client_is_disconnected,
+	    client_that_does_not_read_is_disconnected, client_and_server_interoperate,
+	    only_loopback_is_accepted);
 	return g_test_run();
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 /* Of a user other than root. */
 #define NOBODY 65534
@@ -190,15 +191,7 @@ a_wrong_owner_or_mode_is_named(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/lock/" #name, name)
-	ADD(a_directory_is_made_and_locked_for_one);
-	ADD(a_directory_that_others_may_enter_is_refused);
-	ADD(a_directory_that_cannot_be_is_reported);
-	ADD(a_wrong_owner_or_mode_is_named);
-	ADD(a_store_is_exchanged_only_when_nobody_has_it);
-	return g_test_run();
-}
+UNIT_MAIN(a_directory_is_made_and_locked_for_one,
+    a_directory_that_others_may_enter_is_refused,
+    a_directory_that_cannot_be_is_reported, a_wrong_owner_or_mode_is_named,
+    a_store_is_exchanged_only_when_nobody_has_it)

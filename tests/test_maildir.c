@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/unit.h"
 #include "transport/maildir.h"
 
 struct store_fixture {
@@ -278,21 +279,7 @@ invalid_message_fails(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/maildir/" name, function)
-	ADD(message_is_stored_in_new_with_headers,
-	    "message is stored in new with headers");
-	ADD(same_id_makes_one_file, "same id makes one file");
-	ADD(different_id_makes_another_file, "different id makes another file");
-	ADD(read_message_is_not_delivered_again, "read message is not delivered again");
-	ADD(partial_file_is_replaced, "partial file is replaced");
-	ADD(kill_between_link_and_unlink_leaves_one_message,
-	    "kill between link and unlink leaves one message");
-	ADD(id_with_slashes_stays_inside, "id with slashes stays inside");
-	ADD(unwritable_directory_defers, "unwritable directory defers");
-	ADD(invalid_message_fails, "invalid message fails");
-	return g_test_run();
-}
+UNIT_MAIN(message_is_stored_in_new_with_headers, same_id_makes_one_file,
+    different_id_makes_another_file, read_message_is_not_delivered_again,
+    partial_file_is_replaced, kill_between_link_and_unlink_leaves_one_message,
+    id_with_slashes_stays_inside, unwritable_directory_defers, invalid_message_fails)

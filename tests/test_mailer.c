@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "lib/inbound_fixture.h"
+#include "lib/mailer_fixture.h"
+#include "lib/unit.h"
 #include "service/people/erase.h"
 #include "service/people/subscribe.h"
 #include "store/core/suppression.h"
@@ -51,25 +52,25 @@ each_outcome_sets_its_state(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 		g_autofree char *sql = g_strdup_printf(
 		    "SELECT state, attempt, (next_try_at - %" G_GINT64_FORMAT
 		    ") / 10 * 10, ended_at IS NOT NULL, code, reply FROM outbox",
 		    store_fixture_time(NOW));
 		g_autofree char *row = NULL, *digest = NULL;
 
-		inbound->script.answer = rows[i].answer;
-		inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-		row = store_fixture_text(inbound->fixture, sql);
+		mailing->script.answer = rows[i].answer;
+		mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+		row = store_fixture_text(mailing->fixture, sql);
 		digest =
-		    store_fixture_text(inbound->fixture, "SELECT state FROM digest");
+		    store_fixture_text(mailing->fixture, "SELECT state FROM digest");
 		if (strcmp(row, rows[i].row) != 0)
 			g_test_fail_printf("row %zu: %s", i, row);
 		g_assert_cmpstr(digest, ==, rows[i].digest);
 		g_assert_cmpint(store_fixture_number(
-		                    inbound->fixture, "SELECT count(*) FROM delivered"),
+		                    mailing->fixture, "SELECT count(*) FROM delivered"),
 		    ==, rows[i].delivered);
-		g_assert_cmpint(store_fixture_number(inbound->fixture,
+		g_assert_cmpint(store_fixture_number(mailing->fixture,
 		                    "SELECT count(*) FROM digest_rejected"),
 		    ==, rows[i].refused);
 	}
@@ -95,98 +96,98 @@ deferred_message_is_retried_unchanged_until_it_expires(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 		int64_t now = store_fixture_time(NOW);
 		unsigned runs = 0;
 
-		inbound->script.answer = rows[i].answer;
+		mailing->script.answer = rows[i].answer;
 		do {
-			inbound_fixture_run_at(inbound, now, NULL);
-			g_assert_cmpuint(inbound->script.tried, ==, ++runs);
-			g_assert_true(inbound->next < 0 || inbound->next >= now + 60);
-			now = inbound->next;
+			mailer_fixture_run_at(mailing, now, NULL);
+			g_assert_cmpuint(mailing->script.tried, ==, ++runs);
+			g_assert_true(mailing->next < 0 || mailing->next >= now + 60);
+			now = mailing->next;
 		} while (now >= 0);
 		g_assert_cmpuint(runs, >=, rows[i].least);
 		g_assert_cmpuint(runs, <=, rows[i].most);
 		store_fixture_assert_text(
-		    inbound->fixture, "SELECT state FROM outbox", rows[i].end);
+		    mailing->fixture, "SELECT state FROM outbox", rows[i].end);
 		if (rows[i].answer.outcome == DELIVERY_DEFERRED)
-			g_assert_cmpint(store_fixture_number(inbound->fixture,
+			g_assert_cmpint(store_fixture_number(mailing->fixture,
 			                    "SELECT ended_at FROM outbox"),
 			    >=, store_fixture_time(NOW) + GIVE_UP_S);
 		store_fixture_assert_text(
-		    inbound->fixture, "SELECT state FROM digest", rows[i].digest);
+		    mailing->fixture, "SELECT state FROM digest", rows[i].digest);
 		g_assert_cmpint(store_fixture_number(
-		                    inbound->fixture, "SELECT count(*) FROM delivered"),
+		                    mailing->fixture, "SELECT count(*) FROM delivered"),
 		    ==, rows[i].delivered);
-		g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 1);
+		g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 1);
 	}
 }
 
 static void
 without_disk_space_nothing_is_sent(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 2);
-	struct mailer_options options = inbound_fixture_options(inbound);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 2);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	int64_t now = store_fixture_time(NOW);
 
-	options.state_dir = inbound->fixture->directory;
+	options.state_dir = mailing->fixture->directory;
 	options.min_free_bytes = G_MAXINT64;
-	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
-	inbound_fixture_run_at(inbound, now, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 0);
-	g_assert_cmpint(inbound->next, ==, now + 60);
+	g_assert_true(mailer_reload(mailing->mailer, &options, false, NULL));
+	mailer_fixture_run_at(mailing, now, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 0);
+	g_assert_cmpint(mailing->next, ==, now + 60);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
+	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
 	options.min_free_bytes = 1;
-	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
-	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	g_assert_true(mailer_reload(mailing->mailer, &options, false, NULL));
+	mailer_fixture_run_at(mailing, mailing->next, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
 static void
 message_cut_off_by_a_stop_does_not_expire(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
-	struct mailer_options options = inbound_fixture_options(inbound);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	int ends[2];
 
 	g_assert_cmpint(pipe(ends), ==, 0);
 	close(ends[1]); /* which makes the other one readable */
 	options.stop_fd = &ends[0];
-	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
-	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 2 * GIVE_UP_S, NULL);
+	g_assert_true(mailer_reload(mailing->mailer, &options, false, NULL));
+	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 2 * GIVE_UP_S, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state, attempt FROM outbox", "DEFERRED|0");
+	    mailing->fixture, "SELECT state, attempt FROM outbox", "DEFERRED|0");
 	close(ends[0]);
 }
 
 static void
 unknown_message_stays_unknown_when_deferred(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
 
-	inbound->script.answer =
+	mailing->script.answer =
 	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
-	inbound_fixture_run_at(inbound, now, NULL);
-	inbound->script.answer = (struct delivery){
+	mailer_fixture_run_at(mailing, now, NULL);
+	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
-	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	mailer_fixture_run_at(mailing, mailing->next, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
-	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	    mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	mailer_fixture_run_at(mailing, mailing->next, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	    mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
 	/* Expired: an earlier copy may have arrived. */
-	inbound_fixture_run_at(inbound, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(inbound->fixture,
+	mailer_fixture_run_at(mailing, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
 	g_assert_cmpint(
-	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
 	    ==, 2);
 }
 
@@ -197,18 +198,18 @@ many_messages_are_sent_once_with_any_number_of_connections(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(senders); i++) {
 		enum { PEOPLE = 117 };
-		pb_auto(inbound_fixture) inbound =
-		    inbound_fixture_new(PEOPLE, senders[i]);
+		pb_auto(mailer_fixture) mailing =
+		    mailer_fixture_new(PEOPLE, senders[i]);
 		struct mailer_report report =
-		    inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+		    mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 
 		g_assert_cmpuint(report.sent, ==, PEOPLE);
-		g_assert_cmpuint(inbound->script.tried, ==, PEOPLE);
-		g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, PEOPLE);
-		g_assert_cmpint(inbound->next, ==, -1);
-		store_fixture_assert_text(inbound->fixture,
+		g_assert_cmpuint(mailing->script.tried, ==, PEOPLE);
+		g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, PEOPLE);
+		g_assert_cmpint(mailing->next, ==, -1);
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
-		g_assert_nonnull(strstr(inbound->script.envelopes->str,
+		g_assert_nonnull(strstr(mailing->script.envelopes->str,
 		    "p7@example.org<bounce@example.org digest-8."));
 	}
 }
@@ -216,90 +217,90 @@ many_messages_are_sent_once_with_any_number_of_connections(void)
 static void
 failed_relay_is_tried_with_one_message(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(30, 3);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(30, 3);
 	int64_t now = store_fixture_time(NOW);
 	struct mailer_report report;
 	g_autofree char *line = NULL;
 	unsigned tried;
 
-	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	report = inbound_fixture_run_at(inbound, now, NULL);
+	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = mailer_fixture_run_at(mailing, now, NULL);
 	/* Only those in flight when the first result came. */
-	g_assert_cmpuint(inbound->script.tried, <=, 6);
+	g_assert_cmpuint(mailing->script.tried, <=, 6);
 	g_assert_cmpuint(report.failed + report.sent, ==, 0);
-	g_assert_cmpint(inbound->next, ==, now + 60);
+	g_assert_cmpint(mailing->next, ==, now + 60);
 	g_assert_cmpint(
-	    store_fixture_number(inbound->fixture, "SELECT max(attempt) FROM outbox"),
+	    store_fixture_number(mailing->fixture, "SELECT max(attempt) FROM outbox"),
 	    ==, 0);
-	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	g_assert_cmpint(store_fixture_number(mailing->fixture,
 	                    "SELECT count(*) FROM outbox"
 	                    " WHERE state IN ('NEW', 'DEFERRED')"),
 	    ==, 30);
-	line = mailer_format_relay(inbound->mailer);
+	line = mailer_format_relay(mailing->mailer);
 	g_assert_nonnull(strstr(line, "made up"));
 
-	tried = inbound->script.tried;
-	inbound_fixture_run_at(inbound, now + 59, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, tried);
-	inbound_fixture_run_at(inbound, now + 60, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, tried + 1);
-	g_assert_cmpint(inbound->next, ==, now + 60 + 120);
+	tried = mailing->script.tried;
+	mailer_fixture_run_at(mailing, now + 59, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, tried);
+	mailer_fixture_run_at(mailing, now + 60, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, tried + 1);
+	g_assert_cmpint(mailing->next, ==, now + 60 + 120);
 
-	inbound->script.answer = (struct delivery){
+	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
-	report = inbound_fixture_run_at(inbound, inbound->next, NULL);
+	report = mailer_fixture_run_at(mailing, mailing->next, NULL);
 	g_assert_cmpuint(report.sent, ==, 30);
-	g_assert_cmpint(inbound->next, ==, -1);
+	g_assert_cmpint(mailing->next, ==, -1);
 }
 
 static void
 messages_accepted_before_a_relay_failure_are_not_repeated(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 2);
 	struct mailer_report report;
 
-	inbound->script.fail_after = 10;
-	inbound->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	mailing->script.fail_after = 10;
+	mailing->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 10);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
-	inbound->script.fail_after = 0;
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	    mailing->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
+	mailing->script.fail_after = 0;
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
 	g_assert_cmpuint(report.sent, ==, 30);
-	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 40);
 }
 
 /* One subscriber is erased while the message is sent, one while it waits. */
 static void
 erased_subscriber_does_not_block_others(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 1);
 	struct mailer_report report;
 
-	inbound->script.path = inbound->fixture->path;
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	mailing->script.path = mailing->fixture->path;
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 39);
-	g_assert_nonnull(strstr(inbound->script.envelopes->str, "p0@"));
-	g_assert_null(strstr(inbound->script.envelopes->str, "p39@"));
-	store_fixture_assert_text(inbound->fixture,
+	g_assert_nonnull(strstr(mailing->script.envelopes->str, "p0@"));
+	g_assert_null(strstr(mailing->script.envelopes->str, "p39@"));
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, count(*) FROM outbox GROUP BY state", "SENT|38");
-	g_assert_cmpint(inbound->next, ==, -1);
+	g_assert_cmpint(mailing->next, ==, -1);
 }
 
 static void
 suppressed_address_gets_no_mail(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
-	g_autofree char *hash = suppression_hash(inbound->key, "p1@example.org");
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
+	g_autofree char *hash = suppression_hash(mailing->key, "p1@example.org");
 	struct mailer_report report;
 
 	g_assert_true(suppression_insert(
-	    inbound->fixture->store, hash, "operator", store_fixture_time(NOW), NULL));
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	    mailing->fixture->store, hash, "operator", store_fixture_time(NOW), NULL));
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.cancelled, ==, 1);
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.state = 'CANCELLED'",
 	    "p1@example.org");
@@ -308,122 +309,122 @@ suppressed_address_gets_no_mail(void)
 static void
 stop_returns_claimed_messages_unchanged(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 1);
 	int stop = 1;
 	struct mailer_report report =
-	    inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
+	    mailer_fixture_run_at(mailing, store_fixture_time(NOW), &stop);
 
-	g_assert_cmpuint(inbound->script.tried, ==, 0);
+	g_assert_cmpuint(mailing->script.tried, ==, 0);
 	g_assert_cmpuint(report.sent, ==, 0);
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox",
 	    "NEW|0|-|-|-");
 
 	stop = 0;
-	inbound->script.stop = &stop;
-	inbound->script.stop_after = 5;
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
+	mailing->script.stop = &stop;
+	mailing->script.stop_after = 5;
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), &stop);
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
-	g_assert_cmpuint(report.sent, ==, inbound->script.tried);
-	store_fixture_assert_text(inbound->fixture,
+	g_assert_cmpuint(report.sent, ==, mailing->script.tried);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
-	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	g_assert_cmpint(store_fixture_number(mailing->fixture,
 	                    "SELECT count(*) FROM outbox WHERE state = 'SENT'"),
 	    ==, report.sent);
 	stop = 0;
-	inbound->script.stop = NULL;
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
-	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
-	g_assert_cmpuint(inbound->script.tried, ==, 40);
+	mailing->script.stop = NULL;
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), &stop);
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 40);
+	g_assert_cmpuint(mailing->script.tried, ==, 40);
 }
 
 static void
-reload(struct inbound_fixture *inbound, const char *envelope_from, bool is_other_relay)
+reload(struct mailer_fixture *mailing, const char *envelope_from, bool is_other_relay)
 {
-	struct mailer_options options = inbound_fixture_options(inbound);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	g_autoptr(GError) error = NULL;
 
 	options.envelope_from = envelope_from;
-	g_assert_true(mailer_reload(inbound->mailer, &options, is_other_relay, &error));
+	g_assert_true(mailer_reload(mailing->mailer, &options, is_other_relay, &error));
 	g_assert_no_error(error);
 }
 
 static void
 pause_ends_a_run_and_the_next_uses_new_options(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 2);
 	struct mailer_report report;
 
-	inbound->script.stop = &inbound->pause;
-	inbound->script.stop_after = 5;
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	mailing->script.stop = &mailing->pause;
+	mailing->script.stop_after = 5;
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
 	/* The rest is unchanged and due at once. */
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
-	g_assert_cmpint(inbound->next, <=, store_fixture_time(NOW));
-	g_assert_null(strstr(inbound->script.envelopes->str, "<other@example.org"));
-	inbound->script.stop = NULL;
-	inbound->pause = 0;
-	g_string_assign(inbound->script.envelopes, "");
-	reload(inbound, "other@example.org", false);
+	g_assert_cmpint(mailing->next, <=, store_fixture_time(NOW));
+	g_assert_null(strstr(mailing->script.envelopes->str, "<other@example.org"));
+	mailing->script.stop = NULL;
+	mailing->pause = 0;
+	g_string_assign(mailing->script.envelopes, "");
+	reload(mailing, "other@example.org", false);
 	/* The old connections are closed. */
-	g_assert_cmpuint(inbound->script.closed, >=, 2);
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 40);
-	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
-	g_assert_null(strstr(inbound->script.envelopes->str, "<bounce@example.org"));
+	g_assert_cmpuint(mailing->script.closed, >=, 2);
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 40);
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 40);
+	g_assert_null(strstr(mailing->script.envelopes->str, "<bounce@example.org"));
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
 static void
 unrecorded_results_survive_a_reload(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(12, 2);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(12, 2);
 	struct mailer_report report = {0};
 
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
 	    " NEW.state = 'SENT' BEGIN SELECT"
 	    " RAISE(FAIL, 'made-up refusal'); END");
 	g_assert_false(
-	    mailer_run(inbound->mailer, NULL, &report, &inbound->next, NULL));
-	g_assert_cmpuint(inbound->script.tried, >, 0);
-	store_fixture_run(inbound->fixture, "DROP TRIGGER made_up");
-	reload(inbound, "bounce@example.org", true);
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	    mailer_run(mailing->mailer, NULL, &report, &mailing->next, NULL));
+	g_assert_cmpuint(mailing->script.tried, >, 0);
+	store_fixture_run(mailing->fixture, "DROP TRIGGER made_up");
+	reload(mailing, "bounce@example.org", true);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
-	g_assert_cmpuint(inbound->script.tried, ==, 12);
+	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	g_assert_cmpuint(mailing->script.tried, ==, 12);
 }
 
 static void
 only_a_new_relay_is_tried_before_the_retry_time(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	int64_t now = store_fixture_time(NOW);
 
-	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	inbound_fixture_run_at(inbound, now, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 1);
+	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	mailer_fixture_run_at(mailing, now, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 1);
 	/* A template was edited: same relay. */
-	reload(inbound, "bounce@example.org", false);
-	inbound_fixture_run_at(inbound, now + 1, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 1);
-	inbound->script.answer = (struct delivery){
+	reload(mailing, "bounce@example.org", false);
+	mailer_fixture_run_at(mailing, now + 1, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 1);
+	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
-	reload(inbound, "bounce@example.org", true);
-	inbound_fixture_run_at(inbound, now + 1, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 4);
+	reload(mailing, "bounce@example.org", true);
+	mailer_fixture_run_at(mailing, now + 1, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 4);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
 static void
@@ -432,20 +433,20 @@ removed_or_paused_subscriber_gets_no_mail(void)
 	static const char *const states[] = {"paused", "suspended", "pending"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new(2, 1);
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(2, 1);
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE subscriber SET state = '%s' WHERE id = 1", states[i]);
 		struct mailer_report report;
 
-		store_fixture_run(inbound->fixture, sql);
-		report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+		store_fixture_run(mailing->fixture, sql);
+		report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 		g_assert_cmpuint(report.sent, ==, 1);
 		g_assert_cmpuint(report.cancelled, ==, 1);
-		g_assert_cmpuint(inbound->script.tried, ==, 1);
-		store_fixture_assert_text(inbound->fixture,
+		g_assert_cmpuint(mailing->script.tried, ==, 1);
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT state, attempt FROM outbox ORDER BY id",
 		    "CANCELLED|0 SENT|1");
-		store_fixture_assert_text(inbound->fixture,
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT state FROM digest ORDER BY id", "cancelled sent");
 	}
 }
@@ -453,48 +454,48 @@ removed_or_paused_subscriber_gets_no_mail(void)
 static void
 invalid_digest_does_not_block_others(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	struct mailer_report report;
 
 	/* Only manual changes can produce such a row. */
 	store_fixture_run(
-	    inbound->fixture, "UPDATE digest SET date = 'never' WHERE id = 2");
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	    mailing->fixture, "UPDATE digest SET date = 'never' WHERE id = 2");
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.failed, ==, 1);
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, attempt, code, length(reply) > 5 FROM outbox WHERE id = 2",
 	    "FAILED|1|-|1");
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT state FROM digest WHERE id = 2", "failed");
+	    mailing->fixture, "SELECT state FROM digest WHERE id = 2", "failed");
 }
 
 static void
 message_in_flight_at_a_kill_is_repeated_unchanged(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(2, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(2, 1);
 
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 2);
-	mailer_free(g_steal_pointer(&inbound->mailer));
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 2);
+	mailer_free(g_steal_pointer(&mailing->mailer));
 	/* As if the result of the first had never been recorded. */
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "DELETE FROM delivered; DROP TRIGGER outbox_end_is_final;"
 	    "DROP TRIGGER digest_end_is_final; UPDATE outbox SET state = 'SENDING',"
 	    " ended_at = NULL WHERE id = 1; UPDATE digest SET state = 'live'"
 	    " WHERE id = 1");
-	inbound_fixture_open(inbound);
-	store_fixture_assert_text(inbound->fixture,
+	mailer_fixture_open(mailing);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, attempt, possible_copies, crashes FROM outbox ORDER BY id",
 	    "UNKNOWN|1|1|1 SENT|1|0|0");
 	/* The wait of a second attempt. */
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 59, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 2);
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 66, NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 3);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 59, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 2);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 66, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 3);
 	/* deliver() has seen that the bytes are the same. */
-	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 2);
-	store_fixture_assert_text(inbound->fixture,
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 2);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, attempt FROM outbox ORDER BY id", "SENT|2 SENT|1");
 }
 
@@ -504,12 +505,12 @@ message_in_flight_at_a_kill_is_repeated_unchanged(void)
 	" next_try_at = NULL WHERE ended_at IS NULL AND state <> 'HELD'"
 
 static void
-kill_and_open(struct inbound_fixture *inbound, int64_t now)
+kill_and_open(struct mailer_fixture *mailing, int64_t now)
 {
-	g_clear_pointer(&inbound->mailer, mailer_free);
-	store_fixture_run(inbound->fixture, KILLED);
-	store_fixture_set_now(inbound->fixture, now);
-	inbound_fixture_open(inbound);
+	g_clear_pointer(&mailing->mailer, mailer_free);
+	store_fixture_run(mailing->fixture, KILLED);
+	store_fixture_set_now(mailing->fixture, now);
+	mailer_fixture_open(mailing);
 }
 
 static void
@@ -526,19 +527,19 @@ each_crash_is_counted_and_increases_the_wait(void)
 	    {"HELD|5|5|crash", -1},
 	    {"HELD|5|5|crash", -1},
 	};
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	/* Long after it would have expired, had the relay deferred it. */
 	int64_t now = store_fixture_time(NOW) + 2 * GIVE_UP_S;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		int64_t next_at;
 
-		kill_and_open(inbound, now);
-		store_fixture_assert_text(inbound->fixture,
+		kill_and_open(mailing, now);
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT state, possible_copies, crashes, held_why FROM outbox",
 		    rows[i].row);
 		next_at = store_fixture_number(
-		    inbound->fixture, "SELECT coalesce(next_try_at, -1) FROM outbox");
+		    mailing->fixture, "SELECT coalesce(next_try_at, -1) FROM outbox");
 		if (rows[i].wait_s < 0) {
 			g_assert_cmpint(next_at, ==, -1);
 			continue;
@@ -548,14 +549,14 @@ each_crash_is_counted_and_increases_the_wait(void)
 		now = next_at;
 	}
 	g_assert_cmpint(
-	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
 	    ==, 0);
 	/* After release it is sent once more; a crash holds it again. */
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "UPDATE outbox SET state = held_from, held_from = NULL, held_why = NULL,"
 	    " next_try_at = 1");
-	kill_and_open(inbound, now);
-	store_fixture_assert_text(inbound->fixture,
+	kill_and_open(mailing, now);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, possible_copies, crashes, held_why FROM outbox",
 	    "HELD|6|6|crash");
 }
@@ -563,58 +564,58 @@ each_crash_is_counted_and_increases_the_wait(void)
 static void
 five_possible_copies_count_as_delivered(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	int64_t now = store_fixture_time(NOW);
 
 	/* Killed once, then cut after the final dot each time; deferrals do not count.
 	 */
-	kill_and_open(inbound, now);
-	inbound->script.answer = (struct delivery){
+	kill_and_open(mailing, now);
+	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
 	for (unsigned i = 0; i < 3; i++)
-		inbound_fixture_run_at(inbound, now += CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(inbound->fixture,
+		mailer_fixture_run_at(mailing, now += CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, attempt, possible_copies FROM outbox", "UNKNOWN|4|1");
-	inbound->script.answer =
+	mailing->script.answer =
 	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
 	for (unsigned i = 0; i < 4; i++)
-		inbound_fixture_run_at(inbound, now += CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(inbound->fixture,
+		mailer_fixture_run_at(mailing, now += CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, possible_copies, crashes, ended_at IS NULL FROM outbox",
 	    "UNKNOWN|5|1|0");
-	g_assert_cmpint(inbound->next, ==, -1);
-	store_fixture_assert_text(inbound->fixture, "SELECT state FROM digest", "sent");
+	g_assert_cmpint(mailing->next, ==, -1);
+	store_fixture_assert_text(mailing->fixture, "SELECT state FROM digest", "sent");
 	g_assert_cmpint(
-	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
 	    ==, 2);
 }
 
 static void
 message_with_two_crashes_is_sent_alone(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 4);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(40, 4);
 	struct mailer_report report;
 
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "UPDATE outbox SET possible_copies = 2, crashes = 2"
 	    " WHERE id IN (3, 20, 40)");
-	inbound->script.path_in_flight = inbound->fixture->path;
-	inbound->script.alone = "p19@example.org";
-	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	mailing->script.path_in_flight = mailing->fixture->path;
+	mailing->script.alone = "p19@example.org";
+	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 40);
-	g_assert_cmpuint(inbound->script.most_sending, >, 4);
-	g_assert_cmpuint(inbound->script.sending_with_alone, ==, 1);
+	g_assert_cmpuint(mailing->script.most_sending, >, 4);
+	g_assert_cmpuint(mailing->script.sending_with_alone, ==, 1);
 }
 
 static void
 crash_leaves_few_messages_in_flight(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(60, 2);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(60, 2);
 
-	inbound->script.path_in_flight = inbound->fixture->path;
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	g_assert_cmpuint(inbound->script.most_sending, >, 2);
-	g_assert_cmpuint(inbound->script.most_sending, <=, 2 * MAILER_AHEAD);
+	mailing->script.path_in_flight = mailing->fixture->path;
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(mailing->script.most_sending, >, 2);
+	g_assert_cmpuint(mailing->script.most_sending, <=, 2 * MAILER_AHEAD);
 }
 
 static void
@@ -624,21 +625,21 @@ store_failure_neither_loses_nor_repeats_messages(void)
 	unsigned failures = 0, runs = 0;
 
 	for (int nth = 1; nth < 40000; nth += nth < 300 ? 17 : nth / 8) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new(PEOPLE, 2);
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(PEOPLE, 2);
 		struct mailer_report report = {0};
 		bool is_ok;
 
-		store_fixture_interrupt_at(inbound->fixture, nth);
+		store_fixture_interrupt_at(mailing->fixture, nth);
 		is_ok =
-		    mailer_run(inbound->mailer, NULL, &report, &inbound->next, NULL);
-		store_fixture_interrupt_at(inbound->fixture, 0);
-		store_fixture_assert_idle(inbound->fixture);
+		    mailer_run(mailing->mailer, NULL, &report, &mailing->next, NULL);
+		store_fixture_interrupt_at(mailing->fixture, 0);
+		store_fixture_assert_idle(mailing->fixture);
 		runs++;
 		failures += !is_ok;
-		inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
-		store_fixture_assert_text(inbound->fixture,
+		mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
-		g_assert_cmpuint(inbound->script.tried, ==, PEOPLE);
+		g_assert_cmpuint(mailing->script.tried, ==, PEOPLE);
 	}
 	g_assert_cmpuint(failures, >=, 10);
 	g_assert_cmpuint(failures, <, runs);
@@ -647,43 +648,43 @@ store_failure_neither_loses_nor_repeats_messages(void)
 static void
 rejected_results_do_not_block_others(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
 	struct mailer_report report = {0};
 	g_autoptr(GError) error = NULL;
 
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
 	    " NEW.state = 'SENT' AND NEW.id = 2 BEGIN SELECT"
 	    " RAISE(ABORT, 'made-up refusal'); END");
 	g_assert_false(
-	    mailer_run(inbound->mailer, NULL, &report, &inbound->next, &error));
+	    mailer_run(mailing->mailer, NULL, &report, &mailing->next, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	store_fixture_run(inbound->fixture, "DROP TRIGGER made_up");
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture, "DROP TRIGGER made_up");
+	store_fixture_run(mailing->fixture,
 	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
 	    " NEW.state = 'SENT' AND NEW.id = 2 AND OLD.attempt = 1"
 	    " BEGIN SELECT RAISE(ABORT, 'made-up refusal'); END");
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
 	/* It may have arrived, and is sent again with the same bytes. */
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, possible_copies, crashes FROM outbox WHERE id = 2",
 	    "UNKNOWN|1|0");
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 180, NULL);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 180, NULL);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT DISTINCT state FROM outbox", "SENT");
-	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 3);
+	    mailing->fixture, "SELECT DISTINCT state FROM outbox", "SENT");
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
 }
 
 static void
 held_message_waits_for_the_operator(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 
 	store_fixture_run(
-	    inbound->fixture, "UPDATE outbox SET state = 'HELD', next_try_at = NULL");
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	g_assert_cmpuint(inbound->script.tried, ==, 0);
-	g_assert_cmpint(inbound->next, ==, -1);
+	    mailing->fixture, "UPDATE outbox SET state = 'HELD', next_try_at = NULL");
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 0);
+	g_assert_cmpint(mailing->next, ==, -1);
 }
 
 int
@@ -692,30 +693,26 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define ADD(name) g_test_add_func("/mailer/" #name, name)
-	ADD(each_outcome_sets_its_state);
-	ADD(deferred_message_is_retried_unchanged_until_it_expires);
-	ADD(without_disk_space_nothing_is_sent);
-	ADD(message_cut_off_by_a_stop_does_not_expire);
-	ADD(unknown_message_stays_unknown_when_deferred);
-	ADD(many_messages_are_sent_once_with_any_number_of_connections);
-	ADD(failed_relay_is_tried_with_one_message);
-	ADD(messages_accepted_before_a_relay_failure_are_not_repeated);
-	ADD(erased_subscriber_does_not_block_others);
-	ADD(suppressed_address_gets_no_mail);
-	ADD(stop_returns_claimed_messages_unchanged);
-	ADD(pause_ends_a_run_and_the_next_uses_new_options);
-	ADD(unrecorded_results_survive_a_reload);
-	ADD(only_a_new_relay_is_tried_before_the_retry_time);
-	ADD(removed_or_paused_subscriber_gets_no_mail);
-	ADD(invalid_digest_does_not_block_others);
-	ADD(message_in_flight_at_a_kill_is_repeated_unchanged);
-	ADD(each_crash_is_counted_and_increases_the_wait);
-	ADD(five_possible_copies_count_as_delivered);
-	ADD(message_with_two_crashes_is_sent_alone);
-	ADD(crash_leaves_few_messages_in_flight);
-	ADD(store_failure_neither_loses_nor_repeats_messages);
-	ADD(rejected_results_do_not_block_others);
-	ADD(held_message_waits_for_the_operator);
+	UNIT_ADD(each_outcome_sets_its_state,
+	    deferred_message_is_retried_unchanged_until_it_expires,
+	    without_disk_space_nothing_is_sent,
+	    message_cut_off_by_a_stop_does_not_expire,
+	    unknown_message_stays_unknown_when_deferred,
+	    many_messages_are_sent_once_with_any_number_of_connections,
+	    failed_relay_is_tried_with_one_message,
+	    messages_accepted_before_a_relay_failure_are_not_repeated,
+	    erased_subscriber_does_not_block_others, suppressed_address_gets_no_mail,
+	    stop_returns_claimed_messages_unchanged,
+	    pause_ends_a_run_and_the_next_uses_new_options,
+	    unrecorded_results_survive_a_reload,
+	    only_a_new_relay_is_tried_before_the_retry_time,
+	    removed_or_paused_subscriber_gets_no_mail,
+	    invalid_digest_does_not_block_others,
+	    message_in_flight_at_a_kill_is_repeated_unchanged,
+	    each_crash_is_counted_and_increases_the_wait,
+	    five_possible_copies_count_as_delivered,
+	    message_with_two_crashes_is_sent_alone, crash_leaves_few_messages_in_flight,
+	    store_failure_neither_loses_nor_repeats_messages,
+	    rejected_results_do_not_block_others, held_message_waits_for_the_operator);
 	return g_test_run();
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "lib/fakesmtp.h"
-#include "lib/inbound_fixture.h"
+#include "lib/mailer_fixture.h"
+#include "lib/unit.h"
 #include "store/mail/outbox.h"
 #include "transport/breaker.h"
 #include "transport/smtp.h"
@@ -110,7 +111,7 @@ set_up(struct fakesmtp *server, enum where where, struct smtp_options *options)
 
 /* Add a message to the outbox; all cells share a store. */
 static int64_t
-add_mail(struct inbound_fixture *inbound)
+add_mail(struct mailer_fixture *mailing)
 {
 	static const char text[] = "Message-ID: <1@a.example>\r\n\r\nHello.\r\n";
 	g_autoptr(GBytes) message = g_bytes_new_static(text, strlen(text));
@@ -123,13 +124,13 @@ add_mail(struct inbound_fixture *inbound)
 	g_autoptr(GError) error = NULL;
 	int64_t id;
 
-	outbox_add_mail(inbound->fixture->store, &mail, &id, &error);
+	outbox_add_mail(mailing->fixture->store, &mail, &id, &error);
 	g_assert_no_error(error);
 	return id;
 }
 
 static void
-check(struct inbound_fixture *inbound, const struct fault *fault, enum where where)
+check(struct mailer_fixture *mailing, const struct fault *fault, enum where where)
 {
 	const struct fate *fate = find_fate(fault->at[where]);
 	pb_auto(fakesmtp) server = fakesmtp_new();
@@ -140,7 +141,7 @@ check(struct inbound_fixture *inbound, const struct fault *fault, enum where whe
 	    .times = {LONG_MS, ms, ms, ms, ms, ms, ms},
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S};
-	struct mailer_options options = inbound_fixture_options(inbound);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	g_autofree char *sql = NULL, *row = NULL, *words = NULL, *relay = NULL;
 	g_autoptr(GError) error = NULL;
 	int64_t id, wait_s;
@@ -151,18 +152,18 @@ check(struct inbound_fixture *inbound, const struct fault *fault, enum where whe
 	options.new_transport = new_smtp;
 	options.data = &smtp;
 	options.connections = 1;
-	mailer_free(inbound->mailer);
-	inbound->mailer = mailer_new(&options, &error);
+	mailer_free(mailing->mailer);
+	mailing->mailer = mailer_new(&options, &error);
 	g_assert_no_error(error);
-	store_fixture_run(inbound->fixture, "DELETE FROM outbox");
-	id = add_mail(inbound);
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	store_fixture_run(mailing->fixture, "DELETE FROM outbox");
+	id = add_mail(mailing);
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	sql =
 	    g_strdup_printf("SELECT state, attempt FROM outbox WHERE id = %d", (int)id);
-	row = store_fixture_text(inbound->fixture, sql);
-	words = store_fixture_text(inbound->fixture, "SELECT reply FROM outbox");
-	relay = mailer_format_relay(inbound->mailer);
-	wait_s = inbound->next < 0 ? -1 : inbound->next - store_fixture_time(NOW);
+	row = store_fixture_text(mailing->fixture, sql);
+	words = store_fixture_text(mailing->fixture, "SELECT reply FROM outbox");
+	relay = mailer_format_relay(mailing->mailer);
+	wait_s = mailing->next < 0 ? -1 : mailing->next - store_fixture_time(NOW);
 	/* Up to 10 % jitter. */
 	if (strcmp(row, fate->row) != 0 || wait_s < fate->wait_s ||
 	    wait_s > fate->wait_s + fate->wait_s / 10 ||
@@ -171,24 +172,24 @@ check(struct inbound_fixture *inbound, const struct fault *fault, enum where whe
 		g_error("%s at %s: %s, %d s, '%s', relay '%s'", fault->name,
 		    places[where].name, row, (int)wait_s, words, relay);
 	/* The connections use data of this stack frame. */
-	g_clear_pointer(&inbound->mailer, mailer_free);
-	inbound_fixture_open(inbound);
+	g_clear_pointer(&mailing->mailer, mailer_free);
+	mailer_fixture_open(mailing);
 }
 
 static void
 each_fault_at_each_stage_sets_state_wait_and_text(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(0, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(0, 1);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
 		for (enum where where = 0; where < PLACES; where++)
-			check(inbound, &faults[i], where);
+			check(mailing, &faults[i], where);
 }
 
 static void
 one_invalid_recipient_fails_one_transaction_only(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(0, 1);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(0, 1);
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	struct smtp_options smtp = {.stream = {.host = "127.0.0.1",
 	                                .port = fakesmtp_get_port(server),
@@ -196,7 +197,7 @@ one_invalid_recipient_fails_one_transaction_only(void)
 	    .times = {LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS},
 	    .use_messages = 1000,
 	    .use_s = SMTP_USE_S};
-	struct mailer_options options = inbound_fixture_options(inbound);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	pb_transaction transaction = {0};
 	g_autoptr(GError) error = NULL;
 
@@ -207,21 +208,21 @@ one_invalid_recipient_fails_one_transaction_only(void)
 	    (struct fake_rule){FAKE_REPLY, "503 5.5.1 RCPT first\r\n", 499, 1});
 	options.new_transport = new_smtp;
 	options.data = &smtp;
-	mailer_free(inbound->mailer);
-	inbound->mailer = mailer_new(&options, &error);
+	mailer_free(mailing->mailer);
+	mailing->mailer = mailer_new(&options, &error);
 	g_assert_no_error(error);
-	g_assert_true(store_begin(inbound->fixture->store, &transaction, &error));
+	g_assert_true(store_begin(mailing->fixture->store, &transaction, &error));
 	for (int i = 0; i < 1000; i++)
-		add_mail(inbound);
+		add_mail(mailing);
 	g_assert_true(store_commit(&transaction, &error));
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
-	store_fixture_assert_text(inbound->fixture,
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 	    "FAILED|1|1 SENT|999|1");
 	g_assert_cmpuint(fakesmtp_get_connections(server), ==, 1);
 	g_assert_cmpuint(fakesmtp_get_messages(server), ==, 999);
-	g_clear_pointer(&inbound->mailer, mailer_free);
-	inbound_fixture_open(inbound);
+	g_clear_pointer(&mailing->mailer, mailer_free);
+	mailer_fixture_open(mailing);
 }
 
 int
@@ -230,8 +231,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The tests cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define TEST(name) g_test_add_func("/mailer_faults/" #name, name)
-	TEST(each_fault_at_each_stage_sets_state_wait_and_text);
-	TEST(one_invalid_recipient_fails_one_transaction_only);
+	UNIT_ADD(each_fault_at_each_stage_sets_state_wait_and_text,
+	    one_invalid_recipient_fails_one_transaction_only);
 	return g_test_run();
 }

@@ -7,6 +7,7 @@
 #include <glib.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "model/digest.h"
 #include "service/people/subscribe.h"
 
@@ -245,19 +246,10 @@ an_archive_that_lost_something_is_made_anew(void)
 	g_assert_cmpstr(problem, ==, NULL);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/upkeep/" #name, name)
-	ADD(rows_are_deleted_after_their_days);
-	ADD(a_message_goes_fourteen_days_after_its_end_with_its_digest);
-	ADD(filters_that_nobody_has_go_with_their_matches);
-	ADD(more_than_a_page_goes_in_one_run);
-	ADD(filters_are_filed_anew_when_the_archive_has_doubled);
-	ADD(it_is_due_at_first_and_then_once_a_day);
-	ADD(a_run_that_fails_is_due_again);
-	ADD(what_is_eligible_is_remembered_as_delivered);
-	ADD(an_archive_that_lost_something_is_made_anew);
-	return g_test_run();
-}
+UNIT_MAIN(rows_are_deleted_after_their_days,
+    a_message_goes_fourteen_days_after_its_end_with_its_digest,
+    filters_that_nobody_has_go_with_their_matches, more_than_a_page_goes_in_one_run,
+    filters_are_filed_anew_when_the_archive_has_doubled,
+    it_is_due_at_first_and_then_once_a_day, a_run_that_fails_is_due_again,
+    what_is_eligible_is_remembered_as_delivered,
+    an_archive_that_lost_something_is_made_anew)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
@@ -618,28 +619,15 @@ change_between_two_pages_is_seen_by_all_filters(void)
 	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'recheck *'", "0");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/match/" #name, name)
-	ADD(every_filter_is_matched_once_with_each_new_paper);
-	ADD(changed_text_is_matched_again);
-	ADD(votes_above_a_threshold_make_one_match_that_stays);
-	ADD(missing_values_are_false_after_fourteen_days);
-	ADD(after_a_clock_jump_nothing_is_final_for_a_day);
-	ADD(categories_are_final_after_two_hours);
-	ADD(late_enrichment_is_matched);
-	ADD(links_keywords_and_organizations_wait_too);
-	ADD(paper_listed_by_another_source_is_matched_again);
-	ADD(new_filter_looks_back_fourteen_days);
-	ADD(relisted_paper_is_new_to_later_filters);
-	ADD(many_pages_of_filters_and_papers_are_matched);
-	ADD(stop_ends_a_run_after_a_commit_and_the_next_continues);
-	ADD(unparsable_filter_does_not_stop_others);
-	ADD(failed_run_is_completed_by_the_next);
-	ADD(matches_per_commit_are_limited);
-	ADD(pending_matches_are_rechecked_in_pages);
-	ADD(change_between_two_pages_is_seen_by_all_filters);
-	return g_test_run();
-}
+UNIT_MAIN(every_filter_is_matched_once_with_each_new_paper,
+    changed_text_is_matched_again, votes_above_a_threshold_make_one_match_that_stays,
+    missing_values_are_false_after_fourteen_days,
+    after_a_clock_jump_nothing_is_final_for_a_day, categories_are_final_after_two_hours,
+    late_enrichment_is_matched, links_keywords_and_organizations_wait_too,
+    paper_listed_by_another_source_is_matched_again,
+    new_filter_looks_back_fourteen_days, relisted_paper_is_new_to_later_filters,
+    many_pages_of_filters_and_papers_are_matched,
+    stop_ends_a_run_after_a_commit_and_the_next_continues,
+    unparsable_filter_does_not_stop_others, failed_run_is_completed_by_the_next,
+    matches_per_commit_are_limited, pending_matches_are_rechecked_in_pages,
+    change_between_two_pages_is_seen_by_all_filters)

@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+#include "lib/unit.h"
+
 #define NOTHING (-1)
 #define EITHER  (-2)
 
@@ -134,13 +136,5 @@ a_day_is_understood_where_it_is_clear(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/spoken/an hour is understood where it is clear",
-	    an_hour_is_understood_where_it_is_clear);
-	g_test_add_func("/spoken/a day is understood where it is clear",
-	    a_day_is_understood_where_it_is_clear);
-	return g_test_run();
-}
+UNIT_MAIN(
+    an_hour_is_understood_where_it_is_clear, a_day_is_understood_where_it_is_clear)

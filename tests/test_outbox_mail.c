@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/delivery/queue.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
@@ -412,20 +413,11 @@ an_operator_holds_releases_and_drops_it(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define TEST(name) g_test_add_func("/outbox-letter/" #name, name)
-	TEST(message_is_sent_as_stored);
-	TEST(a_mail_that_cannot_be_sent_is_not_stored);
-	TEST(its_size_and_its_lines_have_an_end);
-	TEST(bad_mails_are_impossible_whoever_writes);
-	TEST(inbox_are_claimed_before_digests);
-	TEST(who_is_answered_need_not_be_active_but_not_suppressed);
-	TEST(a_suppression_after_the_claim_is_seen_too);
-	TEST(its_bytes_go_when_it_ends_and_stay_until_then);
-	TEST(leaving_cancels_digests_and_not_what_reports_of_it);
-	TEST(an_operator_holds_releases_and_drops_it);
-	return g_test_run();
-}
+UNIT_MAIN(message_is_sent_as_stored, a_mail_that_cannot_be_sent_is_not_stored,
+    its_size_and_its_lines_have_an_end, bad_mails_are_impossible_whoever_writes,
+    inbox_are_claimed_before_digests,
+    who_is_answered_need_not_be_active_but_not_suppressed,
+    a_suppression_after_the_claim_is_seen_too,
+    its_bytes_go_when_it_ends_and_stay_until_then,
+    leaving_cancels_digests_and_not_what_reports_of_it,
+    an_operator_holds_releases_and_drops_it)

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/paper/paper_cache.h"
 
 static struct paper *
@@ -117,14 +118,5 @@ it_holds_no_more_than_its_bound(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/shelf/a paper is the same one until its texts change",
-	    a_paper_is_the_same_one_until_its_texts_change);
-	g_test_add_func("/shelf/every text counts", every_text_counts);
-	g_test_add_func(
-	    "/shelf/it holds no more than its bound", it_holds_no_more_than_its_bound);
-	return g_test_run();
-}
+UNIT_MAIN(a_paper_is_the_same_one_until_its_texts_change, every_text_counts,
+    it_holds_no_more_than_its_bound)

@@ -6,6 +6,7 @@
 
 #include "base/day.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "model/paper_id.h"
 #include "service/match/match.h"
 #include "sources/feed.h"
@@ -781,26 +782,15 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/paper-merge/" #name, name)
-	ADD(each_field_has_its_rule_whoever_was_first);
-	ADD(votes_that_fall_are_reported_too);
-	ADD(a_paper_is_found_by_any_of_its_names);
-	ADD(what_shares_a_name_may_be_another_paper);
-	ADD(two_rows_become_one_without_a_second_delivery);
-	ADD(rows_in_messages_on_their_way_wait_to_become_one);
-	ADD(everything_that_names_a_paper_is_moved);
-	ADD(what_found_one_row_has_found_the_other);
-	ADD(who_would_have_had_a_paper_still_has_it);
-	ADD(only_rows_of_one_paper_may_change_places_in_what_was_found);
-	ADD(the_number_of_a_paper_that_went_is_not_used_again);
-	ADD(uniting_is_whole_or_not_at_all);
-	ADD(source_lists_of_one_service_are_one_listing_a_day);
-	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
-	ADD(dois_are_read_in_their_dresses);
-	ADD(entries_of_feeds_are_known_by_link_then_guid_then_title);
-	return g_test_run();
-}
+UNIT_MAIN(each_field_has_its_rule_whoever_was_first, votes_that_fall_are_reported_too,
+    a_paper_is_found_by_any_of_its_names, what_shares_a_name_may_be_another_paper,
+    two_rows_become_one_without_a_second_delivery,
+    rows_in_messages_on_their_way_wait_to_become_one,
+    everything_that_names_a_paper_is_moved, what_found_one_row_has_found_the_other,
+    who_would_have_had_a_paper_still_has_it,
+    only_rows_of_one_paper_may_change_places_in_what_was_found,
+    the_number_of_a_paper_that_went_is_not_used_again, uniting_is_whole_or_not_at_all,
+    source_lists_of_one_service_are_one_listing_a_day,
+    cross_lists_and_new_versions_are_for_those_who_want_them,
+    dois_are_read_in_their_dresses,
+    entries_of_feeds_are_known_by_link_then_guid_then_title)

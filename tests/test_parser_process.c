@@ -13,6 +13,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/inbound/parser_process.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -56,7 +57,7 @@ read_well(const char *raw, size_t size)
 }
 
 static void
-test_read(void)
+a_message_is_parsed(void)
 {
 	pb_auto(inmail) mail = read_well(MAIL, strlen(MAIL));
 	const struct inmail_address *from;
@@ -69,7 +70,7 @@ test_read(void)
 }
 
 static void
-test_nothing(void)
+empty_input_is_an_empty_message(void)
 {
 	pb_auto(inmail) mail = read_well("", 0);
 
@@ -94,7 +95,7 @@ check_refused(
 }
 
 static void
-test_refused(void)
+a_message_beyond_a_bound_is_refused(void)
 {
 	g_autoptr(GString) raw = g_string_new("A: b\n\n");
 
@@ -116,7 +117,7 @@ make_bomb(void)
 }
 
 static void
-test_bomb(void)
+a_bomb_is_refused(void)
 {
 	g_autoptr(GString) raw = make_bomb();
 
@@ -124,7 +125,7 @@ test_bomb(void)
 }
 
 static void
-test_death(void)
+the_caller_survives_a_crash(void)
 {
 	g_autoptr(GString) raw = make_bomb();
 	pb_auto(inmail) mail = NULL;
@@ -179,7 +180,7 @@ write_script(const struct store_fixture *fixture, const char *script)
 }
 
 static void
-test_scripts(void)
+a_hostile_process_is_contained(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -222,7 +223,7 @@ ask_script(const char *script)
 }
 
 static void
-test_inherited(void)
+nothing_is_inherited(void)
 {
 	int secret =
 	    open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library may */
@@ -251,7 +252,7 @@ test_inherited(void)
 }
 
 static void
-test_missing(void)
+a_missing_program_is_not_the_message_s_fault(void)
 {
 	struct parser_process_options options = {
 	    .program = "/nonexistent/paperboy-parser"};
@@ -277,7 +278,7 @@ count_descriptors(void)
 }
 
 static void
-test_many(void)
+many_messages_leak_no_descriptors(void)
 {
 	unsigned before = count_descriptors();
 
@@ -290,7 +291,7 @@ test_many(void)
 }
 
 static void
-test_peak(void)
+peak_memory_is_reported(void)
 {
 	g_autofree char *program = find_program("paperboy-parser");
 	long peak_kib = 0;
@@ -307,18 +308,10 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	g_test_add_func("/parser_process/a message is parsed", test_read);
-	g_test_add_func(
-	    "/parser_process/empty input is an empty message", test_nothing);
-	g_test_add_func(
-	    "/parser_process/a message beyond a bound is refused", test_refused);
-	g_test_add_func("/parser_process/a bomb is refused", test_bomb);
-	g_test_add_func("/parser_process/the caller survives a crash", test_death);
-	g_test_add_func("/parser_process/a hostile process is contained", test_scripts);
-	g_test_add_func("/parser_process/nothing is inherited", test_inherited);
-	g_test_add_func("/parser_process/a missing program is not the message's fault",
-	    test_missing);
-	g_test_add_func("/parser_process/many messages leak no descriptors", test_many);
-	g_test_add_func("/parser_process/peak memory is reported", test_peak);
+	UNIT_ADD(a_message_is_parsed, empty_input_is_an_empty_message,
+	    a_message_beyond_a_bound_is_refused, a_bomb_is_refused,
+	    the_caller_survives_a_crash, a_hostile_process_is_contained,
+	    nothing_is_inherited, a_missing_program_is_not_the_message_s_fault,
+	    many_messages_leak_no_descriptors, peak_memory_is_reported);
 	return g_test_run();
 }

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "message/parser_decode.h"
 #include "message/parser_proto.h"
 
@@ -114,7 +115,7 @@ static const struct {
 };
 
 static void
-test_hostile(void)
+hostile_output_is_rejected(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(hostile); i++) {
 		g_autofree char *all = g_strconcat(FIRST, hostile[i].records, NULL);
@@ -124,7 +125,7 @@ test_hostile(void)
 }
 
 static void
-test_first_line(void)
+another_first_line_is_rejected(void)
 {
 	static const char *const lines[] = {"", "p", "paperboy-parser 1",
 	    "paperboy-parser 2\n" END, "paperboy-parser 1\r\n" END,
@@ -135,7 +136,7 @@ test_first_line(void)
 }
 
 static void
-test_nul(void)
+a_nul_is_rejected(void)
 {
 	static const char data[] = FIRST "subject 3\na\0b\n" END;
 	static const char name[] = FIRST "sub\0ect 3\nabc\n" END;
@@ -195,7 +196,7 @@ get_only(const GPtrArray *list)
 }
 
 static void
-test_whole(void)
+all_records_are_decoded(void)
 {
 	g_autoptr(GString) out = make_whole();
 	pb_auto(inmail) mail = parse(out->str, out->len);
@@ -243,7 +244,7 @@ test_whole(void)
 }
 
 static void
-test_cut(void)
+truncated_output_is_rejected(void)
 {
 	g_autoptr(GString) out = make_whole();
 
@@ -252,7 +253,7 @@ test_cut(void)
 }
 
 static void
-test_least(void)
+no_records_are_an_empty_message(void)
 {
 	pb_auto(inmail) mail = parse(FIRST END, strlen(FIRST END));
 
@@ -266,7 +267,7 @@ test_least(void)
 }
 
 static void
-test_refused(void)
+a_refusal_is_reported(void)
 {
 	static const char data[] = FIRST "refused 3\nwhy\n" END;
 	struct inmail *mail = (struct inmail *)1;
@@ -301,7 +302,7 @@ make_long(enum proto_tag tag, size_t bytes)
 }
 
 static void
-test_lengths(void)
+lengths_are_bounded(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
 		g_autoptr(GString) at = make_long(lengths[i].tag, lengths[i].bytes);
@@ -340,7 +341,7 @@ make_many(enum proto_tag tag, const char *data, unsigned count)
 }
 
 static void
-test_counts(void)
+counts_are_bounded(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
 		g_autoptr(GString) at =
@@ -355,7 +356,7 @@ test_counts(void)
 }
 
 static void
-test_too_much(void)
+the_whole_is_bounded(void)
 {
 	g_autofree char *data = g_malloc(BOUNDS_PARSER_OUTPUT_BYTES + 1);
 
@@ -365,20 +366,7 @@ test_too_much(void)
 	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES + 1, "too much");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/parser_proto/hostile output is rejected", test_hostile);
-	g_test_add_func(
-	    "/parser_proto/another first line is rejected", test_first_line);
-	g_test_add_func("/parser_proto/a NUL is rejected", test_nul);
-	g_test_add_func("/parser_proto/all records are decoded", test_whole);
-	g_test_add_func("/parser_proto/truncated output is rejected", test_cut);
-	g_test_add_func("/parser_proto/no records are an empty message", test_least);
-	g_test_add_func("/parser_proto/a refusal is reported", test_refused);
-	g_test_add_func("/parser_proto/lengths are bounded", test_lengths);
-	g_test_add_func("/parser_proto/counts are bounded", test_counts);
-	g_test_add_func("/parser_proto/the whole is bounded", test_too_much);
-	return g_test_run();
-}
+UNIT_MAIN(hostile_output_is_rejected, another_first_line_is_rejected, a_nul_is_rejected,
+    all_records_are_decoded, truncated_output_is_rejected,
+    no_records_are_an_empty_message, a_refusal_is_reported, lengths_are_bounded,
+    counts_are_bounded, the_whole_is_bounded)

@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "base/entity.h"
 #include "base/html.h"
+#include "lib/unit.h"
 #include "parser/authentication.h"
 #include "parser/charset.h"
 #include "parser/encoded_word.h"
@@ -174,19 +175,19 @@ decode_flowed(const char *text)
 }
 
 static void
-test_html(void)
+html_becomes_text(void)
 {
 	check_all(html, G_N_ELEMENTS(html), format_html);
 }
 
 static void
-test_entities(void)
+character_references_are_read(void)
 {
 	check_all(entities, G_N_ELEMENTS(entities), format_html);
 }
 
 static void
-test_flowed(void)
+flowed_lines_are_joined(void)
 {
 	g_autofree char *deleted = flowed_decode("a \nb \n> c \n> d\n", true);
 
@@ -195,14 +196,14 @@ test_flowed(void)
 }
 
 static void
-test_quotes(void)
+quotes_are_removed(void)
 {
 	check_all(quotes, G_N_ELEMENTS(quotes), quote_strip);
 }
 
 /* Elements beyond the bound have no effect; earlier ones do. */
 static void
-test_html_depth(void)
+html_elements_are_bounded(void)
 {
 	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autoptr(GString) deep = g_string_new(NULL);
@@ -217,7 +218,7 @@ test_html_depth(void)
 }
 
 static void
-test_html_tag(void)
+html_tags_are_bounded(void)
 {
 	for (unsigned beyond = 0; beyond < 2; beyond++) {
 		g_autofree char *blanks =
@@ -230,7 +231,7 @@ test_html_tag(void)
 }
 
 static void
-test_html_quotes(void)
+quotes_in_quotes_are_bounded(void)
 {
 	g_autoptr(GString) deep = g_string_new(NULL);
 	g_autofree char *text = NULL;
@@ -249,7 +250,7 @@ test_html_quotes(void)
 }
 
 static void
-test_html_size(void)
+text_of_html_is_bounded(void)
 {
 	g_autofree char *page = g_strnfill(4 * BOUNDS_MAIL_DECODE_BYTES, 'x');
 	g_autofree char *text = html_format_text(page, strlen(page));
@@ -292,7 +293,7 @@ static const struct {
 };
 
 static void
-test_charsets(void)
+charsets_are_converted_to_utf_8(void)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 
@@ -311,7 +312,7 @@ test_charsets(void)
 }
 
 static void
-test_charset_bound(void)
+charsets_are_bounded(void)
 {
 	static const char *const names[BOUNDS_MAIL_CHARSETS + 1] = {"iso-8859-2",
 	    "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7",
@@ -334,7 +335,7 @@ test_charset_bound(void)
 }
 
 static void
-test_charset_cut(void)
+text_is_cut_at_a_character(void)
 {
 	pb_auto(charset_set) set = charset_set_new("", 0);
 	g_autofree char *at = charset_decode(set, "utf-8", "aü", 3, 3);
@@ -374,13 +375,13 @@ decode_word(const char *text)
 }
 
 static void
-test_words(void)
+encoded_words_are_decoded(void)
 {
 	check_all(words, G_N_ELEMENTS(words), decode_word);
 }
 
 static void
-test_fields(void)
+header_fields_are_split(void)
 {
 	static const char text[] =
 	    "A: b\n c\nD:e\nF : g\nno field\n h\n: x\nI:\n\nJ: k\n";
@@ -401,7 +402,7 @@ test_fields(void)
 }
 
 static void
-test_results(void)
+results_are_bounded(void)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 	unsigned left = 1;
@@ -412,23 +413,8 @@ test_results(void)
 	g_assert_null(strstr(out->str, "y pass"));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/parser_text/HTML becomes text", test_html);
-	g_test_add_func("/parser_text/character references are read", test_entities);
-	g_test_add_func("/parser_text/HTML elements are bounded", test_html_depth);
-	g_test_add_func("/parser_text/HTML tags are bounded", test_html_tag);
-	g_test_add_func("/parser_text/quotes in quotes are bounded", test_html_quotes);
-	g_test_add_func("/parser_text/text of HTML is bounded", test_html_size);
-	g_test_add_func("/parser_text/flowed lines are joined", test_flowed);
-	g_test_add_func("/parser_text/quotes are removed", test_quotes);
-	g_test_add_func("/parser_text/charsets are converted to UTF-8", test_charsets);
-	g_test_add_func("/parser_text/charsets are bounded", test_charset_bound);
-	g_test_add_func("/parser_text/text is cut at a character", test_charset_cut);
-	g_test_add_func("/parser_text/encoded words are decoded", test_words);
-	g_test_add_func("/parser_text/header fields are split", test_fields);
-	g_test_add_func("/parser_text/results are bounded", test_results);
-	return g_test_run();
-}
+UNIT_MAIN(html_becomes_text, character_references_are_read, html_elements_are_bounded,
+    html_tags_are_bounded, quotes_in_quotes_are_bounded, text_of_html_is_bounded,
+    flowed_lines_are_joined, quotes_are_removed, charsets_are_converted_to_utf_8,
+    charsets_are_bounded, text_is_cut_at_a_character, encoded_words_are_decoded,
+    header_fields_are_split, results_are_bounded)

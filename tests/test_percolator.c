@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "query/query.h"
 #include "service/match/match.h"
 #include "service/match/percolator.h"
@@ -580,16 +581,6 @@ new_filter_joins_only_between_batches(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/percolator/batch finds what each filter finds alone",
-	    batch_finds_what_each_filter_finds_alone);
-	g_test_add_func(
-	    "/percolator/terms that are looked up and walked by are the same",
-	    terms_that_are_looked_up_and_walked_by_are_the_same);
-	g_test_add_func("/percolator/new filter joins only between batches",
-	    new_filter_joins_only_between_batches);
-	return g_test_run();
-}
+UNIT_MAIN(batch_finds_what_each_filter_finds_alone,
+    terms_that_are_looked_up_and_walked_by_are_the_same,
+    new_filter_joins_only_between_batches)

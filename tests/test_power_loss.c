@@ -9,6 +9,7 @@
 
 #include "lib/power_loss.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "render_sample.h"
 #include "service/delivery/mailer.h"
 #include "service/digest/digest_build.h"
@@ -454,9 +455,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	power_loss_install();
-	g_test_add_func("/power/nothing is lost when the power goes",
-	    nothing_is_lost_when_the_power_goes);
-	g_test_add_func(
-	    "/power/without syncing it is lost", without_syncing_it_is_lost);
+	UNIT_ADD(nothing_is_lost_when_the_power_goes, without_syncing_it_is_lost);
 	return g_test_run();
 }

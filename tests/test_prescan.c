@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "parser/prescan.h"
 
 struct row {
@@ -190,7 +191,7 @@ test_bound(const void *data)
 }
 
 static void
-test_normalize(void)
+line_ends_are_normalized(void)
 {
 	static const struct {
 		const char *raw, *text;
@@ -225,6 +226,6 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(name, &rows[i], test_bound);
 	}
-	g_test_add_func("/prescan/line ends are normalized", test_normalize);
+	UNIT_ADD(line_ends_are_normalized);
 	return g_test_run();
 }

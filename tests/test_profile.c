@@ -10,6 +10,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
@@ -494,26 +495,13 @@ pause_is_atomic(void)
 	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/profile/" #name, name)
-	ADD(frequencies_are_parsed_and_formatted);
-	ADD(a_new_schedule_moves_the_next_digest);
-	ADD(invalid_change_is_rejected_and_changes_nothing);
-	ADD(preferences_are_stored);
-	ADD(a_catch_up_has_its_own_length);
-	ADD(name_is_set_and_removed_with_an_audit_entry);
-	ADD(a_digest_that_is_due_stays_due);
-	ADD(pause_cancels_unsent_digests_and_frees_their_papers);
-	ADD(missed_papers_come_in_one_digest_after_the_pause);
-	ADD(a_machine_that_slept_over_the_day_makes_one_digest);
-	ADD(the_day_is_that_of_the_persons_zone_and_schedule);
-	ADD(a_pause_follows_a_change_of_schedule);
-	ADD(days_that_cannot_end_a_pause_are_refused);
-	ADD(only_paused_resume_and_only_active_pause);
-	ADD(message_in_flight_is_not_retried_in_the_pause);
-	ADD(pause_is_atomic);
-	return g_test_run();
-}
+UNIT_MAIN(frequencies_are_parsed_and_formatted, a_new_schedule_moves_the_next_digest,
+    invalid_change_is_rejected_and_changes_nothing, preferences_are_stored,
+    a_catch_up_has_its_own_length, name_is_set_and_removed_with_an_audit_entry,
+    a_digest_that_is_due_stays_due, pause_cancels_unsent_digests_and_frees_their_papers,
+    missed_papers_come_in_one_digest_after_the_pause,
+    a_machine_that_slept_over_the_day_makes_one_digest,
+    the_day_is_that_of_the_persons_zone_and_schedule,
+    a_pause_follows_a_change_of_schedule, days_that_cannot_end_a_pause_are_refused,
+    only_paused_resume_and_only_active_pause,
+    message_in_flight_is_not_retried_in_the_pause, pause_is_atomic)

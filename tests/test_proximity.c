@@ -144,12 +144,4 @@ proximity_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
 	g_assert_cmpuint(seen[1], >, ROUNDS / 10);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/proximity/every near match is a hit with its place",
-	    every_near_match_is_a_hit_with_its_place);
-	ADD_TEST("/proximity/proximity agrees with fts5", proximity_agrees_with_fts5);
-	return g_test_run();
-}
+QUERY_MAIN(every_near_match_is_a_hit_with_its_place, proximity_agrees_with_fts5)

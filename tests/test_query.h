@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "lib/unit.h"
 #include "query/query.h"
 #include "store/core/tokenizer.h"
 
@@ -73,7 +74,20 @@ make_document(const struct query_fixture *fixture, const char *title,
 	return document;
 }
 
-#define ADD_TEST(path, function) \
-	g_test_add(path, struct query_fixture, NULL, set_up, function, tear_down)
+typedef void (*query_test)(struct query_fixture *fixture, gconstpointer data);
+
+static inline void
+query_add(const char *names, const query_test *functions)
+{
+	g_auto(GStrv) paths = unit_list_paths(names);
+
+	for (size_t i = 0; paths[i]; i++)
+		g_test_add(paths[i], struct query_fixture, NULL, set_up, functions[i],
+		    tear_down);
+}
+
+/** Like UNIT_ADD and UNIT_MAIN, for tests that get a struct query_fixture. */
+#define QUERY_ADD(...)  query_add(#__VA_ARGS__, (const query_test[]){__VA_ARGS__})
+#define QUERY_MAIN(...) UNIT_MAIN_WITH(QUERY_ADD, __VA_ARGS__)
 
 #endif

@@ -135,13 +135,4 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_evaluate/hits are explained on one line",
-	    hits_are_explained_on_one_line);
-	ADD_TEST("/query_evaluate/hits have places", hits_have_places);
-	ADD_TEST("/query_evaluate/explanations are bounded", explanations_are_bounded);
-	return g_test_run();
-}
+QUERY_MAIN(hits_are_explained_on_one_line, hits_have_places, explanations_are_bounded)

@@ -296,18 +296,6 @@ longest_typed_filter_has_a_canonical_text_within_bounds(
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_format/filters have a canonical text",
-	    filters_have_a_canonical_text);
-	ADD_TEST("/query_format/hash is of the canonical text",
-	    hash_is_of_the_canonical_text);
-	ADD_TEST("/query_format/time dependent filters are detected",
-	    time_dependent_filters_are_detected);
-	ADD_TEST(
-	    "/query_format/longest typed filter has a canonical text within bounds",
-	    longest_typed_filter_has_a_canonical_text_within_bounds);
-	return g_test_run();
-}
+QUERY_MAIN(filters_have_a_canonical_text, hash_is_of_the_canonical_text,
+    time_dependent_filters_are_detected,
+    longest_typed_filter_has_a_canonical_text_within_bounds)

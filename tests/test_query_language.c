@@ -335,18 +335,6 @@ every_category_is_found(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_language/every example has its canonical text and verdicts",
-	    every_example_has_its_canonical_text_and_verdicts);
-	ADD_TEST("/query_language/every field has an example that parses",
-	    every_field_has_an_example_that_parses);
-	ADD_TEST("/query_language/every name and alias of a field is found",
-	    every_name_and_alias_of_a_field_is_found);
-	ADD_TEST("/query_language/manual page lists the fields of the program",
-	    manual_page_lists_the_fields_of_the_program);
-	ADD_TEST("/query_language/every category is found", every_category_is_found);
-	return g_test_run();
-}
+QUERY_MAIN(every_example_has_its_canonical_text_and_verdicts,
+    every_field_has_an_example_that_parses, every_name_and_alias_of_a_field_is_found,
+    manual_page_lists_the_fields_of_the_program, every_category_is_found)

@@ -196,14 +196,5 @@ first_matches_the_first_author_only(struct query_fixture *fixture, const void *u
 	g_assert_true(is_found(fixture, "author", "lecun", authors));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_names/names match by spelling", names_match_by_spelling);
-	ADD_TEST("/query_names/name in tex matches the same author",
-	    name_in_tex_matches_the_same_author);
-	ADD_TEST("/query_names/first matches the first author only",
-	    first_matches_the_first_author_only);
-	return g_test_run();
-}
+QUERY_MAIN(names_match_by_spelling, name_in_tex_matches_the_same_author,
+    first_matches_the_first_author_only)

@@ -679,28 +679,10 @@ random_text_is_parsed_or_rejected(struct query_fixture *fixture, const void *unu
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_parse/invalid filters are rejected with the column",
-	    invalid_filters_are_rejected_with_the_column);
-	ADD_TEST("/query_parse/invalid values are rejected with the closest one",
-	    invalid_values_are_rejected_with_the_closest_one);
-	ADD_TEST("/query_parse/invalid signs are rejected with the column",
-	    invalid_signs_are_rejected_with_the_column);
-	ADD_TEST("/query_parse/invisible characters are rejected by code point",
-	    invisible_characters_are_rejected_by_code_point);
-	ADD_TEST("/query_parse/limits hold exactly", limits_hold_exactly);
-	ADD_TEST("/query_parse/lower case operators are words with a warning",
-	    lower_case_operators_are_words_with_a_warning);
-	ADD_TEST("/query_parse/signs of other languages give a warning",
-	    signs_of_other_languages_give_a_warning);
-	ADD_TEST("/query_parse/errors are shown with a caret",
-	    errors_are_shown_with_a_caret);
-	ADD_TEST("/query_parse/failing tokenizer is a temporary error",
-	    failing_tokenizer_is_a_temporary_error);
-	ADD_TEST("/query_parse/random text is parsed or rejected",
-	    random_text_is_parsed_or_rejected);
-	return g_test_run();
-}
+QUERY_MAIN(invalid_filters_are_rejected_with_the_column,
+    invalid_values_are_rejected_with_the_closest_one,
+    invalid_signs_are_rejected_with_the_column,
+    invisible_characters_are_rejected_by_code_point, limits_hold_exactly,
+    lower_case_operators_are_words_with_a_warning,
+    signs_of_other_languages_give_a_warning, errors_are_shown_with_a_caret,
+    failing_tokenizer_is_a_temporary_error, random_text_is_parsed_or_rejected)

@@ -661,15 +661,5 @@ matcher_agrees_with_fts5(struct query_fixture *fixture, const void *unused)
 	g_assert_cmpuint(missed, >, 10000);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_properties/matcher agrees with a plain evaluation",
-	    matcher_agrees_with_a_plain_evaluation);
-	ADD_TEST("/query_properties/paper without required terms never matches",
-	    paper_without_required_terms_never_matches);
-	ADD_TEST(
-	    "/query_properties/matcher agrees with fts5", matcher_agrees_with_fts5);
-	return g_test_run();
-}
+QUERY_MAIN(matcher_agrees_with_a_plain_evaluation,
+    paper_without_required_terms_never_matches, matcher_agrees_with_fts5)

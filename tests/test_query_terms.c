@@ -155,15 +155,5 @@ terms_of_a_paper_are_words_pairs_prefixes_and_names(
 	    " word:electron word:model");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/query_terms/rarest required terms are chosen",
-	    rarest_required_terms_are_chosen);
-	ADD_TEST("/query_terms/failing frequency is an error",
-	    failing_frequency_is_an_error);
-	ADD_TEST("/query_terms/terms of a paper are words pairs prefixes and names",
-	    terms_of_a_paper_are_words_pairs_prefixes_and_names);
-	return g_test_run();
-}
+QUERY_MAIN(rarest_required_terms_are_chosen, failing_frequency_is_an_error,
+    terms_of_a_paper_are_words_pairs_prefixes_and_names)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "query/eval/rank.h"
 #include "test_query.h"
 
@@ -129,13 +130,5 @@ failing_lexicon_is_an_error(void)
 	tear_down(&fixture, NULL);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/rank/" #name, name)
-	ADD(relevance_follows_the_formula);
-	ADD(votes_raise_and_age_lowers);
-	ADD(failing_lexicon_is_an_error);
-	return g_test_run();
-}
+UNIT_MAIN(relevance_follows_the_formula, votes_raise_and_age_lowers,
+    failing_lexicon_is_an_error)

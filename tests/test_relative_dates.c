@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "query/query.h"
 #include "service/explain/backtest.h"
 #include "service/explain/why.h"
@@ -450,13 +451,6 @@ no_paper_is_delivered_because_it_became_old(void)
 	store_fixture_assert_text(fixture, DELIVERED, "0");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/relative_dates/" #name, name)
-	ADD(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days);
-	ADD(papers_without_code_are_delivered_when_the_deadline_passes);
-	ADD(no_paper_is_delivered_because_it_became_old);
-	return g_test_run();
-}
+UNIT_MAIN(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days,
+    papers_without_code_are_delivered_when_the_deadline_passes,
+    no_paper_is_delivered_because_it_became_old)

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "transport/classify.h"
 #include "transport/reply.h"
 
@@ -322,20 +323,7 @@ all_codes_are_classified_at_all_stages(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/reply/" name, function)
-	ADD(replies_are_parsed_in_chunks_of_any_size,
-	    "replies are parsed in chunks of any size");
-	ADD(line_length_is_limited, "line length is limited");
-	ADD(number_of_lines_is_limited, "number of lines is limited");
-	ADD(text_is_cut_at_a_character, "text is cut at a character");
-	ADD(consecutive_replies_are_separated, "consecutive replies are separated");
-	ADD(enhanced_codes_decide_scope_and_policy,
-	    "enhanced codes decide scope and policy");
-	ADD(all_codes_are_classified_at_all_stages,
-	    "all codes are classified at all stages");
-	return g_test_run();
-}
+UNIT_MAIN(replies_are_parsed_in_chunks_of_any_size, line_length_is_limited,
+    number_of_lines_is_limited, text_is_cut_at_a_character,
+    consecutive_replies_are_separated, enhanced_codes_decide_scope_and_policy,
+    all_codes_are_classified_at_all_stages)

@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+#include "lib/unit.h"
+
 static const char *const leaving[] = {"stop", "STOP!", "Stop.", "please unsubscribe me",
     "Please remove me from your mailing list.", "take me off this list",
     "Kindly take me off your list, thanks", "I want to unsubscribe",
@@ -143,17 +145,5 @@ language_is_guessed(void)
 		g_assert_cmpstr(request_guess_language(rows[i][0]), ==, rows[i][1]);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/request/unsubscribe requests are recognised",
-	    unsubscribe_requests_are_recognised);
-	g_test_add_func("/request/subscribe requests are recognised",
-	    subscribe_requests_are_recognised);
-	g_test_add_func("/request/closings are recognised", closings_are_recognised);
-	g_test_add_func(
-	    "/request/other lines are no requests", other_lines_are_no_requests);
-	g_test_add_func("/request/language is guessed", language_is_guessed);
-	return g_test_run();
-}
+UNIT_MAIN(unsubscribe_requests_are_recognised, subscribe_requests_are_recognised,
+    closings_are_recognised, other_lines_are_no_requests, language_is_guessed)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "lib/unit.h"
 #include "parser/sandbox.h"
 
 #define EXIT_CLOSED   0
@@ -171,7 +172,7 @@ test_attempt(const void *data)
 
 /* Without the sandbox each attempt succeeds (and the program is run). */
 static void
-test_control(void)
+outside_all_can_be_done(void)
 {
 	for (size_t i = 0; i + 1 < G_N_ELEMENTS(attempts); i++) {
 		int status = 0;
@@ -189,7 +190,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/sandbox/outside all can be done", test_control);
+	UNIT_ADD(outside_all_can_be_done);
 	for (size_t i = 0; i < G_N_ELEMENTS(attempts); i++) {
 		g_autofree char *name =
 		    g_strdup_printf("/sandbox/inside it cannot %s", attempts[i].name);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/zone.h"
+#include "lib/unit.h"
 
 #define THURSDAY 0x08
 
@@ -334,17 +335,8 @@ a_frequency_is_known_by_its_name(void)
 	g_assert_cmpint(frequency, ==, SCHEDULE_WEEKLY);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/rhythm/" #name, name)
-	ADD(slots_come_in_the_order_of_the_calendar);
-	ADD(the_latest_slot_is_the_one_that_was_next_before);
-	ADD(a_year_of_days_has_a_slot_each_in_every_zone);
-	ADD(a_date_is_that_of_the_zone);
-	ADD(a_time_of_day_is_hours_and_two_digits);
-	ADD(weekdays_are_known_by_three_letters_or_all);
-	ADD(a_frequency_is_known_by_its_name);
-	return g_test_run();
-}
+UNIT_MAIN(slots_come_in_the_order_of_the_calendar,
+    the_latest_slot_is_the_one_that_was_next_before,
+    a_year_of_days_has_a_slot_each_in_every_zone, a_date_is_that_of_the_zone,
+    a_time_of_day_is_hours_and_two_digits, weekdays_are_known_by_three_letters_or_all,
+    a_frequency_is_known_by_its_name)

@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "query/eval/fts_query.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
@@ -388,16 +389,6 @@ invalid_searches_are_rejected(void)
 	g_assert_cmpstr(most, ==, " of 0");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/search/" #name, name)
-	ADD(expression_has_the_words_of_the_filter);
-	ADD(failing_lexicon_is_an_error);
-	ADD(search_agrees_with_evaluating_every_paper);
-	ADD(best_result_comes_first);
-	ADD(search_is_limited_and_reports_it);
-	ADD(invalid_searches_are_rejected);
-	return g_test_run();
-}
+UNIT_MAIN(expression_has_the_words_of_the_filter, failing_lexicon_is_an_error,
+    search_agrees_with_evaluating_every_paper, best_result_comes_first,
+    search_is_limited_and_reports_it, invalid_searches_are_rejected)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
 static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
@@ -85,13 +86,6 @@ a_directory_that_is_not_there_is_reported(void)
 	g_assert_nonnull(strstr(error->message, "/nonexistent/key"));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/secret/" #name, name)
-	ADD(a_key_is_made_once_and_stored);
-	ADD(a_file_that_is_no_key_is_refused_and_left_alone);
-	ADD(a_directory_that_is_not_there_is_reported);
-	return g_test_run();
-}
+UNIT_MAIN(a_key_is_made_once_and_stored,
+    a_file_that_is_no_key_is_refused_and_left_alone,
+    a_directory_that_is_not_there_is_reported)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "config/recover.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 /* Required settings. */
 #define MAIL "mail: { from = \"p@example.org\"; owner = \"o@example.org\"; };\n"
@@ -531,21 +532,9 @@ changed_settings_are_listed_by_name(void)
 	g_assert_cmpstr(fixed->pdata[0], ==, "state_dir");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/settings/" #name, name)
-	ADD(changed_settings_are_listed_by_name);
-	ADD(settings_not_in_the_file_have_defaults);
-	ADD(values_of_the_file_replace_defaults);
-	ADD(each_error_is_reported_with_its_line);
-	ADD(all_errors_are_reported_in_one_run);
-	ADD(included_files_are_found_beside_the_file);
-	ADD(a_missing_file_is_reported);
-	ADD(a_formatted_file_is_read_back_the_same);
-	ADD(large_numbers_are_found_where_they_are_numbers);
-	ADD(a_secret_must_be_private);
-	ADD(an_invalid_secret_is_reported);
-	return g_test_run();
-}
+UNIT_MAIN(changed_settings_are_listed_by_name, settings_not_in_the_file_have_defaults,
+    values_of_the_file_replace_defaults, each_error_is_reported_with_its_line,
+    all_errors_are_reported_in_one_run, included_files_are_found_beside_the_file,
+    a_missing_file_is_reported, a_formatted_file_is_read_back_the_same,
+    large_numbers_are_found_where_they_are_numbers, a_secret_must_be_private,
+    an_invalid_secret_is_reported)

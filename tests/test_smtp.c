@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/fakesmtp.h"
+#include "lib/unit.h"
 #include "transport/smtp.h"
 
 #define FEW_MS  100 /* for timeouts */
@@ -599,33 +600,12 @@ any_stream_can_be_used(void)
 	store_fixture_clear(&fixture);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/smtp/" name, function)
-	ADD(faults_are_classified_by_stage, "faults are classified by stage");
-	ADD(connection_refused_defers, "connection refused defers");
-	ADD(rejection_is_followed_by_rset_on_the_same_connection,
-	    "rejection is followed by rset on the same connection");
-	ADD(stale_connection_is_replaced_silently,
-	    "stale connection is replaced silently");
-	ADD(stale_connection_is_replaced_only_once,
-	    "stale connection is replaced only once");
-	ADD(connection_lost_after_mail_is_not_replaced,
-	    "connection lost after mail is not replaced");
-	ADD(connection_is_closed_after_max_messages_or_age,
-	    "connection is closed after max messages or age");
-	ADD(failed_rset_opens_a_new_connection, "failed rset opens a new connection");
-	ADD(close_sends_quit_and_does_not_hang, "close sends quit and does not hang");
-	ADD(noop_is_the_first_command_and_its_421_counts,
-	    "NOOP is the first command and its 421 counts");
-	ADD(wire_format_is_exact, "wire format is exact");
-	ADD(invalid_messages_are_not_sent, "invalid messages are not sent");
-	ADD(extensions_are_used_if_supported, "extensions are used if supported");
-	ADD(host_without_ehlo_gets_helo, "host without ehlo gets helo");
-	ADD(connection_lost_within_the_body_is_not_in_doubt,
-	    "connection lost within the body is not in doubt");
-	ADD(any_stream_can_be_used, "any stream can be used");
-	return g_test_run();
-}
+UNIT_MAIN(faults_are_classified_by_stage, connection_refused_defers,
+    rejection_is_followed_by_rset_on_the_same_connection,
+    stale_connection_is_replaced_silently, stale_connection_is_replaced_only_once,
+    connection_lost_after_mail_is_not_replaced,
+    connection_is_closed_after_max_messages_or_age, failed_rset_opens_a_new_connection,
+    close_sends_quit_and_does_not_hang, noop_is_the_first_command_and_its_421_counts,
+    wire_format_is_exact, invalid_messages_are_not_sent,
+    extensions_are_used_if_supported, host_without_ehlo_gets_helo,
+    connection_lost_within_the_body_is_not_in_doubt, any_stream_can_be_used)

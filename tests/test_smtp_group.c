@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/fakesmtp.h"
+#include "lib/unit.h"
 #include "transport/lmtp.h"
 #include "transport/smtp.h"
 
@@ -483,21 +484,9 @@ shutdown_does_not_wait_for_replies(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define TEST(name) g_test_add_func("/group/" #name, name)
-	TEST(all_messages_use_one_connection);
-	TEST(extensions_shape_the_envelope);
-	TEST(fault_affects_one_message_only);
-	TEST(rset_after_rejection_is_pipelined);
-	TEST(message_over_the_size_limit_is_not_sent);
-	TEST(messages_per_connection_are_limited);
-	TEST(lmtp_differs_only_in_lhlo);
-	TEST(lmtp_without_recipient_has_no_reply_to_the_dot);
-	TEST(lmtp_open_failures_have_relay_scope);
-	TEST(lmtp_works_over_a_unix_socket);
-	TEST(shutdown_does_not_wait_for_replies);
-	return g_test_run();
-}
+UNIT_MAIN(all_messages_use_one_connection, extensions_shape_the_envelope,
+    fault_affects_one_message_only, rset_after_rejection_is_pipelined,
+    message_over_the_size_limit_is_not_sent, messages_per_connection_are_limited,
+    lmtp_differs_only_in_lhlo, lmtp_without_recipient_has_no_reply_to_the_dot,
+    lmtp_open_failures_have_relay_scope, lmtp_works_over_a_unix_socket,
+    shutdown_does_not_wait_for_replies)

@@ -8,6 +8,7 @@
 
 #include "daemon/status_line.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/health/metrics.h"
 #include "store/core/sql.h"
 
@@ -168,12 +169,4 @@ every_change_is_counted(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/status/" #name, name)
-	ADD(no_number_takes_longer_in_a_large_store);
-	ADD(every_change_is_counted);
-	return g_test_run();
-}
+UNIT_MAIN(no_number_takes_longer_in_a_large_store, every_change_is_counted)

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 static void
 shows_activity_relay_next_digest_and_queue(void)
@@ -45,11 +46,4 @@ shows_activity_relay_next_digest_and_queue(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/status_line/shows_activity_relay_next_digest_and_queue",
-	    shows_activity_relay_next_digest_and_queue);
-	return g_test_run();
-}
+UNIT_MAIN(shows_activity_relay_next_digest_and_queue)

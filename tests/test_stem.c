@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "lib/unit.h"
 #include "query/text/stem.h"
 
 static const struct {
@@ -145,13 +146,5 @@ only_the_given_length_is_read(void)
 	g_assert_cmpstr(folded, ==, "model");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/stem/plurals fold to singulars", plurals_fold_to_singulars);
-	g_test_add_func("/stem/folding is idempotent", folding_is_idempotent);
-	g_test_add_func(
-	    "/stem/only the given length is read", only_the_given_length_is_read);
-	return g_test_run();
-}
+UNIT_MAIN(
+    plurals_fold_to_singulars, folding_is_idempotent, only_the_given_length_is_read)

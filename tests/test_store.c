@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/health/maintenance.h"
 #include "service/match/match.h"
@@ -1086,25 +1087,12 @@ hot_statements_use_their_indexes(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/store/" #name, name)
-	ADD(new_store_is_complete_and_private);
-	ADD(commits_survive_reopening);
-	ADD(two_handles_work_on_one_store);
-	ADD(other_files_are_rejected_and_unchanged);
-	ADD(missing_directory_is_named);
-	ADD(concurrent_creation_gives_one_store);
-	ADD(schema_rejects_invalid_states);
-	ADD(schema_accepts_valid_states);
-	ADD(a_failure_anywhere_leaves_the_store_as_it_was);
-	ADD(deleting_a_filter_deletes_its_matches);
-	ADD(failed_digest_is_built_in_the_next_run);
-	ADD(transaction_rolls_back_at_the_end_of_its_scope);
-	ADD(nested_transaction_is_part_of_the_outer_one);
-	ADD(rejected_row_leaves_no_statement_open);
-	ADD(hot_statements_use_their_indexes);
-	return g_test_run();
-}
+UNIT_MAIN(new_store_is_complete_and_private, commits_survive_reopening,
+    two_handles_work_on_one_store, other_files_are_rejected_and_unchanged,
+    missing_directory_is_named, concurrent_creation_gives_one_store,
+    schema_rejects_invalid_states, schema_accepts_valid_states,
+    a_failure_anywhere_leaves_the_store_as_it_was,
+    deleting_a_filter_deletes_its_matches, failed_digest_is_built_in_the_next_run,
+    transaction_rolls_back_at_the_end_of_its_scope,
+    nested_transaction_is_part_of_the_outer_one, rejected_row_leaves_no_statement_open,
+    hot_statements_use_their_indexes)

@@ -11,6 +11,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/fakesmtp.h"
+#include "lib/unit.h"
 #include "net/stream.h"
 
 #define FEW_MS  100
@@ -335,23 +336,8 @@ slow_greeting_is_awaited(void)
 	g_assert_nonnull(strstr(error->message, "timeout waiting for the greeting"));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(function, name) g_test_add_func("/stream/" name, function)
-	ADD(data_is_received_and_eof_is_permanent,
-	    "data is received and eof is permanent");
-	ADD(waits_end_at_the_deadline, "waits end at the deadline");
-	ADD(full_buffers_on_both_sides_do_not_deadlock,
-	    "full buffers on both sides do not deadlock");
-	ADD(data_can_be_read_after_a_failed_write,
-	    "data can be read after a failed write");
-	ADD(invalid_settings_are_reported, "invalid settings are reported");
-	ADD(replies_while_opening_are_limited, "replies while opening are limited");
-	ADD(endless_reply_aborts_opening, "endless reply aborts opening");
-	ADD(unreachable_host_has_a_shorter_timeout,
-	    "unreachable host has a shorter timeout");
-	ADD(slow_greeting_is_awaited, "slow greeting is awaited");
-	return g_test_run();
-}
+UNIT_MAIN(data_is_received_and_eof_is_permanent, waits_end_at_the_deadline,
+    full_buffers_on_both_sides_do_not_deadlock, data_can_be_read_after_a_failed_write,
+    invalid_settings_are_reported, replies_while_opening_are_limited,
+    endless_reply_aborts_opening, unreachable_host_has_a_shorter_timeout,
+    slow_greeting_is_awaited)

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -294,20 +295,10 @@ ambiguous_filter_gives_a_warning(void)
 	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/subscribe/" #name, name)
-	ADD(subscriber_is_stored_as_requested);
-	ADD(invalid_request_is_rejected_and_stores_nothing);
-	ADD(the_limits_themselves_are_allowed);
-	ADD(rejected_filter_is_identified);
-	ADD(an_address_is_one_subscriber_however_it_is_written);
-	ADD(unsubscription_removes_filters_and_unsent_mail);
-	ADD(message_in_flight_is_sent_after_unsubscription);
-	ADD(filters_take_the_smallest_free_number);
-	ADD(number_of_filters_is_limited);
-	ADD(ambiguous_filter_gives_a_warning);
-	return g_test_run();
-}
+UNIT_MAIN(subscriber_is_stored_as_requested,
+    invalid_request_is_rejected_and_stores_nothing, the_limits_themselves_are_allowed,
+    rejected_filter_is_identified, an_address_is_one_subscriber_however_it_is_written,
+    unsubscription_removes_filters_and_unsent_mail,
+    message_in_flight_is_sent_after_unsubscription,
+    filters_take_the_smallest_free_number, number_of_filters_is_limited,
+    ambiguous_filter_gives_a_warning)

@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 #include "render/locale_format.h"
 #include "render/template.h"
 #include "render/wrap.h"
@@ -56,7 +57,7 @@ apply(const char *text, enum template_kind kind)
 }
 
 static void
-makes_what_mustache_makes(void)
+output_equals_that_of_mustache(void)
 {
 	static const struct {
 		const char *template;
@@ -155,7 +156,7 @@ nest(unsigned depth)
 }
 
 static void
-keeps_its_limits(void)
+limits_are_enforced(void)
 {
 	g_autofree char *deep_at = nest(BOUNDS_TEMPLATE_DEPTH);
 	g_autofree char *deep_past = nest(BOUNDS_TEMPLATE_DEPTH + 1);
@@ -273,19 +274,6 @@ names_end_in_a_count(void)
 	g_assert_cmpstr(over, ==, "A, A, A, A, A, A and 1 more");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/template/output equals that of Mustache", makes_what_mustache_makes);
-	g_test_add_func("/template/text is never escaped", text_is_never_escaped);
-	g_test_add_func(
-	    "/template/errors have line and column", errors_have_line_and_column);
-	g_test_add_func("/template/limits are enforced", keeps_its_limits);
-	g_test_add_func("/template/lines wrap at columns", lines_wrap_at_columns);
-	g_test_add_func("/template/days and counts read as English",
-	    days_and_counts_read_as_english);
-	g_test_add_func("/template/names end in a count", names_end_in_a_count);
-	return g_test_run();
-}
+UNIT_MAIN(output_equals_that_of_mustache, text_is_never_escaped,
+    errors_have_line_and_column, limits_are_enforced, lines_wrap_at_columns,
+    days_and_counts_read_as_english, names_end_in_a_count)

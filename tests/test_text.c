@@ -6,6 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/text.h"
+#include "lib/unit.h"
 
 struct row {
 	const char *in;
@@ -397,33 +398,10 @@ what_was_typed_is_shown_as_one_line(void)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/text/accents and letters are decoded", accents_are_decoded);
-	g_test_add_func("/text/symbols and text commands are decoded",
-	    symbols_and_text_commands_are_decoded);
-	g_test_add_func("/text/formulas, prices and unknown commands stay",
-	    formulas_prices_and_unknown_commands_stay);
-	g_test_add_func(
-	    "/text/white space becomes one blank", white_space_becomes_one_blank);
-	g_test_add_func(
-	    "/text/what does not show is dropped", what_does_not_show_is_dropped);
-	g_test_add_func("/text/text is composed and bad octets are replaced",
-	    text_is_composed_and_bad_bytes_are_replaced);
-	g_test_add_func("/text/marks in a row are limited", marks_in_a_row_are_limited);
-	g_test_add_func(
-	    "/text/long text is cut at a character", long_text_is_cut_at_a_character);
-	g_test_add_func("/text/hostile TeX is survived", hostile_tex_is_survived);
-	g_test_add_func(
-	    "/text/any octets become clean text", any_bytes_become_clean_text);
-	g_test_add_func("/text/links are normalised", links_are_normalised);
-	g_test_add_func(
-	    "/text/a link has a greatest length", a_link_has_a_greatest_length);
-	g_test_add_func(
-	    "/text/a line is checked as it stands", a_line_is_checked_as_it_stands);
-	g_test_add_func("/text/what was typed is shown as one line",
-	    what_was_typed_is_shown_as_one_line);
-	return g_test_run();
-}
+UNIT_MAIN(accents_are_decoded, symbols_and_text_commands_are_decoded,
+    formulas_prices_and_unknown_commands_stay, white_space_becomes_one_blank,
+    what_does_not_show_is_dropped, text_is_composed_and_bad_bytes_are_replaced,
+    marks_in_a_row_are_limited, long_text_is_cut_at_a_character,
+    hostile_tex_is_survived, any_bytes_become_clean_text, links_are_normalised,
+    a_link_has_a_greatest_length, a_line_is_checked_as_it_stands,
+    what_was_typed_is_shown_as_one_line)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/token.h"
+#include "lib/unit.h"
 
 static GBytes *
 new_key(char first)
@@ -185,22 +186,7 @@ a_random_token_is_found_by_its_hash_in_any_case(void)
 	g_assert_cmpuint(strlen(hash), ==, 64);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/token/has the shape it promises", has_the_shape_it_promises);
-	g_test_add_func("/token/equals a known token", equals_a_known_token);
-	g_test_add_func(
-	    "/token/differs by key, purpose and id", differs_by_key_purpose_and_id);
-	g_test_add_func("/token/stands for a text that it does not tell",
-	    a_token_does_not_reveal_its_text);
-	g_test_add_func("/token/a signed token tells its id and proves the rest",
-	    a_signed_token_has_its_id_and_authenticates_it);
-	g_test_add_func(
-	    "/token/a name is other bits of the same MAC", a_text_has_a_token);
-	g_test_add_func("/token/what is no token is none", what_is_no_token_is_none);
-	g_test_add_func("/token/a drawn token is known by its hash in any case",
-	    a_random_token_is_found_by_its_hash_in_any_case);
-	return g_test_run();
-}
+UNIT_MAIN(has_the_shape_it_promises, equals_a_known_token,
+    differs_by_key_purpose_and_id, a_token_does_not_reveal_its_text,
+    a_signed_token_has_its_id_and_authenticates_it, a_text_has_a_token,
+    what_is_no_token_is_none, a_random_token_is_found_by_its_hash_in_any_case)

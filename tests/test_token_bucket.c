@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "lib/inbound_fixture.h"
+#include "lib/mailer_fixture.h"
+#include "lib/unit.h"
 #include "service/delivery/domain_throttle.h"
 #include "transport/breaker.h"
 
@@ -166,34 +167,34 @@ number_of_domains_is_limited(void)
 /* ---- mailer -------------------------------------------------------------------- */
 
 static void
-set_limits(struct inbound_fixture *inbound, unsigned per_second, unsigned per_hour,
+set_limits(struct mailer_fixture *mailing, unsigned per_second, unsigned per_hour,
     unsigned domain_per_hour)
 {
-	struct mailer_options options = inbound_fixture_options(inbound);
+	struct mailer_options options = mailer_fixture_options(mailing);
 	g_autoptr(GError) error = NULL;
 
 	options.per_second = per_second;
 	options.per_hour = per_hour;
 	options.domain_per_hour = domain_per_hour;
-	mailer_reload(inbound->mailer, &options, false, &error);
+	mailer_reload(mailing->mailer, &options, false, &error);
 	g_assert_no_error(error);
 }
 
 /* @return time until the queue was empty, s */
 static int64_t
-drain(struct inbound_fixture *inbound, int64_t from, unsigned most_at_once)
+drain(struct mailer_fixture *mailing, int64_t from, unsigned most_at_once)
 {
 	int64_t now = from;
 
 	do {
-		unsigned before = inbound->script.tried;
+		unsigned before = mailing->script.tried;
 
-		inbound_fixture_run_at(inbound, now, NULL);
-		g_assert_cmpuint(inbound->script.tried - before, <=, most_at_once);
-		if (inbound->next < 0)
+		mailer_fixture_run_at(mailing, now, NULL);
+		g_assert_cmpuint(mailing->script.tried - before, <=, most_at_once);
+		if (mailing->next < 0)
 			return now - from;
-		g_assert_cmpint(inbound->next, >, now);
-		now = inbound->next;
+		g_assert_cmpint(mailing->next, >, now);
+		now = mailing->next;
 	} while (now - from < 48 * HOUR);
 	g_assert_not_reached();
 }
@@ -213,16 +214,16 @@ rate_limits_hold_and_all_are_sent_once(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(inbound_fixture) inbound = inbound_fixture_new(120, 4);
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(120, 4);
 		int64_t took_s;
 
-		set_limits(inbound, rows[i].per_second, rows[i].per_hour,
+		set_limits(mailing, rows[i].per_second, rows[i].per_hour,
 		    rows[i].domain_per_hour);
-		took_s = drain(inbound, store_fixture_time(NOW), rows[i].at_once);
+		took_s = drain(mailing, store_fixture_time(NOW), rows[i].at_once);
 		g_assert_cmpint(took_s, >=, rows[i].least_s);
 		g_assert_cmpint(took_s, <=, rows[i].most_s);
-		g_assert_cmpuint(inbound->script.tried, ==, 120);
-		store_fixture_assert_text(inbound->fixture,
+		g_assert_cmpuint(mailing->script.tried, ==, 120);
+		store_fixture_assert_text(mailing->fixture,
 		    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 		    "SENT|120|1");
 	}
@@ -231,31 +232,31 @@ rate_limits_hold_and_all_are_sent_once(void)
 static void
 domain_policy_pauses_it_and_no_row_is_lost(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(200, 4);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(200, 4);
 	g_autofree char *relay = NULL;
 
-	store_fixture_run(inbound->fixture,
+	store_fixture_run(mailing->fixture,
 	    "UPDATE subscriber SET address = 'p' || id || "
 	    "'@small.example' WHERE id > 150");
-	inbound->script.answer = policy;
-	inbound->script.domain = "example.org"; /* the others are accepted */
-	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	mailing->script.answer = policy;
+	mailing->script.domain = "example.org"; /* the others are accepted */
+	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	/* In progress at the fifth rejection. */
 	g_assert_cmpuint(
-	    inbound->script.tried, <=, 50 + DOMAIN_THROTTLE_REFUSALS + 4 * 3);
+	    mailing->script.tried, <=, 50 + DOMAIN_THROTTLE_REFUSALS + 4 * 3);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "50");
-	store_fixture_assert_text(inbound->fixture,
+	    mailing->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "50");
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT count(*) FROM outbox WHERE state IN ('FAILED', 'CANCELLED')", "0");
-	store_fixture_assert_text(inbound->fixture,
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
-	relay = mailer_format_relay(inbound->mailer);
+	relay = mailer_format_relay(mailing->mailer);
 	g_assert_nonnull(
 	    strstr(relay, "closed; paused after policy rejections: example.org"));
 	/* Repaired: one probe, then all. */
-	inbound->script.answer = taken;
-	drain(inbound, inbound->next, 200);
-	store_fixture_assert_text(inbound->fixture,
+	mailing->script.answer = taken;
+	drain(mailing, mailing->next, 200);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, count(*) FROM outbox GROUP BY 1", "SENT|200");
 }
 
@@ -272,41 +273,41 @@ count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoint
 static void
 after_an_outage_all_are_sent_once_at_the_limit(void)
 {
-	pb_auto(inbound_fixture) inbound = inbound_fixture_new(300, 8);
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(300, 8);
 	int64_t now = store_fixture_time(NOW), back = now + 6 * HOUR;
 	static unsigned lines;
 	unsigned knocks;
 
 	g_log_set_writer_func(count_line, &lines, NULL);
-	set_limits(inbound, 5, 0, 0);
-	inbound->script.answer = (struct delivery){.outcome = DELIVERY_DEFERRED,
+	set_limits(mailing, 5, 0, 0);
+	mailing->script.answer = (struct delivery){.outcome = DELIVERY_DEFERRED,
 	    .scope = DELIVERY_SCOPE_RELAY,
 	    .stage = SMTP_STAGE_CONNECT};
 	while (now < back) {
-		unsigned before = inbound->script.tried;
+		unsigned before = mailing->script.tried;
 
-		inbound_fixture_run_at(inbound, now, NULL);
+		mailer_fixture_run_at(mailing, now, NULL);
 		/* Trials of one message. */
-		g_assert_cmpuint(inbound->script.tried - before, <=, 1);
-		g_assert_cmpint(inbound->next, >=, now + BREAKER_WAIT_S);
-		now = inbound->next;
+		g_assert_cmpuint(mailing->script.tried - before, <=, 1);
+		g_assert_cmpint(mailing->next, >=, now + BREAKER_WAIT_S);
+		now = mailing->next;
 	}
-	knocks = inbound->script.tried;
+	knocks = mailing->script.tried;
 	g_assert_cmpuint(lines, <=, 20);
 	/* 1, 2, 4, 8, 16 minutes, then every 30 minutes. */
 	g_assert_cmpuint(knocks, >=, 15);
 	g_assert_cmpuint(knocks, <=, 18);
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT max(attempt) FROM outbox", "0");
+	    mailing->fixture, "SELECT max(attempt) FROM outbox", "0");
 	g_assert_cmpint(now, <=, back + BREAKER_WAIT_MAX_S);
-	inbound->script.answer = taken;
-	g_assert_cmpint(drain(inbound, now, 5), >=, 300 / 5 - 2);
-	g_assert_cmpuint(inbound->script.tried, ==, knocks + 300);
-	store_fixture_assert_text(inbound->fixture,
+	mailing->script.answer = taken;
+	g_assert_cmpint(drain(mailing, now, 5), >=, 300 / 5 - 2);
+	g_assert_cmpuint(mailing->script.tried, ==, knocks + 300);
+	store_fixture_assert_text(mailing->fixture,
 	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 	    "SENT|300|1");
 	store_fixture_assert_text(
-	    inbound->fixture, "SELECT count(*) FROM delivered", "600");
+	    mailing->fixture, "SELECT count(*) FROM delivered", "600");
 }
 
 int
@@ -315,14 +316,12 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	/* The warnings are expected. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
-#define TEST(name) g_test_add_func("/token_bucket/" #name, name)
-	TEST(no_window_exceeds_the_limit);
-	TEST(zero_is_unlimited_and_clock_errors_recover);
-	TEST(domain_is_paused_after_consecutive_rejections_and_probed);
-	TEST(deferred_messages_of_a_domain_are_spaced);
-	TEST(number_of_domains_is_limited);
-	TEST(rate_limits_hold_and_all_are_sent_once);
-	TEST(domain_policy_pauses_it_and_no_row_is_lost);
-	TEST(after_an_outage_all_are_sent_once_at_the_limit);
+	UNIT_ADD(no_window_exceeds_the_limit,
+	    zero_is_unlimited_and_clock_errors_recover,
+	    domain_is_paused_after_consecutive_rejections_and_probed,
+	    deferred_messages_of_a_domain_are_spaced, number_of_domains_is_limited,
+	    rate_limits_hold_and_all_are_sent_once,
+	    domain_policy_pauses_it_and_no_row_is_lost,
+	    after_an_outage_all_are_sent_once_at_the_limit);
 	return g_test_run();
 }

@@ -116,15 +116,5 @@ tokens_match_the_words_of_an_index(struct query_fixture *fixture, const void *un
 	g_assert_cmpuint(at, ==, tokens->len);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-	ADD_TEST("/tokenizer/words have their places", words_have_their_places);
-	ADD_TEST("/tokenizer/only the given length is tokenized",
-	    only_the_given_length_is_tokenized);
-	ADD_TEST("/tokenizer/token is its own token", token_is_its_own_token);
-	ADD_TEST("/tokenizer/tokens match the words of an index",
-	    tokens_match_the_words_of_an_index);
-	return g_test_run();
-}
+QUERY_MAIN(words_have_their_places, only_the_given_length_is_tokenized,
+    token_is_its_own_token, tokens_match_the_words_of_an_index)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 #include "service/digest/digest_build.h"
 #include "service/explain/why.h"
 #include "store/paper/paper_history.h"
@@ -401,16 +402,7 @@ filter_is_explained_without_subscriber(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/why/" #name, name)
-	ADD(outcome_is_the_decision_of_the_digest);
-	ADD(delivered_paper_beyond_max_has_its_detail);
-	ADD(clauses_have_their_verdict_and_hit);
-	ADD(listings_and_matches_are_reported);
-	ADD(unknown_subscriber_or_paper_is_an_error);
-	ADD(filter_is_explained_without_subscriber);
-	return g_test_run();
-}
+UNIT_MAIN(outcome_is_the_decision_of_the_digest,
+    delivered_paper_beyond_max_has_its_detail, clauses_have_their_verdict_and_hit,
+    listings_and_matches_are_reported, unknown_subscriber_or_paper_is_an_error,
+    filter_is_explained_without_subscriber)

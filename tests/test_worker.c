@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/store_fixture.h"
+#include "lib/unit.h"
 
 /*
  * The machine's clock is not ours to set.  So a test can put itself in the place of the
@@ -322,15 +323,12 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/worker/" #name, name)
-	ADD(it_works_at_once_and_when_poked);
-	ADD(a_wake_during_a_step_is_not_lost);
-	ADD(an_alarm_comes_at_its_time_on_a_made_up_clock_too);
-	ADD(an_alarm_in_the_past_comes_at_once);
-	ADD(without_an_alarm_it_sleeps);
-	ADD(a_stop_reaches_a_running_step_and_ends_the_thread);
-	ADD(a_clock_that_is_set_is_looked_at_again_at_once);
-	ADD(a_clock_that_is_set_during_a_step_is_looked_at_again_too);
+	UNIT_ADD(it_works_at_once_and_when_poked, a_wake_during_a_step_is_not_lost,
+	    an_alarm_comes_at_its_time_on_a_made_up_clock_too,
+	    an_alarm_in_the_past_comes_at_once, without_an_alarm_it_sleeps,
+	    a_stop_reaches_a_running_step_and_ends_the_thread,
+	    a_clock_that_is_set_is_looked_at_again_at_once,
+	    a_clock_that_is_set_during_a_step_is_looked_at_again_too);
 	worker_free(NULL);
 	return g_test_run();
 }

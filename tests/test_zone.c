@@ -8,6 +8,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/unit.h"
 
 static void
 installed_zones_are_loaded(void)
@@ -113,15 +114,6 @@ a_zone_that_has_gone_is_utc(void)
 	g_assert_cmpstr(g_time_zone_get_identifier(there), ==, "Europe/Berlin");
 }
 
-int
-main(int argc, char **argv)
-{
-	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/zone/" #name, name)
-	ADD(installed_zones_are_loaded);
-	ADD(a_zone_knows_its_summer);
-	ADD(names_that_are_no_zone_are_refused);
-	ADD(the_nearest_zone_is_suggested);
-	ADD(a_zone_that_has_gone_is_utc);
-	return g_test_run();
-}
+UNIT_MAIN(installed_zones_are_loaded, a_zone_knows_its_summer,
+    names_that_are_no_zone_are_refused, the_nearest_zone_is_suggested,
+    a_zone_that_has_gone_is_utc)

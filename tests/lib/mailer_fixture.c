@@ -1,8 +1,7 @@
 /*
- * inbound_fixture.c - a post over a made-up store, with a transport that answers as
- * told.
+ * mailer_fixture.c - a mailer over a made-up store, with a scripted transport.
  */
-#include "lib/inbound_fixture.h"
+#include "lib/mailer_fixture.h"
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -17,7 +16,7 @@ struct fake {
 	struct script *script;
 };
 
-/* Another program, such as paperboyctl, does that. */
+/* As another program would, such as paperboyctl. */
 static void
 erase_first_and_last(const char *path)
 {
@@ -125,7 +124,7 @@ static const struct transport_ops fake_class = {
     .deliver = deliver, .close = close_fake, .free = free_fake};
 
 struct transport *
-inbound_fixture_new_fake(void *data)
+mailer_fixture_new_fake(void *data)
 {
 	struct fake *fake = g_new0(struct fake, 1);
 
@@ -135,90 +134,90 @@ inbound_fixture_new_fake(void *data)
 }
 
 struct mailer_options
-inbound_fixture_options(struct inbound_fixture *inbound)
+mailer_fixture_options(struct mailer_fixture *mailing)
 {
 	return (struct mailer_options){
-	    .store = inbound->fixture->store,
-	    .renderer = inbound->renderer,
-	    .clock = &inbound->fixture->clock,
-	    .key = inbound->key,
+	    .store = mailing->fixture->store,
+	    .renderer = mailing->renderer,
+	    .clock = &mailing->fixture->clock,
+	    .key = mailing->key,
 	    .envelope_from = "bounce@example.org",
-	    .connections = inbound->senders,
+	    .connections = mailing->senders,
 	    .expire_s = GIVE_UP_S,
-	    .new_transport = inbound_fixture_new_fake,
-	    .data = &inbound->script,
-	    .pause = &inbound->pause,
+	    .new_transport = mailer_fixture_new_fake,
+	    .data = &mailing->script,
+	    .pause = &mailing->pause,
 	};
 }
 
 void
-inbound_fixture_open(struct inbound_fixture *inbound)
+mailer_fixture_open(struct mailer_fixture *mailing)
 {
-	const struct mailer_options options = inbound_fixture_options(inbound);
+	const struct mailer_options options = mailer_fixture_options(mailing);
 	g_autoptr(GError) error = NULL;
 
-	inbound->mailer = mailer_new(&options, &error);
+	mailing->mailer = mailer_new(&options, &error);
 	g_assert_no_error(error);
 }
 
-struct inbound_fixture *
-inbound_fixture_new(unsigned people, unsigned senders)
+struct mailer_fixture *
+mailer_fixture_new(unsigned people, unsigned senders)
 {
-	struct inbound_fixture *inbound = g_new0(struct inbound_fixture, 1);
+	struct mailer_fixture *mailing = g_new0(struct mailer_fixture, 1);
 	int64_t now = store_fixture_time(NOW);
 
-	inbound->fixture = store_fixture_new();
-	store_fixture_set_now(inbound->fixture, now);
+	mailing->fixture = store_fixture_new();
+	store_fixture_set_now(mailing->fixture, now);
 	store_fixture_list(
-	    inbound->fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	    mailing->fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_list(
-	    inbound->fixture, "2026-11-20", "2611.00002", "Diffusion again", 3);
+	    mailing->fixture, "2026-11-20", "2611.00002", "Diffusion again", 3);
 	for (unsigned i = 0; i < people; i++) {
 		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
 
 		store_fixture_subscribe(
-		    inbound->fixture, address, "UTC", "diffusion", now);
+		    mailing->fixture, address, "UTC", "diffusion", now);
 	}
 	g_assert_cmpuint(
-	    store_fixture_build_digests(inbound->fixture, now), ==, people);
-	inbound->renderer = render_sample_new_renderer();
-	inbound->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
-	g_mutex_init(&inbound->script.mutex);
-	inbound->script.envelopes = g_string_new(NULL);
-	inbound->script.bytes =
+	    store_fixture_build_digests(mailing->fixture, now), ==, people);
+	mailing->renderer = render_sample_new_renderer();
+	mailing->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_mutex_init(&mailing->script.mutex);
+	mailing->script.envelopes = g_string_new(NULL);
+	mailing->script.bytes =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	inbound->script.answer = (struct delivery){
+	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
-	inbound->senders = senders;
-	inbound_fixture_open(inbound);
-	return inbound;
+	mailing->senders = senders;
+	mailer_fixture_open(mailing);
+	return mailing;
 }
 
 void
-inbound_fixture_free(struct inbound_fixture *inbound)
+mailer_fixture_free(struct mailer_fixture *mailing)
 {
-	mailer_free(inbound->mailer);
-	g_string_free(inbound->script.envelopes, TRUE);
-	g_hash_table_unref(inbound->script.bytes);
-	g_mutex_clear(&inbound->script.mutex);
-	renderer_free(inbound->renderer);
-	g_bytes_unref(inbound->key);
-	store_fixture_free(inbound->fixture);
-	g_free(inbound);
+	mailer_free(mailing->mailer);
+	g_string_free(mailing->script.envelopes, TRUE);
+	g_hash_table_unref(mailing->script.bytes);
+	g_mutex_clear(&mailing->script.mutex);
+	renderer_free(mailing->renderer);
+	g_bytes_unref(mailing->key);
+	store_fixture_free(mailing->fixture);
+	g_free(mailing);
 }
 
 struct mailer_report
-inbound_fixture_run_at(struct inbound_fixture *inbound, int64_t now, const int *stop)
+mailer_fixture_run_at(struct mailer_fixture *mailing, int64_t now, const int *stop)
 {
 	struct mailer_report report = {0};
 	g_autoptr(GError) error = NULL;
 
-	store_fixture_set_now(inbound->fixture, now);
-	mailer_run(inbound->mailer, stop, &report, &inbound->next, &error);
+	store_fixture_set_now(mailing->fixture, now);
+	mailer_run(mailing->mailer, stop, &report, &mailing->next, &error);
 	g_assert_no_error(error);
-	store_fixture_assert_idle(inbound->fixture);
+	store_fixture_assert_idle(mailing->fixture);
 	/* Nothing is in flight when it returns. */
-	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	g_assert_cmpint(store_fixture_number(mailing->fixture,
 	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"),
 	    ==, 0);
 	return report;
