@@ -145,7 +145,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_autoptr(GBytes) came = NULL;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
-		pb_auto(outbox_message) message = NULL;
+		g_autofree struct outbox_message *message = NULL;
 		struct backup_restored_from over;
 
 		store_fixture_run(fixture, sql);

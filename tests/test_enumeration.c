@@ -168,7 +168,7 @@ read_queue(struct store_fixture *fixture, GError **error)
 static void
 read_message(struct store_fixture *fixture, GError **error)
 {
-	outbox_message_free(outbox_load_message(fixture->store, 1, error));
+	g_free(outbox_load_message(fixture->store, 1, error));
 }
 
 static void
@@ -180,7 +180,7 @@ read_confirmations(struct store_fixture *fixture, GError **error)
 static void
 process_inbox(struct store_fixture *fixture, GError **error)
 {
-	inbox_row_free(inbox_load(fixture->store, 1, NULL, error));
+	g_free(inbox_load(fixture->store, 1, NULL, error));
 }
 
 #define READERS 3

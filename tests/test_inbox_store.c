@@ -46,7 +46,7 @@ a_mail_is_stored_once_and_as_it_came(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
-	pb_auto(inbox_row) row = NULL;
+	g_autofree struct inbox_row *row = NULL;
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(insert(fixture, KEY("a"), "p@n.example", 5));
@@ -98,7 +98,7 @@ what_is_done_says_nothing_any_more(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
-	pb_auto(inbox_row) row = NULL;
+	g_autofree struct inbox_row *row = NULL;
 	g_autofree char *said = NULL;
 
 	insert(fixture, KEY("a"), "p@n.example", 5);

@@ -396,7 +396,7 @@ an_operator_holds_releases_and_drops_it(void)
 		int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
 		enum queue_outcome outcome;
 		g_autoptr(GError) error = NULL;
-		pb_auto(outbox_message) message = NULL;
+		g_autofree struct outbox_message *message = NULL;
 
 		queue_change(fixture->store, &hold, &id, 1, &outcome, &error);
 		g_assert_no_error(error);

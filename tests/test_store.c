@@ -806,7 +806,7 @@ hot_suppression(struct store *store)
 	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
-	pb_auto(suppression) found = NULL;
+	g_autofree struct suppression *found = NULL;
 
 	g_assert_true(suppression_find(store, key, "x", &found, NULL));
 	g_assert_true(page && !found);
@@ -837,7 +837,7 @@ static void
 hot_inbox(struct store *store)
 {
 	g_autoptr(GArray) ids = inbox_load_due(store, 5, 50, NULL);
-	pb_auto(inbox_row) row = inbox_load(store, 1, NULL, NULL);
+	g_autofree struct inbox_row *row = inbox_load(store, 1, NULL, NULL);
 	int64_t at;
 
 	g_assert_nonnull(ids);

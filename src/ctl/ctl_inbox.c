@@ -184,7 +184,7 @@ ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	gboolean is_raw = FALSE;
 	const GOptionEntry entries[] = {
 	    {"raw", 0, 0, G_OPTION_ARG_NONE, &is_raw, NULL, NULL}, {0}};
-	pb_auto(inbox_row) row = NULL;
+	g_autofree struct inbox_row *row = NULL;
 	g_autoptr(GBytes) raw = NULL;
 	int64_t id;
 

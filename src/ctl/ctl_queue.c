@@ -274,7 +274,7 @@ static const struct table_column message_columns[] = {
 bool
 ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	pb_auto(outbox_message) message = NULL;
+	g_autofree struct outbox_message *message = NULL;
 	int64_t id;
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error) ||

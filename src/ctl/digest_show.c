@@ -76,7 +76,7 @@ find_difference(const struct outbox_message *message, const struct renderer *ren
 static bool
 warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 {
-	pb_auto(outbox_message) message = NULL;
+	g_autofree struct outbox_message *message = NULL;
 	pb_auto(renderer) renderer = NULL;
 	g_autoptr(GBytes) bytes = NULL;
 	const char *difference;

@@ -305,15 +305,14 @@ record_refetch(const struct collect *collect, int64_t now, GError **error)
 static bool
 save_lists(const struct collect *collect, GError **error)
 {
-	g_autoptr(GPtrArray) lists =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)source_list_free);
+	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
 
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		const struct source *source = collect->sources[i];
 		struct source_list *list = g_new0(struct source_list, 1);
 
-		list->name = g_strdup(source->name);
-		list->label = g_strdup(source->label ? source->label : source->name);
+		list->name = source->name;
+		list->label = source->label ? source->label : source->name;
 		list->expected_by = source->expected_by;
 		list->wait_s = collect->wait_s;
 		g_ptr_array_add(lists, list);

@@ -52,12 +52,12 @@ find(const GPtrArray *sources, const char *name)
 }
 
 static void
-set_report(struct source_status_source *source, struct source_report *report)
+set_report(struct source_status_source *source, const struct source_report *report)
 {
-	source->day = g_steal_pointer(&report->day);
-	source->status = g_steal_pointer(&report->status);
-	source->error = g_steal_pointer(&report->error);
-	source->papers_day = g_steal_pointer(&report->papers_day);
+	source->day = g_strdup(report->day);
+	source->status = g_strdup(report->status);
+	source->error = g_strdup(report->error);
+	source->papers_day = g_strdup(report->papers_day);
 	source->papers = report->papers;
 	source->fetched_at = report->fetched_at;
 	source->good_at = report->good_at;
@@ -131,7 +131,7 @@ source_status_load(struct store *store, const GPtrArray *enabled, int64_t interv
 		set_coverage(sources->pdata[i], coverage);
 	}
 	for (unsigned i = 0; i < reports->len; i++) {
-		struct source_report *report = reports->pdata[i];
+		const struct source_report *report = reports->pdata[i];
 		struct source_status_source *source = find(sources, report->source);
 
 		if (!source) {

@@ -49,7 +49,7 @@ delivery_task_free(struct delivery_task *task)
 {
 	if (!task)
 		return;
-	outbox_job_free(task->job);
+	g_free(task->job);
 	g_clear_pointer(&task->message, g_bytes_unref);
 	g_free(task->id);
 	delivery_clear(&task->delivery_job.result);

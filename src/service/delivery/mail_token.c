@@ -114,7 +114,7 @@ mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
     int64_t *digest_id, int64_t *confirmation_id, GError **error)
 {
 	pb_auto(digest) digest = NULL;
-	pb_auto(confirmation) confirmation = NULL;
+	g_autofree struct confirmation *confirmation = NULL;
 	int64_t id;
 
 	*digest_id = *confirmation_id = 0;

@@ -425,7 +425,7 @@ fail_broken(struct mailer *mailer, struct outbox_job *job, const char *why,
 	    EVENT_INT("outbox", job->id), EVENT_TEXT(why));
 	report->failed++;
 	add_result(mailer, job, OUTBOX_FAILED, -1, NULL, why);
-	outbox_job_free(job);
+	g_free(job);
 }
 
 static void
@@ -433,7 +433,7 @@ cancel_job(struct mailer *mailer, struct outbox_job *job, struct mailer_report *
 {
 	count_cancelled(job, report);
 	add_result(mailer, job, OUTBOX_CANCELLED, -1, NULL, NULL);
-	outbox_job_free(job);
+	g_free(job);
 }
 
 static bool
@@ -494,7 +494,7 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 	}
 	if (!take_permission(mailer, job)) {
 		g_clear_pointer(&message, g_bytes_unref);
-		outbox_job_free(job);
+		g_free(job);
 		return true;
 	}
 	if (!message)
@@ -616,7 +616,7 @@ mailer_free(struct mailer *mailer)
 	paper_cache_free(mailer->paper_cache);
 	token_signer_free(mailer->tokens);
 	g_ptr_array_unref(mailer->results);
-	g_queue_clear_full(&mailer->claimed, (GDestroyNotify)outbox_job_free);
+	g_queue_clear_full(&mailer->claimed, g_free);
 	g_free(mailer);
 }
 
@@ -688,7 +688,7 @@ take_claimed(struct mailer *mailer, GPtrArray *jobs, struct mailer_report *repor
 			continue;
 		}
 		count_cancelled(job, report);
-		outbox_job_free(job);
+		g_free(job);
 	}
 }
 
@@ -739,7 +739,7 @@ return_claimed(struct mailer *mailer)
 	}
 	while ((job = g_queue_pop_head(&mailer->claimed))) {
 		add_result(mailer, job, OUTBOX_RETURNED, now, NULL, NULL);
-		outbox_job_free(job);
+		g_free(job);
 	}
 }
 

@@ -121,7 +121,8 @@ static bool
 change_one(struct store *store, const struct queue_request *request, int64_t id,
     bool is_named, enum queue_outcome *outcome, GError **error)
 {
-	pb_auto(outbox_message) message = outbox_load_message(store, id, error);
+	g_autofree struct outbox_message *message =
+	    outbox_load_message(store, id, error);
 	g_autofree char *detail = g_strdup_printf("outbox %" G_GINT64_FORMAT, id);
 
 	if (!message)

@@ -639,8 +639,7 @@ why_ask(struct store *store, const char *address, const char *paper_id, int64_t 
 {
 	pb_auto(subscriber) subscriber = find_subscriber(store, address, error);
 	pb_auto(why) why = g_new0(struct why, 1);
-	g_autoptr(GPtrArray) matches =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	g_autoptr(GPtrArray) matches = g_ptr_array_new_with_free_func(g_free);
 	struct why_context context = {.store = store,
 	    .why = why,
 	    .subscriber = subscriber,

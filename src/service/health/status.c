@@ -115,9 +115,9 @@ void
 status_clear(struct status *status)
 {
 	g_clear_pointer(&status->sources, g_ptr_array_unref);
-	g_clear_pointer(&status->oldest, outbox_message_free);
-	g_clear_pointer(&status->oldest_deferred, outbox_message_free);
-	g_clear_pointer(&status->last_failed, outbox_message_free);
+	g_clear_pointer(&status->oldest, g_free);
+	g_clear_pointer(&status->oldest_deferred, g_free);
+	g_clear_pointer(&status->last_failed, g_free);
 	g_clear_pointer(&status->skip_reasons, g_ptr_array_unref);
 	g_clear_pointer(&status->coverage, g_free);
 }

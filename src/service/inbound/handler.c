@@ -70,7 +70,7 @@ apply_typed_tokens(struct request *request, bool *is_done, GError **error)
 
 	*is_done = false;
 	for (size_t i = 0; i < G_N_ELEMENTS(typed); i++) {
-		pb_auto(confirmation) confirmation = NULL;
+		g_autofree struct confirmation *confirmation = NULL;
 
 		if (!typed[i].token || !*typed[i].token)
 			continue;
@@ -111,7 +111,7 @@ run_commands(struct request *request, GError **error)
 static bool
 accept_suggestion(struct request *request, bool *is_done, GError **error)
 {
-	pb_auto(confirmation) confirmation = NULL;
+	g_autofree struct confirmation *confirmation = NULL;
 
 	*is_done = false;
 	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
@@ -184,7 +184,7 @@ static bool
 process_confirm(
     struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
-	pb_auto(confirmation) confirmation = NULL;
+	g_autofree struct confirmation *confirmation = NULL;
 
 	if (!handler_find_confirmation(
 	        request, verdict->token, CONFIRMING, &confirmation, error))
@@ -221,7 +221,7 @@ unsubscribe_without_reply(struct request *request, const char *reason, GError **
 static bool
 process_removed(struct request *request, GError **error)
 {
-	pb_auto(confirmation) undo = NULL;
+	g_autofree struct confirmation *undo = NULL;
 
 	if (!confirmations_find_pending(request->store, CONFIRMATION_UNDO,
 	        request->address_key, request->now, &undo, error))

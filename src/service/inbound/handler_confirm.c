@@ -15,7 +15,7 @@ handler_find_confirmation(struct request *request, const char *token, unsigned p
     struct confirmation **confirmation, GError **error)
 {
 	g_autofree char *hash = token_hash_random(token);
-	pb_auto(confirmation) found = NULL;
+	g_autofree struct confirmation *found = NULL;
 
 	*confirmation = NULL;
 	if (!hash)

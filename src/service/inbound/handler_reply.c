@@ -38,14 +38,15 @@ handler_get_mailer(const struct request *request)
 
 /* A confirmation about to be stored, with its token. */
 struct draft {
-	struct confirmation confirmation; /* its hash is owned */
+	struct confirmation confirmation;
+	char *hash;
 	char *token;
 };
 
 static void
 draft_clear(struct draft *draft)
 {
-	g_clear_pointer(&draft->confirmation.hash, g_free);
+	g_clear_pointer(&draft->hash, g_free);
 	g_clear_pointer(&draft->token, g_free);
 }
 
@@ -89,13 +90,13 @@ insert_confirmation(struct request *request, enum confirmation_purpose purpose,
 	struct system_mailer mailer = handler_get_mailer(request);
 
 	draft->token = system_mail_new_token(&mailer);
-	draft->confirmation.hash = token_hash_random(draft->token);
+	draft->confirmation.hash = draft->hash = token_hash_random(draft->token);
 	draft->confirmation.purpose = purpose;
 	draft->confirmation.address = request->address;
 	draft->confirmation.address_key = request->address_key;
-	draft->confirmation.recipient = (char *)recipient;
+	draft->confirmation.recipient = recipient;
 	draft->confirmation.subscriber_id = request->subscriber_id;
-	draft->confirmation.action = (char *)action;
+	draft->confirmation.action = action;
 	draft->confirmation.made_at = request->now;
 	draft->confirmation.expires_at = purpose == CONFIRMATION_UNDO && request->undo
 	                                     ? request->undo->expires_at

@@ -197,7 +197,7 @@ handle(struct run *run, const struct inbox_row *row, GBytes *raw,
 	    .recipient = row->recipient,
 	};
 	pb_transaction transaction = {0};
-	pb_auto(inbox_row) still = NULL;
+	g_autofree struct inbox_row *still = NULL;
 	g_autofree char *verdict = NULL;
 
 	if (!store_begin(run->store, &transaction, error))
@@ -259,7 +259,7 @@ static bool
 try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 {
 	g_autoptr(GBytes) raw = NULL;
-	pb_auto(inbox_row) row = inbox_load(run->store, id, &raw, error);
+	g_autofree struct inbox_row *row = inbox_load(run->store, id, &raw, error);
 	pb_auto(inmail) mail = NULL;
 	g_autoptr(GError) problem = NULL;
 	const void *bytes;

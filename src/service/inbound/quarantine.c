@@ -14,7 +14,7 @@ static bool
 change_one(struct store *store, const struct quarantine_request *request, int64_t id,
     bool *is_done, GError **error)
 {
-	pb_auto(inbox_row) row = inbox_load(store, id, NULL, error);
+	g_autofree struct inbox_row *row = inbox_load(store, id, NULL, error);
 	g_autofree char *detail = g_strdup_printf("inbox %" G_GINT64_FORMAT, id);
 	const char *what = NULL;
 

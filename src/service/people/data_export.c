@@ -188,7 +188,7 @@ static bool
 write_suppression(struct writer *writer, struct store *store, GBytes *key,
     const struct subscriber *subscriber, GError **error)
 {
-	pb_auto(suppression) found = NULL;
+	g_autofree struct suppression *found = NULL;
 
 	if (!suppression_find(store, key, subscriber->address_key, &found, error))
 		return false;

@@ -33,7 +33,7 @@ static bool
 is_suppressed(
     struct import *import, const char *address_key, bool *is_found, GError **error)
 {
-	pb_auto(suppression) found = NULL;
+	g_autofree struct suppression *found = NULL;
 
 	if (!suppression_find(
 	        import->store, import->request->key, address_key, &found, error))

@@ -97,7 +97,7 @@ bool
 subscribe_check_suppression(
     struct store *store, GBytes *key, const char *address_key, GError **error)
 {
-	pb_auto(suppression) found = NULL;
+	g_autofree struct suppression *found = NULL;
 	char day[DAY_BYTES];
 
 	if (!suppression_find(store, key, address_key, &found, error))

@@ -3,7 +3,7 @@
  */
 #include "store/core/audit.h"
 
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
 bool
 audit_insert(struct store *store, int64_t now, const char *who, const char *what,
@@ -15,47 +15,6 @@ audit_insert(struct store *store, int64_t now, const char *who, const char *what
 
 	return sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(who), SQL_TEXT(what),
 	    subscriber_id ? SQL_INT(subscriber_id) : SQL_NULL, SQL_TEXT(detail));
-}
-
-void
-audit_row_free(struct audit_row *row)
-{
-	if (!row)
-		return;
-	g_free(row->who);
-	g_free(row->what);
-	g_free(row->address);
-	g_free(row->detail);
-	g_free(row);
-}
-
-/* Rows are read newest first and returned oldest first. */
-static GPtrArray *
-load_all(sqlite3_stmt *statement, GError **error)
-{
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)audit_row_free);
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct audit_row *row = g_new0(struct audit_row, 1);
-
-		row->at = sql_get_int(statement, 0);
-		row->who = sql_dup_text(statement, 1);
-		row->what = sql_dup_text(statement, 2);
-		row->address = sql_dup_text(statement, 3);
-		row->detail = sql_dup_text(statement, 4);
-		g_ptr_array_add(rows, row);
-	}
-	for (guint i = 0; i < rows->len / 2; i++) {
-		gpointer other = rows->pdata[i];
-
-		rows->pdata[i] = rows->pdata[rows->len - 1 - i];
-		rows->pdata[rows->len - 1 - i] = other;
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
 GPtrArray *
@@ -70,10 +29,23 @@ audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned l
 	    "SELECT c.at, c.who, c.what, s.address, c.detail"
 	    " FROM audit_log c LEFT JOIN subscriber s ON s.id = c.subscriber_id"
 	    " WHERE c.at >= ?1 ORDER BY c.at DESC, c.id DESC LIMIT ?2";
+#define COLUMN(...) RECORD_COLUMN(audit_row, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(at), COLUMN(who), COLUMN(what), COLUMN(address), COLUMN(detail)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(audit_row, columns);
 	sql_auto *statement =
 	    subscriber_id ? sql_bind(store, sql_one, error, SQL_INT(subscriber_id),
 	                        SQL_INT(since), SQL_INT(limit))
 	                  : sql_bind(store, sql, error, SQL_INT(since), SQL_INT(limit));
+	GPtrArray *rows = record_load_all(statement, &layout, error);
 
-	return load_all(statement, error);
+	/* The newest ones, oldest first. */
+	for (guint i = 0; rows && i < rows->len / 2; i++) {
+		gpointer newer = rows->pdata[i];
+
+		rows->pdata[i] = rows->pdata[rows->len - 1 - i];
+		rows->pdata[rows->len - 1 - i] = newer;
+	}
+	return rows;
 }

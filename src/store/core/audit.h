@@ -23,13 +23,11 @@ bool audit_insert(struct store *store, int64_t now, const char *who, const char 
 
 struct audit_row {
 	int64_t at;
-	char *who;
-	char *what;
-	char *address; /* of the subscriber, or NULL */
-	char *detail;  /* or NULL */
+	const char *who;
+	const char *what;
+	const char *address; /* of the subscriber, or NULL */
+	const char *detail;  /* or NULL */
 };
-
-void audit_row_free(struct audit_row *row);
 
 /**
  * Load the newest changes, in chronological order.

@@ -3,11 +3,9 @@
  */
 #include "store/core/enumeration.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
-/* Without words the column is a number from 0 to `most`. */
+/* Words in the order of the enum.  Without words: a number from 0 to `most`. */
 static const struct {
 	const char *table, *column;
 	const char *words[9];
@@ -16,7 +14,7 @@ static const struct {
     [ENUMERATION_SUBSCRIBER_STATE] = {"subscriber", "state",
         {"pending", "active", "paused", "suspended", "gone"}, 0},
     [ENUMERATION_SUBSCRIBER_FREQUENCY] = {"subscriber", "frequency",
-        {"now", "daily", "weekdays", "weekly"}, 0},
+        {"daily", "now", "weekdays", "weekly"}, 0},
     [ENUMERATION_SUBSCRIBER_SORTING] = {"subscriber", "sorting",
         {"votes", "score", "date"}, 0},
     [ENUMERATION_SUBSCRIBER_ABSTRACT] = {"subscriber", "abstract",
@@ -105,24 +103,39 @@ is_valid(sqlite3_stmt *statement, const struct enumeration_column *column)
 	           : has_word(column->which, text);
 }
 
-enum sql_step
-enumeration_step(sqlite3_stmt *statement, const struct enumeration_column *columns,
-    size_t count, GError **error)
+bool
+enumeration_check(
+    sqlite3_stmt *row, const struct enumeration_column *column, GError **error)
 {
-	enum sql_step step = sql_step(statement, error);
+	const char *name;
 
-	for (size_t i = 0; step == SQL_STEP_ROW && i < count; i++) {
-		const char *name;
+	if (column->shape == ENUMERATION_NONE || is_valid(row, column))
+		return true;
+	name = (const char *)sqlite3_column_text(row, column->row);
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "the store is damaged: table %s, row %s: invalid value in column %s; run "
+	    "paperboyctl doctor",
+	    rows[column->which].table, name ? name : "NULL",
+	    rows[column->which].column);
+	return false;
+}
 
-		if (is_valid(statement, &columns[i]))
-			continue;
-		name = (const char *)sqlite3_column_text(statement, columns[i].row);
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "the store is damaged: table %s, row %s: invalid value in column "
-		    "%s; run paperboyctl doctor",
-		    rows[columns[i].which].table, name ? name : "NULL",
-		    rows[columns[i].which].column);
-		return SQL_STEP_FAILED;
-	}
-	return step;
+int
+enumeration_get_value(sqlite3_stmt *row, int column, enum enumeration which)
+{
+	const char *const *words = rows[which].words;
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	int value = 0;
+
+	if (!words[0])
+		return sqlite3_column_int(row, column);
+	while (words[value] && g_strcmp0(words[value], text) != 0)
+		value++;
+	return value;
+}
+
+const char *
+enumeration_get_word(enum enumeration which, unsigned value)
+{
+	return rows[which].words[value];
 }

@@ -2,8 +2,7 @@
  * enumeration.h - columns with a fixed set of values, checked when they are read.
  *
  * The schema's CHECKs reject other values, but a damaged file can contain anything,
- * even NULL.  Statements that read such columns are stepped here, so that callers see
- * valid values only.
+ * even NULL.  Such columns are checked here, so that callers see valid values only.
  */
 #ifndef PAPERBOY_STORE_CORE_ENUMERATION_H
 #define PAPERBOY_STORE_CORE_ENUMERATION_H
@@ -43,6 +42,7 @@ enum enumeration {
 };
 
 enum enumeration_shape {
+	ENUMERATION_NONE,     /* not an enumeration */
 	ENUMERATION_VALUE,    /* one value */
 	ENUMERATION_OPTIONAL, /* one value, or NULL (LEFT JOIN) */
 	ENUMERATION_LINES, /* lines with the value in their second tab-separated field;
@@ -60,17 +60,13 @@ struct enumeration_column {
 void
 enumeration_get_name(enum enumeration which, const char **table, const char **column);
 
-/**
- * Step a statement and check the row.
- *
- * @param columns  @param count  of the result that are enumerations
- * @return SQL_STEP_FAILED also for an invalid value, with PB_ERROR_PERMANENT
- */
-enum sql_step enumeration_step(sqlite3_stmt *statement,
-    const struct enumeration_column *columns, size_t count, GError **error);
+/** Check a column of the current row. @return false with PB_ERROR_PERMANENT */
+bool enumeration_check(
+    sqlite3_stmt *row, const struct enumeration_column *column, GError **error);
 
-/** Likewise, for an array of columns. */
-#define ENUMERATION_STEP(statement, columns, error) \
-	enumeration_step(statement, columns, G_N_ELEMENTS(columns), error)
+/** Get the number of a checked column: of its word, or the value itself. */
+int enumeration_get_value(sqlite3_stmt *row, int column, enum enumeration which);
+
+const char *enumeration_get_word(enum enumeration which, unsigned value);
 
 #endif

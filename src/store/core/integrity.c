@@ -3,7 +3,7 @@
  */
 #include "store/core/integrity.h"
 
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
 #define MOST_PROBLEMS 10
 
@@ -150,39 +150,22 @@ integrity_check_references(struct store *store, GPtrArray *problems, GError **er
 	       add_orphans(found, problems, error);
 }
 
-void
-integrity_filter_free(struct integrity_filter *filter)
-{
-	if (!filter)
-		return;
-	g_free(filter->canonical);
-	g_free(filter->hash);
-	g_free(filter);
-}
-
 GPtrArray *
 integrity_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] = "SELECT id, canonical, hash FROM filter"
 	                          " WHERE id > ?1 ORDER BY id LIMIT ?2";
+#define COLUMN(...) RECORD_COLUMN(integrity_filter, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(id), COLUMN(canonical), COLUMN(hash)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(integrity_filter, columns);
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
-	g_autoptr(GPtrArray) filters =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)integrity_filter_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct integrity_filter *filter = g_new0(struct integrity_filter, 1);
-
-		filter->id = sql_get_int(statement, 0);
-		filter->canonical = sql_dup_text(statement, 1);
-		filter->hash = sql_dup_text(statement, 2);
-		g_ptr_array_add(filters, filter);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 GPtrArray *

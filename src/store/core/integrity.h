@@ -46,11 +46,9 @@ integrity_check_references(struct store *store, GPtrArray *problems, GError **er
 
 struct integrity_filter {
 	int64_t id;
-	char *canonical;
-	char *hash;
+	const char *canonical;
+	const char *hash;
 };
-
-void integrity_filter_free(struct integrity_filter *filter);
 
 /** Load a page of filters, by id. @return of struct integrity_filter * */
 GPtrArray *integrity_load_filters(

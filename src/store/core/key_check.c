@@ -9,21 +9,8 @@ bool
 key_check_load(struct store *store, char **mac, GError **error)
 {
 	static const char sql[] = "SELECT mac FROM key_check WHERE id = 1";
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	if (!statement)
-		return false;
-	switch (sql_step(statement, error)) {
-	case SQL_STEP_ROW:
-		*mac = sql_dup_text(statement, 0);
-		return true;
-	case SQL_STEP_DONE:
-		*mac = NULL;
-		return true;
-	case SQL_STEP_FAILED:
-		break;
-	}
-	return false;
+	return sql_find_text(store, sql, mac, error);
 }
 
 bool

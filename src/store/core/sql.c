@@ -146,6 +146,50 @@ sql_number_values(struct store *store, const char *sql, const struct sql_value *
 	return false;
 }
 
+bool
+sql_has_values(struct store *store, const char *sql, const struct sql_value *values,
+    bool *has, GError **error)
+{
+	int64_t number;
+
+	if (!sql_number_values(store, sql, values, &number, error))
+		return false;
+	*has = number == 1;
+	return true;
+}
+
+bool
+sql_find_text_values(struct store *store, const char *sql,
+    const struct sql_value *values, char **text, GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*text = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
+	return true;
+}
+
+GArray *
+sql_load_numbers_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			int64_t number = sql_get_int(statement, i);
+
+			g_array_append_val(numbers, number);
+		}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&numbers) : NULL;
+}
+
 GPtrArray *
 sql_load_texts_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error)

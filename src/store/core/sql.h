@@ -85,6 +85,27 @@ bool sql_exec_count_values(struct store *store, const char *sql,
 bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 
+/** Likewise, for a truth value. */
+#define sql_has(store, sql, has, error, ...) \
+	sql_has_values(store, sql,           \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, has, error)
+bool sql_has_values(struct store *store, const char *sql,
+    const struct sql_value *values, bool *has, GError **error);
+
+/** Find the text in the first row. @param text  set; NULL for no row and for NULL */
+#define sql_find_text(store, sql, text, error, ...) \
+	sql_find_text_values(store, sql,            \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, text, error)
+bool sql_find_text_values(struct store *store, const char *sql,
+    const struct sql_value *values, char **text, GError **error);
+
+/** Load the numbers of all rows. @return of int64_t; NULL on error */
+#define sql_load_numbers(store, sql, error, ...) \
+	sql_load_numbers_values(store, sql,      \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
+GArray *sql_load_numbers_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error);
+
 /** Load the rows of a statement with one text column. @return of char *; NULL on error
  */
 #define sql_load_texts(store, sql, error, ...) \

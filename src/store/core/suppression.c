@@ -5,18 +5,7 @@
 
 #include "base/error.h"
 #include "base/token.h"
-#include "store/core/enumeration.h"
-#include "store/core/sql.h"
-
-void
-suppression_free(struct suppression *suppression)
-{
-	if (!suppression)
-		return;
-	g_free(suppression->hash);
-	g_free(suppression->reason);
-	g_free(suppression);
-}
+#include "store/core/record.h"
 
 char *
 suppression_hash(GBytes *key, const char *address_key)
@@ -86,28 +75,10 @@ suppression_delete(
 	return false;
 }
 
-static GPtrArray *
-load_all(sqlite3_stmt *statement, GError **error)
-{
-	static const struct enumeration_column enumerations[] = {
-	    {1, ENUMERATION_SUPPRESSION_REASON, ENUMERATION_VALUE, 0}};
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)suppression_free);
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct suppression *row = g_new0(struct suppression, 1);
-
-		row->hash = sql_dup_text(statement, 0);
-		row->reason = sql_dup_text(statement, 1);
-		row->at = sql_get_int(statement, 2);
-		g_ptr_array_add(rows, row);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
-}
+#define COLUMN(...) RECORD_COLUMN(suppression, __VA_ARGS__)
+static const struct record_column columns[] = {
+    COLUMN(hash), COLUMN(reason, RECORD_CHECK(SUPPRESSION_REASON)), COLUMN(at)};
+static const struct record_layout layout = RECORD_LAYOUT(suppression, columns);
 
 bool
 suppression_find(struct store *store, GBytes *keys, const char *address_key,
@@ -119,12 +90,8 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
 	    " ORDER BY at, hash";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_BYTES(keys), SQL_TEXT(address_key));
-	g_autoptr(GPtrArray) rows = load_all(statement, error);
 
-	if (!rows)
-		return false;
-	*suppression = rows->len ? g_ptr_array_steal_index(rows, 0) : NULL;
-	return true;
+	return record_find(statement, &layout, suppression, error);
 }
 
 GPtrArray *
@@ -136,7 +103,7 @@ suppression_load_page(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_TEXT(after), SQL_INT(limit));
 
-	return load_all(statement, error);
+	return record_load_all(statement, &layout, error);
 }
 
 bool

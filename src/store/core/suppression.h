@@ -17,13 +17,10 @@
 struct sqlite3;
 
 struct suppression {
-	char *hash;   /* 64 hexadecimal digits */
-	char *reason; /* operator, never-again, complaint or dead */
-	int64_t at;   /* s */
+	const char *hash;   /* 64 hexadecimal digits */
+	const char *reason; /* operator, never-again, complaint or dead */
+	int64_t at;         /* s */
 };
-
-void suppression_free(struct suppression *suppression);
-PB_DEFINE_AUTO(suppression, suppression_free);
 
 /**
  * Hash an address with the current key.

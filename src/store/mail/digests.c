@@ -6,19 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/core/enumeration.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/paper/papers.h"
-
-void
-candidate_free(struct candidate *candidate)
-{
-	if (!candidate)
-		return;
-	g_free(candidate->label);
-	g_free(candidate->canonical);
-	g_free(candidate);
-}
 
 void
 digest_record_item_free(struct digest_record_item *item)
@@ -48,21 +37,25 @@ bool
 digests_find_exclusion(struct store *store, int64_t subscriber_id, int64_t paper_seq,
     enum digest_exclusion *exclusion, GError **error)
 {
-	static const char sql[] = "SELECT CASE WHEN" IS_DELIVERED " THEN 1"
-	                          " WHEN" IS_IN_PROGRESS " THEN 2"
-	                          " WHEN" IS_REJECTED " THEN 3 ELSE 0 END"
-	                          " FROM paper p WHERE p.seq = ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	static const char sql[] =
+	    "SELECT coalesce((SELECT CASE WHEN" IS_DELIVERED " THEN 1"
+	    " WHEN" IS_IN_PROGRESS " THEN 2 WHEN" IS_REJECTED " THEN 3 END"
+	    " FROM paper p WHERE p.seq = ?2), 0)";
+	int64_t found;
 
-	if (step == SQL_STEP_FAILED)
+	if (!sql_number(
+	        store, sql, &found, error, SQL_INT(subscriber_id), SQL_INT(paper_seq)))
 		return false;
-	*exclusion = step == SQL_STEP_ROW
-	                 ? (enum digest_exclusion)sql_get_int(statement, 0)
-	                 : DIGEST_EXCLUSION_NONE;
+	*exclusion = (enum digest_exclusion)found;
 	return true;
 }
+
+#define COLUMN(...) RECORD_COLUMN(candidate, __VA_ARGS__)
+static const struct record_column candidate_columns[] = {COLUMN(filter_id),
+    COLUMN(number), COLUMN(label), COLUMN(canonical), COLUMN(paper_seq), COLUMN(day),
+    COLUMN(upvotes), COLUMN(since_day), COLUMN(replacement), COLUMN(max_papers)};
+#undef COLUMN
+#define COUNT_BLOCK 4 /* columns of a block */
 
 GPtrArray *
 digests_load_candidates(
@@ -71,9 +64,9 @@ digests_load_candidates(
 	/* Most subscribers have no live digest and no rejection: check these once, not
 	 * for each paper. */
 	static const char sql[] =
-	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
-	    " f.canonical, p.last_day, p.upvotes, s.since_day, p.replacement,"
-	    " s.max_papers"
+	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical,"
+	    " p.seq, p.last_day, p.upvotes, s.since_day, p.replacement,"
+	    " ifnull(s.max_papers, 0)"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
@@ -84,34 +77,12 @@ digests_load_candidates(
 	    " AND (NOT EXISTS (SELECT 1 FROM digest_rejected WHERE subscriber_id = ?1)"
 	    "  OR NOT" IS_REJECTED ")"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(candidate, candidate_columns);
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
-	g_autoptr(GPtrArray) candidates =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct candidate *candidate = g_new0(struct candidate, 1);
-
-		candidate->paper_seq = sql_get_int(statement, 0);
-		candidate->filter_id = sql_get_int(statement, 1);
-		candidate->number = (int)sql_get_int(statement, 2);
-		candidate->label = sql_dup_text(statement, 3);
-		candidate->canonical = sql_dup_text(statement, 4);
-		g_strlcpy(candidate->day,
-		    (const char *)sqlite3_column_text(statement, 5),
-		    sizeof(candidate->day));
-		candidate->upvotes = sql_get_int(statement, 6);
-		g_strlcpy(candidate->since_day,
-		    (const char *)sqlite3_column_text(statement, 7),
-		    sizeof(candidate->since_day));
-		candidate->replacement = sql_get_int(statement, 8);
-		candidate->max_papers = MAX((int)sql_get_int(statement, 9), 0);
-		g_ptr_array_add(candidates, candidate);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 GPtrArray *
@@ -121,23 +92,12 @@ digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error)
 	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 1 ORDER BY s.number";
+	static const struct record_layout layout = {.size = sizeof(struct candidate),
+	    .columns = candidate_columns,
+	    .count = COUNT_BLOCK};
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	g_autoptr(GPtrArray) blocks =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct candidate *block = g_new0(struct candidate, 1);
-
-		block->filter_id = sql_get_int(statement, 0);
-		block->number = (int)sql_get_int(statement, 1);
-		block->label = sql_dup_text(statement, 2);
-		block->canonical = sql_dup_text(statement, 3);
-		g_ptr_array_add(blocks, block);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&blocks) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool
@@ -146,13 +106,8 @@ digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM digest WHERE "
 	                          "subscriber_id = ?1 AND slot = ?2)";
-	int64_t found;
 
-	if (!sql_number(
-	        store, sql, &found, error, SQL_INT(subscriber_id), SQL_TEXT(slot)))
-		return false;
-	*has = found == 1;
-	return true;
+	return sql_has(store, sql, has, error, SQL_INT(subscriber_id), SQL_TEXT(slot));
 }
 
 #define TWICE(x) x x
@@ -262,29 +217,6 @@ digests_load_latest(
 	return sql_number(store, sql, made_at, error, SQL_INT(subscriber_id));
 }
 
-/* From three columns and the language. */
-static void
-load_style(sqlite3_stmt *row, int column, struct digest_style *style)
-{
-	static const enum preference which[] = {
-	    PREFERENCE_ABSTRACT, PREFERENCE_FORMAT, PREFERENCE_ATTACH};
-	struct preferences all = {0};
-
-	for (int i = 0; i < (int)G_N_ELEMENTS(which); i++)
-		preferences_choose(&all, which[i],
-		    (const char *)sqlite3_column_text(row, column + i), NULL);
-	*style = (struct digest_style){
-	    .abstract = (enum preference_abstract)all.choice[PREFERENCE_ABSTRACT],
-	    .format = (enum preference_format)all.choice[PREFERENCE_FORMAT],
-	    .attach = (enum preference_attach)all.choice[PREFERENCE_ATTACH],
-	};
-	column += (int)G_N_ELEMENTS(which);
-	if (sqlite3_column_type(row, column) != SQLITE_NULL)
-		g_strlcpy(style->language,
-		    (const char *)sqlite3_column_text(row, column),
-		    sizeof(style->language));
-}
-
 void
 digests_parse_reasons(const char *text, GPtrArray *reasons)
 {
@@ -304,44 +236,25 @@ digests_find_head(
     struct store *store, int64_t digest_id, struct digest **found, GError **error)
 {
 	static const char sql[] =
-	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
-	    " max(s.created_at, coalesce(s.moved_at, 0)), d.abstract, d.format, "
-	    "d.attach, d.language,"
-	    " d.is_note, d.coverage, d.message_token, d.id"
+	    "SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address,"
+	    " s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.abstract,"
+	    " d.format, d.attach, d.language, d.is_note, d.coverage, d.message_token"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
-	static const struct enumeration_column enumerations[] = {
-	    {7, ENUMERATION_DIGEST_ABSTRACT, ENUMERATION_VALUE, 14},
-	    {8, ENUMERATION_DIGEST_FORMAT, ENUMERATION_VALUE, 14},
-	    {9, ENUMERATION_DIGEST_ATTACH, ENUMERATION_VALUE, 14},
-	};
+#define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id),
+	    COLUMN(subscriber_id), COLUMN(slot), COLUMN(date), COLUMN(created_at),
+	    COLUMN(recipient), COLUMN(recipient_name), COLUMN(subscriber_since),
+	    COLUMN(style.abstract, RECORD_CHECK(DIGEST_ABSTRACT)),
+	    COLUMN(style.format, RECORD_CHECK(DIGEST_FORMAT)),
+	    COLUMN(style.attach, RECORD_CHECK(DIGEST_ATTACH)), COLUMN(style.language),
+	    COLUMN(is_note), COLUMN(coverage), COLUMN(message_token)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(digest, columns, .make = (void *(*)(void))digest_new);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
-	pb_auto(digest) digest = NULL;
-	enum sql_step step;
 
-	if (!statement)
-		return false;
-	step = ENUMERATION_STEP(statement, enumerations, error);
-	if (step == SQL_STEP_DONE)
-		*found = NULL;
-	if (step != SQL_STEP_ROW)
-		return step == SQL_STEP_DONE;
-	digest = digest_new();
-	digest->id = digest_id;
-	digest->subscriber_id = sql_get_int(statement, 0);
-	digest->slot = sql_dup_text(statement, 1);
-	g_strlcpy(digest->date, (const char *)sqlite3_column_text(statement, 2),
-	    sizeof(digest->date));
-	digest->created_at = sql_get_int(statement, 3);
-	digest->recipient = sql_dup_text(statement, 4);
-	digest->recipient_name = sql_dup_text(statement, 5);
-	digest->subscriber_since = sql_get_int(statement, 6);
-	load_style(statement, 7, &digest->style);
-	digest->is_note = sql_get_int(statement, 11) == 1;
-	digest->coverage = sql_dup_text(statement, 12);
-	digest->message_token = sql_dup_text(statement, 13);
-	*found = g_steal_pointer(&digest);
-	return true;
+	return record_find(statement, &layout, found, error);
 }
 
 /* @param paper_cache  or NULL */
@@ -370,8 +283,18 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	static const char sql[] =
 	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
 	    " WHERE digest_id = ?1 ORDER BY position";
-	static const struct enumeration_column enumerations[] = {
-	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0}};
+	struct item {
+		int64_t seq, upvotes;
+		char day[DAY_BYTES];
+		enum digest_detail shown;
+		const char *reasons;
+	};
+#define COLUMN(...) RECORD_COLUMN(item, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(seq), COLUMN(day),
+	    COLUMN(upvotes), COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)),
+	    COLUMN(reasons)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(item, columns);
 	pb_auto(digest) digest = NULL;
 	sql_auto *statement = NULL;
 	enum sql_step step;
@@ -387,46 +310,33 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 	if (!statement)
 		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct paper *paper =
-		    load_paper(store, paper_cache, sql_get_int(statement, 0), error);
+	while ((step = record_step(statement, &layout, error)) == SQL_STEP_ROW) {
+		g_autofree struct item *item = record_load(statement, &layout);
+		struct paper *paper = load_paper(store, paper_cache, item->seq, error);
 		struct digest_entry *entry;
 
 		if (!paper)
 			return NULL;
-		entry = digest_entry_new(
-		    paper, (const char *)sqlite3_column_text(statement, 1));
-		entry->upvotes = sql_get_int(statement, 2);
-		entry->shown = (enum digest_detail)sql_get_int(statement, 3);
-		digests_parse_reasons(
-		    (const char *)sqlite3_column_text(statement, 4), entry->reasons);
+		entry = digest_entry_new(paper, item->day);
+		entry->upvotes = item->upvotes;
+		entry->shown = item->shown;
+		digests_parse_reasons(item->reasons, entry->reasons);
 		g_ptr_array_add(digest->entries, entry);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&digest) : NULL;
-}
-
-void
-digest_row_free(struct digest_row *row)
-{
-	if (!row)
-		return;
-	g_free(row->recipient);
-	g_free(row->slot);
-	g_free(row->date);
-	g_free(row->state);
-	g_free(row->message_state);
-	g_free(row);
 }
 
 GPtrArray *
 digests_load_newest(
     struct store *store, int64_t subscriber_id, unsigned limit, GError **error)
 {
-	static const struct enumeration_column enumerations[] = {
-	    {4, ENUMERATION_DIGEST_STATE, ENUMERATION_VALUE, 0},
-	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_OPTIONAL, 0},
-	};
+#define COLUMN(...) RECORD_COLUMN(digest_row, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(recipient),
+	    COLUMN(slot), COLUMN(date), COLUMN(state, RECORD_CHECK(DIGEST_STATE)),
+	    COLUMN(message_state, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)),
+	    COLUMN(created_at), COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(digest_row, columns);
 	static const char sql[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
 	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
@@ -444,27 +354,8 @@ digests_load_newest(
 	                          ? sql_bind(store, sql_person, error, SQL_INT(limit),
 	                                SQL_INT(subscriber_id))
 	                          : sql_bind(store, sql, error, SQL_INT(limit));
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_row_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct digest_row *row = g_new0(struct digest_row, 1);
-
-		row->id = sql_get_int(statement, 0);
-		row->recipient = sql_dup_text(statement, 1);
-		row->slot = sql_dup_text(statement, 2);
-		row->date = sql_dup_text(statement, 3);
-		row->state = sql_dup_text(statement, 4);
-		row->message_state = sql_dup_text(statement, 5);
-		row->created_at = sql_get_int(statement, 6);
-		row->papers = sql_get_int(statement, 7);
-		g_ptr_array_add(rows, row);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool

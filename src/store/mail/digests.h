@@ -16,17 +16,15 @@
 struct candidate {
 	int64_t paper_seq;
 	int64_t filter_id;
-	int number;      /* of the filter */
-	char *label;     /* the filter's name, or its text as typed */
-	char *canonical; /* form of the filter */
+	int number;            /* of the filter */
+	const char *label;     /* the filter's name, or its text as typed */
+	const char *canonical; /* form of the filter */
 	char day[11];
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	char since_day[11];  /* first day of the filter */
 	int64_t replacement; /* of the paper, announced last; 0: none */
 	int max_papers; /* that the filter may show in full; 0: no limit of its own */
 };
-
-void candidate_free(struct candidate *candidate);
 
 /* Reason in the history of a paper to exclude it from a subscriber's digests. */
 enum digest_exclusion {
@@ -122,17 +120,15 @@ struct digest *digests_load_shared(struct store *store, struct paper_cache *pape
 /* A line of paperboyctl digest list. */
 struct digest_row {
 	int64_t id;
-	char *recipient;
-	char *slot;
-	char *date;
-	char *state;
-	char *
+	const char *recipient;
+	const char *slot;
+	const char *date;
+	const char *state;
+	const char *
 	    message_state; /* of its place in the outbox; NULL when that is forgotten */
 	int64_t created_at;
 	int64_t papers;
 };
-
-void digest_row_free(struct digest_row *row);
 
 /**
  * Load the newest digests, newest first.

@@ -5,53 +5,19 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "store/core/enumeration.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
 #define COLUMNS                                                                   \
 	"id, key, receiver, sender, recipient, received_at, size, state, tries, " \
-	"next_try_at,"                                                            \
-	" ended_at, verdict, started"
+	"next_try_at, ended_at, verdict, started"
 
-void
-inbox_row_free(struct inbox_row *row)
-{
-	if (!row)
-		return;
-	g_free(row->key);
-	g_free(row->receiver);
-	g_free(row->sender);
-	g_free(row->recipient);
-	g_free(row->state);
-	g_free(row->verdict);
-	g_free(row);
-}
-
-static const struct enumeration_column enumerations[] = {
-    {2, ENUMERATION_INBOX_RECEIVER, ENUMERATION_VALUE, 0},
-    {7, ENUMERATION_INBOX_STATE, ENUMERATION_VALUE, 0},
-};
-
-static struct inbox_row *
-read_row(sqlite3_stmt *statement)
-{
-	struct inbox_row *row = g_new0(struct inbox_row, 1);
-
-	row->id = sql_get_int(statement, 0);
-	row->key = sql_dup_text(statement, 1);
-	row->receiver = sql_dup_text(statement, 2);
-	row->sender = sql_dup_text(statement, 3);
-	row->recipient = sql_dup_text(statement, 4);
-	row->received_at = sql_get_int(statement, 5);
-	row->size = sql_get_int(statement, 6);
-	row->state = sql_dup_text(statement, 7);
-	row->tries = (unsigned)sql_get_int(statement, 8);
-	row->next_try_at = sql_get_int(statement, 9);
-	row->ended_at = sql_get_int(statement, 10);
-	row->verdict = sql_dup_text(statement, 11);
-	row->started = (unsigned)sql_get_int(statement, 12);
-	return row;
-}
+#define COLUMN(...) RECORD_COLUMN(inbox_row, __VA_ARGS__)
+static const struct record_column columns[] = {COLUMN(id), COLUMN(key),
+    COLUMN(receiver, RECORD_CHECK(INBOX_RECEIVER)), COLUMN(sender), COLUMN(recipient),
+    COLUMN(received_at), COLUMN(size), COLUMN(state, RECORD_CHECK(INBOX_STATE)),
+    COLUMN(tries), COLUMN(next_try_at), COLUMN(ended_at), COLUMN(verdict),
+    COLUMN(started)};
+static const struct record_layout layout = RECORD_LAYOUT(inbox_row, columns);
 
 bool
 inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
@@ -91,18 +57,8 @@ inbox_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 	static const char sql[] =
 	    "SELECT id FROM inbox WHERE state = 'new' AND next_try_at <= ?1"
 	    " ORDER BY next_try_at, id LIMIT ?2";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
-	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		int64_t id = sql_get_int(statement, 0);
-
-		g_array_append_val(ids, id);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+	return sql_load_numbers(store, sql, error, SQL_INT(now), SQL_INT(limit));
 }
 
 bool
@@ -114,22 +70,6 @@ inbox_load_next_due(struct store *store, int64_t *at, GError **error)
 	return sql_number(store, sql, at, error);
 }
 
-static struct inbox_row *
-read_one(sqlite3_stmt *statement, int64_t id, GError **error)
-{
-	switch (ENUMERATION_STEP(statement, enumerations, error)) {
-	case SQL_STEP_ROW:
-		return read_row(statement);
-	case SQL_STEP_DONE:
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "no such inbound message: %" G_GINT64_FORMAT, id);
-		break;
-	case SQL_STEP_FAILED:
-		break;
-	}
-	return NULL;
-}
-
 struct inbox_row *
 inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 {
@@ -137,8 +77,11 @@ inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 	static const char sql_raw[] =
 	    "SELECT " COLUMNS ", raw FROM inbox WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, raw ? sql_raw : sql, error, SQL_INT(id));
-	struct inbox_row *row = statement ? read_one(statement, id, error) : NULL;
+	struct inbox_row *row = NULL;
 
+	if (record_find(statement, &layout, &row, error) && !row)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "no such inbound message: %" G_GINT64_FORMAT, id);
 	if (row && raw)
 		*raw = sql_dup_bytes(statement, 13);
 	return row;
@@ -154,16 +97,8 @@ inbox_load_page(struct store *store, const char *state, int64_t before, unsigned
 	                          " ORDER BY id DESC LIMIT ?3";
 	sql_auto *statement = sql_bind(
 	    store, sql, error, SQL_INT(before), SQL_TEXT(state), SQL_INT(limit));
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)inbox_row_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(rows, read_row(statement));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool

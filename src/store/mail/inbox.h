@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "store/core/store.h"
 
 /* A received message.  All borrowed. */
@@ -26,25 +25,22 @@ struct inbox_new {
 	size_t full_size; /* of the message, when raw is only its header; else 0 */
 };
 
-/* A row without the message itself. */
+/* A row without the message itself; freed with g_free(), as all rows of the store. */
 struct inbox_row {
 	int64_t id;
-	char *key;
-	char *receiver;
-	char *sender;    /* NULL: unknown, or done */
-	char *recipient; /* likewise */
+	const char *key;
+	const char *receiver;
+	const char *sender;    /* NULL: unknown, or done */
+	const char *recipient; /* likewise */
 	int64_t received_at;
-	int64_t size; /* of the message, bytes; raw may be only its header */
-	char *state;  /* "new", "done" or "quarantined" */
+	int64_t size;      /* of the message, bytes; raw may be only its header */
+	const char *state; /* "new", "done" or "quarantined" */
 	unsigned tries;
 	unsigned started;    /* attempts without a result: paperboyd crashed */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
-	char *verdict;       /* or NULL */
+	const char *verdict; /* or NULL */
 };
-
-void inbox_row_free(struct inbox_row *row);
-PB_DEFINE_AUTO(inbox_row, inbox_row_free);
 
 /**
  * Store a message, unless its key is known.  The recipient of a further copy is added

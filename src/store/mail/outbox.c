@@ -8,9 +8,8 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/core/enumeration.h"
+#include "store/core/record.h"
 #include "store/core/row_count.h"
-#include "store/core/sql.h"
 #include "store/core/suppression.h"
 
 /* @param n  bytes without the line end @return the problem, or NULL */
@@ -84,7 +83,8 @@ outbox_add_mail(
 
 	g_assert(mail->kind != OUTBOX_DIGEST);
 	if (!check_message(mail->message, error) ||
-	    !sql_exec(store, sql, error, SQL_TEXT(outbox_kind_get_name(mail->kind)),
+	    !sql_exec(store, sql, error,
+	        SQL_TEXT(enumeration_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
 	        mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
 	        SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
 	        SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now)))
@@ -107,58 +107,12 @@ outbox_find_mail(struct store *store, int64_t id, GBytes **message, GError **err
 }
 
 void
-outbox_job_free(struct outbox_job *job)
-{
-	if (!job)
-		return;
-	g_free(job->recipient);
-	g_free(job->sender);
-	g_free(job->cache_key);
-	g_free(job);
-}
-
-void
 outbox_result_free(struct outbox_result *result)
 {
 	if (!result)
 		return;
 	g_free(result->reply);
 	g_free(result);
-}
-
-void
-outbox_row_free(struct outbox_row *row)
-{
-	if (!row)
-		return;
-	g_free(row->kind);
-	g_free(row->recipient);
-	g_free(row->state);
-	g_free(row->reply);
-	g_free(row->held_why);
-	g_free(row);
-}
-
-static const char *const kind_names[] = {
-    [OUTBOX_DIGEST] = "digest",
-    [OUTBOX_ANSWER] = "answer",
-    [OUTBOX_CONFIRMATION] = "confirmation",
-    [OUTBOX_NOTICE] = "notice",
-};
-
-const char *
-outbox_kind_get_name(enum outbox_kind kind)
-{
-	return kind_names[kind];
-}
-
-static enum outbox_kind
-find_kind(const char *name)
-{
-	for (unsigned kind = 0; kind < G_N_ELEMENTS(kind_names); kind++)
-		if (g_str_equal(kind_names[kind], name))
-			return kind;
-	g_assert_not_reached();
 }
 
 /* Whether to send a message o to the subscriber s, or to none; ?1 are the keys. */
@@ -169,44 +123,22 @@ find_kind(const char *name)
 	"   (SELECT value FROM json_each(suppression_hashes(?1,"       \
 	"    coalesce(o.address_key, s.address_key))) j)))"
 
-/* In the order of load_jobs(). */
+/* In the order of job_columns; the message is not composed yet. */
 #define JOB_COLUMNS                                                                    \
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
 	" o.cache_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"       \
-	" o.sender, " IS_DUE_TO_SEND ", o.possible_copies, o.crashes"                  \
+	" o.sender, (" IS_DUE_TO_SEND                                                  \
+	") IS NOT TRUE, o.possible_copies, o.crashes, -1"                              \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
-static bool
-load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
-{
-	static const struct enumeration_column enumerations[] = {
-	    {8, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0}};
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct outbox_job *job = g_new0(struct outbox_job, 1);
-
-		job->id = sql_get_int(statement, 0);
-		job->digest_id = sql_get_int(statement, 1);
-		job->subscriber_id = sql_get_int(statement, 2);
-		job->recipient = sql_dup_text(statement, 3);
-		job->cache_key = sql_dup_text(statement, 4);
-		job->queued_at = sql_get_int(statement, 5);
-		job->attempt = (unsigned)sql_get_int(statement, 6);
-		job->was_unknown = sql_get_int(statement, 7) == 1;
-		job->kind = find_kind((const char *)sqlite3_column_text(statement, 8));
-		job->sender = sql_dup_text(statement, 9);
-		job->is_cancelled = sql_get_int(statement, 10) != 1;
-		job->copies = (unsigned)sql_get_int(statement, 11);
-		job->crashes = (unsigned)sql_get_int(statement, 12);
-		job->message_hash = -1;
-		g_ptr_array_add(jobs, job);
-	}
-	return step == SQL_STEP_DONE;
-}
+#define COLUMN(...) RECORD_COLUMN(outbox_job, __VA_ARGS__)
+static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id),
+    COLUMN(subscriber_id), COLUMN(recipient), COLUMN(cache_key), COLUMN(queued_at),
+    COLUMN(attempt), COLUMN(was_unknown), COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)),
+    COLUMN(sender), COLUMN(is_cancelled), COLUMN(copies), COLUMN(crashes),
+    COLUMN(message_hash)};
+#undef COLUMN
+static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
 
 /* Maximum number of messages read for one claim. */
 #define CLAIM_PAGE 50
@@ -222,15 +154,19 @@ load_due(struct store *store, int64_t now, GBytes *key, GError **error)
 	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
 	sql_auto *messages = sql_bind(store, sql_system_mail, error, SQL_BYTES(key),
 	    SQL_INT(now), SQL_INT(CLAIM_PAGE));
+	g_autoptr(GPtrArray) jobs = record_load_all(messages, &job_layout, error);
+	g_autoptr(GPtrArray) more = NULL;
 	sql_auto *digests = NULL;
-	g_autoptr(GPtrArray) jobs =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
 
-	if (!load_jobs(messages, jobs, error))
+	if (!jobs)
 		return NULL;
 	digests = sql_bind(store, sql_digests, error, SQL_BYTES(key), SQL_INT(now),
 	    SQL_INT(CLAIM_PAGE - jobs->len));
-	return load_jobs(digests, jobs, error) ? g_steal_pointer(&jobs) : NULL;
+	more = record_load_all(digests, &job_layout, error);
+	if (!more)
+		return NULL;
+	g_ptr_array_extend_and_steal(jobs, g_steal_pointer(&more));
+	return g_steal_pointer(&jobs);
 }
 
 /* Record the papers of a digest as delivered. */
@@ -354,8 +290,7 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
     GError **error)
 {
 	g_autoptr(GPtrArray) due = NULL;
-	g_autoptr(GPtrArray) jobs =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
 	struct claiming claiming = {.store = store, .claim = claim};
 	pb_transaction transaction = {0};
 
@@ -385,15 +320,12 @@ outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
 	static const char sql[] =
 	    JOB_COLUMNS " WHERE o.state = 'SENDING' ORDER BY o.id";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_BYTES(key));
-	g_autoptr(GPtrArray) jobs =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	GPtrArray *jobs = record_load_all(statement, &job_layout, error);
 
-	if (!load_jobs(statement, jobs, error))
-		return NULL;
 	/* The current attempt, not the next one. */
-	for (unsigned i = 0; i < jobs->len; i++)
+	for (unsigned i = 0; jobs && i < jobs->len; i++)
 		((struct outbox_job *)jobs->pdata[i])->attempt--;
-	return g_steal_pointer(&jobs);
+	return jobs;
 }
 
 bool
@@ -615,41 +547,20 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
 	    " ORDER BY o.id LIMIT ?3";
-	static const struct enumeration_column enumerations[] = {
-	    {3, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
-	    {10, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
-	    {11, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
-	};
+#define COLUMN(...) RECORD_COLUMN(outbox_row, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
+	    COLUMN(recipient), COLUMN(state, RECORD_CHECK(OUTBOX_STATE)),
+	    COLUMN(attempt), COLUMN(queued_at), COLUMN(next_try_at), COLUMN(ended_at),
+	    COLUMN(code), COLUMN(reply),
+	    COLUMN(held_why, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_WHY)),
+	    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(outbox_row, columns);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
 	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
 	    SQL_INT(choice->subscriber_id));
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct outbox_row *row = g_new0(struct outbox_row, 1);
-
-		row->id = sql_get_int(statement, 0);
-		row->digest_id = sql_get_int(statement, 1);
-		row->recipient = sql_dup_text(statement, 2);
-		row->state = sql_dup_text(statement, 3);
-		row->attempt = (unsigned)sql_get_int(statement, 4);
-		row->queued_at = sql_get_int(statement, 5);
-		row->next_try_at = sql_get_int(statement, 6);
-		row->ended_at = sql_get_int(statement, 7);
-		row->code = (int)sql_get_int(statement, 8);
-		row->reply = sql_dup_text(statement, 9);
-		row->held_why = sql_dup_text(statement, 10);
-		row->kind = sql_dup_text(statement, 11);
-		row->copies = (unsigned)sql_get_int(statement, 12);
-		row->crashes = (unsigned)sql_get_int(statement, 13);
-		g_ptr_array_add(rows, row);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool
@@ -678,7 +589,7 @@ outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *coun
 	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
-/* In the order of load_message(). */
+/* In the order of message_columns. */
 #define MESSAGE_COLUMNS                                                           \
 	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"   \
 	" s.state, o.state, o.attempt,"                                           \
@@ -692,94 +603,33 @@ outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *coun
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"         \
 	" LEFT JOIN digest g ON g.id = o.digest_id"
 
-void
-outbox_message_free(struct outbox_message *message)
-{
-	if (!message)
-		return;
-	g_free(message->kind);
-	g_free(message->recipient);
-	g_free(message->recipient_state);
-	g_free(message->state);
-	g_free(message->reply);
-	g_free(message->cache_key);
-	g_free(message->held_from);
-	g_free(message->held_why);
-	g_free(message->slot);
-	g_free(message->date);
-	g_free(message->digest_state);
-	g_free(message->newest_day);
-	g_free(message);
-}
-
-static struct outbox_message *
-load_message(sqlite3_stmt *row)
-{
-	struct outbox_message *message = g_new0(struct outbox_message, 1);
-
-	message->id = sql_get_int(row, 0);
-	message->digest_id = sql_get_int(row, 1);
-	message->subscriber_id = sql_get_int(row, 2);
-	message->recipient = sql_dup_text(row, 3);
-	message->recipient_state = sql_dup_text(row, 4);
-	message->state = sql_dup_text(row, 5);
-	message->attempt = (unsigned)sql_get_int(row, 6);
-	message->queued_at = sql_get_int(row, 7);
-	message->next_try_at = sql_get_int(row, 8);
-	message->claimed_at = sql_get_int(row, 9);
-	message->ended_at = sql_get_int(row, 10);
-	message->code = (int)sql_get_int(row, 11);
-	message->reply = sql_dup_text(row, 12);
-	message->cache_key = sql_dup_text(row, 13);
-	message->message_hash = sql_get_int(row, 14);
-	message->held_from = sql_dup_text(row, 15);
-	message->held_why = sql_dup_text(row, 16);
-	message->slot = sql_dup_text(row, 17);
-	message->date = sql_dup_text(row, 18);
-	message->digest_state = sql_dup_text(row, 19);
-	message->created_at = sql_get_int(row, 20);
-	message->papers = sql_get_int(row, 21);
-	message->newest_day = sql_dup_text(row, 22);
-	message->kind = sql_dup_text(row, 23);
-	message->copies = (unsigned)sql_get_int(row, 24);
-	message->crashes = (unsigned)sql_get_int(row, 25);
-	return message;
-}
-
-/* @param message  set; NULL when there is no row */
-static bool
-find_one(sqlite3_stmt *statement, struct outbox_message **message, GError **error)
-{
-	static const struct enumeration_column enumerations[] = {
-	    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_OPTIONAL, 2},
-	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
-	    {15, ENUMERATION_OUTBOX_HELD_FROM, ENUMERATION_OPTIONAL, 0},
-	    {16, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
-	    {19, ENUMERATION_DIGEST_STATE, ENUMERATION_OPTIONAL, 1},
-	    {23, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
-	};
-
-	enum sql_step step = statement
-	                         ? ENUMERATION_STEP(statement, enumerations, error)
-	                         : SQL_STEP_FAILED;
-
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*message = step == SQL_STEP_ROW ? load_message(statement) : NULL;
-	return true;
-}
+#define COLUMN(...) RECORD_COLUMN(outbox_message, __VA_ARGS__)
+static const struct record_column message_columns[] = {COLUMN(id), COLUMN(digest_id),
+    COLUMN(subscriber_id), COLUMN(recipient),
+    COLUMN(recipient_state, RECORD_CHECK_OPTIONAL(SUBSCRIBER_STATE), .row = 2),
+    COLUMN(state, RECORD_CHECK(OUTBOX_STATE)), COLUMN(attempt), COLUMN(queued_at),
+    COLUMN(next_try_at), COLUMN(claimed_at), COLUMN(ended_at), COLUMN(code),
+    COLUMN(reply), COLUMN(cache_key), COLUMN(message_hash),
+    COLUMN(held_from, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_FROM)),
+    COLUMN(held_why, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_WHY)), COLUMN(slot),
+    COLUMN(date), COLUMN(digest_state, RECORD_CHECK_OPTIONAL(DIGEST_STATE), .row = 1),
+    COLUMN(created_at), COLUMN(papers), COLUMN(newest_day),
+    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
+#undef COLUMN
+static const struct record_layout message_layout =
+    RECORD_LAYOUT(outbox_message, message_columns);
 
 struct outbox_message *
 outbox_load_message(struct store *store, int64_t id, GError **error)
 {
 	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
-	pb_auto(outbox_message) message = NULL;
+	struct outbox_message *message = NULL;
 
-	if (find_one(statement, &message, error) && !message)
+	if (record_find(statement, &message_layout, &message, error) && !message)
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
 		    "no such message: %" G_GINT64_FORMAT, id);
-	return g_steal_pointer(&message);
+	return message;
 }
 
 bool
@@ -789,7 +639,7 @@ outbox_find_digest(struct store *store, int64_t digest_id,
 	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.digest_id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
-	return find_one(statement, message, error);
+	return record_find(statement, &message_layout, message, error);
 }
 
 bool
@@ -806,7 +656,7 @@ outbox_find_oldest(struct store *store, bool is_deferred,
 	sql_auto *statement = is_deferred ? sql_bind(store, sql_deferred, error)
 	                                  : sql_bind(store, sql, error);
 
-	return find_one(statement, message, error);
+	return record_find(statement, &message_layout, message, error);
 }
 
 GArray *
@@ -816,19 +666,9 @@ outbox_load_ids(struct store *store, const char *state, int64_t after, unsigned 
 	static const char sql[] =
 	    "SELECT id FROM outbox WHERE id > ?1 AND ended_at IS NULL"
 	    " AND (?2 IS NULL OR state = ?2) ORDER BY id LIMIT ?3";
-	sql_auto *statement = sql_bind(
+
+	return sql_load_numbers(
 	    store, sql, error, SQL_INT(after), SQL_TEXT(state), SQL_INT(limit));
-	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		int64_t id = sql_get_int(statement, 0);
-
-		g_array_append_val(ids, id);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
 }
 
 bool
@@ -905,7 +745,7 @@ outbox_find_last_failed(
 	    " ORDER BY o.ended_at DESC LIMIT 1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
 
-	return find_one(statement, message, error);
+	return record_find(statement, &message_layout, message, error);
 }
 
 bool

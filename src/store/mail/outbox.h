@@ -27,7 +27,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "store/core/store.h"
 
 /* Maximum number of possible copies; then the message counts as delivered. */
@@ -44,18 +43,15 @@ enum outbox_kind {
 	OUTBOX_NOTICE,       /* without a preceding command */
 };
 
-/** "digest", ... */
-const char *outbox_kind_get_name(enum outbox_kind kind);
-
 /* A claimed message. */
 struct outbox_job {
 	int64_t id;
 	enum outbox_kind kind;
 	int64_t digest_id;     /* or -1: system mail */
 	int64_t subscriber_id; /* or -1 */
-	char *recipient;
-	char *sender;    /* of system mail: envelope sender, "" is the null sender */
-	char *cache_key; /* of the bytes sent before, or NULL */
+	const char *recipient;
+	const char *sender; /* of system mail: envelope sender, "" is the null sender */
+	const char *cache_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
 	unsigned copies;  /* earlier attempts that may have arrived */
@@ -65,8 +61,6 @@ struct outbox_job {
 	    message_hash;  /* fingerprint of what is composed, set by who does; or -1 */
 	bool is_cancelled; /* the subscriber left: cancelled instead of claimed */
 };
-
-void outbox_job_free(struct outbox_job *job);
 
 /* System mail to queue.  All borrowed. */
 struct outbox_mail {
@@ -194,22 +188,20 @@ bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
 /* A line of paperboyctl queue. */
 struct outbox_row {
 	int64_t id;
-	char *kind;        /* "digest", ... */
+	const char *kind;  /* "digest", ... */
 	int64_t digest_id; /* or -1 */
-	char *recipient;
-	char *state;
+	const char *recipient;
+	const char *state;
 	unsigned attempt;
 	unsigned copies; /* that may have arrived */
 	unsigned crashes;
 	int64_t queued_at;
-	int64_t next_try_at; /* or -1 */
-	int64_t ended_at;    /* or -1 */
-	int code;            /* or -1 */
-	char *reply;         /* or NULL */
-	char *held_why;      /* "restore", "operator", "crash"; NULL unless HELD */
+	int64_t next_try_at;  /* or -1 */
+	int64_t ended_at;     /* or -1 */
+	int code;             /* or -1 */
+	const char *reply;    /* or NULL */
+	const char *held_why; /* "restore", "operator", "crash"; NULL unless HELD */
 };
-
-void outbox_row_free(struct outbox_row *row);
 
 struct outbox_filter {
 	bool is_all;           /* including ended messages */
@@ -251,36 +243,33 @@ bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned 
 /* A message with its digest. */
 struct outbox_message {
 	int64_t id;
-	char *kind;            /* "digest", ... */
+	const char *kind;      /* "digest", ... */
 	int64_t digest_id;     /* or -1 */
 	int64_t subscriber_id; /* or -1 */
-	char *recipient;
-	char *recipient_state; /* "active", ...; NULL: not a subscriber */
-	char *state;
+	const char *recipient;
+	const char *recipient_state; /* "active", ...; NULL: not a subscriber */
+	const char *state;
 	unsigned attempt;
 	unsigned copies;  /* that may have arrived */
 	unsigned crashes; /* of the daemon with it in flight */
 	int64_t queued_at;
-	int64_t next_try_at;  /* or -1 */
-	int64_t claimed_at;   /* the last attempt, or -1 */
-	int64_t ended_at;     /* or -1 */
-	int code;             /* of the relay's last answer, or -1 */
-	char *reply;          /* that answer, or NULL */
-	char *cache_key;      /* of the octets that were sent first, or NULL */
-	int64_t message_hash; /* fingerprint of what was composed last, or -1 */
-	char *held_from;      /* the state before HELD, or NULL */
-	char *held_why;       /* "restore", "operator", "crash", or NULL */
+	int64_t next_try_at;   /* or -1 */
+	int64_t claimed_at;    /* the last attempt, or -1 */
+	int64_t ended_at;      /* or -1 */
+	int code;              /* of the relay's last answer, or -1 */
+	const char *reply;     /* that answer, or NULL */
+	const char *cache_key; /* of the octets that were sent first, or NULL */
+	int64_t message_hash;  /* fingerprint of what was composed last, or -1 */
+	const char *held_from; /* the state before HELD, or NULL */
+	const char *held_why;  /* "restore", "operator", "crash", or NULL */
 	/* Of a digest; else NULL, -1 and 0. */
-	char *slot;
-	char *date;
-	char *digest_state;
+	const char *slot;
+	const char *date;
+	const char *digest_state;
 	int64_t created_at;
 	int64_t papers;
-	char *newest_day; /* of its papers */
+	const char *newest_day; /* of its papers */
 };
-
-void outbox_message_free(struct outbox_message *message);
-PB_DEFINE_AUTO(outbox_message, outbox_message_free);
 
 /** @return NULL with PB_ERROR_NOT_FOUND when there is no message with that number */
 struct outbox_message *

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
 #define PAGE_PAPERS 500
@@ -474,15 +474,6 @@ archive_rebuild(struct store *store, GError **error)
 /* Maximum length for spelling suggestions, characters. */
 #define NEAR_CHARS 40
 
-void
-archive_acronym_free(struct archive_acronym *form)
-{
-	if (!form)
-		return;
-	g_free(form->shown);
-	g_free(form);
-}
-
 static sqlite3_stmt *
 start_scan(struct store *store, const struct archive_scan *scan, GError **error)
 {
@@ -663,20 +654,13 @@ archive_load_acronyms(
 {
 	static const char sql[] = "SELECT shown, papers FROM acronym WHERE short = ?1"
 	                          " ORDER BY papers DESC, long LIMIT ?2";
+#define COLUMN(...) RECORD_COLUMN(archive_acronym, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(shown), COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(archive_acronym, columns);
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_TEXT(folded_short), SQL_INT(limit));
-	g_autoptr(GPtrArray) forms =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)archive_acronym_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct archive_acronym *form = g_new0(struct archive_acronym, 1);
-
-		form->shown = sql_dup_text(statement, 0);
-		form->papers = sql_get_int(statement, 1);
-		g_ptr_array_add(forms, form);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&forms) : NULL;
+	return record_load_all(statement, &layout, error);
 }

@@ -71,11 +71,9 @@ bool archive_find_nearest(
     struct store *store, const char *folded, char **word, GError **error);
 
 struct archive_acronym {
-	char *shown;    /* as written in a paper: "low-rank adaptation" */
-	int64_t papers; /* number of papers with this long form */
+	const char *shown; /* as written in a paper: "low-rank adaptation" */
+	int64_t papers;    /* number of papers with this long form */
 };
-
-void archive_acronym_free(struct archive_acronym *form);
 
 /** @return of struct archive_acronym *, the most frequent first, at most limit */
 GPtrArray *archive_load_acronyms(

@@ -3,9 +3,9 @@
  */
 #include "store/paper/filter_progress.h"
 
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
-/* Columns of a filter f, in the order of load_filters(). */
+/* Columns of a filter f. */
 #define COLUMNS \
 	"f.id, f.canonical, " FILTER_PROGRESS_REVISION ", f.matched_revision IS NULL"
 
@@ -14,35 +14,10 @@
 #define BATCH        "matching"
 #define BATCH_FILTER "matching filter"
 
-void
-stored_filter_free(struct stored_filter *filter)
-{
-	if (!filter)
-		return;
-	g_free(filter->canonical);
-	g_free(filter);
-}
-
-static GPtrArray *
-load_filters(sqlite3_stmt *statement, GError **error)
-{
-	g_autoptr(GPtrArray) filters =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_filter_free);
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct stored_filter *filter = g_new0(struct stored_filter, 1);
-
-		filter->id = sql_get_int(statement, 0);
-		filter->canonical = sql_dup_text(statement, 1);
-		filter->matched_revision = sql_get_int(statement, 2);
-		filter->is_batched = sql_get_int(statement, 3) == 1;
-		g_ptr_array_add(filters, filter);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
-}
+#define COLUMN(...) RECORD_COLUMN(stored_filter, __VA_ARGS__)
+static const struct record_column columns[] = {
+    COLUMN(id), COLUMN(canonical), COLUMN(matched_revision), COLUMN(is_batched)};
+static const struct record_layout layout = RECORD_LAYOUT(stored_filter, columns);
 
 bool
 filter_progress_load(
@@ -76,7 +51,7 @@ filter_progress_load_filters(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return load_filters(statement, error);
+	return record_load_all(statement, &layout, error);
 }
 
 GPtrArray *
@@ -87,7 +62,7 @@ filter_progress_load_unindexed(struct store *store, unsigned limit, GError **err
 	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id) LIMIT ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
-	return load_filters(statement, error);
+	return record_load_all(statement, &layout, error);
 }
 
 GPtrArray *
@@ -102,7 +77,7 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	sql_auto *statement = sql_bind(
 	    store, sql, error, SQL_INT(paper_seq), SQL_INT(after), SQL_INT(limit));
 
-	return load_filters(statement, error);
+	return record_load_all(statement, &layout, error);
 }
 
 static bool foreach (
@@ -178,7 +153,7 @@ filter_progress_load_lagging(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(revision), SQL_INT(limit));
 
-	return load_filters(statement, error);
+	return record_load_all(statement, &layout, error);
 }
 
 bool

@@ -17,13 +17,10 @@
 
 struct stored_filter {
 	int64_t id;
-	char *canonical;
+	const char *canonical;
 	int64_t matched_revision;
 	bool is_batched; /* matched_revision is the shared cursor */
 };
-
-void stored_filter_free(struct stored_filter *filter);
-PB_DEFINE_AUTO(stored_filter, stored_filter_free);
 
 /*
  * The shared cursor.  Batched filters have seen the revisions up to `matched`; those

@@ -4,8 +4,8 @@
 #include "store/paper/matches.h"
 
 #include "base/error.h"
+#include "store/core/record.h"
 #include "store/core/row_count.h"
-#include "store/core/sql.h"
 
 static bool
 save_found(
@@ -73,13 +73,8 @@ matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq, boo
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM match WHERE filter_id = ?1"
 	    " AND instr(',' || papers || ',', ',' || ?2 || ','))";
-	int64_t found;
 
-	if (!sql_number(
-	        store, sql, &found, error, SQL_INT(filter_id), SQL_INT(paper_seq)))
-		return false;
-	*has = found == 1;
-	return true;
+	return sql_has(store, sql, has, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 }
 
 bool
@@ -110,19 +105,11 @@ matches_delete_pending(
 struct found {
 	int64_t filter_id;
 	int64_t decided_at;
-	char *papers;
+	const char *papers;
 };
 
-static void
-clear_found(void *data)
-{
-	struct found *found = data;
-
-	g_free(found->papers);
-}
-
-/* @return of struct found: rows that contain a paper; NULL on failure */
-static GArray *
+/* @return of struct found *: rows that contain a paper; NULL on failure */
+static GPtrArray *
 load_found(struct store *store, int64_t paper_seq, GError **error)
 {
 	/* No index by paper: it would slow down matching, and merging papers is rare.
@@ -130,23 +117,14 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 	static const char sql[] =
 	    "SELECT filter_id, decided_at, papers FROM match"
 	    " WHERE instr(',' || papers || ',', ',' || ?1 || ',')";
+#define COLUMN(...) RECORD_COLUMN(found, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(filter_id), COLUMN(decided_at), COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(found, columns);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
-	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct found));
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	g_array_set_clear_func(rows, clear_found);
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct found found = {
-		    .filter_id = sql_get_int(statement, 0),
-		    .decided_at = sql_get_int(statement, 1),
-		    .papers = sql_dup_text(statement, 2),
-		};
-
-		g_array_append_val(rows, found);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 /*
@@ -213,11 +191,10 @@ matches_move(struct store *store, int64_t from, int64_t to, GError **error)
 	static const char sql[] =
 	    "UPDATE OR IGNORE match_pending SET paper_seq = ?2 WHERE paper_seq = ?1";
 	static const char sql_rest[] = "DELETE FROM match_pending WHERE paper_seq = ?1";
-	g_autoptr(GArray) rows = load_found(store, from, error);
+	g_autoptr(GPtrArray) rows = load_found(store, from, error);
 
 	for (unsigned i = 0; rows && i < rows->len; i++)
-		if (!move_found(
-		        store, &g_array_index(rows, struct found, i), from, to, error))
+		if (!move_found(store, rows->pdata[i], from, to, error))
 			return false;
 	return rows && sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
 	       sql_exec(store, sql_rest, error, SQL_INT(from)) &&

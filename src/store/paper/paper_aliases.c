@@ -65,17 +65,13 @@ is_distinguished(
 	    "SELECT EXISTS (SELECT 1 FROM paper_alias WHERE paper_seq = ?1"
 	    " AND name <> ?2 AND substr(name, 1, length(?3)) = ?3)";
 	g_autofree char *head = NULL;
-	int64_t found;
 
 	*is_apart = false;
 	if (!guid)
 		return true;
 	head = g_strndup(guid, (gsize)(strchr(guid, ':') - guid + 1));
-	if (!sql_number(store, sql, &found, error, SQL_INT(seq), SQL_TEXT(guid),
-	        SQL_TEXT(head)))
-		return false;
-	*is_apart = found == 1;
-	return true;
+	return sql_has(
+	    store, sql, is_apart, error, SQL_INT(seq), SQL_TEXT(guid), SQL_TEXT(head));
 }
 
 static bool
@@ -197,19 +193,8 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 {
 	static const char sql[] =
 	    "SELECT one_seq, other_seq FROM paper_duplicate LIMIT ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
-	g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		for (int i = 0; i < 2; i++) {
-			int64_t seq = sql_get_int(statement, i);
-
-			g_array_append_val(pairs, seq);
-		}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&pairs) : NULL;
+	return sql_load_numbers(store, sql, error, SQL_INT(limit));
 }
 
 static bool

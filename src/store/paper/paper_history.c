@@ -3,58 +3,24 @@
  */
 #include "store/paper/paper_history.h"
 
-#include "store/core/enumeration.h"
-#include "store/core/sql.h"
-
-void
-paper_history_listing_free(struct paper_history_listing *listing)
-{
-	if (!listing)
-		return;
-	g_free(listing->source);
-	g_free(listing->listing_type);
-	g_free(listing);
-}
-
-void
-paper_history_digest_free(struct paper_history_digest *digest)
-{
-	if (!digest)
-		return;
-	g_free(digest->state);
-	g_free(digest->message);
-	g_free(digest->reply);
-	g_free(digest);
-}
+#include "store/core/record.h"
 
 GPtrArray *
 paper_history_load_listings(struct store *store, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT source, day, type, first_seen_at, paper_seq FROM listing"
+	    "SELECT paper_seq, source, day, type, first_seen_at FROM listing"
 	    " WHERE paper_seq = ?1 ORDER BY first_seen_at, day, source";
-	static const struct enumeration_column enumerations[] = {
-	    {2, ENUMERATION_LISTING_TYPE, ENUMERATION_VALUE, 4}};
+#define COLUMN(...) RECORD_COLUMN(paper_history_listing, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(paper_seq),
+	    COLUMN(source), COLUMN(day),
+	    COLUMN(listing_type, RECORD_CHECK(LISTING_TYPE)), COLUMN(first_seen_at)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(paper_history_listing, columns);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
-	g_autoptr(GPtrArray) listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_history_listing_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct paper_history_listing *listing =
-		    g_new0(struct paper_history_listing, 1);
-
-		listing->source = sql_dup_text(statement, 0);
-		g_strlcpy(listing->day, (const char *)sqlite3_column_text(statement, 1),
-		    sizeof(listing->day));
-		listing->listing_type = sql_dup_text(statement, 2);
-		listing->first_seen_at = sql_get_int(statement, 3);
-		g_ptr_array_add(listings, listing);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&listings) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 GPtrArray *
@@ -67,36 +33,19 @@ paper_history_load_digests(
 	    " JOIN digest_item i ON i.digest_id = d.id AND i.paper_seq = ?2"
 	    " LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
-	static const struct enumeration_column enumerations[] = {
-	    {2, ENUMERATION_DIGEST_STATE, ENUMERATION_VALUE, 0},
-	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0},
-	    {4, ENUMERATION_OUTBOX_STATE, ENUMERATION_OPTIONAL, 0},
-	};
+#define COLUMN(...) RECORD_COLUMN(paper_history_digest, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(created_at),
+	    COLUMN(state, RECORD_CHECK(DIGEST_STATE)),
+	    COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)),
+	    COLUMN(message, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)), COLUMN(next_try_at),
+	    COLUMN(ended_at), COLUMN(reply), COLUMN(copies)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(paper_history_digest, columns);
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
-	g_autoptr(GPtrArray) digests =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_history_digest_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct paper_history_digest *digest =
-		    g_new0(struct paper_history_digest, 1);
-
-		digest->id = sql_get_int(statement, 0);
-		digest->created_at = sql_get_int(statement, 1);
-		digest->state = sql_dup_text(statement, 2);
-		digest->shown = (enum digest_detail)sql_get_int(statement, 3);
-		digest->message = sql_dup_text(statement, 4);
-		digest->next_try_at = sql_get_int(statement, 5);
-		digest->ended_at = sql_get_int(statement, 6);
-		digest->reply = sql_dup_text(statement, 7);
-		digest->copies = (unsigned)sql_get_int(statement, 8);
-		g_ptr_array_add(digests, digest);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool
@@ -134,15 +83,4 @@ paper_history_load_first_day(struct store *store, char day[11], GError **error)
 		return false;
 	g_strlcpy(day, (const char *)sqlite3_column_text(statement, 0), 11);
 	return true;
-}
-
-GPtrArray *
-paper_history_load_papers(struct store *store, int64_t subscriber_id, GError **error)
-{
-	static const char sql[] =
-	    "SELECT p.id FROM delivered d JOIN paper p ON p.seq = d.paper_seq"
-	    " WHERE d.subscriber_id = ?1 GROUP BY p.seq"
-	    " ORDER BY max(d.at) DESC, p.seq DESC";
-
-	return sql_load_texts(store, sql, error, SQL_INT(subscriber_id));
 }

@@ -13,13 +13,12 @@
 
 /* A listing by a source. */
 struct paper_history_listing {
-	char *source;
+	int64_t paper_seq;
+	const char *source;
 	char day[11];
-	char *listing_type;    /* "new" */
-	int64_t first_seen_at; /* s */
+	const char *listing_type; /* "new" */
+	int64_t first_seen_at;    /* s */
 };
-
-void paper_history_listing_free(struct paper_history_listing *listing);
 
 /** @return of struct paper_history_listing *, in the order in which they were seen */
 GPtrArray *
@@ -29,16 +28,14 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 struct paper_history_digest {
 	int64_t id;
 	int64_t created_at;
-	char *state; /* live, sent, failed, cancelled */
+	const char *state; /* live, sent, failed, cancelled */
 	enum digest_detail shown;
-	char *message;       /* state of its message: NEW, HELD ...; NULL: pruned */
+	const char *message; /* state of its message: NEW, HELD ...; NULL: pruned */
 	unsigned copies;     /* copies of the message that may have arrived */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
-	char *reply;         /* of the relay, or NULL */
+	const char *reply;   /* of the relay, or NULL */
 };
-
-void paper_history_digest_free(struct paper_history_digest *digest);
 
 /** @return of struct paper_history_digest *, oldest first; recent weeks only */
 GPtrArray *paper_history_load_digests(
@@ -52,14 +49,6 @@ struct paper_history_delivery {
 
 bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error);
-
-/**
- * Load the ids of all papers delivered to a subscriber, newest first.
- *
- * @return of char *
- */
-GPtrArray *
-paper_history_load_papers(struct store *store, int64_t subscriber_id, GError **error);
 
 /** Load the earliest last day of all papers. @param day  set; "" for an empty store */
 bool paper_history_load_first_day(struct store *store, char day[11], GError **error);

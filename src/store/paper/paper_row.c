@@ -116,12 +116,16 @@ load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper
 enum sql_step
 paper_row_step(sqlite3_stmt *row, GError **error)
 {
-	static const struct enumeration_column enumerations[] = {
-	    {23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0},
-	    {24, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0},
-	};
+	static const struct enumeration_column source = {
+	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
+	static const struct enumeration_column listings = {
+	    24, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0};
+	enum sql_step step = sql_step(row, error);
 
-	return ENUMERATION_STEP(row, enumerations, error);
+	if (step == SQL_STEP_ROW && (!enumeration_check(row, &source, error) ||
+	                                !enumeration_check(row, &listings, error)))
+		return SQL_STEP_FAILED;
+	return step;
 }
 
 struct stored_paper *

@@ -6,24 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/core/enumeration.h"
+#include "store/core/record.h"
 #include "store/core/row_count.h"
-#include "store/core/sql.h"
 #include "store/paper/paper_row.h"
-
-static const char *const status_names[] = {
-    [SOURCE_FETCH_OK] = "ok",
-    [SOURCE_FETCH_SAME] = "same",
-    [SOURCE_FETCH_EMPTY] = "empty",
-    [SOURCE_FETCH_NOT_YET] = "not-yet",
-    [SOURCE_FETCH_STALE] = "stale",
-    [SOURCE_FETCH_FAILED] = "failed",
-};
 
 const char *
 source_fetch_status_name(enum source_fetch_status status)
 {
-	return status_names[status];
+	return enumeration_get_word(ENUMERATION_SOURCE_FETCH_STATUS, status);
 }
 
 void
@@ -33,19 +23,6 @@ stored_paper_free(struct stored_paper *stored)
 		return;
 	paper_free(stored->paper);
 	g_free(stored);
-}
-
-void
-source_report_free(struct source_report *report)
-{
-	if (!report)
-		return;
-	g_free(report->source);
-	g_free(report->day);
-	g_free(report->status);
-	g_free(report->error);
-	g_free(report->papers_day);
-	g_free(report);
 }
 
 GPtrArray *
@@ -68,17 +45,8 @@ papers_load_etag(struct store *store, const char *source, const char *day, char 
 	static const char sql[] =
 	    "SELECT etag FROM source_fetch WHERE source = ?1 AND day = ?2"
 	    " AND status = 'ok' ORDER BY id DESC LIMIT 1";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(source), SQL_TEXT(day));
-	enum sql_step step;
 
-	if (!statement)
-		return false;
-	step = sql_step(statement, error);
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
-	return true;
+	return sql_find_text(store, sql, etag, error, SQL_TEXT(source), SQL_TEXT(day));
 }
 
 bool
@@ -112,13 +80,9 @@ papers_has_ids(struct store *store, const char *source, const char *ids_hash,
 	static const char sql[] =
 	    "SELECT coalesce((SELECT ids_hash = ?2 FROM source_fetch WHERE source = ?1"
 	    " AND day < ?3 AND status = 'ok' ORDER BY day DESC, id DESC LIMIT 1), 0)";
-	int64_t found;
 
-	if (!sql_number(store, sql, &found, error, SQL_TEXT(source), SQL_TEXT(ids_hash),
-	        SQL_TEXT(day)))
-		return false;
-	*is_known = found == 1;
-	return true;
+	return sql_has(store, sql, is_known, error, SQL_TEXT(source),
+	    SQL_TEXT(ids_hash), SQL_TEXT(day));
 }
 
 bool
@@ -272,7 +236,7 @@ papers_load_reports(struct store *store, GError **error)
 	static const char sql[] =
 	    "WITH last AS (SELECT source, max(id) AS id FROM source_fetch GROUP BY "
 	    "source)"
-	    " SELECT b.source, b.day, b.status,"
+	    " SELECT b.id, b.source, b.day, b.status,"
 	    /* Recent fetches: a day that failed and has not succeeded since. */
 	    " (SELECT f.day || ': ' || f.error FROM source_fetch f WHERE f.source = "
 	    "b.source"
@@ -288,31 +252,18 @@ papers_load_reports(struct store *store, GError **error)
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
 	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"
-	    ", b.id FROM last JOIN source_fetch b ON b.id = last.id ORDER BY b.source";
-	static const struct enumeration_column enumerations[] = {
-	    {2, ENUMERATION_SOURCE_FETCH_STATUS, ENUMERATION_VALUE, 8}};
+	    " FROM last JOIN source_fetch b ON b.id = last.id ORDER BY b.source";
+#define COLUMN(...) RECORD_COLUMN(source_report, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(fetch_id), COLUMN(source),
+	    COLUMN(day), COLUMN(status, RECORD_CHECK(SOURCE_FETCH_STATUS)),
+	    COLUMN(error), COLUMN(fetched_at), COLUMN(good_at), COLUMN(papers_day),
+	    COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(source_report, columns);
 	sql_auto *statement = sql_bind(store, sql, error);
-	g_autoptr(GPtrArray) reports =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)source_report_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct source_report *report = g_new0(struct source_report, 1);
-
-		report->source = sql_dup_text(statement, 0);
-		report->day = sql_dup_text(statement, 1);
-		report->status = sql_dup_text(statement, 2);
-		report->error = sql_dup_text(statement, 3);
-		report->fetched_at = sql_get_int(statement, 4);
-		report->good_at = sql_get_int(statement, 5);
-		report->papers_day = sql_dup_text(statement, 6);
-		report->papers = sql_get_int(statement, 7);
-		g_ptr_array_add(reports, report);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&reports) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool
@@ -344,12 +295,8 @@ papers_has_categories(struct store *store, bool *has, GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper"
 	                          " WHERE categories IS NOT NULL AND categories <> '')";
-	int64_t found;
 
-	if (!sql_number(store, sql, &found, error))
-		return false;
-	*has = found == 1;
-	return true;
+	return sql_has(store, sql, has, error);
 }
 
 /* 1 if one of the newest papers has the column, or there are no papers. */

@@ -175,18 +175,17 @@ papers_load_id(struct store *store, const char *id, GError **error);
 
 /* Status of a source. */
 struct source_report {
-	char *source;
-	char *day;
-	char *status;
-	char *error;        /* "DAY: message" of the newest day that failed and has not
-	                       succeeded since, or NULL */
+	int64_t fetch_id; /* of the last fetch */
+	const char *source;
+	const char *day;
+	const char *status;
+	const char *error;  /* "DAY: message" of the newest day that failed and has not
+	                 succeeded since, or NULL */
 	int64_t fetched_at; /* last response, s */
 	int64_t good_at;    /* last successful response, s; -1: never */
 	int64_t papers;     /* listed on the newest day that had papers */
-	char *papers_day;   /* that day, or NULL */
+	const char *papers_day; /* that day, or NULL */
 };
-
-void source_report_free(struct source_report *report);
 
 /** @return of struct source_report *, one for each source */
 GPtrArray *papers_load_reports(struct store *store, GError **error);

@@ -136,12 +136,8 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 	    /* HELD: may have been sent before the restore. */
 	    " AND (o.attempt > 0 OR o.state = 'HELD')"
 	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
-	int64_t found;
 
-	if (!sql_number(store, sql, &found, error, SQL_INT(seq)))
-		return false;
-	*are_frozen = found == 1;
-	return true;
+	return sql_has(store, sql, are_frozen, error, SQL_INT(seq));
 }
 
 /* Match all filters again. */

@@ -3,17 +3,7 @@
  */
 #include "store/paper/source_lists.h"
 
-#include "store/core/sql.h"
-
-void
-source_list_free(struct source_list *list)
-{
-	if (!list)
-		return;
-	g_free(list->name);
-	g_free(list->label);
-	g_free(list);
-}
+#include "store/core/record.h"
 
 static bool
 is_same(const struct source_list *one, const struct source_list *other)
@@ -64,23 +54,14 @@ source_lists_load(struct store *store, GError **error)
 {
 	static const char sql[] = "SELECT name, label, expected_by, wait_s FROM "
 	                          "source_list ORDER BY position";
+#define COLUMN(...) RECORD_COLUMN(source_list, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(name), COLUMN(label), COLUMN(expected_by), COLUMN(wait_s)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(source_list, columns);
 	sql_auto *statement = sql_bind(store, sql, error);
-	g_autoptr(GPtrArray) lists =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)source_list_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct source_list *list = g_new0(struct source_list, 1);
-
-		list->name = sql_dup_text(statement, 0);
-		list->label = sql_dup_text(statement, 1);
-		list->expected_by = (int)sql_get_int(statement, 2);
-		list->wait_s = sql_get_int(statement, 3);
-		g_ptr_array_add(lists, list);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&lists) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool

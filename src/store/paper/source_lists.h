@@ -10,19 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "store/core/store.h"
 
 /* One list of a source. */
 struct source_list {
-	char *name;      /* as in batches: "arxiv/cs.CL" */
-	char *label;     /* shown to users: "arXiv cs.CL" */
-	int expected_by; /* minute of a working day, UTC; -1: no expected time */
-	int64_t wait_s;  /* time a digest waits for the list after that, s */
+	const char *name;  /* as in batches: "arxiv/cs.CL" */
+	const char *label; /* shown to users: "arXiv cs.CL" */
+	int expected_by;   /* minute of a working day, UTC; -1: no expected time */
+	int64_t wait_s;    /* time a digest waits for the list after that, s */
 };
-
-void source_list_free(struct source_list *list);
-PB_DEFINE_AUTO(source_list, source_list_free);
 
 /**
  * Save the lists that are collected from now on.

@@ -24,31 +24,14 @@ carry_over_suppressions(struct store *store, unsigned *count, GError **error)
 	return sql_exec_count(store, sql, count, error);
 }
 
-static GArray *
-load_ids(sqlite3_stmt *statement, GError **error)
-{
-	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		int64_t id = sql_get_int(statement, 0);
-
-		g_array_append_val(ids, id);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
-}
-
 GArray *
 carry_over_find_erased(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "SELECT e.number FROM replaced.erased e"
 	    " JOIN main.subscriber s ON s.id = e.number ORDER BY 1";
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	return load_ids(statement, error);
+	return sql_load_numbers(store, sql, error);
 }
 
 bool
@@ -67,7 +50,6 @@ carry_over_find_left(struct store *store, GError **error)
 	    "SELECT s.id FROM main.subscriber s JOIN replaced.subscriber o"
 	    " ON o.id = s.id WHERE o.state = 'gone' AND s.state <> 'gone'"
 	    " AND coalesce(o.consent_at, 0) >= coalesce(s.consent_at, 0) ORDER BY 1";
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	return load_ids(statement, error);
+	return sql_load_numbers(store, sql, error);
 }

@@ -3,47 +3,13 @@
  */
 #include "store/subscriber/confirmations.h"
 
-#include <string.h>
-
 #include "base/error.h"
-#include "store/core/enumeration.h"
-#include "store/core/sql.h"
-
-static const char *const purposes[] = {
-    [CONFIRMATION_CONFIRM] = "confirm",
-    [CONFIRMATION_UNDO] = "undo",
-    [CONFIRMATION_ADDRESS] = "address",
-    [CONFIRMATION_FORGET] = "forget",
-};
-
-void
-confirmation_free(struct confirmation *confirmation)
-{
-	if (!confirmation)
-		return;
-	g_free(confirmation->hash);
-	g_free(confirmation->address);
-	g_free(confirmation->address_key);
-	g_free(confirmation->recipient);
-	g_free(confirmation->action);
-	g_free(confirmation->details);
-	g_free(confirmation);
-}
+#include "store/core/record.h"
 
 const char *
 confirmation_purpose_name(enum confirmation_purpose purpose)
 {
-	return purposes[purpose];
-}
-
-static enum confirmation_purpose
-parse_purpose(const char *name)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++)
-		if (strcmp(purposes[i], name) == 0)
-			return (enum confirmation_purpose)i;
-	/* The schema allows no other value. */
-	g_assert_not_reached();
+	return enumeration_get_word(ENUMERATION_CONFIRMATION_PURPOSE, purpose);
 }
 
 bool
@@ -83,48 +49,18 @@ confirmations_insert(
 	return true;
 }
 
-#define COLUMNS                                               \
-	"id, hash, purpose, address, address_key, recipient," \
-	" subscriber_id, action, details, made_at, expires_at, used_at, questioned_at"
+#define COLUMNS                                                                     \
+	"id, hash, purpose, address, address_key, recipient,"                       \
+	" ifnull(subscriber_id, 0), action, details, made_at, expires_at, used_at," \
+	" questioned_at"
 
-static const struct enumeration_column enumerations[] = {
-    {2, ENUMERATION_CONFIRMATION_PURPOSE, ENUMERATION_VALUE, 0}};
-
-/* Load the current row of a statement stepped by ENUMERATION_STEP(). */
-static struct confirmation *
-read_row(sqlite3_stmt *statement)
-{
-	struct confirmation *confirmation = g_new0(struct confirmation, 1);
-
-	confirmation->id = sql_get_int(statement, 0);
-	confirmation->hash = sql_dup_text(statement, 1);
-	confirmation->purpose =
-	    parse_purpose((const char *)sqlite3_column_text(statement, 2));
-	confirmation->address = sql_dup_text(statement, 3);
-	confirmation->address_key = sql_dup_text(statement, 4);
-	confirmation->recipient = sql_dup_text(statement, 5);
-	confirmation->subscriber_id = MAX(sql_get_int(statement, 6), 0);
-	confirmation->action = sql_dup_text(statement, 7);
-	confirmation->details = sql_dup_text(statement, 8);
-	confirmation->made_at = sql_get_int(statement, 9);
-	confirmation->expires_at = sql_get_int(statement, 10);
-	confirmation->used_at = sql_get_int(statement, 11);
-	confirmation->questioned_at = sql_get_int(statement, 12);
-	return confirmation;
-}
-
-static bool
-find_one(sqlite3_stmt *statement, struct confirmation **confirmation, GError **error)
-{
-	enum sql_step step = statement
-	                         ? ENUMERATION_STEP(statement, enumerations, error)
-	                         : SQL_STEP_FAILED;
-
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*confirmation = step == SQL_STEP_ROW ? read_row(statement) : NULL;
-	return true;
-}
+#define COLUMN(...) RECORD_COLUMN(confirmation, __VA_ARGS__)
+static const struct record_column columns[] = {COLUMN(id), COLUMN(hash),
+    COLUMN(purpose, RECORD_CHECK(CONFIRMATION_PURPOSE)), COLUMN(address),
+    COLUMN(address_key), COLUMN(recipient), COLUMN(subscriber_id), COLUMN(action),
+    COLUMN(details), COLUMN(made_at), COLUMN(expires_at), COLUMN(used_at),
+    COLUMN(questioned_at)};
+static const struct record_layout layout = RECORD_LAYOUT(confirmation, columns);
 
 bool
 confirmations_find(struct store *store, const char *hash,
@@ -134,7 +70,7 @@ confirmations_find(struct store *store, const char *hash,
 	    "SELECT " COLUMNS " FROM confirmation WHERE hash = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
 
-	return find_one(statement, confirmation, error);
+	return record_find(statement, &layout, confirmation, error);
 }
 
 bool
@@ -144,7 +80,7 @@ confirmations_find_id(
 	static const char sql[] = "SELECT " COLUMNS " FROM confirmation WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return find_one(statement, confirmation, error);
+	return record_find(statement, &layout, confirmation, error);
 }
 
 bool
@@ -160,7 +96,7 @@ confirmations_find_pending(struct store *store, enum confirmation_purpose purpos
 	    sql_bind(store, sql, error, SQL_TEXT(confirmation_purpose_name(purpose)),
 	        SQL_TEXT(address_key), SQL_INT(now));
 
-	return find_one(statement, confirmation, error);
+	return record_find(statement, &layout, confirmation, error);
 }
 
 bool
@@ -228,16 +164,8 @@ confirmations_load_page(
 	                          "?2 ORDER BY id LIMIT ?3";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(now), SQL_INT(limit));
-	g_autoptr(GPtrArray) page =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)confirmation_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while (
-	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(page, read_row(statement));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&page) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 bool

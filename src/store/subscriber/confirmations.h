@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "store/core/store.h"
 
 enum confirmation_purpose {
@@ -23,23 +22,22 @@ enum confirmation_purpose {
 };
 
 struct confirmation {
-	int64_t id; /* never reused */
-	char *hash; /* token_hash_random() */
+	int64_t id;       /* never reused */
+	const char *hash; /* token_hash_random() */
 	enum confirmation_purpose purpose;
-	char *address;     /* address the action applies to, an addr-spec */
-	char *address_key; /* as address_format_key() */
-	char *recipient;   /* address the token was sent to: `address`, or a new one */
+	const char *address;     /* address the action applies to, an addr-spec */
+	const char *address_key; /* as address_format_key() */
+	const char
+	    *recipient; /* address the token was sent to: `address`, or a new one */
 	int64_t subscriber_id; /* or 0 */
-	char *action;          /* lines for command_run_confirmed(); "" after use */
-	char *details; /* details of the request, for the consent record; or NULL */
+	const char *action;    /* lines for command_run_confirmed(); "" after use */
+	const char
+	    *details; /* details of the request, for the consent record; or NULL */
 	int64_t made_at;
 	int64_t expires_at;
 	int64_t used_at;       /* or -1 */
 	int64_t questioned_at; /* when a question was sent; or -1 */
 };
-
-void confirmation_free(struct confirmation *confirmation);
-PB_DEFINE_AUTO(confirmation, confirmation_free);
 
 /** "confirm", "undo", "address" or "forget". */
 const char *confirmation_purpose_name(enum confirmation_purpose purpose);

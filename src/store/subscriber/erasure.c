@@ -72,24 +72,14 @@ erasure_find_pending(struct store *store, char **address, GError **error)
 	                          " LEFT JOIN outbox o ON o.id = f.outbox_id"
 	                          " WHERE o.id IS NULL OR o.ended_at IS NOT NULL"
 	                          " ORDER BY f.at, f.address_key LIMIT 1";
-	sql_auto *statement = sql_bind(store, sql, error);
 
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
-
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*address = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
-	return true;
+	return sql_find_text(store, sql, address, error);
 }
 
 bool
 erasure_has_pending(struct store *store, bool *has, GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM pending_erasure)";
-	int64_t found;
 
-	if (!sql_number(store, sql, &found, error))
-		return false;
-	*has = found == 1;
-	return true;
+	return sql_has(store, sql, has, error);
 }

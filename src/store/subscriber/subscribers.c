@@ -6,26 +6,39 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/core/enumeration.h"
+#include "store/core/record.h"
 #include "store/core/row_count.h"
-#include "store/core/sql.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 
-/* Columns in the order of load_subscriber(). */
 #define SUBSCRIBER_COLUMNS                                                           \
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
-	"max_full,"                                                                  \
-	" created_at, consent_at, consent_text, is_first_due, next_due_at, "         \
-	"paused_until, language, catch_up, sorting, abstract, format, empty_digest," \
-	" updates, crosslist, attach, moved_at"
+	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
+	" paused_until, language, ifnull(catch_up, 0), sorting, abstract, format,"   \
+	" empty_digest, updates, crosslist, attach, moved_at"
+
+#define COLUMN(...) RECORD_COLUMN(subscriber, __VA_ARGS__)
+#define PREFERENCE(preference, enumeration) \
+	COLUMN(preferences.choice[PREFERENCE_##preference], RECORD_CHECK(enumeration))
+static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(address),
+    COLUMN(address_key), COLUMN(name), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)),
+    COLUMN(schedule.frequency, RECORD_CHECK(SUBSCRIBER_FREQUENCY)),
+    COLUMN(schedule.weekdays), COLUMN(schedule.minute), COLUMN(zone), COLUMN(max_full),
+    COLUMN(created_at), COLUMN(consent_at), COLUMN(consent_text), COLUMN(is_first_due),
+    COLUMN(next_due_at), COLUMN(paused_until), COLUMN(language), COLUMN(catch_up),
+    PREFERENCE(ORDER, SUBSCRIBER_SORTING), PREFERENCE(ABSTRACT, SUBSCRIBER_ABSTRACT),
+    PREFERENCE(FORMAT, SUBSCRIBER_FORMAT), PREFERENCE(EMPTY, SUBSCRIBER_EMPTY_DIGEST),
+    PREFERENCE(UPDATES, SUBSCRIBER_UPDATES),
+    PREFERENCE(CROSSLIST, SUBSCRIBER_CROSSLIST), PREFERENCE(ATTACH, SUBSCRIBER_ATTACH),
+    COLUMN(moved_at)};
+#undef COLUMN
+static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
+    subscriber_columns, .make = (void *(*)(void))subscriber_new,
+    .free = (GDestroyNotify)subscriber_free);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
 	SQL_TEXT(*(subscriber)->paused_until ? (subscriber)->paused_until : NULL)
-
-#define COLUMN_PREFERENCES 18 /* first one, in the order of the enum */
-#define COLUMN_MOVED_AT    (COLUMN_PREFERENCES + PREFERENCE_COUNT)
 
 static const char *
 get_word(const struct subscriber *subscriber, enum preference preference)
@@ -44,93 +57,6 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_UPDATES)),                  \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_CROSSLIST)),                \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_ATTACH))
-
-static void
-load_preferences(sqlite3_stmt *row, struct subscriber *subscriber)
-{
-	if (sqlite3_column_type(row, 16) != SQLITE_NULL)
-		g_strlcpy(subscriber->language,
-		    (const char *)sqlite3_column_text(row, 16),
-		    sizeof(subscriber->language));
-	subscriber->catch_up = MAX((int)sql_get_int(row, 17), 0);
-	for (int i = 0; i < PREFERENCE_COUNT; i++)
-		preferences_choose(&subscriber->preferences, (enum preference)i,
-		    (const char *)sqlite3_column_text(row, COLUMN_PREFERENCES + i),
-		    NULL);
-}
-
-static const struct enumeration_column subscriber_enumerations[] = {
-    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_VALUE, 0},
-    {5, ENUMERATION_SUBSCRIBER_FREQUENCY, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES, ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 1, ENUMERATION_SUBSCRIBER_ABSTRACT, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 2, ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 3, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 4, ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 5, ENUMERATION_SUBSCRIBER_CROSSLIST, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 6, ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_VALUE, 0},
-};
-
-/* Load the current row of a statement stepped by ENUMERATION_STEP(). */
-static struct subscriber *
-load_subscriber(sqlite3_stmt *row)
-{
-	struct subscriber *subscriber = subscriber_new();
-
-	subscriber->id = sql_get_int(row, 0);
-	subscriber->address = sql_dup_text(row, 1);
-	subscriber->address_key = sql_dup_text(row, 2);
-	subscriber->name = sql_dup_text(row, 3);
-	subscriber->state =
-	    subscriber_parse_state((const char *)sqlite3_column_text(row, 4));
-	schedule_parse_frequency((const char *)sqlite3_column_text(row, 5),
-	    &subscriber->schedule.frequency, NULL);
-	subscriber->schedule.weekdays = (unsigned)sql_get_int(row, 6);
-	subscriber->schedule.minute = (int)sql_get_int(row, 7);
-	subscriber->zone = sql_dup_text(row, 8);
-	subscriber->max_full = (int)sql_get_int(row, 9);
-	subscriber->created_at = sql_get_int(row, 10);
-	subscriber->consent_at = sql_get_int(row, 11);
-	subscriber->consent_text = sql_dup_text(row, 12);
-	subscriber->is_first_due = sql_get_int(row, 13) == 1;
-	subscriber->next_due_at = sql_get_int(row, 14);
-	if (sqlite3_column_type(row, 15) != SQLITE_NULL)
-		g_strlcpy(subscriber->paused_until,
-		    (const char *)sqlite3_column_text(row, 15),
-		    sizeof(subscriber->paused_until));
-	load_preferences(row, subscriber);
-	subscriber->moved_at = sql_get_int(row, COLUMN_MOVED_AT);
-	return subscriber;
-}
-
-/* @param subscriber  set; NULL if there is no row */
-static bool
-find_one(sqlite3_stmt *statement, struct subscriber **subscriber, GError **error)
-{
-	enum sql_step step =
-	    statement ? ENUMERATION_STEP(statement, subscriber_enumerations, error)
-	              : SQL_STEP_FAILED;
-
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*subscriber = step == SQL_STEP_ROW ? load_subscriber(statement) : NULL;
-	return true;
-}
-
-static GPtrArray *
-load_all(sqlite3_stmt *statement, GError **error)
-{
-	g_autoptr(GPtrArray) people =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)subscriber_free);
-	enum sql_step step;
-
-	if (!statement)
-		return NULL;
-	while ((step = ENUMERATION_STEP(statement, subscriber_enumerations, error)) ==
-	       SQL_STEP_ROW)
-		g_ptr_array_add(people, load_subscriber(statement));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&people) : NULL;
-}
 
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
@@ -224,7 +150,7 @@ subscribers_find(struct store *store, const char *address_key,
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE address_key = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(address_key));
 
-	return find_one(statement, subscriber, error);
+	return record_find(statement, &subscriber_layout, subscriber, error);
 }
 
 bool
@@ -235,7 +161,7 @@ subscribers_find_id(
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return find_one(statement, subscriber, error);
+	return record_find(statement, &subscriber_layout, subscriber, error);
 }
 
 struct subscriber *
@@ -258,7 +184,7 @@ subscribers_load_page(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return load_all(statement, error);
+	return record_load_all(statement, &subscriber_layout, error);
 }
 
 GPtrArray *
@@ -277,7 +203,7 @@ subscribers_load_due(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit), SQL_INT(through));
 
-	return load_all(statement, error);
+	return record_load_all(statement, &subscriber_layout, error);
 }
 
 GPtrArray *
@@ -290,7 +216,7 @@ subscribers_load_due_after(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return load_all(statement, error);
+	return record_load_all(statement, &subscriber_layout, error);
 }
 
 GPtrArray *
@@ -303,7 +229,7 @@ subscribers_load_pause_ended(
 	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
-	return load_all(statement, error);
+	return record_load_all(statement, &subscriber_layout, error);
 }
 
 bool
@@ -373,37 +299,23 @@ subscribers_load_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical,"
-	    " s.since_day, s.created_at, s.is_block, s.max_papers, s.note"
+	    "SELECT s.id, s.subscriber_id, s.number, s.filter_id, s.name, s.text,"
+	    " f.canonical, s.since_day, s.created_at, s.is_block,"
+	    " ifnull(s.max_papers, 0), s.note"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
+#define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id),
+	    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
+	    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
+	    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(subscription, columns,
+	    .make = (void *(*)(void))subscription_new,
+	    .free = (GDestroyNotify)subscription_free);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	g_autoptr(GPtrArray) all =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)subscription_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct subscription *subscription = subscription_new();
-
-		subscription->subscriber_id = subscriber_id;
-		subscription->id = sql_get_int(statement, 0);
-		subscription->number = (int)sql_get_int(statement, 1);
-		subscription->filter_id = sql_get_int(statement, 2);
-		subscription->name = sql_dup_text(statement, 3);
-		subscription->text = sql_dup_text(statement, 4);
-		subscription->canonical = sql_dup_text(statement, 5);
-		g_strlcpy(subscription->since_day,
-		    (const char *)sqlite3_column_text(statement, 6),
-		    sizeof(subscription->since_day));
-		subscription->created_at = sql_get_int(statement, 7);
-		subscription->is_block = sql_get_int(statement, 8) == 1;
-		subscription->max_papers = MAX((int)sql_get_int(statement, 9), 0);
-		subscription->note = sql_dup_text(statement, 10);
-		g_ptr_array_add(all, subscription);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
+	return record_load_all(statement, &layout, error);
 }
 
 /* Find or insert the row of a canonical filter. */
