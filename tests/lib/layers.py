@@ -42,7 +42,7 @@ FLOORS = {
         ("service/collect", "service/people"),
         ("service/digest",),
         ("service/explain", "service/delivery"),
-        ("service/command",),
+        ("service/bounce", "service/command"),
         ("service/inbound",),
         ("service/setup",),
         ("service/health",),

@@ -1,0 +1,649 @@
+/*
+ * bounce_report.c - read a bounce, complaint or other automatic report.
+ */
+#include "service/bounce/bounce_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "message/sanitize.h"
+
+/* Paragraphs of a text that are read, and bytes of each. */
+#define PARAGRAPHS_MAX  200
+#define PARAGRAPH_BYTES 4096
+
+static bool
+matches(const char *text, const char *pattern)
+{
+	return g_regex_match_simple(pattern, text, G_REGEX_CASELESS, 0);
+}
+
+/* ---- reporting agents ---- */
+
+static const struct {
+	const char *name;
+	const char *pattern; /* in From, the fields of the report, or the text */
+} agents[] = {
+    {"google", "@googlemail\\.com|@google\\.com|Google tried to deliver"},
+    {"amazon-ses", "amazonses\\.com|sns\\.amazonaws\\.com"},
+    {"postfix", "X-Postfix-|This is the (mail system|Postfix program) at host"},
+    {"exim", "created automatically by mail delivery software|X-Failed-Recipients"},
+    {"qmail", "qmail-send program|Hi\\. This is the"},
+    {"exchange",
+        "Generating server|X-MS-Exchange|Microsoft Exchange|Remote Server returned"
+        "|did not reach the following recipient"},
+    {"domino", "X-Notes|^DELIVERY FAILURE:|Domino"},
+    {"courier", "running the Courier mail server"},
+    {"opensmtpd", "OpenSMTPD|This is the MAILER-DAEMON, please DO NOT REPLY"},
+    {"sendmail",
+        "Transcript of session follows|addresses had (permanent fatal|delivery)"},
+    {"mail.ru", "@corp\\.mail\\.ru"},
+    {"yahoo", "@yahoo|yahoodns"},
+    {"microsoft", "staff@hotmail\\.com|X-HmXmr"},
+};
+
+static const char *
+get_from(const struct inmail *mail)
+{
+	return mail->from->len > 0
+	           ? ((const struct inmail_address *)mail->from->pdata[0])->address
+	           : "";
+}
+
+static void
+append_fields(GString *text, const GPtrArray *fields)
+{
+	for (guint i = 0; fields && i < fields->len; i++) {
+		const struct inmail_field *field = fields->pdata[i];
+
+		g_string_append_printf(text, "%s: %s\n", field->name, field->value);
+	}
+}
+
+static char *
+find_agent(const struct inmail *mail)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	const char *host = NULL;
+
+	g_string_append_printf(text, "%s\n%s\n", mail->subject, get_from(mail));
+	for (guint i = 0; i < mail->groups->len; i++)
+		append_fields(text, mail->groups->pdata[i]);
+	append_fields(text, mail->marks);
+	if (mail->body)
+		g_string_append_len(
+		    text, mail->body, (gssize)strnlen(mail->body, PARAGRAPH_BYTES));
+	for (size_t i = 0; i < G_N_ELEMENTS(agents); i++)
+		if (matches(text->str, agents[i].pattern))
+			return g_strdup(agents[i].name);
+	if (mail->groups->len > 0)
+		host = inmail_find_field(mail->groups->pdata[0], "Reporting-MTA");
+	if (host && strchr(host, ';'))
+		host = strchr(host, ';') + 1;
+	if (!host)
+		host = strchr(get_from(mail), '@') ? strchr(get_from(mail), '@') + 1
+		                                   : NULL;
+	return host ? g_strstrip(g_strdup(host)) : NULL;
+}
+
+/* ---- refusals in a text ---- */
+
+/* The stage that a report names; the first match decides. */
+static const struct {
+	enum smtp_stage stage;
+	const char *pattern;
+} stages[] = {
+    {SMTP_STAGE_CONNECT, "initial connection|refused to talk to me|greeting|while "
+                         "performing the \\w+ handshake"},
+    {SMTP_STAGE_EHLO, "(in reply to|after|>>>) *(EHLO|HELO|LHLO)|my name was rejected"},
+    {SMTP_STAGE_MAIL, "(in reply to|after|>>>|response to) *MAIL FROM|sender was "
+                      "rejected|does not like sender"},
+    {SMTP_STAGE_DOT,
+        "end[ -]of[ -](the )?(DATA|message|mail)|after I sent the message|in "
+        "reply to (DATA|BDAT)|for TEXT command|>>> *(DATA|\\.|BDAT)|DATA SEND"},
+    {SMTP_STAGE_RCPT, "(in reply to|after|>>>|response to|for) *RCPT|does not like "
+                      "recipient|RCPT TO(:<[^>]*>)? *response|^RCPT"},
+};
+
+static enum smtp_stage
+find_stage(const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(stages); i++)
+		if (matches(text, stages[i].pattern))
+			return stages[i].stage;
+	return SMTP_STAGE_NONE;
+}
+
+struct refusal {
+	char *text;
+	int code;
+	char *status; /* "" if none */
+};
+
+static void
+clear_refusal(struct refusal *refusal)
+{
+	g_clear_pointer(&refusal->text, g_free);
+	g_clear_pointer(&refusal->status, g_free);
+}
+
+#define CODE   "(?<![\\w.:=@/+-])([245][0-5]\\d)(?![\\w.:/@])"
+#define STATUS "(?<![\\d.])([245]\\.\\d{1,3}\\.\\d{1,3})(?![\\d.])"
+
+/* The code and the enhanced code that a text quotes, preferably next to each other. */
+static void
+find_codes(const char *text, struct refusal *refusal)
+{
+	static const char *const patterns[] = {
+	    CODE "[ -]*[\"'#(<]*" STATUS, CODE "()", "()" STATUS};
+
+	refusal->code = 0;
+	refusal->status = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++) {
+		g_autoptr(GRegex) regex = g_regex_new(patterns[i], 0, 0, NULL);
+		g_autoptr(GMatchInfo) match = NULL;
+		g_autofree char *code = NULL;
+		g_autofree char *status = NULL;
+
+		if (!g_regex_match(regex, text, 0, &match))
+			continue;
+		code = g_match_info_fetch(match, 1);
+		status = g_match_info_fetch(match, 2);
+		if (refusal->code == 0 && *code)
+			refusal->code = atoi(code);
+		if (!refusal->status && *status)
+			refusal->status = g_steal_pointer(&status);
+		if (refusal->code && refusal->status)
+			break;
+	}
+	if (!refusal->status)
+		refusal->status = g_strdup("");
+}
+
+static bool
+is_vague(const char *status)
+{
+	return !*status || g_str_has_suffix(status, ".0.0");
+}
+
+/* Where the returned message begins. */
+static bool
+is_returned(const char *line)
+{
+	return matches(line, "^[-=_*# |>]{2,}.*\\b(copy|original|returned|below this "
+	                     "line|message text|"
+	                     "header|unsent|bounced)\\b") ||
+	       matches(
+	           line, "^(Return-Path|Received|DKIM-Signature|MIME-Version): ?") ||
+	       matches(line,
+	           "^(bounced E-?mail|the original message (is|follows)|original "
+	           "message|message headers?( follow)?|"
+	           "(the )?header of the (original )?message)\\b.*:?$");
+}
+
+/* Join the lines of each paragraph before the returned message. @return char * */
+static GPtrArray *
+split_paragraphs(const char *body)
+{
+	g_auto(GStrv) lines = g_strsplit(body, "\n", -1);
+	GPtrArray *paragraphs = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GString) current = g_string_new(NULL);
+	bool is_started = false;
+
+	for (size_t i = 0;; i++) {
+		char *line = lines[i] ? g_strstrip(lines[i]) : NULL;
+		bool is_end = !line || (is_started && is_returned(line));
+
+		if ((is_end || !*line) && current->len > 0) {
+			g_ptr_array_add(paragraphs, g_strdup(current->str));
+			g_string_truncate(current, 0);
+		}
+		if (is_end || paragraphs->len >= PARAGRAPHS_MAX)
+			break;
+		if (*line && current->len + strlen(line) < PARAGRAPH_BYTES) {
+			g_string_append_printf(
+			    current, "%s%s", current->len > 0 ? " " : "", line);
+			is_started = true;
+		}
+	}
+	return paragraphs;
+}
+
+/* ---- choosing the decisive refusal ---- */
+
+struct reader {
+	const struct bounce_rules *rules;
+	struct bounce_report *report;
+	enum smtp_stage stage; /* named anywhere in the text */
+	const char *status;    /* of the report's field, or "" */
+};
+
+/* Classify one text. @return whether it decides */
+static bool
+try_text(struct reader *reader, const char *text, enum smtp_stage stage)
+{
+	struct bounce_report *report = reader->report;
+	struct refusal found = {.text = NULL};
+	struct bounce_refusal refusal;
+	struct bounce_verdict verdict;
+
+	find_codes(text, &found);
+	refusal = (struct bounce_refusal){
+	    .stage = stage,
+	    .code = found.code,
+	    .status = is_vague(found.status) && *reader->status ? reader->status
+	                                                        : found.status,
+	    .text = text,
+	};
+	verdict = bounce_classify(reader->rules, &refusal);
+	if (verdict.class != BOUNCE_UNKNOWN || !report->line) {
+		report->verdict = verdict;
+		report->code = found.code;
+		g_free(report->status);
+		report->status = *refusal.status ? g_strdup(refusal.status) : NULL;
+		g_free(report->line);
+		report->line = sanitize_line(text, BOUNDS_REPLY_TEXT_BYTES);
+	}
+	clear_refusal(&found);
+	return verdict.class != BOUNCE_UNKNOWN;
+}
+
+/* "<eva@example.org>: host mx.example.org said ..." @return owned by the caller, or
+ * NULL
+ */
+static char *
+find_paragraph_recipient(const char *text)
+{
+	const char *end = *text == '<' ? strstr(text, ">:") : NULL;
+
+	return end ? g_strndup(text, (gsize)(end - text)) : NULL;
+}
+
+/* Remove the paragraphs of all recipients but the first. */
+static void
+keep_first_recipient(GPtrArray *paragraphs)
+{
+	g_autofree char *first = NULL;
+
+	for (guint i = 0; i < paragraphs->len;) {
+		g_autofree char *recipient =
+		    find_paragraph_recipient(paragraphs->pdata[i]);
+
+		if (recipient && first && strcmp(recipient, first) != 0) {
+			g_ptr_array_remove_index(paragraphs, i);
+			continue;
+		}
+		if (!first)
+			first = g_steal_pointer(&recipient);
+		i++;
+	}
+}
+
+/* Paragraphs that quote an SMTP reply come first, since others may be general advice.
+ */
+static bool
+try_paragraphs(struct reader *reader, const GPtrArray *paragraphs)
+{
+	for (int has_code = 1; has_code >= 0; has_code--)
+		for (guint i = 0; i < paragraphs->len; i++) {
+			const char *text = paragraphs->pdata[i];
+			enum smtp_stage stage = find_stage(text);
+
+			if (matches(text, CODE "|" STATUS) != (bool)has_code)
+				continue;
+			if (try_text(reader, text, stage ? stage : reader->stage))
+				return true;
+		}
+	return false;
+}
+
+/* ---- delivery reports (RFC 3464) ---- */
+
+/* The value behind the type: "rfc822; eva@example.org", "smtp; 550 ...". */
+static char *
+get_value(const GPtrArray *group, const char *name)
+{
+	const char *value = inmail_find_field(group, name);
+	const char *semicolon = value ? strchr(value, ';') : NULL;
+
+	if (!value)
+		return NULL;
+	if (semicolon && strcspn(value, " \t") >= (size_t)(semicolon - value))
+		value = semicolon + 1;
+	return g_strstrip(g_strdup(value));
+}
+
+/* @param actions  regular expression @return the first group with such an Action */
+static const GPtrArray *
+find_group(const struct inmail *mail, const char *actions)
+{
+	for (guint i = 0; i < mail->groups->len; i++) {
+		const char *action =
+		    inmail_find_field(mail->groups->pdata[i], "Action");
+
+		if (action && matches(action, actions))
+			return mail->groups->pdata[i];
+	}
+	return NULL;
+}
+
+static void
+add_recipients(struct bounce_report *report, const struct inmail *mail)
+{
+	for (guint i = 0; i < mail->groups->len; i++) {
+		g_autofree char *final =
+		    get_value(mail->groups->pdata[i], "Final-Recipient");
+		g_autofree char *original =
+		    get_value(mail->groups->pdata[i], "Original-Recipient");
+		const char *recipient = original && *original ? original : final;
+
+		if (recipient && *recipient)
+			g_ptr_array_add(report->recipients,
+			    sanitize_line(recipient, BOUNDS_ADDRESS_BYTES));
+	}
+}
+
+/* If the text says that the mailbox is full, fields that call it dead are in doubt. */
+static void
+check_full(struct reader *reader, const GPtrArray *paragraphs)
+{
+	for (guint i = 0; i < paragraphs->len; i++) {
+		const struct bounce_refusal refusal = {.text = paragraphs->pdata[i]};
+		struct bounce_verdict verdict =
+		    bounce_classify(reader->rules, &refusal);
+
+		if (verdict.class == BOUNCE_FULL &&
+		    !matches(refusal.text, "\\b(may|might|could|possibl[ey]|if|or)\\b"))
+			reader->report->verdict = verdict;
+	}
+}
+
+static void
+read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *paragraphs)
+{
+	g_autofree char *status = get_value(group, "Status");
+	g_autofree char *diagnostic = get_value(group, "Diagnostic-Code");
+	struct refusal codes = {.text = NULL};
+
+	find_codes(status ? status : "", &codes);
+	reader->status = codes.status;
+	if ((!diagnostic || !try_text(reader, diagnostic, reader->stage)) &&
+	    !try_paragraphs(reader, paragraphs) && status)
+		try_text(reader, status, reader->stage);
+	if (reader->report->verdict.class == BOUNCE_DEAD)
+		check_full(reader, paragraphs);
+	reader->status = "";
+	clear_refusal(&codes);
+}
+
+static void
+read_delivery(
+    struct reader *reader, const struct inmail *mail, const GPtrArray *paragraphs)
+{
+	struct bounce_report *report = reader->report;
+	const GPtrArray *failed = find_group(mail, "^fail");
+	const GPtrArray *delayed = find_group(mail, "^delay");
+	const GPtrArray *delivered = find_group(mail, "^(deliver|relay|expand)");
+
+	add_recipients(report, mail);
+	report->kind = BOUNCE_KIND_BOUNCE;
+	if (failed || (!delayed && !delivered)) {
+		read_group(reader,
+		    failed ? failed : mail->groups->pdata[mail->groups->len - 1],
+		    paragraphs);
+	} else if (delayed) {
+		report->kind = BOUNCE_KIND_DELAYED;
+		read_group(reader, delayed, paragraphs);
+	} else {
+		report->kind = BOUNCE_KIND_DELIVERED;
+		report->verdict =
+		    (struct bounce_verdict){BOUNCE_DELIVERED, 0, "action"};
+	}
+}
+
+/* ---- other formats ---- */
+
+static bool
+is_from_daemon(const struct inmail *mail)
+{
+	const struct inmail_address *from =
+	    mail->from->len > 0 ? mail->from->pdata[0] : NULL;
+
+	return inmail_find_field(mail->marks, "X-Failed-Recipients") ||
+	       (from &&
+	           (matches(from->address, "^(mailer-?daemon|mail-?daemon|postmaster|"
+	                                   "maildelivery|bounces?)@") ||
+	               (from->name &&
+	                   matches(from->name, "mail delivery|mailer.?daemon|"
+	                                       "postmaster|mail system"))));
+}
+
+/* An answer of a person's program, unlike RFC 3834 section 2 not a report of a server.
+ */
+static bool
+is_auto_reply(const struct inmail *mail, bool has_codes)
+{
+	const char *submitted = inmail_find_field(mail->marks, "Auto-Submitted");
+	const char *from = get_from(mail);
+
+	if (matches(from, "^mailer-?daemon@") ||
+	    inmail_find_field(mail->marks, "X-Failed-Recipients"))
+		return false;
+	return (submitted && matches(submitted, "^auto-(replied|notified)") &&
+	           !has_codes) ||
+	       inmail_find_field(mail->marks, "X-Autoreply") ||
+	       inmail_find_field(mail->marks, "X-Autorespond") ||
+	       inmail_find_field(mail->marks, "X-Auto-Reply") ||
+	       matches(mail->subject,
+	           "^\\W*(auto(matic)?[- ]?(reply|response|respond)|out of (the )?"
+	           "office|away (from|until)|vacation|abwesen|automatische "
+	           "antwort|reponse automatique|respuesta autom)");
+}
+
+static const char complaint_pattern[] =
+    "complaint about message from|Apple Mail sent this email to unsubscribe"
+    "|notificationType\\W+Complaint|this is an? (\\S+ )?(email )?abuse "
+    "(report|complaint)";
+
+static const char delay_pattern[] =
+    "warning (message )?only|not yet been delivered|(has been|is|was) delayed|still "
+    "being "
+    "retried|will be retried|attempts will continue|(mail|message) \\S* ?delayed"
+    "|notification about a delay|continue trying";
+
+static const char failure_pattern[] =
+    "undeliver|could not be delivered|cannot be delivered|not (be )?deliver|wasn'?t "
+    "(able to "
+    "deliver|delivered)|(unable|failed) to "
+    "deliver|(delivery|mail|message|delivering)\\b.{0,40}"
+    "\\b(fail|return|reject|refus|problem)|returned mail|did not reach|delivery "
+    "(to|failure)"
+    "|rejected|notificationType\\W+Bounce|delivery problems|unrecoverable|failed "
+    "addresses"
+    "|Не доставлен|не может быть доставлено|Недоставлен|unzustellbar|nicht zugestellt"
+    "|no se (pudo|ha podido) entregar|n'a pas "
+    "pu|配信できま|配信不能|送信できま|退信|投递失败";
+
+/* Fields of RFC 3464 in plain text. @return whether there were any */
+static bool
+read_inline_fields(
+    struct reader *reader, const struct inmail *mail, const GPtrArray *paragraphs)
+{
+	g_autoptr(GRegex) regex =
+	    g_regex_new("^(Final-Recipient|Action|Status|Diagnostic-Code): *(.*)$",
+	        G_REGEX_MULTILINE | G_REGEX_CASELESS, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	pb_auto(inmail) copy = inmail_new();
+	GPtrArray *group = inmail_add_group(copy);
+
+	for (g_regex_match(regex, mail->body, 0, &match);
+	     g_match_info_matches(match) && group->len < BOUNDS_REPORT_FIELDS;
+	     g_match_info_next(match, NULL)) {
+		g_autofree char *name = g_match_info_fetch(match, 1);
+		g_autofree char *value = g_match_info_fetch(match, 2);
+
+		if (inmail_find_field(group, name)) /* the next recipient */
+			break;
+		g_ptr_array_add(group, inmail_field_new(name, value));
+	}
+	if (!inmail_find_field(group, "Action"))
+		return false;
+	read_delivery(reader, copy, paragraphs);
+	return true;
+}
+
+/* Notifications of Amazon SES are JSON, also quoted in JSON: keep the server's reply.
+ */
+static void
+use_json_reason(GPtrArray *paragraphs)
+{
+	g_autoptr(GRegex) regex =
+	    g_regex_new("diagnosticCode[\\\\\"]+:[\\\\\" ]*([^\"\\\\]+)", 0, 0, NULL);
+
+	for (guint i = 0; i < paragraphs->len; i++) {
+		g_autoptr(GMatchInfo) match = NULL;
+
+		if (g_regex_match(regex, paragraphs->pdata[i], 0, &match)) {
+			g_free(paragraphs->pdata[i]);
+			paragraphs->pdata[i] = g_match_info_fetch(match, 1);
+		}
+	}
+}
+
+static void
+add_quoted_recipients(struct bounce_report *report, const GPtrArray *paragraphs)
+{
+	g_autoptr(GRegex) regex = g_regex_new(
+	    "(?:^|[<\\s:\"])([\\w.+=%/!#$*-]+@[\\w-]+(?:\\.[\\w-]+)+)", 0, 0, NULL);
+
+	for (guint i = 0; i < paragraphs->len && report->recipients->len == 0; i++) {
+		g_autoptr(GMatchInfo) match = NULL;
+
+		if (g_regex_match(regex, paragraphs->pdata[i], 0, &match))
+			g_ptr_array_add(
+			    report->recipients, g_match_info_fetch(match, 1));
+	}
+}
+
+static void
+read_text(struct reader *reader, const struct inmail *mail, GPtrArray *paragraphs)
+{
+	struct bounce_report *report = reader->report;
+	g_autoptr(GString) text = g_string_new(mail->subject);
+	bool has_codes;
+
+	for (guint i = 0; i < paragraphs->len; i++)
+		g_string_append_printf(text, "\n%s", (char *)paragraphs->pdata[i]);
+	has_codes = matches(text->str, CODE "|" STATUS);
+	if (matches(text->str, complaint_pattern)) {
+		report->kind = BOUNCE_KIND_COMPLAINT;
+		report->verdict =
+		    (struct bounce_verdict){BOUNCE_COMPLAINT, 0, "complaint-text"};
+	} else if (matches(text->str, "notificationType\\W+Delivery")) {
+		report->kind = BOUNCE_KIND_DELIVERED;
+		report->verdict =
+		    (struct bounce_verdict){BOUNCE_DELIVERED, 0, "action"};
+	} else if (is_auto_reply(mail, has_codes)) {
+		report->kind = BOUNCE_KIND_AUTO;
+		report->verdict = (struct bounce_verdict){BOUNCE_AUTO, 0, "auto-reply"};
+	} else if ((is_from_daemon(mail) ||
+	               (mail->return_path && !*mail->return_path) ||
+	               matches(get_from(mail), "^no-?reply@")) &&
+	           matches(text->str, failure_pattern)) {
+		report->kind = matches(text->str, delay_pattern) ? BOUNCE_KIND_DELAYED
+		                                                 : BOUNCE_KIND_BOUNCE;
+		use_json_reason(paragraphs);
+		if (!read_inline_fields(reader, mail, paragraphs)) {
+			add_quoted_recipients(report, paragraphs);
+			try_paragraphs(reader, paragraphs);
+		}
+	}
+}
+
+/* ---- feedback reports (RFC 5965) ---- */
+
+static void
+read_feedback(struct bounce_report *report, const struct inmail *mail)
+{
+	const char *type = NULL;
+
+	for (guint i = 0; i < mail->groups->len && !type; i++)
+		type = inmail_find_field(mail->groups->pdata[i], "Feedback-Type");
+	for (guint i = 0; i < mail->groups->len; i++) {
+		const char *recipient =
+		    inmail_find_field(mail->groups->pdata[i], "Original-Rcpt-To");
+
+		if (recipient)
+			g_ptr_array_add(report->recipients,
+			    sanitize_line(recipient, BOUNDS_ADDRESS_BYTES));
+	}
+	report->kind = BOUNCE_KIND_COMPLAINT;
+	report->line = g_strdup_printf("Feedback-Type: %s", type ? type : "");
+	if (type && matches(type, "^(auth-failure|dmarc)")) /* RFC 6591 */
+		report->verdict = (struct bounce_verdict){
+		    BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, "auth-failure-report"};
+	else if (type && matches(type, "^not-spam"))
+		report->kind = BOUNCE_KIND_NONE;
+	else
+		report->verdict =
+		    (struct bounce_verdict){BOUNCE_COMPLAINT, 0, "feedback-report"};
+}
+
+struct bounce_report *
+bounce_report_read(const struct bounce_rules *rules, const struct inmail *mail)
+{
+	struct bounce_report *report = g_new0(struct bounce_report, 1);
+	g_autoptr(GPtrArray) paragraphs =
+	    split_paragraphs(mail->body ? mail->body : "");
+	g_autofree char *text = NULL;
+	struct reader reader = {.rules = rules, .report = report, .status = ""};
+
+	report->recipients = g_ptr_array_new_with_free_func(g_free);
+	report->verdict.rule = "none";
+	report->agent = find_agent(mail);
+	keep_first_recipient(paragraphs);
+	g_ptr_array_add(paragraphs, NULL);
+	text = g_strjoinv("\n", (char **)paragraphs->pdata);
+	g_ptr_array_set_size(paragraphs, (int)paragraphs->len - 1);
+	reader.stage = find_stage(text);
+	if (mail->report == INMAIL_REPORT_FEEDBACK) {
+		read_feedback(report, mail);
+	} else if (mail->report == INMAIL_REPORT_DISPOSITION) {
+		report->kind = BOUNCE_KIND_AUTO;
+		report->verdict =
+		    (struct bounce_verdict){BOUNCE_AUTO, 0, "disposition"};
+	} else if (mail->report == INMAIL_REPORT_DELIVERY && mail->groups->len > 0) {
+		read_delivery(&reader, mail, paragraphs);
+	} else {
+		read_text(&reader, mail, paragraphs);
+	}
+	return report;
+}
+
+void
+bounce_report_free(struct bounce_report *report)
+{
+	if (!report)
+		return;
+	g_free(report->status);
+	g_ptr_array_unref(report->recipients);
+	g_free(report->agent);
+	g_free(report->line);
+	g_free(report);
+}
+
+const char *
+bounce_kind_get_name(enum bounce_kind kind)
+{
+	static const char *const names[] = {
+	    [BOUNCE_KIND_NONE] = "none",
+	    [BOUNCE_KIND_BOUNCE] = "bounce",
+	    [BOUNCE_KIND_COMPLAINT] = "complaint",
+	    [BOUNCE_KIND_AUTO] = "auto",
+	    [BOUNCE_KIND_DELAYED] = "delayed",
+	    [BOUNCE_KIND_DELIVERED] = "delivered",
+	};
+
+	return names[kind];
+}

@@ -1,0 +1,77 @@
+/*
+ * bounce_class.h - the meaning of a refusal for the recipient's address.
+ *
+ * One table for SMTP replies and for the refusals that bounce reports quote.  The rows
+ * are tried in order and the first that matches decides, so the order is the precedence
+ * when code and text disagree:
+ *
+ *  1. greylisting and a full mailbox, by their words, whatever the code;
+ *  2. words about us: authentication, reputation, sender address, relaying, policy,
+ *     content, size, rate ("5.1.1 ... spam" is ours, not a dead address);
+ *  3. words about the address: no such user or domain, disabled, moved ("550 5.7.1
+ *     user unknown" is a dead address);
+ *  4. words about the network and the host;
+ *  5. the enhanced status code (RFC 3463), then the stage and the reply code.
+ *
+ * Refusals before RCPT concern us, since the recipient is not known yet.  After DATA
+ * the server has accepted the recipient: words like "unknown user" then count only with
+ * an enhanced code that says the same, because some providers answer so to filtered
+ * mail. Anything else is UNKNOWN, which counts for nothing.
+ */
+#ifndef PAPERBOY_TRANSPORT_BOUNCE_CLASS_H
+#define PAPERBOY_TRANSPORT_BOUNCE_CLASS_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "transport/delivery.h"
+
+enum bounce_class {
+	BOUNCE_UNKNOWN,
+	BOUNCE_DEAD,      /* no such address or domain, disabled, moved */
+	BOUNCE_FULL,      /* mailbox full */
+	BOUNCE_TEMPORARY, /* network, host or mailbox out of order; greylisting */
+	BOUNCE_SENDER, /* our fault: authentication, reputation, policy, content, ... */
+	BOUNCE_COMPLAINT, /* feedback report (RFC 5965) */
+	BOUNCE_AUTO,      /* auto-reply, or receipt (RFC 8098) */
+	BOUNCE_DELIVERED,
+	BOUNCE_CLASSES
+};
+
+/* Object of BOUNCE_SENDER. */
+enum bounce_fault {
+	BOUNCE_FAULT_NONE,
+	BOUNCE_FAULT_DOMAIN,  /* authentication, reputation, policy, relaying, rate */
+	BOUNCE_FAULT_MESSAGE, /* content or size of this message */
+};
+
+/* One refusal; strings are borrowed. */
+struct bounce_refusal {
+	enum smtp_stage stage; /* SMTP_STAGE_NONE: not known */
+	int code;              /* 0: none */
+	const char *status;    /* RFC 3463, "5.1.1"; "" or NULL: none */
+	const char *text;      /* UTF-8, any length; the first 4 KiB count */
+};
+
+struct bounce_verdict {
+	enum bounce_class class;
+	enum bounce_fault fault;
+	const char *rule; /* name of the row; static; "none" for UNKNOWN */
+};
+
+struct bounce_rules; /* the table with its patterns compiled; immutable */
+
+struct bounce_rules *bounce_rules_new(void);
+void bounce_rules_free(struct bounce_rules *rules);
+PB_DEFINE_AUTO(bounce_rules, bounce_rules_free);
+
+struct bounce_verdict
+bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *refusal);
+
+/** Stable names: "dead", "full", "temporary", "sender", "complaint", ... */
+const char *bounce_class_get_name(enum bounce_class class);
+
+/** @return false for an unknown name */
+bool bounce_class_parse(const char *name, enum bounce_class *class);
+
+#endif
