@@ -1,0 +1,88 @@
+/*
+ * record.h - structs loaded from the rows of a statement, by a table of their columns.
+ *
+ * A record and its strings are one block of memory: free it with g_free().  Columns
+ * with a fixed set of values are checked (store/core/enumeration.h).
+ */
+#ifndef PAPERBOY_STORE_CORE_RECORD_H
+#define PAPERBOY_STORE_CORE_RECORD_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "store/core/enumeration.h"
+#include "store/core/sql.h"
+
+enum record_type {
+	RECORD_INT64, /* NULL is -1 */
+	RECORD_INT,   /* likewise; also an enum, by the order of the words */
+	RECORD_BOOL,
+	RECORD_TEXT,
+	RECORD_CHARS, /* an array of char; NULL is "" */
+};
+
+/* The columns of the result, in its order. */
+struct record_column {
+	size_t offset, size;
+	enum record_type type;
+	enum enumeration_shape shape; /* ENUMERATION_NONE by default */
+	enum enumeration which;
+	int row; /* the result column that names the row in an error */
+};
+
+#define RECORD_COLUMN(record, member, ...)                               \
+	{                                                                \
+		.offset = offsetof(struct record, member),             \
+	    .size = sizeof(((struct record *)0)->member),       \
+	    .type = _Generic(&((struct record *)0)->member,     \
+	             int64_t *: RECORD_INT64,                   \
+	             int *: RECORD_INT,                         \
+	             unsigned *: RECORD_INT,                    \
+	             bool *: RECORD_BOOL,                       \
+	             char **: RECORD_TEXT,                      \
+	             const char **: RECORD_TEXT,                \
+	             default: RECORD_CHARS),                    \
+	    __VA_ARGS__ \
+	}
+#define RECORD_CHECK(enumeration) \
+	.shape = ENUMERATION_VALUE, .which = ENUMERATION_##enumeration
+/* Or NULL (LEFT JOIN). */
+#define RECORD_CHECK_OPTIONAL(enumeration) \
+	.shape = ENUMERATION_OPTIONAL, .which = ENUMERATION_##enumeration
+
+struct record_layout {
+	size_t size;
+	const struct record_column *columns;
+	size_t count;
+	/* Set if the strings are allocated one by one, since callers change them. */
+	void *(*make)(void);
+	GDestroyNotify free;
+};
+
+#define RECORD_LAYOUT(record, table, ...)                          \
+	{                                                          \
+		.size = sizeof(struct record), .columns = (table), \
+		.count = G_N_ELEMENTS(table), __VA_ARGS__          \
+	}
+
+/** Step a statement and check the row. @return SQL_STEP_FAILED also for a bad value */
+enum sql_step record_step(
+    sqlite3_stmt *statement, const struct record_layout *layout, GError **error);
+
+/** Load the current row, after record_step(). */
+void *record_load(sqlite3_stmt *row, const struct record_layout *layout);
+
+/**
+ * Load the first row.
+ *
+ * @param statement  or NULL after an error
+ * @param found      pointer to the pointer to set; NULL when there is no row
+ */
+bool record_find(sqlite3_stmt *statement, const struct record_layout *layout,
+    void *found, GError **error);
+
+/** Load all rows. @param statement  or NULL after an error */
+GPtrArray *record_load_all(
+    sqlite3_stmt *statement, const struct record_layout *layout, GError **error);
+
+#endif
