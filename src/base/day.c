@@ -44,12 +44,10 @@ day_parse_time(const char *text, int64_t *at, GError **error)
 
 	if (!time && day_parse(text, utc, at, NULL))
 		return true;
-	if (!time || g_date_time_to_unix(time) < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!time || g_date_time_to_unix(time) < 0)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%.30s' is no time: 2026-11-20 or 2026-11-20T18:00:00Z is wanted",
 		    text);
-		return false;
-	}
 	*at = g_date_time_to_unix(time);
 	return true;
 }

@@ -62,6 +62,17 @@ pb_error_set(GError **error, enum pb_error code, enum msg_id id, ...)
 }
 
 bool
+pb_fail(GError **error, enum pb_error code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_propagate_error(error, g_error_new_valist(PB_ERROR, code, format, args));
+	va_end(args);
+	return false;
+}
+
+bool
 pb_error_forward(GError **error, GError **problem)
 {
 	if (!*problem)

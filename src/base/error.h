@@ -24,6 +24,10 @@ enum pb_error {
 
 GQuark pb_error_quark(void);
 
+/** Set an error, as g_set_error() does. @return false */
+bool pb_fail(GError **error, enum pb_error code, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
 /**
  * Set an error with a translatable message.
  *

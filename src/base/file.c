@@ -14,9 +14,8 @@ file_set_error(const char *doing, const char *path, enum pb_error code, GError *
 {
 	int number = errno;
 
-	g_set_error(error, PB_ERROR, (gint)code, "%s '%s': %s", doing, path,
-	    g_strerror(number));
-	return false;
+	return pb_fail(
+	    error, (gint)code, "%s '%s': %s", doing, path, g_strerror(number));
 }
 
 static bool

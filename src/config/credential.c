@@ -40,7 +40,7 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	} else if (credentials) {
 		full = g_build_filename(credentials, path, NULL);
 	} else {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is a systemd credential, but $CREDENTIALS_DIRECTORY is not "
 		    "set: "
 		    "use an absolute path, or LoadCredential= in the unit",
@@ -53,6 +53,6 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	secret = problem ? NULL : g_strndup(file.text, strcspn(file.text, "\n"));
 	text_file_clear(&file);
 	if (!secret)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s': %s", full, problem);
+		pb_fail(error, PB_ERROR_INPUT, "'%s': %s", full, problem);
 	return secret;
 }

@@ -339,7 +339,7 @@ settings_load(const char *path, GPtrArray *problems, GError **error)
 
 	if (problems->len == before)
 		return g_steal_pointer(&settings);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' has %u error%s", path,
+	pb_fail(error, PB_ERROR_INPUT, "'%s' has %u error%s", path,
 	    problems->len - before, problems->len - before == 1 ? "" : "s");
 	return NULL;
 }

@@ -145,10 +145,9 @@ print_one(struct ctl *ctl, const GPtrArray *rows, const char *name, GError **err
 	}
 	g_ptr_array_add(names, NULL);
 	nearest = edit_distance_find_closest(name, (const char *const *)names->pdata);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "no setting '%.40s'%s%s%s", name,
+	return pb_fail(error, PB_ERROR_INPUT, "no setting '%.40s'%s%s%s", name,
 	    nearest ? ": did you mean " : "; paperboyctl config lists all",
 	    nearest ? nearest : "", nearest ? "?" : "");
-	return false;
 }
 
 bool
@@ -201,20 +200,16 @@ ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
 	reply = ctl_ask_daemon(ctl, "reload");
-	if (!reply) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (!reply)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "no paperboyd is running on '%s'", ctl->settings->state_dir);
-		return false;
-	}
 	lines = g_strsplit(reply, "\n", -1);
 	is_ok = g_strcmp0(lines[0], "ok") == 0;
 	is_refused = g_strcmp0(lines[0], "refused") == 0;
-	if (!is_ok && !is_refused) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (!is_ok && !is_refused)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "invalid response from paperboyd: try again, or restart it if its "
 		    "version differs");
-		return false;
-	}
 	print_reload(ctl, is_ok, lines + 1);
 	if (is_refused)
 		ctl->status = EX_CONFIG;
@@ -241,11 +236,9 @@ show_log(
 	g_autoptr(GPtrArray) changes = NULL;
 	int64_t from = 0;
 
-	if (limit < 1 || limit > BOUNDS_LOG_LINES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "--limit must be from 1 to %d", BOUNDS_LOG_LINES);
-		return false;
-	}
+	if (limit < 1 || limit > BOUNDS_LOG_LINES)
+		return pb_fail(error, PB_ERROR_INPUT, "--limit must be from 1 to %d",
+		    BOUNDS_LOG_LINES);
 	if (since && !day_parse_time(since, &from, error))
 		return false;
 	/* Removed subscribers included. */

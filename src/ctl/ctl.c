@@ -317,8 +317,7 @@ static void
 set_option_error(GError **error, const GError *problem)
 {
 	if (problem->domain != G_OPTION_ERROR)
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the value of an option is not UTF-8");
+		pb_fail(error, PB_ERROR_INPUT, "the value of an option is not UTF-8");
 	else
 		g_set_error(error, G_OPTION_ERROR, problem->code, "%s%s",
 		    problem->code == G_OPTION_ERROR_UNKNOWN_OPTION
@@ -376,11 +375,8 @@ ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error)
 {
 	guint64 number = 0;
 
-	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "invalid %s id '%s'", what, text);
-		return false;
-	}
+	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL))
+		return pb_fail(error, PB_ERROR_INPUT, "invalid %s id '%s'", what, text);
 	*id = (int64_t)number;
 	return true;
 }
@@ -392,18 +388,15 @@ ctl_confirm(bool is_yes, const char *question, GError **error)
 
 	if (is_yes)
 		return true;
-	if (!isatty(STDIN_FILENO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!isatty(STDIN_FILENO))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "not done: confirmation needs a terminal, or --yes");
-		return false;
-	}
 	fprintf(stderr, "%s? [y/N] ", question);
 	if (fgets(answer, sizeof(answer), stdin) &&
 	    (g_ascii_strcasecmp(g_strstrip(answer), "y") == 0 ||
 	        g_ascii_strcasecmp(answer, "yes") == 0))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "not done");
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "not done");
 }
 
 bool
@@ -413,9 +406,7 @@ ctl_check_replaceable(const char *path, GError **error)
 
 	if (g_stat(path, &status) != 0 || S_ISREG(status.st_mode))
 		return true;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_INPUT, "'%s' is not a regular file", path);
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "'%s' is not a regular file", path);
 }
 
 static GSocketConnection *
@@ -483,8 +474,7 @@ ctl_print_query_error(
 	lines = query_error_format(problem, text, 0);
 	fputs(lines, stderr);
 	g_clear_error(error);
-	g_set_error(error, PB_ERROR, problem->code,
-	    "invalid filter; nothing was stored%s%s",
+	pb_fail(error, problem->code, "invalid filter; nothing was stored%s%s",
 	    problem->example ? "; example: " : "",
 	    problem->example ? problem->example : "");
 }

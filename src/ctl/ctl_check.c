@@ -24,11 +24,9 @@ ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error))
 		return false;
-	if (wait_s < 0 || wait_s > WAIT_MAX_S) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (wait_s < 0 || wait_s > WAIT_MAX_S)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "--wait: expected 0 to %d seconds", WAIT_MAX_S);
-		return false;
-	}
 	check.wait_s = wait_s;
 	check.is_daemon_running = ctl_is_daemon_running(ctl);
 	findings = mail_check_run(&check);

@@ -18,13 +18,10 @@ parse_number(const char *address, const char *text, int *number, GError **error)
 {
 	guint64 parsed = 0;
 
-	if (!g_ascii_string_to_unsigned(
-	        text, 10, 1, FILTERS_NUMBER_MAX, &parsed, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!g_ascii_string_to_unsigned(text, 10, 1, FILTERS_NUMBER_MAX, &parsed, NULL))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid filter number '%s': see paperboyctl filter list %s", text,
 		    address);
-		return false;
-	}
 	*number = (int)parsed;
 	return true;
 }
@@ -129,7 +126,7 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	pb_auto(subscription) subscription = NULL;
 	g_autofree char *question = NULL;
-	int number;
+	int number = 0;
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
 	    !parse_number(argv[1], argv[2], &number, error))
@@ -153,7 +150,7 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 bool
 ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	int from, to;
+	int from = 0, to = 0;
 
 	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
 	    !parse_number(argv[1], argv[2], &from, error) ||
@@ -171,7 +168,7 @@ ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
 bool
 ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	int number;
+	int number = 0;
 
 	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
 	    !parse_number(argv[1], argv[2], &number, error) ||

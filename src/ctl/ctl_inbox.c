@@ -75,9 +75,8 @@ check_state(char *state, GError **error)
 		*at = g_ascii_tolower(*at);
 	if (!state || g_strv_contains(names, state))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "invalid state '%s' (expected new, done or quarantined)", state);
-	return false;
 }
 
 bool
@@ -166,13 +165,11 @@ print_raw(const struct inbox_row *row, GBytes *raw, GError **error)
 	gsize size;
 	const void *bytes;
 
-	if (!raw) {
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+	if (!raw)
+		return pb_fail(error, PB_ERROR_NOT_FOUND,
 		    "message %" G_GINT64_FORMAT
 		    " was processed, and its text is deleted",
 		    row->id);
-		return false;
-	}
 	bytes = g_bytes_get_data(raw, &size);
 	fwrite(bytes, 1, size, stdout);
 	return true;
@@ -243,10 +240,9 @@ change_named(struct ctl *ctl, const struct quarantine_request *request, int coun
 	print_counts(ctl, request->action, (unsigned)count - unchanged, unchanged);
 	if (!unchanged)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "%u of them %s already processed; not changed", unchanged,
 	    unchanged == 1 ? "was" : "were");
-	return false;
 }
 
 /* @param argv  from [1]: "all", or ids */
@@ -318,13 +314,12 @@ read_input(GError **error)
 	       (got = fread(buffer, 1, sizeof(buffer), stdin)) > 0)
 		g_string_append_len(mail, buffer, (gssize)got);
 	if (ferror(stdin))
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot read standard input");
+		pb_fail(error, PB_ERROR_TEMPORARY, "cannot read standard input");
 	else if (mail->len > BOUNDS_MAIL_BYTES)
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the message is larger than %d bytes", BOUNDS_MAIL_BYTES);
+		pb_fail(error, PB_ERROR_LIMIT, "the message is larger than %d bytes",
+		    BOUNDS_MAIL_BYTES);
 	else if (!mail->len)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "standard input is empty");
+		pb_fail(error, PB_ERROR_INPUT, "standard input is empty");
 	else
 		return mail;
 	g_string_free(mail, TRUE);
@@ -382,11 +377,9 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	if (!path)
 		path = g_strdup(ctl->settings->lmtp_socket);
-	if (!*path) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (!*path)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "receive.lmtp_socket is not set, and there is no --socket");
-		return false;
-	}
 	mail = read_input(error);
 	if (!mail)
 		return false;

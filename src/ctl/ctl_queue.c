@@ -73,11 +73,10 @@ check_state(char *state, GError **error)
 		*at = g_ascii_toupper(*at);
 	if (!state || is_state_name(state))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "invalid state '%s' (expected NEW, SENDING, DEFERRED, UNKNOWN, HELD, SENT, "
 	    "FAILED or CANCELLED)",
 	    state);
-	return false;
 }
 
 /* Final states, which --state lists without --all. */
@@ -326,17 +325,12 @@ get_outcome_text(enum queue_action action, enum queue_outcome outcome)
 static bool
 check_counts(const unsigned counts[QUEUE_OUTCOMES], GError **error)
 {
-	if (counts[QUEUE_SENDING]) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (counts[QUEUE_SENDING])
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "messages being sent were not changed: try again in a moment");
-		return false;
-	}
-	if (counts[QUEUE_HAS_ENDED] || counts[QUEUE_IS_HELD] ||
-	    counts[QUEUE_NOT_HELD]) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (counts[QUEUE_HAS_ENDED] || counts[QUEUE_IS_HELD] || counts[QUEUE_NOT_HELD])
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "some messages were not changed: see paperboyctl queue show");
-		return false;
-	}
 	return true;
 }
 

@@ -47,7 +47,7 @@ find_source(const GPtrArray *sources, const char *name, GError **error)
 		g_string_append_printf(names, "%s%s", i ? ", " : "", source->name);
 	}
 	if (!found)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		pb_fail(error, PB_ERROR_NOT_FOUND,
 		    "no enabled source '%s' (enabled: %s)", name,
 		    names->len ? names->str : "none");
 	g_string_free(names, TRUE);
@@ -115,9 +115,8 @@ ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 	print_fetched(ctl, &report, matched.found);
 	if (!report.failed)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-	    "a source failed: see paperboyctl source list");
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_TEMPORARY, "a source failed: see paperboyctl source list");
 }
 
 bool
@@ -140,11 +139,9 @@ ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!source ||
 	    !collect_replay(&collect, source, argv[2], path, now, &report, error))
 		return false;
-	if (!report.answers) {
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "source %s has no day %s", source->name, argv[2]);
-		return false;
-	}
+	if (!report.answers)
+		return pb_fail(error, PB_ERROR_NOT_FOUND, "source %s has no day %s",
+		    source->name, argv[2]);
 	if (!match_run(ctl->store, now, &matched, error))
 		return false;
 	ctl_wake_daemon(ctl);

@@ -190,11 +190,9 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error))
 		return false;
-	if (limit < 1 || limit > BOUNDS_LIST_ROWS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "--limit must be from 1 to %d", BOUNDS_LIST_ROWS);
-		return false;
-	}
+	if (limit < 1 || limit > BOUNDS_LIST_ROWS)
+		return pb_fail(error, PB_ERROR_INPUT, "--limit must be from 1 to %d",
+		    BOUNDS_LIST_ROWS);
 	if (address && !subscribe_load_id(ctl->store, address, &subscriber_id, error))
 		return false;
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
@@ -211,11 +209,9 @@ find_digest(struct ctl *ctl, const char *text, int64_t *id, GError **error)
 
 	if (strcmp(text, "last") == 0)
 		return digests_load_last(ctl->store, id, error);
-	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid digest '%s' (expected a number or 'last')", text);
-		return false;
-	}
 	*id = (int64_t)number;
 	return true;
 }

@@ -129,11 +129,9 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	if (days < 1 || days > BOUNDS_BACKTEST_DAYS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "--days must be from 1 to %d", BOUNDS_BACKTEST_DAYS);
-		return false;
-	}
+	if (days < 1 || days > BOUNDS_BACKTEST_DAYS)
+		return pb_fail(error, PB_ERROR_INPUT, "--days must be from 1 to %d",
+		    BOUNDS_BACKTEST_DAYS);
 	request.text = argv[1];
 	request.days = (unsigned)days;
 	if (address && !find_filter(ctl, address, &request, &own, error))
@@ -206,11 +204,9 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	if (since && !fetch_days_is_valid(since)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (since && !fetch_days_is_valid(since))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid day '%s' (expected 2026-11-01)", since);
-		return false;
-	}
 	scope.oldest_day = since;
 	answer = search_run(
 	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &query_error, error);

@@ -25,12 +25,11 @@ set_file_error(GError **error, const char *action, const char *file)
 {
 	int saved = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot %s '%s': %s%s", action,
-	    file, g_strerror(saved),
+	return pb_fail(error, PB_ERROR_INPUT, "cannot %s '%s': %s%s", action, file,
+	    g_strerror(saved),
 	    saved == EACCES ? "; paperboyctl runs as the owner of the state directory: "
 	                      "use - and let the shell open the file"
 	                    : "");
-	return false;
 }
 
 /* Read up to one byte more than the limit. */
@@ -190,11 +189,9 @@ export_to_file(
 	if (!export_people(ctl->store, has_filters, collect_text, text, &count, error))
 		return false;
 	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,
-	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot write: %s",
-		    problem->message);
-		return false;
-	}
+	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
+		return pb_fail(
+		    error, PB_ERROR_INPUT, "cannot write: %s", problem->message);
 	if (ctl->is_json)
 		print_json(
 		    json_pack("{s:s, s:i}", "file", file, "exported", (int)count));

@@ -17,29 +17,25 @@ run_as_owner(const char *state_dir, GError **error)
 {
 	GStatBuf status;
 
-	if (g_stat(state_dir, &status) != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (g_stat(state_dir, &status) != 0)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "cannot use the state directory '%s': %s%s", state_dir,
 		    g_strerror(errno),
 		    errno == ENOENT ? "; paperboyd creates it when it starts" : "");
-		return false;
-	}
 	if (geteuid() != 0 && status.st_uid != geteuid()) {
 		g_autofree char *owner = file_format_user(status.st_uid);
 		g_autofree char *user = file_format_user(geteuid());
 
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is owned by %s, but this process runs as %s: try sudo "
 		    "paperboyctl",
 		    state_dir, owner, user);
-		return false;
 	}
 	if (geteuid() != 0 || status.st_uid == 0)
 		return true;
 	if (setgroups(0, NULL) == 0 && setgid(status.st_gid) == 0 &&
 	    setuid(status.st_uid) == 0)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "cannot become the owner of '%s': %s", state_dir, g_strerror(errno));
-	return false;
+	return pb_fail(error, PB_ERROR_PERMANENT, "cannot become the owner of '%s': %s",
+	    state_dir, g_strerror(errno));
 }

@@ -126,7 +126,7 @@ control_new(const char *state_dir, const struct control_command *commands, void 
 	control->data = data;
 	/* GLib would truncate it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "control socket '%s': name too long, choose a shorter state_dir",
 		    control->path);
 		g_free(control->path);

@@ -318,11 +318,9 @@ static bool
 receiver_thread_start(struct receiver_thread *thread, GError **error)
 {
 	thread->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (thread->stop_fd < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (thread->stop_fd < 0)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "cannot create an event file descriptor: %s", g_strerror(errno));
-		return false;
-	}
 	thread->heartbeat =
 	    heartbeat_new(thread->options->heartbeats, thread->receiver->kind);
 	thread->gthread = g_thread_try_new(thread->receiver->kind, run, thread, error);

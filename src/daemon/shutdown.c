@@ -14,11 +14,9 @@ shutdown_open(int *fd, GError **error)
 {
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	if (timer < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot create a timer: %s", g_strerror(errno));
-		return false;
-	}
+	if (timer < 0)
+		return pb_fail(error, PB_ERROR_TEMPORARY, "cannot create a timer: %s",
+		    g_strerror(errno));
 	*fd = timer;
 	return true;
 }

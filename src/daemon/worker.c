@@ -105,8 +105,8 @@ worker_new(const struct worker_options *options, GError **error)
 	if (worker->wake_fd >= 0 && worker->timer_fd >= 0)
 		worker->thread = g_thread_try_new(options->name, run, worker, error);
 	else
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot create a timer: %s", g_strerror(errno));
+		pb_fail(error, PB_ERROR_TEMPORARY, "cannot create a timer: %s",
+		    g_strerror(errno));
 	if (worker->thread)
 		return worker;
 	worker_free(worker);

@@ -243,24 +243,23 @@ set_transfer_error(
 
 	switch (verdict) {
 	case VERDICT_BODY:
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		pb_fail(error, PB_ERROR_LIMIT,
 		    "response of %s is larger than %zu bytes", host, body_bytes);
 		return;
 	case VERDICT_HEADERS:
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "headers of %s are larger than %d bytes", host,
-		    BOUNDS_HTTP_HEADERS_BYTES);
+		pb_fail(error, PB_ERROR_LIMIT, "headers of %s are larger than %d bytes",
+		    host, BOUNDS_HTTP_HEADERS_BYTES);
 		return;
 	case VERDICT_ADDRESS:
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "refused to connect to %s: address is not public", host);
 		return;
 	case VERDICT_STOPPED:
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "transfer from %s interrupted", host);
+		pb_fail(
+		    error, PB_ERROR_TEMPORARY, "transfer from %s interrupted", host);
 		return;
 	case VERDICT_NONE:
-		g_set_error(error, PB_ERROR,
+		pb_fail(error,
 		    code == CURLE_URL_MALFORMAT ? PB_ERROR_INPUT : PB_ERROR_TEMPORARY,
 		    "cannot fetch from %s: %s", host, detail);
 		return;
@@ -316,8 +315,8 @@ follow(const struct target *from, const char *url, GError **error)
 	    (!strcmp(target->scheme, from->scheme) || !strcmp(target->scheme, "https")))
 		return g_steal_pointer(&target);
 	printable_url = text_normalize(url, strlen(url), 200);
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "refused the redirect of %s to '%s'", from->host, printable_url);
+	pb_fail(error, PB_ERROR_PERMANENT, "refused the redirect of %s to '%s'",
+	    from->host, printable_url);
 	return NULL;
 }
 
@@ -353,11 +352,9 @@ get_over_network(struct http *http, const char *url, struct curl_slist *headers,
 	g_autofree char *current = g_strdup(url);
 	int64_t left_ms = http->settings.total_ms;
 
-	if (!asked || !target) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot fetch '%s': %s",
-		    url, "not an http or https URL without a user name");
-		return false;
-	}
+	if (!asked || !target)
+		return pb_fail(error, PB_ERROR_INPUT, "cannot fetch '%s': %s", url,
+		    "not an http or https URL without a user name");
 	for (unsigned redirects = 0; redirects <= BOUNDS_HTTP_REDIRECTS; redirects++) {
 		pb_auto(transfer) transfer =
 		    perform(http, current, target, asked, headers, &left_ms, error);
@@ -381,9 +378,8 @@ get_over_network(struct http *http, const char *url, struct curl_slist *headers,
 		g_free(current);
 		current = g_strdup(location);
 	}
-	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "more than %d redirects from %s",
+	return pb_fail(error, PB_ERROR_LIMIT, "more than %d redirects from %s",
 	    BOUNDS_HTTP_REDIRECTS, asked->host);
-	return false;
 }
 
 static bool
@@ -392,11 +388,9 @@ get_file(const struct http *http, const char *url, struct http_response *respons
 {
 	GBytes *body;
 
-	if (!http->settings.allow_file) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!http->settings.allow_file)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "cannot fetch '%s': file URLs are not allowed", url);
-		return false;
-	}
 	body = http_file_read(url, http->settings.body_bytes, error);
 	if (!body)
 		return false;
@@ -419,12 +413,10 @@ http_get(struct http *http, const char *url, const char *etag,
 
 	if (g_str_has_prefix(url, "file:"))
 		return get_file(http, url, response, error);
-	if (etag && !is_etag(etag)) {
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT,
+	if (etag && !is_etag(etag))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "cannot fetch: the ETag contains a control character or is too "
 		    "long");
-		return false;
-	}
 	if (etag) {
 		g_autofree char *line = g_strconcat("If-None-Match: ", etag, NULL);
 
@@ -453,9 +445,8 @@ http_pause(struct http *http, int64_t ms, GError **error)
 
 	if (!settings->wait || ms <= 0 || settings->wait(settings->wait_data, ms))
 		return true;
-	g_set_error_literal(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "interrupted before the next request");
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_TEMPORARY, "interrupted before the next request");
 }
 
 struct http *

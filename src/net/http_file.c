@@ -19,8 +19,7 @@ read_descriptor(int fd, const char *path, size_t max_bytes, GError **error)
 	struct stat status;
 
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is not a regular file", path);
+		pb_fail(error, PB_ERROR_INPUT, "'%s' is not a regular file", path);
 		return NULL;
 	}
 	for (;;) {
@@ -29,15 +28,15 @@ read_descriptor(int fd, const char *path, size_t max_bytes, GError **error)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "cannot read '%s': %s", path, g_strerror(errno));
+			pb_fail(error, PB_ERROR_TEMPORARY, "cannot read '%s': %s", path,
+			    g_strerror(errno));
 			return NULL;
 		}
 		if (got == 0)
 			break;
 		if ((size_t)got > max_bytes - content->len) {
-			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-			    "'%s' is larger than %zu bytes", path, max_bytes);
+			pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %zu bytes",
+			    path, max_bytes);
 			return NULL;
 		}
 		g_byte_array_append(content, buffer, (guint)got);
@@ -54,13 +53,13 @@ http_file_read(const char *url, size_t max_bytes, GError **error)
 	int fd;
 
 	if (!path || (host && strcmp(host, "localhost") != 0)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is not a URL of a local file", url);
+		pb_fail(
+		    error, PB_ERROR_INPUT, "'%s' is not a URL of a local file", url);
 		return NULL;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
-		g_set_error(error, PB_ERROR,
+		pb_fail(error,
 		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_TEMPORARY,
 		    "cannot open '%s': %s", path, g_strerror(errno));
 		return NULL;

@@ -83,8 +83,7 @@ progress_from_errno(GError **error)
 
 	if (number == EAGAIN || number == EWOULDBLOCK || number == EINTR)
 		return PROGRESS_AGAIN;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "connection lost: %s",
-	    g_strerror(number));
+	pb_fail(error, PB_ERROR_TEMPORARY, "connection lost: %s", g_strerror(number));
 	return PROGRESS_BROKEN;
 }
 
@@ -95,8 +94,8 @@ progress_from_curl(CURLcode code, GError **error)
 		return PROGRESS_SOME;
 	if (code == CURLE_AGAIN)
 		return PROGRESS_AGAIN;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "connection lost: %s",
-	    curl_easy_strerror(code));
+	pb_fail(
+	    error, PB_ERROR_TEMPORARY, "connection lost: %s", curl_easy_strerror(code));
 	return PROGRESS_BROKEN;
 }
 
@@ -161,22 +160,16 @@ wait_ready(const struct stream *stream, short events, int64_t deadline, GError *
 			break;
 		n = poll(items, G_N_ELEMENTS(items),
 		    (int)MIN((left_us + 999) / 1000, INT_MAX));
-		if (n > 0 && items[1].revents) {
-			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "interrupted by shutdown");
-			return false;
-		}
+		if (n > 0 && items[1].revents)
+			return pb_fail(
+			    error, PB_ERROR_TEMPORARY, "interrupted by shutdown");
 		if (n > 0)
 			return true;
-		if (n < 0 && errno != EINTR) {
-			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		if (n < 0 && errno != EINTR)
+			return pb_fail(error, PB_ERROR_TEMPORARY,
 			    "cannot wait for the peer: %s", g_strerror(errno));
-			return false;
-		}
 	}
-	g_set_error_literal(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "timed out waiting for the server");
-	return false;
+	return pb_fail(error, PB_ERROR_TEMPORARY, "timed out waiting for the server");
 }
 
 /* Read while writing. Errors are ignored here: the following write fails as well, and

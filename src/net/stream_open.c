@@ -311,9 +311,8 @@ check_options(const struct stream_options *options, GError **error)
 		wrong = "refusing to send a password to another host without TLS";
 	if (!wrong)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot use mail host '%s': %s",
+	return pb_fail(error, PB_ERROR_INPUT, "cannot use mail host '%s': %s",
 	    options->host, wrong);
-	return false;
 }
 
 /* smtp://HOST:PORT/HELLO: libcurl takes the EHLO name from the path. */
@@ -537,9 +536,8 @@ set_failure(const struct connecting *connecting, CURLcode result, const char *me
 	if (result != CURLE_OK)
 		kind = kind_from_curl(connecting, result);
 	make_printable(cause);
-	g_set_error(error, PB_ERROR, code_from_kind(kind),
-	    "cannot connect to %s port %u: %s", options->host, (unsigned)options->port,
-	    cause);
+	pb_fail(error, code_from_kind(kind), "cannot connect to %s port %u: %s",
+	    options->host, (unsigned)options->port, cause);
 	if (!failure)
 		return;
 	failure->kind = kind;

@@ -38,16 +38,14 @@ struct scan {
 static bool
 refuse(GError **error, const char *what, unsigned limit)
 {
-	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "message has more than %u %s",
-	    limit, what);
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_LIMIT, "message has more than %u %s", limit, what);
 }
 
 static bool
 refuse_with(GError **error, const char *why)
 {
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_LIMIT, why);
-	return false;
+	return pb_fail(error, PB_ERROR_LIMIT, "%s", why);
 }
 
 char *

@@ -35,8 +35,8 @@ query_error_set_error(const struct query_error *problem, GError **error)
 {
 	if (!error)
 		return;
-	g_set_error(error, PB_ERROR, (int)problem->code, "column %u: %s",
-	    problem->column, problem->message->text);
+	pb_fail(error, (int)problem->code, "column %u: %s", problem->column,
+	    problem->message->text);
 	pb_error_attach(*error, problem->message);
 }
 

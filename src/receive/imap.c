@@ -231,9 +231,7 @@ check_options(const struct imap_options *options, GError **error)
 		wrong = "cannot move messages to the folder that they are in";
 	if (!wrong)
 		return true;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_INPUT, "cannot use the IMAP folder: %s", wrong);
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "cannot use the IMAP folder: %s", wrong);
 }
 
 struct receiver *

@@ -17,9 +17,7 @@ struct rest {
 static bool
 refuse(const char *what, GError **error)
 {
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "the IMAP server sent %s", what);
-	return false;
+	return pb_fail(error, PB_ERROR_TEMPORARY, "the IMAP server sent %s", what);
 }
 
 /* Read a number of at most 32 bits. */

@@ -339,11 +339,9 @@ mark_group(struct imap_poll *poll, struct imap_session *session, GArray *stored,
 	if (stored->len == 0)
 		return true;
 	/* UIDVALIDITY changed: the UIDs would name messages that were not stored. */
-	if (imap_session_get_uidvalidity(session) != poll->uidvalidity) {
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "UIDVALIDITY of the folder has changed");
-		return false;
-	}
+	if (imap_session_get_uidvalidity(session) != poll->uidvalidity)
+		return pb_fail(
+		    error, PB_ERROR_TEMPORARY, "UIDVALIDITY of the folder has changed");
 	if (!imap_session_mark(session, uids, stored->len, error))
 		return false;
 	for (guint i = 0; i < stored->len; i++)
@@ -410,11 +408,9 @@ imap_poll_run(struct imap_poll *poll, struct imap_session *session,
 	for (guint i = 0; i < uids->len; i += GROUP_MESSAGES) {
 		const uint32_t *group = &g_array_index(uids, uint32_t, i);
 
-		if (stream_is_stopped(stop_fd)) {
-			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "interrupted by shutdown");
-			return false;
-		}
+		if (stream_is_stopped(stop_fd))
+			return pb_fail(
+			    error, PB_ERROR_TEMPORARY, "interrupted by shutdown");
 		switch (run_group(poll, session, sink, group,
 		    MIN(uids->len - i, GROUP_MESSAGES), error)) {
 		case OUTCOME_FAILED:

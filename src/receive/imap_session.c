@@ -63,15 +63,12 @@ check(struct imap_session *session, int result, const char *what, GError **error
 		g_propagate_error(error, g_error_copy(problem));
 		return false;
 	}
-	if (result == MAILIMAP_ERROR_PARSE) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (result == MAILIMAP_ERROR_PARSE)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "cannot %s: invalid response of the IMAP server", what);
-		return false;
-	}
 	answer = format_response(session);
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot %s: %s", what,
+	return pb_fail(error, PB_ERROR_TEMPORARY, "cannot %s: %s", what,
 	    *answer ? answer : "refused by the IMAP server");
-	return false;
 }
 
 bool
@@ -151,11 +148,9 @@ select_folder(struct imap_session *session, GError **error)
 			(*error)->code = PB_ERROR_NOT_FOUND;
 		return false;
 	}
-	if (!session->etpan->imap_selection_info) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	if (!session->etpan->imap_selection_info)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "cannot %s: the server sent no data about it", what);
-		return false;
-	}
 	session->selected_at = g_get_monotonic_time();
 	if (options->move_to)
 		session->disposition = IMAP_DISPOSITION_MOVE;
@@ -646,11 +641,9 @@ wait_in_idle(struct imap_session *session, bool *has_changes, GError **error)
 				return true;
 			return pb_error_forward(error, &problem);
 		}
-		if (line.kind == IMAP_LINE_RESULT) {
-			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "the IMAP server ended IDLE");
-			return false;
-		}
+		if (line.kind == IMAP_LINE_RESULT)
+			return pb_fail(
+			    error, PB_ERROR_TEMPORARY, "the IMAP server ended IDLE");
 		/* A skipped message may have been removed. */
 		*has_changes = imap_wire_take_untagged(session->wire) ||
 		               line.kind == IMAP_LINE_EXPUNGED;
@@ -693,11 +686,8 @@ wait_for_changes(struct imap_session *session, GError **error)
 	if (session->has_idle)
 		return idle(session, error);
 	if (!imap_wait(session->sink, session->stop_fd,
-	        (int64_t)session->options->times.poll_s * 1000)) {
-		g_set_error_literal(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "interrupted by shutdown");
-		return false;
-	}
+	        (int64_t)session->options->times.poll_s * 1000))
+		return pb_fail(error, PB_ERROR_TEMPORARY, "interrupted by shutdown");
 	imap_wire_begin(session->wire, session->options->times.command_ms, false);
 	return check(
 	    session, mailimap_noop(session->etpan), "poll for new messages", error);

@@ -290,8 +290,7 @@ propagate_problem(const struct imap_wire *wire, GError **error)
 	if (wire->problem)
 		g_propagate_error(error, g_error_copy(wire->problem));
 	else
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the IMAP connection is closed");
+		pb_fail(error, PB_ERROR_TEMPORARY, "the IMAP connection is closed");
 	return false;
 }
 
@@ -322,7 +321,7 @@ imap_wire_read_line(struct imap_wire *wire, int64_t deadline, struct imap_line *
 		return true;
 	}
 	if (*is_time_up)
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "timeout");
+		pb_fail(error, PB_ERROR_TEMPORARY, "timeout");
 	else
 		propagate_problem(wire, error);
 	return false;

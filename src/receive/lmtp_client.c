@@ -29,9 +29,8 @@ fail(GError **error, const char *what)
 {
 	int code = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "%s: %s", what,
+	return pb_fail(error, PB_ERROR_TEMPORARY, "%s: %s", what,
 	    code == EAGAIN ? "timeout" : g_strerror(code));
-	return false;
 }
 
 static bool
@@ -43,11 +42,9 @@ connect_to(struct client *client, const char *path, GError **error)
 	    g_strdup_printf("cannot connect to paperboyd at '%s'", path);
 
 	if (g_strlcpy(address.sun_path, path, sizeof(address.sun_path)) >=
-	    sizeof(address.sun_path)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "socket path '%s' is too long", path);
-		return false;
-	}
+	    sizeof(address.sun_path))
+		return pb_fail(
+		    error, PB_ERROR_TEMPORARY, "socket path '%s' is too long", path);
 	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (client->fd < 0 ||
 	    setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
@@ -92,8 +89,7 @@ read_line(struct client *client, GError **error)
 			return g_strchomp(line);
 		}
 		if (client->size == sizeof(client->buffer)) {
-			g_set_error(
-			    error, PB_ERROR, PB_ERROR_TEMPORARY, "invalid LMTP reply");
+			pb_fail(error, PB_ERROR_TEMPORARY, "invalid LMTP reply");
 			return NULL;
 		}
 		got = recv(client->fd, client->buffer + client->size,
@@ -123,12 +119,11 @@ expect(struct client *client, char expected, GError **error)
 	} while (strlen(line) > 3 && line[3] == '-');
 	if (line[0] == expected)
 		return true;
-	g_set_error(error, PB_ERROR,
+	return pb_fail(error,
 	    g_str_has_prefix(line, UNKNOWN_USER) ? PB_ERROR_NOT_FOUND
 	    : line[0] == '5'                     ? PB_ERROR_INPUT
 	                                         : PB_ERROR_TEMPORARY,
 	    "paperboyd replied: %s", line);
-	return false;
 }
 
 static bool

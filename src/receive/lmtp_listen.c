@@ -63,10 +63,9 @@ parse_address(
 {
 	if (parse_listen(text, address, size))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "'%s' is not a loopback address with a port (expected e.g. 127.0.0.1:24)",
 	    text);
-	return false;
 }
 
 bool
@@ -136,22 +135,18 @@ remove_stale(const char *path, const struct sockaddr_un *address, GError **error
 	if (lstat(path, &status) != 0)
 		return errno == ENOENT || file_set_error("cannot use the socket", path,
 		                              PB_ERROR_TEMPORARY, error);
-	if (!S_ISSOCK(status.st_mode)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' exists and is not a socket", path);
-		return false;
-	}
+	if (!S_ISSOCK(status.st_mode))
+		return pb_fail(
+		    error, PB_ERROR_PERMANENT, "'%s' exists and is not a socket", path);
 	fd = new_socket(AF_UNIX);
 	is_alive = fd >= 0 && (connect(fd, (const struct sockaddr *)address,
 	                           sizeof(*address)) == 0 ||
 	                          errno == EAGAIN);
 	if (fd >= 0)
 		close(fd);
-	if (is_alive) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "socket '%s' is in use", path);
-		return false;
-	}
+	if (is_alive)
+		return pb_fail(
+		    error, PB_ERROR_TEMPORARY, "socket '%s' is in use", path);
 	return unlink(path) == 0 ||
 	       file_set_error("cannot remove", path, PB_ERROR_TEMPORARY, error);
 }
@@ -176,11 +171,8 @@ set_permissions(const struct lmtp_listen *at, GError **error)
 		       file_set_error("cannot change the mode of", at->path,
 		           PB_ERROR_TEMPORARY, error);
 	group = getgrnam(at->group);
-	if (!group) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "no such group '%s'", at->group);
-		return false;
-	}
+	if (!group)
+		return pb_fail(error, PB_ERROR_INPUT, "no such group '%s'", at->group);
 	return ((has_group(at->path, group->gr_gid) ||
 	            chown(at->path, (uid_t)-1, group->gr_gid) == 0) &&
 	           chmod(at->path, 0660) == 0) ||
@@ -195,11 +187,9 @@ listen_unix(struct lmtp_listen *at, GError **error)
 	int fd;
 
 	if (g_strlcpy(address.sun_path, at->path, sizeof(address.sun_path)) >=
-	    sizeof(address.sun_path)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "socket path '%s' is too long", at->path);
-		return false;
-	}
+	    sizeof(address.sun_path))
+		return pb_fail(
+		    error, PB_ERROR_INPUT, "socket path '%s' is too long", at->path);
 	if (!remove_stale(at->path, &address, error))
 		return false;
 	fd = new_socket(AF_UNIX);

@@ -93,8 +93,7 @@ open_file(const struct file *file, struct stat *status, GError **error)
 	else
 		return fd;
 	if (wrong)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' %s",
-		    file->display_path, wrong);
+		pb_fail(error, PB_ERROR_INPUT, "'%s' %s", file->display_path, wrong);
 	if (fd >= 0)
 		close(fd);
 	return -1;

@@ -168,12 +168,10 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 		stats = assembled->html.stats;
 		if (chunk_stats_get_part_bytes(&stats) <= BOUNDS_HTML_PART_BYTES)
 			break;
-		if (assembled->shown == 0) {
-			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		if (assembled->shown == 0)
+			return pb_fail(error, PB_ERROR_LIMIT,
 			    "digest.html without papers is larger than %d bytes",
 			    BOUNDS_HTML_PART_BYTES);
-			return false;
-		}
 		while (assembled->shown > 0 &&
 		       chunk_stats_get_part_bytes(&stats) > BOUNDS_HTML_PART_BYTES)
 			demote_last(assembled, cache, &stats);
@@ -203,11 +201,9 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 {
 	struct assembled_message result = {0};
 
-	if (digest->entries->len == 0 && !digest->is_note) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (digest->entries->len == 0 && !digest->is_note)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
-		return false;
-	}
 	result.depth = choose_depth(digest);
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(

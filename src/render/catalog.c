@@ -29,9 +29,8 @@ static bool
 set_error(GError **error, const struct parser *parser, unsigned line,
     const char *message, const char *what)
 {
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s:%u: %s%s", parser->path, line,
-	    message, what);
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_INPUT, "%s:%u: %s%s", parser->path, line, message, what);
 }
 
 static void
@@ -83,8 +82,7 @@ load_file(const char *path, GError **error)
 	bool is_ok = true;
 
 	if (!g_file_get_contents(path, &bytes, &size, &local_error)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s", local_error->message);
+		pb_fail(error, PB_ERROR_NOT_FOUND, "%s", local_error->message);
 		return NULL;
 	}
 	if (size > BOUNDS_TEMPLATE_BYTES ||
@@ -112,20 +110,17 @@ check_phrases(GHashTable *english, GHashTable *other, const char *path, GError *
 		const char *original = g_hash_table_lookup(english, name);
 		g_autoptr(GMatchInfo) match = NULL;
 
-		if (!original) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		if (!original)
+			return pb_fail(error, PB_ERROR_INPUT,
 			    "%s: no such phrase in English: [%s]", path, (char *)name);
-			return false;
-		}
 		g_regex_match(word, text, 0, &match);
 		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
 			g_autofree char *found = g_match_info_fetch(match, 0);
 
 			if (strstr(original, found))
 				continue;
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			return pb_fail(error, PB_ERROR_INPUT,
 			    "%s: [%s] has no %s in English", path, (char *)name, found);
-			return false;
 		}
 	}
 	return true;

@@ -61,7 +61,7 @@ insert_phrases(const struct locale_format *format, const char *label, const char
 		g_autofree char *phrase = NULL;
 
 		if (!catalog_has(format->catalog, whole)) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			pb_fail(error, PB_ERROR_INPUT,
 			    "%s: no such phrase in answers.en: [%s]", label, whole);
 			return NULL;
 		}
@@ -108,8 +108,8 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 			return NULL;
 	}
 	if (template_is_blank(locale->templates[LOCALE_SUBJECT])) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s is empty",
-		    files[LOCALE_SUBJECT].name);
+		pb_fail(
+		    error, PB_ERROR_INPUT, "%s is empty", files[LOCALE_SUBJECT].name);
 		return NULL;
 	}
 	locale->cache = entry_block_cache_new(locale->templates[LOCALE_PAPER_TEXT],
@@ -130,20 +130,18 @@ load_file(const char *path, GError **error)
 	if (file)
 		fclose(file);
 	if (!is_read) {
-		g_set_error(error, PB_ERROR,
-		    saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
+		pb_fail(error, saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
 		    "cannot read '%s': %s", path, g_strerror(saved));
 		return NULL;
 	}
 	if (size > BOUNDS_TEMPLATE_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "'%s' is larger than %d bytes", path, BOUNDS_TEMPLATE_BYTES);
+		pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes", path,
+		    BOUNDS_TEMPLATE_BYTES);
 		return NULL;
 	}
 	text[size] = '\0';
 	if (strlen(text) != size) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
+		pb_fail(error, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
 		return NULL;
 	}
 	return g_steal_pointer(&text);

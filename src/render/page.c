@@ -115,13 +115,11 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 	template_append(template, view, whole);
 	if (!cut_at(whole->str, MARKER_PAPERS, &middle) ||
 	    (has_titles ? !cut_at(middle, MARKER_TITLES, &tail)
-	                : strstr(middle, MARKER_TITLES) != NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	                : strstr(middle, MARKER_TITLES) != NULL))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "%s: expected {{{papers}}} once, and after it {{{titles}}} once "
 		    "where has_titles is true, each alone on a line",
 		    label);
-		return false;
-	}
 	part->head = compiled_template_new(whole->str, columns);
 	part->middle = compiled_template_new(middle, columns);
 	part->tail = compiled_template_new(tail ? tail : "", columns);
@@ -240,8 +238,8 @@ new_page(const struct page_settings *settings, const struct page_params *params,
 	pb_auto(page) page = g_new0(struct page, 1);
 
 	if (!view) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "invalid digest date '%s'",
-		    params->date);
+		pb_fail(
+		    error, PB_ERROR_INPUT, "invalid digest date '%s'", params->date);
 		return NULL;
 	}
 	init_subject(page, settings->subject, view);

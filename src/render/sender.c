@@ -64,11 +64,9 @@ check_list_id(const char *list_id, GError **error)
 	g_autofree char *domain = address_parse_domain(list_id, NULL);
 
 	if (!domain || strcmp(domain, list_id) != 0 ||
-	    strlen(list_id) > BOUNDS_LIST_ID_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    strlen(list_id) > BOUNDS_LIST_ID_BYTES)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "list id: expected a lower-case name like 'digest.example.org'");
-		return false;
-	}
 	return true;
 }
 
@@ -103,11 +101,9 @@ set_settings(struct sender_identity *sender, const struct renderer_settings *set
 	struct address from = {0};
 	g_autofree char *phrase = NULL;
 
-	if (g_bytes_get_size(settings->key) < BOUNDS_KEY_BYTES_MIN) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (g_bytes_get_size(settings->key) < BOUNDS_KEY_BYTES_MIN)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "the secret key is shorter than %d bytes", BOUNDS_KEY_BYTES_MIN);
-		return false;
-	}
 	if (!check_list_id(settings->list_id, error) ||
 	    !set_owner(sender, settings->owner_address, error))
 		return false;

@@ -75,11 +75,10 @@ set_error(const struct parser *parser, size_t at, enum pb_error code, GError **e
 	va_end(args);
 	while (line_start > 0 && parser->text[line_start - 1] != '\n')
 		line_start--;
-	g_set_error(error, PB_ERROR, code, "%s:%u:%ld: %s", parser->label,
+	return pb_fail(error, code, "%s:%u:%ld: %s", parser->label,
 	    get_line(parser, at),
 	    g_utf8_strlen(parser->text + line_start, (gssize)(at - line_start)) + 1,
 	    why);
-	return false;
 }
 
 static bool
@@ -261,12 +260,10 @@ check_text(const struct parser *parser, GError **error)
 {
 	const char *bad;
 
-	if (strlen(parser->text) > BOUNDS_TEMPLATE_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+	if (strlen(parser->text) > BOUNDS_TEMPLATE_BYTES)
+		return pb_fail(error, PB_ERROR_LIMIT,
 		    "%s:1:1: template is larger than %d bytes", parser->label,
 		    BOUNDS_TEMPLATE_BYTES);
-		return false;
-	}
 	if (!g_utf8_validate(parser->text, -1, &bad))
 		return set_error(parser, (size_t)(bad - parser->text), PB_ERROR_INPUT,
 		    error, "invalid UTF-8");

@@ -73,8 +73,8 @@ set_feed_error(
 	                                : NULL;
 
 	if (feed && is_feed_error(feed))
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "no such arXiv category '%s': %s", self->category, message);
+		pb_fail(error, PB_ERROR_PERMANENT, "no such arXiv category '%s': %s",
+		    self->category, message);
 	else
 		source_set_status_error(response->status, message, error);
 }
@@ -89,11 +89,9 @@ read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *da
 
 	if (!feed)
 		return false;
-	if (is_feed_error(feed)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "no such arXiv category '%s'", self->category);
-		return false;
-	}
+	if (is_feed_error(feed))
+		return pb_fail(error, PB_ERROR_PERMANENT, "no such arXiv category '%s'",
+		    self->category);
 	if (*feed->day)
 		day = feed->day;
 	listings = arxiv_listing_from_feed(feed, day, error);
@@ -279,7 +277,7 @@ search(const struct arxiv *self, struct http *http, const char *day, int64_t fro
 			return NULL;
 		if (page == BOUNDS_PAGES_BATCH ||
 		    listings->len + found->len > BOUNDS_PAPERS_BATCH) {
-			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+			pb_fail(error, PB_ERROR_LIMIT,
 			    "the day has more than %d pages or %d papers",
 			    BOUNDS_PAGES_BATCH, BOUNDS_PAPERS_BATCH);
 			return NULL;
@@ -329,8 +327,8 @@ read_day(struct source *source, const char *path, const char *day,
 	}
 	if (strcmp(answer->day, day) == 0)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is the list of %s, not of %s", path, answer->day, day);
+	pb_fail(error, PB_ERROR_INPUT, "'%s' is the list of %s, not of %s", path,
+	    answer->day, day);
 	source_answer_clear(answer);
 	return false;
 }

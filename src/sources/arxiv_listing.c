@@ -216,7 +216,7 @@ arxiv_listing_from_feed(const struct feed_xml *feed, const char *day, GError **e
 		struct listing *listing = make_announced(feed->entries->pdata[i], day);
 
 		if (!listing) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			pb_fail(error, PB_ERROR_INPUT,
 			    "entry %u of the feed: invalid id, title or announce type",
 			    i + 1);
 			return NULL;
@@ -236,9 +236,8 @@ check_error(const struct feed_xml *feed, GError **error)
 	if (!first || !first->guid || !strstr(first->guid, "arxiv.org/api/errors"))
 		return true;
 	message = format_line(first->summary, BOUNDS_SOURCE_ERROR_BYTES);
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "arXiv responded: %s",
+	return pb_fail(error, PB_ERROR_PERMANENT, "arXiv responded: %s",
 	    message ? message : "unspecified error");
-	return false;
 }
 
 GPtrArray *

@@ -382,7 +382,7 @@ feed_xml_parse(GBytes *xml, const char *base, GError **error)
 
 	if (length > G_MAXINT / 4) {
 		g_string_free(parser.text, TRUE);
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "the feed is too large");
+		pb_fail(error, PB_ERROR_LIMIT, "the feed is too large");
 		return NULL;
 	}
 	if (charset)

@@ -81,8 +81,8 @@ refuse(const struct fetch *fetch, const struct http_response *response, GError *
 	    huggingface_is_not_yet(message) &&
 	    !is_past(fetch->day, response->served_at))
 		return PAGE_NOT_YET;
-	g_set_error(error, PB_ERROR, code, "the source responded with status %d%s%s",
-	    status, message ? ": " : "", message ? message : "");
+	pb_fail(error, code, "the source responded with status %d%s%s", status,
+	    message ? ": " : "", message ? message : "");
 	return PAGE_FAILED;
 }
 
@@ -104,11 +104,9 @@ add_new(struct fetch *fetch, GPtrArray *page, GError **error)
 		g_hash_table_add(fetch->seen, listing->paper->id);
 		g_ptr_array_add(fetch->listings, listing);
 	}
-	if (fetch->listings->len > BOUNDS_PAPERS_BATCH) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the day has more than %d papers", BOUNDS_PAPERS_BATCH);
-		return false;
-	}
+	if (fetch->listings->len > BOUNDS_PAPERS_BATCH)
+		return pb_fail(error, PB_ERROR_LIMIT, "the day has more than %d papers",
+		    BOUNDS_PAPERS_BATCH);
 	return fetch->listings->len > before;
 }
 
@@ -150,8 +148,7 @@ end_without_file(const struct huggingface *self, GError **error)
 
 	if (!directory || g_file_test(directory, G_FILE_TEST_IS_DIR))
 		return PAGE_NOT_YET;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_TEMPORARY, "no such directory '%s'", directory);
+	pb_fail(error, PB_ERROR_TEMPORARY, "no such directory '%s'", directory);
 	return PAGE_FAILED;
 }
 
@@ -188,8 +185,8 @@ fetch_pages(struct fetch *fetch, const char *etag, GError **error)
 
 	while (end == PAGE_MORE) {
 		if (fetch->pages == BOUNDS_PAGES_BATCH) {
-			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-			    "the day has more than %d pages", BOUNDS_PAGES_BATCH);
+			pb_fail(error, PB_ERROR_LIMIT, "the day has more than %d pages",
+			    BOUNDS_PAGES_BATCH);
 			return PAGE_FAILED;
 		}
 		end = fetch_page(fetch, fetch->pages == 0 ? etag : NULL, error);

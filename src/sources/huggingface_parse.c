@@ -57,8 +57,8 @@ load(GBytes *bytes, GError **error)
 	json_t *json;
 
 	if (length > 0 && !has_few_values(text, length)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the list has more than %d JSON values", BOUNDS_JSON_VALUES);
+		pb_fail(error, PB_ERROR_LIMIT, "the list has more than %d JSON values",
+		    BOUNDS_JSON_VALUES);
 		return NULL;
 	}
 	json = json_loadb(
@@ -70,8 +70,8 @@ load(GBytes *bytes, GError **error)
 		*strstr(where.text, " near ") = '\0';
 	reported =
 	    text_normalize(where.text, strlen(where.text), BOUNDS_SOURCE_ERROR_BYTES);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "invalid JSON: line %d, column %d: %s", where.line, where.column, reported);
+	pb_fail(error, PB_ERROR_INPUT, "invalid JSON: line %d, column %d: %s",
+	    where.line, where.column, reported);
 	return NULL;
 }
 
@@ -312,13 +312,12 @@ huggingface_parse_page(GBytes *bytes, const char *day, size_t *elements, GError 
 	if (!page)
 		return NULL;
 	if (!json_is_array(page)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "the list is not a JSON array");
+		pb_fail(error, PB_ERROR_INPUT, "the list is not a JSON array");
 		return NULL;
 	}
 	if (json_array_size(page) > BOUNDS_PAPERS_BATCH) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the list has more than %d papers", BOUNDS_PAPERS_BATCH);
+		pb_fail(error, PB_ERROR_LIMIT, "the list has more than %d papers",
+		    BOUNDS_PAPERS_BATCH);
 		return NULL;
 	}
 	json_array_foreach(page, i, element)
@@ -327,7 +326,7 @@ huggingface_parse_page(GBytes *bytes, const char *day, size_t *elements, GError 
 		struct paper *paper = parse_element(element, &what);
 
 		if (!paper) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			pb_fail(error, PB_ERROR_INPUT,
 			    "element %zu of the list is malformed: %s", i, what);
 			return NULL;
 		}

@@ -75,9 +75,8 @@ check_day(const char *day, GError **error)
 {
 	if (fetch_days_is_valid(day))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is not a date (expected YYYY-MM-DD)", day);
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_INPUT, "'%s' is not a date (expected YYYY-MM-DD)", day);
 }
 
 bool
@@ -86,11 +85,9 @@ source_fetch_day(struct source *source, struct http *http, const char *day,
 {
 	if (!check_day(day, error))
 		return false;
-	if (!source->fetch_day) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!source->fetch_day)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "source %s does not support past days", source->name);
-		return false;
-	}
 	g_strlcpy(answer->day, day, sizeof(answer->day));
 	return source->fetch_day(source, http, day, etag, answer, error);
 }
@@ -121,8 +118,8 @@ source_set_status_error(int status, const char *message, GError **error)
 	                         ? PB_ERROR_TEMPORARY
 	                         : PB_ERROR_PERMANENT;
 
-	g_set_error(error, PB_ERROR, code, "the source responded with status %d%s%s",
-	    status, message ? ": " : "", message ? message : "");
+	pb_fail(error, code, "the source responded with status %d%s%s", status,
+	    message ? ": " : "", message ? message : "");
 }
 
 bool
@@ -134,9 +131,8 @@ source_read_day(struct source *source, const char *path, const char *day,
 	g_strlcpy(answer->day, day, sizeof(answer->day));
 	if (source->read_day)
 		return source->read_day(source, path, day, answer, error);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "source %s cannot be read from a file", source->name);
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "source %s cannot be read from a file",
+	    source->name);
 }
 
 void

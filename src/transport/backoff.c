@@ -31,12 +31,10 @@ backoff_next(const struct backoff_policy *attempt, int64_t *next_at, GError **er
 	int64_t wait_s;
 
 	g_assert(attempt->attempts > 0);
-	if (left_s < MINUTE_S) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (left_s < MINUTE_S)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "expired after %" G_GINT64_FORMAT " minutes of retries",
 		    (now - attempt->queued_at) / MINUTE_S);
-		return false;
-	}
 	step = MIN(attempt->attempts - 1, G_N_ELEMENTS(waits_s) - 1);
 	wait_s = waits_s[step];
 	wait_s += choose_below(attempt->id, attempt->attempts, wait_s / 10 + 1);

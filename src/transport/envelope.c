@@ -25,18 +25,14 @@ check_address(const char *address, const char *whose, GError **error)
 	}
 	if (!wrong)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s address %s", whose, wrong);
-	return false;
+	return pb_fail(error, PB_ERROR_PERMANENT, "%s address %s", whose, wrong);
 }
 
 bool
 envelope_check_addresses(const struct envelope *envelope, GError **error)
 {
-	if (!*envelope->recipient) {
-		g_set_error_literal(
-		    error, PB_ERROR, PB_ERROR_PERMANENT, "recipient address is empty");
-		return false;
-	}
+	if (!*envelope->recipient)
+		return pb_fail(error, PB_ERROR_PERMANENT, "recipient address is empty");
 	return check_address(envelope->sender, "sender", error) &&
 	       check_address(envelope->recipient, "recipient", error);
 }
@@ -98,9 +94,8 @@ copy_lines(const struct envelope *envelope, GString *out, bool has_dots_doubled,
 
 		if (wrong) {
 			g_string_truncate(out, start);
-			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "message has %s", wrong);
-			return false;
+			return pb_fail(
+			    error, PB_ERROR_PERMANENT, "message has %s", wrong);
 		}
 		if (has_dots_doubled && n > 0 && *at == '.')
 			g_string_append_c(out, '.');

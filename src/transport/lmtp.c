@@ -30,12 +30,11 @@ fail(const struct connecting *connecting, const char *why, GError **error)
 	const struct stream_options *options = connecting->options;
 
 	if (*options->host == '/')
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot connect to %s: %s", options->host, why);
+		pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to %s: %s",
+		    options->host, why);
 	else
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot connect to %s port %u: %s", options->host,
-		    (unsigned)options->port, why);
+		pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to %s port %u: %s",
+		    options->host, (unsigned)options->port, why);
 	return false;
 }
 

@@ -67,7 +67,7 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 		if (progress == REPLY_WHOLE)
 			return reply_parser_get(&session->parser);
 		if (progress == REPLY_MALFORMED) {
-			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			pb_fail(error, PB_ERROR_TEMPORARY,
 			    "invalid or too long SMTP reply");
 			return NULL;
 		}
@@ -75,8 +75,7 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 		    deadline, error);
 		if (n <= 0) {
 			if (n == 0)
-				g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-				    "lost connection");
+				pb_fail(error, PB_ERROR_TEMPORARY, "lost connection");
 			return NULL;
 		}
 		session->input_at = 0;

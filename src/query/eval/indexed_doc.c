@@ -183,8 +183,8 @@ query_document_new(const struct paper *paper, const char *first_day,
 	document->names = g_ptr_array_new_with_free_func(free_name);
 	document->doc_values = doc_values_new(paper, first_day, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot tokenize paper %s", paper->id);
+		pb_fail(
+		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
 		return NULL;
 	}
 	return g_steal_pointer(&document);

@@ -382,12 +382,10 @@ collect_replay(const struct collect *collect, struct source *source, const char 
 	bool is_ok;
 
 	day_format(now, today);
-	if (strcmp(day, today) > 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (strcmp(day, today) > 0)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is not a past day (expected YYYY-MM-DD up to %s)", day,
 		    today);
-		return false;
-	}
 	source_answer_init(&answer);
 	is_ok =
 	    path ? source_read_day(source, path, day, &answer, error)

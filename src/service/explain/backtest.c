@@ -262,8 +262,8 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	bool is_ok;
 
 	if (request->days > BOUNDS_BACKTEST_DAYS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "a test covers 1 to %d days", BOUNDS_BACKTEST_DAYS);
+		pb_fail(error, PB_ERROR_INPUT, "a test covers 1 to %d days",
+		    BOUNDS_BACKTEST_DAYS);
 		return NULL;
 	}
 	query = query_parse(

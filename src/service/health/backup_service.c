@@ -48,10 +48,9 @@ check_place(const struct settings *settings, const char *directory, GError **err
 		    PB_ERROR_PERMANENT, error);
 	if (place.st_dev != state.st_dev || place.st_ino != state.st_ino)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "a backup in the state directory would be lost with it: choose another "
 	    "directory");
-	return false;
 }
 
 static bool
@@ -103,11 +102,9 @@ backup_service_run(const struct settings *settings, struct store *store,
 
 	if (!check_place(settings, directory, error))
 		return false;
-	if (!request->may_replace && exists(request->path)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' exists already",
-		    request->path);
-		return false;
-	}
+	if (!request->may_replace && exists(request->path))
+		return pb_fail(
+		    error, PB_ERROR_INPUT, "'%s' exists already", request->path);
 	key = startup_load_key(settings, store, error);
 	if (!key)
 		return false;

@@ -27,7 +27,7 @@ make_keys(GBytes *old, GError **error)
 	guint8 fresh[TOKEN_KEY_BYTES];
 
 	if (old && token_count_keys(old) >= BOUNDS_KEYS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		pb_fail(error, PB_ERROR_LIMIT,
 		    "there are %d keys already, and no more can be kept", BOUNDS_KEYS);
 		return NULL;
 	}
@@ -49,12 +49,11 @@ check_doubt(struct store *store, GError **error)
 		return false;
 	if (!count)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	return pb_fail(error, PB_ERROR_INPUT,
 	    "%" G_GINT64_FORMAT
 	    " %s may have arrived and will be sent again: rotate the "
 	    "key later, or end %s (paperboyctl queue drop --delivered)",
 	    count, count == 1 ? "message" : "messages", count == 1 ? "it" : "them");
-	return false;
 }
 
 static bool
@@ -119,19 +118,15 @@ restore(struct store *store, const struct settings *settings, const char *path,
 	if (!backup || !backup_load_key(backup, &keys, error) ||
 	    !key_check_load(store, &wanted, error))
 		return false;
-	if (!keys) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!keys)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is a store, but not a backup: it does not contain the key",
 		    path);
-		return false;
-	}
 	mac = secret_format_mac(keys);
-	if (g_strcmp0(mac, wanted) != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (g_strcmp0(mac, wanted) != 0)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' has the key of another store, or one from before a rotation",
 		    path);
-		return false;
-	}
 	return secret_replace_key(settings->state_dir, keys, error);
 }
 

@@ -22,9 +22,8 @@ has_room(const struct inbox_process_rules *rules, GError **error)
 	/* Accept mail if the free space is unknown. */
 	if (free_bytes < 0 || free_bytes >= rules->min_free_bytes)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	return pb_fail(error, PB_ERROR_TEMPORARY,
 	    "the disk of the state directory is nearly full");
-	return false;
 }
 
 /* Any failure of the store defers the message. */
@@ -36,8 +35,7 @@ insert(struct store *store, const struct inbox_new *row, int64_t now, bool *is_s
 
 	if (inbox_insert(store, row, now, is_stored, &problem))
 		return true;
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
-	return false;
+	return pb_fail(error, PB_ERROR_TEMPORARY, "%s", problem->message);
 }
 
 /* A header received alone differs from a message without a body. */
@@ -81,11 +79,9 @@ inbox_process_store(struct store *store, const struct inbox_process_rules *rules
     const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_stored,
     GError **error)
 {
-	if (mail->size > BOUNDS_MAIL_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+	if (mail->size > BOUNDS_MAIL_BYTES)
+		return pb_fail(error, PB_ERROR_LIMIT,
 		    "the message has more than %d bytes", BOUNDS_MAIL_BYTES);
-		return false;
-	}
 	return has_room(rules, error) &&
 	       save(store, rules, receiver, mail, now, is_stored, error);
 }
@@ -117,8 +113,7 @@ inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
 	if (record_skipped(store, rules, receiver, name, head, reason, now, is_new,
 	        is_stored, &problem))
 		return true;
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
-	return false;
+	return pb_fail(error, PB_ERROR_TEMPORARY, "%s", problem->message);
 }
 
 bool

@@ -41,9 +41,8 @@ fail(GError **error, const char *what)
 {
 	int code = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "cannot run the parser: %s: %s", what, g_strerror(code));
-	return false;
+	return pb_fail(error, PB_ERROR_PERMANENT, "cannot run the parser: %s: %s", what,
+	    g_strerror(code));
 }
 
 static void
@@ -193,21 +192,20 @@ static bool
 set_crash_error(const struct child *child, GError **error)
 {
 	if (child->is_late)
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "the parser timed out");
+		pb_fail(error, PB_ERROR_TEMPORARY, "the parser timed out");
 	else if (child->is_long)
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the output of the parser is too long");
+		pb_fail(
+		    error, PB_ERROR_TEMPORARY, "the output of the parser is too long");
 	else if (WIFSIGNALED(child->status))
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		pb_fail(error, PB_ERROR_TEMPORARY,
 		    "the parser was killed by signal %d (%s)", WTERMSIG(child->status),
 		    g_strsignal(WTERMSIG(child->status)));
 	else if (WEXITSTATUS(child->status) == EX_OSERR)
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot run the parser on this machine");
+		pb_fail(
+		    error, PB_ERROR_PERMANENT, "cannot run the parser on this machine");
 	else
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the parser exited with status %d", WEXITSTATUS(child->status));
+		pb_fail(error, PB_ERROR_TEMPORARY, "the parser exited with status %d",
+		    WEXITSTATUS(child->status));
 	return false;
 }
 
@@ -218,16 +216,10 @@ decode(const GString *output, struct inmail **mail, GError **error)
 	g_autoptr(GError) problem = NULL;
 	struct inmail *read = NULL;
 
-	if (!parser_decode(output->str, output->len, &read, &refusal, &problem)) {
-		g_set_error_literal(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
-		return false;
-	}
-	if (!read) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "message rejected: %s", refusal);
-		return false;
-	}
+	if (!parser_decode(output->str, output->len, &read, &refusal, &problem))
+		return pb_fail(error, PB_ERROR_TEMPORARY, "%s", problem->message);
+	if (!read)
+		return pb_fail(error, PB_ERROR_INPUT, "message rejected: %s", refusal);
 	*mail = read;
 	return true;
 }

@@ -189,8 +189,8 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	    .store = store, .now = scope->now, .texts = scope->texts, .limit = limit};
 
 	if (limit < 1 || limit > BOUNDS_SEARCH_RESULTS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "a search returns 1 to %d papers", BOUNDS_SEARCH_RESULTS);
+		pb_fail(error, PB_ERROR_INPUT, "a search returns 1 to %d papers",
+		    BOUNDS_SEARCH_RESULTS);
 		return NULL;
 	}
 	query = query_parse(

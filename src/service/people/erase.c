@@ -136,14 +136,12 @@ erase_suppress(struct store *store, const struct erase_request *request,
 
 	if (!hash)
 		return false;
-	if (!g_strv_contains(reasons, reason)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!g_strv_contains(reasons, reason))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid reason '%.20s' (expected operator, never-again, complaint "
 		    "or "
 		    "dead)",
 		    reason);
-		return false;
-	}
 	return store_begin(store, &transaction, error) &&
 	       unsubscribe(store, request, now, error) &&
 	       suppression_insert(store, hash, reason, now, error) &&

@@ -390,11 +390,9 @@ filters_move(struct store *store, const char *address, int from, int to,
 	g_autoptr(GPtrArray) own = NULL;
 	pb_transaction transaction = {0};
 
-	if (to < 1 || to > FILTERS_NUMBER_MAX) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (to < 1 || to > FILTERS_NUMBER_MAX)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "a filter's number is from 1 to %d", FILTERS_NUMBER_MAX);
-		return false;
-	}
 	if (!store_begin(store, &transaction, error))
 		return false;
 	subscriber = subscribe_load(store, address, error);

@@ -196,14 +196,11 @@ import_people(struct store *store, const struct import_request *request,
 	report->problems = g_ptr_array_ref(subscriber_csv->problems);
 	report->bad = subscriber_csv->bad;
 	/* Without a valid first line there are no valid lines. */
-	if (subscriber_csv->bad &&
-	    !(request->is_skip_bad && subscriber_csv->rows->len)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (subscriber_csv->bad && !(request->is_skip_bad && subscriber_csv->rows->len))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "%u %s wrong in %s, and nothing was stored", subscriber_csv->bad,
 		    subscriber_csv->bad == 1 ? "line is" : "lines are",
 		    request->source.file);
-		return false;
-	}
 	return filters_load_start(store, request->source.now, &import.start, error) &&
 	       store_rows(&import, report, error);
 }

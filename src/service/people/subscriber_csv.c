@@ -168,11 +168,9 @@ read_filter_preferences(struct subscription *filter, char **parts, GError **erro
 	bool is_block = strcmp(parts[0], "block") == 0;
 	guint64 max = 0;
 
-	if (!is_block && strcmp(parts[0], "filter") != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (!is_block && strcmp(parts[0], "filter") != 0)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "what it is, is filter or block, not '%s'", parts[0]);
-		return false;
-	}
 	if (*parts[1] &&
 	    (!g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT, &max, NULL) ||
 	        !profile_check_max((int)max, error))) {
@@ -203,20 +201,16 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 	pb_auto(subscription) filter = subscription_new();
 	guint64 number = 0;
 
-	if (count > 3 && !has_preferences) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (count > 3 && !has_preferences)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "more than two tabs: NUMBER, NAME and QUERY are wanted, or "
 		    "NUMBER, NAME, filter or block, MAX, NOTE and QUERY");
-		return false;
-	}
 	if (has_preferences && !read_filter_preferences(filter, parts + 2, error))
 		return false;
 	if (count >= 3 && !g_ascii_string_to_unsigned(
-	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL))
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
-		return false;
-	}
 	if (*name && !text_check_line("name", name, BOUNDS_FILTER_NAME, error))
 		return false;
 	canonical = get_canonical(context, text, error);
@@ -225,16 +219,12 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *other = filters->pdata[i];
 
-		if (number && other->number == (int)number) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		if (number && other->number == (int)number)
+			return pb_fail(error, PB_ERROR_INPUT,
 			    "number %d is there twice", (int)number);
-			return false;
-		}
-		if (strcmp(other->canonical, canonical) == 0) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		if (strcmp(other->canonical, canonical) == 0)
+			return pb_fail(error, PB_ERROR_INPUT,
 			    "the same filter is there twice: %s", canonical);
-			return false;
-		}
 	}
 	filter->number = (int)number;
 	filter->name = *name ? g_strdup(name) : NULL;
@@ -708,9 +698,8 @@ subscriber_csv_read(const struct subscriber_csv_source *source, GError **error)
 	struct reader reader = {.source = source};
 
 	if (source->size > BOUNDS_CSV_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "%s: larger than %d MiB: split it", source->file,
-		    BOUNDS_CSV_BYTES >> 20);
+		pb_fail(error, PB_ERROR_LIMIT, "%s: larger than %d MiB: split it",
+		    source->file, BOUNDS_CSV_BYTES >> 20);
 		return NULL;
 	}
 	reader.subscriber_csv = g_new0(struct subscriber_csv, 1);

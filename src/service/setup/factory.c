@@ -42,7 +42,7 @@ factory_open_store(const struct settings *settings, GError **error)
 	/* The store is created before its key, so check in the opposite order. */
 	if (g_file_test(key, G_FILE_TEST_EXISTS) &&
 	    !g_file_test(path, G_FILE_TEST_EXISTS)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is missing although its key '%s' exists: restore both from a "
 		    "backup (paperboyctl restore FILE), or move the key away to start "
 		    "with an empty store",

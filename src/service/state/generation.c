@@ -44,9 +44,8 @@ generation_load_file(const char *state_dir, int64_t *value, GError **error)
 		*value = 0;
 		if (g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 			return true;
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot read '%s': %s",
-		    path, problem->message);
-		return false;
+		return pb_fail(error, PB_ERROR_PERMANENT, "cannot read '%s': %s", path,
+		    problem->message);
 	}
 	/* Created, and killed before the first claim's counter was written. */
 	if (!size) {
@@ -56,14 +55,12 @@ generation_load_file(const char *state_dir, int64_t *value, GError **error)
 	if (size == LINE_BYTES)
 		text[size - 1] = '\0';
 	if (size != LINE_BYTES ||
-	    !g_ascii_string_to_unsigned(text, 10, 0, INT64_MAX, &found, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    !g_ascii_string_to_unsigned(text, 10, 0, INT64_MAX, &found, NULL))
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is damaged, so an older copy of the store would not be "
 		    "noticed: make sure that the store is the newest one, then remove "
 		    "it",
 		    path);
-		return false;
-	}
 	*value = (int64_t)found;
 	return true;
 }

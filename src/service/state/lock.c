@@ -20,16 +20,12 @@ prepare_directory(const char *path, GError **error)
 {
 	GStatBuf status;
 
-	if (g_mkdir_with_parents(path, 0700) != 0 || g_stat(path, &status) != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (g_mkdir_with_parents(path, 0700) != 0 || g_stat(path, &status) != 0)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "cannot use the state folder '%s': %s", path, g_strerror(errno));
-		return false;
-	}
-	if (status.st_mode & (S_IWGRP | S_IRWXO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (status.st_mode & (S_IWGRP | S_IRWXO))
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "others may look into the state folder '%s': chmod 700 it", path);
-		return false;
-	}
 	return true;
 }
 
@@ -45,18 +41,16 @@ check_access(const char *path, const char *mode, GError **error)
 	if (g_stat(path, &status) != 0 ||
 	    faccessat(AT_FDCWD, path, wanted, AT_EACCESS) == 0)
 		return true;
-	if (errno != EACCES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot use '%s': %s",
-		    path, g_strerror(errno));
-		return false;
-	}
+	if (errno != EACCES)
+		return pb_fail(error, PB_ERROR_PERMANENT, "cannot use '%s': %s", path,
+		    g_strerror(errno));
 	owner = file_format_user(status.st_uid);
 	if (status.st_uid == geteuid())
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is owned by %s, as needed, but has mode %04o: chmod %s it",
 		    path, owner, status.st_mode & 07777U, mode);
 	else
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is owned by %s, and this process runs as %s: chown it to %s",
 		    path, owner, needed, needed);
 	return false;
@@ -90,8 +84,8 @@ open_lock(const char *state_dir, GError **error)
 		return -1;
 	fd = g_open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot open '%s': %s",
-		    path, g_strerror(errno));
+		pb_fail(error, PB_ERROR_PERMANENT, "cannot open '%s': %s", path,
+		    g_strerror(errno));
 	return fd;
 }
 
@@ -114,8 +108,8 @@ lock_take(const char *state_dir, GError **error)
 	fd = open_lock(state_dir, error);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-	    "another paperboyd works in '%s'", state_dir);
+	pb_fail(
+	    error, PB_ERROR_TEMPORARY, "another paperboyd works in '%s'", state_dir);
 	close(fd);
 	return -1;
 }
@@ -127,7 +121,7 @@ lock_share(const char *state_dir, GError **error)
 
 	if (fd < 0 || lock_byte(fd, F_RDLCK))
 		return fd;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	pb_fail(error, PB_ERROR_TEMPORARY,
 	    "a backup is being restored in '%s': try again when that is done",
 	    state_dir);
 	close(fd);
@@ -145,7 +139,7 @@ lock_take_alone(const char *state_dir, GError **error)
 	}
 	if (lock_byte(fd, F_WRLCK))
 		return fd;
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	pb_fail(error, PB_ERROR_TEMPORARY,
 	    "another paperboyctl has the store of '%s' open: try again when it has "
 	    "ended",
 	    state_dir);

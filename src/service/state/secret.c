@@ -47,8 +47,8 @@ create_key(const char *path, const guint8 *fresh, GError **error)
 		g_unlink(draft);
 	}
 	if (!is_made)
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot create the key '%s': %s", path, g_strerror(saved));
+		pb_fail(error, PB_ERROR_PERMANENT, "cannot create the key '%s': %s",
+		    path, g_strerror(saved));
 	return is_made;
 }
 
@@ -62,19 +62,16 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 
 		if (saved == ENOENT && fresh)
 			return create_key(path, fresh, error);
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
 		    saved == ENOENT ? "; the store has been used with it, so "
 		                      "restore it from a backup: paperboyctl key "
 		                      "restore FILE"
 		                    : "");
-		return false;
 	}
-	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (status.st_mode & (S_IRWXG | S_IRWXO))
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is a secret and others may read it: chmod 600 it", path);
-		return false;
-	}
 	return true;
 }
 
@@ -89,13 +86,13 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 	if (!check_file(path, fresh, error))
 		return NULL;
 	if (!g_file_get_contents(path, &data, &size, &problem)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot read the key: %s", problem->message);
+		pb_fail(error, PB_ERROR_PERMANENT, "cannot read the key: %s",
+		    problem->message);
 		return NULL;
 	}
 	if (!size || size % SECRET_KEY_BYTES || size > BOUNDS_KEYS * SECRET_KEY_BYTES) {
 		g_free(data);
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is not a key: it has %" G_GSIZE_FORMAT
 		    " bytes instead of %d; restore it from a backup: paperboyctl key "
 		    "restore FILE",
@@ -125,9 +122,8 @@ secret_replace_key(const char *state_dir, GBytes *key, GError **error)
 	if (is_ok)
 		return true;
 	g_unlink(draft);
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "cannot replace the key '%s': %s", path, g_strerror(saved));
-	return false;
+	return pb_fail(error, PB_ERROR_PERMANENT, "cannot replace the key '%s': %s",
+	    path, g_strerror(saved));
 }
 
 char *
@@ -153,12 +149,11 @@ secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **
 
 	if (!mac || strcmp(found, mac) == 0)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	return pb_fail(error, PB_ERROR_PERMANENT,
 	    "'%s/key' is not the key of this store: it was damaged or replaced; put "
 	    "the "
 	    "right one back, or take it from a backup: paperboyctl key restore FILE",
 	    state_dir);
-	return false;
 }
 
 char *

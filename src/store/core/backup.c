@@ -177,19 +177,15 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	if (!store || !integrity_check_pages(store, problems, error) ||
 	    !integrity_check_references(store, problems, error))
 		return false;
-	if (problems->len) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (problems->len)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is damaged, use another backup: %s", path,
 		    (char *)problems->pdata[0]);
-		return false;
-	}
 	if (!load_info(store, &found, error))
 		return false;
-	if (found.made_at < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (found.made_at < 0)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "'%s' is a store but not a backup: it contains no key", path);
-		return false;
-	}
 	*info = found;
 	return true;
 }
@@ -398,11 +394,9 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 		int high = g_ascii_xdigit_value(text[2 * i]);
 		int low = g_ascii_xdigit_value(text[2 * i + 1]);
 
-		if (high < 0 || low < 0) {
-			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		if (high < 0 || low < 0)
+			return pb_fail(error, PB_ERROR_PERMANENT,
 			    "the key in the backup is damaged");
-			return false;
-		}
 		bytes[i] = (guint8)(high << 4 | low);
 	}
 	*key = g_bytes_new(bytes, size);

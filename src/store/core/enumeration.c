@@ -112,12 +112,11 @@ enumeration_check(
 	if (column->shape == ENUMERATION_NONE || is_valid(row, column))
 		return true;
 	name = (const char *)sqlite3_column_text(row, column->row);
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	return pb_fail(error, PB_ERROR_PERMANENT,
 	    "the store is damaged: table %s, row %s: invalid value in column %s; run "
 	    "paperboyctl doctor",
 	    rows[column->which].table, name ? name : "NULL",
 	    rows[column->which].column);
-	return false;
 }
 
 int

@@ -67,18 +67,14 @@ migrate_check(sqlite3 *db, const char *path, GError **error)
 		g_prefix_error(error, "cannot use the store '%s': ", path);
 		return false;
 	}
-	if (tables && application != MIGRATE_APPLICATION_ID) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (tables && application != MIGRATE_APPLICATION_ID)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is a database of another program", path);
-		return false;
-	}
-	if (version > MIGRATE_VERSION) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (version > MIGRATE_VERSION)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' was written by a newer paperboy (store version %d, supported "
 		    "up to %d): install that version again",
 		    path, version, MIGRATE_VERSION);
-		return false;
-	}
 	return true;
 }
 

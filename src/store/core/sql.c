@@ -29,7 +29,7 @@ sql_set_error(GError **error, sqlite3 *db, int rc, const char *doing)
 	bool may_be_full = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
 	                   rc == SQLITE_IOERR_WRITE;
 
-	g_set_error(error, PB_ERROR, code_of(rc), "%s: %s%s", doing,
+	pb_fail(error, code_of(rc), "%s: %s%s", doing,
 	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
 	    may_be_full ? "; is the disk full?" : "");
 }
@@ -137,9 +137,7 @@ sql_number_values(struct store *store, const char *sql, const struct sql_value *
 		*number = sql_get_int(statement, 0);
 		return true;
 	case SQL_STEP_DONE:
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_PERMANENT, "store: a row is missing");
-		return false;
+		return pb_fail(error, PB_ERROR_PERMANENT, "store: a row is missing");
 	case SQL_STEP_FAILED:
 		break;
 	}

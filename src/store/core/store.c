@@ -60,9 +60,8 @@ set_file_error(GError **error, const char *doing, const char *path)
 {
 	int saved = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
-	    g_strerror(saved));
-	return false;
+	return pb_fail(
+	    error, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path, g_strerror(saved));
 }
 
 static uint32_t
@@ -129,16 +128,12 @@ check_header(sqlite3 *db, const char *path, GError **error)
 		return false;
 	}
 	if (rc != SQLITE_OK || !is_header_sound(header, size) ||
-	    is_cut(path, header, size)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    is_cut(path, header, size))
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is damaged or not a store: restore it from a backup", path);
-		return false;
-	}
-	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is a database of another program", path);
-		return false;
-	}
 	return true;
 }
 
@@ -245,32 +240,24 @@ check_file(const char *path, GError **error)
 	if (g_stat(path, &status) != 0) {
 		if (errno != ENOENT)
 			return set_file_error(error, "cannot open", path);
-		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
-			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		if (g_file_test(log, G_FILE_TEST_EXISTS))
+			return pb_fail(error, PB_ERROR_PERMANENT,
 			    "'%s' is missing, but its log '%s' exists: "
 			    "restore the store from a backup",
 			    path, log);
-			return false;
-		}
 		return create_file(path, error);
 	}
-	if (!S_ISREG(status.st_mode)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is not a regular file", path);
-		return false;
-	}
-	if (status.st_size == 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (!S_ISREG(status.st_mode))
+		return pb_fail(
+		    error, PB_ERROR_PERMANENT, "'%s' is not a regular file", path);
+	if (status.st_size == 0)
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is empty, so it is not a store: restore it from a backup, or"
 		    " remove it to create a new one",
 		    path);
-		return false;
-	}
-	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	if (status.st_mode & (S_IRWXG | S_IRWXO))
+		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is accessible to other users: run chmod 600", path);
-		return false;
-	}
 	return true;
 }
 
@@ -314,14 +301,14 @@ store_open_for_reading(const char *path, GError **error)
 	sqlite3 *db;
 
 	if (g_stat(path, &status) != 0) {
-		g_set_error(error, PB_ERROR,
+		pb_fail(error,
 		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_PERMANENT,
 		    "cannot open '%s': %s", path, g_strerror(errno));
 		return NULL;
 	}
 	/* Do not open it: closing it would drop the locks of all handles on it. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is %s", path,
+		pb_fail(error, PB_ERROR_PERMANENT, "'%s' is %s", path,
 		    S_ISREG(status.st_mode) ? "empty, so it is not a store"
 		                            : "not a regular file");
 		return NULL;

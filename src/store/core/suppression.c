@@ -70,9 +70,7 @@ suppression_delete(
 		return false;
 	if (count)
 		return true;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "the address is not suppressed");
-	return false;
+	return pb_fail(error, PB_ERROR_NOT_FOUND, "the address is not suppressed");
 }
 
 #define COLUMN(...) RECORD_COLUMN(suppression, __VA_ARGS__)

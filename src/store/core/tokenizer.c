@@ -69,7 +69,7 @@ tokenizer_new_unicode61(sqlite3 *db, GError **error)
 	void *context = NULL;
 
 	if (!api) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		pb_fail(error, PB_ERROR_PERMANENT,
 		    "cannot create the tokenizer: SQLite has no FTS5");
 		return NULL;
 	}
@@ -78,8 +78,8 @@ tokenizer_new_unicode61(sqlite3 *db, GError **error)
 	        SQLITE_OK ||
 	    unicode61->functions.xCreate(context, arguments, G_N_ELEMENTS(arguments),
 	        &unicode61->handle) != SQLITE_OK) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot create the tokenizer unicode61");
+		pb_fail(
+		    error, PB_ERROR_PERMANENT, "cannot create the tokenizer unicode61");
 		g_free(unicode61);
 		return NULL;
 	}

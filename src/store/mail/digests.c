@@ -302,7 +302,7 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	if (!digests_find_head(store, digest_id, &digest, error))
 		return NULL;
 	if (!digest) {
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
+		pb_fail(error, PB_ERROR_NOT_FOUND, "no such digest");
 		return NULL;
 	}
 	if (paper_cache && !paper_cache_refresh(paper_cache, error))
@@ -366,11 +366,8 @@ digests_load_last(struct store *store, int64_t *digest_id, GError **error)
 
 	if (!sql_number(store, sql, &last, error))
 		return false;
-	if (last < 0) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no digest yet");
-		return false;
-	}
+	if (last < 0)
+		return pb_fail(error, PB_ERROR_NOT_FOUND, "there is no digest yet");
 	*digest_id = last;
 	return true;
 }

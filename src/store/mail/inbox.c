@@ -80,7 +80,7 @@ inbox_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 	struct inbox_row *row = NULL;
 
 	if (record_find(statement, &layout, &row, error) && !row)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		pb_fail(error, PB_ERROR_NOT_FOUND,
 		    "no such inbound message: %" G_GINT64_FORMAT, id);
 	if (row && raw)
 		*raw = sql_dup_bytes(statement, 13);

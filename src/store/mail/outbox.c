@@ -60,16 +60,13 @@ check_message(GBytes *message, GError **error)
 	const char *bytes = g_bytes_get_data(message, &size);
 	const char *wrong;
 
-	if (size > BOUNDS_STORED_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	if (size > BOUNDS_STORED_BYTES)
+		return pb_fail(error, PB_ERROR_INPUT,
 		    "a message of %" G_GSIZE_FORMAT " bytes is too large", size);
-		return false;
-	}
 	wrong = check_lines(bytes, size);
 	if (!wrong)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "the message has %s", wrong);
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "the message has %s", wrong);
 }
 
 bool
@@ -627,8 +624,8 @@ outbox_load_message(struct store *store, int64_t id, GError **error)
 	struct outbox_message *message = NULL;
 
 	if (record_find(statement, &message_layout, &message, error) && !message)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "no such message: %" G_GINT64_FORMAT, id);
+		pb_fail(error, PB_ERROR_NOT_FOUND, "no such message: %" G_GINT64_FORMAT,
+		    id);
 	return message;
 }
 

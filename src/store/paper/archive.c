@@ -142,11 +142,9 @@ read_paper(struct word_counts *word_counts, const struct tokenizer *tokenizer,
 		struct reading reading = {word_counts, counts[i]};
 
 		if (!tokenizer->split(tokenizer->self, texts[i], strlen(texts[i]),
-		        read_word, &reading)) {
-			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		        read_word, &reading))
+			return pb_fail(error, PB_ERROR_TEMPORARY,
 			    "cannot cut paper %s into words", paper->id);
-			return false;
-		}
 		read_forms(word_counts, tokenizer, texts[i]);
 	}
 	return true;

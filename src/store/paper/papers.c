@@ -192,7 +192,7 @@ papers_load(struct store *store, int64_t seq, GError **error)
 	if (step == SQL_STEP_ROW)
 		return paper_row_load(statement);
 	if (step == SQL_STEP_DONE)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such paper");
+		pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
 	return NULL;
 }
 
@@ -219,7 +219,7 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	pb_auto(stored_paper) stored = NULL;
 
 	if (papers_find(store, id, &stored, error) && !stored)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		pb_fail(error, PB_ERROR_NOT_FOUND,
 		    "no source has listed a paper '%s' yet", id);
 	return g_steal_pointer(&stored);
 }

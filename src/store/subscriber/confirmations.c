@@ -110,8 +110,7 @@ confirmations_consume(struct store *store, int64_t id, int64_t now, GError **err
 		return false;
 	if (count == 1)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "this was done already");
-	return false;
+	return pb_fail(error, PB_ERROR_INPUT, "this was done already");
 }
 
 bool

@@ -170,7 +170,7 @@ subscribers_load(struct store *store, int64_t id, GError **error)
 	struct subscriber *subscriber = NULL;
 
 	if (subscribers_find_id(store, id, &subscriber, error) && !subscriber)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
+		pb_fail(error, PB_ERROR_NOT_FOUND, "no such subscriber");
 	return subscriber;
 }
 
