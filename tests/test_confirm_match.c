@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "lib/inmail_fixture.h"
+#include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/inbound/confirm_match.h"
 #include "service/inbound/confirm_phrases.h"
@@ -27,7 +27,7 @@ static const char *const names[] = {
 static enum consent
 check_mail(const char *subject, const char *text, bool has_reference)
 {
-	pb_auto(inmail) mail = inbox_new("eva@example.com", subject, text);
+	pb_auto(inmail) mail = conversation_new_mail("eva@example.com", subject, text);
 
 	if (has_reference)
 		g_ptr_array_add(mail->references, g_strdup(ID));
@@ -546,7 +546,8 @@ reply_prefixes_and_tags_are_ignored(void)
 static void
 empty_reply_needs_our_subject_and_message_id(void)
 {
-	pb_auto(inmail) direct = inbox_new("eva@example.com", "Re: " OURS, " \n\n");
+	pb_auto(inmail) direct =
+	    conversation_new_mail("eva@example.com", "Re: " OURS, " \n\n");
 	unsigned wrong = 0;
 
 	g_ptr_array_add(direct->in_reply_to, g_strdup(ID));

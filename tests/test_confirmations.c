@@ -6,841 +6,531 @@
 #include <glib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/token.h"
-#include "lib/command_fixture.h"
-#include "lib/fakecommands.h"
-#include "service/people/erase.h"
+#include "lib/conversation.h"
+#include "lib/unit.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
-#define DAY  86400
-#define HOUR 3600
-#define EVA  "Eva@example.com"
-
 #define SUBJECT "Please confirm your request to paperboy@example.org"
 
+#define EVA_NET "eva@example.net"
+#define THIEF   "thief@example.net"
+
+/* Time of the digest of add_digest(), seconds since the epoch. */
+#define DIGEST_AT 1795000000
+
+/* Subscribers in the order of their ids, confirmations, the last recipient. */
+#define STATES        "SELECT state FROM subscriber ORDER BY id"
+#define ADDRESSES     "SELECT address FROM subscriber"
+#define CONFIRMATIONS "SELECT count(*) FROM confirmation"
+#define RECIPIENT     "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1"
+
+/* Verdict on a reply, calls, confirmations that are left. */
+#define DECLINED  "no reply: declined", "", "0"
+#define AUTOMATIC "no reply: automatic", "", "1"
+#define UNCLEAR   "replied", "say " EVA " unclear;", "1"
+#define CONSENT   "replied", "pending " EVA " proven subscribe;", "0"
+
 static void
-subscribe(struct command_fixture *commands, const char *address)
+save(struct conversation *c, const char *name, char *address)
 {
-	store_fixture_subscribe(
-	    commands->fixture, address, "UTC", NULL, commands->options.now - DAY);
-	g_string_truncate(fakecommands_done, 0);
+	g_hash_table_insert(c->saved, g_strdup(name), address);
+}
+
+/* $leave: the unsubscribe address of the subscriber. */
+static void
+subscribe_eva(struct conversation *c)
+{
+	conversation_subscribe(c, EVA);
+	save(c, "leave", conversation_format_leave(c, c->fixture->key, 1));
 }
 
 static void
-consent_records_time_and_text(void)
+subscribe_adam(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *consent = NULL;
-
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	reply_to = command_fixture_find_reply_to(&commands);
-	commands.options.now += HOUR;
-	command_fixture_write_to(&commands, EVA, reply_to, "Re: ok");
-	consent =
-	    store_fixture_text(commands.fixture, "SELECT consent_text FROM subscriber");
-	g_assert_true(g_pattern_match_simple(
-	    "asked by mail 2026-11-20 09:00:00 UTC; text of the confirmation "
-	    "sha256:????????????????????????????????????????????????????????????????; "
-	    "confirmed by mail 2026-11-20 10:00:00 UTC (confirmation 1)",
-	    consent));
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT what, detail FROM audit_log WHERE who = 'mail' ORDER BY id",
-	    "confirmation asked|confirm subscriber added|by mail"
-	    " confirmation used|confirm");
+	conversation_subscribe(c, ADAM);
+	save(c, "leaveadam", conversation_format_leave(c, c->fixture->key, 2));
 }
 
-static void
-token_is_valid_once_for_one_purpose_until_it_expires(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *token = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "change");
-	reply_to = command_fixture_find_reply_to(&commands);
-	token = g_strndup(reply_to + strlen("paperboy+c-"), TOKEN_RANDOM_LENGTH);
-	/* The token is stored only in queued mail. */
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT count(*), max(length(hash)) FROM confirmation", "1|64");
-	{
-		g_autofree char *sql = g_strdup_printf(
-		    "SELECT count(*) FROM confirmation WHERE hash || action || details"
-		    " LIKE '%%%s%%'",
-		    token);
-
-		store_fixture_assert_text(commands.fixture, sql, "0");
-	}
-	/* It is not valid for another purpose. */
-	{
-		g_autofree char *undo = g_strdup_printf("undo %s", token);
-		g_autofree char *leave =
-		    g_strdup_printf("paperboy+u-%s@example.org", token);
-		g_autofree char *reply =
-		    g_strdup_printf("paperboy+r-%s@example.org", token);
-
-		command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, undo);
-		command_fixture_write_to(&commands, EVA, reply, "list");
-		command_fixture_write_to(&commands, "adam@example.com", leave, "");
-		fakecommands_assert(
-		    "run Eva@example.com change;run Eva@example.com undo;"
-		    "run Eva@example.com list;"
-		    "run adam@example.com unsubscribe;");
-	}
-	commands.options.now += HANDLER_CONFIRM_S;
-	command_fixture_write_to(&commands, EVA, reply_to, "ok");
-	fakecommands_assert("run Eva@example.com confirm;");
-	commands.options.now -= 1;
-	command_fixture_write_to(&commands, EVA, reply_to, "ok");
-	fakecommands_assert("pending Eva@example.com proven change;");
-	command_fixture_write_to(&commands, EVA, reply_to, "ok");
-	fakecommands_assert("run Eva@example.com confirm;");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT action, used_at IS NOT NULL FROM confirmation", "|1");
-}
-
-static void
-erasure_has_to_be_confirmed_within_an_hour(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "forget");
-	reply_to = command_fixture_find_reply_to(&commands);
-	commands.options.now += HANDLER_ERASE_S;
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, EVA, reply_to, "ok");
-	fakecommands_assert("run Eva@example.com confirm;");
-}
-
-/* Reply token of a digest. */
 static char *
-format_reply_to(struct command_fixture *commands, int64_t digest_id, int64_t made_at)
+format_digest_address(struct conversation *c, int64_t made_at)
 {
-	g_autofree char *token = token_sign(
-	    commands->fixture->key, SUBADDRESS_TOKEN_REPLY, digest_id, made_at);
+	g_autofree char *token =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_REPLY, 1, made_at);
 
-	return subaddress_format(
-	    &commands->own_addresses->commands, SUBADDRESS_REPLY, token);
+	return subaddress_format(&c->own_addresses->commands, SUBADDRESS_REPLY, token);
 }
 
+/* $digest: the address for replies to a digest of Eva; $forged: of another time. */
 static void
-reply_token_proves_its_subscriber_for_thirty_days(void)
+add_digest(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *other = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	subscribe(&commands, "adam@example.com");
-	store_fixture_run(commands.fixture,
+	store_fixture_run(c->fixture,
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token) VALUES (1, 'x', '2026-11-20', 1795000000, 'sent',"
-	    " 'abcdefghijklmnopq')");
-	reply_to = format_reply_to(&commands, 1, 1795000000);
-	other = format_reply_to(&commands, 1, 1795000001);
-	commands.options.now = 1795000000 + 30 * DAY;
-	command_fixture_write_to(&commands, "EVA@example.com", reply_to, "change");
-	fakecommands_assert("run Eva@example.com proven change;");
-	/* It proves nothing with another From or another token. */
-	command_fixture_write_to(&commands, "adam@example.com", reply_to, "change");
-	command_fixture_write_to(&commands, EVA, other, "change");
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "change");
-	commands.options.now += 1;
-	command_fixture_write_to(&commands, EVA, reply_to, "change");
-	fakecommands_assert("run adam@example.com change;run Eva@example.com change;"
-	                    "run Eva@example.com change;run Eva@example.com change;");
+	    " message_token) VALUES (1, 'x', '2026-11-20', " G_STRINGIFY(
+	        DIGEST_AT) ", 'sent', 'abcdefghijklmnopq')");
+	save(c, "digest", format_digest_address(c, DIGEST_AT));
+	save(c, "forged", format_digest_address(c, DIGEST_AT + 1));
 }
 
 static void
-reply_to_a_reply_is_proven(void)
+let_digest_age_30_days(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
+	c->options.now = DIGEST_AT + 30 * DAY;
+}
 
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list");
-	reply_to = command_fixture_find_reply_to(&commands);
-	g_assert_true(g_str_has_prefix(reply_to, "paperboy+r-"));
-	g_string_truncate(fakecommands_done, 0);
-	commands.options.now += 30 * DAY;
-	command_fixture_write_to(&commands, EVA, reply_to, "change");
-	fakecommands_assert("run Eva@example.com proven change;");
-	commands.options.now += DAY;
-	command_fixture_write_to(&commands, EVA, reply_to, "change");
-	fakecommands_assert("run Eva@example.com change;");
+/* The newest mail but one becomes the newest. */
+#define DROP_NEWEST RUN("DELETE FROM outbox WHERE id = (SELECT max(id) FROM outbox)")
+
+/* A change of Eva's address to THIEF or EVA_NET waits for $old and $new. */
+#define CHANGE_ADDRESS(address)                                                  \
+	CALL(subscribe_eva),                                                     \
+	    MAIL(EVA, HOME, "address " address, "confirmation requested", NULL), \
+	    ROWS("SELECT recipient FROM outbox ORDER BY id", address " " EVA),   \
+	    SAVE("old"), DROP_NEWEST, SAVE("new")
+
+static void
+token_is_not_stored(struct conversation *c)
+{
+	const char *address = g_hash_table_lookup(c->saved, "confirm");
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT count(*) FROM confirmation WHERE hash || action || details"
+	    " LIKE '%%%.*s%%'",
+	    TOKEN_RANDOM_LENGTH, address + strlen("paperboy+c-"));
+
+	store_fixture_assert_text(c->fixture, sql, "0");
 }
 
 static void
-unsubscribe_token_in_automatic_mail_gets_no_reply(void)
+undo_tokens_differ(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *leave = NULL;
-	g_autofree char *mail = NULL;
-	g_autofree char *undo = NULL;
-	pb_auto(inmail) inmail = inbox_new("mailer-daemon@example.net", "", "");
-	struct handler_report report;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
-	inbox_mark(inmail, "Auto-Submitted", "auto-generated");
-	report = command_fixture_hand_in(&commands, inmail, "", leave);
-	g_assert_cmpint(report.outcome, ==, HANDLER_UNSUBSCRIBED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT purpose FROM confirmation", "undo");
-	report = command_fixture_hand_in(&commands, inmail, "", leave);
-	g_assert_cmpint(report.outcome, ==, HANDLER_IGNORED);
-
-	/* A later request by the user gets a reply with an undo token. */
-	g_string_truncate(fakecommands_done, 0);
-	g_assert_cmpint(command_fixture_write_to(&commands, EVA, leave, "stop"), ==,
-	    HANDLER_REPLIED);
-	fakecommands_assert("say Eva@example.com left_before;");
-	mail = command_fixture_get_mail(&commands);
-	undo = g_strdup(strstr(mail, "undo "));
-	undo[strlen("undo ") + TOKEN_RANDOM_LENGTH] = '\0';
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, undo);
-	fakecommands_assert(
-	    "run Eva@example.com undo;pending Eva@example.com proven restore;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "active");
+	g_assert_cmpstr(g_hash_table_lookup(c->saved, "first"), !=,
+	    g_hash_table_lookup(c->saved, "second"));
 }
 
-static char *
-find_undo(struct command_fixture *commands)
+/* $older: Eva's unsubscribe address of a key before the current one; $other: of no
+ * subscriber. */
+static void
+save_other_leaves(struct conversation *c)
 {
-	g_autofree char *mail = command_fixture_get_mail(commands);
-	const char *at = strstr(mail, "undo ");
+	g_autoptr(GBytes) older =
+	    g_bytes_new("an older key of this directory..", TOKEN_KEY_BYTES);
 
-	g_assert_nonnull(at);
-	return g_strndup(at, strlen("undo ") + TOKEN_RANDOM_LENGTH);
+	save(c, "older", conversation_format_leave(c, older, 1));
+	save(c, "other", conversation_format_leave(c, c->fixture->key, 2));
 }
 
 static void
-repeated_unsubscribe_tokens_get_one_reply_per_day(void)
+add_older_key(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *leave = NULL;
-	g_autofree char *first = NULL;
-	g_autofree char *second = NULL;
+	static const char both[] = STORE_FIXTURE_KEY "an older key of this directory..";
 
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
-	for (int i = 0; i < 200; i++) {
-		commands.options.now += 60;
-		command_fixture_write_to(
-		    &commands, i % 2 ? EVA : "adam@example.com", leave, "");
-		if (i == 0)
-			first = find_undo(&commands);
-	}
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT count(*), subscriber.state FROM outbox, subscriber", "1|gone");
-	/* One reply the next day, with a second token. */
-	commands.options.now += DAY;
-	for (int i = 0; i < 200; i++)
-		command_fixture_write_to(&commands, "adam@example.com", leave, "");
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 2);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT DISTINCT recipient FROM outbox", EVA);
-	second = find_undo(&commands);
-	g_assert_cmpstr(first, !=, second);
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT count(*), count(DISTINCT expires_at) FROM confirmation", "2|1");
-
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, first), ==,
-	    HANDLER_REPLIED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "active");
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, second);
-	fakecommands_assert("run Eva@example.com undo;");
-
-	/* Unsubscribing again is reported in spite of the limit. */
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, leave, ""), ==, HANDLER_REPLIED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	store_fixture_run(commands.fixture, "DELETE FROM outbox");
-	commands.options.now += 8 * DAY;
-	for (int i = 0; i < 200; i++)
-		command_fixture_write_to(&commands, EVA, leave, "");
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
+	g_bytes_unref(c->fixture->key);
+	c->fixture->key = g_bytes_new_static(both, 2 * TOKEN_KEY_BYTES);
+	c->options.key = c->fixture->key;
 }
 
 static void
-unsubscribing_is_immediate_reported_and_can_be_undone(void)
+message_without_sender_unsubscribes(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *mail = NULL;
-	g_autofree char *undo = NULL;
+	pb_auto(inmail) empty = conversation_new_mail("x@example.net", "", "");
 
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	/* The reply goes to the subscriber, whoever the sender is. */
-	g_assert_cmpint(command_fixture_write_to(
-	                    &commands, EVA, "paperboy+unsubscribe@example.org", "list"),
-	    ==, HANDLER_REPLIED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT purpose, recipient, expires_at - made_at FROM confirmation",
-	    "undo|Eva@example.com|604800");
-	mail = command_fixture_get_mail(&commands);
-	undo = g_strdup(strstr(mail, "undo "));
-	undo[strlen("undo ") + TOKEN_RANDOM_LENGTH] = '\0';
-	g_string_truncate(fakecommands_done, 0);
-	commands.options.now += HANDLER_UNDO_S - 1;
-	g_assert_cmpint(command_fixture_write_to(
-	                    &commands, "eva@example.net", COMMAND_FIXTURE_HOME, undo),
-	    ==, HANDLER_REPLIED);
-	fakecommands_assert(
-	    "run eva@example.net undo;pending Eva@example.com proven restore;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "active");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", "Eva@example.com");
-	command_fixture_write_to(
-	    &commands, "eva@example.net", COMMAND_FIXTURE_HOME, undo);
-	fakecommands_assert("run eva@example.net undo;");
-}
-
-static void
-unsubscribe_token_never_expires_and_survives_key_rotation(void)
-{
-	command_fixture_auto commands;
-	char both[2 * TOKEN_KEY_BYTES + 1] =
-	    STORE_FIXTURE_KEY "an older key of this directory..";
-	g_autoptr(GBytes) keys = g_bytes_new(both, 2 * TOKEN_KEY_BYTES);
-	g_autoptr(GBytes) older = token_get_key(keys, 1);
-	g_autofree char *leave = NULL;
-	g_autofree char *forged = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, older, 1);
-	forged = command_fixture_format_leave(&commands, commands.fixture->key, 2);
-	commands.options.now += 365 * (int64_t)DAY;
-	command_fixture_write_to(&commands, "adam@example.com", forged, "");
-	command_fixture_write_to(&commands, "adam@example.com", leave, "");
-	fakecommands_assert(
-	    "run adam@example.com unsubscribe;run adam@example.com unsubscribe;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "active");
-	commands.options.key = keys;
-	command_fixture_write_to(&commands, "adam@example.com", leave, "");
-	fakecommands_assert("run Eva@example.com proven unsubscribe;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	/* Repeating it is harmless, and notifies nobody else. */
-	command_fixture_write_to(&commands, "adam@example.com", leave, "");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", "Eva@example.com");
-}
-
-static void
-unsubscribe_token_allows_nothing_else(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *leave = NULL;
-	g_autofree char *as_reply = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
-	as_reply = g_strdup(leave);
-	as_reply[strlen("paperboy+")] = 'r';
-	command_fixture_write_to(&commands, EVA, as_reply, "change");
-	command_fixture_write_to(&commands, EVA, leave, "export");
-	fakecommands_assert(
-	    "run Eva@example.com change;run Eva@example.com proven unsubscribe;");
-}
-
-static void
-bounced_or_automatic_mail_does_not_use_a_token(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	pb_auto(inmail) scanner = inbox_new("scanner@example.net", "seen", "");
-
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	reply_to = command_fixture_find_reply_to(&commands);
-	g_string_truncate(fakecommands_done, 0);
-	/* An automatic reply confirms nothing. */
-	inbox_mark(scanner, "Auto-Submitted", "auto-replied");
-	g_assert_cmpint(
-	    command_fixture_hand_in(&commands, scanner, NULL, reply_to).outcome, ==,
-	    HANDLER_IGNORED);
-	g_assert_cmpint(
-	    command_fixture_hand_in(&commands, scanner, "", reply_to).outcome, ==,
-	    HANDLER_IGNORED);
-	fakecommands_assert("");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM subscriber", "0");
-	command_fixture_write_to(&commands, EVA, reply_to, "yes");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM subscriber", "1");
-}
-
-static void
-unsubscribing_needs_only_the_address(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *leave = NULL;
-	pb_auto(inmail) empty = inbox_new("x@example.net", "", "");
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
 	empty->from_fields = 0;
 	g_ptr_array_set_size(empty->from, 0);
 	g_clear_pointer(&empty->message_id, g_free);
-	g_assert_cmpint(command_fixture_hand_in(&commands, empty, NULL, leave).outcome,
+	g_assert_cmpint(
+	    conversation_hand_in(c, empty, NULL, g_hash_table_lookup(c->saved, "leave"))
+	        .outcome,
 	    ==, HANDLER_UNSUBSCRIBED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
 }
 
 static void
-subscription_confirmed_by_a_robot_can_be_ended_in_one_step(void)
+change_the_address(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *answer = NULL;
+	pb_auto(subscriber) moved = subscribe_change_address(c->fixture->store, EVA,
+	    EVA_NET, c->fixture->key, "test", c->options.now, NULL);
 
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	reply_to = command_fixture_find_reply_to(&commands);
-	command_fixture_write_to(&commands, "scanner@example.net", reply_to, "yes");
-	/* The welcome went to the address, and a reply to it is proven. */
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", "Eva@example.com");
-	answer = command_fixture_find_reply_to(&commands);
-	command_fixture_write_to(&commands, EVA, answer, "unsubscribe");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
+	g_assert_nonnull(moved);
 }
 
 static void
-change_of_address_is_confirmed_at_both_addresses(void)
+reply_to_the_message_id(struct conversation *c)
 {
-	static const char newest[] = "SELECT hash FROM confirmation WHERE recipient = ";
-	command_fixture_auto commands;
-	g_autofree char *old = NULL;
-	g_autofree char *fresh = NULL;
-	g_autofree char *mail = NULL;
+	pb_auto(inmail) mail = conversation_new_mail(EVA, "Re: " SUBJECT, "");
+	g_autofree char *confirmation = conversation_get_mail(c);
+	const char *id =
+	    strstr(confirmation, "Message-ID: <") + strlen("Message-ID: <");
 
-	(void)newest;
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	g_assert_cmpint(command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME,
-	                    "address eva@example.net"),
-	    ==, HANDLER_CONFIRMING);
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT recipient FROM outbox ORDER BY id",
-	    "eva@example.net Eva@example.com");
-	old = command_fixture_find_reply_to(&commands);
-	store_fixture_run(commands.fixture, "DELETE FROM outbox WHERE id = 2");
-	fresh = command_fixture_find_reply_to(&commands);
-	g_assert_cmpstr(old, !=, fresh);
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, EVA, old, "ok");
-	command_fixture_write_to(&commands, EVA, old, "ok");
-	fakecommands_assert("say Eva@example.com half_confirmed_old eva@example.net;"
-	                    "run Eva@example.com confirm;");
-	command_fixture_write_to(&commands, "eva@example.net", fresh, "ok");
-	fakecommands_assert("pending Eva@example.com proven address e;");
-
-	/* One alone is not enough, even if the other one bounced. */
-	command_fixture_write_to(&commands, "eva@example.net", COMMAND_FIXTURE_HOME,
-	    "address wrong@example.net");
-	g_free(old);
-	old = command_fixture_find_reply_to(&commands);
-	store_fixture_run(commands.fixture,
-	    "DELETE FROM confirmation WHERE recipient = 'wrong@example.net'");
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, "eva@example.net", old, "ok");
-	fakecommands_assert(
-	    "say eva@example.net half_confirmed_old wrong@example.net;");
+	g_ptr_array_add(mail->in_reply_to, g_strndup(id, strcspn(id, ">")));
+	conversation_hand_in(c, mail, EVA, g_hash_table_lookup(c->saved, "confirm"));
+	conversation_assert_calls(
+	    "run " EVA " subscribe;pending " EVA " proven subscribe;");
 }
 
-static void
-old_address_is_notified_of_a_change_of_address(void)
-{
-	for (int is_old_last = 0; is_old_last < 2; is_old_last++) {
-		command_fixture_auto commands;
-		g_autofree char *old = NULL;
-		g_autofree char *fresh = NULL;
+static const struct step conversations[] = {
+    TITLE("consent records time and text"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("confirm"),
+    LATER(HOUR),
+    MAIL(EVA, "$confirm", "Re: ok", "replied", NULL),
+    ROWS("SELECT consent_text GLOB 'asked by mail 2026-11-20 09:00:00 UTC; text of the"
+         " confirmation sha256:????????????????????????????????????????????????????"
+         "????????????; confirmed by mail 2026-11-20 10:00:00 UTC (confirmation 1)'"
+         " FROM subscriber",
+        "1"),
+    ROWS("SELECT what, detail FROM audit_log WHERE who = 'mail' ORDER BY id",
+        "confirmation asked|confirm subscriber added|by mail"
+        " confirmation used|confirm"),
 
-		command_fixture_init(&commands);
-		subscribe(&commands, EVA);
-		command_fixture_write_to(
-		    &commands, EVA, COMMAND_FIXTURE_HOME, "address thief@example.net");
-		old = command_fixture_find_reply_to(&commands);
-		store_fixture_run(commands.fixture, "DELETE FROM outbox WHERE id = 2");
-		fresh = command_fixture_find_reply_to(&commands);
-		store_fixture_run(commands.fixture, "DELETE FROM outbox");
-		g_string_truncate(fakecommands_done, 0);
-		command_fixture_write_to(
-		    &commands, EVA, is_old_last ? fresh : old, "yes");
-		fakecommands_assert(is_old_last
-		                        ? "say thief@example.net half_confirmed_new;"
-		                        : "say Eva@example.com half_confirmed_old "
-		                          "thief@example.net;");
-		store_fixture_assert_text(commands.fixture,
-		    "SELECT recipient FROM outbox",
-		    is_old_last ? "thief@example.net" : EVA);
-		store_fixture_run(commands.fixture, "DELETE FROM outbox");
-		command_fixture_write_to(
-		    &commands, EVA, is_old_last ? old : fresh, "yes");
-		store_fixture_assert_text(commands.fixture,
-		    "SELECT address FROM subscriber", "thief@example.net");
-		store_fixture_assert_text(commands.fixture,
-		    "SELECT kind, recipient FROM outbox ORDER BY id",
-		    "notice|Eva@example.com answer|thief@example.net");
-	}
-}
+    TITLE("token is valid once for one purpose until it expires"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "change", "confirmation requested", "run " EVA " change;"),
+    SAVE("confirm"),
+    /* The token is stored only in queued mail. */
+    ROWS("SELECT count(*), max(length(hash)) FROM confirmation", "1|64"),
+    CALL(token_is_not_stored),
+    /* It is not valid for another purpose. */
+    MAIL(EVA, HOME, "undo #confirm", "replied", "run " EVA " undo;"),
+    MAIL(
+        EVA, "paperboy+r-#confirm@example.org", "list", "replied", "run " EVA " list;"),
+    MAIL(ADAM, "paperboy+u-#confirm@example.org", "", "replied",
+        "run " ADAM " unsubscribe;"),
+    LATER(HANDLER_CONFIRM_S),
+    MAIL(EVA, "$confirm", "ok", "replied", "run " EVA " confirm;"),
+    LATER(-1),
+    MAIL(EVA, "$confirm", "ok", "replied", "pending " EVA " proven change;"),
+    MAIL(EVA, "$confirm", "ok", "replied", "run " EVA " confirm;"),
+    ROWS("SELECT action, used_at IS NOT NULL FROM confirmation", "|1"),
 
-static void
-tokens_from_before_a_change_of_address_prove_nothing(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *answer = NULL;
-	g_autofree char *digest = NULL;
-	g_autofree char *leave = NULL;
-	g_autofree char *change = NULL;
-	g_autofree char *fresh = NULL;
+    TITLE("erasure has to be confirmed within an hour"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
+    SAVE("confirm"),
+    LATER(HANDLER_ERASE_S),
+    MAIL(EVA, "$confirm", "ok", "replied", "run " EVA " confirm;"),
 
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	store_fixture_run(commands.fixture,
-	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token) VALUES (1, 'x', '2026-11-20', 1795160000, 'sent',"
-	    " 'abcdefghijklmnopq')");
-	digest = format_reply_to(&commands, 1, 1795160000);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "change");
-	change = command_fixture_find_reply_to(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list");
-	answer = command_fixture_find_reply_to(&commands);
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, EVA, answer, "list");
-	command_fixture_write_to(&commands, EVA, digest, "list");
-	fakecommands_assert(
-	    "run Eva@example.com proven list;run Eva@example.com proven list;");
+    TITLE("reply token proves its subscriber for thirty days"),
+    CALL(subscribe_eva),
+    CALL(subscribe_adam),
+    CALL(add_digest),
+    CALL(let_digest_age_30_days),
+    MAIL("EVA@example.com", "$digest", "change", "replied",
+        "run " EVA " proven change;"),
+    /* It proves nothing with another From or another token. */
+    MAIL(ADAM, "$digest", "change", "confirmation requested", "run " ADAM " change;"),
+    MAIL(EVA, "$forged", "change", "confirmation requested", "run " EVA " change;"),
+    MAIL(EVA, HOME, "change", "confirmation requested", "run " EVA " change;"),
+    LATER(1),
+    MAIL(EVA, "$digest", "change", "confirmation requested", "run " EVA " change;"),
 
-	commands.options.now += HOUR;
-	{
-		pb_auto(subscriber) moved = subscribe_change_address(
-		    commands.fixture->store, EVA, "eva@example.net",
-		    commands.fixture->key, "test", commands.options.now, NULL);
+    TITLE("reply to a reply is proven"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "list", "replied", "run " EVA " list;"),
+    HAS("\r\nReply-To: paperboy+r-"),
+    SAVE("reply"),
+    LATER(30 * DAY),
+    MAIL(EVA, "$reply", "change", "replied", "run " EVA " proven change;"),
+    LATER(DAY),
+    MAIL(EVA, "$reply", "change", "confirmation requested", "run " EVA " change;"),
 
-		g_assert_nonnull(moved);
-	}
-	command_fixture_write_to(&commands, "eva@example.net", answer, "list");
-	command_fixture_write_to(&commands, "eva@example.net", digest, "list");
-	command_fixture_write_to(&commands, EVA, leave, "");
-	command_fixture_write_to(&commands, EVA, change, "yes");
-	fakecommands_assert(
-	    "run eva@example.net list;run eva@example.net list;"
-	    "run Eva@example.com unsubscribe;run Eva@example.com confirm;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "active");
+    TITLE("unsubscribe token in automatic mail gets no reply"),
+    CALL(subscribe_eva),
+    MAIL("mailer-daemon@example.net", "$leave", "",
+        "unsubscribed without a reply: null-sender", NULL,
+        .field = "Auto-Submitted: auto-generated", .envelope = ""),
+    ROWS(STATES, "gone"),
+    ROWS("SELECT count(*) FROM outbox", "0"),
+    ROWS("SELECT purpose FROM confirmation", "undo"),
+    MAIL("mailer-daemon@example.net", "$leave", "", "no reply: null-sender", NULL,
+        .field = "Auto-Submitted: auto-generated", .envelope = ""),
+    /* A later request by the user gets a reply with an undo token. */
+    MAIL(EVA, "$leave", "stop", "replied", "say " EVA " left_before;"),
+    SAVE_UNDO("undo"),
+    MAIL(EVA, HOME, "$undo", "replied",
+        "run " EVA " undo;pending " EVA " proven restore;"),
+    ROWS(STATES, "active"),
 
-	/* Tokens from after it are valid. */
-	command_fixture_write_to(
-	    &commands, "eva@example.net", COMMAND_FIXTURE_HOME, "list");
-	fresh = command_fixture_find_reply_to(&commands);
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, "eva@example.net", fresh, "list");
-	fakecommands_assert("run eva@example.net proven list;");
-}
+    TITLE("repeated unsubscribe tokens get one reply per day"),
+    CALL(subscribe_eva),
+    MAIL(ADAM, "$leave", "", "replied", NULL, .seconds = 60),
+    SAVE_UNDO("first"),
+    MAIL(EVA, "$leave", "", "rate limited: unsubscribed-per-day", NULL, .times = 100,
+        .seconds = 60),
+    MAIL(ADAM, "$leave", "", "rate limited: unsubscribed-per-day", NULL, .times = 99,
+        .seconds = 60),
+    ROWS("SELECT count(*), subscriber.state FROM outbox, subscriber", "1|gone"),
+    /* One reply the next day, with a second token. */
+    LATER(DAY),
+    MAIL(ADAM, "$leave", "", "replied", NULL),
+    MAIL(ADAM, "$leave", "", "rate limited: unsubscribed-per-day", NULL, .times = 199),
+    ROWS("SELECT count(*) FROM outbox", "2"),
+    ROWS("SELECT DISTINCT recipient FROM outbox", EVA),
+    SAVE_UNDO("second"),
+    CALL(undo_tokens_differ),
+    ROWS("SELECT count(*), count(DISTINCT expires_at) FROM confirmation", "2|1"),
+    MAIL(EVA, HOME, "$first", "replied", NULL),
+    ROWS(STATES, "active"),
+    MAIL(EVA, HOME, "$second", "replied", "run " EVA " undo;"),
+    /* Unsubscribing again is reported in spite of the limit. */
+    MAIL(EVA, "$leave", "", "replied", NULL),
+    ROWS(STATES, "gone"),
+    RUN("DELETE FROM outbox"),
+    LATER(8 * DAY),
+    MAIL(EVA, "$leave", "", "replied", NULL),
+    MAIL(EVA, "$leave", "", "rate limited: unsubscribed-per-day", NULL, .times = 199),
+    ROWS("SELECT count(*) FROM outbox", "1"),
+
+    TITLE("unsubscribing is immediate reported and can be undone"),
+    CALL(subscribe_eva),
+    MAIL(EVA, "paperboy+unsubscribe@example.org", "list", "replied", NULL),
+    ROWS(STATES, "gone"),
+    ROWS("SELECT purpose, recipient, expires_at - made_at FROM confirmation",
+        "undo|Eva@example.com|604800"),
+    SAVE_UNDO("undo"),
+    LATER(HANDLER_UNDO_S - 1),
+    /* The reply goes to the subscriber, whoever the sender is. */
+    MAIL(EVA_NET, HOME, "$undo", "replied",
+        "run " EVA_NET " undo;pending " EVA " proven restore;"),
+    ROWS(STATES, "active"),
+    ROWS(RECIPIENT, EVA),
+    MAIL(EVA_NET, HOME, "$undo", "replied", "run " EVA_NET " undo;"),
+
+    TITLE("unsubscribe token never expires and survives key rotation"),
+    CALL(subscribe_eva),
+    CALL(save_other_leaves),
+    LATER(365 * DAY),
+    MAIL(ADAM, "$other", "", "replied", "run " ADAM " unsubscribe;"),
+    MAIL(ADAM, "$older", "", "replied", "run " ADAM " unsubscribe;"),
+    ROWS(STATES, "active"),
+    CALL(add_older_key),
+    MAIL(ADAM, "$older", "", "replied", "run " EVA " proven unsubscribe;"),
+    ROWS(STATES, "gone"),
+    /* Repeating it is harmless, and notifies nobody else. */
+    MAIL(ADAM, "$older", "", "rate limited: unsubscribed-per-day", NULL),
+    ROWS(RECIPIENT, EVA),
+
+    TITLE("unsubscribe token allows nothing else"),
+    CALL(subscribe_eva),
+    MAIL(EVA, "paperboy+r-#leave@example.org", "change", "confirmation requested",
+        "run " EVA " change;"),
+    MAIL(EVA, "$leave", "export", "replied", "run " EVA " proven unsubscribe;"),
+
+    TITLE("bounced or automatic mail does not use a token"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL("scanner@example.net", "$confirm", "seen", "no reply: automatic", "",
+        .field = "Auto-Submitted: auto-replied"),
+    MAIL("scanner@example.net", "$confirm", "seen", "no reply: null-sender", "",
+        .field = "Auto-Submitted: auto-replied", .envelope = ""),
+    ROWS("SELECT count(*) FROM subscriber", "0"),
+    MAIL(EVA, "$confirm", "yes", "replied", NULL),
+    ROWS("SELECT count(*) FROM subscriber", "1"),
+
+    TITLE("unsubscribing needs only the address"),
+    CALL(subscribe_eva),
+    CALL(message_without_sender_unsubscribes),
+    ROWS(STATES, "gone"),
+
+    TITLE("subscription confirmed by a robot can be ended in one step"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL("scanner@example.net", "$confirm", "yes", "replied", NULL),
+    /* The welcome went to the address, and a reply to it is proven. */
+    ROWS(RECIPIENT, EVA),
+    SAVE("reply"),
+    MAIL(EVA, "$reply", "unsubscribe", "replied", NULL),
+    ROWS(STATES, "gone"),
+
+    TITLE("change of address is confirmed at both addresses"),
+    CHANGE_ADDRESS(EVA_NET),
+    MAIL(EVA, "$old", "ok", "replied", "say " EVA " half_confirmed_old " EVA_NET ";"),
+    MAIL(EVA, "$old", "ok", "replied", "run " EVA " confirm;"),
+    MAIL(EVA_NET, "$new", "ok", "replied", "pending " EVA " proven address e;"),
+    /* One alone is not enough, even if the other one bounced. */
+    MAIL(EVA_NET, HOME, "address wrong@example.net", "confirmation requested", NULL),
+    SAVE("old"),
+    RUN("DELETE FROM confirmation WHERE recipient = 'wrong@example.net'"),
+    MAIL(EVA_NET, "$old", "ok", "replied",
+        "say " EVA_NET " half_confirmed_old wrong@example.net;"),
+
+    TITLE("old address that confirms first is notified of the change"),
+    CHANGE_ADDRESS(THIEF),
+    RUN("DELETE FROM outbox"),
+    MAIL(EVA, "$old", "yes", "replied", "say " EVA " half_confirmed_old " THIEF ";"),
+    ROWS("SELECT recipient FROM outbox", EVA),
+    RUN("DELETE FROM outbox"),
+    MAIL(EVA, "$new", "yes", "replied", NULL),
+    ROWS(ADDRESSES, THIEF),
+    ROWS("SELECT kind, recipient FROM outbox ORDER BY id",
+        "notice|Eva@example.com answer|thief@example.net"),
+
+    TITLE("old address that confirms last is notified of the change"),
+    CHANGE_ADDRESS(THIEF),
+    RUN("DELETE FROM outbox"),
+    MAIL(EVA, "$new", "yes", "replied", "say " THIEF " half_confirmed_new;"),
+    ROWS("SELECT recipient FROM outbox", THIEF),
+    RUN("DELETE FROM outbox"),
+    MAIL(EVA, "$old", "yes", "replied", NULL),
+    ROWS(ADDRESSES, THIEF),
+    ROWS("SELECT kind, recipient FROM outbox ORDER BY id",
+        "notice|Eva@example.com answer|thief@example.net"),
+
+    TITLE("tokens from before a change of address prove nothing"),
+    CALL(subscribe_eva),
+    CALL(add_digest),
+    MAIL(EVA, HOME, "change", "confirmation requested", NULL),
+    SAVE("change"),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("reply"),
+    MAIL(EVA, "$reply", "list", "replied", "run " EVA " proven list;"),
+    MAIL(EVA, "$digest", "list", "replied", "run " EVA " proven list;"),
+    LATER(HOUR),
+    CALL(change_the_address),
+    MAIL(EVA_NET, "$reply", "list", "replied", "run " EVA_NET " list;"),
+    MAIL(EVA_NET, "$digest", "list", "replied", "run " EVA_NET " list;"),
+    MAIL(EVA, "$leave", "", "replied", "run " EVA " unsubscribe;"),
+    MAIL(EVA, "$change", "yes", "replied", "run " EVA " confirm;"),
+    ROWS(STATES, "active"),
+    /* Tokens from after it are valid. */
+    MAIL(EVA_NET, HOME, "list", "replied", NULL),
+    SAVE("reply"),
+    MAIL(EVA_NET, "$reply", "list", "replied", "run " EVA_NET " proven list;"),
+
+    TITLE("tokens in any recipient are used"),
+    CHANGE_ADDRESS(EVA_NET),
+    MAIL(EVA,
+        HOME "\n$old\npaperboy+help@example.org\n"
+             "paperboy+nothing-that-is-known@example.org\n$new",
+        "yes", "replied",
+        "say " EVA " half_confirmed_old " EVA_NET ";pending " EVA " proven address e;"),
+    ROWS(ADDRESSES, EVA_NET),
+    /* Of a subscriber whose address has not changed. */
+    CALL(subscribe_adam),
+    MAIL(ADAM, HOME "\n$leaveadam", "list", "replied", NULL),
+    ROWS(STATES, "active gone"),
+    MAIL(EVA, "paperboy+nothing@example.org", "list", "no reply: unknown-address", ""),
+
+    TITLE("empty reply is recognised by message id"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("confirm"),
+    CALL(reply_to_the_message_id),
+
+    TITLE("refusal overrides a line with a token"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL(EVA, HOME, "confirm #confirm", "no reply: declined", "run " EVA " confirm;",
+        .text = "I never asked for this!"),
+    ROWS("SELECT count(*) FROM subscriber", "0"),
+    ROWS(CONFIRMATIONS, "0"),
+
+    TITLE("declining one half revokes a change of address"),
+    CHANGE_ADDRESS(THIEF),
+    MAIL(EVA, "$old", "No", "no reply: declined", NULL),
+    ROWS(CONFIRMATIONS, "0"),
+    {.kind = STEP_END},
+};
 
 static void
 only_consent_applies_a_request(void)
 {
 	static const struct {
-		const char *subject, *text, *wanted;
+		const char *subject, *text, *verdict, *calls, *confirmations;
 	} rows[] = {
-	    {"Re: " SUBJECT, "No, I did not ask for this.\n", "declined"},
-	    {"Re: " SUBJECT, "nein danke\n", "declined"},
-	    {"Re: " SUBJECT, "I never asked for this, leave me alone!", "declined"},
-	    {"Re: " SUBJECT, "Please remove me from your list", "declined"},
-	    {"Re: " SUBJECT, "\u4e0d\u8981", "declined"},
-	    {"no", "", "declined"},
-	    {"Undeliverable: " SUBJECT, "Yes", "automatic"},
-	    {"[Ticket #123] " SUBJECT, "Yes, I am away.", "automatic"},
-	    {"Out of Office: " SUBJECT, "I am away.", "automatic"},
-	    {"Re: " SUBJECT, "What is this??", "unclear"},
-	    {"Re: " SUBJECT, "Thanks", "unclear"},
-	    {"Re: " SUBJECT, "", "unclear"},
-	    {"Re: " SUBJECT, "Yes, no problem", "yes"},
-	    {"Re: " SUBJECT, "OK", "yes"},
+	    {"Re: " SUBJECT, "No, I did not ask for this.\n", DECLINED},
+	    {"Re: " SUBJECT, "nein danke\n", DECLINED},
+	    {"Re: " SUBJECT, "I never asked for this, leave me alone!", DECLINED},
+	    {"Re: " SUBJECT, "Please remove me from your list", DECLINED},
+	    {"Re: " SUBJECT, "\u4e0d\u8981", DECLINED},
+	    {"no", "", DECLINED},
+	    {"Undeliverable: " SUBJECT, "Yes", AUTOMATIC},
+	    {"[Ticket #123] " SUBJECT, "Yes, I am away.", AUTOMATIC},
+	    {"Out of Office: " SUBJECT, "I am away.", AUTOMATIC},
+	    {"Re: " SUBJECT, "What is this??", UNCLEAR},
+	    {"Re: " SUBJECT, "Thanks", UNCLEAR},
+	    {"Re: " SUBJECT, "", UNCLEAR},
+	    {"Re: " SUBJECT, "Yes, no problem", CONSENT},
+	    {"Re: " SUBJECT, "OK", CONSENT},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		command_fixture_auto commands;
-		g_autofree char *reply_to = NULL;
-		pb_auto(inmail) inmail = inbox_new(EVA, rows[i].subject, rows[i].text);
-		struct handler_report report;
+		bool has_consented = strncmp(rows[i].calls, "pending", 7) == 0;
+		const struct step steps[] = {
+		    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+		    SAVE("confirm"),
+		    MAIL(EVA, "$confirm", rows[i].subject, rows[i].verdict,
+		        rows[i].calls, .text = rows[i].text),
+		    ROWS("SELECT count(*) FROM subscriber", has_consented ? "1" : "0"),
+		    ROWS("SELECT count(*) FROM outbox", *rows[i].calls ? "2" : "1"),
+		    /* After an automatic or unclear reply the user can confirm. */
+		    ROWS("SELECT count(*) FROM confirmation WHERE used_at IS NULL",
+		        rows[i].confirmations),
+		    {.kind = STEP_END},
+		};
+		pb_auto(conversation) c = conversation_new();
 
-		command_fixture_init(&commands);
-		command_fixture_write_to(
-		    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-		reply_to = command_fixture_find_reply_to(&commands);
-		g_string_truncate(fakecommands_done, 0);
-		report = command_fixture_hand_in(&commands, inmail, EVA, reply_to);
-		if (g_str_equal(rows[i].wanted, "yes")) {
-			fakecommands_assert(
-			    "pending Eva@example.com proven subscribe;");
-			continue;
-		}
-		store_fixture_assert_text(
-		    commands.fixture, "SELECT count(*) FROM subscriber", "0");
-		if (g_str_equal(rows[i].wanted, "unclear")) {
-			fakecommands_assert("say Eva@example.com unclear;");
-			continue;
-		}
-		fakecommands_assert("");
-		g_assert_cmpstr(report.reason, ==, rows[i].wanted);
-		g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
-		/* The user can still confirm. */
-		store_fixture_assert_text(commands.fixture,
-		    "SELECT count(*) FROM confirmation",
-		    g_str_equal(rows[i].wanted, "automatic") ? "1" : "0");
+		conversation_play(c, steps);
 	}
-}
-
-static void
-tokens_in_any_recipient_are_used(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *old = NULL;
-	g_autofree char *fresh = NULL;
-	g_autofree char *leave = NULL;
-	g_autofree char *recipients = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(
-	    &commands, EVA, COMMAND_FIXTURE_HOME, "address eva@example.net");
-	old = command_fixture_find_reply_to(&commands);
-	store_fixture_run(commands.fixture, "DELETE FROM outbox WHERE id = 2");
-	fresh = command_fixture_find_reply_to(&commands);
-	recipients =
-	    g_strjoin("\n", COMMAND_FIXTURE_HOME, old, "paperboy+help@example.org",
-	        "paperboy+nothing-that-is-known@example.org", fresh, NULL);
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(&commands, EVA, recipients, "yes");
-	fakecommands_assert("say Eva@example.com half_confirmed_old eva@example.net;"
-	                    "pending Eva@example.com proven address e;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT address FROM subscriber", "eva@example.net");
-
-	/* Of a subscriber whose address has not changed. */
-	subscribe(&commands, "adam@example.com");
-	g_free(recipients);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 2);
-	recipients = g_strjoin("\n", COMMAND_FIXTURE_HOME, leave, NULL);
-	command_fixture_write_to(&commands, "adam@example.com", recipients, "list");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT state FROM subscriber ORDER BY id", "active gone");
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_write_to(
-	    &commands, EVA, "paperboy+nothing@example.org", "list");
-	fakecommands_assert("");
-}
-
-static void
-empty_reply_is_recognised_by_message_id(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *id = NULL;
-	pb_auto(inmail) inmail = inbox_new(EVA, "Re: " SUBJECT, "");
-
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	reply_to = command_fixture_find_reply_to(&commands);
-	id = command_fixture_find_address(&commands, "Message-ID: <");
-	*strchr(id, '>') = '\0';
-	g_ptr_array_add(inmail->in_reply_to, g_strdup(id));
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_hand_in(&commands, inmail, EVA, reply_to);
-	fakecommands_assert("pending Eva@example.com proven subscribe;");
 }
 
 static void
 unclear_reply_is_questioned_once(void)
 {
-	static const char *const asked[] = {
+	static const char *const commands[] = {
 	    "change", "address eva@example.net", "forget", "export"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
-		command_fixture_auto commands;
-		g_autofree char *reply_to = NULL;
-		g_autofree char *again = NULL;
-		g_autofree char *line = NULL;
-		pb_auto(inmail) typed = NULL;
-		struct handler_report report;
+	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+		const struct step steps[] = {
+		    CALL(subscribe_eva),
+		    MAIL(EVA, HOME, commands[i], "confirmation requested", NULL),
+		    SAVE("confirm"),
+		    MAIL(EVA, "$confirm", "What is this?", "replied",
+		        "say " EVA " unclear;"),
+		    MAIL(EVA, "$confirm", "What is this?", "no reply: unclear", "",
+		        .times = 19),
+		    /* The question can be answered like the request. */
+		    HAS("\r\nReply-To: $confirm\r\n"),
+		    MAIL(EVA, "$confirm", "Re: " SUBJECT, "replied", NULL,
+		        .text = "Dear paperboy\n\nconfirm #confirm\n"),
+		    {.kind = STEP_END},
+		};
+		pb_auto(conversation) c = conversation_new();
 
-		command_fixture_init(&commands);
-		subscribe(&commands, EVA);
-		command_fixture_write_to(
-		    &commands, EVA, COMMAND_FIXTURE_HOME, asked[i]);
-		reply_to = command_fixture_find_reply_to(&commands);
-		g_string_truncate(fakecommands_done, 0);
-		for (int k = 0; k < 20; k++)
-			g_assert_cmpint(command_fixture_write_to(
-			                    &commands, EVA, reply_to, "What is this?"),
-			    ==, k ? HANDLER_IGNORED : HANDLER_REPLIED);
-		fakecommands_assert("say Eva@example.com unclear;");
-		/* The question can be answered like the request. */
-		again = command_fixture_find_reply_to(&commands);
-		g_assert_cmpstr(again, ==, reply_to);
-		line = g_strdup_printf("Dear paperboy\n\nconfirm %.*s\n",
-		    TOKEN_RANDOM_LENGTH, reply_to + strlen("paperboy+c-"));
-		typed = inbox_new(EVA, "Re: " SUBJECT, line);
-		report = command_fixture_hand_in(&commands, typed, EVA, reply_to);
-		g_assert_cmpint(report.outcome, ==, HANDLER_REPLIED);
+		conversation_play(c, steps);
 	}
-}
-
-static void
-refusal_overrides_a_line_with_a_token(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *subject = NULL;
-	pb_auto(inmail) inmail = NULL;
-
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	reply_to = command_fixture_find_reply_to(&commands);
-	subject = g_strdup_printf(
-	    "confirm %.*s", TOKEN_RANDOM_LENGTH, reply_to + strlen("paperboy+c-"));
-	inmail = inbox_new(EVA, subject, "I never asked for this!");
-	g_string_truncate(fakecommands_done, 0);
-	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	fakecommands_assert("run Eva@example.com confirm;");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM subscriber", "0");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
 static void
 declining_does_not_block_a_later_request(void)
 {
-	command_fixture_auto commands;
+	pb_auto(conversation) c = conversation_new();
 
-	command_fixture_init(&commands);
 	for (int i = 0; i < 5; i++) {
-		g_autofree char *reply_to = NULL;
+		const struct step steps[] = {
+		    /* The limit per month still holds. */
+		    MAIL(EVA, HOME, "subscribe",
+		        i < 3 ? "confirmation requested"
+		              : "rate limited: confirmations-per-month",
+		        NULL),
+		    SAVE("confirm"),
+		    /* A further refusal gets no reply, either. */
+		    MAIL(EVA, "$confirm", "no", "no reply: declined", NULL),
+		    MAIL(EVA, "$confirm", "no", "no reply: declined", NULL),
+		    {.kind = STEP_END},
+		};
 
-		/* The limit per month still holds. */
-		g_assert_cmpint(command_fixture_write_to(
-		                    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-		    ==, i < 3 ? HANDLER_CONFIRMING : HANDLER_LIMITED);
-		reply_to = command_fixture_find_reply_to(&commands);
-		/* A further request gets no reply. */
-		for (int k = 0; k < 2; k++)
-			g_assert_cmpint(
-			    command_fixture_write_to(&commands, EVA, reply_to, "no"),
-			    ==, HANDLER_IGNORED);
+		conversation_play(c, steps);
 	}
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 3);
+	g_assert_cmpint(conversation_count_mails(c), ==, 3);
 }
-
-static void
-declining_one_half_revokes_a_change_of_address(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *old = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(
-	    &commands, EVA, COMMAND_FIXTURE_HOME, "address thief@example.net");
-	old = command_fixture_find_reply_to(&commands);
-	command_fixture_write_to(&commands, EVA, old, "No");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "0");
-}
-
-static const struct {
-	const char *name;
-	void (*test)(void);
-} tests[] = {
-    {"change of address is confirmed at both addresses",
-        change_of_address_is_confirmed_at_both_addresses},
-    {"reply token proves its subscriber for thirty days",
-        reply_token_proves_its_subscriber_for_thirty_days},
-    {"unsubscribing is immediate reported and can be undone",
-        unsubscribing_is_immediate_reported_and_can_be_undone},
-    {"repeated unsubscribe tokens get one reply per day",
-        repeated_unsubscribe_tokens_get_one_reply_per_day},
-    {"unsubscribe token in automatic mail gets no reply",
-        unsubscribe_token_in_automatic_mail_gets_no_reply},
-    {"reply to a reply is proven", reply_to_a_reply_is_proven},
-    {"token is valid once for one purpose until it expires",
-        token_is_valid_once_for_one_purpose_until_it_expires},
-    {"erasure has to be confirmed within an hour",
-        erasure_has_to_be_confirmed_within_an_hour},
-    {"unsubscribe token never expires and survives key rotation",
-        unsubscribe_token_never_expires_and_survives_key_rotation},
-    {"unsubscribe token allows nothing else", unsubscribe_token_allows_nothing_else},
-    {"bounced or automatic mail does not use a token",
-        bounced_or_automatic_mail_does_not_use_a_token},
-    {"unsubscribing needs only the address", unsubscribing_needs_only_the_address},
-    {"subscription confirmed by a robot can be ended in one step",
-        subscription_confirmed_by_a_robot_can_be_ended_in_one_step},
-    {"consent records time and text", consent_records_time_and_text},
-    {"old address is notified of a change of address",
-        old_address_is_notified_of_a_change_of_address},
-    {"tokens from before a change of address prove nothing",
-        tokens_from_before_a_change_of_address_prove_nothing},
-    {"only consent applies a request", only_consent_applies_a_request},
-    {"tokens in any recipient are used", tokens_in_any_recipient_are_used},
-    {"empty reply is recognised by message id",
-        empty_reply_is_recognised_by_message_id},
-    {"unclear reply is questioned once", unclear_reply_is_questioned_once},
-    {"refusal overrides a line with a token", refusal_overrides_a_line_with_a_token},
-    {"declining does not block a later request",
-        declining_does_not_block_a_later_request},
-    {"declining one half revokes a change of address",
-        declining_one_half_revokes_a_change_of_address},
-};
 
 int
 main(int argc, char **argv)
 {
-	int result;
-
 	g_test_init(&argc, &argv, NULL);
-	fakecommands_done = g_string_new(NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-		g_autofree char *path =
-		    g_strconcat("/confirmations/", tests[i].name, NULL);
-
-		g_test_add_func(path, tests[i].test);
-	}
-	result = g_test_run();
-	g_string_free(fakecommands_done, TRUE);
-	return result;
+	conversation_calls = g_string_new(NULL);
+	conversation_add_tests(conversations);
+	UNIT_ADD(only_consent_applies_a_request, unclear_reply_is_questioned_once,
+	    declining_does_not_block_a_later_request);
+	return g_test_run();
 }

@@ -2,454 +2,361 @@
  * test_handler.c - handling a message: rate limits, suppressed replies, and what is
  * sent.
  *
- * The commands are fakes, which show what the handler passes to them.
+ * The commands are fakes, which log how the handler calls them.
  */
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/token.h"
-#include "lib/command_fixture.h"
-#include "lib/fakecommands.h"
+#include "lib/conversation.h"
+#include "lib/unit.h"
 #include "service/people/erase.h"
-#include "service/people/subscribe.h"
 #include "store/mail/rate_log.h"
-#include "store/subscriber/subscribers.h"
 
-#define DAY  86400
-#define HOUR 3600
-#define EVA  "Eva@example.com"
+#define COUNTS                                                                 \
+	"SELECT (SELECT count(*) FROM subscriber), (SELECT count(*) FROM"      \
+	" confirmation), (SELECT count(*) FROM outbox), (SELECT count(*) FROM" \
+	" pending_erasure)"
 
 static void
-subscribe(struct command_fixture *commands, const char *address)
+subscribe_eva(struct conversation *c)
 {
-	store_fixture_subscribe(
-	    commands->fixture, address, "UTC", NULL, commands->options.now - DAY);
-	g_string_truncate(fakecommands_done, 0);
+	conversation_subscribe(c, EVA);
 }
 
 static void
-unknown_sender_is_subscribed_only_by_confirmation(void)
+trust_our_server(struct conversation *c)
 {
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *mail = NULL;
-
-	command_fixture_init(&commands);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM subscriber", "0");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT kind, recipient, sender GLOB 'paperboy+b-*@example.org' FROM "
-	    "outbox",
-	    "confirmation|Eva@example.com|1");
-	mail = command_fixture_get_mail(&commands);
-	g_assert_nonnull(strstr(mail, "\r\nAuto-Submitted: auto-replied\r\n"));
-	g_assert_nonnull(
-	    strstr(mail, "\r\nIn-Reply-To: <made-up@mail.example.com>\r\n"));
-	g_assert_nonnull(
-	    strstr(mail, "\r\nReferences: <made-up@mail.example.com>\r\n"));
-	g_assert_nonnull(strstr(mail, "\r\nX-Loop: paperboy@example.org\r\n"));
-	g_assert_null(strstr(mail, "subscribe"));
-	reply_to = command_fixture_find_reply_to(&commands);
-	g_assert_true(g_str_has_prefix(reply_to, "paperboy+c-"));
-	fakecommands_assert("run Eva@example.com subscribe;");
-
-	/* With other spelling, From and text: the token is the proof. */
-	commands.options.now += HOUR;
-	g_free(mail);
-	mail = g_ascii_strup(reply_to, -1);
-	g_assert_cmpint(command_fixture_write_to(
-	                    &commands, "eva.private@example.net", mail, "Re: ok"),
-	    ==, HANDLER_REPLIED);
-	fakecommands_assert("pending Eva@example.com proven subscribe;");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT address, state, next_due_at FROM subscriber",
-	    "Eva@example.com|active|1795168800");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT kind, recipient, sender FROM outbox ORDER BY id DESC LIMIT 1",
-	    "answer|Eva@example.com|");
+	conversation_set(&c->settings->commands_authserv_id, "mx.example.org");
 }
+
+static void
+finish_erasure(struct conversation *c, unsigned wanted)
+{
+	unsigned count = 0;
+	GError *error = NULL;
+
+	g_assert_true(erase_finish(
+	    c->fixture->store, c->fixture->key, c->options.now, &count, &error));
+	g_assert_no_error(error);
+	g_assert_cmpuint(count, ==, wanted);
+}
+
+static void
+erasure_waits_for_the_reply(struct conversation *c)
+{
+	finish_erasure(c, 0);
+}
+
+static void
+erasure_follows_the_reply(struct conversation *c)
+{
+	store_fixture_run(c->fixture,
+	    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
+	    " next_try_at = NULL, message = NULL");
+	finish_erasure(c, 1);
+	store_fixture_assert_text(c->fixture, COUNTS, "0|0|0|0");
+}
+
+static void
+suppress_eva(struct conversation *c)
+{
+	const struct erase_request request = {
+	    .address = EVA, .who = "test", .key = c->fixture->key};
+
+	g_hash_table_insert(c->saved, g_strdup("leave"),
+	    conversation_format_leave(c, c->fixture->key, 1));
+	g_assert_true(erase_suppress(
+	    c->fixture->store, &request, ERASE_OPERATOR, c->options.now, NULL));
+}
+
+static void
+receive_delivery_report(struct conversation *c)
+{
+	pb_auto(inmail) mail = conversation_new_mail(EVA, "list", "");
+
+	mail->report = INMAIL_REPORT_DELIVERY;
+	conversation_hand_in(c, mail, EVA, HOME);
+	conversation_assert_calls("");
+}
+
+static void
+bounce_of_a_confirmation_deletes_it(struct conversation *c)
+{
+	g_autofree char *sender =
+	    store_fixture_text(c->fixture, "SELECT sender FROM outbox WHERE id = 2");
+	pb_auto(inmail) back =
+	    conversation_new_mail("mailer-daemon@example.com", "failed", "");
+	struct handler_report report = conversation_hand_in(c, back, "", sender);
+
+	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
+	g_assert_cmpint(report.confirmation_id, ==, 1);
+	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
+	back->report = INMAIL_REPORT_DELIVERY;
+	inmail_add_group(back);
+	g_ptr_array_add(inmail_add_group(back), inmail_field_new("Action", "failed"));
+	conversation_hand_in(c, back, "", sender);
+	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "0");
+	g_assert_cmpint(conversation_count_mails(c), ==, 2);
+}
+
+static void
+limit_mail_to_the_owner(struct conversation *c)
+{
+	c->settings->limit_owner_mail_per_day = 1;
+}
+
+static const struct step conversations[] = {
+    TITLE("unknown sender is subscribed only by confirmation"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", "run " EVA " subscribe;"),
+    ROWS("SELECT count(*) FROM subscriber", "0"),
+    ROWS("SELECT kind, recipient, sender GLOB 'paperboy+b-*@example.org' FROM outbox",
+        "confirmation|Eva@example.com|1"),
+    HAS("\r\nAuto-Submitted: auto-replied\r\n"),
+    HAS("\r\nIn-Reply-To: <made-up@mail.example.com>\r\n"),
+    HAS("\r\nReferences: <made-up@mail.example.com>\r\n"),
+    HAS("\r\nX-Loop: paperboy@example.org\r\n"),
+    HAS("\r\nReply-To: paperboy+c-"),
+    HAS_NOT("subscribe"),
+    SAVE("confirm"),
+    LATER(HOUR),
+    /* With another From and text: the token is the proof. */
+    MAIL("eva.private@example.net", "$confirm", "Re: ok", "replied",
+        "pending " EVA " proven subscribe;"),
+    ROWS("SELECT address, state, next_due_at FROM subscriber",
+        "Eva@example.com|active|1795168800"),
+    ROWS("SELECT kind, recipient, sender FROM outbox ORDER BY id DESC LIMIT 1",
+        "answer|Eva@example.com|"),
+
+    TITLE("three confirmations a month and a new one revokes the last"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("first"),
+    LATER(DAY - 1),
+    MAIL(EVA, HOME, "subscribe", "rate limited: confirmation-pending", NULL),
+    LATER(1),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    MAIL(EVA, "$first", "ok", "replied", "run " EVA " confirm;"),
+    LATER(DAY),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    MAIL(EVA, HOME, "subscribe", "rate limited: confirmations-per-month", NULL,
+        .times = 27, .seconds = DAY),
+    LATER(DAY),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+
+    TITLE("unknown sender cannot find out who subscribes"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "subscribe", "replied", NULL),
+    MAIL(ADAM, HOME, "subscribe", "confirmation requested", NULL),
+    ROWS("SELECT count(*) FROM outbox WHERE recipient NOT IN"
+         " ('Eva@example.com', 'adam@example.com')",
+        "0"),
+
+    TITLE("sender verified by our server is proven"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "change", "confirmation requested", "run " EVA " change;",
+        .authserv = "mx.example.org"),
+    CALL(trust_our_server),
+    MAIL(EVA, HOME, "change", "replied", "run " EVA " proven change;",
+        .authserv = "mx.example.org"),
+
+    TITLE("export goes to its own address only"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "export", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL("thief@example.net", "$confirm", "ok", "replied", NULL),
+    ROWS("SELECT DISTINCT recipient FROM outbox", EVA),
+    HAS("multipart/mixed"),
+    HAS("filename=\"paperboy-export.json\""),
+
+    TITLE("data is erased after the last reply"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL(EVA, "$confirm", "ok", "replied", NULL),
+    ROWS("SELECT state FROM subscriber", "gone"),
+    CALL(erasure_waits_for_the_reply),
+    ROWS("SELECT count(*) FROM outbox WHERE state = 'NEW' AND kind = 'answer'", "1"),
+    CALL(erasure_follows_the_reply),
+
+    TITLE("former subscriber can have data erased"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "unsubscribe", "replied", NULL),
+    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL(EVA, "$confirm", "yes", "replied", NULL),
+    CALL(erasure_follows_the_reply),
+
+    TITLE("address that never confirmed can have data erased"),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    LATER(DAY),
+    MAIL(EVA, HOME, "forget", "confirmation requested", NULL),
+    SAVE("confirm"),
+    MAIL(EVA, "$confirm", "yes", "replied", NULL),
+    CALL(erasure_follows_the_reply),
+
+    TITLE("automatic mail has no effect"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "list", "no reply: automatic", "",
+        .field = "Auto-Submitted: auto-replied"),
+    MAIL(EVA, HOME, "list", "no reply: bulk", "", .field = "Precedence: bulk"),
+    MAIL(EVA, HOME, "list", "no reply: list", "", .field = "List-Id: <x.example>"),
+    MAIL(EVA, HOME, "list", "no reply: auto-response-suppress", "",
+        .field = "X-Auto-Response-Suppress: OOF"),
+    MAIL(EVA, HOME, "list", "no reply: loop", "", .field = "X-Loop: " HOME),
+    MAIL(EVA, HOME, "list", "no reply: null-sender", "", .envelope = ""),
+    MAIL("mailer-daemon@example.com", HOME, "help", "no reply: robot", ""),
+    MAIL("cats-request@example.com", HOME, "help", "no reply: robot", ""),
+    MAIL(HOME, HOME, "help", "no reply: own-mail", ""),
+    CALL(receive_delivery_report),
+    ROWS("SELECT count(*) FROM outbox", "0"),
+
+    TITLE("ten replies a day and one help"),
+    CALL(subscribe_eva),
+    MAIL(EVA, HOME, "", "replied", NULL),
+    MAIL(EVA, HOME, "", "rate limited: help-per-day", NULL),
+    MAIL(EVA, HOME, "list", "replied", NULL, .times = 9),
+    MAIL(EVA, HOME, "list", "rate limited: replies-per-day", NULL),
+    ROWS("SELECT count(*) FROM outbox", "10"),
+    /* Proven requests have a limit of their own, which forgeries cannot use up. */
+    SAVE("reply"),
+    MAIL(EVA, "$reply", "list", "replied", NULL),
+    /* Unsubscribing is not limited, and is reported. */
+    MAIL(EVA, HOME, "unsubscribe", "replied", NULL),
+    LATER(DAY),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+
+    TITLE("unknown sender gets three replies a day"),
+    MAIL(EVA, HOME, "", "replied", NULL),
+    MAIL(EVA, HOME, "", "rate limited: help-per-day", NULL),
+    MAIL(EVA, HOME, "help", "replied", NULL, .times = 2),
+    MAIL(EVA, HOME, "help", "rate limited: unknown-sender-per-day", NULL),
+    /* It does not prevent subscribing. */
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+
+    TITLE("replies have the null sender and confirmations a token"),
+    MAIL(EVA, HOME, "help", "replied", NULL),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    ROWS("SELECT kind, sender = '' FROM outbox ORDER BY id", "answer|1 confirmation|0"),
+    CALL(bounce_of_a_confirmation_deletes_it),
+
+    TITLE("suppressed address gets no mail"),
+    CALL(subscribe_eva),
+    CALL(suppress_eva),
+    MAIL(EVA, HOME, "subscribe", "no reply: suppressed", ""),
+    MAIL(EVA, HOME, "", "no reply: suppressed", ""),
+    MAIL(EVA, "$leave", "", "no reply: suppressed", ""),
+    ROWS("SELECT count(*) FROM outbox", "0"),
+
+    TITLE("mail to the owner is forwarded"),
+    MAIL(EVA, "paperboy+owner@example.org", "hello\r\nBcc: x@y.example",
+        "forwarded to the owner", "", .text = "A question."),
+    ROWS("SELECT kind, recipient, sender FROM outbox", "notice|owner@example.org|"),
+    HAS("\r\nReply-To: Eva@example.com\r\n"),
+    HAS("A question."),
+    HAS_NOT("\nBcc:"),
+    CALL(limit_mail_to_the_owner),
+    MAIL(EVA, "paperboy+owner@example.org", "hello", "rate limited: owner-mail-per-day",
+        ""),
+    {.kind = STEP_END},
+};
 
 static void
 thousand_requests_send_one_confirmation(void)
 {
-	command_fixture_auto commands;
+	pb_auto(conversation) c = conversation_new();
 
-	command_fixture_init(&commands);
 	for (int i = 0; i < 1000; i++) {
-		g_autofree char *from = i % 2
-		                            ? g_strdup_printf("e.va+%d@example.com", i)
-		                            : g_strdup("Eva@example.com");
+		g_autofree char *from =
+		    i % 2 ? g_strdup_printf("e.va+%d@example.com", i) : g_strdup(EVA);
 
-		commands.options.now += 60;
+		c->options.now += 60;
 		g_assert_cmpint(
-		    command_fixture_write_to(&commands, from,
-		        i % 3 ? COMMAND_FIXTURE_HOME : "paperboy+subscribe@example.org",
-		        "subscribe"),
+		    conversation_send(c, from,
+		        i % 3 ? HOME : "paperboy+subscribe@example.org", "subscribe"),
 		    ==, i ? HANDLER_LIMITED : HANDLER_CONFIRMING);
 	}
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
+	g_assert_cmpint(conversation_count_mails(c), ==, 1);
+	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
 }
 
-static void
-three_confirmations_a_month_and_a_new_one_revokes_the_last(void)
+/* @return the number of confirmations sent to BEFORE<number>AFTER */
+static unsigned
+request_from(struct conversation *c, const char *before, const char *after,
+    unsigned first, unsigned count, const char *server)
 {
-	command_fixture_auto commands;
-	g_autofree char *first = NULL;
+	unsigned sent = 0;
 
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	first = command_fixture_find_reply_to(&commands);
-	commands.options.now += DAY - 1;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_LIMITED);
-	commands.options.now += 1;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
-	g_string_truncate(fakecommands_done, 0);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, first, "ok"), ==, HANDLER_REPLIED);
-	fakecommands_assert("run Eva@example.com confirm;");
-	commands.options.now += DAY;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
-	for (int day = 3; day < 30; day++) {
-		commands.options.now += DAY;
-		g_assert_cmpint(command_fixture_write_to(
-		                    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-		    ==, HANDLER_LIMITED);
+	for (unsigned i = first; i < first + count; i++) {
+		g_autofree char *from = g_strdup_printf("%s%u%s", before, i, after);
+		pb_auto(inmail) mail = conversation_new_mail(from, "subscribe", "");
+
+		if (server)
+			conversation_add_pass(mail, server);
+		sent += conversation_hand_in(c, mail, from, HOME).outcome ==
+		        HANDLER_CONFIRMING;
 	}
-	commands.options.now += DAY;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
+	return sent;
 }
 
 static void
 confirmations_are_limited_per_domain_and_overall(void)
 {
-	command_fixture_auto commands;
-	int asked = 0;
+	pb_auto(conversation) c = conversation_new();
+	unsigned per_domain =
+	    (unsigned)c->settings->limit_confirmations_per_domain_hour;
+	unsigned overall = (unsigned)c->settings->limit_confirmations_per_hour;
 
-	command_fixture_init(&commands);
-	for (int i = 0; i < 100; i++) {
-		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
-
-		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_CONFIRMING;
-	}
+	g_assert_cmpuint(
+	    request_from(c, "p", "@example.com", 0, 100, NULL), ==, per_domain);
+	g_assert_cmpuint(request_from(c, "p@d", ".example.com", 0, 100, NULL), ==,
+	    overall - per_domain);
+	c->options.now += HOUR;
 	g_assert_cmpint(
-	    asked, ==, commands.settings->limit_confirmations_per_domain_hour);
-	for (int i = 0; i < 100; i++) {
-		g_autofree char *from = g_strdup_printf("p@d%d.example.com", i);
-
-		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_CONFIRMING;
-	}
-	g_assert_cmpint(asked, ==, commands.settings->limit_confirmations_per_hour);
-	commands.options.now += HOUR;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
-}
-
-/* Each from another domain. */
-static enum handler_outcome
-request(struct command_fixture *commands, unsigned number, const char *server)
-{
-	g_autofree char *domain = g_strdup_printf("d%u.example.com", number);
-	g_autofree char *from = g_strconcat("p@", domain, NULL);
-	g_autofree char *properties = g_strconcat("header.from=", domain, NULL);
-	pb_auto(inmail) inmail = inbox_new(from, "subscribe", "");
-
-	if (server)
-		inbox_vouch(inmail, server, "dmarc", "pass", properties);
-	return command_fixture_hand_in(commands, inmail, from, COMMAND_FIXTURE_HOME)
-	    .outcome;
+	    conversation_send(c, EVA, HOME, "subscribe"), ==, HANDLER_CONFIRMING);
 }
 
 static void
 confirmations_are_reserved_for_authenticated_senders(void)
 {
-	command_fixture_auto commands;
+	static const char trusted[] = "mx.example.org";
+	pb_auto(conversation) c = conversation_new();
 	struct rate_log_dropped dropped;
-	unsigned asked = 0;
+	unsigned sent;
 
-	command_fixture_init(&commands);
-	command_fixture_set(&commands.settings->commands_authserv_id, "mx.example.org");
-	for (unsigned i = 0; i < 70; i++)
-		asked += request(&commands, i, i % 2 ? "mx.forger.example" : NULL) ==
-		         HANDLER_CONFIRMING;
-	g_assert_cmpuint(asked, ==, 45);
-	g_assert_true(rate_log_load_dropped(commands.fixture->store, &dropped, NULL));
+	trust_our_server(c);
+	sent = request_from(c, "p@d", ".example.com", 0, 35, NULL);
+	sent += request_from(c, "p@d", ".example.com", 35, 35, "mx.forger.example");
+	g_assert_cmpuint(sent, ==, 45);
+	g_assert_true(rate_log_load_dropped(c->fixture->store, &dropped, NULL));
 	g_assert_cmpint(dropped.total, ==, 25);
 	g_assert_cmpint(dropped.lately, ==, 25);
-	g_assert_cmpint(dropped.last_at, ==, commands.options.now);
-	asked = 0;
-	for (unsigned i = 100; i < 120; i++)
-		asked += request(&commands, i, "mx.example.org") == HANDLER_CONFIRMING;
-	g_assert_cmpuint(asked, ==, 15);
+	g_assert_cmpint(dropped.last_at, ==, c->options.now);
+	sent = request_from(c, "p@d", ".example.com", 100, 20, trusted);
+	g_assert_cmpuint(sent, ==, 15);
 	/* Within one domain, too. */
-	commands.options.now += HOUR;
-	asked = 0;
-	for (int i = 0; i < 40; i++) {
-		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
-
-		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
-		             "subscribe") == HANDLER_CONFIRMING;
-	}
-	g_assert_cmpuint(asked, ==, 23);
-	{
-		pb_auto(inmail) inmail = inbox_new(EVA, "subscribe", "");
-
-		inbox_vouch(inmail, "mx.example.org", "dmarc", "pass",
-		    "header.from=example.com");
-		g_assert_cmpint(command_fixture_hand_in(
-		                    &commands, inmail, EVA, COMMAND_FIXTURE_HOME)
-		                    .outcome,
-		    ==, HANDLER_CONFIRMING);
-	}
-}
-
-static void
-sender_verified_by_our_server_is_proven(void)
-{
-	command_fixture_auto commands;
-	pb_auto(inmail) inmail = inbox_new(EVA, "change", "");
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	inbox_vouch(
-	    inmail, "mx.example.org", "dmarc", "pass", "header.from=example.com");
-	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	fakecommands_assert("run Eva@example.com change;");
-	command_fixture_set(&commands.settings->commands_authserv_id, "mx.example.org");
-	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	fakecommands_assert("run Eva@example.com proven change;");
-}
-
-static void
-export_goes_to_its_own_address_only(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	g_autofree char *mail = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "export");
-	reply_to = command_fixture_find_reply_to(&commands);
-	command_fixture_write_to(&commands, "thief@example.net", reply_to, "ok");
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT DISTINCT recipient FROM outbox", EVA);
-	mail = command_fixture_get_mail(&commands);
-	g_assert_nonnull(strstr(mail, "multipart/mixed"));
-	g_assert_nonnull(strstr(mail, "filename=\"paperboy-export.json\""));
-}
-
-static void
-data_is_erased_after_the_last_reply(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *reply_to = NULL;
-	unsigned count = 0;
-	GError *error = NULL;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "forget");
-	reply_to = command_fixture_find_reply_to(&commands);
-	g_assert_cmpint(command_fixture_write_to(&commands, EVA, reply_to, "ok"), ==,
-	    HANDLER_REPLIED);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT state FROM subscriber", "gone");
-	g_assert_true(erase_finish(commands.fixture->store, commands.fixture->key,
-	    commands.options.now, &count, &error));
-	g_assert_cmpuint(count, ==, 0);
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT count(*) FROM outbox WHERE state = 'NEW'"
-	    " AND kind = 'answer'",
-	    "1");
-	store_fixture_run(commands.fixture,
-	    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
-	    " next_try_at = NULL, message = NULL");
-	g_assert_true(erase_finish(commands.fixture->store, commands.fixture->key,
-	    commands.options.now, &count, &error));
-	g_assert_cmpuint(count, ==, 1);
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT (SELECT count(*) FROM subscriber), (SELECT count(*) FROM "
-	    "confirmation),"
-	    " (SELECT count(*) FROM outbox), (SELECT count(*) FROM pending_erasure)",
-	    "0|0|0|0");
-}
-
-/* Former subscribers, and addresses that never confirmed. */
-static void
-unknown_sender_can_have_data_erased(void)
-{
-	for (int has_left = 0; has_left < 2; has_left++) {
-		command_fixture_auto commands;
-		g_autofree char *reply_to = NULL;
-		unsigned count = 0;
-		GError *error = NULL;
-
-		command_fixture_init(&commands);
-		if (has_left) {
-			subscribe(&commands, EVA);
-			command_fixture_write_to(
-			    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe");
-		} else {
-			command_fixture_write_to(
-			    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-			commands.options.now += DAY;
-		}
-		g_assert_cmpint(command_fixture_write_to(
-		                    &commands, EVA, COMMAND_FIXTURE_HOME, "forget"),
-		    ==, HANDLER_CONFIRMING);
-		reply_to = command_fixture_find_reply_to(&commands);
-		g_assert_cmpint(
-		    command_fixture_write_to(&commands, EVA, reply_to, "yes"), ==,
-		    HANDLER_REPLIED);
-		store_fixture_run(commands.fixture,
-		    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
-		    " next_try_at = NULL, message = NULL");
-		g_assert_true(erase_finish(commands.fixture->store,
-		    commands.fixture->key, commands.options.now, &count, &error));
-		g_assert_cmpuint(count, ==, 1);
-		store_fixture_assert_text(commands.fixture,
-		    "SELECT (SELECT count(*) FROM subscriber),"
-		    " (SELECT count(*) FROM confirmation), (SELECT count(*) FROM "
-		    "outbox),"
-		    " (SELECT count(*) FROM pending_erasure)",
-		    "0|0|0|0");
-	}
-}
-
-static void
-automatic_mail_has_no_effect(void)
-{
-	static const struct {
-		const char *name, *value;
-	} marks[] = {{"Auto-Submitted", "auto-replied"}, {"Precedence", "bulk"},
-	    {"List-Id", "<x.example>"}, {"X-Auto-Response-Suppress", "OOF"},
-	    {"X-Loop", COMMAND_FIXTURE_HOME}};
-	static const char *const robots[] = {"mailer-daemon@example.com",
-	    "cats-request@example.com", COMMAND_FIXTURE_HOME};
-	command_fixture_auto commands;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
-		pb_auto(inmail) inmail = inbox_new(EVA, "list", "");
-
-		inbox_mark(inmail, marks[i].name, marks[i].value);
-		command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	}
-	for (size_t i = 0; i < G_N_ELEMENTS(robots); i++)
-		command_fixture_write_to(
-		    &commands, robots[i], COMMAND_FIXTURE_HOME, "help");
-	{
-		pb_auto(inmail) inmail = inbox_new(EVA, "list", "");
-
-		command_fixture_hand_in(&commands, inmail, "", COMMAND_FIXTURE_HOME);
-		inmail->report = INMAIL_REPORT_DELIVERY;
-		command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	}
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
-	fakecommands_assert("");
-}
-
-static void
-ten_replies_a_day_and_one_help(void)
-{
-	command_fixture_auto commands;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_REPLIED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_LIMITED);
-	for (int i = 1; i < 10; i++)
-		g_assert_cmpint(command_fixture_write_to(
-		                    &commands, EVA, COMMAND_FIXTURE_HOME, "list"),
-		    ==, HANDLER_REPLIED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
-	    HANDLER_LIMITED);
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 10);
-	/* Proven requests have a limit of their own, which forgeries cannot use up. */
-	{
-		g_autofree char *reply_to = command_fixture_find_reply_to(&commands);
-
-		g_assert_cmpint(
-		    command_fixture_write_to(&commands, EVA, reply_to, "list"), ==,
-		    HANDLER_REPLIED);
-	}
-	/* Unsubscribing is not limited, and is reported. */
-	g_assert_cmpint(command_fixture_write_to(
-	                    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe"),
-	    ==, HANDLER_REPLIED);
-	commands.options.now += DAY;
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
-	    HANDLER_REPLIED);
-}
-
-static void
-unknown_sender_gets_three_replies_a_day(void)
-{
-	command_fixture_auto commands;
-
-	command_fixture_init(&commands);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_REPLIED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
-	    HANDLER_LIMITED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
-	    HANDLER_REPLIED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
-	    HANDLER_REPLIED);
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
-	    HANDLER_LIMITED);
-	/* It does not prevent subscribing. */
-	g_assert_cmpint(
-	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
-	    ==, HANDLER_CONFIRMING);
+	c->options.now += HOUR;
+	sent = request_from(c, "p", "@example.com", 0, 40, NULL);
+	g_assert_cmpuint(sent, ==, 23);
+	g_assert_cmpuint(request_from(c, "q", "@example.com", 0, 1, trusted), ==, 1);
 }
 
 /* Only the last reply announces the limit. */
 static void
-write_until_limited(struct command_fixture *commands, const char *recipient,
-    const char *words, const char *exception)
+write_until_limited(struct conversation *c, const char *recipient, const char *words,
+    const char *exception)
 {
 	bool was_said = false;
 
 	for (int i = 0; i < 11; i++) {
 		g_autofree char *mail = NULL;
 		enum handler_outcome outcome =
-		    command_fixture_write_to(commands, EVA, recipient, "list");
+		    conversation_send(c, EVA, recipient, "list");
 
 		g_assert_cmpint(
 		    outcome, ==, was_said ? HANDLER_LIMITED : HANDLER_REPLIED);
 		if (was_said)
 			return;
-		mail = command_fixture_get_mail(commands);
+		mail = conversation_get_mail(c);
 		was_said = strstr(mail, words) != NULL;
 		g_assert_true(was_said == (strstr(mail, exception) != NULL));
 	}
@@ -472,242 +379,96 @@ last_reply_of_a_day_announces_the_limit(void)
 	    {NULL, "This is the last reply for now: the limit is 3 in 24 hours.", NULL,
 	        "\"subscribe\" still"},
 	};
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *templates =
-	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
-	g_autoptr(GError) error = NULL;
-	pb_auto(catalog) book = catalog_load(templates, &error);
+	static const struct step save[] = {SAVE("reply"), {.kind = STEP_END}};
 
-	g_assert_no_error(error);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		command_fixture_auto commands;
-		g_autofree char *mail = NULL, *reply_to = NULL;
+		pb_auto(conversation) c = conversation_new();
+		bool is_known = rows[i].language != NULL;
+		const struct step unsubscribe[] = {
+		    MAIL(EVA, HOME, "unsubscribe",
+		        is_known ? "replied" : "rate limited: unknown-sender-per-day",
+		        NULL),
+		    is_known ? (struct step)HAS_NOT(rows[i].exception)
+		             : (struct step)HAS(rows[i].exception),
+		    /* The limit on help is not announced. */
+		    MAIL(EVA, HOME, "", "replied", NULL, .seconds = DAY),
+		    HAS_NOT(rows[i].exception),
+		    {.kind = STEP_END},
+		};
 
-		command_fixture_init(&commands);
-		commands.options.phrases = book;
-		if (rows[i].language) {
+		conversation_load_templates(c);
+		if (is_known) {
 			g_autofree char *sql = g_strdup_printf(
 			    "UPDATE subscriber SET language = '%s'", rows[i].language);
 
-			subscribe(&commands, EVA);
-			store_fixture_run(commands.fixture, sql);
+			conversation_subscribe(c, EVA);
+			store_fixture_run(c->fixture, sql);
 		}
-		write_until_limited(
-		    &commands, COMMAND_FIXTURE_HOME, rows[i].words, rows[i].exception);
-		reply_to =
-		    rows[i].language ? command_fixture_find_reply_to(&commands) : NULL;
-		if (reply_to)
+		write_until_limited(c, HOME, rows[i].words, rows[i].exception);
+		if (is_known) {
+			conversation_play(c, save);
 			write_until_limited(
-			    &commands, reply_to, rows[i].proven, rows[i].exception);
-		/* Unsubscribing is always reported. */
-		g_assert_cmpint(command_fixture_write_to(&commands, EVA,
-		                    COMMAND_FIXTURE_HOME, "unsubscribe"),
-		    ==, reply_to ? HANDLER_REPLIED : HANDLER_LIMITED);
-		mail = command_fixture_get_mail(&commands);
-		g_assert_true(!strstr(mail, rows[i].exception) == !!reply_to);
-		/* The limit on help is not announced. */
-		commands.options.now += DAY;
-		command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "");
-		g_free(mail);
-		mail = command_fixture_get_mail(&commands);
-		g_assert_null(strstr(mail, rows[i].exception));
+			    c, "$reply", rows[i].proven, rows[i].exception);
+		}
+		conversation_play(c, unsubscribe);
 	}
 }
 
 static void
 header_injection_is_impossible(void)
 {
-	command_fixture_auto commands;
-	pb_auto(inmail) inmail =
-	    inbox_new(EVA, "list\r\nBcc: victim@example.net\nX: \xe2\x80\xae", "");
-	g_autofree char *mail = NULL;
+	static const struct step wanted[] = {HAS_NOT("\nBcc:"),
+	    HAS_NOT("\r\nIn-Reply-To:"),
+	    HAS("\r\nSubject: Re: list Bcc: victim@example.net X:\r\n"),
+	    {.kind = STEP_END}};
+	pb_auto(conversation) c = conversation_new();
+	pb_auto(inmail) mail = conversation_new_mail(
+	    EVA, "list\r\nBcc: victim@example.net\nX: \xe2\x80\xae", "");
 
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	g_free(inmail->message_id);
-	inmail->message_id = g_strdup("a@b>\r\nBcc: victim@example.net");
-	g_ptr_array_add(inmail->references, g_strdup("x\r\nBcc: victim@example.net"));
-	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
-	mail = command_fixture_get_mail(&commands);
-	g_assert_null(strstr(mail, "\nBcc:"));
-	g_assert_null(strstr(mail, "\r\nIn-Reply-To:"));
-	g_assert_nonnull(
-	    strstr(mail, "\r\nSubject: Re: list Bcc: victim@example.net X:\r\n"));
-}
-
-static void
-replies_have_the_null_sender_and_confirmations_a_token(void)
-{
-	command_fixture_auto commands;
-	g_autofree char *sender = NULL;
-	pb_auto(inmail) back = inbox_new("mailer-daemon@example.com", "failed", "");
-	struct handler_report report;
-
-	command_fixture_init(&commands);
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help");
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT kind, sender = '' FROM outbox ORDER BY id",
-	    "answer|1 confirmation|0");
-	sender = store_fixture_text(
-	    commands.fixture, "SELECT sender FROM outbox WHERE id = 2");
-	/* A bounced confirmation is deleted, and bounces get no reply. */
-	report = command_fixture_hand_in(&commands, back, "", sender);
-	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
-	g_assert_cmpint(report.confirmation_id, ==, 1);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
-	back->report = INMAIL_REPORT_DELIVERY;
-	inmail_add_group(back);
-	g_ptr_array_add(inmail_add_group(back), inmail_field_new("Action", "failed"));
-	report = command_fixture_hand_in(&commands, back, "", sender);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "0");
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 2);
-}
-
-static void
-unknown_sender_cannot_find_out_who_subscribes(void)
-{
-	command_fixture_auto commands;
-	int64_t before;
-
-	command_fixture_init(&commands);
-	subscribe(&commands, EVA);
-	/* All replies go to the address itself. */
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	command_fixture_write_to(
-	    &commands, "adam@example.com", COMMAND_FIXTURE_HOME, "subscribe");
-	before = store_fixture_number(commands.fixture,
-	    "SELECT count(*) FROM outbox WHERE recipient NOT IN"
-	    " ('Eva@example.com', 'adam@example.com')");
-	g_assert_cmpint(before, ==, 0);
-}
-
-static void
-suppressed_address_gets_no_mail(void)
-{
-	command_fixture_auto commands;
-	const struct erase_request request = {.address = EVA, .who = "test"};
-	struct erase_request keyed = request;
-	g_autofree char *leave = NULL;
-
-	command_fixture_init(&commands);
-	keyed.key = commands.fixture->key;
-	subscribe(&commands, EVA);
-	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
-	g_assert_true(erase_suppress(commands.fixture->store, &keyed, ERASE_OPERATOR,
-	    commands.options.now, NULL));
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
-	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "");
-	command_fixture_write_to(&commands, EVA, leave, "");
-	fakecommands_assert("");
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
-}
-
-static void
-mail_to_the_owner_is_forwarded(void)
-{
-	command_fixture_auto commands;
-	pb_auto(inmail) inmail =
-	    inbox_new(EVA, "hello\r\nBcc: x@y.example", "A question.");
-	g_autofree char *mail = NULL;
-	struct handler_report report;
-
-	command_fixture_init(&commands);
-	report = command_fixture_hand_in(
-	    &commands, inmail, EVA, "paperboy+owner@example.org");
-	g_assert_cmpint(report.outcome, ==, HANDLER_FORWARDED);
-	store_fixture_assert_text(commands.fixture,
-	    "SELECT kind, recipient, sender FROM outbox", "notice|owner@example.org|");
-	mail = command_fixture_get_mail(&commands);
-	g_assert_nonnull(strstr(mail, "\r\nReply-To: Eva@example.com\r\n"));
-	g_assert_nonnull(strstr(mail, "A question."));
-	g_assert_null(strstr(mail, "\nBcc:"));
-	commands.settings->limit_owner_mail_per_day = 1;
-	report = command_fixture_hand_in(
-	    &commands, inmail, EVA, "paperboy+owner@example.org");
-	g_assert_cmpint(report.outcome, ==, HANDLER_LIMITED);
+	conversation_subscribe(c, EVA);
+	conversation_set(&mail->message_id, "a@b>\r\nBcc: victim@example.net");
+	g_ptr_array_add(mail->references, g_strdup("x\r\nBcc: victim@example.net"));
+	conversation_hand_in(c, mail, EVA, HOME);
+	conversation_play(c, wanted);
 }
 
 static bool
 call_handler(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct command_fixture *commands = data;
-	pb_auto(inmail) inmail = inbox_new(EVA, "subscribe", "");
+	struct conversation *c = data;
+	pb_auto(inmail) mail = conversation_new_mail(EVA, "subscribe", "");
 	const struct receive_mail envelope = {
-	    .id = 1, .sender = EVA, .recipient = COMMAND_FIXTURE_HOME};
+	    .id = 1, .sender = EVA, .recipient = HOME};
 	struct handler_report report;
 	pb_transaction transaction = {0};
 
 	return store_begin(fixture->store, &transaction, error) &&
-	       handler_run(fixture->store, &commands->options, inmail, &envelope,
-	           &report, error) &&
+	       handler_run(
+	           fixture->store, &c->options, mail, &envelope, &report, error) &&
 	       store_commit(&transaction, error);
 }
 
 static void
 failing_store_leaves_no_partial_effect(void)
 {
-	command_fixture_auto commands;
+	pb_auto(conversation) c = conversation_new();
 
-	command_fixture_init(&commands);
-	g_assert_cmpuint(store_fixture_fail_everywhere(
-	                     commands.fixture, call_handler, &commands, true),
-	    >, 5);
-	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
-	store_fixture_assert_text(
-	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(c->fixture, call_handler, c, true), >, 5);
+	g_assert_cmpint(conversation_count_mails(c), ==, 1);
+	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
 }
-
-static const struct {
-	const char *name;
-	void (*test)(void);
-} tests[] = {
-    {"unknown sender is subscribed only by confirmation",
-        unknown_sender_is_subscribed_only_by_confirmation},
-    {"thousand requests send one confirmation",
-        thousand_requests_send_one_confirmation},
-    {"three confirmations a month and a new one revokes the last",
-        three_confirmations_a_month_and_a_new_one_revokes_the_last},
-    {"confirmations are limited per domain and overall",
-        confirmations_are_limited_per_domain_and_overall},
-    {"confirmations are reserved for authenticated senders",
-        confirmations_are_reserved_for_authenticated_senders},
-    {"unknown sender cannot find out who subscribes",
-        unknown_sender_cannot_find_out_who_subscribes},
-    {"automatic mail has no effect", automatic_mail_has_no_effect},
-    {"unknown sender gets three replies a day",
-        unknown_sender_gets_three_replies_a_day},
-    {"last reply of a day announces the limit",
-        last_reply_of_a_day_announces_the_limit},
-    {"ten replies a day and one help", ten_replies_a_day_and_one_help},
-    {"replies have the null sender and confirmations a token",
-        replies_have_the_null_sender_and_confirmations_a_token},
-    {"header injection is impossible", header_injection_is_impossible},
-    {"sender verified by our server is proven",
-        sender_verified_by_our_server_is_proven},
-    {"export goes to its own address only", export_goes_to_its_own_address_only},
-    {"data is erased after the last reply", data_is_erased_after_the_last_reply},
-    {"unknown sender can have data erased", unknown_sender_can_have_data_erased},
-    {"suppressed address gets no mail", suppressed_address_gets_no_mail},
-    {"mail to the owner is forwarded", mail_to_the_owner_is_forwarded},
-    {"failing store leaves no partial effect", failing_store_leaves_no_partial_effect},
-};
 
 int
 main(int argc, char **argv)
 {
-	int result;
-
 	g_test_init(&argc, &argv, NULL);
-	fakecommands_done = g_string_new(NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-		g_autofree char *path = g_strconcat("/handler/", tests[i].name, NULL);
-
-		g_test_add_func(path, tests[i].test);
-	}
-	result = g_test_run();
-	g_string_free(fakecommands_done, TRUE);
-	return result;
+	conversation_calls = g_string_new(NULL);
+	conversation_add_tests(conversations);
+	UNIT_ADD(thousand_requests_send_one_confirmation,
+	    confirmations_are_limited_per_domain_and_overall,
+	    confirmations_are_reserved_for_authenticated_senders,
+	    last_reply_of_a_day_announces_the_limit, header_injection_is_impossible,
+	    failing_store_leaves_no_partial_effect);
+	return g_test_run();
 }

@@ -1,15 +1,14 @@
 /*
- * fakecommands.c - commands that record what they were called with.
+ * fakecommands.c - commands that append their calls to conversation_calls.
+ *
+ * They replace service/command/command.c in tests of the handler.
  */
-#include "lib/fakecommands.h"
-
 #include <string.h>
 
+#include "lib/conversation.h"
 #include "service/command/command.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
-
-GString *fakecommands_done;
 
 static const struct {
 	const char *word;
@@ -65,8 +64,8 @@ record(const struct request *request, const char *what, const char *text)
 {
 	bool is_proven = request->is_proven && request->subscriber;
 
-	g_string_append_printf(fakecommands_done, "%s %s%s %s;", what, request->address,
-	    is_proven ? " proven" : "", text);
+	g_string_append_printf(conversation_calls, "%s %s%s %s;", what,
+	    request->address, is_proven ? " proven" : "", text);
 }
 
 bool
@@ -100,7 +99,7 @@ command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error)
 {
 	(void)error;
-	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", request->address,
+	g_string_append_printf(conversation_calls, "say %s %s%s%s;", request->address,
 	    phrase, value ? " " : "", value ? value : "");
 	request->reply.text =
 	    g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
@@ -136,7 +135,7 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 	if (g_str_has_prefix(pending, "address ") && request->subscriber &&
 	    !move(request, pending + strlen("address "), error))
 		return false;
-	g_string_append_printf(fakecommands_done, "pending %s%s %s;", request->address,
+	g_string_append_printf(conversation_calls, "pending %s%s %s;", request->address,
 	    request->is_proven ? " proven" : "", shown);
 	reply->text = g_strdup("welcome\n");
 	if (g_str_equal(pending, "forget"))
@@ -152,11 +151,4 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
 	request->subscriber =
 	    subscribe_add(request->store, &wanted, request->now, NULL, NULL, error);
 	return request->subscriber != NULL;
-}
-
-void
-fakecommands_assert(const char *wanted)
-{
-	g_assert_cmpstr(fakecommands_done->str, ==, wanted);
-	g_string_truncate(fakecommands_done, 0);
 }

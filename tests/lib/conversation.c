@@ -1,0 +1,358 @@
+/*
+ * conversation.c - mail in, reply out: a handler with a store, and tables of
+ * conversations.
+ */
+#include "lib/conversation.h"
+
+#include <string.h>
+
+#include "base/token.h"
+#include "service/setup/factory.h"
+
+GString *conversation_calls;
+
+static void
+fill(void *data, void *to, size_t size)
+{
+	struct conversation *conversation = data;
+	uint8_t *bytes = to;
+
+	memset(bytes, 0, size);
+	bytes[0] = ++conversation->last_random;
+	bytes[1] = (uint8_t)(conversation->options.now & 0xff);
+	bytes[2] = (uint8_t)(conversation->options.now >> 8 & 0xff);
+	bytes[3] = (uint8_t)(conversation->options.now >> 16 & 0xff);
+}
+
+void
+conversation_set(char **setting, const char *text)
+{
+	g_free(*setting);
+	*setting = g_strdup(text);
+}
+
+struct conversation *
+conversation_new(void)
+{
+	struct conversation *conversation = g_new0(struct conversation, 1);
+	struct settings *settings = settings_new();
+	GError *error = NULL;
+
+	conversation->fixture = store_fixture_new();
+	conversation->settings = settings;
+	conversation_set(&settings->mail_from, HOME);
+	conversation_set(&settings->mail_owner, "owner@example.org");
+	conversation_set(&settings->commands_address, HOME);
+	conversation->own_addresses = own_addresses_new(settings, &error);
+	g_assert_no_error(error);
+	conversation->random = (struct random_source){fill, conversation};
+	conversation->sources = factory_new_sources(settings);
+	conversation->options = (struct handler_options){
+	    .settings = settings,
+	    .own_addresses = conversation->own_addresses,
+	    .sources = conversation->sources,
+	    .key = conversation->fixture->key,
+	    .random = &conversation->random,
+	    .now = store_fixture_time(CONVERSATION_NOW),
+	};
+	conversation->saved =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	if (conversation_calls)
+		g_string_truncate(conversation_calls, 0);
+	return conversation;
+}
+
+void
+conversation_free(struct conversation *conversation)
+{
+	store_fixture_assert_idle(conversation->fixture);
+	own_addresses_free(conversation->own_addresses);
+	g_ptr_array_unref(conversation->sources);
+	catalog_free(conversation->phrases);
+	renderer_free(conversation->renderer);
+	settings_free(conversation->settings);
+	g_hash_table_unref(conversation->saved);
+	store_fixture_free(conversation->fixture);
+	g_free(conversation);
+}
+
+void
+conversation_load_templates(struct conversation *conversation)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
+	GError *error = NULL;
+
+	conversation->phrases = catalog_load(templates, &error);
+	g_assert_no_error(error);
+	conversation_set(&conversation->settings->template_dir, templates);
+	conversation->renderer = factory_new_renderer(
+	    conversation->settings, conversation->fixture->key, &error);
+	g_assert_no_error(error);
+	conversation->options.phrases = conversation->phrases;
+	conversation->options.renderer = conversation->renderer;
+}
+
+void
+conversation_subscribe(struct conversation *conversation, const char *address)
+{
+	store_fixture_subscribe(conversation->fixture, address, "UTC", NULL,
+	    conversation->options.now - DAY);
+}
+
+struct inmail *
+conversation_new_mail(const char *from, const char *subject, const char *text)
+{
+	struct inmail *mail = inmail_new();
+
+	conversation_add_address(mail->from, from);
+	mail->from_fields = 1;
+	conversation_set(&mail->subject, subject);
+	conversation_set(&mail->message_id, "made-up@mail.example.com");
+	conversation_set(&mail->text, text);
+	conversation_set(&mail->body, text);
+	mail->source = INMAIL_SOURCE_PLAIN;
+	mail->received = 1;
+	return mail;
+}
+
+void
+conversation_add_field(struct inmail *mail, const char *field)
+{
+	g_auto(GStrv) parts = g_strsplit(field, ": ", 2);
+
+	g_ptr_array_add(mail->marks, inmail_field_new(parts[0], parts[1]));
+}
+
+void
+conversation_add_address(GPtrArray *list, const char *address)
+{
+	g_ptr_array_add(list, inmail_address_new(address, NULL));
+}
+
+void
+conversation_add_result(struct inmail *mail, const char *server, const char *method,
+    const char *result, const char *properties)
+{
+	struct auth_results *field = auth_results_new("made up");
+
+	g_free(field->server);
+	field->server = g_ascii_strdown(server, -1);
+	g_ptr_array_add(field->results, auth_result_new(method, result, properties));
+	g_ptr_array_add(mail->authentications, field);
+}
+
+void
+conversation_add_pass(struct inmail *mail, const char *server)
+{
+	const struct inmail_address *from = mail->from->pdata[0];
+	g_autofree char *domain =
+	    g_strconcat("header.from=", strchr(from->address, '@') + 1, NULL);
+
+	conversation_add_result(mail, server, "dmarc", "pass", domain);
+}
+
+struct handler_report
+conversation_hand_in(struct conversation *conversation, const struct inmail *mail,
+    const char *sender, const char *recipient)
+{
+	const struct receive_mail envelope = {
+	    .id = 1, .sender = sender, .recipient = recipient};
+	struct handler_report report = {0};
+	pb_transaction transaction = {0};
+	GError *error = NULL;
+
+	g_assert_true(store_begin(conversation->fixture->store, &transaction, &error));
+	handler_run(conversation->fixture->store, &conversation->options, mail,
+	    &envelope, &report, &error);
+	g_assert_no_error(error);
+	g_assert_true(store_commit(&transaction, &error));
+	return report;
+}
+
+int64_t
+conversation_count_mails(struct conversation *conversation)
+{
+	return store_fixture_number(
+	    conversation->fixture, "SELECT count(*) FROM outbox");
+}
+
+char *
+conversation_get_mail(struct conversation *conversation)
+{
+	return store_fixture_text(conversation->fixture,
+	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id DESC LIMIT 1");
+}
+
+char *
+conversation_format_leave(struct conversation *conversation, GBytes *key, int64_t id)
+{
+	int64_t since = store_fixture_number(conversation->fixture,
+	    "SELECT created_at FROM subscriber ORDER BY id LIMIT 1");
+	g_autofree char *token = token_sign(key, SUBADDRESS_TOKEN_LEAVE, id, since);
+
+	return subaddress_format(
+	    &conversation->own_addresses->commands, SUBADDRESS_LEAVE, token);
+}
+
+/* Append $name or #name. @return its length, 0: not saved */
+static size_t
+expand_name(struct conversation *conversation, const char *at, GString *to)
+{
+	size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
+	g_autofree char *name = g_strndup(at + 1, length);
+	const char *saved = g_hash_table_lookup(conversation->saved, name);
+
+	if (!saved)
+		return 0;
+	if (*at == '$')
+		g_string_append(to, saved);
+	else
+		g_string_append_len(
+		    to, saved + strlen("paperboy+c-"), TOKEN_RANDOM_LENGTH);
+	return length + 1;
+}
+
+static char *
+expand(struct conversation *conversation, const char *text)
+{
+	GString *result = g_string_new(NULL);
+
+	for (const char *at = text; *at;) {
+		size_t length = *at == '$' || *at == '#'
+		                    ? expand_name(conversation, at, result)
+		                    : 0;
+
+		if (length == 0)
+			g_string_append_c(result, *at++);
+		at += length;
+	}
+	return g_string_free(result, FALSE);
+}
+
+enum handler_outcome
+conversation_send(struct conversation *conversation, const char *from,
+    const char *recipient, const char *subject)
+{
+	pb_auto(inmail) mail = conversation_new_mail(from, subject, "");
+	g_autofree char *to = expand(conversation, recipient);
+
+	return conversation_hand_in(conversation, mail, from, to).outcome;
+}
+
+static void
+send_mail(struct conversation *conversation, const struct step *step)
+{
+	g_autofree char *to = expand(conversation, step->recipient);
+	g_autofree char *subject = expand(conversation, step->subject);
+	g_autofree char *text = expand(conversation, step->text ? step->text : "");
+	pb_auto(inmail) mail = conversation_new_mail(step->sender, subject, text);
+	struct handler_report report;
+	g_autofree char *verdict = NULL;
+
+	if (step->field)
+		conversation_add_field(mail, step->field);
+	if (step->authserv)
+		conversation_add_pass(mail, step->authserv);
+	if (conversation_calls)
+		g_string_truncate(conversation_calls, 0);
+	report = conversation_hand_in(
+	    conversation, mail, step->envelope ? step->envelope : step->sender, to);
+	verdict = handler_format_verdict(&report);
+	g_test_message("'%s' from %s", subject, step->sender);
+	g_assert_cmpstr(verdict, ==, step->verdict);
+	if (step->calls)
+		conversation_assert_calls(step->calls);
+}
+
+static void
+save(struct conversation *conversation, const char *name, const char *start)
+{
+	g_autofree char *mail = conversation_get_mail(conversation);
+	const char *at = strstr(mail, start);
+
+	g_assert_nonnull(at);
+	at += *start == '\r' ? strlen(start) : 0;
+	g_hash_table_insert(
+	    conversation->saved, g_strdup(name), g_strndup(at, strcspn(at, "\r\n")));
+}
+
+static void
+assert_text(struct conversation *conversation, const char *part, bool has_it)
+{
+	g_autofree char *mail = conversation_get_mail(conversation);
+
+	if (has_it != (strstr(mail, part) != NULL))
+		g_error("'%s' is %s: %s", part, has_it ? "not in" : "in", mail);
+}
+
+static void
+take_step(struct conversation *conversation, const struct step *step)
+{
+	g_autofree char *text = step->text ? expand(conversation, step->text) : NULL;
+
+	conversation->options.now += step->seconds;
+	switch (step->kind) {
+	case STEP_END:
+	case STEP_TITLE:
+	case STEP_LATER:
+		break;
+	case STEP_MAIL:
+		send_mail(conversation, step);
+		break;
+	case STEP_SAVE:
+		save(conversation, step->subject, step->text);
+		break;
+	case STEP_ROWS:
+		store_fixture_assert_text(conversation->fixture, text, step->subject);
+		break;
+	case STEP_RUN:
+		store_fixture_run(conversation->fixture, text);
+		break;
+	case STEP_HAS:
+	case STEP_HAS_NOT:
+		assert_text(conversation, text, step->kind == STEP_HAS);
+		break;
+	case STEP_CALL:
+		step->call(conversation);
+		break;
+	}
+}
+
+void
+conversation_play(struct conversation *conversation, const struct step *steps)
+{
+	for (; steps->kind != STEP_END && steps->kind != STEP_TITLE; steps++)
+		for (unsigned i = 0; i < MAX(steps->times, 1); i++)
+			take_step(conversation, steps);
+}
+
+static void
+play_test(const void *data)
+{
+	const struct step *title = data;
+	pb_auto(conversation) conversation = conversation_new();
+
+	conversation_play(conversation, title + 1);
+}
+
+void
+conversation_add_tests(const struct step *steps)
+{
+	for (; steps->kind != STEP_END; steps++) {
+		g_autofree char *path = NULL;
+
+		if (steps->kind != STEP_TITLE)
+			continue;
+		path = g_strconcat("/", steps->subject, NULL);
+		g_test_add_data_func(path, steps, play_test);
+	}
+}
+
+void
+conversation_assert_calls(const char *wanted)
+{
+	g_assert_cmpstr(conversation_calls->str, ==, wanted);
+	g_string_truncate(conversation_calls, 0);
+}

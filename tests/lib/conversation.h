@@ -1,0 +1,168 @@
+/*
+ * conversation.h - mail in, reply out: a handler with a store, and tables of
+ * conversations.
+ */
+#ifndef PAPERBOY_TESTS_LIB_CONVERSATION_H
+#define PAPERBOY_TESTS_LIB_CONVERSATION_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "lib/store_fixture.h"
+#include "service/inbound/handler.h"
+#include "service/state/own_addresses.h"
+
+#define CONVERSATION_NOW "2026-11-20T09:00:00Z"
+
+#define DAY  86400
+#define HOUR 3600
+#define HOME "paperboy@example.org"
+#define EVA  "Eva@example.com"
+#define ADAM "adam@example.com"
+
+struct conversation {
+	struct random_source random;
+	struct store_fixture *fixture;
+	struct settings *settings;
+	struct own_addresses *own_addresses;
+	struct catalog *phrases;   /* or NULL */
+	struct renderer *renderer; /* or NULL */
+	GPtrArray *sources;
+	struct handler_options options;
+	uint8_t last_random;
+	GHashTable *saved; /* char *name -> char *address, of SAVE */
+};
+
+/** Commands go to HOME, the time is CONVERSATION_NOW. */
+struct conversation *conversation_new(void);
+void conversation_free(struct conversation *conversation);
+PB_DEFINE_AUTO(conversation, conversation_free);
+
+/** Reply with the real templates and messages. */
+void conversation_load_templates(struct conversation *conversation);
+
+/** Change a text in the settings. */
+void conversation_set(char **setting, const char *text);
+
+/** Someone subscribed a day ago. */
+void conversation_subscribe(struct conversation *conversation, const char *address);
+
+/*
+ * Made-up messages.
+ */
+
+/** A message with one From, a Message-ID, a subject and a text. */
+struct inmail *
+conversation_new_mail(const char *from, const char *subject, const char *text);
+
+/** Add a field that the parser reports. @param field  "Name: value" */
+void conversation_add_field(struct inmail *mail, const char *field);
+
+/** Add an address to one of the lists of a message. */
+void conversation_add_address(GPtrArray *list, const char *address);
+
+/** Append an Authentication-Results field with one result. */
+void conversation_add_result(struct inmail *mail, const char *server,
+    const char *method, const char *result, const char *properties);
+
+/** The same, with dmarc=pass for the domain of From. */
+void conversation_add_pass(struct inmail *mail, const char *server);
+
+/** Handle a message, in a transaction. */
+struct handler_report conversation_hand_in(struct conversation *conversation,
+    const struct inmail *mail, const char *sender, const char *recipient);
+
+/** Handle a message without text. @param recipient  expanded, see $name below */
+enum handler_outcome conversation_send(struct conversation *conversation,
+    const char *from, const char *recipient, const char *subject);
+
+/*
+ * The outbox.
+ */
+
+int64_t conversation_count_mails(struct conversation *conversation);
+
+/** Get the newest mail. @return a new string */
+char *conversation_get_mail(struct conversation *conversation);
+
+/** Format the unsubscribe address of a subscriber. @return a new string */
+char *
+conversation_format_leave(struct conversation *conversation, GBytes *key, int64_t id);
+
+/*
+ * Tables.  In addresses, subjects and texts, $name is what SAVE saved, #name its token.
+ */
+
+enum step_kind {
+	STEP_END,
+	STEP_TITLE,
+	STEP_MAIL,
+	STEP_LATER,
+	STEP_SAVE,
+	STEP_ROWS,
+	STEP_RUN,
+	STEP_HAS,
+	STEP_HAS_NOT,
+	STEP_CALL,
+};
+
+struct step {
+	enum step_kind kind;
+	const char *sender;    /* From */
+	const char *recipient; /* or several, separated by LF */
+	const char *subject;
+	const char *verdict;
+	const char *calls;    /* of the fake commands, in order; NULL: not checked */
+	const char *text;     /* NULL: empty */
+	const char *field;    /* "Name: value", or NULL */
+	const char *envelope; /* MAIL FROM; NULL: as From */
+	const char *authserv; /* server that reports dmarc=pass, or NULL */
+	int64_t seconds;      /* that pass before it */
+	unsigned times;       /* 0: once */
+	void (*call)(struct conversation *conversation);
+};
+
+#define STEP(...)           \
+	{                   \
+		__VA_ARGS__ \
+	}
+
+/* Each of these is a row; a title starts a test of that name. */
+#define TITLE(title) STEP(.kind = STEP_TITLE, .subject = title)
+
+/* A message with an empty text; the verdict is handler_format_verdict()'s.  Members
+ * may follow, such as `.text = "yes"`. */
+#define MAIL(from, to, subject_, verdict_, calls_, ...)                               \
+	STEP(.kind = STEP_MAIL, .sender = from, .recipient = to, .subject = subject_, \
+	    .verdict = verdict_, .calls = calls_, ##__VA_ARGS__)
+
+/* Time passes. */
+#define LATER(s) STEP(.kind = STEP_LATER, .seconds = s)
+
+/* Save the Reply-To of the newest mail, or the "undo TOKEN" in its text. */
+#define SAVE(name)      STEP(.kind = STEP_SAVE, .subject = name, .text = "\r\nReply-To: ")
+#define SAVE_UNDO(name) STEP(.kind = STEP_SAVE, .subject = name, .text = "undo ")
+
+/* Rows that SQL selects, and SQL to run. */
+#define ROWS(sql, rows) STEP(.kind = STEP_ROWS, .text = sql, .subject = rows)
+#define RUN(sql)        STEP(.kind = STEP_RUN, .text = sql)
+
+/* Text in the newest mail. */
+#define HAS(part)     STEP(.kind = STEP_HAS, .text = part)
+#define HAS_NOT(part) STEP(.kind = STEP_HAS_NOT, .text = part)
+
+#define CALL(function) STEP(.kind = STEP_CALL, .call = function)
+
+/** Take the steps up to the next title. */
+void conversation_play(struct conversation *conversation, const struct step *steps);
+
+/** Add a test for each title of a table that ends with a row of STEP_END. */
+void conversation_add_tests(const struct step *steps);
+
+/** Call log of the fake commands: "run eva@example.com proven list;"; or NULL. */
+extern GString *conversation_calls;
+
+/** Compare and clear the call log. */
+void conversation_assert_calls(const char *wanted);
+
+#endif
