@@ -118,6 +118,7 @@ def test_files(directory):
     assert complete("paperboyctl subscriber import peo", directory) == ["people.csv"]
     assert complete("paperboyctl subscriber export o", directory) == ["other.csv"]
     assert complete("paperboyctl -c peo", directory) == ["people.csv"]
+    assert complete("paperboyctl bounce explain a b peo", directory) == ["people.csv"]
 
 
 def test_no_store(paperboy):

@@ -134,6 +134,11 @@ static const char receive_details[] =
     "header\n"
     "  --socket PATH        LMTP socket; default receive.lmtp_socket";
 
+static const char bounce_details[] =
+    "Reads messages as received, from files or standard input, and prints one JSON\n"
+    "object per line: kind, class, status, code, recipients, agent, and the rule and\n"
+    "the line of text that decided. Nothing is changed; no configuration is needed.";
+
 static const char rotate_details[] =
     "New mail has tokens of the new key. The old key is kept for mail already sent\n"
     "and for suppressed addresses.\n\n"
@@ -269,6 +274,8 @@ const struct ctl_command ctl_commands[] = {
         "are\n"
         "ignored.",
         ctl_run_inbox_drop},
+    {"bounce", "explain", "[FILE...]", "classify bounces and complaints",
+        bounce_details, ctl_run_bounce_explain},
     {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",
         "deliver the message on standard input to paperboyd", receive_details,
         ctl_run_receive},

@@ -83,6 +83,7 @@ bool ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_inbox_retry(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);

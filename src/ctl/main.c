@@ -136,6 +136,9 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
+	if (command->run == ctl_run_bounce_explain) /* needs no configuration */
+		return command->run(&ctl, argc, argv, &error) ? ctl.status
+		                                              : fail(command, error);
 	/* Templates are not checked: a broken one must not block e.g. removals. */
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)

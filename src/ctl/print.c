@@ -13,6 +13,14 @@ print_json(json_t *value)
 	json_decref(value);
 }
 
+void
+print_json_line(json_t *value)
+{
+	json_dumpf(value, stdout, 0);
+	putchar('\n');
+	json_decref(value);
+}
+
 json_t *
 print_json_text(const char *text)
 {

@@ -11,6 +11,9 @@
 /** Print a JSON value and a newline. @param value taken */
 void print_json(json_t *value);
 
+/** Print a JSON value on one line. @param value taken */
+void print_json_line(json_t *value);
+
 /** @param text  NULL becomes null */
 json_t *print_json_text(const char *text);
 
