@@ -256,7 +256,11 @@ echo(struct request *request, const char *line, GError **error)
 	return shown != NULL;
 }
 
-/* Run something with an empty reply text. @return the text, or NULL */
+/*
+ * Run a function with an empty reply text.
+ *
+ * @return the text, or NULL
+ */
 static GString *
 run_apart(struct request *request, const char *line,
     bool (*run)(struct request *request, const char *line, GError **error),
@@ -273,7 +277,7 @@ run_apart(struct request *request, const char *line,
 	return NULL;
 }
 
-/* A line of an unknown sender is quoted at most once. */
+/* At most one line of an unknown sender is quoted. */
 static bool
 was_echoed(const struct request *request, const char *line)
 {
@@ -283,8 +287,8 @@ was_echoed(const struct request *request, const char *line)
 }
 
 /*
- * The sender may be forged: lines that failed are not quoted, and only
- * BOUNDS_UNKNOWN_ECHO bytes of the others.
+ * The sender may be forged: lines that failed are not quoted, and of the others only
+ * BOUNDS_UNKNOWN_ECHO bytes.
  */
 static bool
 run_unknown_sender_line(struct request *request, const char *line, GError **error)
@@ -414,10 +418,10 @@ infer_filters(
 		if (!**at || **at == '>' || (asking && strcmp(*at, asking) == 0))
 			continue;
 		kind = request_match(*at);
-		/* Repeats the subject. */
+		/* It repeats the subject. */
 		if (kind == REQUEST_SUBSCRIBE)
 			continue;
-		/* A greeting begins a message, or ends it. */
+		/* A greeting starts a message, or ends it. */
 		if (kind == REQUEST_FILLER) {
 			if (seen || request_is_closing(*at))
 				break;
@@ -653,7 +657,7 @@ has_other_commands(const char *text)
 	return is_found;
 }
 
-/* Commands in the reply that confirmed are not run. */
+/* Commands in the confirming reply are not run. */
 static void
 add_ignored_commands(struct request *request)
 {

@@ -3,8 +3,8 @@
  *
  * Commands trust the requester that the handler has identified.  They run in the
  * caller's transaction, each in a savepoint: a command that fails changes nothing, and
- * the others still apply.  What is wrong with a command is part of the reply, not an
- * error.  On failure the caller rolls back, and the reply is empty.
+ * the others still apply.  Mistakes in a command are reported in the reply and are not
+ * errors.  On an error the caller rolls back, and the reply is empty.
  */
 #ifndef PAPERBOY_SERVICE_COMMAND_COMMAND_H
 #define PAPERBOY_SERVICE_COMMAND_COMMAND_H
@@ -22,7 +22,8 @@
 bool command_run(struct request *request, GError **error);
 
 /**
- * Run lines that waited for a confirmation, or restore a subscription, as proven.
+ * Run lines that waited for a confirmation, or restore a subscription.  The requester
+ * is authenticated.
  *
  * @param pending  from reply.pending or reply.undo
  */
@@ -30,14 +31,16 @@ bool
 command_run_confirmed(struct request *request, const char *pending, GError **error);
 
 /**
- * Reply with one phrase of the catalog, without running anything.
+ * Reply with one phrase of the catalog; runs nothing.
  *
  * @param value  for {value} in it, or NULL
  */
 bool command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error);
 
-/** Replace the marks in the text by tokens; NULL leaves a mark. */
+/**
+ * Replace the marks in the text by tokens; a mark whose token is NULL is not replaced.
+ */
 void
 command_fill_tokens(struct command_reply *reply, const char *confirm, const char *undo);
 

@@ -114,7 +114,7 @@ command_run_subscribe(struct request *request, const char *arguments, GError **e
 	return true;
 }
 
-/* CONSENT, tab, NAME; the tab is absent without a name.  Other lines follow. */
+/* CONSENT, tab, NAME; no tab without a name.  Other lines follow. */
 bool
 command_run_restore(struct request *request, const char *arguments, GError **error)
 {
@@ -250,7 +250,7 @@ command_run_undo(struct request *request, const char *arguments, GError **error)
 	return command_fail(request, error, "no_such_undo");
 }
 
-/* A forged request is confirmed at the new address, so the old one is notified. */
+/* A forged request could be confirmed by the new address, so notify the old one. */
 static void
 set_old_address_notice(struct request *request, const char *address)
 {
@@ -269,7 +269,7 @@ set_old_address_notice(struct request *request, const char *address)
 	reply_text_clear(&text);
 }
 
-/* @return NULL when it is not an address */
+/* @return NULL if it is not an address */
 static char *
 format_key(const char *text)
 {
@@ -406,7 +406,7 @@ command_run_forget(struct request *request, const char *arguments, GError **erro
 {
 	if (g_ascii_strcasecmp(arguments, "me") != 0)
 		return command_fail(request, error, "forget_whom");
-	/* Ends all mail now; the data is erased after the reply. */
+	/* Stop all mail now; the data is erased after the reply. */
 	if (request->subscriber && !subscribe_remove(request->store, request->address,
 	                               request->actor, request->now, error))
 		return false;

@@ -17,7 +17,7 @@
 
 /* ---- references ---- */
 
-/* In pending lines filters are named by content, since numbers may be reused. */
+/* Pending lines name filters by content, since numbers may be reused. */
 static char *
 format_reference(const struct subscription *subscription)
 {
@@ -52,7 +52,10 @@ command_format_references(struct request *request, const char *line, GError **er
 	return text;
 }
 
-/* @param word  a number, a name or a reference  @return one of own */
+/*
+ * @param word  a number, a name or a reference
+ * @return an element of own
+ */
 static struct subscription *
 find_filter(
     struct request *request, const GPtrArray *own, const char *word, GError **error)
@@ -77,7 +80,7 @@ find_filter(
 	return NULL;
 }
 
-/* @return the filters named in arguments, borrowed from own, without repetitions */
+/* @return the filters named in arguments, borrowed from own, without duplicates */
 static GPtrArray *
 find_filters(struct request *request, const GPtrArray *own, const char *arguments,
     bool blocks_only, GError **error)
@@ -444,7 +447,7 @@ command_run_unblock(struct request *request, const char *arguments, GError **err
 
 /* ---- edit ---- */
 
-/* @param before  set to one of own */
+/* @param before set to an element of own */
 static bool
 parse_edit(struct request *request, const GPtrArray *own, const char *arguments,
     struct subscription **before, struct options *options, GError **error)

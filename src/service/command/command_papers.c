@@ -19,7 +19,7 @@
 #define SEARCH_RESULTS     10
 #define SEARCH_RESULTS_MAX 50
 
-/* Digests searched for a date. */
+/* Maximum number of digests searched for a date. */
 #define DIGESTS_SEARCHED 100
 
 static bool
@@ -123,7 +123,7 @@ command_run_search(struct request *request, const char *arguments, GError **erro
 	return found && add_results(request, found);
 }
 
-/* Find a paper by its number in the digest replied to, or else by id. */
+/* Find a paper by its number in the digest replied to, else by id. */
 static char *
 find_paper(struct request *request, const char *word, GError **error)
 {

@@ -17,7 +17,10 @@ is_time(const char *value)
 {
 	int minute;
 
-	/* "at 9" and "at 25:00" are times whose errors help. */
+	/*
+	 * "at 9" and "at 25:00" are recognised as times, since their errors are
+	 * helpful.
+	 */
 	return natural_time_parse_minute(value, &minute) != NATURAL_TIME_HOUR_NOTHING ||
 	       g_regex_match_simple("^\\d{1,2}([:.]\\d\\d?)?$", value, 0, 0);
 }
@@ -63,7 +66,7 @@ is_word(const char *value)
 static const struct {
 	const char *key;
 	bool (*is_value)(const char *value);
-	bool is_first; /* may begin a line, as prose does not */
+	bool is_first; /* may start a line; prose does not start so */
 } bare_keys[] = {
     {"at", is_time, true},
     {"days", is_days, true},
@@ -168,7 +171,7 @@ set_requested(struct request *request, const char *key, const char *value,
 	}
 }
 
-/* KEY VALUE or KEY=VALUE; a name at the end needs no quotation marks. */
+/* KEY VALUE or KEY=VALUE; a trailing name needs no quotation marks. */
 static bool
 parse_requested(struct request *request, const char *arguments,
     struct requested *requested, GError **error)
@@ -258,7 +261,7 @@ check_language(struct request *request, const char *language, GError **error)
 	return command_fail(request, error, "wrong_language", "known", known);
 }
 
-/* @param requested  zeroed by the caller; requested_clear() it */
+/* @param requested zeroed by the caller; freed with requested_clear() */
 static bool
 parse_set(struct request *request, const char *arguments, struct requested *requested,
     GError **error)

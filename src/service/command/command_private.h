@@ -1,5 +1,5 @@
 /*
- * command_private.h - shared by the command files only.
+ * command_private.h - private declarations of the command files.
  */
 #ifndef PAPERBOY_SERVICE_COMMAND_COMMAND_PRIVATE_H
 #define PAPERBOY_SERVICE_COMMAND_COMMAND_PRIVATE_H
@@ -13,14 +13,16 @@
 #include "service/command/command.h"
 #include "service/command/reply_text.h"
 
-/* Pending lines that nobody can type: restore a subscriber; language of the request. */
+/*
+ * Pending lines that users cannot type: restore a subscriber; language of the request.
+ */
 #define COMMAND_RESTORE  "+restore "
 #define COMMAND_LANGUAGE "+language "
 
 enum command_auth {
 	COMMAND_AUTH_NONE,    /* anybody */
-	COMMAND_AUTH_READ,    /* a subscriber, who alone gets the reply */
-	COMMAND_AUTH_CHANGE,  /* a proven subscriber; else confirmed first */
+	COMMAND_AUTH_READ,    /* a subscriber; only the subscriber gets the reply */
+	COMMAND_AUTH_CHANGE,  /* an authenticated subscriber; else confirmed first */
 	COMMAND_AUTH_CONFIRM, /* always confirmed first */
 };
 
@@ -40,15 +42,15 @@ struct command_decision {
  * Apply a command.
  *
  * @param arguments  text after the verb, may be empty
- * @return false with PB_ERROR_INPUT, _NOT_FOUND or _LIMIT for the reply, having added
- *         nothing to it; any other error ends the message
+ * @return false with PB_ERROR_INPUT, _NOT_FOUND or _LIMIT, reported in the reply, to
+ *         which nothing was added; any other error aborts the message
  */
 typedef bool
 command_run_fn(struct request *request, const char *arguments, GError **error);
 
 /*
- * Decide what a command would do, and apply that to request->planned only; the store is
- * not changed.  Errors as above.
+ * Decide on the effect of a command, and apply it to request->planned only; the store
+ * is not changed.  Errors as above.
  *
  * @param decision  zeroed by the caller
  */
@@ -61,15 +63,15 @@ struct command_row {
 	const char *aliases; /* separated by blanks */
 	enum command_auth auth;
 	enum command_arity arity;
-	bool is_for_unknown; /* allowed to unknown senders, maybe as part of
-	                      * subscribing */
+	bool is_for_unknown; /* allowed to unknown senders, for some only with a
+	                      * subscription */
 	enum command_confirm confirm;
 	const char *arguments; /* for the help: "[name=N] QUERY" */
 	command_run_fn *run;
 	command_decide_fn *decide; /* NULL: never waits for a confirmation */
 };
 
-/** All commands, ended by a row without verb. */
+/** All commands, terminated by a row without verb. */
 extern const struct command_row command_rows[];
 
 /** Find a verb by name, alias or unambiguous prefix. @return NULL if there is none */
@@ -92,7 +94,10 @@ char *command_table_split(const char *line, const char **arguments);
 /** Classify a line for command_text_read(). */
 enum command_kind command_table_classify(const char *line);
 
-/** Whether a whole line is settings without `set`: "at 9pm", "weekly on friday". */
+/**
+ * Whether a whole line consists of settings without `set`: "at 9pm", "weekly on
+ * friday".
+ */
 bool command_is_settings(const char *line);
 
 command_run_fn command_run_add, command_run_address, command_run_block,
@@ -108,7 +113,7 @@ command_decide_fn command_decide_add, command_decide_address, command_decide_blo
     command_decide_forget, command_decide_pause, command_decide_resume,
     command_decide_set, command_decide_subscribe, command_decide_unblock;
 
-/** Start planning, as a new subscriber if the requester is none. */
+/** Start planning; for an unsubscribed requester, as a new subscriber. */
 bool command_plan_start(struct request *request, GError **error);
 
 /** Set an error to a phrase of the catalog. @return false, PB_ERROR_INPUT */
@@ -117,7 +122,7 @@ bool command_plan_start(struct request *request, GError **error);
 	                             (request)->text.language, __VA_ARGS__, NULL))
 bool command_fail_with(GError **error, char *message);
 
-/** Replace an error by the one of the query, with an excerpt of its text. */
+/** Replace an error by that of the query, with an excerpt of its text. */
 void command_set_query_error(struct request *request, const char *text,
     const struct query_error *problem, GError **error);
 
@@ -134,7 +139,7 @@ char *command_take_option(const char **arguments, const char *key);
 /** Take the value of a setting: a word, or two in `at 9 pm`. */
 char *command_take_value(const char **arguments, const char *key);
 
-/** Parse 1..most. */
+/** Parse a number from 1 to most. */
 bool command_parse_number(struct request *request, const char *key, const char *text,
     unsigned most, unsigned *number, GError **error);
 

@@ -8,7 +8,7 @@
 #include "service/command/command_private.h"
 #include "store/subscriber/subscribers.h"
 
-/* Characters of a filter that are shown around an error. */
+/* Characters of a filter shown around an error. */
 #define EXCERPT_CHARS 54
 
 bool
@@ -21,7 +21,7 @@ command_fail_with(GError **error, char *message)
 
 /* ---- errors ---- */
 
-/* An example follows an error unless it was just given; queries have their own. */
+/* Add an example after an error, unless it was just shown; queries have their own. */
 static void
 add_example(struct request *request, const struct command_row *row, bool is_usage)
 {
@@ -171,7 +171,7 @@ format_pending(const struct request *request)
 
 	if (request->subscriber)
 		return g_strdup(request->pending->str);
-	/* Nothing else is left to do then. */
+	/* Nothing else remains to be done. */
 	if (request->reply.confirm == COMMAND_CONFIRM_ERASE)
 		return g_strdup("forget me");
 	return g_strdup_printf("%s%s%ssubscribe %s\n%s",
@@ -186,7 +186,7 @@ add_suggestion(struct request *request)
 {
 	g_autofree char *shown = NULL;
 
-	/* A "yes" confirms what waits. */
+	/* A "yes" confirms the pending lines. */
 	if (request->reply.waiting)
 		g_clear_pointer(&request->reply.suggestion, g_free);
 	if (!request->reply.suggestion)

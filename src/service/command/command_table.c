@@ -10,9 +10,9 @@
 #include "query/parse/lex.h"
 #include "service/command/command_private.h"
 
-#define PREFIX_CHARS 3  /* minimum of an abbreviated verb */
+#define PREFIX_CHARS 3  /* minimum length of an abbreviated verb */
 #define LONG_WORD    6  /* characters from which two typos are accepted */
-#define WORD_BYTES   40 /* no verb is longer */
+#define WORD_BYTES   40 /* longer words are not verbs */
 
 #define NONE    COMMAND_AUTH_NONE
 #define READ    COMMAND_AUTH_READ
@@ -123,7 +123,7 @@ command_table_parse(const char *line, const char **arguments)
 	return command_table_find("set");
 }
 
-/* The first letter is rarely wrong, unless it is swapped with the second. */
+/* Typos are rare in the first letter, except for a swap with the second. */
 static bool
 is_close(const char *word, const char *name)
 {
@@ -154,7 +154,7 @@ command_table_find_closest(const char *text)
 	return NULL;
 }
 
-/* Its aliases are common in any reply, and need a token. */
+/* Its aliases are common in replies, and need a token. */
 static bool
 is_confirming(const char *word, const char *arguments)
 {
@@ -169,7 +169,7 @@ command_table_classify(const char *line)
 	g_autofree char *word = command_table_split(line, &arguments);
 	const struct command_row *row = command_table_find(word);
 
-	/* "Ok, thanks" confirms nothing. */
+	/* "Ok, thanks" is not a confirmation. */
 	if (row && row->run == command_run_confirm && !is_confirming(word, arguments))
 		return COMMAND_KIND_NONE;
 	if (row || command_is_settings(line))

@@ -12,7 +12,7 @@
 
 #define MARGIN      7
 #define PASTE_BLANK 4
-#define GUARDED     120 /* maximum of a guarded quote, characters */
+#define GUARDED     120 /* maximum length of a guarded quote, characters */
 
 void
 reply_text_init(struct reply_text *reply, const struct catalog *catalog,
@@ -38,7 +38,9 @@ reply_text_format_count(const struct reply_text *reply, const char *name, int64_
 	return catalog_format_count(reply->catalog, reply->language, name, count);
 }
 
-/* Remove what mail programs turn into links: hosts, URLs, addresses, numbers. */
+/*
+ * Remove strings that mail programs turn into links: hosts, URLs, addresses, numbers.
+ */
 static char *
 defang(const char *text, size_t limit_chars)
 {
@@ -46,7 +48,9 @@ defang(const char *text, size_t limit_chars)
 	    g_regex_new("[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*"
 	                "|\\+?\\d(?:[\\s./-]?\\d){6,}",
 	        0, 0, NULL);
-	/* Full-width dots separate labels, too, and U+3002 (RFC 3490 section 3.1). */
+	/*
+	 * Full-width dots also separate labels, as does U+3002 (RFC 3490 section 3.1).
+	 */
 	g_autofree char *whole = g_utf8_normalize(text, -1, G_NORMALIZE_NFKC);
 	g_auto(GStrv) parts = g_strsplit(whole ? whole : "", "\u3002", -1);
 	g_autofree char *plain = g_strjoinv(".", parts);

@@ -16,8 +16,10 @@
 struct reply_text {
 	const struct catalog *catalog;
 	const char *language;
-	/* The sender may be forged: quotes are short, and have no links, addresses or
-	 * telephone numbers. */
+	/*
+	 * The sender may be forged: quotes are short, without links, addresses and
+	 * telephone numbers.
+	 */
 	bool is_guarded;
 	GString *text;
 };
@@ -72,7 +74,7 @@ void reply_text_add_block(struct reply_text *reply, const char *text);
 		reply_text_add_block(reply, formatted_);                             \
 	} while (0)
 
-/** Add a command to paste back; continuation lines start with blanks. */
+/** Add a command to be pasted; continuation lines start with blanks. */
 void reply_text_add_command(struct reply_text *reply, const char *line);
 
 /** Add an empty line, unless the text is empty or ends with one. */

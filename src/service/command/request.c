@@ -1,5 +1,5 @@
 /*
- * request.c - a request by mail: the requester, and what it owns.
+ * request.c - a request by mail: the requester, and the owned parts of the reply.
  */
 #include "service/command/request.h"
 

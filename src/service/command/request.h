@@ -27,13 +27,13 @@
 struct command_row;
 struct handler_report;
 
-/* Kinds of confirmation; a reply asks for one at most, the highest that applies. */
+/* Kinds of confirmation.  A reply requests at most one, the highest that applies. */
 enum command_confirm {
 	COMMAND_CONFIRM_NOTHING,
 	COMMAND_CONFIRM_SUBSCRIBE, /* a new subscriber */
-	COMMAND_CONFIRM_CHANGE,    /* a change without proof of identity */
+	COMMAND_CONFIRM_CHANGE,    /* a change by an unauthenticated sender */
 	COMMAND_CONFIRM_EXPORT,
-	COMMAND_CONFIRM_ADDRESS, /* both addresses confirm, see new_address */
+	COMMAND_CONFIRM_ADDRESS, /* confirmed by both addresses, see new_address */
 	COMMAND_CONFIRM_ERASE,
 };
 
@@ -72,7 +72,7 @@ struct command_reply {
 	char *attachment_type; /* "application/json" */
 
 	bool is_erased;   /* erase_person() once this reply is sent or has expired */
-	bool is_changed;  /* filters or due times changed: the scheduler has to run */
+	bool is_changed;  /* filters or due times changed: run the scheduler */
 	bool is_help;     /* the message had no command */
 	char *suggestion; /* corrected command, which a plain "yes" runs; or NULL */
 	char language[8]; /* of the text */
@@ -115,17 +115,17 @@ struct request {
 	const struct confirmation *undo; /* of the earlier removal; borrowed, or NULL */
 	const char *language; /* preferred, or NULL: by subscriber and text */
 
-	/* Commands under way. */
-	bool is_confirmed; /* they were confirmed, and are applied */
+	/* State while commands run. */
+	bool is_confirmed; /* confirmed, and applied */
 	struct reply_text text;
 	char text_language[8];
 	char *subscribe_name; /* name in a `subscribe` that waits, or ""; NULL: none */
 	GString *echoed;      /* lines quoted for an unknown sender, each with LF */
-	GString *pending;     /* lines that wait, but for `subscribe` */
+	GString *pending;     /* pending lines, except for `subscribe` */
 	/* Subscriber and filters as they will be once the pending lines are applied. */
 	struct subscriber *planned;
 	GPtrArray *planned_filters;            /* struct subscription * */
-	const struct command_row *example_row; /* its example was given last */
+	const struct command_row *example_row; /* example that was shown last */
 	bool has_filters; /* lines with filters follow a subscription */
 	bool is_inferred; /* the line is a keyword offered as a filter */
 

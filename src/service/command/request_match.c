@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Phrases are separated by "|".  A longer one stands before one that it contains. */
+/* Phrases are separated by "|".  A phrase precedes those that it contains. */
 static const struct language {
 	const char *code;
 	bool has_no_spaces; /* words are not separated */
 	const char *unsubscribe;
 	const char *subscribe;
-	const char *fillers; /* words that may stand beside a phrase */
+	const char *fillers; /* words allowed beside a phrase */
 } languages[] = {
     {"en", false,
         "be removed|be deleted|be unsubscribed|get "
@@ -343,7 +343,7 @@ fold(const char *text)
 
 		if (g_unichar_ismark(c))
 			continue;
-		/* Polish l with a stroke has no decomposition. */
+		/* Polish l with stroke has no decomposition. */
 		if (c == 0x142)
 			c = 'l';
 		if (g_unichar_isalnum(c))
@@ -357,9 +357,9 @@ fold(const char *text)
 }
 
 /*
- * Take the phrases out of a folded line.
+ * Remove the phrases from a folded line.
  *
- * @return how many there were
+ * @return their number
  */
 static unsigned
 take_out(GString *line, const char *phrases, bool has_no_spaces)

@@ -19,7 +19,7 @@ struct work {
 	int64_t now;
 	GPtrArray *reported; /* of char *: cursors of the alerts in the mail */
 	char *first;         /* subject of the first alert */
-	GString *text;       /* an item for each */
+	GString *text;       /* one item per alert */
 };
 
 /* Add a problem to the mail, unless it was mailed within a day. */
@@ -136,7 +136,7 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *reported, GError 
 	bool is_ok;
 
 	*reported = 0;
-	/* No mail from an installation that was not configured yet. */
+	/* An unconfigured installation sends no mail. */
 	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner ||
 	    settings_is_default(alerts->settings))
 		return true;

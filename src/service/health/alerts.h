@@ -31,8 +31,8 @@ struct alerts {
 };
 
 /**
- * Check, and queue a mail to mail.owner when there is a new problem; nothing with
- * mail.alerts off.
+ * Run the checks, and queue a mail to mail.owner if there is a new problem; does
+ * nothing if mail.alerts is off.
  *
  * @param reported  set on success: number of problems in the mail; 0: none was queued
  */

@@ -1,5 +1,5 @@
 /*
- * backup_service.c - backups are made, and restored.
+ * backup_service.c - making and restoring backups.
  */
 #include "service/health/backup_service.h"
 
@@ -128,9 +128,9 @@ struct restoring {
 	char *log;   /* write-ahead log of the store */
 	char *index; /* of the log */
 	char *work;  /* temporary directory, renamed at the end */
-	char *draft; /* in work: the new store, after the exchange the old one */
-	char *old;   /* in work: a damaged old store, with its log */
-	char *key;   /* in work: the old key */
+	char *draft; /* the new store until the exchange, then the old one */
+	char *old;   /* a damaged old store, with its log */
+	char *key;   /* the old key */
 };
 
 static void
@@ -185,10 +185,10 @@ move(const char *from, const char *directory, const char *name, GError **error)
 }
 
 /*
- * The log of an old store that cannot be checkpointed must be removed, or SQLite would
- * apply it to the new one.  Meanwhile an empty file, which is not a valid store, is in
- * the place of the store: the old store must not be used without its log, and no new
- * one be created.
+ * If the old store cannot be checkpointed, its log must be removed, or SQLite would
+ * apply it to the new store.  Until the restore is complete, an empty file takes the
+ * place of the store.  It is not a valid store, so no program opens the old store
+ * without its log or creates a new one.
  */
 static bool
 move_damaged_aside(const struct restoring *at, GError **error)
@@ -208,7 +208,7 @@ move_damaged_aside(const struct restoring *at, GError **error)
 }
 
 /*
- * Checkpoint the old store, so that one step moves it with its log.
+ * Checkpoint the old store, so that one rename moves it with its log.
  *
  * @param is_sound  set on success; false for a missing or damaged store
  * @return false with PB_ERROR_TEMPORARY while it is open elsewhere
@@ -237,7 +237,7 @@ install(const struct restoring *at, const char *state_dir, GError **error)
 	} else if (!exchange(at->draft, at->store, error)) {
 		return false;
 	} else if (g_stat(at->draft, &status) == 0 && status.st_size == 0) {
-		/* The empty file of move_damaged_aside(). */
+		/* The empty file that move_damaged_aside() created. */
 		g_unlink(at->draft);
 	}
 	return file_sync_directory(at->work, PB_ERROR_PERMANENT, error) &&
@@ -259,7 +259,7 @@ copy_key(const struct restoring *at, const char *state_dir, GError **error)
 	return secret_replace_key(at->work, key, error);
 }
 
-/* @return the path of a directory that does not exist yet */
+/* @return a path that does not exist yet, a new string */
 static char *
 name_aside(const char *state_dir, int64_t now)
 {
@@ -278,7 +278,7 @@ name_aside(const char *state_dir, int64_t now)
 	}
 }
 
-/* Before any change of the state directory. */
+/* Runs before any change of the state directory. */
 static void
 remove_work(const struct restoring *at)
 {
@@ -287,7 +287,7 @@ remove_work(const struct restoring *at)
 	g_rmdir(at->work);
 }
 
-/* Write the key file; after a crash the next program does. */
+/* Write the key file; after a crash the next program that loads the key does. */
 static bool
 write_key(const struct settings *settings, GError **error)
 {
@@ -298,7 +298,7 @@ write_key(const struct settings *settings, GError **error)
 }
 
 /*
- * Find whether the old store has the keys of the backup.  Newer keys of the old store
+ * Check whether the old store has the keys of the backup.  Newer keys of the old store
  * are added to the draft, so that hashes made since a rotation stay valid.
  */
 static bool
@@ -365,8 +365,8 @@ unsubscribe_again(struct store *draft, const struct backup_make *make,
 }
 
 /*
- * Consent that was withdrawn since the backup stays withdrawn: unsubscribes,
- * suppressions and erasures of the store that is replaced.
+ * Consent withdrawn since the backup stays withdrawn: copy unsubscribes, suppressions
+ * and erasures from the store that is replaced.
  */
 static bool
 carry_over(const struct restoring *at, const char *state_dir,

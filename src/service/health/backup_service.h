@@ -22,9 +22,9 @@
 
 struct backup_service_request {
 	const char *path; /* of the backup */
-	bool may_replace; /* a file that is there */
+	bool may_replace; /* an existing file */
 	int64_t now;
-	const char *who; /* for the audit */
+	const char *who; /* for the audit log */
 	backup_progress progress;
 	void *data;
 };
@@ -42,7 +42,7 @@ bool backup_service_run(const struct settings *settings, struct store *store,
 struct backup_service_report {
 	struct backup_restored restored;
 	char *aside; /* the directory with the old files */
-	/* Carried over from the database that was replaced, since the backup. */
+	/* Carried over from the replaced database: changes since the backup. */
 	bool is_carried; /* false: it was damaged, missing, or had another key */
 	unsigned unsubscribed, suppressed, erased;
 };
@@ -52,7 +52,7 @@ struct backup_service_report {
  *
  * @param report  set on success; the caller frees aside
  * @return false with PB_ERROR_TEMPORARY while paperboyd or paperboyctl is running,
- *         PB_ERROR_INPUT when the file is not a valid backup; nothing has changed then
+ *         PB_ERROR_INPUT if the file is not a valid backup; nothing has changed then
  */
 bool backup_service_restore(const struct settings *settings, const char *path,
     int64_t now, const char *who, struct backup_service_report *report, GError **error);

@@ -9,7 +9,7 @@
 #define SOURCE_ALERT_S (3 * CLOCK_HOUR_S)
 #define RELAY_ALERT_S  (15 * 60)
 
-/* In the order of doctor; status shows those that are not HEALTH_DAMAGE. */
+/* In the order of doctor; status omits those with HEALTH_DAMAGE. */
 const struct health_check health_checks[] = {
     {.name = "directory",
         .severity = HEALTH_DAMAGE,
@@ -334,7 +334,7 @@ health_examine(const struct health_options *options)
 
 	init(&health, options);
 	for (const struct health_check *check = health_checks; check->name; check++) {
-		/* Behind the damage checks of the table. */
+		/* After the damage checks of the table. */
 		if (!is_loaded && check->probe == probe_configuration) {
 			load_status(&health, &status);
 			is_loaded = true;

@@ -26,15 +26,15 @@ struct health_check {
 	const char *name; /* stable: for scripts, metrics and cursors of alerts */
 	enum health_severity severity;
 	void (*probe)(struct health *health);
-	const char *ok;        /* text of doctor when the probe adds nothing */
-	const char *action;    /* of problems that do not have their own; or NULL */
-	const char *subject;   /* of a mail with this alert alone */
-	int64_t alert_after_s; /* a problem is mailed once it has lasted that long */
-	bool needs_users;      /* not mailed before somebody has subscribed */
-	bool needs_store;      /* skipped when the store is damaged */
+	const char *ok;        /* text of doctor if the probe adds none */
+	const char *action;    /* default action of its problems, or NULL */
+	const char *subject;   /* subject of a mail with only this alert */
+	int64_t alert_after_s; /* a problem is mailed once it has lasted this long */
+	bool needs_users;      /* not mailed before the first subscription */
+	bool needs_store;      /* skipped if the store is damaged */
 };
 
-/** The table, ended by a row without name. */
+/** The table, terminated by a row without name. */
 extern const struct health_check health_checks[];
 
 struct health_finding {
@@ -63,13 +63,17 @@ struct health_options {
 /**
  * Run the quick checks.
  *
- * @param status  by status_load() of the same time
- * @return of struct health_finding *: problems only
+ * @param status  from status_load() at the same time
+ * @return array of struct health_finding *: problems only
  */
 GPtrArray *
 health_find_problems(const struct health_options *options, const struct status *status);
 
-/** Run all checks. @return of struct health_finding *, with those that found nothing */
+/**
+ * Run all checks.
+ *
+ * @return array of struct health_finding *, including checks without a problem
+ */
 GPtrArray *health_examine(const struct health_options *options);
 
 #endif

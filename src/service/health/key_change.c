@@ -1,5 +1,5 @@
 /*
- * key_change.c - rotate the key of a state directory, or take it from a backup.
+ * key_change.c - rotate the key of a state directory, or restore it from a backup.
  */
 #include "service/health/key_change.h"
 
@@ -39,7 +39,7 @@ make_keys(GBytes *old, GError **error)
 	return g_byte_array_free_to_bytes(g_steal_pointer(&keys));
 }
 
-/* Composed with another key it would be another message. */
+/* Composed again with another key, it would have another Message-ID. */
 static bool
 check_doubt(struct store *store, GError **error)
 {

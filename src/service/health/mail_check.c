@@ -17,7 +17,7 @@
 #include "store/mail/inbox.h"
 #include "store/paper/papers.h"
 
-/* Interval of the search for the mail, and number of newest inbox rows searched. */
+/* Poll interval, and number of the newest inbox rows searched. */
 #define POLL_US (G_USEC_PER_SEC / 5)
 #define NEWEST  50
 
@@ -173,9 +173,9 @@ check_receivers(struct work *work)
 		add(work, "mailbox", g_strdup("none: no commands by mail"), NULL);
 }
 
-/* ---- the mail to itself ---- */
+/* ---- the probe mail ---- */
 
-/* With the headers of digests, so that it is signed like them. */
+/* With the headers of digests, so that it is signed the same way. */
 static GBytes *
 compose(const struct work *work, const struct own_addresses *own_addresses,
     const char *address, const char *id, GError **error)
@@ -209,7 +209,7 @@ compose(const struct work *work, const struct own_addresses *own_addresses,
 	return compose_message(&fields, error);
 }
 
-/* @return whether the relay has accepted it; else a finding is added */
+/* @return whether the relay accepted it; if not, a finding is added */
 static bool
 send_mail(struct work *work, const struct factory_transport *options,
     const struct own_addresses *own_addresses, const char *address, const char *token)
@@ -244,7 +244,7 @@ send_mail(struct work *work, const struct factory_transport *options,
 	return is_sent;
 }
 
-/* @return whether it has come back */
+/* @return whether it was received */
 static bool
 find_mail(struct work *work, const char *token, struct probe_mail *mail)
 {

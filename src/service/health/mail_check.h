@@ -3,8 +3,8 @@
  *
  * Fetches each source once, connects to the relay and to each receiver, then sends a
  * mail through the relay to the address for commands and waits until the running daemon
- * has received it: did it come back, and how was it signed.  Each step blocks for some
- * seconds.  Only the row of the mail is stored.  DNS is not queried.
+ * has received it.  Reports whether it arrived, and its DKIM signature.  Each step
+ * blocks for some seconds.  Only the row of that mail is stored.  DNS is not queried.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_MAIL_CHECK_H
 #define PAPERBOY_SERVICE_HEALTH_MAIL_CHECK_H
@@ -26,7 +26,7 @@ struct mail_check {
 	const struct clock *clock;
 	const struct random_source *random;
 	bool is_daemon_running;
-	int64_t wait_s; /* timeout for the mail; 0: none is sent */
+	int64_t wait_s; /* timeout for the mail; 0: send none */
 };
 
 /** @return of struct health_finding *, in the order of the steps */

@@ -45,8 +45,10 @@ static const struct {
     {inbox_prune, MAINTENANCE_INBOX_DAYS},
 };
 
-/* By ranges of filters, a transaction each: an index by time would cost as much as
- * matching. */
+/*
+ * By ranges of filters, one transaction each: an index by time would cost as much as
+ * matching.
+ */
 static bool
 prune_matches(struct store *store, int64_t before, GError **error)
 {
@@ -94,7 +96,7 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 
 	if (!clock_watch_load(store, &jump, error))
 		return false;
-	/* A wrong clock would expire everything. */
+	/* With a wrong clock everything would expire. */
 	if (jump.by_s)
 		return true;
 	if (!prune_matches(
@@ -105,12 +107,12 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 		unsigned count;
 
 		do {
-			/* One statement is a transaction of its own. */
+			/* Each statement is its own transaction. */
 			if (!jobs[i].prune(store, before, PAGE_ROWS, &count, error))
 				return false;
 		} while (count == PAGE_ROWS);
 	}
-	/* Including erasures whose file could not be cleaned at once. */
+	/* Includes erasures whose file could not be cleaned at once. */
 	return repair_index(store, error) && rebuild_filter_index(store, error) &&
 	       erase_clean(store, error) &&
 	       store_save_cursor(store, LAST_RUN, now, error);
@@ -125,7 +127,7 @@ maintenance_load_due(struct store *store, int64_t now, int64_t *at, GError **err
 	if (!store_load_cursor(store, LAST_RUN, 0, &last, error) ||
 	    !clock_watch_load(store, &jump, error))
 		return false;
-	/* A last run in the future: the clock was wrong then. */
+	/* The last run is in the future: the clock was wrong then. */
 	*at = last > now ? now : last + CLOCK_DAY_S;
 	if (jump.by_s)
 		*at = MAX(*at, now + CLOCK_HOUR_S);

@@ -10,8 +10,10 @@
 
 #include "store/core/store.h"
 
-/* Days that rows are kept.  Records of delivered papers must outlive the papers
- * (DIGEST_ELIGIBLE_DAYS). */
+/*
+ * Days for which rows are stored.  Records of delivered papers must outlive the papers
+ * (DIGEST_ELIGIBLE_DAYS).
+ */
 #define MAINTENANCE_MATCH_DAYS        45
 #define MAINTENANCE_DELIVERED_DAYS    60
 #define MAINTENANCE_OUTBOX_DAYS       14
@@ -19,17 +21,21 @@
 /* Text of quarantined messages, and keys that detect duplicates. */
 #define MAINTENANCE_QUARANTINE_DAYS   14
 #define MAINTENANCE_INBOX_DAYS        30
-/* A reply to a digest authenticates its sender for 30 days (delivery/mail_token.h).
- * Confirmations are kept for a week after they expire, to recognise late replies. */
+/*
+ * A reply to a digest authenticates its sender for 30 days (delivery/mail_token.h).
+ * Confirmations are stored for a week after they expire, to recognise late replies.
+ */
 #define MAINTENANCE_DIGEST_DAYS       31
 #define MAINTENANCE_CONFIRMATION_DAYS 7
 #define MAINTENANCE_RATE_LOG_DAYS     31
 
-/** Delete expired rows and unused filters, and repair the index; nothing while a jump
- * of the clock is not confirmed (clock_watch.h). */
+/**
+ * Delete expired rows and unused filters, and repair the index.  Does nothing while a
+ * jump of the clock is unconfirmed (clock_watch.h).
+ */
 bool maintenance_run(struct store *store, int64_t now, GError **error);
 
-/** @param at  set to the time of the next run, s; in the past when it is due */
+/** @param at set to the time of the next run, s; in the past if it is due */
 bool
 maintenance_load_due(struct store *store, int64_t now, int64_t *at, GError **error);
 

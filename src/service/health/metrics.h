@@ -27,8 +27,8 @@ struct metrics_work {
 /**
  * Format all metrics.
  *
- * @param work  NULL when no daemon runs: its metrics are left out
- * @return lines with their ends; NULL when the store fails
+ * @param work  NULL if no daemon runs: its metrics are omitted
+ * @return complete lines; NULL if the store fails
  */
 char *metrics_format(struct store *store, const struct settings *settings,
     const struct status_daemon *daemon, const struct metrics_work *work, int64_t now,

@@ -11,16 +11,19 @@
 	"stop paperboyd, then paperboyctl restore FILE with the newest backup; the " \
 	"current state is kept aside"
 
-/* A file that only needs another mode must not cost what the backup lacks. */
+/*
+ * For a file with only a wrong mode, suggest chmod rather than a restore, which loses
+ * data.
+ */
 #define PROBES_FILE_ACTION                                            \
 	"follow the advice of the message; when the file is lost or " \
 	"damaged, " PROBES_RESTORE_ACTION
 
 struct health {
 	const struct health_options *options;
-	const struct status *status;      /* NULL when the store is damaged */
-	struct store *store;              /* of health_examine(); or NULL */
-	const struct health_check *check; /* that runs */
+	const struct status *status;      /* NULL if the store is damaged */
+	struct store *store;              /* from health_examine(), or NULL */
+	const struct health_check *check; /* the check being run */
 	GPtrArray *findings;
 	bool is_store_damaged;
 };
@@ -28,17 +31,21 @@ struct health {
 /**
  * Add a problem.
  *
- * @param text    taken; made valid UTF-8, since SQLite quotes damaged pages
- * @param action  NULL: that of the check
+ * @param text  taken; made valid UTF-8, since SQLite quotes damaged pages
+ * @param action  NULL: the default action of the check
  * @return owned by the findings
  */
 struct health_finding *
 health_add(struct health *health, char *text, const char *action);
 
-/** Add "no problem" with a text instead of that of the check. @param text  taken */
+/**
+ * Report no problem, with a text instead of the default one.
+ *
+ * @param text  taken
+ */
 struct health_finding *health_add_ok(struct health *health, char *text);
 
-/* Of the state directory (probes_state.c). */
+/* Checks of the state directory (probes_state.c). */
 void probe_directory(struct health *health);
 void probe_files(struct health *health);
 void probe_drafts(struct health *health);
@@ -54,7 +61,7 @@ void probe_index(struct health *health);
 void probe_clock(struct health *health);
 void probe_key(struct health *health);
 
-/* Of the service (probes_service.c). */
+/* Checks of the service (probes_service.c). */
 void probe_configuration(struct health *health);
 void probe_addresses(struct health *health);
 void probe_sources(struct health *health);

@@ -7,14 +7,14 @@
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
 
-/* A message or an inbox row that waits longer needs an operator. */
+/* Age at which a message or inbox row needs an operator. */
 #define LONG_WAIT_S (4 * CLOCK_HOUR_S)
 #define DEFERRED_S  (2 * CLOCK_HOUR_S)
 
-/* A stale database is reported at least that long, also when nothing is held. */
+/* A stale database is reported for at least this long, even if nothing is held. */
 #define STALE_REPORT_S (3 * CLOCK_DAY_S)
 
-/* Bytes of a quoted reply. */
+/* Maximum length of a quoted reply, bytes. */
 #define REPLY_BYTES 160
 
 static const char *
@@ -130,7 +130,7 @@ probe_sources(struct health *health)
 
 /* ---- held mail ---- */
 
-/* While mail is held, and for some days, since more than mail may be lost. */
+/* Reported while mail is held, and for some days after: more than mail may be lost. */
 static bool
 is_stale_reported(const struct status *status, int64_t now)
 {
@@ -225,8 +225,9 @@ probe_relay(struct health *health)
 	finding->since = relay->since;
 }
 
-/* Whether a reply says that we may not relay: "554 5.7.1 <a@b>: Relay access denied"
- * (Postfix), "550 relay not permitted" (Exim), "550 5.7.1 Relaying denied" (Sendmail).
+/*
+ * Whether a reply refuses relaying: "554 5.7.1 <a@b>: Relay access denied" (Postfix),
+ * "550 relay not permitted" (Exim), "550 5.7.1 Relaying denied" (Sendmail).
  */
 static bool
 is_relay_denied(const struct outbox_message *message)

@@ -20,7 +20,7 @@
 #include "store/core/key_check.h"
 #include "store/paper/archive.h"
 
-/* Rows of a page of filters. */
+/* Filters per page. */
 #define PAGE_ROWS 500
 
 #define BYTES_PER_MB (INT64_C(1000) * 1000)
@@ -55,7 +55,7 @@ probe_directory(struct health *health)
 		health_add_ok(health, g_strdup(path));
 }
 
-/* @param path  of a file that could not be read */
+/* @param path of an unreadable file */
 static const char *
 get_file_action(const char *path)
 {
@@ -75,7 +75,7 @@ has_wrong_mode(const struct health *health, const char *name)
 	return (status.st_mode & (S_IRWXG | S_IRWXO)) || status.st_uid != geteuid();
 }
 
-/* "paperboy.db.new.123" is left over when process 123 has ended. */
+/* "paperboy.db.new.123" is a leftover if process 123 has ended. */
 static bool
 is_draft(const struct health *health, const char *name)
 {
@@ -92,7 +92,7 @@ is_draft(const struct health *health, const char *name)
 	       kill((pid_t)owner, 0) != 0 && errno == ESRCH;
 }
 
-/* @return names with a comma between, a new string; NULL for none */
+/* @return names separated by commas, a new string; NULL if there are none */
 static char *
 find_names(const struct health *health,
     bool (*matches)(const struct health *health, const char *name))
@@ -181,7 +181,7 @@ probe_wal(struct health *health)
 		health_add_ok(health, text);
 }
 
-/* ---- the file of the store ---- */
+/* ---- the database file ---- */
 
 void
 probe_store(struct health *health)
@@ -239,7 +239,7 @@ probe_rule(struct health *health, unsigned number)
 	g_autoptr(GError) error = NULL;
 	int64_t count;
 
-	/* Each rule is reported under its own name. */
+	/* Report each rule under its own name. */
 	check.name = rule->name;
 	health->check = &check;
 	if (!integrity_count(
@@ -262,7 +262,7 @@ probe_rows(struct health *health)
 		probe_rule(health, i);
 }
 
-/* @return NULL for an intact filter */
+/* @return NULL if the filter is intact */
 static const char *
 find_filter_fault(struct health *health, const struct integrity_filter *filter)
 {

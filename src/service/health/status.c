@@ -1,5 +1,5 @@
 /*
- * status.c - the numbers of the service at one time, and the state of the daemon.
+ * status.c - counts and times of the service, and the state of the daemon.
  */
 #include "service/health/status.h"
 
@@ -20,7 +20,7 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
-/* Maximum number of skipped messages that are reported one by one. */
+/* Maximum number of skipped messages that are listed. */
 #define SKIP_REASONS 3
 
 /* ---- the daemon ---- */
@@ -38,7 +38,7 @@ status_daemon_format(const struct status_daemon *daemon)
 {
 	const struct mailer_relay *relay = &daemon->relay;
 
-	/* Text of the relay may contain anything, and comes last. */
+	/* Text of the relay is arbitrary, and therefore last. */
 	return g_strdup_printf(
 	    "started=%" G_GINT64_FORMAT " collected=%" G_GINT64_FORMAT
 	    " delivered=%" G_GINT64_FORMAT " receivers=%s relay_state=%s"
@@ -49,7 +49,7 @@ status_daemon_format(const struct status_daemon *daemon)
 	    relay->paused, relay->domain ? relay->domain : "", daemon->relay_text);
 }
 
-/* @return the word after " name=", a new string; NULL when it is empty or missing */
+/* @return the word after " name=", a new string; NULL if it is empty or missing */
 static char *
 find_word(const char *line, const char *name)
 {
@@ -64,7 +64,7 @@ find_word(const char *line, const char *name)
 	return size ? g_strndup(at, size) : NULL;
 }
 
-/* @return -1 when it is missing */
+/* @return -1 if it is missing */
 static int64_t
 find_number(const char *line, const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * status.h - the numbers of the service at one time, and the state of the daemon.
+ * status.h - counts and times of the service, and the state of the daemon.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_STATUS_H
 #define PAPERBOY_SERVICE_HEALTH_STATUS_H
@@ -17,13 +17,13 @@
 #include "store/mail/outbox.h"
 #include "store/mail/rate_log.h"
 
-/* With less free space nothing is sent, since results could not be recorded. */
+/* Below this much free space nothing is sent, since results could not be stored. */
 #define STATUS_DISK_MIN_BYTES (16 * INT64_C(1048576))
 
-/* Less free space is reported. */
+/* Free space below this is reported. */
 #define STATUS_DISK_LOW_BYTES (200 * INT64_C(1048576))
 
-/* A larger write-ahead log is reported: a reader prevents checkpoints. */
+/* A larger write-ahead log is reported: some reader prevents checkpoints. */
 #define STATUS_WAL_HIGH_BYTES (64 * INT64_C(1048576))
 
 /* The reply of a running daemon to "status".  Times are s, -1 for never. */
@@ -37,7 +37,7 @@ struct status_daemon {
 	char *relay_text; /* one line; NULL: unknown */
 };
 
-/** A daemon that does not run. */
+/** State of a daemon that is not running. */
 #define STATUS_DAEMON_NONE       \
 	((struct status_daemon){ \
 	    .started_at = -1, .collected_at = -1, .delivered_at = -1})
@@ -53,7 +53,7 @@ void status_daemon_clear(struct status_daemon *daemon);
 struct status {
 	GPtrArray *sources; /* of struct source_status_source * */
 	int64_t papers, filters, matches;
-	int64_t waiting; /* matches that wait for votes and the like */
+	int64_t waiting; /* matches that wait for votes, comments or stars */
 	int64_t people[SUBSCRIBER_GONE + 1]; /* by state */
 	int64_t next_due;                    /* of a digest */
 	/* The outbox by state. */
@@ -61,7 +61,7 @@ struct status {
 	int64_t failed_lately;   /* in the last day */
 	int64_t held_by_restore; /* of those held */
 	int64_t held_by_crash;
-	struct outbox_message *oldest;          /* not ended and not held; or NULL */
+	struct outbox_message *oldest;          /* queued, not held; or NULL */
 	struct outbox_message *oldest_deferred; /* or NULL */
 	struct outbox_message *last_failed;     /* in the last day; or NULL */
 	/* Received mail. */
@@ -70,19 +70,19 @@ struct status {
 	int64_t skipped;         /* messages left in a mailbox */
 	GPtrArray *skip_reasons; /* of char *: the oldest few */
 	/* Requests to confirm a subscription. */
-	int64_t pending;                 /* sent and not answered */
+	int64_t pending;                 /* sent, without a response */
 	int64_t asked_hour;              /* sent in the last hour */
 	int64_t asked_most;              /* the limit of asked_hour */
 	struct rate_log_dropped dropped; /* above the limit */
 	struct backup_restored_from restore;
-	struct clock_jump jump;  /* not confirmed yet */
-	bool is_stale;           /* older than sent mail, and not handled yet */
-	int64_t disk_free_bytes; /* for this user */
+	struct clock_jump jump;  /* unconfirmed */
+	bool is_stale;           /* older than sent mail, unresolved */
+	int64_t disk_free_bytes; /* readable by this user */
 	int64_t store_bytes, wal_bytes;
-	char *coverage; /* lists that came, one line; may be empty */
+	char *coverage; /* one line of received lists; may be empty */
 };
 
-/** @return false when the store fails; then nothing is to be cleared */
+/** @return false if the store fails; there is nothing to clear then */
 bool status_load(struct store *store, const struct settings *settings, int64_t now,
     struct status *status, GError **error);
 

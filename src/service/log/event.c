@@ -10,10 +10,10 @@
 
 #define EVENT_PREFIX "PAPERBOY_"
 
-/* Maximum number of fields, with those of every event. */
+/* Maximum number of fields, including those of every event. */
 #define FIELDS_MAX 20
 
-/* Maximum length of a text from elsewhere. */
+/* Maximum length of an external text. */
 #define TEXT_BYTES 1000
 
 static const struct event_row rows[N_EVENTS] = {
@@ -280,14 +280,14 @@ is_domain(char c)
 	return g_ascii_isalnum(c) || (c & 0x80) || c == '.' || c == '-' || c == '_';
 }
 
-/* @return bytes of "@" or "%40" at the begin, or 0 */
+/* @return length in bytes of "@" or "%40" at the start, or 0 */
 static size_t
 measure_at(const char *text)
 {
 	return *text == '@' ? 1 : g_ascii_strncasecmp(text, "%40", 3) == 0 ? 3 : 0;
 }
 
-/* @return the begin of the local part before an @, not before `least` */
+/* @return start of the local part before an @, not before `least` */
 static const char *
 find_local(const char *least, const char *at)
 {
@@ -311,7 +311,7 @@ char *
 event_mask_addresses(const char *text)
 {
 	GString *out = g_string_new(NULL);
-	const char *done = text; /* the text before it is in `out` */
+	const char *done = text; /* the text before it is already in `out` */
 
 	for (const char *p = text; *p;) {
 		size_t size = measure_at(p);
@@ -335,7 +335,7 @@ event_mask_addresses(const char *text)
 	return g_string_free(out, FALSE);
 }
 
-/* An event that is being formatted. */
+/* An event being formatted. */
 struct writer {
 	GString *line;
 	GLogField fields[FIELDS_MAX];
@@ -398,7 +398,7 @@ has_value(const struct event_field *field)
 	                   : field->type < EVENT_TYPE_WORD && field->number >= 0;
 }
 
-/* "delivery deferred"; of the daemon itself "paperboyd 1.0 started". */
+/* "delivery deferred"; for the daemon itself "paperboyd 1.0 started". */
 static void
 append_name(GString *line, const struct event_row *row)
 {

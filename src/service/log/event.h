@@ -91,8 +91,8 @@ struct event_row {
 	const char *name;       /* "delivery-deferred" */
 	const char *message_id; /* of the journal: 32 hex digits; never changes */
 	GLogLevelFlags level;
-	const char *hint; /* the end of the line, after a colon; or NULL */
-	const char *help; /* for the manual, one sentence or more */
+	const char *hint; /* end of the line, after a colon; or NULL */
+	const char *help; /* for the manual, one or more sentences */
 };
 
 const struct event_row *event_get_row(enum event_kind kind);
@@ -101,7 +101,7 @@ const struct event_row *event_get_row(enum event_kind kind);
 const char *event_get_level_name(const struct event_row *row);
 
 enum event_type {
-	EVENT_TYPE_NONE, /* ends a list */
+	EVENT_TYPE_NONE, /* terminates a list */
 	EVENT_TYPE_INT,
 	EVENT_TYPE_SECONDS,
 	EVENT_TYPE_WORD,
@@ -115,7 +115,7 @@ struct event_field {
 	const char *text;
 };
 
-/* A negative number is left out. */
+/* A negative number is omitted. */
 #define EVENT_INT(name_, number_) \
 	((struct event_field){    \
 	    .name = (name_), .type = EVENT_TYPE_INT, .number = (number_)})
@@ -123,11 +123,11 @@ struct event_field {
 #define EVENT_SECONDS(name_, number_) \
 	((struct event_field){        \
 	    .name = (name_), .type = EVENT_TYPE_SECONDS, .number = (number_)})
-/* A word without blanks, such as the name of a source; NULL or empty: left out. */
+/* A word without blanks, such as the name of a source; omitted if NULL or empty. */
 #define EVENT_WORD(name_, word_) \
 	((struct event_field){   \
 	    .name = (name_), .type = EVENT_TYPE_WORD, .text = (word_)})
-/* A text that may come from elsewhere, last in the line; NULL or empty: left out. */
+/* A text that may be external, last in the line; omitted if NULL or empty. */
 #define EVENT_TEXT(text_) \
 	((struct event_field){.name = "text", .type = EVENT_TYPE_TEXT, .text = (text_)})
 
@@ -136,7 +136,7 @@ struct event_field {
 	event_log_fields(    \
 	    (kind), (const struct event_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
 
-/** @param fields  ended by EVENT_TYPE_NONE */
+/** @param fields terminated by EVENT_TYPE_NONE */
 void event_log_fields(enum event_kind kind, const struct event_field *fields);
 
 /**

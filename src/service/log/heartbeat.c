@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-/* An idle thread is overdue after that many intervals. */
+/* An idle thread is overdue after this number of intervals. */
 #define BEATS_MISSED 3
 
 struct heartbeat {

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 
-/* Of all threads of a program; threads may come and go. */
+/* Heartbeats of all threads of a program; threads may be added and removed. */
 struct heartbeats;
 
 struct heartbeat;
@@ -23,14 +23,14 @@ struct heartbeat;
 /** @param beat_s  interval of heartbeats of idle threads; 0: they send none */
 struct heartbeats *heartbeats_new(int64_t beat_s);
 
-/** All heartbeats must be freed before. */
+/** All heartbeats must have been freed. */
 void heartbeats_free(struct heartbeats *heartbeats);
 PB_DEFINE_AUTO(heartbeats, heartbeats_free);
 
 /**
  * Count the threads whose heartbeat is overdue.
  *
- * @param name  set to the name of one of them, owned by the caller, or NULL; or NULL
+ * @param name  NULL, or set to the name of one of them, owned by the caller, or to NULL
  */
 unsigned heartbeats_count_overdue(struct heartbeats *heartbeats, char **name);
 
@@ -40,13 +40,16 @@ struct heartbeat *heartbeat_new(struct heartbeats *heartbeats, const char *name)
 void heartbeat_free(struct heartbeat *heartbeat);
 PB_DEFINE_AUTO(heartbeat, heartbeat_free);
 
-/** Announce that the next call comes within that time; from its thread. */
+/**
+ * Announce that the next heartbeat is sent within this time.  Called by the thread
+ * itself.
+ */
 void heartbeat_arm(struct heartbeat *heartbeat, int64_t seconds);
 
 /**
  * Announce that the thread is idle.
  *
- * @return time after which it has to call again, s; 0: never
+ * @return time until its next call at the latest, s; 0: none is needed
  */
 int64_t heartbeat_idle(struct heartbeat *heartbeat);
 

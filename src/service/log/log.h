@@ -9,16 +9,16 @@
 struct log;
 
 /**
- * Install GLib's log writer, once in a program.
+ * Install GLib's log writer; once in a program.
  *
- * @param level    "error", "warning", "info" or "debug": the lowest that is logged
- * @param program  NULL for a daemon: the journal, or lines with time and level; else
- * the prefix of each line on a terminal; borrowed
+ * @param level  "error", "warning", "info" or "debug": the lowest that is logged
+ * @param program  NULL for a daemon: log to the journal, or lines with time and level;
+ *                 else the prefix of each line on a terminal; borrowed
  * @return owned by GLib
  */
 struct log *log_start(const char *level, const char *program);
 
-/** Change the level, also while other threads log. */
+/** Change the level; safe while other threads log. */
 void log_set_level(struct log *log, const char *level);
 
 #endif

@@ -15,7 +15,7 @@
 struct writer {
 	GString *out;
 	bool is_text;
-	bool is_list; /* the section contains records, else fields */
+	bool is_list; /* the section has records instead of fields */
 	unsigned sections, records, fields;
 };
 

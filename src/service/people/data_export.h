@@ -11,9 +11,9 @@
 #include "store/core/store.h"
 
 /**
- * Format everything that personal_data.h lists, and whether the address is suppressed.
+ * Format everything listed in personal_data.h, and whether the address is suppressed.
  *
- * @param key      keys of the state directory, to find the suppression
+ * @param key  keys of the state directory, to find the suppression
  * @param is_text  plain text; else JSON (RFC 8259)
  * @return UTF-8 ending with a newline; NULL with PB_ERROR_NOT_FOUND
  */

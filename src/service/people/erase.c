@@ -41,7 +41,9 @@ hash_address(const struct erase_request *request, GError **error)
 	return text ? suppression_hash(request->key, key) : NULL;
 }
 
-/* Erase the subscriber, and mail of the address from outside a subscription. */
+/*
+ * Erase the subscriber, and mail of the address that does not belong to a subscription.
+ */
 static bool
 erase_all(struct store *store, const struct erase_request *request, GError **error)
 {
@@ -97,7 +99,10 @@ erase_person(struct store *store, const struct erase_request *request, int64_t n
     GError **error)
 {
 	if (!erase_rows(store, request, now, error)) {
-		/* The rows may be gone, and only the rewrite of the file missing. */
+		/*
+		 * The rows may be erased already, and only the rewrite of the file
+		 * pending.
+		 */
 		erase_clean(store, NULL);
 		return false;
 	}

@@ -38,8 +38,8 @@ bool erase_person(struct store *store, const struct erase_request *request, int6
     GError **error);
 
 /**
- * Erase all subscribers whose erasure waited for a last reply that was sent or given
- * up since.  Must not be called in a transaction.
+ * Erase subscribers whose erasure waited for a last reply that has been sent or has
+ * expired since.  Must not be called in a transaction.
  *
  * @param count  increased by the number erased
  * @return as erase_person(); the next call continues after an error

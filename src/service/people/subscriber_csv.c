@@ -56,7 +56,7 @@ subscriber_csv_append_head(GString *out, bool has_filters)
 	csv_append_end(out);
 }
 
-/* Optional fields. */
+/* Format of optional fields. */
 static void
 append_preferences(GString *text, const struct subscription *filter)
 {

@@ -1,23 +1,22 @@
 /*
- * clock_watch.c - notice that the clock jumped, and distrust it until that is
- * confirmed.
+ * clock_watch.c - detect jumps of the clock, and distrust it until it is confirmed.
  */
 #include "service/state/clock_watch.h"
 
 #include "base/clock.h"
 #include "service/log/event.h"
 
-/* How often the state of a trusted clock is saved, s. */
+/* Interval at which the state of a trusted clock is saved, s. */
 #define SAVE_S (CLOCK_WATCH_SLACK_S / 2)
 
 /* The state, in cursors of the store. */
 enum field {
 	SEEN,     /* the clock at the last save */
-	LINE,     /* what it would show without a jump */
+	LINE,     /* time without a jump */
 	JUMP,     /* see struct clock_jump */
 	JUMPED,   /* the same */
 	RAN,      /* the same */
-	OBSERVED, /* the running time, or a source, shows that it is wrong */
+	OBSERVED, /* the running time or a source shows that the clock is wrong */
 	N_FIELDS
 };
 
@@ -66,7 +65,7 @@ distrust(int64_t state[N_FIELDS], int64_t now, int64_t by_s, bool is_observed)
 	state[OBSERVED] = is_observed;
 }
 
-/* @param elapsed_s  since the last save, or -1 when only the clock itself tells it */
+/* @param elapsed_s since the last save; -1 if only the clock itself shows it */
 static void
 advance(int64_t state[N_FIELDS], int64_t now, int64_t elapsed_s)
 {

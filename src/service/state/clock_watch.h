@@ -1,13 +1,12 @@
 /*
  * clock_watch.h - detect jumps of the clock, and distrust it until it is confirmed.
  *
- * The clock is compared with the running time: with CLOCK_BOOTTIME inside one process,
- * which goes on while the machine sleeps; between two processes with the time at which
- * the store was last looked at.  After a jump nothing is deleted by age (maintenance.h)
- * until the Date header of a source (RFC 9110 section 6.6.1) confirms the clock, it is
- * back where it would be without the jump, or it has gone on for CLOCK_WATCH_TRUST_S of
- * running time.  No digest is built while the clock is set back, while the running time
- * shows that it is wrong, or while a source contradicts it.
+ * Within a process, the clock is compared with CLOCK_BOOTTIME, which also advances
+ * during a suspend; at start, with the time at which the state was last saved.  After a
+ * jump nothing is deleted by age (maintenance.h) until the Date header of a source (RFC
+ * 9110 section 6.6.1) confirms the clock, the jump is undone, or CLOCK_WATCH_TRUST_S of
+ * running time have passed.  No digest is built while the clock is set back, while the
+ * running time shows that it is wrong, or while a source contradicts it.
  *
  * The state is kept in the store.
  */
@@ -23,14 +22,14 @@
 /* Running time after which a clock is trusted again, s. */
 #define CLOCK_WATCH_TRUST_S 86400
 
-/* Difference that is not a jump, s; and between two processes, forward. */
+/* Larger differences are jumps, s; and between two processes, forward jumps. */
 #define CLOCK_WATCH_SLACK_S 3600
 #define CLOCK_WATCH_GAP_S   (2 * 86400)
 
-/* State of one process; zero before its first check. */
+/* State of one process; zero-initialised. */
 struct clock_watch {
 	bool is_started;
-	int64_t ran_at; /* running time when the state was saved, s */
+	int64_t ran_at; /* running time at the last save, s */
 };
 
 struct clock_jump {
@@ -41,22 +40,22 @@ struct clock_jump {
 };
 
 /**
- * Check the clock, before anything that depends on it.
+ * Check the clock.  Called before anything that depends on it.
  *
- * @param running_s  CLOCK_BOOTTIME, s; -1 when there is none
+ * @param running_s  CLOCK_BOOTTIME, s; -1 if unavailable
  */
 bool clock_watch_check(struct clock_watch *watch, struct store *store, int64_t now,
     int64_t running_s, GError **error);
 
 /**
- * Compare the clock with a source's.
+ * Compare the clock with that of a source.
  *
- * @param served_at  its Date, s; negative: not known
+ * @param served_at  its Date, s; negative: unknown
  */
 bool clock_watch_confirm(
     struct store *store, int64_t now, int64_t served_at, GError **error);
 
-/** Load the jump that is not confirmed. */
+/** Load the unconfirmed jump, if any. */
 bool clock_watch_load(struct store *store, struct clock_jump *jump, GError **error);
 
 #endif

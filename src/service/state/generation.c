@@ -1,5 +1,5 @@
 /*
- * generation.c - notice a database that is older than the mail that was sent.
+ * generation.c - detect a database that is older than the mail that was sent.
  */
 #include "service/state/generation.h"
 
@@ -21,7 +21,7 @@
 
 struct generation {
 	char *path;
-	int fd;        /* -1 until the first claim, when there is no file */
+	int fd;        /* -1 until the first claim, if there was no file */
 	int64_t value; /* in the file */
 };
 
@@ -47,7 +47,10 @@ generation_load_file(const char *state_dir, int64_t *value, GError **error)
 		return pb_fail(error, PB_ERROR_PERMANENT, "cannot read '%s': %s", path,
 		    problem->message);
 	}
-	/* Created, and killed before the first claim's counter was written. */
+	/*
+	 * The process was killed after creating the file, before the first counter was
+	 * written.
+	 */
 	if (!size) {
 		*value = 0;
 		return true;
@@ -144,7 +147,10 @@ generation_new(struct store *store, const char *state_dir, int64_t now, GError *
 	if (!generation_load_file(state_dir, &generation->value, error) ||
 	    !outbox_load_generation(store, &stored, error))
 		return NULL;
-	/* Ahead of the file: killed between a claim's commit and its sending. */
+	/*
+	 * Ahead of the file: the process was killed between a claim's commit and its
+	 * sending.
+	 */
 	is_ok = stored < generation->value ? hold_stale(generation, store, now, error)
 	                                   : write_value(generation, stored, error);
 	return is_ok ? g_steal_pointer(&generation) : NULL;

@@ -4,7 +4,7 @@
  * Each claim of messages advances a counter in the database.  Between the claim's
  * commit and the sending the counter is written to a file beside the database and
  * synced.  A database whose counter is behind the file was replaced by an older copy,
- * or has lost its write-ahead log: it does not know what was mailed since.
+ * or has lost its write-ahead log: mail sent since is unknown to it.
  */
 #ifndef PAPERBOY_SERVICE_STATE_GENERATION_H
 #define PAPERBOY_SERVICE_STATE_GENERATION_H
@@ -19,11 +19,11 @@
 struct generation;
 
 /**
- * Open the counter file of a state directory, and compare it with the database.  When
- * the database is older, all that may have been mailed since is HELD as after a restore
- * (store/core/backup.h), and an event is logged.
+ * Open the counter file of a state directory, and compare it with the database.  If the
+ * database is older, all messages that may have been sent since are HELD as after a
+ * restore (store/core/backup.h), and an event is logged.
  *
- * @return NULL with PB_ERROR_PERMANENT when the file cannot be used
+ * @return NULL with PB_ERROR_PERMANENT if the file cannot be used
  */
 struct generation *
 generation_new(struct store *store, const char *state_dir, int64_t now, GError **error);
@@ -38,11 +38,11 @@ generation_save(struct generation *generation, struct store *store, GError **err
 /**
  * Load the counter file.
  *
- * @param value  set on success; 0 when there is no file
+ * @param value  set on success; 0 if there is no file
  */
 bool generation_load_file(const char *state_dir, int64_t *value, GError **error);
 
-/** Find whether the database is older than the file. */
+/** Check whether the database is older than the file. */
 bool generation_is_stale(
     struct store *store, const char *state_dir, bool *is_stale, GError **error);
 

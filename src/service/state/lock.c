@@ -1,5 +1,5 @@
 /*
- * lock.c - one daemon for one state folder, and nobody while its store is exchanged.
+ * lock.c - the locks of a state directory.
  */
 #include "service/state/lock.h"
 
@@ -29,7 +29,7 @@ prepare_directory(const char *path, GError **error)
 	return true;
 }
 
-/* One that is not there is made later, by us. */
+/* A missing directory is created later, by us. */
 static bool
 check_access(const char *path, const char *mode, GError **error)
 {
@@ -56,7 +56,7 @@ check_access(const char *path, const char *mode, GError **error)
 	return false;
 }
 
-/* SQLite would say only that it is unable to open the database file. */
+/* SQLite would only report that it cannot open the database file. */
 static bool
 check_files(const char *state_dir, GError **error)
 {

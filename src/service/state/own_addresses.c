@@ -1,5 +1,5 @@
 /*
- * own_addresses.c - our own addresses, as the settings say.
+ * own_addresses.c - our own addresses, from the settings.
  */
 #include "service/state/own_addresses.h"
 

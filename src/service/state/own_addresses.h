@@ -1,5 +1,5 @@
 /*
- * own_addresses.h - our own addresses, by the settings.
+ * own_addresses.h - our own addresses, from the settings.
  */
 #ifndef PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
 #define PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
@@ -15,18 +15,24 @@ struct own_addresses {
 	/* The address for commands; invalid unless has_commands. */
 	struct subaddress_base commands;
 	bool has_commands;
-	/* The base of envelope senders; the same unless mail.envelope_from is set. */
+	/*
+	 * Base of envelope senders; the same address unless mail.envelope_from is set.
+	 */
 	struct subaddress_base bounces;
 	char *domain; /* of our Message-IDs */
 };
 
-/** @return NULL with PB_ERROR_INPUT, which names the setting */
+/** @return NULL with PB_ERROR_INPUT that names the setting */
 struct own_addresses *
 own_addresses_new(const struct settings *settings, GError **error);
 void own_addresses_free(struct own_addresses *own_addresses);
 PB_DEFINE_AUTO(own_addresses, own_addresses_free);
 
-/** The domain of our Message-IDs. @return owned by the caller */
+/**
+ * Get the domain of our Message-IDs.
+ *
+ * @return owned by the caller
+ */
 char *own_addresses_format_domain(const struct settings *settings);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * secret.c - the key that what paperboy prints into mail is derived from.
+ * secret.c - the key file: secrets from which tokens in mail are derived.
  */
 #include "service/state/secret.h"
 
@@ -30,7 +30,7 @@ write_all(int fd, const guint8 *data, size_t size)
 	return fsync(fd) == 0;
 }
 
-/* Write it whole under another name first: a key cut short would be a new key. */
+/* Write a temporary file first: a truncated key would be a different key. */
 static bool
 create_key(const char *path, const guint8 *fresh, GError **error)
 {
@@ -39,7 +39,7 @@ create_key(const char *path, const guint8 *fresh, GError **error)
 	bool is_made = fd >= 0 && write_all(fd, fresh, SECRET_KEY_BYTES);
 	int saved;
 
-	/* EEXIST: another process made one meanwhile, and that is the key then. */
+	/* EEXIST: another process has created the key meanwhile; use that one. */
 	is_made = is_made && (link(draft, path) == 0 || errno == EEXIST);
 	saved = errno;
 	if (fd >= 0) {
@@ -110,7 +110,7 @@ secret_replace_key(const char *state_dir, GBytes *key, GError **error)
 	int fd, saved;
 	bool is_ok;
 
-	/* One of a killed program that had our number. */
+	/* Left over from a killed program with our process id. */
 	g_unlink(draft);
 	fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	is_ok = fd >= 0 &&

@@ -14,10 +14,9 @@
 /**
  * Load the keys of a state directory, or create the key file.
  *
- * @param fresh  SECRET_KEY_BYTES random bytes for a new key file; NULL when it must
- *               exist
- * @return NULL with PB_ERROR_PERMANENT when the file is not a key, accessible to
- * others, missing, or cannot be created
+ * @param fresh  SECRET_KEY_BYTES random bytes for a new key file; NULL if it must exist
+ * @return NULL with PB_ERROR_PERMANENT if the file is not a key, accessible to others,
+ *         missing, or cannot be created
  */
 GBytes *secret_load_key(const char *state_dir, const guint8 *fresh, GError **error);
 
@@ -28,9 +27,9 @@ bool secret_replace_key(const char *state_dir, GBytes *key, GError **error);
 char *secret_format_mac(GBytes *keys);
 
 /**
- * Check that keys are those of a store.
+ * Check that keys belong to a store.
  *
- * @param mac  of the store; NULL when it has none yet
+ * @param mac  of the store; NULL if it has none yet
  * @return false with PB_ERROR_PERMANENT, and the action
  */
 bool
