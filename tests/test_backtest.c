@@ -150,24 +150,24 @@ notes_suggest_corrections(void)
 		const char *notes;
 	} rows[] = {
 	    {"mamba", ""},
-	    {"mamba or tree", "column 7: \"or\" is searched as a word; meant OR?; "
-	                      "nothing in 90 days: "
-	                      "is it what you mean?; or: no paper has it"},
-	    {"mmaba",
-	        "nothing in 90 days: is it what you mean?; mmaba: no paper has it; "
-	        "mamba is in 2"},
-	    {"mamba OR treez", "treez: no paper has it; trees is in 1"},
+	    {"mamba or tree", "column 7: \"or\" is searched as a word: did you mean "
+	                      "OR?; no papers in "
+	                      "90 days: is this the intended filter?; or: in no paper"},
+	    {"mmaba", "no papers in 90 days: is this the intended filter?; mmaba: in "
+	              "no paper; "
+	              "mamba is in 2"},
+	    {"mamba OR treez", "treez: in no paper; trees is in 1"},
 	    {"mamba NOT treez", ""},
-	    {"mamba OR qqqqqqq", "qqqqqqq: no paper has it"},
-	    {"mamba OR quan*", "quan*: no word begins so"},
-	    {"old", "nothing in 30 days, but 1 in 90 days"},
+	    {"mamba OR qqqqqqq", "qqqqqqq: in no paper"},
+	    {"mamba OR quan*", "quan*: no word starts with this"},
+	    {"old", "no papers in 30 days, but 1 in 90 days"},
 	    {"LoRA", "2 more papers with \"low-rank adaptation\": add it with OR?"},
 	    {"LoRAs OR tree",
 	        "1 more paper with \"low-rank adaptation\": add it with OR?"},
 	    {"LoRA OR \"low-rank adaptation\"", ""},
-	    {"\"LoRA\" NOT lora*",
-	        "nothing in 90 days: is it what you mean?; 3 more papers"
-	        " with \"low-rank adaptation\": add it with OR?"},
+	    {"\"LoRA\" NOT lora*", "no papers in 90 days: is this the intended "
+	                           "filter?; 3 more papers with "
+	                           "\"low-rank adaptation\": add it with OR?"},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 

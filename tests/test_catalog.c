@@ -290,7 +290,7 @@ an_error_is_read_in_any_language(void)
 
 	g_assert_false(
 	    pb_error_set(&error, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
-	g_assert_cmpstr(error->message, ==, "there is no filter 7");
+	g_assert_cmpstr(error->message, ==, "no such filter: 7");
 	copy = g_error_copy(error);
 	g_clear_error(&error);
 	german = msg_format(pb_error_get_msg(copy), catalog_get_texts(catalog, "de"));

@@ -395,8 +395,8 @@ never_again_prevents_subscription(void)
 	    fixture->store, &request, store_fixture_time(NOW), NULL, NULL, &error);
 	g_assert_null(refused);
 	g_assert_cmpstr(error->message, ==,
-	    "no mail may go to this address: it is suppressed since 2026-11-20 "
-	    "(never-again)");
+	    "this address is suppressed since 2026-11-20 (never-again): it gets no "
+	    "mail");
 	g_clear_error(&error);
 	g_assert_true(
 	    erase_release(fixture->store, &release, store_fixture_time(NOW), &error));

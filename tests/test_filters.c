@@ -192,7 +192,7 @@ an_edit_keeps_number_and_name(void)
 	g_assert_nonnull(strstr(says, "column 4"));
 	g_free(says);
 	says = edit(fixture, 9, "x", NOW);
-	g_assert_cmpstr(says, ==, "there is no filter 9");
+	g_assert_cmpstr(says, ==, "no such filter: 9");
 	store_fixture_assert_text(
 	    fixture, "SELECT text FROM subscription WHERE number = 2", "ssm OR mambas");
 }

@@ -155,9 +155,9 @@ invalid_preference_is_reported(void)
 		const char *wanted;
 	} rows[] = {
 	    {"order", "best",
-	        "column order: order is one of votes, score, date, not 'best'"},
+	        "column order: order must be one of votes, score, date, not 'best'"},
 	    {"attach", "pdf",
-	        "column attach: attach is one of none, bibtex, not 'pdf'"},
+	        "column attach: attach must be one of none, bibtex, not 'pdf'"},
 	    {"language", "deutsch", "column language: a language is given by two"},
 	    {"catch_up", "0", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "201", "column catch_up: max must be from 1 to 200"},
@@ -244,7 +244,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	    "e@example.org,a\"b,,,,,,,,,x,,\n";
 	static const char *const wanted[] = {
 	    "people.csv:3: column address: address has no '@'",
-	    "people.csv:4: column name: the name has a control character",
+	    "people.csv:4: column name: the name contains a control character",
 	    "people.csv:4: column state: active, paused, suspended or pending is "
 	    "wanted",
 	    "people.csv:4: column cadence: 'hourly' is not a rhythm",
@@ -254,7 +254,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	    "Europe/Berlin?",
 	    "people.csv:4: column max: max must be from 1 to 200",
 	    "people.csv:4: column created_at: this is yet to come",
-	    "people.csv:4: column consent_text: how the person agreed is wanted",
+	    "people.csv:4: column consent_text: missing consent: how the person agreed",
 	    "people.csv:4: column filters: filter 1: column 4: ",
 	    "people.csv:4: column filters: filter 3: number 1 is there twice",
 	    "people.csv:4: column filters: filter 4: the same filter is there twice",

@@ -36,11 +36,13 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	query_error_clear(&problem);
 }
 
-#define BEGINS(mark)                                                                   \
-	"the quotation mark " mark " may begin another phrase: use straight ones, as " \
+#define BEGINS(mark)                                          \
+	"the quotation mark " mark                            \
+	" may start another phrase: use straight quotes, as " \
 	"in \"state space\""
-#define APOSTROPHE(mark)                                                              \
-	"the quotation mark " mark " may be an apostrophe: use straight ones, as in " \
+#define APOSTROPHE(mark)                                     \
+	"the quotation mark " mark                           \
+	" may be an apostrophe: use straight quotes, as in " \
 	"\"state space\""
 
 static void
@@ -48,148 +50,146 @@ invalid_filters_are_rejected_with_the_column(
     struct query_fixture *fixture, const void *unused)
 {
 	static const struct refusal rows[] = {
-	    {"", 1, "there is nothing to search for"},
-	    {"   ", 1, "there is nothing to search for"},
+	    {"", 1, "the query is empty"},
+	    {"   ", 1, "the query is empty"},
 	    /* Fields. */
-	    {"tilte:mamba", 1, "there is no field \"tilte\"; the nearest is \"title\""},
+	    {"tilte:mamba", 1, "unknown field \"tilte\": did you mean \"title\"?"},
 	    {"mamba auther:gu", 7,
-	        "there is no field \"auther\"; the nearest is \"author\""},
-	    {"vote:>=3", 1, "there is no field \"vote\"; the nearest is \"upvotes\""},
-	    {"Category:cs", 1,
-	        "there is no field \"Category\"; the nearest is \"cat\""},
-	    {"x:y", 1, "there is no field \"x\"; the nearest is \"title\""},
-	    {"year:2024", 1, "there is no field \"year\"; the nearest is \"date\""},
-	    {"Tags:rlhf", 1, "there is no field \"Tags\"; the nearest is \"kw\""},
+	        "unknown field \"auther\": did you mean \"author\"?"},
+	    {"vote:>=3", 1, "unknown field \"vote\": did you mean \"upvotes\"?"},
+	    {"Category:cs", 1, "unknown field \"Category\": did you mean \"cat\"?"},
+	    {"x:y", 1, "unknown field \"x\": did you mean \"title\"?"},
+	    {"year:2024", 1, "unknown field \"year\": did you mean \"date\"?"},
+	    {"Tags:rlhf", 1, "unknown field \"Tags\": did you mean \"kw\"?"},
 	    {"affiliation:mit", 1,
-	        "there is no field \"affiliation\"; the nearest is \"org\""},
+	        "unknown field \"affiliation\": did you mean \"org\"?"},
 	    {"a title:abstract:b", 9,
-	        "a second \":\" follows after \"title:\"; one field a word, and a "
-	        "value "
-	        "that has a \":\" in quotes"},
+	        "unexpected second \":\" after \"title:\": write one field per word, "
+	        "and "
+	        "a value that contains \":\" in quotes"},
 	    {"id:arXiv:2608.20335", 4,
-	        "a second \":\" follows after \"id:\"; one field a word, and a value "
-	        "that has a \":\" in quotes"},
-	    {"upvote:>=3", 1,
-	        "there is no field \"upvote\"; the nearest is \"upvotes\""},
+	        "unexpected second \":\" after \"id:\": write one field per word, and "
+	        "a "
+	        "value that contains \":\" in quotes"},
+	    {"upvote:>=3", 1, "unknown field \"upvote\": did you mean \"upvotes\"?"},
 	    {"title: mamba", 7,
-	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
-	    {"title:", 7, "a word, a phrase or \"(\" is wanted right after \"title:\""},
+	        "expected a word, a phrase or \"(\" directly after \"title:\""},
+	    {"title:", 7,
+	        "expected a word, a phrase or \"(\" directly after \"title:\""},
 	    {"title:OR", 7,
-	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
-	    {"a title:-b", 9, "\"-\" stands before the field's name: -title:"},
-	    {"a :b", 3, "a field's name is wanted before \":\""},
-	    {"a >=20", 3, "a comparison follows the name of a number's field"},
-	    {"title:>3", 7, "a comparison follows the name of a number's field"},
+	        "expected a word, a phrase or \"(\" directly after \"title:\""},
+	    {"a title:-b", 9, "\"-\" must be before the field name: -title:"},
+	    {"a :b", 3, "expected a field name before \":\""},
+	    {"a >=20", 3, "a comparison needs the name of a numeric field before it"},
+	    {"title:>3", 7, "a comparison needs the name of a numeric field before it"},
 	    /* Numbers. */
-	    {"upvotes:>=ten diffusion", 11, "a number is wanted after \">=\""},
-	    {"upvotes:>=", 11, "a number is wanted after \">=\""},
-	    {"upvotes:>= 10", 11, "a number is wanted after \">=\""},
-	    {"upvotes:>10x", 10, "a number is wanted after \">\""},
-	    {"upvotes:<0", 10, "no number is below 0"},
-	    {"upvotes:20..10", 9, "the range ends before it begins"},
-	    {"upvotes:1..x", 12, "a number is wanted after \"..\""},
-	    {"upvotes:..", 11, "a number is wanted after \"..\""},
+	    {"upvotes:>=ten diffusion", 11, "expected a number after \">=\""},
+	    {"upvotes:>=", 11, "expected a number after \">=\""},
+	    {"upvotes:>= 10", 11, "expected a number after \">=\""},
+	    {"upvotes:>10x", 10, "expected a number after \">\""},
+	    {"upvotes:<0", 10, "numbers cannot be negative"},
+	    {"upvotes:20..10", 9, "the end of the range is before its start"},
+	    {"upvotes:1..x", 12, "expected a number after \"..\""},
+	    {"upvotes:..", 11, "expected a number after \"..\""},
 	    {"upvotes:ten", 9,
-	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "expected a comparison such as >=10 or a range such as 10..20 after "
 	        "\"upvotes:\""},
-	    {"upvotes:20x", 9, "a number is wanted after \"upvotes\""},
+	    {"upvotes:20x", 9, "expected a number after \"upvotes\""},
 	    {"upvotes:(ten)", 10,
-	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "expected a comparison such as >=10 or a range such as 10..20 after "
 	        "\"upvotes:\""},
-	    {"upvotes:()", 9, "there is nothing between \"(\" and \")\""},
+	    {"upvotes:()", 9, "empty parentheses"},
 	    {"authors:three", 9,
-	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "expected a comparison such as >=10 or a range such as 10..20 after "
 	        "\"authors:\""},
 	    {"stars:\"20\"", 7,
-	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "expected a comparison such as >=10 or a range such as 10..20 after "
 	        "\"stars:\""},
-	    {"comments:-1", 10, "\"-\" stands before the field's name: -comments:"},
-	    {"upvotes:", 9, "a number is wanted after \"upvotes:\""},
+	    {"comments:-1", 10, "\"-\" must be before the field name: -comments:"},
+	    {"upvotes:", 9, "expected a number after \"upvotes:\""},
 	    /* Groups and quotation marks. */
-	    {"a ()", 3, "there is nothing between \"(\" and \")\""},
-	    {"title:()", 7, "there is nothing between \"(\" and \")\""},
-	    {"a (b OR c", 3, "\"(\" has no \")\" after it"},
-	    {"a (b (c)", 3, "\"(\" has no \")\" after it"},
-	    {"a)", 2, "\")\" has no \"(\" before it"},
-	    {")", 1, "\")\" has no \"(\" before it"},
-	    {"(", 1, "\"(\" has no \")\" after it"},
-	    {"a OR (", 6, "\"(\" has no \")\" after it"},
-	    {"title:(", 7, "\"(\" has no \")\" after it"},
-	    {"a (b OR", 6, "a word is missing after \"OR\""},
-	    {"a \"b c", 3, "the quotation mark \" has no second one"},
-	    {"a “b c", 3, "the quotation mark “ has no second one"},
-	    {"a «b c", 3, "the quotation mark « has no second one"},
+	    {"a ()", 3, "empty parentheses"},
+	    {"title:()", 7, "empty parentheses"},
+	    {"a (b OR c", 3, "\"(\" without \")\""},
+	    {"a (b (c)", 3, "\"(\" without \")\""},
+	    {"a)", 2, "\")\" without \"(\""},
+	    {")", 1, "\")\" without \"(\""},
+	    {"(", 1, "\"(\" without \")\""},
+	    {"a OR (", 6, "\"(\" without \")\""},
+	    {"title:(", 7, "\"(\" without \")\""},
+	    {"a (b OR", 6, "expected a word after \"OR\""},
+	    {"a \"b c", 3, "missing closing quotation mark for \""},
+	    {"a “b c", 3, "missing closing quotation mark for “"},
+	    {"a «b c", 3, "missing closing quotation mark for «"},
 	    {"«a\"", 3, BEGINS("\"")},
 	    {"\"he said “hello” there\"", 10, BEGINS("“")},
 	    {"“a \"b\" c”", 4, BEGINS("\"")},
 	    {"«a “b” c»", 4, BEGINS("“")},
-	    {"a”", 2, "the quotation mark ” has no first one before it"},
-	    {"state space» x", 12, "the quotation mark » has no first one before it"},
-	    {"」a「", 1, "the quotation mark 」 has no first one before it"},
+	    {"a”", 2, "closing quotation mark ” without an opening one"},
+	    {"state space» x", 12, "closing quotation mark » without an opening one"},
+	    {"」a「", 1, "closing quotation mark 」 without an opening one"},
 	    {"x ‘researchers’ work’", 3, APOSTROPHE("‘")},
 	    {"’state space’", 1, APOSTROPHE("’")},
 	    {"a \"\"", 4, "the phrase is empty"},
-	    {"a \"...\"", 4, "there is no letter or digit in \"...\""},
-	    {"a / b", 3, "there is no letter or digit in \"/\""},
-	    {"author:\"...\"", 8, "there is no name in \"...\""},
-	    {"author:\", Yann\"", 8, "a last name is wanted before the comma"},
+	    {"a \"...\"", 4, "no letter or digit in \"...\""},
+	    {"a / b", 3, "no letter or digit in \"/\""},
+	    {"author:\"...\"", 8, "no name in \"...\""},
+	    {"author:\", Yann\"", 8, "expected a last name before the comma"},
 	    /* Operands. */
-	    {"a OR", 3, "a word is missing after \"OR\""},
-	    {"OR a", 1, "a word is missing before \"OR\""},
-	    {"a AND | b", 3, "a word is missing after \"AND\""},
-	    {"a & & b", 3, "a word is missing after \"&\""},
-	    {"(a OR) b", 4, "a word is missing after \"OR\""},
-	    {"a (OR b)", 4, "a word is missing before \"OR\""},
-	    {"a NOT", 3, "a word is missing after \"NOT\""},
-	    {"ANDNOT a", 1, "a word is missing before \"ANDNOT\""},
-	    {"a NOT NOT b", 7, "one NOT is enough"},
-	    {"a --b", 4, "one NOT is enough"},
-	    {"a - b", 3, "\"-\" must stand directly before its word"},
-	    {"a !", 3, "\"!\" must stand directly before its word"},
-	    {"a, b", 2,
-	        "a comma joins nothing: a space means AND, write OR for either"},
+	    {"a OR", 3, "expected a word after \"OR\""},
+	    {"OR a", 1, "expected a word before \"OR\""},
+	    {"a AND | b", 3, "expected a word after \"AND\""},
+	    {"a & & b", 3, "expected a word after \"&\""},
+	    {"(a OR) b", 4, "expected a word after \"OR\""},
+	    {"a (OR b)", 4, "expected a word before \"OR\""},
+	    {"a NOT", 3, "expected a word after \"NOT\""},
+	    {"ANDNOT a", 1, "expected a word before \"ANDNOT\""},
+	    {"a NOT NOT b", 7, "duplicate NOT"},
+	    {"a --b", 4, "duplicate NOT"},
+	    {"a - b", 3, "\"-\" must be directly before its word"},
+	    {"a !", 3, "\"!\" must be directly before its word"},
+	    {"a, b", 2, "unexpected comma: a space means AND, write OR for either"},
 	    /* Only negations. */
 	    {"-a", 1,
-	        "this would find every paper without a word: join it by AND to one "
-	        "that "
-	        "must be there"},
+	        "this would match every paper without a word: combine it by AND with "
+	        "one "
+	        "that must occur"},
 	    {"-a -b", 1,
-	        "this would find every paper without a word: join it by AND to one "
-	        "that "
-	        "must be there"},
+	        "this would match every paper without a word: combine it by AND with "
+	        "one "
+	        "that must occur"},
 	    {"a OR -b", 6,
-	        "this would find every paper without a word: join it by AND to one "
-	        "that "
-	        "must be there"},
+	        "this would match every paper without a word: combine it by AND with "
+	        "one "
+	        "that must occur"},
 	    {"a OR (c OR NOT b)", 12,
-	        "this would find every paper without a word: join it by AND to one "
-	        "that "
-	        "must be there"},
+	        "this would match every paper without a word: combine it by AND with "
+	        "one "
+	        "that must occur"},
 	    {"NOT (a -b)", 1,
-	        "this would find every paper without a word: join it by AND to one "
-	        "that "
-	        "must be there"},
+	        "this would match every paper without a word: combine it by AND with "
+	        "one "
+	        "that must occur"},
 	    /* Prefixes. */
-	    {"ab*", 1, "at least 3 letters are wanted before \"*\""},
-	    {"x \"self pl*\"", 9, "at least 3 letters are wanted before \"*\""},
-	    {"x self-*", 3, "at least 3 letters are wanted before \"*\""},
-	    {"é mü*", 3, "at least 3 letters are wanted before \"*\""},
-	    {"a*b", 2, "\"*\" stands only at the end of a word or of a phrase"},
-	    {"\"abc* def\"", 5,
-	        "\"*\" stands only at the end of a word or of a phrase"},
-	    {"abc**", 4, "\"*\" stands only at the end of a word or of a phrase"},
-	    {"*", 1, "there is no letter or digit in \"*\""},
-	    {"au:lecun*", 4, "names are whole words: no \"*\""},
-	    {"+diffusion", 1, "\"+\" may follow a word, not stand before it"},
-	    {"a =#ON", 4, "\"#\" may follow a word, not stand before it"},
+	    {"ab*", 1, "expected at least 3 letters before \"*\""},
+	    {"x \"self pl*\"", 9, "expected at least 3 letters before \"*\""},
+	    {"x self-*", 3, "expected at least 3 letters before \"*\""},
+	    {"é mü*", 3, "expected at least 3 letters before \"*\""},
+	    {"a*b", 2, "\"*\" is only allowed at the end of a word or phrase"},
+	    {"\"abc* def\"", 5, "\"*\" is only allowed at the end of a word or phrase"},
+	    {"abc**", 4, "\"*\" is only allowed at the end of a word or phrase"},
+	    {"*", 1, "no letter or digit in \"*\""},
+	    {"au:lecun*", 4, "names are matched as whole words, without \"*\""},
+	    {"+diffusion", 1, "\"+\" may follow a word, but not precede it"},
+	    {"a =#ON", 4, "\"#\" may follow a word, but not precede it"},
 	    /* Columns count characters, not bytes. */
-	    {"a\tb", 2, "a control character stands here"},
-	    {"é\nb", 2, "a control character stands here"},
-	    {"é\x7f", 2, "a control character stands here"},
-	    {"é \xc2\x85", 3, "a control character stands here"},
-	    {"é \xff", 3, "the text is not valid UTF-8 from here on"},
-	    {"é \xed\xa0\x80", 3, "the text is not valid UTF-8 from here on"},
-	    {"日本 OR", 4, "a word is missing after \"OR\""},
+	    {"a\tb", 2, "unexpected control character"},
+	    {"é\nb", 2, "unexpected control character"},
+	    {"é\x7f", 2, "unexpected control character"},
+	    {"é \xc2\x85", 3, "unexpected control character"},
+	    {"é \xff", 3, "the text is not valid UTF-8 from here"},
+	    {"é \xed\xa0\x80", 3, "the text is not valid UTF-8 from here"},
+	    {"日本 OR", 4, "expected a word after \"OR\""},
 	};
 
 	(void)unused;
@@ -201,63 +201,64 @@ static void
 invalid_values_are_rejected_with_the_closest_one(
     struct query_fixture *fixture, const void *unused)
 {
-#define NO_DAY                                                                      \
-	"a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, 3m, 1y is " \
-	"wanted"
+#define NO_DAY                                                                         \
+	"expected a day such as 2026-07-31 or 2026-07, or a duration such as 7d, 2w, " \
+	"3m, 1y"
 	static const struct refusal rows[] = {
 	    /* Categories. */
 	    {"cat:cs.XL", 5,
-	        "arXiv has no category \"cs.XL\"; the nearest is \"cs.CL\""},
+	        "unknown arXiv category \"cs.XL\": did you mean \"cs.CL\"?"},
 	    {"a -cat:csCL", 8,
-	        "arXiv has no category \"csCL\"; the nearest is \"cs.CL\""},
+	        "unknown arXiv category \"csCL\": did you mean \"cs.CL\"?"},
 	    {"primary:maths", 9,
-	        "arXiv has no category \"maths\"; the nearest is \"math\""},
+	        "unknown arXiv category \"maths\": did you mean \"math\"?"},
 	    {"cat:hepth", 5,
-	        "arXiv has no category \"hepth\"; the nearest is \"hep-th\""},
+	        "unknown arXiv category \"hepth\": did you mean \"hep-th\"?"},
 	    {"cat:cs.C*", 5,
-	        "arXiv has no category \"cs.C*\"; the nearest is \"cs.CC\""},
+	        "unknown arXiv category \"cs.C*\": did you mean \"cs.CC\"?"},
 	    {"cat:(cs.CL OR cs.QQ)", 15,
-	        "arXiv has no category \"cs.QQ\"; the nearest is \"cs.AI\""},
+	        "unknown arXiv category \"cs.QQ\": did you mean \"cs.AI\"?"},
 	    {"cat:=cs.CL", 5,
-	        "\"=\" (these very letters) is for words, not for \"cat:\""},
+	        "\"=\" (exact spelling) applies to words, not to \"cat:\""},
 	    {"cat:", 5,
-	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
+	        "expected a category such as cs.CL or cs directly after \"cat:\""},
 	    {"cat: cs.CL", 5,
-	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
+	        "expected a category such as cs.CL or cs directly after \"cat:\""},
 	    /* Fixed choices. */
 	    {"has:coed", 5,
-	        "\"has:\" is one of code, project, video; the nearest to \"coed\" is "
-	        "\"code\""},
+	        "\"has:\" must be one of code, project, video, not \"coed\": did you "
+	        "mean \"code\"?"},
 	    {"a has:(code OR vidoe)", 16,
-	        "\"has:\" is one of code, project, video; the nearest to \"vidoe\" is "
-	        "\"video\""},
+	        "\"has:\" must be one of code, project, video, not \"vidoe\": did you "
+	        "mean \"video\"?"},
 	    {"type:replaced", 6,
-	        "\"type:\" is one of new, cross, replace; the nearest to \"replaced\" "
-	        "is \"replace\""},
-	    {"type:", 6, "a value is wanted right after \"type:\""},
+	        "\"type:\" must be one of new, cross, replace, not \"replaced\": did "
+	        "you "
+	        "mean \"replace\"?"},
+	    {"type:", 6, "expected a value directly after \"type:\""},
 	    /* Whole values. */
-	    {"doi:10*", 5, "at least 3 letters are wanted before \"*\""},
-	    {"doi:10.1*45", 9, "\"*\" stands only at the end of a value"},
-	    {"id:\"2607 *x\"", 10, "\"*\" stands only at the end of a value"},
-	    {"id:260**", 7, "\"*\" stands only at the end of a value"},
-	    {"id:--", 4, "\"-\" stands before the field's name: -id:"},
-	    {"id:\"--\"", 4, "there is no letter or digit in \"--\""},
-	    {"source:h*", 8, "the name of a source is whole: no \"*\""},
+	    {"doi:10*", 5, "expected at least 3 letters before \"*\""},
+	    {"doi:10.1*45", 9, "\"*\" is only allowed at the end of a value"},
+	    {"id:\"2607 *x\"", 10, "\"*\" is only allowed at the end of a value"},
+	    {"id:260**", 7, "\"*\" is only allowed at the end of a value"},
+	    {"id:--", 4, "\"-\" must be before the field name: -id:"},
+	    {"id:\"--\"", 4, "no letter or digit in \"--\""},
+	    {"source:h*", 8, "source names are matched as a whole, without \"*\""},
 	    {"source:=hf", 8,
-	        "\"=\" (these very letters) is for words, not for \"source:\""},
+	        "\"=\" (exact spelling) applies to words, not to \"source:\""},
 	    {"first:=hinton", 7,
-	        "\"=\" (these very letters) is for words, not for \"first:\""},
-	    {"first:hin*", 7, "names are whole words: no \"*\""},
-	    {"org:>=3", 5, "a comparison follows the name of a number's field"},
-	    {"kw:ab*", 4, "at least 3 letters are wanted before \"*\""},
+	        "\"=\" (exact spelling) applies to words, not to \"first:\""},
+	    {"first:hin*", 7, "names are matched as whole words, without \"*\""},
+	    {"org:>=3", 5, "a comparison needs the name of a numeric field before it"},
+	    {"kw:ab*", 4, "expected at least 3 letters before \"*\""},
 	    {"journal:", 9,
-	        "a word, a phrase or \"(\" is wanted right after \"journal:\""},
+	        "expected a word, a phrase or \"(\" directly after \"journal:\""},
 	    /* Days. */
-	    {"date:2026-02-30", 6, "there is no day 2026-02-30 in the calendar"},
-	    {"date:2026-13..", 6, "there is no day 2026-13 in the calendar"},
-	    {"date:2026..2026-00", 12, "there is no day 2026-00 in the calendar"},
-	    {"date:0000", 6, "there is no day 0000 in the calendar"},
-	    {"date:2025-02-29", 6, "there is no day 2025-02-29 in the calendar"},
+	    {"date:2026-02-30", 6, "invalid date 2026-02-30"},
+	    {"date:2026-13..", 6, "invalid date 2026-13"},
+	    {"date:2026..2026-00", 12, "invalid date 2026-00"},
+	    {"date:0000", 6, "invalid date 0000"},
+	    {"date:2025-02-29", 6, "invalid date 2025-02-29"},
 	    {"date:2026-7", 6, NO_DAY},
 	    {"date:20260731", 6, NO_DAY},
 	    {"date:7", 6, NO_DAY},
@@ -267,16 +268,16 @@ invalid_values_are_rejected_with_the_closest_one(
 	    {"date:..", 8, NO_DAY},
 	    {"date:1d..2d..3d", 10, NO_DAY},
 	    {"date:>=2026-07", 6,
-	        "days have ranges, no comparisons: 2026-07.. or ..2026-07"},
-	    {"date:2026-08..2026-07", 6, "the range ends before it begins"},
-	    {"date:2027..2026", 6, "the range ends before it begins"},
-	    {"date:3d..7d", 6, "the range ends before it begins"},
-	    {"date:1w..8d", 6, "the range ends before it begins"},
-	    {"date:1m..1y", 6, "the range ends before it begins"},
+	        "dates use ranges instead of comparisons: 2026-07.. or ..2026-07"},
+	    {"date:2026-08..2026-07", 6, "the end of the range is before its start"},
+	    {"date:2027..2026", 6, "the end of the range is before its start"},
+	    {"date:3d..7d", 6, "the end of the range is before its start"},
+	    {"date:1w..8d", 6, "the end of the range is before its start"},
+	    {"date:1m..1y", 6, "the end of the range is before its start"},
 	    {"date:", 6,
-	        "a day such as 2026-07-31 or a time such as 7d is wanted after "
+	        "expected a day such as 2026-07-31 or a duration such as 7d after "
 	        "\"date:\""},
-	    {"date:-7d", 6, "\"-\" stands before the field's name: -date:"},
+	    {"date:-7d", 6, "\"-\" must be before the field name: -date:"},
 	};
 #undef NO_DAY
 
@@ -289,10 +290,10 @@ static void
 invalid_signs_are_rejected_with_the_column(
     struct query_fixture *fixture, const void *unused)
 {
-#define DISTANCE "the words between are a number from 1 to 99"
-#define OPERANDS "NEAR joins words, phrases and prefixes, nothing else"
+#define DISTANCE "the distance must be a number of words from 1 to 99"
+#define OPERANDS "NEAR can only join words, phrases and prefixes"
 #define WEIGHT   "a weight is a number from 1 to 10"
-#define STRAY    "\"^\" (a weight) stands once, directly behind a word or a group"
+#define STRAY    "\"^\" (a weight) may occur once, directly after a word or a group"
 	static const struct refusal rows[] = {
 	    /* NEAR. */
 	    {"a NEAR/0 b", 8, DISTANCE},
@@ -302,20 +303,22 @@ invalid_signs_are_rejected_with_the_column(
 	    {"NEAR(a b, x)", 11, DISTANCE},
 	    {"NEAR(a b,)", 10, DISTANCE},
 	    {"NEAR(a, b)", 9, DISTANCE},
-	    {"NEAR(a b, 5 c)", 13, "\")\" is wanted behind the number of words"},
-	    {"NEAR(a b", 5, "\"(\" has no \")\" after it"},
-	    {"NEAR(a b, 5", 5, "\"(\" has no \")\" after it"},
-	    {"x NEAR(a)", 3, "NEAR joins two words or more"},
-	    {"NEAR()", 1, "NEAR joins two words or more"},
-	    {"title:NEAR(a, 5)", 7, "NEAR joins two words or more"},
-	    {"a NEAR", 3, "a word is missing after \"NEAR\""},
-	    {"a NEAR/5", 3, "a word is missing after \"NEAR/5\""},
-	    {"a NEAR OR b", 3, "a word is missing after \"NEAR\""},
-	    {"(a NEAR) b", 4, "a word is missing after \"NEAR\""},
-	    {"NEAR b", 1, "a word is missing before \"NEAR\""},
-	    {"a OR NEAR b", 3, "a word is missing after \"OR\""},
-	    {"a NEAR/5 b NEAR/3 c", 12, "a chain of NEAR has one distance"},
-	    {"a NEAR/5 b NEAR c", 12, "a chain of NEAR has one distance"},
+	    {"NEAR(a b, 5 c)", 13, "expected \")\" after the number of words"},
+	    {"NEAR(a b", 5, "\"(\" without \")\""},
+	    {"NEAR(a b, 5", 5, "\"(\" without \")\""},
+	    {"x NEAR(a)", 3, "NEAR needs at least two words"},
+	    {"NEAR()", 1, "NEAR needs at least two words"},
+	    {"title:NEAR(a, 5)", 7, "NEAR needs at least two words"},
+	    {"a NEAR", 3, "expected a word after \"NEAR\""},
+	    {"a NEAR/5", 3, "expected a word after \"NEAR/5\""},
+	    {"a NEAR OR b", 3, "expected a word after \"NEAR\""},
+	    {"(a NEAR) b", 4, "expected a word after \"NEAR\""},
+	    {"NEAR b", 1, "expected a word before \"NEAR\""},
+	    {"a OR NEAR b", 3, "expected a word after \"OR\""},
+	    {"a NEAR/5 b NEAR/3 c", 12,
+	        "all NEAR of a chain must have the same distance"},
+	    {"a NEAR/5 b NEAR c", 12,
+	        "all NEAR of a chain must have the same distance"},
 	    {"a NEAR (b)", 8, OPERANDS},
 	    {"(a) NEAR b", 1, OPERANDS},
 	    {"a NEAR title:b", 8, OPERANDS},
@@ -331,16 +334,17 @@ invalid_signs_are_rejected_with_the_column(
 	    {"NEAR(a title:b)", 8, OPERANDS},
 	    {"NEAR(a upvotes:>3)", 8, OPERANDS},
 	    {"NEAR(a b^2)", 9, OPERANDS},
-	    {"NEAR(a ab*)", 8, "at least 3 letters are wanted before \"*\""},
+	    {"NEAR(a ab*)", 8, "expected at least 3 letters before \"*\""},
 	    {"author:(a NEAR b)", 11,
-	        "NEAR is for title, abstract and text, not for \"author:\""},
+	        "NEAR applies to title, abstract and text, not to \"author:\""},
 	    {"org:NEAR(a b)", 5,
-	        "NEAR is for title, abstract and text, not for \"org:\""},
+	        "NEAR applies to title, abstract and text, not to \"org:\""},
 	    {"cat:(cs.CL NEAR cs.LG)", 12,
-	        "NEAR is for title, abstract and text, not for \"cat:\""},
+	        "NEAR applies to title, abstract and text, not to \"cat:\""},
 	    {"title:NEAR b", 7,
-	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
-	    {"a^2 NEAR b", 5, "a weight stands behind all that NEAR joins: a NEAR b^2"},
+	        "expected a word, a phrase or \"(\" directly after \"title:\""},
+	    {"a^2 NEAR b", 5,
+	        "a weight applies to all of NEAR and comes last: a NEAR b^2"},
 	    /* Weights. */
 	    {"a^0", 3, WEIGHT},
 	    {"a^", 3, WEIGHT},
@@ -355,18 +359,15 @@ invalid_signs_are_rejected_with_the_column(
 	    {"a^2^3", 4, STRAY},
 	    {"a OR ^2", 6, STRAY},
 	    {"title:^2", 7,
-	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
+	        "expected a word, a phrase or \"(\" directly after \"title:\""},
 	    /* Exact words. */
-	    {"=", 1, "\"=\" (these very letters) stands directly before its word"},
-	    {"a = b", 3, "\"=\" (these very letters) stands directly before its word"},
-	    {"=\"a b\"", 1,
-	        "\"=\" (these very letters) stands directly before its word"},
-	    {"a =...", 3, "\"=\" (these very letters) stands directly before its word"},
-	    {"=self-play", 1,
-	        "\"=\" (these very letters) stands before one whole word"},
-	    {"title:=node.js", 7,
-	        "\"=\" (these very letters) stands before one whole word"},
-	    {"x =RAG*", 3, "\"=\" (these very letters) stands before one whole word"},
+	    {"=", 1, "\"=\" (exact spelling) must be directly before its word"},
+	    {"a = b", 3, "\"=\" (exact spelling) must be directly before its word"},
+	    {"=\"a b\"", 1, "\"=\" (exact spelling) must be directly before its word"},
+	    {"a =...", 3, "\"=\" (exact spelling) must be directly before its word"},
+	    {"=self-play", 1, "\"=\" (exact spelling) applies to one whole word"},
+	    {"title:=node.js", 7, "\"=\" (exact spelling) applies to one whole word"},
+	    {"x =RAG*", 3, "\"=\" (exact spelling) applies to one whole word"},
 	};
 #undef DISTANCE
 #undef OPERANDS
@@ -393,10 +394,10 @@ invisible_characters_are_rejected_by_code_point(
 		    {"", "diffusion"}, {"diffusion", ""}, {"\"self ", "play\""},
 		    {"author:", "gu"}};
 		char mark[8] = {0};
-		g_autofree char *message = g_strdup_printf(
-		    "an invisible character (U+%04X) stands here: type the word "
-		    "again, without it",
-		    marks[i]);
+		g_autofree char *message =
+		    g_strdup_printf("unexpected invisible character (U+%04X): type the "
+		                    "word again, without it",
+		        marks[i]);
 
 		g_unichar_to_utf8(marks[i], mark);
 		for (size_t j = 0; j < G_N_ELEMENTS(places); j++) {
@@ -436,12 +437,13 @@ limits_hold_exactly(struct query_fixture *fixture, const void *unused)
 	    "upvotes:..000000010", "a NEAR/1 b", "a NEAR/99 b", "NEAR(a b, 99)", "a^1",
 	    "a^10", "date:999d", "date:999y..0d", "doi:abc*"};
 	const struct refusal past_signs[] = {
-	    {"a NEAR/100 b", 8, "the words between are a number from 1 to 99"},
-	    {"NEAR(a b, 100)", 11, "the words between are a number from 1 to 99"},
+	    {"a NEAR/100 b", 8, "the distance must be a number of words from 1 to 99"},
+	    {"NEAR(a b, 100)", 11,
+	        "the distance must be a number of words from 1 to 99"},
 	    {"a^11", 3, "a weight is a number from 1 to 10"},
 	    {"date:1000d", 6,
-	        "a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, 3m, 1y "
-	        "is wanted"},
+	        "expected a day such as 2026-07-31 or 2026-07, or a duration such as "
+	        "7d, 2w, 3m, 1y"},
 	};
 	const struct refusal beyond[] = {
 	    {bytes_past, BOUNDS_QUERY_BYTES, "longer than 512 bytes"},
@@ -468,15 +470,20 @@ lower_case_operators_are_words_with_a_warning(
 		const char *text;
 		const char *warning; /* the only one, or NULL */
 	} rows[] = {
-	    {"a or b", "column 3: \"or\" is searched as a word; meant OR?"},
-	    {"é and \"b\"", "column 3: \"and\" is searched as a word; meant AND?"},
-	    {"(a) Or (b)", "column 5: \"Or\" is searched as a word; meant OR?"},
-	    {"a not b", "column 3: \"not\" is searched as a word; meant NOT?"},
-	    {"not b", "column 1: \"not\" is searched as a word; meant NOT?"},
-	    {"a andnot b", "column 3: \"andnot\" is searched as a word; meant ANDNOT?"},
-	    {"a near b", "column 3: \"near\" is searched as a word; meant NEAR?"},
-	    {"a near/5 b", "column 3: \"near/5\" is searched as a word; meant NEAR?"},
-	    {"a Or NEAR(b c)", "column 3: \"Or\" is searched as a word; meant OR?"},
+	    {"a or b", "column 3: \"or\" is searched as a word: did you mean OR?"},
+	    {"é and \"b\"",
+	        "column 3: \"and\" is searched as a word: did you mean AND?"},
+	    {"(a) Or (b)", "column 5: \"Or\" is searched as a word: did you mean OR?"},
+	    {"a not b", "column 3: \"not\" is searched as a word: did you mean NOT?"},
+	    {"not b", "column 1: \"not\" is searched as a word: did you mean NOT?"},
+	    {"a andnot b",
+	        "column 3: \"andnot\" is searched as a word: did you mean ANDNOT?"},
+	    {"a near b",
+	        "column 3: \"near\" is searched as a word: did you mean NEAR?"},
+	    {"a near/5 b",
+	        "column 3: \"near/5\" is searched as a word: did you mean NEAR?"},
+	    {"a Or NEAR(b c)",
+	        "column 3: \"Or\" is searched as a word: did you mean OR?"},
 	    {"near b", NULL},
 	    {"a NEAR b", NULL},
 	    {"a OR b", NULL},
@@ -514,21 +521,20 @@ signs_of_other_languages_give_a_warning(
 		const char *text;
 		const char *warning; /* beginning of the only one, or NULL */
 	} rows[] = {
-	    {"diffusion[ti]",
-	        "column 10: \"[\" is not searched; a field stands before"},
-	    {"a {b}", "column 3: \"{\" is not searched; a field stands before"},
-	    {"wom?n", "column 4: \"?\" is not searched; other endings are found by"},
-	    {"étude~", "column 6: \"~\" is not searched; other endings"},
-	    {"title:model?", "column 12: \"?\" is not searched; other endings"},
-	    {"upvotes>=20 a", "column 8: \">\" is not searched; a number is asked"},
-	    {"ti:%22a", "column 4: \"%\" is not searched; what an address of the web"},
-	    {"'mamba ssm'", "column 1: this quotation mark is not searched"},
-	    {"‘mamba", "column 1: this quotation mark is not searched"},
+	    {"diffusion[ti]", "column 10: \"[\" is ignored; write a field before"},
+	    {"a {b}", "column 3: \"{\" is ignored; write a field before"},
+	    {"wom?n", "column 4: \"?\" is ignored; \"*\" finds other endings"},
+	    {"étude~", "column 6: \"~\" is ignored; \"*\" finds"},
+	    {"title:model?", "column 12: \"?\" is ignored; \"*\" finds"},
+	    {"upvotes>=20 a", "column 8: \">\" is ignored; compare a number"},
+	    {"ti:%22a", "column 4: \"%\" is ignored; type characters as they are"},
+	    {"'mamba ssm'", "column 1: this quotation mark is ignored"},
+	    {"‘mamba", "column 1: this quotation mark is ignored"},
 	    {"«state space»", NULL},
 	    {"‘mamba’", NULL},
 	    {"O’Neil", NULL},
-	    {"log(n)", "column 4: \"(\" begins a group here"},
-	    {"doi:10.1/a(20)", "column 11: \"(\" begins a group here"},
+	    {"log(n)", "column 4: \"(\" starts a group here"},
+	    {"doi:10.1/a(20)", "column 11: \"(\" starts a group here"},
 	    {"R&D", "column 2: \"&\" is AND here"},
 	    {"\"R&D\"", NULL},
 	    {"mamba&ssm", NULL},
@@ -570,26 +576,25 @@ errors_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
 		const char *shown;
 	} rows[] = {
 	    {"upvotes:>=ten diffusion", 4,
-	        "error  column 15: a number is wanted after \">=\"\n"
+	        "error  column 15: expected a number after \">=\"\n"
 	        "         upvotes:>=ten diffusion\n"
 	        "                   ^\n"},
 	    {"日本 OR", 0,
-	        "error  column 4: a word is missing after \"OR\"\n"
+	        "error  column 4: expected a word after \"OR\"\n"
 	        "         日本 OR\n"
 	        "              ^\n"},
 	    {"a\tb", 0,
-	        "error  column 2: a control character stands here\n"
+	        "error  column 2: unexpected control character\n"
 	        "         a?b\n"
 	        "          ^\n"},
 	    {"a \xff", 0,
-	        "error  column 3: the text is not valid UTF-8 from here on\n"
+	        "error  column 3: the text is not valid UTF-8 from here\n"
 	        "         a \xef\xbf\xbd\n"
 	        "           ^\n"},
 	    {long_text, 0,
-	        "error  column 97: a word is missing after \"OR\"\n"
+	        "error  column 97: expected a word after \"OR\"\n"
 	        "         ...cdefg abcdefg abcdefg abcdefg abcdefg abcdefg abcdefg "
-	        "abcdefg "
-	        "OR\n"
+	        "abcdefg OR\n"
 	        "                                                                      "
 	        "    "
 	        "^\n"},

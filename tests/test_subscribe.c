@@ -87,8 +87,8 @@ invalid_request_is_rejected_and_stores_nothing(void)
 	    {{.address = "a@b\nc.example"}, "address"},
 	    {{.address = ""}, "address"},
 	    {{.consent = ""}, "consent"},
-	    {{.consent = "by\nphone"}, "the consent has a control character"},
-	    {{.consent = "by \x1b[2J"}, "the consent has a control character"},
+	    {{.consent = "by\nphone"}, "the consent contains a control character"},
+	    {{.consent = "by \x1b[2J"}, "the consent contains a control character"},
 	    {{.consent = "by \xff"}, "the consent is not UTF-8"},
 	    {{.consent = long_consent}, "the consent is too long"},
 	    {{.name = ""}, "the name is empty"},
@@ -178,7 +178,7 @@ an_address_is_one_subscriber_however_it_is_written(void)
 
 		request.address = same[i];
 		says = add(fixture, &request);
-		g_assert_cmpstr(says, ==, "this address is a subscriber already");
+		g_assert_cmpstr(says, ==, "this address is already subscribed");
 	}
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM subscriber"), ==, 1);

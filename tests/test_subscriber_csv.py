@@ -260,7 +260,7 @@ def test_filters(instance):
     instance.say("filter", "edit", "ada@example.org", "1", "ti:", status=DATA,
               err=["error  column 4", "invalid filter; nothing was stored"])
     instance.say("filter", "move", "ada@example.org", "9", "1", status=NOUSER,
-              err="there is no filter 9")
+              err="no such filter: 9")
     instance.say("filter", "move", "ada@example.org", "1", "0", status=DATA,
               err="invalid filter number '0'")
     instance.say("filter", "test", "model", out=["30 days: 0 papers, 0.0 a day",

@@ -359,8 +359,8 @@ a_line_is_checked_as_it_stands(void)
 	    {"12345", NULL},
 	    {"123456", "the name is too long"},
 	    {"", "the name is empty"},
-	    {"a\nb", "the name has a control character"},
-	    {"a\xc2\x9b", "the name has a control character"},
+	    {"a\nb", "the name contains a control character"},
+	    {"a\xc2\x9b", "the name contains a control character"},
 	    {"a\xc3", "the name is not UTF-8"},
 	    {"\xc3\xa4\xc3\xa4", NULL},
 	};

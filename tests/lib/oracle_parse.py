@@ -124,7 +124,7 @@ class Parser:
     def parse(self):
         self.skip_blanks()
         if not self.peek():
-            self.fail("there is nothing to search for", 0)
+            self.fail("the query is empty", 0)
         tree = self.parse_or(None)
         if self.peek():
             self.fail(f'unexpected "{self.peek()}"')
@@ -295,7 +295,7 @@ class Parser:
         if behind == ":":
             return self.parse_fielded(word)
         if word == "NOT":
-            self.fail("one NOT is enough")
+            self.fail("duplicate NOT")
         if word in OPERATORS or NEAR.fullmatch(word):
             self.fail_missing()
         if field is None and find_category(word):
@@ -468,7 +468,7 @@ class Parser:
                 ">": (value + 1, None), "<": (None, value - 1),
             }[match["op"]]
             if high is not None and high < 0:
-                self.fail("no number is below 0", start + len(match["op"]))
+                self.fail("numbers cannot be negative", start + len(match["op"]))
         if low is not None and high is not None and low > high:
             self.fail("the range is empty", start)
         return Number(field, low, high)

@@ -368,7 +368,7 @@ read_state(struct reader *reader)
 	subscriber->state = *text ? subscriber_parse_state(text) : SUBSCRIBER_ACTIVE;
 	if (subscriber->state == SUBSCRIBER_GONE)
 		add_problem(reader, CSV_COLUMN_STATE,
-		    "active, paused, suspended or pending is wanted");
+		    "expected active, paused, suspended or pending");
 }
 
 /* Cache zones: many subscribers share one, and loading is slow. */
