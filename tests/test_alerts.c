@@ -134,7 +134,7 @@ make_source_fail(struct command_fixture *commands)
 	answer(commands, commands->now - 60, "failed", "'no answer'");
 }
 
-/* The source answers, but today's list has not come. */
+/* The source answers, but today's list is missing. */
 static void
 make_list_late(struct command_fixture *commands)
 {
@@ -229,8 +229,7 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 	    {make_source_late, "Subject: paperboy: source hf", "source hf is late",
 	        "paperboyctl source fetch"},
 	    {make_list_late, "Subject: paperboy: source hf",
-	        "since its list of 2026-11-20 has not come",
-	        "paperboyctl source fetch"},
+	        "its list of 2026-11-20 is missing", "paperboyctl source fetch"},
 	    {make_source_fail, "Subject: paperboy: source hf", "source hf fails",
 	        "paperboyctl source list"},
 	    {make_quarantine, "Subject: paperboy: received messages are quarantined",

@@ -184,18 +184,18 @@ what_is_wrong_is_found_and_made_anew(void)
 		const char *says;
 		bool is_seen_at_a_glance;
 	} rows[] = {
-	    {"DELETE FROM vocabulary WHERE text = 'mamba'", "1 words are counted wrong",
+	    {"DELETE FROM vocabulary WHERE text = 'mamba'", "1 words have wrong counts",
 	        false},
 	    {"UPDATE vocabulary SET papers = 9 WHERE text IN ('of', 'mamba')",
-	        "2 words are counted wrong", false},
+	        "2 words have wrong counts", false},
 	    {"INSERT INTO vocabulary VALUES ('new', 'new', 1)", "1 words", false},
 	    {"DELETE FROM acronym", "1 short forms", false},
 	    {"UPDATE cursor SET value = 1 WHERE name = 'archive papers'",
-	        "and the words of 1", true},
+	        "and 1 in the word counts", true},
 	    {"INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)"
 	     " VALUES ('delete', 1, 'Diffusion of mamba', 'low-rank adaptation (LoRA)',"
 	     " 'Ada Example')",
-	        "2 papers, 1 in the index", true},
+	        "2 papers, but 1 in the index", true},
 	    {"DROP TRIGGER paper_fts_update;"
 	     "UPDATE paper SET title = 'Other of mamba' WHERE seq = 1",
 	        "the index is damaged", false},

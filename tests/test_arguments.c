@@ -52,13 +52,13 @@ missing_and_surplus_arguments_are_reported(void)
 		int least, most; /* -1: any number */
 		const char *error;
 	} rows[] = {
-	    {"edit", 3, 3, "an argument is missing"},
-	    {"edit a", 3, 3, "an argument is missing"},
+	    {"edit", 3, 3, "missing argument"},
+	    {"edit a", 3, 3, "missing argument"},
 	    {"edit a b c", 3, 3, NULL},
 	    {"edit a b c d", 3, 3, "unexpected argument 'd'"},
 	    {"edit a b c d e", 3, 3, "unexpected argument 'd'"},
-	    {"edit -- a b", 3, 3, "an argument is missing"},
-	    {"drop", 1, -1, "an argument is missing"},
+	    {"edit -- a b", 3, 3, "missing argument"},
+	    {"drop", 1, -1, "missing argument"},
 	    {"drop a b c", 1, -1, NULL},
 	    {"config", 0, 1, NULL},
 	    {"config a b", 0, 1, "unexpected argument 'b'"},

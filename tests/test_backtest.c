@@ -190,8 +190,9 @@ notes_suggest_corrections(void)
 	"papers come up to 14 days late: the date is measured from the day on which " \
 	"a "                                                                          \
 	"paper is first seen, and this can become known later: "
-#define NEVER                                                                          \
-	" can never be decided: no source has given this for any paper so far; after " \
+#define NEVER                                                                       \
+	" can never be decided: no source has reported this for any paper so far; " \
+	"after "                                                                    \
 	"14 days it counts as "
 
 static void

@@ -180,12 +180,12 @@ status_is_one_line(void)
 	BUSY(&breaker, 1000);
 	ASSERT_LINE(1000, "closed, 1 failures in a row: 421 busy");
 	DOWN(&breaker, 1000);
-	ASSERT_LINE(1010, "open, relay failed, next trial in 50 s: 421 busy");
-	ASSERT_LINE(2000, "open, relay failed, next trial in 0 s: 421 busy");
+	ASSERT_LINE(1010, "open, relay failed, next attempt in 50 s: 421 busy");
+	ASSERT_LINE(2000, "open, relay failed, next attempt in 0 s: 421 busy");
 	g_assert_true(breaker_allow(&breaker, 2000));
-	ASSERT_LINE(2000, "open, relay failed, trial under way: 421 busy");
+	ASSERT_LINE(2000, "open, relay failed, attempt in progress: 421 busy");
 	LOCKED(&breaker, 2000);
-	ASSERT_LINE(2000, "open, login failed, next trial in 1800 s: 421 busy");
+	ASSERT_LINE(2000, "open, login failed, next attempt in 1800 s: 421 busy");
 }
 
 static void

@@ -115,7 +115,7 @@ def finds_that_nobody_signs(tap):
     found = check(street.instance, wanted=WRONG)
     assert [name for name, row in found.items() if not row["ok"]] == ["signature"], found
     assert "opendkim" in found["signature"]["action"]
-    assert found["mail to itself"]["found"] == "it came back"
+    assert found["mail to itself"]["found"] == "received"
     assert "PIPELINING" in found["relay"]["found"], found["relay"]
     # Nobody was answered, and nothing waits.
     assert street.instance.value("SELECT count(*) FROM outbox") == 0
@@ -162,7 +162,7 @@ def reports_each_thing_that_is_broken(tap):
     instance.set(mail__owner="owner@news.example")
     found = check(instance, wanted=WRONG)
     wrong = {name for name, row in found.items() if not row["ok"]}
-    assert wrong == {"daemon", "source hf", "relay", "mailbox maildir"}, found
+    assert wrong == {"daemon", "source hf", "relay", "receiver maildir"}, found
     for name in wrong:
         assert found[name]["action"], name
     reported = instance.ctl("check", wanted=WRONG)
@@ -176,7 +176,7 @@ def reports_a_mail_that_does_not_come_back(tap):
     write_today(street.instance)
     street.instance.set(commands__address="paperboy@example.org")
     found = check(street.instance, "--wait", "1", wanted=WRONG)
-    assert "not come back" in found["mail to itself"]["found"], found
+    assert "not received" in found["mail to itself"]["found"], found
     street.instance.set(commands__address="paperboy@foreign.example")
     found = check(street.instance, "--wait", "1", wanted=WRONG)
     assert not found["mail to itself"]["ok"], found
@@ -201,7 +201,7 @@ def checks_an_imap_mailbox(tap):
     instance.add_person("ada@people.example")
 
     def checked():
-        return check(instance, "--wait", "0", wanted=WRONG)["mailbox imap"]
+        return check(instance, "--wait", "0", wanted=WRONG)["receiver imap"]
 
     found = checked()
     assert found["ok"], found

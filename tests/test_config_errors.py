@@ -189,7 +189,8 @@ def test_hosts(config_directory):
     for host, port in (("mail.example.org", "587"), ("[::1]", "25"), ("localhost", "25")):
         config_directory.expect(
             GOOD + f'smtp: {{ host = "{host}:{port}"; }};',
-            f"paperboy.conf:3: smtp.host: '{host}:{port}' has a port in it: write host ="
+            f"paperboy.conf:3: smtp.host: '{host}:{port}' contains a port: write "
+             "host ="
             f' "{host}"; port = {port};')
     for host in ("smtp://mail.example.org", "mail example.org", "a,b", "a:", "a@b", "[::1]"):
         config_directory.expect(

@@ -77,17 +77,15 @@ invalid_records_are_reported_with_their_lines(void)
 		const char *wanted;
 	} rows[] = {
 	    {"a\nb\"c\nd", 7,
-	        "1:[a]/2:! a quotation mark inside a field: put the field in quotation "
-	        "marks and write that one twice/3:[d]"},
+	        "1:[a]/2:! quotation mark inside a field: quote the field and double "
+	        "that mark/3:[d]"},
 	    {"\"a\"b\nc", 6,
-	        "1:! text after a closing quotation mark: write a quotation mark "
+	        "1:! text after a closing quotation mark: double a quotation mark "
 	        "inside "
-	        "a field twice/2:[c]"},
-	    {"a\nb,\"c\nd\ne\n", 11,
-	        "1:[a]/2:! a quotation mark is opened here and never closed"},
-	    {"a\xff\nb", 4,
-	        "1:! octets that are not UTF-8: save the file as UTF-8/2:[b]"},
-	    {"a\0b\nc", 5, "1:! a zero octet/2:[c]"},
+	        "a field/2:[c]"},
+	    {"a\nb,\"c\nd\ne\n", 11, "1:[a]/2:! missing closing quotation mark"},
+	    {"a\xff\nb", 4, "1:! invalid UTF-8: save the file as UTF-8/2:[b]"},
+	    {"a\0b\nc", 5, "1:! a NUL byte/2:[c]"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

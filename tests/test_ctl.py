@@ -141,24 +141,24 @@ def test_usage(ctl_fixture):
     """wrong usage prints the usage of the command, status 64"""
     rows = [
         ([], "Manages subscribers and filters"),
-        (["bogus"], ["no command 'bogus'", "Try 'paperboyctl --help'"]),
-        (["subscriber"], ["no command 'subscriber'", "subscriber list"]),
-        (["subscriber", "delete", "x"], ["no command 'subscriber delete'",
+        (["bogus"], ["unknown command 'bogus'", "Try 'paperboyctl --help'"]),
+        (["subscriber"], ["unknown command 'subscriber'", "subscriber list"]),
+        (["subscriber", "delete", "x"], ["unknown command 'subscriber delete'",
                                          "subscriber remove ADDRESS"]),
-        (["subscriber", "show"], ["an argument is missing", "usage: "]),
+        (["subscriber", "show"], ["missing argument", "usage: "]),
         (["subscriber", "show", "a@b.example", "more"], "unexpected argument 'more'"),
         (["subscriber", "list", "--loud"], "Unknown option --loud"),
         (["subscriber", "add", "a@b.example"], "--consent is missing"),
-        (["subscriber", "add", "--consent", "x"], "an argument is missing"),
+        (["subscriber", "add", "--consent", "x"], "missing argument"),
         (["subscriber", "add", "a@b.example", "--consent"], "Missing argument"),
         (["subscriber", "add", "a@b.example", "--consent", "x", "--max", "ten"],
          "Cannot parse integer value"),
         (["subscriber", "set", "a@b.example"], "nothing to set: give --zone, --at"),
         (["config", "a", "b"], "unexpected argument 'b'"),
-        (["filter", "add", "a@b.example"], "an argument is missing"),
+        (["filter", "add", "a@b.example"], "missing argument"),
         (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
         (["queue", "all"], "unexpected argument 'all'"),
-        (["fetch"], "no command 'fetch'"),
+        (["fetch"], "unknown command 'fetch'"),
         (["source", "fetch", "hf", "now"], "unexpected argument 'now'"),
         (["queue", "drop", "1", "--state", "HELD", "--yes"], "--state needs 'all'"),
         (["queue", "retry", "all", "1"], "'all' cannot be combined"),
@@ -234,13 +234,13 @@ def test_refusals(ctl_fixture):
         (["nobody"], "address has no '@'"),
         (["a@b\n.example"], "address"),
         (["a@b.example", "--zone", "../../etc/passwd"], "unknown time zone"),
-        (["a@b.example", "--at", "25:00"], "'25:00' is not a time of day: HH:MM"),
+        (["a@b.example", "--at", "25:00"], "'25:00' is not a time of day (expected HH:MM"),
         (["a@b.example", "--cadence", "hourly"], "daily, weekdays or weekly"),
         (["a@b.example", "--cadence", "weekly:noday"], "is not a day of the week"),
         (["a@b.example", "--max", "0"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "201"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "-1"], "max must be from 1 to 200"),
-        (["a@b.example", "--name", "A\x1b[2J"], "name has a control character"),
+        (["a@b.example", "--name", "A\x1b[2J"], "name contains a control character"),
         (["a@b.example", "--name", ""], "name is empty"),
     ]
     for arguments, words in rows:
@@ -249,7 +249,7 @@ def test_refusals(ctl_fixture):
         assert done.err.startswith("paperboyctl: "), done.text
         assert "\x1b" not in done.err, done.text
     ctl_fixture.ctl("subscriber", "add", "a@b.example", "--consent", "").expect(
-        DATA, "", "the consent")
+        DATA, "", "missing consent")
     ctl_fixture.ctl("subscriber", "add", "a@b.example", "--consent", "a\nb").expect(
         DATA, "", "the consent contains a control character")
     assert ctl_fixture.json("subscriber", "list") == []
@@ -440,7 +440,7 @@ def test_work(ctl_fixture):
                  "TO DO        source hf was never polled: start paperboyd"])
     ctl_fixture.ctl("queue").expect(OK, "The queue is empty.")
     assert ctl_fixture.json("queue") == []
-    ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "there is no digest yet")
+    ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "no digests yet")
     ctl_fixture.add("ada@example.org", "--filter", "diffusion OR GPU* OR model").expect(
         OK, ["MEANS", "diffusion OR gpu* OR model"])
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK, "No new papers for ada@example.org")
@@ -542,7 +542,7 @@ def test_late_list(ctl_fixture):
             ("09:59", OK, "source hf    ok"),
             ("10:01", WANTED, [
                 "source hf    LATE",
-                "TO DO        source hf is late, since its list of 2026-11-23 has not come"])):
+                "TO DO        source hf is late: it answers, but its list of 2026-11-23 is missing"])):
         now = f"2026-11-23T{time}:00Z"
         ctl_fixture.ctl("--now", now, "source", "fetch").expect(OK)
         ctl_fixture.ctl("--now", now, "status").expect(code, words)
@@ -823,7 +823,7 @@ def test_running(ctl_fixture):
         assert status["started_at"] <= status["collected_at"], status
         ctl_fixture.add("ada@example.org", "--filter", "model").expect(OK)
         daemon.wait_line("digests built due=1")
-        ctl_fixture.daemon("--once", "--now", NOW).expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")
+        ctl_fixture.daemon("--once", "--now", NOW).expect(TEMPFAIL, "", f"another paperboyd is running in '{state}'")
         ctl_fixture.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(OK)
         assert daemon.stop() == 0, daemon.output
         daemon.wait_line("paperboyd ended")

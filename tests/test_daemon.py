@@ -144,7 +144,7 @@ def test_second_instance(tap):
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
             )
             assert second.returncode == 75, (second.returncode, second.stderr)
-            wanted = f"paperboyd: another paperboyd works in '{instance.paperboy.state}'\n"
+            wanted = f"paperboyd: another paperboyd is running in '{instance.paperboy.state}'\n"
             assert second.stderr == wanted, second.stderr
         instance.paperboy.add("ada@example.org", ["owls"])
         instance.wait_mail_to("ada@example.org")

@@ -474,7 +474,7 @@ file_in_use_is_vacuumed_later(void)
 	store_fixture_run(&reader, "BEGIN; SELECT count(*) FROM subscriber");
 	g_assert_false(forget(fixture, ZEBRA, false, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_nonnull(strstr(error->message, "traces may be left"));
+	g_assert_nonnull(strstr(error->message, "traces may remain"));
 	g_clear_error(&error);
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "0");
 	g_assert_true(is_in_files(fixture, "quagga"));

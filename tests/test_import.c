@@ -158,14 +158,14 @@ invalid_preference_is_reported(void)
 	        "column order: order must be one of votes, score, date, not 'best'"},
 	    {"attach", "pdf",
 	        "column attach: attach must be one of none, bibtex, not 'pdf'"},
-	    {"language", "deutsch", "column language: a language is given by two"},
+	    {"language", "deutsch", "column language: a language is two letters"},
 	    {"catch_up", "0", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "201", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "many", "column catch_up: max must be from 1 to 200"},
 	    {"filters", "1\t\tfilter\t201\t\tx", "column filters: filter 1: max must"},
 	    {"filters", "1\t\tfilter\tmany\t\tx", "column filters: filter 1: max must"},
 	    {"filters", "1\t\tsieve\t\t\tx",
-	        "column filters: filter 1: what it is, is"},
+	        "column filters: filter 1: 'sieve' is not a kind"},
 	    {"filters", "0\t\tblock\t\t\tx", "column filters: filter 1: the number of"},
 	};
 
@@ -245,26 +245,26 @@ all_errors_are_reported_and_nothing_stored(void)
 	static const char *const wanted[] = {
 	    "people.csv:3: column address: address has no '@'",
 	    "people.csv:4: column name: the name contains a control character",
-	    "people.csv:4: column state: active, paused, suspended or pending is "
-	    "wanted",
-	    "people.csv:4: column cadence: 'hourly' is not a rhythm",
+	    "people.csv:4: column state: expected active, paused, suspended or pending",
+	    "people.csv:4: column cadence: 'hourly' is not a frequency",
 	    "people.csv:4: column at: '25:00' is not a time of day",
 	    "people.csv:4: column zone: unknown time zone 'Europe/Berlni': did you "
 	    "mean "
 	    "Europe/Berlin?",
 	    "people.csv:4: column max: max must be from 1 to 200",
-	    "people.csv:4: column created_at: this is yet to come",
+	    "people.csv:4: column created_at: time in the future",
 	    "people.csv:4: column consent_text: missing consent: how the person agreed",
 	    "people.csv:4: column filters: filter 1: column 4: ",
-	    "people.csv:4: column filters: filter 3: number 1 is there twice",
-	    "people.csv:4: column filters: filter 4: the same filter is there twice",
-	    "people.csv:4: column filters: filter 5: the number of a filter is from 1",
+	    "people.csv:4: column filters: filter 3: duplicate number 1",
+	    "people.csv:4: column filters: filter 4: duplicate filter",
+	    "people.csv:4: column filters: filter 5: the number of a filter must be"
+	    " from 1",
 	    "people.csv:4: column filters: filter 6: more than two tabs",
-	    "people.csv:10: column address: line 2 has this address too",
-	    "people.csv:11: 2 fields, and there are 13 columns",
-	    "people.csv:12: column weekdays: they go with cadence weekly",
-	    "people.csv:13: column paused_until: it goes with state paused",
-	    "people.csv:14: a quotation mark inside a field",
+	    "people.csv:10: column address: same address as in line 2",
+	    "people.csv:11: 2 fields (expected 13)",
+	    "people.csv:12: column weekdays: only allowed with cadence weekly",
+	    "people.csv:13: column paused_until: only allowed with state paused",
+	    "people.csv:14: quotation mark inside a field",
 	};
 	g_autofree char *before = store_fixture_hash(fixture);
 	g_autofree char *after = NULL, *says = NULL, *skipped = NULL;
@@ -273,7 +273,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	says = import_text(fixture, text, (struct asked){0}, &report);
 	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(
-	    says, ==, "7 lines are wrong in people.csv, and nothing was stored");
+	    says, ==, "7 lines are invalid in people.csv; nothing was stored");
 	g_assert_cmpstr(before, ==, after);
 	for (unsigned i = 0; i < MAX(report.problems->len, G_N_ELEMENTS(wanted)); i++) {
 		const char *got =
@@ -300,20 +300,19 @@ invalid_header_line_is_rejected(void)
 	static const struct {
 		const char *text, *says;
 	} rows[] = {
-	    {"", "people.csv:1: column address: it is missing"},
-	    {"a@example.org\n", "people.csv:1: column a@example.org: there is no such"},
+	    {"", "people.csv:1: column address: missing: the first line"},
+	    {"a@example.org\n", "people.csv:1: column a@example.org: no such column"},
 	    {"address,colour\na@b.example,red\n",
-	        "people.csv:1: column colour: there is no such column; address, name, "
+	        "people.csv:1: column colour: no such column (expected address, name, "
 	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
 	        "abstract, "
 	        "format, quiet, updates, crosslist, attach, language, catch_up, "
-	        "consent_at, consent_text, created_at and filters are"},
-	    {"address,name,name,name\n",
-	        "people.csv:1: column name: it is there twice"},
-	    {"address,name,Address\n",
-	        "people.csv:1: column Address: it is there twice"},
-	    {"address,\n", "people.csv:1: column without a name: there is no such"},
-	    {"\n\nname\nAda\n", "people.csv:3: column address: it is missing"},
+	        "consent_at, consent_text, created_at or filters)"},
+	    {"address,name,name,name\n", "people.csv:1: column name: duplicate"},
+	    {"address,name,Address\n", "people.csv:1: column Address: duplicate"},
+	    {"address,\n", "people.csv:1: column without a name: no such column"},
+	    {"\n\nname\nAda\n",
+	        "people.csv:3: column address: missing: the first line"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

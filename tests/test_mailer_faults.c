@@ -40,17 +40,17 @@ static const struct fate {
 	const char *relay;
 } fates[] = {
     /* Relay failure: not an attempt. */
-    {'r', "DEFERRED|0", BREAKER_WAIT_S, "open, relay failed, next trial in 60 s: "},
+    {'r', "DEFERRED|0", BREAKER_WAIT_S, "open, relay failed, next attempt in 60 s: "},
     /* Login failure: an operator has to act. */
     {'l', "DEFERRED|0", BREAKER_WAIT_MAX_S,
-        "open, login failed, next trial in 1800 s: "},
+        "open, login failed, next attempt in 1800 s: "},
     /* Temporary failure of message or recipient. */
     {'d', "DEFERRED|1", 60, "closed"},
     /* Relay failure after DATA: an attempt. */
     {'t', "DEFERRED|1", 60, "closed, 1 failures in a row: "},
     /* Login failure after DATA. */
     {'L', "DEFERRED|1", BREAKER_WAIT_MAX_S,
-        "open, login failed, next trial in 1800 s: "},
+        "open, login failed, next attempt in 1800 s: "},
     {'f', "FAILED|1", -1, "closed"},
     {'u', "UNKNOWN|1", 60, "closed, 1 failures in a row: "},
 };

@@ -170,7 +170,7 @@ filters_are_filed_anew_when_the_archive_has_doubled(void)
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	store_fixture_assert_text(fixture, terms, "1diffusion");
 	store_fixture_run(
-	    fixture, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 2000)");
+	    fixture, "INSERT OR REPLACE INTO cursor VALUES ('indexed papers', 2000)");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	store_fixture_assert_text(fixture, terms, "1mamba");
 	/* Filters without index terms are indexed. */

@@ -308,7 +308,7 @@ rebuild_index(struct world *world)
 	bool is_done = false;
 
 	store_fixture_run(world->fixture,
-	    "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 99999)");
+	    "INSERT OR REPLACE INTO cursor VALUES ('indexed papers', 99999)");
 	store_fixture_run(
 	    world->fixture, "UPDATE vocabulary SET papers = 1 + (papers * 7919) % 500");
 	for (unsigned pages = 0; !is_done; pages++) {

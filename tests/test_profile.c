@@ -200,11 +200,11 @@ invalid_change_is_rejected_and_changes_nothing(void)
 	    {{.zone = "Europe/Berlni", .at = "08:00"}, "did you mean Europe/Berlin?"},
 	    {{.zone = "../etc/passwd"}, "unknown time zone"},
 	    {{.at = "24:00", .name = "Ada"}, "is not a time of day"},
-	    {{.at = "9"}, "is it 09:00 or 21:00?"},
+	    {{.at = "9"}, "ambiguous time: write 09:00 or 21:00"},
 	    {{.frequency = "hourly"}, "daily, weekdays or weekly"},
 	    {{.max_full = 201}, "max must be from 1 to 200"},
 	    {{.max_full = -1}, "max must be from 1 to 200"},
-	    {{.name = "a\nb"}, "has a control character"},
+	    {{.name = "a\nb"}, "contains a control character"},
 	    {{.name = long_name}, "is too long"},
 	};
 
@@ -386,17 +386,17 @@ days_that_cannot_end_a_pause_are_refused(void)
 	const struct {
 		const char *until, *says;
 	} rows[] = {
-	    {"2026-11-20", "a pause ends on a day to come"},
-	    {"2026-11-19", "a pause ends on a day to come"},
-	    {"0d", "a pause ends on a day to come"},
-	    {"next friday", "is not a day: YYYY-MM-DD"},
+	    {"2026-11-20", "a pause must end in the future"},
+	    {"2026-11-19", "a pause must end in the future"},
+	    {"0d", "a pause must end in the future"},
+	    {"next friday", "is not a day (expected YYYY-MM-DD"},
 	    {"20 years", "is not a day"},
 	    {"2 months", NULL},
 	    {"tomorrow", NULL},
-	    {"2026-11-31", "is not a day: YYYY-MM-DD"},
+	    {"2026-11-31", "is not a day (expected YYYY-MM-DD"},
 	    {"", "is not a day"},
-	    {more, "at most 366 days long, until 2027-11-21"},
-	    {"9999-12-31", "at most 366 days long"},
+	    {more, "at most 366 days, until 2027-11-21"},
+	    {"9999-12-31", "at most 366 days"},
 	    {most, NULL},
 	    {"1d", NULL},
 	};
@@ -421,11 +421,11 @@ only_paused_resume_and_only_active_pause(void)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *says = resume(fixture, NOW);
 
-	g_assert_nonnull(strstr(says, "is not paused: the state is active"));
+	g_assert_nonnull(strstr(says, "is not paused: its state is active"));
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'suspended'");
 	g_free(says);
 	says = try_pause(fixture, NULL, NOW);
-	g_assert_nonnull(strstr(says, "the state is suspended"));
+	g_assert_nonnull(strstr(says, "state is suspended"));
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	g_assert_null(try_pause(fixture, "5d", NOW));
 	g_assert_true(subscribe_remove(

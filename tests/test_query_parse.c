@@ -535,7 +535,7 @@ signs_of_other_languages_give_a_warning(
 	    {"O’Neil", NULL},
 	    {"log(n)", "column 4: \"(\" starts a group here"},
 	    {"doi:10.1/a(20)", "column 11: \"(\" starts a group here"},
-	    {"R&D", "column 2: \"&\" is AND here"},
+	    {"R&D", "column 2: \"&\" means AND here"},
 	    {"\"R&D\"", NULL},
 	    {"mamba&ssm", NULL},
 	    {"R & D", NULL},

@@ -253,7 +253,7 @@ def relay_is_tried(tap):
                 lambda: (reported(instance, "status", wanted=(0, 1))["relay"] or "").startswith(
                     "open"), "what the daemon says of the relay")
             said = instance.ctl("status", wanted=1)
-            assert "relay        does not accept mail, next trial in" in said and "421 4.3.2" in said, said
+            assert "relay        does not accept mail, next attempt in" in said and "421 4.3.2" in said, said
             assert "paperboyctl queue retry all" in said
             relay.act = lambda verb, _: None
             instance.ctl("queue", "retry", "all")
@@ -344,7 +344,7 @@ def digests(tap):
 def sources(tap):
     """source list shows state, pause and error of each source"""
     instance = Instance(tap.subdirectory("sources"))
-    assert "on, not asked yet" in instance.ctl("source", "list")
+    assert "on, not polled yet" in instance.ctl("source", "list")
     instance.write_day(DAY, range(3))
     instance.ctl("source", "fetch", "hf", now=at_hour(DAY))
     said = instance.ctl("source", "list", now=at_hour(DAY))

@@ -118,7 +118,7 @@ class Recipe:
         rows = {row["check"]: row for row in json.loads(text)}
         wrong = [name for name, row in rows.items() if not row["ok"]]
         assert wrong == ["signature"], text
-        assert rows["mail to itself"]["found"] == "it came back", text
+        assert rows["mail to itself"]["found"] == "received", text
         return rows
 
     def write(self, smtp_port, recipient, subject, text):
@@ -185,7 +185,7 @@ def postfix_beside_it(tap):
         "systemctl restart postfix": restart})
     recipe.child.wait_file(path)
     rows = recipe.check()
-    assert path in rows["mailbox lmtp"]["found"], rows
+    assert path in rows["receiver lmtp"]["found"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
     try:
         recipe.write(postfix.port, "paperboy+typo@news.example", "help", "help\n")
@@ -229,7 +229,7 @@ def mailbox_at_a_host(tap):
     recipe.follow({"/etc/paperboy/password": secret}, {
         "install": install, "systemctl reload paperboyd": recipe.reload})
     rows = recipe.check()
-    assert rows["mailbox imap"]["found"] == (
+    assert rows["receiver imap"]["found"] == (
         f"logged in to localhost as {box}, folder INBOX exists"), rows
     recipe.subscribe(postfix.port, box)
     assert any(f"sasl_username={box}" in line for line in postfix.log)
@@ -294,7 +294,7 @@ def maildir_of_the_configuration(tap):
     imap.expunge()
     imap.logout()
     rows = recipe.check()
-    assert "is readable" in rows["mailbox maildir"]["found"], rows
+    assert "is readable" in rows["receiver maildir"]["found"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
     assert os.listdir(os.path.join(inbox, "new")) == []
 

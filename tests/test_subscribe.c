@@ -92,18 +92,19 @@ invalid_request_is_rejected_and_stores_nothing(void)
 	    {{.consent = "by \xff"}, "the consent is not UTF-8"},
 	    {{.consent = long_consent}, "the consent is too long"},
 	    {{.name = ""}, "the name is empty"},
-	    {{.name = "a\nBcc: b@c.example"}, "the name has a control"},
+	    {{.name = "a\nBcc: b@c.example"}, "the name contains a control"},
 	    {{.name = "\xc2\x9b"
 	              "31m"},
-	        "the name has a control"},
+	        "the name contains a control"},
 	    {{.name = "a\xc3"}, "the name is not UTF-8"},
 	    {{.name = long_name}, "the name is too long"},
 	    {{.zone = "Mars/Olympus"}, "unknown time zone"},
 	    {{.max_full = 201}, "max must be from 1 to 200"},
 	    {{.max_full = -1}, "max must be from 1 to 200"},
-	    {{.filters = bad, .filter_count = 2}, "column 4: a word, a phrase"},
+	    {{.filters = bad, .filter_count = 2},
+	        "column 4: expected a word, a phrase"},
 	    {{.filters = twice, .filter_count = 2}, "filter 1 is the same"},
-	    {{.filters = named, .filter_count = 1}, "the name has a control"},
+	    {{.filters = named, .filter_count = 1}, "the name contains a control"},
 	    {{.filters = long_named, .filter_count = 1}, "the name is too long"},
 	};
 

@@ -177,7 +177,7 @@ def test_import(instance):
                   "-:3: column zone: unknown time zone 'Europe/Berlni': did you mean "
                   "Europe/Berlin?\n",
                   "-:3: column max: max must be from 1 to 200\n", "-:4: column max: ",
-                  "paperboyctl: 2 lines are wrong in -, and nothing was stored\n"])
+                  "paperboyctl: 2 lines are invalid in -; nothing was stored\n"])
     assert instance.people() == []
     report = instance.json("subscriber", "import", "-", "--consent", "x", "--dry-run",
                         "--skip-bad", text=table)
@@ -236,7 +236,7 @@ def test_schedule(instance):
               out="state        paused until 2026-12-05\n")
     instance.say("subscriber", "list", out="paused until 2026-12-05  2026-12-04 21:30 UTC")
     instance.say("subscriber", "pause", "ada@example.org", "--until", "2026-11-21",
-              status=DATA, err="a pause ends on a day to come")
+              status=DATA, err="a pause must end in the future")
     instance.say("subscriber", "pause", "ada@example.org", out="paused; next digest -")
     instance.say("subscriber", "resume", "ada@example.org",
               out="active; the next digest has the papers missed; next digest 2026-11-20 18:00 UTC")
@@ -256,7 +256,8 @@ def test_filters(instance):
               for one in instance.json("filter", "list", "ada@example.org")]
     assert listed == [(1, "mine", "ssm OR mambas"), (2, None, "model"),
                       (3, None, "diffusion")], listed
-    instance.say("filter", "rename", "ada@example.org", "1", "", out="has no name any more")
+    instance.say("filter", "rename", "ada@example.org", "1", "", out="no longer has "
+                                                                     "a name")
     instance.say("filter", "edit", "ada@example.org", "1", "ti:", status=DATA,
               err=["error  column 4", "invalid filter; nothing was stored"])
     instance.say("filter", "move", "ada@example.org", "9", "1", status=NOUSER,
@@ -304,7 +305,7 @@ def test_config(instance):
     assert instance.say("config", "mail.from") == "paperboy@news.example\n"
     assert instance.json("config", "state_dir")["value"] == instance.state
     instance.say("config", "mail.form", status=DATA,
-              err="no setting 'mail.form': did you mean mail.from?")
+              err="unknown setting 'mail.form': did you mean mail.from?")
     instance.say("config", "nonsense", status=DATA, err="paperboyctl config lists all")
     # It needs no store, and makes none.
     assert os.listdir(instance.state) == []
@@ -333,7 +334,7 @@ def test_log(instance):
     assert len(instance.json("log", "--since", "2026-11-19T08:00:01Z")) == 2
     assert [row["what"] for row in instance.json("log", "--limit", "1")] == [
         "subscriber removed"]
-    instance.say("log", "--since", "noon", status=DATA, err="'noon' is no time")
+    instance.say("log", "--since", "noon", status=DATA, err="'noon' is not a time")
     for limit in ("0", "100001"):
         instance.say("log", "--limit", limit, status=DATA, err="--limit must be from 1 to 100000")
     instance.say("log", "--limit", "100000", out="subscriber added")

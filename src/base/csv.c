@@ -73,21 +73,22 @@ read_field(struct csv *csv, GString *field)
 {
 	if (csv->at < csv->end && *csv->at == '"') {
 		if (!read_quoted(csv, field))
-			return "a quotation mark is opened here and never closed";
+			return "missing closing quotation mark";
 		if (!is_line_end(csv) && *csv->at != ',')
-			return "text after a closing quotation mark: write a "
-			       "quotation mark inside a field twice";
+			return "text after a closing quotation mark: double a "
+			       "quotation mark inside a "
+			       "field";
 	}
 	while (!is_line_end(csv) && *csv->at != ',') {
 		if (*csv->at == '"')
-			return "a quotation mark inside a field: put the field in "
-			       "quotation marks and write that one twice";
+			return "quotation mark inside a field: quote the field and "
+			       "double that mark";
 		g_string_append_c(field, *csv->at++);
 	}
 	if (memchr(field->str, '\0', field->len))
-		return "a zero octet";
+		return "a NUL byte";
 	if (!g_utf8_validate(field->str, (gssize)field->len, NULL))
-		return "octets that are not UTF-8: save the file as UTF-8";
+		return "invalid UTF-8: save the file as UTF-8";
 	return NULL;
 }
 

@@ -46,7 +46,8 @@ day_parse_time(const char *text, int64_t *at, GError **error)
 		return true;
 	if (!time || g_date_time_to_unix(time) < 0)
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "'%.30s' is no time: 2026-11-20 or 2026-11-20T18:00:00Z is wanted",
+		    "'%.30s' is not a time (expected 2026-11-20 or "
+		    "2026-11-20T18:00:00Z)",
 		    text);
 	*at = g_date_time_to_unix(time);
 	return true;

@@ -145,7 +145,7 @@ print_one(struct ctl *ctl, const GPtrArray *rows, const char *name, GError **err
 	}
 	g_ptr_array_add(names, NULL);
 	nearest = edit_distance_find_closest(name, (const char *const *)names->pdata);
-	return pb_fail(error, PB_ERROR_INPUT, "no setting '%.40s'%s%s%s", name,
+	return pb_fail(error, PB_ERROR_INPUT, "unknown setting '%.40s'%s%s%s", name,
 	    nearest ? ": did you mean " : "; paperboyctl config lists all",
 	    nearest ? nearest : "", nearest ? "?" : "");
 }

@@ -352,8 +352,8 @@ ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
 	}
 	remove_separator(argc, *argv);
 	if (*argc - 1 < least) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "an argument is missing");
+		g_set_error(
+		    error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "missing argument");
 		return false;
 	}
 	if (most >= 0 && *argc - 1 > most) {

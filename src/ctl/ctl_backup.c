@@ -102,7 +102,7 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		    "  %" G_GINT64_FORMAT " %s HELD now, and so will be the next "
 		    "digests\n"
 		    "  of %" G_GINT64_FORMAT " %s, once paperboyd runs and has "
-		    "asked the sources.\n"
+		    "polled the sources.\n"
 		    "See paperboyctl queue list --state HELD, and then\n"
 		    "  paperboyctl queue release ID...|all           to send them\n"
 		    "  paperboyctl queue drop --delivered ID...|all  if they have "
@@ -133,8 +133,8 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 	else
 		puts("Nothing is carried over: the previous store is missing, damaged "
 		     "or has another\n"
-		     "key. Who left, was suppressed or was erased since is as it was "
-		     "then.");
+		     "key. Unsubscribes, suppressions and erasures since the backup "
+		     "are lost.");
 }
 
 /* Check for a running daemon before asking the operator. */

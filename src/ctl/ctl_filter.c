@@ -180,6 +180,6 @@ ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
 		    print_json_text(*argv[3] ? argv[3] : NULL)));
 	else
 		printf("filter %d %s%s\n", number,
-		    *argv[3] ? "renamed to " : "has no name any more", argv[3]);
+		    *argv[3] ? "renamed to " : "no longer has a name", argv[3]);
 	return true;
 }

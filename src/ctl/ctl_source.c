@@ -28,7 +28,7 @@ show_progress(void *data, const char *source, const char *day)
 	if (!isatty(STDERR_FILENO) ||
 	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
 		return;
-	fprintf(stderr, "\r\033[Kasking %s for %s ... ", source, day);
+	fprintf(stderr, "\r\033[Kpolling %s for %s ... ", source, day);
 	progress->is_shown = true;
 }
 
@@ -164,7 +164,7 @@ format_state(const void *data)
 
 	return g_strdup(!source->is_on           ? "off"
 	                : source->error          ? "on, FAILING"
-	                : source->fetched_at < 0 ? "on, not asked yet"
+	                : source->fetched_at < 0 ? "on, not polled yet"
 	                : is_late(source)        ? "on, LATE"
 	                                         : "on, ok");
 }
@@ -235,7 +235,7 @@ print_source(const struct ctl *ctl, const struct source_status_source *source)
 	if (!source->is_on)
 		return;
 	if (source->pause_s > 0 && source->paused_until > clock_get_now(&ctl->clock))
-		printf("  paused       until %s after failures; source fetch asks it "
+		printf("  paused       until %s after failures; source fetch polls it "
 		       "now\n",
 		    next);
 	else

@@ -69,8 +69,8 @@ help_print_noun(const char *noun, FILE *out)
 void
 help_print_unknown(const char *noun, const char *verb)
 {
-	fprintf(stderr, "paperboyctl: no command '%s%s%s'\n", noun, verb ? " " : "",
-	    verb ? verb : "");
+	fprintf(stderr, "paperboyctl: unknown command '%s%s%s'\n", noun,
+	    verb ? " " : "", verb ? verb : "");
 	if (!help_print_noun(noun, stderr))
 		fputs("Try 'paperboyctl --help'.\n", stderr);
 }

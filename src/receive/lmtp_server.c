@@ -67,7 +67,7 @@ static void
 accept_client(
     struct lmtp *lmtp, int listener, const struct receiver_sink *sink, int64_t now)
 {
-	static const char too_many[] = "421 4.3.2 too many clients listen a time\r\n";
+	static const char too_many[] = "421 4.3.2 Too many connections\r\n";
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client;
 

@@ -100,12 +100,12 @@ breaker_format(const struct breaker *breaker, int64_t now)
 		return g_strdup_printf("closed, %u failures in a row: %s",
 		    breaker->failures, breaker->text);
 	case BREAKER_OPEN:
-		return g_strdup_printf("open, %s, next trial in %" G_GINT64_FORMAT
+		return g_strdup_printf("open, %s, next attempt in %" G_GINT64_FORMAT
 		                       " s: %s",
 		    why, left_s, breaker->text);
 	case BREAKER_TRIAL:
 		return g_strdup_printf(
-		    "open, %s, trial under way: %s", why, breaker->text);
+		    "open, %s, attempt in progress: %s", why, breaker->text);
 	}
 	g_assert_not_reached();
 }

@@ -104,7 +104,7 @@ backup_service_run(const struct settings *settings, struct store *store,
 		return false;
 	if (!request->may_replace && exists(request->path))
 		return pb_fail(
-		    error, PB_ERROR_INPUT, "'%s' exists already", request->path);
+		    error, PB_ERROR_INPUT, "'%s' already exists", request->path);
 	key = startup_load_key(settings, store, error);
 	if (!key)
 		return false;

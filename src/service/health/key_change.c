@@ -27,8 +27,7 @@ make_keys(GBytes *old, GError **error)
 	guint8 fresh[TOKEN_KEY_BYTES];
 
 	if (old && token_count_keys(old) >= BOUNDS_KEYS) {
-		pb_fail(error, PB_ERROR_LIMIT,
-		    "there are %d keys already, and no more can be kept", BOUNDS_KEYS);
+		pb_fail(error, PB_ERROR_LIMIT, "limit of %d keys reached", BOUNDS_KEYS);
 		return NULL;
 	}
 	random_system.fill(random_system.data, fresh, sizeof(fresh));

@@ -132,14 +132,14 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 	    [FACTORY_RECEIVER_LMTP] =
 	        "start paperboyd with this configuration; its log shows errors",
 	    [FACTORY_RECEIVER_MAILDIR] =
-	        "the folder has to be there, and writable for the "
-	        "user paperboy: paperboyd(8), Letters",
+	        "the Maildir must exist and be writable for the user paperboy: see "
+	        "paperboyd(8), Incoming mail",
 	    [FACTORY_RECEIVER_IMAP] =
 	        "receive.imap_host, port, tls, user, password_file "
 	        "and folder in paperboy.conf(5)",
 	};
 	g_autofree char *name =
-	    g_strconcat("mailbox ", factory_get_receiver_name(receiver), NULL);
+	    g_strconcat("receiver ", factory_get_receiver_name(receiver), NULL);
 	struct store *store = work->check->store;
 	pb_auto(receiver) mailbox = NULL;
 	g_autoptr(GError) error = NULL;
@@ -170,7 +170,7 @@ check_receivers(struct work *work)
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++)
 		check_receiver(work, (enum factory_receiver)receiver, &count);
 	if (!count)
-		add(work, "mailbox", g_strdup("none: no commands by mail"), NULL);
+		add(work, "receiver", g_strdup("none: no commands by mail"), NULL);
 }
 
 /* ---- the probe mail ---- */
@@ -238,8 +238,8 @@ send_mail(struct work *work, const struct factory_transport *options,
 	if (!is_sent)
 		add(work, "mail to itself",
 		    g_strdup_printf("the relay does not accept it: %s", result.text),
-		    "the relay has to know commands.address and all its +addresses: "
-		    "paperboyd(8), Letters");
+		    "the relay must accept commands.address and its subaddresses: see "
+		    "paperboyd(8), Incoming mail");
 	delivery_clear(&result);
 	return is_sent;
 }
@@ -292,19 +292,17 @@ check_signature(struct work *work, const struct probe_mail *mail)
 	g_autofree char *missing = join(mail->missing);
 
 	if (!mail->signers->len) {
-		add(work, "signature", g_strdup("it came back without DKIM-Signature"),
-		    "let the mail server sign what comes from this machine (opendkim, "
-		    "rspamd); large providers refuse or hide what is not signed. Where "
-		    "a host behind the relay signs, look at a mail that went there");
+		add(work, "signature", g_strdup("received without DKIM-Signature"),
+		    "let the mail server sign mail from this host (opendkim, "
+		    "rspamd); large providers reject or hide unsigned mail. If a "
+		    "host behind the relay signs, check a message sent through it");
 		return;
 	}
 	add(work, "signature", g_strdup_printf("signed by %s", signers), NULL);
 	if (mail->missing->len)
-		add(work, "signed headers",
-		    g_strdup_printf("the signature leaves out %s", missing),
-		    "name them where it signs (opendkim: SignHeaders; rspamd: "
-		    "sign_headers): one-click unsubscribing counts only when signed "
-		    "(RFC 8058)");
+		add(work, "signed headers", g_strdup_printf("not signed: %s", missing),
+		    "add them to the signed headers (opendkim: SignHeaders; rspamd: "
+		    "sign_headers): one-click unsubscribing requires it (RFC 8058)");
 	else
 		add(work, "signed headers",
 		    g_strdup("List-Id, List-Unsubscribe and List-Unsubscribe-Post"),
@@ -325,8 +323,9 @@ check_results(struct work *work, const struct probe_mail *mail)
 		    g_strdup("no Authentication-Results from the mail server"), NULL);
 	else
 		add(work, "authentication", g_steal_pointer(&results),
-		    is_failed ? "look at the SPF, DKIM and DMARC records of the domain "
-		                "of mail.from; they are not looked at here"
+		    is_failed ? "check the SPF, DKIM and DMARC records of the "
+		                "domain of mail.from; paperboyctl does not query "
+		                "them"
 		              : NULL);
 }
 
@@ -345,8 +344,8 @@ check_mail(struct work *work, const struct factory_transport *options)
 	if (!own_addresses || !own_addresses->has_commands || !work->is_relay_ok ||
 	    !work->is_receiver_ok || !check->is_daemon_running) {
 		add(work, "mail to itself",
-		    g_strdup("not tried: it wants commands.address, relay, mailbox and "
-		             "daemon"),
+		    g_strdup("not tried: needs commands.address, a relay, a receiver "
+		             "and the daemon"),
 		    NULL);
 		return;
 	}
@@ -357,15 +356,15 @@ check_mail(struct work *work, const struct factory_transport *options)
 		return;
 	if (!await_mail(work, token, &mail)) {
 		add(work, "mail to itself",
-		    g_strdup_printf("the relay has taken it, and in %" G_GINT64_FORMAT
-		                    " s it has not come back",
+		    g_strdup_printf("accepted by the relay, but not received within "
+		                    "%" G_GINT64_FORMAT " s",
 		        check->wait_s),
-		    "the mail server's log tells where it went: what comes to "
-		    "commands.address and its +addresses goes to a mailbox of ours "
-		    "(paperboyd(8), Letters); slow servers want --wait 120");
+		    "see the log of the mail server: mail to commands.address and "
+		    "its subaddresses must reach a receiver (paperboyd(8), "
+		    "Incoming mail); for a slow server use --wait 120");
 		return;
 	}
-	add(work, "mail to itself", g_strdup("it came back"), NULL);
+	add(work, "mail to itself", g_strdup("received"), NULL);
 	check_signature(work, &mail);
 	check_results(work, &mail);
 	probe_mail_clear(&mail);

@@ -102,7 +102,7 @@ check_source(struct health *health, const struct source_status_source *source)
 		    is_running ? NULL : "start paperboyd");
 	} else if (*source->missing_day) {
 		missing = g_strdup_printf(
-		    "is late, since its list of %s has not come although it answers",
+		    "is late: it answers, but its list of %s is missing",
 		    source->missing_day);
 		add_source(health, source, source->missing_since, missing, NULL);
 	}

@@ -109,8 +109,8 @@ erase_person(struct store *store, const struct erase_request *request, int64_t n
 	if (erase_clean(store, error))
 		return true;
 	g_prefix_error(error,
-	    "the person is forgotten, but traces may be left in the store's file; "
-	    "they go when nobody else uses it, at the latest tomorrow: ");
+	    "the data is erased, but traces may remain in the database file until no "
+	    "other program uses it, at most a day: ");
 	return false;
 }
 
@@ -143,9 +143,8 @@ erase_suppress(struct store *store, const struct erase_request *request,
 		return false;
 	if (!g_strv_contains(reasons, reason))
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "invalid reason '%.20s' (expected operator, never-again, complaint "
-		    "or "
-		    "dead)",
+		    "invalid reason '%.20s' (expected operator, never-again, "
+		    "complaint or dead)",
 		    reason);
 	return store_begin(store, &transaction, error) &&
 	       unsubscribe(store, request, now, error) &&

@@ -392,7 +392,7 @@ filters_move(struct store *store, const char *address, int from, int to,
 
 	if (to < 1 || to > FILTERS_NUMBER_MAX)
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "a filter's number is from 1 to %d", FILTERS_NUMBER_MAX);
+		    "a filter's number must be from 1 to %d", FILTERS_NUMBER_MAX);
 	if (!store_begin(store, &transaction, error))
 		return false;
 	subscriber = subscribe_load(store, address, error);

@@ -198,7 +198,7 @@ import_people(struct store *store, const struct import_request *request,
 	/* Without a valid first line there are no valid lines. */
 	if (subscriber_csv->bad && !(request->is_skip_bad && subscriber_csv->rows->len))
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "%u %s wrong in %s, and nothing was stored", subscriber_csv->bad,
+		    "%u %s invalid in %s; nothing was stored", subscriber_csv->bad,
 		    subscriber_csv->bad == 1 ? "line is" : "lines are",
 		    request->source.file);
 	return filters_load_start(store, request->source.now, &import.start, error) &&

@@ -375,7 +375,7 @@ profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **er
 		/* Keep the due time: it is that of the current slot. */
 		for (unsigned i = 0; i < people->len; i++)
 			if (!end_pause(store, people->pdata[i], "paperboy",
-			        "the day of the pause's end came", now, error))
+			        "end of the pause", now, error))
 				return false;
 		if (!store_commit(&transaction, error))
 			return false;

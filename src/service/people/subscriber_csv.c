@@ -170,7 +170,7 @@ read_filter_preferences(struct subscription *filter, char **parts, GError **erro
 
 	if (!is_block && strcmp(parts[0], "filter") != 0)
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "what it is, is filter or block, not '%s'", parts[0]);
+		    "'%s' is not a kind (expected filter or block)", parts[0]);
 	if (*parts[1] &&
 	    (!g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT, &max, NULL) ||
 	        !profile_check_max((int)max, error))) {
@@ -203,14 +203,15 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 
 	if (count > 3 && !has_preferences)
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "more than two tabs: NUMBER, NAME and QUERY are wanted, or "
-		    "NUMBER, NAME, filter or block, MAX, NOTE and QUERY");
+		    "more than two tabs (expected NUMBER, NAME and QUERY, or NUMBER, "
+		    "NAME, "
+		    "filter or block, MAX, NOTE and QUERY)");
 	if (has_preferences && !read_filter_preferences(filter, parts + 2, error))
 		return false;
 	if (count >= 3 && !g_ascii_string_to_unsigned(
 	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL))
 		return pb_fail(error, PB_ERROR_INPUT,
-		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
+		    "the number of a filter must be from 1 to %d", FILTERS_NUMBER_MAX);
 	if (*name && !text_check_line("name", name, BOUNDS_FILTER_NAME, error))
 		return false;
 	canonical = get_canonical(context, text, error);
@@ -220,11 +221,11 @@ add_filter(const struct filter_context *context, const char *line, GPtrArray *fi
 		const struct subscription *other = filters->pdata[i];
 
 		if (number && other->number == (int)number)
-			return pb_fail(error, PB_ERROR_INPUT,
-			    "number %d is there twice", (int)number);
+			return pb_fail(
+			    error, PB_ERROR_INPUT, "duplicate number %d", (int)number);
 		if (strcmp(other->canonical, canonical) == 0)
-			return pb_fail(error, PB_ERROR_INPUT,
-			    "the same filter is there twice: %s", canonical);
+			return pb_fail(
+			    error, PB_ERROR_INPUT, "duplicate filter: %s", canonical);
 	}
 	filter->number = (int)number;
 	filter->name = *name ? g_strdup(name) : NULL;
@@ -350,7 +351,7 @@ read_address(struct reader *reader)
 	line = g_hash_table_lookup(reader->lines, subscriber->address_key);
 	if (line) {
 		g_autofree char *message = g_strdup_printf(
-		    "line %u has this address too", GPOINTER_TO_UINT(line));
+		    "same address as in line %u", GPOINTER_TO_UINT(line));
 
 		add_problem(reader, CSV_COLUMN_ADDRESS, message);
 	} else {
@@ -404,7 +405,7 @@ read_zone(struct reader *reader)
 	error = NULL;
 	if (subscriber->state != SUBSCRIBER_PAUSED)
 		add_problem(
-		    reader, CSV_COLUMN_PAUSED_UNTIL, "it goes with state paused");
+		    reader, CSV_COLUMN_PAUSED_UNTIL, "only allowed with state paused");
 	else if (day_parse(until, zone, &at, &error))
 		g_strlcpy(
 		    subscriber->paused_until, until, sizeof(subscriber->paused_until));
@@ -425,7 +426,8 @@ read_schedule(struct reader *reader)
 
 	add_error(reader, CSV_COLUMN_FREQUENCY, error);
 	if (*weekdays && is_known && schedule.frequency != SCHEDULE_WEEKLY)
-		add_problem(reader, CSV_COLUMN_WEEKDAYS, "they go with cadence weekly");
+		add_problem(
+		    reader, CSV_COLUMN_WEEKDAYS, "only allowed with cadence weekly");
 	error = NULL;
 	if (*weekdays)
 		schedule_parse_weekdays(weekdays, &schedule.weekdays, &error);
@@ -494,7 +496,7 @@ read_time(struct reader *reader, enum subscriber_csv_column column)
 		day_parse_time(text, &at, &error);
 	add_error(reader, column, error);
 	if (at > reader->source->now)
-		add_problem(reader, column, "this is yet to come");
+		add_problem(reader, column, "time in the future");
 	return at;
 }
 
@@ -514,8 +516,8 @@ read_consent(struct reader *reader)
 		return;
 	if (!text || !*text) {
 		add_problem(reader, CSV_COLUMN_CONSENT_TEXT,
-		    "how the person agreed is wanted, in words; --consent says it for "
-		    "all who have none");
+		    "missing consent: how the person agreed, in words; --consent "
+		    "sets it for all lines without it");
 		return;
 	}
 	text_check_line("consent", text, BOUNDS_CONSENT_BYTES, &error);
@@ -540,7 +542,7 @@ read_filters(struct reader *reader)
 			continue;
 		if (++count > BOUNDS_FILTERS_PERSON) {
 			g_autofree char *message = g_strdup_printf(
-			    "a person can have %d filters", BOUNDS_FILTERS_PERSON);
+			    "limit of %d filters exceeded", BOUNDS_FILTERS_PERSON);
 
 			add_problem(reader, CSV_COLUMN_FILTERS, message);
 			return;
@@ -563,8 +565,8 @@ sort_cells(struct reader *reader, const GPtrArray *fields)
 	for (int column = 0; column < CSV_COLUMN_COLUMNS; column++)
 		reader->cells[column] = "";
 	if (fields->len != reader->order->len) {
-		message = g_strdup_printf("%u fields, and there are %u columns",
-		    fields->len, reader->order->len);
+		message = g_strdup_printf(
+		    "%u fields (expected %u)", fields->len, reader->order->len);
 		add_problem(reader, CSV_COLUMN_COLUMNS, message);
 		return false;
 	}
@@ -616,12 +618,12 @@ format_unknown(const char *name)
 {
 	GString *message = g_string_new(NULL);
 
-	g_string_printf(message, "column %.40s: there is no such column; ",
+	g_string_printf(message, "column %.40s: no such column (expected ",
 	    *name ? name : "without a name");
 	for (int column = 0; column < CSV_COLUMN_FILTERS; column++)
 		g_string_append_printf(message, "%s%s", column ? ", " : "",
 		    subscriber_csv_column_name((enum subscriber_csv_column)column));
-	g_string_append(message, " and filters are");
+	g_string_append(message, " or filters)");
 	return g_string_free(message, FALSE);
 }
 
@@ -636,7 +638,7 @@ read_column(struct reader *reader, const char *name)
 	for (guint i = 0; !message && i < reader->order->len; i++)
 		if (g_array_index(reader->order, enum subscriber_csv_column, i) ==
 		    column)
-			message = g_strdup_printf("column %s: it is there twice", name);
+			message = g_strdup_printf("column %s: duplicate", name);
 	if (message)
 		add_problem(reader, CSV_COLUMN_COLUMNS, message);
 	g_array_append_val(reader->order, column);
@@ -659,7 +661,7 @@ read_head(struct reader *reader, struct csv *csv, GPtrArray *fields)
 	}
 	if (step != CSV_BAD && !has_address)
 		add_problem(reader, CSV_COLUMN_ADDRESS,
-		    "it is missing: the first line names the columns, as in "
+		    "missing: the first line names the columns, as in "
 		    "address,name,filters");
 	subscriber_csv_row_free(reader->row);
 	reader->row = NULL;

@@ -323,8 +323,8 @@ factory_probe_transport(
 	GString *text;
 
 	if (transport->maildir) {
-		*reported = g_strdup_printf(
-		    "messages go to the Maildir %s", transport->maildir);
+		*reported =
+		    g_strdup_printf("writes to the Maildir %s", transport->maildir);
 		return true;
 	}
 	options.connect_ms = options.open_ms = PROBE_MS;

@@ -167,13 +167,13 @@ find_feed_problem(const char *feed, GHashTable *names)
 		    "'%s' is not NAME=URL, such as nature=https://example.org/rss",
 		    feed);
 	if (!feed_source_is_name(name))
-		return g_strdup_printf("a feed cannot be called '%s': a name is of a "
-		                       "to z, digits and hyphens, and no other "
-		                       "source has it",
+		return g_strdup_printf("invalid feed name '%s' (expected a to z, "
+		                       "digits and hyphens, and no name of "
+		                       "another source)",
 		    name);
 	if (!g_hash_table_add(names, g_steal_pointer(&name)))
 		return g_strdup_printf(
-		    "two feeds are called '%.*s'", (int)(equals - feed), feed);
+		    "duplicate feed name '%.*s'", (int)(equals - feed), feed);
 	if (is_url(equals + 1))
 		return NULL;
 	return g_strdup_printf(
@@ -211,9 +211,9 @@ check_host(const struct check *check, const char *name, const char *host)
 		return;
 	if (colon && colon > host && colon[1] &&
 	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
-		problem = g_strdup_printf("'%s' has a port in it: write host = "
-		                          "\"%.*s\"; port = %s;",
-		    host, (int)(colon - host), host, colon + 1);
+		problem = g_strdup_printf(
+		    "'%s' contains a port: write host = \"%.*s\"; port = %s;", host,
+		    (int)(colon - host), host, colon + 1);
 	else if (strpbrk(host, ":/@[]() \t,"))
 		problem = g_strdup_printf("'%s' is not a host name or an address "
 		                          "(expected, for example, mail.example.org)",

@@ -61,8 +61,8 @@ generation_load_file(const char *state_dir, int64_t *value, GError **error)
 	    !g_ascii_string_to_unsigned(text, 10, 0, INT64_MAX, &found, NULL))
 		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is damaged, so an older copy of the store would not be "
-		    "noticed: make sure that the store is the newest one, then remove "
-		    "it",
+		    "detected: make sure that the store is the newest one, then "
+		    "remove it",
 		    path);
 	*value = (int64_t)found;
 	return true;

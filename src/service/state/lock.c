@@ -22,10 +22,11 @@ prepare_directory(const char *path, GError **error)
 
 	if (g_mkdir_with_parents(path, 0700) != 0 || g_stat(path, &status) != 0)
 		return pb_fail(error, PB_ERROR_PERMANENT,
-		    "cannot use the state folder '%s': %s", path, g_strerror(errno));
+		    "cannot use the state directory '%s': %s", path, g_strerror(errno));
 	if (status.st_mode & (S_IWGRP | S_IRWXO))
 		return pb_fail(error, PB_ERROR_PERMANENT,
-		    "others may look into the state folder '%s': chmod 700 it", path);
+		    "state directory '%s' is accessible to other users: chmod 700 it",
+		    path);
 	return true;
 }
 
@@ -47,8 +48,8 @@ check_access(const char *path, const char *mode, GError **error)
 	owner = file_format_user(status.st_uid);
 	if (status.st_uid == geteuid())
 		pb_fail(error, PB_ERROR_PERMANENT,
-		    "'%s' is owned by %s, as needed, but has mode %04o: chmod %s it",
-		    path, owner, status.st_mode & 07777U, mode);
+		    "'%s' is owned by %s but has mode %04o: chmod %s it", path, owner,
+		    status.st_mode & 07777U, mode);
 	else
 		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is owned by %s, and this process runs as %s: chown it to %s",
@@ -108,8 +109,8 @@ lock_take(const char *state_dir, GError **error)
 	fd = open_lock(state_dir, error);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
-	pb_fail(
-	    error, PB_ERROR_TEMPORARY, "another paperboyd works in '%s'", state_dir);
+	pb_fail(error, PB_ERROR_TEMPORARY, "another paperboyd is running in '%s'",
+	    state_dir);
 	close(fd);
 	return -1;
 }

@@ -71,7 +71,7 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO))
 		return pb_fail(error, PB_ERROR_PERMANENT,
-		    "'%s' is a secret and others may read it: chmod 600 it", path);
+		    "'%s' is accessible to other users: chmod 600 it", path);
 	return true;
 }
 
@@ -150,9 +150,8 @@ secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **
 	if (!mac || strcmp(found, mac) == 0)
 		return true;
 	return pb_fail(error, PB_ERROR_PERMANENT,
-	    "'%s/key' is not the key of this store: it was damaged or replaced; put "
-	    "the "
-	    "right one back, or take it from a backup: paperboyctl key restore FILE",
+	    "'%s/key' is not the key of this store: it was damaged or replaced; "
+	    "restore the right one, or that of a backup: paperboyctl key restore FILE",
 	    state_dir);
 }
 

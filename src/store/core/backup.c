@@ -265,7 +265,7 @@ quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **erro
 static bool
 reset_collector(struct store *store, GError **error)
 {
-	static const char sql[] = "DELETE FROM cursor WHERE name = 'restore asked'"
+	static const char sql[] = "DELETE FROM cursor WHERE name = 'restore requested'"
 	                          " OR name GLOB '* old days' OR name GLOB '* pause*'";
 
 	return sql_exec(store, sql, error);
@@ -421,7 +421,8 @@ backup_load_restored_from(
 	if (!store_load_cursor(store, "restored at", -1, &found.restored_at, error) ||
 	    !store_load_cursor(store, "restored from", -1, &found.made_at, error) ||
 	    !store_load_cursor(store, "backup made", -1, &found.last_made_at, error) ||
-	    !store_load_cursor(store, "restore asked", -1, &found.fetched_at, error) ||
+	    !store_load_cursor(
+	        store, "restore requested", -1, &found.fetched_at, error) ||
 	    !row_count_load(store, "next held", &found.people, error))
 		return false;
 	*previous = found;
@@ -437,7 +438,7 @@ backup_save_completed(struct store *store, int64_t now, GError **error)
 bool
 backup_save_requested(struct store *store, int64_t now, GError **error)
 {
-	return store_save_cursor(store, "restore asked", now, error);
+	return store_save_cursor(store, "restore requested", now, error);
 }
 
 bool

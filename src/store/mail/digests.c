@@ -367,7 +367,7 @@ digests_load_last(struct store *store, int64_t *digest_id, GError **error)
 	if (!sql_number(store, sql, &last, error))
 		return false;
 	if (last < 0)
-		return pb_fail(error, PB_ERROR_NOT_FOUND, "there is no digest yet");
+		return pb_fail(error, PB_ERROR_NOT_FOUND, "no digests yet");
 	*digest_id = last;
 	return true;
 }

@@ -144,7 +144,7 @@ read_paper(struct word_counts *word_counts, const struct tokenizer *tokenizer,
 		if (!tokenizer->split(tokenizer->self, texts[i], strlen(texts[i]),
 		        read_word, &reading))
 			return pb_fail(error, PB_ERROR_TEMPORARY,
-			    "cannot cut paper %s into words", paper->id);
+			    "cannot tokenize paper %s", paper->id);
 		read_forms(word_counts, tokenizer, texts[i]);
 	}
 	return true;
@@ -361,10 +361,9 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 		return false;
 	*problem = NULL;
 	if (indexed != papers || entry != papers)
-		*problem = g_strdup_printf("there are %" G_GINT64_FORMAT
-		                           " papers, %" G_GINT64_FORMAT
-		                           " in the index, and the words of "
-		                           "%" G_GINT64_FORMAT,
+		*problem = g_strdup_printf(
+		    "%" G_GINT64_FORMAT " papers, but %" G_GINT64_FORMAT
+		    " in the index and %" G_GINT64_FORMAT " in the word counts",
 		    papers, indexed, entry);
 	return true;
 }
@@ -385,7 +384,7 @@ check_index(struct store *store, char **problem, GError **error)
 		return true;
 	if ((sqlite3_extended_errcode(store->db) & 0xff) != SQLITE_CORRUPT)
 		return pb_error_forward(error, &found);
-	*problem = g_strdup("the index is damaged, or not that of the papers");
+	*problem = g_strdup("the index is damaged, or does not match the papers");
 	return true;
 }
 
@@ -410,7 +409,7 @@ check_table(struct store *store, const char *sql, const char *what, GHashTable *
 	}
 	wrong += g_hash_table_size(wanted);
 	if (step == SQL_STEP_DONE && wrong)
-		*problem = g_strdup_printf("%u %s are counted wrong", wrong, what);
+		*problem = g_strdup_printf("%u %s have wrong counts", wrong, what);
 	return step == SQL_STEP_DONE;
 }
 

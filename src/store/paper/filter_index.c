@@ -8,8 +8,8 @@
 #include "store/paper/filter_progress.h"
 
 /* Names of counters: papers in the archive at the last rebuild, and its progress. */
-#define FILED_PAPERS "filed papers"
-#define FILED_FILTER "filed filter"
+#define FILED_PAPERS "indexed papers"
+#define FILED_FILTER "indexed filter"
 
 /* Minimum number of papers; below it no term counts as rare. */
 #define ARCHIVE_LEAST 1000

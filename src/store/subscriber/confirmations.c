@@ -110,7 +110,7 @@ confirmations_consume(struct store *store, int64_t id, int64_t now, GError **err
 		return false;
 	if (count == 1)
 		return true;
-	return pb_fail(error, PB_ERROR_INPUT, "this was done already");
+	return pb_fail(error, PB_ERROR_INPUT, "this is already done");
 }
 
 bool
