@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../tests/render_sample.h"
+#include "../tests/lib/render_sample.h"
 #include "base/bounds.h"
 #include "fuzz.h"
 

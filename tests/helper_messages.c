@@ -7,9 +7,9 @@
 #include <glib.h>
 #include <stdio.h>
 
+#include "lib/render_sample.h"
 #include "message/compose.h"
 #include "message/encoding.h"
-#include "render_sample.h"
 
 static void
 write_file(const char *dir, const char *name, const char *suffix, const char *data,

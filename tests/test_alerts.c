@@ -256,7 +256,7 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 		kinds[i].make(&commands);
 
 		g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
-		store_fixture_assert_text(commands.fixture,
+		assert_rows(commands.fixture,
 		    "SELECT kind, recipient, sender, state FROM outbox WHERE id <> 999",
 		    "notice|owner@news.example||NEW");
 		mail = store_fixture_text(commands.fixture,
@@ -375,7 +375,7 @@ nothing_is_mailed_before_the_configuration_is_edited(void)
 	quarantine(&commands);
 	set(&commands.settings->mail_owner, "postmaster@example.org");
 	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
-	store_fixture_assert_text(commands.fixture, "SELECT count(*) FROM outbox", "0");
+	assert_rows(commands.fixture, "SELECT count(*) FROM outbox", "0");
 	command_fixture_clear(&commands);
 }
 

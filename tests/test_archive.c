@@ -55,20 +55,18 @@ locale_format_are_counted_by_papers_and_follow_a_revision(void)
 
 	list(fixture, "1", "Models of a model", "A model");
 	list(fixture, "2", "M\xc3\xbcller's models", "");
-	store_fixture_assert_text(fixture, WORDS,
+	assert_rows(fixture, WORDS,
 	    "a/a/1 model/model/1 models/model/2 muller/muller/1 of/of/1 s/s/1");
 	list(fixture, "1", "Models of diffusion", "Another model");
-	store_fixture_assert_text(fixture, WORDS,
+	assert_rows(fixture, WORDS,
 	    "another/another/1 diffusion/diffusion/1 model/model/1 models/model/2"
 	    " muller/muller/1 of/of/1 s/s/1");
 	assert_sound(fixture);
 	/* The same again, and other votes, teach nothing. */
 	list(fixture, "1", "Models of diffusion", "Another model");
 	assert_sound(fixture);
-	store_fixture_assert_text(
-	    fixture, "SELECT rowid FROM paper_fts('diffusion')", "1");
-	store_fixture_assert_text(
-	    fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
+	assert_rows(fixture, "SELECT rowid FROM paper_fts('diffusion')", "1");
+	assert_rows(fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
 }
 
 static void
@@ -82,7 +80,7 @@ acronyms_are_added_and_removed(void)
 	    "Low-rank adaptation (LoRA), low-rank adaptation (LoRA)");
 	list(fixture, "2", "LoRAs",
 	    "low-rank adaptations (LoRAs); low-rank adapters (LoRA)");
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, FORMS, "lora|low_rank_adaptation|2 lora|low_rank_adapter|1");
 	forms = archive_load_acronyms(fixture->store, "lora", 1, NULL);
 	g_assert_cmpuint(forms->len, ==, 1);
@@ -90,7 +88,7 @@ acronyms_are_added_and_removed(void)
 	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
 	g_assert_cmpint(form->papers, ==, 2);
 	list(fixture, "2", "None", "No more.");
-	store_fixture_assert_text(fixture, FORMS, "lora|low_rank_adaptation|1");
+	assert_rows(fixture, FORMS, "lora|low_rank_adaptation|1");
 	assert_sound(fixture);
 }
 
@@ -115,7 +113,7 @@ real_papers_teach_short_forms(void)
 		g_test_message("%s", g_strdelimit(*line, "_", ' '));
 	g_test_message("%u pairs of short and long forms", g_strv_length(lines));
 	g_assert_cmpuint(g_strv_length(lines), >, 300);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT long FROM acronym WHERE short = 'moe' AND papers > 5",
 	    "mixture of expert");
 	assert_sound(fixture);

@@ -154,8 +154,7 @@ notes_suggest_corrections(void)
 	                      "OR?; no papers in "
 	                      "90 days: is this the intended filter?; or: in no paper"},
 	    {"mmaba", "no papers in 90 days: is this the intended filter?; mmaba: in "
-	              "no paper; "
-	              "mamba is in 2"},
+	              "no paper; mamba is in 2"},
 	    {"mamba OR treez", "treez: in no paper; trees is in 1"},
 	    {"mamba NOT treez", ""},
 	    {"mamba OR qqqqqqq", "qqqqqqq: in no paper"},

@@ -205,12 +205,10 @@ confirmations_and_new_mail_are_not_restored(void)
 	store_free(fixture->store);
 	fixture->store = store_open(draft, &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM confirmation"), ==, 0);
-	store_fixture_assert_text(
-	    fixture, "SELECT state FROM inbox ORDER BY id", "quarantined done");
+	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
+	assert_rows(fixture, "SELECT state FROM inbox ORDER BY id", "quarantined done");
 	/* Their numbers name addresses: none is given again. */
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT seq FROM sqlite_sequence WHERE name = 'confirmation'", "70");
 }
 

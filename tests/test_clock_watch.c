@@ -126,7 +126,7 @@ begin(struct life *life, struct store_fixture *fixture)
 static void
 assert_all_is_there(const struct life *life)
 {
-	store_fixture_assert_text(life->fixture,
+	assert_rows(life->fixture,
 	    "SELECT (SELECT count(*) FROM confirmation),"
 	    " (SELECT count(*) FROM match) > 0,"
 	    " (SELECT count(*) FROM filter WHERE canonical = 'kept'),"
@@ -172,7 +172,7 @@ three_years_back_and_forth_repeat_no_digest(void)
 	life.clock_off_s = 0;
 	run_on(&life, 2 * HOUR, 600);
 	g_assert_cmpuint(life.digests, ==, 1);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM digest", "1");
+	assert_rows(fixture, "SELECT count(*) FROM digest", "1");
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 	assert_all_is_there(&life);
 }
@@ -197,15 +197,13 @@ a_restart_does_not_hide_a_jump(void)
 		life.watch = (struct clock_watch){0};
 		run_on(&life, 60, 60);
 		g_assert_cmpint(load_jump(&life).by_s, !=, 0);
-		store_fixture_assert_text(
-		    fixture, "SELECT count(*) FROM confirmation", "1");
+		assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
 		life.clock_off_s = 0;
 		life.watch = (struct clock_watch){0};
 		run_on(&life, 60, 60);
 		g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 		g_assert_cmpuint(life.digests, ==, 1);
-		store_fixture_assert_text(
-		    fixture, "SELECT count(*) FROM confirmation", "1");
+		assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
 	}
 }
 
@@ -228,11 +226,11 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 	g_assert_cmpint(load_jump(&life).by_s, ==, 20 * DAY);
 	g_assert_false(load_jump(&life).is_held);
 	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "1");
+	assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
 	confirm(&life);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "0");
+	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
 static void
@@ -245,10 +243,10 @@ a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running(void)
 	life.clock_off_s = 33 * DAY;
 	run_on(&life, DAY - HOUR, HOUR / 2);
 	g_assert_cmpint(load_jump(&life).by_s, !=, 0);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "1");
+	assert_rows(fixture, "SELECT count(*) FROM confirmation", "1");
 	run_on(&life, 2 * HOUR, HOUR / 2);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "0");
+	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
 static void

@@ -170,14 +170,11 @@ each_answer_is_recorded_with_its_status(void)
 		fake_init(&fake, "made-up");
 		fake.status = rows[i].status;
 		run(fixture, &fake, false, store_fixture_time(NOW));
-		store_fixture_assert_text(fixture,
+		assert_rows(fixture,
 		    "SELECT DISTINCT status, count, fresh FROM source_fetch WHERE "
-		    "error IS "
-		    "NULL",
+		    "error IS NULL",
 		    rows[i].recorded);
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"),
-		    ==, 15);
+		assert_rows(fixture, "SELECT count(*) FROM source_fetch", "15");
 		g_assert_cmpint(
 		    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"
 		                                  " WHERE (ids_hash IS NULL)"),
@@ -232,11 +229,10 @@ failure_stores_no_papers_and_ends_the_fetching(void)
 		report = run(fixture, &fake, false, now);
 		g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
 		g_assert_cmpuint(report.failed, ==, 1);
-		store_fixture_assert_text(fixture,
+		assert_rows(fixture,
 		    "SELECT day, status, error FROM source_fetch ORDER BY id",
 		    "2026-11-20|ok|- 2026-11-19|failed|made-up trouble of 2026-11-19");
-		store_fixture_assert_text(
-		    fixture, "SELECT day FROM listing", "2026-11-20");
+		assert_rows(fixture, "SELECT day FROM listing", "2026-11-20");
 		/* The old days were not fetched: they are at the next poll. */
 		fake.bad_day = NULL;
 		run(fixture, &fake, false, now + 60);
@@ -379,7 +375,7 @@ empty_list_of_a_day_with_papers_is_an_error(void)
 	g_assert_cmpuint(run(fixture, &fake, false, now + 60).failed, ==, 0);
 	fake.status = SOURCE_EMPTY;
 	g_assert_cmpuint(run(fixture, &fake, false, now + 120).failed, ==, 4);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT day, status, error FROM source_fetch ORDER BY id DESC LIMIT 1",
 	    "2026-11-17|failed|the list of 2026-11-17 is empty but had 1 papers "
 	    "before");
@@ -387,7 +383,7 @@ empty_list_of_a_day_with_papers_is_an_error(void)
 	    "2026-11-17: the list of 2026-11-17 is empty but had 1 papers before",
 	    now + 60);
 	/* The papers stay. */
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM listing", "4");
+	assert_rows(fixture, "SELECT count(*) FROM listing", "4");
 	fake.status = SOURCE_OK;
 	run(fixture, &fake, false, now + 180);
 	assert_report(fixture, NULL, now + 180);
@@ -408,18 +404,18 @@ list_of_an_earlier_day_under_a_new_date_is_stale(void)
 	fake.papers = 5;
 	fake.serve_day = "2026-11-20";
 	run(fixture, &fake, false, now + CLOCK_DAY_S);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT day, status, count FROM source_fetch WHERE day >= '2026-11-20'"
 	    " AND fetched_at > (SELECT min(fetched_at) FROM source_fetch) ORDER BY id "
 	    "LIMIT 2",
 	    "2026-11-21|stale|0 2026-11-20|ok|5");
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
 	/* The day's own papers with one that was listed before. */
 	fake.serve_day = NULL;
 	fake.serve_one_of = "2026-11-20";
 	run(fixture, &fake, false, now + CLOCK_DAY_S + 3600);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
 	fake_clear(&fake);
 }
@@ -528,8 +524,7 @@ stopped_run_is_not_a_source_failure(void)
 	report = run(fixture, &fake, false, now);
 	g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
 	g_assert_cmpuint(report.failed, ==, 0);
-	store_fixture_assert_text(
-	    fixture, "SELECT DISTINCT status FROM source_fetch", "ok");
+	assert_rows(fixture, "SELECT DISTINCT status FROM source_fetch", "ok");
 	fake.bad_day = NULL;
 	run(fixture, &fake, false, now + 1);
 	g_assert_cmpstr(fake.asked->str, ==, ALL);
@@ -557,10 +552,8 @@ store_failure_is_reported_and_the_next_run_recovers(void)
 	fake_init(&fake, "made-up");
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_collect, &fake, false), >=, 15);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM listing"), ==, 15);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 15);
+	assert_rows(fixture, "SELECT count(*) FROM listing", "15");
+	assert_rows(fixture, "SELECT count(*) FROM paper", "15");
 	fake_clear(&fake);
 }
 

@@ -11,27 +11,15 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/store_fixture.h"
+#include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
 #include "service/people/subscribe.h"
-#include "service/setup/factory.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
 #define EVE "eve@example.org"
-
-/* A store, and an environment for commands. */
-struct command_test {
-	struct store_fixture *fixture;
-	struct settings *settings;
-	GPtrArray *sources;
-	struct catalog *phrases;
-	struct renderer *renderer;
-	struct request request; /* to be copied */
-	int64_t ada;
-};
 
 struct requester {
 	const char *address;
@@ -42,6 +30,17 @@ struct requester {
 	const char *verb;
 	const char *confirmed_by; /* text of the reply */
 };
+
+/* An environment for commands; its user is Ada, proven. */
+struct command_test {
+	struct conversation *conversation;
+	struct store_fixture *fixture; /* borrowed */
+	struct request request;        /* to be copied */
+	struct requester user;
+	int64_t ada;
+};
+
+#define reply_auto __attribute__((cleanup(command_reply_clear))) struct command_reply
 
 static char *
 get_source_path(const char *path)
@@ -71,38 +70,32 @@ static struct command_test *
 command_test_new(void)
 {
 	struct command_test *test = g_new0(struct command_test, 1);
-	g_autofree char *templates = get_source_path("etc/templates");
-	g_autoptr(GError) error = NULL;
+	struct conversation *conversation = conversation_new();
+	struct settings *settings = conversation->settings;
+	int64_t now = store_fixture_time(NOW);
 
-	test->fixture = store_fixture_new();
-	store_fixture_set_now(test->fixture, store_fixture_time(NOW));
+	test->conversation = conversation;
+	test->fixture = conversation->fixture;
+	store_fixture_set_now(test->fixture, now);
 	fill(test->fixture);
-	test->settings = settings_new();
-	g_free(test->settings->template_dir);
-	test->settings->template_dir = g_strdup(templates);
-	g_free(test->settings->mail_from);
-	test->settings->mail_from = g_strdup("paperboy@example.net");
-	g_free(test->settings->mail_owner);
-	test->settings->mail_owner = g_strdup("owner@example.net");
-	g_free(test->settings->digest_zone);
-	test->settings->digest_zone = g_strdup("Europe/Berlin");
-	test->phrases = catalog_load(templates, &error);
-	g_assert_no_error(error);
-	test->renderer =
-	    factory_new_renderer(test->settings, test->fixture->key, &error);
-	g_assert_no_error(error);
+	conversation_set(&settings->mail_from, "paperboy@example.net");
+	conversation_set(&settings->mail_owner, "owner@example.net");
+	conversation_set(&settings->digest_zone, "Europe/Berlin");
+	conversation_set(&settings->commands_address, "");
+	conversation_load_templates(conversation);
 	test->ada = store_fixture_subscribe(
-	    test->fixture, ADA, "Europe/Berlin", "diffusion", store_fixture_time(NOW));
-	store_fixture_build_digests(test->fixture, store_fixture_time(NOW));
-	test->sources = factory_new_sources(test->settings);
+	    test->fixture, ADA, "Europe/Berlin", "diffusion", now);
+	store_fixture_build_digests(test->fixture, now);
+	test->user = (struct requester){
+	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	test->request = (struct request){
 	    .store = test->fixture->store,
-	    .settings = test->settings,
-	    .sources = test->sources,
-	    .catalog = test->phrases,
-	    .renderer = test->renderer,
+	    .settings = settings,
+	    .sources = conversation->sources,
+	    .catalog = conversation->phrases,
+	    .renderer = conversation->renderer,
 	    .key = test->fixture->key,
-	    .now = store_fixture_time(NOW) + 60,
+	    .now = now + 60,
 	    .commands_address = "paperboy@example.net",
 	    .help_address = "paperboy+help@example.net",
 	    .actor = "mail",
@@ -113,11 +106,7 @@ command_test_new(void)
 static void
 command_test_free(struct command_test *test)
 {
-	g_ptr_array_unref(test->sources);
-	renderer_free(test->renderer);
-	catalog_free(test->phrases);
-	settings_free(test->settings);
-	store_fixture_free(test->fixture);
+	conversation_free(test->conversation);
 	g_free(test);
 }
 PB_DEFINE_AUTO(command_test, command_test_free);
@@ -138,9 +127,11 @@ write_mail(const char *subject_and_text)
 }
 
 static void
-begin_request(struct command_test *test, const struct requester *user,
-    const struct inmail *mail, struct request *request)
+begin_request(
+    struct command_test *test, const struct inmail *mail, struct request *request)
 {
+	const struct requester *user = &test->user;
+
 	*request = test->request;
 	request->address = g_strdup(user->address);
 	request->subscriber_id = user->subscriber_id;
@@ -152,56 +143,45 @@ begin_request(struct command_test *test, const struct requester *user,
 	request->is_reply = user->confirmed_by != NULL;
 }
 
-/* @param reply  set to the result */
+/* @param pending  confirmed commands to run, or NULL @param reply  set to the result */
 static void
-end_request(struct request *request, struct command_reply *reply)
-{
-	*reply = request->reply;
-	request->reply = (struct command_reply){0};
-	request_clear(request);
-}
-
-static void
-run(struct command_test *test, const struct requester *user, const char *text,
+run_request(struct command_test *test, const char *text, const char *pending,
     struct command_reply *reply)
 {
 	pb_auto(inmail) mail = write_mail(text);
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
 	struct request request;
-	bool is_ok;
 
-	begin_request(test, user, mail, &request);
+	begin_request(test, mail, &request);
+	request.is_proven = request.is_proven || pending;
 	g_assert_true(store_begin(test->fixture->store, &transaction, &error));
-	is_ok = command_run(&request, &error);
+	if (pending)
+		command_run_confirmed(&request, pending, &error);
+	else
+		command_run(&request, &error);
 	g_assert_no_error(error);
-	g_assert_true(is_ok);
 	g_assert_true(store_commit(&transaction, &error));
 	store_fixture_assert_idle(test->fixture);
-	end_request(&request, reply);
+	*reply = request.reply;
+	request.reply = (struct command_reply){0};
+	request_clear(&request);
 }
 
 static void
-run_confirmed(struct command_test *test, const struct requester *user,
-    const char *pending, struct command_reply *reply)
+run(struct command_test *test, const char *text, struct command_reply *reply)
 {
-	g_autofree char *text =
-	    g_strconcat("\n", user->confirmed_by ? user->confirmed_by : "", NULL);
-	pb_auto(inmail) mail = write_mail(text);
-	g_autoptr(GError) error = NULL;
-	pb_transaction transaction = {0};
-	struct request request;
-	bool is_ok;
+	run_request(test, text, NULL, reply);
+}
 
-	begin_request(test, user, mail, &request);
-	request.is_proven = true;
-	g_assert_true(store_begin(test->fixture->store, &transaction, &error));
-	is_ok = command_run_confirmed(&request, pending, &error);
-	g_assert_no_error(error);
-	g_assert_true(is_ok);
-	g_assert_true(store_commit(&transaction, &error));
-	store_fixture_assert_idle(test->fixture);
-	end_request(&request, reply);
+static void
+run_confirmed(
+    struct command_test *test, const char *pending, struct command_reply *reply)
+{
+	const char *consent = test->user.confirmed_by;
+	g_autofree char *text = g_strconcat("\n", consent ? consent : "", NULL);
+
+	run_request(test, text, pending, reply);
 }
 
 /* A word that is longer than a line is not broken. */
@@ -257,157 +237,152 @@ struct scene {
 	bool is_answered; /* pending commands are confirmed: NAME-confirmed.txt */
 };
 
+#define SCENE(name_, sender_, text_, ...) \
+	STEP(.name = name_, .sender = sender_, .text = text_, ##__VA_ARGS__)
+
 static const struct scene scenes[] = {
-    {"subscribe", UNKNOWN_SENDER,
+    SCENE("subscribe", UNKNOWN_SENDER,
         "subscribe Eve Example\nadd name=rlhf \"reward model*\"\nadd diffusion "
         "-survey\n",
-        NULL, true},
-    {"subscribe-german", UNKNOWN_SENDER,
-        "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n", "de", true},
-    {"subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", NULL, true},
-    {"subscribe-wrong-filter", UNKNOWN_SENDER, "subscribe\nadd ti:\nadd diffusion\n",
-        NULL, true},
-    {"subscribe-again", PROVEN, "subscribe\n", NULL, false},
-    {"unknown-list", UNKNOWN_SENDER, "list\n", NULL, false},
-    {"unknown-test", UNKNOWN_SENDER, "test diffusion\n", NULL, false},
-    {"unknown-search", UNKNOWN_SENDER, "search diffusion\n", NULL, false},
-    {"unknown-spam", UNKNOWN_SENDER,
+        .is_answered = true),
+    SCENE("subscribe-german", UNKNOWN_SENDER,
+        "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n",
+        .language = "de", .is_answered = true),
+    SCENE("subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", .is_answered = true),
+    SCENE("subscribe-wrong-filter", UNKNOWN_SENDER,
+        "subscribe\nadd ti:\nadd diffusion\n", .is_answered = true),
+    SCENE("subscribe-again", PROVEN, "subscribe\n"),
+    SCENE("unknown-list", UNKNOWN_SENDER, "list\n"),
+    SCENE("unknown-test", UNKNOWN_SENDER, "test diffusion\n"),
+    SCENE("unknown-search", UNKNOWN_SENDER, "search diffusion\n"),
+    SCENE("unknown-spam", UNKNOWN_SENDER,
         "add name=\"Buy at www.pills.example\" pills https://pills.example/now "
-        "eve@pills.example\n",
-        NULL, false},
-    {"unknown-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n", NULL, false},
-    {"nothing", UNKNOWN_SENDER, "Hello there\nI read of you in the news.\n", NULL,
-        false},
-    {"nothing-german", UNKNOWN_SENDER, "Guten Tag\nwie geht das hier?\n", "de", false},
-    {"nothing-known", PROVEN, "Hello there\nI read of you in the news.\n", NULL, false},
-    {"leave-unclear", PROVEN, "papers\nHi,\nstop sending papers about agents\n", NULL,
-        false},
-    {"leave-words", UNPROVEN, "question\nDear team,\nplease take me off this list\n",
-        NULL, false},
-    {"leave-words-german", UNPROVEN, "Abmeldung\n\n", "de", false},
-    {"subscribe-bare", UNKNOWN_SENDER, "subscribe\n", NULL, true},
-    {"subscribe-words", UNKNOWN_SENDER,
-        "Hello\nPlease add me to your list!\n\nThanks\nEve\n", NULL, true},
-    {"subscribe-words-german", UNKNOWN_SENDER,
-        "Anmeldung\nGuten Tag,\n- diffusion\n- Reward Model\nVielen Dank\n", NULL,
-        true},
-    {"subscribe-keywords", UNKNOWN_SENDER,
+        "eve@pills.example\n"),
+    SCENE("unknown-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n"),
+    SCENE("nothing", UNKNOWN_SENDER, "Hello there\nI read of you in the news.\n"),
+    SCENE("nothing-german", UNKNOWN_SENDER, "Guten Tag\nwie geht das hier?\n",
+        .language = "de"),
+    SCENE("nothing-known", PROVEN, "Hello there\nI read of you in the news.\n"),
+    SCENE("leave-unclear", PROVEN, "papers\nHi,\nstop sending papers about agents\n"),
+    SCENE("leave-words", UNPROVEN,
+        "question\nDear team,\nplease take me off this list\n"),
+    SCENE("leave-words-german", UNPROVEN, "Abmeldung\n\n", .language = "de"),
+    SCENE("subscribe-bare", UNKNOWN_SENDER, "subscribe\n", .is_answered = true),
+    SCENE("subscribe-words", UNKNOWN_SENDER,
+        "Hello\nPlease add me to your list!\n\nThanks\nEve\n", .is_answered = true),
+    SCENE("subscribe-words-german", UNKNOWN_SENDER,
+        "Anmeldung\nGuten Tag,\n- diffusion\n- Reward Model\nVielen Dank\n",
+        .is_answered = true),
+    SCENE("subscribe-keywords", UNKNOWN_SENDER,
         "subscribe\nHi,\ndiffusion, \"reward model\"\n* state space\n"
         "I would like to read about all that concerns language models.\nti:\n"
         "weather\nmamba\nssm\nBest regards\nEve\n",
-        NULL, true},
-    {"subscribe-keywords-german", UNKNOWN_SENDER,
+        .is_answered = true),
+    SCENE("subscribe-keywords-german", UNKNOWN_SENDER,
         "Anmeldung\nGuten Tag,\nbitte melden Sie mich an.\nDiffusion\n"
         "Mit freundlichen Gr\303\274\303\237en\nUwe\n",
-        "de", true},
-    {"subscribe-twice", UNKNOWN_SENDER, "Subscribe\nI want to subscribe\nBest,\nEve\n",
-        NULL, true},
-    {"add", PROVEN,
+        .language = "de", .is_answered = true),
+    SCENE("subscribe-twice", UNKNOWN_SENDER,
+        "Subscribe\nI want to subscribe\nBest,\nEve\n", .is_answered = true),
+    SCENE("add", PROVEN,
         "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
         "-survey\n"
-        "add ti:\n",
-        NULL, false},
-    {"add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n", "de",
-        false},
-    {"add-name-taken", PROVEN,
+        "add ti:\n"),
+    SCENE("add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n",
+        .language = "de"),
+    SCENE("add-name-taken", PROVEN,
         "\nadd name=one mamba\nadd name=One weather\nadd name=7 weather\n"
-        "edit 1 name=one\n",
-        NULL, false},
-    {"add-typo", PROVEN, "\nadd difusion machines\n", NULL, false},
-    {"add-same", PROVEN, "\nadd diffusion\n", NULL, false},
-    {"add-long-wrong", PROVEN,
+        "edit 1 name=one\n"),
+    SCENE("add-typo", PROVEN, "\nadd difusion machines\n"),
+    SCENE("add-same", PROVEN, "\nadd diffusion\n"),
+    SCENE("add-long-wrong", PROVEN,
         "\nadd name=long \"large language model\" OR \"reward model\" OR \"state "
         "space\" OR"
-        " titel:mamba OR weather\n",
-        NULL, false},
-    {"add-unproven", UNPROVEN, "\nadd \"state space\"\ndel 1\n", NULL, true},
-    {"block", PROVEN, "\nblock weather\n", NULL, false},
-    {"edit", PROVEN, "\nedit 1 diffusion -weather\n", NULL, false},
-    {"edit-unproven", UNPROVEN, "\nedit 1 diffusion -weather\n", NULL, true},
-    {"del", PROVEN, "\ndel 1\n", NULL, false},
-    {"del-unknown", PROVEN, "\ndel 7\n", NULL, false},
-    {"unblock", PROVEN, "\nblock name=sky weather\nunblock sky\nunblock 1\n", NULL,
-        false},
-    {"list", PROVEN, "\nlist\n", NULL, false},
-    {"list-german", PROVEN, "\nlist\n", "de", false},
-    {"set", PROVEN,
+        " titel:mamba OR weather\n"),
+    SCENE("add-unproven", UNPROVEN, "\nadd \"state space\"\ndel 1\n",
+        .is_answered = true),
+    SCENE("block", PROVEN, "\nblock weather\n"),
+    SCENE("edit", PROVEN, "\nedit 1 diffusion -weather\n"),
+    SCENE("edit-unproven", UNPROVEN, "\nedit 1 diffusion -weather\n",
+        .is_answered = true),
+    SCENE("del", PROVEN, "\ndel 1\n"),
+    SCENE("del-unknown", PROVEN, "\ndel 7\n"),
+    SCENE("unblock", PROVEN, "\nblock name=sky weather\nunblock sky\nunblock 1\n"),
+    SCENE("list", PROVEN, "\nlist\n"),
+    SCENE("list-german", PROVEN, "\nlist\n", .language = "de"),
+    SCENE("set", PROVEN,
         "\nset when weekdays at 8:00 tz Europe/Vienna max 12 order date abstract short"
-        " format text quiet note updates on crosslist off attach bibtex language de\n",
-        NULL, false},
-    {"set-german", PROVEN, "\nset when now\n", "de", false},
-    {"set-wrong", PROVEN,
+        " format text quiet note updates on crosslist off attach bibtex language de\n"),
+    SCENE("set-german", PROVEN, "\nset when now\n", .language = "de"),
+    SCENE("set-wrong", PROVEN,
         "\nset colour blue\nset when never\nset at 25:00\nset tz Europe/Berln\nset max "
         "0\n"
-        "set order\nset language xx\nset format pdf\n",
-        NULL, false},
-    {"set-name", PROVEN, "\nset days mon,thu\nset name Ada Lovelace\n", NULL, false},
-    {"set-unproven", UNPROVEN, "\nset at 09:00\n", NULL, true},
-    {"pause", PROVEN, "\npause 14d\nresume\nresume\n", NULL, false},
-    {"pause-open", PROVEN, "\npause\n", NULL, false},
-    {"pause-unproven", UNPROVEN, "\npause 14d\n", NULL, true},
-    {"pause-wrong", PROVEN, "\npause until 2026-01-01\npause for ever\n", NULL, false},
-    {"pause-said", PROVEN,
+        "set order\nset language xx\nset format pdf\n"),
+    SCENE("set-name", PROVEN, "\nset days mon,thu\nset name Ada Lovelace\n"),
+    SCENE("set-unproven", UNPROVEN, "\nset at 09:00\n", .is_answered = true),
+    SCENE("pause", PROVEN, "\npause 14d\nresume\nresume\n"),
+    SCENE("pause-open", PROVEN, "\npause\n"),
+    SCENE("pause-unproven", UNPROVEN, "\npause 14d\n", .is_answered = true),
+    SCENE("pause-wrong", PROVEN, "\npause until 2026-01-01\npause for ever\n"),
+    SCENE("pause-said", PROVEN,
         "\npause 2 weeks\npause two weeks.\npause for the next 3 days\n"
-        "pause until monday\npause next friday\npause 2 years\n",
-        NULL, false},
-    {"pause-said-unproven", UNPROVEN, "\npause for two weeks\n", NULL, true},
-    {"set-said", PROVEN,
+        "pause until monday\npause next friday\npause 2 years\n"),
+    SCENE("pause-said-unproven", UNPROVEN, "\npause for two weeks\n",
+        .is_answered = true),
+    SCENE("set-said", PROVEN,
         "\nset at 9pm\nset at 7 am max 5\nset at 21\nset at 9\nset at 25\n"
-        "set weekly on friday\nset daily\n",
-        NULL, false},
-    {"set-left-out", PROVEN,
+        "set weekly on friday\nset daily\n"),
+    SCENE("set-left-out", PROVEN,
         "\nat 9pm\nat 9\nat 25:00\nweekly on friday at 8.30\nmax 10 abstract short\n"
-        "tz Berlin\nmax 0\n",
-        NULL, false},
-    {"set-left-out-unproven", UNPROVEN, "\nat 9 pm\n", NULL, true},
-    {"stopped", PROVEN, "\nlist\nat the moment I travel\npause 14d\n", NULL, false},
-    {"stopped-at-thanks", PROVEN, "\nstatus\nThanks,\nAda\n", NULL, false},
-    {"resume-few", PROVEN, "\npause\nresume catchup=5\n", NULL, false},
-    {"test", PROVEN, "\ntest since=10d diffusion\n", NULL, false},
-    {"test-none", PROVEN, "\ntest mamba\n", NULL, false},
-    {"search", PROVEN, "\nsearch max=2 diffusion\n", NULL, false},
-    {"search-german", PROVEN, "\nsearch max=2 diffusion\n", "de", false},
-    {"why-id", PROVEN, "\nwhy 2611.05500\nwhy arXiv:2611.04400v2\nwhy 9911.00001\n",
-        NULL, false},
-    {"why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n", NULL, false},
-    {"why-german", PROVEN, "\nadd title:(diffusion OR survey)\nwhy 2611.05500\n", "de",
-        false},
-    {"notes-german", PROVEN,
-        "\ntest mamba or transformr*\ntest difusion\ntest source:blog[ti]\n", "de",
-        false},
-    {"status", PROVEN, "\nstatus\n", NULL, false},
-    {"status-german", PROVEN, "\nstatus\n", "de", false},
-    {"last", PROVEN, "\nlast\n", NULL, false},
-    {"last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n", NULL,
-        false},
-    {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
-    {"address-unproven", UNPROVEN, "\naddress thief@example.com\n", NULL, true},
-    {"address-own", PROVEN, "\naddress ADA@example.org\n", NULL, false},
-    {"address-twice", PROVEN,
+        "tz Berlin\nmax 0\n"),
+    SCENE("set-left-out-unproven", UNPROVEN, "\nat 9 pm\n", .is_answered = true),
+    SCENE("stopped", PROVEN, "\nlist\nat the moment I travel\npause 14d\n"),
+    SCENE("stopped-at-thanks", PROVEN, "\nstatus\nThanks,\nAda\n"),
+    SCENE("resume-few", PROVEN, "\npause\nresume catchup=5\n"),
+    SCENE("test", PROVEN, "\ntest since=10d diffusion\n"),
+    SCENE("test-none", PROVEN, "\ntest mamba\n"),
+    SCENE("search", PROVEN, "\nsearch max=2 diffusion\n"),
+    SCENE("search-german", PROVEN, "\nsearch max=2 diffusion\n", .language = "de"),
+    SCENE(
+        "why-id", PROVEN, "\nwhy 2611.05500\nwhy arXiv:2611.04400v2\nwhy 9911.00001\n"),
+    SCENE("why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n"),
+    SCENE("why-german", PROVEN, "\nadd title:(diffusion OR survey)\nwhy 2611.05500\n",
+        .language = "de"),
+    SCENE("notes-german", PROVEN,
+        "\ntest mamba or transformr*\ntest difusion\ntest source:blog[ti]\n",
+        .language = "de"),
+    SCENE("status", PROVEN, "\nstatus\n"),
+    SCENE("status-german", PROVEN, "\nstatus\n", .language = "de"),
+    SCENE("last", PROVEN, "\nlast\n"),
+    SCENE("last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n"),
+    SCENE("address", PROVEN, "\naddress ada@example.com\n", .is_answered = true),
+    SCENE("address-unproven", UNPROVEN, "\naddress thief@example.com\n",
+        .is_answered = true),
+    SCENE("address-own", PROVEN, "\naddress ADA@example.org\n"),
+    SCENE("address-twice", PROVEN,
         "\naddress ada@example.com\naddress ada@example.net\n"
         "address ada@example.com\nadd mamba\n",
-        NULL, true},
-    {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
-        false},
-    {"export-text", PROVEN, "\nexport text\n", NULL, true},
-    {"export-json", PROVEN, "\nexport\n", NULL, true},
-    {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
-    {"forget-gone", UNKNOWN_SENDER, "\nforget me\n", NULL, true},
-    {"sources", PROVEN, "\nsources\n", NULL, false},
-    {"info", UNKNOWN_SENDER, "\ninfo\n", NULL, false},
-    {"info-german", UNKNOWN_SENDER, "\ninfo\n", "de", false},
-    {"help", PROVEN, "help\n", NULL, false},
-    {"help-german", PROVEN, "help\n", "de", false},
-    {"help-add", PROVEN, "help add\n", NULL, false},
-    {"help-set", PROVEN, "help set\n", NULL, false},
-    {"unsubscribe", UNPROVEN, "Unsubscribe\n", NULL, false},
-    {"unsubscribe-german", UNPROVEN, "Unsubscribe!\n", "de", false},
-    {"unsubscribe-one", PROVEN, "\nremove 1\n", NULL, false},
-    {"ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n", NULL, false},
-    {"confirm", UNKNOWN_SENDER, "\nconfirm abcdefgh\n", NULL, false},
-    {"undo", UNKNOWN_SENDER, "\nundo abcdefgh\n", NULL, false},
-    {"slip", PROVEN, "\nsusbcribe\nlsit\n", NULL, false},
-    {"missing", PROVEN, "\nadd\n", NULL, false},
+        .is_answered = true),
+    SCENE("address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n"),
+    SCENE("export-text", PROVEN, "\nexport text\n", .is_answered = true),
+    SCENE("export-json", PROVEN, "\nexport\n", .is_answered = true),
+    SCENE("forget", PROVEN, "\nforget\nforget me\n", .is_answered = true),
+    SCENE("forget-gone", UNKNOWN_SENDER, "\nforget me\n", .is_answered = true),
+    SCENE("sources", PROVEN, "\nsources\n"),
+    SCENE("info", UNKNOWN_SENDER, "\ninfo\n"),
+    SCENE("info-german", UNKNOWN_SENDER, "\ninfo\n", .language = "de"),
+    SCENE("help", PROVEN, "help\n"),
+    SCENE("help-german", PROVEN, "help\n", .language = "de"),
+    SCENE("help-add", PROVEN, "help add\n"),
+    SCENE("help-set", PROVEN, "help set\n"),
+    SCENE("unsubscribe", UNPROVEN, "Unsubscribe\n"),
+    SCENE("unsubscribe-german", UNPROVEN, "Unsubscribe!\n", .language = "de"),
+    SCENE("unsubscribe-one", PROVEN, "\nremove 1\n"),
+    SCENE("ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n"),
+    SCENE("confirm", UNKNOWN_SENDER, "\nconfirm abcdefgh\n"),
+    SCENE("undo", UNKNOWN_SENDER, "\nundo abcdefgh\n"),
+    SCENE("slip", PROVEN, "\nsusbcribe\nlsit\n"),
+    SCENE("missing", PROVEN, "\nadd\n"),
 };
 
 static void
@@ -415,22 +390,21 @@ play(const void *data)
 {
 	const struct scene *scene = data;
 	pb_auto(command_test) test = command_test_new();
-	const char *address = scene->sender == UNKNOWN_SENDER ? EVE : ADA;
-	const struct requester user = {
-	    .address = address,
-	    .subscriber_id = scene->sender == UNKNOWN_SENDER ? 0 : test->ada,
-	    .is_proven = scene->sender == PROVEN,
-	    .language = scene->language,
-	    .digest_id =
-	        strstr(scene->name, "number")
-	            ? store_fixture_number(test->fixture, "SELECT max(id) FROM digest")
-	            : 0,
-	};
-	struct command_reply reply = {0}, after = {0};
+	bool is_unknown = scene->sender == UNKNOWN_SENDER;
+	reply_auto reply = {0}, after = {0};
 	g_autofree char *hash = store_fixture_hash(test->fixture);
 	g_autofree char *hash_after = NULL;
 
-	run(test, &user, scene->text, &reply);
+	test->user = (struct requester){
+	    .address = is_unknown ? EVE : ADA,
+	    .subscriber_id = is_unknown ? 0 : test->ada,
+	    .is_proven = scene->sender == PROVEN,
+	    .language = scene->language,
+	};
+	if (strstr(scene->name, "number"))
+		test->user.digest_id =
+		    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
+	run(test, scene->text, &reply);
 	hash_after = store_fixture_hash(test->fixture);
 	if (scene->sender != PROVEN && !reply.undo)
 		g_assert_cmpstr(hash, ==, hash_after);
@@ -440,20 +414,14 @@ play(const void *data)
 	compare_golden(scene->name, reply.text);
 	if (scene->is_answered) {
 		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
+		g_autofree char *file = g_strconcat(scene->name, "-attachment", NULL);
 
 		g_assert_nonnull(reply.pending);
-		run_confirmed(test, &user, reply.pending, &after);
+		run_confirmed(test, reply.pending, &after);
 		compare_golden(name, after.text);
-		if (after.attachment) {
-			g_autofree char *file =
-			    g_strconcat(scene->name, "-attachment", NULL);
-
-			if (strstr(scene->name, "text"))
-				compare_golden(file, after.attachment);
-		}
+		if (after.attachment && strstr(scene->name, "text"))
+			compare_golden(file, after.attachment);
 	}
-	command_reply_clear(&reply);
-	command_reply_clear(&after);
 }
 
 static const char mine[] =
@@ -469,13 +437,11 @@ static void
 undo_restores_everything(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply first = {0}, gone = {0}, back = {0};
+	reply_auto first = {0}, gone = {0}, back = {0};
 	g_autofree char *filters = NULL;
 	g_autofree char *person = NULL;
 
-	run(test, &user,
+	run(test,
 	    "\nadd name=two max=7 note=\"a note\" \"state space\" OR mamba\n"
 	    "del 1\nblock name=\"no sky\" weather\n"
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
@@ -486,20 +452,16 @@ undo_restores_everything(void)
 	g_assert_cmpuint(first.failed, ==, 0);
 	filters = store_fixture_text(test->fixture, mine);
 	person = store_fixture_text(test->fixture, me);
-	run(test, &user, "\nunsubscribe\n", &gone);
+	run(test, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT state FROM subscriber", "gone");
-	store_fixture_assert_text(test->fixture, mine, "");
-	user.subscriber_id = 0;
-	run_confirmed(test, &user, gone.undo, &back);
+	assert_rows(test->fixture, "SELECT state FROM subscriber", "gone");
+	assert_rows(test->fixture, mine, "");
+	test->user.subscriber_id = 0;
+	run_confirmed(test, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	store_fixture_assert_text(test->fixture, mine, filters);
-	store_fixture_assert_text(test->fixture, me, person);
+	assert_rows(test->fixture, mine, filters);
+	assert_rows(test->fixture, me, person);
 	compare_golden("undo-done", back.text);
-	command_reply_clear(&first);
-	command_reply_clear(&gone);
-	command_reply_clear(&back);
 }
 
 static void
@@ -513,17 +475,15 @@ commands_beside_a_consent_are_reported(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(command_test) test = command_test_new();
-		struct requester user = {.address = EVE};
-		struct command_reply asked = {0}, done = {0};
+		reply_auto asked = {0}, done = {0};
 
-		run(test, &user, "subscribe\n", &asked);
-		user.is_proven = true;
-		user.confirmed_by = rows[i].text;
-		run_confirmed(test, &user, asked.pending, &done);
+		test->user = (struct requester){.address = EVE};
+		run(test, "subscribe\n", &asked);
+		test->user.is_proven = true;
+		test->user.confirmed_by = rows[i].text;
+		run_confirmed(test, asked.pending, &done);
 		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
 		    rows[i].is_reported);
-		command_reply_clear(&asked);
-		command_reply_clear(&done);
 	}
 }
 
@@ -531,166 +491,130 @@ static void
 undo_restores_a_subscriber_without_a_name(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply gone = {0}, back = {0};
+	reply_auto gone = {0}, back = {0};
 	g_autofree char *filters = store_fixture_text(test->fixture, mine);
 	g_autofree char *person = NULL;
 
 	store_fixture_run(test->fixture, "UPDATE subscriber SET name = NULL");
 	person = store_fixture_text(test->fixture, me);
-	run(test, &user, "\nunsubscribe\n", &gone);
+	run(test, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
-	user.subscriber_id = 0;
-	run_confirmed(test, &user, gone.undo, &back);
+	test->user.subscriber_id = 0;
+	run_confirmed(test, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	store_fixture_assert_text(test->fixture, mine, filters);
-	store_fixture_assert_text(test->fixture, me, person);
-	command_reply_clear(&gone);
-	command_reply_clear(&back);
+	assert_rows(test->fixture, mine, filters);
+	assert_rows(test->fixture, me, person);
 }
 
 static void
 pending_line_keeps_its_filter(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	struct requester user = {.address = ADA, .subscriber_id = test->ada};
-	struct command_reply asked = {0}, between = {0}, done = {0};
+	reply_auto asked = {0}, between = {0}, done = {0};
 
-	run(test, &user, "\ndel 1\n", &asked);
+	test->user.is_proven = false;
+	run(test, "\ndel 1\n", &asked);
 	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_CHANGE);
-	user.is_proven = true;
-	run(test, &user, "\ndel 1\nadd mamba\n", &between);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
-	run_confirmed(test, &user, asked.pending, &done);
+	test->user.is_proven = true;
+	run(test, "\ndel 1\nadd mamba\n", &between);
+	assert_rows(test->fixture, "SELECT number, text FROM subscription", "1|mamba");
+	run_confirmed(test, asked.pending, &done);
 	g_assert_cmpuint(done.failed, ==, 1);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT number, text FROM subscription", "1|mamba");
-	command_reply_clear(&asked);
-	command_reply_clear(&between);
-	command_reply_clear(&done);
+	assert_rows(test->fixture, "SELECT number, text FROM subscription", "1|mamba");
 }
 
 static void
 failing_command_does_not_affect_others(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	const struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply reply = {0};
+	reply_auto reply = {0};
 
-	run(test, &user, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
-	    &reply);
+	run(test, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n", &reply);
 	g_assert_cmpuint(reply.done, ==, 2);
 	g_assert_cmpuint(reply.failed, ==, 2);
 	g_assert_true(reply.is_changed);
-	store_fixture_assert_text(test->fixture,
-	    "SELECT number, text FROM subscription", "1|diffusion 2|mamba");
-	store_fixture_assert_text(
-	    test->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
-	command_reply_clear(&reply);
+	assert_rows(test->fixture, "SELECT number, text FROM subscription",
+	    "1|diffusion 2|mamba");
+	assert_rows(test->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
 }
 
 static void
 reply_to_a_subject_with_a_command_runs_nothing(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	const struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply one = {0}, other = {0};
+	reply_auto one = {0}, other = {0};
 	g_autofree char *again = NULL;
 	struct command_text lines;
 
-	run(test, &user, "del 1\n", &one);
+	run(test, "del 1\n", &one);
 	g_assert_cmpstr(one.subject, ==, "Your commands");
 	again = g_strconcat("Re: ", one.subject, NULL);
 	command_text_read(again, "", command_table_classify, &lines);
 	g_assert_cmpuint(lines.lines->len, ==, 0);
 	command_text_clear(&lines);
-	run(test, &user, "a question\nlist\n", &other);
+	run(test, "a question\nlist\n", &other);
 	g_assert_null(other.subject);
-	command_reply_clear(&one);
-	command_reply_clear(&other);
 }
 
 static void
 change_of_address_asks_both_addresses(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply asked = {0}, done = {0};
+	reply_auto asked = {0}, done = {0};
 
-	run(test, &user, "\naddress Ada@Example.COM\n", &asked);
+	run(test, "\naddress Ada@Example.COM\n", &asked);
 	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_ADDRESS);
 	g_assert_cmpstr(asked.new_address, ==, "Ada@example.com");
 	command_fill_tokens(&asked, "k3confirmconfirmconfirm23", NULL);
 	compare_golden("address-new", asked.new_text);
-	run_confirmed(test, &user, asked.pending, &done);
-	store_fixture_assert_text(test->fixture,
-	    "SELECT address, address_key FROM subscriber",
+	run_confirmed(test, asked.pending, &done);
+	assert_rows(test->fixture, "SELECT address, address_key FROM subscriber",
 	    "Ada@example.com|ada@example.com");
-	command_reply_clear(&asked);
-	command_reply_clear(&done);
 }
 
 static void
 local_part_can_be_the_command(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .verb = "unsubscribe"};
-	struct command_reply reply = {0};
+	reply_auto reply = {0}, other = {0};
 
-	run(test, &user, "add mamba\nlist\n", &reply);
+	test->user.is_proven = false;
+	test->user.verb = "unsubscribe";
+	run(test, "add mamba\nlist\n", &reply);
 	g_assert_cmpuint(reply.done, ==, 1);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT state FROM subscriber", "gone");
-	command_reply_clear(&reply);
-	user.address = EVE;
-	user.subscriber_id = 0;
-	user.verb = "subscribe";
-	run(test, &user, "forget me\nwhatever\n", &reply);
-	g_assert_cmpint(reply.confirm, ==, COMMAND_CONFIRM_SUBSCRIBE);
-	g_assert_cmpstr(reply.pending, ==, "subscribe \n");
-	command_reply_clear(&reply);
+	assert_rows(test->fixture, "SELECT state FROM subscriber", "gone");
+	test->user = (struct requester){.address = EVE, .verb = "subscribe"};
+	run(test, "forget me\nwhatever\n", &other);
+	g_assert_cmpint(other.confirm, ==, COMMAND_CONFIRM_SUBSCRIBE);
+	g_assert_cmpstr(other.pending, ==, "subscribe \n");
 }
 
 static void
 erasure_waits_for_its_reply(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	const struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
-	struct command_reply asked = {0}, done = {0};
+	reply_auto asked = {0}, done = {0};
 
-	run(test, &user, "\nexport\nforget me\n", &asked);
+	run(test, "\nexport\nforget me\n", &asked);
 	g_assert_cmpint(asked.confirm, ==, COMMAND_CONFIRM_ERASE);
 	g_assert_false(asked.is_erased);
-	run_confirmed(test, &user, asked.pending, &done);
+	run_confirmed(test, asked.pending, &done);
 	g_assert_true(done.is_erased);
 	g_assert_nonnull(done.attachment);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT state FROM subscriber", "gone");
-	command_reply_clear(&asked);
-	command_reply_clear(&done);
+	assert_rows(test->fixture, "SELECT state FROM subscriber", "gone");
 }
 
 /* Run one line as Ada. @return whether it succeeded */
 static bool
 does(struct command_test *test, const char *line)
 {
-	const struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
-	struct command_reply reply = {0};
+	reply_auto reply = {0};
 	bool is_done;
 
-	run(test, &user, text, &reply);
+	run(test, text, &reply);
 	check_text(line, reply.text);
 	is_done = reply.done == 1 && reply.failed == 0;
-	command_reply_clear(&reply);
 	return is_done;
 }
 
@@ -699,22 +623,18 @@ static char *
 run_for_error(const char *line, const char *language)
 {
 	pb_auto(command_test) test = command_test_new();
-	const struct requester user = {.address = ADA,
-	    .subscriber_id = test->ada,
-	    .is_proven = true,
-	    .language = language};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
-	struct command_reply reply = {0};
+	reply_auto reply = {0};
 	const char *from;
 	char *found;
 
-	run(test, &user, text, &reply);
+	test->user.language = language;
+	run(test, text, &reply);
 	from = strstr(reply.text, "\nerror  ");
 	if (!from)
 		g_error("%s: %s", line, reply.text);
 	from += strlen("\nerror  ");
 	found = g_strndup(from, strcspn(from, "\n"));
-	command_reply_clear(&reply);
 	return found;
 }
 
@@ -798,15 +718,15 @@ little_is_quoted_to_unknown_senders(void)
 	/* The second line ends exactly at the limit. */
 	for (int more = 0; more < 2; more++) {
 		pb_auto(command_test) test = command_test_new();
-		const struct requester user = {.address = EVE};
 		g_autofree char *words =
 		    g_strnfill(BOUNDS_UNKNOWN_ECHO - 14 + (gsize)more, 'x');
 		g_autofree char *text =
 		    g_strdup_printf("\ntest aa\ntest %s\ntest aa\nadd ti:\n", words);
-		struct command_reply reply = {0};
+		reply_auto reply = {0};
 		const char *first;
 
-		run(test, &user, text, &reply);
+		test->user = (struct requester){.address = EVE};
+		run(test, text, &reply);
 		first = strstr(reply.text, "> test aa");
 		g_assert_nonnull(first);
 		g_assert_null(strstr(first + 1, "> test aa"));
@@ -816,7 +736,6 @@ little_is_quoted_to_unknown_senders(void)
 			g_assert_nonnull(strstr(reply.text, "> xxx"));
 		g_assert_null(strstr(reply.text, "> add ti:"));
 		g_assert_cmpuint(reply.failed, ==, 1);
-		command_reply_clear(&reply);
 	}
 }
 
@@ -849,7 +768,7 @@ quotes_are_cut_and_harmless(void)
 	g_autofree char *cut = NULL;
 	struct reply_text answer;
 
-	reply_text_init(&answer, test->phrases, "en", true);
+	reply_text_init(&answer, test->conversation->phrases, "en", true);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *shown = reply_text_quote(&answer, rows[i].typed);
 
@@ -868,17 +787,16 @@ static void
 long_message_has_a_short_reply(void)
 {
 	pb_auto(command_test) test = command_test_new();
-	const struct requester user = {.address = EVE};
 	g_autoptr(GString) text = g_string_new("\n");
-	struct command_reply reply = {0};
+	reply_auto reply = {0};
 
+	test->user = (struct requester){.address = EVE};
 	while (text->len < 16 * 1024)
 		g_string_append(
 		    text, "add a very long filter that nobody wants to have\n");
-	run(test, &user, text->str, &reply);
+	run(test, text->str, &reply);
 	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
-	command_reply_clear(&reply);
 }
 
 static void
@@ -898,7 +816,7 @@ address_belongs_to_one_subscriber(void)
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 		store_fixture_assert_idle(test->fixture);
 	}
-	store_fixture_assert_text(
+	assert_rows(
 	    test->fixture, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
 }
 
@@ -907,15 +825,13 @@ static bool
 run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 {
 	struct command_test *test = data;
-	const struct requester user = {
-	    .address = ADA, .subscriber_id = test->ada, .is_proven = true};
 	pb_auto(inmail) mail =
 	    write_mail("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
 	struct request request;
 	pb_transaction transaction = {0};
 	bool is_ok;
 
-	begin_request(test, &user, mail, &request);
+	begin_request(test, mail, &request);
 	is_ok = store_begin(fixture->store, &transaction, error) &&
 	        command_run(&request, error) && store_commit(&transaction, error);
 	request_clear(&request);
@@ -930,8 +846,7 @@ failing_store_leaves_no_partial_effect(void)
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(test->fixture, run_for_failure, test, true),
 	    >, 10);
-	store_fixture_assert_text(
-	    test->fixture, "SELECT number, text FROM subscription", "2|mamba");
+	assert_rows(test->fixture, "SELECT number, text FROM subscription", "2|mamba");
 }
 
 int

@@ -460,9 +460,7 @@ automatic_replies_are_recognised(void)
 	    "Request received: " OURS, "Re: " OURS " (#77)", "SUP-42 " OURS,
 	    "[JIRA] (DESK-7) " OURS, "[Anfrage 2026-1122] " OURS_DE,
 	    "Ticket#2026: AW: " OURS_DE, "Re: [EXT] [Ticket: 99] " OURS,
-	    "Automatic reply: " OURS, "Automatic Reply",
-	    "Auto: "
-	    "Out of Office: " OURS,
+	    "Automatic reply: " OURS, "Automatic Reply", "Auto: Out of Office: " OURS,
 	    "Out of Office: " OURS, "Out of the office Re: " OURS, "OOO: " OURS,
 	    "Auto-Reply: " OURS, "Autoreply: " OURS, "Re: Autoresponse: " OURS,
 	    "On vacation", "Vacation reply", "Away from my mail",

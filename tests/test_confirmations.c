@@ -99,7 +99,7 @@ token_is_not_stored(struct conversation *c)
 	    " LIKE '%%%.*s%%'",
 	    TOKEN_RANDOM_LENGTH, address + strlen("paperboy+c-"));
 
-	store_fixture_assert_text(c->fixture, sql, "0");
+	assert_rows(c->fixture, sql, "0");
 }
 
 static void

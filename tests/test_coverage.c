@@ -183,14 +183,12 @@ yesterdays_papers_under_todays_date_are_stale(void)
 	fake_init(&fake);
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
 	ask(fixture, &fake, DEED_STALE, store_fixture_time("2026-11-03T06:00:00Z"));
-	store_fixture_assert_text(
-	    fixture, "SELECT DISTINCT day FROM listing", "2026-11-02");
-	store_fixture_assert_text(fixture,
-	    "SELECT day, status FROM source_fetch ORDER BY id",
+	assert_rows(fixture, "SELECT DISTINCT day FROM listing", "2026-11-02");
+	assert_rows(fixture, "SELECT day, status FROM source_fetch ORDER BY id",
 	    "2026-11-02|ok 2026-11-03|stale");
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T07:00:00Z"));
-	store_fixture_assert_text(fixture,
-	    "SELECT DISTINCT day FROM listing ORDER BY 1", "2026-11-02 2026-11-03");
+	assert_rows(fixture, "SELECT DISTINCT day FROM listing ORDER BY 1",
+	    "2026-11-02 2026-11-03");
 }
 
 static void
@@ -209,7 +207,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-02T06:00:01Z")),
 	    ==, 1);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT coverage FROM digest", "arXiv cs.CL: 3 listed, 3 read");
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
@@ -233,8 +231,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-03T09:00:00Z")),
 	    ==, 1);
-	store_fixture_assert_text(fixture,
-	    "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
+	assert_rows(fixture, "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
 	    "arXiv cs.CL late since Tue");
 }
 
@@ -256,8 +253,7 @@ digest_is_built_as_soon_as_the_list_is_there(void)
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-03T08:15:00Z")),
 	    ==, 1);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM digest_item"), ==, 6);
+	assert_rows(fixture, "SELECT count(*) FROM digest_item", "6");
 }
 
 /* A first digest, or one after a pause; the next hour has the late papers. */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "lib/render_sample.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "render/bibtex.h"
 #include "render/excerpt.h"
-#include "render_sample.h"
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -180,7 +180,7 @@ each_schedule_option_moves_the_next_digest(void)
 		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
 		    1);
 		change(fixture, &rows[i].preferences);
-		store_fixture_assert_text(fixture,
+		assert_rows(fixture,
 		    "SELECT strftime('%Y-%m-%d %H:%M', next_due_at, 'unixepoch')"
 		    " FROM subscriber",
 		    rows[i].due);

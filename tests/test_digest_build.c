@@ -74,7 +74,7 @@ digest_waits_for_matching(void)
 	    digest_build_run(fixture->store, fixture->key, NULL, now, &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "20");
+	assert_rows(fixture, PAPERS, "20");
 }
 
 /* Two papers and one subscriber, listed in the given order; other rows come before. */
@@ -121,12 +121,10 @@ first_digest_is_immediate_and_covers_three_days(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "20 17");
-	store_fixture_assert_text(fixture, "SELECT date FROM digest", "2026-11-20");
-	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
-	g_assert_cmpint(store_fixture_number(
-	                    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
-	    ==, 1);
+	assert_rows(fixture, PAPERS, "20 17");
+	assert_rows(fixture, "SELECT date FROM digest", "2026-11-20");
+	assert_rows(fixture, DUE, "2026-11-21T06:30");
+	assert_rows(fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "1");
 	/* Nothing is due a minute later. */
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 0);
 }
@@ -139,20 +137,20 @@ each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
 	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
-	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
+	assert_rows(fixture, DUE, "2026-11-21T06:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:29:59Z"), ==, 0);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:30:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30");
+	assert_rows(fixture, SLOTS, "2026-11-21T07:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-21T23:59:00Z"), ==, 0);
-	store_fixture_assert_text(fixture, DUE, "2026-11-22T06:30");
+	assert_rows(fixture, DUE, "2026-11-22T06:30");
 	g_assert_cmpuint(build_digests(fixture, "2026-11-22T06:30:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "02");
+	assert_rows(fixture, PAPERS, "02");
 	/* No new papers: no digest, and the due time moves. */
 	g_assert_cmpuint(build_digests(fixture, "2026-11-23T06:30:00Z"), ==, 0);
-	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
-	store_fixture_assert_text(fixture, DUE, "2026-11-24T06:30");
+	assert_rows(fixture, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
+	assert_rows(fixture, DUE, "2026-11-24T06:30");
 }
 
 static void
@@ -167,9 +165,9 @@ missed_week_makes_one_digest(void)
 	store_fixture_list(fixture, "2026-11-05", "2611.00005", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-09", "2611.00009", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-09T16:00:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, SLOTS, "2026-11-09T07:30");
-	store_fixture_assert_text(fixture, PAPERS, "09 05 02");
-	store_fixture_assert_text(fixture, DUE, "2026-11-10T07:30");
+	assert_rows(fixture, SLOTS, "2026-11-09T07:30");
+	assert_rows(fixture, PAPERS, "09 05 02");
+	assert_rows(fixture, DUE, "2026-11-10T07:30");
 }
 
 static void
@@ -203,17 +201,15 @@ no_paper_is_sent_twice_in_a_month(void)
 		end_all(fixture, now, OUTBOX_SENT);
 	}
 	g_assert_cmpuint(digests, ==, 40);
-	g_assert_cmpint(store_fixture_number(fixture,
-	                    "SELECT count(*) FROM (SELECT 1 FROM digest_item"
-	                    " GROUP BY paper_seq HAVING count(*) > 1)"),
-	    ==, 0);
+	assert_rows(fixture,
+	    "SELECT count(*) FROM (SELECT 1 FROM digest_item"
+	    " GROUP BY paper_seq HAVING count(*) > 1)",
+	    "0");
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(DISTINCT slot) FROM digest"),
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM digest"));
 	/* One a day, also on the two days of the clock change. */
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(DISTINCT date) FROM digest"),
-	    ==, 40);
+	assert_rows(fixture, "SELECT count(DISTINCT date) FROM digest", "40");
 }
 
 static void
@@ -231,7 +227,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	/* Of another subscriber, whom it does not affect. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "survey", now);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT g.subscriber_id, substr(p.id, -1) FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
 	    " ORDER BY 1, 2",
@@ -247,7 +243,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
 	g_assert_cmpuint(
 	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 1);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
 }
 
@@ -293,7 +289,7 @@ cross_lists_and_replacements_follow_preferences(void)
 		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00004", "D",
 		    LISTING_REPLACE_CROSS, 3);
 		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-		store_fixture_assert_text(fixture, TITLES("1"), rows[i].titles);
+		assert_rows(fixture, TITLES("1"), rows[i].titles);
 		/* New in any list is new. */
 		announce(fixture, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
 		    LISTING_NEW, 1);
@@ -337,12 +333,12 @@ replacement_is_sent_again_to_those_who_want_updates(void)
 		    days[i].listing_type, days[i].version);
 		build_digests(fixture, time);
 		g_test_message("%s", days[i].day);
-		store_fixture_assert_text(fixture,
+		assert_rows(fixture,
 		    "SELECT subscriber_id FROM digest WHERE state = 'live' ORDER BY 1",
 		    days[i].getters);
 		end_all(fixture, store_fixture_time(time), OUTBOX_SENT);
 	}
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT subscriber_id, replacement FROM delivered ORDER BY 1, 2",
 	    "1|0 1|2 1|3 2|0");
 }
@@ -424,7 +420,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 		g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==,
 		    *rows[i].next ? 1 : 0);
 		if (*rows[i].next)
-			store_fixture_assert_text(fixture, PAPERS, rows[i].next);
+			assert_rows(fixture, PAPERS, rows[i].next);
 	}
 }
 
@@ -442,7 +438,7 @@ paper_rejected_twice_is_skipped(void)
 	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REJECTED);
 	store_fixture_list(fixture, "2026-11-21", "2611.00002", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "02");
+	assert_rows(fixture, PAPERS, "02");
 }
 
 static void
@@ -459,7 +455,7 @@ paper_is_eligible_for_thirty_days(void)
 	store_fixture_run(
 	    fixture, "UPDATE subscriber SET state = 'active', is_first_due = 0");
 	g_assert_cmpuint(build_digests(fixture, "2026-12-02T23:00:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "02");
+	assert_rows(fixture, PAPERS, "02");
 }
 
 static void
@@ -478,7 +474,7 @@ details_follow_max(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 3");
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT shown, min(position), max(position), count(*)"
 	    " FROM digest_item GROUP BY shown",
 	    "0|1|3|3 1|4|203|200 2|204|208|5");
@@ -503,7 +499,7 @@ papers_are_sorted_by_votes_day_and_id(void)
 	store_fixture_list(fixture, "2026-11-18", "2611.00005", "Diffusion", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_build_digests(fixture, now);
-	store_fixture_assert_text(fixture, PAPERS, "05 03 04 02 01");
+	assert_rows(fixture, PAPERS, "05 03 04 02 01");
 }
 
 static void
@@ -520,9 +516,9 @@ clock_set_back_makes_no_second_digest_of_a_slot(void)
 	/* As if a clock two days behind had written the due time. */
 	store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 1");
 	g_assert_cmpuint(build_digests(fixture, "2026-11-20T07:45:00Z"), ==, 0);
-	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
+	assert_rows(fixture, DUE, "2026-11-21T07:30");
 	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "02");
+	assert_rows(fixture, PAPERS, "02");
 }
 
 static void
@@ -544,18 +540,18 @@ due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 	/* Clock ahead: one digest, in the slot of that day. */
 	g_assert_cmpuint(build_digests(fixture, "2026-11-30T09:00:00Z"), ==, 1);
 	end_all(fixture, store_fixture_time("2026-11-30T09:00:00Z"), OUTBOX_SENT);
-	store_fixture_assert_text(fixture, daily, "01 07:30");
+	assert_rows(fixture, daily, "01 07:30");
 	/* A new subscriber looks back from a day in the future. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion",
 	    store_fixture_time("2026-11-30T10:00:00Z"));
 	/* Clock set back: the next morning is due again for everybody. */
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-20T11:00:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, daily, "21 07:30");
-	store_fixture_assert_text(fixture, late, "21 07:30");
-	store_fixture_assert_text(fixture, PAPERS, "01 02 03");
+	assert_rows(fixture, daily, "21 07:30");
+	assert_rows(fixture, late, "21 07:30");
+	assert_rows(fixture, PAPERS, "01 02 03");
 	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "03");
+	assert_rows(fixture, PAPERS, "03");
 	/* A slot that has a digest gets no other; new papers go into the next. */
 	store_fixture_list(fixture, "2026-11-29", "2611.00004", "Diffusion", 1);
 	build_digests(fixture, "2026-11-29T07:30:00Z");
@@ -563,7 +559,7 @@ due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 	store_fixture_list(fixture, "2026-11-29", "2611.00005", "Diffusion", 1);
 	build_digests(fixture, "2026-11-30T07:30:00Z");
 	build_digests(fixture, "2026-12-01T07:30:00Z");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT slot FROM digest WHERE subscriber_id = 1 AND id > 3 ORDER BY id",
 	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
 }
@@ -578,9 +574,9 @@ clock_correction_by_minutes_changes_no_due_time(void)
 	build_digests(fixture, "2026-11-19T13:00:00Z");
 	build_digests(fixture, "2026-11-20T07:40:00Z");
 	build_digests(fixture, "2026-11-20T07:20:00Z");
-	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
+	assert_rows(fixture, DUE, "2026-11-21T07:30");
 	build_digests(fixture, "2026-11-19T07:20:00Z");
-	store_fixture_assert_text(fixture, DUE, "2026-11-19T07:30");
+	assert_rows(fixture, DUE, "2026-11-19T07:30");
 }
 
 static void
@@ -603,7 +599,7 @@ unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
 	 */
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 600);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 600), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "02");
+	assert_rows(fixture, PAPERS, "02");
 }
 
 static void
@@ -617,11 +613,11 @@ cancelled_digest_releases_its_papers(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_build_digests(fixture, now);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
-	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
+	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
+	assert_rows(fixture, "SELECT state FROM digest", "cancelled");
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 60);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 1);
-	store_fixture_assert_text(fixture, PAPERS, "01");
+	assert_rows(fixture, PAPERS, "01");
 }
 
 static void
@@ -683,7 +679,7 @@ reasons_are_in_the_language_of_the_subscriber(void)
 	g_assert_true(
 	    digest_build_run(fixture->store, fixture->key, book, now, &report, &error));
 	g_assert_no_error(error);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT substr(reasons, instr(reasons, char(9)) + 1) FROM digest_item i"
 	    " JOIN digest d ON d.id = i.digest_id ORDER BY d.subscriber_id",
 	    "Diffusion in the title; 23 votes Diffusion im Titel; 23 Stimmen "
@@ -746,12 +742,12 @@ more_subscribers_than_a_page_get_digests(void)
 		    fixture, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
 	}
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 82);
-	g_assert_cmpint(store_fixture_number(fixture,
-	                    "SELECT count(*) FROM subscriber WHERE next_due_at <= 1"),
-	    ==, 0);
-	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM subscriber"
-	                                              " WHERE is_first_due"),
-	    ==, 0);
+	assert_rows(
+	    fixture, "SELECT count(*) FROM subscriber WHERE next_due_at <= 1", "0");
+	assert_rows(fixture,
+	    "SELECT count(*) FROM subscriber"
+	    " WHERE is_first_due",
+	    "0");
 }
 
 /* Count log lines about a time zone. */
@@ -818,7 +814,7 @@ unparsable_filter_does_not_stop_a_digest(void)
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT quote(reasons) FROM digest_item WHERE digest_id = 1",
 	    "'diffusion\t'");
 }
@@ -835,7 +831,7 @@ relative_date_match_keeps_its_reasons(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
 	g_assert_cmpuint(build_digests(fixture, "2026-11-25T08:00:00Z"), ==, 1);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
 }
 

@@ -264,7 +264,7 @@ a_claim_stops_at_a_damaged_kind(void)
 	read_claim(fixture, &error);
 	/* It is neither a digest nor a letter, and so is not found, or refused. */
 	g_assert_true(!error || g_error_matches(error, PB_ERROR, PB_ERROR_PERMANENT));
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "NEW");
+	assert_rows(fixture, "SELECT state FROM outbox", "NEW");
 }
 
 /* No column of the schema that is bound to a list of words is left out. */

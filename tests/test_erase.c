@@ -267,16 +267,14 @@ no_row_and_no_byte_is_left(void)
 		if (is_in_files(fixture, traces[i]))
 			g_test_fail_printf("%s is still there", traces[i]);
 	/* The others have what they had. */
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "150");
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "150");
-	store_fixture_assert_text(fixture, "SELECT canonical FROM filter", "diffusion");
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2");
-	store_fixture_assert_text(fixture, "PRAGMA integrity_check", "ok");
-	store_fixture_assert_text(fixture, "PRAGMA foreign_key_check", "");
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM suppression", "0");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture, "SELECT count(*) FROM subscriber", "150");
+	assert_rows(fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "150");
+	assert_rows(fixture, "SELECT canonical FROM filter", "diffusion");
+	assert_rows(fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2");
+	assert_rows(fixture, "PRAGMA integrity_check", "ok");
+	assert_rows(fixture, "PRAGMA foreign_key_check", "");
+	assert_rows(fixture, "SELECT count(*) FROM suppression", "0");
+	assert_rows(fixture,
 	    "SELECT who, what, subscriber_id, detail FROM audit_log"
 	    " ORDER BY id DESC LIMIT 1",
 	    "operator test|subscriber forgotten|-|-");
@@ -325,7 +323,7 @@ data_about_a_former_address_is_erased(void)
 	g_assert_true(is_in_files(fixture, "strangergram"));
 	g_assert_true(forget(fixture, "okapi@example.org", false, &error));
 	g_assert_no_error(error);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT count(*) FROM confirmation WHERE recipient LIKE '%quagga%'", "0");
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
 		if (is_in_files(fixture, traces[i]))
@@ -363,7 +361,7 @@ address_that_never_subscribed_is_erased(void)
 	g_assert_no_error(error);
 	g_assert_false(is_in_files(fixture, "quagga"));
 	g_assert_false(is_in_files(fixture, "wombatword"));
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "1");
+	assert_rows(fixture, "SELECT count(*) FROM subscriber", "1");
 	g_assert_false(forget(fixture, ZEBRA, false, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
@@ -389,7 +387,7 @@ never_again_prevents_subscription(void)
 	add_zebra(fixture, store_fixture_time(NOW));
 	g_assert_true(forget(fixture, ZEBRA, true, NULL));
 	g_assert_false(is_in_files(fixture, "quagga"));
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT length(hash), reason FROM suppression", "64|never-again");
 	refused = subscribe_add(
 	    fixture->store, &request, store_fixture_time(NOW), NULL, NULL, &error);
@@ -423,14 +421,12 @@ suppression_unsubscribes_and_keeps_the_first_reason(void)
 	store_fixture_build_digests(fixture, now);
 	g_assert_false(erase_suppress(fixture->store, &request, "spam", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
+	assert_rows(fixture, "SELECT state FROM subscriber", "active");
 	g_assert_true(erase_suppress(fixture->store, &request, "complaint", now, NULL));
 	g_assert_true(erase_suppress(fixture->store, &request, "operator", now, NULL));
-	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "gone");
-	store_fixture_assert_text(
-	    fixture, "SELECT DISTINCT state FROM outbox", "CANCELLED");
-	store_fixture_assert_text(
-	    fixture, "SELECT reason FROM suppression", "complaint");
+	assert_rows(fixture, "SELECT state FROM subscriber", "gone");
+	assert_rows(fixture, "SELECT DISTINCT state FROM outbox", "CANCELLED");
+	assert_rows(fixture, "SELECT reason FROM suppression", "complaint");
 }
 
 /* Also when the row was never cancelled, whoever wrote it: the claim looks again. */
@@ -456,7 +452,7 @@ claim_cancels_mail_to_suppressed_addresses(void)
 	g_assert_cmpuint(jobs->len, ==, 1);
 	job = jobs->pdata[0];
 	g_assert_true(job->is_cancelled);
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
+	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
 }
 
 /* A reader keeps the log from being cut: the rows go, and it is cut when that ends. */
@@ -476,7 +472,7 @@ file_in_use_is_vacuumed_later(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "traces may remain"));
 	g_clear_error(&error);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "0");
+	assert_rows(fixture, "SELECT count(*) FROM subscriber", "0");
 	g_assert_true(is_in_files(fixture, "quagga"));
 	store_fixture_run(&reader, "COMMIT");
 	/* A second request finds no subscriber, and the file is cleaned. */
@@ -502,8 +498,7 @@ interrupted_vacuum_is_repeated_by_maintenance(void)
 	g_assert_true(is_in_files(fixture, "quagga"));
 	g_assert_true(maintenance_run(fixture->store, store_fixture_time(NOW), &error));
 	g_assert_false(is_in_files(fixture, "quagga"));
-	store_fixture_assert_text(
-	    fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
+	assert_rows(fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
 }
 
 UNIT_MAIN(export_has_everything_that_erasure_deletes,

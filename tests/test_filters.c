@@ -69,7 +69,7 @@ others_make_room_only_where_it_is_needed(void)
 		g_assert_true(filters_move(fixture->store, ADA, rows[i].from,
 		    rows[i].to, "test", store_fixture_time(NOW), &error));
 		store_fixture_assert_idle(fixture);
-		store_fixture_assert_text(fixture, NUMBERS, rows[i].wanted);
+		assert_rows(fixture, NUMBERS, rows[i].wanted);
 	}
 }
 
@@ -96,7 +96,7 @@ a_move_to_no_place_or_of_no_filter_is_refused(void)
 		    rows[i].to, "test", store_fixture_time(NOW), &error));
 		g_assert_error(error, PB_ERROR, (int)rows[i].code);
 		store_fixture_assert_idle(fixture);
-		store_fixture_assert_text(fixture, NUMBERS, "1aa 2bb 3cc 4dd");
+		assert_rows(fixture, NUMBERS, "1aa 2bb 3cc 4dd");
 	}
 }
 
@@ -115,7 +115,7 @@ a_move_is_whole_or_not_at_all(void)
 
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_move, NULL, true), >, 5);
-	store_fixture_assert_text(fixture, NUMBERS, "1dd 2aa 3bb 4cc");
+	assert_rows(fixture, NUMBERS, "1dd 2aa 3bb 4cc");
 }
 
 static void
@@ -130,7 +130,7 @@ names_are_given_and_taken_away(void)
 
 	g_assert_true(
 	    filters_rename(fixture->store, ADA, 2, most, "test", now, &error));
-	store_fixture_assert_text(fixture, name, most);
+	assert_rows(fixture, name, most);
 	g_assert_false(
 	    filters_rename(fixture->store, ADA, 2, more, "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
@@ -143,8 +143,8 @@ names_are_given_and_taken_away(void)
 	    filters_rename(fixture->store, ADA, 5, "x", "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_assert_true(filters_rename(fixture->store, ADA, 2, "", "test", now, NULL));
-	store_fixture_assert_text(fixture, name, "-");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture, name, "-");
+	assert_rows(fixture,
 	    "SELECT detail FROM audit_log WHERE what = 'filter renamed'"
 	    " ORDER BY id DESC LIMIT 1",
 	    "filter 2: no name");
@@ -176,11 +176,11 @@ an_edit_keeps_number_and_name(void)
 	g_assert_true(filters_rename(
 	    fixture->store, ADA, 2, "mine", "test", store_fixture_time(NOW), NULL));
 	g_assert_null(edit(fixture, 2, "mamba OR ssm", NOW));
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT s.number, s.name, s.text, f.canonical FROM subscription s"
 	    " JOIN filter f ON f.id = s.filter_id WHERE s.number = 2",
 	    "2|mine|mamba OR ssm|mamba OR ssm");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT what, detail FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "filter changed|mamba OR ssm");
 	/* The same once more is fine; that of another filter is not. */
@@ -193,7 +193,7 @@ an_edit_keeps_number_and_name(void)
 	g_free(says);
 	says = edit(fixture, 9, "x", NOW);
 	g_assert_cmpstr(says, ==, "no such filter: 9");
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT text FROM subscription WHERE number = 2", "ssm OR mambas");
 }
 
@@ -232,7 +232,7 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 			store_fixture_run(
 			    fixture, "UPDATE subscriber SET state = 'paused'");
 		g_assert_null(edit(fixture, 1, "new", NOW));
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT since_day FROM subscription", rows[i].wanted);
 	}
 }

@@ -75,18 +75,18 @@ forged_commands_change_nothing_but_unsubscribe(void)
 		g_test_message("%s", line);
 		if (strcmp(row->verb, "unsubscribe") == 0) {
 			g_assert_cmpstr(after, !=, before);
-			store_fixture_assert_text(c->fixture,
+			assert_rows(c->fixture,
 			    "SELECT address, state FROM subscriber ORDER BY id",
 			    "Eva@example.com|gone adam@example.com|active");
 		} else {
 			g_assert_cmpstr(after, ==, before);
 		}
 		/* Only the subscriber and the new address get mail. */
-		store_fixture_assert_text(c->fixture,
+		assert_rows(c->fixture,
 		    "SELECT count(*) FROM outbox WHERE kind <> 'digest' AND recipient"
 		    " NOT IN ('Eva@example.com', 'thief@example.net')",
 		    "0");
-		store_fixture_assert_text(c->fixture,
+		assert_rows(c->fixture,
 		    "SELECT count(*) FROM outbox WHERE recipient = 'thief@example.net'",
 		    strcmp(row->verb, "address") == 0 ? "1" : "0");
 	}

@@ -55,7 +55,7 @@ erasure_follows_the_reply(struct conversation *c)
 	    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
 	    " next_try_at = NULL, message = NULL");
 	finish_erasure(c, 1);
-	store_fixture_assert_text(c->fixture, COUNTS, "0|0|0|0");
+	assert_rows(c->fixture, COUNTS, "0|0|0|0");
 }
 
 static void
@@ -91,12 +91,12 @@ bounce_of_a_confirmation_deletes_it(struct conversation *c)
 
 	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
 	g_assert_cmpint(report.confirmation_id, ==, 1);
-	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
+	assert_rows(c->fixture, "SELECT count(*) FROM confirmation", "1");
 	back->report = INMAIL_REPORT_DELIVERY;
 	inmail_add_group(back);
 	g_ptr_array_add(inmail_add_group(back), inmail_field_new("Action", "failed"));
 	conversation_hand_in(c, back, "", sender);
-	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "0");
+	assert_rows(c->fixture, "SELECT count(*) FROM confirmation", "0");
 	g_assert_cmpint(conversation_count_mails(c), ==, 2);
 }
 
@@ -276,7 +276,7 @@ thousand_requests_send_one_confirmation(void)
 		    ==, i ? HANDLER_LIMITED : HANDLER_CONFIRMING);
 	}
 	g_assert_cmpint(conversation_count_mails(c), ==, 1);
-	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
+	assert_rows(c->fixture, "SELECT count(*) FROM confirmation", "1");
 }
 
 /* @return the number of confirmations sent to BEFORE<number>AFTER */
@@ -456,7 +456,7 @@ failing_store_leaves_no_partial_effect(void)
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(c->fixture, call_handler, c, true), >, 5);
 	g_assert_cmpint(conversation_count_mails(c), ==, 1);
-	store_fixture_assert_text(c->fixture, "SELECT count(*) FROM confirmation", "1");
+	assert_rows(c->fixture, "SELECT count(*) FROM confirmation", "1");
 }
 
 int

@@ -104,7 +104,7 @@ line_becomes_a_subscriber(void)
 	    ",Bob Example <bob@example.org>,,,,,,,,,,\r\n";
 
 	import_good(fixture, text, (struct asked){.consent = "on a list"}, 2);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT address, name, state, frequency, weekdays, minute, zone, max_full,"
 	    " date(consent_at, 'unixepoch'), consent_text,"
 	    " date(created_at, 'unixepoch'), is_first_due,"
@@ -113,12 +113,11 @@ line_becomes_a_subscriber(void)
 	    "2026-05-04|0|2026-11-22 21:05:00 "
 	    "bob@example.org|Bob Example|active|daily|127|450|Europe/Berlin|20|"
 	    "2026-11-20|on a list|2026-11-20|0|2026-11-21 06:30:00");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT number, name, text, since_day FROM subscription ORDER BY number",
 	    "1|-|mamba|2026-11-17 2|ssm list|ssm OR \"state space\"|2026-11-17 "
 	    "4|-|diffusion|2026-11-17");
-	store_fixture_assert_text(fixture,
-	    "SELECT what, detail FROM audit_log ORDER BY id",
+	assert_rows(fixture, "SELECT what, detail FROM audit_log ORDER BY id",
 	    "subscriber imported|by phone subscriber imported|on a list");
 }
 
@@ -134,13 +133,13 @@ preferences_are_imported(void)
 	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
 	    "b@example.org,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT frequency, catch_up, sorting, abstract, format, empty_digest, "
 	    "updates,"
 	    " crosslist, attach, language FROM subscriber ORDER BY id",
 	    "now|7|score|short|text|note|on|off|bibtex|de "
 	    "daily|-|votes|full|both|off|off|on|none|-");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",
 	    "1|-|1|-|-|survey 3|m|0|5|of Bob|mamba");
@@ -197,7 +196,7 @@ every_state_has_what_it_needs(void)
 	    "b@example.org,suspended,\nc@example.org,paused,\n"
 	    "d@example.org,paused,2026-12-01\n",
 	    (struct asked){.consent = "x", .is_first = true}, 4);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT state, consent_text, datetime(next_due_at, 'unixepoch'),"
 	    " paused_until, is_first_due FROM subscriber ORDER BY id",
 	    "pending|-|-|-|0 suspended|x|-|-|0 paused|x|-|-|0 "
@@ -219,9 +218,7 @@ first_digests_come_at_the_slot_or_at_once_when_asked(void)
 		g_assert_cmpuint(store_fixture_build_digests(fixture,
 		                     store_fixture_time("2026-11-21T06:30:00Z")),
 		    ==, !is_first);
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==,
-		    1);
+		assert_rows(fixture, "SELECT count(*) FROM digest", "1");
 	}
 }
 
@@ -249,8 +246,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	    "people.csv:4: column cadence: 'hourly' is not a frequency",
 	    "people.csv:4: column at: '25:00' is not a time of day",
 	    "people.csv:4: column zone: unknown time zone 'Europe/Berlni': did you "
-	    "mean "
-	    "Europe/Berlin?",
+	    "mean Europe/Berlin?",
 	    "people.csv:4: column max: max must be from 1 to 200",
 	    "people.csv:4: column created_at: time in the future",
 	    "people.csv:4: column consent_text: missing consent: how the person agreed",
@@ -290,8 +286,7 @@ all_errors_are_reported_and_nothing_stored(void)
 	g_assert_cmpuint(report.bad, ==, 7);
 	g_assert_cmpuint(report.problems->len, ==, G_N_ELEMENTS(wanted));
 	import_report_clear(&report);
-	store_fixture_assert_text(
-	    fixture, "SELECT address FROM subscriber", "good@example.org");
+	assert_rows(fixture, "SELECT address FROM subscriber", "good@example.org");
 }
 
 static void
@@ -305,8 +300,8 @@ invalid_header_line_is_rejected(void)
 	    {"address,colour\na@b.example,red\n",
 	        "people.csv:1: column colour: no such column (expected address, name, "
 	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
-	        "abstract, "
-	        "format, quiet, updates, crosslist, attach, language, catch_up, "
+	        "abstract, format, quiet, updates, crosslist, attach, language, "
+	        "catch_up, "
 	        "consent_at, consent_text, created_at or filters)"},
 	    {"address,name,name,name\n", "people.csv:1: column name: duplicate"},
 	    {"address,name,Address\n", "people.csv:1: column Address: duplicate"},
@@ -370,10 +365,10 @@ present_left_and_suppressed_addresses_are_skipped(void)
 	g_assert_cmpuint(report.added, ==, 1);
 	g_assert_cmpuint(report.left, ==, 1);
 	import_report_clear(&report);
-	store_fixture_assert_text(fixture, states,
+	assert_rows(fixture, states,
 	    "ada@example.org|active left@example.org|gone never@example.org|gone "
 	    "new@example.org|active");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT text FROM subscription s JOIN subscriber p"
 	    " ON p.id = s.subscriber_id WHERE p.address = '" ADA "'",
 	    "old");
@@ -385,7 +380,7 @@ present_left_and_suppressed_addresses_are_skipped(void)
 	g_assert_cmpuint(report.suppressed, ==, 1);
 	g_assert_cmpuint(report.present, ==, 2);
 	import_report_clear(&report);
-	store_fixture_assert_text(fixture, states,
+	assert_rows(fixture, states,
 	    "ada@example.org|active left@example.org|active never@example.org|gone "
 	    "new@example.org|active");
 }
@@ -515,7 +510,7 @@ page_is_atomic(void)
 	        (void *)"address,filters\na@example.org,\"x\ny\"\nb@example.org,x\n",
 	        true),
 	    >, 10);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "2");
+	assert_rows(fixture, "SELECT count(*) FROM subscriber", "2");
 }
 
 UNIT_MAIN(line_becomes_a_subscriber, preferences_are_imported,

@@ -113,7 +113,7 @@ handler_gets_message_and_envelope(void)
 		g_assert_cmpuint(report.handled, ==, 1);
 		g_assert_cmpstr(hand.seen, ==, rows[i].said);
 	}
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT DISTINCT state, verdict, tries FROM inbox", "done|well|0");
 	g_free(hand.seen);
 }
@@ -131,9 +131,7 @@ failing_handler_leaves_no_effect(void)
 	for (unsigned i = 1; i <= INBOX_PROCESS_TRIES; i++) {
 		g_assert_true(run(fixture, &hand, NULL, now, &report, &error));
 		g_assert_cmpuint(hand.calls, ==, i);
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM audit_log"), ==,
-		    0);
+		assert_rows(fixture, "SELECT count(*) FROM audit_log", "0");
 		g_assert_cmpint(
 		    store_fixture_number(fixture, "SELECT tries FROM inbox"), ==, i);
 		/* It is not due yet. */
@@ -145,7 +143,7 @@ failing_handler_leaves_no_effect(void)
 		now = at;
 	}
 	g_assert_cmpint(at, ==, -1);
-	store_fixture_assert_text(fixture, "SELECT state, verdict FROM inbox",
+	assert_rows(fixture, "SELECT state, verdict FROM inbox",
 	    "quarantined|the handler failed");
 	g_assert_cmpuint(report.quarantined, ==, 1);
 	g_free(hand.seen);
@@ -165,10 +163,10 @@ busy_store_is_not_a_failed_try(void)
 		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 		g_clear_error(&error);
 	}
-	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "new|0");
+	assert_rows(fixture, "SELECT state, tries FROM inbox", "new|0");
 	g_assert_false(run(fixture, &hand, "no-such-reader", NOW, &report, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
-	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "new|0");
+	assert_rows(fixture, "SELECT state, tries FROM inbox", "new|0");
 	g_free(hand.seen);
 }
 
@@ -186,7 +184,7 @@ rejected_message_is_retried_at_once(void)
 	save(fixture, bomb->str, NULL, NULL);
 	save(fixture, MAIL("1"), NULL, NULL);
 	g_assert_true(run(fixture, &hand, NULL, NOW, &report, &error));
-	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox ORDER BY id",
+	assert_rows(fixture, "SELECT state, tries FROM inbox ORDER BY id",
 	    "quarantined|3 done|0");
 	g_assert_cmpuint(report.failed, ==, 3);
 	g_assert_cmpuint(report.quarantined, ==, 1);
@@ -317,21 +315,19 @@ crashing_message_is_quarantined(void)
 	save(fixture, MAIL("1"), NULL, NULL);
 	save(fixture, MAIL("2"), NULL, NULL);
 	for (unsigned i = 0; i < INBOX_PROCESS_CRASHES; i++) {
-		store_fixture_assert_text(
-		    fixture, "SELECT DISTINCT state FROM inbox", "new");
+		assert_rows(fixture, "SELECT DISTINCT state FROM inbox", "new");
 		g_assert_true(WIFSIGNALED(live(fixture, die, i > 0, NOW)));
 	}
-	store_fixture_assert_text(fixture,
-	    "SELECT state, tries, started FROM inbox ORDER BY id", "new|0|9 new|0|0");
+	assert_rows(fixture, "SELECT state, tries, started FROM inbox ORDER BY id",
+	    "new|0|9 new|0|0");
 	/* The next process skips it, and goes on with the others. */
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
-	store_fixture_assert_text(fixture,
-	    "SELECT state, verdict FROM inbox ORDER BY id",
+	assert_rows(fixture, "SELECT state, verdict FROM inbox ORDER BY id",
 	    "quarantined|crashed while processing it done|well");
 	/* A retry starts with all tries. */
 	g_assert_true(inbox_retry_at(fixture->store, 1, NOW, NULL));
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
-	store_fixture_assert_text(fixture, "SELECT DISTINCT state FROM inbox", "done");
+	assert_rows(fixture, "SELECT DISTINCT state FROM inbox", "done");
 }
 
 static void
@@ -353,8 +349,7 @@ only_crashes_are_counted_as_crashes(void)
 
 		g_assert_false(
 		    inbox_process_run(fixture->store, &options, NOW, &report, NULL));
-		store_fixture_assert_text(
-		    fixture, "SELECT state, started FROM inbox", "new|0");
+		assert_rows(fixture, "SELECT state, started FROM inbox", "new|0");
 	}
 	/* A failed try is not a crash. */
 	hand.failure = PB_ERROR_PERMANENT;
@@ -363,8 +358,7 @@ only_crashes_are_counted_as_crashes(void)
 
 		g_assert_true(inbox_process_run(
 		    fixture->store, &options, NOW + i * 100, &report, NULL));
-		store_fixture_assert_text(
-		    fixture, "SELECT state, started FROM inbox", "new|0");
+		assert_rows(fixture, "SELECT state, started FROM inbox", "new|0");
 	}
 	g_free(hand.seen);
 }
@@ -388,9 +382,8 @@ failing_store_leaves_no_partial_effect(void)
 	 */
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_run, &hand, true), >=, 3);
-	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "done|0");
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM audit_log"), ==, 1);
+	assert_rows(fixture, "SELECT state, tries FROM inbox", "done|0");
+	assert_rows(fixture, "SELECT count(*) FROM audit_log", "1");
 	g_free(hand.seen);
 }
 

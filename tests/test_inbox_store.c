@@ -74,11 +74,11 @@ all_recipients_are_stored_while_it_is_new(void)
 
 	insert(fixture, KEY("a"), NULL, 5);
 	insert(fixture, KEY("a"), "p@n.example", 5);
-	store_fixture_assert_text(fixture, sql, "p@n.example");
+	assert_rows(fixture, sql, "p@n.example");
 	insert(fixture, KEY("a"), "p+r-x@n.example", 5);
 	insert(fixture, KEY("a"), "p@n.example", 5);
 	insert(fixture, KEY("a"), NULL, 5);
-	store_fixture_assert_text(fixture, sql, "p@n.example\np+r-x@n.example");
+	assert_rows(fixture, sql, "p@n.example\np+r-x@n.example");
 	/* Not without end. */
 	for (int i = 0; i < 2 * BOUNDS_LMTP_RECIPIENTS; i++) {
 		g_autofree char *more = g_strdup_printf("p+r-%0240d@n.example", i);
@@ -90,7 +90,7 @@ all_recipients_are_stored_while_it_is_new(void)
 	    BOUNDS_RECIPIENTS_BYTES);
 	g_assert_true(inbox_mark_done(fixture->store, 1, "x", 6, NULL));
 	insert(fixture, KEY("a"), "p+r-xyz@n.example", 7);
-	store_fixture_assert_text(fixture, sql, "-");
+	assert_rows(fixture, sql, "-");
 }
 
 static void
@@ -111,7 +111,7 @@ what_is_done_says_nothing_any_more(void)
 	/* It is final, whoever writes. */
 	g_assert_true(inbox_retry_at(fixture->store, 1, 7, NULL));
 	g_assert_true(inbox_save_quarantined(fixture->store, 1, "x", 7, NULL));
-	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "done|0");
+	assert_rows(fixture, "SELECT state, tries FROM inbox", "done|0");
 	said = store_fixture_try(fixture,
 	    "UPDATE inbox SET state = 'new', raw = x'00', ended_at = NULL,"
 	    " next_try_at = 1");
@@ -208,8 +208,7 @@ maintenance_forgets_each_in_its_time(void)
 		inbox_save_quarantined(fixture->store, 3, "x", fourteen, NULL);
 		g_assert_true(maintenance_run(fixture->store, now, &error));
 		/* One that is new waits however long it takes. */
-		store_fixture_assert_text(fixture,
-		    "SELECT id, state FROM inbox WHERE id > 1",
+		assert_rows(fixture, "SELECT id, state FROM inbox WHERE id > 1",
 		    offset < 0 ? "2|new 3|done" : "2|new 3|quarantined");
 		g_assert_cmpint(store_fixture_number(
 		                    fixture, "SELECT count(*) FROM inbox WHERE id = 1"),
@@ -235,8 +234,7 @@ a_failing_store_keeps_nothing_by_half(void)
 
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_insert, key, true), >=, 1);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM inbox"), ==, 1);
+	assert_rows(fixture, "SELECT count(*) FROM inbox", "1");
 }
 
 UNIT_MAIN(a_mail_is_stored_once_and_as_it_came,

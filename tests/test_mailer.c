@@ -109,13 +109,12 @@ deferred_message_is_retried_unchanged_until_it_expires(void)
 		} while (now >= 0);
 		g_assert_cmpuint(runs, >=, rows[i].least);
 		g_assert_cmpuint(runs, <=, rows[i].most);
-		store_fixture_assert_text(
-		    mailing->fixture, "SELECT state FROM outbox", rows[i].end);
+		assert_rows(mailing->fixture, "SELECT state FROM outbox", rows[i].end);
 		if (rows[i].answer.outcome == DELIVERY_DEFERRED)
 			g_assert_cmpint(store_fixture_number(mailing->fixture,
 			                    "SELECT ended_at FROM outbox"),
 			    >=, store_fixture_time(NOW) + GIVE_UP_S);
-		store_fixture_assert_text(
+		assert_rows(
 		    mailing->fixture, "SELECT state FROM digest", rows[i].digest);
 		g_assert_cmpint(store_fixture_number(
 		                    mailing->fixture, "SELECT count(*) FROM delivered"),
@@ -137,12 +136,12 @@ without_disk_space_nothing_is_sent(void)
 	mailer_fixture_run_at(mailing, now, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, 0);
 	g_assert_cmpint(mailing->next, ==, now + 60);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
 	options.min_free_bytes = 1;
 	g_assert_true(mailer_reload(mailing->mailer, &options, false, NULL));
 	mailer_fixture_run_at(mailing, mailing->next, NULL);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
@@ -159,7 +158,7 @@ message_cut_off_by_a_stop_does_not_expire(void)
 	g_assert_true(mailer_reload(mailing->mailer, &options, false, NULL));
 	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 2 * GIVE_UP_S, NULL);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT state, attempt FROM outbox", "DEFERRED|0");
 	close(ends[0]);
 }
@@ -176,19 +175,15 @@ unknown_message_stays_unknown_when_deferred(void)
 	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
 	mailer_fixture_run_at(mailing, mailing->next, NULL);
-	store_fixture_assert_text(
-	    mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	assert_rows(mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
 	mailing->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
 	mailer_fixture_run_at(mailing, mailing->next, NULL);
-	store_fixture_assert_text(
-	    mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	assert_rows(mailing->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
 	/* Expired: an earlier copy may have arrived. */
 	mailer_fixture_run_at(mailing, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(mailing->fixture,
-	    "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
-	g_assert_cmpint(
-	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
-	    ==, 2);
+	assert_rows(mailing->fixture, "SELECT state, ended_at IS NULL FROM outbox",
+	    "UNKNOWN|0");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2");
 }
 
 static void
@@ -207,7 +202,7 @@ many_messages_are_sent_once_with_any_number_of_connections(void)
 		g_assert_cmpuint(mailing->script.tried, ==, PEOPLE);
 		g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, PEOPLE);
 		g_assert_cmpint(mailing->next, ==, -1);
-		store_fixture_assert_text(mailing->fixture,
+		assert_rows(mailing->fixture,
 		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 		g_assert_nonnull(strstr(mailing->script.envelopes->str,
 		    "p7@example.org<bounce@example.org digest-8."));
@@ -229,13 +224,11 @@ failed_relay_is_tried_with_one_message(void)
 	g_assert_cmpuint(mailing->script.tried, <=, 6);
 	g_assert_cmpuint(report.failed + report.sent, ==, 0);
 	g_assert_cmpint(mailing->next, ==, now + 60);
-	g_assert_cmpint(
-	    store_fixture_number(mailing->fixture, "SELECT max(attempt) FROM outbox"),
-	    ==, 0);
-	g_assert_cmpint(store_fixture_number(mailing->fixture,
-	                    "SELECT count(*) FROM outbox"
-	                    " WHERE state IN ('NEW', 'DEFERRED')"),
-	    ==, 30);
+	assert_rows(mailing->fixture, "SELECT max(attempt) FROM outbox", "0");
+	assert_rows(mailing->fixture,
+	    "SELECT count(*) FROM outbox"
+	    " WHERE state IN ('NEW', 'DEFERRED')",
+	    "30");
 	line = mailer_format_relay(mailing->mailer);
 	g_assert_nonnull(strstr(line, "made up"));
 
@@ -263,7 +256,7 @@ messages_accepted_before_a_relay_failure_are_not_repeated(void)
 	mailing->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
 	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 10);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
 	mailing->script.fail_after = 0;
 	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
@@ -283,7 +276,7 @@ erased_subscriber_does_not_block_others(void)
 	g_assert_cmpuint(report.sent, ==, 39);
 	g_assert_nonnull(strstr(mailing->script.envelopes->str, "p0@"));
 	g_assert_null(strstr(mailing->script.envelopes->str, "p39@"));
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, count(*) FROM outbox GROUP BY state", "SENT|38");
 	g_assert_cmpint(mailing->next, ==, -1);
 }
@@ -300,7 +293,7 @@ suppressed_address_gets_no_mail(void)
 	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.cancelled, ==, 1);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.state = 'CANCELLED'",
 	    "p1@example.org");
@@ -316,7 +309,7 @@ stop_returns_claimed_messages_unchanged(void)
 
 	g_assert_cmpuint(mailing->script.tried, ==, 0);
 	g_assert_cmpuint(report.sent, ==, 0);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox",
 	    "NEW|0|-|-|-");
 
@@ -327,7 +320,7 @@ stop_returns_claimed_messages_unchanged(void)
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
 	g_assert_cmpuint(report.sent, ==, mailing->script.tried);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
@@ -364,7 +357,7 @@ pause_ends_a_run_and_the_next_uses_new_options(void)
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
 	/* The rest is unchanged and due at once. */
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT DISTINCT state, attempt, code, reply, cache_key FROM outbox"
 	    " WHERE state <> 'SENT'",
 	    "NEW|0|-|-|-");
@@ -380,7 +373,7 @@ pause_ends_a_run_and_the_next_uses_new_options(void)
 	g_assert_cmpuint(mailing->script.tried, ==, 40);
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 40);
 	g_assert_null(strstr(mailing->script.envelopes->str, "<bounce@example.org"));
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
@@ -400,7 +393,7 @@ unrecorded_results_survive_a_reload(void)
 	store_fixture_run(mailing->fixture, "DROP TRIGGER made_up");
 	reload(mailing, "bounce@example.org", true);
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 	g_assert_cmpuint(mailing->script.tried, ==, 12);
 }
@@ -423,7 +416,7 @@ only_a_new_relay_is_tried_before_the_retry_time(void)
 	reload(mailing, "bounce@example.org", true);
 	mailer_fixture_run_at(mailing, now + 1, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, 4);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
@@ -443,11 +436,11 @@ removed_or_paused_subscriber_gets_no_mail(void)
 		g_assert_cmpuint(report.sent, ==, 1);
 		g_assert_cmpuint(report.cancelled, ==, 1);
 		g_assert_cmpuint(mailing->script.tried, ==, 1);
-		store_fixture_assert_text(mailing->fixture,
+		assert_rows(mailing->fixture,
 		    "SELECT state, attempt FROM outbox ORDER BY id",
 		    "CANCELLED|0 SENT|1");
-		store_fixture_assert_text(mailing->fixture,
-		    "SELECT state FROM digest ORDER BY id", "cancelled sent");
+		assert_rows(mailing->fixture, "SELECT state FROM digest ORDER BY id",
+		    "cancelled sent");
 	}
 }
 
@@ -463,10 +456,10 @@ invalid_digest_does_not_block_others(void)
 	report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.failed, ==, 1);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, attempt, code, length(reply) > 5 FROM outbox WHERE id = 2",
 	    "FAILED|1|-|1");
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT state FROM digest WHERE id = 2", "failed");
 }
 
@@ -485,7 +478,7 @@ message_in_flight_at_a_kill_is_repeated_unchanged(void)
 	    " ended_at = NULL WHERE id = 1; UPDATE digest SET state = 'live'"
 	    " WHERE id = 1");
 	mailer_fixture_open(mailing);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, attempt, possible_copies, crashes FROM outbox ORDER BY id",
 	    "UNKNOWN|1|1|1 SENT|1|0|0");
 	/* The wait of a second attempt. */
@@ -495,8 +488,8 @@ message_in_flight_at_a_kill_is_repeated_unchanged(void)
 	g_assert_cmpuint(mailing->script.tried, ==, 3);
 	/* deliver() has seen that the bytes are the same. */
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 2);
-	store_fixture_assert_text(mailing->fixture,
-	    "SELECT state, attempt FROM outbox ORDER BY id", "SENT|2 SENT|1");
+	assert_rows(mailing->fixture, "SELECT state, attempt FROM outbox ORDER BY id",
+	    "SENT|2 SENT|1");
 }
 
 /* The state after a kill: claimed, committed, no result. */
@@ -535,7 +528,7 @@ each_crash_is_counted_and_increases_the_wait(void)
 		int64_t next_at;
 
 		kill_and_open(mailing, now);
-		store_fixture_assert_text(mailing->fixture,
+		assert_rows(mailing->fixture,
 		    "SELECT state, possible_copies, crashes, held_why FROM outbox",
 		    rows[i].row);
 		next_at = store_fixture_number(
@@ -548,15 +541,13 @@ each_crash_is_counted_and_increases_the_wait(void)
 		g_assert_cmpint(next_at, <=, now + rows[i].wait_s * 11 / 10);
 		now = next_at;
 	}
-	g_assert_cmpint(
-	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
-	    ==, 0);
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "0");
 	/* After release it is sent once more; a crash holds it again. */
 	store_fixture_run(mailing->fixture,
 	    "UPDATE outbox SET state = held_from, held_from = NULL, held_why = NULL,"
 	    " next_try_at = 1");
 	kill_and_open(mailing, now);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, possible_copies, crashes, held_why FROM outbox",
 	    "HELD|6|6|crash");
 }
@@ -574,20 +565,18 @@ five_possible_copies_count_as_delivered(void)
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
 	for (unsigned i = 0; i < 3; i++)
 		mailer_fixture_run_at(mailing, now += CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, attempt, possible_copies FROM outbox", "UNKNOWN|4|1");
 	mailing->script.answer =
 	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
 	for (unsigned i = 0; i < 4; i++)
 		mailer_fixture_run_at(mailing, now += CLOCK_HOUR_S, NULL);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, possible_copies, crashes, ended_at IS NULL FROM outbox",
 	    "UNKNOWN|5|1|0");
 	g_assert_cmpint(mailing->next, ==, -1);
-	store_fixture_assert_text(mailing->fixture, "SELECT state FROM digest", "sent");
-	g_assert_cmpint(
-	    store_fixture_number(mailing->fixture, "SELECT count(*) FROM delivered"),
-	    ==, 2);
+	assert_rows(mailing->fixture, "SELECT state FROM digest", "sent");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2");
 }
 
 static void
@@ -637,7 +626,7 @@ store_failure_neither_loses_nor_repeats_messages(void)
 		runs++;
 		failures += !is_ok;
 		mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
-		store_fixture_assert_text(mailing->fixture,
+		assert_rows(mailing->fixture,
 		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 		g_assert_cmpuint(mailing->script.tried, ==, PEOPLE);
 	}
@@ -666,12 +655,11 @@ rejected_results_do_not_block_others(void)
 	    " BEGIN SELECT RAISE(ABORT, 'made-up refusal'); END");
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 60, NULL);
 	/* It may have arrived, and is sent again with the same bytes. */
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, possible_copies, crashes FROM outbox WHERE id = 2",
 	    "UNKNOWN|1|0");
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW) + 180, NULL);
-	store_fixture_assert_text(
-	    mailing->fixture, "SELECT DISTINCT state FROM outbox", "SENT");
+	assert_rows(mailing->fixture, "SELECT DISTINCT state FROM outbox", "SENT");
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
 }
 

@@ -216,7 +216,7 @@ one_invalid_recipient_fails_one_transaction_only(void)
 		add_mail(mailing);
 	g_assert_true(store_commit(&transaction, &error));
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 	    "FAILED|1|1 SENT|999|1");
 	g_assert_cmpuint(fakesmtp_get_connections(server), ==, 1);

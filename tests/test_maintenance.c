@@ -88,28 +88,24 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	store_fixture_run(fixture, end);
 	now += MAINTENANCE_OUTBOX_DAYS * (int64_t)CLOCK_DAY_S;
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==, 2);
+	assert_rows(fixture, "SELECT count(*) FROM digest", "2");
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
 	/* The other one was never sent: it waits however old it is. */
-	store_fixture_assert_text(fixture, "SELECT id, state FROM outbox", "2|NEW");
+	assert_rows(fixture, "SELECT id, state FROM outbox", "2|NEW");
 	/* An answer to it is its reader's for thirty days. */
-	store_fixture_assert_text(
-	    fixture, "SELECT id, state FROM digest", "1|sent 2|live");
+	assert_rows(fixture, "SELECT id, state FROM digest", "1|sent 2|live");
 	now = store_fixture_time(NOW) + MAINTENANCE_DIGEST_DAYS * (int64_t)CLOCK_DAY_S;
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	store_fixture_assert_text(
-	    fixture, "SELECT id, state FROM digest", "1|sent 2|live");
+	assert_rows(fixture, "SELECT id, state FROM digest", "1|sent 2|live");
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
-	store_fixture_assert_text(fixture, "SELECT id, state FROM digest", "2|live");
-	store_fixture_assert_text(fixture, "SELECT digest_id FROM digest_item", "2");
+	assert_rows(fixture, "SELECT id, state FROM digest", "2|live");
+	assert_rows(fixture, "SELECT digest_id FROM digest_item", "2");
 	/* A digest's number is never used again: it names the message. */
 	store_fixture_run(fixture,
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " message_token) VALUES (1, 's', 'd', 0, 'live',"
 	    " 'abcdefghijklmnopq')");
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT max(id) FROM digest"), ==, 3);
+	assert_rows(fixture, "SELECT max(id) FROM digest", "3");
 }
 
 static void
@@ -128,8 +124,8 @@ filters_that_nobody_has_go_with_their_matches(void)
 	g_assert_true(
 	    subscribe_remove(fixture->store, "bob@example.org", "test", now, &error));
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
-	store_fixture_assert_text(fixture, "SELECT canonical FROM filter", "diffusion");
-	store_fixture_assert_text(fixture, "SELECT filter_id FROM match", "1");
+	assert_rows(fixture, "SELECT canonical FROM filter", "diffusion");
+	assert_rows(fixture, "SELECT filter_id FROM match", "1");
 }
 
 static void
@@ -147,10 +143,8 @@ more_than_a_page_goes_in_one_run(void)
 	    "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	    " SELECT 'x', 'd', id, 'ok' FROM filter");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM filter"), ==, 0);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"), ==, 0);
+	assert_rows(fixture, "SELECT count(*) FROM filter", "0");
+	assert_rows(fixture, "SELECT count(*) FROM source_fetch", "0");
 }
 
 static void
@@ -164,19 +158,19 @@ filters_are_filed_anew_when_the_archive_has_doubled(void)
 
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion mamba", now);
-	store_fixture_assert_text(fixture, terms, "1diffusion");
+	assert_rows(fixture, terms, "1diffusion");
 	store_fixture_run(
 	    fixture, "INSERT INTO vocabulary VALUES ('diffusion', 'diffusion', 9)");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	store_fixture_assert_text(fixture, terms, "1diffusion");
+	assert_rows(fixture, terms, "1diffusion");
 	store_fixture_run(
 	    fixture, "INSERT OR REPLACE INTO cursor VALUES ('indexed papers', 2000)");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	store_fixture_assert_text(fixture, terms, "1mamba");
+	assert_rows(fixture, terms, "1mamba");
 	/* Filters without index terms are indexed. */
 	store_fixture_run(fixture, "DELETE FROM filter_term");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
-	store_fixture_assert_text(fixture, terms, "1mamba");
+	assert_rows(fixture, terms, "1mamba");
 }
 
 static void
@@ -241,7 +235,7 @@ an_archive_that_lost_something_is_made_anew(void)
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 	maintenance_run(fixture->store, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	store_fixture_assert_text(fixture, "SELECT text FROM vocabulary", "diffusion");
+	assert_rows(fixture, "SELECT text FROM vocabulary", "diffusion");
 	g_assert_true(archive_check(fixture->store, &problem, &error));
 	g_assert_cmpstr(problem, ==, NULL);
 }

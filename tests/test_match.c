@@ -53,7 +53,7 @@ every_filter_is_matched_once_with_each_new_paper(void)
 	 * with its word. */
 	g_assert_cmpuint(report.papers, ==, 3);
 	g_assert_cmpuint(report.found, ==, 3);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02yes 2:02yes");
 
 	report = run(fixture, now);
 	g_assert_cmpuint(report.papers, ==, 0);
@@ -63,7 +63,7 @@ every_filter_is_matched_once_with_each_new_paper(void)
 	store_fixture_list(fixture, "2026-11-19", "2611.00004", "Late mamba", 1);
 	report = run(fixture, now);
 	g_assert_cmpuint(report.papers, ==, 1);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
 }
 
 static void
@@ -76,13 +76,13 @@ changed_text_is_matched_again(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Something", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	run(fixture, now);
-	store_fixture_assert_text(fixture, MATCHES, "1:02yes");
+	assert_rows(fixture, MATCHES, "1:02yes");
 	/* The first gets the word; the second loses it, and its match stays. */
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Nothing", 1);
 	g_assert_cmpuint(run(fixture, now).papers, ==, 1);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02yes");
 	/* The same text again is not a change. */
 	store_fixture_list(
 	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 2);
@@ -103,20 +103,20 @@ votes_above_a_threshold_make_one_match_that_stays(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Other", 3);
 	report = run(fixture, now);
 	g_assert_cmpuint(report.waiting, ==, 2);
-	store_fixture_assert_text(fixture, MATCHES, "1:01waiting 1:02waiting");
+	assert_rows(fixture, MATCHES, "1:01waiting 1:02waiting");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 19);
 	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 20);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 21);
 	g_assert_cmpuint(run(fixture, now).decided, ==, 2);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02yes");
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 18);
 	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 22);
 	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02yes");
 }
 
 static void
@@ -147,11 +147,11 @@ missing_values_are_false_after_fourteen_days(void)
 		    fixture, "2026-11-20", "2611.00001", "Diffusion", rows[i].upvotes);
 		for (int day = 0; day <= MATCH_WAIT_DAYS; day++) {
 			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
-			store_fixture_assert_text(fixture, MATCHES, rows[i].waits);
+			assert_rows(fixture, MATCHES, rows[i].waits);
 		}
 		for (int day = 15; day < 17; day++) {
 			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
-			store_fixture_assert_text(fixture, MATCHES, rows[i].ends);
+			assert_rows(fixture, MATCHES, rows[i].ends);
 		}
 	}
 }
@@ -173,21 +173,18 @@ after_a_clock_jump_nothing_is_final_for_a_day(void)
 	/* The paper is twenty days old by that clock, but really ten. */
 	run(fixture, leapt);
 	run(fixture, leapt + 6 * CLOCK_HOUR_S);
-	store_fixture_assert_text(
-	    fixture, MATCHES, "1:01waiting 1:02waiting 2:01yes 2:02waiting");
+	assert_rows(fixture, MATCHES, "1:01waiting 1:02waiting 2:01yes 2:02waiting");
 	run(fixture, now + 7 * CLOCK_HOUR_S);
 	store_fixture_list(fixture, "2026-11-10", "2611.00001", "Diffusion", 25);
 	store_fixture_list(fixture, "2026-11-10", "2611.00002", "Diffusion", 9);
 	run(fixture, now + 8 * CLOCK_HOUR_S);
-	store_fixture_assert_text(
-	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
 	/* If the process was suspended for ten days instead, matches are final a day
 	 * later. */
 	run(fixture, leapt);
-	store_fixture_assert_text(
-	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	assert_rows(fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
 	run(fixture, leapt + CLOCK_DAY_S);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
+	assert_rows(fixture, MATCHES, "1:01yes 2:01yes");
 }
 
 static void
@@ -224,23 +221,23 @@ categories_are_final_after_two_hours(void)
 		store_fixture_subscribe(fixture, ADA, "UTC", rows[i].filter, now);
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 		run(fixture, now);
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].first);
 		if (rows[i].categories)
 			store_fixture_enrich(
 			    fixture, "2611.00001", rows[i].categories, now + 3600);
 		run(fixture, now + 3601);
-		store_fixture_assert_text(fixture,
-		    "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].reported);
+		assert_rows(fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES,
+		    rows[i].reported);
 		run(fixture, now + PAPERS_ENRICH_S - 1);
-		store_fixture_assert_text(fixture,
-		    "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].reported);
+		assert_rows(fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES,
+		    rows[i].reported);
 		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
 		if (*rows[i].reported && !strcmp(rows[i].reported, "waiting") &&
 		    !rows[i].categories)
 			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
 		run(fixture, now + PAPERS_ENRICH_S);
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].end);
 		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
@@ -262,10 +259,10 @@ late_enrichment_is_matched(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	run(fixture, now);
 	run(fixture, now + PAPERS_ENRICH_S);
-	store_fixture_assert_text(fixture, MATCHES, "2:01yes");
+	assert_rows(fixture, MATCHES, "2:01yes");
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
 	run(fixture, now + 5 * CLOCK_HOUR_S);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
+	assert_rows(fixture, MATCHES, "1:01yes 2:01yes");
 	/* The same values again are not a change. */
 	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
 	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).papers, ==, 0);
@@ -287,7 +284,7 @@ links_keywords_and_organizations_wait_too(void)
 	    fixture, "eva@example.org", "UTC", "diffusion has:video", now);
 	store_fixture_save(fixture, "hf", "2026-11-20", now, paper);
 	run(fixture, now);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, MATCHES, "1:01waiting 2:01waiting 3:01waiting 4:01waiting");
 	paper = store_fixture_paper("2611.00001", "Diffusion", "");
 	paper->code_url = g_strdup("https://example.org/code");
@@ -296,13 +293,11 @@ links_keywords_and_organizations_wait_too(void)
 	paper->organization = g_strdup("An Institute");
 	store_fixture_save(fixture, "hf", "2026-11-20", now + 60, paper);
 	run(fixture, now + 60);
-	store_fixture_assert_text(
-	    fixture, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
+	assert_rows(fixture, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
 	/* Values that are not reported again stay. */
 	store_fixture_save(fixture, "hf", "2026-11-20", now + 120,
 	    store_fixture_paper("2611.00001", "Diffusion", ""));
-	store_fixture_assert_text(fixture,
-	    "SELECT code_url, keywords, organization FROM paper",
+	assert_rows(fixture, "SELECT code_url, keywords, organization FROM paper",
 	    "https://example.org/code|video models|An Institute");
 	/* A changed value: all filters are matched again. */
 	paper = store_fixture_paper("2611.00001", "Diffusion", "");
@@ -324,12 +319,12 @@ paper_listed_by_another_source_is_matched_again(void)
 	store_fixture_save(fixture, "hf", "2026-11-20", now,
 	    store_fixture_paper("2611.00001", "Diffusion", ""));
 	run(fixture, now);
-	store_fixture_assert_text(fixture, MATCHES, "");
+	assert_rows(fixture, MATCHES, "");
 	store_fixture_save(fixture, "arxiv", "2026-11-18", now + 60,
 	    store_fixture_paper("2611.00001", "Diffusion", ""));
 	run(fixture, now + 60);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
-	store_fixture_assert_text(fixture, "SELECT last_day FROM paper", "2026-11-20");
+	assert_rows(fixture, MATCHES, "1:01yes 2:01yes");
+	assert_rows(fixture, "SELECT last_day FROM paper", "2026-11-20");
 }
 
 static void
@@ -346,7 +341,7 @@ new_filter_looks_back_fourteen_days(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	report = run(fixture, now);
 	g_assert_cmpuint(report.papers, ==, 2);
-	store_fixture_assert_text(fixture, MATCHES, "1:06yes 1:19yes");
+	assert_rows(fixture, MATCHES, "1:06yes 1:19yes");
 	/* A filter that another subscriber has is not matched again. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
@@ -365,10 +360,10 @@ relisted_paper_is_new_to_later_filters(void)
 	store_fixture_list(fixture, "2026-10-20", "2610.00001", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	run(fixture, now);
-	store_fixture_assert_text(fixture, MATCHES, "");
+	assert_rows(fixture, MATCHES, "");
 	store_fixture_list(fixture, "2026-11-20", "2610.00001", "Diffusion", 1);
 	run(fixture, now);
-	store_fixture_assert_text(fixture, MATCHES, "1:01yes");
+	assert_rows(fixture, MATCHES, "1:01yes");
 }
 
 static void
@@ -413,10 +408,10 @@ many_pages_of_filters_and_papers_are_matched(void)
 	g_assert_cmpint(store_fixture_number(
 	                    fixture, "SELECT value FROM cursor WHERE name = 'matched'"),
 	    ==, PAPERS);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM filter"
-	                                  " WHERE matched_revision IS NOT NULL"),
-	    ==, 0);
+	assert_rows(fixture,
+	    "SELECT count(*) FROM filter"
+	    " WHERE matched_revision IS NOT NULL",
+	    "0");
 	g_assert_cmpuint(run(fixture, now).papers, ==, 0);
 }
 
@@ -471,12 +466,12 @@ unparsable_filter_does_not_stop_others(void)
 	    fixture, "UPDATE filter SET canonical = 'future:(' WHERE id = 1");
 	report = run(fixture, now);
 	g_assert_cmpuint(report.broken, ==, 1);
-	store_fixture_assert_text(fixture, MATCHES, "2:01waiting");
+	assert_rows(fixture, MATCHES, "2:01waiting");
 	store_fixture_run(
 	    fixture, "UPDATE filter SET canonical = 'future:)' WHERE id = 2");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Mamba diffusion", 9);
 	run(fixture, now);
-	store_fixture_assert_text(fixture, MATCHES, "");
+	assert_rows(fixture, MATCHES, "");
 }
 
 static bool
@@ -510,11 +505,9 @@ failed_run_is_completed_by_the_next(void)
 	    fixture, "UPDATE cursor SET value = value + 431000 WHERE name = 'match'");
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_match, &now, false), >=, 20);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, MATCHES, "1:02yes 1:03waiting 2:01yes 2:02waiting 2:03yes");
-	g_assert_cmpint(store_fixture_number(
-	                    fixture, "SELECT count(*) FROM paper WHERE is_changed"),
-	    ==, 0);
+	assert_rows(fixture, "SELECT count(*) FROM paper WHERE is_changed", "0");
 }
 
 /* Add filters without required terms: they are evaluated for every paper. */
@@ -559,7 +552,7 @@ matches_per_commit_are_limited(void)
 	g_assert_cmpuint(report.papers, ==, 200 * 250);
 	g_assert_cmpuint(report.found, ==, 3 * 250);
 	g_assert_cmpuint(report.waiting, ==, 197 * 250);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT count(*) FROM (SELECT 1 FROM " STORE_FIXTURE_MATCHES
 	    " GROUP BY filter_id"
 	    " HAVING count(*) = 250 AND count(DISTINCT paper_seq) = 250)",
@@ -585,7 +578,7 @@ pending_matches_are_rechecked_in_pages(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion too", 1300);
 	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900 + 1300);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT paper_seq || state || count(*) FROM " STORE_FIXTURE_MATCHES
 	    " GROUP BY paper_seq, state"
 	    " ORDER BY 1",
@@ -593,9 +586,8 @@ pending_matches_are_rechecked_in_pages(void)
 	/* Waiting matches become final, page by page. */
 	report = run(fixture, now + 16 * CLOCK_DAY_S);
 	report = run(fixture, now + 17 * CLOCK_DAY_S + 1);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM match_pending", "0");
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2300");
+	assert_rows(fixture, "SELECT count(*) FROM match_pending", "0");
+	assert_rows(fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2300");
 }
 
 /* A change between two pages also counts for the filters of the first page. */
@@ -615,7 +607,7 @@ change_between_two_pages_is_seen_by_all_filters(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 900);
 	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900);
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'recheck *'", "0");
 }
 

@@ -140,7 +140,7 @@ a_mail_that_cannot_be_sent_is_not_stored(void)
 		if (!strstr(error->message, rows[i].says))
 			g_test_fail_printf("row %zu: %s", i, error->message);
 		g_assert_cmpint(id, ==, -7);
-		store_fixture_assert_text(fixture, "SELECT count(*) FROM outbox", "0");
+		assert_rows(fixture, "SELECT count(*) FROM outbox", "0");
 	}
 }
 
@@ -292,8 +292,7 @@ who_is_answered_need_not_be_active_but_not_suppressed(void)
 		g_assert_cmpuint(jobs->len, ==, 1);
 		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_cancelled ==
 		              !rows[i].is_sent);
-		store_fixture_assert_text(fixture,
-		    "SELECT state, message IS NULL FROM outbox",
+		assert_rows(fixture, "SELECT state, message IS NULL FROM outbox",
 		    rows[i].is_sent ? "SENDING|0" : "CANCELLED|1");
 	}
 }
@@ -342,7 +341,7 @@ its_bytes_go_when_it_ends_and_stay_until_then(void)
 
 		g_assert_cmpuint(jobs->len, ==, 1);
 		finish(fixture, id, rows[i].end);
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT state, message IS NULL FROM outbox", rows[i].row);
 		g_assert_true(outbox_find_mail(fixture->store, id, &message, &error));
 		if (g_str_has_suffix(rows[i].row, "0"))
@@ -366,7 +365,7 @@ leaving_cancels_digests_and_not_what_reports_of_it(void)
 	add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
 	outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	store_fixture_assert_text(fixture, "SELECT kind, state FROM outbox ORDER BY id",
+	assert_rows(fixture, "SELECT kind, state FROM outbox ORDER BY id",
 	    "digest|CANCELLED answer|NEW");
 }
 

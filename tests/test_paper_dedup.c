@@ -208,20 +208,20 @@ a_paper_is_found_by_any_of_its_names(void)
 	/* By DOI, under another title. */
 	store_fixture_save(fixture, "arxiv/cs.CL", DAY, now,
 	    of_arxiv("2611.00001", "10.1000/x", "Quite another title than the first"));
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	assert_rows(fixture, IDS, "2611.00001");
 	/* By id alone; by what the source calls it, without a DOI now. */
 	store_fixture_save(fixture, "hf", DAY, now,
 	    store_fixture_paper("2611.00001", "Short", "Of hf."));
 	store_fixture_save(
 	    fixture, "nature", DAY, now, of_feed("nature:h", "nature:1", NULL, LONG));
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	assert_rows(fixture, IDS, "2611.00001");
 	/* By title and first author: letters count, not how they are set. */
 	store_fixture_save(fixture, "lab", DAY, now,
 	    of_feed("lab:1", "lab:1", NULL, "A Made-Up way, to merge PAPERS, once"));
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
-	store_fixture_assert_text(fixture, "SELECT source FROM listing ORDER BY 1",
+	assert_rows(fixture, IDS, "2611.00001");
+	assert_rows(fixture, "SELECT source FROM listing ORDER BY 1",
 	    "arxiv/cs.CL hf lab nature");
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT title FROM paper", "Quite another title than the first");
 }
 
@@ -249,8 +249,7 @@ what_shares_a_name_may_be_another_paper(void)
 	    fixture, "lab", DAY, now, of_feed("lab:3", "lab:3", NULL, "Editorial"));
 	store_fixture_save(fixture, "nature", DAY, now,
 	    of_feed("nature:4", "nature:4", NULL, "Editorial"));
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 8);
+	assert_rows(fixture, "SELECT count(*) FROM paper", "8");
 }
 
 static void
@@ -297,14 +296,12 @@ two_rows_become_one_without_a_second_delivery(void)
 	store_fixture_save(fixture, "hf", DAY, now,
 	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
-	store_fixture_assert_text(
-	    fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
+	assert_rows(fixture, IDS, "2611.00001");
+	assert_rows(fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
 	g_assert_cmpuint(
 	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM delivered", "1");
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
+	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
 }
 
 static void
@@ -320,23 +317,17 @@ rows_in_messages_on_their_way_wait_to_become_one(void)
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
-	store_fixture_assert_text(fixture, IDS, "doi:10.1000/x 2611.00001");
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM paper_duplicate"), ==,
-	    1);
+	assert_rows(fixture, IDS, "doi:10.1000/x 2611.00001");
+	assert_rows(fixture, "SELECT count(*) FROM paper_duplicate", "1");
 	g_assert_true(papers_merge_duplicates(fixture->store, now, 10, NULL));
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 2);
+	assert_rows(fixture, "SELECT count(*) FROM paper", "2");
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
 	g_assert_true(papers_merge_duplicates(fixture->store, now, 10, NULL));
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM paper_duplicate"), ==,
-	    0);
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	assert_rows(fixture, IDS, "2611.00001");
+	assert_rows(fixture, "SELECT count(*) FROM paper_duplicate", "0");
+	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
 }
 
 /* A table that comes later must be thought of when two rows become one. */
@@ -345,7 +336,7 @@ everything_that_names_a_paper_is_moved(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
 	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
 	    " ORDER BY 1",
@@ -354,7 +345,7 @@ everything_that_names_a_paper_is_moved(void)
 	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
 	    " paper_duplicate.other_seq");
 	/* A match is a list of papers: a foreign key cannot refer to it. */
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
 	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'papers'"
 	    " AND c.type = 'TEXT'",
@@ -365,11 +356,11 @@ everything_that_names_a_paper_is_moved(void)
 static void
 assert_matches(struct store_fixture *fixture, const char *found, const char *waiting)
 {
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT filter_id || '@' || decided_at || ':' || papers FROM match"
 	    " ORDER BY filter_id, decided_at",
 	    found);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT filter_id || '?' || paper_seq FROM match_pending ORDER BY 1",
 	    waiting);
 }
@@ -401,10 +392,9 @@ what_found_one_row_has_found_the_other(void)
 	    "INSERT INTO match_pending VALUES (4, 1, 5, 9), (5, 1, 5, 9), (5, 2, 5, 9),"
 	    " (6, 2, 5, 9)");
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
-	store_fixture_assert_text(fixture, IDS, "2611.00001 2611.00011");
+	assert_rows(fixture, IDS, "2611.00001 2611.00011");
 	assert_matches(fixture, "1@5:11,2 2@6:2 3@5:11,2 6@5:2", "4?2 5?2");
-	store_fixture_assert_text(
-	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
 }
 
 static void
@@ -430,7 +420,7 @@ who_would_have_had_a_paper_still_has_it(void)
 	    fixture, "UPDATE paper SET source_rank = 1 WHERE id = '2611.00001'");
 	run_once(fixture, now);
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
-	store_fixture_assert_text(fixture, "SELECT title FROM paper", "Mamba");
+	assert_rows(fixture, "SELECT title FROM paper", "Mamba");
 	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
 	g_assert_cmpuint(
 	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
@@ -480,8 +470,7 @@ the_number_of_a_paper_that_went_is_not_used_again(void)
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	store_fixture_save(fixture, "hf", DAY, now,
 	    store_fixture_paper("2611.00002", "Zebra", "Of hf."));
-	store_fixture_assert_text(fixture,
-	    "SELECT seq || ':' || id FROM paper ORDER BY seq",
+	assert_rows(fixture, "SELECT seq || ':' || id FROM paper ORDER BY seq",
 	    "1:2611.00001 3:2611.00002");
 }
 
@@ -509,7 +498,7 @@ uniting_is_whole_or_not_at_all(void)
 	run_once(fixture, store_fixture_time(NOON));
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, unite_two, NULL, true), >, 10);
-	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	assert_rows(fixture, IDS, "2611.00001");
 }
 
 static void
@@ -767,10 +756,10 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
 		    feed_rows[i].papers);
 		/* Nobody's name leads to a row that is gone. */
-		g_assert_cmpint(store_fixture_number(fixture,
-		                    "SELECT count(*) FROM paper_alias WHERE"
-		                    " paper_seq NOT IN (SELECT seq FROM paper)"),
-		    ==, 0);
+		assert_rows(fixture,
+		    "SELECT count(*) FROM paper_alias WHERE"
+		    " paper_seq NOT IN (SELECT seq FROM paper)",
+		    "0");
 		/* The same documents again change nothing. */
 		for (size_t j = 0;
 		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;

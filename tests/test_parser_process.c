@@ -207,10 +207,10 @@ ask_script(const char *script)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *program = NULL;
-	g_autofree char *whole = g_strdup_printf(
-	    "%s\nprintf 'paperboy-parser 1\\nsubject %%s\\n%%s\\nend 0\\n\\n' "
-	    "${#x} \"$x\"",
-	    script);
+	g_autofree char *whole =
+	    g_strdup_printf("%s\nprintf 'paperboy-parser 1\\nsubject %%s\\n%%s\\nend "
+	                    "0\\n\\n' ${#x} \"$x\"",
+	        script);
 	struct parser_process_options options = {0};
 	pb_auto(inmail) mail = NULL;
 	g_autoptr(GError) error = NULL;

@@ -567,16 +567,16 @@ new_filter_joins_only_between_batches(void)
 		store_fixture_run(fixture, sql);
 		store_fixture_subscribe(
 		    fixture, "ada@example.org", "UTC", "diffusion", now);
-		store_fixture_assert_text(fixture,
-		    "SELECT ifnull(matched_revision, '') FROM filter", rows[i].through);
+		assert_rows(fixture, "SELECT ifnull(matched_revision, '') FROM filter",
+		    rows[i].through);
 		g_assert_true(
 		    filter_progress_join_batch(fixture->store, 5, &count, NULL));
 		g_assert_cmpuint(count, ==, 0);
 		/* It has joined at the end. */
 		g_assert_true(match_run(fixture->store, now, &report, NULL));
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT ifnull(matched_revision, '') FROM filter", "");
-		store_fixture_assert_text(
+		assert_rows(
 		    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "0");
 	}
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "lib/power_loss.h"
+#include "lib/render_sample.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "render_sample.h"
 #include "service/delivery/mailer.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"

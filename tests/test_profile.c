@@ -228,11 +228,10 @@ name_is_set_and_removed_with_an_audit_entry(void)
 
 	g_assert_null(
 	    set(fixture, (struct profile_change){.name = "Ada", .at = "8:00"}, NOW));
-	store_fixture_assert_text(
-	    fixture, "SELECT name, minute FROM subscriber", "Ada|480");
+	assert_rows(fixture, "SELECT name, minute FROM subscriber", "Ada|480");
 	g_assert_null(set(fixture, (struct profile_change){.name = ""}, NOW));
-	store_fixture_assert_text(fixture, "SELECT name FROM subscriber", "-");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture, "SELECT name FROM subscriber", "-");
+	assert_rows(fixture,
 	    "SELECT detail FROM audit_log WHERE what = 'subscriber changed'",
 	    "at 8:00, name Ada name none");
 }
@@ -259,10 +258,10 @@ pause_cancels_unsent_digests_and_frees_their_papers(void)
 	                     fixture, store_fixture_time("2026-11-21T06:30:00Z")),
 	    ==, 1);
 	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
-	store_fixture_assert_text(fixture,
-	    "SELECT state, next_due_at, paused_until FROM subscriber", "paused|-|-");
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
-	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
+	assert_rows(fixture, "SELECT state, next_due_at, paused_until FROM subscriber",
+	    "paused|-|-");
+	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
+	assert_rows(fixture, "SELECT state FROM digest", "cancelled");
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-21T07:00:00Z")),
 	    ==, 0);
@@ -271,7 +270,7 @@ pause_cancels_unsent_digests_and_frees_their_papers(void)
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-21T08:00:00Z")),
 	    ==, 1);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT count(*) FROM digest_item i JOIN digest d"
 	    " ON d.id = i.digest_id WHERE d.state = 'live'",
 	    "1");
@@ -299,19 +298,17 @@ missed_papers_come_in_one_digest_after_the_pause(void)
 	for (int64_t at = store_fixture_time("2026-12-01T00:00:00Z");
 	     at < store_fixture_time("2026-12-01T06:30:00Z"); at += 600)
 		g_assert_cmpuint(store_fixture_build_digests(fixture, at), ==, 0);
-	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "paused");
+	assert_rows(fixture, "SELECT state FROM subscriber", "paused");
 	for (int64_t at = store_fixture_time("2026-12-01T06:30:00Z");
 	     at < store_fixture_time("2026-12-04T00:00:00Z"); at += 600)
 		made += store_fixture_build_digests(fixture, at);
 	g_assert_cmpuint(made, ==, 1);
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT d.slot, count(*) FROM digest d JOIN digest_item i"
 	    " ON i.digest_id = d.id GROUP BY d.id",
 	    "2026-12-01T07:30|11");
-	store_fixture_assert_text(
-	    fixture, "SELECT state, paused_until FROM subscriber", "active|-");
-	store_fixture_assert_text(fixture,
-	    "SELECT who, what FROM audit_log ORDER BY id DESC LIMIT 1",
+	assert_rows(fixture, "SELECT state, paused_until FROM subscriber", "active|-");
+	assert_rows(fixture, "SELECT who, what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "paperboy|subscriber resumed");
 }
 
@@ -332,8 +329,7 @@ a_machine_that_slept_over_the_day_makes_one_digest(void)
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-11-30T15:00:01Z")),
 	    ==, 0);
-	store_fixture_assert_text(
-	    fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
+	assert_rows(fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
 }
 
 static void
@@ -431,8 +427,7 @@ only_paused_resume_and_only_active_pause(void)
 	g_assert_true(subscribe_remove(
 	    fixture->store, ADA, "test", store_fixture_time(NOW), &error));
 	g_assert_no_error(error);
-	store_fixture_assert_text(
-	    fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
+	assert_rows(fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
 	g_assert_cmpuint(store_fixture_build_digests(
 	                     fixture, store_fixture_time("2026-12-20T09:00:00Z")),
 	    ==, 0);
@@ -455,8 +450,8 @@ message_in_flight_is_not_retried_in_the_pause(void)
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
 	    " next_try_at = NULL");
 	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "SENDING");
-	store_fixture_assert_text(fixture, "SELECT state FROM digest", "live");
+	assert_rows(fixture, "SELECT state FROM outbox", "SENDING");
+	assert_rows(fixture, "SELECT state FROM digest", "live");
 }
 
 static bool
@@ -489,10 +484,10 @@ pause_is_atomic(void)
 	g_assert_cmpuint(store_fixture_fail_everywhere(
 	                     fixture, call_pause, (void *)"2026-12-01", true),
 	    >, 5);
-	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "paused");
+	assert_rows(fixture, "SELECT state FROM subscriber", "paused");
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_wake, NULL, false), >, 3);
-	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
+	assert_rows(fixture, "SELECT state FROM subscriber", "active");
 }
 
 UNIT_MAIN(frequencies_are_parsed_and_formatted, a_new_schedule_moves_the_next_digest,

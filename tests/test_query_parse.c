@@ -596,8 +596,7 @@ errors_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
 	        "         ...cdefg abcdefg abcdefg abcdefg abcdefg abcdefg abcdefg "
 	        "abcdefg OR\n"
 	        "                                                                      "
-	        "    "
-	        "^\n"},
+	        "    ^\n"},
 	};
 
 	(void)unused;

@@ -429,8 +429,8 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", request.text, at(-1));
 	live(fixture, 20);
 	/* One paper of each of the days 0 to 5 has no code. */
-	store_fixture_assert_text(fixture, DELIVERED, "6");
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture, DELIVERED, "6");
+	assert_rows(fixture,
 	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
 	              " NOT NULL OR last_day > '2026-11-06')",
 	    "0");
@@ -448,7 +448,7 @@ no_paper_is_delivered_because_it_became_old(void)
 	store_fixture_subscribe(
 	    fixture, ADA, "UTC", "diffusion (date:..3d OR org:x)", at(-1));
 	live(fixture, 25);
-	store_fixture_assert_text(fixture, DELIVERED, "0");
+	assert_rows(fixture, DELIVERED, "0");
 }
 
 UNIT_MAIN(matcher_search_and_why_agree_with_a_plain_evaluation_for_forty_days,

@@ -7,7 +7,8 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "render_sample.h"
+#include "lib/render_sample.h"
+#include "lib/unit.h"
 
 static char *
 compose(struct renderer *renderer, const struct digest *digest)
@@ -731,46 +732,14 @@ subject_length_is_limited(void)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-int
-main(int argc, char **argv)
-{
-	static const struct {
-		const char *name;
-		GTestFunc function;
-	} tests[] = {
-	    {"phrase tags may contain blanks", phrase_tags_may_contain_blanks},
-	    {"text equals the golden file", text_equals_the_golden_file},
-	    {"same digest gives the same bytes", same_digest_gives_the_same_bytes},
-	    {"changed paper is rendered again", changed_paper_is_rendered_again},
-	    {"shared paper gives the same bytes", shared_paper_gives_the_same_bytes},
-	    {"full cache does not change the output",
-	        full_cache_does_not_change_the_output},
-	    {"html fills its size limit", html_fills_its_size_limit},
-	    {"full papers and titles are limited", full_papers_and_titles_are_limited},
-	    {"hostile text is neutralised", hostile_text_is_neutralised},
-	    {"blocks do not contain the reader", blocks_do_not_contain_the_reader},
-	    {"invalid digest is rejected", invalid_digest_is_rejected},
-	    {"invalid settings are rejected", invalid_settings_are_rejected},
-	    {"each setting changes the cache key", each_setting_changes_the_cache_key},
-	    {"reasons follow the template", reasons_follow_the_template},
-	    {"templates may use the reader anywhere",
-	        templates_may_use_the_reader_anywhere},
-	    {"digests show the coverage", digests_show_the_coverage},
-	    {"invalid template is reported at start",
-	        invalid_template_is_reported_at_start},
-	    {"each template changes the cache key",
-	        each_template_changes_the_cache_key},
-	    {"template size is limited", template_size_is_limited},
-	    {"templates without room for papers are rejected",
-	        templates_without_room_for_papers_are_rejected},
-	    {"subject length is limited", subject_length_is_limited},
-	};
-
-	g_test_init(&argc, &argv, NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
-		g_autofree char *path = g_strconcat("/render/", tests[i].name, NULL);
-
-		g_test_add_func(path, tests[i].function);
-	}
-	return g_test_run();
-}
+UNIT_MAIN(phrase_tags_may_contain_blanks, text_equals_the_golden_file,
+    same_digest_gives_the_same_bytes, changed_paper_is_rendered_again,
+    shared_paper_gives_the_same_bytes, full_cache_does_not_change_the_output,
+    html_fills_its_size_limit, full_papers_and_titles_are_limited,
+    hostile_text_is_neutralised, blocks_do_not_contain_the_reader,
+    invalid_digest_is_rejected, invalid_settings_are_rejected,
+    each_setting_changes_the_cache_key, reasons_follow_the_template,
+    templates_may_use_the_reader_anywhere, digests_show_the_coverage,
+    invalid_template_is_reported_at_start, each_template_changes_the_cache_key,
+    template_size_is_limited, templates_without_room_for_papers_are_rejected,
+    subject_length_is_limited)

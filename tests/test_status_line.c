@@ -24,8 +24,7 @@ shows_activity_relay_next_digest_and_queue(void)
 	    {{.next_digest_at = -1,
 	         .relay = {.is_away = true, .since = now, .retry_at = now + 60}},
 	        "idle; relay unavailable since 2026-11-21 07:00 UTC, next attempt "
-	        "2026-11-21 "
-	        "07:01 UTC"},
+	        "2026-11-21 07:01 UTC"},
 	    {{.next_digest_at = -1,
 	         .relay = {.is_away = true,
 	             .is_auth_failed = true,

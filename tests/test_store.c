@@ -46,10 +46,10 @@ new_store_is_complete_and_private(void)
 	while ((name = g_dir_read_name(dir)))
 		g_assert_null(strstr(name, ".new"));
 	g_dir_close(dir);
-	store_fixture_assert_text(fixture, "PRAGMA journal_mode", "wal");
-	store_fixture_assert_text(fixture, "PRAGMA foreign_keys", "1");
-	store_fixture_assert_text(fixture, "PRAGMA synchronous", "2");
-	store_fixture_assert_text(fixture, "PRAGMA integrity_check", "ok");
+	assert_rows(fixture, "PRAGMA journal_mode", "wal");
+	assert_rows(fixture, "PRAGMA foreign_keys", "1");
+	assert_rows(fixture, "PRAGMA synchronous", "2");
+	assert_rows(fixture, "PRAGMA integrity_check", "ok");
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "PRAGMA user_version"), ==, MIGRATE_VERSION);
 	g_assert_cmpint(store_fixture_number(fixture, "PRAGMA application_id"), ==,
@@ -629,8 +629,7 @@ deleting_a_filter_deletes_its_matches(void)
 	    "DELETE FROM match; INSERT INTO match VALUES"
 	    " (1, 0, '1'), (1, 1, '2'); DELETE FROM subscription;"
 	    "DELETE FROM filter WHERE id = 1");
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM match"), ==, 0);
+	assert_rows(fixture, "SELECT count(*) FROM match", "0");
 }
 
 static void
@@ -643,8 +642,7 @@ failed_digest_is_built_in_the_next_run(void)
 	/* It commits page by page; what was made stays, and once. */
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, build_digests, NULL, false), >=, 20);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==, 2);
+	assert_rows(fixture, "SELECT count(*) FROM digest", "2");
 }
 
 /* @return "1" to "3": which of the cursors are set */

@@ -51,7 +51,7 @@ subscriber_is_stored_as_requested(void)
 	request.zone = "Europe/Berlin";
 	request.max_full = BOUNDS_DIGEST_FULL_MAX;
 	g_assert_null(add(fixture, &request));
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT address, name, state, frequency, weekdays, minute, zone, max_full,"
 	    " consent_text, is_first_due, consent_at = created_at FROM subscriber",
 	    "Ada.E@example.org|Ada "
@@ -60,8 +60,7 @@ subscriber_is_stored_as_requested(void)
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT next_due_at FROM subscriber"), ==,
 	    store_fixture_time(NOW));
-	store_fixture_assert_text(fixture,
-	    "SELECT who, what, subscriber_id, detail FROM audit_log",
+	assert_rows(fixture, "SELECT who, what, subscriber_id, detail FROM audit_log",
 	    "test|subscriber added|1|" STORE_FIXTURE_CONSENT);
 }
 
@@ -181,8 +180,7 @@ an_address_is_one_subscriber_however_it_is_written(void)
 		says = add(fixture, &request);
 		g_assert_cmpstr(says, ==, "this address is already subscribed");
 	}
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM subscriber"), ==, 1);
+	assert_rows(fixture, "SELECT count(*) FROM subscriber", "1");
 }
 
 static void
@@ -197,13 +195,10 @@ unsubscription_removes_filters_and_unsent_mail(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_build_digests(fixture, now);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now + 5, &error));
-	store_fixture_assert_text(
-	    fixture, "SELECT state, next_due_at FROM subscriber", "gone|-");
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscription", "0");
-	store_fixture_assert_text(
-	    fixture, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
-	store_fixture_assert_text(fixture,
-	    "SELECT what FROM audit_log ORDER BY id DESC LIMIT 1",
+	assert_rows(fixture, "SELECT state, next_due_at FROM subscriber", "gone|-");
+	assert_rows(fixture, "SELECT count(*) FROM subscription", "0");
+	assert_rows(fixture, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
+	assert_rows(fixture, "SELECT what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "subscriber removed");
 	g_assert_null(subscribe_load(fixture->store, ADA, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
@@ -214,7 +209,7 @@ unsubscription_removes_filters_and_unsent_mail(void)
 	request.consent = "asked again by phone";
 	request.zone = "Asia/Kathmandu";
 	g_assert_null(add(fixture, &request));
-	store_fixture_assert_text(fixture,
+	assert_rows(fixture,
 	    "SELECT id, state, zone, consent_text, is_first_due FROM subscriber",
 	    "1|active|Asia/Kathmandu|asked again by phone|1");
 }
@@ -233,8 +228,8 @@ message_in_flight_is_sent_after_unsubscription(void)
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
 	    " next_try_at = NULL");
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now + 5, &error));
-	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "SENDING");
-	store_fixture_assert_text(fixture, "SELECT state FROM digest", "live");
+	assert_rows(fixture, "SELECT state FROM outbox", "SENDING");
+	assert_rows(fixture, "SELECT state FROM digest", "live");
 }
 
 static void
@@ -253,10 +248,9 @@ filters_take_the_smallest_free_number(void)
 	    subscribe_remove_filter(fixture->store, ADA, 2, "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	store_fixture_add_filter(fixture, ADA, "four", now);
-	store_fixture_assert_text(fixture,
-	    "SELECT number, text FROM subscription ORDER BY number",
+	assert_rows(fixture, "SELECT number, text FROM subscription ORDER BY number",
 	    "1|one 2|four 3|three");
-	store_fixture_assert_text(
+	assert_rows(
 	    fixture, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
 }
 

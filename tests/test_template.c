@@ -6,11 +6,11 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "lib/render_sample.h"
 #include "lib/unit.h"
 #include "render/locale_format.h"
 #include "render/template.h"
 #include "render/wrap.h"
-#include "render_sample.h"
 
 static struct view *
 new_view(void)

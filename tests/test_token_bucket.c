@@ -223,7 +223,7 @@ rate_limits_hold_and_all_are_sent_once(void)
 		g_assert_cmpint(took_s, >=, rows[i].least_s);
 		g_assert_cmpint(took_s, <=, rows[i].most_s);
 		g_assert_cmpuint(mailing->script.tried, ==, 120);
-		store_fixture_assert_text(mailing->fixture,
+		assert_rows(mailing->fixture,
 		    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 		    "SENT|120|1");
 	}
@@ -244,11 +244,11 @@ domain_policy_pauses_it_and_no_row_is_lost(void)
 	/* In progress at the fifth rejection. */
 	g_assert_cmpuint(
 	    mailing->script.tried, <=, 50 + DOMAIN_THROTTLE_REFUSALS + 4 * 3);
-	store_fixture_assert_text(
+	assert_rows(
 	    mailing->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "50");
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT count(*) FROM outbox WHERE state IN ('FAILED', 'CANCELLED')", "0");
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
 	relay = mailer_format_relay(mailing->mailer);
 	g_assert_nonnull(
@@ -256,8 +256,8 @@ domain_policy_pauses_it_and_no_row_is_lost(void)
 	/* Repaired: one probe, then all. */
 	mailing->script.answer = taken;
 	drain(mailing, mailing->next, 200);
-	store_fixture_assert_text(mailing->fixture,
-	    "SELECT state, count(*) FROM outbox GROUP BY 1", "SENT|200");
+	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
+	    "SENT|200");
 }
 
 /* Expected log lines; others are not checked. */
@@ -297,17 +297,15 @@ after_an_outage_all_are_sent_once_at_the_limit(void)
 	/* 1, 2, 4, 8, 16 minutes, then every 30 minutes. */
 	g_assert_cmpuint(knocks, >=, 15);
 	g_assert_cmpuint(knocks, <=, 18);
-	store_fixture_assert_text(
-	    mailing->fixture, "SELECT max(attempt) FROM outbox", "0");
+	assert_rows(mailing->fixture, "SELECT max(attempt) FROM outbox", "0");
 	g_assert_cmpint(now, <=, back + BREAKER_WAIT_MAX_S);
 	mailing->script.answer = taken;
 	g_assert_cmpint(drain(mailing, now, 5), >=, 300 / 5 - 2);
 	g_assert_cmpuint(mailing->script.tried, ==, knocks + 300);
-	store_fixture_assert_text(mailing->fixture,
+	assert_rows(mailing->fixture,
 	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 	    "SENT|300|1");
-	store_fixture_assert_text(
-	    mailing->fixture, "SELECT count(*) FROM delivered", "600");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "600");
 }
 
 int

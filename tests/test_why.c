@@ -186,8 +186,7 @@ outcome_is_the_decision_of_the_digest(void)
 	        DROPPED
 	        "UPDATE subscription SET since_day = '2026-11-21';"
 	        "INSERT INTO filter (id, canonical, hash, matched_revision, "
-	        "created_at) "
-	        "VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
+	        "created_at) VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
 	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
 	        " '2026-11-01', 5, 0, NULL, NULL",
 	        0, WHY_WAITING, "filter 5 waits for votes"},

@@ -2,7 +2,7 @@
  * conversation.c - mail in, reply out: a handler with a store, and tables of
  * conversations.
  */
-#include "lib/conversation.h"
+#include "conversation.h"
 
 #include <string.h>
 
@@ -305,7 +305,7 @@ take_step(struct conversation *conversation, const struct step *step)
 		save(conversation, step->subject, step->text);
 		break;
 	case STEP_ROWS:
-		store_fixture_assert_text(conversation->fixture, text, step->subject);
+		assert_rows(conversation->fixture, text, step->subject);
 		break;
 	case STEP_RUN:
 		store_fixture_run(conversation->fixture, text);

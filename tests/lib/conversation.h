@@ -8,9 +8,9 @@
 #include <glib.h>
 #include <stdint.h>
 
-#include "lib/store_fixture.h"
 #include "service/inbound/handler.h"
 #include "service/state/own_addresses.h"
+#include "store_fixture.h"
 
 #define CONVERSATION_NOW "2026-11-20T09:00:00Z"
 

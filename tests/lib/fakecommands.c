@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "lib/conversation.h"
+#include "conversation.h"
 #include "service/command/command.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"

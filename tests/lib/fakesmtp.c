@@ -1,7 +1,7 @@
 /*
  * fakesmtp.c - an SMTP server that misbehaves on demand, for tests.
  */
-#include "lib/fakesmtp.h"
+#include "fakesmtp.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /*
  * mailer_fixture.c - a mailer over a made-up store, with a scripted transport.
  */
-#include "lib/mailer_fixture.h"
+#include "mailer_fixture.h"
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -217,8 +217,7 @@ mailer_fixture_run_at(struct mailer_fixture *mailing, int64_t now, const int *st
 	g_assert_no_error(error);
 	store_fixture_assert_idle(mailing->fixture);
 	/* Nothing is in flight when it returns. */
-	g_assert_cmpint(store_fixture_number(mailing->fixture,
-	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"),
-	    ==, 0);
+	assert_rows(mailing->fixture,
+	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'", "0");
 	return report;
 }

@@ -4,8 +4,8 @@
 #ifndef PAPERBOY_TESTS_LIB_MAILER_FIXTURE_H
 #define PAPERBOY_TESTS_LIB_MAILER_FIXTURE_H
 
-#include "lib/store_fixture.h"
 #include "service/delivery/mailer.h"
+#include "store_fixture.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 

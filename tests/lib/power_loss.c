@@ -1,7 +1,7 @@
 /*
  * power_loss.c - a disk that forgets what was not synced, for SQLite.
  */
-#include "lib/power_loss.h"
+#include "power_loss.h"
 
 #include <glib/gstdio.h>
 #include <sqlite3.h>

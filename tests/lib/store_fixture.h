@@ -123,7 +123,7 @@ char *store_fixture_text(struct store_fixture *fixture, const char *sql);
  * string */
 char *store_fixture_format_plans(struct store_fixture *fixture);
 
-#define store_fixture_assert_text(fixture, sql, wanted)           \
+#define assert_rows(fixture, sql, wanted)                         \
 	do {                                                      \
 		g_autofree char *store_fixture_text_ =            \
 		    store_fixture_text(fixture, sql);             \
