@@ -55,7 +55,7 @@ read_replies(const char *bytes, size_t size, size_t piece)
 			g_assert(used > 0 || progress == REPLY_MALFORMED);
 			g_assert(progress != REPLY_MORE || used == end - at);
 			at += used;
-			if (progress != REPLY_WHOLE)
+			if (progress != REPLY_COMPLETE)
 				continue;
 			check_reply(reply_parser_get(&parser));
 			g_string_append_printf(reported, "%d %s %s\n",

@@ -83,7 +83,7 @@ add_mail(struct store_fixture *fixture)
 		g_autofree char *key =
 		    store_fixture_text(fixture, "SELECT address_key FROM subscriber"
 		                                " WHERE address = '" ZEBRA "'");
-		struct outbox_mail mail = {.kind = OUTBOX_ANSWER,
+		struct outbox_mail mail = {.kind = OUTBOX_REPLY,
 		    .recipient = ZEBRA,
 		    .address_key = key,
 		    .sender = "",

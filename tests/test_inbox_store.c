@@ -33,12 +33,12 @@ insert(
 	    .size = 4,
 	};
 	g_autoptr(GError) error = NULL;
-	bool is_fresh = false;
+	bool is_stored = false;
 
-	g_assert_true(inbox_insert(fixture->store, &fresh, now, &is_fresh, &error));
+	g_assert_true(inbox_insert(fixture->store, &fresh, now, &is_stored, &error));
 	g_assert_no_error(error);
 	store_fixture_assert_idle(fixture);
-	return is_fresh;
+	return is_stored;
 }
 
 static void
@@ -221,9 +221,9 @@ call_insert(struct store_fixture *fixture, void *data, GError **error)
 {
 	const struct inbox_new fresh = {
 	    .key = data, .receiver = "imap", .raw = "x", .size = 1};
-	bool is_fresh;
+	bool is_stored;
 
-	return inbox_insert(fixture->store, &fresh, 5, &is_fresh, error);
+	return inbox_insert(fixture->store, &fresh, 5, &is_stored, error);
 }
 
 static void

@@ -115,7 +115,7 @@ add_mail(struct mailer_fixture *mailing)
 {
 	static const char text[] = "Message-ID: <1@a.example>\r\n\r\nHello.\r\n";
 	g_autoptr(GBytes) message = g_bytes_new_static(text, strlen(text));
-	const struct outbox_mail mail = {.kind = OUTBOX_ANSWER,
+	const struct outbox_mail mail = {.kind = OUTBOX_REPLY,
 	    .recipient = "ada@b.example",
 	    .address_key = "ada@b.example",
 	    .sender = "",

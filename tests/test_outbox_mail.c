@@ -90,7 +90,7 @@ static void
 message_is_sent_as_stored(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
-	int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+	int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = claim(fixture, 50);
 	const struct outbox_job *job = jobs->pdata[0];
 	g_autoptr(GError) error = NULL;
@@ -102,7 +102,7 @@ message_is_sent_as_stored(void)
 	g_assert_true(g_bytes_equal(message, text));
 	g_assert_cmpuint(jobs->len, ==, 1);
 	g_assert_cmpint(job->id, ==, id);
-	g_assert_cmpint(job->kind, ==, OUTBOX_ANSWER);
+	g_assert_cmpint(job->kind, ==, OUTBOX_REPLY);
 	g_assert_cmpint(job->digest_id, ==, -1);
 	g_assert_cmpint(job->subscriber_id, ==, -1);
 	g_assert_cmpstr(job->recipient, ==, "ada@example.org");
@@ -135,7 +135,7 @@ a_mail_that_cannot_be_sent_is_not_stored(void)
 		int64_t id = -7;
 
 		g_assert_false(try_to_add(
-		    fixture, OUTBOX_ANSWER, 0, "a@example.org", message, &id, &error));
+		    fixture, OUTBOX_REPLY, 0, "a@example.org", message, &id, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 		if (!strstr(error->message, rows[i].says))
 			g_test_fail_printf("row %zu: %s", i, error->message);
@@ -287,7 +287,7 @@ who_is_answered_need_not_be_active_but_not_suppressed(void)
 		store_fixture_run(fixture, sql);
 		if (rows[i].is_suppressed)
 			suppression_insert(fixture->store, hash, "operator", 1, NULL);
-		add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
+		add(fixture, OUTBOX_REPLY, person, "ada@example.org");
 		jobs = claim(fixture, 50);
 		g_assert_cmpuint(jobs->len, ==, 1);
 		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_cancelled ==
@@ -334,7 +334,7 @@ its_bytes_go_when_it_ends_and_stay_until_then(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture();
-		int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+		int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 		g_autoptr(GPtrArray) jobs = claim(fixture, 50);
 		g_autoptr(GError) error = NULL;
 		g_autoptr(GBytes) message = NULL;
@@ -362,7 +362,7 @@ leaving_cancels_digests_and_not_what_reports_of_it(void)
 	person = store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
 	store_fixture_build_digests(fixture, store_fixture_time(NOW));
-	add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
+	add(fixture, OUTBOX_REPLY, person, "ada@example.org");
 	outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
 	assert_rows(fixture, "SELECT kind, state FROM outbox ORDER BY id",
@@ -392,7 +392,7 @@ an_operator_holds_releases_and_drops_it(void)
 		    QUEUE_HOLD, "test", store_fixture_time(NOW)};
 		const struct queue_request request = {rows[i].action, "test",
 		    store_fixture_time(NOW) + rows[i].days * CLOCK_DAY_S};
-		int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+		int64_t id = add(fixture, OUTBOX_REPLY, 0, "ada@example.org");
 		enum queue_outcome outcome;
 		g_autoptr(GError) error = NULL;
 		g_autofree struct outbox_message *message = NULL;

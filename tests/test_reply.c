@@ -100,7 +100,7 @@ static const struct row {
 static void
 check_row(const struct row *row, size_t piece)
 {
-	enum reply_progress wanted = row->code > 0    ? REPLY_WHOLE
+	enum reply_progress wanted = row->code > 0    ? REPLY_COMPLETE
 	                             : row->code == 0 ? REPLY_MALFORMED
 	                                              : REPLY_MORE;
 	enum reply_progress found = REPLY_MORE;
@@ -117,7 +117,7 @@ check_row(const struct row *row, size_t piece)
 	if (found != wanted)
 		g_error("'%s' in pieces of %zu: wanted %d, found %d", row->bytes, piece,
 		    wanted, found);
-	if (found == REPLY_WHOLE) {
+	if (found == REPLY_COMPLETE) {
 		const struct reply *reply = reply_parser_get(&parser);
 
 		g_assert_cmpint(reply->code, ==, row->code);
@@ -145,7 +145,7 @@ feed_all(const GString *bytes, struct reply *reply)
 
 	reply_parser_init(&parser);
 	progress = reply_parser_feed(&parser, bytes->str, bytes->len, &n_used);
-	if (progress == REPLY_WHOLE)
+	if (progress == REPLY_COMPLETE)
 		*reply = *reply_parser_get(&parser);
 	else if (progress == REPLY_MALFORMED)
 		g_assert_cmpint(reply_parser_feed(&parser, "250 ok\r\n", 8, &n_used),
@@ -162,8 +162,8 @@ line_length_is_limited(void)
 		const char *end;
 		enum reply_progress wanted;
 	} cases[] = {
-	    {BOUNDS_REPLY_LINE_BYTES, "\r\n", REPLY_WHOLE},
-	    {BOUNDS_REPLY_LINE_BYTES, "\n", REPLY_WHOLE},
+	    {BOUNDS_REPLY_LINE_BYTES, "\r\n", REPLY_COMPLETE},
+	    {BOUNDS_REPLY_LINE_BYTES, "\n", REPLY_COMPLETE},
 	    {BOUNDS_REPLY_LINE_BYTES + 1, "\r\n", REPLY_MALFORMED},
 	    {BOUNDS_REPLY_LINE_BYTES + 1, "\n", REPLY_MALFORMED},
 	    {1024 * 1024, "\r\n", REPLY_MALFORMED},
@@ -192,7 +192,7 @@ number_of_lines_is_limited(void)
 			g_string_append(bytes, "250-x\r\n");
 		g_string_append(bytes, "250 x\r\n");
 		g_assert_cmpint(feed_all(bytes, &reply), ==,
-		    n <= BOUNDS_REPLY_LINES ? REPLY_WHOLE : REPLY_MALFORMED);
+		    n <= BOUNDS_REPLY_LINES ? REPLY_COMPLETE : REPLY_MALFORMED);
 	}
 }
 
@@ -208,7 +208,7 @@ text_is_cut_at_a_character(void)
 		while (bytes->len < n_before)
 			g_string_append_c(bytes, 'x');
 		g_string_append_printf(bytes, "%s%s%s\r\n", umlaut, umlaut, umlaut);
-		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_WHOLE);
+		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_COMPLETE);
 		g_assert_cmpuint(strlen(reply.text), <=, BOUNDS_REPLY_TEXT_BYTES);
 		g_assert_cmpuint(
 		    strlen(reply.text), >=, MIN(n_before, BOUNDS_REPLY_TEXT_BYTES - 1));
@@ -229,7 +229,7 @@ consecutive_replies_are_separated(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
 		g_assert_cmpint(
 		    reply_parser_feed(&parser, bytes + at, strlen(bytes) - at, &n_used),
-		    ==, REPLY_WHOLE);
+		    ==, REPLY_COMPLETE);
 		g_assert_cmpstr(reply_parser_get(&parser)->text, ==, texts[i]);
 		at += n_used;
 	}
@@ -290,7 +290,7 @@ enhanced_codes_decide_scope_and_policy(void)
 		struct reply_class meaning;
 		struct reply reply;
 
-		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_WHOLE);
+		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_COMPLETE);
 		meaning = classify_reply(cases[i].stage, &reply);
 		found = g_strdup_printf("%c%c%s%s",
 		    delivery_outcome_get_name(meaning.outcome)[0],

@@ -846,9 +846,9 @@ static void
 hot_new_mail(struct store *store)
 {
 	const struct inbox_new fresh = {.key = "x", .receiver = "lmtp", .raw = "x"};
-	bool is_fresh;
+	bool is_stored;
 
-	inbox_insert(store, &fresh, 5, &is_fresh, NULL);
+	inbox_insert(store, &fresh, 5, &is_stored, NULL);
 	inbox_mark_done(store, 1, "x", 5, NULL);
 }
 

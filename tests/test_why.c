@@ -59,7 +59,8 @@ static struct why *
 ask(struct store_fixture *fixture, int64_t now)
 {
 	g_autoptr(GError) error = NULL;
-	struct why *why = why_ask(fixture->store, ADA, "2611.00001", now, &error);
+	struct why *why =
+	    why_find_outcome(fixture->store, ADA, "2611.00001", now, &error);
 
 	g_assert_no_error(error);
 	store_fixture_assert_idle(fixture);
@@ -109,17 +110,17 @@ outcome_is_the_decision_of_the_digest(void)
 	        "UPDATE subscriber SET next_due_at = NULL", 0, WHY_NOT_MATCHED_YET,
 	        "not matched with the filters yet"},
 	    {"on its way", "diffusion", NULL, NULL, false, true, NULL, 0,
-	        WHY_ON_ITS_WAY,
+	        WHY_IN_DELIVERY,
 	        "in digest 1, whose message is NEW, about to be sent; next attempt at "
 	        "2026-11-20 12:00"},
 	    {"held", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, reply = '550 "
 	        "no'",
-	        0, WHY_ON_ITS_WAY,
+	        0, WHY_IN_DELIVERY,
 	        "message is HELD until the operator releases it; reply of the mail "
 	        "server: 550 no"},
 	    {"deferred", "diffusion", NULL, NULL, false, true,
-	        "UPDATE outbox SET state = 'DEFERRED'", 0, WHY_ON_ITS_WAY,
+	        "UPDATE outbox SET state = 'DEFERRED'", 0, WHY_IN_DELIVERY,
 	        "message is DEFERRED, retried automatically; next attempt at"},
 	    {"dropped as read", "diffusion", NULL, NULL, false, true, DROPPED_READ, 0,
 	        WHY_READ,
@@ -133,7 +134,7 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"held after crashes", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, held_why ="
 	        " 'crash', held_from = 'UNKNOWN', possible_copies = 5, crashes = 5",
-	        0, WHY_ON_ITS_WAY,
+	        0, WHY_IN_DELIVERY,
 	        "message is HELD until the operator releases it; 5 copies may have "
 	        "arrived"},
 	    {"refused", "diffusion", NULL, NULL, false, true,
@@ -145,7 +146,7 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"gone", "diffusion", NULL, NULL, false, false,
 	        "DELETE FROM subscription; UPDATE subscriber SET state = 'gone',"
 	        " next_due_at = NULL",
-	        0, WHY_GONE, "has left"},
+	        0, WHY_UNSUBSCRIBED, "has left"},
 	    {"no filter", NULL, NULL, NULL, false, false, NULL, 0, WHY_NO_FILTER,
 	        "has no filter"},
 	    {"only a block", NULL, "mamba", NULL, false, false, NULL, 0, WHY_NO_FILTER,
@@ -371,8 +372,8 @@ unknown_subscriber_or_paper_is_an_error(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(
-		    why_ask(fixture->store, rows[i].address, rows[i].paper, 5, &error));
+		g_assert_null(why_find_outcome(
+		    fixture->store, rows[i].address, rows[i].paper, 5, &error));
 		g_assert_error(error, PB_ERROR, rows[i].code);
 		g_assert_nonnull(strstr(error->message, rows[i].says));
 		store_fixture_assert_idle(fixture);

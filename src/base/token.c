@@ -86,32 +86,32 @@ append_base32(GString *out, const uint8_t *bytes, size_t count)
 struct token_signer *
 token_signer_new(GBytes *key)
 {
-	struct token_signer *maker = g_new0(struct token_signer, 1);
+	struct token_signer *signer = g_new0(struct token_signer, 1);
 	uint8_t mac[MAC_BYTES];
 
-	maker->primed = prime(key);
+	signer->primed = prime(key);
 	/* Purposes are not empty, so this MAC never occurs in a token. */
-	derive_mac(maker->primed, ":key", mac);
-	maker->key_digit = alphabet[mac[0] & 31];
-	return maker;
+	derive_mac(signer->primed, ":key", mac);
+	signer->key_digit = alphabet[mac[0] & 31];
+	return signer;
 }
 
 void
-token_signer_free(struct token_signer *maker)
+token_signer_free(struct token_signer *signer)
 {
-	if (!maker)
+	if (!signer)
 		return;
-	g_hmac_unref(maker->primed);
-	g_free(maker);
+	g_hmac_unref(signer->primed);
+	g_free(signer);
 }
 
 /* Format the key character and the leading bytes of a MAC. */
 static GString *
-format_mac(const struct token_signer *maker, const uint8_t bytes[TOKEN_BYTES])
+format_mac(const struct token_signer *signer, const uint8_t bytes[TOKEN_BYTES])
 {
 	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
 
-	g_string_append_c(token, maker->key_digit);
+	g_string_append_c(token, signer->key_digit);
 	append_base32(token, bytes, TOKEN_BYTES);
 	return token;
 }
@@ -154,33 +154,33 @@ make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t 
 }
 
 char *
-token_signer_derive(const struct token_signer *maker, const char *purpose, int64_t id)
+token_signer_derive(const struct token_signer *signer, const char *purpose, int64_t id)
 {
 	char text[TEXT_BYTES];
 	uint8_t mac[MAC_BYTES];
 
 	make_text(text, purpose, id, NULL);
-	derive_mac(maker->primed, text, mac);
-	return g_string_free(format_mac(maker, mac), FALSE);
+	derive_mac(signer->primed, text, mac);
+	return g_string_free(format_mac(signer, mac), FALSE);
 }
 
 char *
 token_signer_derive_text(
-    const struct token_signer *maker, const char *purpose, const char *text)
+    const struct token_signer *signer, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strconcat(purpose, ":", text, NULL);
 	uint8_t mac[MAC_BYTES];
 
 	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
-	derive_mac(maker->primed, whole, mac);
-	return g_string_free(format_mac(maker, mac), FALSE);
+	derive_mac(signer->primed, whole, mac);
+	return g_string_free(format_mac(signer, mac), FALSE);
 }
 
 /* Append the id to the token. */
 static char *
-format_signed(const struct token_signer *maker, const uint8_t *mac, int64_t id)
+format_signed(const struct token_signer *signer, const uint8_t *mac, int64_t id)
 {
-	GString *token = format_mac(maker, mac);
+	GString *token = format_mac(signer, mac);
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
 
@@ -195,22 +195,22 @@ format_signed(const struct token_signer *maker, const uint8_t *mac, int64_t id)
 
 char *
 token_signer_sign(
-    const struct token_signer *maker, const char *purpose, int64_t id, int64_t bound)
+    const struct token_signer *signer, const char *purpose, int64_t id, int64_t bound)
 {
 	char text[TEXT_BYTES];
 	uint8_t mac[MAC_BYTES];
 
 	make_text(text, purpose, id, &bound);
-	derive_mac(maker->primed, text, mac);
-	return format_signed(maker, mac, id);
+	derive_mac(signer->primed, text, mac);
+	return format_signed(signer, mac, id);
 }
 
 char *
 token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound)
 {
-	pb_auto(token_signer) maker = token_signer_new(key);
+	pb_auto(token_signer) signer = token_signer_new(key);
 
-	return token_signer_sign(maker, purpose, id, bound);
+	return token_signer_sign(signer, purpose, id, bound);
 }
 
 /* @return the value of a base32 digit in any case, or -1 */
@@ -294,7 +294,7 @@ token_hash_random(const char *text)
 char *
 token_derive(GBytes *key, const char *purpose, int64_t id)
 {
-	pb_auto(token_signer) maker = token_signer_new(key);
+	pb_auto(token_signer) signer = token_signer_new(key);
 
-	return token_signer_derive(maker, purpose, id);
+	return token_signer_derive(signer, purpose, id);
 }

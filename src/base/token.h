@@ -90,16 +90,16 @@ struct token_signer;
 
 /** Create a signer that derives many tokens from one key.  Keeps no reference to it. */
 struct token_signer *token_signer_new(GBytes *key);
-void token_signer_free(struct token_signer *maker);
+void token_signer_free(struct token_signer *signer);
 PB_DEFINE_AUTO(token_signer, token_signer_free);
 
 /** Like token_derive(). @return owned by the caller */
 char *
-token_signer_derive(const struct token_signer *maker, const char *purpose, int64_t id);
+token_signer_derive(const struct token_signer *signer, const char *purpose, int64_t id);
 
 /** Like token_sign(). @return owned by the caller */
 char *token_signer_sign(
-    const struct token_signer *maker, const char *purpose, int64_t id, int64_t bound);
+    const struct token_signer *signer, const char *purpose, int64_t id, int64_t bound);
 
 /**
  * Like token_signer_derive(), for a string instead of an id.
@@ -108,7 +108,7 @@ char *token_signer_sign(
  * @return owned by the caller
  */
 char *token_signer_derive_text(
-    const struct token_signer *maker, const char *purpose, const char *text);
+    const struct token_signer *signer, const char *purpose, const char *text);
 
 /**
  * Hash a string with HMAC-SHA256 under the key and a purpose, as 64 lower-case

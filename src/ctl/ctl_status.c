@@ -127,8 +127,8 @@ static json_t *
 json_of_confirmations(const struct status *status)
 {
 	return json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)status->pending,
-	    "last_hour", (json_int_t)status->asked_hour, "limit",
-	    (json_int_t)status->asked_most, "dropped",
+	    "last_hour", (json_int_t)status->requested_in_hour, "limit",
+	    (json_int_t)status->request_limit, "dropped",
 	    (json_int_t)status->dropped.total);
 }
 
@@ -370,7 +370,7 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 	print_inbox(status, daemon);
 	printf("confirmations %" G_GINT64_FORMAT " pending; %" G_GINT64_FORMAT
 	       " of %" G_GINT64_FORMAT " sent in the last hour\n",
-	    status->pending, status->asked_hour, status->asked_most);
+	    status->pending, status->requested_in_hour, status->request_limit);
 	print_disk(status);
 	for (unsigned i = 0; i < problems->len; i++) {
 		g_autofree char *text = health_finding_format(problems->pdata[i]);

@@ -57,7 +57,7 @@ warn_of_filters(struct ctl *ctl, char **filters)
 
 		if (!query)
 			continue;
-		filters_note_untold(ctl->store, query, false, warnings, NULL);
+		filters_add_notes(ctl->store, query, false, warnings, NULL);
 		ctl_print_warnings(warnings);
 	}
 }

@@ -214,7 +214,8 @@ ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(NULL, 2, &argc, &argv, error))
 		return false;
 	id = why_clean_id(argv[2]);
-	why = why_ask(ctl->store, argv[1], id, clock_get_now(&ctl->clock), error);
+	why = why_find_outcome(
+	    ctl->store, argv[1], id, clock_get_now(&ctl->clock), error);
 	if (!why)
 		return false;
 	if (ctl->is_json)

@@ -140,11 +140,11 @@ take(void *data, const struct receive_mail *mail, GError **error)
 	struct receiver_thread *thread = data;
 	const struct inbox_process_rules rules = get_rules(thread);
 	GError *problem = NULL;
-	bool is_fresh;
+	bool is_stored;
 
 	arm_heartbeat(thread);
 	if (!inbox_process_store(thread->store, &rules, thread->receiver->kind, mail,
-	        clock_get_now(thread->options->clock), &is_fresh, &problem)) {
+	        clock_get_now(thread->options->clock), &is_stored, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 			event_log(EVENT_INBOX_REJECTED,
 			    EVENT_WORD("receiver", thread->receiver->kind),
@@ -156,7 +156,7 @@ take(void *data, const struct receive_mail *mail, GError **error)
 		return false;
 	}
 	set_store_problem(thread, NULL);
-	if (!is_fresh)
+	if (!is_stored)
 		return true;
 	event_log(EVENT_INBOX_STORED, EVENT_WORD("receiver", thread->receiver->kind),
 	    EVENT_INT("size", (int64_t)mail->size));
@@ -171,12 +171,12 @@ skip(void *data, const char *name, const struct receive_mail *head, const char *
 	struct receiver_thread *thread = data;
 	const struct inbox_process_rules rules = get_rules(thread);
 	GError *problem = NULL;
-	bool is_new, is_fresh;
+	bool is_new, is_stored;
 
 	arm_heartbeat(thread);
 	if (!inbox_process_skip(thread->store, &rules, thread->receiver->kind, name,
-	        head, reason, clock_get_now(thread->options->clock), &is_new, &is_fresh,
-	        &problem)) {
+	        head, reason, clock_get_now(thread->options->clock), &is_new,
+	        &is_stored, &problem)) {
 		set_store_problem(thread, problem);
 		g_propagate_error(error, problem);
 		return false;
@@ -185,7 +185,7 @@ skip(void *data, const char *name, const struct receive_mail *head, const char *
 	if (is_new)
 		event_log(EVENT_INBOX_SKIPPED,
 		    EVENT_WORD("receiver", thread->receiver->kind), EVENT_TEXT(reason));
-	if (is_fresh)
+	if (is_stored)
 		thread->options->arrived(thread->options->data);
 	return true;
 }

@@ -62,7 +62,7 @@ is_plain(char c)
 /* RFC 2045 section 6.7. Also, "." at the start of a line is doubled by SMTP (RFC 5321
  * section 4.5.2), and "From " gets a ">" in mbox files. */
 static bool
-needs_care_at_start(const char *text, size_t size)
+needs_escape_at_start(const char *text, size_t size)
 {
 	return text[0] == '.' || (size >= 5 && memcmp(text, "From ", 5) == 0);
 }
@@ -73,7 +73,7 @@ is_plain_line(const char *line, size_t size)
 	if (size == 0)
 		return true;
 	if (size > BOUNDS_BODY_LINE_BYTES || line[size - 1] == ' ' ||
-	    needs_care_at_start(line, size))
+	    needs_escape_at_start(line, size))
 		return false;
 	for (size_t i = 0; i < size; i++) {
 		if (!is_plain(line[i]))
@@ -97,14 +97,14 @@ measure_run(const char *text, size_t size, size_t column)
 
 /* At worst every byte becomes three, and every line gets a soft break. */
 static size_t
-get_careful_bytes(size_t size)
+get_qp_bytes(size_t size)
 {
 	return size * 3 + (size * 3 / (BOUNDS_BODY_LINE_BYTES - 3) + 1) * 3;
 }
 
-/* @param out  has room for get_careful_bytes() @return its end */
+/* @param out  has room for get_qp_bytes() @return its end */
 static char *
-put_careful_line(char *out, const char *line, size_t size)
+encode_qp_line(char *out, const char *line, size_t size)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	size_t column = 0;
@@ -119,8 +119,9 @@ put_careful_line(char *out, const char *line, size_t size)
 		column += run;
 		i += run;
 		is_last = i + 1 == size;
-		is_literal = is_plain(line[i]) && !(is_last && line[i] == ' ') &&
-		             !(column == 0 && needs_care_at_start(line + i, size - i));
+		is_literal =
+		    is_plain(line[i]) && !(is_last && line[i] == ' ') &&
+		    !(column == 0 && needs_escape_at_start(line + i, size - i));
 		cost = is_literal ? 1 : 3;
 
 		/* The last column is reserved for the soft break. */
@@ -149,8 +150,8 @@ append_careful_line(GString *out, const char *line, size_t size)
 	size_t at = out->len;
 	char *end;
 
-	g_string_set_size(out, at + get_careful_bytes(size));
-	end = put_careful_line(out->str + at, line, size);
+	g_string_set_size(out, at + get_qp_bytes(size));
+	end = encode_qp_line(out->str + at, line, size);
 	g_string_truncate(out, (size_t)(end - out->str));
 }
 

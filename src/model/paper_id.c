@@ -14,7 +14,7 @@
 #define HASH_CHARS  20
 
 /* Prefixes of an arXiv id. */
-static const char *const arxiv_heads[] = {
+static const char *const arxiv_prefixes[] = {
     "oai:arXiv.org:",
     "https://arxiv.org/abs/",
     "http://arxiv.org/abs/",
@@ -36,7 +36,7 @@ static const char *const arxiv_heads[] = {
     "doi.org/10.48550/arxiv.",
     "dx.doi.org/10.48550/arxiv.",
 };
-static const char *const doi_heads[] = {
+static const char *const doi_prefixes[] = {
     "https://doi.org/",
     "http://doi.org/",
     "https://dx.doi.org/",
@@ -122,7 +122,7 @@ paper_id_parse_arxiv(const char *text, char **id, unsigned *version)
 		return false;
 	while (g_ascii_isspace(*text))
 		text++;
-	at = skip_head(text, arxiv_heads, G_N_ELEMENTS(arxiv_heads));
+	at = skip_head(text, arxiv_prefixes, G_N_ELEMENTS(arxiv_prefixes));
 	size = measure_new_id(at);
 	if (!size)
 		size = measure_old_id(at);
@@ -167,7 +167,8 @@ paper_id_parse_doi(const char *text)
 		return NULL;
 	while (g_ascii_isspace(*text))
 		text++;
-	doi = g_ascii_strdown(skip_head(text, doi_heads, G_N_ELEMENTS(doi_heads)), -1);
+	doi = g_ascii_strdown(
+	    skip_head(text, doi_prefixes, G_N_ELEMENTS(doi_prefixes)), -1);
 	g_strchomp(doi);
 	length = strlen(doi);
 	if (length < 7 || length > BOUNDS_PAPER_DOI_BYTES ||

@@ -14,12 +14,12 @@ struct connecting {
 	const struct stream_options *options;
 	CURL *easy;
 	enum stream_step step;
-	GPtrArray *hello;    /* lines of the last EHLO reply */
-	GString *reply;      /* current or last reply */
-	unsigned code;       /* of that reply; 0 if none */
-	unsigned n_lines;    /* of that reply */
-	bool is_reply_whole; /* its last line has been read */
-	bool is_secured;     /* STARTTLS was accepted */
+	GPtrArray *hello;       /* lines of the last EHLO reply */
+	GString *reply;         /* current or last reply */
+	unsigned code;          /* of that reply; 0 if none */
+	unsigned n_lines;       /* of that reply */
+	bool is_reply_complete; /* its last line has been read */
+	bool is_secured;        /* STARTTLS was accepted */
 	bool is_logged_in;
 	bool is_any_login; /* allow mechanisms other than SASL PLAIN and LOGIN */
 	bool is_malformed; /* a malformed or too long reply */
@@ -53,7 +53,7 @@ record_smtp_reply(struct connecting *connecting)
 	const struct stream_options *options = connecting->options;
 	bool is_positive = connecting->code / 100 == 2;
 
-	connecting->is_reply_whole = true;
+	connecting->is_reply_complete = true;
 	switch (connecting->step) {
 	case STREAM_STEP_CONNECT:
 		if (is_positive)
@@ -82,7 +82,7 @@ begin_reply(struct connecting *connecting)
 {
 	g_string_truncate(connecting->reply, 0);
 	connecting->n_lines = 0;
-	connecting->is_reply_whole = false;
+	connecting->is_reply_complete = false;
 	/* A reply after STARTTLS means that the handshake has succeeded. */
 	if (connecting->step == STREAM_STEP_STARTTLS && connecting->is_secured)
 		connecting->step = STREAM_STEP_HELLO;
@@ -96,7 +96,7 @@ record_smtp_line(struct connecting *connecting, const char *line, size_t size)
 {
 	char mark;
 
-	if (connecting->is_reply_whole)
+	if (connecting->is_reply_complete)
 		begin_reply(connecting);
 	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 		size--;
@@ -176,7 +176,7 @@ record_imap_result(struct connecting *connecting)
 {
 	bool is_good = connecting->code == 200;
 
-	connecting->is_reply_whole = true;
+	connecting->is_reply_complete = true;
 	switch (connecting->step) {
 	case STREAM_STEP_CONNECT:
 		if (is_good)
@@ -205,7 +205,7 @@ record_imap_line(struct connecting *connecting, const char *line, size_t size)
 	unsigned code;
 	bool is_untagged;
 
-	if (connecting->is_reply_whole)
+	if (connecting->is_reply_complete)
 		begin_reply(connecting);
 	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 		size--;
@@ -503,9 +503,9 @@ format_cause(const struct connecting *connecting, CURLcode result, const char *m
 		cause[0] = g_ascii_tolower(cause[0]);
 		return cause;
 	}
-	if (connecting->is_reply_whole && connecting->code >= 400 && !is_smtp)
+	if (connecting->is_reply_complete && connecting->code >= 400 && !is_smtp)
 		return g_strdup_printf("rejected %s", steps[connecting->step]);
-	if (connecting->is_reply_whole && connecting->code >= 400)
+	if (connecting->is_reply_complete && connecting->code >= 400)
 		return g_strdup_printf(
 		    "rejected with %u %s", connecting->code, steps[connecting->step]);
 	if (is_not_tls(connecting, result))
@@ -531,7 +531,7 @@ set_failure(const struct connecting *connecting, CURLcode result, const char *me
 	const struct stream_options *options = connecting->options;
 	enum stream_error_kind kind = STREAM_ERROR_LOGIN;
 	g_autofree char *cause = format_cause(connecting, result, message);
-	bool is_answered = connecting->is_reply_whole && connecting->code >= 400;
+	bool is_answered = connecting->is_reply_complete && connecting->code >= 400;
 
 	if (result != CURLE_OK)
 		kind = kind_from_curl(connecting, result);

@@ -37,7 +37,7 @@ static bool
 connect_to(struct client *client, const char *path, GError **error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval patience = {.tv_sec = BOUNDS_LMTP_IDLE_S};
+	struct timeval timeout = {.tv_sec = BOUNDS_LMTP_IDLE_S};
 	g_autofree char *what =
 	    g_strdup_printf("cannot connect to paperboyd at '%s'", path);
 
@@ -47,10 +47,10 @@ connect_to(struct client *client, const char *path, GError **error)
 		    error, PB_ERROR_TEMPORARY, "socket path '%s' is too long", path);
 	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (client->fd < 0 ||
-	    setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-	        sizeof(patience)) != 0 ||
-	    setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
-	        sizeof(patience)) != 0 ||
+	    setsockopt(
+	        client->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) != 0 ||
+	    setsockopt(
+	        client->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) != 0 ||
 	    connect(client->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
 		return fail(error, what);
 	return true;

@@ -18,7 +18,7 @@ breaker_allow(struct breaker *breaker, int64_t now)
 		return true;
 	if (now < breaker->retry_at)
 		return false;
-	breaker->state = BREAKER_TRIAL;
+	breaker->state = BREAKER_HALF_OPEN;
 	breaker->retry_at = now + breaker->wait_s;
 	return true;
 }
@@ -31,7 +31,7 @@ open_for(struct breaker *breaker, bool is_login, int64_t now)
 
 	if (is_login)
 		wait_s = BREAKER_WAIT_MAX_S;
-	else if (breaker->state == BREAKER_TRIAL)
+	else if (breaker->state == BREAKER_HALF_OPEN)
 		wait_s = MIN(breaker->wait_s * 2, BREAKER_WAIT_MAX_S);
 	if (breaker->state == BREAKER_CLOSED)
 		breaker->opened_at = now;
@@ -66,7 +66,7 @@ report_failure(struct breaker *breaker, const struct delivery *delivery, int64_t
 		if (is_login && !breaker->is_login)
 			open_for(breaker, true, now);
 		break;
-	case BREAKER_TRIAL:
+	case BREAKER_HALF_OPEN:
 		open_for(breaker, is_login, now);
 		break;
 	}
@@ -103,7 +103,7 @@ breaker_format(const struct breaker *breaker, int64_t now)
 		return g_strdup_printf("open, %s, next attempt in %" G_GINT64_FORMAT
 		                       " s: %s",
 		    why, left_s, breaker->text);
-	case BREAKER_TRIAL:
+	case BREAKER_HALF_OPEN:
 		return g_strdup_printf(
 		    "open, %s, attempt in progress: %s", why, breaker->text);
 	}

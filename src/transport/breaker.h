@@ -30,10 +30,10 @@
 #define BREAKER_WAIT_MAX_S (30 * 60)
 
 enum breaker_state {
-	BREAKER_CLOSED, /* deliveries are allowed */
-	BREAKER_OPEN,   /* no delivery before retry_at */
-	BREAKER_TRIAL,  /* one delivery is in progress; another one is allowed at
-	                   retry_at */
+	BREAKER_CLOSED,    /* deliveries are allowed */
+	BREAKER_OPEN,      /* no delivery before retry_at */
+	BREAKER_HALF_OPEN, /* one delivery is in progress; another one is allowed at
+	                  retry_at */
 };
 
 struct breaker {
@@ -42,7 +42,7 @@ struct breaker {
 	unsigned failures; /* of the relay, consecutive */
 	int64_t wait_s;    /* last wait, 0 while closed */
 	int64_t opened_at; /* since when not closed; set while not closed */
-	int64_t retry_at;  /* time of the next trial; set while not closed */
+	int64_t retry_at;  /* time of the next attempt; set while not closed */
 	char text[200];    /* last failure; empty if none */
 };
 

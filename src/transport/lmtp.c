@@ -160,7 +160,7 @@ read_reply(struct connecting *connecting, GError **error)
 		g_string_append_c(connecting->reply, byte);
 		progress = reply_parser_feed(&connecting->parser, &byte, 1, &n_used);
 	}
-	if (progress == REPLY_WHOLE)
+	if (progress == REPLY_COMPLETE)
 		return true;
 	return fail(connecting, "invalid or too long LMTP reply", error);
 }

@@ -9,7 +9,7 @@
 void
 reply_parser_init(struct reply_parser *parser)
 {
-	*parser = (struct reply_parser){.progress = REPLY_WHOLE};
+	*parser = (struct reply_parser){.progress = REPLY_COMPLETE};
 	parser->text = g_string_new(NULL);
 }
 
@@ -106,7 +106,7 @@ finish_reply(struct reply_parser *parser)
 	    parser->text->str, parser->text->len, BOUNDS_REPLY_TEXT_BYTES);
 
 	g_strlcpy(parser->reply.text, line, sizeof(parser->reply.text));
-	return REPLY_WHOLE;
+	return REPLY_COMPLETE;
 }
 
 static enum reply_progress
@@ -149,7 +149,7 @@ reply_parser_feed(
 	const char *bytes = data;
 	size_t at = 0;
 
-	if (parser->progress == REPLY_WHOLE) {
+	if (parser->progress == REPLY_COMPLETE) {
 		parser->reply = (struct reply){0};
 		parser->n_lines = 0;
 		parser->n_line = 0;
@@ -179,6 +179,6 @@ reply_parser_feed(
 const struct reply *
 reply_parser_get(const struct reply_parser *parser)
 {
-	g_assert(parser->progress == REPLY_WHOLE);
+	g_assert(parser->progress == REPLY_COMPLETE);
 	return &parser->reply;
 }

@@ -24,7 +24,7 @@ struct reply {
 
 enum reply_progress {
 	REPLY_MORE,      /* incomplete */
-	REPLY_WHOLE,     /* complete */
+	REPLY_COMPLETE,  /* complete */
 	REPLY_MALFORMED, /* invalid or beyond a limit: drop the connection */
 };
 
@@ -41,7 +41,7 @@ void reply_parser_init(struct reply_parser *parser);
 void reply_parser_clear(struct reply_parser *parser);
 
 /**
- * Parse bytes up to the end of one reply. After REPLY_WHOLE the next call starts the
+ * Parse bytes up to the end of one reply. After REPLY_COMPLETE the next call starts the
  * next reply; REPLY_MALFORMED is permanent.
  *
  * Lines end with CRLF or LF. Malformed: no code from 200 to 599, other characters than
@@ -53,7 +53,7 @@ void reply_parser_clear(struct reply_parser *parser);
 enum reply_progress reply_parser_feed(
     struct reply_parser *parser, const void *data, size_t size, size_t *n_used);
 
-/** The reply; valid after REPLY_WHOLE until the next call of reply_parser_feed(). */
+/** The reply; valid after REPLY_COMPLETE until the next call of reply_parser_feed(). */
 const struct reply *reply_parser_get(const struct reply_parser *parser);
 
 /**

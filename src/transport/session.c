@@ -64,7 +64,7 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 		    session->input + session->input_at,
 		    session->n_input - session->input_at, &n_used);
 		session->input_at += n_used;
-		if (progress == REPLY_WHOLE)
+		if (progress == REPLY_COMPLETE)
 			return reply_parser_get(&session->parser);
 		if (progress == REPLY_MALFORMED) {
 			pb_fail(error, PB_ERROR_TEMPORARY,
@@ -120,7 +120,7 @@ set_open_failure(
 
 	reply_parser_init(&parser);
 	if (failure->reply && reply_parser_feed(&parser, failure->reply,
-	                          strlen(failure->reply), &n_used) == REPLY_WHOLE) {
+	                          strlen(failure->reply), &n_used) == REPLY_COMPLETE) {
 		smtp_transaction_set_result(result, stage, reply_parser_get(&parser));
 	} else {
 		smtp_transaction_set_timeout(result, stage, error->message);

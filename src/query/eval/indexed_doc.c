@@ -297,7 +297,7 @@ document_has_phrase(
 
 /* As FTS5 does: advance the phrase that is too far behind the last one. */
 static bool
-find_clump(const struct query_document *document, const struct node *node,
+find_interval(const struct query_document *document, const struct node *node,
     unsigned text, int *places)
 {
 	guint n = node->phrases->len;
@@ -344,5 +344,5 @@ document_find_near(const struct query_document *document, const struct node *nod
 		if (places[i] < 0)
 			return false;
 	}
-	return find_clump(document, node, text, places);
+	return find_interval(document, node, text, places);
 }

@@ -36,7 +36,7 @@ choose_expected(enum field_kind kind)
 		return MSG_QUERY_WANTS_WORDS;
 	case FIELD_CATEGORY:
 		return MSG_QUERY_WANTS_CATEGORY;
-	case FIELD_WHOLE:
+	case FIELD_KEYWORD:
 	case FIELD_SOURCE:
 	case FIELD_CHOICE:
 		return MSG_QUERY_WANTS_VALUE;
@@ -464,7 +464,7 @@ read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *p
 {
 	g_autofree char *value = fold_value(lexeme->text, lexeme->len);
 
-	if (node->field->kind == FIELD_WHOLE && g_str_has_suffix(value, "*")) {
+	if (node->field->kind == FIELD_KEYWORD && g_str_has_suffix(value, "*")) {
 		node->is_prefix = true;
 		value[strlen(value) - 1] = '\0';
 		g_strchomp(value);
@@ -506,7 +506,7 @@ static const struct {
     [FIELD_VALUE_WORDS] = {NODE_VALUE_WORDS, read_words},
     [FIELD_NAME] = {NODE_NAME, read_name},
     [FIELD_CATEGORY] = {NODE_VALUE, read_value},
-    [FIELD_WHOLE] = {NODE_VALUE, read_value},
+    [FIELD_KEYWORD] = {NODE_VALUE, read_value},
     [FIELD_SOURCE] = {NODE_VALUE, read_value},
     [FIELD_CHOICE] = {NODE_VALUE, read_value},
     [FIELD_NUMBER] = {NODE_NUMBER, read_number},

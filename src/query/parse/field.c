@@ -9,7 +9,7 @@
 #include "base/edit_distance.h"
 
 static const char *const links[] = {"code", "project", "video", NULL};
-static const char *const announcements[] = {"new", "cross", "replace", NULL};
+static const char *const listing_types[] = {"new", "cross", "replace", NULL};
 
 static const struct field fields[] = {
     {.name = "text",
@@ -75,12 +75,12 @@ static const struct field fields[] = {
         .hit = QUERY_FIELD_JOURNAL,
         .example = "journal:nature"},
     {.name = "doi",
-        .kind = FIELD_WHOLE,
+        .kind = FIELD_KEYWORD,
         .availability = FIELD_AVAILABLE_ENRICHED,
         .hit = QUERY_FIELD_DOI,
         .example = "doi:10.1145*"},
     {.name = "id",
-        .kind = FIELD_WHOLE,
+        .kind = FIELD_KEYWORD,
         .hit = QUERY_FIELD_ID,
         .example = "id:2605.15202"},
     {.name = "has",
@@ -118,7 +118,7 @@ static const struct field fields[] = {
     {.name = "type",
         .kind = FIELD_CHOICE,
         .hit = QUERY_FIELD_TYPE,
-        .choices = announcements,
+        .choices = listing_types,
         .example = "diffusion type:new"},
 };
 
@@ -126,7 +126,7 @@ static const struct field fields[] = {
 static const struct {
 	const char *theirs;
 	const char *ours;
-} meanings[] = {
+} synonyms[] = {
     {"affiliation", "org"},
     {"by", "author"},
     {"from", "author"},
@@ -169,9 +169,9 @@ field_find_nearest(const char *name, size_t len)
 	g_autofree char *typed = g_ascii_strdown(name, (gssize)len);
 	unsigned least = G_MAXUINT;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(meanings); i++)
-		if (strcmp(meanings[i].theirs, typed) == 0)
-			return field_find(meanings[i].ours, strlen(meanings[i].ours));
+	for (size_t i = 0; i < G_N_ELEMENTS(synonyms); i++)
+		if (strcmp(synonyms[i].theirs, typed) == 0)
+			return field_find(synonyms[i].ours, strlen(synonyms[i].ours));
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		const char *const spellings[] = {fields[i].name, fields[i].alias};
 

@@ -19,7 +19,7 @@ enum field_kind {
 	FIELD_VALUE_WORDS, /* words and phrases within one value of the paper */
 	FIELD_NAME,        /* name of an author */
 	FIELD_CATEGORY,    /* an arXiv category or archive */
-	FIELD_WHOLE,       /* whole value or prefix */
+	FIELD_KEYWORD,     /* whole value or prefix */
 	FIELD_SOURCE,      /* the name of a source */
 	FIELD_CHOICE,      /* one of a fixed list */
 	FIELD_NUMBER,      /* a comparison or a range */

@@ -12,7 +12,7 @@
 static const struct {
 	const char *signs;
 	enum msg_id id;
-} habits[] = {
+} foreign_signs[] = {
     {"[]{}", MSG_WARN_BRACKET},
     {"?~", MSG_WARN_WILDCARD},
     {"<>=", MSG_WARN_COMPARISON},
@@ -33,7 +33,7 @@ is_short(const struct lexeme *word)
 }
 
 static struct msg *
-find_habit(const struct lexeme *word)
+find_foreign_sign(const struct lexeme *word)
 {
 	const char *end = word->text + word->len;
 
@@ -41,9 +41,9 @@ find_habit(const struct lexeme *word)
 		/* =RAG */
 		if (p == word->text && *p == '=')
 			continue;
-		for (size_t i = 0; i < G_N_ELEMENTS(habits); i++)
-			if (strchr(habits[i].signs, *p))
-				return msg_new(habits[i].id, "column",
+		for (size_t i = 0; i < G_N_ELEMENTS(foreign_signs); i++)
+			if (strchr(foreign_signs[i].signs, *p))
+				return msg_new(foreign_signs[i].id, "column",
 				    MSG_INT(word->column +
 				            g_utf8_pointer_to_offset(word->text, p)),
 				    "sign", ((char[]){*p, '\0'}), NULL);
@@ -73,7 +73,7 @@ lint_query(const struct lexeme *word, const struct field *field, GPtrArray *warn
 		warning =
 		    msg_new(MSG_WARN_AMPERSAND, "column", MSG_INT(next->column), NULL);
 	else if (has_words)
-		warning = find_habit(word);
+		warning = find_foreign_sign(word);
 	if (warning)
 		g_ptr_array_add(warnings, warning);
 }

@@ -209,7 +209,8 @@ command_run_why(struct request *request, const char *arguments, GError **error)
 
 	if (!id)
 		return false;
-	why = why_ask(request->store, request->address, id, request->now, &problem);
+	why = why_find_outcome(
+	    request->store, request->address, id, request->now, &problem);
 	if (why) {
 		add_why(request, why);
 		return true;

@@ -90,7 +90,7 @@ get_max_age(const struct mailer *mailer, enum outbox_kind kind)
 		return mailer->options.expire_s;
 	case OUTBOX_CONFIRMATION:
 		return BACKOFF_AGE_CONFIRMATION_S;
-	case OUTBOX_ANSWER:
+	case OUTBOX_REPLY:
 	case OUTBOX_NOTICE:
 		return BACKOFF_AGE_ANSWER_S;
 	}
@@ -345,7 +345,7 @@ record_delivery(struct mailer *mailer, const struct delivery_task *task,
 		break;
 	}
 	/* A failed trial is logged for the relay only: its message was not tried. */
-	if (mailer->breaker.state != BREAKER_TRIAL ||
+	if (mailer->breaker.state != BREAKER_HALF_OPEN ||
 	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
 	    delivery->stage >= SMTP_STAGE_DATA)
 		log_delivery(task, &verdict, now);
@@ -731,7 +731,7 @@ return_claimed(struct mailer *mailer)
 	struct outbox_job *job;
 	struct delivery_task *task;
 
-	while (mailer->breaker.state != BREAKER_TRIAL &&
+	while (mailer->breaker.state != BREAKER_HALF_OPEN &&
 	       (task = connection_pool_reclaim(mailer->pool))) {
 		mailer->in_flight--;
 		add_result(mailer, task->job, OUTBOX_RETURNED, now, NULL, NULL);

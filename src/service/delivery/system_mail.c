@@ -106,8 +106,8 @@ build(const struct system_mailer *system_mailer, const struct system_mail *mail,
 	                       : system_mailer->settings->mail_from;
 	g_autofree char *token = system_mail_new_token(system_mailer);
 	const char *unique = mail->id ? mail->id : token;
-	g_autofree char *seam = system_mail_new_token(system_mailer);
-	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
+	g_autofree char *random = system_mail_new_token(system_mailer);
+	g_autofree char *boundary = g_strconcat("=_", random, NULL);
 	g_autofree char *id = system_mail_format_message_id(system_mailer, unique);
 	g_autofree char *in_reply_to = answered ? format_in_reply_to(answered) : NULL;
 	g_autofree char *references = answered ? format_references(answered) : NULL;

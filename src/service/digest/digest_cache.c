@@ -108,7 +108,7 @@ insert(GHashTable *table, int64_t id, gpointer value, unsigned max)
 }
 
 static void
-set_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *stored)
+set_matching_days(struct digest_cache_paper *paper, const struct stored_paper *stored)
 {
 	for (int i = 0; i < 4; i++) {
 		bool crosslist = i & 1, updates = i & 2;
@@ -118,7 +118,7 @@ set_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *sto
 			day =
 			    paper_find_matching_day(stored->paper, crosslist, updates);
 		/* No source lists it any more: use its last day. */
-		g_strlcpy(paper->wanted_day[crosslist][updates],
+		g_strlcpy(paper->matching_day[crosslist][updates],
 		    day ? day : stored->day, DAY_BYTES);
 	}
 }
@@ -144,7 +144,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper->awaits_enrichment =
 	    !stored->paper->categories &&
 	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
-	set_wanted_days(paper, stored);
+	set_matching_days(paper, stored);
 	insert(cache->documents, seq, paper, CACHE_PAPERS);
 	return paper;
 }

@@ -45,7 +45,7 @@ struct digest_cache_paper {
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
 	/* Last day on which it was listed as something that is wanted, by whether
 	 * cross-lists and updates are; "" for never. */
-	char wanted_day[2][2][DAY_BYTES];
+	char matching_day[2][2][DAY_BYTES];
 };
 
 void digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now);

@@ -46,7 +46,7 @@ check_match(const struct digest_rules *rules, const struct digest_cache_paper *p
     const struct candidate *match)
 {
 	const char *day =
-	    paper->wanted_day[rules->wants_crosslist][rules->wants_updates];
+	    paper->matching_day[rules->wants_crosslist][rules->wants_updates];
 
 	if (strcmp(match->day, match->since_day) < 0)
 		return DIGEST_OUTCOME_BEFORE_FILTER;

@@ -278,7 +278,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	test.query = query;
 	test.backtest = backtest;
 	test.texts = request->texts;
-	is_ok = filters_note_untold(
+	is_ok = filters_add_notes(
 	            store, query, request->is_block, backtest->notes, error) &&
 	        find(store, request, &test, error);
 	g_clear_pointer(&test.others, g_ptr_array_unref);

@@ -32,9 +32,9 @@ struct why_context {
 static const char *const outcome_names[] = {
     [WHY_SENT] = "sent",
     [WHY_READ] = "read",
-    [WHY_ON_ITS_WAY] = "on-its-way",
+    [WHY_IN_DELIVERY] = "in-delivery",
     [WHY_REFUSED] = "refused",
-    [WHY_GONE] = "gone",
+    [WHY_UNSUBSCRIBED] = "unsubscribed",
     [WHY_NO_FILTER] = "no-filter",
     [WHY_NOT_MATCHED_YET] = "not-matched-yet",
     [WHY_NO_CLAUSE] = "no-clause",
@@ -346,13 +346,13 @@ set_in_progress(const struct why_context *context)
 	g_autofree char *next = NULL, *copies = format_copies(digest);
 
 	if (!digest) {
-		set_outcome(context->why, WHY_ON_ITS_WAY, -1,
+		set_outcome(context->why, WHY_IN_DELIVERY, -1,
 		    g_strdup("it is in a digest that is being made"));
 		return;
 	}
 	if (digest->next_try_at >= 0)
 		next = format_time(digest->next_try_at);
-	set_outcome(context->why, WHY_ON_ITS_WAY, digest->next_try_at,
+	set_outcome(context->why, WHY_IN_DELIVERY, digest->next_try_at,
 	    g_strdup_printf("in digest %" G_GINT64_FORMAT
 	                    ", whose message is %s%s%s%s%s%s%s",
 	        digest->id, digest->message ? digest->message : "lost",
@@ -512,7 +512,7 @@ add_earlier_digest(const struct why_context *context)
 		    g_str_equal(one->state, "cancelled"))
 			digest = one;
 	}
-	if (digest && why->outcome != WHY_ON_ITS_WAY && why->outcome != WHY_REFUSED)
+	if (digest && why->outcome != WHY_IN_DELIVERY && why->outcome != WHY_REFUSED)
 		g_string_append_printf(text,
 		    "; digest %" G_GINT64_FORMAT " with it %s%s%s", digest->id,
 		    g_str_equal(digest->state, "failed") ? "could not be delivered"
@@ -592,8 +592,8 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 		return false;
 	if (context->subscriber->state == SUBSCRIBER_GONE &&
 	    decision.outcome > DIGEST_OUTCOME_REJECTED)
-		set_outcome(
-		    context->why, WHY_GONE, -1, g_strdup("the subscriber has left"));
+		set_outcome(context->why, WHY_UNSUBSCRIBED, -1,
+		    g_strdup("the subscriber has left"));
 	else
 		explain_decision(
 		    context, rules, &decision, other.outcome > DIGEST_OUTCOME_UNWANTED);
@@ -634,8 +634,8 @@ load_history(struct why_context *context, GError **error)
 }
 
 struct why *
-why_ask(struct store *store, const char *address, const char *paper_id, int64_t now,
-    GError **error)
+why_find_outcome(struct store *store, const char *address, const char *paper_id,
+    int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = find_subscriber(store, address, error);
 	pb_auto(why) why = g_new0(struct why, 1);

@@ -22,9 +22,9 @@
 enum why_outcome {
 	WHY_SENT, /* mailed */
 	WHY_READ, /* its message was cancelled or abandoned in doubt: counts as read */
-	WHY_ON_ITS_WAY,      /* in a digest whose message has not ended */
+	WHY_IN_DELIVERY,     /* in a digest whose message has not ended */
 	WHY_REFUSED,         /* in two messages rejected for their content */
-	WHY_GONE,            /* the subscriber has left */
+	WHY_UNSUBSCRIBED,    /* the subscriber has left */
 	WHY_NO_FILTER,       /* the subscriber has no filter */
 	WHY_NOT_MATCHED_YET, /* not matched yet: within a minute */
 	WHY_NO_CLAUSE,       /* no filter matches it */
@@ -73,8 +73,8 @@ struct why {
  * @return NULL with PB_ERROR_NOT_FOUND when the address was never a subscriber, or no
  *         source has listed the paper
  */
-struct why *why_ask(struct store *store, const char *address, const char *paper_id,
-    int64_t now, GError **error);
+struct why *why_find_outcome(struct store *store, const char *address,
+    const char *paper_id, int64_t now, GError **error);
 void why_free(struct why *why);
 PB_DEFINE_AUTO(why, why_free);
 

@@ -54,7 +54,7 @@ check_place(const struct settings *settings, const char *directory, GError **err
 }
 
 static bool
-put_in_place(
+rename_draft(
     const char *draft, const struct backup_service_request *request, GError **error)
 {
 	unsigned flags = request->may_replace ? 0 : RENAME_NOREPLACE;
@@ -72,7 +72,7 @@ put_in_place(
 
 /* A failure is only logged, since the backup is complete. */
 static void
-note_made(struct store *store, const struct backup_service_request *request)
+record_backup(struct store *store, const struct backup_service_request *request)
 {
 	g_autoptr(GError) problem = NULL;
 	pb_transaction transaction = {0};
@@ -113,10 +113,10 @@ backup_service_run(const struct settings *settings, struct store *store,
 		return false;
 	if (g_stat(draft, &status) != 0)
 		return file_set_error("cannot read", draft, PB_ERROR_PERMANENT, error);
-	if (!put_in_place(draft, request, error) ||
+	if (!rename_draft(draft, request, error) ||
 	    !file_sync_directory(directory, PB_ERROR_PERMANENT, error))
 		return false;
-	note_made(store, request);
+	record_backup(store, request);
 	*size_bytes = status.st_size;
 	return true;
 }
@@ -163,13 +163,13 @@ restoring_clear(struct restoring *at)
 static bool
 exchange(const char *one, const char *other, GError **error)
 {
-	g_autofree char *spare = g_strconcat(one, ".old", NULL);
+	g_autofree char *aside = g_strconcat(one, ".old", NULL);
 
 	if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0)
 		return true;
 	/* The file system does not support the flag. */
-	if ((errno == EINVAL || errno == ENOSYS) && link(other, spare) == 0 &&
-	    rename(one, other) == 0 && rename(spare, one) == 0)
+	if ((errno == EINVAL || errno == ENOSYS) && link(other, aside) == 0 &&
+	    rename(one, other) == 0 && rename(aside, one) == 0)
 		return true;
 	return file_set_error("cannot exchange", other, PB_ERROR_PERMANENT, error);
 }

@@ -146,7 +146,7 @@ static void
 add_requests(GString *text, const struct status *status)
 {
 	add_one(text, "confirmations_last_hour", GAUGE,
-	    "Requests to confirm sent in the last hour.", status->asked_hour);
+	    "Requests to confirm sent in the last hour.", status->requested_in_hour);
 	add_one(text, "requests_dropped_total", COUNTER,
 	    "Requests dropped by the limits on confirmations.", status->dropped.total);
 }

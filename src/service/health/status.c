@@ -156,7 +156,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       skipped_count(store, &status->skipped, error) &&
 	       confirmations_count_pending(store, now, &status->pending, error) &&
 	       rate_log_count_all(store, RATE_CONFIRMATION, now - CLOCK_HOUR_S,
-	           &status->asked_hour, error) &&
+	           &status->requested_in_hour, error) &&
 	       rate_log_load_dropped(store, &status->dropped, error) &&
 	       backup_load_restored_from(store, &status->restore, error);
 }
@@ -205,7 +205,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 		status_clear(&loaded);
 		return false;
 	}
-	loaded.asked_most = settings->limit_confirmations_per_hour;
+	loaded.request_limit = settings->limit_confirmations_per_hour;
 	loaded.disk_free_bytes = disk_get_free(directory);
 	loaded.store_bytes = get_file_size(directory, "paperboy.db");
 	loaded.wal_bytes = get_file_size(directory, "paperboy.db-wal");

@@ -71,8 +71,8 @@ struct status {
 	GPtrArray *skip_reasons; /* of char *: the oldest few */
 	/* Requests to confirm a subscription. */
 	int64_t pending;                 /* sent, without a response */
-	int64_t asked_hour;              /* sent in the last hour */
-	int64_t asked_most;              /* the limit of asked_hour */
+	int64_t requested_in_hour;       /* sent in the last hour */
+	int64_t request_limit;           /* the limit of requested_in_hour */
 	struct rate_log_dropped dropped; /* above the limit */
 	struct backup_restored_from restore;
 	struct clock_jump jump;  /* unconfirmed */

@@ -348,7 +348,7 @@ send_reply(struct request *request, GError **error)
 	g_autofree char *reply_to = format_reply_to(request);
 	__attribute__((cleanup(draft_clear))) struct draft undo = {0};
 	struct system_mail mail = {
-	    .kind = OUTBOX_ANSWER,
+	    .kind = OUTBOX_REPLY,
 	    .sender = "",
 	    .reply_to = reply_to,
 	    .subject = subject,

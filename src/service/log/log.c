@@ -69,7 +69,7 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 
 /* For paperboyctl: no time, no level. */
 static GLogWriterOutput
-write_terse(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
+write_plain(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
 	const struct log *log = data;
 
@@ -96,6 +96,6 @@ log_start(const char *level, const char *program)
 
 	log->program = program;
 	log_set_level(log, level);
-	g_log_set_writer_func(program ? write_terse : write_daemon, log, g_free);
+	g_log_set_writer_func(program ? write_plain : write_daemon, log, g_free);
 	return log;
 }

@@ -31,7 +31,7 @@ filters_load_start(
 }
 
 static bool
-note_sources(
+add_source_notes(
     struct store *store, const struct query *query, GPtrArray *notes, GError **error)
 {
 	g_autoptr(GPtrArray) asked = query_list_sources(query);
@@ -71,7 +71,7 @@ join_slow(const GPtrArray *slow, bool is_negated)
 }
 
 static void
-note_delay(const struct query *query, const GPtrArray *slow, GPtrArray *notes)
+add_delay_note(const struct query *query, const GPtrArray *slow, GPtrArray *notes)
 {
 	g_autofree char *negated = join_slow(slow, true);
 	g_autofree char *other = join_slow(slow, false);
@@ -87,7 +87,7 @@ note_delay(const struct query *query, const GPtrArray *slow, GPtrArray *notes)
 }
 
 static bool
-note_undecided(
+add_undecided_notes(
     struct store *store, const GPtrArray *slow, GPtrArray *notes, GError **error)
 {
 	for (unsigned i = 0; i < slow->len; i++) {
@@ -107,15 +107,15 @@ note_undecided(
 }
 
 bool
-filters_note_untold(struct store *store, const struct query *query, bool is_block,
+filters_add_notes(struct store *store, const struct query *query, bool is_block,
     GPtrArray *notes, GError **error)
 {
 	bool has_categories = true;
 	g_autoptr(GPtrArray) slow = query_list_slow(query);
 
 	if (!is_block)
-		note_delay(query, slow, notes);
-	if (!note_undecided(store, slow, notes, error))
+		add_delay_note(query, slow, notes);
+	if (!add_undecided_notes(store, slow, notes, error))
 		return false;
 
 	if (query_needs_enrichment(query) &&
@@ -123,7 +123,7 @@ filters_note_untold(struct store *store, const struct query *query, bool is_bloc
 		return false;
 	if (!has_categories)
 		g_ptr_array_add(notes, msg_new(MSG_NOTE_NO_ARXIV, NULL));
-	return note_sources(store, query, notes, error);
+	return add_source_notes(store, query, notes, error);
 }
 
 /* Results of parsing a query, besides the subscription. */
@@ -147,7 +147,7 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 	pb_auto(query) query = query_parse(text, store_get_tokenizer(store),
 	    &parsed->warnings, parsed->problem, error);
 
-	if (!query || !filters_note_untold(store, query, subscription->is_block,
+	if (!query || !filters_add_notes(store, query, subscription->is_block,
 	                  parsed->warnings, error))
 		return false;
 	g_free(subscription->text);
@@ -365,7 +365,7 @@ static bool
 move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 {
 	pb_auto(subscription) moved = steal_number(own, from, error);
-	int parking = FILTERS_NUMBER_MAX;
+	int free_number = FILTERS_NUMBER_MAX;
 
 	if (!moved)
 		return false;
@@ -373,10 +373,10 @@ move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 		return subscribers_number_subscription(store, moved->id, to, error);
 	/* Find a number that is unused before and after the shift; the limit on filters
 	 * is far below the number of numbers. */
-	while (has_number(own, parking - 1) || has_number(own, parking) ||
-	       has_number(own, parking + 1))
-		parking--;
-	return subscribers_number_subscription(store, moved->id, parking, error) &&
+	while (has_number(own, free_number - 1) || has_number(own, free_number) ||
+	       has_number(own, free_number + 1))
+		free_number--;
+	return subscribers_number_subscription(store, moved->id, free_number, error) &&
 	       shift(store, own, from, to, error) &&
 	       subscribers_number_subscription(store, moved->id, to, error);
 }

@@ -33,7 +33,7 @@ struct filters_start {
  * @param is_block  blocks never delay papers, so that warning is omitted
  * @param notes     of struct msg *, appended to
  */
-bool filters_note_untold(struct store *store, const struct query *query, bool is_block,
+bool filters_add_notes(struct store *store, const struct query *query, bool is_block,
     GPtrArray *notes, GError **error);
 
 /** Load the start of a filter that is added now. @param start  set on success */

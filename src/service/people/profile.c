@@ -151,7 +151,7 @@ profile_find_slot(const struct subscriber *subscriber, GTimeZone *zone, const ch
 
 /* Set when the next digest is due after a change of schedule. */
 static void
-reckon_due(struct subscriber *subscriber, int64_t now)
+compute_due(struct subscriber *subscriber, int64_t now)
 {
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct schedule_slot slot;
@@ -236,7 +236,7 @@ profile_set(struct store *store, const char *address,
 	if (!subscriber || !profile_apply(subscriber, change, error))
 		return NULL;
 	if (change->zone || change->at || change->frequency || change->days)
-		reckon_due(subscriber, now);
+		compute_due(subscriber, now);
 	detail = describe(change);
 	if (!subscribers_update(store, subscriber, error) ||
 	    !audit_insert(store, now, change->who, "subscriber changed", subscriber->id,
@@ -254,7 +254,7 @@ profile_parse_until(
 	g_autoptr(GDateTime) here = g_date_time_to_timezone(utc, zone);
 	g_autoptr(GDateTime) last = g_date_time_add_days(here, BOUNDS_PAUSE_DAYS);
 	g_autofree char *today = g_date_time_format(here, "%Y-%m-%d");
-	g_autofree char *farthest = g_date_time_format(last, "%Y-%m-%d");
+	g_autofree char *last_day = g_date_time_format(last, "%Y-%m-%d");
 	char wanted[DAY_BYTES];
 	int64_t at;
 
@@ -266,9 +266,9 @@ profile_parse_until(
 	if (strcmp(wanted, today) <= 0)
 		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_PAST, "day",
 		    wanted, "today", today, NULL);
-	if (strcmp(wanted, farthest) > 0)
+	if (strcmp(wanted, last_day) > 0)
 		return pb_error_set(error, PB_ERROR_LIMIT, MSG_PAUSE_LONG, "most",
-		    MSG_INT(BOUNDS_PAUSE_DAYS), "day", farthest, NULL);
+		    MSG_INT(BOUNDS_PAUSE_DAYS), "day", last_day, NULL);
 	g_strlcpy(day, wanted, DAY_BYTES);
 	return true;
 }

@@ -21,7 +21,7 @@ static const struct record_layout layout = RECORD_LAYOUT(inbox_row, columns);
 
 bool
 inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
-    bool *is_fresh, GError **error)
+    bool *is_stored, GError **error)
 {
 	static const char sql[] = "INSERT INTO inbox"
 	                          " (key, receiver, sender, recipient, received_at, "
@@ -47,7 +47,7 @@ inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
 	if (!count && !sql_exec(store, sql_recipient, error, SQL_TEXT(mail->key),
 	                  SQL_TEXT(mail->recipient), SQL_INT(BOUNDS_RECIPIENTS_BYTES)))
 		return false;
-	*is_fresh = count > 0;
+	*is_stored = count > 0;
 	return true;
 }
 

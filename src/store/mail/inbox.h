@@ -46,10 +46,10 @@ struct inbox_row {
  * Store a message, unless its key is known.  The recipient of a further copy is added
  * while the first is new.
  *
- * @param is_fresh  set on success: it was stored
+ * @param is_stored  set on success: it was stored
  */
 bool inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
-    bool *is_fresh, GError **error);
+    bool *is_stored, GError **error);
 
 /** Load the ids of new messages that are due, oldest first. @return of int64_t */
 GArray *

@@ -38,7 +38,7 @@
 
 enum outbox_kind {
 	OUTBOX_DIGEST,       /* to active subscribers only */
-	OUTBOX_ANSWER,       /* reply to a command */
+	OUTBOX_REPLY,        /* reply to a command */
 	OUTBOX_CONFIRMATION, /* request for confirmation */
 	OUTBOX_NOTICE,       /* without a preceding command */
 };

@@ -8,8 +8,8 @@
 #include "store/paper/filter_progress.h"
 
 /* Names of counters: papers in the archive at the last rebuild, and its progress. */
-#define FILED_PAPERS "indexed papers"
-#define FILED_FILTER "indexed filter"
+#define INDEXED_PAPERS "indexed papers"
+#define INDEXED_FILTER "indexed filter"
 
 /* Minimum number of papers; below it no term counts as rare. */
 #define ARCHIVE_LEAST 1000
@@ -134,7 +134,7 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
 }
 
 static bool
-file_all(struct store *store, const GPtrArray *filters, GError **error)
+index_all(struct store *store, const GPtrArray *filters, GError **error)
 {
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
@@ -150,53 +150,53 @@ file_all(struct store *store, const GPtrArray *filters, GError **error)
  * common or vice versa.
  */
 static bool
-is_stale(int64_t filed, int64_t papers)
+is_stale(int64_t indexed, int64_t papers)
 {
-	filed = MAX(filed, ARCHIVE_LEAST);
+	indexed = MAX(indexed, ARCHIVE_LEAST);
 	papers = MAX(papers, ARCHIVE_LEAST);
-	return papers >= 2 * filed || filed >= 2 * papers;
+	return papers >= 2 * indexed || indexed >= 2 * papers;
 }
 
 /* Load the next page of filters, if a rebuild is in progress or due. */
 static bool
-renew_page(struct store *store, unsigned limit, bool *is_done, GError **error)
+rebuild_page(struct store *store, unsigned limit, bool *is_done, GError **error)
 {
 	struct archive_size size;
-	int64_t filed, after;
+	int64_t indexed, after;
 	g_autoptr(GPtrArray) filters = NULL;
 
 	if (!archive_load_size(store, &size, error) ||
-	    !store_load_cursor(store, FILED_PAPERS, 0, &filed, error) ||
-	    !store_load_cursor(store, FILED_FILTER, 0, &after, error))
+	    !store_load_cursor(store, INDEXED_PAPERS, 0, &indexed, error) ||
+	    !store_load_cursor(store, INDEXED_FILTER, 0, &after, error))
 		return false;
-	*is_done = !is_stale(filed, size.papers);
+	*is_done = !is_stale(indexed, size.papers);
 	if (*is_done)
 		return true;
 	filters = filter_progress_load_filters(store, after, limit, error);
-	if (!filters || !file_all(store, filters, error))
+	if (!filters || !index_all(store, filters, error))
 		return false;
 	if (filters->len == limit) {
 		const struct stored_filter *last = filters->pdata[limit - 1];
 
-		return store_save_cursor(store, FILED_FILTER, last->id, error);
+		return store_save_cursor(store, INDEXED_FILTER, last->id, error);
 	}
 	*is_done = true;
-	return store_save_cursor(store, FILED_FILTER, 0, error) &&
-	       store_save_cursor(store, FILED_PAPERS, size.papers, error);
+	return store_save_cursor(store, INDEXED_FILTER, 0, error) &&
+	       store_save_cursor(store, INDEXED_PAPERS, size.papers, error);
 }
 
 bool
 filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError **error)
 {
-	g_autoptr(GPtrArray) unfiled = NULL;
+	g_autoptr(GPtrArray) unindexed = NULL;
 	pb_transaction transaction = {0};
 	bool is_last = false;
 
 	if (!store_begin(store, &transaction, error))
 		return false;
-	unfiled = filter_progress_load_unindexed(store, limit, error);
-	if (!unfiled || !file_all(store, unfiled, error) ||
-	    (unfiled->len < limit && !renew_page(store, limit, &is_last, error)) ||
+	unindexed = filter_progress_load_unindexed(store, limit, error);
+	if (!unindexed || !index_all(store, unindexed, error) ||
+	    (unindexed->len < limit && !rebuild_page(store, limit, &is_last, error)) ||
 	    !store_commit(&transaction, error))
 		return false;
 	*is_done = is_last;

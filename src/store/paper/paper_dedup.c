@@ -184,7 +184,7 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 
 /* Only arXiv can report that an arXiv paper has no categories. */
 static bool
-knows_of_none(const struct paper *paper)
+has_no_metadata(const struct paper *paper)
 {
 	return paper->categories && paper->source_rank == PAPER_SOURCE_RANK_ARXIV &&
 	       paper_id_is_arxiv(paper->id);
@@ -206,8 +206,8 @@ paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 		set_field(merged, is_reported ? &now : &before, i);
 	}
 	if (merged->categories && !merged->categories->len &&
-	    paper_id_is_arxiv(merged->id) && !knows_of_none(stored) &&
-	    !knows_of_none(reported))
+	    paper_id_is_arxiv(merged->id) && !has_no_metadata(stored) &&
+	    !has_no_metadata(reported))
 		g_clear_pointer(&merged->categories, g_ptr_array_unref);
 	return merged;
 }

@@ -273,7 +273,7 @@ get_replacement(const struct listing *listing)
 
 /* @param is_revision  set if the source had no listing of this type on that day */
 static bool
-note_listing(struct store *store, const char *source, const struct listing *listing,
+record_listing(struct store *store, const char *source, const struct listing *listing,
     int64_t seq, int64_t now, bool *is_revision, GError **error)
 {
 	static const char sql_has[] =
@@ -451,7 +451,7 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 		saved->fresh++;
 		return insert_paper(store, paper, listing->day, fetch->fetched_at, &seq,
 		           error) &&
-		       note_listing(store, fetch->source, listing, seq,
+		       record_listing(store, fetch->source, listing, seq,
 		           fetch->fetched_at, &is_revision, error);
 	}
 	if (!is_first_elsewhere(store, fetch, stored->seq, &is_elsewhere, error))
@@ -459,7 +459,7 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 	merged = is_elsewhere ? paper_dedup_merge(paper, stored->paper)
 	                      : paper_dedup_merge(stored->paper, paper);
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
-	       (is_listed || note_listing(store, fetch->source, listing, stored->seq,
+	       (is_listed || record_listing(store, fetch->source, listing, stored->seq,
 	                         fetch->fetched_at, &is_revision, error)) &&
 	       update_paper(store, merged, stored, fetch->fetched_at, saved,
 	           &is_revision, error) &&
