@@ -28,24 +28,10 @@ list(struct store_fixture *fixture, const char *id, const char *title,
 static void
 assert_sound(struct store_fixture *fixture)
 {
-	g_autofree char *problem = NULL;
-	g_autoptr(GError) error = NULL;
+	g_autofree char *problem = store_fixture_check_archive(fixture);
 
-	archive_check(fixture->store, &problem, &error);
-	g_assert_no_error(error);
 	g_assert_cmpstr(problem, ==, NULL);
 	store_fixture_assert_idle(fixture);
-}
-
-static char *
-check(struct store_fixture *fixture)
-{
-	char *problem = NULL;
-	g_autoptr(GError) error = NULL;
-
-	archive_check(fixture->store, &problem, &error);
-	g_assert_no_error(error);
-	return problem;
 }
 
 static void
@@ -210,7 +196,7 @@ what_is_wrong_is_found_and_made_anew(void)
 		list(fixture, "2", "of mambas", "");
 		assert_sound(fixture);
 		store_fixture_run(fixture, rows[i].damage);
-		problem = check(fixture);
+		problem = store_fixture_check_archive(fixture);
 		if (!problem || !strstr(problem, rows[i].says))
 			g_test_fail_printf("%s: %s", rows[i].damage, problem);
 		g_assert_true(archive_check_counts(fixture->store, &glance, NULL));

@@ -236,7 +236,7 @@ an_archive_that_lost_something_is_made_anew(void)
 	maintenance_run(fixture->store, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
 	assert_rows(fixture, "SELECT text FROM vocabulary", "diffusion");
-	g_assert_true(archive_check(fixture->store, &problem, &error));
+	problem = store_fixture_check_archive(fixture);
 	g_assert_cmpstr(problem, ==, NULL);
 }
 

@@ -456,7 +456,7 @@ ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error))
 		return false;
 	if (strcmp(argv[1], "all") == 0) {
-		if (!outbox_count_held(ctl->store, NULL, &count, error))
+		if (!store_load_count(ctl->store, "outbox HELD", &count, error))
 			return false;
 		question =
 		    g_strdup_printf("Send %" G_GINT64_FORMAT " held messages", count);

@@ -45,13 +45,14 @@ bool
 status_line_load(
     struct store *store, int64_t *next_digest_at, int64_t *waiting, GError **error)
 {
-	static const char *const states[] = {"NEW", "DEFERRED", "UNKNOWN", "SENDING"};
+	static const char *const counts[] = {
+	    "outbox NEW", "outbox DEFERRED", "outbox UNKNOWN", "outbox SENDING"};
 	int64_t next_at = -1, all = 0, count;
 
 	if (!subscribers_load_next_due(store, &next_at, error))
 		return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
-		if (!outbox_count(store, states[i], &count, error))
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+		if (!store_load_count(store, counts[i], &count, error))
 			return false;
 		all += count;
 	}

@@ -13,6 +13,7 @@
 #include "service/people/subscribe.h"
 #include "sources/huggingface_parse.h"
 #include "store/core/sql.h"
+#include "store/paper/archive.h"
 #include "store/paper/papers.h"
 
 static int64_t
@@ -303,6 +304,51 @@ store_fixture_try(struct store_fixture *fixture, const char *sql)
 		copy = g_strdup(message);
 	sqlite3_free(message);
 	return copy;
+}
+
+/* Rebuild, count the rows that differ from before, and roll back. */
+static char *
+compare_with_rebuilt(struct store_fixture *fixture, const char *what, const char *rows)
+{
+	g_autofree char *save =
+	    g_strdup_printf("CREATE TEMP TABLE before AS %s", rows);
+	g_autofree char *count = g_strdup_printf(
+	    "SELECT count(DISTINCT key) FROM (SELECT * FROM (SELECT * FROM before"
+	    " EXCEPT %s) UNION ALL SELECT * FROM (%s EXCEPT SELECT * FROM before))",
+	    rows, rows);
+	g_autofree char *wrong = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_transaction transaction = {0};
+
+	g_assert_true(store_begin(fixture->store, &transaction, NULL));
+	store_fixture_run(fixture, save);
+	archive_rebuild(fixture->store, &error);
+	g_assert_no_error(error);
+	wrong = store_fixture_text(fixture, count);
+	return g_str_equal(wrong, "0")
+	           ? NULL
+	           : g_strdup_printf("%s %s have wrong counts", wrong, what);
+}
+
+char *
+store_fixture_check_archive(struct store_fixture *fixture)
+{
+	g_autofree char *damage = store_fixture_try(fixture,
+	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('integrity-check', 1)");
+	g_autoptr(GError) error = NULL;
+	char *problem = NULL;
+
+	archive_check_counts(fixture->store, &problem, &error);
+	g_assert_no_error(error);
+	if (!problem && damage)
+		problem = g_strdup("the index is damaged, or does not match the papers");
+	if (!problem)
+		problem = compare_with_rebuilt(
+		    fixture, "words", "SELECT text AS key, papers FROM vocabulary");
+	if (!problem)
+		problem = compare_with_rebuilt(fixture, "short forms",
+		    "SELECT short || char(9) || long AS key, papers FROM acronym");
+	return problem;
 }
 
 static sqlite3_stmt *

@@ -123,6 +123,10 @@ char *store_fixture_text(struct store_fixture *fixture, const char *sql);
  * string */
 char *store_fixture_format_plans(struct store_fixture *fixture);
 
+/** Find what a rebuild of the archive's tables would change. @return a new string, or
+ * NULL */
+char *store_fixture_check_archive(struct store_fixture *fixture);
+
 #define assert_rows(fixture, sql, wanted)                         \
 	do {                                                      \
 		g_autofree char *store_fixture_text_ =            \

@@ -21,7 +21,6 @@
 #include "service/state/lock.h"
 #include "service/state/secret.h"
 #include "store/core/audit.h"
-#include "store/core/key_check.h"
 #include "store/subscriber/carry_over.h"
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
@@ -312,7 +311,7 @@ adopt_newer_keys(struct store *draft, const char *state_dir, const char *path,
 	gsize size, current_size = current ? g_bytes_get_size(current) : 0;
 	const char *end;
 
-	if (!old || !key_check_load(old, &old_mac, error) ||
+	if (!old || !store_load_key_check(old, &old_mac, error) ||
 	    !backup_load_key(draft, &keys, error))
 		return false;
 	mac = secret_format_mac(keys);
@@ -324,7 +323,7 @@ adopt_newer_keys(struct store *draft, const char *state_dir, const char *path,
 	end = (const char *)g_bytes_get_data(current, NULL) + current_size - size;
 	*is_same = memcmp(end, g_bytes_get_data(keys, NULL), size) == 0;
 	return !*is_same || (backup_save_key(draft, current, now, error) &&
-	                        key_check_save(draft, current_mac, error));
+	                        store_save_key_check(draft, current_mac, error));
 }
 
 static bool

@@ -15,7 +15,6 @@
 #include "service/state/secret.h"
 #include "store/core/audit.h"
 #include "store/core/backup.h"
-#include "store/core/key_check.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
 
@@ -76,7 +75,7 @@ rotate(struct store *store, const struct settings *settings,
 	if (!store_begin(store, &transaction, error) || !check_doubt(store, error) ||
 	    (change->is_lost && !suppression_count(store, &count, error)) ||
 	    !backup_save_key(store, keys, change->now, error) ||
-	    !key_check_save(store, mac, error) ||
+	    !store_save_key_check(store, mac, error) ||
 	    !audit_insert(store, change->now, change->who,
 	        change->is_lost ? "key replaced" : "key rotated", 0, NULL, error) ||
 	    !store_commit(&transaction, error))
@@ -115,7 +114,7 @@ restore(struct store *store, const struct settings *settings, const char *path,
 	g_autoptr(GBytes) keys = NULL;
 
 	if (!backup || !backup_load_key(backup, &keys, error) ||
-	    !key_check_load(store, &wanted, error))
+	    !store_load_key_check(store, &wanted, error))
 		return false;
 	if (!keys)
 		return pb_fail(error, PB_ERROR_INPUT,

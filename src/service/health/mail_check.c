@@ -65,7 +65,7 @@ check_store(struct work *work)
 	g_autoptr(GError) error = NULL;
 	int64_t count;
 
-	if (papers_count(work->check->store, &count, &error))
+	if (store_load_count(work->check->store, "paper", &count, &error))
 		add(work, "store",
 		    g_strdup_printf("%" G_GINT64_FORMAT " papers", count), NULL);
 	else

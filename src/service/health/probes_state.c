@@ -17,7 +17,6 @@
 #include "service/state/generation.h"
 #include "service/state/secret.h"
 #include "store/core/integrity.h"
-#include "store/core/key_check.h"
 #include "store/paper/archive.h"
 
 /* Filters per page. */
@@ -377,7 +376,7 @@ probe_key(struct health *health)
 	g_autofree char *mac = NULL;
 	bool is_store_open = health->store && !health->is_store_damaged;
 
-	if (is_store_open && !key_check_load(health->store, &mac, &error)) {
+	if (is_store_open && !store_load_key_check(health->store, &mac, &error)) {
 		health_add(health, g_strdup(error->message), PROBES_RESTORE_ACTION);
 		return;
 	}

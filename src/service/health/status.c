@@ -131,23 +131,44 @@ get_file_size(const char *directory, const char *name)
 	return g_stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
 }
 
+/* Counts of rows by name. */
+static bool
+load_row_counts(struct store *store, struct status *status, GError **error)
+{
+	const struct {
+		const char *name;
+		int64_t *count;
+	} rows[] = {
+	    {"paper", &status->papers},
+	    {"filter", &status->filters},
+	    {"match", &status->matches},
+	    {"match_pending", &status->waiting},
+	    {"outbox NEW", &status->fresh},
+	    {"outbox SENDING", &status->sending},
+	    {"outbox DEFERRED", &status->deferred},
+	    {"outbox UNKNOWN", &status->unknown},
+	    {"outbox HELD", &status->held},
+	    {"held restore", &status->held_by_restore},
+	    {"held crash", &status->held_by_crash},
+	    {"outbox FAILED", &status->failed},
+	    {"subscriber pending", &status->people[SUBSCRIBER_PENDING]},
+	    {"subscriber active", &status->people[SUBSCRIBER_ACTIVE]},
+	    {"subscriber paused", &status->people[SUBSCRIBER_PAUSED]},
+	    {"subscriber suspended", &status->people[SUBSCRIBER_SUSPENDED]},
+	    {"subscriber gone", &status->people[SUBSCRIBER_GONE]},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (!store_load_count(store, rows[i].name, rows[i].count, error))
+			return false;
+	return true;
+}
+
 static bool
 load_counts(struct store *store, int64_t now, struct status *status, GError **error)
 {
-	return papers_count(store, &status->papers, error) &&
-	       subscribers_count_filters(store, &status->filters, error) &&
-	       matches_count(store, true, &status->matches, error) &&
-	       matches_count(store, false, &status->waiting, error) &&
-	       subscribers_count_states(store, status->people, error) &&
+	return load_row_counts(store, status, error) &&
 	       subscribers_load_next_due(store, &status->next_due, error) &&
-	       outbox_count(store, "NEW", &status->fresh, error) &&
-	       outbox_count(store, "SENDING", &status->sending, error) &&
-	       outbox_count(store, "DEFERRED", &status->deferred, error) &&
-	       outbox_count(store, "UNKNOWN", &status->unknown, error) &&
-	       outbox_count(store, "HELD", &status->held, error) &&
-	       outbox_count_held(store, "restore", &status->held_by_restore, error) &&
-	       outbox_count_held(store, "crash", &status->held_by_crash, error) &&
-	       outbox_count_failed(store, &status->failed, error) &&
 	       outbox_count_failed_since(
 	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
 	       inbox_count_new(

@@ -151,6 +151,6 @@ query_stats_add(struct store *store, const struct query *query,
 	int64_t papers;
 
 	/* In an empty archive every word is unknown. */
-	return papers_count(store, &papers, error) &&
+	return store_load_count(store, "paper", &papers, error) &&
 	       (!papers || add_node(&query_stats, query->root, error));
 }

@@ -10,7 +10,6 @@
 #include "service/setup/factory.h"
 #include "service/state/secret.h"
 #include "store/core/backup.h"
-#include "store/core/key_check.h"
 
 static int64_t
 read_running(const struct clock *clock)
@@ -141,14 +140,14 @@ startup_load_key(const struct settings *settings, struct store *store, GError **
 	g_autoptr(GBytes) keys = NULL;
 
 	if (!adopt_key(settings, store, error) ||
-	    !key_check_load(store, &known_mac, error))
+	    !store_load_key_check(store, &known_mac, error))
 		return NULL;
 	random_system.fill(random_system.data, fresh, sizeof(fresh));
 	keys = secret_load_key(settings->state_dir, known_mac ? NULL : fresh, error);
 	if (!keys || !secret_check_mac(settings->state_dir, keys, known_mac, error))
 		return NULL;
 	mac = secret_format_mac(keys);
-	if (!known_mac && !key_check_save(store, mac, error))
+	if (!known_mac && !store_save_key_check(store, mac, error))
 		return NULL;
 	return g_steal_pointer(&keys);
 }

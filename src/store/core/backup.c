@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "store/core/audit.h"
 #include "store/core/integrity.h"
-#include "store/core/row_count.h"
 #include "store/core/sql.h"
 
 /* Without the old store, ids continue from the time, which is higher than any id used.
@@ -423,7 +422,7 @@ backup_load_restored_from(
 	    !store_load_cursor(store, "backup made", -1, &found.last_made_at, error) ||
 	    !store_load_cursor(
 	        store, "restore requested", -1, &found.fetched_at, error) ||
-	    !row_count_load(store, "next held", &found.people, error))
+	    !store_load_count(store, "next held", &found.people, error))
 		return false;
 	*previous = found;
 	return true;

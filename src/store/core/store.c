@@ -488,3 +488,28 @@ store_save_cursor(struct store *store, const char *name, int64_t value, GError *
 
 	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(value));
 }
+
+bool
+store_load_count(struct store *store, const char *name, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count FROM row_count WHERE name = ?1";
+
+	return sql_number(store, sql, count, error, SQL_TEXT(name));
+}
+
+bool
+store_load_key_check(struct store *store, char **mac, GError **error)
+{
+	static const char sql[] = "SELECT mac FROM key_check WHERE id = 1";
+
+	return sql_find_text(store, sql, mac, error);
+}
+
+bool
+store_save_key_check(struct store *store, const char *mac, GError **error)
+{
+	static const char sql[] = "INSERT INTO key_check (id, mac) VALUES (1, ?1)"
+	                          " ON CONFLICT (id) DO UPDATE SET mac = excluded.mac";
+
+	return sql_exec(store, sql, error, SQL_TEXT(mac));
+}

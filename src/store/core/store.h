@@ -103,6 +103,22 @@ void store_checkpoint(struct store *store);
  */
 bool store_erase(struct store *store, GError **error);
 
+/**
+ * Load a count that triggers maintain: counting a large table takes seconds.
+ *
+ * @param name  as in the table row_count, such as "match" or "outbox NEW"
+ */
+bool
+store_load_count(struct store *store, const char *name, int64_t *count, GError **error);
+
+/**
+ * Load or save the MAC of the key file, to detect a wrong or damaged key.
+ *
+ * @param mac  set: a new string; NULL when there is no key yet
+ */
+bool store_load_key_check(struct store *store, char **mac, GError **error);
+bool store_save_key_check(struct store *store, const char *mac, GError **error);
+
 /** Load a named number from the table cursor. @param fallback  for one never saved */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);

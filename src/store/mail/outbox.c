@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/core/record.h"
-#include "store/core/row_count.h"
 #include "store/core/suppression.h"
 
 /* @param n  bytes without the line end @return the problem, or NULL */
@@ -187,8 +186,8 @@ save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 /*
  * The papers of a cancelled digest are available again, unless a copy may have arrived.
  */
-static bool
-cancel_row(
+bool
+outbox_cancel_one(
     struct store *store, int64_t id, bool was_unknown, int64_t now, GError **error)
 {
 	static const char sql[] =
@@ -251,7 +250,7 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 
 	*is_taken = job->is_cancelled;
 	if (job->is_cancelled)
-		return cancel_row(
+		return outbox_cancel_one(
 		    claiming->store, job->id, job->was_unknown, claim->now, error);
 	claiming->is_full = claiming->claimed >= claim->limit ||
 	                    (is_alone && (claiming->claimed || !claim->is_idle));
@@ -448,7 +447,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 		return end_row(store, result, "FAILED", now, error) &&
 		       fail_digest(store, result->id, error);
 	case OUTBOX_CANCELLED:
-		return cancel_row(store, result->id, result->was_unknown, now, error);
+		return outbox_cancel_one(store, result->id, result->was_unknown, now, error);
 	case OUTBOX_REJECTED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       save_refused(store, result->id, now, error) &&
@@ -510,7 +509,7 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 			return step == SQL_STEP_DONE;
 		id = sql_get_int(statement, 0);
 		was_unknown = sql_get_int(statement, 1) == 1;
-		if (!cancel_row(store, id, was_unknown, now, error))
+		if (!outbox_cancel_one(store, id, was_unknown, now, error))
 			return false;
 	}
 }
@@ -522,13 +521,6 @@ outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 	                          " WHERE next_try_at IS NOT NULL";
 
 	return sql_number(store, sql, at, error);
-}
-
-bool
-outbox_cancel_one(
-    struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error)
-{
-	return cancel_row(store, id, is_delivered, now, error);
 }
 
 GPtrArray *
@@ -558,20 +550,6 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	    SQL_INT(choice->subscriber_id));
 
 	return record_load_all(statement, &layout, error);
-}
-
-bool
-outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
-{
-	g_autofree char *name = g_strconcat("outbox ", state, NULL);
-
-	return row_count_load(store, name, count, error);
-}
-
-bool
-outbox_count_failed(struct store *store, int64_t *count, GError **error)
-{
-	return row_count_load(store, "outbox FAILED", count, error);
 }
 
 bool
@@ -722,15 +700,6 @@ outbox_count_in_doubt(struct store *store, int64_t *count, GError **error)
 	    " OR state = 'UNKNOWN' OR held_from = 'UNKNOWN')";
 
 	return sql_number(store, sql, count, error);
-}
-
-bool
-outbox_count_held(struct store *store, const char *why, int64_t *count, GError **error)
-{
-	g_autofree char *name =
-	    why ? g_strconcat("held ", why, NULL) : g_strdup("outbox HELD");
-
-	return row_count_load(store, name, count, error);
 }
 
 bool

@@ -221,13 +221,6 @@ GPtrArray *outbox_load_rows(struct store *store, const struct outbox_filter *cho
 bool outbox_cancel_one(
     struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error);
 
-/** Count messages that have not ended, in a state such as "DEFERRED". */
-bool
-outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
-
-/** Count FAILED messages, which are retained for two weeks. */
-bool outbox_count_failed(struct store *store, int64_t *count, GError **error);
-
 /** Delete up to a limit of messages that ended before a time. @param count set */
 bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error);
@@ -304,10 +297,6 @@ bool outbox_release(struct store *store, int64_t id, int64_t now, GError **error
 /** Count messages that may have arrived and are not given up: SENDING, UNKNOWN, or HELD
  * after that. */
 bool outbox_count_in_doubt(struct store *store, int64_t *count, GError **error);
-
-/** Count HELD messages. @param why "restore", "operator", "crash", or NULL for all */
-bool
-outbox_count_held(struct store *store, const char *why, int64_t *count, GError **error);
 
 /**
  * Find the oldest message that has not ended and is not HELD.

@@ -88,15 +88,6 @@ struct archive_size {
 
 bool archive_load_size(struct store *store, struct archive_size *size, GError **error);
 
-/**
- * Compare the index with the papers in full; for tests.
- *
- * Reads every paper while holding the write lock.
- *
- * @param problem  set to a new string that describes the difference, or to NULL
- */
-bool archive_check(struct store *store, char **problem, GError **error);
-
 /** Compare counts only; for the daily check and for doctor. */
 bool archive_check_counts(struct store *store, char **problem, GError **error);
 

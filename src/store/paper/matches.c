@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "store/core/record.h"
-#include "store/core/row_count.h"
 
 static bool
 save_found(
@@ -263,10 +262,4 @@ matches_prune(
 	           SQL_INT(before)) &&
 	       sql_exec(store, sql_pending, error, SQL_INT(after), SQL_INT(through),
 	           SQL_INT(before));
-}
-
-bool
-matches_count(struct store *store, bool is_yes, int64_t *count, GError **error)
-{
-	return row_count_load(store, is_yes ? "match" : "match_pending", count, error);
 }

@@ -66,7 +66,4 @@ bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 bool matches_prune(struct store *store, int64_t before, int64_t after, int64_t through,
     GError **error);
 
-/** Count pairs of filter and paper. @param is_yes  else pending ones */
-bool matches_count(struct store *store, bool is_yes, int64_t *count, GError **error);
-
 #endif

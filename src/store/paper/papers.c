@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "store/core/record.h"
-#include "store/core/row_count.h"
 #include "store/paper/paper_row.h"
 
 const char *
@@ -264,12 +263,6 @@ papers_load_reports(struct store *store, GError **error)
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);
-}
-
-bool
-papers_count(struct store *store, int64_t *count, GError **error)
-{
-	return row_count_load(store, "paper", count, error);
 }
 
 GPtrArray *

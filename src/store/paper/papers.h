@@ -190,8 +190,6 @@ struct source_report {
 /** @return of struct source_report *, one for each source */
 GPtrArray *papers_load_reports(struct store *store, GError **error);
 
-bool papers_count(struct store *store, int64_t *count, GError **error);
-
 /**
  * Load the names of all services queried ("arxiv" for all its lists).
  *

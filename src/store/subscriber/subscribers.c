@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "store/core/record.h"
-#include "store/core/row_count.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 
@@ -278,22 +277,6 @@ subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **e
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
-bool
-subscribers_count_states(struct store *store, int64_t *counts, GError **error)
-{
-	int64_t found[SUBSCRIBER_GONE + 1];
-
-	for (int state = 0; state <= SUBSCRIBER_GONE; state++) {
-		g_autofree char *name = g_strconcat("subscriber ",
-		    subscriber_state_name((enum subscriber_state)state), NULL);
-
-		if (!row_count_load(store, name, &found[state], error))
-			return false;
-	}
-	memcpy(counts, found, sizeof(found));
-	return true;
-}
-
 GPtrArray *
 subscribers_load_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error)
@@ -466,10 +449,4 @@ subscribers_prune_filters(struct store *store, int64_t before, unsigned limit,
 
 	return sql_exec_count(
 	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
-bool
-subscribers_count_filters(struct store *store, int64_t *count, GError **error)
-{
-	return row_count_load(store, "filter", count, error);
 }

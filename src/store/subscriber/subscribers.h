@@ -90,9 +90,6 @@ bool subscribers_save_due(
 bool
 subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error);
 
-/** Count subscribers by state. @param counts  one for each enum subscriber_state */
-bool subscribers_count_states(struct store *store, int64_t *counts, GError **error);
-
 /** Load the filters of a subscriber, by number. @return of struct subscription * */
 GPtrArray *subscribers_load_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error);
@@ -137,7 +134,5 @@ bool subscribers_delete_subscriptions(
 /** Delete up to a limit of unused filters, with their matches. @param count  set */
 bool subscribers_prune_filters(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
-
-bool subscribers_count_filters(struct store *store, int64_t *count, GError **error);
 
 #endif
