@@ -33,7 +33,7 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	g_autofree char *problem = NULL;
 	char *secret;
 	bool is_credential = !g_path_is_absolute(path);
-	struct text_file file = {0};
+	pb_local(text_file) file = {0};
 
 	if (!is_credential) {
 		full = g_strdup(path);
@@ -51,7 +51,6 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	if (!problem)
 		problem = check_secret(&file, is_credential);
 	secret = problem ? NULL : g_strndup(file.text, strcspn(file.text, "\n"));
-	text_file_clear(&file);
 	if (!secret)
 		pb_fail(error, PB_ERROR_INPUT, "'%s': %s", full, problem);
 	return secret;

@@ -470,18 +470,18 @@ ctl_format_time(int64_t at)
 	return time ? g_date_time_format(time, "%Y-%m-%d %H:%M UTC") : g_strdup("-");
 }
 
-void
+bool
 ctl_print_query_error(
     const char *text, const struct query_error *problem, GError **error)
 {
 	g_autofree char *lines = NULL;
 
 	if (!problem->message)
-		return;
+		return false;
 	lines = query_error_format(problem, text, 0);
 	fputs(lines, stderr);
 	g_clear_error(error);
-	pb_fail(error, problem->code, "invalid filter; nothing was stored%s%s",
+	return pb_fail(error, problem->code, "invalid filter; nothing was stored%s%s",
 	    problem->example ? "; example: " : "",
 	    problem->example ? problem->example : "");
 }

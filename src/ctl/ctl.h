@@ -164,9 +164,9 @@ char *ctl_format_time(int64_t at);
 
 /**
  * Print the position of a syntax error on standard error, and shorten the error to "the
- * filter was refused"; without a syntax error do nothing.
+ * filter was refused"; without a syntax error do nothing.  @return false
  */
-void ctl_print_query_error(
+bool ctl_print_query_error(
     const char *text, const struct query_error *problem, GError **error);
 
 /** @param warnings  of struct msg *, or NULL */

@@ -66,7 +66,7 @@ ctl_print_findings(struct ctl *ctl, const GPtrArray *findings)
 bool
 ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct status_daemon daemon;
+	pb_local(status_daemon) daemon = {0};
 	const struct health_options options = {
 	    .settings = ctl->settings,
 	    .daemon = &daemon,
@@ -79,6 +79,5 @@ ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
 	ctl_load_daemon(ctl, &daemon);
 	findings = health_examine(&options);
 	ctl_print_findings(ctl, findings);
-	status_daemon_clear(&daemon);
 	return true;
 }

@@ -57,7 +57,7 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	g_autoptr(GPtrArray) warnings = NULL;
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	struct subscribe_filter filter;
 	pb_auto(subscription) subscription = NULL;
 
@@ -75,7 +75,6 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    clock_get_now(&ctl->clock), &query_error, &warnings, error);
 	if (!subscription)
 		ctl_print_query_error(argv[2], &query_error, error);
-	query_error_clear(&query_error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 
@@ -83,7 +82,7 @@ bool
 ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autoptr(GPtrArray) warnings = NULL;
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	struct filters_change change = {.who = ctl->who};
 	pb_auto(subscription) subscription = NULL;
 
@@ -96,7 +95,6 @@ ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error)
 	    &query_error, &warnings, error);
 	if (!subscription)
 		ctl_print_query_error(argv[3], &query_error, error);
-	query_error_clear(&query_error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 

@@ -110,7 +110,7 @@ load_page(void *data, GError **error)
 static void
 print_paused_relay(const struct ctl *ctl)
 {
-	struct status_daemon daemon;
+	pb_local(status_daemon) daemon = {0};
 
 	if (ctl->is_json)
 		return;
@@ -119,7 +119,6 @@ print_paused_relay(const struct ctl *ctl)
 		ctl_print_relay(&daemon);
 		puts("             paperboyctl queue retry all tries it now\n");
 	}
-	status_daemon_clear(&daemon);
 }
 
 bool

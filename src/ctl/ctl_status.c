@@ -382,14 +382,14 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 bool
 ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct status_daemon daemon;
+	pb_local(status_daemon) daemon = {0};
 	const struct health_options options = {
 	    .settings = ctl->settings,
 	    .daemon = &daemon,
 	    .config_errors = ctl->config_errors,
 	    .now = clock_get_now(&ctl->clock),
 	};
-	struct status status = {0};
+	pb_local(status) status = {0};
 	bool is_ok;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
@@ -406,7 +406,5 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 		if (problems->len)
 			ctl->status = STATUS_PROBLEMS;
 	}
-	status_clear(&status);
-	status_daemon_clear(&daemon);
 	return is_ok;
 }

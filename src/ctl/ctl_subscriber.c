@@ -98,7 +98,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	    .filter_count = count,
 	    .who = ctl->who,
 	};
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
 	unsigned refused = 0;
@@ -114,7 +114,6 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	    &query_error, &refused, error);
 	if (!subscriber && count)
 		ctl_print_query_error(filters[refused].text, &query_error, error);
-	query_error_clear(&query_error);
 	if (!subscriber)
 		return false;
 	ctl_wake_daemon(ctl);

@@ -229,7 +229,7 @@ bool
 ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	bool has_paper;
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	g_autoptr(GPtrArray) warnings = NULL;
 	g_autofree char *id = NULL;
 	pb_auto(stored_paper) stored = NULL;
@@ -247,10 +247,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	filter = why_explain(ctl->store, argv[1], stored, clock_get_now(&ctl->clock),
 	    &warnings, &query_error, error);
 	if (!filter)
-		ctl_print_query_error(argv[1], &query_error, error);
-	query_error_clear(&query_error);
-	if (!filter)
-		return false;
+		return ctl_print_query_error(argv[1], &query_error, error);
 	if (ctl->is_json) {
 		print_json(json_of_filter(filter));
 		return true;

@@ -123,7 +123,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	pb_auto(subscription) own = NULL;
 	pb_auto(backtest) backtest = NULL;
 
@@ -138,10 +138,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	backtest = backtest_run(ctl->store, &request, &query_error, error);
 	if (!backtest)
-		ctl_print_query_error(request.text, &query_error, error);
-	query_error_clear(&query_error);
-	if (!backtest)
-		return false;
+		return ctl_print_query_error(request.text, &query_error, error);
 	if (ctl->is_json)
 		print_json(json_of_backtest(backtest));
 	else
@@ -199,7 +196,7 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct search_scope scope = {.now = clock_get_now(&ctl->clock)};
-	struct query_error query_error = {0};
+	pb_local(query_error) query_error = {0};
 	pb_auto(search_answer) answer = NULL;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
@@ -211,10 +208,7 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	answer = search_run(
 	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &query_error, error);
 	if (!answer)
-		ctl_print_query_error(argv[1], &query_error, error);
-	query_error_clear(&query_error);
-	if (!answer)
-		return false;
+		return ctl_print_query_error(argv[1], &query_error, error);
 	if (ctl->is_json) {
 		print_json(json_of_search(answer));
 	} else {

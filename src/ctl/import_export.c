@@ -92,7 +92,7 @@ print_report(const struct import_report *report, bool is_dry_run)
 static bool
 import(struct ctl *ctl, struct import_request *request, GError **error)
 {
-	struct import_report report = {0};
+	pb_local(import_report) report = {0};
 	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
 	bool is_ok = key && schedule_parse_minute(ctl->settings->digest_at,
 	                        &request->source.minute, error);
@@ -106,7 +106,6 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 		fprintf(stderr, "%s\n", (char *)report.problems->pdata[i]);
 	if (is_ok && !ctl->is_json)
 		print_report(&report, request->is_dry_run);
-	import_report_clear(&report);
 	if (is_ok && !request->is_dry_run)
 		ctl_wake_daemon(ctl);
 	return is_ok;

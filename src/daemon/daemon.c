@@ -471,12 +471,11 @@ load_state(struct daemon *daemon, struct status_daemon *state)
 static char *
 command_status(void *data)
 {
-	struct status_daemon state;
+	pb_local(status_daemon) state = {0};
 	char *reply;
 
 	load_state(data, &state);
 	reply = status_daemon_format(&state);
-	status_daemon_clear(&state);
 	return reply;
 }
 
@@ -486,7 +485,7 @@ command_metrics(void *data)
 {
 	struct daemon *daemon = data;
 	const struct settings *settings = daemon->config_snapshot->settings;
-	struct status_daemon state;
+	pb_local(status_daemon) state = {0};
 	struct metrics_work work;
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) store = factory_open_store(settings, &error);
@@ -500,7 +499,6 @@ command_metrics(void *data)
 	if (store)
 		text = metrics_format(store, settings, &state, &work,
 		    clock_get_now(daemon->options->clock), &error);
-	status_daemon_clear(&state);
 	return text ? g_strchomp(text) : g_strdup_printf("# %s", error->message);
 }
 

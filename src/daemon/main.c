@@ -70,7 +70,7 @@ __attribute__((section(".preinit_array"), used)) static void (*const first)(
 int
 main(int argc, char **argv)
 {
-	struct options options = {0};
+	pb_local(options) options = {0};
 	struct clock clock;
 	g_autoptr(GError) error = NULL;
 	int status;
@@ -85,7 +85,6 @@ main(int argc, char **argv)
 	    !startup_init_clock(&clock, options.now, !options.is_once, &error)) {
 		fprintf(
 		    stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
-		options_clear(&options);
 		return EX_USAGE;
 	}
 	if (options.is_version) {
@@ -97,6 +96,5 @@ main(int argc, char **argv)
 			reload_hold(false);
 		status = run(&options, &clock);
 	}
-	options_clear(&options);
 	return status;
 }

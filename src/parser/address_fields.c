@@ -27,7 +27,7 @@ append_mailbox(struct address_list *list, const char *spec, const char *name)
 	               list->charsets, name, strlen(name), BOUNDS_PERSON_NAME_BYTES)
 	         : NULL;
 	g_autofree char *record = NULL;
-	struct address address = {0};
+	pb_local(address) address = {0};
 
 	if (list->left == 0 || !spec || !address_parse(spec, &address, NULL))
 		return;
@@ -35,7 +35,6 @@ append_mailbox(struct address_list *list, const char *spec, const char *name)
 	    g_strdup_printf("%s %s", address.text, display_name ? display_name : "");
 	parser_proto_append(list->out, list->tag, record);
 	list->left--;
-	address_clear(&address);
 }
 
 static void
@@ -115,7 +114,7 @@ address_fields_append_address(GString *out, const GArray *fields, const char *na
 {
 	const struct headers_entry *entry = headers_find(fields, name);
 	g_autofree char *value = entry ? unfold(entry) : NULL;
-	struct address address = {0};
+	pb_local(address) address = {0};
 	char *spec = value;
 
 	if (!value)
@@ -128,7 +127,6 @@ address_fields_append_address(GString *out, const GArray *fields, const char *na
 		parser_proto_append(out, tag, "");
 	else if (address_parse(spec, &address, NULL))
 		parser_proto_append(out, tag, address.text);
-	address_clear(&address);
 }
 
 static bool

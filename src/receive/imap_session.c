@@ -175,12 +175,11 @@ open_stream(const struct imap_options *options, const int *stop_fd, bool *is_ref
 	    .stop_fd = stop_fd,
 	    .connect_ms = options->times.connect_ms,
 	    .open_ms = options->times.open_ms};
-	struct stream_error failure = {0};
+	pb_local(stream_error) failure = {0};
 	struct stream *stream = stream_open(&stream_options, &failure, error);
 
 	if (!stream)
 		*is_refused = failure.kind == STREAM_ERROR_LOGIN;
-	stream_error_clear(&failure);
 	return stream;
 }
 
@@ -561,10 +560,9 @@ move_messages(struct imap_session *session, struct mailimap_set *set, GError **e
 		    MAILIMAP_NO_ERROR)
 			result = move_once(session, set);
 	}
-	if (!check(session, result, what, error))
-		return false;
-	return session->has_move || (store_flags(session, set, false, true, error) &&
-	                                expunge(session, set, error));
+	return check(session, result, what, error) &&
+	       (session->has_move || (store_flags(session, set, false, true, error) &&
+	                                 expunge(session, set, error)));
 }
 
 bool

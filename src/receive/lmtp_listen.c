@@ -277,7 +277,6 @@ lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 	}
 	if (!at->tcp)
 		return true;
-	if (!parse_address(at->tcp, &address, &size, error))
-		return false;
-	return probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
+	return parse_address(at->tcp, &address, &size, error) &&
+	       probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
 }

@@ -226,7 +226,7 @@ static bool
 take(struct maildir_in *maildir, const struct receiver_sink *sink, const char *name,
     GError **error)
 {
-	__attribute__((cleanup(file_clear))) struct file file = {0};
+	pb_local(file) file = {0};
 	g_autoptr(GError) problem = NULL;
 	struct stat status;
 	bool is_ok;

@@ -24,7 +24,7 @@ check_address(const char *name, const char *text, struct address *out, GError **
 static bool
 set_owner(struct sender_identity *sender, const char *text, GError **error)
 {
-	struct address owner = {0};
+	pb_local(address) owner = {0};
 	g_autofree char *link = NULL;
 
 	if (!check_address("owner", text, &owner, error))
@@ -34,7 +34,6 @@ set_owner(struct sender_identity *sender, const char *text, GError **error)
 	sender->stop_url = address_format_mailto(&owner, "unsubscribe");
 	sender->change_url = address_format_mailto(&owner, "change my filters");
 	sender->list_owner_value = g_strdup_printf("<%s>", link);
-	address_clear(&owner);
 	return true;
 }
 
@@ -98,7 +97,7 @@ static bool
 set_settings(struct sender_identity *sender, const struct renderer_settings *settings,
     GError **error)
 {
-	struct address from = {0};
+	pb_local(address) from = {0};
 	g_autofree char *phrase = NULL;
 
 	if (g_bytes_get_size(settings->key) < BOUNDS_KEY_BYTES_MIN)
@@ -117,7 +116,6 @@ set_settings(struct sender_identity *sender, const struct renderer_settings *set
 	if (!check_address("from", settings->from_address, &from, error))
 		return false;
 	sender->from_address = g_strdup(from.text);
-	address_clear(&from);
 	sender->from_name = g_strdup(settings->from_name);
 	sender->list_name = g_strdup(settings->list_name);
 	sender->secret = g_bytes_ref(settings->key);

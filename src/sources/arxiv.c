@@ -128,17 +128,13 @@ poll(struct source *source, struct http *http, const char *today, const char *et
 	g_autofree char *url =
 	    g_strdup_printf(self->is_directory ? "%s/%s.xml" : "%s/rss/%s",
 	        self->feed_url, self->category);
-	struct http_response response = {0};
-	bool is_ok;
+	pb_local(http_response) response = {0};
 
 	(void)today;
 	if (!self->is_directory && !http_pause(http, self->request_interval_ms, error))
 		return false;
-	if (!http_get(http, url, etag, &response, error))
-		return false;
-	is_ok = read_response(self, &response, etag, answer, error);
-	http_response_clear(&response);
-	return is_ok;
+	return http_get(http, url, etag, &response, error) &&
+	       read_response(self, &response, etag, answer, error);
 }
 
 /* Send one request to the API, after a pause. */
@@ -146,7 +142,7 @@ static struct feed_xml *
 query_api(struct http *http, const char *url, int64_t request_interval_ms,
     int64_t *retry_after_s, GError **error)
 {
-	struct http_response response = {0};
+	pb_local(http_response) response = {0};
 	struct feed_xml *feed = NULL;
 
 	if (!http_pause(http, request_interval_ms, error) ||
@@ -165,7 +161,6 @@ query_api(struct http *http, const char *url, int64_t request_interval_ms,
 	} else if (response.status != 200) {
 		source_set_status_error(response.status, NULL, error);
 	}
-	http_response_clear(&response);
 	return feed;
 }
 

@@ -343,12 +343,11 @@ poll(struct source *source, struct http *http, const char *today, const char *et
     struct source_answer *answer, GError **error)
 {
 	struct feed_source *self = (struct feed_source *)source;
-	struct http_response response = {0};
+	pb_local(http_response) response = {0};
 	bool is_ok = http_get(http, self->url, etag, &response, error) &&
 	             read_response(self, &response, etag, answer, error);
 
 	(void)today;
-	http_response_clear(&response);
 	return is_ok;
 }
 

@@ -157,7 +157,7 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 {
 	g_autofree char *url = make_url(fetch->self, fetch->day, fetch->pages);
 	g_autoptr(GError) failure = NULL;
-	struct http_response response = {0};
+	pb_local(http_response) response = {0};
 	enum page_end end;
 
 	if (!http_get(fetch->http, url, etag, &response, &failure)) {
@@ -174,7 +174,6 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 	else
 		end = refuse(fetch, &response, error);
 	*fetch->retry_after_s = response.retry_after_s;
-	http_response_clear(&response);
 	return end;
 }
 

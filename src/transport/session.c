@@ -145,7 +145,7 @@ static bool
 connect_host(struct session *session, struct delivery *result)
 {
 	struct stream_options options = session->options->stream;
-	struct stream_error failure = {0};
+	pb_local(stream_error) failure = {0};
 	g_autoptr(GError) error = NULL;
 
 	if (session->stop_fd && stream_is_stopped(*session->stop_fd)) {
@@ -165,7 +165,6 @@ connect_host(struct session *session, struct delivery *result)
 		session->stream = stream_open(&options, &failure, &error);
 	if (!session->stream) {
 		set_open_failure(&failure, error, result);
-		stream_error_clear(&failure);
 		return false;
 	}
 	extensions_parse(stream_get_hello(session->stream), &session->extensions);

@@ -310,8 +310,7 @@ store_fixture_try(struct store_fixture *fixture, const char *sql)
 static char *
 compare_with_rebuilt(struct store_fixture *fixture, const char *what, const char *rows)
 {
-	g_autofree char *save =
-	    g_strdup_printf("CREATE TEMP TABLE before AS %s", rows);
+	g_autofree char *save = g_strdup_printf("CREATE TEMP TABLE before AS %s", rows);
 	g_autofree char *count = g_strdup_printf(
 	    "SELECT count(DISTINCT key) FROM (SELECT * FROM (SELECT * FROM before"
 	    " EXCEPT %s) UNION ALL SELECT * FROM (%s EXCEPT SELECT * FROM before))",
@@ -341,7 +340,8 @@ store_fixture_check_archive(struct store_fixture *fixture)
 	archive_check_counts(fixture->store, &problem, &error);
 	g_assert_no_error(error);
 	if (!problem && damage)
-		problem = g_strdup("the index is damaged, or does not match the papers");
+		problem =
+		    g_strdup("the index is damaged, or does not match the papers");
 	if (!problem)
 		problem = compare_with_rebuilt(
 		    fixture, "words", "SELECT text AS key, papers FROM vocabulary");

@@ -30,8 +30,6 @@ choice_clear(struct choice *choice)
 	g_clear_pointer(&choice->terms, g_ptr_array_unref);
 }
 
-#define choice_auto __attribute__((cleanup(choice_clear))) struct choice
-
 void
 term_free(struct term *term)
 {
@@ -150,7 +148,7 @@ choose_and(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	for (unsigned i = 0; i < node->operands->len; i++) {
-		choice_auto one = {0};
+		pb_local(choice) one = {0};
 
 		if (!choose_node(node->operands->pdata[i], frequency, &one, error))
 			return false;
@@ -169,7 +167,7 @@ choose_or(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	for (unsigned i = 0; i < node->operands->len; i++) {
-		choice_auto one = {0};
+		pb_local(choice) one = {0};
 
 		if (!choose_node(node->operands->pdata[i], frequency, &one, error))
 			return false;
@@ -239,7 +237,7 @@ GPtrArray *
 terms_select_required(const struct query *query,
     const struct document_frequency *frequency, GError **error)
 {
-	choice_auto choice = {0};
+	pb_local(choice) choice = {0};
 
 	if (!choose_node(query->root, frequency, &choice, error))
 		return NULL;

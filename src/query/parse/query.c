@@ -86,26 +86,24 @@ struct query *
 query_parse_canonical(
     const char *text, const struct tokenizer *tokenizer, GError **error)
 {
-	struct query_error found = {0};
+	pb_local(query_error) found = {0};
 	struct query *query =
 	    parse_text(text, BOUNDS_QUERY_CANONICAL_BYTES, tokenizer, NULL, &found);
 
 	if (!query)
 		query_error_set_error(&found, error);
-	query_error_clear(&found);
 	return query;
 }
 
 struct query *
 query_parse_clause(const char *text, const struct tokenizer *tokenizer)
 {
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	g_autoptr(GArray) lexemes = lex_split(text, &problem);
 	pb_auto(node) root = NULL;
 
 	if (lexemes)
 		root = parse_tree(lexemes, tokenizer, NULL, &problem);
-	query_error_clear(&problem);
 	return root ? new_query(g_steal_pointer(&root)) : NULL;
 }
 

@@ -178,9 +178,8 @@ poll_current(const struct collect *collect, struct source *source, int64_t now,
 {
 	g_autofree char *etag = NULL;
 	g_autoptr(GError) fetch_error = NULL;
-	struct source_answer answer;
+	pb_local(source_answer) answer = {0};
 	char today[DAY_BYTES], etag_day[DAY_BYTES];
-	bool is_ok;
 
 	if (!papers_load_last_etag(
 	        collect->store, source->name, &etag, etag_day, error))
@@ -193,10 +192,8 @@ poll_current(const struct collect *collect, struct source *source, int64_t now,
 	if (!fetch_error && answer.status == SOURCE_NOT_MODIFIED &&
 	    source->kind == SOURCE_DATED)
 		g_strlcpy(answer.day, etag_day, sizeof(answer.day));
-	is_ok = record_answer(collect, source, fetch_error ? today : answer.day,
-	    &answer, fetch_error, now, report, is_failed, error);
-	source_answer_clear(&answer);
-	return is_ok;
+	return record_answer(collect, source, fetch_error ? today : answer.day, &answer,
+	    fetch_error, now, report, is_failed, error);
 }
 
 /* Fetch one day. @param is_failed  set if the source is to be paused */
@@ -206,18 +203,15 @@ fetch_day(const struct collect *collect, struct source *source, const char *day,
 {
 	g_autofree char *etag = NULL;
 	g_autoptr(GError) fetch_error = NULL;
-	struct source_answer answer;
-	bool is_ok;
+	pb_local(source_answer) answer = {0};
 
 	if (!papers_load_etag(collect->store, source->name, day, &etag, error))
 		return false;
 	source_answer_init(&answer);
 	report->answers++;
 	source_fetch_day(source, collect->http, day, etag, &answer, &fetch_error);
-	is_ok = record_answer(
+	return record_answer(
 	    collect, source, day, &answer, fetch_error, now, report, is_failed, error);
-	source_answer_clear(&answer);
-	return is_ok;
 }
 
 static void
@@ -377,7 +371,7 @@ collect_replay(const struct collect *collect, struct source *source, const char 
     const char *path, int64_t now, struct collect_report *report, GError **error)
 {
 	g_autoptr(GError) empty_error = NULL;
-	struct source_answer answer;
+	pb_local(source_answer) answer = {0};
 	char today[DAY_BYTES];
 	bool is_ok;
 
@@ -397,6 +391,5 @@ collect_replay(const struct collect *collect, struct source *source, const char 
 		is_ok = hold_after_restore(collect, day, error) &&
 		        save_answer(collect, source, day, &answer, now, report, error);
 	}
-	source_answer_clear(&answer);
 	return is_ok;
 }

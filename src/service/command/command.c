@@ -494,10 +494,9 @@ run_subscription(struct request *request, struct command_text *lines,
 		if (!run_line(request, "subscribe", error))
 			return false;
 	}
-	if (!run_lines(request, lines, error))
-		return false;
-	return request->pending->len || !request->subscribe_name ||
-	       infer_filters(request, request->mail->text, asking, error);
+	return run_lines(request, lines, error) &&
+	       (request->pending->len || !request->subscribe_name ||
+	           infer_filters(request, request->mail->text, asking, error));
 }
 
 static bool

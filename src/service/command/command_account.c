@@ -255,7 +255,7 @@ static void
 set_old_address_notice(struct request *request, const char *address)
 {
 	struct command_reply *reply = &request->reply;
-	struct reply_text text;
+	pb_local(reply_text) text = {0};
 
 	g_free(reply->old_address);
 	g_free(reply->old_subject);
@@ -266,20 +266,18 @@ set_old_address_notice(struct request *request, const char *address)
 	reply_text_add_paragraph(&text, "moved_notice", "before", request->address,
 	    "after", address, "owner", request->settings->mail_owner);
 	reply->old_text = g_strdup(text.text->str);
-	reply_text_clear(&text);
 }
 
 /* @return NULL if it is not an address */
 static char *
 format_key(const char *text)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	char *key;
 
 	if (!address_parse(text, &address, NULL))
 		return NULL;
 	key = address_format_key(&address);
-	address_clear(&address);
 	return key;
 }
 

@@ -286,23 +286,18 @@ static bool
 decide_add(struct request *request, const char *arguments, bool is_block,
     struct command_decision *decision, GError **error)
 {
-	struct options options = {0};
-	struct query_error problem = {0};
-	struct subscription *subscription = NULL;
+	pb_local(options) options = {0};
+	pb_local(query_error) problem = {0};
+	struct subscribe_filter filter;
+	struct subscription *subscription;
 
-	if (parse_options(request, arguments, &options, error)) {
-		const struct subscribe_filter filter = get_filter(&options, is_block);
-
-		subscription = filters_prepare(
-		    request->store, request->planned_filters, &filter, &problem, error);
-		if (!subscription)
-			command_set_query_error(
-			    request, options.query, &problem, error);
-	}
-	query_error_clear(&problem);
-	options_clear(&options);
-	if (!subscription)
+	if (!parse_options(request, arguments, &options, error))
 		return false;
+	filter = get_filter(&options, is_block);
+	subscription = filters_prepare(
+	    request->store, request->planned_filters, &filter, &problem, error);
+	if (!subscription)
+		return command_set_query_error(request, options.query, &problem, error);
 	decision->filter = g_strdup(subscription->canonical);
 	g_ptr_array_add(request->planned_filters, subscription);
 	return true;
@@ -327,17 +322,15 @@ add_new_filter(struct request *request, const struct options *options, bool is_b
     GError **error)
 {
 	const struct subscribe_filter filter = get_filter(options, is_block);
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	g_autofree char *what = NULL;
 	pb_auto(subscription) subscription =
 	    subscribe_add_filter(request->store, request->address, &filter,
 	        request->actor, request->now, &problem, NULL, error);
 
 	if (!subscription)
-		command_set_query_error(request, options->query, &problem, error);
-	query_error_clear(&problem);
-	if (!subscription)
-		return false;
+		return command_set_query_error(
+		    request, options->query, &problem, error);
 	request->reply.is_changed = true;
 	what = format_filter(request, subscription);
 	reply_text_add(&request->text, "ok", what);
@@ -348,12 +341,10 @@ add_new_filter(struct request *request, const struct options *options, bool is_b
 static bool
 run_add(struct request *request, const char *arguments, bool is_block, GError **error)
 {
-	struct options options = {0};
-	bool is_ok = parse_options(request, arguments, &options, error) &&
-	             add_new_filter(request, &options, is_block, error);
+	pb_local(options) options = {0};
 
-	options_clear(&options);
-	return is_ok;
+	return parse_options(request, arguments, &options, error) &&
+	       add_new_filter(request, &options, is_block, error);
 }
 
 bool
@@ -480,13 +471,12 @@ prepare_edit(struct request *request, const struct subscription *before,
     const struct options *options, GError **error)
 {
 	const struct filters_change change = get_change(request, before, options);
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	struct subscription *after = filters_prepare_edit(
 	    request->store, request->planned_filters, &change, &problem, error);
 
 	if (!after)
 		command_set_query_error(request, options->query, &problem, error);
-	query_error_clear(&problem);
 	return after;
 }
 
@@ -495,12 +485,11 @@ command_decide_edit(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
 	GPtrArray *own = request->planned_filters;
-	struct options options = {0};
+	pb_local(options) options = {0};
 	struct subscription *before, *after = NULL;
 
 	if (parse_edit(request, own, arguments, &before, &options, error))
 		after = prepare_edit(request, before, &options, error);
-	options_clear(&options);
 	if (after) {
 		g_autofree char *reference = format_reference(before);
 		g_autofree char *word = command_take_word(&arguments);
@@ -546,15 +535,13 @@ edit(struct request *request, const struct subscription *before,
     const struct options *options, GError **error)
 {
 	const struct filters_change change = get_change(request, before, options);
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	pb_auto(subscription) after =
 	    filters_edit(request->store, &change, request->now, &problem, NULL, error);
 
 	if (!after)
-		command_set_query_error(request, options->query, &problem, error);
-	query_error_clear(&problem);
-	if (!after)
-		return false;
+		return command_set_query_error(
+		    request, options->query, &problem, error);
 	request->reply.is_changed = true;
 	return add_edited(request, before, after, change.text, error);
 }
@@ -563,14 +550,11 @@ bool
 command_run_edit(struct request *request, const char *arguments, GError **error)
 {
 	g_autoptr(GPtrArray) own = load_filters(request, error);
-	struct options options = {0};
+	pb_local(options) options = {0};
 	struct subscription *before;
-	bool is_ok = own &&
-	             parse_edit(request, own, arguments, &before, &options, error) &&
-	             edit(request, before, &options, error);
 
-	options_clear(&options);
-	return is_ok;
+	return own && parse_edit(request, own, arguments, &before, &options, error) &&
+	       edit(request, before, &options, error);
 }
 
 /* ---- list ---- */

@@ -36,21 +36,17 @@ bool
 command_run_test(struct request *request, const char *arguments, GError **error)
 {
 	const char *query = arguments;
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	unsigned days = BACKTEST_DAYS;
-	bool has_days, is_ok;
+	bool has_days;
 	pb_auto(why_filter) filter = NULL;
 
 	if (!take_days(request, &query, &days, &has_days, error))
 		return false;
 	filter = why_explain(
 	    request->store, query, NULL, request->now, NULL, &problem, error);
-	is_ok = filter != NULL;
-	if (!is_ok)
-		command_set_query_error(request, query, &problem, error);
-	query_error_clear(&problem);
-	if (!is_ok)
-		return false;
+	if (!filter)
+		return command_set_query_error(request, query, &problem, error);
 	{
 		g_autofree char *shown =
 		    reply_text_quote(&request->text, filter->canonical);
@@ -94,7 +90,7 @@ bool
 command_run_search(struct request *request, const char *arguments, GError **error)
 {
 	const char *query = arguments;
-	struct query_error problem = {0};
+	pb_local(query_error) problem = {0};
 	struct search_scope scope = {
 	    .now = request->now, .texts = reply_text_get_texts(&request->text)};
 	unsigned days = 0, most = SEARCH_RESULTS;
@@ -119,7 +115,6 @@ command_run_search(struct request *request, const char *arguments, GError **erro
 	found = search_run(request->store, query, &scope, most, &problem, error);
 	if (!found)
 		command_set_query_error(request, query, &problem, error);
-	query_error_clear(&problem);
 	return found && add_results(request, found);
 }
 

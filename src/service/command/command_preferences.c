@@ -282,13 +282,12 @@ bool
 command_decide_set(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
-	struct requested requested = {0};
+	pb_local(requested) requested = {0};
 	pb_auto(subscriber) after = subscriber_copy(request->planned);
 	bool is_ok = parse_set(request, arguments, &requested, error) &&
 	             profile_apply(after, &requested.change, error);
 
 	(void)decision;
-	requested_clear(&requested);
 	if (is_ok) {
 		subscriber_free(request->planned);
 		request->planned = g_steal_pointer(&after);
@@ -299,13 +298,12 @@ command_decide_set(struct request *request, const char *arguments,
 bool
 command_run_set(struct request *request, const char *arguments, GError **error)
 {
-	struct requested requested = {0};
+	pb_local(requested) requested = {0};
 	pb_auto(subscriber) after = NULL;
 
 	if (parse_set(request, arguments, &requested, error))
 		after = profile_set(request->store, request->address, &requested.change,
 		    request->now, error);
-	requested_clear(&requested);
 	if (!after)
 		return false;
 	add_changes(request, request->subscriber, after);

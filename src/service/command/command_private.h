@@ -122,8 +122,9 @@ bool command_plan_start(struct request *request, GError **error);
 	                             (request)->text.language, __VA_ARGS__, NULL))
 bool command_fail_with(GError **error, char *message);
 
-/** Replace an error by that of the query, with an excerpt of its text. */
-void command_set_query_error(struct request *request, const char *text,
+/** Replace an error by that of the query, with an excerpt of its text. @return false
+ */
+bool command_set_query_error(struct request *request, const char *text,
     const struct query_error *problem, GError **error);
 
 /** Take the first word, or quoted text. @return NULL at the end */

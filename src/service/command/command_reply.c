@@ -98,14 +98,14 @@ format_query_error(
 	return g_strconcat(head, "\n  ", g_strchomp(g_strchug(below)), NULL);
 }
 
-void
+bool
 command_set_query_error(struct request *request, const char *text,
     const struct query_error *problem, GError **error)
 {
 	g_autofree char *message = NULL;
 
 	if (!problem->message || !error || !*error)
-		return;
+		return false;
 	message = format_query_error(request, text, problem);
 	if (problem->example) {
 		g_autofree char *example = reply_text_format(
@@ -116,7 +116,7 @@ command_set_query_error(struct request *request, const char *text,
 		message = whole;
 	}
 	g_clear_error(error);
-	g_set_error_literal(error, PB_ERROR, (int)problem->code, message);
+	return pb_fail(error, problem->code, "%s", message);
 }
 
 void
@@ -151,7 +151,7 @@ add_confirm_line(GString *text)
 static void
 set_new_address_text(struct request *request)
 {
-	struct reply_text text;
+	pb_local(reply_text) text = {0};
 
 	if (request->reply.confirm != COMMAND_CONFIRM_ADDRESS)
 		return;
@@ -161,7 +161,6 @@ set_new_address_text(struct request *request)
 	reply_text_add_blank(&text);
 	add_confirm_line(text.text);
 	request->reply.new_text = g_strdup(text.text->str);
-	reply_text_clear(&text);
 }
 
 static char *

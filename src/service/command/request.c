@@ -38,7 +38,7 @@ set_subscriber(struct request *request, struct subscriber *subscriber)
 bool
 request_set_requester(struct request *request, const char *text, GError **error)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	struct subscriber *subscriber;
 
 	if (!address_parse(text, &address, error))
@@ -47,7 +47,6 @@ request_set_requester(struct request *request, const char *text, GError **error)
 	g_free(request->address_key);
 	request->address = g_strdup(address.text);
 	request->address_key = address_format_key(&address);
-	address_clear(&address);
 	if (!subscribers_find(request->store, request->address_key, &subscriber, error))
 		return false;
 	set_subscriber(request, subscriber);

@@ -147,7 +147,7 @@ bool
 system_mail_send(const struct system_mailer *system_mailer,
     const struct system_mail *mail, int64_t *id, GError **error)
 {
-	struct address recipient = {0};
+	pb_local(address) recipient = {0};
 	g_autofree char *key = NULL;
 	g_autoptr(GBytes) message = NULL;
 	struct outbox_mail row = {
@@ -161,7 +161,6 @@ system_mail_send(const struct system_mailer *system_mailer,
 	if (!address_parse(mail->recipient, &recipient, error))
 		return false;
 	key = address_format_key(&recipient);
-	address_clear(&recipient);
 	message = build(system_mailer, mail, error);
 	if (!message)
 		return false;

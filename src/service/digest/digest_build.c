@@ -334,9 +334,8 @@ make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	if (!is_made)
 		report->quiet++;
-	if (!hold_restored(cache, subscriber, slot, is_made, error))
-		return false;
-	return subscribers_save_due(cache->store, subscriber->id, next.at, error);
+	return hold_restored(cache, subscriber, slot, is_made, error) &&
+	       subscribers_save_due(cache->store, subscriber->id, next.at, error);
 }
 
 static bool

@@ -76,7 +76,7 @@ collect_alerts(struct work *work, GError **error)
 	const struct health_options options = {
 	    .settings = alerts->settings, .daemon = &daemon, .now = work->now};
 	g_autoptr(GPtrArray) problems = NULL;
-	struct status status;
+	pb_local(status) status = {0};
 	bool is_ok = true;
 
 	daemon.is_running = true;
@@ -88,7 +88,6 @@ collect_alerts(struct work *work, GError **error)
 	for (unsigned i = 0; is_ok && i < problems->len; i++)
 		if (is_alert(work, problems->pdata[i], has_users(&status)))
 			is_ok = add_alert(work, problems->pdata[i], error);
-	status_clear(&status);
 	return is_ok;
 }
 

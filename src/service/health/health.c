@@ -328,7 +328,7 @@ load_status(struct health *health, struct status *status)
 GPtrArray *
 health_examine(const struct health_options *options)
 {
-	struct status status = {0};
+	pb_local(status) status = {0};
 	struct health health;
 	bool is_loaded = false;
 
@@ -341,7 +341,6 @@ health_examine(const struct health_options *options)
 		}
 		run(&health, check);
 	}
-	status_clear(&status);
 	store_free(health.store);
 	return health.findings;
 }

@@ -82,7 +82,7 @@ check_source(struct work *work, struct http *http, struct source *source)
 	g_autoptr(GDateTime) now =
 	    g_date_time_new_from_unix_utc(clock_get_now(work->check->clock));
 	g_autofree char *day = g_date_time_format(now, "%Y-%m-%d");
-	struct source_answer answer;
+	pb_local(source_answer) answer = {0};
 	g_autoptr(GError) error = NULL;
 
 	source_answer_init(&answer);
@@ -93,7 +93,6 @@ check_source(struct work *work, struct http *http, struct source *source)
 	else
 		add(work, name, g_strdup(error->message),
 		    "check the network and the URL; see paperboyctl source list");
-	source_answer_clear(&answer);
 }
 
 static void
@@ -225,7 +224,7 @@ send_mail(struct work *work, const struct factory_transport *options,
 	    .recipient = address,
 	    .message = message,
 	};
-	struct delivery result = {0};
+	pb_local(delivery) result = {0};
 	bool is_sent;
 
 	if (!message) {
@@ -240,7 +239,6 @@ send_mail(struct work *work, const struct factory_transport *options,
 		    g_strdup_printf("the relay does not accept it: %s", result.text),
 		    "the relay must accept commands.address and its subaddresses: see "
 		    "paperboyd(8), Incoming mail");
-	delivery_clear(&result);
 	return is_sent;
 }
 
@@ -339,7 +337,7 @@ check_mail(struct work *work, const struct factory_transport *options)
 	uint8_t bytes[TOKEN_RANDOM_BYTES];
 	g_autofree char *token = NULL;
 	g_autofree char *address = NULL;
-	struct probe_mail mail = {0};
+	pb_local(probe_mail) mail = {0};
 
 	if (!own_addresses || !own_addresses->has_commands || !work->is_relay_ok ||
 	    !work->is_receiver_ok || !check->is_daemon_running) {
@@ -367,7 +365,6 @@ check_mail(struct work *work, const struct factory_transport *options)
 	add(work, "mail to itself", g_strdup("received"), NULL);
 	check_signature(work, &mail);
 	check_results(work, &mail);
-	probe_mail_clear(&mail);
 }
 
 GPtrArray *

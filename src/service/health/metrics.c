@@ -235,7 +235,7 @@ metrics_format(struct store *store, const struct settings *settings,
 {
 	const struct health_options options = {
 	    .settings = settings, .daemon = daemon, .now = now};
-	struct status status;
+	pb_local(status) status = {0};
 	GString *text;
 
 	if (!status_load(store, settings, now, &status, error))
@@ -250,6 +250,5 @@ metrics_format(struct store *store, const struct settings *settings,
 	add_problems(text, &options, &status);
 	if (work)
 		add_work(text, work);
-	status_clear(&status);
 	return g_string_free(text, FALSE);
 }

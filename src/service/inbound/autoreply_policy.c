@@ -419,7 +419,7 @@ static void
 set_sender(const struct inmail *mail, struct autoreply_verdict *verdict)
 {
 	const struct inmail_address *box;
-	struct address address = {0};
+	pb_local(address) address = {0};
 
 	if (mail->from_fields != 1 || mail->from->len != 1)
 		return;
@@ -430,7 +430,6 @@ set_sender(const struct inmail *mail, struct autoreply_verdict *verdict)
 	verdict->domain = g_strdup(address.domain);
 	verdict->key = address_format_key(&address);
 	verdict->name = g_strdup(box->name);
-	address_clear(&address);
 }
 
 /* Match the domain in "header.from=", which some servers give as an address. */
@@ -513,7 +512,7 @@ autoreply_clear(struct autoreply_verdict *verdict)
 char *
 autoreply_format_rate_key(const char *text)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autofree char *local = NULL;
 	GString *key = g_string_new(NULL);
 
@@ -530,6 +529,5 @@ autoreply_format_rate_key(const char *text)
 	if (!key->len)
 		g_string_append(key, address.local);
 	g_string_append_printf(key, "@%s", address.domain);
-	address_clear(&address);
 	return g_string_free(key, FALSE);
 }

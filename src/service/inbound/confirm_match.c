@@ -40,8 +40,6 @@ folded_clear(struct folded *folded)
 	g_string_free(folded->exact, TRUE);
 }
 
-#define FOLDED __attribute__((cleanup(folded_clear))) struct folded
-
 /* ---- folding ---- */
 
 /* Scripts without blanks between words. */
@@ -342,7 +340,7 @@ mask(const struct folded *folded, const char *const *phrases, struct folded *mas
 static bool
 is_refusal(const struct folded *folded)
 {
-	FOLDED rest = copy(folded);
+	pb_local(folded) rest = copy(folded);
 
 	for (size_t i = 0; i < confirm_phrases_count; i++) {
 		mask(folded, confirm_phrases[i].agreements, &rest);
@@ -387,7 +385,7 @@ starts_with_consent(const struct folded *line)
 static bool
 is_only_consent(const struct folded *line)
 {
-	FOLDED rest = copy(line);
+	pb_local(folded) rest = copy(line);
 
 	if (!starts_with_consent(&rest) || strchr(rest.plain->str, '?'))
 		return false;
@@ -432,7 +430,7 @@ is_short_clause(const struct folded *line)
 static bool
 drop_greeting_word(struct folded *line, const struct start *start)
 {
-	FOLDED rest = copy(line);
+	pb_local(folded) rest = copy(line);
 
 	drop_start(&rest, start);
 	if (!starts_with_consent(&rest))
@@ -492,7 +490,7 @@ struct reading {
 static bool
 read_line(const char *raw, struct reading *reading)
 {
-	FOLDED line = fold(raw);
+	pb_local(folded) line = fold(raw);
 
 	if (is_empty(&line))
 		return false;
@@ -512,7 +510,7 @@ read_text(const char *text, const char *token, struct reading *reading)
 
 	for (char **at = lines; *at; at++) {
 		char *raw = g_strstrip(*at);
-		FOLDED line = fold(raw);
+		pb_local(folded) line = fold(raw);
 
 		if (!*raw || *raw == '>')
 			continue;
@@ -546,7 +544,7 @@ static bool
 mask_subject(struct folded *subject, const struct consent_question *question)
 {
 	for (size_t i = 0; question->subjects[i]; i++) {
-		FOLDED ours = fold(question->subjects[i]);
+		pb_local(folded) ours = fold(question->subjects[i]);
 		char *at;
 
 		at = strstr(subject->plain->str, ours.plain->str);
@@ -563,8 +561,8 @@ mask_subject(struct folded *subject, const struct consent_question *question)
 static enum subject
 read_subject(const char *raw, const struct consent_question *question)
 {
-	FOLDED whole = fold(raw);
-	FOLDED rest = fold(command_text_skip_prefixes(raw));
+	pb_local(folded) whole = fold(raw);
+	pb_local(folded) rest = fold(command_text_skip_prefixes(raw));
 	bool is_ours;
 
 	is_ours = mask_subject(&whole, question) && mask_subject(&rest, question);
@@ -588,7 +586,7 @@ confirm_match(const struct inmail *mail, const struct consent_question *question
 {
 	enum subject kind = read_subject(mail->subject, question);
 	struct reading reading = {0};
-	FOLDED subject = fold(command_text_skip_prefixes(mail->subject));
+	pb_local(folded) subject = fold(command_text_skip_prefixes(mail->subject));
 
 	read_text(mail->text ? mail->text : "", question->token, &reading);
 	if (kind == SUBJECT_AUTOMATIC || reading.is_automatic)

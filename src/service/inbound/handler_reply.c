@@ -211,14 +211,13 @@ static bool
 send_to_new_address(struct request *request, const struct draft *draft,
     const char *subject, GError **error)
 {
-	__attribute__((cleanup(route_clear))) struct route route = {0};
+	pb_local(route) route = {0};
 	struct system_mailer mailer = handler_get_mailer(request);
 	const char *address = request->reply.new_address;
-	struct command_reply reply = {.text = g_strdup(request->reply.new_text)};
+	pb_local(command_reply) reply = {.text = g_strdup(request->reply.new_text)};
 	struct system_mail mail = {
 	    .kind = OUTBOX_CONFIRMATION, .recipient = address, .subject = subject};
 	int64_t id;
-	bool is_ok;
 
 	route_init(request, draft, &route);
 	command_fill_tokens(&reply, draft->token, NULL);
@@ -226,10 +225,8 @@ send_to_new_address(struct request *request, const struct draft *draft,
 	mail.reply_to = route.reply_to;
 	mail.id = route.id;
 	mail.text = reply.text;
-	is_ok = system_mail_send(&mailer, &mail, &id, error) &&
-	        rate_limit_count(request, RATE_CASE_CONFIRMATION, address, error);
-	command_reply_clear(&reply);
-	return is_ok;
+	return system_mail_send(&mailer, &mail, &id, error) &&
+	       rate_limit_count(request, RATE_CASE_CONFIRMATION, address, error);
 }
 
 /* Ask the new address to confirm a change, too; if it is rate limited, the change
@@ -237,16 +234,15 @@ send_to_new_address(struct request *request, const struct draft *draft,
 static bool
 ask_new_address(struct request *request, const char *subject, GError **error)
 {
-	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+	pb_local(draft) draft = {0};
 	const char *address = request->reply.new_address;
 	const char *reason;
 
-	if (!rate_limit_check(
-	        request, get_confirmation_case(request), address, &reason, error))
-		return false;
-	return reason || (insert_confirmation(request, CONFIRMATION_ADDRESS, address,
-	                      request->reply.pending, &draft, error) &&
-	                     send_to_new_address(request, &draft, subject, error));
+	return rate_limit_check(
+	           request, get_confirmation_case(request), address, &reason, error) &&
+	       (reason || (insert_confirmation(request, CONFIRMATION_ADDRESS, address,
+	                       request->reply.pending, &draft, error) &&
+	                      send_to_new_address(request, &draft, subject, error)));
 }
 
 static bool
@@ -256,9 +252,8 @@ ask_to_confirm(struct request *request, GError **error)
 	enum confirmation_purpose purpose = get_purpose(reply->confirm);
 	g_autofree char *subject = format_subject(request);
 	g_autofree char *details = format_details(request);
-	__attribute__((cleanup(draft_clear))) struct draft draft = {
-	    .confirmation = {.details = details}};
-	__attribute__((cleanup(route_clear))) struct route route = {0};
+	pb_local(draft) draft = {.confirmation = {.details = details}};
+	pb_local(route) route = {0};
 	struct system_mail mail = {.kind = OUTBOX_CONFIRMATION, .subject = subject};
 	int64_t id;
 
@@ -324,7 +319,7 @@ insert_undo(struct request *request, struct draft *draft, GError **error)
 bool
 handler_save_undo(struct request *request, GError **error)
 {
-	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+	pb_local(draft) draft = {0};
 
 	return insert_undo(request, &draft, error);
 }
@@ -332,7 +327,7 @@ handler_save_undo(struct request *request, GError **error)
 static bool
 save_suggestion(struct request *request, GError **error)
 {
-	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+	pb_local(draft) draft = {0};
 
 	return confirmations_revoke(
 	           request->store, CONFIRMATION_CONFIRM, request->address_key, error) &&
@@ -346,7 +341,7 @@ send_reply(struct request *request, GError **error)
 	struct command_reply *reply = &request->reply;
 	g_autofree char *subject = format_subject(request);
 	g_autofree char *reply_to = format_reply_to(request);
-	__attribute__((cleanup(draft_clear))) struct draft undo = {0};
+	pb_local(draft) undo = {0};
 	struct system_mail mail = {
 	    .kind = OUTBOX_REPLY,
 	    .sender = "",
@@ -446,9 +441,8 @@ handler_reply(struct request *request, GError **error)
 		return !rate_limit_is_exhausted(reason) ||
 		       rate_log_save_dropped(request->store, request->now, error);
 	}
-	if (!announce_limit(request, rate_case, error))
-		return false;
-	return (reply->pending ? ask_to_confirm(request, error)
+	return announce_limit(request, rate_case, error) &&
+	       (reply->pending ? ask_to_confirm(request, error)
 	                       : send_reply(request, error)) &&
 	       (!reply->undo || rate_case == RATE_CASE_REMOVED ||
 	           rate_limit_count(

@@ -132,7 +132,7 @@ rate_limit_check(const struct request *request, enum rate_case rate_case,
     const char *address, const char **reason, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	struct rate_key person;
+	pb_local(rate_key) person = {0};
 	bool is_ok = true;
 
 	*reason = NULL;
@@ -148,7 +148,6 @@ rate_limit_check(const struct request *request, enum rate_case rate_case,
 		if (is_ok && found >= get_most(request, &rules[i], rate_case))
 			*reason = rules[i].reason;
 	}
-	rate_key_clear(&person);
 	return is_ok;
 }
 
@@ -175,7 +174,7 @@ rate_limit_find_last(const struct request *request, enum rate_case rate_case,
     const char *address, unsigned *most, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	struct rate_key person;
+	pb_local(rate_key) person = {0};
 	unsigned last = 0;
 	bool is_ok = true;
 
@@ -189,7 +188,6 @@ rate_limit_find_last(const struct request *request, enum rate_case rate_case,
 		if (is_ok && found + 1 == get_most(request, &rules[i], rate_case))
 			last = (unsigned)get_most(request, &rules[i], rate_case);
 	}
-	rate_key_clear(&person);
 	if (is_ok)
 		*most = last;
 	return is_ok;
@@ -206,7 +204,7 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
     const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	struct rate_key person;
+	pb_local(rate_key) person = {0};
 	bool is_done[RATE_LEFT + 1] = {false};
 	bool is_ok = true;
 
@@ -219,7 +217,6 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
 		is_ok = rate_log_insert(
 		    request->store, rules[i].kind, &person, request->now, error);
 	}
-	rate_key_clear(&person);
 	return is_ok;
 }
 
@@ -227,13 +224,10 @@ bool
 rate_limit_refund(const struct request *request, const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	struct rate_key person;
-	bool is_ok;
+	pb_local(rate_key) person = {0};
 
 	rate_key_init(request->key, limit_key, &person);
-	is_ok = rate_log_delete(request->store, RATE_CONFIRMATION, &person, error);
-	rate_key_clear(&person);
-	return is_ok;
+	return rate_log_delete(request->store, RATE_CONFIRMATION, &person, error);
 }
 
 bool
@@ -241,12 +235,9 @@ rate_limit_end_interval(
     const struct request *request, const char *address, GError **error)
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	struct rate_key person;
-	bool is_ok;
+	pb_local(rate_key) person = {0};
 
 	rate_key_init(request->key, limit_key, &person);
-	is_ok = rate_log_backdate(request->store, RATE_CONFIRMATION, &person,
+	return rate_log_backdate(request->store, RATE_CONFIRMATION, &person,
 	    get_interval_start(request), error);
-	rate_key_clear(&person);
-	return is_ok;
 }

@@ -130,7 +130,7 @@ match_lagging(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error)
 {
 	struct filter_progress progress;
-	match_page_auto match_page = {0};
+	pb_local(match_page) match_page = {0};
 	int64_t newest;
 	unsigned joined;
 

@@ -40,8 +40,6 @@ batch_clear(struct batch *batch)
 	percolator_free(batch->percolator);
 }
 
-#define batch_auto __attribute__((cleanup(batch_clear))) struct batch
-
 static bool
 is_same_progress(const struct filter_progress *a, const struct filter_progress *b)
 {
@@ -232,7 +230,7 @@ match_batch_run(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error)
 {
 	while (!store_is_stopped(store)) {
-		batch_auto batch = {.store = store};
+		pb_local(batch) batch = {.store = store};
 		int64_t newest;
 		bool is_ours;
 

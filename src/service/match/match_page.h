@@ -46,8 +46,6 @@ struct match_page {
 /** Zeroed memory is empty. */
 void match_page_clear(struct match_page *match_page);
 
-#define match_page_auto __attribute__((cleanup(match_page_clear))) struct match_page
-
 /**
  * Load up to BATCH_EVAL_PAPERS papers of the revisions in (after, newest] that digests
  * may still have; sets `through` to the last revision loaded.

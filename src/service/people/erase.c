@@ -20,14 +20,13 @@
 static char *
 parse_address(const struct erase_request *request, char **key, GError **error)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	char *text;
 
 	if (!address_parse(request->address, &address, error))
 		return NULL;
 	*key = address_format_key(&address);
 	text = g_strdup(address.text);
-	address_clear(&address);
 	return text;
 }
 

@@ -268,10 +268,9 @@ struct subscription *
 filters_prepare(struct store *store, const GPtrArray *own,
     const struct subscribe_filter *filter, struct query_error *problem, GError **error)
 {
-	struct parsed parsed = {.problem = problem};
+	pb_local(parsed) parsed = {.problem = problem};
 	struct subscription *subscription = prepare(store, own, filter, &parsed, error);
 
-	parsed_clear(&parsed);
 	return subscription;
 }
 
@@ -292,7 +291,7 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 {
 	g_autoptr(GPtrArray) own =
 	    subscribers_load_subscriptions(store, to->subscriber_id, error);
-	struct parsed parsed = {.problem = to->problem};
+	pb_local(parsed) parsed = {.problem = to->problem};
 	pb_auto(subscription) subscription =
 	    own ? prepare(store, own, filter, &parsed, error) : NULL;
 	bool is_ok =
@@ -300,7 +299,6 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 
 	if (is_ok && to->warnings)
 		*to->warnings = g_steal_pointer(&parsed.warnings);
-	parsed_clear(&parsed);
 	return is_ok ? g_steal_pointer(&subscription) : NULL;
 }
 
@@ -511,11 +509,10 @@ struct subscription *
 filters_prepare_edit(struct store *store, const GPtrArray *own,
     const struct filters_change *change, struct query_error *problem, GError **error)
 {
-	struct parsed parsed = {.problem = problem};
+	pb_local(parsed) parsed = {.problem = problem};
 	struct subscription *subscription =
 	    prepare_edit(store, own, change, &parsed, error);
 
-	parsed_clear(&parsed);
 	return subscription;
 }
 
@@ -523,16 +520,14 @@ struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
-	struct parsed parsed = {.problem = problem};
-	pb_auto(subscriber) subscriber = NULL;
+	pb_local(parsed) parsed = {.problem = problem};
+	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, change->address, &transaction, error);
 	pb_auto(subscription) subscription = NULL;
 	g_autoptr(GPtrArray) own = NULL;
-	pb_transaction transaction = {0};
 	bool is_ok;
 
-	if (!store_begin(store, &transaction, error))
-		return NULL;
-	subscriber = subscribe_load(store, change->address, error);
 	own = subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
 	                 : NULL;
 	subscription = own ? prepare_edit(store, own, change, &parsed, error) : NULL;
@@ -541,6 +536,5 @@ filters_edit(struct store *store, const struct filters_change *change, int64_t n
 	        store_commit(&transaction, error);
 	if (is_ok && warnings)
 		*warnings = g_steal_pointer(&parsed.warnings);
-	parsed_clear(&parsed);
 	return is_ok ? g_steal_pointer(&subscription) : NULL;
 }

@@ -226,13 +226,11 @@ struct subscriber *
 profile_set(struct store *store, const char *address,
     const struct profile_change *change, int64_t now, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *detail = NULL;
 	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, address, &transaction, error);
+	g_autofree char *detail = NULL;
 
-	if (!store_begin(store, &transaction, error))
-		return NULL;
-	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !profile_apply(subscriber, change, error))
 		return NULL;
 	if (change->zone || change->at || change->frequency || change->days)
@@ -299,13 +297,11 @@ struct subscriber *
 profile_pause(struct store *store, const char *address, const char *until,
     const char *who, int64_t now, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *detail = NULL;
 	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, address, &transaction, error);
+	g_autofree char *detail = NULL;
 
-	if (!store_begin(store, &transaction, error))
-		return NULL;
-	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !profile_apply_pause(subscriber, until, now, error))
 		return NULL;
 	if (until)

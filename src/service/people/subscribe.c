@@ -18,12 +18,6 @@
 #include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
 
-static bool
-set_input_error(GError **error, enum msg_id id)
-{
-	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
-}
-
 /* Fill a new or returning subscriber from the request. */
 static bool
 apply_request(struct subscriber *subscriber, const struct subscribe_request *request,
@@ -34,7 +28,7 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!zone)
 		return false;
 	if (!request->consent || !*request->consent)
-		return set_input_error(error, MSG_PERSON_CONSENT);
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PERSON_CONSENT, NULL);
 	if (!text_check_line(
 	        "consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
 	    !text_check_line(
@@ -58,7 +52,7 @@ struct subscriber *
 subscribe_prepare(struct store *store, const struct subscribe_request *request,
     int64_t now, GError **error)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autofree char *name = NULL;
 	g_autofree char *key = NULL;
 	pb_auto(subscriber) subscriber = NULL;
@@ -68,14 +62,11 @@ subscribe_prepare(struct store *store, const struct subscribe_request *request,
 		return NULL;
 	key = address_format_key(&address);
 	if (!subscribers_find(store, key, &subscriber, error) ||
-	    !subscribe_check_suppression(store, request->key, key, error)) {
-		address_clear(&address);
+	    !subscribe_check_suppression(store, request->key, key, error))
 		return NULL;
-	}
 	is_new = !subscriber;
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
-		set_input_error(error, MSG_PERSON_ALREADY);
-		address_clear(&address);
+		pb_error_set(error, PB_ERROR_INPUT, MSG_PERSON_ALREADY, NULL);
 		return NULL;
 	}
 	if (is_new) {
@@ -88,7 +79,6 @@ subscribe_prepare(struct store *store, const struct subscribe_request *request,
 	g_free(subscriber->name);
 	subscriber->name =
 	    request->name ? g_strdup(request->name) : g_steal_pointer(&name);
-	address_clear(&address);
 	is_ok = apply_request(subscriber, request, now, error);
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
 }
@@ -154,7 +144,7 @@ apply_address(struct store *store, struct subscriber *subscriber,
 	if (!subscribers_find(store, address_key, &other, error))
 		return false;
 	if (other && other->id != subscriber->id)
-		return set_input_error(error, MSG_ADDRESS_TAKEN);
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_TAKEN, NULL);
 	if (!subscribe_check_suppression(store, key, address_key, error))
 		return false;
 	/* An address that differs only in case is not a different mailbox. */
@@ -171,26 +161,20 @@ bool
 subscribe_apply_address(struct store *store, struct subscriber *subscriber,
     const char *wanted, GBytes *key, int64_t now, GError **error)
 {
-	struct address parsed = {0};
-	bool is_ok;
+	pb_local(address) parsed = {0};
 
-	if (!address_parse(wanted, &parsed, error))
-		return false;
-	is_ok = apply_address(store, subscriber, &parsed, key, now, error);
-	address_clear(&parsed);
-	return is_ok;
+	return address_parse(wanted, &parsed, error) &&
+	       apply_address(store, subscriber, &parsed, key, now, error);
 }
 
 struct subscriber *
 subscribe_change_address(struct store *store, const char *address, const char *wanted,
     GBytes *key, const char *who, int64_t now, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, address, &transaction, error);
 
-	if (!store_begin(store, &transaction, error))
-		return NULL;
-	subscriber = subscribe_load(store, address, error);
 	if (!subscriber ||
 	    !subscribe_apply_address(store, subscriber, wanted, key, now, error) ||
 	    !subscribers_change_address(store, subscriber, error) ||
@@ -205,13 +189,12 @@ bool
 subscribe_find(struct store *store, const char *text, struct subscriber **subscriber,
     GError **error)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autofree char *key = NULL;
 
 	if (!address_parse(text, &address, error))
 		return false;
 	key = address_format_key(&address);
-	address_clear(&address);
 	return subscribers_find(store, key, subscriber, error);
 }
 
@@ -232,6 +215,15 @@ struct subscriber *
 subscribe_load(struct store *store, const char *text, GError **error)
 {
 	return load(store, text, false, error);
+}
+
+struct subscriber *
+subscribe_begin(struct store *store, const char *address,
+    struct store_transaction *transaction, GError **error)
+{
+	return store_begin(store, transaction, error)
+	           ? subscribe_load(store, address, error)
+	           : NULL;
 }
 
 struct subscriber *
@@ -266,12 +258,10 @@ bool
 subscribe_remove(struct store *store, const char *address, const char *who, int64_t now,
     GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, address, &transaction, error);
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	subscriber = subscribe_load(store, address, error);
 	if (!subscriber)
 		return false;
 	return subscribe_remove_now(store, subscriber, now, error) &&
@@ -316,13 +306,11 @@ bool
 subscribe_remove_filter(struct store *store, const char *address, int number,
     const char *who, int64_t now, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *detail = g_strdup_printf("filter %d", number);
 	pb_transaction transaction = {0};
+	pb_auto(subscriber) subscriber =
+	    subscribe_begin(store, address, &transaction, error);
+	g_autofree char *detail = g_strdup_printf("filter %d", number);
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	subscriber = subscribe_load(store, address, error);
 	return subscriber &&
 	       subscribers_delete_subscription(store, subscriber->id, number, error) &&
 	       audit_insert(

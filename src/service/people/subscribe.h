@@ -68,6 +68,10 @@ bool subscribe_find(struct store *store, const char *address,
 struct subscriber *
 subscribe_load(struct store *store, const char *address, GError **error);
 
+/** Begin a transaction and load the subscriber in it; likewise. */
+struct subscriber *subscribe_begin(struct store *store, const char *address,
+    struct store_transaction *transaction, GError **error);
+
 /** Load a subscriber in any state. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscriber *
 subscribe_load_any(struct store *store, const char *address, GError **error);

@@ -317,7 +317,7 @@ factory_probe_transport(
 {
 	const struct smtp_options *smtp = &transport->smtp;
 	struct stream_options options = smtp->stream;
-	struct stream_error failure = {0};
+	pb_local(stream_error) failure = {0};
 	pb_auto(stream) stream = NULL;
 	const GPtrArray *hello;
 	GString *text;
@@ -330,7 +330,6 @@ factory_probe_transport(
 	options.connect_ms = options.open_ms = PROBE_MS;
 	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, error)
 	                    : stream_open(&options, &failure, error);
-	stream_error_clear(&failure);
 	if (!stream)
 		return false;
 	text = g_string_new(transport->host);

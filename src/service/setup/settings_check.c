@@ -43,14 +43,13 @@ has_valid_value(const struct check *check, const char *name, const char *text)
 static void
 check_address(const struct check *check, const char *name, const char *text)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	g_autoptr(GError) problem = NULL;
 
 	if (!has_valid_value(check, name, text))
 		return;
 	if (!address_parse(text, &address, &problem))
 		add_problem(check, name, problem->message);
-	address_clear(&address);
 }
 
 /* An address to which tokens can be added. */
@@ -58,14 +57,13 @@ static void
 check_base(const struct check *check, const char *name, const char *text)
 {
 	const char *delimiter = check->settings->commands_delimiter;
-	struct subaddress_base base = {0};
+	pb_local(subaddress_base) base = {0};
 	g_autoptr(GError) problem = NULL;
 
 	if (!has_valid_value(check, name, text))
 		return;
 	if (!subaddress_base_parse(text, delimiter, &base, &problem))
 		add_problem(check, name, problem->message);
-	subaddress_base_clear(&base);
 }
 
 static void

@@ -8,7 +8,7 @@
 char *
 own_addresses_format_domain(const struct settings *settings)
 {
-	struct address address = {0};
+	pb_local(address) address = {0};
 	char *domain;
 
 	if (*settings->mail_domain)
@@ -16,7 +16,6 @@ own_addresses_format_domain(const struct settings *settings)
 	if (!address_parse(settings->mail_from, &address, NULL))
 		return g_strdup("localhost.localdomain");
 	domain = g_strdup(address.domain);
-	address_clear(&address);
 	return domain;
 }
 

@@ -200,10 +200,9 @@ digests_insert(
 	        SQL_TEXT(digest_record->message_token)))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
-	if (!insert_all_items(store, digest_id, items, error))
-		return false;
-	return sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
-	    SQL_INT(digest_id), SQL_INT(digest_record->created_at));
+	return insert_all_items(store, digest_id, items, error) &&
+	       sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
+	           SQL_INT(digest_id), SQL_INT(digest_record->created_at));
 }
 
 bool

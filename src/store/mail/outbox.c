@@ -447,7 +447,8 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 		return end_row(store, result, "FAILED", now, error) &&
 		       fail_digest(store, result->id, error);
 	case OUTBOX_CANCELLED:
-		return outbox_cancel_one(store, result->id, result->was_unknown, now, error);
+		return outbox_cancel_one(
+		    store, result->id, result->was_unknown, now, error);
 	case OUTBOX_REJECTED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       save_refused(store, result->id, now, error) &&

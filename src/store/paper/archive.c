@@ -64,8 +64,6 @@ word_counts_clear(struct word_counts *word_counts)
 	g_hash_table_unref(word_counts->forms);
 }
 
-#define auto_word_counts __attribute__((cleanup(word_counts_clear))) struct word_counts
-
 /* @param key, text  ownership is transferred */
 static void
 put(GHashTable *table, char *key, char *text)
@@ -258,7 +256,7 @@ bool
 archive_index(struct store *store, const struct paper *old, const struct paper *fresh,
     GError **error)
 {
-	auto_word_counts before, after;
+	pb_local(word_counts) before, after;
 
 	word_counts_init(&before);
 	word_counts_init(&after);
@@ -316,7 +314,7 @@ read_all(struct store *store, struct word_counts *all, GError **error)
 			return true;
 		for (unsigned i = 0; i < page->len; i++) {
 			const struct stored_paper *stored = page->pdata[i];
-			auto_word_counts one;
+			pb_local(word_counts) one;
 
 			word_counts_init(&one);
 			if (!read_paper(&one, store->tokenizer, stored->paper, error))
@@ -388,7 +386,7 @@ archive_rebuild(struct store *store, GError **error)
 {
 	static const struct word_counts nothing = {0};
 	pb_transaction transaction = {0};
-	auto_word_counts all;
+	pb_local(word_counts) all;
 
 	word_counts_init(&all);
 	return store_begin(store, &transaction, error) && erase_all(store, error) &&
