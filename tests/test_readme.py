@@ -245,7 +245,7 @@ def pipe_of_the_manual(tap):
     recipe = Recipe(tap, "pipe", "lmtp_socket")
     path = os.path.join(recipe.directory, "lmtp")
     ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
-    block = re.search(r"\nWhere Postfix may not.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
+    block = re.search(r"\nIf Postfix cannot write.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
                       read_source("man", "paperboyd.8.in"), re.S)[1]
     block = recipe.adapt(block, {
         "@bindir@/paperboyctl":
