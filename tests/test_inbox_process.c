@@ -137,7 +137,7 @@ failing_handler_leaves_no_effect(void)
 		/* It is not due yet. */
 		g_assert_true(run(fixture, &hand, NULL, now, &report, &error));
 		g_assert_cmpuint(hand.calls, ==, i);
-		g_assert_true(inbox_process_load_due(fixture->store, &at, &error));
+		g_assert_true(inbox_load_next_due(fixture->store, &at, &error));
 		if (i < INBOX_PROCESS_TRIES)
 			g_assert_cmpint(at, ==, now + INBOX_PROCESS_WAIT_S * i * i);
 		now = at;
@@ -282,7 +282,7 @@ run_life(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiti
 	setrlimit(RLIMIT_CORE, &no_core);
 	fixture->store = store_open(fixture->path, NULL);
 	if (is_waiting)
-		inbox_process_load_backlog(fixture->store, &options.backlog_id, NULL);
+		inbox_load_newest(fixture->store, &options.backlog_id, NULL);
 	inbox_process_run(fixture->store, &options, now, &report, NULL);
 	store_free(fixture->store);
 	_exit(0);

@@ -12,6 +12,7 @@
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
 #include "store/core/sql.h"
+#include "store/paper/matches.h"
 #include "store/paper/papers.h"
 
 #define ADA "ada@example.org"
@@ -232,14 +233,14 @@ categories_are_final_after_two_hours(void)
 		run(fixture, now + PAPERS_ENRICH_S - 1);
 		assert_rows(fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES,
 		    rows[i].reported);
-		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
+		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
 		if (*rows[i].reported && !strcmp(rows[i].reported, "waiting") &&
 		    !rows[i].categories)
 			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
 		run(fixture, now + PAPERS_ENRICH_S);
 		assert_rows(
 		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].end);
-		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
+		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
 		    !strcmp(rows[i].end, "waiting")
 		        ? store_fixture_time("2026-12-05T00:00:00Z")

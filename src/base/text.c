@@ -248,3 +248,9 @@ text_check_line(const char *what, const char *text, size_t max_bytes, GError **e
 			id = MSG_LINE_CONTROL;
 	return !id || pb_error_set(error, PB_ERROR_INPUT, id, "what", what, NULL);
 }
+
+int
+text_compare_pointers(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

@@ -70,4 +70,7 @@ char *text_normalize_url(const char *url, size_t max_bytes);
 bool
 text_check_line(const char *what, const char *text, size_t max_bytes, GError **error);
 
+/** strcmp() of two pointers to strings, for g_ptr_array_sort(). */
+int text_compare_pointers(const void *a, const void *b);
+
 #endif

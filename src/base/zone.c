@@ -75,12 +75,6 @@ collect_names(const char *below, GPtrArray *names)
 		g_dir_close(directory);
 }
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* @return sorted, NULL-terminated array of char * */
 static GPtrArray *
 list_names(void)
@@ -88,7 +82,7 @@ list_names(void)
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 
 	collect_names("", names);
-	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_sort(names, text_compare_pointers);
 	g_ptr_array_add(names, NULL);
 	return names;
 }

@@ -11,6 +11,8 @@
 #include "service/log/event.h"
 #include "service/people/erase.h"
 #include "service/state/clock_watch.h"
+#include "store/mail/inbox.h"
+#include "store/paper/matches.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
@@ -105,7 +107,7 @@ scheduler_init(
 	    (struct scheduler){.config_snapshot = config_snapshot_ref(config_snapshot)};
 	stage->store = factory_open_store(config_snapshot->settings, error);
 	return stage->store &&
-	       inbox_process_load_backlog(stage->store, &stage->waited_id, error);
+	       inbox_load_newest(stage->store, &stage->waited_id, error);
 }
 
 void
@@ -172,7 +174,7 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 		event_log(EVENT_INBOX_DONE, EVENT_INT("handled", report->handled),
 		    EVENT_INT("failed", report->failed),
 		    EVENT_INT("quarantined", report->quarantined));
-	if (!is_ok || !inbox_process_load_due(stage->store, next_due, error))
+	if (!is_ok || !inbox_load_next_due(stage->store, next_due, error))
 		return false;
 	if (report->is_more)
 		*next_due = now;
@@ -280,7 +282,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	/* Digests held for a late list are built then, or when it has come. */
 	if (newest && digest_build_due >= 0 && report->held_until > now)
 		digest_build_due = MAX(digest_build_due, report->held_until);
-	if (!match_load_next_due(stage->store, &match_due, error))
+	if (!matches_load_next_due(stage->store, &match_due, error))
 		return false;
 	if (!erase_pending(stage, now, &match_due, error))
 		return false;

@@ -16,6 +16,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 
 /* Poll interval without inotify events: a parent directory may have been replaced. */
 #define POLL_MS (60 * 1000)
@@ -244,12 +245,6 @@ take(struct maildir_in *maildir, const struct receiver_sink *sink, const char *n
 
 /* ---- The directory ---- */
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool
 is_skipped(const struct maildir_in *maildir, const char *name)
 {
@@ -286,7 +281,7 @@ list_names(const struct maildir_in *maildir, bool *is_whole, GError **error)
 	}
 	*is_whole = !entry;
 	closedir(dir);
-	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_sort(names, text_compare_pointers);
 	return g_steal_pointer(&names);
 }
 

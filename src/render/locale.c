@@ -9,6 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "render/cache_key.h"
 
 #define ENGLISH "en"
@@ -147,19 +148,13 @@ load_file(const char *path, GError **error)
 	return g_steal_pointer(&text);
 }
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Hash the phrases that digests use; those of replies do not matter here. */
 static void
 hash_phrases(const struct catalog *catalog, const char *language, GChecksum *checksum)
 {
 	g_autoptr(GPtrArray) names = catalog_list(catalog);
 
-	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_sort(names, text_compare_pointers);
 	cache_key_add(checksum, language);
 	for (unsigned i = 0; i < names->len; i++) {
 		const char *name = names->pdata[i];

@@ -246,17 +246,12 @@ add_found(const struct arxiv *self, GPtrArray *found, const char *day, GHashTabl
 	}
 }
 
-static void
-free_listing(void *listing)
-{
-	listing_free(listing);
-}
-
 static GPtrArray *
 search(const struct arxiv *self, struct http *http, const char *day, int64_t from,
     int64_t to, int64_t *retry_after_s, GError **error)
 {
-	g_autoptr(GPtrArray) listings = g_ptr_array_new_with_free_func(free_listing);
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	unsigned entries = PAGE_RESULTS;
 

@@ -7,12 +7,6 @@
 
 #include "query/text/text_field.h"
 
-static void
-clear_text_field(void *data)
-{
-	text_field_clear(data);
-}
-
 static GPtrArray *
 new_list(void)
 {
@@ -179,7 +173,7 @@ doc_values_get_text_fields(struct doc_values *doc_values, const struct field *fi
 	if (!doc_values->strings)
 		doc_values->strings = g_string_chunk_new(512);
 	text_fields = g_array_new(FALSE, TRUE, sizeof(struct text_field));
-	g_array_set_clear_func(text_fields, clear_text_field);
+	g_array_set_clear_func(text_fields, (GDestroyNotify)text_field_clear);
 	for (guint i = 0; i < values->len; i++) {
 		struct text_field text_field;
 		bool is_split;

@@ -162,12 +162,6 @@ query_step_free(struct query_step *step)
 	g_free(step);
 }
 
-static void
-free_step(void *data)
-{
-	query_step_free(data);
-}
-
 static struct query_step *
 make_step(
     const struct node *node, unsigned depth, const struct query_document *document)
@@ -207,7 +201,8 @@ add_steps(GPtrArray *steps, const struct node *node, unsigned depth,
 GPtrArray *
 query_explain_tree(const struct query *query, const struct query_document *document)
 {
-	GPtrArray *steps = g_ptr_array_new_with_free_func(free_step);
+	GPtrArray *steps =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)query_step_free);
 
 	add_steps(steps, query->root, 0, document);
 	return steps;

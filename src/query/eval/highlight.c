@@ -19,16 +19,10 @@ query_hit_free(struct query_hit *hit)
 	g_free(hit);
 }
 
-static void
-free_hit(void *data)
-{
-	query_hit_free(data);
-}
-
 GPtrArray *
 highlight_new_list(void)
 {
-	return g_ptr_array_new_with_free_func(free_hit);
+	return g_ptr_array_new_with_free_func((GDestroyNotify)query_hit_free);
 }
 
 /* Find the bytes of a phrase, and its folded words. */

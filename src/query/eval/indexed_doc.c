@@ -131,12 +131,6 @@ document_get_plains(const struct query_document *document)
 	return document->plains;
 }
 
-static void
-free_name(void *data)
-{
-	name_free(data);
-}
-
 static bool
 add_authors(struct query_document *document, const struct paper *paper,
     const struct tokenizer *tokenizer)
@@ -180,7 +174,7 @@ query_document_new(const struct paper *paper, const char *first_day,
 	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
-	document->names = g_ptr_array_new_with_free_func(free_name);
+	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
 	document->doc_values = doc_values_new(paper, first_day, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
 		pb_fail(

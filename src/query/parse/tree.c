@@ -8,12 +8,6 @@
 #include "base/bounds.h"
 #include "query/parse/canonical.h"
 
-static void
-free_operand(void *data)
-{
-	node_free(data);
-}
-
 struct node *
 node_new(enum node_kind kind, unsigned column)
 {
@@ -43,14 +37,9 @@ void
 node_add_operand(struct node *node, struct node *operand)
 {
 	if (!node->operands)
-		node->operands = g_ptr_array_new_with_free_func(free_operand);
+		node->operands =
+		    g_ptr_array_new_with_free_func((GDestroyNotify)node_free);
 	g_ptr_array_add(node->operands, operand);
-}
-
-static void
-free_phrase(void *data)
-{
-	phrase_free(data);
 }
 
 static char *
@@ -75,7 +64,8 @@ void
 node_add_phrase(struct node *near, struct node *words)
 {
 	if (!near->phrases)
-		near->phrases = g_ptr_array_new_with_free_func(free_phrase);
+		near->phrases =
+		    g_ptr_array_new_with_free_func((GDestroyNotify)phrase_free);
 	near->field = words->field;
 	g_ptr_array_add(near->phrases, g_steal_pointer(&words->phrase));
 	node_free(words);

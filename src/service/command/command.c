@@ -95,6 +95,7 @@ run_in_savepoint(struct request *request, const struct command_row *row,
 
 	if (!store_begin(request->store, &transaction, error))
 		return false;
+	request->row = row;
 	if (row->run(request, arguments, problem))
 		return store_commit(&transaction, error);
 	g_assert(*problem);
@@ -164,6 +165,7 @@ decide_row(struct request *request, const struct command_row *row,
 	struct command_decision decision = {0};
 	g_autoptr(GError) problem = NULL;
 
+	request->row = row;
 	if ((request->planned || command_plan_start(request, &problem)) &&
 	    row->decide(request, arguments, &decision, &problem))
 		save_decision(request, row, arguments, &decision);

@@ -282,8 +282,15 @@ get_filter(const struct options *options, bool is_block)
 	};
 }
 
+/* Whether the command is block or unblock. */
 static bool
-decide_add(struct request *request, const char *arguments, bool is_block,
+is_of_blocks(const struct request *request)
+{
+	return g_str_has_suffix(request->row->verb, "block");
+}
+
+bool
+command_decide_add(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
 	pb_local(options) options = {0};
@@ -293,7 +300,7 @@ decide_add(struct request *request, const char *arguments, bool is_block,
 
 	if (!parse_options(request, arguments, &options, error))
 		return false;
-	filter = get_filter(&options, is_block);
+	filter = get_filter(&options, is_of_blocks(request));
 	subscription = filters_prepare(
 	    request->store, request->planned_filters, &filter, &problem, error);
 	if (!subscription)
@@ -304,69 +311,36 @@ decide_add(struct request *request, const char *arguments, bool is_block,
 }
 
 bool
-command_decide_add(struct request *request, const char *arguments,
-    struct command_decision *decision, GError **error)
+command_run_add(struct request *request, const char *arguments, GError **error)
 {
-	return decide_add(request, arguments, false, decision, error);
-}
-
-bool
-command_decide_block(struct request *request, const char *arguments,
-    struct command_decision *decision, GError **error)
-{
-	return decide_add(request, arguments, true, decision, error);
-}
-
-static bool
-add_new_filter(struct request *request, const struct options *options, bool is_block,
-    GError **error)
-{
-	const struct subscribe_filter filter = get_filter(options, is_block);
+	pb_local(options) options = {0};
 	pb_local(query_error) problem = {0};
+	struct subscribe_filter filter;
 	g_autofree char *what = NULL;
-	pb_auto(subscription) subscription =
-	    subscribe_add_filter(request->store, request->address, &filter,
-	        request->actor, request->now, &problem, NULL, error);
+	pb_auto(subscription) subscription = NULL;
 
+	if (!parse_options(request, arguments, &options, error))
+		return false;
+	filter = get_filter(&options, is_of_blocks(request));
+	subscription = subscribe_add_filter(request->store, request->address, &filter,
+	    request->actor, request->now, &problem, NULL, error);
 	if (!subscription)
-		return command_set_query_error(
-		    request, options->query, &problem, error);
+		return command_set_query_error(request, options.query, &problem, error);
 	request->reply.is_changed = true;
 	what = format_filter(request, subscription);
 	reply_text_add(&request->text, "ok", what);
 	return command_add_backtest(
-	    request, options->query, subscription->number, is_block, 0, error);
-}
-
-static bool
-run_add(struct request *request, const char *arguments, bool is_block, GError **error)
-{
-	pb_local(options) options = {0};
-
-	return parse_options(request, arguments, &options, error) &&
-	       add_new_filter(request, &options, is_block, error);
-}
-
-bool
-command_run_add(struct request *request, const char *arguments, GError **error)
-{
-	return run_add(request, arguments, false, error);
-}
-
-bool
-command_run_block(struct request *request, const char *arguments, GError **error)
-{
-	return run_add(request, arguments, true, error);
+	    request, options.query, subscription->number, filter.is_block, 0, error);
 }
 
 /* ---- del, unblock ---- */
 
-static bool
-decide_removal(struct request *request, const char *arguments, bool blocks_only,
+bool
+command_decide_del(struct request *request, const char *arguments,
     struct command_decision *decision, GError **error)
 {
 	g_autoptr(GPtrArray) found = find_filters(
-	    request, request->planned_filters, arguments, blocks_only, error);
+	    request, request->planned_filters, arguments, is_of_blocks(request), error);
 	GString *line;
 
 	if (!found)
@@ -383,26 +357,12 @@ decide_removal(struct request *request, const char *arguments, bool blocks_only,
 }
 
 bool
-command_decide_del(struct request *request, const char *arguments,
-    struct command_decision *decision, GError **error)
-{
-	return decide_removal(request, arguments, false, decision, error);
-}
-
-bool
-command_decide_unblock(struct request *request, const char *arguments,
-    struct command_decision *decision, GError **error)
-{
-	return decide_removal(request, arguments, true, decision, error);
-}
-
-static bool
-run_removal(
-    struct request *request, const char *arguments, bool blocks_only, GError **error)
+command_run_del(struct request *request, const char *arguments, GError **error)
 {
 	g_autoptr(GPtrArray) own = load_filters(request, error);
 	g_autoptr(GPtrArray) found =
-	    own ? find_filters(request, own, arguments, blocks_only, error) : NULL;
+	    own ? find_filters(request, own, arguments, is_of_blocks(request), error)
+	        : NULL;
 
 	if (!found)
 		return false;
@@ -422,18 +382,6 @@ run_removal(
 		reply_text_add_command(&request->text, line);
 	}
 	return true;
-}
-
-bool
-command_run_del(struct request *request, const char *arguments, GError **error)
-{
-	return run_removal(request, arguments, false, error);
-}
-
-bool
-command_run_unblock(struct request *request, const char *arguments, GError **error)
-{
-	return run_removal(request, arguments, true, error);
 }
 
 /* ---- edit ---- */

@@ -100,6 +100,7 @@ struct request {
 	/* Command in the local part (paperboy+subscribe@): subject and text are not
 	 * read.  Or NULL. */
 	const char *verb;
+	const struct command_row *row; /* the command that runs or is decided */
 
 	/* Requester. */
 	char *address; /* recipient of the reply */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/token.h"
 #include "base/zone.h"
 #include "service/collect/coverage.h"
@@ -235,12 +236,6 @@ postpone(struct digest_cache *cache, const struct subscriber *subscriber, int64_
 	    cache->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
 }
 
-static int
-compare_ids(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /*
  * Derive the token of the Message-ID from subscriber, slot and papers in any order, so
  * that a digest that is built again is the same message.
@@ -261,7 +256,7 @@ format_message_token(struct digest_cache *cache,
 			return NULL;
 		g_ptr_array_add(ids, g_strdup(paper->id));
 	}
-	g_ptr_array_sort(ids, compare_ids);
+	g_ptr_array_sort(ids, text_compare_pointers);
 	g_string_printf(text, "%" G_GINT64_FORMAT ":%s:", digest_record->subscriber_id,
 	    digest_record->slot);
 	for (unsigned i = 0; i < ids->len; i++) {

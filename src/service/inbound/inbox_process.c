@@ -340,15 +340,3 @@ inbox_process_run(struct store *store, const struct inbox_process_options *optio
 	} while (count == PAGE);
 	return pb_error_forward(error, &problem);
 }
-
-bool
-inbox_process_load_backlog(struct store *store, int64_t *id, GError **error)
-{
-	return inbox_load_newest(store, id, error);
-}
-
-bool
-inbox_process_load_due(struct store *store, int64_t *at, GError **error)
-{
-	return inbox_load_next_due(store, at, error);
-}

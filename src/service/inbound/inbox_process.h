@@ -108,10 +108,4 @@ struct inbox_process_report {
 bool inbox_process_run(struct store *store, const struct inbox_process_options *options,
     int64_t now, struct inbox_process_report *report, GError **error);
 
-/** Load options.backlog_id, when the program starts. */
-bool inbox_process_load_backlog(struct store *store, int64_t *id, GError **error);
-
-/** Load when the next message is due. @param at  s; -1: none */
-bool inbox_process_load_due(struct store *store, int64_t *at, GError **error);
-
 #endif

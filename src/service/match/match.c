@@ -70,12 +70,6 @@ match_make_document(
 	return document;
 }
 
-bool
-match_load_next_due(struct store *store, int64_t *due_at, GError **error)
-{
-	return matches_load_next_due(store, due_at, error);
-}
-
 /* @param filter  not in the current batch */
 static bool
 run_filter(struct match_page *match_page, struct store *store,

@@ -55,9 +55,4 @@ struct query_document *match_make_document(struct store *store,
 int64_t match_get_recheck_time(
     const struct query *query, const struct stored_paper *stored, int64_t now);
 
-/**
- * Time at which the next waiting match is rechecked. @param due_at  s, or -1 for never
- */
-bool match_load_next_due(struct store *store, int64_t *due_at, GError **error);
-
 #endif

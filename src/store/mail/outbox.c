@@ -494,25 +494,15 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 	    "SELECT id, 'UNKNOWN' IN (state, held_from) FROM outbox"
 	    " WHERE subscriber_id = ?1 AND kind = 'digest'"
 	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
-	    " AND ended_at IS NULL ORDER BY id LIMIT 1";
+	    " AND ended_at IS NULL ORDER BY id";
+	g_autoptr(GArray) found =
+	    sql_load_numbers(store, sql, error, SQL_INT(subscriber_id));
 
-	for (;;) {
-		sql_auto *statement =
-		    sql_bind(store, sql, error, SQL_INT(subscriber_id));
-		enum sql_step step;
-		int64_t id;
-		bool was_unknown;
-
-		if (!statement)
+	for (unsigned i = 0; found && i < found->len; i += 2)
+		if (!outbox_cancel_one(store, g_array_index(found, int64_t, i),
+		        g_array_index(found, int64_t, i + 1) == 1, now, error))
 			return false;
-		step = sql_step(statement, error);
-		if (step != SQL_STEP_ROW)
-			return step == SQL_STEP_DONE;
-		id = sql_get_int(statement, 0);
-		was_unknown = sql_get_int(statement, 1) == 1;
-		if (!outbox_cancel_one(store, id, was_unknown, now, error))
-			return false;
-	}
+	return found != NULL;
 }
 
 bool

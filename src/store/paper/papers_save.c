@@ -406,13 +406,10 @@ is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t 
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM listing"
 	                          " WHERE paper_seq = ?1 AND source = ?2)";
-	int64_t found = 0;
 
-	if (fetch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
-	                             SQL_TEXT(fetch->source)))
-		return false;
-	*is_listed = found == 1;
-	return true;
+	*is_listed = false;
+	return !fetch->is_rolling || sql_has(store, sql, is_listed, error, SQL_INT(seq),
+	                                 SQL_TEXT(fetch->source));
 }
 
 /*
@@ -426,13 +423,10 @@ is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_
 	static const char sql[] =
 	    "SELECT coalesce((SELECT source <> ?2 FROM listing WHERE paper_seq = ?1"
 	    " ORDER BY first_seen_at, source LIMIT 1), 0)";
-	int64_t found = 0;
 
-	if (fetch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
-	                             SQL_TEXT(fetch->source)))
-		return false;
-	*is_elsewhere = found == 1;
-	return true;
+	*is_elsewhere = false;
+	return !fetch->is_rolling || sql_has(store, sql, is_elsewhere, error,
+	                                 SQL_INT(seq), SQL_TEXT(fetch->source));
 }
 
 static bool
