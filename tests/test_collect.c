@@ -13,9 +13,10 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-/* A source with given answers, which records its requests. */
+/* A source with given answers, which records its requests, and a store. */
 struct fake {
 	struct source source;
+	struct store_fixture *fixture;
 	GString *asked; /* "DAY[etag] " for each request */
 	const char *bad_day;
 	enum pb_error code; /* of the bad day */
@@ -85,26 +86,34 @@ fetch_today(struct source *source, struct http *http, const char *today,
 	return fetch_day(source, http, today, etag, answer, error);
 }
 
-static void
-fake_init(struct fake *fake, const char *name)
+static struct fake *
+fake_new(void)
 {
-	*fake = (struct fake){.source = {.name = name, .fetch_day = fetch_day},
-	    .asked = g_string_new(NULL),
-	    .retry_after_s = HTTP_RETRY_AFTER_UNKNOWN,
-	    .status = SOURCE_OK};
+	struct fake *fake = g_new0(struct fake, 1);
+
+	fake->source = (struct source){.name = "made-up", .fetch_day = fetch_day};
+	fake->fixture = store_fixture_new();
+	fake->asked = g_string_new(NULL);
+	fake->code = PB_ERROR_TEMPORARY;
+	fake->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	fake->status = SOURCE_OK;
+	return fake;
 }
 
 static void
-fake_clear(struct fake *fake)
+fake_free(struct fake *fake)
 {
+	store_fixture_free(fake->fixture);
 	g_string_free(fake->asked, TRUE);
+	g_free(fake);
 }
+PB_DEFINE_AUTO(fake, fake_free);
 
 static struct collect_report
-run(struct store_fixture *fixture, struct fake *fake, bool is_all, int64_t now)
+run(struct fake *fake, bool is_all, int64_t now)
 {
 	struct source *sources[] = {&fake->source};
-	const struct collect collect = {.store = fixture->store,
+	const struct collect collect = {.store = fake->fixture->store,
 	    .sources = sources,
 	    .source_count = 1,
 	    .stop = fake->stop};
@@ -116,7 +125,18 @@ run(struct store_fixture *fixture, struct fake *fake, bool is_all, int64_t now)
 		*fake->stop = 0;
 	collect_run(&collect, is_all, now, &report, &error);
 	g_assert_no_error(error);
-	store_fixture_assert_idle(fixture);
+	store_fixture_assert_idle(fake->fixture);
+	return report;
+}
+
+/* Run at a time; check the requests and the number of failures. */
+static struct collect_report
+poll_at(struct fake *fake, int64_t now, const char *asked, unsigned failed)
+{
+	struct collect_report report = run(fake, false, now);
+
+	g_assert_cmpstr(fake->asked->str, ==, asked);
+	g_assert_cmpuint(report.failed, ==, failed);
 	return report;
 }
 
@@ -126,28 +146,20 @@ run(struct store_fixture *fixture, struct fake *fake, bool is_all, int64_t now)
 static void
 old_days_are_fetched_once_a_day(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct collect_report report;
-	struct fake fake;
+	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
+	struct collect_report report = poll_at(fake, now, ALL, 0);
 
-	fake_init(&fake, "made-up");
-	report = run(fixture, &fake, false, now);
-	g_assert_cmpstr(fake.asked->str, ==, ALL);
 	g_assert_cmpuint(report.answers, ==, 15);
 	g_assert_cmpuint(report.fresh, ==, 15);
-	report = run(fixture, &fake, false, now + 1800);
-	g_assert_cmpstr(fake.asked->str, ==, RECENT);
-	g_assert_cmpuint(report.fresh, ==, 0);
-	run(fixture, &fake, true, now + 3600);
-	g_assert_cmpstr(fake.asked->str, ==, ALL);
-	run(fixture, &fake, false, store_fixture_time("2026-11-20T23:59:59Z"));
-	g_assert_cmpstr(fake.asked->str, ==, RECENT);
-	run(fixture, &fake, false, store_fixture_time("2026-11-21T00:00:00Z"));
-	g_assert_true(g_str_has_prefix(fake.asked->str, "21 20 19 18 17 16 15 "));
-	run(fixture, &fake, false, store_fixture_time("2026-11-21T00:30:00Z"));
-	g_assert_cmpstr(fake.asked->str, ==, "21 20 19 18 ");
-	fake_clear(&fake);
+	g_assert_cmpuint(poll_at(fake, now + 1800, RECENT, 0).fresh, ==, 0);
+	run(fake, true, now + 3600);
+	g_assert_cmpstr(fake->asked->str, ==, ALL);
+	poll_at(fake, midnight - 1, RECENT, 0);
+	run(fake, false, midnight);
+	g_assert_true(g_str_has_prefix(fake->asked->str, "21 20 19 18 17 16 15 "));
+	poll_at(fake, midnight + 1800, "21 20 19 18 ", 0);
 }
 
 static void
@@ -155,60 +167,48 @@ each_answer_is_recorded_with_its_status(void)
 {
 	static const struct {
 		enum source_status status;
-		const char *recorded;
+		const char *recorded, *hashed;
 	} rows[] = {
-	    {SOURCE_OK, "ok|1|1"},
-	    {SOURCE_NOT_MODIFIED, "same|0|0"},
-	    {SOURCE_EMPTY, "empty|0|0"},
-	    {SOURCE_NOT_YET, "not-yet|0|0"},
+	    {SOURCE_OK, "ok|1|1", "15|15"},
+	    {SOURCE_NOT_MODIFIED, "same|0|0", "15|0"},
+	    {SOURCE_EMPTY, "empty|0|0", "15|0"},
+	    {SOURCE_NOT_YET, "not-yet|0|0", "15|0"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(store_fixture) fixture = store_fixture_new();
-		struct fake fake;
+		pb_auto(fake) fake = fake_new();
 
-		fake_init(&fake, "made-up");
-		fake.status = rows[i].status;
-		run(fixture, &fake, false, store_fixture_time(NOW));
-		assert_rows(fixture,
-		    "SELECT DISTINCT status, count, fresh FROM source_fetch WHERE "
-		    "error IS NULL",
+		fake->status = rows[i].status;
+		run(fake, false, store_fixture_time(NOW));
+		assert_rows(fake->fixture,
+		    "SELECT DISTINCT status, count, fresh FROM source_fetch"
+		    " WHERE error IS NULL",
 		    rows[i].recorded);
-		assert_rows(fixture, "SELECT count(*) FROM source_fetch", "15");
-		g_assert_cmpint(
-		    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"
-		                                  " WHERE (ids_hash IS NULL)"),
-		    ==, rows[i].status == SOURCE_OK ? 0 : 15);
-		fake_clear(&fake);
+		assert_rows(fake->fixture,
+		    "SELECT count(*), count(ids_hash) FROM source_fetch",
+		    rows[i].hashed);
 	}
 }
 
 static void
 etag_of_the_last_success_is_sent(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.etag = "W/1";
-	run(fixture, &fake, false, now);
-	g_assert_null(strchr(fake.asked->str, '='));
-	fake.status = SOURCE_NOT_MODIFIED;
-	run(fixture, &fake, false, now + 1800);
-	g_assert_cmpstr(fake.asked->str, ==, "20=W/1 19=W/1 18=W/1 17=W/1 ");
+	fake->etag = "W/1";
+	poll_at(fake, now, ALL, 0);
+	fake->status = SOURCE_NOT_MODIFIED;
+	poll_at(fake, now + 1800, "20=W/1 19=W/1 18=W/1 17=W/1 ", 0);
 	/* Failures in between do not matter. */
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
-	run(fixture, &fake, false, now + 3600);
-	fake.bad_day = NULL;
-	fake.status = SOURCE_OK;
-	fake.etag = NULL;
-	run(fixture, &fake, true, now + 5400);
-	g_assert_true(g_str_has_prefix(fake.asked->str, "20=W/1 19=W/1 "));
-	run(fixture, &fake, false, now + 7200);
-	g_assert_cmpstr(fake.asked->str, ==, RECENT);
-	fake_clear(&fake);
+	fake->bad_day = "";
+	run(fake, false, now + 3600);
+	fake->bad_day = NULL;
+	fake->status = SOURCE_OK;
+	fake->etag = NULL;
+	run(fake, true, now + 5400);
+	g_assert_true(g_str_has_prefix(fake->asked->str, "20=W/1 19=W/1 "));
+	poll_at(fake, now + 7200, RECENT, 0);
 }
 
 static void
@@ -218,26 +218,19 @@ failure_stores_no_papers_and_ends_the_fetching(void)
 	    PB_ERROR_TEMPORARY, PB_ERROR_PERMANENT, PB_ERROR_NOT_FOUND};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
-		pb_auto(store_fixture) fixture = store_fixture_new();
+		pb_auto(fake) fake = fake_new();
 		int64_t now = store_fixture_time(NOW);
-		struct collect_report report;
-		struct fake fake;
 
-		fake_init(&fake, "made-up");
-		fake.bad_day = "2026-11-19";
-		fake.code = codes[i];
-		report = run(fixture, &fake, false, now);
-		g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
-		g_assert_cmpuint(report.failed, ==, 1);
-		assert_rows(fixture,
+		fake->bad_day = "2026-11-19";
+		fake->code = codes[i];
+		poll_at(fake, now, "20 19 ", 1);
+		assert_rows(fake->fixture,
 		    "SELECT day, status, error FROM source_fetch ORDER BY id",
 		    "2026-11-20|ok|- 2026-11-19|failed|made-up trouble of 2026-11-19");
-		assert_rows(fixture, "SELECT day FROM listing", "2026-11-20");
+		assert_rows(fake->fixture, "SELECT day FROM listing", "2026-11-20");
 		/* The old days were not fetched: they are at the next poll. */
-		fake.bad_day = NULL;
-		run(fixture, &fake, false, now + 60);
-		g_assert_cmpstr(fake.asked->str, ==, ALL);
-		fake_clear(&fake);
+		fake->bad_day = NULL;
+		poll_at(fake, now + 60, ALL, 0);
 	}
 }
 
@@ -247,23 +240,14 @@ malformed_day_does_not_affect_other_days(void)
 	static const enum pb_error codes[] = {PB_ERROR_INPUT, PB_ERROR_LIMIT};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
-		pb_auto(store_fixture) fixture = store_fixture_new();
+		pb_auto(fake) fake = fake_new();
 		int64_t now = store_fixture_time(NOW);
-		struct collect_report report;
-		struct fake fake;
 
-		fake_init(&fake, "made-up");
-		fake.bad_day = "2026-11-19";
-		fake.code = codes[i];
-		report = run(fixture, &fake, false, now);
-		g_assert_cmpstr(fake.asked->str, ==, ALL);
-		g_assert_cmpuint(report.failed, ==, 1);
-		g_assert_cmpuint(report.fresh, ==, 14);
+		fake->bad_day = "2026-11-19";
+		fake->code = codes[i];
+		g_assert_cmpuint(poll_at(fake, now, ALL, 1).fresh, ==, 14);
 		/* No pause, and no second fetch of the old days. */
-		report = run(fixture, &fake, false, now + 60);
-		g_assert_cmpstr(fake.asked->str, ==, RECENT);
-		g_assert_cmpuint(report.failed, ==, 1);
-		fake_clear(&fake);
+		poll_at(fake, now + 60, RECENT, 1);
 	}
 }
 
@@ -271,34 +255,30 @@ static void
 pauses_double_up_to_an_hour_and_end_with_a_success(void)
 {
 	static const int64_t pauses_s[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
+	fake->bad_day = "";
 	for (size_t i = 0; i < G_N_ELEMENTS(pauses_s); i++) {
-		g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 1);
-		g_assert_cmpuint(
-		    run(fixture, &fake, false, now + pauses_s[i] - 1).answers, ==, 0);
+		poll_at(fake, now, "20 ", 1);
+		poll_at(fake, now + pauses_s[i] - 1, "", 0);
 		now += pauses_s[i];
 	}
-	fake.bad_day = NULL;
-	g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 0);
-	fake.bad_day = "";
-	g_assert_cmpuint(run(fixture, &fake, false, now + 1).failed, ==, 1);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 60).answers, ==, 0);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 61).answers, ==, 1);
-	fake_clear(&fake);
+	fake->bad_day = NULL;
+	poll_at(fake, now, ALL, 0);
+	fake->bad_day = "";
+	poll_at(fake, now + 1, "20 ", 1);
+	poll_at(fake, now + 60, "", 0);
+	poll_at(fake, now + 61, "20 ", 1);
 }
 
 /* Load the error and the last success of the only source. */
 static char *
-report_of(struct store_fixture *fixture, int64_t *good_at)
+report_of(struct fake *fake, int64_t *good_at)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) reports = papers_load_reports(fixture->store, &error);
+	g_autoptr(GPtrArray) reports =
+	    papers_load_reports(fake->fixture->store, &error);
 	const struct source_report *report;
 
 	g_assert_no_error(error);
@@ -308,227 +288,188 @@ report_of(struct store_fixture *fixture, int64_t *good_at)
 	return g_strdup(report->error);
 }
 
-#define assert_report(fixture, says, good)                            \
-	do {                                                          \
-		int64_t good_at;                                      \
-		g_autofree char *said = report_of(fixture, &good_at); \
-                                                                      \
-		g_assert_cmpstr(said, ==, says);                      \
-		g_assert_cmpint(good_at, ==, good);                   \
+#define assert_report(fake, says, good)                            \
+	do {                                                       \
+		int64_t good_at;                                   \
+		g_autofree char *said = report_of(fake, &good_at); \
+                                                                   \
+		g_assert_cmpstr(said, ==, says);                   \
+		g_assert_cmpint(good_at, ==, good);                \
 	} while (0)
 
 static void
 recovered_source_is_not_reported_as_failed(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time("2026-11-20T23:50:00Z");
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	run(fixture, &fake, false, now - 3600);
-	assert_report(fixture, NULL, now - 3600);
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
-	run(fixture, &fake, false, now);
-	assert_report(fixture, "2026-11-20: made-up trouble of 2026-11-20", now - 3600);
+	run(fake, false, now - 3600);
+	assert_report(fake, NULL, now - 3600);
+	fake->bad_day = "";
+	run(fake, false, now);
+	assert_report(fake, "2026-11-20: made-up trouble of 2026-11-20", now - 3600);
 	/* The next list is of another day. */
-	fake.bad_day = "2026-11-17";
-	fake.source.kind = SOURCE_DATED;
-	fake.source.poll = fetch_today;
-	run(fixture, &fake, false, now + 1200);
-	assert_report(fixture, NULL, now + 1200);
-	fake_clear(&fake);
+	fake->bad_day = "2026-11-17";
+	fake->source.kind = SOURCE_DATED;
+	fake->source.poll = fetch_today;
+	run(fake, false, now + 1200);
+	assert_report(fake, NULL, now + 1200);
 }
 
 static void
 malformed_day_stays_failed_until_it_is_valid(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	run(fixture, &fake, false, now);
-	fake.bad_day = "2026-11-18";
-	fake.code = PB_ERROR_INPUT;
-	run(fixture, &fake, false, now + 3600);
-	assert_report(fixture, "2026-11-18: made-up trouble of 2026-11-18", now);
-	run(fixture, &fake, false, now + 7200);
-	assert_report(fixture, "2026-11-18: made-up trouble of 2026-11-18", now);
-	fake.bad_day = NULL;
-	run(fixture, &fake, false, now + 10800);
-	assert_report(fixture, NULL, now + 10800);
-	fake_clear(&fake);
+	run(fake, false, now);
+	fake->bad_day = "2026-11-18";
+	fake->code = PB_ERROR_INPUT;
+	run(fake, false, now + 3600);
+	assert_report(fake, "2026-11-18: made-up trouble of 2026-11-18", now);
+	run(fake, false, now + 7200);
+	assert_report(fake, "2026-11-18: made-up trouble of 2026-11-18", now);
+	fake->bad_day = NULL;
+	run(fake, false, now + 10800);
+	assert_report(fake, NULL, now + 10800);
 }
 
 static void
 empty_list_of_a_day_with_papers_is_an_error(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.status = SOURCE_EMPTY;
-	g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 0);
-	fake.status = SOURCE_OK;
-	g_assert_cmpuint(run(fixture, &fake, false, now + 60).failed, ==, 0);
-	fake.status = SOURCE_EMPTY;
-	g_assert_cmpuint(run(fixture, &fake, false, now + 120).failed, ==, 4);
-	assert_rows(fixture,
+	fake->status = SOURCE_EMPTY;
+	poll_at(fake, now, ALL, 0);
+	fake->status = SOURCE_OK;
+	poll_at(fake, now + 60, RECENT, 0);
+	fake->status = SOURCE_EMPTY;
+	poll_at(fake, now + 120, RECENT, 4);
+	assert_rows(fake->fixture,
 	    "SELECT day, status, error FROM source_fetch ORDER BY id DESC LIMIT 1",
 	    "2026-11-17|failed|the list of 2026-11-17 is empty but had 1 papers "
 	    "before");
-	assert_report(fixture,
+	assert_report(fake,
 	    "2026-11-17: the list of 2026-11-17 is empty but had 1 papers before",
 	    now + 60);
 	/* The papers stay. */
-	assert_rows(fixture, "SELECT count(*) FROM listing", "4");
-	fake.status = SOURCE_OK;
-	run(fixture, &fake, false, now + 180);
-	assert_report(fixture, NULL, now + 180);
-	fake_clear(&fake);
+	assert_rows(fake->fixture, "SELECT count(*) FROM listing", "4");
+	fake->status = SOURCE_OK;
+	run(fake, false, now + 180);
+	assert_report(fake, NULL, now + 180);
 }
 
 static void
 list_of_an_earlier_day_under_a_new_date_is_stale(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.papers = 4;
-	run(fixture, &fake, false, now);
+	fake->papers = 4;
+	run(fake, false, now);
 	/* Today's has grown by one since it was last read. */
-	fake.papers = 5;
-	fake.serve_day = "2026-11-20";
-	run(fixture, &fake, false, now + CLOCK_DAY_S);
-	assert_rows(fixture,
+	fake->papers = 5;
+	fake->serve_day = "2026-11-20";
+	run(fake, false, now + CLOCK_DAY_S);
+	assert_rows(fake->fixture,
 	    "SELECT day, status, count FROM source_fetch WHERE day >= '2026-11-20'"
 	    " AND fetched_at > (SELECT min(fetched_at) FROM source_fetch) ORDER BY id "
 	    "LIMIT 2",
 	    "2026-11-21|stale|0 2026-11-20|ok|5");
-	assert_rows(
-	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
+	assert_rows(fake->fixture,
+	    "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
 	/* The day's own papers with one that was listed before. */
-	fake.serve_day = NULL;
-	fake.serve_one_of = "2026-11-20";
-	run(fixture, &fake, false, now + CLOCK_DAY_S + 3600);
-	assert_rows(
-	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
-	fake_clear(&fake);
+	fake->serve_day = NULL;
+	fake->serve_one_of = "2026-11-20";
+	run(fake, false, now + CLOCK_DAY_S + 3600);
+	assert_rows(fake->fixture,
+	    "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
 }
 
 static void
 source_with_a_new_address_is_fetched_at_once(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.source.url = "https://example.org/";
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
-	fake.retry_after_s = 7200;
-	run(fixture, &fake, false, now);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 100).answers, ==, 0);
-	fake.source.url = "https://example.net/";
-	fake.retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
-	g_assert_cmpuint(run(fixture, &fake, false, now + 100).answers, ==, 1);
+	fake->source.url = "https://example.org/";
+	fake->bad_day = "";
+	fake->retry_after_s = 7200;
+	run(fake, false, now);
+	poll_at(fake, now + 100, "", 0);
+	fake->source.url = "https://example.net/";
+	fake->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	poll_at(fake, now + 100, "20 ", 1);
 	/* Its pauses start again. */
-	g_assert_cmpuint(run(fixture, &fake, false, now + 159).answers, ==, 0);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 160).answers, ==, 1);
-	fake_clear(&fake);
+	poll_at(fake, now + 159, "", 0);
+	poll_at(fake, now + 160, "20 ", 1);
 }
 
 static void
 retry_after_of_a_source_is_observed(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
-	fake.retry_after_s = 7200;
-	run(fixture, &fake, false, now);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 7199).answers, ==, 0);
+	fake->bad_day = "";
+	fake->retry_after_s = 7200;
+	run(fake, false, now);
+	poll_at(fake, now + 7199, "", 0);
 	/* A request of the operator ignores the pause. */
-	g_assert_cmpuint(run(fixture, &fake, true, now + 7199).answers, ==, 1);
-	fake.retry_after_s = 1; /* shorter than our own */
+	g_assert_cmpuint(run(fake, true, now + 7199).answers, ==, 1);
+	fake->retry_after_s = 1; /* shorter than our own */
 	now += 7199 + 7200;
-	g_assert_cmpuint(run(fixture, &fake, false, now).answers, ==, 1);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 239).answers, ==, 0);
-	g_assert_cmpuint(run(fixture, &fake, false, now + 240).answers, ==, 1);
-	fake_clear(&fake);
+	poll_at(fake, now, "20 ", 1);
+	poll_at(fake, now + 239, "", 0);
+	poll_at(fake, now + 240, "20 ", 1);
 }
 
 static void
 setting_the_clock_back_ends_a_pause(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct fake fake;
 
-	fake_init(&fake, "made-up");
-	fake.bad_day = "";
-	fake.code = PB_ERROR_TEMPORARY;
-	run(fixture, &fake, false, now);
-	g_assert_cmpuint(
-	    run(fixture, &fake, false, now - 400 * (int64_t)CLOCK_DAY_S).answers, ==,
-	    1);
-	fake_clear(&fake);
+	fake->bad_day = "";
+	run(fake, false, now);
+	poll_at(fake, now - 400 * (int64_t)CLOCK_DAY_S, "16 ", 1);
 }
 
 static void
 sources_fail_independently(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-	struct fake bad, good;
-	struct source *sources[] = {&bad.source, &good.source};
+	pb_auto(fake) bad = fake_new();
+	pb_auto(fake) good = fake_new();
+	struct source *sources[] = {&bad->source, &good->source};
 	const struct collect collect = {
-	    .store = fixture->store, .sources = sources, .source_count = 2};
+	    .store = good->fixture->store, .sources = sources, .source_count = 2};
 	struct collect_report report = {0};
 	g_autoptr(GError) error = NULL;
 
-	fake_init(&bad, "bad");
-	fake_init(&good, "good");
-	bad.bad_day = "";
-	bad.code = PB_ERROR_TEMPORARY;
+	good->source.name = "good";
+	bad->bad_day = "";
 	g_assert_true(
 	    collect_run(&collect, false, store_fixture_time(NOW), &report, &error));
-	g_assert_cmpstr(bad.asked->str, ==, "20 ");
-	g_assert_cmpstr(good.asked->str, ==, ALL);
+	g_assert_cmpstr(bad->asked->str, ==, "20 ");
+	g_assert_cmpstr(good->asked->str, ==, ALL);
 	g_assert_cmpuint(report.failed, ==, 1);
 	g_assert_cmpuint(report.fresh, ==, 15);
-	fake_clear(&bad);
-	fake_clear(&good);
 }
 
 static void
 stopped_run_is_not_a_source_failure(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(fake) fake = fake_new();
 	int64_t now = store_fixture_time(NOW);
-	struct collect_report report;
-	struct fake fake;
 	int stop;
 
-	fake_init(&fake, "made-up");
-	fake.bad_day = "2026-11-19";
-	fake.code = PB_ERROR_TEMPORARY;
-	fake.stop = &stop;
-	report = run(fixture, &fake, false, now);
-	g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
-	g_assert_cmpuint(report.failed, ==, 0);
-	assert_rows(fixture, "SELECT DISTINCT status FROM source_fetch", "ok");
-	fake.bad_day = NULL;
-	run(fixture, &fake, false, now + 1);
-	g_assert_cmpstr(fake.asked->str, ==, ALL);
-	fake_clear(&fake);
+	fake->bad_day = "2026-11-19";
+	fake->stop = &stop;
+	poll_at(fake, now, "20 19 ", 0);
+	assert_rows(fake->fixture, "SELECT DISTINCT status FROM source_fetch", "ok");
+	fake->bad_day = NULL;
+	poll_at(fake, now + 1, ALL, 0);
 }
 
 static bool
@@ -546,15 +487,13 @@ call_collect(struct store_fixture *fixture, void *data, GError **error)
 static void
 store_failure_is_reported_and_the_next_run_recovers(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new();
-	struct fake fake;
+	pb_auto(fake) fake = fake_new();
 
-	fake_init(&fake, "made-up");
 	g_assert_cmpuint(
-	    store_fixture_fail_everywhere(fixture, call_collect, &fake, false), >=, 15);
-	assert_rows(fixture, "SELECT count(*) FROM listing", "15");
-	assert_rows(fixture, "SELECT count(*) FROM paper", "15");
-	fake_clear(&fake);
+	    store_fixture_fail_everywhere(fake->fixture, call_collect, fake, false), >=,
+	    15);
+	assert_rows(fake->fixture, "SELECT count(*) FROM listing", "15");
+	assert_rows(fake->fixture, "SELECT count(*) FROM paper", "15");
 }
 
 int
