@@ -18,7 +18,7 @@
 #define SOURCE_ALERT_S (3 * 3600)
 #define RELAY_ALERT_S  (15 * 60)
 
-struct command_fixture {
+struct alerts_test {
 	struct store_fixture *fixture;
 	struct settings *settings;
 	struct own_addresses *own_addresses;
@@ -34,45 +34,46 @@ set(char **field, const char *value)
 }
 
 static void
-command_fixture_init_unused(struct command_fixture *commands)
+alerts_test_init_unused(struct alerts_test *test)
 {
 	g_autoptr(GError) error = NULL;
 
-	*commands = (struct command_fixture){
+	*test = (struct alerts_test){
 	    .fixture = store_fixture_new(), .now = store_fixture_time(NOW)};
-	commands->settings = settings_new();
-	set(&commands->settings->state_dir, commands->fixture->directory);
-	set(&commands->settings->mail_from, "paperboy@news.example");
-	set(&commands->settings->mail_owner, "owner@news.example");
-	commands->own_addresses = own_addresses_new(commands->settings, &error);
+	test->settings = settings_new();
+	set(&test->settings->state_dir, test->fixture->directory);
+	set(&test->settings->mail_from, "paperboy@news.example");
+	set(&test->settings->mail_owner, "owner@news.example");
+	test->own_addresses = own_addresses_new(test->settings, &error);
 	g_assert_no_error(error);
 }
 
 static void
-command_fixture_init(struct command_fixture *commands)
+alerts_test_init(struct alerts_test *test)
 {
-	command_fixture_init_unused(commands);
-	store_fixture_subscribe(commands->fixture, "ada@example.com", "UTC", NULL,
+	alerts_test_init_unused(test);
+	store_fixture_subscribe(test->fixture, "ada@example.com", "UTC", NULL,
 	    store_fixture_time("2026-10-01T09:00:00Z"));
 }
 
 static void
-command_fixture_clear(struct command_fixture *commands)
+alerts_test_clear(struct alerts_test *test)
 {
-	mailer_relay_clear(&commands->relay);
-	own_addresses_free(commands->own_addresses);
-	settings_free(commands->settings);
-	store_fixture_free(commands->fixture);
+	mailer_relay_clear(&test->relay);
+	own_addresses_free(test->own_addresses);
+	settings_free(test->settings);
+	store_fixture_free(test->fixture);
 }
+#define alerts_test_auto __attribute__((cleanup(alerts_test_clear))) struct alerts_test
 
 static unsigned
-run_alerts(struct command_fixture *commands, int64_t now)
+run_alerts(struct alerts_test *test, int64_t now)
 {
 	const struct alerts alerts = {
-	    .store = commands->fixture->store,
-	    .settings = commands->settings,
-	    .own_addresses = commands->own_addresses,
-	    .relay = &commands->relay,
+	    .store = test->fixture->store,
+	    .settings = test->settings,
+	    .own_addresses = test->own_addresses,
+	    .relay = &test->relay,
 	    .random = &random_system,
 	};
 	g_autoptr(GError) error = NULL;
@@ -85,78 +86,77 @@ run_alerts(struct command_fixture *commands, int64_t now)
 
 /* Record an answer of the source. */
 static void
-answer(struct command_fixture *commands, int64_t at, const char *status,
-    const char *reason)
+answer(struct alerts_test *test, int64_t at, const char *status, const char *reason)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "INSERT INTO source_fetch (source, day, fetched_at, status, error)"
 	    " VALUES ('hf', '2026-11-20', %" G_GINT64_FORMAT ", '%s', %s)",
 	    at, status, reason);
 
-	store_fixture_run(commands->fixture, sql);
+	store_fixture_run(test->fixture, sql);
 }
 
 static void
-quarantine(struct command_fixture *commands)
+quarantine(struct alerts_test *test)
 {
-	store_fixture_run(commands->fixture,
+	store_fixture_run(test->fixture,
 	    "INSERT INTO inbox (key, receiver, received_at, size, raw, state, tries, "
 	    "ended_at)"
 	    " VALUES (hex(randomblob(32)), 'lmtp', 1, 1, x'41', 'quarantined', 3, 1)");
 }
 
 static void
-make_relay_away(struct command_fixture *commands)
+make_relay_away(struct alerts_test *test)
 {
-	commands->relay.is_away = true;
-	commands->relay.since = commands->now - RELAY_ALERT_S;
+	test->relay.is_away = true;
+	test->relay.since = test->now - RELAY_ALERT_S;
 }
 
 static void
-make_domain_paused(struct command_fixture *commands)
+make_domain_paused(struct alerts_test *test)
 {
-	commands->relay.paused = 1;
-	commands->relay.domain = g_strdup("big.example");
+	test->relay.paused = 1;
+	test->relay.domain = g_strdup("big.example");
 }
 
 static void
-make_source_late(struct command_fixture *commands)
+make_source_late(struct alerts_test *test)
 {
-	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
-	answer(commands, commands->now - 20 * DAY, "ok", "NULL");
+	store_fixture_run(test->fixture, "DELETE FROM source_fetch");
+	answer(test, test->now - 20 * DAY, "ok", "NULL");
 }
 
 static void
-make_source_fail(struct command_fixture *commands)
+make_source_fail(struct alerts_test *test)
 {
-	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
-	answer(commands, commands->now - SOURCE_ALERT_S, "ok", "NULL");
-	answer(commands, commands->now - 60, "failed", "'no answer'");
+	store_fixture_run(test->fixture, "DELETE FROM source_fetch");
+	answer(test, test->now - SOURCE_ALERT_S, "ok", "NULL");
+	answer(test, test->now - 60, "failed", "'no answer'");
 }
 
 /* The source answers, but today's list is missing. */
 static void
-make_list_late(struct command_fixture *commands)
+make_list_late(struct alerts_test *test)
 {
-	store_fixture_run(commands->fixture,
-	    "INSERT INTO source_list VALUES (0, 'hf', 'HF', 300, 0)");
-	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
-	store_fixture_run(commands->fixture,
+	store_fixture_run(
+	    test->fixture, "INSERT INTO source_list VALUES (0, 'hf', 'HF', 300, 0)");
+	store_fixture_run(test->fixture, "DELETE FROM source_fetch");
+	store_fixture_run(test->fixture,
 	    "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	    " VALUES ('hf', '2026-11-19', 1795078800, 'ok')");
-	answer(commands, commands->now, "not-yet", "NULL");
+	answer(test, test->now, "not-yet", "NULL");
 }
 
 static void
-make_quarantine(struct command_fixture *commands)
+make_quarantine(struct alerts_test *test)
 {
-	quarantine(commands);
+	quarantine(test);
 }
 
 static void
-make_crash(struct command_fixture *commands)
+make_crash(struct alerts_test *test)
 {
-	store_fixture_run(commands->fixture,
+	store_fixture_run(test->fixture,
 	    "INSERT INTO outbox (id, kind, recipient, address_key, sender, message,"
 	    " state, queued_at, claimed_at, possible_copies, crashes, held_from,"
 	    " held_why) VALUES (999, 'answer', 'ada@example.org', 'ada@example.org',"
@@ -164,43 +164,42 @@ make_crash(struct command_fixture *commands)
 }
 
 static void
-make_disk_full(struct command_fixture *commands)
+make_disk_full(struct alerts_test *test)
 {
-	commands->settings->min_free_mb = G_MAXINT;
+	test->settings->min_free_mb = G_MAXINT;
 }
 
 static void
-make_clock_jump(struct command_fixture *commands)
+make_clock_jump(struct alerts_test *test)
 {
 	store_fixture_run(
-	    commands->fixture, "INSERT INTO cursor VALUES ('clock jump', 33 * 86400)");
+	    test->fixture, "INSERT INTO cursor VALUES ('clock jump', 33 * 86400)");
 }
 
 static void
-make_stale(struct command_fixture *commands)
+make_stale(struct alerts_test *test)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "INSERT INTO cursor VALUES ('restored at', %" G_GINT64_FORMAT
 	    "), ('restored from', -1)",
-	    commands->now);
+	    test->now);
 
-	store_fixture_run(commands->fixture, sql);
+	store_fixture_run(test->fixture, sql);
 }
 
 static void
-end_all(struct command_fixture *commands, int64_t now)
+end_all(struct alerts_test *test, int64_t now)
 {
-	commands->settings->min_free_mb = 0;
-	commands->relay.is_away = false;
-	commands->relay.paused = 0;
+	test->settings->min_free_mb = 0;
+	test->relay.is_away = false;
+	test->relay.paused = 0;
 	store_fixture_run(
-	    commands->fixture, "DELETE FROM inbox; DELETE FROM outbox WHERE id = 999");
-	store_fixture_run(commands->fixture,
-	    "DELETE FROM cursor WHERE name = 'clock jump'"
-	    " OR name GLOB 'restored *'");
-	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
-	store_fixture_run(commands->fixture, "DELETE FROM source_list");
-	answer(commands, now, "ok", "NULL");
+	    test->fixture, "DELETE FROM inbox; DELETE FROM outbox WHERE id = 999");
+	store_fixture_run(test->fixture, "DELETE FROM cursor WHERE name = 'clock jump'"
+	                                 " OR name GLOB 'restored *'");
+	store_fixture_run(test->fixture, "DELETE FROM source_fetch");
+	store_fixture_run(test->fixture, "DELETE FROM source_list");
+	answer(test, now, "ok", "NULL");
 }
 
 /* Collapse runs of blanks. */
@@ -219,7 +218,7 @@ static void
 each_problem_is_mailed_once_a_day_while_it_lasts(void)
 {
 	static const struct {
-		void (*make)(struct command_fixture *commands);
+		void (*make)(struct alerts_test *test);
 		const char *subject, *word, *advice;
 	} kinds[] = {
 	    {make_relay_away, "Subject: paperboy: the relay does not accept mail",
@@ -246,20 +245,20 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		struct command_fixture commands;
+		alerts_test_auto test;
 		g_autofree char *mail = NULL, *text = NULL;
 
-		command_fixture_init(&commands);
-		answer(&commands, commands.now, "ok", "NULL");
-		g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
+		alerts_test_init(&test);
+		answer(&test, test.now, "ok", "NULL");
+		g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
 		g_test_message("%s", kinds[i].subject);
-		kinds[i].make(&commands);
+		kinds[i].make(&test);
 
-		g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
-		assert_rows(commands.fixture,
+		g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
+		assert_rows(test.fixture,
 		    "SELECT kind, recipient, sender, state FROM outbox WHERE id <> 999",
 		    "notice|owner@news.example||NEW");
-		mail = store_fixture_text(commands.fixture,
+		mail = store_fixture_text(test.fixture,
 		    "SELECT CAST(message AS TEXT) FROM outbox WHERE id <> 999");
 		g_assert_nonnull(strstr(mail, kinds[i].subject));
 		text = g_strdelimit(g_strdup(mail), "\r\n", ' ');
@@ -267,134 +266,126 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 		g_assert_nonnull(strstr(text, kinds[i].word));
 		g_assert_nonnull(strstr(text, kinds[i].advice));
 		g_assert_nonnull(strstr(mail, "Auto-Submitted: auto-generated"));
-		g_assert_cmpuint(run_alerts(&commands, commands.now + 600), ==, 0);
+		g_assert_cmpuint(run_alerts(&test, test.now + 600), ==, 0);
 		/* Other problems do not stop the source. */
 		if (!strstr(kinds[i].subject, "source") ||
 		    kinds[i].make == make_list_late)
-			answer(&commands, commands.now + DAY - 1, "not-yet", "NULL");
-		g_assert_cmpuint(run_alerts(&commands, commands.now + DAY - 1), ==, 0);
-		g_assert_cmpuint(run_alerts(&commands, commands.now + DAY), ==, 1);
-		end_all(&commands, commands.now + 3 * DAY);
-		g_assert_cmpuint(run_alerts(&commands, commands.now + 3 * DAY), ==, 0);
-		store_fixture_assert_idle(commands.fixture);
-		command_fixture_clear(&commands);
+			answer(&test, test.now + DAY - 1, "not-yet", "NULL");
+		g_assert_cmpuint(run_alerts(&test, test.now + DAY - 1), ==, 0);
+		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 1);
+		end_all(&test, test.now + 3 * DAY);
+		g_assert_cmpuint(run_alerts(&test, test.now + 3 * DAY), ==, 0);
+		store_fixture_assert_idle(test.fixture);
 	}
 }
 
 static void
 short_problems_are_not_mailed(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 
-	command_fixture_init(&commands);
-	answer(&commands, commands.now - SOURCE_ALERT_S + 1, "ok", "NULL");
-	answer(&commands, commands.now, "failed", "'no answer'");
-	commands.relay.is_away = true;
-	commands.relay.since = commands.now - RELAY_ALERT_S + 1;
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
-	g_assert_cmpuint(run_alerts(&commands, commands.now + 1), ==, 2);
-	command_fixture_clear(&commands);
+	alerts_test_init(&test);
+	answer(&test, test.now - SOURCE_ALERT_S + 1, "ok", "NULL");
+	answer(&test, test.now, "failed", "'no answer'");
+	test.relay.is_away = true;
+	test.relay.since = test.now - RELAY_ALERT_S + 1;
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
+	g_assert_cmpuint(run_alerts(&test, test.now + 1), ==, 2);
 }
 
 static void
 dropped_requests_are_reported(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 	g_autofree char *mail = NULL;
 
-	command_fixture_init(&commands);
-	answer(&commands, commands.now, "ok", "NULL");
+	alerts_test_init(&test);
+	answer(&test, test.now, "ok", "NULL");
 	for (int i = 0; i < 25; i++)
-		g_assert_true(rate_log_save_dropped(
-		    commands.fixture->store, commands.now - 60, NULL));
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
-	g_assert_cmpuint(run_alerts(&commands, commands.now + 60), ==, 0);
+		g_assert_true(
+		    rate_log_save_dropped(test.fixture->store, test.now - 60, NULL));
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
+	g_assert_cmpuint(run_alerts(&test, test.now + 60), ==, 0);
 	mail = store_fixture_text(
-	    commands.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
+	    test.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(
 	    strstr(mail, "Subject: paperboy: requests to subscribe are dropped"));
 	g_assert_nonnull(strstr(mail, "25 requests to subscribe were dropped"));
 	/* The next ones are counted anew after a day without any. */
-	g_assert_true(rate_log_save_dropped(
-	    commands.fixture->store, commands.now + 2 * DAY, NULL));
-	answer(&commands, commands.now + 2 * DAY, "ok", "NULL");
-	g_assert_cmpuint(run_alerts(&commands, commands.now + 2 * DAY), ==, 1);
+	g_assert_true(
+	    rate_log_save_dropped(test.fixture->store, test.now + 2 * DAY, NULL));
+	answer(&test, test.now + 2 * DAY, "ok", "NULL");
+	g_assert_cmpuint(run_alerts(&test, test.now + 2 * DAY), ==, 1);
 	g_free(mail);
-	mail = store_fixture_text(commands.fixture,
+	mail = store_fixture_text(test.fixture,
 	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id DESC LIMIT 1");
 	g_assert_nonnull(strstr(mail, "1 request to subscribe was dropped"));
-	command_fixture_clear(&commands);
 }
 
 /* A problem that comes back within a day is one mail; so are several at once. */
 static void
 problems_of_one_check_share_a_mail(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 	g_autofree char *mail = NULL;
 
-	command_fixture_init(&commands);
-	answer(&commands, commands.now, "ok", "NULL");
-	quarantine(&commands);
-	make_relay_away(&commands);
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 2);
+	alerts_test_init(&test);
+	answer(&test, test.now, "ok", "NULL");
+	quarantine(&test);
+	make_relay_away(&test);
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 2);
 	mail = store_fixture_text(
-	    commands.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
+	    test.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
 	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 problems"));
-	end_all(&commands, commands.now + 60);
-	g_assert_cmpuint(run_alerts(&commands, commands.now + 120), ==, 0);
-	quarantine(&commands);
-	g_assert_cmpuint(run_alerts(&commands, commands.now + 180), ==, 0);
+	end_all(&test, test.now + 60);
+	g_assert_cmpuint(run_alerts(&test, test.now + 120), ==, 0);
+	quarantine(&test);
+	g_assert_cmpuint(run_alerts(&test, test.now + 180), ==, 0);
 	/* The clock is set back by a week: it is not silenced for that long. */
-	g_assert_cmpuint(run_alerts(&commands, commands.now - 7 * DAY), ==, 1);
-	command_fixture_clear(&commands);
+	g_assert_cmpuint(run_alerts(&test, test.now - 7 * DAY), ==, 1);
 }
 
 static void
 nothing_is_mailed_with_alerts_off(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 
-	command_fixture_init(&commands);
-	answer(&commands, commands.now, "ok", "NULL");
-	quarantine(&commands);
-	commands.settings->mail_alerts = false;
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
-	commands.settings->mail_alerts = true;
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
-	command_fixture_clear(&commands);
+	alerts_test_init(&test);
+	answer(&test, test.now, "ok", "NULL");
+	quarantine(&test);
+	test.settings->mail_alerts = false;
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
+	test.settings->mail_alerts = true;
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
 }
 
 /* A package starts what it installs, before anybody has said who owns it. */
 static void
 nothing_is_mailed_before_the_configuration_is_edited(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 
-	command_fixture_init(&commands);
-	quarantine(&commands);
-	set(&commands.settings->mail_owner, "postmaster@example.org");
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
-	assert_rows(commands.fixture, "SELECT count(*) FROM outbox", "0");
-	command_fixture_clear(&commands);
+	alerts_test_init(&test);
+	quarantine(&test);
+	set(&test.settings->mail_owner, "postmaster@example.org");
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
+	assert_rows(test.fixture, "SELECT count(*) FROM outbox", "0");
 }
 
 static void
 sources_and_relay_wait_for_the_first_subscriber(void)
 {
-	struct command_fixture commands;
+	alerts_test_auto test;
 
-	command_fixture_init_unused(&commands);
-	make_source_fail(&commands);
-	make_relay_away(&commands);
-	make_domain_paused(&commands);
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 0);
-	quarantine(&commands);
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 1);
-	store_fixture_subscribe(
-	    commands.fixture, "bo@example.com", "UTC", NULL, commands.now);
-	g_assert_cmpuint(run_alerts(&commands, commands.now), ==, 3);
-	command_fixture_clear(&commands);
+	alerts_test_init_unused(&test);
+	make_source_fail(&test);
+	make_relay_away(&test);
+	make_domain_paused(&test);
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
+	quarantine(&test);
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
+	store_fixture_subscribe(test.fixture, "bo@example.com", "UTC", NULL, test.now);
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 3);
 }
 
 UNIT_MAIN(dropped_requests_are_reported,

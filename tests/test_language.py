@@ -15,8 +15,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-import test_oracle
-from examples import AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, REFUSED
+from examples import (
+    AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, NOT_KNOWN, REFUSED,
+)
+from fts_archive import Archive, made_up_papers, random_filter
 from generate import generate
 from language import TODAY, WRONG, Filters, add_values, make_paper
 from normalize import normalize
@@ -33,6 +35,13 @@ WIDE_FILTERS = 2000 if IS_LONG else 100  # against all papers
 FTS_FILTERS = 5000 if IS_LONG else 600
 SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
 DIGIT = {False: "0", None: "1", True: "2"}
+
+# At each limit, and one beyond it.
+LIMITS = [
+    "a" * 512, "a" * 513, "ü" * 256, "ü" * 256 + "a", " ".join(["ab"] * 40),
+    " ".join(["ab"] * 41), "(" * 8 + "a" + ")" * 8, "(" * 9 + "a" + ")" * 9, "abc*",
+    "ab*", "upvotes:>=999999999", "upvotes:>=1000000000",
+]
 
 # Edge cases: missing or empty values, words at the ends, words that share prefixes.
 CORNERS = [
@@ -171,16 +180,38 @@ def test_examples(tap):
         (DIFFUSION, AGENT))]
     pair = Bench(tap.subdirectory("pair"), pair)
     sources = [source for source, *_ in EXAMPLES]
+    no_difference(pair.compare(sources)[0])
     for (source, *wanted), result in zip(EXAMPLES, pair.evaluate(sources)):
         assert result.truths, (source, result.column, result.reason)
         assert list(result.truths[0]) == [DIGIT[one] for one in wanted], source
 
 
+def find_refusal(source):
+    """The column at which the oracle rejects a filter, or None."""
+    try:
+        parse(source)
+    except FilterError as error:
+        return error.column
+    return None
+
+
 def test_refusals(tap):
     """the program rejects the filters that the oracle rejects, at the same column"""
     bench = Bench(tap.subdirectory("refusals"), CORNERS)
-    filters = [source for source, _ in REFUSED] + WRONG
+    filters = [source for source, _ in REFUSED] + WRONG + LIMITS
     no_difference(bench.compare(filters)[0])
+    for source, column in REFUSED:
+        assert find_refusal(source) == column, (source, find_refusal(source))
+
+
+def test_missing_values(tap):
+    """missing values are unknown, and false once final"""
+    bench = Bench(tap.subdirectory("missing"), [{"id": "a", "title": "yyy"}])
+    sources = [source for source, _ in NOT_KNOWN]
+    no_difference(bench.compare(sources + [f"yyy -{source}" for source in sources])[0])
+    for (source, settled), result in zip(NOT_KNOWN, bench.evaluate(sources)):
+        wanted = ["1" if level < settled else "0" for level in SETTLEMENTS]
+        assert result.truths[: len(SETTLEMENTS)] == wanted, (source, result.truths)
 
 
 def test_lengths_of_time(tap):
@@ -272,14 +303,14 @@ def test_fts5(tap):
     """program, oracle and FTS5 agree on words, phrases, prefixes and NEAR"""
     rng = random.Random(11)
     made_up = [dict(paper, id=str(paper["id"]))
-               for paper in test_oracle.made_up_papers(rng, 60)]
+               for paper in made_up_papers(rng, 60)]
     for name, papers, count in (
         ("fts-made-up", made_up, FTS_FILTERS),
         ("fts-real", real_papers()[:60], FTS_FILTERS // 5),
     ):
-        archive = test_oracle.Archive(papers)
+        archive = Archive(papers)
         bench = Bench(tap.subdirectory(name), papers)
-        pairs = [test_oracle.random_filter(rng, archive, folds=True)
+        pairs = [random_filter(rng, archive, folds=True)
                  for _ in range(count)]
         pairs = [pair for pair in pairs if len(pair[0].encode()) <= 512]
         hits = 0
@@ -297,8 +328,9 @@ def test_fts5(tap):
 def main():
     with Tap() as tap:
         for test in (
-            test_examples, test_refusals, test_lengths_of_time, test_some_papers,
-            test_made_up_papers, test_all_papers, test_canonical, test_fts5,
+            test_examples, test_refusals, test_missing_values, test_lengths_of_time,
+            test_some_papers, test_made_up_papers, test_all_papers, test_canonical,
+            test_fts5,
         ):
             tap.run(test, tap)
         tap.run(test_settling)

@@ -10,7 +10,7 @@
 #include "lib/unit.h"
 #include "transport/maildir.h"
 
-struct store_fixture {
+struct maildir_test {
 	char *above; /* temporary directory */
 	char *path;
 	struct transport *transport;
@@ -18,13 +18,12 @@ struct store_fixture {
 };
 
 static void
-store_fixture_init(struct store_fixture *fixture)
+maildir_test_init(struct maildir_test *test)
 {
-	*fixture =
-	    (struct store_fixture){.above = g_dir_make_tmp("maildir-XXXXXX", NULL)};
-	g_assert_nonnull(fixture->above);
-	fixture->path = g_build_filename(fixture->above, "Maildir", NULL);
-	fixture->transport = transport_maildir_new(fixture->path);
+	*test = (struct maildir_test){.above = g_dir_make_tmp("maildir-XXXXXX", NULL)};
+	g_assert_nonnull(test->above);
+	test->path = g_build_filename(test->above, "Maildir", NULL);
+	test->transport = transport_maildir_new(test->path);
 }
 
 static void
@@ -44,18 +43,20 @@ remove_tree(const char *path)
 }
 
 static void
-store_fixture_clear(struct store_fixture *fixture)
+maildir_test_clear(struct maildir_test *test)
 {
-	transport_free(fixture->transport);
-	delivery_clear(&fixture->result);
-	remove_tree(fixture->above);
-	g_free(fixture->above);
-	g_free(fixture->path);
+	transport_free(test->transport);
+	delivery_clear(&test->result);
+	remove_tree(test->above);
+	g_free(test->above);
+	g_free(test->path);
 }
+#define maildir_test_auto \
+	__attribute__((cleanup(maildir_test_clear))) struct maildir_test
 
 static void
-deliver_as(struct store_fixture *fixture, const char *id, const char *recipient,
-    const char *text)
+deliver_as(
+    struct maildir_test *test, const char *id, const char *recipient, const char *text)
 {
 	g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
 	struct envelope envelope = {.id = id,
@@ -63,20 +64,20 @@ deliver_as(struct store_fixture *fixture, const char *id, const char *recipient,
 	    .recipient = recipient,
 	    .message = message};
 
-	transport_deliver(fixture->transport, &envelope, &fixture->result);
+	transport_deliver(test->transport, &envelope, &test->result);
 }
 
 static void
-deliver(struct store_fixture *fixture, const char *id)
+deliver(struct maildir_test *test, const char *id)
 {
-	deliver_as(fixture, id, "b@b.example", "Subject: t\r\n\r\n.dot\r\nend\r\n");
+	deliver_as(test, id, "b@b.example", "Subject: t\r\n\r\n.dot\r\nend\r\n");
 }
 
 /* The only file of a directory, or NULL; more than one fails. */
 static char *
-find_only_file(const struct store_fixture *fixture, const char *directory)
+find_only_file(const struct maildir_test *test, const char *directory)
 {
-	g_autofree char *path = g_build_filename(fixture->path, directory, NULL);
+	g_autofree char *path = g_build_filename(test->path, directory, NULL);
 	g_autoptr(GDir) entries = g_dir_open(path, 0, NULL);
 	const char *name = g_dir_read_name(entries);
 	char *found = name ? g_build_filename(path, name, NULL) : NULL;
@@ -98,14 +99,14 @@ static void
 message_is_stored_in_new_with_headers(void)
 {
 	g_autofree char *file = NULL, *text = NULL, *tmp = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_NONE);
-	file = find_only_file(&fixture, "new");
-	tmp = find_only_file(&fixture, "tmp");
+	maildir_test_init(&test);
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_NONE);
+	file = find_only_file(&test, "new");
+	tmp = find_only_file(&test, "tmp");
 	g_assert_nonnull(file);
 	g_assert_null(tmp);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
@@ -113,42 +114,39 @@ message_is_stored_in_new_with_headers(void)
 	    "Return-Path: <bounces@a.example>\nDelivered-To: b@b.example\n"
 	    "Subject: t\n\n.dot\nend\n");
 	g_assert_cmpuint(get_mode(file), ==, 0600);
-	g_assert_cmpuint(get_mode(fixture.path), ==, 0700);
-	store_fixture_clear(&fixture);
+	g_assert_cmpuint(get_mode(test.path), ==, 0700);
 }
 
 static void
 same_id_makes_one_file(void)
 {
 	g_autofree char *file = NULL, *again = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "1");
-	file = find_only_file(&fixture, "new");
-	transport_close(fixture.transport);
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	again = find_only_file(&fixture, "new");
+	maildir_test_init(&test);
+	deliver(&test, "1");
+	file = find_only_file(&test, "new");
+	transport_close(test.transport);
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	again = find_only_file(&test, "new");
 	g_assert_cmpstr(file, ==, again);
-	store_fixture_clear(&fixture);
 }
 
 static void
 different_id_makes_another_file(void)
 {
 	g_autofree char *first = NULL, *second = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "1");
-	first = find_only_file(&fixture, "new");
+	maildir_test_init(&test);
+	deliver(&test, "1");
+	first = find_only_file(&test, "new");
 	g_remove(first);
-	deliver(&fixture, "2");
-	second = find_only_file(&fixture, "new");
+	deliver(&test, "2");
+	second = find_only_file(&test, "new");
 	g_assert_nonnull(second);
 	g_assert_cmpstr(first, !=, second);
-	store_fixture_clear(&fixture);
 }
 
 static void
@@ -158,23 +156,22 @@ read_message_is_not_delivered_again(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
 		g_autofree char *file = NULL, *name = NULL, *read = NULL, *again = NULL;
-		struct store_fixture fixture;
+		maildir_test_auto test;
 
-		store_fixture_init(&fixture);
-		deliver(&fixture, "1");
-		file = find_only_file(&fixture, "new");
+		maildir_test_init(&test);
+		deliver(&test, "1");
+		file = find_only_file(&test, "new");
 		name = g_path_get_basename(file);
-		read = g_strdup_printf("%s/cur/%s%s", fixture.path, name, flags[i]);
+		read = g_strdup_printf("%s/cur/%s%s", test.path, name, flags[i]);
 		g_assert_cmpint(g_rename(file, read), ==, 0);
-		deliver(&fixture, "1");
-		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-		again = find_only_file(&fixture, "new");
+		deliver(&test, "1");
+		g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+		again = find_only_file(&test, "new");
 		g_assert_null(again);
 		/* Another message is not mistaken for it. */
-		deliver(&fixture, "2");
-		again = find_only_file(&fixture, "new");
+		deliver(&test, "2");
+		again = find_only_file(&test, "new");
 		g_assert_nonnull(again);
-		store_fixture_clear(&fixture);
 	}
 }
 
@@ -183,22 +180,21 @@ partial_file_is_replaced(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
 	                *tmp = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "1");
-	file = find_only_file(&fixture, "new");
+	maildir_test_init(&test);
+	deliver(&test, "1");
+	file = find_only_file(&test, "new");
 	name = g_path_get_basename(file);
-	half = g_build_filename(fixture.path, "tmp", name, NULL);
+	half = g_build_filename(test.path, "tmp", name, NULL);
 	g_assert_cmpint(g_rename(file, half), ==, 0);
 	g_assert_true(g_file_set_contents(half, "Retu", -1, NULL));
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&fixture, "tmp");
+	tmp = find_only_file(&test, "tmp");
 	g_assert_null(tmp);
-	store_fixture_clear(&fixture);
 }
 
 static void
@@ -206,53 +202,50 @@ kill_between_link_and_unlink_leaves_one_message(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
 	                *tmp = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "1");
-	file = find_only_file(&fixture, "new");
+	maildir_test_init(&test);
+	deliver(&test, "1");
+	file = find_only_file(&test, "new");
 	name = g_path_get_basename(file);
-	left = g_build_filename(fixture.path, "tmp", name, NULL);
+	left = g_build_filename(test.path, "tmp", name, NULL);
 	g_assert_cmpint(link(file, left), ==, 0);
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&fixture, "tmp");
+	tmp = find_only_file(&test, "tmp");
 	g_assert_null(tmp);
-	store_fixture_clear(&fixture);
 }
 
 static void
 id_with_slashes_stays_inside(void)
 {
 	g_autofree char *file = NULL;
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	deliver(&fixture, "<../../../x:y@a.example>");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	file = find_only_file(&fixture, "new");
+	maildir_test_init(&test);
+	deliver(&test, "<../../../x:y@a.example>");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	file = find_only_file(&test, "new");
 	g_assert_nonnull(file);
-	store_fixture_clear(&fixture);
 }
 
 static void
 unwritable_directory_defers(void)
 {
-	struct store_fixture fixture;
+	maildir_test_auto test;
 
-	store_fixture_init(&fixture);
-	g_assert_true(g_file_set_contents(fixture.path, "a file", -1, NULL));
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_nonnull(strstr(fixture.result.text, fixture.path));
+	maildir_test_init(&test);
+	g_assert_true(g_file_set_contents(test.path, "a file", -1, NULL));
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_nonnull(strstr(test.result.text, test.path));
 	/* The same transport delivers after the repair. */
-	g_remove(fixture.path);
-	deliver(&fixture, "1");
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	store_fixture_clear(&fixture);
+	g_remove(test.path);
+	deliver(&test, "1");
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 }
 
 static void
@@ -268,14 +261,13 @@ invalid_message_fails(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct store_fixture fixture;
+		maildir_test_auto test;
 
-		store_fixture_init(&fixture);
-		deliver_as(&fixture, "1", rows[i].recipient, rows[i].message);
-		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_FAILED);
-		g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
-		g_assert_false(g_file_test(fixture.path, G_FILE_TEST_EXISTS));
-		store_fixture_clear(&fixture);
+		maildir_test_init(&test);
+		deliver_as(&test, "1", rows[i].recipient, rows[i].message);
+		g_assert_cmpint(test.result.outcome, ==, DELIVERY_FAILED);
+		g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
+		g_assert_false(g_file_test(test.path, G_FILE_TEST_EXISTS));
 	}
 }
 

@@ -15,7 +15,7 @@
 
 #define TEXT "Subject: t\r\n\r\nHello.\r\n"
 
-struct store_fixture {
+struct smtp_test {
 	struct fakesmtp *server;
 	struct smtp_options options;
 	struct transport *transport;
@@ -23,49 +23,50 @@ struct store_fixture {
 };
 
 static void
-store_fixture_init(struct store_fixture *fixture)
+smtp_test_init(struct smtp_test *test)
 {
-	*fixture = (struct store_fixture){.server = fakesmtp_new()};
-	fixture->options = (struct smtp_options){
+	*test = (struct smtp_test){.server = fakesmtp_new()};
+	test->options = (struct smtp_options){
 	    .stream = {.host = "127.0.0.1",
-	        .port = fakesmtp_get_port(fixture->server),
+	        .port = fakesmtp_get_port(test->server),
 	        .hello = "client.example"},
 	    .times = {LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS},
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S,
 	};
-	fixture->transport = smtp_new(&fixture->options);
+	test->transport = smtp_new(&test->options);
 }
 
 static void
-store_fixture_clear(struct store_fixture *fixture)
+smtp_test_clear(struct smtp_test *test)
 {
-	transport_free(fixture->transport);
-	fakesmtp_free(fixture->server);
-	delivery_clear(&fixture->result);
+	transport_free(test->transport);
+	fakesmtp_free(test->server);
+	delivery_clear(&test->result);
 }
+#define smtp_test_auto __attribute__((cleanup(smtp_test_clear))) struct smtp_test
 
 static void
-deliver_as(struct store_fixture *fixture, const char *sender, const char *recipient,
-    const char *text)
+deliver_as(
+    struct smtp_test *test, const char *sender, const char *recipient, const char *text)
 {
 	g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
 	struct envelope envelope = {
 	    .id = "1", .sender = sender, .recipient = recipient, .message = message};
 
-	transport_deliver(fixture->transport, &envelope, &fixture->result);
+	transport_deliver(test->transport, &envelope, &test->result);
 }
 
 static void
-deliver(struct store_fixture *fixture)
+deliver(struct smtp_test *test)
 {
-	deliver_as(fixture, "from@a.example", "to@b.example", TEXT);
+	deliver_as(test, "from@a.example", "to@b.example", TEXT);
 }
 
 static void
-assert_seen(struct store_fixture *fixture, const char *text, bool is_expected)
+assert_seen(struct smtp_test *test, const char *text, bool is_expected)
 {
-	g_autofree char *transcript = fakesmtp_dup_transcript(fixture->server);
+	g_autofree char *transcript = fakesmtp_dup_transcript(test->server);
 
 	if ((strstr(transcript, text) != NULL) != is_expected)
 		g_error("wanted %s\"%s\" in: %s", is_expected ? "" : "no ", text,
@@ -161,40 +162,40 @@ shorten(struct smtp_times *times, enum smtp_stage stage)
 
 /* Extensions, so that the fault shows at its stage. */
 static void
-set_stage_up(struct store_fixture *fixture, enum smtp_stage stage, bool is_grouped)
+set_stage_up(struct smtp_test *test, enum smtp_stage stage, bool is_grouped)
 {
 	struct fake_rule hello = {.act = FAKE_NORMAL};
 
 	if (stage == SMTP_STAGE_STARTTLS) {
-		fixture->options.stream.tls = STREAM_TLS_STARTTLS;
+		test->options.stream.tls = STREAM_TLS_STARTTLS;
 		hello = (struct fake_rule){
 		    FAKE_REPLY, "250-STARTTLS\r\n" FAKE_HELLO_MODERN, 0, 0};
 	} else if (stage == SMTP_STAGE_AUTH) {
-		fixture->options.stream.user = "ada";
-		fixture->options.stream.password = "secret";
+		test->options.stream.user = "ada";
+		test->options.stream.password = "secret";
 		hello = (struct fake_rule){
 		    FAKE_REPLY, "250-fake\r\n250-AUTH PLAIN\r\n250 SIZE\r\n", 0, 0};
 	} else if (is_grouped) {
 		hello = (struct fake_rule){FAKE_REPLY, FAKE_HELLO_MODERN, 0, 0};
 	}
-	fakesmtp_set(fixture->server, FAKE_EHLO, hello);
+	fakesmtp_set(test->server, FAKE_EHLO, hello);
 }
 
 static void
 check_cell(const struct line *line, const struct column *column, const char *cell,
     bool is_grouped)
 {
-	struct store_fixture fixture;
-	const struct delivery *result = &fixture.result;
+	smtp_test_auto test;
+	const struct delivery *result = &test.result;
 	char found[3];
 
-	store_fixture_init(&fixture);
-	set_stage_up(&fixture, column->stage, is_grouped);
+	smtp_test_init(&test);
+	set_stage_up(&test, column->stage, is_grouped);
 	if (line->act == FAKE_STALL)
-		shorten(&fixture.options.times, column->stage);
-	fakesmtp_set(fixture.server, column->fake,
+		shorten(&test.options.times, column->stage);
+	fakesmtp_set(test.server, column->fake,
 	    (struct fake_rule){.act = line->act, .text = line->text});
-	deliver(&fixture);
+	deliver(&test);
 	found[0] = delivery_outcome_get_name(result->outcome)[0];
 	found[1] = delivery_scope_get_name(result->scope)[0];
 	found[2] = '\0';
@@ -204,8 +205,7 @@ check_cell(const struct line *line, const struct column *column, const char *cel
 		    smtp_stage_get_name(column->stage), cell, found,
 		    smtp_stage_get_name(result->stage), result->code, result->text);
 	/* A new connection that fails is not retried in the same delivery. */
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
-	store_fixture_clear(&fixture);
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
 }
 
 static void
@@ -224,46 +224,44 @@ faults_are_classified_by_stage(void)
 static void
 connection_refused_defers(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 	g_autofree char *wanted = NULL;
 
-	store_fixture_init(&fixture);
+	smtp_test_init(&test);
 	wanted =
 	    g_strdup_printf("cannot connect to 127.0.0.1 port %u: connection refused",
-	        fixture.options.stream.port);
-	fakesmtp_free(g_steal_pointer(&fixture.server));
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_CONNECT);
-	g_assert_cmpstr(fixture.result.text, ==, wanted);
-	g_assert_false(fixture.result.needs_operator);
-	store_fixture_clear(&fixture);
+	        test.options.stream.port);
+	fakesmtp_free(g_steal_pointer(&test.server));
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_CONNECT);
+	g_assert_cmpstr(test.result.text, ==, wanted);
+	g_assert_false(test.result.needs_operator);
 }
 
 static void
 rejection_is_followed_by_rset_on_the_same_connection(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(fixture.server, FAKE_RCPT,
+	smtp_test_init(&test);
+	fakesmtp_set(test.server, FAKE_RCPT,
 	    (struct fake_rule){FAKE_REPLY, "550 5.1.1 nobody\r\n", 0, 1});
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_FAILED);
-	g_assert_cmpint(fixture.result.code, ==, 550);
-	g_assert_cmpstr(fixture.result.enhanced, ==, "5.1.1");
-	g_assert_cmpstr(fixture.result.text, ==, "550 5.1.1 nobody");
-	assert_seen(&fixture, "RSET", false);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&fixture,
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_FAILED);
+	g_assert_cmpint(test.result.code, ==, 550);
+	g_assert_cmpstr(test.result.enhanced, ==, "5.1.1");
+	g_assert_cmpstr(test.result.text, ==, "550 5.1.1 nobody");
+	assert_seen(&test, "RSET", false);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&test,
 	    "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
-	deliver(&fixture);
-	assert_seen(&fixture, ".\r\nMAIL FROM", true);
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
-	g_assert_cmpuint(fakesmtp_get_messages(fixture.server), ==, 2);
-	store_fixture_clear(&fixture);
+	deliver(&test);
+	assert_seen(&test, ".\r\nMAIL FROM", true);
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
+	g_assert_cmpuint(fakesmtp_get_messages(test.server), ==, 2);
 }
 
 static void
@@ -282,119 +280,110 @@ stale_connection_is_replaced_silently(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
-		fakesmtp_set(fixture.server, rows[i].stage, rows[i].rule);
-		deliver(&fixture);
-		deliver(&fixture);
-		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-		g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
-		g_assert_cmpuint(fakesmtp_get_messages(fixture.server), ==, 2);
-		store_fixture_clear(&fixture);
+		smtp_test_init(&test);
+		fakesmtp_set(test.server, rows[i].stage, rows[i].rule);
+		deliver(&test);
+		deliver(&test);
+		g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+		g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
+		g_assert_cmpuint(fakesmtp_get_messages(test.server), ==, 2);
 	}
 }
 
 static void
 stale_connection_is_replaced_only_once(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(
-	    fixture.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
-	store_fixture_clear(&fixture);
+	smtp_test_init(&test);
+	fakesmtp_set(test.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
 }
 
 static void
 connection_lost_after_mail_is_not_replaced(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(
-	    fixture.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
-	deliver(&fixture);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_UNKNOWN);
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
-	store_fixture_clear(&fixture);
+	smtp_test_init(&test);
+	fakesmtp_set(test.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
+	deliver(&test);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_UNKNOWN);
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 1);
 }
 
 static void
 connection_is_closed_after_max_messages_or_age(void)
 {
 	for (int is_timed = 0; is_timed < 2; is_timed++) {
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
+		smtp_test_init(&test);
 		if (is_timed)
-			fixture.options.use_s = 0;
+			test.options.use_s = 0;
 		else
-			fixture.options.use_messages = 2;
+			test.options.use_messages = 2;
 		for (int i = 0; i < 3; i++)
-			deliver(&fixture);
+			deliver(&test);
 		g_assert_cmpuint(
-		    fakesmtp_get_connections(fixture.server), ==, is_timed ? 3 : 2);
-		assert_seen(&fixture, ".\r\nQUIT\r\nEHLO", true);
-		store_fixture_clear(&fixture);
+		    fakesmtp_get_connections(test.server), ==, is_timed ? 3 : 2);
+		assert_seen(&test, ".\r\nQUIT\r\nEHLO", true);
 	}
 }
 
 static void
 failed_rset_opens_a_new_connection(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(fixture.server, FAKE_RCPT,
-	    (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
-	fakesmtp_set(fixture.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
-	deliver(&fixture);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
-	store_fixture_clear(&fixture);
+	smtp_test_init(&test);
+	fakesmtp_set(
+	    test.server, FAKE_RCPT, (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
+	fakesmtp_set(test.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
+	deliver(&test);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 2);
 }
 
 static void
 close_sends_quit_and_does_not_hang(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fixture.options.times.quit_ms = FEW_MS;
-	fakesmtp_set(fixture.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
-	deliver(&fixture);
-	transport_close(fixture.transport);
-	assert_seen(&fixture, "QUIT", true);
-	transport_close(fixture.transport);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	store_fixture_clear(&fixture);
+	smtp_test_init(&test);
+	test.options.times.quit_ms = FEW_MS;
+	fakesmtp_set(test.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
+	deliver(&test);
+	transport_close(test.transport);
+	assert_seen(&test, "QUIT", true);
+	transport_close(test.transport);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
 }
 
 static void
 noop_is_the_first_command_and_its_421_counts(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(fixture.server, FAKE_NOOP,
-	    (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_EHLO);
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&fixture, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
-	store_fixture_clear(&fixture);
+	smtp_test_init(&test);
+	fakesmtp_set(
+	    test.server, FAKE_NOOP, (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(test.result.stage, ==, SMTP_STAGE_EHLO);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&test, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
 }
 
 /* ---- Wire format ----------------------------------------------------------- */
@@ -423,14 +412,13 @@ wire_format_is_exact(void)
 		                    "RCPT TO:<to@b.example>\r\nDATA\r\n%s",
 		        strlen(rows[i].message), rows[i].wire);
 		g_autofree char *found = NULL;
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
-		deliver_as(&fixture, "from@a.example", "to@b.example", rows[i].message);
-		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-		found = fakesmtp_dup_transcript(fixture.server);
+		smtp_test_init(&test);
+		deliver_as(&test, "from@a.example", "to@b.example", rows[i].message);
+		g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+		found = fakesmtp_dup_transcript(test.server);
 		g_assert_cmpstr(found, ==, wanted);
-		store_fixture_clear(&fixture);
 	}
 }
 
@@ -467,17 +455,15 @@ invalid_messages_are_not_sent(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
-		deliver_as(
-		    &fixture, rows[i].sender, rows[i].recipient, rows[i].message);
-		g_assert_cmpint(fixture.result.outcome, ==,
+		smtp_test_init(&test);
+		deliver_as(&test, rows[i].sender, rows[i].recipient, rows[i].message);
+		g_assert_cmpint(test.result.outcome, ==,
 		    rows[i].is_good ? DELIVERY_SENT : DELIVERY_FAILED);
-		g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
-		g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==,
-		    rows[i].is_good ? 1 : 0);
-		store_fixture_clear(&fixture);
+		g_assert_cmpint(test.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
+		g_assert_cmpuint(
+		    fakesmtp_get_connections(test.server), ==, rows[i].is_good ? 1 : 0);
 	}
 }
 
@@ -507,33 +493,31 @@ extensions_are_used_if_supported(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
-		fakesmtp_set(fixture.server, FAKE_EHLO,
+		smtp_test_init(&test);
+		fakesmtp_set(test.server, FAKE_EHLO,
 		    (struct fake_rule){.act = FAKE_REPLY, .text = rows[i].ehlo});
-		deliver_as(&fixture, "a@a.example", rows[i].recipient, rows[i].message);
-		g_assert_cmpint(fixture.result.outcome, ==,
+		deliver_as(&test, "a@a.example", rows[i].recipient, rows[i].message);
+		g_assert_cmpint(test.result.outcome, ==,
 		    rows[i].mail ? DELIVERY_SENT : DELIVERY_FAILED);
-		g_assert_cmpstr(fixture.result.enhanced, ==, rows[i].enhanced);
-		assert_seen(&fixture, rows[i].mail ? rows[i].mail : "MAIL",
-		    rows[i].mail != NULL);
-		store_fixture_clear(&fixture);
+		g_assert_cmpstr(test.result.enhanced, ==, rows[i].enhanced);
+		assert_seen(
+		    &test, rows[i].mail ? rows[i].mail : "MAIL", rows[i].mail != NULL);
 	}
 }
 
 static void
 host_without_ehlo_gets_helo(void)
 {
-	struct store_fixture fixture;
+	smtp_test_auto test;
 
-	store_fixture_init(&fixture);
-	fakesmtp_set(fixture.server, FAKE_EHLO,
+	smtp_test_init(&test);
+	fakesmtp_set(test.server, FAKE_EHLO,
 	    (struct fake_rule){FAKE_REPLY, "502 5.5.1 what?\r\n", 0, 1});
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&fixture, "EHLO client.example\r\nHELO client.example\r\n", true);
-	store_fixture_clear(&fixture);
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&test, "EHLO client.example\r\nHELO client.example\r\n", true);
 }
 
 static void
@@ -552,17 +536,16 @@ connection_lost_within_the_body_is_not_in_doubt(void)
 	while (text->len < 16 * 1024 * 1024)
 		g_string_append(text, "0123456789012345678901234567890123456789\r\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct store_fixture fixture;
+		smtp_test_auto test;
 
-		store_fixture_init(&fixture);
-		fixture.options.times.dot_ms = FEW_MS;
-		fakesmtp_set(fixture.server, FAKE_BODY, rows[i].rule);
-		deliver_as(&fixture, "a@a.example", "b@b.example", text->str);
-		g_assert_cmpint(fixture.result.outcome, ==, rows[i].outcome);
-		g_assert_cmpint(fixture.result.stage, ==,
+		smtp_test_init(&test);
+		test.options.times.dot_ms = FEW_MS;
+		fakesmtp_set(test.server, FAKE_BODY, rows[i].rule);
+		deliver_as(&test, "a@a.example", "b@b.example", text->str);
+		g_assert_cmpint(test.result.outcome, ==, rows[i].outcome);
+		g_assert_cmpint(test.result.stage, ==,
 		    rows[i].outcome == DELIVERY_UNKNOWN ? SMTP_STAGE_DOT
 		                                        : SMTP_STAGE_DATA);
-		store_fixture_clear(&fixture);
 	}
 }
 
@@ -584,20 +567,19 @@ any_stream_can_be_used(void)
 {
 	static const char replies[] =
 	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
-	struct store_fixture fixture;
+	smtp_test_auto test;
 	int fds[2];
 
 	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
 	g_assert_cmpint(write(fds[1], replies, strlen(replies)), ==, strlen(replies));
-	store_fixture_init(&fixture);
-	fixture.options.open = open_pair;
-	fixture.options.open_data = &fds[0];
-	deliver(&fixture);
-	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpstr(fixture.result.text, ==, "250 2.0.0 taken");
-	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 0);
+	smtp_test_init(&test);
+	test.options.open = open_pair;
+	test.options.open_data = &fds[0];
+	deliver(&test);
+	g_assert_cmpint(test.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpstr(test.result.text, ==, "250 2.0.0 taken");
+	g_assert_cmpuint(fakesmtp_get_connections(test.server), ==, 0);
 	close(fds[1]);
-	store_fixture_clear(&fixture);
 }
 
 UNIT_MAIN(faults_are_classified_by_stage, connection_refused_defers,
