@@ -219,6 +219,25 @@ def test_other_report():
     assert not groups(result)
 
 
+def test_mixed_report():
+    """the parts of a report are found in a multipart/mixed, too"""
+    result = parser_output.run(DELIVERY.replace(
+        b"multipart/report; report-type=delivery-status", b"multipart/mixed"))
+    assert result.one("report") == "delivery"
+    assert [len(group) for group in groups(result)] == [3, 5, 3]
+    assert result.all("returned")[0] == "Message-ID: <digest.1@papers.example>"
+
+
+def test_mixed_message():
+    """a message with an attached message is not a report; its header is passed"""
+    result = parser_output.run(multipart(
+        b"\nsee below\n",
+        b"Content-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: eva@b.example\n\nx\n",
+    ))
+    assert not result.all("report")
+    assert result.all("returned") == ["X-HmXmrOriginalRecipient: eva@b.example"]
+
+
 def test_no_report():
     """a report within a message is not a report"""
     inner = b"Content-Type: multipart/report; boundary=c\n\n--c\n\nx\n--c--\n"
@@ -375,7 +394,8 @@ def main(tap):
     for function in (test_zip, test_control_works, test_filtered, test_forbidden,
                      test_limits, test_cut, test_delivery, test_delivery_encoded,
                      test_feedback, test_disposition, test_other_report,
-                     test_no_report, test_mbox_line, test_cut_text,
+                     test_mixed_report, test_mixed_message, test_no_report,
+                     test_mbox_line, test_cut_text,
                      test_last_references):
         tap.run(function)
 

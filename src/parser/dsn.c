@@ -1,5 +1,5 @@
 /*
- * dsn.c - parse multipart/report messages (RFC 6522): DSN, MDN, ARF.
+ * dsn.c - parse reports (RFC 6522): DSN, MDN, ARF.
  */
 #include "parser/dsn.h"
 
@@ -89,6 +89,7 @@ void
 dsn_append(GString *out, const struct part_tree *tree, struct charset_set *charsets)
 {
 	const struct mailmime *report = part_find_report(tree);
+	bool is_report = report && part_is(report, "multipart", "report");
 	g_autoptr(GPtrArray) children = NULL;
 	const struct mailmime *status_part = NULL, *returned_part = NULL;
 	g_autofree char *status_text = NULL;
@@ -105,8 +106,9 @@ dsn_append(GString *out, const struct part_tree *tree, struct charset_set *chars
 		else if (!returned_part && is_returned(part))
 			returned_part = part;
 	}
-	parser_proto_append(
-	    out, PROTO_TAG_REPORT, status_part ? find_kind(status_part) : "other");
+	if (status_part || is_report)
+		parser_proto_append(out, PROTO_TAG_REPORT,
+		    status_part ? find_kind(status_part) : "other");
 	if (status_part) {
 		status_text =
 		    part_decode(status_part, charsets, BOUNDS_MAIL_HEADER_BYTES);

@@ -1,5 +1,7 @@
 /*
- * dsn.h - parse multipart/report messages (RFC 6522): DSN, MDN, ARF.
+ * dsn.h - parse reports (RFC 6522): DSN, MDN, ARF.
+ *
+ * Some servers send the parts of a report in a multipart/mixed.
  */
 #ifndef PAPERBOY_PARSER_DSN_H
 #define PAPERBOY_PARSER_DSN_H
@@ -10,8 +12,9 @@
 #include "parser/part.h"
 
 /**
- * Append the kind of a multipart/report, its groups of fields, and the header of the
- * returned message. Appends nothing for other messages.
+ * Append the kind of a report, its groups of fields, and the header of the returned
+ * message.  Of a message in a multipart/mixed without a report only the header is
+ * appended.
  */
 void
 dsn_append(GString *out, const struct part_tree *tree, struct charset_set *charsets);

@@ -190,7 +190,8 @@ part_find_report(const struct part_tree *tree)
 	const struct mailmime *top = get_top(tree);
 
 	return top && top->mm_type == MAILMIME_MULTIPLE &&
-	               part_is(top, "multipart", "report")
+	               (part_is(top, "multipart", "report") ||
+	                   part_is(top, "multipart", "mixed"))
 	           ? top
 	           : NULL;
 }

@@ -40,7 +40,7 @@ bool part_is(const struct mailmime *part, const char *type, const char *subtype)
 /** @return a parameter of the Content-Type, owned by the tree, or NULL */
 const char *part_get_parameter(const struct mailmime *part, const char *name);
 
-/** @return the multipart/report if the message is one, owned by the tree, or NULL */
+/** @return the message if its parts may be a report, owned by the tree, or NULL */
 const struct mailmime *part_find_report(const struct part_tree *tree);
 
 /** @return children of a multipart: array of struct mailmime, which the tree owns */
