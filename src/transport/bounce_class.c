@@ -354,7 +354,7 @@ static const char *const replacements[][2] = {
 };
 
 /* Guesses, conditions and advice: nothing is concluded from them for the address. */
-static const char advice_pattern[] =
+static const char guess_pattern[] =
     "\\b(?:(?:may|might|could) (?:also )?(?:be|have|not)\\b"
     "|(?:please|and) (?:check|verify|make sure|ensure|confirm)\\b"
     "|(?:check|verify|make sure|ensure|see) (?:whether|that|if)\\b"
@@ -366,7 +366,7 @@ static const char advice_pattern[] =
 struct bounce_rules {
 	GRegex *words[G_N_ELEMENTS(rows)];
 	GRegex *replacements[G_N_ELEMENTS(replacements)];
-	GRegex *advice;
+	GRegex *guesses;
 };
 
 /* A pattern that takes too long for hostile text does not match. */
@@ -390,7 +390,7 @@ bounce_rules_new(void)
 			rules->words[i] = compile(rows[i].words);
 	for (size_t i = 0; i < G_N_ELEMENTS(replacements); i++)
 		rules->replacements[i] = compile(replacements[i][0]);
-	rules->advice = compile(advice_pattern);
+	rules->guesses = compile(guess_pattern);
 	return rules;
 }
 
@@ -403,7 +403,7 @@ bounce_rules_free(struct bounce_rules *rules)
 		g_clear_pointer(&rules->words[i], g_regex_unref);
 	for (size_t i = 0; i < G_N_ELEMENTS(replacements); i++)
 		g_regex_unref(rules->replacements[i]);
-	g_regex_unref(rules->advice);
+	g_regex_unref(rules->guesses);
 	g_free(rules);
 }
 
@@ -507,7 +507,7 @@ bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *r
 	const char *status = refusal->status ? refusal->status : "";
 	const unsigned conditions = find_conditions(refusal, status);
 	g_autofree char *plain = normalize(rules, refusal->text ? refusal->text : "");
-	g_autofree char *facts = replace(rules->advice, g_strdup(plain), " ");
+	g_autofree char *certain = replace(rules->guesses, g_strdup(plain), " ");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct row *row = &rows[i];
@@ -516,7 +516,7 @@ bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *r
 
 		if ((row->when & ~conditions) == 0 &&
 		    row_matches(row, rules->words[i], refusal, status,
-		        is_of_address ? facts : plain))
+		        is_of_address ? certain : plain))
 			return (struct bounce_verdict){
 			    row->class, row->fault, row->name};
 	}
