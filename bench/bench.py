@@ -58,7 +58,7 @@ Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
 
 
 class Different(Exception):
-    """Two programs that are compared have not done the same."""
+    """Two programs that are compared have not done the same work."""
 
 
 # ---- running ----------------------------------------------------------------
@@ -84,7 +84,7 @@ def figure(runs):
 
 
 def alternate(count, *calls):
-    """Medians of each call; they take turns, so that a busy minute hits all alike."""
+    """Medians of each call; calls alternate, so that load affects all of them."""
     runs = [[one() for one in calls] for _ in range(count)]
     return [figure([run[n] for run in runs]) for n in range(len(calls))]
 
@@ -124,7 +124,7 @@ def chain(texts):
 
 
 def walk(rng, follows, wanted):
-    """A text of so many words, each behind a word that it really follows."""
+    """A text of this number of words, each after a word that it really follows."""
     words, at = [], None
     while len(words) < wanted:
         at = rng.choice(follows[at])
@@ -134,7 +134,7 @@ def walk(rng, follows, wanted):
 
 
 def made_up_day(rng, samples):
-    """A day of elements and earlier ones, both from the words of the samples."""
+    """A day of elements and earlier ones, both with words of the samples."""
     elements = [e for path in samples for e in json.load(open(path, encoding="utf-8"))]
     papers = [paper for path in samples for paper in load_papers(path)]
     titles = chain([paper["title"] for paper in papers])
@@ -150,14 +150,14 @@ def made_up_day(rng, samples):
 
 
 def prepare_day(directory, is_made_up):
-    """Write the day; the titles to draw filters from, and a line that says which."""
+    """Write the day. @return titles for generating filters, and a line that describes them"""
     samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
     real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
     if is_made_up or len(real) < 4 * PAPERS:
         day, earlier = made_up_day(random.Random(1), samples)
         line = "made up from the words of samples/"
     else:
-        # The people have not seen this day: their words are of earlier ones.
+        # Subscribers have not seen this day: their filters have words of earlier ones.
         day, earlier = real[-PAPERS:], real[:-PAPERS]
         line = f"real; filters from the titles of {len(earlier)} earlier ones"
     for name, elements in ((DAY, day), (EARLIER, earlier)):
@@ -199,7 +199,7 @@ def write_archive(directory, elements, count, rng):
 
 
 def archive_elements(directory, is_made_up):
-    """All papers at hand, each once; those of the made-up day where there are none."""
+    """All available papers, each once; else those of the made-up day."""
     found = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
     if is_made_up or len(found) < 4 * PAPERS:
         with open(os.path.join(directory, f"daily_papers-{DAY}.json"),
@@ -209,7 +209,7 @@ def archive_elements(directory, is_made_up):
 
 
 class Store:
-    """A store with so many people, and copies of it for each run."""
+    """A store with this number of subscribers, and copies of it for each run."""
 
     def __init__(self, directory, people, titles):
         self.directory = directory
@@ -226,17 +226,17 @@ class Store:
         self.made = os.path.join(directory, f"{people}-made.db")
 
     def remove(self):
-        """Make room: there are large ones."""
+        """Free disk space: stores can be large."""
         for name in ("", "-*"):
             for path in glob.glob(f"{self.directory}/{self.people}{name}.db*"):
                 os.unlink(path)
 
     def copy(self, path, name):
-        """A copy to write to; its last one is thrown away."""
+        """A copy to write to; the previous one is removed."""
         copy = os.path.join(self.directory, f"{self.people}-{name}.db")
         for old in glob.glob(copy + "*"):
             os.unlink(old)
-        return shutil.copy(path, copy)  # with its mode: others may not read a store
+        return shutil.copy(path, copy)  # with its mode: a store must not be readable by others
 
 
 # ---- the table --------------------------------------------------------------
@@ -249,7 +249,7 @@ HEAD = """
 
 
 def number(value):
-    """Three digits are all that a run tells."""
+    """A run has a precision of three digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
@@ -446,7 +446,7 @@ def bench_sizes(sink, count, sizes):
 
 
 class Distance:
-    """A port from which everything takes so long to another and back."""
+    """A port that forwards to another one with this delay, both ways."""
 
     def __init__(self, port, delay_ms):
         self.port, self.to, self.delay_ms = free_port(), port, delay_ms
@@ -481,7 +481,7 @@ done
 
 
 def bench_msmtp(directory, far, ours, sizes):
-    """@param ours  of one connection that is kept  @return messages a second"""
+    """@param ours of one reused connection @return messages a second"""
     shell, msmtp = need_programs("sh", "msmtp")
     count = max(sizes.far // 10, 2)
     message = os.path.join(directory, "message")
@@ -534,7 +534,7 @@ def run_instance(instance, hour):
 
 
 def bench_queue(directory, sink, count):
-    """The relay is away while so many digests are made, then it is back."""
+    """The relay is down while this number of digests is built, then up again."""
     instance = Instance(os.path.join(directory, f"queue-{count}"), port=1, log_level="warning",
                   smtp__connections=8)
     instance.write_day(DAY, range(3))
@@ -717,7 +717,7 @@ def main(argv):
     parser.add_argument("--million", action="store_true",
                         help="match for a million people too: many minutes")
     options = parser.parse_args(argv[1:])
-    os.umask(0o077)  # a store is opened only when nobody else may look into it
+    os.umask(0o077)  # a store is opened only if it is not accessible to others
     # Not on a file system in memory, where a commit costs nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as directory:
         try:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""idle.py - what paperboyd takes while there is nothing to do.
+"""idle.py - resource usage of an idle paperboyd.
 
     idle.py --people 100000 --seconds 600
 
 Prints wake-ups a second (context switches of all threads), CPU, memory, and how long
-it took from its start to READY=1.  All threads are at work, and show the watchdog that
-they live, as under systemd with WatchdogSec=120s.
+it took from its start to READY=1.  All threads run and send heartbeats, as under systemd
+with WatchdogSec=120s.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from daemon import Instance
 from tap import top_builddir
 
 WATCHDOG_US = 120_000_000
-SETTLE_S = 5  # the first look at the sources and at the owner's mail
+SETTLE_S = 5  # the first poll of the sources, and the first check for alerts
 READY_S = 60
 
 Idle = collections.namedtuple("Idle", "people seconds wakeups cpu rss_kb anon_kb ready_ms")
@@ -56,7 +56,7 @@ def kilobytes(pid, name):
 
 
 def start(instance, notify):
-    """@return the process, and after how many ms it was ready"""
+    """@return the process, and the time until it was ready, ms"""
     environment = os.environ | {
         "NOTIFY_SOCKET": notify.getsockname(), "WATCHDOG_USEC": str(WATCHDOG_US)}
     begin = time.monotonic()
@@ -70,7 +70,7 @@ def start(instance, notify):
 
 
 def hear(notify, is_over):
-    """As systemd does: what nobody takes would hold up who says it."""
+    """As systemd does: an unread message would block its sender."""
     notify.settimeout(1)
     while not is_over.is_set():
         try:

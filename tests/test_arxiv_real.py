@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_arxiv_real.py - real documents of arXiv are read as a second reader reads them.
+"""test_arxiv_real.py - real documents of arXiv, compared with a second parser.
 
-The second reader is ElementTree and the little that stands here; it takes no TeX apart,
-so names and words are compared by their plain letters where there is any.
+The second parser is ElementTree and the code below. It does not decode TeX, so names and
+words with TeX are compared by their plain letters.
 """
 
 import os
@@ -107,7 +107,7 @@ def test_all():
 
 
 def test_cut():
-    """a document that ends within an entry is refused whole, with its place"""
+    """a document truncated within an entry is rejected, with the position"""
     path = real_data("arxiv-atom-cs.AI-2025-08-20.truncated.xml")
     status, out, err = ours(path)
     assert status == 1 and out == "" and re.match(r"line \d+, column \d+: ", err), err

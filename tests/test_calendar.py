@@ -7,7 +7,7 @@ and checks:
   days       every stored day is read, and its papers are those in the file
   week       three sources list the same papers, whichever lists them first
   fortnight  votes, links and categories of real papers arrive later
-  quarter    the clock is set, sources and outlet fail, the machine sleeps for a week,
+  quarter    the clock is set, sources and relay fail, the machine sleeps for a week,
              and a kill -9 ends the program each day; digests are computed
              independently, with Python's time zones (lib/slots.py) and the second
              implementation of the filters (lib/oracle.py)
@@ -756,7 +756,7 @@ def check_quarter_mail(tap, simulation):
 
 
 def check_failures(tap, simulation):
-    """only digests that waited too long for the outlet have failed"""
+    """only digests that waited too long for the relay have failed"""
     outages = [row[1:] for row in simulation.scenario.outages if row[0] == "Maildir"]
     longest = max(end - start for start, end in outages)
     states = collections.Counter(state for state, _ in simulation.ends.values())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_check.py - paperboyctl check tries all of it, with a real Postfix in between.
+# test_check.py - paperboyctl check, end to end through a real Postfix.
 
 import json
 import os
@@ -20,7 +20,7 @@ WRONG = 65
 
 
 class Signer(socketserver.ThreadingTCPServer):
-    """An SMTP server that puts fields on top of each message and hands it on."""
+    """An SMTP server that prepends header fields to each message and forwards it."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -69,7 +69,7 @@ class SmtpConversation(socketserver.StreamRequestHandler):
 
 
 class Street:
-    """A Postfix that hands what comes for us to us, and paperboy's house."""
+    """A Postfix that delivers our mail to us, and an instance of paperboy."""
 
     def __init__(self, tap, name, signs=None, **settings):
         directory = tap.subdirectory(name)
@@ -109,7 +109,7 @@ def write_today(instance):
 
 
 def finds_that_nobody_signs(tap):
-    """a mail to itself comes back from a Postfix that signs nothing: that is told"""
+    """the probe mail returns from a Postfix that does not sign, which is reported"""
     street = Street(tap, "unsigned")
     write_today(street.instance)
     found = check(street.instance, wanted=WRONG)
@@ -117,13 +117,13 @@ def finds_that_nobody_signs(tap):
     assert "opendkim" in found["signature"]["action"]
     assert found["mail to itself"]["found"] == "received"
     assert "PIPELINING" in found["relay"]["found"], found["relay"]
-    # Nobody was answered, and nothing waits.
+    # No reply was sent, and nothing is queued.
     assert street.instance.value("SELECT count(*) FROM outbox") == 0
     assert street.instance.value("SELECT verdict FROM inbox").startswith("check ")
 
 
 def knows_a_signature_that_leaves_something_out(tap):
-    """a signature without the list headers is wrong, one with all of them is right"""
+    """a signature must cover the list headers"""
     for names, missing in ((b"from:to:list-id", "list-unsubscribe, list-unsubscribe-post"),
                            (b"From:List-Id:List-Unsubscribe:List-Unsubscribe-Post", None)):
         street = Street(tap, "signed" + str(bool(missing)), signs=(
@@ -139,7 +139,7 @@ def knows_a_signature_that_leaves_something_out(tap):
 
 
 def sees_what_failed_on_the_way(tap):
-    """an Authentication-Results that says fail is wrong"""
+    """a failure in Authentication-Results is reported"""
     street = Street(tap, "failed", signs=(
         "Authentication-Results: mx.news.example; dkim=fail\r\n"
         "DKIM-Signature: d=news.example; h=list-id:list-unsubscribe:list-unsubscribe-post\r\n"))
@@ -149,7 +149,7 @@ def sees_what_failed_on_the_way(tap):
 
 
 def reports_each_thing_that_is_broken(tap):
-    """a source, a relay and a mailbox that are not there are told, each with what to do"""
+    """an unavailable source, relay or mailbox is reported with an action"""
     instance = Instance(tap.subdirectory("broken"), port=free_port(), commands__address=HOME,
                   receive__maildir=os.path.join(tap.directory, "nowhere"),
                   huggingface__url=f"http://127.0.0.1:{free_port()}")
@@ -171,7 +171,7 @@ def reports_each_thing_that_is_broken(tap):
 
 
 def reports_a_mail_that_does_not_come_back(tap):
-    """a mail that the relay takes and loses is told; so is one that it refuses"""
+    """a mail that the relay loses or rejects is reported"""
     street = Street(tap, "lost", mail__envelope_from="paperboy@news.example")
     write_today(street.instance)
     street.instance.set(commands__address="paperboy@example.org")
@@ -185,7 +185,7 @@ def reports_a_mail_that_does_not_come_back(tap):
 
 
 def checks_an_imap_mailbox(tap):
-    """an IMAP mailbox is checked: one that works, a wrong password, a missing folder"""
+    """an IMAP mailbox is checked: valid, wrong password, missing folder"""
     directory = tap.subdirectory("imap")
     for part in ("ca", "dovecot", "house"):
         os.makedirs(os.path.join(directory, part))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_completion.py - what bash offers behind paperboyctl: all there is, and no more."""
+"""test_completion.py - bash completion of paperboyctl."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ SCRIPT = os.path.join(top_srcdir(), "etc", "completion", "paperboyctl")
 
 
 def split_words(line):
-    """As bash: blanks part words, and the other breaks are words of their own."""
+    """Split as bash does: blanks separate words, other word breaks are words themselves."""
     words = []
     for part in re.split(r"\s+", line):
         words += [piece for piece in re.split(r"([@:=])", part) if piece] or [""]
@@ -46,7 +46,7 @@ def commands():
 
 
 def test_syntax():
-    """the script is sound, and bash finds the function by the name of the program"""
+    """the script is valid, and bash finds the function by the program's name"""
     need_programs("bash")
     subprocess.run(["bash", "-n", SCRIPT], check=True)
     shown = subprocess.run(["bash", "--norc", "-c", f"source '{SCRIPT}'; complete -p"],
@@ -55,7 +55,7 @@ def test_syntax():
 
 
 def test_commands():
-    """every noun and every verb is offered, by its beginning too"""
+    """all groups and commands are completed, also from a prefix"""
     nouns = sorted({noun for noun, _ in commands()})
     assert complete("paperboyctl ") == nouns
     for noun in nouns:
@@ -69,7 +69,7 @@ def test_commands():
 
 
 def test_options():
-    """every option that the help of a command tells is offered"""
+    """all options in a command's help are completed"""
     count = 0
     for noun, verb in commands():
         words = [noun, verb] if verb else [noun]
@@ -83,14 +83,14 @@ def test_options():
 
 
 def test_values(paperboy):
-    """addresses and filter numbers come from the store, settings from the file"""
+    """addresses and filter numbers are those of the store, settings those of the file"""
     paperboy.add("ada@example.org", ["mamba", "diffusion"])
     paperboy.add("alan@example.org", ["mamba"])
     head = f"paperboyctl -c {paperboy.config} "
     both = ["ada@example.org", "alan@example.org"]
     assert complete(head + "subscriber show ") == both
     assert complete(head + "subscriber show al") == ["alan@example.org"]
-    # Bash has broken the word at the "@", and replaces what stands behind it.
+    # Bash splits the word at "@", and replaces the part after it.
     assert complete(head + "subscriber show ada@ex") == ["example.org"]
     assert complete(head + "filter remove ada@example.org ") == ["1", "2"]
     assert complete(head + "filter edit alan@example.org ") == ["1"]
@@ -112,7 +112,7 @@ def test_values(paperboy):
 
 
 def test_files(directory):
-    """where a file is wanted, files are offered"""
+    """file names are completed where a file is expected"""
     for name in ("people.csv", "other.csv"):
         open(os.path.join(directory, name), "w", encoding="ascii").close()
     assert complete("paperboyctl subscriber import peo", directory) == ["people.csv"]
@@ -122,7 +122,7 @@ def test_files(directory):
 
 
 def test_no_store(paperboy):
-    """without a store nothing is offered, said or made"""
+    """without a store nothing is completed, printed or created"""
     head = f"paperboyctl -c {paperboy.config} "
     assert complete(head + "subscriber show ") == []
     assert complete(head + "filter remove ada@example.org ") == []

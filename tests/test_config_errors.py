@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_config_errors.py - what is said of a wrong configuration, and of files that are none.
+"""test_config_errors.py - messages for invalid configurations and unusable files.
 
-The golden file is what an operator reads: look at it when it changes.
+The golden file is read by operators: review its changes.
 """
 
 import os
@@ -23,12 +23,12 @@ CONFIG = 78
 
 
 class ConfigDirectory:
-    """A folder with configurations, and the program that checks them."""
+    """A directory with configurations, and the program that checks them."""
 
     def __init__(self, directory):
         self.directory = directory
         self.path = os.path.join(directory, "paperboy.conf")
-        # libconfig loses the text that it was in where the form is wrong.
+        # libconfig leaks the string that it was parsing at a syntax error.
         known = self.write("leak:libconfig\n", "known-leaks")
         self.env = os.environ | {
             "LSAN_OPTIONS": f"suppressions={known}:print_suppressions=0"}
@@ -41,7 +41,7 @@ class ConfigDirectory:
         return path
 
     def check(self, path=None, **popen):
-        """(status, lines without the program's name and the folder)"""
+        """(status, lines without program name and directory)"""
         done = subprocess.run(
             [os.path.join(top_builddir(), "paperboyd"), "--check", "-c",
              path or self.path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

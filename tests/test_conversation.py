@@ -95,7 +95,7 @@ class Network:
         return [parse(raw) for raw in self.dovecot.wait_mails(user, count)]
 
     def wait_verdicts(self, count):
-        """The verdicts on all mails, once count of them are handled."""
+        """The verdicts on all mails, once count of them are processed."""
         sql = "SELECT verdict FROM inbox WHERE state = 'done' ORDER BY id"
         wait_until(lambda: len(self.instance.rows(sql)) >= count, "mails are handled")
         return [verdict for (verdict,) in self.instance.rows(sql)]

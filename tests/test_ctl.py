@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_ctl.py - paperboyctl and paperboyd on the command line: words, JSON, statuses.
+# test_ctl.py - command lines of paperboyctl and paperboyd: output, JSON, exit status.
 
 import contextlib
 import json
@@ -26,11 +26,11 @@ DAEMON = os.path.join(top_builddir(), "paperboyd")
 TEMPLATES = os.path.join(top_srcdir(), "etc", "templates")
 SAMPLES = os.path.join(top_srcdir(), "samples")
 NOW = "2026-11-20T18:00:00Z"
-LATER = "2026-11-20T18:05:00Z"  # a made-up clock goes on while a program runs
+LATER = "2026-11-20T18:05:00Z"  # the simulated clock advances while a program runs
 
 OK, USAGE, DATA, NOUSER, UNAVAILABLE, TEMPFAIL, CONFIG = 0, 64, 65, 67, 69, 75, 78
 IOERR = 74
-WANTED = 1  # of status: something wants a person
+WANTED = 1  # exit status of status: a problem needs attention
 
 GOOD = """\
 state_dir = "{directory}/state";
@@ -56,7 +56,7 @@ class Done:
         self.text = f"{arguments}: {self.status}\n{self.out}--\n{self.err}"
 
     def expect(self, status, out="", err=""):
-        """Status, and words in the outputs; "" of err: nothing at all is said."""
+        """Check status and output; err="": no error output."""
         assert self.status == status, self.text
         for words in [out] if isinstance(out, str) else out:
             assert words in self.out, f"no {words!r} in {self.text}"
@@ -68,7 +68,7 @@ class Done:
 
 
 class CtlFixture:
-    """A folder with a configuration, a state folder and a mailbox."""
+    """A directory with a configuration, a state directory and a mailbox."""
 
     def __init__(self, tap, name, more=""):
         self.directory = tap.subdirectory(name)
@@ -113,7 +113,7 @@ COMMANDS = [
 
 
 def test_help():
-    """the help tells every command, and each command's help is about it"""
+    """the help lists every command, and each command has its own help"""
     everything = Done(CTL, ["--help"]).expect(OK)
     for command in COMMANDS:
         words = " ".join(command)
@@ -126,12 +126,12 @@ def test_help():
     Done(CTL, ["filter", "--help"]).expect(
         OK, ["usage: paperboyctl filter add", "paperboyctl filter remove"])
     for line in everything.out.splitlines():
-        # where the configuration lies is as long as configure was told
+        # the path of the configuration in the help is the configured one
         assert len(line) <= 80 or "/paperboy.conf" in line, line
 
 
 def test_version():
-    """both programs tell one version"""
+    """both programs print the same version"""
     ctl = Done(CTL, ["--version"]).expect(OK, "paperboyctl ").out.split()
     daemon = Done(DAEMON, ["--version"]).expect(OK, "paperboyd ").out.split()
     assert ctl[1] == daemon[1] and len(ctl) == 2
@@ -256,7 +256,7 @@ def test_refusals(ctl_fixture):
 
 
 def test_bytes(ctl_fixture):
-    """bytes that are no UTF-8 are refused, and what is shown is always UTF-8"""
+    """invalid UTF-8 is rejected, and output is always UTF-8"""
     bad = b"gr\xf6\xdfe"
     ctl_fixture.add().expect(OK, "added")
     for arguments in (
@@ -275,13 +275,13 @@ def test_bytes(ctl_fixture):
 
 
 def test_filters(ctl_fixture):
-    """filters are added, listed and removed, and each shows what it means"""
+    """filters are added, listed in canonical form, and removed"""
     ctl_fixture.add().expect(OK)
     ctl_fixture.ctl("filter", "add", "ada@example.org", '"State Spaces" | mamba').expect(
         OK, "filter 1: ")
     ctl_fixture.ctl("filter", "add", "ada@example.org", "cat or dog").expect(
         OK, "filter 2: ", 'warning: column 5: "or" is searched as a word: did you mean OR?')
-    # A query that begins with "-", with the "--" wherever one puts it.
+    # A query that starts with "-", after "--" at any position.
     ctl_fixture.ctl("filter", "add", "ada@example.org", "--", "-survey mamba").expect(
         OK, "filter 3: mamba NOT survey")
     ctl_fixture.ctl("filter", "add", "--", "ada@example.org", "-review mamba").expect(
@@ -318,7 +318,7 @@ def test_filters(ctl_fixture):
 
 
 def test_archive(ctl_fixture):
-    """filters are tested and explained, papers searched, and reasons given"""
+    """filters are tested and explained, papers are searched and explained"""
     ctl_fixture.add("ada@example.org", "--filter", "mamba", "--filter", "diffusion").expect(OK)
     ctl_fixture.ctl("filter", "add", "ada@example.org", "memory", "--block").expect(OK)
     ctl_fixture.ctl("source", "fetch").expect(OK)
@@ -333,7 +333,7 @@ def test_archive(ctl_fixture):
     assert len(text.out) < 3000, text.text
     ctl_fixture.ctl("filter", "test", "mbmaa or qwertz").expect(
         OK, ["0 papers", 'Note: column 7: "or"', "qwertz: in no paper"])
-    # By number it is compared with the person's others, and is none of them.
+    # By number it is compared with the subscriber's other filters, without itself.
     mine = ctl_fixture.json("filter", "test", "--address", "ada@example.org", "1")
     other = ctl_fixture.json("filter", "test", "--address", "ada@example.org", "mamba")
     assert mine["canonical"] == "mamba" and mine["known"] < other["known"], other
@@ -417,7 +417,7 @@ def test_filter_errors(ctl_fixture):
 
 
 def test_unknown_people(ctl_fixture):
-    """every command that wants a subscriber says when there is none, status 67"""
+    """every command with a subscriber reports an unknown one, status 67"""
     for arguments in (["subscriber", "show"], ["subscriber", "remove"],
                       ["filter", "list"], ["filter", "add"], ["filter", "remove"],
                       ["preview"]):
@@ -519,7 +519,7 @@ def test_failed_source(ctl_fixture):
     ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "error        2026-11-19: "])
     status = json.loads(ctl_fixture.ctl("--json", "status").expect(WANTED).out)
     assert status["sources"][0]["error"].startswith("2026-11-19: ")
-    # The other days are there.
+    # The other days are fetched.
     assert status["papers"] > 15
     shutil.copy(os.path.join(SAMPLES, os.path.basename(path)), path)
     ctl_fixture.ctl("source", "fetch").expect(OK, "0 failed")
@@ -557,7 +557,7 @@ def test_waiting_mail(ctl_fixture):
         'method = "maildir"; maildir = "', 'method = "maildir"; maildir = "/proc/none'))
     ctl_fixture.add("ada@example.org", "--filter", "model").expect(OK)
     ctl_fixture.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
-    # It was tried a moment ago and is not due: it waits all the same.
+    # It was just tried and is not due, but is still queued.
     ctl_fixture.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
     ctl_fixture.ctl("queue").expect(OK, ["DEFERRED", "ada@example.org", "/proc/none"])
     ctl_fixture.ctl("status").expect(
@@ -586,7 +586,7 @@ def test_check(tap):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f'template_dir = "{TEMPLATES}";\n{text}')
         assert Done(DAEMON, ["--check", "-c", path]).expect(OK, "", wanted).out == ""
-    # The settings that it shows as comments are right as well.
+    # The settings in comments are valid, too.
     lines = [re.sub(r"^(\s*)# (\w+ = .*;)$", r"\1\2", line)
              for line in shipped.splitlines()]
     with open(path, "w", encoding="utf-8") as file:
@@ -607,7 +607,7 @@ def test_many_errors(ctl_fixture):
             f"{ctl_fixture.config}:3: smtp.port must be from 1 to 65535",
             f"{ctl_fixture.config}: mail.owner is not set"])
         assert len(done.err.splitlines()) == 4, done.text
-    # Each value has the right type, and is wrong.
+    # Each value is of the right type, but invalid.
     ctl_fixture.write(f'template_dir = "{TEMPLATES}";\n'
                  'mail: { from = "nobody"; owner = "a@b@c"; envelope_from = "<>";\n'
                  'domain = "-x-"; };\n'
@@ -680,7 +680,7 @@ def test_owner(ctl_fixture):
 
 
 def test_other_user(ctl_fixture):
-    """another user is told the owner of the state directory"""
+    """run by another user, the error names the owner of the state directory"""
     if os.geteuid() != 0:
         raise Skip("not root")
     os.chmod(ctl_fixture.directory, 0o755)
@@ -704,7 +704,7 @@ READING = [
 
 
 def test_read_only(tap):
-    """on a read-only file system what only reads works, and the rest says why not"""
+    """on a read-only file system read-only commands work, others report the reason"""
     ctl_fixture = CtlFixture(tap, "read-only")
     ctl_fixture.add("ada@example.org").expect(OK)
     ctl_fixture.add("bob@example.org", "--filter", "language").expect(OK)
@@ -746,7 +746,7 @@ def test_lost_output(ctl_fixture):
     ctl_fixture.ctl("source", "fetch")
     ctl_fixture.ctl("suppression", "add", "eve@example.org", "--yes").expect(OK)
     assert ctl_fixture.daemon("--once", "--now", NOW).status == OK
-    # whatever is printed, and however much of it
+    # for any output of any size
     for words in (*READING, ["config"], ["--help"], ["--version"], ["filter", "--help"],
                   ["--json", "status"], ["--json", "subscriber", "export", "--filters"],
                   ["subscriber", "export", "-"], ["subscriber", "export", "--filters"],
@@ -767,7 +767,7 @@ def test_lost_output(ctl_fixture):
 
 
 def test_unknown_fields(ctl_fixture):
-    """a filter on what no source tells yet is kept, and that is said"""
+    """a filter on a field that no source reports yet is stored with a warning"""
     words = "no data from arXiv yet"
     ctl_fixture.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
     ctl_fixture.ctl("filter", "add", "ada@example.org", "mamba co:neurips").expect(
@@ -780,7 +780,7 @@ def test_unknown_fields(ctl_fixture):
 
 
 def test_late_clauses(ctl_fixture):
-    """a filter whose papers can come days late is kept, and that is said"""
+    """a filter whose papers can be days late is stored with a warning"""
     words = "up to 14 days late"
     ctl_fixture.add("ada@example.org", "--filter", "mamba date:7d.. -has:code").expect(
         OK, "ada@example.org added", words)
@@ -832,7 +832,7 @@ def test_running(ctl_fixture):
 
 
 def test_killed(ctl_fixture):
-    """what a killed daemon leaves behind is in nobody's way"""
+    """leftovers of a killed daemon do no harm"""
     with Child([DAEMON, "-c", ctl_fixture.config, "--now", NOW]) as daemon:
         daemon.wait_line("paperboyd .* started")
         daemon.kill()

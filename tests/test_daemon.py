@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_daemon.py - paperboyd as it runs for months: poked, stopped, killed, started."""
+"""test_daemon.py - the daemon: wake-ups, signals, kills and restarts."""
 
 import collections
 import contextlib
@@ -58,7 +58,7 @@ class Instance:
         self.stack.enter_context(self.sink)
 
     def start(self):
-        """The daemon, when it has asked the sources once."""
+        """The daemon, once it has polled the sources."""
         daemon = self.paperboy.start()
         try:
             daemon.wait_line(STARTED)
@@ -69,7 +69,7 @@ class Instance:
         return daemon
 
     def wait_mail_to(self, address):
-        """The messages to one person as soon as there is one."""
+        """The messages to one subscriber, once there is one."""
         return wait_until(lambda: self.mails_to(address), f"mail to {address}")
 
     def mails_to(self, address):
@@ -77,7 +77,7 @@ class Instance:
                 if mail.recipients == [address]]
 
     def wait_all_sent(self, count):
-        """The store knows it too: nothing is in doubt."""
+        """The store has recorded it: nothing is in doubt."""
         wait_until(lambda: self.paperboy.count_sent() == count, f"{count} sent")
 
     def check_no_copies(self, count):
@@ -98,7 +98,7 @@ def ids_of(papers):
 
 
 def test_new_subscriber(tap):
-    """who is added while it runs gets the first digest at once, and only one"""
+    """a subscriber added while it runs gets one first digest at once"""
     with Instance(tap, "subscriber") as instance, instance.start() as daemon:
         instance.paperboy.add("ada@example.org", ["owls OR lighthouse"])
         (raw,) = instance.wait_mail_to("ada@example.org")
@@ -109,14 +109,14 @@ def test_new_subscriber(tap):
         assert messages.paper_ids(raw) == ids_of(FIRST[2:])
         instance.wait_all_sent(2)
         instance.check_no_copies(2)
-        # The sources were asked once: a poke is no reason to ask them again.
+        # The sources were polled once: a wake-up does not poll them again.
         assert daemon.output.count("collector done") == 1
         asked = [line for line in instance.server.lines if line.startswith("GET")]
         assert len(asked) == 15, asked
 
 
 def test_end(tap):
-    """SIGTERM and SIGINT end it with status 0, and it leaves the store in order"""
+    """SIGTERM and SIGINT end it with status 0, and the store is intact"""
     for number in (signal.SIGTERM, signal.SIGINT):
         with Instance(tap, f"end-{number}") as instance:
             with instance.start() as daemon:
@@ -135,7 +135,7 @@ def test_end(tap):
 
 
 def test_second_instance(tap):
-    """a second one on the same state folder is refused, and the first goes on"""
+    """a second daemon on the same state directory exits, and the first continues"""
     with Instance(tap, "second") as instance, instance.start() as daemon:
         for options in ([], ["--once"]):
             second = subprocess.run(
@@ -152,11 +152,11 @@ def test_second_instance(tap):
 
 
 def test_next_day(tap):
-    """the next day's digest has what is new since, and no paper again"""
+    """the next day's digest has only new papers"""
     with Instance(tap, "days") as instance:
         os.rename(os.path.join(instance.source, f"daily_papers-{DAY}.json"),
                   os.path.join(instance.source, f"daily_papers-{YESTERDAY}.json"))
-        # Yesterday is lived through; the next digest is due at midnight.
+        # Yesterday has passed; the next digest is due at midnight.
         at = f"{YESTERDAY}T12:00:00Z"
         instance.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
                            at="00:00", zone="UTC")
@@ -194,14 +194,14 @@ def test_now(tap):
 
 
 def test_killed_after_sending(tap):
-    """killed and started again it sends nothing twice"""
+    """killed and restarted, it sends nothing twice"""
     with Instance(tap, "killed") as instance:
         with instance.start() as daemon:
             instance.paperboy.add("ada@example.org", ["owls"])
             instance.wait_mail_to("ada@example.org")
             instance.wait_all_sent(1)
             assert daemon.kill() == -signal.SIGKILL
-        # A socket of the dead one lies there: whoever pokes it must not hang.
+        # The socket of the killed daemon remains: connecting to it must not hang.
         assert os.path.exists(os.path.join(instance.paperboy.state, "control"))
         instance.paperboy.add("bob@example.org", ["rails"])
         with instance.start():
@@ -211,7 +211,7 @@ def test_killed_after_sending(tap):
 
 
 def test_killed_while_waiting(tap):
-    """killed while the relay was away, it sends what waited, once"""
+    """killed during an outage of the relay, it sends the queued messages once"""
     with Instance(tap, "waiting", has_relay=False) as instance:
         with instance.start() as daemon:
             instance.paperboy.add("ada@example.org", ["owls"])
@@ -228,7 +228,7 @@ def test_killed_while_waiting(tap):
 
 
 def test_left_while_waiting(tap):
-    """who is removed while mail waits gets none of it, and others get theirs"""
+    """queued mail of a removed subscriber is not sent, that of others is"""
     with Instance(tap, "left", has_relay=False) as instance:
         with instance.start() as daemon:
             for name in ("ada", "bob"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_damage.py - a store or a key that is not sound is refused, and left as it lies.
+# test_damage.py - a damaged store or key is rejected and not changed.
 
 import contextlib
 import hashlib
@@ -22,7 +22,7 @@ EX_UNAVAILABLE, EX_TEMPFAIL = 69, 75
 
 
 def snapshot(directory):
-    """{path: (mode, hash)} of what must not change; not the lock and the index."""
+    """{path: (mode, hash)} of files that must not change; without lock and index."""
     found = {}
     for place, _, names in os.walk(directory):
         for name in names:
@@ -40,7 +40,7 @@ def mode_of(path):
 
 
 class Bench:
-    """A sound house with a digest waiting, copied for each kind of damage."""
+    """An intact instance with a queued digest, copied for each kind of damage."""
 
     def __init__(self, tap):
         self.tap = tap
@@ -61,7 +61,7 @@ class Bench:
         return instance
 
     def refused(self, instance, *words, asks=("status",)):
-        """Nothing is sent or changed, and all programs say why."""
+        """Nothing is sent or changed, and all programs report the reason."""
         before = snapshot(instance.state)
         for name, run in (
             ("--once", lambda: instance.once(NEXT)),
@@ -93,12 +93,12 @@ def end_of(child):
 
 
 def sound_works(bench):
-    """what the others damage works when it is left alone"""
+    """the undamaged instance works"""
     bench.works(bench.copy("left"))
 
 
 def truncated(bench):
-    """a store cut short anywhere is refused"""
+    """a truncated store is rejected"""
     size = os.path.getsize(bench.sound.store)
     for length in (1, 15, 16, 99, 100, 4095, 4096, size // 2, size - 4096, size - 1):
         instance = bench.copy(f"cut-{length}")
@@ -107,7 +107,7 @@ def truncated(bench):
 
 
 def header_flipped(bench):
-    """flipped octets in the header are refused, or harmless"""
+    """flipped bytes in the header are rejected, or harmless"""
     # magic, page size, versions, reserved, fractions, schema cookie, format, encoding
     for at in (0, 7, 15, 16, 17, 18, 19, 21, 22, 23, 44, 47, 56, 59, 68, 71, 100):
         instance = bench.copy(f"flip-{at}")
@@ -131,7 +131,7 @@ def header_flipped(bench):
 
 
 def page_flipped(bench):
-    """a page of rubbish inside is told, and nothing is sent"""
+    """a damaged page is reported, and nothing is sent"""
     instance = bench.copy("rubbish")
     with contextlib.closing(sqlite3.connect(instance.store)) as db:
         (page,) = db.execute(
@@ -147,14 +147,14 @@ def page_flipped(bench):
 
 
 def empty(bench):
-    """a store of no octets is refused, not filled"""
+    """an empty store file is rejected, not initialised"""
     instance = bench.copy("empty")
     os.truncate(instance.store, 0)
     bench.refused(instance, "is empty", "backup")
 
 
 def foreign(bench):
-    """a database of another program is refused"""
+    """a database of another program is rejected"""
     instance = bench.copy("foreign")
     os.unlink(instance.store)
     with contextlib.closing(sqlite3.connect(instance.store)) as db:
@@ -169,7 +169,7 @@ def foreign(bench):
 
 
 def newer(bench):
-    """a store of a newer version is refused, with both versions told"""
+    """a store of a newer version is rejected, and both versions are reported"""
     instance = bench.copy("newer")
     with contextlib.closing(sqlite3.connect(instance.store)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -178,7 +178,7 @@ def newer(bench):
 
 
 def log_without_store(bench):
-    """a write-ahead log without its store is refused"""
+    """a write-ahead log without its store is rejected"""
     instance = bench.copy("log")
     os.rename(instance.store, instance.store + "-wal")
     bench.refused(instance, "is missing although its key", "backup")
@@ -188,7 +188,7 @@ def log_without_store(bench):
 
 
 def no_store(bench):
-    """a missing store is refused while its key is there, else a new one is made"""
+    """a missing store is rejected if its key exists; otherwise a new one is created"""
     instance = bench.copy("new")
     os.unlink(instance.store)
     bench.refused(instance, "is missing although its key", "restore both from a backup")
@@ -203,7 +203,7 @@ def no_store(bench):
 
 
 def not_a_file(bench):
-    """a folder in the store's place is refused"""
+    """a directory in place of the store is rejected"""
     instance = bench.copy("folder")
     os.unlink(instance.store)
     os.mkdir(instance.store)
@@ -211,7 +211,7 @@ def not_a_file(bench):
 
 
 def wrong_modes(bench):
-    """others may not look in: the folder, the store and the key"""
+    """directory, store and key must not be accessible to others"""
     for mode in (0o755, 0o770, 0o701):
         instance = bench.copy(f"mode-{mode:o}")
         os.chmod(instance.state, mode)
@@ -232,8 +232,8 @@ def wrong_modes(bench):
 
 
 def unreadable(bench):
-    """what may not be read or written is told as such"""
-    # Root may read everything, until it is told not to.
+    """missing permissions are reported as such"""
+    # Root may read everything, unless it drops that capability.
     prefix = (
         ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if is_root() else ()
     )
@@ -246,7 +246,7 @@ def unreadable(bench):
 
 
 def key_is_stored(bench):
-    """the key is made once: never over another, and a wrong one is refused"""
+    """the key is created once, never overwritten, and a wrong one is rejected"""
     path = os.path.join(bench.sound.state, "key")
     with open(path, "rb") as file:
         key = file.read()
@@ -263,7 +263,7 @@ def key_is_stored(bench):
 
 
 def lost_key(bench):
-    """a store that has sent mail does not get a new key in silence"""
+    """a store that has sent mail never gets a new key silently"""
     instance = bench.copy("key-lost")
     os.unlink(os.path.join(instance.state, "key"))
     bench.refused(instance, "key", "backup", asks=["digest", "show", "1"])
@@ -271,7 +271,7 @@ def lost_key(bench):
 
 
 def two_daemons(bench):
-    """a second one beside a running one is refused, and ends at once"""
+    """a second daemon beside a running one exits at once"""
     instance = bench.copy("two")
     with instance.start() as first:
         first.wait_line("started")
@@ -281,7 +281,7 @@ def two_daemons(bench):
 
 
 def locks_are_held(bench):
-    """programs that come and go leave a running one its log"""
+    """starting and ending programs do not remove a running daemon's log"""
     instance = bench.copy("locks")
     with instance.start() as child:
         child.wait_line("paperboyd .* started")

@@ -10,12 +10,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
-# Of use in a clone only.
+# Only useful in a clone.
 LEFT_OUT = {".ci/run", ".gitignore"}
 
 
 def make_environment():
-    """The environment without what a make tells those that it starts."""
+    """The environment without the variables that make sets for its children."""
     return {name: value for name, value in os.environ.items()
             if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 

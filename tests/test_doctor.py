@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_doctor.py - every kind of damage has its line, and says what to do.
+# test_doctor.py - doctor reports every kind of damage with an action.
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ NOW_S = 1795165200  # NOW
 
 
 class Ward:
-    """A sound house, with mail sent and mail waiting, copied for each damage."""
+    """An intact instance with sent and queued mail, copied for each kind of damage."""
 
     def __init__(self, tap):
         self.tap = tap
@@ -47,7 +47,7 @@ class Ward:
 
 
 def findings(instance, now=NOW):
-    """{check: its row} of what is wrong, and the exit status that goes with it."""
+    """{check: its row} of the problems, and the exit status."""
     said = instance.ctl("--json", "doctor", now=now, wanted=(OK, PROBLEMS, DATA))
     rows = json.loads(said)
     wrong = {row["check"]: row for row in rows if not row["ok"]}
@@ -59,7 +59,7 @@ def findings(instance, now=NOW):
 
 
 def sound(ward):
-    """a sound store is well in every line, beside a running daemon too"""
+    """an intact store has no problem, also beside a running daemon"""
     assert findings(ward.sound) == {}
     lines = ward.sound.ctl("doctor", now=NOW).splitlines()
     assert len(lines) >= 22 and all(line.startswith("ok     ") for line in lines), lines
@@ -80,7 +80,7 @@ CONFIRMATION = ("INSERT INTO confirmation (hash, purpose, address, address_key, 
           " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
           " 'a@b.example', 'a@b.example', 'add x', 1, {})")
 
-# Statements that break a rule, and the line that reports it.
+# SQL that breaks an invariant, and the check that reports it.
 BROKEN_ROWS = [
     ("digest-without-message",
      "DELETE FROM outbox WHERE state = 'DEFERRED'"),
@@ -103,7 +103,7 @@ BROKEN_ROWS = [
      "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%';"
      " UPDATE cursor SET value = 1 WHERE name = 'upkeep'"),
-    (None,  # who has left a moment ago had filters: they go with the day
+    (None,  # filters of a subscriber who has just left are deleted daily
      "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%'"),
     ("filter-not-indexed",
@@ -143,20 +143,20 @@ BROKEN_ROWS = [
 
 
 def broken_rows(ward):
-    """each invariant that is broken has its line, and what to do"""
+    """each broken invariant is reported with an action"""
     for number, (check, sql) in enumerate(BROKEN_ROWS):
         instance = ward.copy(f"row-{number}")
         with contextlib.closing(sqlite3.connect(instance.store)) as db:
             db.executescript(sql)
         found = findings(instance)
-        if check == "message-without-digest":  # the references tell it first
+        if check == "message-without-digest":  # reported first by the check of references
             check = "references"
         assert check in found if check else not found, (check, found)
         assert len(found) <= 3, (check, found)
 
 
 def broken_files(ward):
-    """modes, strays, a grown log, a lost key and damaged pages are told"""
+    """modes, leftover files, a large log, a lost key and damaged pages are reported"""
 
     def mode_store(state):
         os.chmod(os.path.join(state, "paperboy.db"), 0o640)
@@ -174,7 +174,7 @@ def broken_files(ward):
             pass
         os.chmod(os.path.join(state, f"paperboy.db.new.{ended.pid}"), 0o600)
 
-    def at_work(state):  # no stray: who makes it is there
+    def at_work(state):  # not a leftover: the process that writes it is running
         path = os.path.join(state, f"paperboy.db.new.{os.getpid()}")
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
@@ -229,7 +229,7 @@ def broken_files(ward):
         assert check in found, (damage.__name__, found)
         if check in ("pages", "store"):
             assert "paperboyctl restore FILE" in found[check]["action"], found
-        # an older store is not what a mode or another version wants
+        # a wrong mode or version is not answered with a restore
         if damage in (newer, mode_key):
             row = found["store" if damage is newer else "key"]
             assert row["action"].startswith("follow the advice of the message"), row
@@ -237,7 +237,7 @@ def broken_files(ward):
 
 
 def lowest_disk(ward):
-    """a disk that is nearly full is told"""
+    """a disk that is nearly full is reported"""
     said = ward.sound.ctl("--json", "doctor", now=NOW)
     row = [row for row in json.loads(said) if row["check"] == "disk"]
     assert row[0]["ok"] and "free" in row[0]["found"], row

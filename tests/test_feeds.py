@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_feeds.py - a post is mailed once, whichever feed has it and however it is republished.
+# test_feeds.py - a post of several feeds, or republished, is mailed once.
 
 import os
 import sys
@@ -18,7 +18,7 @@ LONG = "A made-up post about a snake"
 
 
 class Feeds:
-    """Two feeds in files, and one reader of all that they have."""
+    """Two feeds in files, and a subscriber to all their posts."""
 
     def __init__(self, tap, name):
         self.directory = tap.subdirectory(name)
@@ -42,7 +42,7 @@ class Feeds:
             file.write(FEED.format("".join(ITEM.format(*item) for item in items)))
 
     def run(self):
-        """The next day.  @return titles that were mailed so far, in order of mailing"""
+        """The next day.  @return all titles mailed so far, in order"""
         self.instance.once(at_hour(days_after(DAY, self.days), 8), wanted=0)
         self.days += 1
         titles = []
@@ -67,10 +67,10 @@ def two_feeds(tap):
     assert feeds.run() == [LONG]
     before = feeds.instance.value("SELECT revision FROM paper")
     assert feeds.run() == [LONG]
-    # The two titles do not take turns.
+    # The title does not alternate.
     assert feeds.instance.value("SELECT revision FROM paper") == before
     assert len(feeds.mails()) == 1, feeds.mails()
-    # A post that one feed has today and the other tomorrow.
+    # A post listed by one feed today and by the other tomorrow.
     feeds.write("planet", ("Mamba", "https://example.org/post/2", "b"))
     assert feeds.run() == [LONG, "Mamba"]
     feeds.write("lab", ("Mamba again", "https://www.example.org/post/2", "2"))
@@ -79,7 +79,7 @@ def two_feeds(tap):
 
 
 def two_titles(tap):
-    """one DOI under two titles is mailed once, and the first title stays"""
+    """one DOI with two titles is mailed once, with the first title"""
     feeds = Feeds(tap, "titles")
     feeds.write("planet", (LONG, "https://doi.org/10.1000/x", "a"))
     assert feeds.run() == [LONG]
@@ -88,7 +88,7 @@ def two_titles(tap):
     before = feeds.instance.value("SELECT revision FROM paper")
     assert feeds.run() == [LONG]
     assert feeds.instance.value("SELECT revision FROM paper") == before
-    # The feed that was first may correct itself.
+    # The feed that was first may correct the title.
     feeds.write("planet", ("A corrected mamba", "https://doi.org/10.1000/x", "a"))
     assert feeds.run() == ["A corrected mamba"]
     assert len(feeds.mails()) == 1, feeds.mails()
@@ -108,7 +108,7 @@ def republished(tap):
 
 
 def different(tap):
-    """posts that share only their title, or only the page of the feed, are mailed each"""
+    """posts that share only the title, or only the page of the feed, are distinct"""
     feeds = Feeds(tap, "different")
     feeds.write("lab", (LONG, "https://example.org/post/1", "1"))
     feeds.write("planet", (LONG, "https://example.net/post/1", "1"))

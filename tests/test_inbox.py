@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""test_inbox.py - letters come in whatever happens, and each counts once.
+"""test_inbox.py - incoming messages are stored and processed once, whatever happens.
 
-Clients that misbehave, letters that are bombs, many that wait, a daemon that is killed,
-a disk that is full; and what an operator sees and does.  PAPERBOY_LONG=1: 10,000 letters
-wait at start, and every call is one to die at.
+Hostile clients and messages, a large backlog, kills, a full disk; and the commands of the
+operator.  PAPERBOY_LONG=1: 10,000 messages wait at start, and a kill at every call.
 """
 
 import collections
@@ -32,7 +31,7 @@ from tap import Skip, Tap, need_programs, run, top_builddir, wait_until
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
 WAITING = 10000 if IS_LONG else 500
-GROWTH_KIB = 64 * 1024  # beside what the daemon needs anyway
+GROWTH_KIB = 64 * 1024  # beside those that the daemon needs anyway
 CLIENTS = 32  # BOUNDS_LMTP_CLIENTS
 MESSAGE_BYTES = 1024 * 1024  # BOUNDS_LETTER_BYTES
 NOON = "2026-11-20T12:00:00Z"
@@ -51,7 +50,7 @@ def is_sanitized():
 
 
 def new_box(tap, name, **settings):
-    """A house with an LMTP socket and a Maildir; its papers are of no interest."""
+    """An instance with an LMTP socket and a Maildir; its papers do not matter."""
     directory = tap.subdirectory(name)
     inbox = os.path.join(directory, "inbox")
     for part in ("new", "cur", "tmp"):
@@ -66,7 +65,7 @@ def new_box(tap, name, **settings):
 
 
 def drop(box, number, raw):
-    """As a delivery agent does it."""
+    """As a delivery agent."""
     name = f"{1000000000 + number}.M{number}P1.mail"
     with open(os.path.join(box.inbox, "tmp", name), "wb") as file:
         file.write(raw)
@@ -128,7 +127,7 @@ class Line:
         self.socket.close()
 
 
-# How far a dialogue has come before something goes wrong.
+# The state of a session before the misbehaviour.
 STATES = {
     "the greeting": b"",
     "LHLO": b"LHLO x\r\n",
@@ -150,7 +149,7 @@ FLOODS = {
 
 
 def pour(line, content):
-    """Until it is taken, or the other side has enough.  @return octets that went"""
+    """Send until everything is sent, or the peer closes. @return number of bytes sent"""
     sent = 0
     line.socket.settimeout(5)
     try:
@@ -163,7 +162,7 @@ def pour(line, content):
 
 
 def bad_clients_do_no_harm(tap):
-    """clients that cut, reset, hang or flood at each state leave the daemon well"""
+    """clients that disconnect, reset, hang or flood in each state do no harm"""
     box = new_box(tap, "clients")
     daemon = start(tap, box)
     hand_in(box, sample_mails(1)[0])
@@ -176,7 +175,7 @@ def bad_clients_do_no_harm(tap):
         one.close()
         one = Line(box.socket)
         one.say(said)
-        # a reset, not a farewell
+        # RST instead of FIN
         one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         one.close()
         hanging.append(Line(box.socket))
@@ -192,7 +191,7 @@ def bad_clients_do_no_harm(tap):
     grown = memory(daemon.pid, "VmHWM") - before
     tap.diag(f"the daemon has grown by {grown} KiB")
     assert is_sanitized() or grown < GROWTH_KIB
-    # those who hang are in nobody's way, as long as there is a place
+    # idle clients do not block others below the limit on connections
     while len(hanging) < CLIENTS:
         hanging.append(Line(box.socket))
         assert hanging[-1].hear().startswith("220")
@@ -202,7 +201,7 @@ def bad_clients_do_no_harm(tap):
     hanging.pop().close()
     wait_until(lambda: is_taken(box), "a place")
     assert daemon.stop() == 0
-    # who waited for a command was told
+    # idle clients get a timeout reply
     assert hanging[0].hear().startswith("220")
     assert hanging[0].hear().startswith("421 4.3.2 Service shutting down")
     for one in hanging:
@@ -218,7 +217,7 @@ def is_taken(box):
 
 
 def mails_arrive_unchanged(tap):
-    """dots, sizes and pipelined letters come as they were sent"""
+    """messages with dots, of all sizes, and pipelined ones are unmodified"""
     box = new_box(tap, "receiver", receive__parser="/nonexistent/reader")
     daemon = start(tap, box)
     raws = sample_mails(60)
@@ -232,7 +231,7 @@ def mails_arrive_unchanged(tap):
         stuffed = raw.replace(b"\r\n.", b"\r\n..")
         if not stuffed.endswith(b"\r\n"):
             stuffed += b"\r\n"
-        # the answers to a letter and the next envelope cross
+        # the next envelope is sent before the replies to a message
         line.say(b"DATA\r\n")
         line.say(stuffed + b".\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n"
                  b"RCPT TO:<e@d.example>\r\n")
@@ -241,7 +240,7 @@ def mails_arrive_unchanged(tap):
     line.close()
     stored = [raw for (raw,) in box.instance.rows("SELECT raw FROM inbox ORDER BY id")]
     assert [raw.rstrip(b"\r\n") for raw in stored] == [raw.rstrip(b"\r\n") for raw in raws]
-    # at the bound, and one past it
+    # at the limit, and one beyond
     for size, code in ((MESSAGE_BYTES, "250"), (MESSAGE_BYTES + 1, "552")):
         line = Line(box.socket)
         line.hear()
@@ -256,7 +255,7 @@ def mails_arrive_unchanged(tap):
 
 
 def one_mail_counts_once(tap):
-    """a letter that comes again, by any receiver and with other traces, counts once"""
+    """a duplicate by any receiver, with other trace fields, is processed once"""
     box = new_box(tap, "once", receive__recipient_header="Delivered-To")
     raw = sample_mails(1)[0]
     drop(box, 1, b"Return-Path: <x@y.example>\nReceived: from a\n" + raw.replace(b"\r\n", b"\n"))
@@ -268,7 +267,7 @@ def one_mail_counts_once(tap):
     drop(box, 2, raw + b"\r\n\r\n")
     wait_until(lambda: names(box, "new") == [], "an empty folder")
     assert box.instance.rows("SELECT state, tries FROM inbox") == [("done", 0)]
-    # another letter by the same person is another
+    # another message of the same sender is not a duplicate
     hand_in(box, raw.replace(b"<letter.0@", b"<letter.1@"))
     hand_in(box, raw.replace(b"list", b"stop"))
     wait_count(daemon, box, 3)
@@ -276,7 +275,7 @@ def one_mail_counts_once(tap):
 
 
 def later_is_said(tap):
-    """a busy store and a full disk say 452, and a Maildir keeps what it has"""
+    """a busy store and a full disk cause 452, and messages stay in a Maildir"""
     box = new_box(tap, "later", receive__min_free_mb=1000000)
     daemon = start(tap, box)
     raw = sample_mails(1)[0]
@@ -309,7 +308,7 @@ def later_is_said(tap):
 
 
 def refuse(box, raw):
-    """The letter is not taken: it is to come again later."""
+    """The message is deferred."""
     try:
         hand_in(box, raw)
     except smtplib.SMTPDataError as refusal:
@@ -319,7 +318,7 @@ def refuse(box, raw):
 
 
 def survives_a_full_disk(tap):
-    """with the disk full letters come later and digests wait; with room all goes on"""
+    """with a full disk messages are deferred and digests wait, until there is space"""
     with small_disk(tap, "disk") as disk:
         state = os.path.join(disk, "state")
         os.makedirs(state, mode=0o700)
@@ -328,7 +327,7 @@ def survives_a_full_disk(tap):
         box.instance.add_person("ada@people.example")
         daemon = start(tap, box)
         daemon.wait_line("maintenance done")
-        # Larger than what is left over in the store's files.
+        # Larger than the free pages of the store.
         large = [with_id(raw, number) + (b"y" * 70 + b"\r\n") * 9000
                  for number, raw in enumerate(sample_mails(3))]
         filler = fill(disk)
@@ -345,11 +344,11 @@ def survives_a_full_disk(tap):
         assert "disk of the state directory is full" in box.instance.ctl("status", wanted=1)
         assert names(box, "new") and count(box) == 0
         os.unlink(filler)
-        wait_count(daemon, box, 1)  # that of the Maildir, by itself
+        wait_count(daemon, box, 1)  # that of the Maildir, without a wake-up
         for raw in large:
             hand_in(box, raw)
         wait_count(daemon, box, 3)
-        box.instance.ctl("source", "fetch")  # the daemon does so in half an hour
+        box.instance.ctl("source", "fetch")  # the daemon does so every half hour
         daemon.wait_fact(lambda: box.instance.states() == {"SENT": 1}, "the digest")
         assert box.instance.rows("SELECT state FROM inbox") == [("done",)] * 3
         box.instance.check_store()
@@ -357,7 +356,7 @@ def survives_a_full_disk(tap):
 
 
 def reload_moves_the_socket(tap):
-    """a reload opens another socket, and one on the network, and closes the old"""
+    """a reload opens another socket, and a network port, and closes the old socket"""
     box = new_box(tap, "reload")
     daemon = start(tap, box)
     other = box._replace(socket=box.socket + "2")
@@ -375,7 +374,7 @@ def reload_moves_the_socket(tap):
         lmtp.sendmail("eva@people.example", ["paperboy@news.example"], sample_mails(2)[1])
     wait_count(daemon, other, 2)
     assert os.stat(other.socket).st_mode & 0o777 == 0o600
-    # what is wrong is told, and nothing of it is used
+    # errors are reported, and none of the settings is used
     box.instance.set(receive__lmtp_listen="192.0.2.1:24", receive__lmtp_group="nosuchgroup")
     reported = box.instance.ctl("reload", wanted=78)
     assert "is not a loopback address" in reported and "nosuchgroup" in reported, reported
@@ -383,7 +382,7 @@ def reload_moves_the_socket(tap):
 
 
 def a_dead_daemon_leaves_its_socket(tap):
-    """the socket of a killed daemon is taken over, that of a living one is not"""
+    """the socket of a killed daemon is replaced, that of a running one is not"""
     box = new_box(tap, "stale")
     start(tap, box).kill()
     assert os.path.exists(box.socket)
@@ -415,7 +414,7 @@ def is_open(path):
 
 
 def a_maildir_appears_and_disappears(tap):
-    """a Maildir that is missing is waited for; one that comes back is watched"""
+    """a missing Maildir is awaited, and watched once it exists"""
     box = new_box(tap, "folder")
     shutil.rmtree(box.inbox)
     daemon = start(tap, box)
@@ -423,7 +422,7 @@ def a_maildir_appears_and_disappears(tap):
     raws = sample_mails(6)
 
     def make():
-        for part in ("tmp", "new"):  # without cur: it is made
+        for part in ("tmp", "new"):  # without cur, which is created
             os.makedirs(os.path.join(box.inbox, part))
 
     make()
@@ -436,7 +435,7 @@ def a_maildir_appears_and_disappears(tap):
     make()
     drop(box, 3, raws[3])
     wait_count(daemon, box, 3)
-    # another folder under the same name
+    # another directory of the same name
     os.rename(os.path.join(box.inbox, "new"), os.path.join(box.inbox, "old"))
     os.makedirs(os.path.join(box.inbox, "new"))
     drop(box, 4, raws[4])
@@ -444,7 +443,7 @@ def a_maildir_appears_and_disappears(tap):
     assert daemon.stop() == 0
 
 
-ODD = {  # names in new, and what is said of them
+ODD = {  # names in new, and their messages
     "1000000000.folder": "is a directory",
     "1000000000.link": "is a symbolic link",
     "1000000000.pipe": "is not a regular file",
@@ -453,7 +452,7 @@ ODD = {  # names in new, and what is said of them
 
 
 def what_cannot_be_taken_stays(tap):
-    """what is not a message, or too large, stays in new and is reported until it is gone"""
+    """unreadable and oversized files stay in new and are reported until removed"""
     box = new_box(tap, "odd")
     raws = sample_mails(5)
     drop(box, 1, raws[1])
@@ -478,7 +477,7 @@ def what_cannot_be_taken_stays(tap):
         found = json.loads(box.instance.ctl("--json", "status", wanted=1))
         assert found["inbox"]["skipped"] == 4, found["inbox"]
         stays = [p for p in found["problems"] if p["action"] == "move or delete it there"]
-        assert len(stays) == 3, found["problems"]  # each of a few, then a number
+        assert len(stays) == 3, found["problems"]  # the first few, then a number
         assert "1 more" in reported, reported
         assert daemon.stop() == 0
     reasons = dict(box.instance.rows("SELECT name, reason FROM skipped_message"))
@@ -497,14 +496,14 @@ def what_cannot_be_taken_stays(tap):
 
 
 def large(sender, number, *fields):
-    """A message that is larger than what is taken in."""
+    """A message above the size limit."""
     head = [f"From: {sender}", "To: paperboy@news.example", "Subject: add agents",
             f"Message-ID: <large.{number}@people.example>", *fields, "", ""]
     return "\n".join(head).encode() + b"x" * MESSAGE_BYTES
 
 
 def too_large_is_answered_once(tap):
-    """who sent a message that is too large is told once, unless a program sent it"""
+    """the sender of an oversized message gets one reply, unless it is automatic"""
     box = new_box(tap, "large", commands__address="paperboy@news.example",
                   limits__unknown_sender_per_day=1, receive__recipient_header="Delivered-To")
     drop(box, 1, large("eva@people.example", 1))
@@ -541,7 +540,7 @@ def too_large_is_answered_once(tap):
 
 
 def many_wait_at_start(tap):
-    """letters that wait at start are handled in bounded memory"""
+    """messages waiting at start are processed in bounded memory"""
     box = new_box(tap, "many")
     raws = sample_mails(WAITING)
     for number, raw in enumerate(raws):
@@ -565,7 +564,7 @@ def many_wait_at_start(tap):
              f"{WAITING / took:.0f} a second; at most {peak} KiB, {peak - before} more "
              f"than for one; the store's log has {log} octets, the store {size}")
     assert is_sanitized() or peak - before < GROWTH_KIB
-    # the oldest came first
+    # oldest first
     order = [sent for (sent,) in box.instance.rows("SELECT size FROM inbox ORDER BY id")]
     assert order == [len(raw) for raw in raws]
     assert names(box, "new") == [] and len(names(box, "cur")) == WAITING
@@ -583,7 +582,7 @@ def memory(pid, name):
 
 
 def bombs_are_handled_or_quarantined(tap):
-    """every bomb is handled or quarantined, and the daemon goes on"""
+    """every bomb is processed or quarantined, and the daemon continues"""
     box = new_box(tap, "bombs")
     wanted = {}
     for number, (name, make, refusal) in enumerate(BOMBS):
@@ -609,12 +608,12 @@ def bombs_are_handled_or_quarantined(tap):
 
 
 def with_number(raw, number):
-    """Not too much, so that each is told from the others and stays what it is."""
+    """Only a little, so that each stays distinct and keeps its effect."""
     return b"Message-ID: <bomb.%d@b.example>\n" % number + raw if len(raw) < 1000000 else raw
 
 
 def a_crashing_parser_quarantines_the_mail(tap):
-    """without the look before parsing the child dies; three tries, then quarantine"""
+    """without the prescan the child crashes; quarantined after three tries"""
     box = new_box(tap, "dying", receive__parser=UNSCANNED)
     plain, later = sample_mails(2)
     for number, (_, make) in enumerate(CONTROLS):
@@ -624,14 +623,14 @@ def a_crashing_parser_quarantines_the_mail(tap):
     assert run_.output.count("the parser was killed") == 3 or is_sanitized(), run_.output
     assert count(box, "new") == 3 and count(box) == 1
     assert box.instance.value("SELECT sum(tries) FROM inbox") == 3
-    # not before its time
+    # not before it is due
     box.instance.once(NOON, wanted=75)
     assert box.instance.value("SELECT sum(tries) FROM inbox") == 3
     box.instance.once("2026-11-20T12:01:00Z", wanted=75)
     box.instance.once("2026-11-20T12:10:00Z", wanted=0)
     assert count(box, "quarantined") == 3
     assert box.instance.value("SELECT min(tries) FROM inbox WHERE state <> 'done'") == 3
-    # the daemon lives through it
+    # the daemon survives
     box.instance.ctl("inbox", "retry", "all")
     daemon = start(tap, box)
     daemon.wait_line("inbox failed inbox=")
@@ -651,13 +650,13 @@ def tracer():
     return strace
 
 
-# And how many of each are passed over at most, in the short run.
+# Maximum number of calls that the short run skips, by call.
 CALLS = {"pwrite64": 11, "fdatasync": 3, "rename": 1, "pipe2": 3, "wait4": 2, "openat": 30,
          "read": 20, "write": 9}
 
 
 def every_kill_counts_once(tap):
-    """killed at any step from the folder to the commit, each letter counts once"""
+    """killed at any step from the Maildir to the commit, each message is processed once"""
     strace = tracer()
     rng = random.Random(SEED)
     raws = sample_mails(4)
@@ -686,7 +685,7 @@ def kill_at(tap, strace, call, number, first, raws):
     where = f"killed at {call} number {number}"
     try:
         done = box.instance.once(NOON, prefix=[
-            # who is traced cannot look for its leaks
+            # LeakSanitizer does not work under ptrace
             strace, "-qq", "-E", "ASAN_OPTIONS=detect_leaks=0", "-o",
             os.path.join(box.instance.directory, "trace"), "-e",
             f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"])
@@ -702,7 +701,7 @@ def kill_at(tap, strace, call, number, first, raws):
 
 
 def kills_lose_no_accepted_mail(tap):
-    """killed while letters come by LMTP: what had its 250 is there, and once"""
+    """killed during LMTP, each message with a 250 is stored once"""
     rng = random.Random(SEED + 1)
     box = new_box(tap, "kill-lmtp")
     waiting = dict(enumerate(sample_mails(400 if IS_LONG else 120)))
@@ -716,7 +715,7 @@ def kills_lose_no_accepted_mail(tap):
                 number = next(iter(waiting))
                 left -= 1
                 if left == 0:
-                    # in the middle of this one
+                    # within this one
                     killer = subprocess.Popen(["kill", "-9", str(daemon.pid)])
                 hand_in(box, waiting[number])
                 del waiting[number]
@@ -738,7 +737,7 @@ def kills_lose_no_accepted_mail(tap):
 
 
 def an_operator_looks_and_decides(tap):
-    """inbox list, show, retry and drop; doctor and status tell of the quarantine"""
+    """inbox list, show, retry and drop; doctor and status report the quarantine"""
     box = new_box(tap, "operator")
     instance = box.instance
     assert instance.ctl("inbox", "list") == "No new or quarantined messages.\n"
@@ -777,14 +776,14 @@ def an_operator_looks_and_decides(tap):
     assert "are quarantined" not in instance.ctl("doctor", wanted=(0, 1))
     assert instance.ctl("inbox", "list", "--state", "done").count("done") == 3
     assert instance.ctl("log").count("message dropped") == 3
-    # what was dropped is not taken again
+    # dropped messages are not stored again
     drop(box, 9, b"Message-ID: <1@b.example>\n" + bad)
     instance.once(NOON, wanted=0)
     assert instance.value("SELECT count(*) FROM inbox") == 3
 
 
 def waiting_mails_are_reported(tap):
-    """letters that wait for an hour are told by doctor and status"""
+    """messages that wait for an hour are reported by doctor and status"""
     box = new_box(tap, "wait", receive__parser="/nonexistent/reader")
     drop(box, 1, sample_mails(1)[0])
     run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
@@ -797,7 +796,7 @@ def waiting_mails_are_reported(tap):
 
 
 def erased_subscribers_leave_no_mail(tap):
-    """who is forgotten leaves no quarantined letter behind"""
+    """erasing a person erases quarantined messages"""
     box = new_box(tap, "forget")
     for number, text in enumerate((b"Eva.Secret@people.example", b"other@people.example")):
         drop(box, number, b"From: " + text + b"\nX: \0\n\nx\n")
@@ -822,7 +821,7 @@ def receive(box, raw, *arguments, config=None):
 
 
 def a_pipe_hands_in(tap):
-    """receive hands in what a pipe brings, and ends as a mail server understands"""
+    """receive delivers a message from a pipe, with exit statuses for mail servers"""
     box = new_box(tap, "receive", receive__parser="/nonexistent/reader",
                   commands__address="paperboy@news.example")
     raw = sample_mails(1)[0].replace(b"\r\n", b"\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_key.py - a key that was changed, lost, parted from its store, or rotated.
+# test_key.py - a key that was changed, lost, separated from its store, or rotated.
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ def flip_bit(path):
 
 
 def new_instance(tap, name, **more):
-    """Three subscribers who had their first digest; one address is suppressed."""
+    """Three subscribers after their first digest; one address is suppressed."""
     instance = Instance(tap.subdirectory(name), maildir=os.path.join(tap.directory, name + "-mail"),
                   **more)
     instance.write_day(DAY, range(3))
@@ -53,7 +53,7 @@ def doctor(instance):
 
 
 def one_flipped_bit(tap):
-    """one flipped bit in the key: nothing starts, the message and doctor say why"""
+    """one flipped bit in the key: nothing starts, and the reason is reported"""
     instance = new_instance(tap, "flipped")
     good = read(key_path(instance))
     flip_bit(key_path(instance))
@@ -73,7 +73,7 @@ def one_flipped_bit(tap):
 
 
 def before_any_digest(tap):
-    """a changed key is found before the first digest and the first suppression, too"""
+    """a changed key is also detected before the first digest and suppression"""
     instance = Instance(tap.subdirectory("early"), maildir=os.path.join(tap.directory, "early-mail"))
     instance.once(at_hour(DAY), wanted=0)
     flip_bit(key_path(instance))
@@ -86,7 +86,7 @@ def before_any_digest(tap):
 
 
 def missing_store(tap):
-    """a key without its store: no empty store is made in its place"""
+    """a key without its store: no empty store is created"""
     instance = new_instance(tap, "missing")
     path = os.path.join(tap.directory, "missing.backup")
     instance.ctl("backup", path, now=at_hour(DAY, 9))
@@ -100,7 +100,7 @@ def missing_store(tap):
     assert "store" in doctor(instance)
     instance.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
     assert "person-0001" in instance.ctl("subscriber", "list")
-    # to start again with an empty store takes moving the key away
+    # to start with an empty store, the key must be moved away
     os.unlink(instance.store)
     os.rename(key_path(instance), key_path(instance) + ".old")
     instance.once(at_hour(DAY, 11), wanted=0)
@@ -108,7 +108,7 @@ def missing_store(tap):
 
 
 def key_from_backup(tap):
-    """`key restore` takes the key of a backup and leaves the store as it is"""
+    """`key restore` restores the key of a backup without changing the store"""
     instance = new_instance(tap, "taken")
     good = read(key_path(instance))
     path = os.path.join(tap.directory, "taken.backup")
@@ -129,7 +129,7 @@ def key_from_backup(tap):
 
 
 def rotation(tap):
-    """after `key rotate` suppressions hold, old tokens are good, new mail has new ones"""
+    """after `key rotate` suppressions and old tokens are valid, new mail has new tokens"""
     relay = Server()
     instance = Instance(tap.subdirectory("rotated"), port=relay.port)
     instance.write_day(DAY, range(3))
@@ -148,7 +148,7 @@ def rotation(tap):
     assert new[32:] == old and len(new) == 64 and new[:32] != old
     assert instance.rows("SELECT * FROM backup") == []
     assert "key" not in doctor(instance)
-    # the suppressed address stays so for every way in
+    # the address is suppressed for every interface
     said = instance.ctl("subscriber", "add", SUPPRESSED, "--consent", "x", wanted=DATA)
     assert "is suppressed since" in said, said
     relay.arrived.clear()
@@ -165,7 +165,7 @@ def rotation(tap):
     instance.ctl("suppression", "remove", SUPPRESSED, "--yes")
     instance.ctl("subscriber", "remove", SUPPRESSED, "--yes")
     instance.ctl("subscriber", "add", SUPPRESSED, "--consent", "x")
-    # a flipped bit of the retired key is found as well
+    # a flipped bit of the old key is detected, too
     with open(key_path(instance), "r+b") as file:
         file.seek(40)
         file.write(bytes([new[40] ^ 1]))
@@ -174,7 +174,7 @@ def rotation(tap):
 
 
 def rotation_in_doubt(tap):
-    """no rotation while a message may have arrived: it would become another message"""
+    """no rotation while a message is in doubt: it would be sent as a different one"""
     instance = new_instance(tap, "doubt")
     with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         db.execute("DROP TRIGGER outbox_end_is_final")
@@ -187,7 +187,7 @@ def rotation_in_doubt(tap):
 
 
 def lost_key(tap):
-    """a key that is lost for good is replaced only by `key rotate --lost`"""
+    """a lost key is replaced only by `key rotate --lost`"""
     instance = new_instance(tap, "lost")
     os.unlink(key_path(instance))
     instance.ctl("key", "rotate", "--yes", wanted=UNAVAILABLE)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 #
-# test_kill.py - killed at any instant, nothing is lost and nobody gets two texts.
+# test_kill.py - killed at any time, no digest is lost, and duplicates are identical.
 #
-# PAPERBOY_LONG=1: 1,000 kills while 20,000 digests go to smtp-sink, 200 while 2,000 go
-# to Postfix or into a Maildir, and every write is a place to die at; else 100 while
-# 2,000 go, 20 while 300 do, and some of them.  PAPERBOY_SEED=N repeats a run.
+# PAPERBOY_LONG=1: 1,000 kills while 20,000 digests are sent to smtp-sink, 200 while 2,000
+# are sent to Postfix or a Maildir, and a kill at every write; else 100 and 2,000, 20 and
+# 300, and at some writes.  PAPERBOY_SEED=N repeats a run.
 
 import collections
 import datetime
@@ -44,7 +44,7 @@ def pause(seconds):
 
 
 class Basket:
-    """All whole messages that a sink has taken, read once each."""
+    """All complete messages accepted by a sink, each read once."""
 
     def __init__(self, sink):
         self.sink = sink
@@ -60,7 +60,7 @@ class Basket:
                 with open(os.path.join(self.sink.dump, name), "rb") as file:
                     message = parse_dump(file.read())
             except FileNotFoundError:
-                continue  # one that was cut before its end: the sink takes it away
+                continue  # a truncated one, which the sink removes
             if message and is_whole(message.raw):
                 self.seen.add(name)
                 self.messages.append(message)
@@ -90,7 +90,7 @@ def most_copies(copies):
 
 
 def duplicates_hold(copies, digests, kills):
-    """@param copies  {recipient: each copy}  @return how many came more than once"""
+    """@param copies {recipient: each copy} @return number of duplicates"""
     duplicates = sum(len(each) for each in copies.values()) - len(copies)
     assert len(copies) == digests, f"{len(copies)} of {digests} people have a digest"
     differing = [address for address, each in copies.items() if len(set(each)) != 1]
@@ -101,16 +101,16 @@ def duplicates_hold(copies, digests, kills):
 
 
 def advance(instance, seconds):
-    """Let time pass between two lives: what was in flight waits before it goes again."""
+    """Let time pass between two runs: messages in flight wait before they are sent again."""
     now = datetime.datetime.fromisoformat(instance.clock.now().replace("Z", "+00:00"))
     instance.clock.set((now + datetime.timedelta(seconds=seconds)).isoformat())
 
 
 def settle(instance, deadline_s=RUN_S):
-    """Run until nothing waits."""
+    """Run until nothing is queued."""
     for _ in range(5):
         last = instance.once(deadline_s=deadline_s)
-        if "HELD" in instance.states():  # the same one was in flight at five kills
+        if "HELD" in instance.states():  # the same message was in flight at five kills
             instance.ctl("queue", "release", "all", "--yes")
         elif last.status == 0:
             break
@@ -120,11 +120,10 @@ def settle(instance, deadline_s=RUN_S):
     instance.check_store()
 
 
-# ---- while digests go out ---------------------------------------------------
+# ---- while digests are sent ---------------------------------------------------
 
 
-# Between two kills, s; the first test that sends stays within a day, so that no other
-# digest is due.
+# Time between two kills, s; the first test stays within a day, so that no other digest is due.
 STEP_S = min(120, 10 * 3600 // SINK_KILLS)
 
 
@@ -133,7 +132,7 @@ def start(instance, rng):
 
 
 def count_untried(instance, total):
-    """Messages that the next life sends, and that nobody has yet."""
+    """Messages that the next run sends and that have not arrived yet."""
     if not os.path.exists(instance.store):
         return total
     queued, new = instance.rows("SELECT count(*), sum(state = 'NEW') FROM outbox")[0]
@@ -141,12 +140,12 @@ def count_untried(instance, total):
 
 
 def kill_while_sending(instance, basket, rng, kills_left, total):
-    """One life.  @return whether the kill met a living program"""
+    """One run. @return whether the program was running when killed"""
     advance(instance, STEP_S)
     before = basket.count_files()
     untried = count_untried(instance, total)
     child = start(instance, rng)
-    if rng.random() < 0.25:  # in the first steps, before anything goes out
+    if rng.random() < 0.25:  # in the first steps, before anything is sent
         pause(rng.uniform(0, 0.1))
     else:
         share = 2 * max(total - before, 0) // (kills_left + 1)
@@ -160,7 +159,7 @@ def kill_while_sending(instance, basket, rng, kills_left, total):
 
 
 def sending_survives(tap):
-    """digests go out under kill -9: all arrive, and twice only as the same octets"""
+    """digests are sent under kill -9: all arrive, and duplicates are identical"""
     rng = random.Random(SEED)
     started = time.monotonic()
     hits = most_in_doubt = 0
@@ -206,7 +205,7 @@ QUEUED = re.compile(r"postfix/(\w+)\[\d+\]: ([0-9A-Za-z]+): (.*)")
 
 
 class Ledger:
-    """Mails that a Postfix accepted, by its log, which is read once."""
+    """Mails accepted by a Postfix, from its log, which is read once."""
 
     def __init__(self, postfix):
         self.postfix = postfix
@@ -214,7 +213,7 @@ class Ledger:
         self.known = collections.defaultdict(dict)
 
     def update(self):
-        """@return {recipient: [(Message-ID, size), ...]}, one a message taken"""
+        """@return {recipient: [(Message-ID, size), ...]} of the accepted messages"""
         lines = self.postfix.log
         while self.at < len(lines):
             found = QUEUED.search(lines[self.at])
@@ -235,7 +234,7 @@ class Ledger:
 
 
 def postfix_survives(tap):
-    """digests go to a real Postfix under kill -9: it gets each, and twice only the same"""
+    """digests are sent to Postfix under kill -9: all arrive, and duplicates are identical"""
     rng = random.Random(SEED + 4)
     started = time.monotonic()
     hits = lives = 0
@@ -279,8 +278,8 @@ def postfix_survives(tap):
 
 # ---- in a crash loop --------------------------------------------------------
 
-# Each message is taken, and the answer to it comes 3 s later.  Without PIPELINING: of
-# several commands in one write smtp-sink answers the others first.
+# Each message is accepted, and the reply is sent 3 s later.  Without PIPELINING: if one
+# write has several commands, smtp-sink replies to the others first.
 LATE = ["-p", "-W", ".:3"]
 
 
@@ -297,7 +296,7 @@ def next_due(instance):
 
 
 def kill_at_acceptance(instance, basket, wanted):
-    """One life, killed when a message that `wanted` names is accepted.  @return whether"""
+    """One run, killed when a message in `wanted` is accepted. @return whether it was"""
     known = len(basket.messages)
     child = instance.start_once()
     wait_until(
@@ -313,7 +312,7 @@ def count_copies(basket):
 
 
 def crash_loop_ends(tap):
-    """killed at the first acceptance forty times, nobody gets more than five copies"""
+    """killed at the first acceptance forty times, no recipient gets more than five copies"""
     people = 8
     with SmtpSink(tap.subdirectory("loop-sink"), LATE) as sink:
         instance = Instance(tap.subdirectory("loop"), port=sink.port,
@@ -344,7 +343,7 @@ def crash_loop_ends(tap):
 
 
 def poison_is_found(tap):
-    """a message at which it is killed each time is held, and the others arrive"""
+    """a message during which it is killed each time is held, and the others arrive"""
     people, poison = 12, "person-0007@example.org"
     with SmtpSink(tap.subdirectory("poison-sink"), LATE) as sink:
         instance = Instance(tap.subdirectory("poison"), port=sink.port,
@@ -361,7 +360,7 @@ def poison_is_found(tap):
         copies = count_copies(basket)
         tap.diag(f"poison: {kills} kills, {dict(copies)}")
         assert copies[poison] == kills == COPIES, copies
-        # in flight beside it twice, and then alone
+        # in flight together with it twice, then alone
         assert max(copies[to] for to in copies if to != poison) <= 3, copies
         assert len(copies) == people, copies
         assert instance.rows("SELECT s.address, o.state FROM outbox o JOIN subscriber s"
@@ -378,7 +377,7 @@ def poison_is_found(tap):
 
 
 def read_some(maildir, rng):
-    """A reader: some of what is new moves to cur."""
+    """A mail reader: moves some new messages to cur."""
     for path in glob.glob(os.path.join(maildir, "new", "*")):
         if rng.random() < 0.3:
             name = os.path.basename(path)
@@ -391,7 +390,7 @@ def files_of(maildir):
 
 
 def maildir_survives(tap):
-    """into a Maildir, with a reader at it, every digest comes exactly once"""
+    """every digest arrives exactly once in a Maildir with a mail reader"""
     rng = random.Random(SEED + 1)
     started = time.monotonic()
     hits = lives = 0
@@ -404,7 +403,7 @@ def maildir_survives(tap):
         advance(instance, STEP_S)
         before = len(files_of(maildir))
         share = 2 * (DIGESTS - before) // (KILLS - hits + 1)
-        # when all are there, a daemon has nothing to do and does not end for that
+        # when all are delivered, the daemon is idle and continues to run
         goal = before + rng.randint(0, min(count_untried(instance, DIGESTS), max(share, 1)))
         child = start(instance, rng)
         wait_until(
@@ -451,11 +450,11 @@ def traced_calls(path):
 
 
 def maildir_is_synced_in_order(tap):
-    """a message is on the disk before it is in new/, and new/ before it counts as sent"""
+    """a message is synced before it is in new/, and new/ before it counts as sent"""
     maildir = os.path.join(tap.directory, "Maildir-order")
     instance = Instance(tap.subdirectory("order"), maildir=maildir)
     instance.write_day(DAY, NUMBERS)
-    instance.add_people(1)  # a commit that waits beside a link says nothing of that one
+    instance.add_people(1)  # a commit that waits during a link() proves nothing about it
     trace = os.path.join(instance.directory, "trace")
     strace = need_strace()
     instance.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
@@ -480,7 +479,7 @@ def maildir_is_synced_in_order(tap):
     assert links == 1, f"{links} messages were linked"
 
 
-# ---- while it collects, matches and makes editions --------------------------
+# ---- while it collects, matches and builds digests --------------------------
 
 
 ALL_PAPERS = "SELECT id, title, abstract, authors, upvotes, last_day FROM paper ORDER BY id"
@@ -513,7 +512,7 @@ STAGES = ("nothing", "collecting", "matched", "editions", "sending")
 
 
 def stage_of(instance):
-    """How far it has come."""
+    """The stage reached."""
     ((papers, behind, digests, due),) = instance.rows(
         "SELECT EXISTS (SELECT 1 FROM paper), EXISTS (SELECT 1 FROM filter"
         "  WHERE coalesce(matched_revision,"
@@ -530,7 +529,7 @@ def stage_of(instance):
 
 
 def prepare(tap):
-    """A house with people and their filters, and no papers yet."""
+    """An instance with subscribers and filters, without papers."""
     samples = os.path.join(top_srcdir(), "samples")
     paths = sorted(glob.glob(os.path.join(samples, "daily_papers-*.json")))
     titles = [paper["title"] for path in paths for paper in load_papers(path)]
@@ -544,7 +543,7 @@ def prepare(tap):
 
 
 def fresh_copy(instance, directory):
-    """The same house again, from before its first paper."""
+    """A copy of that instance, before its first paper."""
     copy = Instance(directory, papers=instance.papers, port=1)
     shutil.rmtree(copy.state)
     shutil.copytree(instance.state, copy.state)
@@ -563,10 +562,8 @@ def difference(instance, wanted):
 
 
 def kill_at(instance, now, goal, share):
-    """Run until a stage is reached and a part of the way on, and kill.
-
-    The stage is a fact that is waited for, since no two machines need the same time
-    to it.  @return where it was killed; None when it had ended by itself
+    """Run until a stage is reached and some time beyond, and kill. @return where it was
+    killed; None if it had ended by itself
     """
     child = instance.start_once(now)
     since = time.monotonic()
@@ -585,7 +582,7 @@ def kill_at(instance, now, goal, share):
 
 
 def live_and_die(instance, now, rng, wanted, most):
-    """One life: killed some times, at last left to end.  @return where it was killed"""
+    """Kill some runs, and let the last one end. @return where it was killed"""
     kills = []
     try:
         while len(kills) < most:
@@ -605,17 +602,17 @@ def live_and_die(instance, now, rng, wanted, most):
 
 
 def making_survives(tap):
-    """killed while collecting, matching or making editions, it ends as if never killed"""
+    """killed while collecting, matching or building digests, the result is the same"""
     rng = random.Random(SEED + 2)
     started = time.monotonic()
     now = at_hour(DAY, 18)
     first = prepare(tap)
     whole = fresh_copy(first, tap.subdirectory("whole"))
-    whole.once(now, wanted=75)  # nobody listens where the relay should be
+    whole.once(now, wanted=75)  # the relay is down
     wanted = describe(whole)
     assert all(wanted), [len(rows) for rows in wanted]
     stages, lives = collections.Counter(), 0
-    # as many lives as it takes to be killed before the papers are in and after it
+    # until it was killed both before and after the papers were stored
     while sum(stages.values()) < KILLS or not (
         (stages["nothing"] or stages["collecting"]) and len(stages) > 2
     ):
@@ -633,13 +630,13 @@ def making_survives(tap):
 
 
 def fault_at(strace, call, fault, number, directory):
-    """How to run a program whose nth call is its last, or fails."""
+    """Command to run a program that is killed at its nth call, or whose nth call fails."""
     return [strace, "-f", "-qq", "-o", os.path.join(directory, "trace"),
             "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}"]
 
 
 def edge_holds(tap, strace, call, fault, number, first, maildir):
-    """Die or fail at one call, then go on.  @return whether there was such a call"""
+    """Kill or fail at one call, then run again. @return whether there was such a call"""
     instance = Instance(os.path.join(tap.directory, "edge"), papers=first.papers, maildir=maildir)
     shutil.rmtree(instance.state)
     shutil.copytree(first.state, instance.state)
@@ -652,7 +649,7 @@ def edge_holds(tap, strace, call, fault, number, first, maildir):
             is_hit = done.status == -signal.SIGKILL or "(INJECTED)" in trace.read()
         assert done.status >= 0 or done.status == -signal.SIGKILL, (where, done)
         instance.check_store()
-        instance.clock.set(at_hour(DAY, 9))  # by then a source that failed is asked again
+        instance.clock.set(at_hour(DAY, 9))  # by then a failed source is polled again
         settle(instance)
         files = files_of(maildir)
         assert len(files) == 3, f"{where}: {len(files)} digests for 3 people"
@@ -690,18 +687,18 @@ def try_edges(tap, fault, calls):
 
 
 def every_kill_holds(tap):
-    """killed before any write, sync or link, it goes on and delivers once"""
+    """killed before any write, sync or link, it continues and delivers once"""
     try_edges(tap, "signal=KILL", (
         "pwrite64", "fdatasync", "fsync", "write", "linkat", "unlinkat", "mkdir"))
 
 
 def every_io_error_holds(tap):
-    """a sync or link that fails once costs no digest and doubles none"""
+    """one failed sync or link neither loses nor duplicates a digest"""
     try_edges(tap, "error=EIO", ("fdatasync", "fsync", "linkat"))
 
 
 def every_full_disk_holds(tap):
-    """a disk that is full for one write costs no digest and doubles none"""
+    """a disk that is full for one write neither loses nor duplicates a digest"""
     try_edges(tap, "error=ENOSPC", ("pwrite64", "write", "openat"))
 
 

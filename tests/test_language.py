@@ -94,7 +94,7 @@ class Bench:
         return evaluate(self.path, self.today, filters)
 
     def truths(self, tree):
-        """Verdicts of the oracle, in the words of the program's driver."""
+        """Verdicts of the oracle, as the helper program prints them."""
         reported = [settle(tree, paper, AS_REPORTED) for paper in self.papers]
         may = reported
         if has_number(tree):

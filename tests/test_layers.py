@@ -156,7 +156,7 @@ def problems_of(tap, number, path, contents):
 
 
 def test_rules(tap):
-    """each rule is seen when it is broken, and only then"""
+    """each broken rule is found, and nothing else"""
     whole = [(path, head(path) + text + "\n", wanted) for path, text, wanted in CASES]
     for number, (path, contents, wanted) in enumerate(whole + HEADS):
         found = problems_of(tap, number, path, contents)
@@ -168,7 +168,7 @@ def test_rules(tap):
 
 
 def test_tables():
-    """the tables have no cycle and no home in a layer that is not there"""
+    """the tables have no cycle and no unknown layer"""
     assert all(user not in MAY_USE[used] for user in MAY_USE for used in MAY_USE[user])
     assert all(layer in MAY_USE for layers in HOMES.values() for layer in layers)
 

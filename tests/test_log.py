@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_log.py - the log tells an operator enough, and nothing that is a reader's.
+# test_log.py - the log has what an operator needs, and no personal data.
 
 import json
 import os
@@ -19,7 +19,7 @@ from peers import is_root
 from smtp_fixture import DROP, Relay
 from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
-# Made up so that none of it is in a log by chance.
+# Strings that cannot be in a log by chance.
 PEOPLE = {
     "grete.wolkenstein": "Grete Wolkenstein", "ottokar.vielfrass": "Ottokar Vielfrass",
     "hulda.zwirnlein": "Hulda Zwirnlein", "benno.quastenflosser": "Benno Quastenflosser",
@@ -53,7 +53,7 @@ def element(number):
 
 
 def write_papers(instance, is_cut=False):
-    """Today's papers; or cut off in the middle of a title."""
+    """Today's papers, or a list truncated within a title."""
     text = json.dumps([element(number) for number in range(3)])
     path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
     with open(path, "w", encoding="utf-8") as file:
@@ -61,7 +61,7 @@ def write_papers(instance, is_cut=False):
 
 
 def quote(verb, text, seen):
-    """Refusals, one of each kind, in which the reader's address, or half of it, is quoted."""
+    """Rejections of each kind that quote the recipient's address, or part of it."""
     address = (re.search(r"<(.*?)>", text) or [text, text])[1]
     local = address.partition("@")[0]
     number = list(PEOPLE).index(local) if local in PEOPLE else -1
@@ -83,7 +83,7 @@ def quote(verb, text, seen):
 
 
 class Notify:
-    """Messages of sd_notify, read at once, since the sender waits for that."""
+    """Messages of sd_notify, read at once, since the sender waits."""
 
     def __init__(self, path):
         self.reported = []
@@ -107,7 +107,7 @@ class Notify:
 
 
 def live(tap, name, level):
-    """A whole life.  @return all that was logged, and the tokens in its mail"""
+    """A run of all functions. @return the log, and the tokens in its mail"""
     directory = tap.subdirectory(name)
     templates = os.path.join(directory, "templates")
     run(["cp", "-r", os.path.join(top_srcdir(), "etc", "templates"), templates])
@@ -133,7 +133,7 @@ def live(tap, name, level):
                 "everybody's message tried")
             instance.ctl("subscriber", "remove", "--yes", f"hulda.zwirnlein@{DOMAIN}")
             spoil(instance, child, templates)
-            # the relay greets with words of its own, and says who is to be asked
+            # the relay's greeting and replies have text and a contact address
             relay.act = lambda verb, _: (
                 b"554 5.3.2 ask impressum.meyer@relay.example\r\n"
                 if verb == "CONNECT" else None)
@@ -153,7 +153,7 @@ def live(tap, name, level):
 
 
 def spoil(instance, child, templates):
-    """Configurations that are refused, with addresses and filters in their mistakes."""
+    """Invalid configurations, with addresses and filters in the errors."""
     template = os.path.join(templates, "digest.txt")
     with open(template, encoding="utf-8") as file:
         good = file.read()
@@ -170,12 +170,12 @@ def spoil(instance, child, templates):
 
 
 def at_info(tap):
-    """a whole life at level info names nobody and nothing that somebody wrote"""
+    """at level info no address and no text of a person is logged"""
     text, tokens, instance = live(tap, "info", "info")
     found = {word for word in [*SECRETS, *tokens] if word.lower() in text.lower()}
     assert not found, f"{found}\n{text}"
     assert len(tokens) >= 3, tokens
-    # and yet it tells what an operator needs
+    # but everything that an operator needs
     for pattern in (
         r"info    paperboyd \S+ started", r"warning fetch failed source=hf day=\S+: .*invalid JSON",
         r"info    digests built due=\d", r"info    collector done answers=",
@@ -196,13 +196,13 @@ def at_info(tap):
         r"info    paperboyd ended",
     ):
         assert re.search(pattern, text, re.M), f"{pattern}\n{text}"
-    # what the log leaves out is in the queue
+    # the queue shows what the log omits
     assert f"<grete.wolkenstein@{DOMAIN}>" not in text
     assert f"<ottokar.vielfrass@{DOMAIN}>: unknown" in instance.ctl("queue", "--all")
 
 
 def at_debug(tap):
-    """at level debug the answers of the relay are told in full"""
+    """at level debug replies of the relay are logged in full"""
     text, _, _ = live(tap, "debug", "debug")
     assert f"recipient=grete.wolkenstein@{DOMAIN}: 250" in text, text
     assert f"550 5.1.1 <ottokar.vielfrass@{DOMAIN}>: unknown" in text
@@ -215,7 +215,7 @@ def at_debug(tap):
 
 
 def read_entry(data):
-    """One datagram of the journal's own protocol."""
+    """One datagram of the journal's native protocol."""
     fields = {}
     while data:
         line, _, data = data.partition(b"\n")
@@ -229,7 +229,7 @@ def read_entry(data):
 
 
 def play_journal(directory):
-    """In a mount namespace of its own: be the journal for one run of paperboyd."""
+    """Runs in its own mount namespace, as the journal for one run of paperboyd."""
     run(["mount", "-t", "tmpfs", "tmpfs", "/run"])
     os.makedirs("/run/systemd/journal")
     journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -294,7 +294,7 @@ def journal(tap):
     assert f"next_in={deferred['PAPERBOY_NEXT_IN']}s" in deferred["MESSAGE"]
     assert by_name["digests-built"]["PAPERBOY_DIGESTS"] == "3"
     assert by_name["delivery-sent"]["PRIORITY"] == "6"
-    # and the manual has each of them, under the same id
+    # the manual lists each of them with the same id
     with open(os.path.join(top_builddir(), "man", "paperboyd.8"), encoding="utf-8") as page:
         listed = dict(re.findall(r"^\.It Sy ([a-z-]+) Pq .*?^\.Li ([0-9a-f]{32})$",
                                  page.read(), re.M | re.S))

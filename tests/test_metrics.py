@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_metrics.py - numbers that a monitoring system can read, and that are right.
+# test_metrics.py - metrics are valid and correct.
 
 import os
 import re
@@ -16,7 +16,7 @@ SAMPLE = re.compile(r'(paperboy_[a-z_]+)(?:\{([a-z]+)="([^"\\]*)"\})? (-?[0-9]+)
 
 
 def read(text):
-    """{name or (name, label): value}, each sample under the family it belongs to."""
+    """{name or (name, label): value}; each sample must belong to its family."""
     found, family = {}, None
     for line in text.splitlines():
         if line.startswith("# HELP "):
@@ -37,7 +37,7 @@ def read(text):
 
 
 def numbers_are_right(tap):
-    """what the store holds is told, with and without a daemon"""
+    """metrics of the store are printed with and without a daemon"""
     with SmtpSink(tap.subdirectory("sink")) as sink:
         instance = Instance(tap.subdirectory("house"), port=sink.port)
         instance.write_day(DAY, range(3))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """test_parser.py - bombs, the sandbox, reports and headers.
 
-Bombs are made here.  Each is told or refused by a process that never has more than
-64 MB; without the look before parsing the process dies, as a control.
+Each bomb is parsed or rejected by a process of at most 64 MB; without the prescan the
+process crashes, as a control.
 """
 
 import base64
@@ -105,7 +105,7 @@ def test_limits():
 
 
 def test_cut():
-    """a message truncated anywhere is parsed or refused"""
+    """a message truncated anywhere is parsed or rejected"""
     path = os.path.join(os.environ.get("top_srcdir", "."), "tests", "messages")
     chosen = random.Random(6)
     for name in ("gmail-japanese.eml", "related-html.eml", "outlook-web-plain.eml"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_quote_strip.py - only the author's text remains of replies by many programs.
+"""test_quote_strip.py - only the author's text of replies by many mail programs remains.
 
 tests/messages/NAME.eml is a message in the shape that a mail program gives it, and
 NAME.txt what its writer typed.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""test_readme.py - the recipes for mail, executed as they stand in the documentation.
+"""test_readme.py - the recipes for mail, executed as documented.
 
-Configuration, commands and the first mail are taken out of README, what it leaves to
-paperboyd(8) and to paperboy.conf out of these; only hosts, ports and paths are
-replaced.  Real Postfix and Dovecot: from a subscription to its digest.
+Configuration, commands and the first mail are taken from README, paperboyd(8) and
+paperboy.conf; only hosts, ports and paths are replaced.  Real Postfix and Dovecot: from a
+subscription to its digest.
 """
 
 import email.message
@@ -53,7 +53,7 @@ def commands(block):
 
 
 class Recipe:
-    """A machine on which README is followed, and a person who writes to it.
+    """An installation according to README, and a user who writes to it.
 
     replace: {text of README: text of this machine}, for hosts, ports and paths.
     """
@@ -73,7 +73,7 @@ class Recipe:
         self.tap = tap
 
     def write_day(self, day, number):
-        """A paper that the filter of README wants, and one that it does not."""
+        """A paper that the filter of README matches, and one that it does not."""
         papers = [element(2 * number + 1), element(2 * number + 2)]
         for paper, title in zip(papers, ("A diffusion model", "A survey of diffusion")):
             paper["title"] = paper["paper"]["title"] = f"{title} {number}"
@@ -88,7 +88,7 @@ class Recipe:
         return text
 
     def configure(self, replace):
-        """The configuration: README's, and what a test has instead of /etc and /var."""
+        """The configuration of README, with directories of the test instead of /etc and /var."""
         self.instance.set(mail__from=None, mail__owner=None, mail__alerts=None,
                        smtp__host=None, smtp__port=None)
         reader = os.path.join(top_builddir(), "paperboy-parser")
@@ -104,14 +104,14 @@ class Recipe:
         self.child.wait_file(os.path.join(self.instance.state, "control"))
 
     def follow(self, replace, runners):
-        """The commands behind the configuration.  runners: {program: function}"""
+        """The commands after the configuration.  runners: {program: function}"""
         for words in commands(self.adapt(find_block(self.mark, after=True), replace)):
             if words[0] not in NOT_HERE:
                 runners[" ".join(words[:3]) if words[0] == "systemctl" else words[0]](
                     words)
 
     def check(self):
-        """paperboyctl check: all is well but for the signature, which nobody makes."""
+        """paperboyctl check reports only the missing signature."""
         (words,) = commands(find_block("paperboyctl check"))
         assert words == ["paperboyctl", "check"], words
         text = self.instance.ctl("--json", "check", "--wait", "50", wanted=SIGNATURE)
@@ -133,7 +133,7 @@ class Recipe:
         return [parse(raw) for raw in self.dovecot.wait_mails(EVA, count, 120)]
 
     def subscribe(self, smtp_port, address):
-        """The mails of README, from the first to the digest and an answer to it."""
+        """The mails of README, from the first one to a reply to the digest."""
         first = find_block("Subject: subscribe")
         subject, _, text = first.partition("\n")
         self.write(smtp_port, address, subject.removeprefix("Subject: "), text)
@@ -160,15 +160,15 @@ class Recipe:
 
 
 def postfix_beside_it(tap):
-    """A. Postfix on this machine hands letters in on a socket"""
+    """A. Postfix on this machine delivers to a socket"""
     recipe = Recipe(tap, "own", "lmtp_socket")
-    # what was shipped names example.org, which is nobody's own
+    # the shipped configuration has addresses in example.org
     domain = {"example.org": "news.example"}
     postfix = tap.enter(Postfix(
         os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         settings={"virtual_mailbox_domains": "example.org, news.example"}))
     path = os.path.join(recipe.directory, "lmtp")
-    recipe.start()  # as it was installed: the recipe reloads it
+    recipe.start()  # the initial state: the recipe reloads it
     recipe.configure(domain | {
         'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
         "/run/paperboy/lmtp": path,
@@ -193,19 +193,19 @@ def postfix_beside_it(tap):
     except smtplib.SMTPRecipientsRefused as refused:
         ((code, _),) = refused.recipients.values()
         assert code == 550, refused.recipients
-    # all other mail goes on as before
+    # other mail is delivered as before
     recipe.write(postfix.port, "ada@example.org", "for Ada", "hello\n")
     recipe.dovecot.wait_mails("ada@example.org", 1)
 
 
 def mailbox_at_a_host(tap):
-    """B. a mailbox at a host, read by IMAP, sent from by SMTP with a login"""
+    """B. a hosted mailbox: IMAP, and SMTP with a login"""
     recipe = Recipe(tap, "hosted", "imap_host")
     box = "papers@example.org"
     postfix = tap.enter(Postfix(
         os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         sasl=recipe.dovecot.sasl,
-        settings={  # who is logged in sends in the own name alone, +tag and all
+        settings={  # a login may send with its own address only, +tag included
             "smtpd_sender_login_maps": f"inline:{{{box}={box}}}",
             "smtpd_sender_restrictions": "reject_sender_login_mismatch",
         }))
@@ -241,7 +241,7 @@ def read_source(*path):
 
 
 def pipe_of_the_manual(tap):
-    """paperboyd(8): Postfix hands letters to a program, by its pipe"""
+    """paperboyd(8): Postfix delivers to a program by pipe(8)"""
     recipe = Recipe(tap, "pipe", "lmtp_socket")
     path = os.path.join(recipe.directory, "lmtp")
     ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
@@ -287,7 +287,7 @@ def maildir_of_the_configuration(tap):
         'lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy";':
             recipe.adapt(" ".join(lines), {"/var/mail/paperboy": inbox})})
     recipe.start()
-    recipe.dovecot.wait_mails(EVA, 1)  # what waited is answered
+    recipe.dovecot.wait_mails(EVA, 1)  # waiting messages are answered
     imap = recipe.dovecot.login(EVA)
     imap.select("INBOX")
     imap.store("1", "+FLAGS", "(\\Deleted)")

@@ -23,7 +23,7 @@ from smtp_fixture import DROP, Relay
 from tap import Skip, Tap, free_port, top_srcdir, wait_until
 
 DAY = "2026-11-20"
-AHEAD = 4  # messages that two connections may have on their way, once one has gone
+AHEAD = 4  # messages that two connections may have in flight after one is sent
 
 
 def make_instance(tap, name, port, people=1, **settings):
@@ -475,9 +475,8 @@ class SlowRelay(Relay):
 
 
 def end_while_held(instance, relay):
-    """Stop a daemon with two connections that wait for the relay.
-
-    @return the daemon, when it has given back what was not on its way
+    """Stop a daemon with two connections that wait for the relay. @return the daemon, once
+    it has requeued messages that were not in flight
     """
     child = instance.start()
     try:

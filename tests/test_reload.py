@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_reload.py - a running paperboyd takes a new configuration, whole or not at all.
+# test_reload.py - a running paperboyd applies a new configuration completely or not at all.
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from tap import Skip, Tap, run, top_srcdir, wait_until
 RELOADS = 200
 PEOPLE = 300
 
-# Twenty settings, each wrong in its own line.
+# Twenty invalid settings, one per line.
 MISTAKES = [
     'mail: { from = "paperboy@news.example"; owner = "owner@news.example";',
     'sender = "x@example.org";', 'from_name = 3;', '};',
@@ -38,7 +38,7 @@ MISTAKE_COUNT = 20
 
 
 def make_instance(tap, name, port, **settings):
-    """A house whose templates may be edited, with today's three papers."""
+    """An instance with its own templates and three papers of today."""
     directory = tap.subdirectory(name)
     templates = os.path.join(directory, "templates")
     shutil.copytree(os.path.join(top_srcdir(), "etc", "templates"), templates)
@@ -50,7 +50,7 @@ def make_instance(tap, name, port, **settings):
 
 
 def edit(instance, mark):
-    """All templates of the whole digest say so."""
+    """Add a mark to all templates of the digest."""
     for name in ("digest.txt", "digest.html", "digest.subject"):
         source = os.path.join(top_srcdir(), "etc", "templates", name)
         with open(source, encoding="utf-8") as file:
@@ -78,7 +78,7 @@ def started(instance, **popen):
 
 
 def ask(instance, word):
-    """One line to the control socket, its whole answer."""
+    """Send one line to the control socket. @return the complete response"""
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(30)
         one.connect(os.path.join(instance.state, "control"))
@@ -104,11 +104,11 @@ def end(child):
     assert child.wait_exit() == 0, child.output
 
 
-# ---- a good one -------------------------------------------------------------
+# ---- valid configurations -------------------------------------------------------------
 
 
 def good(tap):
-    """templates, relay and log level are others from the reload on"""
+    """a reload changes templates, relay and log level"""
     with Relay() as first, Relay() as second:
         instance = make_instance(tap, "good", first.port)
         with started(instance) as child:
@@ -133,7 +133,7 @@ def good(tap):
 
 
 def edited_template(tap):
-    """a template that was edited counts after SIGHUP, with the same paperboy.conf"""
+    """an edited template is used after SIGHUP, with the same paperboy.conf"""
     with Relay() as relay:
         instance = make_instance(tap, "edited", relay.port)
         with started(instance) as child:
@@ -148,7 +148,7 @@ def edited_template(tap):
 
 
 def new_address(tap):
-    """a source in a pause is asked at once after a reload with another address"""
+    """a paused source is polled at once after a reload with another URL"""
     with Relay() as relay:
         instance = make_instance(tap, "address", relay.port)
         right = instance.settings["huggingface.url"]
@@ -163,7 +163,7 @@ def new_address(tap):
 
 
 def reported_to_systemd(tap):
-    """systemd is told when a reload begins and ends, good or bad"""
+    """systemd is notified of the start and end of a reload, valid or not"""
     path = os.path.join(tap.directory, "notify")
     with Relay() as relay, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
@@ -190,7 +190,7 @@ def reported_to_systemd(tap):
 
 
 def password(tap):
-    """a password that was mended is tried at once, and what waited is sent"""
+    """a corrected password is tried at once, and queued mail is sent"""
     directory = tap.subdirectory("login")
     ca = Ca(tap.subdirectory("ca"))
     secret = os.path.join(directory, "password")
@@ -210,7 +210,7 @@ def password(tap):
         with started(instance) as child:
             instance.add_person("ada@example.org")
             child.wait_line("relay auth failed next_in=1800s")
-            # an account is not locked by reloads that change nothing of that
+            # reloads without a change of the login do not retry it, so the account is not locked
             instance.set(digest__max=30)
             assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
@@ -227,7 +227,7 @@ def password(tap):
 
 
 def alarms(pid):
-    """Seconds until each armed timer of a process goes off."""
+    """Seconds until each armed timer of a process expires."""
     found = []
     directory = f"/proc/{pid}/fdinfo"
     try:
@@ -243,7 +243,7 @@ def alarms(pid):
 
 
 def interval(tap):
-    """the next look at the sources is the new interval after the last one"""
+    """the next poll of the sources is the new interval after the last one"""
     with Relay() as relay:
         instance = make_instance(tap, "interval", relay.port, collect__interval_s=86400)
         with started(instance) as child:
@@ -262,7 +262,7 @@ def interval(tap):
 
 
 def maildir(tap):
-    """mail goes into a folder from the reload on"""
+    """a reload changes delivery to a Maildir"""
     directory = os.path.join(tap.directory, "Mail")
     with Relay() as relay:
         instance = make_instance(tap, "maildir", relay.port)
@@ -277,11 +277,11 @@ def maildir(tap):
         assert not relay.arrived
 
 
-# ---- a bad one --------------------------------------------------------------
+# ---- invalid configurations --------------------------------------------------------------
 
 
 def check_unchanged(instance, relay, child, name):
-    """The daemon is well, and works as it did."""
+    """The daemon works as before."""
     instance.add_person(f"{name}@example.org")
     wait_until(lambda: f"{name}@example.org" in relay.recipients(), "mail")
     wait_until(lambda: set(instance.states()) == {"SENT"}, "the record")
@@ -289,7 +289,7 @@ def check_unchanged(instance, relay, child, name):
 
 
 def mistakes(tap):
-    """twenty mistakes are told with file and line, and nothing changes"""
+    """twenty errors are reported with file and line, and nothing changes"""
     with Relay() as relay:
         instance = make_instance(tap, "bad", relay.port)
         with started(instance) as child:
@@ -305,7 +305,7 @@ def mistakes(tap):
             where = f"error   config error: {re.escape(instance.config)}:"
             lines = {int(re.search(where + r"(\d+): \S", line)[1]) for line in wrong}
             assert len(lines) == MISTAKE_COUNT, lines
-            # whoever asks for it is told the same
+            # each client of the control socket gets the same errors
             answer = ask(instance, "reload").splitlines()
             assert answer[0] == "refused" and len(answer) == 1 + MISTAKE_COUNT, answer
             reported = instance.ctl("reload", wanted=78)
@@ -319,7 +319,7 @@ def mistakes(tap):
 
 
 def bad_template(tap):
-    """a template, a secret or a file that is gone: told, and nothing changes"""
+    """a missing template, secret or file is reported, and nothing changes"""
     with Relay() as relay:
         instance = make_instance(tap, "template", relay.port)
         path = os.path.join(instance.settings["template_dir"], "digest.txt")
@@ -347,7 +347,7 @@ def bad_template(tap):
 
 
 def state_directory(tap):
-    """another state folder needs a restart, and the reload is refused whole"""
+    """another state directory needs a restart, and the reload is rejected"""
     with Relay() as relay:
         instance = make_instance(tap, "state", relay.port)
         with started(instance) as child:
@@ -355,7 +355,7 @@ def state_directory(tap):
             child.signal(signal.SIGHUP)
             child.wait_line("config error: .*: state_dir needs a restart")
             child.wait_line("config refused problems=1: the old")
-            # paperboyctl looks where the file says, and nobody is there
+            # paperboyctl uses the new directory, without a daemon
             assert "elsewhere" in instance.ctl("reload", wanted=69)
             assert not os.path.exists(os.path.join(tap.directory, "elsewhere"))
             instance.set(state_dir=instance.state, smtp__port=relay.port)
@@ -364,11 +364,11 @@ def state_directory(tap):
         assert "no paperboyd is running" in instance.ctl("reload", wanted=75)
 
 
-# ---- messages on their way --------------------------------------------------
+# ---- messages in flight --------------------------------------------------
 
 
 class Stall:
-    """A relay's answer to the dot, held back until it is let go."""
+    """A relay that withholds its reply to the dot until released."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -395,7 +395,7 @@ def stalled(tap, name, answer, is_edited):
             instance.set(smtp__port=second.port, smtp__connections=3)
             child.signal(signal.SIGHUP)
             child.wait_line("config applied stage=collector")
-            # nobody but the post waits for that relay
+            # only the mailer waits for that relay
             instance.add_person("late@example.org")
             assert ask(instance, "wake") == "ok\n"
             assert ask(instance, "reload") == "ok\n"
@@ -425,25 +425,25 @@ def stalled(tap, name, answer, is_edited):
 
 
 def stalled_and_taken(tap):
-    """a message that the relay thinks about is finished first, and goes once"""
+    """a message without a reply yet is finished first, and sent once"""
     stalled(tap, "taken", b"250 2.0.0 at last\r\n", True)
 
 
 def stalled_and_cut(tap):
-    """one that is cut then goes again: the same octets, the same Message-ID"""
+    """one whose connection is lost is sent again with the same bytes and Message-ID"""
     first, copy, _ = stalled(tap, "cut", DROP, False)
     assert first == copy
 
 
 def stalled_cut_and_edited(tap):
-    """with another template by then it is other octets, told so, of the same Message-ID"""
+    """with another template the bytes differ, which is logged; same Message-ID"""
     first, copy, output = stalled(tap, "cut-edited", DROP, True)
     assert first != copy and marks_of(copy) == [["mark-5"]] * 3
     assert "digest changed digest=" in output, output
 
 
 def under_load(tap):
-    """two hundred reloads while digests go out: each arrives once, of one configuration"""
+    """two hundred reloads while sending: each digest arrives once, from one configuration"""
     with Relay() as first, Relay() as second:
         relays = (first, second)
 
@@ -487,7 +487,7 @@ def under_load(tap):
 
 
 def early(tap):
-    """a SIGHUP while it starts is kept, and ends nothing"""
+    """a SIGHUP during start is handled later and does not end it"""
     with Relay() as relay:
         instance = make_instance(tap, "early", relay.port)
 
@@ -505,7 +505,7 @@ def early(tap):
 
 
 def at_birth(tap):
-    """a SIGHUP before main() begins is kept: the libraries take their time to start"""
+    """a SIGHUP before main() is handled later: libraries take time to load"""
     directory = tap.subdirectory("birth")
     source, library = (os.path.join(directory, name) for name in ("hup.c", "hup.so"))
     with open(source, "w", encoding="ascii") as file:
@@ -522,7 +522,7 @@ def at_birth(tap):
 
 
 def once(tap):
-    """one round has nothing to reload: SIGHUP ends it, and the next makes it good"""
+    """--once does not reload: SIGHUP ends it, and the next run completes the work"""
     with Relay() as relay:
         relay.act = stall = Stall(None)
         instance = make_instance(tap, "once", relay.port, smtp__connections=1)
@@ -532,7 +532,7 @@ def once(tap):
             child.signal(signal.SIGHUP)
             assert child.wait_exit() == -signal.SIGHUP, child.output
         stall.go.set()
-        instance.once(wanted=75)  # the one that was in flight waits a minute
+        instance.once(wanted=75)  # the message in flight waits a minute
         again = instance.once(at_hour(DAY, 14), wanted=0)
         assert instance.states() == {"SENT": 3}, again.output
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_restore.py - a backup is whole, and a restore mails nothing twice and loses nothing.
+# test_restore.py - a backup is complete, and a restore neither repeats nor loses mail.
 
 import collections
 import contextlib
@@ -48,7 +48,7 @@ def get_subscribers(raws):
 
 
 def sent_instance(tap, name, day, **more):
-    """Three people who have had their first digest on a day."""
+    """Three subscribers whose first digest was sent on a day."""
     instance = Instance(tap.subdirectory(name), **more)
     instance.write_day(day, range(3))
     instance.add_people(PEOPLE, now=at_hour(day, 6))
@@ -60,7 +60,7 @@ def sent_instance(tap, name, day, **more):
 
 
 def backup_is_whole(tap):
-    """a backup is one private file with everything in it and the key, and is checked"""
+    """a backup is one private file with the store and the key, and is verified"""
     instance = sent_instance(tap, "whole", DAY, maildir=os.path.join(tap.directory, "whole-mail"))
     path = os.path.join(tap.directory, "whole.backup")
     said = instance.ctl("backup", path, now=at_hour(DAY, 9))
@@ -73,7 +73,7 @@ def backup_is_whole(tap):
         ((key,),) = db.execute("SELECT key FROM backup").fetchall()
         assert db.execute("SELECT count(*) FROM delivered").fetchone() == (9,)
     assert bytes.fromhex(key) == key_of(instance)
-    # the store itself has the key in its own file alone
+    # the store itself does not contain the key
     assert instance.rows("SELECT * FROM backup") == []
     assert instance.value("SELECT value FROM cursor WHERE name = 'backup made'") > 0
     assert "last backup  2026-11-20 09:00 UTC" in instance.ctl(
@@ -83,7 +83,7 @@ def backup_is_whole(tap):
 
 
 def backup_replaces_nothing(tap):
-    """a backup replaces a file only when told to, and never one of the store's"""
+    """a backup replaces a file only on request, and never one of the store"""
     instance = sent_instance(tap, "place", DAY, maildir=os.path.join(tap.directory, "place-mail"))
     path = os.path.join(tap.directory, "place.backup")
     with open(path, "w", encoding="ascii") as file:
@@ -98,7 +98,7 @@ def backup_replaces_nothing(tap):
         assert "choose another directory" in said, said
     instance.check_store()
     instance.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
-    # root would lose /dev/null
+    # as root it would replace /dev/null
     pipe = os.path.join(tap.directory, "pipe")
     os.mkfifo(pipe)
     for name in (pipe, tap.directory):
@@ -106,7 +106,7 @@ def backup_replaces_nothing(tap):
         assert "not a regular file" in said, said
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
     os.unlink(pipe)
-    # a link is what is replaced, not what it leads to
+    # a symbolic link is replaced, not its target
     link = os.path.join(tap.directory, "link.backup")
     os.symlink(path, link)
     instance.ctl("backup", link, "--yes")
@@ -115,7 +115,7 @@ def backup_replaces_nothing(tap):
 
 
 def backup_under_load(tap):
-    """a backup ends and is sound while another program commits all the time"""
+    """a backup ends and is valid while another program commits all the time"""
     instance = sent_instance(tap, "load", DAY, maildir=os.path.join(tap.directory, "load-mail"))
     with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
@@ -126,11 +126,11 @@ def backup_under_load(tap):
     def hammer():
         with contextlib.closing(sqlite3.connect(instance.store, timeout=30)) as db:
             while not stop.is_set():
-                with db:  # two rows that are always alike
+                with db:  # two rows that are always equal
                     db.execute("UPDATE cursor SET value = value + 1"
                                " WHERE name IN ('row 1', 'row 20000')")
                 commits.append(1)
-                stop.wait(0.0005)  # as much as others need to get in between
+                stop.wait(0.0005)  # long enough for other writers
 
     writer = threading.Thread(target=hammer)
     writer.start()
@@ -151,7 +151,7 @@ def backup_under_load(tap):
 
 
 def backup_while_messages_go_out(tap):
-    """a backup while 10,000 messages go out, restored elsewhere, loses and sends none"""
+    """a backup while 10,000 messages are sent, restored elsewhere, loses and sends none"""
     relay, other = Server(), Server()
     instance = Instance(tap.subdirectory("many"), port=relay.port, smtp__connections=4)
     instance.write_day(DAY, [1])
@@ -175,7 +175,7 @@ def backup_while_messages_go_out(tap):
     assert other.arrived == [], "sent by itself"
     assert set(states) == {"SENT", "HELD"} and sum(states.values()) == MANY, states
     assert 0 < states["SENT"] <= ended, states
-    # Nobody is lost: whom the backup did not know to have it, has it after a release.
+    # None is lost: messages unsent in the backup are sent after a release.
     had = {row[0] for row in new.rows(
         "SELECT address FROM subscriber s JOIN outbox o ON o.subscriber_id = s.id"
         " WHERE o.state = 'SENT'")}
@@ -192,7 +192,7 @@ def backup_while_messages_go_out(tap):
 
 
 def restore_refuses(tap):
-    """what is no sound backup is refused, and nothing has changed"""
+    """an invalid backup is rejected, and nothing is changed"""
     instance = sent_instance(tap, "refuse", DAY, maildir=os.path.join(tap.directory, "refuse-mail"))
     path = os.path.join(tap.directory, "refuse.backup")
     instance.ctl("backup", path)
@@ -241,7 +241,7 @@ def restore_refuses(tap):
 def restored_instance(tap, name, base, now=None):
     """Mail of two days, restored to the evening of the first.
 
-    @return (house, where mail goes from now on, what was mailed since the backup)"""
+    @return (instance, destination of mail from now on, mail sent since the backup)"""
     maildir = os.path.join(tap.directory, f"{name}-mail")
     instance = sent_instance(tap, name, base, maildir=maildir)
     path = os.path.join(tap.directory, f"{name}.backup")
@@ -259,14 +259,14 @@ def restored_instance(tap, name, base, now=None):
 
 
 def nothing_by_itself(tap):
-    """after a restore the daemon mails nothing by itself; released, each goes once"""
+    """after a restore the daemon sends nothing by itself; released messages are sent once"""
     base = days_after(DAY, -3)
     instance, maildir, lost = restored_instance(tap, "story", base)
     assert len(lost) == PEOPLE
     said = instance.ctl("status", wanted=WANTED)
     assert said.startswith("RESTORED     at "), said
     assert "the next digests of 3 subscribers" in said and "queue drop" in said
-    for _ in range(2):  # and no more when it starts again
+    for _ in range(2):  # and no more after a restart
         with instance.start() as child:
             child.wait_line("collector done")
             child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE,
@@ -274,7 +274,7 @@ def nothing_by_itself(tap):
             assert child.stop() == 0, child.output
         assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
         assert files_in(maildir) == []
-    # they are other messages than those that were sent under the old numbers
+    # these messages differ from those sent with the old numbers
     assert instance.value("SELECT min(id) FROM digest WHERE state = 'live'") > 2 * PEOPLE
     held = json.loads(instance.ctl("--json", "queue", "list", "--state", "held"))
     assert [row["held_why"] for row in held] == ["restore"] * PEOPLE, held
@@ -288,9 +288,9 @@ def nothing_by_itself(tap):
     mails = [read(one) for one in files_in(maildir)]
     assert set(get_subscribers(mails).values()) == {1} and len(mails) == PEOPLE
     assert all(papers_of(mail) == [3, 4] for mail in mails)
-    said = instance.ctl("status", wanted=WANTED)  # for the list of today, which is late
+    said = instance.ctl("status", wanted=WANTED)  # for today's list, which is late
     assert "RESTORED" not in said and " 0 held" in said and "LATE" in said, said
-    # what comes now goes as if nothing had been
+    # later mail is sent as usual
     tomorrow = days_after(DAY, 1)
     instance.write_day(tomorrow, [8])
     instance.once(at_hour(tomorrow), wanted=0)
@@ -302,7 +302,7 @@ def nothing_by_itself(tap):
 
 
 def dropped_as_delivered(tap):
-    """held editions that are dropped as delivered are not mailed again, others are"""
+    """held digests dropped as delivered are not sent again, others are"""
     for delivered, wanted in ((True, [8]), (False, [3, 4, 8])):
         instance, maildir, _ = restored_instance(
             tap, f"drop-{delivered}", DAY, at_hour(days_after(DAY, 2), 7))
@@ -321,7 +321,7 @@ def dropped_as_delivered(tap):
 
 
 def source_that_fails(tap):
-    """while a source fails after a restore, editions stay held: it may tell old papers"""
+    """while a source fails after a restore, digests stay held: it may list old papers"""
     instance, maildir, _ = restored_instance(tap, "deaf", DAY, at_hour(days_after(DAY, 2), 7))
     instance.set(huggingface__url="http://127.0.0.1:1/")
     instance.once(at_hour(days_after(DAY, 2)), wanted=TEMPFAIL)
@@ -335,7 +335,7 @@ def source_that_fails(tap):
 
 
 def nobody_is_due(tap):
-    """whose slot has not passed since the backup gets the next digest as ever"""
+    """subscribers without a slot since the backup get the next digest as usual"""
     maildir = os.path.join(tap.directory, "soon-mail")
     instance = sent_instance(tap, "soon", DAY, maildir=maildir)
     path = os.path.join(tap.directory, "soon.backup")
@@ -348,7 +348,7 @@ def nobody_is_due(tap):
 
 
 def unsent_is_held(tap):
-    """what was unsent in the backup is held; released it has the octets of before"""
+    """a message unsent in the backup is held; released it has the same bytes"""
     relay = Server()
     instance = Instance(tap.subdirectory("unsent"), port=relay.port)
     instance.write_day(DAY, range(3))
@@ -367,7 +367,7 @@ def unsent_is_held(tap):
     for hour in (12, 23):
         instance.once(at_hour(DAY, hour), wanted=0)
     assert relay.arrived == [] and instance.states() == {"HELD": PEOPLE}
-    # the source has other words now: they wait, since the octets must not change
+    # the source has changed the text, which is not used: the bytes must not change
     said = instance.ctl("queue", "drop", "1", "--delivered", "--yes", now=at_hour(DAY, 23))
     assert "count as read" in said, said
     instance.ctl("queue", "release", "2", now=at_hour(DAY, 23))
@@ -385,7 +385,7 @@ def unsent_is_held(tap):
 
 
 def another_machine(tap):
-    """on a new machine a restore brings the key, and numbers go on behind all others"""
+    """on a new machine a restore brings the key, and numbers continue after all others"""
     maildir = os.path.join(tap.directory, "machine-mail")
     instance = sent_instance(tap, "machine", DAY, maildir=maildir)
     path = os.path.join(tap.directory, "machine.backup")
@@ -395,7 +395,7 @@ def another_machine(tap):
         new = Instance(tap.subdirectory(name), papers=instance.papers, maildir=maildir + name)
         if has_other:
             new.ctl("subscriber", "list")
-            new.once(at_hour(DAY), wanted=0)  # a store and a key of its own
+            new.once(at_hour(DAY), wanted=0)  # it has its own store and key
             assert key_of(new) != key_of(instance)
         new.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
         assert key_of(new) == key_of(instance) and mode_of(new.store) == 0o600
@@ -412,7 +412,7 @@ def another_machine(tap):
 
 
 def damaged_store(tap):
-    """a store that cannot be read is put away whole, with its log"""
+    """an unreadable store is moved aside with its log"""
     maildir = os.path.join(tap.directory, "ill-mail")
     instance = sent_instance(tap, "ill", DAY, maildir=maildir)
     path = os.path.join(tap.directory, "ill.backup")
@@ -437,7 +437,7 @@ def damaged_store(tap):
 
 
 def consent_carried_over(tap):
-    """who left, was suppressed or erased since the backup is so after the restore"""
+    """unsubscribes, suppressions and erasures since the backup survive the restore"""
     maildir = os.path.join(tap.directory, "consent-mail")
     instance = Instance(tap.subdirectory("consent"), maildir=maildir)
     instance.write_day(DAY, range(3))
@@ -445,7 +445,7 @@ def consent_carried_over(tap):
     instance.once(at_hour(DAY), wanted=0)
     path = os.path.join(tap.directory, "consent.backup")
     instance.ctl("backup", path, now=at_hour(DAY, 9))
-    # with a key that the backup has not
+    # with a key that is not in the backup
     instance.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
     name = "person-000{}@example.org".format
     instance.ctl("subscriber", "remove", name(1), "--yes", now=at_hour(DAY, 10))
@@ -474,7 +474,7 @@ def consent_carried_over(tap):
         assert "key" not in [row["check"] for row in json.loads(instance.ctl(
             "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, 1, DATA)))
             if not row["ok"]]
-    # back to the newer one: a consent after leaving is kept
+    # back to the newer one: a consent after leaving is preserved
     instance.ctl("restore", later, "--yes", now=at_hour(DAY, 13))
     assert instance.value("SELECT consent_text FROM subscriber WHERE address = ?",
                        name(5)) == "again"
@@ -486,7 +486,7 @@ def consent_carried_over(tap):
 
 
 def state_of(instance):
-    """"old", or "new"; all rows of either, and the key that goes with them."""
+    """"old", or "new"; all rows of either, and the key that belongs to them."""
     instance.ctl("queue", "list")  # it opens
     instance.check_store()
     raw = instance.ctl("digest", "show", "1", "--raw")
@@ -535,7 +535,7 @@ def try_points(tap, fault, calls):
                     wanted["new"] = found
                 assert found == wanted[found[0]], (where, found[:2])
                 assert status != 0 or found[0] == "new", where
-                # and it can be done again
+                # and the restore can be repeated
                 instance.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
                 assert state_of(instance)[0] == "new", where
                 assert key_of(instance) == key_of(source), where
@@ -553,32 +553,32 @@ def try_points(tap, fault, calls):
 
 
 def run_restore(instance, path, prefix):
-    """@return (exit status, what was said)"""
+    """@return (exit status, output)"""
     ctl = os.path.join(os.path.dirname(instance.daemon), "paperboyctl")
     done = subprocess.run(
         [*prefix, ctl, "-c", instance.config, "--now", at_hour(DAY, 10), "restore", path,
          "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=60, check=False,
-        # who is traced cannot be looked through for leaks
+        # LeakSanitizer does not work under ptrace
         env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def every_kill(tap):
-    """killed at any step, the old store is there whole, or the new one with its key"""
+    """killed at any step, either the old store is complete, or the new one with its key"""
     try_points(tap, "signal=KILL", (
         "renameat2", "rename", "fsync", "fdatasync", "unlink", "mkdir", "rmdir",
         "pwrite64", "ftruncate"))
 
 
 def every_failure(tap):
-    """a call that fails leaves the old store, or the new one with its key"""
+    """after a failed call there is the old store, or the new one with its key"""
     try_points(tap, "error=ENOSPC", ("renameat2", "rename", "mkdir", "pwrite64"))
     try_points(tap, "error=EIO", ("fsync", "fdatasync", "rename"))
 
 
 def plain_rename(tap):
-    """where two files cannot change places in one step, a link does instead"""
+    """without RENAME_EXCHANGE a hard link is used"""
     strace = need_strace()
     instance = sent_instance(tap, "plain", DAY, maildir=os.path.join(tap.directory, "plain-mail"))
     path = os.path.join(tap.directory, "plain.backup")

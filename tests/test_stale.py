@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_stale.py - a database that is older than the mail that was sent holds its mail.
+# test_stale.py - mail of a database older than the mail that was sent is held.
 
 import json
 import os
@@ -44,7 +44,7 @@ def put_back(instance, directory):
 
 
 def digests(relay):
-    """{recipient: Message-IDs} of what the relay has, without mail to the owner."""
+    """{recipient: Message-IDs} at the relay, without mail to the owner."""
     found = {}
     for who, raw, _ in relay.arrived:
         if not who.startswith("owner@"):
@@ -53,7 +53,7 @@ def digests(relay):
 
 
 def check_held(instance, relay, hour):
-    """Nothing goes out but an alert; all that may have been mailed is HELD, and said."""
+    """Only an alert is sent; mail that may have been sent is HELD and reported."""
     relay.arrived.clear()
     said = instance.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
     assert "older than the mail that was sent" in said, said
@@ -80,7 +80,7 @@ def release(instance, hour):
 
 
 def yesterdays_copy(tap):
-    """yesterday's database put back: held, reported, and released with the same id"""
+    """after replacing the database by yesterday's, mail is held, and released with the same id"""
     relay = Server()
     instance = new_instance(tap, "copy", relay)
     old = os.path.join(tap.directory, "old")
@@ -95,7 +95,7 @@ def yesterdays_copy(tap):
     assert digests(relay) == sent
     assert all(papers_of(raw) == [3, 4] for who, raw, _ in relay.arrived
                if not who.startswith("owner@"))
-    # what comes now is sent as ever
+    # later mail is sent as usual
     relay.arrived.clear()
     instance.write_day(days_after(DAY, 2), [9])
     instance.once(at_hour(days_after(DAY, 2)), wanted=0)
@@ -105,7 +105,7 @@ def yesterdays_copy(tap):
 
 
 def truncated_log(tap):
-    """a write-ahead log that was cut after a crash: the same"""
+    """the same after losing the write-ahead log"""
     relay = Server()
     instance = new_instance(tap, "log", relay)
     relay.arrived.clear()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_subscriber_csv.py - the commands on people: tables, pauses, asking, forgetting."""
+"""test_subscriber_csv.py - commands on subscribers: tables, pauses, confirmation, erasure."""
 import json
 import os
 import pty
@@ -21,7 +21,7 @@ SAMPLES = "file://" + os.path.join(top_srcdir(), "samples")
 
 
 class Instance(Paperboy):
-    """A Paperboy whose commands tell status and both outputs."""
+    """An instance whose commands return status and both outputs."""
 
     def __init__(self, tap, name):
         super().__init__(tap.subdirectory(name), SAMPLES)
@@ -29,7 +29,7 @@ class Instance(Paperboy):
 
     def say(self, *arguments, stdin=subprocess.DEVNULL, text=None, status=OK, out="",
             err=""):
-        """Run a command; words that have to be in its outputs.  @return its output"""
+        """Run a command and check status and outputs. @return its output"""
         more = {"input": text.encode()} if text is not None else {"stdin": stdin}
         done = subprocess.run([CTL, "-c", self.config, "--now", NOW, *arguments],
                               capture_output=True, timeout=120, **more)
@@ -52,8 +52,8 @@ class Instance(Paperboy):
     def at_terminal(self, answer, *arguments):
         """Run a command at a terminal and answer its question.
 
-        answer: typed once the question is there; None: the terminal is closed
-        @return status, all that stood on the terminal
+        answer: typed once the question is shown; None: the terminal is closed @return
+        status, output on the terminal
         """
         ours, theirs = pty.openpty()
         child = subprocess.Popen([CTL, "-c", self.config, "--now", NOW, *arguments],
@@ -64,7 +64,7 @@ class Instance(Paperboy):
             assert select.select([ours], [], [], DEADLINE_S)[0], shown
             try:
                 piece = os.read(ours, 1000)
-            except OSError:  # the last one there has gone
+            except OSError:  # the peer has closed
                 break
             if not piece:
                 break
@@ -75,7 +75,7 @@ class Instance(Paperboy):
         return child.wait(timeout=DEADLINE_S), shown.decode().replace("\r\n", "\n")
 
 
-# ---- asking -----------------------------------------------------------------
+# ---- confirmation -----------------------------------------------------------------
 
 DESTRUCTIVE = [
     (["subscriber", "remove", "ada@example.org"], "Remove ada@example.org with all filters"),
@@ -120,10 +120,10 @@ def test_no_terminal(instance):
         instance.say(*arguments, status=DATA, err="confirmation needs a terminal, or --yes")
         instance.say(*arguments, text="y\n", status=DATA, err="needs a terminal")
         assert state_of(instance) == before
-    # The one that takes away least first, and the person last.
+    # The least destructive one first, the erasure last.
     for arguments, _ in (DESTRUCTIVE[4], DESTRUCTIVE[2], DESTRUCTIVE[0], DESTRUCTIVE[1]):
         instance.say(*arguments, "--yes", out="")
-    # Where nobody is there is nothing to ask.
+    # Without a match there is no question.
     instance.say("subscriber", "forget", "ada@example.org", status=NOUSER,
               err="is not a subscriber")
     instance.say("suppression", "add", "carl@example.org", out="carl@example.org suppressed")
@@ -203,20 +203,20 @@ def test_import(instance):
               err="cannot read '/nonexistent.csv': No such file")
     instance.say("subscriber", "export", "/nonexistent/people.csv", status=DATA,
               err="cannot write: ")
-    # root would lose /dev/null
+    # as root it would replace /dev/null
     pipe = os.path.join(instance.directory, "pipe")
     os.mkfifo(pipe)
     instance.say("subscriber", "export", pipe, status=DATA, err="not a regular file")
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
-# ---- one person -------------------------------------------------------------
+# ---- one subscriber -------------------------------------------------------------
 
 
 def test_schedule(instance):
     """a schedule is changed and paused, and show prints it"""
     instance.add("ada@example.org", ["mamba"], now=NOW)
-    # The first digest is due already, and stays so.
+    # The first digest is due and remains due.
     instance.say("subscriber", "set", "ada@example.org", "--zone", "Asia/Tokyo", "--at",
               "6:30", "--cadence", "weekly:sat,tue", "--max", "7", "--name", "Ada",
               out="is now weekly on tue,sat at 06:30 Asia/Tokyo, 7 papers with abstract")
@@ -244,7 +244,7 @@ def test_schedule(instance):
 
 
 def test_filters(instance):
-    """filters are changed, moved, named and tried"""
+    """filters are changed, moved, renamed and tested"""
     instance.add("ada@example.org", ["model", "diffusion", "mamba"], now=NOW)
     assert instance.json("filter", "move", "ada@example.org", "3", "1") == {
         "from": 3, "to": 1}
@@ -283,11 +283,11 @@ def test_filters(instance):
     assert instance.rows("SELECT count(*), max(id) FROM filter") == before
 
 
-# ---- settings and the audit -------------------------------------------------
+# ---- settings and the audit log -------------------------------------------------
 
 
 def test_config(instance):
-    """the settings are shown with their values, and which are the defaults"""
+    """the settings are shown with their values and defaults"""
     table = instance.say("config", out="SETTING")
     lines = {line.split()[0]: line.split()[1:] for line in table.splitlines()}
     assert lines["mail.owner"] == ["file", '"owner@example.org"'], table
@@ -307,14 +307,14 @@ def test_config(instance):
     instance.say("config", "mail.form", status=DATA,
               err="unknown setting 'mail.form': did you mean mail.from?")
     instance.say("config", "nonsense", status=DATA, err="paperboyctl config lists all")
-    # It needs no store, and makes none.
+    # It needs no store and creates none.
     assert os.listdir(instance.state) == []
     os.rmdir(instance.state)
     instance.say("config", "log_level", out="warning")
 
 
 def test_log(instance):
-    """the log shows who changed what, when and how"""
+    """the audit log shows who changed what, when and how"""
     instance.say("log", out="No changes.")
     instance.add("ada@example.org", ["mamba"], now="2026-11-18T08:00:00Z")
     instance.add("bob@example.org", [], now="2026-11-19T08:00:00Z")
@@ -342,11 +342,11 @@ def test_log(instance):
               err="none@example.org is not a subscriber")
 
 
-# ---- forgetting -------------------------------------------------------------
+# ---- erasure -------------------------------------------------------------
 
 
 def test_erase(instance):
-    """with the daemon at work, no byte of a forgotten person stays in its files"""
+    """with the daemon running, no byte of an erased person stays in its files"""
     words = ["quagga", "xylophonia", "numbatword"]
     daemon = built("paperboyd")
     with Child([daemon, "-c", instance.config, "--now", NOW]) as child:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_watchdog.py - systemd is told that all is well while every thread keeps its word.
+# test_watchdog.py - systemd is notified while no thread's heartbeat is overdue.
 
 import os
 import socket
@@ -11,12 +11,12 @@ from daemon import Instance
 from stopped import Stopped, find_thread
 from tap import Skip, Tap
 
-WATCHDOG_US = 6_000_000  # beats each second, and three missed are late
+WATCHDOG_US = 6_000_000  # one heartbeat a second; three missed are overdue
 THREADS = ("collector", "scheduler", "mailer", "connection-1", "lmtp", "maildir", "imap")
 
 
 class Notify:
-    """The socket that systemd would listen on."""
+    """The notification socket, in place of systemd's."""
 
     def __init__(self, path):
         self.path = path
@@ -30,7 +30,7 @@ class Notify:
         return reported
 
     def count_waiting(self, text):
-        """How many such messages are there already."""
+        """Number of such messages so far."""
         count = 0
         self.socket.setblocking(False)
         try:

@@ -106,7 +106,7 @@ class Container:
 
     def boot(self):
         nspawn, _ = need_programs("systemd-nspawn", "nsenter")
-        # There is no systemd-machined to register with on this machine.
+        # There is no systemd-machined to register with.
         self.child = Child([
             nspawn, "-q", "-D", self.root, "-M", f"paperboy-{os.getpid()}", "-b",
             "--register=no", "--keep-unit", "--console=pipe", "--private-network",

@@ -1,4 +1,4 @@
-"""examples.py - filters by hand: what each finds, what is refused and where.
+"""examples.py - filters written by hand: their matches, and errors with their columns.
 
 The examples of the language's description are among them, line by line.
 """
@@ -146,7 +146,7 @@ EXAMPLES = [
     ("upvotes:0..999999999", YES, UNKNOWN),
 ]
 
-# A paper of which everything was told but a video, as of 2026-08-21.
+# A paper with all values reported but a video, as of 2026-08-21.
 FULL = {
     "id": "2608.01234", "title": "Faithful Reasoning with RAG for Protein Diffusion",
     "abstract": "One two three four five six seven chain of thought eight nine ten."
@@ -253,7 +253,7 @@ FIELDS = [
     ("a ANDNOT b", YES), ("a AND NOT b", YES), ("a & !b", YES), ("b | a", YES),
 ]
 
-# today, what is told as a length of time, the day
+# today, a duration, the day
 LENGTHS = [
     ("2026-08-21", (7, "d"), "2026-08-14"), ("2026-03-01", (1, "d"), "2026-02-28"),
     ("2024-03-01", (1, "d"), "2024-02-29"), ("2026-01-01", (2, "w"), "2025-12-18"),
@@ -310,7 +310,7 @@ REFUSED = [
     ("=a*", 1), ("=a-b", 1), ('="a b"', 1), ("title:=a*", 7),
 ]
 
-# a clause, when it is decided though nobody told
+# a clause, the time when it is final without a value
 NOT_KNOWN = [
     ("cat:cs.CL", ENRICHED), ("cs.CL", ENRICHED), ("primary:cs.CL", ENRICHED),
     ("comment:a", ENRICHED), ("journal:a", ENRICHED), ("doi:10.1/a", ENRICHED),

@@ -2,10 +2,10 @@
 
     with BadImap([letter, ...], bad={"SELECT": flood}) as server: ...
 
-It speaks plainly on a port of this machine and keeps its messages, with their
-flags, over connections.  bad: a command's name (or GREETING, LOGIN) and a function
+It serves a port of this host without TLS; its messages and flags persist over connections.
+bad: a command's name (or GREETING, LOGIN) and a function
 that is called in place of the good answer, as function(server, connection, tag).
-What it does `times` times is done well from then on.
+After `times` misbehaviours it behaves normally.
 """
 
 import bisect
@@ -19,9 +19,8 @@ CAPABILITIES = "IMAP4rev1 IDLE UIDPLUS AUTH=PLAIN SASL-IR"
 
 
 class BadImap:
-    """messages: bytes.  capabilities, permanent: what it tells of itself.
-
-    forgets: keywords are taken and not kept.  validity: None for no UIDVALIDITY.
+    """messages: bytes.  capabilities, permanent: the ones that it announces. forgets:
+    keywords are accepted but not stored.  validity: None for no UIDVALIDITY.
     """
 
     def __init__(self, messages, bad=None, times=1, capabilities=CAPABILITIES,

@@ -1,7 +1,7 @@
 """mime_bombs.py - messages designed to crash or stall a parser.
 
-BOMBS: name, how to make it, the words of the refusal, or None where it has to be read.
-CONTROLS: what ends a parser that does not look before.
+BOMBS: name, function, pattern of the error or None if it must be parsed. CONTROLS: bombs
+that crash a parser without prescan.
 """
 
 import base64

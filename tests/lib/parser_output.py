@@ -1,7 +1,6 @@
 """parser_output.py - a second implementation of the output format of paperboy-parser.
 
-read(output) gives a list of (tag, text).  It is strict in its own way and knows the
-form from src/message/parser_proto.h alone.
+read(output) gives a list of (tag, text).  It is strict, and written from src/message/parser_proto.h alone.
 """
 
 import os
@@ -67,8 +66,8 @@ class Result:
 def run(raw, name="paperboy-parser", wrap=()):
     """Give a message to the program, at once or as a list of its pieces.
 
-    The memory of this process counts as the child's until it runs the program: so
-    what is large comes in pieces.
+    The memory of this process counts as the child's until it runs the program: so large
+    input is passed in pieces.
     """
     pieces = [raw] if isinstance(raw, bytes) else raw
     child = subprocess.Popen(

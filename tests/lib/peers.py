@@ -1,8 +1,7 @@
 """peers.py - real mail servers for tests: smtp-sink, Postfix, Dovecot.
 
-Each lives in a directory of its own, on ports that the kernel chose, beside
-whatever the machine runs; each is a context manager.  What cannot run here
-raises Skip with the reason.  Postfix wants root; the others run as anybody.
+Each has its own directory and ports chosen by the kernel, and is a context manager. A
+server that cannot run raises Skip with the reason. Postfix needs root.
 
     with Dovecot(tap.subdirectory("dovecot"), ca) as dovecot:
         with Postfix(tap.subdirectory("postfix"), ca, lmtp=dovecot.lmtp) as postfix:
@@ -172,8 +171,8 @@ class SmtpSink:
     def messages(self):
         """All complete messages so far.
 
-        Oldest first as far as the file system's clock tells: those of one tick of
-        it come in any order, so compare sorted, or by what is in them.
+        Oldest first by file time; the order within a clock tick is undefined, so compare
+        sorted or by content.
         """
         rows = []
         for path in glob.glob(os.path.join(self.dump, "m.*")):
@@ -499,11 +498,11 @@ scache    unix - - n - 1 scache
 class Postfix:
     """A Postfix of its own: smtpd on a free port, STARTTLS with the test CA.
 
-    lmtp:     Unix socket that takes the mail of example.org (Dovecot's); without
+    lmtp: Unix socket for the mail of example.org (Dovecot's); without
               one it is deferred and stays in the queue
     sasl:     Unix socket of Dovecot's auth: AUTH is offered after STARTTLS
     relay_to: (host, port) for all other domains, e.g. an smtp-sink
-    settings: more of main.cf, which win
+    settings: lines of main.cf, which take precedence
     services: more lines of master.cf, e.g. 'policy ... ' or a second smtpd
     """
 

@@ -2,8 +2,7 @@
 """plain_scan.py - one filter by regular expressions alone, as a third opinion.
 
 The filter is  "high performance computing" OR HPC OR GPU*  over title and
-abstract.  No parser, no tokenizer, nothing shared with the oracle but the
-reader of JSON files: agreement of three ways that share no code is evidence.
+abstract.  No parser, no tokenizer, only the reader of JSON files is shared with the oracle.
 """
 
 import re

@@ -1,8 +1,8 @@
 """relays.py - OpenSMTPD and Exim for tests, unpacked and never installed.
 
-Debian lets one mail server be installed at a time, so these come as packages into the
-build's folder `relays` (`apt-get download`), and run in a root of their own that holds
-nothing but their program and its libraries.  All that they take goes to `sink_port`.
+Debian permits one installed mail server at a time, so these are downloaded into the
+directory `relays` of the build (`apt-get download`), and run in their own root directory
+with only the program and its libraries. They forward all mail to `sink_port`.
 """
 
 import glob

@@ -3,8 +3,7 @@
     for number, raw in enumerate(letters(200)):
         ...
 
-Each has a Message-ID of its own, CRLF line ends, and no line longer than a mail server
-passes on unchanged.
+Each has a Message-ID of its own, CRLF line ends, and no line longer than mail servers preserve.
 """
 
 import base64

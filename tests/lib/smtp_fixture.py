@@ -127,12 +127,11 @@ DROP = b""  # result of act(): disconnect
 
 
 class Server:
-    """An SMTP server with TLS and AUTH; its attributes are set before clients come.
+    """An SMTP server with TLS and AUTH; its attributes are set before clients connect.
 
     act(verb, text) may misbehave: a reply to give, DROP, or None for as usual.  It is
-    asked for each command, for "BODY" when the first line of a message has come, and
-    for "." when all of it has; there the text is the recipient.  Clients are served
-    side by side.
+    called for each command, for "BODY" after the first line of a message, and for "."
+    at its end, with the recipient as text. Clients are served in parallel.
     """
 
     def __init__(self, certificate=None, implicit=False):
