@@ -6,6 +6,7 @@
 
 #include "base/day.h"
 #include "lib/store_fixture.h"
+#include "lib/texts.h"
 #include "lib/unit.h"
 #include "model/paper_id.h"
 #include "service/match/match.h"
@@ -27,17 +28,6 @@ list_of(const char *text)
 		if (**part)
 			g_ptr_array_add(list, g_strdup(*part));
 	return list;
-}
-
-static char *
-join(const GPtrArray *list)
-{
-	GString *text = g_string_new(NULL);
-
-	for (unsigned i = 0; list && i < list->len; i++)
-		g_string_append_printf(
-		    text, "%s%s", i ? "|" : "", (char *)list->pdata[i]);
-	return g_string_free(text, FALSE);
 }
 
 /* Values of one field from two sources, and the value that is stored in either order.
@@ -132,11 +122,11 @@ read_field(const struct row *row, const struct paper *paper)
 		if (strcmp(row->field, texts[i].name) == 0)
 			return g_strdup(texts[i].text);
 	if (strcmp(row->field, "authors") == 0)
-		return join(paper->authors);
+		return texts_join(paper->authors);
 	if (strcmp(row->field, "categories") == 0)
-		return join(paper->categories);
+		return texts_join(paper->categories);
 	if (strcmp(row->field, "keywords") == 0)
-		return join(paper->keywords);
+		return texts_join(paper->keywords);
 	return g_strdup_printf("%" G_GINT64_FORMAT,
 	    strcmp(row->field, "upvotes") == 0 ? paper->upvotes : paper->published_at);
 }

@@ -14,14 +14,14 @@ paperserver_start(const char *directory, const char *pem)
 	struct paperserver *server;
 	GSubprocess *process;
 
-	if (!g_file_test(script, G_FILE_TEST_EXISTS))
-		return NULL;
 	process = g_subprocess_new(
 	    G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL,
 	    python ? python : "python3", "-B", script, "--dir",
 	    directory ? directory : ".", pem ? "--tls" : NULL, pem, NULL);
-	if (!process)
+	if (!process) {
+		g_test_skip("no Python to run the paper server");
 		return NULL;
+	}
 	server = g_new0(struct paperserver, 1);
 	server->process = process;
 	server->log = g_data_input_stream_new(g_subprocess_get_stdout_pipe(process));

@@ -7,6 +7,11 @@
 #include <gio/gio.h>
 
 #include "base/cleanup.h"
+#include "sources/source.h"
+
+/* An answer that is cleared at the end of its scope. */
+#define source_answer_auto \
+	__attribute__((cleanup(source_answer_clear))) struct source_answer
 
 struct paperserver {
 	GSubprocess *process;
@@ -19,7 +24,7 @@ struct paperserver {
  *
  * @param directory  with daily_papers-DAY.json files, or NULL
  * @param pem     file with certificate and key for https, or NULL
- * @return NULL without Python or script; the test is then skipped
+ * @return NULL without Python; then the test is skipped
  */
 struct paperserver *paperserver_start(const char *directory, const char *pem);
 
