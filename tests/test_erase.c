@@ -130,6 +130,11 @@ new_fixture(int64_t *id)
 	store_fixture_run(
 	    fixture, "INSERT INTO digest_rejected SELECT id, 1, 1, 1 FROM subscriber");
 	store_fixture_run(fixture,
+	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"
+	    " SELECT id, 'digest-1', 1, 'dead', 1, 'no-such-user' FROM subscriber");
+	store_fixture_run(
+	    fixture, "INSERT INTO bounce_probe SELECT id, 1, 1 FROM subscriber");
+	store_fixture_run(fixture,
 	    "INSERT INTO pending_erasure (address_key, address, outbox_id, at)"
 	    " SELECT address_key, address, 1, 1 FROM subscriber");
 	store_fixture_run(fixture,

@@ -90,7 +90,7 @@ bounce_of_a_confirmation_deletes_it(struct conversation *c)
 	struct handler_report report = conversation_hand_in(c, back, "", sender);
 
 	g_assert_cmpint(report.outcome, ==, HANDLER_BOUNCED);
-	g_assert_cmpint(report.confirmation_id, ==, 1);
+	g_assert_cmpstr(report.reason, ==, "none");
 	assert_rows(c->fixture, "SELECT count(*) FROM confirmation", "1");
 	back->report = INMAIL_REPORT_DELIVERY;
 	inmail_add_group(back);

@@ -82,24 +82,31 @@ static const struct delivery unknown_user = {
     .outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550};
 
 static void
-domain_is_paused_after_consecutive_rejections_and_probed(void)
+domain_is_paused_after_refusals_and_probed(void)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(0);
 	int64_t now = 1000000, pause_s = 0, next = 0;
 	const char *name;
 
+	/* 19 refusals are too few, and 20 of 500 messages too small a share. */
 	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
-		g_assert_null(domain_throttle_report(
-		    domains, "a@big.example", &policy, now, &pause_s));
-	/* A success, or a relay failure, resets the count. */
-	g_assert_null(domain_throttle_report(
-	    domains, "a@big.example", &unknown_user, now, &pause_s));
-	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
-		g_assert_null(domain_throttle_report(
-		    domains, "a@big.example", &policy, now, &pause_s));
-	g_assert_cmpstr(
+		g_assert_cmpint(domain_throttle_report(
+		                    domains, "a@big.example", &policy, now, &pause_s),
+		    ==, DOMAIN_THROTTLE_UNCHANGED);
+	for (int i = 0; i < 480; i++)
+		g_assert_cmpint(domain_throttle_report(domains, "a@big.example",
+		                    &unknown_user, now, &pause_s),
+		    ==, DOMAIN_THROTTLE_UNCHANGED);
+	for (int i = 0; i < 5; i++)
+		g_assert_cmpint(domain_throttle_report(
+		                    domains, "b@BIG.example", &policy, now, &pause_s),
+		    ==, DOMAIN_THROTTLE_UNCHANGED);
+	g_assert_cmpint(
 	    domain_throttle_report(domains, "b@BIG.example", &policy, now, &pause_s),
-	    ==, "BIG.example");
+	    ==, DOMAIN_THROTTLE_UNCHANGED);
+	g_assert_cmpint(
+	    domain_throttle_report(domains, "b@BIG.example", &policy, now, &pause_s),
+	    ==, DOMAIN_THROTTLE_PAUSED);
 	g_assert_cmpint(pause_s, ==, DOMAIN_THROTTLE_PAUSE_S);
 	g_assert_false(domain_throttle_allow(domains, "c@big.example", now, &next));
 	g_assert_cmpint(next, ==, now + DOMAIN_THROTTLE_PAUSE_S);
@@ -110,8 +117,9 @@ domain_is_paused_after_consecutive_rejections_and_probed(void)
 	now = next;
 	g_assert_true(domain_throttle_allow(domains, "c@big.example", now, &next));
 	g_assert_false(domain_throttle_allow(domains, "d@big.example", now, &next));
-	g_assert_nonnull(
-	    domain_throttle_report(domains, "c@big.example", &policy, now, &pause_s));
+	g_assert_cmpint(
+	    domain_throttle_report(domains, "c@big.example", &policy, now, &pause_s),
+	    ==, DOMAIN_THROTTLE_PAUSED);
 	g_assert_cmpint(pause_s, ==, 2 * DOMAIN_THROTTLE_PAUSE_S);
 	for (int i = 0; i < 5; i++) {
 		now += pause_s;
@@ -123,9 +131,40 @@ domain_is_paused_after_consecutive_rejections_and_probed(void)
 	g_assert_cmpint(pause_s, ==, DOMAIN_THROTTLE_PAUSE_MAX_S);
 	now += pause_s;
 	g_assert_true(domain_throttle_allow(domains, "c@big.example", now, &next));
-	domain_throttle_report(domains, "c@big.example", &taken, now, &pause_s);
+	g_assert_cmpint(
+	    domain_throttle_report(domains, "c@big.example", &taken, now, &pause_s), ==,
+	    DOMAIN_THROTTLE_RESUMED);
 	g_assert_true(domain_throttle_allow(domains, "d@big.example", now, &next));
 	g_assert_cmpuint(domain_throttle_count_paused(domains, now, &name), ==, 0);
+}
+
+static void
+domain_paused_by_reports_waits_for_a_report_about_the_trial(void)
+{
+	pb_auto(domain_throttle) domains = domain_throttle_new(0);
+	int64_t now = 1000000, pause_s = 0, next = 0;
+
+	domain_throttle_set_pause(domains, "big.example", now, now + 3600, now);
+	g_assert_false(domain_throttle_allow(domains, "a@big.example", now, &next));
+	now += 3600;
+	g_assert_true(domain_throttle_allow(domains, "a@big.example", now, &next));
+	g_assert_cmpint(
+	    domain_throttle_report(domains, "a@big.example", &taken, now, &pause_s), ==,
+	    DOMAIN_THROTTLE_UNCHANGED);
+	g_assert_false(domain_throttle_allow(domains, "b@big.example", now, &next));
+	now += DOMAIN_THROTTLE_REPORT_S;
+	g_assert_true(domain_throttle_allow(domains, "b@big.example", now, &next));
+	g_assert_cmpint(
+	    domain_throttle_report(domains, "b@big.example", &taken, now, &pause_s), ==,
+	    DOMAIN_THROTTLE_RESUMED);
+	/* A second report instead extends the pause. */
+	domain_throttle_set_pause(domains, "big.example", now, now + 3600, now);
+	now += 3600;
+	g_assert_true(domain_throttle_allow(domains, "a@big.example", now, &next));
+	domain_throttle_report(domains, "a@big.example", &taken, now, &pause_s);
+	domain_throttle_set_pause(domains, "big.example", now - 3600, now + 7200, now);
+	g_assert_false(
+	    domain_throttle_allow(domains, "b@big.example", now + 7000, &next));
 }
 
 static void
@@ -316,7 +355,8 @@ main(int argc, char **argv)
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 	UNIT_ADD(no_window_exceeds_the_limit,
 	    zero_is_unlimited_and_clock_errors_recover,
-	    domain_is_paused_after_consecutive_rejections_and_probed,
+	    domain_is_paused_after_refusals_and_probed,
+	    domain_paused_by_reports_waits_for_a_report_about_the_trial,
 	    deferred_messages_of_a_domain_are_spaced, number_of_domains_is_limited,
 	    rate_limits_hold_and_all_are_sent_once,
 	    domain_policy_pauses_it_and_no_row_is_lost,

@@ -3,7 +3,9 @@
  */
 #include "daemon/pipeline.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "service/bounce/bounce.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
 #include "service/health/status.h"
@@ -23,6 +25,9 @@
 /* Maximum size and time of one inbox batch, so that digests are not delayed. */
 #define INBOX_BATCH    200
 #define INBOX_BATCH_MS 5000
+
+/* Interval of decisions about bounces. */
+#define BOUNCES_S CLOCK_HOUR_S
 
 /* Takes `next`.  @return whether it is not NULL */
 static bool
@@ -206,6 +211,36 @@ erase_pending(struct scheduler *stage, int64_t now, int64_t *due, GError **error
 	return true;
 }
 
+/* Classify failed messages, and decide about subscribers whose mail is returned. */
+static bool
+process_bounces(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
+{
+	const struct config_snapshot *config_snapshot = stage->config_snapshot;
+	pb_auto(bounce_rules) rules = NULL;
+	struct bounce_context context = {
+	    .mailer = {stage->store, config_snapshot->settings,
+	        config_snapshot->own_addresses, &random_system, now},
+	    .key = config_snapshot->key,
+	    .catalog = renderer_get_catalog(config_snapshot->renderer),
+	};
+	struct bounce_run_report report;
+
+	*due = stage->bounces_at;
+	/* A later time than the interval allows: the clock was set back. */
+	if (now < stage->bounces_at && stage->bounces_at <= now + BOUNCES_S)
+		return true;
+	*due = stage->bounces_at = now + BOUNCES_S;
+	context.rules = rules = bounce_rules_new();
+	if (!bounce_run(&context, &report, error))
+		return false;
+	if (report.classified || report.probes || report.suspended || report.cleared)
+		event_log(EVENT_BOUNCES_DONE, EVENT_INT("failures", report.classified),
+		    EVENT_INT("probes", report.probes),
+		    EVENT_INT("suspended", report.suspended),
+		    EVENT_INT("cleared", report.cleared));
+	return true;
+}
+
 bool
 scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error)
@@ -235,7 +270,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
     int64_t *next_due, GError **error)
 {
 	struct match_report matched = {0};
-	int64_t newest, digest_build_due = -1, match_due, maintenance_due;
+	int64_t newest, digest_build_due = -1, match_due, maintenance_due, bounces_due;
 	struct clock_jump jump;
 
 	if (!clock_watch_load(stage->store, &jump, error))
@@ -250,7 +285,8 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	 * subscriber's first one, with the papers of the last days, would be lost.
 	 * Read before matching, so that papers which come meanwhile are matched first.
 	 */
-	if (!papers_load_newest_revision(stage->store, &newest, error) ||
+	if (!process_bounces(stage, now, &bounces_due, error) ||
+	    !papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
 	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
 	                   renderer_get_catalog(stage->config_snapshot->renderer), now,
@@ -290,6 +326,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	                                 : MIN(digest_build_due, maintenance_due);
 	if (match_due >= 0)
 		*next_due = MIN(*next_due, match_due);
+	*next_due = MIN(*next_due, bounces_due);
 	return true;
 }
 

@@ -35,9 +35,10 @@ struct scheduler {
 	struct config_snapshot *config_snapshot;
 	struct config_snapshot_slot next;
 	struct store *store;
-	int64_t alerts_at; /* the next check for alerts, s; 0: now */
-	int64_t inbox_at;  /* time of the current inbox run, s */
-	int64_t waited_id; /* last message that had waited since before the start */
+	int64_t alerts_at;  /* the next check for alerts, s; 0: now */
+	int64_t bounces_at; /* next decisions about bounces */
+	int64_t inbox_at;   /* time of the current inbox run, s */
+	int64_t waited_id;  /* last message that had waited since before the start */
 };
 
 /* Sends the outbox. */

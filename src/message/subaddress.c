@@ -19,6 +19,7 @@ static const struct {
     [SUBADDRESS_UNSUBSCRIBE] = {"unsubscribe", 0},
     [SUBADDRESS_HELP] = {"help", 0},
     [SUBADDRESS_OWNER] = {"owner", 0},
+    [SUBADDRESS_FEEDBACK] = {"fbl", 0},
     [SUBADDRESS_CONFIRM] = {"c-", TOKEN_RANDOM_LENGTH},
     [SUBADDRESS_REPLY] = {"r-", TOKEN_SIGNED_BYTES_MAX},
     [SUBADDRESS_LEAVE] = {"u-", TOKEN_SIGNED_BYTES_MAX},

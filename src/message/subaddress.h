@@ -9,6 +9,7 @@
  *     paperboy+b-TOKEN@host              envelope sender (VERP): bounces
  *     paperboy+check-TOKEN@host          probe sent to itself
  *     paperboy+owner@host                forwarded to the operator
+ *     paperboy+fbl@host                  complaints from feedback loops
  *
  * Local part, host and the `+` are configured.  Case is ignored, because mail servers
  * change the case of local parts.
@@ -23,13 +24,15 @@
 
 /*
  * Purposes of derived tokens (base/token.h).  They contain the id of a digest,
- * subscriber (ANSWER: and the day) or confirmation, and when the row was created.
+ * subscriber (ANSWER: and the day), confirmation or system mail, and when the row was
+ * created.
  */
 #define SUBADDRESS_TOKEN_REPLY               "reply"
 #define SUBADDRESS_TOKEN_ANSWER              "reply-answer"
 #define SUBADDRESS_TOKEN_LEAVE               "unsubscribe"
 #define SUBADDRESS_TOKEN_BOUNCE              "bounce"
 #define SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION "bounce-confirmation"
+#define SUBADDRESS_TOKEN_BOUNCE_MAIL         "bounce-mail"
 
 enum subaddress_kind {
 	SUBADDRESS_COMMANDS,
@@ -37,7 +40,8 @@ enum subaddress_kind {
 	SUBADDRESS_UNSUBSCRIBE, /* +unsubscribe: the sender */
 	SUBADDRESS_HELP,
 	SUBADDRESS_OWNER,
-	SUBADDRESS_CONFIRM, /* from here on with a token */
+	SUBADDRESS_FEEDBACK, /* +fbl: complaints (RFC 5965) */
+	SUBADDRESS_CONFIRM,  /* from here on with a token */
 	SUBADDRESS_REPLY,
 	SUBADDRESS_LEAVE, /* +u-TOKEN: the subscriber of the token */
 	SUBADDRESS_BOUNCE,

@@ -621,6 +621,28 @@ bounce_report_read(const struct bounce_rules *rules, const struct inmail *mail)
 	return report;
 }
 
+struct bounce_report *
+bounce_report_new_from_reply(
+    const struct bounce_rules *rules, const struct bounce_refusal *reply)
+{
+	struct bounce_report *report = g_new0(struct bounce_report, 1);
+	const char *text = reply->text ? reply->text : "";
+	struct bounce_refusal refusal = *reply;
+	struct refusal codes = {.text = NULL};
+
+	find_codes(text, &codes);
+	refusal.status = codes.status;
+	report->recipients = g_ptr_array_new_with_free_func(g_free);
+	report->kind = BOUNCE_KIND_BOUNCE;
+	report->verdict = bounce_classify(rules, &refusal);
+	report->code = reply->code;
+	report->status = *codes.status ? g_strdup(codes.status) : NULL;
+	report->agent = g_strdup("smtp");
+	report->line = sanitize_line(text, BOUNDS_REPLY_TEXT_BYTES);
+	clear_refusal(&codes);
+	return report;
+}
+
 void
 bounce_report_free(struct bounce_report *report)
 {

@@ -28,13 +28,14 @@ struct connection_pool {
 };
 
 struct delivery_task *
-delivery_task_new(struct outbox_job *job, GBytes *message, char *id, const char *sender)
+delivery_task_new(struct outbox_job *job, GBytes *message, char *id, char *sender)
 {
 	struct delivery_task *task = g_new0(struct delivery_task, 1);
 
 	task->job = job;
 	task->message = message;
 	task->id = id;
+	task->sender = sender;
 	task->delivery_job.envelope = (struct envelope){
 	    .id = id,
 	    .sender = sender,
@@ -52,6 +53,7 @@ delivery_task_free(struct delivery_task *task)
 	g_free(task->job);
 	g_clear_pointer(&task->message, g_bytes_unref);
 	g_free(task->id);
+	g_free(task->sender);
 	delivery_clear(&task->delivery_job.result);
 	g_free(task);
 }

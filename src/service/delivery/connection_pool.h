@@ -19,17 +19,18 @@ struct delivery_task {
 	struct delivery_job delivery_job; /* first: the transport returns it */
 	struct outbox_job *job;           /* owned; lends the recipient */
 	GBytes *message;                  /* owned; NULL once it is not needed */
-	char *id; /* owned; envelope id, the same for every attempt */
+	char *id;     /* owned; envelope id, the same for every attempt */
+	char *sender; /* owned; envelope sender */
 };
 
 /**
  * @param job      taken
  * @param message  taken
  * @param id       taken
- * @param sender   envelope sender; borrowed from the job or the mailer
+ * @param sender   envelope sender; taken
  */
-struct delivery_task *delivery_task_new(
-    struct outbox_job *job, GBytes *message, char *id, const char *sender);
+struct delivery_task *
+delivery_task_new(struct outbox_job *job, GBytes *message, char *id, char *sender);
 
 void delivery_task_free(struct delivery_task *task);
 

@@ -11,9 +11,12 @@
 
 struct domain {
 	struct token_bucket token_bucket;
-	unsigned refusals; /* consecutive policy rejections */
-	int64_t pause_s;   /* the last pause; 0: none since a message was accepted */
+	int64_t day_started_at; /* start of the two counters, s */
+	unsigned attempts, refusals;
+	int64_t pause_s; /* the last pause; 0: none since a message was accepted */
 	int64_t paused_until;
+	bool is_reported;        /* the pause was not caused by a reply */
+	int64_t accepted_at;     /* the first message after that pause; 0: none yet */
 	int64_t postponed_until; /* the latest time given to a message */
 };
 
@@ -56,6 +59,14 @@ domain_throttle_set_limit(struct domain_throttle *throttle, unsigned per_hour)
 		    &((struct domain *)value)->token_bucket, per_hour, CLOCK_HOUR_S);
 }
 
+static void
+end_pause(struct domain *domain)
+{
+	domain->attempts = domain->refusals = 0;
+	domain->pause_s = domain->paused_until = domain->accepted_at = 0;
+	domain->is_reported = false;
+}
+
 void
 domain_throttle_resume(struct domain_throttle *throttle)
 {
@@ -66,8 +77,8 @@ domain_throttle_resume(struct domain_throttle *throttle)
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct domain *domain = value;
 
-		domain->refusals = 0;
-		domain->pause_s = domain->paused_until = domain->postponed_until = 0;
+		end_pause(domain);
+		domain->postponed_until = 0;
 	}
 }
 
@@ -79,22 +90,17 @@ is_idle(gpointer name, gpointer value, gpointer data)
 	int64_t now = *(const int64_t *)data;
 
 	(void)name;
-	return !domain->refusals && domain->paused_until <= now &&
+	return !domain->pause_s && domain->day_started_at + CLOCK_DAY_S < now &&
+	       domain->paused_until <= now &&
 	       token_bucket_get_available(&domain->token_bucket, now, 1) > 0;
 }
 
-/* @return NULL for an address without a domain */
+/* @param name  in lower case @return NULL if there are too many */
 static struct domain *
-find_domain(struct domain_throttle *throttle, const char *recipient, int64_t now)
+find_name(struct domain_throttle *throttle, const char *name, int64_t now)
 {
-	const char *at = strrchr(recipient, '@');
-	g_autofree char *name = NULL;
-	struct domain *domain;
+	struct domain *domain = g_hash_table_lookup(throttle->all, name);
 
-	if (!at)
-		return NULL;
-	name = g_ascii_strdown(at + 1, -1);
-	domain = g_hash_table_lookup(throttle->all, name);
 	if (domain)
 		return domain;
 	if (g_hash_table_size(throttle->all) >= BOUNDS_DOMAINS)
@@ -103,8 +109,18 @@ find_domain(struct domain_throttle *throttle, const char *recipient, int64_t now
 		return NULL;
 	domain = g_new0(struct domain, 1);
 	token_bucket_init(&domain->token_bucket, throttle->per_hour, CLOCK_HOUR_S);
-	g_hash_table_insert(throttle->all, g_steal_pointer(&name), domain);
+	g_hash_table_insert(throttle->all, g_strdup(name), domain);
 	return domain;
+}
+
+/* @return NULL for an address without a domain */
+static struct domain *
+find_domain(struct domain_throttle *throttle, const char *recipient, int64_t now)
+{
+	const char *at = strrchr(recipient, '@');
+	g_autofree char *name = at ? g_ascii_strdown(at + 1, -1) : NULL;
+
+	return name ? find_name(throttle, name, now) : NULL;
 }
 
 static bool
@@ -143,7 +159,58 @@ domain_throttle_allow(
 	return false;
 }
 
-const char *
+void
+domain_throttle_set_pause(struct domain_throttle *throttle, const char *name,
+    int64_t since, int64_t until, int64_t now)
+{
+	struct domain *domain = find_name(throttle, name, now);
+
+	if (!domain || until <= now || domain->paused_until >= until)
+		return;
+	domain->is_reported = true;
+	domain->accepted_at = 0;
+	domain->pause_s =
+	    CLAMP(until - since, DOMAIN_THROTTLE_PAUSE_S, DOMAIN_THROTTLE_PAUSE_MAX_S);
+	domain->paused_until = until;
+}
+
+/* An accepted message ends a pause, after reports with a delay for its own report. */
+static enum domain_throttle_change
+report_accepted(struct domain *domain, int64_t now)
+{
+	if (!domain->pause_s)
+		return DOMAIN_THROTTLE_UNCHANGED;
+	if (domain->is_reported && !domain->accepted_at) {
+		domain->accepted_at = now;
+		domain->paused_until = now + DOMAIN_THROTTLE_REPORT_S;
+		return DOMAIN_THROTTLE_UNCHANGED;
+	}
+	if (domain->is_reported && now < domain->accepted_at + DOMAIN_THROTTLE_REPORT_S)
+		return DOMAIN_THROTTLE_UNCHANGED;
+	end_pause(domain);
+	return DOMAIN_THROTTLE_RESUMED;
+}
+
+static void
+count_attempt(struct domain *domain, bool is_refused, int64_t now)
+{
+	if (now < domain->day_started_at ||
+	    now >= domain->day_started_at + CLOCK_DAY_S) {
+		domain->day_started_at = now;
+		domain->attempts = domain->refusals = 0;
+	}
+	domain->attempts++;
+	domain->refusals += is_refused;
+}
+
+static bool
+is_refusing(const struct domain *domain)
+{
+	return domain->refusals >= DOMAIN_THROTTLE_REFUSALS &&
+	       domain->refusals * 100 >= domain->attempts * DOMAIN_THROTTLE_PERCENT;
+}
+
+enum domain_throttle_change
 domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
     const struct delivery *delivery, int64_t now, int64_t *pause_s)
 {
@@ -153,29 +220,25 @@ domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
 	/* Failures before RCPT do not concern the domain. */
 	if (delivery->scope != DELIVERY_SCOPE_MESSAGE ||
 	    delivery->stage < SMTP_STAGE_RCPT)
-		return NULL;
+		return DOMAIN_THROTTLE_UNCHANGED;
 	domain = find_domain(throttle, recipient, now);
 	if (!domain)
-		return NULL;
-	if (!delivery->is_policy) {
-		domain->refusals = 0;
-		domain->pause_s = domain->paused_until = 0;
-		return NULL;
-	}
+		return DOMAIN_THROTTLE_UNCHANGED;
+	count_attempt(domain, delivery->is_policy, now);
+	if (!delivery->is_policy)
+		return report_accepted(domain, now);
 	is_trial = domain->pause_s > 0;
-	domain->refusals++;
-	if (!is_trial && domain->refusals < DOMAIN_THROTTLE_REFUSALS)
-		return NULL;
+	if (!is_trial && !is_refusing(domain))
+		return DOMAIN_THROTTLE_UNCHANGED;
 	/* Messages in flight when the pause began do not extend it. */
 	if (is_trial && domain->paused_until > now + 60)
-		return NULL;
+		return DOMAIN_THROTTLE_UNCHANGED;
 	domain->pause_s = is_trial
 	                      ? MIN(domain->pause_s * 2, DOMAIN_THROTTLE_PAUSE_MAX_S)
 	                      : DOMAIN_THROTTLE_PAUSE_S;
 	domain->paused_until = now + domain->pause_s;
-	domain->refusals = 0;
 	*pause_s = domain->pause_s;
-	return strrchr(recipient, '@') + 1;
+	return DOMAIN_THROTTLE_PAUSED;
 }
 
 unsigned

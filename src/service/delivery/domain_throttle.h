@@ -1,12 +1,14 @@
 /*
  * domain_throttle.h - rate limits and pauses per recipient domain.
  *
- * A domain that rejects DOMAIN_THROTTLE_REFUSALS consecutive messages by policy (5.7.x:
- * signature, reputation, volume) is paused.  Pauses start at DOMAIN_THROTTLE_PAUSE_S
- * and double up to DOMAIN_THROTTLE_PAUSE_MAX_S until a message is accepted; after each
- * one message is tried first.
+ * A domain that refuses DOMAIN_THROTTLE_REFUSALS messages for our fault (signature,
+ * reputation, policy) and DOMAIN_THROTTLE_PERCENT of those of a day is paused.  Pauses
+ * start at DOMAIN_THROTTLE_PAUSE_S and double up to DOMAIN_THROTTLE_PAUSE_MAX_S until a
+ * message is accepted; after each one message is tried first.  If the pause was caused
+ * by reports, the others wait another DOMAIN_THROTTLE_REPORT_S for a report about it.
  *
- * The state is in memory only; a restart loses it.
+ * Pauses are also rows of the store (store/mail/bounces.h), written by the caller; the
+ * rest of the state is in memory only.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
 #define PAPERBOY_SERVICE_DELIVERY_DOMAIN_THROTTLE_H
@@ -18,7 +20,9 @@
 #include "base/cleanup.h"
 #include "transport/delivery.h"
 
-#define DOMAIN_THROTTLE_REFUSALS    5
+#define DOMAIN_THROTTLE_REFUSALS    20
+#define DOMAIN_THROTTLE_PERCENT     5
+#define DOMAIN_THROTTLE_REPORT_S    (15 * 60)
 #define DOMAIN_THROTTLE_PAUSE_S     3600
 #define DOMAIN_THROTTLE_PAUSE_MAX_S (12 * 3600)
 
@@ -44,12 +48,18 @@ void domain_throttle_resume(struct domain_throttle *throttle);
 bool domain_throttle_allow(struct domain_throttle *throttle, const char *recipient,
     int64_t now, int64_t *next);
 
-/**
- * Report the result of a delivery.
- *
- * @return the domain if this result pauses it, borrowed; else NULL
- */
-const char *
+enum domain_throttle_change {
+	DOMAIN_THROTTLE_UNCHANGED,
+	DOMAIN_THROTTLE_PAUSED,
+	DOMAIN_THROTTLE_RESUMED,
+};
+
+/** Apply a stored pause. @param domain  in lower case  @param since, until  s */
+void domain_throttle_set_pause(struct domain_throttle *throttle, const char *domain,
+    int64_t since, int64_t until, int64_t now);
+
+/** Report the result of a delivery. @param pause_s  set if it pauses the domain */
+enum domain_throttle_change
 domain_throttle_report(struct domain_throttle *throttle, const char *recipient,
     const struct delivery *delivery, int64_t now, int64_t *pause_s);
 

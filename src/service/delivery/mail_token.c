@@ -3,12 +3,15 @@
  */
 #include "service/delivery/mail_token.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/token.h"
 #include "message/subaddress.h"
 #include "model/digest.h"
 #include "store/mail/digests.h"
+#include "store/mail/outbox.h"
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
@@ -109,15 +112,65 @@ mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *tok
 	return true;
 }
 
+char *
+mail_token_format_bounce_mail(
+    const struct token_signer *signer, int64_t outbox_id, int64_t queued_at)
+{
+	return token_signer_sign(
+	    signer, SUBADDRESS_TOKEN_BOUNCE_MAIL, outbox_id, queued_at);
+}
+
+/* The subscriber of a digest, unless it was sent to a former address. */
+static bool
+find_digest_subscriber(const struct mail_token *mail_token, const struct digest *digest,
+    struct mail_token_message *message, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (!subscribers_find_id(
+	        mail_token->store, digest->subscriber_id, &subscriber, error))
+		return false;
+	message->digest_id = digest->id;
+	if (subscriber && digest->created_at >= subscriber->moved_at)
+		message->subscriber_id = subscriber->id;
+	return true;
+}
+
+/* System mail is found as long as its row is kept. */
+static bool
+find_mail(const struct mail_token *mail_token, int64_t id, const char *token,
+    struct mail_token_message *message, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	g_autofree struct outbox_message *mail =
+	    outbox_load_message(mail_token->store, id, &problem);
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (!mail)
+		return g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND) ||
+		       pb_error_forward(error, &problem);
+	if (mail->digest_id > 0 || mail->subscriber_id < 0 ||
+	    !token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE_MAIL, id,
+	        mail->queued_at, token))
+		return true;
+	message->outbox_id = id;
+	if (!subscribers_find_id(
+	        mail_token->store, mail->subscriber_id, &subscriber, error))
+		return false;
+	if (subscriber && g_ascii_strcasecmp(subscriber->address, mail->recipient) == 0)
+		message->subscriber_id = subscriber->id;
+	return true;
+}
+
 bool
 mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
-    int64_t *digest_id, int64_t *confirmation_id, GError **error)
+    struct mail_token_message *message, GError **error)
 {
 	pb_auto(digest) digest = NULL;
 	g_autofree struct confirmation *confirmation = NULL;
 	int64_t id;
 
-	*digest_id = *confirmation_id = 0;
+	*message = (struct mail_token_message){0};
 	if (!token_parse_id(token, &id))
 		return true;
 	if (!digests_find_head(mail_token->store, id, &digest, error) ||
@@ -125,10 +178,46 @@ mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
 		return false;
 	if (digest && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE, id,
 	                  digest->created_at, token))
-		*digest_id = id;
+		return find_digest_subscriber(mail_token, digest, message, error);
 	if (confirmation &&
 	    token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
-	        id, confirmation->made_at, token))
-		*confirmation_id = id;
-	return true;
+	        id, confirmation->made_at, token)) {
+		message->confirmation_id = id;
+		return true;
+	}
+	return find_mail(mail_token, id, token, message, error);
+}
+
+char *
+mail_token_format_envelope(
+    const struct token_signer *signer, int64_t digest_id, int64_t outbox_id)
+{
+	int64_t id = digest_id > 0 ? digest_id : outbox_id;
+	g_autofree char *token =
+	    token_signer_derive(signer, digest_id > 0 ? "envelope" : "letter", id);
+
+	return g_strdup_printf("%s-%" G_GINT64_FORMAT ".%s",
+	    digest_id > 0 ? "digest" : "letter", id, token);
+}
+
+bool
+mail_token_find_envelope(const struct mail_token *mail_token, const char *id,
+    struct mail_token_message *message, GError **error)
+{
+	struct token_signer *signer = token_signer_new(mail_token->keys);
+	g_autofree char *expected = NULL;
+	pb_auto(digest) digest = NULL;
+	gint64 digest_id = 0;
+
+	*message = (struct mail_token_message){0};
+	if (g_str_has_prefix(id, "digest-"))
+		digest_id = g_ascii_strtoll(id + strlen("digest-"), NULL, 10);
+	if (digest_id > 0)
+		expected = mail_token_format_envelope(signer, digest_id, 0);
+	token_signer_free(signer);
+	if (!expected || g_ascii_strcasecmp(expected, id) != 0)
+		return true;
+	if (!digests_find_head(mail_token->store, digest_id, &digest, error))
+		return false;
+	return !digest || find_digest_subscriber(mail_token, digest, message, error);
 }

@@ -40,9 +40,25 @@ bool mail_token_find_reply(const struct mail_token *mail_token, const char *toke
 bool mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, GError **error);
 
-/** Find the digest or confirmation that bounced; 0 for each if it is not. */
+/* The message that a bounce address belongs to; all 0 for an invalid token. */
+struct mail_token_message {
+	int64_t digest_id;
+	int64_t confirmation_id;
+	int64_t outbox_id;     /* of other system mail */
+	int64_t subscriber_id; /* 0 if the message was sent to a former address */
+};
+
+/** Find the message of a bounce address. */
 bool mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
-    int64_t *digest_id, int64_t *confirmation_id, GError **error);
+    struct mail_token_message *message, GError **error);
+
+/** Find the digest of an envelope id (RFC 3461 section 4.4), "digest-12.TOKEN". */
+bool mail_token_find_envelope(const struct mail_token *mail_token, const char *id,
+    struct mail_token_message *message, GError **error);
+
+/** Format the envelope id of a digest or, with digest_id 0, of system mail. */
+char *mail_token_format_envelope(
+    const struct token_signer *signer, int64_t digest_id, int64_t outbox_id);
 
 /** Format the token of the reply address of a reply. @return owned by the caller */
 char *
@@ -52,5 +68,9 @@ mail_token_format_answer(GBytes *key, const struct subscriber *subscriber, int64
  */
 char *mail_token_format_bounce(
     const struct token_signer *signer, int64_t digest_id, int64_t made_at);
+
+/** Likewise of system mail to a subscriber. @param queued_at  its time in the outbox */
+char *mail_token_format_bounce_mail(
+    const struct token_signer *signer, int64_t outbox_id, int64_t queued_at);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/token.h"
 #include "net/stream.h"
 #include "service/delivery/connection_pool.h"
+#include "service/delivery/domain_refusals.h"
 #include "service/delivery/domain_throttle.h"
 #include "service/delivery/mail_token.h"
 #include "service/log/event.h"
@@ -58,6 +59,7 @@ struct mailer {
 	                        results */
 	bool is_alone;       /* the message in flight is to be sent alone */
 	bool is_more;        /* more messages are due than the last claim examined */
+	struct domain_refusals *refusals;
 };
 
 /* ---- results ---- */
@@ -76,6 +78,7 @@ add_result(struct mailer *mailer, const struct outbox_job *job, enum outbox_stat
 	result->copies = job->copies;
 	result->crashes = job->crashes;
 	result->code = delivery && delivery->code ? delivery->code : -1;
+	result->stage = delivery ? (int)delivery->stage : -1;
 	result->reply = g_strdup(delivery ? delivery->text : reply);
 	g_ptr_array_add(mailer->results, result);
 	return result;
@@ -234,22 +237,6 @@ is_relay_policy(struct mailer *mailer, const struct outbox_job *job,
 	return mailer->policy_refusals >= BREAKER_FAILURES && !mailer->policy_domain;
 }
 
-/* Log when a domain is paused. */
-static void
-report_domain(struct mailer *mailer, const struct outbox_job *job,
-    const struct delivery *delivery, int64_t now)
-{
-	g_autofree char *code =
-	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
-	int64_t pause_s;
-	const char *domain = domain_throttle_report(
-	    mailer->domains, job->recipient, delivery, now, &pause_s);
-
-	if (domain)
-		event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
-		    EVENT_SECONDS("next_in", pause_s), EVENT_TEXT(g_strchomp(code)));
-}
-
 /* Whether the relay replied about the message itself. */
 static bool
 is_reply(const struct delivery *delivery)
@@ -316,14 +303,15 @@ log_delivery(
 }
 
 static void
-record_delivery(struct mailer *mailer, const struct delivery_task *task,
-    struct mailer_report *report)
+record_delivery(
+    struct mailer *mailer, struct delivery_task *task, struct mailer_report *report)
 {
 	const struct delivery *delivery = &task->delivery_job.result;
 	const struct outbox_job *job = task->job;
 	int64_t now = clock_get_now(mailer->options.clock);
 	struct verdict verdict = {EVENT_DELIVERY_SENT, -1, job->copies};
 
+	domain_refusals_classify(mailer->refusals, &task->delivery_job.result);
 	switch (delivery->outcome) {
 	case DELIVERY_SENT:
 		report->sent++;
@@ -349,7 +337,7 @@ record_delivery(struct mailer *mailer, const struct delivery_task *task,
 	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
 	    delivery->stage >= SMTP_STAGE_DATA)
 		log_delivery(task, &verdict, now);
-	report_domain(mailer, job, delivery, now);
+	domain_refusals_report(mailer->refusals, job->recipient, delivery, now);
 	report_relay(mailer, job, delivery, now);
 }
 
@@ -360,19 +348,6 @@ count_cancelled(const struct outbox_job *job, struct mailer_report *report)
 {
 	report->cancelled++;
 	event_log(EVENT_DELIVERY_CANCELLED, EVENT_INT("outbox", job->id));
-}
-
-/* The same for every attempt, and unique across stores. */
-static char *
-format_envelope_id(const struct mailer *mailer, const struct outbox_job *job)
-{
-	bool is_digest = job->kind == OUTBOX_DIGEST;
-	int64_t id = is_digest ? job->digest_id : job->id;
-	g_autofree char *token =
-	    token_signer_derive(mailer->tokens, is_digest ? "envelope" : "letter", id);
-
-	return g_strdup_printf(
-	    "%s-%" G_GINT64_FORMAT ".%s", is_digest ? "digest" : "letter", id, token);
 }
 
 static bool
@@ -465,14 +440,27 @@ take_permission(struct mailer *mailer, struct outbox_job *job)
 	return false;
 }
 
-/* Format the VERP address, which identifies the digest of a bounce. */
+/*
+ * Format the envelope sender: a VERP address for digests and notices to subscribers.
+ * Replies keep the null sender, and confirmations the address they were stored with.
+ */
 static char *
-format_sender(const struct mailer *mailer, const struct digest *digest)
+format_sender(const struct mailer *mailer, const struct outbox_job *job,
+    const struct digest *digest)
 {
-	g_autofree char *token =
-	    mail_token_format_bounce(mailer->tokens, digest->id, digest->created_at);
+	g_autofree char *token = NULL;
 
-	return subaddress_format(mailer->options.bounces, SUBADDRESS_BOUNCE, token);
+	if (mailer->options.bounces && digest)
+		token = mail_token_format_bounce(
+		    mailer->tokens, digest->id, digest->created_at);
+	else if (mailer->options.bounces && job->kind == OUTBOX_NOTICE &&
+	         job->subscriber_id > 0)
+		token = mail_token_format_bounce_mail(
+		    mailer->tokens, job->id, job->queued_at);
+	if (token)
+		return subaddress_format(
+		    mailer->options.bounces, SUBADDRESS_BOUNCE, token);
+	return g_strdup(job->sender ? job->sender : mailer->options.envelope_from);
 }
 
 static bool
@@ -504,12 +492,12 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 		return true;
 	}
 	job->message_hash = fnv1a_hash(message);
-	if (digest && mailer->options.bounces)
-		job->sender = format_sender(mailer, digest);
 	mailer->in_flight++;
-	connection_pool_push(mailer->pool,
-	    delivery_task_new(job, message, format_envelope_id(mailer, job),
-	        job->sender ? job->sender : mailer->options.envelope_from));
+	connection_pool_push(
+	    mailer->pool, delivery_task_new(job, message,
+	                      mail_token_format_envelope(
+	                          mailer->tokens, MAX(job->digest_id, 0), job->id),
+	                      format_sender(mailer, job, digest)));
 	return true;
 }
 
@@ -539,15 +527,33 @@ get_breaker_limit(const struct mailer *mailer, int64_t now)
 	           : 0;
 }
 
+/* In the caller's transaction. */
+static bool
+save_results(struct mailer *mailer, int64_t now, GError **error)
+{
+	return domain_refusals_save(mailer->refusals, error) &&
+	       outbox_save_results(mailer->options.store, mailer->results, now, error);
+}
+
+static void
+drop_results(struct mailer *mailer)
+{
+	g_ptr_array_set_size(mailer->results, 0);
+	domain_refusals_drop(mailer->refusals);
+}
+
 static bool
 commit_results(struct mailer *mailer, GError **error)
 {
+	pb_transaction transaction = {0};
+
 	if (!mailer->results->len)
 		return true;
-	if (!outbox_save_results(mailer->options.store, mailer->results,
-	        clock_get_now(mailer->options.clock), error))
+	if (!store_begin(mailer->options.store, &transaction, error) ||
+	    !save_results(mailer, clock_get_now(mailer->options.clock), error) ||
+	    !store_commit(&transaction, error))
 		return false;
-	g_ptr_array_set_size(mailer->results, 0);
+	drop_results(mailer);
 	return true;
 }
 
@@ -586,6 +592,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 	g_queue_init(&mailer->claimed);
 	breaker_init(&mailer->breaker);
 	mailer->domains = domain_throttle_new(options->domain_per_hour);
+	mailer->refusals = domain_refusals_new(options->store, mailer->domains);
 	set_rate_limits(mailer);
 	if (options->state_dir)
 		mailer->generation = generation_new(options->store, options->state_dir,
@@ -610,6 +617,7 @@ mailer_free(struct mailer *mailer)
 	if (!mailer)
 		return;
 	connection_pool_free(mailer->pool);
+	domain_refusals_free(mailer->refusals);
 	domain_throttle_free(mailer->domains);
 	generation_free(mailer->generation);
 	g_free(mailer->policy_domain);
@@ -709,12 +717,12 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	if (!limit)
 		return commit_results(mailer, error);
 	if (!store_begin(mailer->options.store, &transaction, error) ||
-	    !outbox_save_results(mailer->options.store, mailer->results, now, error))
+	    !save_results(mailer, now, error))
 		return false;
 	jobs = claim(mailer, limit, error);
 	if (!jobs || !store_commit(&transaction, error))
 		return false;
-	g_ptr_array_set_size(mailer->results, 0);
+	drop_results(mailer);
 	take_claimed(mailer, jobs, report);
 	return !mailer->generation || g_queue_is_empty(&mailer->claimed) ||
 	       generation_save(mailer->generation, mailer->options.store, error);
@@ -823,7 +831,7 @@ recover_results(struct mailer *mailer, GError **error)
 		    EVENT_INT("results", mailer->results->len),
 		    EVENT_TEXT(local_error->message));
 		g_error_free(local_error);
-		g_ptr_array_set_size(mailer->results, 0);
+		drop_results(mailer);
 	}
 	/* SENDING messages have lost their results: they may have arrived. */
 	if (!recover_in_flight(mailer, false, error))
@@ -838,7 +846,9 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 {
 	int64_t due, now;
 
-	if (!outbox_retry_now(
+	if (!domain_refusals_load(
+	        mailer->refusals, clock_get_now(mailer->options.clock), error) ||
+	    !outbox_retry_now(
 	        mailer->options.store, clock_get_now(mailer->options.clock), error) ||
 	    !recover_results(mailer, error))
 		return false;
@@ -878,7 +888,7 @@ mailer_reload(struct mailer *mailer, const struct mailer_options *options,
 	mailer->tokens = token_signer_new(options->key);
 	set_rate_limits(mailer);
 	if (is_other_relay) {
-		domain_throttle_resume(mailer->domains);
+		domain_refusals_resume(mailer->refusals);
 		breaker_init(&mailer->breaker);
 		mailer->policy_refusals = 0;
 		mailer->is_proven = false;
@@ -897,7 +907,7 @@ mailer_reset_breakers(struct mailer *mailer)
 {
 	/* Between runs nothing is in flight: no trial is pending. */
 	breaker_init(&mailer->breaker);
-	domain_throttle_resume(mailer->domains);
+	domain_refusals_resume(mailer->refusals);
 	mailer->is_proven = false;
 }
 

@@ -7,6 +7,7 @@
 #include "service/log/event.h"
 #include "service/people/erase.h"
 #include "service/state/clock_watch.h"
+#include "store/mail/bounces.h"
 #include "store/mail/digests.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
@@ -37,6 +38,7 @@ static const struct {
     {digests_prune_rejected, MAINTENANCE_DELIVERED_DAYS},
     {outbox_prune, MAINTENANCE_OUTBOX_DAYS},
     {digests_prune, MAINTENANCE_DIGEST_DAYS},
+    {bounces_prune, MAINTENANCE_BOUNCE_DAYS},
     {confirmations_prune, MAINTENANCE_CONFIRMATION_DAYS},
     {rate_log_prune, MAINTENANCE_RATE_LOG_DAYS},
     {papers_prune_fetches, MAINTENANCE_FETCH_DAYS},

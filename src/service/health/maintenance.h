@@ -26,6 +26,7 @@
  * Confirmations are stored for a week after they expire, to recognise late replies.
  */
 #define MAINTENANCE_DIGEST_DAYS       31
+#define MAINTENANCE_BOUNCE_DAYS       60
 #define MAINTENANCE_CONFIRMATION_DAYS 7
 #define MAINTENANCE_RATE_LOG_DAYS     31
 

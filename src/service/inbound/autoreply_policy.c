@@ -314,6 +314,7 @@ get_rank(enum subaddress_kind kind)
 	case SUBADDRESS_UNSUBSCRIBE:
 	case SUBADDRESS_HELP:
 	case SUBADDRESS_OWNER:
+	case SUBADDRESS_FEEDBACK:
 		return 1;
 	case SUBADDRESS_COMMANDS:
 		return 2;

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "service/bounce/bounce.h"
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/inbound/autoreply_policy.h"
@@ -23,6 +24,18 @@ static struct mail_token
 get_mail_token(const struct request *request)
 {
 	return (struct mail_token){request->store, request->key, request->now};
+}
+
+/* Mail from a suspended subscriber proves that the address works. */
+static bool
+restore_suspended(struct request *request, GError **error)
+{
+	if (!request->is_proven || !request->subscriber ||
+	    request->subscriber->state != SUBSCRIBER_SUSPENDED)
+		return true;
+	request->report->is_changed = true;
+	return bounce_restore(
+	    request->store, request->subscriber, request->actor, request->now, error);
 }
 
 /* ---- commands ---- */
@@ -148,6 +161,8 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 	request->is_proven = request->has_token || verdict->is_verified;
 	if (!request->has_token)
 		request->digest_id = 0;
+	if (!restore_suspended(request, error))
+		return false;
 	if (request->has_token && !request->verb) {
 		if (!accept_suggestion(request, &is_done, error))
 			return false;
@@ -272,35 +287,6 @@ process_leave(struct request *request, const struct autoreply_verdict *verdict,
 	                           : process_removed(request, error);
 }
 
-/* Whether a DSN reports a permanent failure (RFC 3464 section 2.3.3). */
-static bool
-is_failure(const struct inmail *mail)
-{
-	for (unsigned i = 1; i < mail->groups->len; i++) {
-		const char *action =
-		    inmail_find_field(mail->groups->pdata[i], "Action");
-
-		if (action && g_ascii_strncasecmp(action, "failed", 6) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Bounces get no reply; a confirmation request that bounced is cancelled. */
-static bool
-process_bounce(struct request *request, const char *token, GError **error)
-{
-	struct mail_token mail_token = get_mail_token(request);
-	struct handler_report *report = request->report;
-
-	if (!mail_token_find_bounce(&mail_token, token, &report->digest_id,
-	        &report->confirmation_id, error))
-		return false;
-	report->outcome = HANDLER_BOUNCED;
-	return !report->confirmation_id || !is_failure(request->mail) ||
-	       confirmations_delete(request->store, report->confirmation_id, error);
-}
-
 static void
 process_probe(struct request *request, const char *token)
 {
@@ -364,6 +350,7 @@ needs_body(enum subaddress_kind kind)
 	case SUBADDRESS_REPLY:
 	case SUBADDRESS_SUBSCRIBE:
 	case SUBADDRESS_OWNER:
+	case SUBADDRESS_FEEDBACK:
 	case SUBADDRESS_BOUNCE:
 	case SUBADDRESS_CHECK:
 		break;
@@ -396,6 +383,7 @@ process_personal(
 		handler_drop(request, HANDLER_IGNORED, "unknown-address");
 		return true;
 	case SUBADDRESS_COMMANDS:
+	case SUBADDRESS_FEEDBACK:
 	case SUBADDRESS_BOUNCE:
 	case SUBADDRESS_CHECK:
 		break;
@@ -409,8 +397,8 @@ process_target(
 {
 	bool is_done = false;
 
-	if (verdict->kind == SUBADDRESS_BOUNCE)
-		return process_bounce(request, verdict->token, error);
+	if (handler_is_report(request, verdict))
+		return handler_process_report(request, verdict, error);
 	if (verdict->kind == SUBADDRESS_CHECK) {
 		process_probe(request, verdict->token);
 		return true;
@@ -565,7 +553,7 @@ handler_format_verdict(const struct handler_report *report)
 	    [HANDLER_REPLIED] = "replied",
 	    [HANDLER_CONFIRMING] = "confirmation requested",
 	    [HANDLER_UNSUBSCRIBED] = "unsubscribed without a reply",
-	    [HANDLER_BOUNCED] = "bounce",
+	    [HANDLER_BOUNCED] = "report",
 	    [HANDLER_FORWARDED] = "forwarded to the owner",
 	    [HANDLER_PROBED] = "check",
 	};

@@ -47,18 +47,16 @@ enum handler_outcome {
 	HANDLER_REPLIED,
 	HANDLER_CONFIRMING,   /* asked to confirm */
 	HANDLER_UNSUBSCRIBED, /* without a reply */
-	HANDLER_BOUNCED,      /* a bounce of our mail, see the ids */
+	HANDLER_BOUNCED,      /* a bounce, complaint or other report; see reason */
 	HANDLER_FORWARDED,    /* to the owner */
 	HANDLER_PROBED,       /* our probe mail, see probe */
 };
 
 struct handler_report {
 	enum handler_outcome outcome;
-	const char *reason;      /* of IGNORED and LIMITED, or NULL; static */
-	bool is_changed;         /* filters or due times: the scheduler has to run */
-	bool is_queued;          /* the mailer has to run */
-	int64_t digest_id;       /* that bounced, or 0 */
-	int64_t confirmation_id; /* the same */
+	const char *reason; /* of IGNORED, LIMITED and BOUNCED, or NULL; static */
+	bool is_changed;    /* filters or due times: the scheduler has to run */
+	bool is_queued;     /* the mailer has to run */
 	char probe[HANDLER_PROBE_BYTES]; /* of PROBED, by probe_mail_format() */
 };
 

@@ -1,16 +1,28 @@
 /*
  * handler_private.h - shared by the handler files only.
  *
- * handler.c calls handler_confirm.c, and both call handler_reply.c.
+ * handler.c calls handler_confirm.c and handler_report.c; all call handler_reply.c.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
 #define PAPERBOY_SERVICE_INBOUND_HANDLER_PRIVATE_H
 
 #include "service/command/request.h"
 #include "service/delivery/system_mail.h"
+#include "service/inbound/autoreply_policy.h"
 #include "service/inbound/confirm_match.h"
 #include "service/inbound/handler.h"
 #include "store/subscriber/confirmations.h"
+
+/** Whether a message is a report rather than a request. */
+bool handler_is_report(
+    const struct request *request, const struct autoreply_verdict *verdict);
+
+/**
+ * Act on a bounce or complaint.  It gets no reply; without a valid token it has no
+ * effect.
+ */
+bool handler_process_report(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error);
 
 /** Send no reply. @param reason  static */
 void

@@ -55,6 +55,8 @@ static const struct {
     [ENUMERATION_INBOX_RECEIVER] = {"inbox", "receiver", {"lmtp", "maildir", "imap"},
         0},
     [ENUMERATION_INBOX_STATE] = {"inbox", "state", {"new", "done", "quarantined"}, 0},
+    [ENUMERATION_BOUNCE_CLASS] = {"bounce", "class",
+        {"dead", "full", "temporary", "sender", "complaint"}, 0},
 };
 
 void

@@ -410,3 +410,31 @@ digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
 	return sql_exec_count(
 	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
+
+bool
+digests_load_last_built(
+    struct store *store, int64_t subscriber_id, int64_t *at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT max(created_at) FROM digest WHERE subscriber_id = ?1";
+
+	return sql_number(store, sql, at, error, SQL_INT(subscriber_id));
+}
+
+bool
+digests_find_by_token(struct store *store, const char *token, int64_t *digest_id,
+    int64_t *subscriber_id, GError **error)
+{
+	/* Rare: no index. */
+	static const char sql[] =
+	    "SELECT id, subscriber_id FROM digest WHERE message_token = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(token));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	*digest_id = *subscriber_id = 0;
+	if (step == SQL_STEP_ROW) {
+		*digest_id = sql_get_int(statement, 0);
+		*subscriber_id = sql_get_int(statement, 1);
+	}
+	return step != SQL_STEP_FAILED;
+}

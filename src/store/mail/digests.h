@@ -155,4 +155,12 @@ bool digests_prune_delivered(struct store *store, int64_t before, unsigned limit
 bool digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 
+/** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
+bool digests_load_last_built(
+    struct store *store, int64_t subscriber_id, int64_t *at, GError **error);
+
+/** Find a digest by the MAC in its Message-ID. @param digest_id  set; 0 for none */
+bool digests_find_by_token(struct store *store, const char *token, int64_t *digest_id,
+    int64_t *subscriber_id, GError **error);
+
 #endif

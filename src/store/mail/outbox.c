@@ -371,13 +371,15 @@ end_row(struct store *store, const struct outbox_result *result, const char *sta
 	    "UPDATE outbox SET state = ?2, ended_at = ?3, "
 	    "next_try_at = NULL, message = NULL, code = ?4,"
 	    " reply = ?5, message_hash = coalesce(?6, message_hash),"
-	    " possible_copies = ?7, crashes = ?8"
+	    " possible_copies = ?7, crashes = ?8,"
+	    " failed_stage = iif(subscriber_id IS NULL, NULL, ?9)"
 	    " WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply),
 	    SQL_INT_OR_NULL(result->message_hash), SQL_INT(result->copies),
-	    SQL_INT(result->crashes));
+	    SQL_INT(result->crashes),
+	    strcmp(state, "FAILED") == 0 ? SQL_INT_OR_NULL(result->stage) : SQL_NULL);
 }
 
 static bool
@@ -713,4 +715,62 @@ outbox_count_failed_since(
 	                          " AND state = 'FAILED'";
 
 	return sql_number(store, sql, count, error, SQL_INT(after));
+}
+
+/* ---- bounces ---- */
+
+GPtrArray *
+outbox_load_failures(struct store *store, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, "
+	    "s.address),"
+	    " o.failed_stage, o.code, o.reply"
+	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.failed_stage IS NOT NULL ORDER BY o.id LIMIT ?1";
+#define COLUMN(...) RECORD_COLUMN(outbox_failure, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
+	    COLUMN(subscriber_id), COLUMN(recipient), COLUMN(stage), COLUMN(code),
+	    COLUMN(reply)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(outbox_failure, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+outbox_mark_classified(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "UPDATE outbox SET failed_stage = NULL WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+bool
+outbox_requeue_returned(struct store *store, int64_t digest_id, int64_t since,
+    int64_t next_try_at, bool *is_requeued, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'DEFERRED', ended_at = NULL, next_try_at = ?3,"
+	    " returned = returned + 1"
+	    " WHERE digest_id = ?1 AND state = 'SENT' AND queued_at >= ?2 AND returned "
+	    "< 5"
+	    " AND (SELECT state FROM subscriber WHERE id = subscriber_id) = 'active'";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'live' WHERE id = ?1";
+	static const char sql_delivered[] =
+	    "DELETE FROM delivered"
+	    " WHERE subscriber_id = (SELECT subscriber_id FROM digest WHERE id = ?1)"
+	    " AND digest_id = ?1";
+	unsigned count;
+
+	if (!sql_exec_count(store, sql, &count, error, SQL_INT(digest_id),
+	        SQL_INT(since), SQL_INT(next_try_at)))
+		return false;
+	*is_requeued = count > 0;
+	return count == 0 ||
+	       (sql_exec(store, sql_digest, error, SQL_INT(digest_id)) &&
+	           sql_exec(store, sql_delivered, error, SQL_INT(digest_id)));
 }

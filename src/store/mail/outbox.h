@@ -150,6 +150,7 @@ struct outbox_result {
 	unsigned copies;      /* of the message now */
 	unsigned crashes;     /* likewise */
 	int code;             /* SMTP reply code, or -1 */
+	int stage;            /* of a failure (enum smtp_stage), or -1 */
 	char *reply;          /* one printable line, or NULL */
 	int64_t message_hash; /* of the job */
 };
@@ -315,5 +316,32 @@ bool outbox_find_last_failed(struct store *store, int64_t after,
 /** Count messages that FAILED after a time. */
 bool outbox_count_failed_since(
     struct store *store, int64_t after, int64_t *count, GError **error);
+
+/* ---- bounces ---- */
+
+/* A failed message whose reply is not classified yet. */
+struct outbox_failure {
+	int64_t id;
+	int64_t digest_id; /* or -1 */
+	int64_t subscriber_id;
+	const char *recipient;
+	int stage;         /* enum smtp_stage */
+	int code;          /* or -1 */
+	const char *reply; /* or NULL */
+};
+
+/** Load unclassified failures of mail to subscribers. @return of struct outbox_failure
+ */
+GPtrArray *outbox_load_failures(struct store *store, unsigned limit, GError **error);
+bool outbox_mark_classified(struct store *store, int64_t id, GError **error);
+
+/**
+ * Send a digest again that a report returned for our fault, with the same bytes: its
+ * papers no longer count as delivered.
+ *
+ * @param is_requeued  set; false if it has not been SENT, or is older than `since`
+ */
+bool outbox_requeue_returned(struct store *store, int64_t digest_id, int64_t since,
+    int64_t next_try_at, bool *is_requeued, GError **error);
 
 #endif

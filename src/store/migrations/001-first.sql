@@ -360,6 +360,10 @@ CREATE TABLE outbox (
 	held_from     TEXT -- what it was
 		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
 	held_why      TEXT CHECK (held_why IN ('restore', 'operator', 'crash')),
+	-- Stage of SMTP at which it failed (src/transport/delivery.h), until the failure is
+	-- classified as a bounce.
+	failed_stage  INTEGER CHECK (failed_stage IS NULL OR state = 'FAILED'),
+	returned      INTEGER NOT NULL DEFAULT 0 CHECK (returned >= 0), -- by reports, and sent again
 	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
 	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
 	CHECK ((kind = 'digest') = (recipient IS NULL)),
@@ -387,6 +391,45 @@ CREATE INDEX outbox_oldest ON outbox (queued_at, id)
 CREATE INDEX outbox_deferred ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state = 'DEFERRED';
 CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
+CREATE INDEX outbox_unclassified ON outbox (id) WHERE failed_stage IS NOT NULL;
+
+-- Evidence from bounces and complaints, one row for each message.
+CREATE TABLE bounce (
+	id            INTEGER PRIMARY KEY,
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	message       TEXT NOT NULL CHECK (message GLOB 'digest-[1-9]*' OR message GLOB 'mail-[1-9]*'
+			OR message = 'complaint'),
+	at            INTEGER NOT NULL,
+	class         TEXT NOT NULL
+		CHECK (class IN ('dead', 'full', 'temporary', 'sender', 'complaint')),
+	is_scored     INTEGER NOT NULL CHECK (is_scored IN (0, 1)), -- counts against the address
+	is_domain_fault INTEGER NOT NULL DEFAULT 0 CHECK (is_domain_fault IN (0, 1)),
+	rule          TEXT NOT NULL,
+	status        TEXT,
+	code          INTEGER,
+	agent         TEXT,
+	line          TEXT,
+	UNIQUE (subscriber_id, message),
+	CHECK (is_scored = 0 OR class IN ('dead', 'full', 'temporary'))
+) STRICT;
+CREATE INDEX bounce_at ON bounce (at, class);
+CREATE INDEX bounce_scored ON bounce (subscriber_id) WHERE is_scored = 1;
+
+-- Probe messages whose bounce suspends the subscriber.
+CREATE TABLE bounce_probe (
+	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
+	outbox_id     INTEGER NOT NULL, -- no foreign key: it is pruned earlier
+	sent_at       INTEGER NOT NULL
+) STRICT;
+
+-- Domains that refuse our mail: nothing is sent to them until then.
+CREATE TABLE domain_pause (
+	domain TEXT PRIMARY KEY CHECK (domain <> ''),
+	since  INTEGER NOT NULL,
+	until  INTEGER NOT NULL,
+	rule   TEXT NOT NULL,
+	reply  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Pending actions (double opt-in).  Only the hash of a token is stored.
 CREATE TABLE confirmation (
@@ -518,6 +561,8 @@ END;
 
 CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
 WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
+	-- A report returned it; it is sent again.
+	AND NOT (OLD.state = 'sent' AND NEW.state = 'live')
 BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;

@@ -55,6 +55,14 @@ const struct personal_data personal_data[] = {
         "SELECT " TIME("at") ", what, who, detail FROM audit_log"
                              " WHERE subscriber_id = ?1 ORDER BY id",
         "DELETE FROM audit_log WHERE subscriber_id = ?1", NULL},
+    {"bounce", "bounces",
+        {"message", "at", "class", "rule", "status", "code", "agent", "line"},
+        "SELECT message, " TIME(
+            "at") ", class, rule, status, code, agent, line"
+                  " FROM bounce WHERE subscriber_id = ?1 ORDER BY id",
+        "DELETE FROM bounce WHERE subscriber_id = ?1", NULL},
+    {.table = "bounce_probe",
+        .erase = "DELETE FROM bounce_probe WHERE subscriber_id = ?1"},
     {"confirmation", "confirmations",
         {"purpose", "address", "recipient", "action", "created", "expires", "used"},
         "SELECT purpose, address, recipient, nullif(action, ''), " TIME(
@@ -106,6 +114,7 @@ const char *const personal_data_other_tables[] = {
     "acronym",
     "backup",
     "cursor",
+    "domain_pause",
     "erased", /* ids only */
     "key_check",
     "listing",

@@ -1,0 +1,502 @@
+/*
+ * bounce.c - act on bounces and complaints.
+ */
+#include "service/bounce/bounce.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "service/log/event.h"
+#include "service/people/subscribe.h"
+#include "store/core/audit.h"
+#include "store/core/suppression.h"
+#include "store/mail/bounces.h"
+#include "store/mail/digests.h"
+#include "store/mail/outbox.h"
+#include "store/subscriber/subscribers.h"
+
+/* Subscribers per page, and failures per commit. */
+#define PAGE_ROWS 500
+
+/* ---- decisions ---- */
+
+static int64_t
+get_day(int64_t at)
+{
+	return at / CLOCK_DAY_S;
+}
+
+static bool
+is_dead(const struct bounce_row *row)
+{
+	return strcmp(row->class, "dead") == 0;
+}
+
+/* Count the different days with class dead before a day. @param last  set, or -1 */
+static unsigned
+count_dead_days(const GPtrArray *rows, int64_t before_day, int64_t *last_day)
+{
+	unsigned count = 0;
+
+	*last_day = -1;
+	for (guint i = 0; i < rows->len; i++) {
+		const struct bounce_row *row = rows->pdata[i];
+
+		if (!is_dead(row) || get_day(row->at) >= before_day)
+			continue;
+		count += get_day(row->at) != *last_day;
+		*last_day = get_day(row->at);
+	}
+	return count;
+}
+
+/* Whether mail has been returned for weeks without a longer gap, until recently. */
+static bool
+is_long_run(const GPtrArray *rows, int64_t now)
+{
+	int64_t next = now, first = now;
+	unsigned count = 0;
+
+	for (guint i = rows->len; i > 0; i--) {
+		const struct bounce_row *row = rows->pdata[i - 1];
+
+		if (next - row->at > BOUNCE_RUN_GAP_S)
+			break;
+		first = next = row->at;
+		count++;
+	}
+	return count >= BOUNCE_RUN_MIN && now - first >= BOUNCE_RUN_S;
+}
+
+/* The row of the probe, or of another message that died on a day after it. */
+static const struct bounce_row *
+find_answer(const GPtrArray *rows, const struct bounce_probe *probe)
+{
+	g_autofree char *name =
+	    g_strdup_printf("mail-%" G_GINT64_FORMAT, probe->outbox_id);
+
+	for (guint i = 0; i < rows->len; i++) {
+		const struct bounce_row *row = rows->pdata[i];
+
+		if (strcmp(row->message, name) == 0 ||
+		    (is_dead(row) && get_day(row->at) > get_day(probe->sent_at)))
+			return row;
+	}
+	return NULL;
+}
+
+static bool
+is_suspect(const GPtrArray *rows, int64_t before_day, int64_t now)
+{
+	int64_t last_day;
+
+	return count_dead_days(rows, before_day, &last_day) >= BOUNCE_DEAD_DAYS ||
+	       is_long_run(rows, now);
+}
+
+static enum bounce_decision
+decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe, int64_t now)
+{
+	if (!find_answer(rows, probe))
+		return now - probe->sent_at > BOUNCE_PROBE_S ? BOUNCE_CLEAR
+		                                             : BOUNCE_WAIT;
+	/* An early probe was only the second message that died. */
+	if (is_suspect(rows, get_day(probe->sent_at), probe->sent_at))
+		return BOUNCE_SUSPEND;
+	return get_day(now) > get_day(probe->sent_at) ? BOUNCE_PROBE : BOUNCE_WAIT;
+}
+
+enum bounce_decision
+bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
+    int64_t last_built, int64_t now)
+{
+	int64_t last_day;
+	unsigned dead_days = count_dead_days(rows, G_MAXINT64, &last_day);
+
+	if (probe && probe->sent_at <= now)
+		return decide_after_probe(rows, probe, now);
+	/* One message a day. */
+	if (last_day >= get_day(now) ||
+	    (last_built >= 0 && get_day(last_built) >= get_day(now)))
+		return BOUNCE_WAIT;
+	if (is_suspect(rows, G_MAXINT64, now))
+		return BOUNCE_PROBE;
+	return dead_days > 0 && now - last_built >= BOUNCE_QUIET_S ? BOUNCE_PROBE
+	                                                           : BOUNCE_WAIT;
+}
+
+/* Whether so many subscribers of the domain bounce that it is not about addresses. */
+static bool
+is_outage(
+    const struct bounce_context *context, const char *address, bool *is, GError **error)
+{
+	struct bounce_domain counts;
+
+	if (!bounces_count_domain(context->mailer.store, address,
+	        context->mailer.now - BOUNCE_OUTAGE_S, &counts, error))
+		return false;
+	*is = counts.bounced >= BOUNCE_OUTAGE_PEOPLE &&
+	      counts.bounced * 100 > counts.subscribers * BOUNCE_OUTAGE_PERCENT;
+	return true;
+}
+
+/* ---- actions ---- */
+
+static int64_t
+get_next_day(int64_t now)
+{
+	return (get_day(now) + 1) * CLOCK_DAY_S;
+}
+
+/* No digest before the next day: at most one message a day to a suspect. */
+static bool
+postpone_digest(const struct bounce_context *context,
+    const struct subscriber *subscriber, GError **error)
+{
+	int64_t next = get_next_day(context->mailer.now);
+
+	return subscriber->next_due_at < 0 || subscriber->next_due_at >= next ||
+	       subscribers_postpone(context->mailer.store, subscriber->id, next, error);
+}
+
+static bool
+send_probe(const struct bounce_context *context, const struct subscriber *subscriber,
+    GError **error)
+{
+	const struct system_mailer *mailer = &context->mailer;
+	const char *language = *subscriber->language ? subscriber->language : "en";
+	g_autofree char *subject =
+	    catalog_format(context->catalog, language, "bounce.probe_subject", NULL);
+	g_autofree char *body =
+	    catalog_format(context->catalog, language, "bounce.probe", "address",
+	        subscriber->address, "service", mailer->own_addresses->domain, NULL);
+	g_autofree char *text = g_strconcat(body, "\n", NULL);
+	const struct system_mail mail = {
+	    .kind = OUTBOX_NOTICE,
+	    .subscriber_id = subscriber->id,
+	    .recipient = subscriber->address,
+	    .sender = "",
+	    .subject = subject,
+	    .text = text,
+	};
+	struct bounce_probe probe = {.sent_at = mailer->now};
+
+	return system_mail_send(mailer, &mail, &probe.outbox_id, error) &&
+	       bounces_save_probe(mailer->store, subscriber->id, &probe, error) &&
+	       postpone_digest(context, subscriber, error);
+}
+
+static bool
+suspend(
+    const struct bounce_context *context, struct subscriber *subscriber, GError **error)
+{
+	struct store *store = context->mailer.store;
+	int64_t now = context->mailer.now;
+
+	subscriber->state = SUBSCRIBER_SUSPENDED;
+	subscriber->next_due_at = -1;
+	event_log(EVENT_SUBSCRIBER_SUSPENDED, EVENT_INT("subscriber", subscriber->id));
+	return subscribers_update(store, subscriber, error) &&
+	       outbox_cancel(store, subscriber->id, now, error) &&
+	       audit_insert(store, now, "bounce", "subscriber suspended",
+	           subscriber->id, NULL, error);
+}
+
+static bool
+apply(const struct bounce_context *context, struct subscriber *subscriber,
+    enum bounce_decision decision, struct bounce_run_report *report, GError **error)
+{
+	switch (decision) {
+	case BOUNCE_PROBE:
+		report->probes++;
+		return send_probe(context, subscriber, error);
+	case BOUNCE_SUSPEND:
+		report->suspended++;
+		return suspend(context, subscriber, error);
+	case BOUNCE_CLEAR:
+		report->cleared++;
+		return bounces_reset(context->mailer.store, subscriber->id, error);
+	case BOUNCE_WAIT:
+		break;
+	}
+	return true;
+}
+
+static bool
+decide_one(const struct bounce_context *context, int64_t subscriber_id,
+    struct bounce_run_report *report, GError **error)
+{
+	struct store *store = context->mailer.store;
+	int64_t now = context->mailer.now, last_built;
+	g_autoptr(GPtrArray) rows = NULL;
+	g_autofree struct bounce_probe *probe = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+	enum bounce_decision decision;
+	bool is = false;
+
+	if (!store_begin(store, &transaction, error) ||
+	    !(rows = bounces_load_scored(
+	          store, subscriber_id, now - BOUNCE_DECAY_S, error)) ||
+	    !bounces_find_probe(store, subscriber_id, &probe, error) ||
+	    !digests_load_last_built(store, subscriber_id, &last_built, error) ||
+	    !subscribers_find_id(store, subscriber_id, &subscriber, error))
+		return false;
+	decision = bounce_decide(rows, probe, last_built, now);
+	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE ||
+	    decision == BOUNCE_WAIT)
+		return true;
+	if (decision != BOUNCE_CLEAR &&
+	    !is_outage(context, subscriber->address, &is, error))
+		return false;
+	return is || (apply(context, subscriber, decision, report, error) &&
+	                 store_commit(&transaction, error));
+}
+
+/* ---- evidence ---- */
+
+static bool is_scored(enum bounce_class class)
+{
+	return class == BOUNCE_DEAD || class == BOUNCE_FULL ||
+	       class == BOUNCE_TEMPORARY;
+}
+
+/* @return owned by the caller */
+static char *
+format_message(const struct bounce_subject *subject)
+{
+	if (subject->digest_id)
+		return g_strdup_printf("digest-%" G_GINT64_FORMAT, subject->digest_id);
+	if (subject->outbox_id)
+		return g_strdup_printf("mail-%" G_GINT64_FORMAT, subject->outbox_id);
+	return g_strdup("complaint"); /* by the token to unsubscribe */
+}
+
+static bool
+save_evidence(const struct bounce_context *context,
+    const struct bounce_subject *subject, const struct bounce_report *report,
+    bool *is_new, GError **error)
+{
+	g_autofree char *message = format_message(subject);
+	const struct bounce_row row = {
+	    .subscriber_id = subject->subscriber_id,
+	    .message = message,
+	    .at = context->mailer.now,
+	    .class = bounce_class_get_name(report->verdict.class),
+	    .is_scored = is_scored(report->verdict.class),
+	    .is_domain_fault = report->verdict.fault == BOUNCE_FAULT_DOMAIN,
+	    .rule = report->verdict.rule,
+	    .status = report->status,
+	    .code = report->code ? report->code : -1,
+	    .agent = report->agent,
+	    .line = report->line,
+	};
+
+	if (!bounces_save(context->mailer.store, &row, is_new, error))
+		return false;
+	if (*is_new)
+		event_log(EVENT_BOUNCE_RECORDED,
+		    EVENT_INT("subscriber", subject->subscriber_id),
+		    EVENT_WORD("message", message), EVENT_WORD("class", row.class),
+		    EVENT_WORD("rule", row.rule), EVENT_WORD("status", row.status),
+		    EVENT_INT("code", row.code));
+	return true;
+}
+
+/* Pause the domain when many of its servers' reports are about us. */
+static bool
+pause_domain(const struct bounce_context *context, const struct subscriber *subscriber,
+    const struct bounce_report *report, GError **error)
+{
+	struct store *store = context->mailer.store;
+	int64_t now = context->mailer.now, refusals, sent;
+	const char *at = strrchr(subscriber->address, '@');
+	g_autofree char *domain = g_ascii_strdown(at + 1, -1);
+	g_autofree struct domain_pause *running = NULL;
+	struct domain_pause pause = {.domain = domain,
+	    .since = now,
+	    .rule = report->verdict.rule,
+	    .reply = report->line ? report->line : ""};
+
+	if (!domain_pauses_find(store, domain, &running, error))
+		return false;
+	if (running && running->until > now)
+		return true;
+	if (!bounces_count_refusals(
+	        store, subscriber->address, now - CLOCK_DAY_S, &refusals, &sent, error))
+		return false;
+	if (refusals < BOUNCE_PAUSE_REFUSALS ||
+	    refusals * 100 < sent * BOUNCE_PAUSE_PERCENT)
+		return true;
+	/* As long again as the domain has been paused. */
+	pause.until = now + CLAMP(running ? now - running->since : 0, BOUNCE_PAUSE_S,
+	                        BOUNCE_PAUSE_MAX_S);
+	event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
+	    EVENT_SECONDS("next_in", pause.until - now),
+	    EVENT_WORD("rule", report->verdict.rule));
+	return domain_pauses_save(store, &pause, error);
+}
+
+/* Our fault: nothing counts against the subscriber, and a digest is sent again. */
+static bool
+process_fault(const struct bounce_context *context,
+    const struct bounce_subject *subject, const struct subscriber *subscriber,
+    const struct bounce_report *report, enum bounce_effect *effect, GError **error)
+{
+	int64_t now = context->mailer.now;
+	bool is_requeued = false;
+
+	if (report->verdict.fault != BOUNCE_FAULT_DOMAIN)
+		return true;
+	if (subject->digest_id &&
+	    !outbox_requeue_returned(context->mailer.store, subject->digest_id,
+	        now - BOUNCE_RETURN_S, now + BOUNCE_PAUSE_S, &is_requeued, error))
+		return false;
+	if (is_requeued)
+		*effect = BOUNCE_EFFECT_REQUEUED;
+	return *effect == BOUNCE_EFFECT_NONE ||
+	       pause_domain(context, subscriber, report, error);
+}
+
+static bool
+process_complaint(const struct bounce_context *context, struct subscriber *subscriber,
+    enum bounce_effect *effect, GError **error)
+{
+	struct store *store = context->mailer.store;
+	g_autofree char *hash = suppression_hash(context->key, subscriber->address_key);
+
+	*effect = BOUNCE_EFFECT_UNSUBSCRIBED;
+	if (!suppression_insert(store, hash, "complaint", context->mailer.now, error))
+		return false;
+	if (subscriber->state == SUBSCRIBER_GONE)
+		return true;
+	return subscribe_remove_now(store, subscriber, context->mailer.now, error) &&
+	       audit_insert(store, context->mailer.now, "complaint",
+	           "subscriber removed", subscriber->id, NULL, error);
+}
+
+bool
+bounce_record(const struct bounce_context *context,
+    const struct bounce_subject *subject, const struct bounce_report *report,
+    enum bounce_effect *effect, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	bool is_new;
+
+	*effect = BOUNCE_EFFECT_NONE;
+	if ((report->kind != BOUNCE_KIND_BOUNCE &&
+	        report->kind != BOUNCE_KIND_COMPLAINT) ||
+	    report->verdict.class == BOUNCE_UNKNOWN)
+		return true;
+	if (!subscribers_find_id(
+	        context->mailer.store, subject->subscriber_id, &subscriber, error))
+		return false;
+	if (!subscriber ||
+	    (report->verdict.class == BOUNCE_COMPLAINT && !subject->is_trusted))
+		return true;
+	if (!save_evidence(context, subject, report, &is_new, error))
+		return false;
+	if (is_new)
+		*effect = BOUNCE_EFFECT_RECORDED;
+	switch (report->verdict.class) {
+	case BOUNCE_DEAD:
+		return !is_new || postpone_digest(context, subscriber, error);
+	case BOUNCE_SENDER: /* a digest that was sent again may be returned again */
+		return process_fault(
+		    context, subject, subscriber, report, effect, error);
+	case BOUNCE_COMPLAINT:
+		return !is_new || process_complaint(context, subscriber, effect, error);
+	default:
+		return true;
+	}
+}
+
+/* ---- the periodic run ---- */
+
+static bool
+classify_failure(const struct bounce_context *context,
+    const struct outbox_failure *failure, GError **error)
+{
+	const struct bounce_refusal refusal = {
+	    .stage = failure->stage,
+	    .code = MAX(failure->code, 0),
+	    .text = failure->reply,
+	};
+	const struct bounce_subject subject = {
+	    .subscriber_id = failure->subscriber_id,
+	    .digest_id = MAX(failure->digest_id, 0),
+	    .outbox_id = failure->id,
+	};
+	struct bounce_report *report =
+	    bounce_report_new_from_reply(context->rules, &refusal);
+	enum bounce_effect effect;
+	bool is_ok = bounce_record(context, &subject, report, &effect, error) &&
+	             outbox_mark_classified(context->mailer.store, failure->id, error);
+
+	bounce_report_free(report);
+	return is_ok;
+}
+
+static bool
+classify_failures(const struct bounce_context *context, unsigned *count, GError **error)
+{
+	struct store *store = context->mailer.store;
+
+	for (;;) {
+		g_autoptr(GPtrArray) failures = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error) ||
+		    !(failures = outbox_load_failures(store, PAGE_ROWS, error)))
+			return false;
+		for (guint i = 0; i < failures->len; i++)
+			if (!classify_failure(context, failures->pdata[i], error))
+				return false;
+		if (!store_commit(&transaction, error))
+			return false;
+		*count += failures->len;
+		if (failures->len < PAGE_ROWS)
+			return true;
+	}
+}
+
+bool
+bounce_run(const struct bounce_context *context, struct bounce_run_report *report,
+    GError **error)
+{
+	int64_t after = 0;
+
+	*report = (struct bounce_run_report){0};
+	if (!classify_failures(context, &report->classified, error))
+		return false;
+	for (;;) {
+		g_autoptr(GArray) suspects = bounces_load_suspects(
+		    context->mailer.store, after, PAGE_ROWS, error);
+
+		if (!suspects)
+			return false;
+		for (guint i = 0; i < suspects->len; i++) {
+			after = g_array_index(suspects, int64_t, i);
+			if (!decide_one(context, after, report, error))
+				return false;
+		}
+		if (suspects->len < PAGE_ROWS)
+			return true;
+	}
+}
+
+bool
+bounce_restore(struct store *store, struct subscriber *subscriber, const char *who,
+    int64_t now, GError **error)
+{
+	if (subscriber->state != SUBSCRIBER_SUSPENDED)
+		return true;
+	subscriber->state = SUBSCRIBER_ACTIVE;
+	/* As after a pause: one digest with what was missed. */
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = now;
+	return bounces_reset(store, subscriber->id, error) &&
+	       subscribers_update(store, subscriber, error) &&
+	       audit_insert(
+	           store, now, who, "subscriber restored", subscriber->id, NULL, error);
+}

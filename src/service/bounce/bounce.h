@@ -1,0 +1,126 @@
+/*
+ * bounce.h - act on bounces and complaints.
+ *
+ * Each report and each failed message is one row of evidence (store/mail/bounces.h);
+ * what follows is derived from the rows:
+ *
+ *  - dead on BOUNCE_DEAD_DAYS different days (UTC): a probe message on a later day.  If
+ *    that is returned too, the subscriber is suspended.  After the first such bounce
+ *    there is at most one message a day.
+ *  - full or temporary at intervals of at most BOUNCE_RUN_GAP_S for BOUNCE_RUN_S: the
+ *    same, by way of a probe.
+ *  - A probe that is not returned within BOUNCE_PROBE_S clears the evidence; older
+ *    evidence than BOUNCE_DECAY_S does not count.
+ *  - Our own faults count for nobody.  If they concern a domain, its mail is paused,
+ * and returned digests are sent again.
+ *  - If BOUNCE_OUTAGE_PEOPLE subscribers and more than BOUNCE_OUTAGE_PERCENT of a
+ * domain bounce within BOUNCE_OUTAGE_S, the provider has a problem: nobody there is
+ * probed or suspended.
+ *  - A complaint that can be trusted unsubscribes and suppresses the address.
+ *
+ * A suspended subscriber is restored by any authenticated message.
+ */
+#ifndef PAPERBOY_SERVICE_BOUNCE_BOUNCE_H
+#define PAPERBOY_SERVICE_BOUNCE_BOUNCE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "model/subscriber.h"
+#include "render/catalog.h"
+#include "service/bounce/bounce_report.h"
+#include "service/delivery/system_mail.h"
+
+#define BOUNCE_DEAD_DAYS      2
+#define BOUNCE_QUIET_S        (2 * CLOCK_DAY_S) /* without a digest: probe earlier */
+#define BOUNCE_PROBE_S        (5 * CLOCK_DAY_S)
+#define BOUNCE_RUN_S          (28 * CLOCK_DAY_S)
+#define BOUNCE_RUN_GAP_S      (10 * CLOCK_DAY_S)
+#define BOUNCE_RUN_MIN        4 /* messages in such a run */
+#define BOUNCE_DECAY_S        (45 * CLOCK_DAY_S)
+#define BOUNCE_OUTAGE_PEOPLE  10
+#define BOUNCE_OUTAGE_PERCENT 5
+#define BOUNCE_OUTAGE_S       (7 * CLOCK_DAY_S)
+
+/* Reports of our fault that pause a domain: as many, or a share of its mail of a day.
+ */
+#define BOUNCE_PAUSE_REFUSALS 20
+#define BOUNCE_PAUSE_PERCENT  5
+#define BOUNCE_PAUSE_S        CLOCK_HOUR_S
+#define BOUNCE_PAUSE_MAX_S    (12 * CLOCK_HOUR_S)
+
+/* Digests returned for our fault are sent again for that long. */
+#define BOUNCE_RETURN_S (5 * CLOCK_DAY_S)
+
+/* Borrowed. */
+struct bounce_context {
+	struct system_mailer mailer; /* with store and time */
+	GBytes *key;                 /* keys of the state directory */
+	const struct catalog *catalog;
+	const struct bounce_rules *rules;
+};
+
+/* The message that was returned. */
+struct bounce_subject {
+	int64_t subscriber_id;
+	int64_t digest_id; /* or 0 */
+	int64_t outbox_id; /* of system mail, or 0 */
+	bool is_trusted; /* a complaint: from a known source, or with our own message */
+};
+
+enum bounce_effect {
+	BOUNCE_EFFECT_NONE,
+	BOUNCE_EFFECT_RECORDED,
+	BOUNCE_EFFECT_REQUEUED, /* it is sent again: the mailer has to run */
+	BOUNCE_EFFECT_UNSUBSCRIBED,
+};
+
+/** Record a report, in the caller's transaction. @param effect  set */
+bool bounce_record(const struct bounce_context *context,
+    const struct bounce_subject *subject, const struct bounce_report *report,
+    enum bounce_effect *effect, GError **error);
+
+struct bounce_run_report {
+	unsigned classified; /* failed messages */
+	unsigned probes;
+	unsigned suspended;
+	unsigned cleared; /* whose probe was not returned */
+};
+
+/**
+ * Classify messages that failed, and decide about all who have evidence.  Each decision
+ * is one commit.
+ */
+bool bounce_run(const struct bounce_context *context, struct bounce_run_report *report,
+    GError **error);
+
+enum bounce_decision {
+	BOUNCE_WAIT,
+	BOUNCE_PROBE,
+	BOUNCE_SUSPEND,
+	BOUNCE_CLEAR,
+};
+
+struct bounce_row;
+struct bounce_probe;
+
+/**
+ * Decide about a subscriber.
+ *
+ * @param rows        scored rows, oldest first: of struct bounce_row *
+ * @param probe       or NULL
+ * @param last_built  time of the last digest, s, or -1
+ */
+enum bounce_decision bounce_decide(const GPtrArray *rows,
+    const struct bounce_probe *probe, int64_t last_built, int64_t now);
+
+/**
+ * Restore a suspended subscriber who has proved to read mail, in the caller's
+ * transaction.  Others are not changed.
+ */
+bool bounce_restore(struct store *store, struct subscriber *subscriber, const char *who,
+    int64_t now, GError **error);
+
+#endif

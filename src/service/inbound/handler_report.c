@@ -1,0 +1,225 @@
+/*
+ * handler_report.c - bounces, complaints and other reports about our mail.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "service/bounce/bounce.h"
+#include "service/delivery/mail_token.h"
+#include "service/inbound/autoreply_policy.h"
+#include "service/inbound/handler_private.h"
+#include "store/mail/digests.h"
+
+/* DKIM domains of feedback loops whose reports need not contain our message. */
+static const char *const feedback_domains[] = {"arf.mail.yahoo.com", "hotmail.com",
+    "outlook.com", "microsoft.com", "comcastfbl.senderscore.net", "fbl.validity.com",
+    "feedbackloop.yandex.net", NULL};
+
+bool
+handler_is_report(
+    const struct request *request, const struct autoreply_verdict *verdict)
+{
+	return verdict->kind == SUBADDRESS_BOUNCE ||
+	       verdict->kind == SUBADDRESS_FEEDBACK ||
+	       request->mail->report == INMAIL_REPORT_DELIVERY ||
+	       request->mail->report == INMAIL_REPORT_FEEDBACK;
+}
+
+/* Whether our own server vouches for a signature of a known feedback loop. */
+static bool
+is_from_feedback_loop(const struct request *request)
+{
+	const GPtrArray *fields = request->mail->authentications;
+	const char *id = request->settings->commands_authserv_id;
+	const struct auth_results *top = fields->len > 0 ? fields->pdata[0] : NULL;
+
+	if (!*id || !top || g_ascii_strcasecmp(top->server, id) != 0)
+		return false;
+	for (unsigned i = 0; i < top->results->len; i++) {
+		const struct auth_result *result = top->results->pdata[i];
+		g_auto(GStrv) words = g_strsplit_set(result->properties, " \t", -1);
+
+		if (strcmp(result->method, "dkim") != 0 ||
+		    strcmp(result->result, "pass") != 0)
+			continue;
+		for (size_t k = 0; words[k]; k++)
+			if (g_ascii_strncasecmp(words[k], "header.d=", 9) == 0 &&
+			    g_strv_contains(feedback_domains, words[k] + 9))
+				return true;
+	}
+	return false;
+}
+
+/* Find whom an address of ours with a token belongs to. */
+static bool
+find_by_address(struct request *request, const char *address,
+    struct mail_token_message *message, GError **error)
+{
+	const struct mail_token mail_token = {
+	    request->store, request->key, request->now};
+	const struct own_addresses *own = request->own_addresses;
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *token = NULL;
+	enum subaddress_kind kind;
+
+	if (!subaddress_parse(&own->bounces, address, &kind, &token)) {
+		g_clear_pointer(&token, g_free);
+		if (!subaddress_parse(&own->commands, address, &kind, &token))
+			return true;
+	}
+	if (kind == SUBADDRESS_BOUNCE)
+		return mail_token_find_bounce(&mail_token, token, message, error);
+	if (kind == SUBADDRESS_LEAVE &&
+	    !mail_token_find_unsubscribe(&mail_token, token, &subscriber, error))
+		return false;
+	if (kind == SUBADDRESS_REPLY && !mail_token_find_reply(&mail_token, token,
+	                                    &subscriber, &message->digest_id, error))
+		return false;
+	message->subscriber_id = subscriber ? subscriber->id : 0;
+	return true;
+}
+
+/* A Message-ID contains a MAC: "digest.TOKEN@domain". */
+static bool
+find_by_message_id(struct request *request, const char *value,
+    struct mail_token_message *message, GError **error)
+{
+	const char *at = strstr(value, "<digest.");
+	g_autofree char *token = NULL;
+
+	if (!at)
+		return true;
+	at += strlen("<digest.");
+	token = g_strndup(at, strcspn(at, "@>"));
+	return digests_find_by_token(
+	    request->store, token, &message->digest_id, &message->subscriber_id, error);
+}
+
+/* Find our tokens in the fields of a report or of the message that it returns. */
+static bool
+find_in_fields(struct request *request, const GPtrArray *fields,
+    struct mail_token_message *message, GError **error)
+{
+	for (unsigned i = 0; i < fields->len && !message->subscriber_id; i++) {
+		const struct inmail_field *field = fields->pdata[i];
+		g_auto(GStrv) words = g_strsplit_set(field->value, " \t<>,;:?\"", -1);
+
+		for (size_t k = 0; words[k] && !message->subscriber_id; k++)
+			if (strchr(words[k], '@') &&
+			    !find_by_address(request, words[k], message, error))
+				return false;
+		if (!message->subscriber_id &&
+		    g_ascii_strcasecmp(field->name, "Message-ID") == 0 &&
+		    !find_by_message_id(request, field->value, message, error))
+			return false;
+	}
+	return true;
+}
+
+/* @param is_own  set: the report contains a message of ours, or its envelope sender */
+static bool
+find_message(struct request *request, const struct autoreply_verdict *verdict,
+    struct mail_token_message *message, bool *is_own, GError **error)
+{
+	const struct mail_token mail_token = {
+	    request->store, request->key, request->now};
+	const struct inmail *mail = request->mail;
+	const char *envelope =
+	    mail->groups->len > 0
+	        ? inmail_find_field(mail->groups->pdata[0], "Original-Envelope-Id")
+	        : NULL;
+	struct mail_token_message own = {0};
+
+	*message = own;
+	if (verdict->kind == SUBADDRESS_BOUNCE &&
+	    !mail_token_find_bounce(&mail_token, verdict->token, message, error))
+		return false;
+	if (!message->digest_id && !message->confirmation_id && !message->outbox_id &&
+	    envelope && mail->report == INMAIL_REPORT_DELIVERY &&
+	    !mail_token_find_envelope(&mail_token, envelope, message, error))
+		return false;
+	*is_own = false;
+	if (mail->report == INMAIL_REPORT_DELIVERY)
+		return true;
+	for (unsigned i = 0; i < mail->groups->len; i++)
+		if (!find_in_fields(request, mail->groups->pdata[i], &own, error))
+			return false;
+	if (!find_in_fields(request, mail->returned, &own, error))
+		return false;
+	*is_own = own.subscriber_id > 0;
+	if (*is_own && !message->subscriber_id)
+		*message = own;
+	return true;
+}
+
+/* A confirmation request that cannot be delivered is cancelled. */
+static bool
+cancel_confirmation(struct request *request, int64_t id,
+    const struct bounce_report *report, GError **error)
+{
+	bool is_final = report->kind == BOUNCE_KIND_BOUNCE &&
+	                (report->verdict.class == BOUNCE_DEAD ||
+	                    report->verdict.class == BOUNCE_FULL ||
+	                    report->verdict.class == BOUNCE_UNKNOWN);
+
+	return !is_final || confirmations_delete(request->store, id, error);
+}
+
+static bool
+apply_report(struct request *request, const struct mail_token_message *message,
+    const struct bounce_rules *rules, const struct bounce_report *report, bool is_own,
+    GError **error)
+{
+	const struct bounce_context context = {
+	    .mailer = handler_get_mailer(request),
+	    .key = request->key,
+	    .catalog = request->catalog,
+	    .rules = rules,
+	};
+	const struct bounce_subject subject = {
+	    .subscriber_id = message->subscriber_id,
+	    .digest_id = message->digest_id,
+	    .outbox_id = message->outbox_id,
+	    .is_trusted = is_own || is_from_feedback_loop(request),
+	};
+	enum bounce_effect effect;
+
+	if (message->confirmation_id)
+		return cancel_confirmation(
+		    request, message->confirmation_id, report, error);
+	if (!message->subscriber_id)
+		return true;
+	if (!bounce_record(&context, &subject, report, &effect, error))
+		return false;
+	request->report->is_changed |= effect != BOUNCE_EFFECT_NONE;
+	request->report->is_queued |= effect == BOUNCE_EFFECT_REQUEUED;
+	return true;
+}
+
+bool
+handler_process_report(
+    struct request *request, const struct autoreply_verdict *verdict, GError **error)
+{
+	struct mail_token_message message;
+	struct bounce_rules *rules;
+	struct bounce_report *report;
+	bool is_own, is_ok;
+
+	request->report->outcome = HANDLER_BOUNCED;
+	if (!find_message(request, verdict, &message, &is_own, error))
+		return false;
+	if (!message.subscriber_id && !message.confirmation_id) {
+		request->report->reason = "without a valid token";
+		return true;
+	}
+	rules = bounce_rules_new();
+	report = bounce_report_read(rules, request->mail);
+	request->report->reason =
+	    report->kind == BOUNCE_KIND_BOUNCE || report->kind == BOUNCE_KIND_COMPLAINT
+	        ? bounce_class_get_name(report->verdict.class)
+	        : bounce_kind_get_name(report->kind);
+	is_ok = apply_report(request, &message, rules, report, is_own, error);
+	bounce_report_free(report);
+	bounce_rules_free(rules);
+	return is_ok;
+}

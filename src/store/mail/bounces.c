@@ -1,0 +1,306 @@
+/*
+ * bounces.c - evidence from bounces and complaints, probe messages, paused domains.
+ */
+#include "store/mail/bounces.h"
+
+#include <string.h>
+
+#include "store/core/record.h"
+#include "store/core/sql.h"
+
+#define DOMAIN_OF(key) "substr(" key ", instr(" key ", '@') + 1)"
+
+/* The domain of an address, which has one '@' outside of a quoted local part at least.
+ */
+static const char *
+get_domain(const char *address)
+{
+	const char *at = strrchr(address, '@');
+
+	return at ? at + 1 : "";
+}
+
+bool
+bounces_save(
+    struct store *store, const struct bounce_row *row, bool *is_new, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored,"
+	    " is_domain_fault, rule, status, code, agent, line)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+	    " ON CONFLICT (subscriber_id, message) DO UPDATE SET at = excluded.at,"
+	    "  class = excluded.class, is_scored = excluded.is_scored,"
+	    "  is_domain_fault = excluded.is_domain_fault, rule = excluded.rule,"
+	    "  status = excluded.status, code = excluded.code, agent = excluded.agent,"
+	    "  line = excluded.line"
+	    " WHERE bounce.class <> 'dead' AND excluded.class = 'dead'";
+	unsigned count;
+
+	if (!sql_exec_count(store, sql, &count, error, SQL_INT(row->subscriber_id),
+	        SQL_TEXT(row->message), SQL_INT(row->at), SQL_TEXT(row->class),
+	        SQL_INT(row->is_scored), SQL_INT(row->is_domain_fault),
+	        SQL_TEXT(row->rule), SQL_TEXT(row->status), SQL_INT_OR_NULL(row->code),
+	        SQL_TEXT(row->agent), SQL_TEXT(row->line)))
+		return false;
+	*is_new = count > 0;
+	return true;
+}
+
+/* In the order of row_columns. */
+#define ROW_COLUMNS                                                                   \
+	"SELECT b.id, b.subscriber_id, s.address, s.state, b.message, b.at, b.class," \
+	" b.is_scored, b.is_domain_fault, b.rule, b.status, b.code, b.agent, b.line"  \
+	" FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+
+#define COLUMN(...) RECORD_COLUMN(bounce_row, __VA_ARGS__)
+static const struct record_column row_columns[] = {COLUMN(id), COLUMN(subscriber_id),
+    COLUMN(address), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)), COLUMN(message),
+    COLUMN(at), COLUMN(class, RECORD_CHECK(BOUNCE_CLASS)), COLUMN(is_scored),
+    COLUMN(is_domain_fault), COLUMN(rule), COLUMN(status), COLUMN(code), COLUMN(agent),
+    COLUMN(line)};
+#undef COLUMN
+static const struct record_layout row_layout = RECORD_LAYOUT(bounce_row, row_columns);
+
+GPtrArray *
+bounces_load_scored(
+    struct store *store, int64_t subscriber_id, int64_t since, GError **error)
+{
+	static const char sql[] =
+	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 AND b.is_scored = 1 AND b.at >= ?2"
+	                " ORDER BY b.at, b.id";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(since));
+
+	return record_load_all(statement, &row_layout, error);
+}
+
+GPtrArray *
+bounces_load_person(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 ORDER BY b.at, b.id";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	return record_load_all(statement, &row_layout, error);
+}
+
+GArray *
+bounces_load_suspects(
+    struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT DISTINCT b.subscriber_id FROM bounce b"
+	    " JOIN subscriber s ON s.id = b.subscriber_id"
+	    " WHERE b.is_scored = 1 AND s.state = 'active' AND b.subscriber_id > ?1"
+	    " ORDER BY b.subscriber_id LIMIT ?2";
+
+	return sql_load_numbers(store, sql, error, SQL_INT(after), SQL_INT(limit));
+}
+
+bool
+bounces_reset(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "UPDATE bounce SET is_scored = 0 WHERE subscriber_id "
+	                          "= ?1 AND is_scored = 1";
+	static const char sql_probe[] =
+	    "DELETE FROM bounce_probe WHERE subscriber_id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id)) &&
+	       sql_exec(store, sql_probe, error, SQL_INT(subscriber_id));
+}
+
+GPtrArray *
+bounces_load_summaries(
+    struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT b.subscriber_id, s.address, s.state, sum(b.class = 'dead'),"
+	    " sum(b.class = 'full'), sum(b.class = 'temporary'), sum(b.class = "
+	    "'sender'),"
+	    " sum(b.class = 'complaint'), max(b.at), b.line" /* line of the newest row
+	                                                      */
+	    " FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+	    " WHERE b.subscriber_id > ?1 GROUP BY b.subscriber_id"
+	    " ORDER BY b.subscriber_id LIMIT ?2";
+#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(subscriber_id),
+	    COLUMN(address), COLUMN(state), COLUMN(dead), COLUMN(full),
+	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at),
+	    COLUMN(last_line)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(bounce_summary, columns);
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+bounces_count(struct store *store, const char *class, int64_t since, int64_t *count,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM bounce WHERE class = ?1 AND at >= ?2";
+
+	return sql_number(store, sql, count, error, SQL_TEXT(class), SQL_INT(since));
+}
+
+bool
+bounces_count_domain(struct store *store, const char *address, int64_t since,
+    struct bounce_domain *counts, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM subscriber WHERE state IN"
+	    " ('active', 'suspended') AND " DOMAIN_OF("address_key") " = lower(?1)";
+	static const char sql_bounced[] =
+	    "SELECT count(DISTINCT b.subscriber_id) FROM bounce b"
+	    " JOIN subscriber s ON s.id = b.subscriber_id"
+	    " WHERE b.at >= ?2 AND b.class IN ('dead', 'full', 'temporary')"
+	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	const char *domain = get_domain(address);
+
+	return sql_number(store, sql, &counts->subscribers, error, SQL_TEXT(domain)) &&
+	       sql_number(store, sql_bounced, &counts->bounced, error, SQL_TEXT(domain),
+	           SQL_INT(since));
+}
+
+GPtrArray *
+bounces_load_domains(struct store *store, int64_t since, int64_t least, GError **error)
+{
+	static const char sql[] = "WITH bounced AS (SELECT " DOMAIN_OF(
+	    "s.address_key") " AS domain, count(DISTINCT b.subscriber_id) AS count"
+	                     " FROM bounce b JOIN subscriber s ON s.id = "
+	                     "b.subscriber_id"
+	                     " WHERE b.at >= ?1 AND b.class IN"
+	                     "  ('dead', 'full', 'temporary')"
+	                     " GROUP BY 1 HAVING count >= ?2)"
+	                     " SELECT domain, (SELECT count(*) FROM subscriber s"
+	                     "  WHERE s.state IN ('active', 'suspended')"
+	                     "  AND " DOMAIN_OF(
+	                         "s.address_key") " = domain), count"
+	                                          " FROM bounced ORDER BY domain";
+#define COLUMN(...) RECORD_COLUMN(bounce_domain, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(domain), COLUMN(subscribers), COLUMN(bounced)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(bounce_domain, columns);
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(least));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+bounces_count_refusals(struct store *store, const char *address, int64_t since,
+    int64_t *refusals, int64_t *sent, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+	    " WHERE b.at >= ?2 AND b.class = 'sender' AND b.is_domain_fault = 1"
+	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	static const char sql_sent[] =
+	    "SELECT count(*) FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.claimed_at >= ?2"
+	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	const char *domain = get_domain(address);
+
+	return sql_number(
+	           store, sql, refusals, error, SQL_TEXT(domain), SQL_INT(since)) &&
+	       sql_number(
+	           store, sql_sent, sent, error, SQL_TEXT(domain), SQL_INT(since));
+}
+
+bool
+bounces_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
+{
+	static const char sql[] = "DELETE FROM bounce WHERE id IN"
+	                          " (SELECT id FROM bounce WHERE at < ?1 LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+/* ---- probes ---- */
+
+bool
+bounces_find_probe(struct store *store, int64_t subscriber_id,
+    struct bounce_probe **probe, GError **error)
+{
+	static const char sql[] =
+	    "SELECT outbox_id, sent_at FROM bounce_probe WHERE subscriber_id = ?1";
+	static const struct record_column columns[] = {
+	    RECORD_COLUMN(bounce_probe, outbox_id),
+	    RECORD_COLUMN(bounce_probe, sent_at)};
+	static const struct record_layout layout = RECORD_LAYOUT(bounce_probe, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	return record_find(statement, &layout, probe, error);
+}
+
+bool
+bounces_save_probe(struct store *store, int64_t subscriber_id,
+    const struct bounce_probe *probe, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO bounce_probe (subscriber_id, outbox_id, sent_at)"
+	    " VALUES (?1, ?2, ?3)";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id),
+	    SQL_INT(probe->outbox_id), SQL_INT(probe->sent_at));
+}
+
+/* ---- paused domains ---- */
+
+bool
+domain_pauses_save(
+    struct store *store, const struct domain_pause *pause, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO domain_pause (domain, since, until, rule, reply)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)"
+	    " ON CONFLICT (domain) DO UPDATE SET until = excluded.until";
+
+	return sql_exec(store, sql, error, SQL_TEXT(pause->domain),
+	    SQL_INT(pause->since), SQL_INT(pause->until), SQL_TEXT(pause->rule),
+	    SQL_TEXT(pause->reply));
+}
+
+bool
+domain_pauses_delete(struct store *store, const char *domain, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM domain_pause WHERE ?1 IS NULL OR domain = ?1";
+
+	return sql_exec(store, sql, error, SQL_TEXT(domain));
+}
+
+#define PAUSE_COLUMNS "SELECT domain, since, until, rule, reply FROM domain_pause"
+
+#define COLUMN(...) RECORD_COLUMN(domain_pause, __VA_ARGS__)
+static const struct record_column pause_columns[] = {
+    COLUMN(domain), COLUMN(since), COLUMN(until), COLUMN(rule), COLUMN(reply)};
+#undef COLUMN
+static const struct record_layout pause_layout =
+    RECORD_LAYOUT(domain_pause, pause_columns);
+
+bool
+domain_pauses_find(struct store *store, const char *domain, struct domain_pause **pause,
+    GError **error)
+{
+	static const char sql[] = PAUSE_COLUMNS " WHERE domain = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(domain));
+
+	return record_find(statement, &pause_layout, pause, error);
+}
+
+GPtrArray *
+domain_pauses_load(struct store *store, GError **error)
+{
+	static const char sql[] = PAUSE_COLUMNS " ORDER BY domain";
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	return record_load_all(statement, &pause_layout, error);
+}
