@@ -129,12 +129,15 @@ add_day(struct store *store, const char *directory, const char *day)
 	pb_auto(source) source = huggingface_new(url);
 	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
+	pb_transaction transaction = {0};
 	struct source_answer answer;
 
 	source_answer_init(&answer);
 	source_fetch_day(source, http, day, NULL, &answer, &error);
 	g_assert_no_error(error);
+	g_assert_true(store_begin(store, &transaction, &error));
 	papers_save_fetch(store, &batch, answer.listings, &saved, &error);
+	store_commit(&transaction, &error);
 	g_assert_no_error(error);
 	source_answer_clear(&answer);
 }

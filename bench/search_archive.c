@@ -35,6 +35,7 @@ save_day(
 	g_autoptr(GBytes) bytes = NULL;
 	g_autoptr(GError) error = NULL;
 	struct papers_saved saved;
+	pb_transaction transaction = {0};
 	size_t size, elements;
 	char *text = NULL;
 
@@ -44,7 +45,9 @@ save_day(
 	listings = huggingface_parse_page(bytes, day, &elements, &error);
 	g_assert_no_error(error);
 	stopwatch_start(watch);
+	g_assert_true(store_begin(store, &transaction, &error));
 	papers_save_fetch(store, &batch, listings, &saved, &error);
+	store_commit(&transaction, &error);
 	stopwatch_stop(watch);
 	g_assert_no_error(error);
 	return saved.fresh;

@@ -39,6 +39,7 @@ main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) store = NULL;
 	struct papers_saved saved = {0};
+	pb_transaction transaction = {0};
 
 	if (!time) {
 		fprintf(stderr, "usage: helper_enrich STORE TIME\n");
@@ -46,8 +47,10 @@ main(int argc, char **argv)
 	}
 	papers = read_papers();
 	store = store_open(argv[1], &error);
-	if (!store || !papers_save_enrichment(
-	                  store, papers, g_date_time_to_unix(time), &saved, &error))
+	if (!store || !store_begin(store, &transaction, &error) ||
+	    !papers_save_enrichment(
+	        store, papers, g_date_time_to_unix(time), &saved, &error) ||
+	    !store_commit(&transaction, &error))
 		fprintf(stderr, "helper_enrich: %s\n", error->message);
 	printf("%u known, %u changed\n", saved.listed, saved.changed);
 	return pb_error_exit_status(error);

@@ -210,8 +210,12 @@ what_is_wrong_is_found_and_made_anew(void)
 static bool
 call_rebuild(struct store_fixture *fixture, void *data, GError **error)
 {
+	pb_transaction transaction = {0};
+
 	(void)data;
-	return archive_rebuild(fixture->store, error);
+	return store_begin(fixture->store, &transaction, error) &&
+	       archive_rebuild(fixture->store, error) &&
+	       store_commit(&transaction, error);
 }
 
 static bool
@@ -222,6 +226,7 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 	const struct source_fetch batch = {
 	    .source = "hf", .day = DAY, .fetched_at = 5, .status = SOURCE_FETCH_OK};
 	struct papers_saved saved;
+	pb_transaction transaction = {0};
 
 	(void)data;
 	g_ptr_array_add(listings,
@@ -229,7 +234,9 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 	        store_fixture_paper("1", "Mamba", "Vision transformer (ViT)"), DAY));
 	g_ptr_array_add(
 	    listings, listing_new(store_fixture_paper("3", "Trees", ""), DAY));
-	return papers_save_fetch(fixture->store, &batch, listings, &saved, error);
+	return store_begin(fixture->store, &transaction, error) &&
+	       papers_save_fetch(fixture->store, &batch, listings, &saved, error) &&
+	       store_commit(&transaction, error);
 }
 
 static void

@@ -470,11 +470,14 @@ unite_two(struct store_fixture *fixture, void *data, GError **error)
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
 	struct papers_saved saved;
+	pb_transaction transaction = {0};
 
 	(void)data;
 	g_ptr_array_add(papers, of_arxiv("2611.00001", "10.1000/x", ""));
-	return papers_save_enrichment(
-	    fixture->store, papers, store_fixture_time(NOON), &saved, error);
+	return store_begin(fixture->store, &transaction, error) &&
+	       papers_save_enrichment(
+	           fixture->store, papers, store_fixture_time(NOON), &saved, error) &&
+	       store_commit(&transaction, error);
 }
 
 static void

@@ -134,11 +134,14 @@ add_paper(struct store *store, GError **error)
 	    .status = SOURCE_FETCH_OK,
 	};
 	struct papers_saved saved;
+	pb_transaction transaction = {0};
 
 	g_ptr_array_add(listings,
 	    listing_new(
 	        store_fixture_paper("2611.00001", "Diffusion", "Of things."), DAY));
-	return papers_save_fetch(store, &batch, listings, &saved, error);
+	return store_begin(store, &transaction, error) &&
+	       papers_save_fetch(store, &batch, listings, &saved, error) &&
+	       store_commit(&transaction, error);
 }
 
 static bool

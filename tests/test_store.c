@@ -481,11 +481,14 @@ call_claim(struct store_fixture *fixture, void *data, GError **error)
 	    .cache_key = "key",
 	    .key = fixture->key};
 	bool is_more;
+	pb_transaction transaction = {0};
 	g_autoptr(GPtrArray) jobs =
-	    outbox_claim(fixture->store, &claim, &is_more, error);
+	    store_begin(fixture->store, &transaction, error)
+	        ? outbox_claim(fixture->store, &claim, &is_more, error)
+	        : NULL;
 
 	(void)data;
-	return jobs != NULL;
+	return jobs && store_commit(&transaction, error);
 }
 
 static bool
@@ -496,12 +499,15 @@ call_save_results(struct store_fixture *fixture, void *data, GError **error)
 	    .next_try_at = -1,
 	    .code = 250};
 	g_autoptr(GPtrArray) results = g_ptr_array_new();
+	pb_transaction transaction = {0};
 
 	if (result.end == OUTBOX_DEFERRED || result.end == OUTBOX_RETURNED)
 		result.next_try_at = store_fixture_time(NOW) + 60;
 	g_ptr_array_add(results, &result);
-	return outbox_save_results(
-	    fixture->store, results, store_fixture_time(NOW), error);
+	return store_begin(fixture->store, &transaction, error) &&
+	       outbox_save_results(
+	           fixture->store, results, store_fixture_time(NOW), error) &&
+	       store_commit(&transaction, error);
 }
 
 static bool
@@ -524,6 +530,7 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 	    .fetched_at = store_fixture_time(NOW),
 	    .status = SOURCE_FETCH_OK};
 	struct papers_saved saved = {77, 77, 77, 77};
+	pb_transaction transaction = {0};
 	bool is_ok;
 
 	(void)data;
@@ -537,11 +544,12 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 		paper->upvotes = 9;
 		g_ptr_array_add(listings, listing_new(paper, "2026-11-21"));
 	}
-	is_ok = papers_save_fetch(fixture->store, &batch, listings, &saved, error);
+	is_ok = store_begin(fixture->store, &transaction, error) &&
+	        papers_save_fetch(fixture->store, &batch, listings, &saved, error);
 	g_assert_cmpuint(saved.listed, ==, is_ok ? 3 : 77);
 	g_assert_cmpuint(saved.fresh, ==, is_ok ? 1 : 77);
 	g_assert_cmpuint(saved.changed, ==, is_ok ? 2 : 77);
-	return is_ok;
+	return is_ok && store_commit(&transaction, error);
 }
 
 static bool

@@ -110,6 +110,20 @@ list_days(const char *directory)
 	return names;
 }
 
+static void
+save_fetch(struct store_fixture *fixture, const struct source_fetch *fetch,
+    const GPtrArray *listings)
+{
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+	pb_transaction transaction = {0};
+
+	g_assert_true(store_begin(fixture->store, &transaction, &error));
+	papers_save_fetch(fixture->store, fetch, listings, &saved, &error);
+	g_assert_no_error(error);
+	g_assert_true(store_commit(&transaction, &error));
+}
+
 unsigned
 store_fixture_fill_real(struct store_fixture *fixture)
 {
@@ -129,7 +143,6 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		g_autoptr(GError) error = NULL;
 		struct source_fetch batch = {
 		    .source = "hf", .day = day, .status = SOURCE_FETCH_OK};
-		struct papers_saved saved;
 		char *text = NULL;
 		size_t size, elements;
 
@@ -139,8 +152,7 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		listings = huggingface_parse_page(bytes, day, &elements, &error);
 		g_assert_no_error(error);
 		batch.fetched_at = store_fixture_time(noon);
-		papers_save_fetch(fixture->store, &batch, listings, &saved, &error);
-		g_assert_no_error(error);
+		save_fetch(fixture, &batch, listings);
 	}
 	return names->len;
 }
@@ -180,13 +192,11 @@ store_fixture_announce(struct store_fixture *fixture, const char *source,
 	    .fetched_at = at,
 	    .status = SOURCE_FETCH_OK,
 	};
-	struct papers_saved saved;
 
 	listing->listing_type = listing_type;
 	listing->version = version;
 	g_ptr_array_add(listings, listing);
-	papers_save_fetch(fixture->store, &batch, listings, &saved, &error);
-	g_assert_no_error(error);
+	save_fetch(fixture, &batch, listings);
 }
 
 void

@@ -76,6 +76,17 @@ check_empty(const struct collect *collect, const struct source *source,
 }
 
 static bool
+save_fetch(const struct collect *collect, const struct source_fetch *fetch,
+    const GPtrArray *listings, struct papers_saved *saved, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	return store_begin(collect->store, &transaction, error) &&
+	       papers_save_fetch(collect->store, fetch, listings, saved, error) &&
+	       store_commit(&transaction, error);
+}
+
+static bool
 save_answer(const struct collect *collect, const struct source *source, const char *day,
     const struct source_answer *answer, int64_t now, struct collect_report *report,
     GError **error)
@@ -99,8 +110,8 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 		fetch.status = SOURCE_FETCH_STALE;
 		fetch.etag = NULL;
 	}
-	if (!papers_save_fetch(collect->store, &fetch,
-	        is_stale ? NULL : answer->listings, &saved, error))
+	if (!save_fetch(
+	        collect, &fetch, is_stale ? NULL : answer->listings, &saved, error))
 		return false;
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
@@ -143,7 +154,7 @@ save_failure(const struct collect *collect, const struct source *source,
 
 	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
 	    EVENT_WORD("day", day), EVENT_TEXT(fetch_error->message));
-	return papers_save_fetch(collect->store, &fetch, NULL, &saved, error);
+	return save_fetch(collect, &fetch, NULL, &saved, error);
 }
 
 /* Store an answer or an error. @param is_failed  set if the source is to be paused */
@@ -300,6 +311,7 @@ static bool
 save_lists(const struct collect *collect, GError **error)
 {
 	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+	pb_transaction transaction = {0};
 
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		const struct source *source = collect->sources[i];
@@ -311,7 +323,19 @@ save_lists(const struct collect *collect, GError **error)
 		list->wait_s = collect->wait_s;
 		g_ptr_array_add(lists, list);
 	}
-	return source_lists_save(collect->store, lists, error);
+	return store_begin(collect->store, &transaction, error) &&
+	       source_lists_save(collect->store, lists, error) &&
+	       store_commit(&transaction, error);
+}
+
+static bool
+merge_duplicates(const struct collect *collect, int64_t now, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	return store_begin(collect->store, &transaction, error) &&
+	       papers_merge_duplicates(collect->store, now, DUPLICATES_MAX, error) &&
+	       store_commit(&transaction, error);
 }
 
 bool
@@ -327,7 +351,7 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 		if (!collect_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
-	if (!papers_merge_duplicates(collect->store, now, DUPLICATES_MAX, error) ||
+	if (!merge_duplicates(collect, now, error) ||
 	    (collect->arxiv && !enrich_run(collect, now, report, error)))
 		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)

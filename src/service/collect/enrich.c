@@ -27,6 +27,7 @@ enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
 	g_autoptr(GPtrArray) found = arxiv_find(
 	    collect->http, collect->arxiv, ids, &retry_after_s, &fetch_error);
 	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	pb_transaction transaction = {0};
 	struct papers_saved saved;
 
 	if (!found) {
@@ -39,7 +40,9 @@ enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
 	}
 	for (unsigned i = 0; i < found->len; i++)
 		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
-	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
+	if (!store_begin(collect->store, &transaction, error) ||
+	    !papers_save_enrichment(collect->store, papers, now, &saved, error) ||
+	    !store_commit(&transaction, error))
 		return false;
 	report->changed += saved.changed;
 	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("requested", ids->len),

@@ -69,13 +69,15 @@ static bool
 repair_index(struct store *store, GError **error)
 {
 	g_autofree char *problem = NULL;
+	pb_transaction transaction = {0};
 
 	if (!archive_check_counts(store, &problem, error))
 		return false;
 	if (!problem)
 		return true;
 	event_log(EVENT_INDEX_REBUILT, EVENT_TEXT(problem));
-	return archive_rebuild(store, error);
+	return store_begin(store, &transaction, error) &&
+	       archive_rebuild(store, error) && store_commit(&transaction, error);
 }
 
 /* Terms that have become frequent are replaced by rarer ones. */
@@ -85,7 +87,11 @@ rebuild_filter_index(struct store *store, GError **error)
 	bool is_done;
 
 	do {
-		if (!filter_index_rebuild(store, PAGE_FILTERS, &is_done, error))
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error) ||
+		    !filter_index_rebuild(store, PAGE_FILTERS, &is_done, error) ||
+		    !store_commit(&transaction, error))
 			return false;
 	} while (!is_done);
 	return true;

@@ -127,8 +127,11 @@ hold_stale(const struct generation *generation, struct store *store, int64_t now
     GError **error)
 {
 	struct backup_restored held;
+	pb_transaction transaction = {0};
 
-	if (!backup_hold_stale(store, generation->value, now, &held, error))
+	if (!store_begin(store, &transaction, error) ||
+	    !backup_hold_stale(store, generation->value, now, &held, error) ||
+	    !store_commit(&transaction, error))
 		return false;
 	event_log(EVENT_STORE_STALE, EVENT_INT("held", held.held),
 	    EVENT_INT("subscribers", held.people));

@@ -310,14 +310,11 @@ backup_hold_stale(struct store *store, int64_t generation, int64_t now,
     struct backup_restored *held, GError **error)
 {
 	struct backup_restored found = {.made_at = -1};
-	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error) ||
-	    !hold_all(store, -1, now, &found, error) ||
+	if (!hold_all(store, -1, now, &found, error) ||
 	    !store_save_cursor(store, "generation", generation, error) ||
 	    !audit_insert(store, now, "paperboy", "mail held", 0,
-	        "the database is older than the mail that was sent", error) ||
-	    !store_commit(&transaction, error))
+	        "the database is older than the mail that was sent", error))
 		return false;
 	*held = found;
 	return true;

@@ -5,9 +5,9 @@
  * on disk.  Opening a file for writing migrates it; a newer, foreign or damaged file is
  * rejected and never replaced.
  *
- * Transactions are opened in src/service, which decides what is one commit.  Functions
- * of src/store that need several statements to be atomic (papers_save_fetch(),
- * outbox_claim(), ...) begin one too, which nests inside the caller's.
+ * Transactions are opened in src/service, which decides what is one commit; a function
+ * of src/store that runs several statements runs them in its caller's.  Only backup.c
+ * opens one itself, in the store that it makes.
  *
  * No statement stays open across a commit: read in pages, by key.
  */

@@ -3,7 +3,7 @@
  *
  * A message is `new`, then `done` or `quarantined`; an operator can make a quarantined
  * one new again, and `done` is final.  Of a done message only the dedup key, receiver,
- * size, times and verdict are retained.  None of these functions opens a transaction.
+ * size, times and verdict are retained.
  */
 #ifndef PAPERBOY_STORE_MAIL_INBOX_H
 #define PAPERBOY_STORE_MAIL_INBOX_H

@@ -285,14 +285,10 @@ GPtrArray *
 outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_more,
     GError **error)
 {
-	g_autoptr(GPtrArray) due = NULL;
+	g_autoptr(GPtrArray) due = load_due(store, claim->now, claim->key, error);
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
 	struct claiming claiming = {.store = store, .claim = claim};
-	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error))
-		return NULL;
-	due = load_due(store, claim->now, claim->key, error);
 	if (!due)
 		return NULL;
 	for (unsigned i = 0; i < due->len && !claiming.is_full; i++) {
@@ -303,8 +299,7 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 		if (is_taken)
 			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
 	}
-	if ((jobs->len && !advance_generation(store, error)) ||
-	    !store_commit(&transaction, error))
+	if (jobs->len && !advance_generation(store, error))
 		return NULL;
 	*is_more = claiming.is_full || due->len == CLAIM_PAGE;
 	return g_steal_pointer(&jobs);
@@ -463,10 +458,6 @@ bool
 outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
-
-	if (!store_begin(store, &transaction, error))
-		return false;
 	for (unsigned i = 0; i < results->len; i++) {
 		const struct outbox_result *result = results->pdata[i];
 
@@ -476,7 +467,7 @@ outbox_save_results(
 			return false;
 		}
 	}
-	return store_commit(&transaction, error);
+	return true;
 }
 
 bool

@@ -104,8 +104,8 @@ struct outbox_claim {
 };
 
 /**
- * Claim messages that are due, system mail first, then longest due first, in one
- * commit.
+ * Claim messages that are due, system mail first, then longest due first, in the
+ * caller's transaction.
  *
  * Digests of subscribers who are no longer active, and all mail to suppressed
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A
@@ -157,7 +157,8 @@ struct outbox_result {
 
 void outbox_result_free(struct outbox_result *result);
 
-/** Record results in one commit. @param results of struct outbox_result * */
+/** Record results, in the caller's transaction. @param results of struct outbox_result
+ * * */
 bool outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error);
 
@@ -229,9 +230,8 @@ bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned 
 /*
  * ---- queue administration ----
  *
- * None of these functions opens a transaction.  Callers check the state first, in the
- * same transaction: a SENDING message belongs to the mailer, an ended one cannot
- * change.
+ * Callers check the state first, in the same transaction: a SENDING message belongs to
+ * the mailer, an ended one cannot change.
  */
 
 /* A message with its digest. */

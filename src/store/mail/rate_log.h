@@ -2,7 +2,7 @@
  * rate_log.h - recent replies by recipient, for rate limits.
  *
  * Addresses and domains are stored as HMACs, like suppressions: they can be counted but
- * not read.  None of these functions opens a transaction.
+ * not read.
  */
 #ifndef PAPERBOY_STORE_MAIL_RATE_LOG_H
 #define PAPERBOY_STORE_MAIL_RATE_LOG_H

@@ -2,7 +2,7 @@
  * skipped.h - messages that were left in a mailbox, since they cannot be stored.
  *
  * A receiver identifies them by name: the file in a Maildir, UIDVALIDITY and UID in
- * IMAP. None of these functions opens a transaction.
+ * IMAP.
  */
 #ifndef PAPERBOY_STORE_MAIL_SKIPPED_H
 #define PAPERBOY_STORE_MAIL_SKIPPED_H

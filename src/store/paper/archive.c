@@ -385,16 +385,13 @@ bool
 archive_rebuild(struct store *store, GError **error)
 {
 	static const struct word_counts nothing = {0};
-	pb_transaction transaction = {0};
 	pb_local(word_counts) all;
 
 	word_counts_init(&all);
-	return store_begin(store, &transaction, error) && erase_all(store, error) &&
-	       read_all(store, &all, error) &&
+	return erase_all(store, error) && read_all(store, &all, error) &&
 	       change(store, all.words, NULL, add_word, error) &&
 	       change(store, all.forms, NULL, add_form, error) &&
-	       add_numbers(store, &all, &nothing, error) &&
-	       store_commit(&transaction, error);
+	       add_numbers(store, &all, &nothing, error);
 }
 
 /* Maximum length for spelling suggestions, characters. */

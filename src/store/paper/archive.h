@@ -91,7 +91,7 @@ bool archive_load_size(struct store *store, struct archive_size *size, GError **
 /** Compare counts only; for the daily check and for doctor. */
 bool archive_check_counts(struct store *store, char **problem, GError **error);
 
-/** Rebuild the index from the papers, in one transaction. */
+/** Rebuild the index from the papers. */
 bool archive_rebuild(struct store *store, GError **error);
 
 #endif

@@ -188,16 +188,12 @@ rebuild_page(struct store *store, unsigned limit, bool *is_done, GError **error)
 bool
 filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError **error)
 {
-	g_autoptr(GPtrArray) unindexed = NULL;
-	pb_transaction transaction = {0};
+	g_autoptr(GPtrArray) unindexed =
+	    filter_progress_load_unindexed(store, limit, error);
 	bool is_last = false;
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	unindexed = filter_progress_load_unindexed(store, limit, error);
 	if (!unindexed || !index_all(store, unindexed, error) ||
-	    (unindexed->len < limit && !rebuild_page(store, limit, &is_last, error)) ||
-	    !store_commit(&transaction, error))
+	    (unindexed->len < limit && !rebuild_page(store, limit, &is_last, error)))
 		return false;
 	*is_done = is_last;
 	return true;

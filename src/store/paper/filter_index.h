@@ -59,8 +59,6 @@ bool filter_index_foreach(struct store *store, const struct filter_index_range *
  * Index one page of outdated filters: filters without a term and, once the archive has
  * doubled or halved in size since the last rebuild, each filter in turn.
  *
- * Opens its own transaction.
- *
  * @param is_done  set; whether nothing is left to do
  */
 bool filter_index_rebuild(

@@ -2,7 +2,6 @@
  * matches.h - the papers that each filter matches, and matches that are pending.
  *
  * A match is pending while the filter refers to a field that no source has set yet.
- * None of these functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_PAPER_MATCHES_H
 #define PAPERBOY_STORE_PAPER_MATCHES_H

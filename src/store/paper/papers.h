@@ -61,7 +61,7 @@ PB_DEFINE_AUTO(stored_paper, stored_paper_free);
 const char *source_fetch_status_name(enum source_fetch_status status);
 
 /**
- * Store one fetch with its papers, in one transaction.
+ * Store one fetch with its papers.
  *
  * Fields without a new value keep the old one.  A new text, a new listing or another
  * value of a known field gives the paper a new revision, so that all filters are

@@ -380,13 +380,8 @@ papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error)
 {
 	g_autoptr(GArray) pairs = paper_aliases_load_duplicates(store, limit, error);
-	pb_transaction transaction = {0};
 
-	if (!pairs || !pairs->len)
-		return pairs != NULL;
-	if (!store_begin(store, &transaction, error))
-		return false;
-	for (unsigned i = 0; i + 1 < pairs->len; i += 2) {
+	for (unsigned i = 0; pairs && i < pairs->len; i += 2) {
 		/* A row may have been deleted with an earlier pair. */
 		pb_auto(stored_paper) one =
 		    papers_load(store, g_array_index(pairs, int64_t, i), NULL);
@@ -396,7 +391,7 @@ papers_merge_duplicates(
 		if (one && other && !unite(store, &one, &other, now, error))
 			return false;
 	}
-	return store_commit(&transaction, error);
+	return pairs != NULL;
 }
 
 /* A feed lists each paper only once. */
@@ -496,10 +491,8 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 	struct papers_saved sums = {.listed = listings ? listings->len : 0};
 	const char *etag;
-	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error) ||
-	    !date_listings(store, fetch, listings, error))
+	if (!date_listings(store, fetch, listings, error))
 		return false;
 	for (unsigned i = 0; i < sums.listed; i++) {
 		const struct listing *listing = listings->pdata[i];
@@ -515,8 +508,7 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 	        SQL_INT(fetch->fetched_at),
 	        SQL_TEXT(source_fetch_status_name(fetch->status)), SQL_TEXT(etag),
 	        SQL_INT(sums.listed), SQL_INT(sums.fresh), SQL_TEXT(fetch->ids_hash),
-	        SQL_TEXT(fetch->error), SQL_INT(fetch->is_of_day)) ||
-	    !store_commit(&transaction, error))
+	        SQL_TEXT(fetch->error), SQL_INT(fetch->is_of_day)))
 		return false;
 	*saved = sums;
 	return true;
@@ -568,15 +560,10 @@ papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now
     struct papers_saved *saved, GError **error)
 {
 	struct papers_saved sums = {0};
-	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
 	for (unsigned i = 0; i < papers->len; i++)
 		if (!save_enriched(store, papers->pdata[i], now, &sums, error))
 			return false;
-	if (!store_commit(&transaction, error))
-		return false;
 	*saved = sums;
 	return true;
 }

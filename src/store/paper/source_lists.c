@@ -30,13 +30,11 @@ source_lists_save(struct store *store, const GPtrArray *lists, GError **error)
 	    "INSERT INTO source_list (position, name, label, expected_by, wait_s)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5)";
 	g_autoptr(GPtrArray) stored = source_lists_load(store, error);
-	pb_transaction transaction = {0};
 
 	/* Avoid a write: the lists seldom change. */
 	if (!stored || are_same(stored, lists))
 		return stored != NULL;
-	if (!store_begin(store, &transaction, error) ||
-	    !sql_exec(store, sql_clear, error))
+	if (!sql_exec(store, sql_clear, error))
 		return false;
 	for (unsigned i = 0; i < lists->len; i++) {
 		const struct source_list *list = lists->pdata[i];
@@ -46,7 +44,7 @@ source_lists_save(struct store *store, const GPtrArray *lists, GError **error)
 		        SQL_INT(list->wait_s)))
 			return false;
 	}
-	return store_commit(&transaction, error);
+	return true;
 }
 
 GPtrArray *

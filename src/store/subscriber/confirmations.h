@@ -2,8 +2,7 @@
  * confirmations.h - pending actions: double opt-in, undo, erasure.
  *
  * Only the hash of a token is stored.  The action and its address are fixed when the
- * confirmation is created; it can be used once, until it expires.  None of these
- * functions opens a transaction.
+ * confirmation is created; it can be used once, until it expires.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H
 #define PAPERBOY_STORE_SUBSCRIBER_CONFIRMATIONS_H

@@ -1,8 +1,6 @@
 /*
  * erasure.h - delete all rows about a person (personal_data.h), immediately or after
  * delivery of the last message has ended.
- *
- * None of these functions opens a transaction.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_ERASURE_H
 #define PAPERBOY_STORE_SUBSCRIBER_ERASURE_H

@@ -1,8 +1,7 @@
 /*
  * subscribers.h - subscribers, their filters, and the shared table of filters.
  *
- * A filter is one row, shared by all its subscribers.  None of these functions opens a
- * transaction; callers do, so that related changes are one commit.
+ * A filter is one row, shared by all its subscribers.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
 #define PAPERBOY_STORE_SUBSCRIBER_SUBSCRIBERS_H
