@@ -13,20 +13,12 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
-#include "service/health/maintenance.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
 #include "store/core/audit.h"
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
-#include "store/core/suppression.h"
-#include "store/mail/digests.h"
-#include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
-#include "store/paper/filter_index.h"
-#include "store/paper/filter_progress.h"
-#include "store/paper/matches.h"
-#include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -251,31 +243,6 @@ concurrent_creation_gives_one_store(void)
 
 /* ---- states that cannot be ------------------------------------------------- */
 
-/* Subscriber 1 is active and has a filter, a match, and a digest in the outbox that
- * is NEW; 2 is pending; 3 is gone. */
-static struct store_fixture *
-new_world(void)
-{
-	struct store_fixture *fixture = store_fixture_new();
-
-	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Mamba", 3);
-	g_assert_cmpint(store_fixture_subscribe(fixture, "ada@example.org", "UTC",
-	                    "diffusion upvotes:>=3", store_fixture_time(NOW)),
-	    ==, 1);
-	store_fixture_subscribe(
-	    fixture, "pending@example.org", "UTC", NULL, store_fixture_time(NOW));
-	store_fixture_subscribe(
-	    fixture, "gone@example.org", "UTC", NULL, store_fixture_time(NOW));
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
-	store_fixture_run(fixture,
-	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
-	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"
-	    "INSERT INTO match_pending VALUES (1, 2, 0, 9)");
-	return fixture;
-}
-
 #define CLAIM                                                                    \
 	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
 	"claimed_at = 1;"
@@ -434,7 +401,7 @@ schema_rejects_invalid_states(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(store_fixture) fixture = new_world();
+		pb_auto(store_fixture) fixture = store_fixture_new_filled();
 		g_autofree char *says = NULL;
 
 		store_fixture_run(fixture, rows[i].first);
@@ -465,7 +432,7 @@ schema_accepts_valid_states(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(store_fixture) fixture = new_world();
+		pb_auto(store_fixture) fixture = store_fixture_new_filled();
 
 		store_fixture_run(fixture, rows[i]);
 	}
@@ -617,7 +584,7 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(store_fixture) fixture = new_world();
+		pb_auto(store_fixture) fixture = store_fixture_new_filled();
 		unsigned failures;
 
 		store_fixture_run(fixture, rows[i].first);
@@ -631,7 +598,7 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 static void
 deleting_a_filter_deletes_its_matches(void)
 {
-	pb_auto(store_fixture) fixture = new_world();
+	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 
 	store_fixture_run(fixture,
 	    "DELETE FROM match; INSERT INTO match VALUES"
@@ -643,7 +610,7 @@ deleting_a_filter_deletes_its_matches(void)
 static void
 failed_digest_is_built_in_the_next_run(void)
 {
-	pb_auto(store_fixture) fixture = new_world();
+	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 
 	store_fixture_run(fixture, "DELETE FROM match_pending;"
 	                           "INSERT INTO match VALUES (1, 0, '2')");
@@ -707,7 +674,7 @@ nested_transaction_is_part_of_the_outer_one(void)
 static void
 transaction_rolls_back_at_the_end_of_its_scope(void)
 {
-	pb_auto(store_fixture) fixture = new_world();
+	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 	g_autofree char *before = store_fixture_hash(fixture);
 	g_autofree char *after = NULL;
 	g_autoptr(GError) error = NULL;
@@ -729,7 +696,7 @@ transaction_rolls_back_at_the_end_of_its_scope(void)
 static void
 rejected_row_leaves_no_statement_open(void)
 {
-	pb_auto(store_fixture) fixture = new_world();
+	pb_auto(store_fixture) fixture = store_fixture_new_filled();
 	g_autoptr(GError) error = NULL;
 	struct subscriber subscriber = {
 	    .address = (char *)"a\n@b.example",
@@ -748,351 +715,6 @@ rejected_row_leaves_no_statement_open(void)
 	store_fixture_assert_idle(fixture);
 }
 
-/* ---- query plans ----------------------------------------------------------- */
-
-/* The plan of every statement that was prepared, but for those that write one row. */
-static void
-assert_plans(
-    struct store_fixture *fixture, const char *what, const char *const *indexes)
-{
-	g_autofree char *plans = store_fixture_format_plans(fixture);
-
-	g_test_message("%s: %s", what, plans);
-	for (; *indexes; indexes++)
-		if (!strstr(plans, *indexes))
-			g_test_fail_printf(
-			    "%s does not use %s:\n%s", what, *indexes, plans);
-	/* A constant row is scanned, and once a day the filters (f) for those that
-	 * nobody has, the index's sizes to count them, and a JSON array (j); else no
-	 * table that grows. */
-	if (g_regex_match_simple("SCAN (?!CONSTANT|f |cursor|j "
-	                         "VIRTUAL|paper_fts_docsize)\\S++(?! USING (COVERING "
-	                         ")?INDEX)",
-	        plans, 0, 0) ||
-	    strstr(plans, "TEMP B-TREE FOR DISTINCT"))
-		g_test_fail_printf("%s scans a table:\n%s", what, plans);
-}
-
-static void
-hot_due(struct store *store)
-{
-	g_autoptr(GPtrArray) rows = subscribers_load_due(store, 5, 5, 50, NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-hot_next_due(struct store *store)
-{
-	int64_t at;
-
-	subscribers_load_next_due(store, &at, NULL);
-}
-
-static void
-hot_waking(struct store *store)
-{
-	g_autoptr(GPtrArray) rows = subscribers_load_pause_ended(store, 5, 50, NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-hot_audit(struct store *store)
-{
-	g_autoptr(GPtrArray) all = audit_load(store, 0, 5, 50, NULL);
-	g_autoptr(GPtrArray) one = audit_load(store, 1, 5, 50, NULL);
-
-	g_assert_true(all && one);
-}
-
-static void
-hot_suppression(struct store *store)
-{
-	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
-	g_autoptr(GBytes) key =
-	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
-	g_autofree struct suppression *found = NULL;
-
-	g_assert_true(suppression_find(store, key, "x", &found, NULL));
-	g_assert_true(page && !found);
-}
-
-static void
-hot_claim(struct store *store)
-{
-	g_autoptr(GBytes) key =
-	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
-	const struct outbox_claim claim = {
-	    .now = 5, .limit = 50, .cache_key = "key", .key = key};
-	bool is_more;
-	g_autoptr(GPtrArray) rows = outbox_claim(store, &claim, &is_more, NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-hot_next_try(struct store *store)
-{
-	int64_t at;
-
-	outbox_load_next_try(store, &at, NULL);
-}
-
-static void
-hot_inbox(struct store *store)
-{
-	g_autoptr(GArray) ids = inbox_load_due(store, 5, 50, NULL);
-	g_autofree struct inbox_row *row = inbox_load(store, 1, NULL, NULL);
-	int64_t at;
-
-	g_assert_nonnull(ids);
-	inbox_load_next_due(store, &at, NULL);
-}
-
-static void
-hot_new_mail(struct store *store)
-{
-	const struct inbox_new fresh = {.key = "x", .receiver = "lmtp", .raw = "x"};
-	bool is_stored;
-
-	inbox_insert(store, &fresh, 5, &is_stored, NULL);
-	inbox_mark_done(store, 1, "x", 5, NULL);
-}
-
-static void
-hot_old_mail(struct store *store)
-{
-	unsigned count;
-
-	inbox_prune_quarantine(store, 5, 50, &count, NULL);
-	inbox_prune(store, 5, 50, &count, NULL);
-}
-
-static void
-hot_in_flight(struct store *store)
-{
-	g_autoptr(GBytes) key =
-	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
-	g_autoptr(GPtrArray) jobs = outbox_load_in_flight(store, key, NULL);
-
-	g_assert_nonnull(jobs);
-}
-
-static void
-hot_cancel(struct store *store)
-{
-	outbox_cancel(store, 2, 5, NULL);
-}
-
-static void
-hot_retry_now(struct store *store)
-{
-	outbox_retry_now(store, 5, NULL);
-}
-
-static void
-hot_candidates(struct store *store)
-{
-	g_autoptr(GPtrArray) rows =
-	    digests_load_candidates(store, 1, "2026-11-01", NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-hot_behind(struct store *store)
-{
-	g_autoptr(GPtrArray) rows = filter_progress_load_lagging(store, 5, 50, NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-ignore_filter(void *data, unsigned term, int64_t filter_id)
-{
-	(void)data;
-	(void)term;
-	(void)filter_id;
-}
-
-static void
-ignore_term(void *data, const struct term *term, int64_t filter_id)
-{
-	(void)data;
-	(void)term;
-	(void)filter_id;
-}
-
-static void
-hot_index(struct store *store)
-{
-	const struct filter_index_terms terms = {TERM_WORD, "[\"diffusion\"]"};
-	const struct filter_index_range range = {0, 5};
-
-	filter_index_find(store, &terms, &range, ignore_filter, NULL, NULL);
-	filter_index_foreach(store, &range, ignore_term, NULL, NULL);
-	filter_index_save(store, 1, "text:diffusion OR text:quant*", NULL);
-}
-
-static bool
-want_filter(void *data, int64_t id)
-{
-	(void)data;
-	return id > 0;
-}
-
-static bool
-count_filter(void *data, int64_t id, const char *canonical, GError **error)
-{
-	(void)data;
-	(void)error;
-	return id > 0 && canonical;
-}
-
-static void
-hot_batch(struct store *store)
-{
-	const struct filter_callbacks user = {want_filter, count_filter, NULL};
-	bool has;
-
-	g_assert_true(filter_progress_foreach(store, "[1,2]", &user, NULL));
-	g_assert_true(filter_progress_foreach_range(store, 0, 5, &user, NULL));
-	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
-	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
-}
-
-static void
-hot_joining(struct store *store)
-{
-	unsigned count;
-
-	filter_progress_join_batch(store, 5, &count, NULL);
-}
-
-static void
-hot_waiting(struct store *store)
-{
-	g_autoptr(GPtrArray) rows = filter_progress_load_pending(store, 2, 0, 50, NULL);
-
-	g_assert_nonnull(rows);
-}
-
-static void
-hot_overdue(struct store *store)
-{
-	int64_t seq, at;
-
-	g_assert_true(matches_find_due(store, 5, &seq, NULL));
-	matches_load_next_due(store, &at, NULL);
-}
-
-static void
-hot_changed(struct store *store)
-{
-	int64_t seq;
-
-	g_assert_true(papers_find_changed(store, &seq, NULL));
-}
-
-static void
-hot_revisions(struct store *store)
-{
-	g_autoptr(GPtrArray) rows =
-	    papers_load_revisions(store, 0, 5, "2026-11-01", 50, NULL);
-	int64_t revision;
-
-	g_assert_nonnull(rows);
-	papers_load_newest_revision(store, &revision, NULL);
-	papers_load_revision_before(store, "2026-11-01", &revision, NULL);
-}
-
-static void
-hot_etag(struct store *store)
-{
-	g_autofree char *etag = NULL;
-
-	papers_load_etag(store, "made-up", "2026-11-20", &etag, NULL);
-}
-
-static void
-hot_prune(struct store *store)
-{
-	maintenance_run(store, 5, NULL);
-}
-
-static void
-hot_statements_use_their_indexes(void)
-{
-	static const struct {
-		const char *what;
-		void (*call)(struct store *store);
-		const char *indexes[8];
-	} rows[] = {
-	    {"people_load_due", hot_due, {"subscriber_due"}},
-	    {"people_load_next_due", hot_next_due,
-	        {"subscriber_due", "subscriber_pause_end"}},
-	    {"people_load_waking", hot_waking,
-	        {"subscriber_pause_end (next_due_at<?)"}},
-	    {"audit_load", hot_audit,
-	        {"audit_log_at (at>?)", "audit_log_subscriber (subscriber_id=?)"}},
-	    {"suppression", hot_suppression,
-	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
-	    {"outbox_claim", hot_claim,
-	        {"outbox_due (next_try_at<?)", "outbox_mail_due (next_try_at<?)"}},
-	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
-	    {"letters_load_due", hot_inbox,
-	        {"inbox_due (next_try_at<?)", "inbox_due",
-	            "inbox USING INTEGER PRIMARY KEY"}},
-	    {"letters_insert", hot_new_mail, {"inbox USING INTEGER PRIMARY KEY"}},
-	    {"letters_prune", hot_old_mail,
-	        {"inbox_done (received_at<?)", "inbox_quarantined (ended_at<?)"}},
-	    {"outbox_load_in_flight", hot_in_flight, {"outbox_sending"}},
-	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
-	    {"outbox_pull_in", hot_retry_now, {"outbox_due (next_try_at>?)"}},
-	    {"editions_load_candidates", hot_candidates,
-	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
-	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
-	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
-	            "replacement>?)"}},
-	    {"matches_load_behind", hot_behind,
-	        {"filter_lagging (matched_revision<?)"}},
-	    {"crowd", hot_batch,
-	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
-	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-	            "match USING PRIMARY KEY (filter_id=?)",
-	            "match USING PRIMARY KEY (filter_id>? AND filter_id<?)",
-	            "match_pending USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
-	    {"matches_join", hot_joining, {"filter_lagging"}},
-	    {"filing", hot_index,
-	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",
-	            "filter_term_filter (filter_id=?)", "vocabulary_class (folded=?)",
-	            "PRIMARY KEY (text>? AND text<?)"}},
-	    {"matches_load_waiting", hot_waiting,
-	        {"match_pending_paper (paper_seq=? AND filter_id>?)"}},
-	    {"matches_find_due", hot_overdue,
-	        {"match_pending_due (due_at<?)", "match_pending_due"}},
-	    {"papers_find_changed", hot_changed, {"paper_changed"}},
-	    {"papers_load_revisions", hot_revisions,
-	        {"(revision>? AND revision<?)", "paper_last_day (last_day>?)"}},
-	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
-	    {"prune", hot_prune,
-	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",
-	            "source_fetch_time (fetched_at<?)", "digest_rejected_at (at<?)",
-	            "digest_created (created_at<?)"}},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(store_fixture) fixture = new_world();
-
-		g_hash_table_remove_all(fixture->store->statements);
-		rows[i].call(fixture->store);
-		g_assert_cmpuint(g_hash_table_size(fixture->store->statements), >, 0);
-		assert_plans(fixture, rows[i].what, rows[i].indexes);
-		store_fixture_assert_idle(fixture);
-	}
-}
-
 UNIT_MAIN(new_store_is_complete_and_private, commits_survive_reopening,
     two_handles_work_on_one_store, other_files_are_rejected_and_unchanged,
     missing_directory_is_named, concurrent_creation_gives_one_store,
@@ -1100,5 +722,4 @@ UNIT_MAIN(new_store_is_complete_and_private, commits_survive_reopening,
     a_failure_anywhere_leaves_the_store_as_it_was,
     deleting_a_filter_deletes_its_matches, failed_digest_is_built_in_the_next_run,
     transaction_rolls_back_at_the_end_of_its_scope,
-    nested_transaction_is_part_of_the_outer_one, rejected_row_leaves_no_statement_open,
-    hot_statements_use_their_indexes)
+    nested_transaction_is_part_of_the_outer_one, rejected_row_leaves_no_statement_open)

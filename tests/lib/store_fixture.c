@@ -542,3 +542,24 @@ store_fixture_fail_everywhere(struct store_fixture *fixture,
 		nth += nth < 200 ? 3 : nth / 20;
 	}
 }
+
+struct store_fixture *
+store_fixture_new_filled(void)
+{
+	struct store_fixture *fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T09:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Mamba", 3);
+	g_assert_cmpint(store_fixture_subscribe(fixture, "ada@example.org", "UTC",
+	                    "diffusion upvotes:>=3", now),
+	    ==, 1);
+	store_fixture_subscribe(fixture, "pending@example.org", "UTC", NULL, now);
+	store_fixture_subscribe(fixture, "gone@example.org", "UTC", NULL, now);
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
+	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"
+	    "INSERT INTO match_pending VALUES (1, 2, 0, 9)");
+	return fixture;
+}

@@ -39,6 +39,12 @@ struct store_fixture *store_fixture_new(void);
 void store_fixture_free(struct store_fixture *fixture);
 PB_DEFINE_AUTO(store_fixture, store_fixture_free);
 
+/**
+ * A store in which subscriber 1 is active and has a filter, a match, and a digest in
+ * the outbox that is NEW; 2 is pending; 3 is gone.
+ */
+struct store_fixture *store_fixture_new_filled(void);
+
 /** Remove a directory and all in it. */
 void store_fixture_remove_directory(const char *directory);
 

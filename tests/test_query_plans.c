@@ -1,0 +1,364 @@
+/*
+ * test_query_plans.c - frequent statements use their indexes.
+ */
+#include <string.h>
+
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "service/health/maintenance.h"
+#include "store/core/audit.h"
+#include "store/core/sql.h"
+#include "store/core/suppression.h"
+#include "store/mail/digests.h"
+#include "store/mail/inbox.h"
+#include "store/mail/outbox.h"
+#include "store/paper/filter_index.h"
+#include "store/paper/filter_progress.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/subscribers.h"
+
+/* The plan of every statement that was prepared, but for those that write one row. */
+static void
+assert_plans(
+    struct store_fixture *fixture, const char *what, const char *const *indexes)
+{
+	g_autofree char *plans = store_fixture_format_plans(fixture);
+
+	g_test_message("%s: %s", what, plans);
+	for (; *indexes; indexes++)
+		if (!strstr(plans, *indexes))
+			g_test_fail_printf(
+			    "%s does not use %s:\n%s", what, *indexes, plans);
+	/* A constant row is scanned, and once a day the filters (f) for those that
+	 * nobody has, the index's sizes to count them, and a JSON array (j); else no
+	 * table that grows. */
+	if (g_regex_match_simple("SCAN (?!CONSTANT|f |cursor|j "
+	                         "VIRTUAL|paper_fts_docsize)\\S++(?! USING (COVERING "
+	                         ")?INDEX)",
+	        plans, 0, 0) ||
+	    strstr(plans, "TEMP B-TREE FOR DISTINCT"))
+		g_test_fail_printf("%s scans a table:\n%s", what, plans);
+}
+
+static void
+hot_due(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = subscribers_load_due(store, 5, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_next_due(struct store *store)
+{
+	int64_t at;
+
+	subscribers_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_pause_ended(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = subscribers_load_pause_ended(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_audit(struct store *store)
+{
+	g_autoptr(GPtrArray) all = audit_load(store, 0, 5, 50, NULL);
+	g_autoptr(GPtrArray) one = audit_load(store, 1, 5, 50, NULL);
+
+	g_assert_true(all && one);
+}
+
+static void
+hot_suppression(struct store *store)
+{
+	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
+	g_autofree struct suppression *found = NULL;
+
+	g_assert_true(suppression_find(store, key, "x", &found, NULL));
+	g_assert_true(page && !found);
+}
+
+static void
+hot_claim(struct store *store)
+{
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
+	const struct outbox_claim claim = {
+	    .now = 5, .limit = 50, .cache_key = "key", .key = key};
+	bool is_more;
+	g_autoptr(GPtrArray) rows = outbox_claim(store, &claim, &is_more, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_next_try(struct store *store)
+{
+	int64_t at;
+
+	outbox_load_next_try(store, &at, NULL);
+}
+
+static void
+hot_inbox(struct store *store)
+{
+	g_autoptr(GArray) ids = inbox_load_due(store, 5, 50, NULL);
+	g_autofree struct inbox_row *row = inbox_load(store, 1, NULL, NULL);
+	int64_t at;
+
+	g_assert_nonnull(ids);
+	inbox_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_new_mail(struct store *store)
+{
+	const struct inbox_new fresh = {.key = "x", .receiver = "lmtp", .raw = "x"};
+	bool is_stored;
+
+	inbox_insert(store, &fresh, 5, &is_stored, NULL);
+	inbox_mark_done(store, 1, "x", 5, NULL);
+}
+
+static void
+hot_old_mail(struct store *store)
+{
+	unsigned count;
+
+	inbox_prune_quarantine(store, 5, 50, &count, NULL);
+	inbox_prune(store, 5, 50, &count, NULL);
+}
+
+static void
+hot_in_flight(struct store *store)
+{
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
+	g_autoptr(GPtrArray) jobs = outbox_load_in_flight(store, key, NULL);
+
+	g_assert_nonnull(jobs);
+}
+
+static void
+hot_cancel(struct store *store)
+{
+	outbox_cancel(store, 2, 5, NULL);
+}
+
+static void
+hot_retry_now(struct store *store)
+{
+	outbox_retry_now(store, 5, NULL);
+}
+
+static void
+hot_candidates(struct store *store)
+{
+	g_autoptr(GPtrArray) rows =
+	    digests_load_candidates(store, 1, "2026-11-01", NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_lagging(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = filter_progress_load_lagging(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+ignore_filter(void *data, unsigned term, int64_t filter_id)
+{
+	(void)data;
+	(void)term;
+	(void)filter_id;
+}
+
+static void
+ignore_term(void *data, const struct term *term, int64_t filter_id)
+{
+	(void)data;
+	(void)term;
+	(void)filter_id;
+}
+
+static void
+hot_index(struct store *store)
+{
+	const struct filter_index_terms terms = {TERM_WORD, "[\"diffusion\"]"};
+	const struct filter_index_range range = {0, 5};
+
+	filter_index_find(store, &terms, &range, ignore_filter, NULL, NULL);
+	filter_index_foreach(store, &range, ignore_term, NULL, NULL);
+	filter_index_save(store, 1, "text:diffusion OR text:quant*", NULL);
+}
+
+static bool
+want_filter(void *data, int64_t id)
+{
+	(void)data;
+	return id > 0;
+}
+
+static bool
+count_filter(void *data, int64_t id, const char *canonical, GError **error)
+{
+	(void)data;
+	(void)error;
+	return id > 0 && canonical;
+}
+
+static void
+hot_batch(struct store *store)
+{
+	const struct filter_callbacks user = {want_filter, count_filter, NULL};
+	bool has;
+
+	g_assert_true(filter_progress_foreach(store, "[1,2]", &user, NULL));
+	g_assert_true(filter_progress_foreach_range(store, 0, 5, &user, NULL));
+	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
+	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
+}
+
+static void
+hot_join_batch(struct store *store)
+{
+	unsigned count;
+
+	filter_progress_join_batch(store, 5, &count, NULL);
+}
+
+static void
+hot_pending(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = filter_progress_load_pending(store, 2, 0, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_match_due(struct store *store)
+{
+	int64_t seq, at;
+
+	g_assert_true(matches_find_due(store, 5, &seq, NULL));
+	matches_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_changed(struct store *store)
+{
+	int64_t seq;
+
+	g_assert_true(papers_find_changed(store, &seq, NULL));
+}
+
+static void
+hot_revisions(struct store *store)
+{
+	g_autoptr(GPtrArray) rows =
+	    papers_load_revisions(store, 0, 5, "2026-11-01", 50, NULL);
+	int64_t revision;
+
+	g_assert_nonnull(rows);
+	papers_load_newest_revision(store, &revision, NULL);
+	papers_load_revision_before(store, "2026-11-01", &revision, NULL);
+}
+
+static void
+hot_etag(struct store *store)
+{
+	g_autofree char *etag = NULL;
+
+	papers_load_etag(store, "made-up", "2026-11-20", &etag, NULL);
+}
+
+static void
+hot_prune(struct store *store)
+{
+	maintenance_run(store, 5, NULL);
+}
+
+static void
+hot_statements_use_their_indexes(void)
+{
+	static const struct {
+		const char *what;
+		void (*call)(struct store *store);
+		const char *indexes[8];
+	} rows[] = {
+	    {"subscribers_load_due", hot_due, {"subscriber_due"}},
+	    {"subscribers_load_next_due", hot_next_due,
+	        {"subscriber_due", "subscriber_pause_end"}},
+	    {"subscribers_load_pause_ended", hot_pause_ended,
+	        {"subscriber_pause_end (next_due_at<?)"}},
+	    {"audit_load", hot_audit,
+	        {"audit_log_at (at>?)", "audit_log_subscriber (subscriber_id=?)"}},
+	    {"suppression", hot_suppression,
+	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
+	    {"outbox_claim", hot_claim,
+	        {"outbox_due (next_try_at<?)", "outbox_mail_due (next_try_at<?)"}},
+	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
+	    {"inbox_load_due", hot_inbox,
+	        {"inbox_due (next_try_at<?)", "inbox_due",
+	            "inbox USING INTEGER PRIMARY KEY"}},
+	    {"inbox_insert", hot_new_mail, {"inbox USING INTEGER PRIMARY KEY"}},
+	    {"inbox_prune", hot_old_mail,
+	        {"inbox_done (received_at<?)", "inbox_quarantined (ended_at<?)"}},
+	    {"outbox_load_in_flight", hot_in_flight, {"outbox_sending"}},
+	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
+	    {"outbox_retry_now", hot_retry_now, {"outbox_due (next_try_at>?)"}},
+	    {"digests_load_candidates", hot_candidates,
+	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
+	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
+	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
+	            "replacement>?)"}},
+	    {"filter_progress_load_lagging", hot_lagging,
+	        {"filter_lagging (matched_revision<?)"}},
+	    {"filter_progress_foreach", hot_batch,
+	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
+	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+	            "match USING PRIMARY KEY (filter_id=?)",
+	            "match USING PRIMARY KEY (filter_id>? AND filter_id<?)",
+	            "match_pending USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
+	    {"filter_progress_join_batch", hot_join_batch, {"filter_lagging"}},
+	    {"filter_index", hot_index,
+	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",
+	            "filter_term_filter (filter_id=?)", "vocabulary_class (folded=?)",
+	            "PRIMARY KEY (text>? AND text<?)"}},
+	    {"filter_progress_load_pending", hot_pending,
+	        {"match_pending_paper (paper_seq=? AND filter_id>?)"}},
+	    {"matches_find_due", hot_match_due,
+	        {"match_pending_due (due_at<?)", "match_pending_due"}},
+	    {"papers_find_changed", hot_changed, {"paper_changed"}},
+	    {"papers_load_revisions", hot_revisions,
+	        {"(revision>? AND revision<?)", "paper_last_day (last_day>?)"}},
+	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
+	    {"maintenance_run", hot_prune,
+	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",
+	            "source_fetch_time (fetched_at<?)", "digest_rejected_at (at<?)",
+	            "digest_created (created_at<?)"}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new_filled();
+
+		g_hash_table_remove_all(fixture->store->statements);
+		rows[i].call(fixture->store);
+		g_assert_cmpuint(g_hash_table_size(fixture->store->statements), >, 0);
+		assert_plans(fixture, rows[i].what, rows[i].indexes);
+		store_fixture_assert_idle(fixture);
+	}
+}
+
+UNIT_MAIN(hot_statements_use_their_indexes)
