@@ -1,5 +1,5 @@
 /*
- * file.c - syncing of files and directories, and errors with file names.
+ * file.c - syncing of files and directories, free space, and errors with file names.
  */
 #include "base/file.h"
 
@@ -58,4 +58,15 @@ file_is_read_only(const char *path)
 	struct statvfs system;
 
 	return statvfs(path, &system) == 0 && (system.f_flag & ST_RDONLY);
+}
+
+int64_t
+file_get_free_bytes(const char *path)
+{
+	struct statvfs disk;
+
+	/* A file system that does not count its blocks reports 0 of 0. */
+	if (statvfs(path, &disk) != 0 || disk.f_blocks == 0)
+		return -1;
+	return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
 }

@@ -1,11 +1,12 @@
 /*
- * file.h - syncing of files and directories, and errors with file names.
+ * file.h - syncing of files and directories, free space, and errors with file names.
  */
 #ifndef PAPERBOY_BASE_FILE_H
 #define PAPERBOY_BASE_FILE_H
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -30,5 +31,8 @@ char *file_format_user(uid_t uid);
 
 /** Check whether a file or directory is on a file system mounted read-only. */
 bool file_is_read_only(const char *path);
+
+/** @return bytes available to unprivileged users at path, or -1 if unknown */
+int64_t file_get_free_bytes(const char *path);
 
 #endif

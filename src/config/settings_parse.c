@@ -4,12 +4,12 @@
 #include <libconfig.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "config/include.h"
 #include "config/recover.h"
 #include "config/setting.h"
 #include "config/settings.h"
-#include "config/suggest.h"
 
 struct parse {
 	struct settings *settings;
@@ -181,13 +181,61 @@ is_group(const char *name)
 	return false;
 }
 
+/* "port" of "smtp.port" */
+static const char *
+get_own_name(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+/* @return the most similar setting; NULL when none is similar */
+static const struct setting *
+suggest_setting(const char *name)
+{
+	g_autofree const char **names = g_new0(const char *, setting_count + 1);
+	const char *nearest;
+
+	/* The same name in another group. */
+	for (size_t i = 0; i < setting_count; i++)
+		if (strcmp(get_own_name(setting_table[i].name), get_own_name(name)) ==
+		    0)
+			return &setting_table[i];
+	for (size_t i = 0; i < setting_count; i++)
+		names[i] = setting_table[i].name;
+	nearest = edit_distance_find_closest(name, names);
+	for (size_t i = 0; nearest && i < setting_count; i++)
+		if (setting_table[i].name == nearest)
+			return &setting_table[i];
+	return NULL;
+}
+
+/* @return the most similar group, a new string; NULL when none is similar */
+static char *
+suggest_group(const char *name)
+{
+	g_autoptr(GPtrArray) groups = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = 0; i < setting_count; i++) {
+		const char *known = setting_table[i].name;
+		size_t size = (size_t)(get_own_name(known) - known);
+
+		if (size)
+			g_ptr_array_add(groups, g_strndup(known, size - 1));
+	}
+	g_ptr_array_add(groups, NULL);
+	return g_strdup(
+	    edit_distance_find_closest(name, (const char *const *)groups->pdata));
+}
+
 static void
 report_unknown(struct parse *parse, const char *name, const config_setting_t *at)
 {
 	bool is_group = config_setting_is_group(at) && !strchr(name, '.');
 	g_autofree char *group = is_group ? suggest_group(name) : NULL;
 	const struct setting *suggested = is_group ? NULL : suggest_setting(name);
-	const char *own = suggested ? suggest_get_own_name(suggested->name) : NULL;
+	const char *own = suggested ? get_own_name(suggested->name) : NULL;
 
 	if (group)
 		add_problem(parse, at, "unknown group \"%s\": did you mean \"%s\"?",
@@ -196,7 +244,7 @@ report_unknown(struct parse *parse, const char *name, const config_setting_t *at
 		add_problem(parse, at, "unknown group \"%s\"", name);
 	else if (!suggested)
 		add_problem(parse, at, "unknown setting \"%s\"", name);
-	else if (strcmp(own, suggest_get_own_name(name)) != 0)
+	else if (strcmp(own, get_own_name(name)) != 0)
 		add_problem(parse, at, "unknown setting \"%s\": did you mean \"%s\"?",
 		    name, suggested->name);
 	else if (own == suggested->name)

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/fnv1a.h"
 #include "base/token.h"
 #include "net/stream.h"
@@ -755,7 +755,7 @@ static bool
 has_disk_space(const struct mailer *mailer)
 {
 	const char *state_dir = mailer->options.state_dir;
-	int64_t free_bytes = state_dir ? disk_get_free(state_dir) : -1;
+	int64_t free_bytes = state_dir ? file_get_free_bytes(state_dir) : -1;
 
 	/* Unknown free space does not stop mail. */
 	return free_bytes < 0 || free_bytes >= mailer->options.min_free_bytes;

@@ -236,33 +236,43 @@ health_finding_format(const struct health_finding *problem)
 }
 
 static struct health_finding *
-add_finding(struct health *health, char *text)
+add_finding(struct health *health, const char *format, va_list args)
 {
 	struct health_finding *finding = g_new0(struct health_finding, 1);
+	g_autofree char *text = g_strdup_vprintf(format, args);
 
 	finding->check = health->check;
 	finding->name = g_strdup(health->check->name);
 	finding->since = -1;
 	finding->text = g_utf8_make_valid(text, -1);
-	g_free(text);
 	g_ptr_array_add(health->findings, finding);
 	return finding;
 }
 
 struct health_finding *
-health_add(struct health *health, char *text, const char *action)
+health_add(struct health *health, const char *action, const char *format, ...)
 {
-	struct health_finding *finding = add_finding(health, text);
+	struct health_finding *finding;
+	va_list args;
 
+	va_start(args, format);
+	finding = add_finding(health, format, args);
+	va_end(args);
 	finding->action = g_strdup(action ? action : health->check->action);
 	g_assert(finding->action);
 	return finding;
 }
 
 struct health_finding *
-health_add_ok(struct health *health, char *text)
+health_add_ok(struct health *health, const char *format, ...)
 {
-	return add_finding(health, text);
+	struct health_finding *finding;
+	va_list args;
+
+	va_start(args, format);
+	finding = add_finding(health, format, args);
+	va_end(args);
+	return finding;
 }
 
 static void
@@ -275,7 +285,7 @@ run(struct health *health, const struct health_check *check)
 	health->check = check;
 	check->probe(health);
 	if (health->findings->len == before)
-		health_add_ok(health, g_strdup(check->ok));
+		health_add_ok(health, "%s", check->ok);
 }
 
 static void
@@ -322,7 +332,7 @@ load_status(struct health *health, struct status *status)
 		return;
 	}
 	health->is_store_damaged = true;
-	health_add(health, g_strdup(problem->message), PROBES_RESTORE_ACTION);
+	health_add(health, PROBES_RESTORE_ACTION, "%s", problem->message);
 }
 
 GPtrArray *

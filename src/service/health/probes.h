@@ -29,21 +29,17 @@ struct health {
 };
 
 /**
- * Add a problem.
+ * Add a problem; its text is made valid UTF-8, since SQLite quotes damaged pages.
  *
- * @param text  taken; made valid UTF-8, since SQLite quotes damaged pages
  * @param action  NULL: the default action of the check
  * @return owned by the findings
  */
-struct health_finding *
-health_add(struct health *health, char *text, const char *action);
+struct health_finding *health_add(struct health *health, const char *action,
+    const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/**
- * Report no problem, with a text instead of the default one.
- *
- * @param text  taken
- */
-struct health_finding *health_add_ok(struct health *health, char *text);
+/** Report no problem, with a text instead of the default one. */
+struct health_finding *
+health_add_ok(struct health *health, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Checks of the state directory (probes_state.c). */
 void probe_directory(struct health *health);

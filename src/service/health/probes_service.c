@@ -33,15 +33,15 @@ probe_configuration(struct health *health)
 	if (!errors || !errors->len)
 		return;
 	health_add(health,
-	    g_strdup_printf("the configuration on disk has %u %s (%s)%s", errors->len,
-	        plural(errors->len, "error", "errors"), (char *)errors->pdata[0],
-	        health->options->daemon->is_running
-	            ? "; paperboyd uses the one that it loaded before"
-	            : ""),
 	    health->options->daemon->is_running
 	        ? NULL
 	        : "correct it (paperboyd --check lists all errors), then start "
-	          "paperboyd");
+	          "paperboyd",
+	    "the configuration on disk has %u %s (%s)%s", errors->len,
+	    plural(errors->len, "error", "errors"), (char *)errors->pdata[0],
+	    health->options->daemon->is_running
+	        ? "; paperboyd uses the one that it loaded before"
+	        : "");
 }
 
 /* With errors, settings are defaults in part. */
@@ -55,9 +55,8 @@ void
 probe_addresses(struct health *health)
 {
 	if (is_config_valid(health) && settings_is_default(health->options->settings))
-		health_add(health,
-		    g_strdup("mail.from or mail.owner is still the shipped default"),
-		    NULL);
+		health_add(health, NULL,
+		    "mail.from or mail.owner is still the shipped default");
 }
 
 void
@@ -67,8 +66,7 @@ probe_commands(struct health *health)
 
 	if (is_config_valid(health) && receivers && strchr(receivers, ':') &&
 	    !*health->options->settings->commands_address)
-		health_add(
-		    health, g_strdup("mail is received but not processed"), NULL);
+		health_add(health, NULL, "mail is received but not processed");
 }
 
 /* ---- sources ---- */
@@ -77,8 +75,8 @@ static void
 add_source(struct health *health, const struct source_status_source *source,
     int64_t since, const char *problem, const char *action)
 {
-	struct health_finding *finding = health_add(
-	    health, g_strdup_printf("source %s %s", source->name, problem), action);
+	struct health_finding *finding =
+	    health_add(health, action, "source %s %s", source->name, problem);
 
 	finding->about = g_strdup(source->name);
 	finding->since = since;
@@ -123,8 +121,8 @@ probe_sources(struct health *health)
 		check_source(health, source);
 	}
 	if (!enabled && is_config_valid(health))
-		health_add(health, g_strdup("no source is enabled"),
-		    "enable one in paperboy.conf(5)")
+		health_add(
+		    health, "enable one in paperboy.conf(5)", "no source is enabled")
 		    ->since = health->options->now;
 }
 
@@ -148,16 +146,16 @@ probe_generation(struct health *health)
 
 	if (status->is_stale)
 		health_add(health,
-		    g_strdup("the database is older than the mail that was sent: an "
-		             "older copy was put back, or its log was lost"),
 		    "start paperboyd, which holds mail that may have been sent; then "
-		    "see STALE DATABASE in paperboyd(8)");
+		    "see STALE DATABASE in paperboyd(8)",
+		    "the database is older than the mail that was sent: an "
+		    "older copy was put back, or its log was lost");
 	else if (is_stale_reported(status, health->options->now))
 		health_add(health,
-		    g_strdup("the database was older than the mail that had been sent, "
-		             "and mail that may have been sent is held"),
 		    "paperboyctl queue list --state HELD, then queue release or queue "
-		    "drop; see STALE DATABASE in paperboyd(8)");
+		    "drop; see STALE DATABASE in paperboyd(8)",
+		    "the database was older than the mail that had been sent, "
+		    "and mail that may have been sent is held");
 }
 
 void
@@ -167,10 +165,9 @@ probe_restored(struct health *health)
 
 	if (!status->is_stale && !is_stale_reported(status, health->options->now) &&
 	    (status->held_by_restore || status->restore.people))
-		health_add(health,
-		    g_strdup("a backup was restored, and mail that may have been sent "
-		             "since is held"),
-		    NULL);
+		health_add(health, NULL,
+		    "a backup was restored, and mail that may have been sent "
+		    "since is held");
 }
 
 void
@@ -179,12 +176,10 @@ probe_crashed(struct health *health)
 	int64_t count = health->status->held_by_crash;
 
 	if (count)
-		health_add(health,
-		    g_strdup_printf("paperboyd was killed each time while it sent "
-		                    "%" G_GINT64_FORMAT " %s",
-		        count,
-		        plural(count, "message, now held", "messages, now held")),
-		    NULL);
+		health_add(health, NULL,
+		    "paperboyd was killed each time while it sent "
+		    "%" G_GINT64_FORMAT " %s",
+		    count, plural(count, "message, now held", "messages, now held"));
 }
 
 void
@@ -194,10 +189,8 @@ probe_held(struct health *health)
 	int64_t count = status->held - status->held_by_restore - status->held_by_crash;
 
 	if (count > 0)
-		health_add(health,
-		    g_strdup_printf("%" G_GINT64_FORMAT " %s held", count,
-		        plural(count, "message is", "messages are")),
-		    NULL);
+		health_add(health, NULL, "%" G_GINT64_FORMAT " %s held", count,
+		    plural(count, "message is", "messages are"));
 }
 
 /* ---- delivery ---- */
@@ -214,14 +207,14 @@ probe_relay(struct health *health)
 	if (!relay->is_away)
 		return;
 	finding = health_add(health,
-	    g_strdup_printf("the relay %s since %s",
-	        relay->is_auth_failed ? "rejects our login (smtp.user)"
-	                              : "does not accept mail",
-	        day ? day : "an unknown time"),
 	    relay->is_auth_failed
 	        ? "correct smtp.user and smtp.password_file, then paperboyctl reload"
 	        : "paperboyctl status shows its reply; check the relay, then "
-	          "paperboyctl queue retry all");
+	          "paperboyctl queue retry all",
+	    "the relay %s since %s",
+	    relay->is_auth_failed ? "rejects our login (smtp.user)"
+	                          : "does not accept mail",
+	    day ? day : "an unknown time");
 	finding->since = relay->since;
 }
 
@@ -251,11 +244,10 @@ probe_relay_denied(struct health *health)
 	                                             : NULL;
 
 	if (message)
-		health_add(health,
-		    g_strdup_printf("the relay does not relay for this host (message "
-		                    "%" G_GINT64_FORMAT ": %.*s)",
-		        message->id, REPLY_BYTES, message->reply),
-		    NULL);
+		health_add(health, NULL,
+		    "the relay does not relay for this host (message "
+		    "%" G_GINT64_FORMAT ": %.*s)",
+		    message->id, REPLY_BYTES, message->reply);
 }
 
 void
@@ -264,12 +256,11 @@ probe_domains(struct health *health)
 	const struct mailer_relay *relay = &health->options->daemon->relay;
 
 	if (relay->paused)
-		health_add(health,
-		    g_strdup_printf("%s%s our mail by policy, and deliveries to it are "
-		                    "paused for hours",
-		        relay->domain,
-		        relay->paused > 1 ? ", as others do, rejects" : " rejects"),
-		    NULL);
+		health_add(health, NULL,
+		    "%s%s our mail by policy, and deliveries to it are "
+		    "paused for hours",
+		    relay->domain,
+		    relay->paused > 1 ? ", as others do, rejects" : " rejects");
 }
 
 void
@@ -286,12 +277,11 @@ probe_deferred(struct health *health)
 	        ? "exempt this host from greylisting and rate limits of the relay"
 	        : "remove the cause",
 	    message->id);
-	health_add(health,
-	    g_strdup_printf("message %" G_GINT64_FORMAT " has been deferred for "
-	                    "%" G_GINT64_FORMAT " hours (%.*s)",
-	        message->id, age_s / CLOCK_HOUR_S, REPLY_BYTES,
-	        message->reply ? message->reply : "no reply"),
-	    action);
+	health_add(health, action,
+	    "message %" G_GINT64_FORMAT " has been deferred for "
+	    "%" G_GINT64_FORMAT " hours (%.*s)",
+	    message->id, age_s / CLOCK_HOUR_S, REPLY_BYTES,
+	    message->reply ? message->reply : "no reply");
 }
 
 void
@@ -304,11 +294,11 @@ probe_waiting(struct health *health)
 	if (age_s <= LONG_WAIT_S || (deferred && deferred->id == message->id))
 		return;
 	health_add(health,
-	    g_strdup_printf("message %" G_GINT64_FORMAT " has waited for "
-	                    "%" G_GINT64_FORMAT " hours",
-	        message->id, age_s / CLOCK_HOUR_S),
 	    health->options->daemon->is_running ? "paperboyctl queue retry all"
-	                                        : "start paperboyd");
+	                                        : "start paperboyd",
+	    "message %" G_GINT64_FORMAT " has waited for "
+	    "%" G_GINT64_FORMAT " hours",
+	    message->id, age_s / CLOCK_HOUR_S);
 }
 
 void
@@ -317,10 +307,8 @@ probe_failed(struct health *health)
 	int64_t count = health->status->failed_lately;
 
 	if (count)
-		health_add(health,
-		    g_strdup_printf("%" G_GINT64_FORMAT " %s since yesterday", count,
-		        plural(count, "message failed", "messages failed")),
-		    NULL);
+		health_add(health, NULL, "%" G_GINT64_FORMAT " %s since yesterday",
+		    count, plural(count, "message failed", "messages failed"));
 }
 
 /* ---- received mail ---- */
@@ -331,10 +319,8 @@ probe_quarantine(struct health *health)
 	int64_t count = health->status->quarantined;
 
 	if (count)
-		health_add(health,
-		    g_strdup_printf("%" G_GINT64_FORMAT " received %s quarantined",
-		        count, plural(count, "message is", "messages are")),
-		    NULL);
+		health_add(health, NULL, "%" G_GINT64_FORMAT " received %s quarantined",
+		    count, plural(count, "message is", "messages are"));
 }
 
 void
@@ -346,12 +332,12 @@ probe_inbox(struct health *health)
 	if (!status->messages || age_s <= CLOCK_HOUR_S)
 		return;
 	health_add(health,
-	    g_strdup_printf("received mail has waited for %" G_GINT64_FORMAT " %s",
-	        age_s / CLOCK_HOUR_S, plural(age_s / CLOCK_HOUR_S, "hour", "hours")),
 	    health->options->daemon->is_running
 	        ? "correct the error that paperboyd logs as inbox-error or "
 	          "inbox-failed"
-	        : "start paperboyd");
+	        : "start paperboyd",
+	    "received mail has waited for %" G_GINT64_FORMAT " %s",
+	    age_s / CLOCK_HOUR_S, plural(age_s / CLOCK_HOUR_S, "hour", "hours"));
 }
 
 void
@@ -360,8 +346,7 @@ probe_receivers(struct health *health)
 	const char *receivers = health->options->daemon->receivers;
 
 	if (receivers && strstr(receivers, ":failed"))
-		health_add(health,
-		    g_strdup_printf("mail cannot be received (%s)", receivers), NULL);
+		health_add(health, NULL, "mail cannot be received (%s)", receivers);
 }
 
 void
@@ -371,12 +356,12 @@ probe_skipped(struct health *health)
 	int64_t more = health->status->skipped - reasons->len;
 
 	for (unsigned i = 0; i < reasons->len; i++)
-		health_add(health, g_strdup(reasons->pdata[i]), NULL);
+		health_add(health, NULL, "%s", (char *)reasons->pdata[i]);
 	if (more > 0)
 		health_add(health,
-		    g_strdup_printf("%" G_GINT64_FORMAT " more %s left in a mailbox",
-		        more, plural(more, "message was", "messages were")),
-		    "move or delete those that paperboyd logs as inbox-skipped");
+		    "move or delete those that paperboyd logs as inbox-skipped",
+		    "%" G_GINT64_FORMAT " more %s left in a mailbox", more,
+		    plural(more, "message was", "messages were"));
 }
 
 void
@@ -387,18 +372,17 @@ probe_confirmations(struct health *health)
 	if (dropped->last_at <= health->options->now - CLOCK_DAY_S)
 		return;
 	health_add(health,
-	    g_strdup_printf("%" G_GINT64_FORMAT
-	                    " %s dropped, since limits.confirmations_per_hour or "
-	                    "limits.confirmations_per_domain_hour was reached",
-	        dropped->lately,
-	        plural(dropped->lately, "request to subscribe was",
-	            "requests to subscribe were")),
 	    *health->options->settings->commands_authserv_id
 	        ? "raise the limit, unless they are forged: senders that your mail "
 	          "server authenticates are not limited"
 	        : "raise the limit; or, when they are forged, set "
 	          "commands.authserv_id, so that senders that your mail server "
-	          "authenticates are not limited");
+	          "authenticates are not limited",
+	    "%" G_GINT64_FORMAT " %s dropped, since limits.confirmations_per_hour or "
+	    "limits.confirmations_per_domain_hour was reached",
+	    dropped->lately,
+	    plural(dropped->lately, "request to subscribe was",
+	        "requests to subscribe were"));
 }
 
 /* ---- clock ---- */
@@ -412,15 +396,13 @@ probe_clock_jump(struct health *health)
 
 	if (!jump->by_s)
 		return;
-	health_add(health,
-	    g_strdup_printf(
-	        "the clock jumped %s by %" G_GINT64_FORMAT
-	        " %s, and no source has confirmed it; nothing is deleted by "
-	        "age%s for %" G_GINT64_FORMAT " more hours of running time",
-	        jump->by_s < 0 ? "back" : "forward", hours < 48 ? hours : hours / 24,
-	        hours < 48 ? "hours" : "days",
-	        jump->is_held ? ", and no digest is built," : "",
-	        (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S),
-	    NULL)
+	health_add(health, NULL,
+	    "the clock jumped %s by %" G_GINT64_FORMAT
+	    " %s, and no source has confirmed it; nothing is deleted by "
+	    "age%s for %" G_GINT64_FORMAT " more hours of running time",
+	    jump->by_s < 0 ? "back" : "forward", hours < 48 ? hours : hours / 24,
+	    hours < 48 ? "hours" : "days",
+	    jump->is_held ? ", and no digest is built," : "",
+	    (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S)
 	    ->since = jump->at;
 }

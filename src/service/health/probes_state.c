@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/disk.h"
+#include "base/file.h"
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/health/probes.h"
@@ -40,18 +40,15 @@ probe_directory(struct health *health)
 	GStatBuf status;
 
 	if (g_stat(path, &status) != 0)
-		health_add(health,
-		    g_strdup_printf("cannot open '%s': %s", path, g_strerror(errno)),
-		    "start paperboyd, which creates it");
+		health_add(health, "start paperboyd, which creates it",
+		    "cannot open '%s': %s", path, g_strerror(errno));
 	else if (status.st_mode & (S_IWGRP | S_IRWXO))
-		health_add(health,
-		    g_strdup_printf("'%s' is accessible to other users", path),
-		    "chmod 700 it");
+		health_add(
+		    health, "chmod 700 it", "'%s' is accessible to other users", path);
 	else if (status.st_uid != geteuid())
-		health_add(health,
-		    g_strdup_printf("'%s' belongs to another user", path), NULL);
+		health_add(health, NULL, "'%s' belongs to another user", path);
 	else
-		health_add_ok(health, g_strdup(path));
+		health_add_ok(health, "%s", path);
 }
 
 /* @param path of an unreadable file */
@@ -115,10 +112,8 @@ probe_files(struct health *health)
 	g_autofree char *names = find_names(health, has_wrong_mode);
 
 	if (names)
-		health_add(health,
-		    g_strdup_printf(
-		        "accessible to, or owned by, other users: %s", names),
-		    NULL);
+		health_add(
+		    health, NULL, "accessible to, or owned by, other users: %s", names);
 }
 
 void
@@ -127,42 +122,38 @@ probe_drafts(struct health *health)
 	g_autofree char *names = find_names(health, is_draft);
 
 	if (names)
-		health_add(health,
-		    g_strdup_printf("left by a killed program: %s", names), NULL);
+		health_add(health, NULL, "left by a killed program: %s", names);
 }
 
 void
 probe_disk(struct health *health)
 {
 	const struct settings *settings = health->options->settings;
-	int64_t free_bytes = disk_get_free(settings->state_dir);
+	int64_t free_bytes = file_get_free_bytes(settings->state_dir);
 	g_autofree char *size = NULL;
 
 	if (free_bytes < 0)
 		return;
 	size = g_format_size((guint64)free_bytes);
 	if (free_bytes < STATUS_DISK_MIN_BYTES)
-		health_add(health,
-		    g_strdup_printf("the disk of the state directory is full (%s "
-		                    "free), and nothing is sent, since the result "
-		                    "could not be recorded",
-		        size),
-		    NULL);
+		health_add(health, NULL,
+		    "the disk of the state directory is full (%s "
+		    "free), and nothing is sent, since the result "
+		    "could not be recorded",
+		    size);
 	else if (free_bytes < settings->min_free_mb * BYTES_PER_MB)
-		health_add(health,
-		    g_strdup_printf("the disk of the state directory is nearly full "
-		                    "(%s free), and received mail is deferred "
-		                    "(receive.min_free_mb)",
-		        size),
-		    NULL);
+		health_add(health, NULL,
+		    "the disk of the state directory is nearly full "
+		    "(%s free), and received mail is deferred "
+		    "(receive.min_free_mb)",
+		    size);
 	else if (free_bytes < STATUS_DISK_LOW_BYTES)
-		health_add(health,
-		    g_strdup_printf("the disk of the state directory is nearly full "
-		                    "(%s free)",
-		        size),
-		    NULL);
+		health_add(health, NULL,
+		    "the disk of the state directory is nearly full "
+		    "(%s free)",
+		    size);
 	else
-		health_add_ok(health, g_strdup_printf("%s free", size));
+		health_add_ok(health, "%s free", size);
 }
 
 void
@@ -172,12 +163,13 @@ probe_wal(struct health *health)
 	GStatBuf status;
 	int64_t bytes = g_stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
 	g_autofree char *size = g_format_size((guint64)bytes);
-	char *text = g_strdup_printf("the write-ahead log of the store has %s", size);
+	g_autofree char *text =
+	    g_strdup_printf("the write-ahead log of the store has %s", size);
 
 	if (bytes > STATUS_WAL_HIGH_BYTES)
-		health_add(health, text, NULL);
+		health_add(health, NULL, "%s", text);
 	else
-		health_add_ok(health, text);
+		health_add_ok(health, "%s", text);
 }
 
 /* ---- the database file ---- */
@@ -192,12 +184,13 @@ probe_store(struct health *health)
 	health->store = store_open_for_reading(path, &error);
 	if (!health->store ||
 	    !store_get_data_version(health->store, &version, &ours, &error))
-		health_add(health, g_strdup(error->message), get_file_action(path));
+		health_add(health, get_file_action(path), "%s", error->message);
 	else if (version < ours)
-		health_add(health, g_strdup_printf("has schema version %d", version),
-		    "start paperboyd, which migrates it, then run doctor again");
+		health_add(health,
+		    "start paperboyd, which migrates it, then run doctor again",
+		    "has schema version %d", version);
 	else
-		health_add_ok(health, g_strdup_printf("schema version %d", version));
+		health_add_ok(health, "schema version %d", version);
 	health->is_store_damaged = error || version < ours;
 }
 
@@ -211,7 +204,7 @@ add_damage(struct health *health,
 	if (!check(health->store, problems, &error))
 		g_ptr_array_add(problems, g_strdup(error->message));
 	for (unsigned i = 0; i < problems->len; i++)
-		health_add(health, g_strdup(problems->pdata[i]), NULL);
+		health_add(health, NULL, "%s", (char *)problems->pdata[i]);
 	health->is_store_damaged = problems->len > 0;
 }
 
@@ -243,14 +236,13 @@ probe_rule(struct health *health, unsigned number)
 	health->check = &check;
 	if (!integrity_count(
 	        health->store, number, health->options->now, &count, &error))
-		health_add(health, g_strdup(error->message), NULL)->check = table;
+		health_add(health, NULL, "%s", error->message)->check = table;
 	else if (count)
-		health_add(health,
-		    g_strdup_printf("%" G_GINT64_FORMAT " %s", count, rule->wrong),
-		    rule->advice)
+		health_add(
+		    health, rule->advice, "%" G_GINT64_FORMAT " %s", count, rule->wrong)
 		    ->check = table;
 	else
-		health_add_ok(health, g_strdup("none"))->check = table;
+		health_add_ok(health, "none")->check = table;
 	health->check = table;
 }
 
@@ -288,8 +280,7 @@ probe_filters(struct health *health)
 		    integrity_load_filters(health->store, after, PAGE_ROWS, &error);
 
 		if (!page) {
-			health_add(
-			    health, g_strdup(error->message), PROBES_RESTORE_ACTION);
+			health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 			return;
 		}
 		if (!page->len)
@@ -306,11 +297,9 @@ probe_filters(struct health *health)
 		}
 	}
 	if (faults)
-		health_add(health,
-		    g_strdup_printf("%u of %u damaged: %s", faults, count, first),
-		    NULL);
+		health_add(health, NULL, "%u of %u damaged: %s", faults, count, first);
 	else
-		health_add_ok(health, g_strdup_printf("%u, all valid", count));
+		health_add_ok(health, "%u, all valid", count);
 }
 
 void
@@ -328,12 +317,11 @@ probe_zones(struct health *health)
 			    missing->len ? ", " : "", (char *)zones->pdata[i]);
 	}
 	if (!zones)
-		health_add(health, g_strdup(error->message), PROBES_RESTORE_ACTION);
+		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 	else if (missing->len)
-		health_add(
-		    health, g_strdup_printf("not installed: %s", missing->str), NULL);
+		health_add(health, NULL, "not installed: %s", missing->str);
 	else
-		health_add_ok(health, g_strdup_printf("%u, all installed", zones->len));
+		health_add_ok(health, "%u, all installed", zones->len);
 	g_string_free(missing, TRUE);
 }
 
@@ -344,9 +332,9 @@ probe_index(struct health *health)
 	g_autoptr(GError) error = NULL;
 
 	if (!archive_check_counts(health->store, &problem, &error))
-		health_add(health, g_strdup(error->message), PROBES_RESTORE_ACTION);
+		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 	else if (problem)
-		health_add(health, g_steal_pointer(&problem), NULL);
+		health_add(health, NULL, "%s", problem);
 }
 
 void
@@ -357,13 +345,11 @@ probe_clock(struct health *health)
 	int64_t newest;
 
 	if (!integrity_load_newest_time(health->store, &newest, &error))
-		health_add(health, g_strdup(error->message), PROBES_RESTORE_ACTION);
+		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 	else if (newest > now + CLOCK_HOUR_S)
-		health_add(health,
-		    g_strdup_printf("the newest timestamp is %" G_GINT64_FORMAT
-		                    " hours in the future",
-		        (newest - now) / CLOCK_HOUR_S),
-		    NULL);
+		health_add(health, NULL,
+		    "the newest timestamp is %" G_GINT64_FORMAT " hours in the future",
+		    (newest - now) / CLOCK_HOUR_S);
 }
 
 void
@@ -377,14 +363,14 @@ probe_key(struct health *health)
 	bool is_store_open = health->store && !health->is_store_damaged;
 
 	if (is_store_open && !store_load_key_check(health->store, &mac, &error)) {
-		health_add(health, g_strdup(error->message), PROBES_RESTORE_ACTION);
+		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 		return;
 	}
 	if (!g_file_test(path, G_FILE_TEST_EXISTS) && is_store_open && !mac) {
-		health_add_ok(health, g_strdup("not created yet"));
+		health_add_ok(health, "not created yet");
 		return;
 	}
 	problem = secret_find_problem(state_dir, mac);
 	if (problem)
-		health_add(health, g_steal_pointer(&problem), get_file_action(path));
+		health_add(health, get_file_action(path), "%s", problem);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/disk.h"
+#include "base/file.h"
 #include "service/collect/coverage.h"
 #include "service/collect/source_status.h"
 #include "service/setup/factory.h"
@@ -227,7 +227,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 		return false;
 	}
 	loaded.request_limit = settings->limit_confirmations_per_hour;
-	loaded.disk_free_bytes = disk_get_free(directory);
+	loaded.disk_free_bytes = file_get_free_bytes(directory);
 	loaded.store_bytes = get_file_size(directory, "paperboy.db");
 	loaded.wal_bytes = get_file_size(directory, "paperboy.db-wal");
 	*status = loaded;

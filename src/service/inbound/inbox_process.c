@@ -4,8 +4,8 @@
 #include "service/inbound/inbox_process.h"
 
 #include "base/bounds.h"
-#include "base/disk.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "message/dedup_key.h"
 #include "service/inbound/probe_mail.h"
 #include "service/log/event.h"
@@ -17,7 +17,7 @@
 static bool
 has_room(const struct inbox_process_rules *rules, GError **error)
 {
-	int64_t free_bytes = disk_get_free(rules->state_dir);
+	int64_t free_bytes = file_get_free_bytes(rules->state_dir);
 
 	/* Accept mail if the free space is unknown. */
 	if (free_bytes < 0 || free_bytes >= rules->min_free_bytes)
