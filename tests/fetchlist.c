@@ -1,7 +1,7 @@
 /*
- * fetchlist.c - print the papers in a stored answer of arXiv, for script tests.
+ * fetchlist.c - print the papers in a stored response of arXiv, for script tests.
  *
- * fetchlist FILE prints a line for each paper of a feed or an answer of the API, with
+ * fetchlist FILE prints a line for each paper of a feed or a response of the API, with
  * tabs between the fields: id, listing type, version, day, authors (separated by "|"),
  * categories (by blanks), doi, title, abstract.
  */

@@ -193,7 +193,7 @@ add_subscriber(struct simulation *simulation, const char *row)
 	simulation->scheduler_at = simulation->clock.at_s;
 }
 
-/* Move the named sources to the front; collector_run() asks them in this order. */
+/* Move the named sources to the front; collector_run() polls them in this order. */
 static void
 fetch(struct simulation *simulation, const char *names)
 {

@@ -84,7 +84,7 @@ run_alerts(struct alerts_test *test, int64_t now)
 	return reported;
 }
 
-/* Record an answer of the source. */
+/* Record a response of the source. */
 static void
 answer(struct alerts_test *test, int64_t at, const char *status, const char *reason)
 {
@@ -311,7 +311,7 @@ dropped_requests_are_reported(void)
 	g_assert_nonnull(
 	    strstr(mail, "Subject: paperboy: requests to subscribe are dropped"));
 	g_assert_nonnull(strstr(mail, "25 requests to subscribe were dropped"));
-	/* The next ones are counted anew after a day without any. */
+	/* The count restarts after a day without any. */
 	g_assert_true(
 	    rate_log_save_dropped(test.fixture->store, test.now + 2 * DAY, NULL));
 	answer(&test, test.now + 2 * DAY, "ok", "NULL");
@@ -341,7 +341,7 @@ problems_of_one_check_share_a_mail(void)
 	g_assert_cmpuint(run_alerts(&test, test.now + 120), ==, 0);
 	quarantine(&test);
 	g_assert_cmpuint(run_alerts(&test, test.now + 180), ==, 0);
-	/* The clock is set back by a week: it is not silenced for that long. */
+	/* The clock is set back by a week: alerts are not suppressed for that long. */
 	g_assert_cmpuint(run_alerts(&test, test.now - 7 * DAY), ==, 1);
 }
 
@@ -359,7 +359,7 @@ nothing_is_mailed_with_alerts_off(void)
 	g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
 }
 
-/* A package starts what it installs, before anybody has said who owns it. */
+/* A package starts the daemon before it is configured. */
 static void
 nothing_is_mailed_before_the_configuration_is_edited(void)
 {

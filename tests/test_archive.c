@@ -1,5 +1,5 @@
 /*
- * test_archive.c - the archive knows each word, and no more than the papers have.
+ * test_archive.c - the archive indexes exactly the words of its papers.
  */
 #include <glib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ locale_format_are_counted_by_papers_and_follow_a_revision(void)
 	    "another/another/1 diffusion/diffusion/1 model/model/1 models/model/2"
 	    " muller/muller/1 of/of/1 s/s/1");
 	assert_sound(fixture);
-	/* The same again, and other votes, teach nothing. */
+	/* The same paper again, or other votes, change nothing. */
 	list(fixture, "1", "Models of diffusion", "Another model");
 	assert_sound(fixture);
 	assert_rows(fixture, "SELECT rowid FROM paper_fts('diffusion')", "1");
@@ -78,7 +78,7 @@ acronyms_are_added_and_removed(void)
 	assert_sound(fixture);
 }
 
-/* Printed with their counts, for somebody to read; nothing can be said of each here. */
+/* Printed with their counts for inspection; not checked one by one. */
 static void
 real_papers_teach_short_forms(void)
 {
@@ -115,12 +115,12 @@ the_nearest_word_is_found(void)
 	    {"difusion", "diffusion"},          /* a letter is missing */
 	    {"diffussion", "diffusion"},        /* one too many */
 	    {"diffusoin", "diffusion"},         /* two are swapped */
-	    {"difvusoin", "diffusion"},         /* two faults */
+	    {"difvusoin", "diffusion"},         /* two errors */
 	    {"tifvusoin", NULL},                /* three */
-	    {"mamb", "mamba"}, {"nabma", NULL}, /* two faults in a short word */
-	    {"tre", NULL},                      /* too short to tell */
+	    {"mamb", "mamba"}, {"nabma", NULL}, /* two errors in a short word */
+	    {"tre", NULL},                      /* too short */
 	    {"qwertyuiop", NULL}, {"schr\xc3\xb8", NULL},
-	    {"robat", "robot"}, /* of two as near, the more frequent one */
+	    {"robat", "robot"}, /* the more frequent of two equally close ones */
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 

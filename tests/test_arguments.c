@@ -10,7 +10,7 @@
 
 #define MAX_WORDS 8
 
-/* An argument vector in front of a page that nobody may read. */
+/* An argument vector followed by an inaccessible page. */
 struct vector {
 	char *words[MAX_WORDS + 1]; /* as they are to be freed */
 	void *pages;

@@ -1,5 +1,5 @@
 /*
- * test_backup.c - a store is copied while others write, and made of a copy again.
+ * test_backup.c - backup of a store during writes, and restore.
  */
 #include "store/core/backup.h"
 
@@ -30,7 +30,7 @@ new_fixture(GBytes **key)
 	return fixture;
 }
 
-/* Somebody commits between every two steps of the copy. */
+/* Another program commits between any two steps of the copy. */
 struct writer {
 	struct store *store;
 	unsigned steps;
@@ -47,7 +47,7 @@ write_between(void *data, int done_pages, int all_pages)
 	writer->steps++;
 	writer->all_pages = all_pages;
 	g_assert_cmpint(done_pages, <=, all_pages);
-	/* Far more than a copy that never begins anew can have. */
+	/* Far more than a copy without a restart can have. */
 	g_assert_cmpuint(writer->steps, <, 1000);
 	store_begin(writer->store, &transaction, &error);
 	store_save_cursor(writer->store, "first", writer->steps, &error);
@@ -101,7 +101,7 @@ a_backup_that_cannot_be_made_leaves_nothing(void)
 	g_assert_false(backup_write(fixture->store, deep, &plan, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	g_clear_error(&error);
-	/* A file that is there is nobody's to write over. */
+	/* An existing file must not be overwritten. */
 	g_file_set_contents(path, "mine", -1, NULL);
 	g_assert_false(backup_write(fixture->store, path, &plan, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
@@ -207,7 +207,7 @@ confirmations_and_new_mail_are_not_restored(void)
 	g_assert_no_error(error);
 	assert_rows(fixture, "SELECT count(*) FROM confirmation", "0");
 	assert_rows(fixture, "SELECT state FROM inbox ORDER BY id", "quarantined done");
-	/* Their numbers name addresses: none is given again. */
+	/* The numbers are parts of addresses: none is reused. */
 	assert_rows(fixture,
 	    "SELECT seq FROM sqlite_sequence WHERE name = 'confirmation'", "70");
 }

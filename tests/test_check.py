@@ -73,7 +73,7 @@ class Street:
 
     def __init__(self, tap, name, signs=None, **settings):
         directory = tap.subdirectory(name)
-        for part in ("ca", "postfix", "house"):
+        for part in ("ca", "postfix", "home"):
             os.makedirs(os.path.join(directory, part))
         self.lmtp_port = free_port()
         self.postfix = tap.enter(Postfix(
@@ -87,7 +87,7 @@ class Street:
         if signs:
             port = tap.enter(Signer(signs, port)).port
         self.instance = Instance(
-            os.path.join(directory, "house"), port=port, **{
+            os.path.join(directory, "home"), port=port, **{
                 "commands__address": HOME,
                 "receive__lmtp_listen": f"127.0.0.1:{self.lmtp_port}",
                 "receive__parser": os.path.join(top_builddir(), "paperboy-parser"),
@@ -187,13 +187,13 @@ def reports_a_mail_that_does_not_come_back(tap):
 def checks_an_imap_mailbox(tap):
     """an IMAP mailbox is checked: valid, wrong password, missing folder"""
     directory = tap.subdirectory("imap")
-    for part in ("ca", "dovecot", "house"):
+    for part in ("ca", "dovecot", "home"):
         os.makedirs(os.path.join(directory, part))
     ca = Ca(os.path.join(directory, "ca"))
     dovecot = tap.enter(Dovecot(os.path.join(directory, "dovecot"), ca))
     secret = write(os.path.join(directory, "password"), PASSWORD + "\n", 0o600)
     instance = Instance(
-        os.path.join(directory, "house"), maildir=os.path.join(directory, "out"),
+        os.path.join(directory, "home"), maildir=os.path.join(directory, "out"),
         commands__address=HOME, receive__imap_host="localhost",
         receive__imap_port=dovecot.imaps_port, receive__imap_tls="implicit",
         receive__imap_ca_file=ca.cert, receive__imap_user="box@example.org",

@@ -20,11 +20,11 @@
 #define NOWISH "2026-11-20T09:00:00Z"
 #define YEAR   (365 * DAY)
 
-/* A daemon in simulated time: what the clock shows, and how long it has really run. */
+/* A daemon in simulated time: the time of its clock, and the true running time. */
 struct life {
 	struct store_fixture *fixture;
 	struct clock_watch watch;
-	int64_t clock_off_s; /* how wrong the clock is */
+	int64_t clock_off_s; /* error of the clock */
 	int64_t began_at, ran_s;
 	unsigned digests;
 };
@@ -88,7 +88,7 @@ confirm(struct life *life)
 	    clock_watch_confirm(life->fixture->store, now(life), served_at, NULL));
 }
 
-/* A subscriber who has had today's digest, one who left, and a ticket that is over. */
+/* A subscriber with today's digest, one who left, and an expired confirmation. */
 static void
 begin(struct life *life, struct store_fixture *fixture)
 {
@@ -117,7 +117,7 @@ begin(struct life *life, struct store_fixture *fixture)
 	    "INSERT INTO delivered SELECT subscriber_id, paper_seq, 0, 1,"
 	    " unixepoch('2026-11-20 09:00') FROM digest, digest_item");
 	store_fixture_list(fixture, "2026-11-20", "2611.00021", "Diffusion again", 1);
-	/* Kept because of its age alone. */
+	/* Not deleted because of its age only. */
 	store_fixture_run(fixture,
 	    "INSERT INTO filter (canonical, hash, created_at) VALUES ('kept',"
 	    " printf('%064d', 7), unixepoch('2026-11-20'))");
@@ -153,7 +153,7 @@ thirty_three_days_ahead_for_a_minute_delete_nothing(void)
 	assert_all_is_there(&life);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 	g_assert_cmpuint(life.digests, ==, 1);
-	/* The next day has its digest as ever. */
+	/* The next day has its digest as usual. */
 	run_on(&life, DAY, HOUR / 2);
 	g_assert_cmpuint(life.digests, ==, 2);
 }
@@ -177,7 +177,7 @@ three_years_back_and_forth_repeat_no_digest(void)
 	assert_all_is_there(&life);
 }
 
-/* The same, with a new process at each jump: nothing but the store connects them. */
+/* The same, with a new process at each jump: only the store persists. */
 static void
 a_restart_does_not_hide_a_jump(void)
 {
@@ -214,12 +214,12 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 	struct life life;
 
 	begin(&life, fixture);
-	/* The running time goes on in its sleep: no jump at all. */
+	/* The running time advances during a suspend: no jump. */
 	life.ran_s += 7 * DAY;
 	step(&life);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 	g_assert_cmpuint(life.digests, ==, 2);
-	/* Switched off, it does not. */
+	/* While switched off, it does not. */
 	life.ran_s += 20 * DAY;
 	life.watch = (struct clock_watch){0};
 	clock_watch_check(&life.watch, fixture->store, now(&life), 5, NULL);

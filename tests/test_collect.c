@@ -13,7 +13,7 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-/* A source with given answers, which records its requests, and a store. */
+/* A source with scripted responses, which records its requests, and a store. */
 struct fake {
 	struct source source;
 	struct store_fixture *fixture;
@@ -401,7 +401,7 @@ source_with_a_new_address_is_fetched_at_once(void)
 	fake->source.url = "https://example.net/";
 	fake->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
 	poll_at(fake, now + 100, "20 ", 1);
-	/* Its pauses start again. */
+	/* Its pauses restart with the shortest. */
 	poll_at(fake, now + 159, "", 0);
 	poll_at(fake, now + 160, "20 ", 1);
 }

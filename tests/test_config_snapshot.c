@@ -1,5 +1,6 @@
 /*
- * test_config_snapshot.c - settings go from one thread to others, whole and once.
+ * test_config_snapshot.c - a snapshot of the settings passes between threads, complete
+ * and once.
  */
 #include "daemon/config_snapshot.h"
 
@@ -94,7 +95,7 @@ struct taker {
 	unsigned taken;
 };
 
-/* Works by what it has, as a stage does, and looks for the next in between. */
+/* Uses its snapshot, as a stage does, and checks for a new one between runs. */
 static gpointer
 run_taker(gpointer data)
 {
@@ -114,7 +115,7 @@ run_taker(gpointer data)
 		}
 		if (!mine)
 			continue;
-		/* Never half of one and half of another, nor an older one. */
+		/* Never a mixture of two snapshots, nor an older one. */
 		g_assert_cmpint(
 		    mine->settings->collect_interval_s, ==, mine->settings->expire_h);
 		g_assert_cmpint(mine->settings->collect_interval_s, >=, taker->last);

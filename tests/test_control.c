@@ -1,5 +1,5 @@
 /*
- * test_control.c - the socket on which the daemon is told to look again.
+ * test_control.c - the control socket of the daemon.
  */
 #include "daemon/control.h"
 
@@ -21,7 +21,7 @@ count(void *data)
 	return NULL;
 }
 
-/* At the limit, with its line end. */
+/* At the limit, including the line end. */
 static char *
 reply_of_maximum_size(void *data)
 {
@@ -29,7 +29,7 @@ reply_of_maximum_size(void *data)
 	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES - 1, 'x');
 }
 
-/* Lines of ten octets, the last one longer: one octet past the limit. */
+/* Lines of ten bytes, the last one longer: one byte beyond the limit. */
 static char *
 reply_over_maximum_size(void *data)
 {
@@ -55,12 +55,12 @@ static const struct control_command commands[] = {
     {"most", reply_of_maximum_size},
     {"much", reply_over_maximum_size},
     {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
-    {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
+    {"a-word-that-has-with-its-line-end-exactly-1-byte-over-the-limit.", count},
     {"status", report},
     {0},
 };
 
-/* A client in a thread of its own. */
+/* A client in its own thread. */
 struct client {
 	const char *path;
 	const char *line;
@@ -121,7 +121,7 @@ a_line_in_gets_a_line_out(void)
 	    {"look now\n", -1, "unknown\n", 0},
 	    {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.\n", -1,
 	        "ok\n", 1},
-	    {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.\n", -1,
+	    {"a-word-that-has-with-its-line-end-exactly-1-byte-over-the-limit.\n", -1,
 	        "unknown\n", 0},
 	    {"look\0more", 9, "unknown\n", 0},
 	    {"\n", -1, "unknown\n", 0},

@@ -1,5 +1,5 @@
 /*
- * test_csv.c - tables as text: every form that may be read, and no loss.
+ * test_csv.c - CSV: all accepted forms, without loss.
  */
 #include "base/csv.h"
 
@@ -131,7 +131,7 @@ what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 			for (int j = g_rand_int_range(random, 0, 6); j > 0; j--) {
 				int at = g_rand_int_range(random, 0, 14);
 
-				/* Both octets of the one that has two. */
+				/* Both bytes of the character that has two. */
 				if (messages[at] & (char)0x80)
 					g_string_append(cell, "\xc3\xa4");
 				else
@@ -148,7 +148,7 @@ what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 		for (unsigned i = 0; i < cells->len; i++)
 			g_assert_cmpstr(fields->pdata[i], ==, cells->pdata[i]);
 		g_assert_cmpint(csv_read(&csv, fields, &line, NULL), ==, CSV_END);
-		/* A cell begins behind a comma, or behind the mark that opens it. */
+		/* A cell begins after a comma, or after its opening quotation mark. */
 		g_assert_false(g_regex_match_simple(
 		    "^first(,(\"([^\"]|\"\")*\"|[^,\"]*))*,\"?[=+@\\t-]", text->str,
 		    G_REGEX_DOTALL, 0));

@@ -1,5 +1,5 @@
 /*
- * test_day.c - days and times as people write them.
+ * test_day.c - parsing and formatting of days and times.
  */
 #include "base/day.h"
 
@@ -16,7 +16,7 @@ a_day_begins_at_its_first_instant_in_the_zone(void)
 	    {"2026-12-01", "UTC", "2026-12-01T00:00:00Z"},
 	    {"2026-12-01", "Europe/Berlin", "2026-11-30T23:00:00Z"},
 	    {"2026-07-01", "America/New_York", "2026-07-01T04:00:00Z"},
-	    /* Clocks went on from midnight to one there. */
+	    /* The clock changed from midnight to one there. */
 	    {"2027-04-30", "Africa/Cairo", "2027-04-29T22:00:00Z"},
 	    {"1970-01-01", "UTC", "1970-01-01T00:00:00Z"},
 	    {"9999-12-31", "UTC", "9999-12-31T00:00:00Z"},

@@ -24,7 +24,7 @@
 #define DUE \
 	"SELECT strftime('%Y-%m-%dT%H:%M', next_due_at, 'unixepoch') FROM subscriber"
 
-/* Everything due is sent, or ends in another way. */
+/* All queued messages are sent, or end otherwise. */
 static void
 end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
 {

@@ -1,5 +1,5 @@
 /*
- * test_enumeration.c - a damaged value in a column of few values is an error.
+ * test_enumeration.c - an invalid value in an enumerated column is an error.
  */
 #include "store/core/enumeration.h"
 
@@ -21,7 +21,7 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-/* One row of each table; the digest and its message have the number 1. */
+/* One row in each table; the digest and its message have id 1. */
 static struct store_fixture *
 new_world(void)
 {
@@ -62,7 +62,7 @@ open_raw(const struct store_fixture *fixture)
 	return db;
 }
 
-/* As a flipped bit or a hand with a hex editor would: no rule of the schema holds. */
+/* As a flipped bit or a hex editor would: without the CHECKs of the schema. */
 static void
 damage(struct store_fixture *fixture, const char *table, const char *column,
     const char *value)
@@ -253,7 +253,7 @@ every_damaged_value_is_an_error_that_names_its_place(void)
 	}
 }
 
-/* A claim reads the kind of what it claims. */
+/* A claim reads the kind of the claimed message. */
 static void
 a_claim_stops_at_a_damaged_kind(void)
 {
@@ -262,12 +262,12 @@ a_claim_stops_at_a_damaged_kind(void)
 
 	damage(fixture, "outbox", "kind", "'damaged'");
 	read_claim(fixture, &error);
-	/* It is neither a digest nor a letter, and so is not found, or refused. */
+	/* It is neither a digest nor another message: not found, or rejected. */
 	g_assert_true(!error || g_error_matches(error, PB_ERROR, PB_ERROR_PERMANENT));
 	assert_rows(fixture, "SELECT state FROM outbox", "NEW");
 }
 
-/* No column of the schema that is bound to a list of words is left out. */
+/* All columns with a CHECK on a list of words are tested. */
 static void
 every_list_of_words_in_the_schema_is_known(void)
 {
@@ -290,7 +290,7 @@ every_list_of_words_in_the_schema_is_known(void)
 			known = g_strconcat(table, ".", column, NULL);
 			is_known |= strcmp(known, *name) == 0;
 		}
-		/* Only written and compared: never read. */
+		/* Only written and compared, never read. */
 		is_known |= strcmp(*name, "rate_log.kind") == 0 ||
 		            strcmp(*name, "skipped_message.receiver") == 0;
 		g_test_message("%s", *name);

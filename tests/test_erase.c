@@ -1,5 +1,5 @@
 /*
- * test_erase.c - who is forgotten leaves no trace, in rows or in files.
+ * test_erase.c - an erased person leaves no trace in rows or files.
  */
 #include "service/people/erase.h"
 
@@ -21,11 +21,11 @@
 #define NOW   "2026-11-20T09:00:00Z"
 #define ZEBRA "Zebra.Quagga@example.org"
 
-/* Words that are nowhere but in what is kept about one person. */
+/* Words that occur only in the data of one person. */
 static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "wombatname",
     "numbatword", "consentiform", "refusalgram", "answergram", "strangergram"};
 
-/* Look with another program's eyes: no lock of ours is touched by it. */
+/* Read with another program, which does not affect our locks. */
 static bool
 is_in_files(struct store_fixture *fixture, const char *word)
 {
@@ -70,7 +70,7 @@ add_zebra(struct store_fixture *fixture, int64_t now)
 	    subscribe_remove_filter(fixture->store, ZEBRA, 2, "test", now, NULL));
 }
 
-/* One that is hers, one that went to her address before she was a person here. */
+/* A reply to the subscriber, and one to the address before the subscription. */
 static void
 add_mail(struct store_fixture *fixture)
 {
@@ -100,7 +100,7 @@ add_mail(struct store_fixture *fixture)
 	}
 }
 
-/* One to forget among many others, and with something in every table. */
+/* The person to erase has rows in every table, among many others. */
 static struct store_fixture *
 new_fixture(int64_t *id)
 {
@@ -188,10 +188,11 @@ export_has_everything_that_erasure_deletes(void)
 		g_assert_no_error(error);
 		small = g_ascii_strdown(reported, -1);
 		for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
-			/* Whose a filter was that was taken away is not kept. */
+			/* The subscriber of a removed filter is not recorded. */
 			if (strcmp(traces[i], "numbatword") != 0 &&
 			    !strstr(small, traces[i]))
-				g_test_fail_printf("%s is not told", traces[i]);
+				g_test_fail_printf(
+				    "%s is not in the export", traces[i]);
 		g_assert_nonnull(strstr(small,
 		    is_text ? "rejected_papers\n  id" : "\"rejected_papers\": [\n"));
 		g_assert_nonnull(strstr(small, "never-again"));
@@ -271,7 +272,7 @@ no_row_and_no_byte_is_left(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
 		if (is_in_files(fixture, traces[i]))
 			g_test_fail_printf("%s is still there", traces[i]);
-	/* The others have what they had. */
+	/* Data of the others is unchanged. */
 	assert_rows(fixture, "SELECT count(*) FROM subscriber", "150");
 	assert_rows(fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "150");
 	assert_rows(fixture, "SELECT canonical FROM filter", "diffusion");
@@ -312,7 +313,8 @@ data_about_a_former_address_is_erased(void)
 	g_autoptr(GError) error = NULL;
 
 	store_fixture_run(
-	    fixture, "DELETE FROM pending_erasure"); /* who moves is here still */
+	    fixture, "DELETE FROM pending_erasure"); /* who changed the address is still
+	                                              * subscribed */
 	/* Requests from before the subscription. */
 	store_fixture_run(fixture,
 	    "INSERT INTO confirmation (hash, purpose, address, address_key,"
@@ -336,7 +338,7 @@ data_about_a_former_address_is_erased(void)
 	g_assert_false(is_in_files(fixture, "okapi"));
 }
 
-/* Asked to confirm, and never a person here. */
+/* Asked to confirm, and never subscribed. */
 static void
 address_that_never_subscribed_is_erased(void)
 {
@@ -434,7 +436,7 @@ suppression_unsubscribes_and_keeps_the_first_reason(void)
 	assert_rows(fixture, "SELECT reason FROM suppression", "complaint");
 }
 
-/* Also when the row was never cancelled, whoever wrote it: the claim looks again. */
+/* Also if the row was not cancelled: the claim checks again. */
 static void
 claim_cancels_mail_to_suppressed_addresses(void)
 {
@@ -460,7 +462,10 @@ claim_cancels_mail_to_suppressed_addresses(void)
 	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
 }
 
-/* A reader keeps the log from being cut: the rows go, and it is cut when that ends. */
+/*
+ * A reader prevents truncating the log: the rows are deleted, and it is truncated
+ * later.
+ */
 static void
 file_in_use_is_vacuumed_later(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_event.c - the table of events is whole, and a line tells no address.
+ * test_event.c - the table of events is complete, and lines contain no address.
  */
 #include "service/log/event.h"
 
@@ -8,7 +8,7 @@
 
 #include "lib/unit.h"
 
-/* The last event as the writer got it: lines of "KEY=value", in order. */
+/* The last event as passed to the writer: lines of "KEY=value", in order. */
 static GLogWriterOutput
 capture(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {

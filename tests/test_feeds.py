@@ -27,7 +27,7 @@ class Feeds:
         self.write("lab")
         self.write("planet")
         self.instance = Instance(
-            os.path.join(self.directory, "house"), maildir=self.out,
+            os.path.join(self.directory, "home"), maildir=self.out,
             huggingface__enabled=False, feeds__urls=" ".join(
                 f"{feed}=file://{self.path(feed)}" for feed in ("lab", "planet")))
         self.run()

@@ -1,5 +1,5 @@
 /*
- * test_filters.c - filters are moved, named, changed and tried.
+ * test_filters.c - filters are moved, renamed, edited and tested.
  */
 #include "base/bounds.h"
 #include "service/people/filters.h"
@@ -150,7 +150,7 @@ names_are_given_and_taken_away(void)
 	    "filter 2: no name");
 }
 
-/* @return the refusal, NULL when it went well */
+/* @return the error, NULL on success */
 static char *
 edit(struct store_fixture *fixture, int number, const char *text, const char *now)
 {
@@ -183,7 +183,7 @@ an_edit_keeps_number_and_name(void)
 	assert_rows(fixture,
 	    "SELECT what, detail FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "filter changed|mamba OR ssm");
-	/* The same once more is fine; that of another filter is not. */
+	/* Its own name is accepted; that of another filter is not. */
 	g_assert_null(edit(fixture, 2, "ssm OR mambas", NOW));
 	says = edit(fixture, 2, "AA", NOW);
 	g_assert_cmpstr(says, ==, "filter 1 is the same: aa");
@@ -198,8 +198,8 @@ an_edit_keeps_number_and_name(void)
 }
 
 /*
- * A weekly reader changes a filter on the Friday: what was listed since the
- * Monday's digest must still come, and what is months old must not.
+ * A weekly subscriber edits a filter on a Friday: papers listed since Monday's digest
+ * remain due, papers of months ago are not.
  */
 static void
 an_edit_loses_nothing_that_is_due_and_floods_nobody(void)

@@ -19,7 +19,7 @@ DONE = "$PaperboyDone"
 
 
 def message(number):
-    return b"Subject: letter %d\r\n\r\ntext\r\n" % number
+    return b"Subject: message %d\r\n\r\ntext\r\n" % number
 
 
 def same(got, wanted):
@@ -38,7 +38,7 @@ def wait_marked(reader, dovecot, user, count, folder="INBOX"):
         flags = imap_fixture.keywords(dovecot, user, folder)
         return len(flags) == count and all(DONE in one for one in flags)
 
-    reader.wait_fact(all_marked, f"{count} marked letters", 60)
+    reader.wait_fact(all_marked, f"{count} marked messages", 60)
 
 
 def main():
@@ -103,7 +103,7 @@ def main():
                 same(reader.wait_messages(60), [message(n) for n in range(60)])
                 reader.wait_fact(
                     lambda: len(dovecot.mails(user, "Done")) == 60
-                    and not dovecot.mails(user), "moved letters", 60)
+                    and not dovecot.mails(user), "moved messages", 60)
                 dovecot.put(user, message(77))
                 reader.wait_messages(61)
                 reader.wait_fact(lambda: len(dovecot.mails(user, "Done")) == 61,
@@ -122,7 +122,7 @@ def main():
             with start("expunge", expunge=True) as reader:
                 same(reader.wait_messages(1), [message(1)])
                 reader.wait_fact(lambda: dovecot.mails(user) == [message(0)],
-                                 "one letter gone", 60)
+                                 "one message gone", 60)
                 reader.end()
 
         def test_other_folder():
@@ -189,7 +189,7 @@ def main():
             """a postponed message is offered again; a rejected one stays"""
             user = "later@example.org"
             put_all(dovecot, user, [message(n) for n in range(3)])
-            with start("later", postpone=4, refuse="letter 1", expunge=True) as reader:
+            with start("later", postpone=4, refuse="message 1", expunge=True) as reader:
                 same(reader.wait_messages(2), [message(0), message(2)])
                 reader.wait_fact(lambda: dovecot.mails(user) == [message(1)],
                                  "the other two are gone", 60)
@@ -300,7 +300,7 @@ def main():
             refused("login failed", tls="detect", password="guess")
 
         def new_instance(user, **settings):
-            folder = tap.subdirectory(f"house{next(numbers)}")
+            folder = tap.subdirectory(f"home{next(numbers)}")
             secret = os.path.join(folder, "password")
             with open(secret, "w", encoding="ascii") as file:
                 file.write(PASSWORD + "\n")
@@ -325,7 +325,7 @@ def main():
             def wait_rows(child, number):
                 child.wait_fact(lambda: os.path.exists(instance.store)
                                 and instance.value(counted) >= number,
-                                f"{number} letters", 60)
+                                f"{number} messages", 60)
 
             for number in (1, 40, 80):
                 with instance.start() as child:
@@ -380,7 +380,7 @@ def main():
                     file.write(PASSWORD + "\n")
                 instance.ctl("reload")
                 child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox"),
-                                "the letter", 60)
+                                "the message", 60)
 
         def test_removing():
             """only stored messages are removed: on a full disk, after a kill, of any kind"""

@@ -13,7 +13,7 @@ from imap_fixture import Reader
 from tap import Tap
 
 DONE = "$PaperboyDone"
-MESSAGES = [b"Subject: letter %d\r\n\r\ntext %d\r\n" % (n, n) for n in range(4)]
+MESSAGES = [b"Subject: message %d\r\n\r\ntext %d\r\n" % (n, n) for n in range(4)]
 STATES = ("GREETING", "CAPABILITY", "AUTHENTICATE", "SELECT", "SEARCH", "FETCH",
           "MESSAGE", "STORE", "IDLE")
 MEMORY_KIB = 64 * 1024
@@ -301,7 +301,7 @@ def main():
                         reader.end()
                     with start(server, mark_file=mark, skipped="7.2") as reader:
                         reader.wait_fact(lambda: MESSAGES[1] in reader.stored_messages(),
-                                         "the second letter")
+                                         "the second message")
                         assert reader.wait_said("unskip") == ["7.2"], reader.output
                         reader.end()
 

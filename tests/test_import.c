@@ -1,5 +1,5 @@
 /*
- * test_import.c - people as a table: read with all its mistakes, written without loss.
+ * test_import.c - import reports all errors, export is lossless.
  */
 #include "service/people/import.h"
 
@@ -23,7 +23,7 @@ struct asked {
 	const char *consent;
 };
 
-/* @return the refusal, NULL when it went well; report is the caller's to clear */
+/* @return the error, NULL on success; the caller clears the report */
 static char *
 import_text(struct store_fixture *fixture, const char *text, struct asked asked,
     struct import_report *report)
@@ -421,7 +421,7 @@ export_import_export_gives_the_same_bytes(void)
 		g_assert_no_error(error);
 		for (size_t j = 0; j < G_N_ELEMENTS(queries); j++)
 			store_fixture_add_filter(fixture, odd[i], queries[j], now);
-		/* A gap in the numbers, which people know. */
+		/* A gap in the numbers, which subscribers know. */
 		g_assert_true(subscribe_remove_filter(
 		    fixture->store, odd[i], 1 + (int)(i % 3), "test", now, NULL));
 	}

@@ -56,7 +56,7 @@ def new_box(tap, name, **settings):
     for part in ("new", "cur", "tmp"):
         os.makedirs(os.path.join(inbox, part))
     path = os.path.join(directory, "lmtp")
-    home = os.path.join(directory, "house")
+    home = os.path.join(directory, "home")
     os.makedirs(home)
     instance = Instance(home, maildir=os.path.join(directory, "out"), **{
         "receive__lmtp_socket": path, "receive__maildir": inbox,
@@ -134,7 +134,7 @@ STATES = {
     "MAIL": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\n",
     "RCPT": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n",
     "DATA": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\nDATA\r\n",
-    "half a letter": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n"
+    "half a message": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n"
                      b"DATA\r\nFrom: a@b.example\r\n\r\nhalf\r\n.y",
 }
 
@@ -560,9 +560,9 @@ def many_wait_at_start(tap):
     log = os.path.getsize(box.instance.store + "-wal")
     size = os.path.getsize(box.instance.store)
     assert daemon.stop() == 0
-    tap.diag(f"{WAITING} letters of {sum(map(len, raws))} octets in {took:.1f} s, "
+    tap.diag(f"{WAITING} messages of {sum(map(len, raws))} bytes in {took:.1f} s, "
              f"{WAITING / took:.0f} a second; at most {peak} KiB, {peak - before} more "
-             f"than for one; the store's log has {log} octets, the store {size}")
+             f"than for one; the store's log has {log} bytes, the store {size}")
     assert is_sanitized() or peak - before < GROWTH_KIB
     # oldest first
     order = [sent for (sent,) in box.instance.rows("SELECT size FROM inbox ORDER BY id")]
@@ -729,7 +729,7 @@ def kills_lose_no_accepted_mail(tap):
     wait_count(daemon, box, total)
     assert daemon.stop() == 0
     assert box.instance.value("SELECT count(*) FROM inbox") == total
-    tap.diag(f"{kills} kills while {total} letters came")
+    tap.diag(f"{kills} kills while {total} messages arrived")
     assert kills >= 2
 
 

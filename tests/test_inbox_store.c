@@ -1,6 +1,6 @@
 /*
- * test_inbox_store.c - rows of letters: kept once, raw until handled, gone after their
- * time.
+ * test_inbox_store.c - inbox rows: stored once, raw until processed, deleted after
+ * retention.
  */
 #include "store/mail/inbox.h"
 
@@ -79,7 +79,7 @@ all_recipients_are_stored_while_it_is_new(void)
 	insert(fixture, KEY("a"), "p@n.example", 5);
 	insert(fixture, KEY("a"), NULL, 5);
 	assert_rows(fixture, sql, "p@n.example\np+r-x@n.example");
-	/* Not without end. */
+	/* Up to a limit. */
 	for (int i = 0; i < 2 * BOUNDS_LMTP_RECIPIENTS; i++) {
 		g_autofree char *more = g_strdup_printf("p+r-%0240d@n.example", i);
 
@@ -108,7 +108,7 @@ what_is_done_says_nothing_any_more(void)
 	g_assert_null(row->sender);
 	g_assert_null(row->recipient);
 	g_assert_cmpstr(row->verdict, ==, "no handler");
-	/* It is final, whoever writes. */
+	/* The state is final for all writers. */
 	g_assert_true(inbox_retry_at(fixture->store, 1, 7, NULL));
 	g_assert_true(inbox_save_quarantined(fixture->store, 1, "x", 7, NULL));
 	assert_rows(fixture, "SELECT state, tries FROM inbox", "done|0");
@@ -207,7 +207,7 @@ maintenance_forgets_each_in_its_time(void)
 		insert(fixture, KEY("c"), NULL, fourteen);
 		inbox_save_quarantined(fixture->store, 3, "x", fourteen, NULL);
 		g_assert_true(maintenance_run(fixture->store, now, &error));
-		/* One that is new waits however long it takes. */
+		/* New messages are not deleted. */
 		assert_rows(fixture, "SELECT id, state FROM inbox WHERE id > 1",
 		    offset < 0 ? "2|new 3|done" : "2|new 3|quarantined");
 		g_assert_cmpint(store_fixture_number(

@@ -114,7 +114,7 @@ def key_from_backup(tap):
     path = os.path.join(tap.directory, "taken.backup")
     instance.ctl("backup", path, now=at_hour(DAY, 9))
     instance.add_person("later@example.org", now=at_hour(DAY, 10))
-    other = new_instance(tap, "stranger")
+    other = new_instance(tap, "other")
     foreign = os.path.join(tap.directory, "foreign.backup")
     other.ctl("backup", foreign, now=at_hour(DAY, 9))
     for damage in (flip_bit, os.unlink):

@@ -508,7 +508,7 @@ def describe(instance):
     return [instance.rows(sql) for sql in EVERYTHING]
 
 
-STAGES = ("nothing", "collecting", "matched", "editions", "sending")
+STAGES = ("nothing", "collecting", "matched", "digests", "sending")
 
 
 def stage_of(instance):
@@ -525,7 +525,7 @@ def stage_of(instance):
         return "nothing"
     if behind:
         return "collecting"
-    return "sending" if not due else "editions" if digests else "matched"
+    return "sending" if not due else "digests" if digests else "matched"
 
 
 def prepare(tap):

@@ -45,7 +45,7 @@ LIMITS = [
 
 # Edge cases: missing or empty values, words at the ends, words that share prefixes.
 CORNERS = [
-    {"id": "nothing-told", "title": "a"},
+    {"id": "nothing-known", "title": "a"},
     {"id": "nothing-there", "title": "x", "abstract": "", "authors": [], "keywords": [],
      "categories": [], "upvotes": 0, "comments": 0, "stars": 0, "listings": []},
     {"id": "2608.00001", "title": "one two three", "authors": ["One"],

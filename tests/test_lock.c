@@ -1,5 +1,5 @@
 /*
- * test_lock.c - one daemon for one state directory, which nobody else may look into.
+ * test_lock.c - one daemon per state directory, inaccessible to others.
  */
 #include "service/state/lock.h"
 
@@ -15,7 +15,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 
-/* Of a user other than root. */
+/* Owned by a user other than root. */
 #define NOBODY 65534
 
 static void
@@ -94,7 +94,7 @@ a_store_is_exchanged_only_when_nobody_has_it(void)
 	g_assert_no_error(error);
 	daemon = lock_take(fixture->directory, &error);
 	g_assert_no_error(error);
-	/* Not beside a daemon, and not beside one of two who have the store open. */
+	/* Not beside a daemon, nor while one of two programs has the store open. */
 	g_assert_cmpint(lock_take_alone(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "stop paperboyd first"));
@@ -116,7 +116,9 @@ a_store_is_exchanged_only_when_nobody_has_it(void)
 	close(alone);
 }
 
-/* As nobody, since root may open everything.  @return what lock_take() says, or "" */
+/*
+ * As nobody, since root may open everything.  @return the error of lock_take(), or ""
+ */
 static char *
 take_as_nobody(const char *directory)
 {
@@ -167,7 +169,7 @@ a_wrong_owner_or_mode_is_named(void)
 		g_autofree char *path = g_build_filename(directory, rows[i].name, NULL);
 		g_autofree char *said = NULL;
 
-		/* Only root can make files of another user. */
+		/* Only root can create files of another user. */
 		if (rows[i].is_foreign && !is_root) {
 			g_rmdir(directory);
 			continue;

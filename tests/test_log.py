@@ -113,7 +113,7 @@ def live(tap, name, level):
     run(["cp", "-r", os.path.join(top_srcdir(), "etc", "templates"), templates])
     path = os.path.join(directory, "notify")
     with Relay() as relay, Notify(path) as notify:
-        instance = Instance(os.path.join(directory, "house"), port=relay.port, log_level=level,
+        instance = Instance(os.path.join(directory, "home"), port=relay.port, log_level=level,
                       template_dir=templates, smtp__connections=1)
         seen = set()
         relay.act = lambda verb, text: quote(verb, text, seen)
@@ -244,7 +244,7 @@ def play_journal(directory):
         relay.act = lambda verb, text: (
             b"550 5.1.1 no\r\n" if verb == "RCPT" and "0002" in text else
             b"451 4.2.0 later\r\n" if verb == "RCPT" and "0003" in text else None)
-        instance = Instance(os.path.join(directory, "house"), port=relay.port)
+        instance = Instance(os.path.join(directory, "home"), port=relay.port)
         instance.write_day(DAY, range(3))
         instance.add_people(3)
         done = subprocess.Popen(instance.once_command(), stdin=subprocess.DEVNULL, stderr=out,

@@ -1,5 +1,5 @@
 /*
- * test_maintenance.c - what has had its time goes, what is needed stays.
+ * test_maintenance.c - expired rows are deleted, needed ones are not.
  */
 #include "service/health/maintenance.h"
 #include "store/paper/archive.h"
@@ -13,7 +13,7 @@
 
 #define NOW "2026-11-20T09:00:00Z"
 
-/* Rows around the number of days that they are kept, on either side. */
+/* Rows just below and above the retention time. */
 static void
 rows_are_deleted_after_their_days(void)
 {
@@ -90,9 +90,9 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	assert_rows(fixture, "SELECT count(*) FROM digest", "2");
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
-	/* The other one was never sent: it waits however old it is. */
+	/* The other one was never sent: it is not deleted. */
 	assert_rows(fixture, "SELECT id, state FROM outbox", "2|NEW");
-	/* An answer to it is its reader's for thirty days. */
+	/* A reply to it authenticates the subscriber for thirty days. */
 	assert_rows(fixture, "SELECT id, state FROM digest", "1|sent 2|live");
 	now = store_fixture_time(NOW) + MAINTENANCE_DIGEST_DAYS * (int64_t)CLOCK_DAY_S;
 	g_assert_true(maintenance_run(fixture->store, now, &error));
@@ -100,7 +100,7 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
 	assert_rows(fixture, "SELECT id, state FROM digest", "2|live");
 	assert_rows(fixture, "SELECT digest_id FROM digest_item", "2");
-	/* A digest's number is never used again: it names the message. */
+	/* A digest's number is never reused: it is part of the Message-ID. */
 	store_fixture_run(fixture,
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " message_token) VALUES (1, 's', 'd', 0, 'live',"
@@ -217,7 +217,7 @@ a_run_that_fails_is_due_again(void)
 static void
 what_is_eligible_is_remembered_as_delivered(void)
 {
-	/* Else a paper could come twice. */
+	/* Otherwise a paper could be sent twice. */
 	g_assert_cmpint(MAINTENANCE_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 	g_assert_cmpint(MAINTENANCE_MATCH_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 }

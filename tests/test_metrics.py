@@ -39,7 +39,7 @@ def read(text):
 def numbers_are_right(tap):
     """metrics of the store are printed with and without a daemon"""
     with SmtpSink(tap.subdirectory("sink")) as sink:
-        instance = Instance(tap.subdirectory("house"), port=sink.port)
+        instance = Instance(tap.subdirectory("home"), port=sink.port)
         instance.write_day(DAY, range(3))
         instance.add_people(5, now=at_hour(DAY, 6))
         instance.once(at_hour(DAY), wanted=0)

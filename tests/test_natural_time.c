@@ -1,5 +1,5 @@
 /*
- * test_natural_time.c - times of day and days as people say them.
+ * test_natural_time.c - informal times and dates.
  */
 #include "model/natural_time.h"
 

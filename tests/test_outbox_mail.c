@@ -1,5 +1,5 @@
 /*
- * test_outbox_mail.c - letters in the outbox: stored, claimed, ended, erased.
+ * test_outbox_mail.c - mail in the outbox: stored, claimed, ended, erased.
  */
 #include <glib.h>
 #include <string.h>
@@ -144,7 +144,10 @@ a_mail_that_cannot_be_sent_is_not_stored(void)
 	}
 }
 
-/* @param bytes  of all; of which one line has `line` octets */
+/*
+ * @param bytes  of all lines
+ * @param line   of one of them
+ */
 static bool
 is_taken(size_t bytes, size_t line, char inside)
 {

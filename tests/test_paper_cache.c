@@ -1,5 +1,5 @@
 /*
- * test_paper_cache.c - papers are read once, and again when somebody has written.
+ * test_paper_cache.c - papers are loaded once, and again after a write.
  */
 #include <glib.h>
 
@@ -21,7 +21,7 @@ take(struct paper_cache *paper_cache, int64_t seq)
 	return paper;
 }
 
-/* The post reads on a handle of its own; who collects writes on another. */
+/* The mailer reads on its own handle; the collector writes on another. */
 static void
 a_paper_is_the_same_one_until_its_texts_change(void)
 {
@@ -54,7 +54,7 @@ a_paper_is_the_same_one_until_its_texts_change(void)
 	g_assert_null(first->code_url);
 }
 
-/* Each column that a digest tells. */
+/* Each column that a digest shows. */
 static void
 every_text_counts(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_paper_dedup.c - one paper is one row, whoever lists it, and in what order.
+ * test_paper_dedup.c - one paper is one row, for all sources in any order.
  */
 #include <glib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ list_of(const char *text)
 struct row {
 	const char *field;
 	enum paper_source_rank one, other;
-	const char *reported, *too; /* "" for what is not told */
+	const char *reported, *too; /* "" if not reported */
 	const char *stored;
 };
 
@@ -199,13 +199,13 @@ a_paper_is_found_by_any_of_its_names(void)
 	store_fixture_save(fixture, "arxiv/cs.CL", DAY, now,
 	    of_arxiv("2611.00001", "10.1000/x", "Quite another title than the first"));
 	assert_rows(fixture, IDS, "2611.00001");
-	/* By id alone; by what the source calls it, without a DOI now. */
+	/* By id only; by the source's identifier, now without a DOI. */
 	store_fixture_save(fixture, "hf", DAY, now,
 	    store_fixture_paper("2611.00001", "Short", "Of hf."));
 	store_fixture_save(
 	    fixture, "nature", DAY, now, of_feed("nature:h", "nature:1", NULL, LONG));
 	assert_rows(fixture, IDS, "2611.00001");
-	/* By title and first author: letters count, not how they are set. */
+	/* By title and first author: only letters are compared. */
 	store_fixture_save(fixture, "lab", DAY, now,
 	    of_feed("lab:1", "lab:1", NULL, "A Made-Up way, to merge PAPERS, once"));
 	assert_rows(fixture, IDS, "2611.00001");
@@ -234,7 +234,7 @@ what_shares_a_name_may_be_another_paper(void)
 	    fixture, "lab", DAY, now, of_feed("lab:1", "lab:1", NULL, LONG "t"));
 	store_fixture_save(
 	    fixture, "lab", DAY, now, of_feed("lab:2", "lab:2", NULL, LONG "t"));
-	/* Too short to tell papers apart. */
+	/* Too short to distinguish papers. */
 	store_fixture_save(
 	    fixture, "lab", DAY, now, of_feed("lab:3", "lab:3", NULL, "Editorial"));
 	store_fixture_save(fixture, "nature", DAY, now,
@@ -255,7 +255,7 @@ enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64
 	g_assert_no_error(error);
 }
 
-/* One from a feed and one from Hugging Face, of which a DOI tells that they are one. */
+/* One from a feed and one from Hugging Face, identified by a DOI. */
 static void
 fill_two(struct store_fixture *fixture, int64_t now)
 {
@@ -320,7 +320,7 @@ rows_in_messages_on_their_way_wait_to_become_one(void)
 	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
 }
 
-/* A table that comes later must be thought of when two rows become one. */
+/* Tables added later must be handled when two rows are merged. */
 static void
 everything_that_names_a_paper_is_moved(void)
 {
@@ -342,7 +342,7 @@ everything_that_names_a_paper_is_moved(void)
 	    "match.papers");
 }
 
-/* Of filters 1, 2, ...: "f@at:papers", and "f?paper" of those that wait. */
+/* For filters 1, 2, ...: "f@at:papers", and "f?paper" for pending matches. */
 static void
 assert_matches(struct store_fixture *fixture, const char *found, const char *waiting)
 {
@@ -369,8 +369,10 @@ what_found_one_row_has_found_the_other(void)
 		store_fixture_subscribe(fixture, address, "UTC", filters[i], now);
 	}
 	fill_two(fixture, now);
-	/* Row 1 goes, row 2 stays: found with others, alone, in another run, of both,
-	 * and waiting for the one or the other. */
+	/*
+	 * Row 1 is merged into row 2: matched with others, alone, in another run, both,
+	 * and pending for either.
+	 */
 	store_fixture_run(fixture,
 	    "INSERT INTO paper (seq, id, title, abstract, authors, url, fetched_at,"
 	    " first_seen_at, last_day, revision) SELECT 11, '2611.00011', title,"
@@ -397,7 +399,7 @@ run_once(struct store_fixture *fixture, int64_t now)
 	g_assert_no_error(error);
 }
 
-/* The text that a filter found may be the one that goes. */
+/* The text that a filter matched may be the one that is replaced. */
 static void
 who_would_have_had_a_paper_still_has_it(void)
 {
@@ -446,7 +448,7 @@ only_rows_of_one_paper_may_change_places_in_what_was_found(void)
 	store_fixture_run(fixture, "UPDATE match SET papers = '11'");
 }
 
-/* A number that was used twice would be found by those who found the first. */
+/* A reused number would belong to matches of the first paper. */
 static void
 the_number_of_a_paper_that_went_is_not_used_again(void)
 {
@@ -748,7 +750,7 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 		g_assert_cmpint(
 		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
 		    feed_rows[i].papers);
-		/* Nobody's name leads to a row that is gone. */
+		/* No alias refers to a deleted row. */
 		assert_rows(fixture,
 		    "SELECT count(*) FROM paper_alias WHERE"
 		    " paper_seq NOT IN (SELECT seq FROM paper)",

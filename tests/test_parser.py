@@ -380,7 +380,7 @@ def test_last_references():
 
 def main(tap):
     for name, bound, make, tag, count in CUT:
-        test_bound.__doc__ = f"{bound} {name} are told, and no more"
+        test_bound.__doc__ = f"at most {bound} {name} are reported"
         tap.run(test_bound, bound, make, tag, count)
     for name, make, refusal in BOMBS:
         test_bomb.__doc__ = name + (" are refused" if refusal else " are read")

@@ -1,5 +1,6 @@
 /*
- * test_parser_process.c - a message is parsed by a process that may crash, hang or lie.
+ * test_parser_process.c - a message is parsed by a process that may crash, hang or be
+ * compromised.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -101,7 +102,7 @@ a_message_beyond_a_bound_is_refused(void)
 
 	/* More than both pipes hold: rejected before all of it was written. */
 	while (raw->len < 8 * BOUNDS_MAIL_BYTES)
-		g_string_append(raw, "a line of a long letter\n");
+		g_string_append(raw, "a line of a long message\n");
 	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser",
 	    "message rejected: message has more than 1048576 bytes");
 }
@@ -243,9 +244,10 @@ nothing_is_inherited(void)
 	g_assert_cmpstr(environment, ==, "");
 	g_assert_cmpuint(strlen(signals), ==, 32);
 	g_assert_true(g_str_has_prefix(signals, "0000000000000000"));
-	/* The C library keeps two for itself, and does not let anybody at them.  Who
-	 * stops the daemon does not stop the reader, which would look like a bad
-	 * letter. */
+	/*
+	 * The C library reserves two.  Signals that stop the daemon must not stop the
+	 * parser, which would look like an invalid message.
+	 */
 	g_assert_cmphex(g_ascii_strtoull(signals + 16, NULL, 16) & ~LIBRARY_SIGNALS, ==,
 	    STOP_SIGNALS);
 	close(secret);

@@ -1,6 +1,5 @@
 /*
- * test_power_loss.c - the power goes at any write, and nothing that was promised is
- * lost.
+ * test_power_loss.c - a power loss at any write loses nothing that was committed.
  *
  * PAPERBOY_LONG=1: 200 times, else 50; PAPERBOY_SEED=N repeats a run.
  */
@@ -35,11 +34,11 @@ enum promise {
 struct world {
 	struct store_fixture *fixture;
 	struct renderer *renderer;
-	GBytes *before;      /* the store in which every life begins */
-	bool is_synced;      /* as the program has it; else synchronous=OFF */
-	enum promise made;   /* in the life that was cut */
-	GMutex mutex;        /* of what follows */
-	GHashTable *arrived; /* recipient -> GPtrArray of GBytes *, one a copy */
+	GBytes *before;      /* the store at the start of every run */
+	bool is_synced;      /* as in the program; else synchronous=OFF */
+	enum promise made;   /* in the interrupted run */
+	GMutex mutex;        /* after it */
+	GHashTable *arrived; /* recipient -> GPtrArray of GBytes *, one per copy */
 	unsigned copies;
 };
 
@@ -99,7 +98,7 @@ new_sink(void *data)
 	return &sink->transport;
 }
 
-/* ---- a life ---- */
+/* ---- a run ---- */
 
 static bool
 add_person(struct world *world, struct store *store, GError **error)
@@ -213,7 +212,7 @@ live(struct world *world)
 	return true;
 }
 
-/* ---- what is left ---- */
+/* ---- the remaining state ---- */
 
 static char *
 ask(struct store *store, const char *sql)
@@ -242,7 +241,7 @@ check_sent(struct world *world, struct store *store)
 	return NULL;
 }
 
-/* @return what is wrong, or NULL */
+/* @return a problem, or NULL */
 static char *
 check_store(struct world *world, enum promise promise)
 {
@@ -279,7 +278,7 @@ check_store(struct world *world, enum promise promise)
 	return check_sent(world, store);
 }
 
-/* Everybody has it, and whoever has it twice has the same octets twice. */
+/* All recipients have it, and duplicates are identical. */
 static char *
 check_arrived(struct world *world)
 {
@@ -318,7 +317,7 @@ begin_round(struct world *world, unsigned nth)
 	power_loss_reset(nth);
 }
 
-/* One life that is cut, and the one after it. @return what was lost, or NULL */
+/* One interrupted run, and the one after it.  @return what was lost, or NULL */
 static char *
 cut_once(struct world *world, unsigned nth, GRand *rand)
 {
@@ -328,7 +327,9 @@ cut_once(struct world *world, unsigned nth, GRand *rand)
 	begin_round(world, nth);
 	live(world);
 	promise = world->made;
-	/* How many results share a commit differs: a life may end before its cut. */
+	/*
+	 * The number of results per commit varies: a run may end before the power loss.
+	 */
 	if (power_loss_is_dark())
 		power_loss_settle(rand);
 	else
@@ -414,7 +415,7 @@ nothing_is_lost_when_the_power_goes(void)
 	unsigned rounds = get_rounds(), steps = count_steps(world), copies = 0;
 
 	for (unsigned i = 0; i < rounds; i++) {
-		/* Evenly over the life, and anywhere in its part. */
+		/* One random point in each of equal parts of the run. */
 		unsigned from = i * steps / rounds, to = (i + 1) * steps / rounds;
 		unsigned nth = 1 + (unsigned)g_rand_int_range(
 		                       rand, (gint32)from, (gint32)MAX(to, from + 1));
@@ -430,7 +431,7 @@ nothing_is_lost_when_the_power_goes(void)
 	    rounds, steps, copies);
 }
 
-/* The proof that the one above would have seen it. */
+/* Control: without syncs the test above fails. */
 static void
 without_syncing_it_is_lost(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_profile.c - a person's rhythm and pauses, in simulated time.
+ * test_profile.c - a subscriber's schedule and pauses, in simulated time.
  */
 #include "service/people/profile.h"
 
@@ -17,7 +17,7 @@
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
 
-/* @return the refusal, NULL when it went well */
+/* @return the error, NULL on success */
 static char *
 set(struct store_fixture *fixture, struct profile_change change, const char *now)
 {
@@ -55,7 +55,7 @@ resume(struct store_fixture *fixture, const char *now)
 	return error ? g_strdup(error->message) : NULL;
 }
 
-/* Somebody in Berlin whose first digest was made, empty, on the Friday. */
+/* A subscriber in Berlin whose first digest was built, empty, on the Friday. */
 static struct store_fixture *
 new_fixture(void)
 {
@@ -138,7 +138,7 @@ a_new_schedule_moves_the_next_digest(void)
 	}
 }
 
-/* Every word of every preference is stored, and read again. */
+/* Every value of every preference is stored and loaded. */
 static void
 preferences_are_stored(void)
 {
@@ -236,7 +236,7 @@ name_is_set_and_removed_with_an_audit_entry(void)
 	    "at 8:00, name Ada name none");
 }
 
-/* Otherwise somebody whose first digest is under way would wait a day for it. */
+/* Otherwise a subscriber whose first digest is pending would wait a day for it. */
 static void
 a_digest_that_is_due_stays_due(void)
 {
@@ -312,7 +312,7 @@ missed_papers_come_in_one_digest_after_the_pause(void)
 	    "paperboy|subscriber resumed");
 }
 
-/* Asleep over the end of the pause: one digest all the same. */
+/* Suspended at the end of the pause: still one digest. */
 static void
 a_machine_that_slept_over_the_day_makes_one_digest(void)
 {
@@ -342,7 +342,7 @@ the_day_is_that_of_the_persons_zone_and_schedule(void)
 	    {"Pacific/Niue", "daily", "2026-12-01", "2026-12-01T18:30:00Z"},
 	    {"UTC", "weekly:wed", "2026-12-01", "2026-12-02T07:30:00Z"},
 	    {"UTC", "weekdays", "2026-12-05", "2026-12-07T07:30:00Z"},
-	    /* Clocks went on at midnight there: the day begins at one. */
+	    /* The clock changed at midnight there: the day begins at one. */
 	    {"Africa/Cairo", "daily", "2027-04-30", "2027-04-30T04:30:00Z"},
 	};
 
@@ -436,7 +436,7 @@ only_paused_resume_and_only_active_pause(void)
 	g_assert_nonnull(strstr(says, "is not a subscriber"));
 }
 
-/* A message in the sender's hands goes on; the relay's "later" then ends it. */
+/* A message being sent is not cancelled; if the relay defers it, it ends. */
 static void
 message_in_flight_is_not_retried_in_the_pause(void)
 {

@@ -89,7 +89,7 @@ MESSAGE = (b"Message-ID: <a1@example.org>\r\nSubject: Re: help\r\n\r\n"
           b"There is.\r\n.\r\n")
 
 
-def add_message(instance, kind="answer", sender="", to="stranger@example.org"):
+def add_message(instance, kind="answer", sender="", to="unknown@example.org"):
     with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         return db.execute(
             "INSERT INTO outbox (kind, recipient, address_key, sender, message, state,"
@@ -99,15 +99,15 @@ def add_message(instance, kind="answer", sender="", to="stranger@example.org"):
 
 def stored_messages(tap):
     """a reply to an unknown sender is listed, sent as stored, and erased"""
-    with queued_instance(tap, "letters", people=1) as (instance, relay):
+    with queued_instance(tap, "messages", people=1) as (instance, relay):
         number = add_message(instance)
         dropped = add_message(instance, kind="notice")
         row = reported(instance, "queue", "list")[1]
         assert row["kind"] == "answer" and row["digest"] is None, row
         table = instance.ctl("queue", "list")
-        assert "KIND" in table and "stranger@example.org" in table, table
+        assert "KIND" in table and "unknown@example.org" in table, table
         shown = instance.ctl("queue", "show", str(number))
-        for words in ("kind         answer", "stranger@example.org (not a subscriber)",
+        for words in ("kind         answer", "unknown@example.org (not a subscriber)",
                       "state        NEW"):
             assert words in shown, shown
         assert "digest" not in shown, shown
@@ -116,7 +116,7 @@ def stored_messages(tap):
         instance.ctl("queue", "drop", str(dropped), "--yes")
         instance.once(at_hour(DAY, 8, 0), wanted=TEMPFAIL)
         assert [(who, text) for who, text, _ in relay.arrived] == [
-            ("stranger@example.org", MESSAGE)], relay.arrived
+            ("unknown@example.org", MESSAGE)], relay.arrived
         assert instance.rows("SELECT id, state, message FROM outbox WHERE id > 1"
                           " ORDER BY id") == [
             (number, "SENT", None), (dropped, "CANCELLED", None)]

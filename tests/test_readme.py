@@ -62,11 +62,11 @@ class Recipe:
         self.directory = tap.subdirectory(name)
         self.mark = mark
         self.ca = make_ca(self.directory)
-        for part in ("dovecot", "postfix", "house"):
+        for part in ("dovecot", "postfix", "home"):
             os.makedirs(os.path.join(self.directory, part))
             os.chmod(os.path.join(self.directory, part), 0o755)
         self.dovecot = tap.enter(Dovecot(os.path.join(self.directory, "dovecot"), self.ca))
-        self.instance = Instance(os.path.join(self.directory, "house"))
+        self.instance = Instance(os.path.join(self.directory, "home"))
         for day in range(3):
             self.write_day(days_after(DAY, -day), day)
         self.child = None

@@ -98,7 +98,7 @@ def relay_down(tap):
 def daemon_relay_down(tap):
     """the daemon reports the outage to systemd, and the breaker opens"""
     path = os.path.join(tap.directory, "notify")
-    instance = Instance(tap.subdirectory("told"), port=free_port())
+    instance = Instance(tap.subdirectory("outage"), port=free_port())
     instance.write_day(DAY, range(3))
     instance.add_people(20)
     reported = []
@@ -127,7 +127,7 @@ def login_refused(tap):
     write_secret(password, "wrong")
     with Relay(ca.make_pair("localhost")) as relay:
         instance = make_instance(
-            tap, "login-house", relay.port, 20, smtp__host="localhost",
+            tap, "login-instance", relay.port, 20, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
             smtp__password_file=password,
         )
@@ -365,7 +365,7 @@ def cut_after_the_dot(tap):
 def sink_cuts_after_the_dot(tap):
     """the same against smtp-sink -q ."""
     with SmtpSink(tap.subdirectory("sink-cut"), ["-q", "."]) as sink:
-        instance = make_instance(tap, "sink-cut-house", sink.port, 1)
+        instance = make_instance(tap, "sink-cut-instance", sink.port, 1)
         instance.once(at_hour(DAY), wanted=75)
         assert instance.states() == {"UNKNOWN": 1}
         first = sink.messages()

@@ -43,7 +43,7 @@ def make_instance(tap, name, port, **settings):
     templates = os.path.join(directory, "templates")
     shutil.copytree(os.path.join(top_srcdir(), "etc", "templates"), templates)
     os.chmod(templates, 0o755)
-    instance = Instance(os.path.join(directory, "house"), port=port, template_dir=templates,
+    instance = Instance(os.path.join(directory, "home"), port=port, template_dir=templates,
                   **settings)
     instance.write_day(DAY, range(3))
     return instance
@@ -168,7 +168,7 @@ def reported_to_systemd(tap):
     with Relay() as relay, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
         notify.settimeout(10)
-        instance = make_instance(tap, "told", relay.port)
+        instance = make_instance(tap, "notified", relay.port)
         with started(instance, env=os.environ | {"NOTIFY_SOCKET": path}) as child:
             try:
                 while notify.recv(4096) != b"READY=1":
@@ -203,7 +203,7 @@ def password(tap):
     write_secret("wrong")
     with Relay(ca.make_pair("localhost")) as relay:
         instance = make_instance(
-            tap, "login-house", relay.port, smtp__host="localhost",
+            tap, "login-instance", relay.port, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
             smtp__password_file=secret,
         )
@@ -497,7 +497,7 @@ def early(tap):
             return int(mask, 16) & 1 or "started" in child.output
 
         with instance.start() as child:
-            child.wait_fact(lambda: is_held(child), "that it can be told")
+            child.wait_fact(lambda: is_held(child), "that SIGHUP is blocked")
             child.signal(signal.SIGHUP)
             child.wait_line(r"paperboyd \S+ started")
             child.wait_line("config reloaded changed=0")
@@ -514,7 +514,7 @@ def at_birth(tap):
                    " { kill(getpid(), SIGHUP); }\n")
     run(["cc", "-shared", "-fPIC", "-o", library, source])
     with Relay() as relay:
-        instance = make_instance(tap, "birth-house", relay.port)
+        instance = make_instance(tap, "birth", relay.port)
         with instance.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
             child.wait_line(r"paperboyd \S+ started")
             child.wait_line("config reloaded changed=0")

@@ -270,7 +270,7 @@ def nothing_by_itself(tap):
         with instance.start() as child:
             child.wait_line("collector done")
             child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE,
-                            "the held editions")
+                            "the held digests")
             assert child.stop() == 0, child.output
         assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
         assert files_in(maildir) == []

@@ -1,5 +1,5 @@
 /*
- * test_sandbox.c - what a process can do once the sandbox closed.
+ * test_sandbox.c - system calls of a sandboxed process.
  */
 #include <fcntl.h>
 #include <glib.h>
@@ -98,7 +98,7 @@ change_directory(void)
 	return chdir("/tmp") == 0;
 }
 
-/* The control: what it has to be able to do. */
+/* Control: required operations. */
 static bool
 fail_to_work(void)
 {

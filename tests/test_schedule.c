@@ -1,5 +1,5 @@
 /*
- * test_schedule.c - slots of editions, in zones whose clocks do odd things.
+ * test_schedule.c - slots of digests, in zones with unusual clock changes.
  */
 #include "model/schedule.h"
 
@@ -30,7 +30,7 @@ format(const struct schedule_slot *slot)
 	return g_strdup_printf("%s %s", slot->name, utc);
 }
 
-/* The slots after a time, one after the other. */
+/* Consecutive slots after a time. */
 struct row {
 	const char *zone;
 	struct schedule schedule;
@@ -79,7 +79,7 @@ static const struct row rows[] = {
     /* Full hours are those of UTC. */
     {"Asia/Kolkata", NOW, "2026-11-20T07:30:00Z",
         {"2026-11-20T13:30 2026-11-20T08:00Z", "2026-11-20T14:30 2026-11-20T09:00Z"}},
-    /* Of the hour that comes twice the second one; none is skipped in spring. */
+    /* The second one of a repeated hour; none is skipped in spring. */
     {"Europe/Berlin", NOW, "2026-10-24T23:00:00Z",
         {"2026-10-25T02:00 2026-10-25T01:00Z", "2026-10-25T03:00 2026-10-25T02:00Z"}},
     {"Europe/Berlin", NOW, "2026-03-29T00:00:00Z",

@@ -1,5 +1,5 @@
 /*
- * test_secret.c - the key of a state directory is made once, and kept.
+ * test_secret.c - the key of a state directory is created once, and preserved.
  */
 #include "service/state/secret.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_settings.c - paperboy.conf: what it may say, and what is said of its mistakes.
+ * test_settings.c - paperboy.conf: valid and invalid settings, and error messages.
  */
 #include "config/settings.h"
 
@@ -16,7 +16,7 @@
 /* Required settings. */
 #define MAIL "mail: { from = \"p@example.org\"; owner = \"o@example.org\"; };\n"
 
-/* libconfig 1.5 loses the text that it was in when a file ends within one. */
+/* libconfig 1.5 leaks the string that it was parsing at the end of a file. */
 const char *__lsan_default_suppressions(void);
 
 __attribute__((visibility("default"))) const char *

@@ -1,5 +1,5 @@
 /*
- * test_status.c - what status and metrics cost, and that their numbers are right.
+ * test_status.c - cost and correctness of status and metrics.
  */
 #include "service/health/status.h"
 
@@ -69,7 +69,7 @@ count_step(void *data)
 	return 0;
 }
 
-/* Steps of SQLite's virtual machine that one look at the numbers takes. */
+/* Steps of SQLite's virtual machine for one status. */
 static unsigned
 measure_steps(struct store_fixture *fixture, const struct settings *settings)
 {
@@ -105,7 +105,7 @@ no_number_takes_longer_in_a_large_store(void)
 	g_assert_cmpuint(many, <, few + few / 10);
 }
 
-/* Each number beside the query that counts. */
+/* Each count with a query that counts the rows. */
 static const struct {
 	const char *name, *sql;
 } counts[] = {

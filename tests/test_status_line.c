@@ -1,5 +1,5 @@
 /*
- * test_status_line.c - what systemctl status shows.
+ * test_status_line.c - the STATUS= line that systemctl status shows.
  */
 #include "daemon/status_line.h"
 

@@ -1,5 +1,6 @@
 /*
- * test_store.c - the file: made whole, refused when foreign, consistent whoever writes.
+ * test_store.c - the database: creation, rejected files, constraints, failures, query
+ * plans.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -241,7 +242,7 @@ concurrent_creation_gives_one_store(void)
 	store_fixture_remove_directory(directory);
 }
 
-/* ---- states that cannot be ------------------------------------------------- */
+/* ---- states that the schema rejects ---------------------------------------- */
 
 #define CLAIM                                                                    \
 	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
@@ -564,7 +565,7 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 		bool (*call)(struct store_fixture *fixture, void *data, GError **error);
 		void *data;
 		const char *first;
-		unsigned least; /* failures there must have been */
+		unsigned least; /* minimum number of failures */
 	} rows[] = {
 	    {call_claim, NULL, "", 10},
 	    {call_claim, NULL, "UPDATE subscriber SET state = 'paused' WHERE id = 1",
@@ -614,13 +615,13 @@ failed_digest_is_built_in_the_next_run(void)
 
 	store_fixture_run(fixture, "DELETE FROM match_pending;"
 	                           "INSERT INTO match VALUES (1, 0, '2')");
-	/* It commits page by page; what was made stays, and once. */
+	/* It commits page by page; committed digests remain, without duplicates. */
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, build_digests, NULL, false), >=, 20);
 	assert_rows(fixture, "SELECT count(*) FROM digest", "2");
 }
 
-/* @return "1" to "3": which of the cursors are set */
+/* @return "1" to "3": the cursors that are set */
 static char *
 write_nested(struct store_fixture *fixture, bool keeps_inner, bool keeps_outer)
 {

@@ -1,5 +1,6 @@
 /*
- * test_subscribe.c - people come, go, and change their filters; each change whole.
+ * test_subscribe.c - subscribing, unsubscribing and filter changes; each change is
+ * atomic.
  */
 #include "service/people/subscribe.h"
 
@@ -24,7 +25,7 @@ static const struct subscribe_request model = {
     .who = "test",
 };
 
-/* @return NULL when it went well */
+/* @return the error, NULL on success */
 static char *
 add(struct store_fixture *fixture, const struct subscribe_request *request)
 {
@@ -79,7 +80,7 @@ invalid_request_is_rejected_and_stores_nothing(void)
 	    {.text = "model", .name = "12345678901234567890123456789012345678901"}};
 	const struct {
 		struct subscribe_request
-		    with; /* what is not zero replaces the model's */
+		    with; /* values other than zero replace those of the model */
 		const char *says;
 	} rows[] = {
 	    {{.address = "no address"}, "address"},

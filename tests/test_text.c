@@ -1,5 +1,5 @@
 /*
- * test_text.c - foreign text and links become fit to match, store and print.
+ * test_text.c - normalisation of external text and links.
  */
 #include <glib.h>
 #include <string.h>
@@ -234,7 +234,7 @@ long_text_is_cut_at_a_character(void)
 	g_assert_cmpstr(found, ==, "late");
 }
 
-/* Nesting and unclosed arguments must cost neither the stack nor the afternoon. */
+/* Nesting and unclosed arguments must exhaust neither stack nor time. */
 static void
 hostile_tex_is_survived(void)
 {

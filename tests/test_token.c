@@ -1,5 +1,5 @@
 /*
- * test_token.c - derived tokens: what they are made of and what they keep apart.
+ * test_token.c - derived tokens: their input, and separation by purpose.
  */
 #include <glib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ a_signed_token_has_its_id_and_authenticates_it(void)
 		g_assert_false(token_check_signed(key, "reply", id, 7, token));
 	}
 	{
-		/* After the key was changed both are good. */
+		/* After a rotation both are valid. */
 		g_autofree char *old = token_sign(older, "reply", 5, 7);
 		g_autoptr(GBytes) both = join_keys(key, older);
 		g_autofree char *now = token_sign(both, "reply", 5, 7);

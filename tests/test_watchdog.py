@@ -84,7 +84,7 @@ def run_all(tap):
     for thread in THREADS:
         def each():
             watch(tap, thread)
-        each.__doc__ = f"one that hangs is told and no beat goes out: {thread}"
+        each.__doc__ = f"a stuck thread is reported and the watchdog not notified: {thread}"
         tap.run(each)
 
 

@@ -1,5 +1,5 @@
 /*
- * test_worker.c - a thread that works when it is time, when poked, and not after stop.
+ * test_worker.c - a worker thread runs when due or woken, and not after a stop.
  */
 #include "daemon/worker.h"
 
@@ -15,17 +15,16 @@
 #include "lib/unit.h"
 
 /*
- * The machine's clock is not ours to set.  So a test can put itself in the place of the
- * kernel: an alarm is then an event that nobody else sets off, and what the kernel says
- * when the clock was set (timerfd_create(2)) is said by the functions below, which are
- * found before those of the library.
+ * Tests cannot set the clock of the machine.  Instead, the functions below replace
+ * those of the library: a timer is an event that the test triggers, and they report
+ * that the clock was set as the kernel does (timerfd_create(2)).
  */
 static struct {
 	int fd;       /* the alarm; -1: the kernel's own */
 	int flags;    /* of the last setting */
-	int64_t at;   /* that it was set for, s */
-	int settings; /* how often it was set */
-	int cancels;  /* so many settings more find the clock set meanwhile */
+	int64_t at;   /* time that it was set for, s */
+	int settings; /* number of times it was set */
+	int cancels;  /* number of further settings that find the clock changed */
 	GMutex mutex;
 	GCond changed;
 } kernel = {.fd = -1};
@@ -94,7 +93,7 @@ struct log {
 	GCond changed;
 	int steps;
 	int64_t now;  /* of the last step */
-	int64_t next; /* what steps answer: so many seconds from now, or -1 */
+	int64_t next; /* result of steps: seconds from now, or -1 */
 	bool waits;   /* a step goes on until it is told to stop */
 	bool saw_stop;
 };
@@ -138,7 +137,7 @@ log_init(struct log *log, int64_t next)
 	g_cond_init(&log->changed);
 }
 
-/* @return false when there were not so many steps within the time */
+/* @return false if there were fewer steps within the time */
 static bool
 wait_steps(struct log *log, int steps, int64_t wait_ms)
 {
@@ -197,7 +196,9 @@ a_wake_during_a_step_is_not_lost(void)
 	log_init(&log, -1);
 	g_mutex_lock(&log.mutex);
 	worker = start(&log, &clock);
-	/* The step cannot begin before we let it; the pokes are there by then. */
+	/*
+	 * The step cannot begin before the test permits it; the wake-ups arrive before.
+	 */
 	worker_wake(worker);
 	worker_wake(worker);
 	g_mutex_unlock(&log.mutex);
@@ -227,7 +228,7 @@ an_alarm_comes_at_its_time_on_a_made_up_clock_too(void)
 static void
 an_alarm_in_the_past_comes_at_once(void)
 {
-	/* The clock says a year later than the alarms that the steps ask for. */
+	/* The clock is a year ahead of the times that the steps request. */
 	const struct clock clock = {.read = read_wall, .offset_s = 31536000};
 	struct log log;
 	struct worker *worker;
@@ -287,7 +288,7 @@ a_clock_that_is_set_is_looked_at_again_at_once(void)
 	wait_settings(2);
 	g_assert_cmpint(kernel.at, ==, 1800003600);
 	g_assert_cmpint(kernel.flags, ==, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
-	/* Set back by ten days while it sleeps. */
+	/* Set back by ten days while it waits. */
 	clock.at_s = 1800000000 - 864000;
 	g_assert_cmpint(write(kernel.fd, &one, sizeof(one)), ==, sizeof(one));
 	g_assert_true(wait_steps(&log, 2, 30000));

@@ -47,7 +47,7 @@ names_that_are_no_zone_are_refused(void)
 	g_autofree char *long_name = g_strnfill(5000, 'A');
 	g_autofree char *at_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES, 'A');
 	g_autofree char *past_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES + 1, 'A');
-	/* Would be Berlin, if the system were asked. */
+	/* Would be Berlin if the system were queried. */
 	g_autofree char *detour = g_strdup_printf("Europe/%0300d/../Berlin", 0);
 	const char *const names[] = {"", "/", ".", "..", "../../etc/passwd",
 	    "Europe/../../../etc/passwd", "Europe/..", "/etc/localtime",
@@ -57,7 +57,7 @@ names_that_are_no_zone_are_refused(void)
 	    "-5", "Z", "utc", "Europe/Berlin\n", "Europe/B\xc3\xa9rlin",
 	    "Europe/Berlin ", "tzdata.zi", "zone.tab", "leapseconds", "posixrules",
 	    "localtime",
-	    /* The same again, and with leap seconds: not the time of mail. */
+	    /* Duplicates, and zones with leap seconds, which mail does not use. */
 	    "posix/UTC", "posix/Europe/Berlin", "right/Europe/Berlin", long_name,
 	    at_limit, past_limit, detour, "Europe/./Berlin", "Europe/../Europe/Berlin",
 	    "Europe\\Berlin", "~/Berlin", "$HOME", "Europe/Berlin%00", "\xff\xfe",

@@ -44,7 +44,7 @@ void conversation_load_templates(struct conversation *conversation);
 /** Change a text in the settings. */
 void conversation_set(char **setting, const char *text);
 
-/** Someone subscribed a day ago. */
+/** Add a subscriber who subscribed a day ago. */
 void conversation_subscribe(struct conversation *conversation, const char *address);
 
 /*
@@ -136,7 +136,7 @@ struct step {
 	STEP(.kind = STEP_MAIL, .sender = from, .recipient = to, .subject = subject_, \
 	    .verdict = verdict_, .calls = calls_, ##__VA_ARGS__)
 
-/* Time passes. */
+/* Advance the clock. */
 #define LATER(s) STEP(.kind = STEP_LATER, .seconds = s)
 
 /* Save the Reply-To of the newest mail, or the "undo TOKEN" in its text. */

@@ -1,6 +1,6 @@
 """hostile_imap.py - an IMAP server that misbehaves on request.
 
-    with BadImap([letter, ...], bad={"SELECT": flood}) as server: ...
+    with BadImap([message, ...], bad={"SELECT": flood}) as server: ...
 
 It serves a port of this host without TLS; its messages and flags persist over connections.
 bad: a command's name (or GREETING, LOGIN) and a function

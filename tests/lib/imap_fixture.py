@@ -21,7 +21,7 @@ class Reader(Child):
 
     def __init__(self, home, port, host="localhost", tls="implicit", ca=None,
                  user="ada@example.org", password=PASSWORD, **options):
-        self.out = os.path.join(home, "letters")
+        self.out = os.path.join(home, "messages")
         os.makedirs(self.out, exist_ok=True)
         options |= {"host": host, "port": port, "tls": tls, "user": user,
                     "password": password, "out": self.out}
@@ -47,7 +47,7 @@ class Reader(Child):
         return found
 
     def wait_messages(self, count, deadline_s=60):
-        self.wait_fact(lambda: len(self.said("take")) >= count, f"{count} letters",
+        self.wait_fact(lambda: len(self.said("take")) >= count, f"{count} messages",
                        deadline_s)
         return self.stored_messages()
 

@@ -58,7 +58,7 @@ count_sending(const char *path)
 	return count;
 }
 
-/* Note how many messages a kill would leave in flight now. */
+/* Record the number of messages that a kill would leave in flight now. */
 static void
 note_sending(struct script *script, const char *recipient)
 {

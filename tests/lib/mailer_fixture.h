@@ -11,7 +11,7 @@
 
 #define GIVE_UP_S (36 * CLOCK_HOUR_S)
 
-/* Replies of the transports of a test, and the messages they got. */
+/* Replies of the transports of a test, and the messages that they received. */
 struct script {
 	GMutex mutex;
 	struct delivery answer; /* to every message */
@@ -52,12 +52,12 @@ struct transport *mailer_fixture_new_fake(void *data);
 /** Start its mailer, again after mailer_free(). */
 void mailer_fixture_open(struct mailer_fixture *mailing);
 
-/** People p0@example.org and so on, each with one digest of two papers that waits. */
+/** Add people p0@example.org and so on, each with one queued digest of two papers. */
 struct mailer_fixture *mailer_fixture_new(unsigned people, unsigned senders);
 void mailer_fixture_free(struct mailer_fixture *mailing);
 PB_DEFINE_AUTO(mailer_fixture, mailer_fixture_free);
 
-/** Run the mailer at a time; it has to succeed, and leave nothing open. */
+/** Run the mailer at a time; it must succeed and leave nothing open. */
 struct mailer_report
 mailer_fixture_run_at(struct mailer_fixture *mailing, int64_t now, const int *stop);
 

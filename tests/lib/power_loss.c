@@ -1,5 +1,5 @@
 /*
- * power_loss.c - a disk that forgets what was not synced, for SQLite.
+ * power_loss.c - a VFS of SQLite that loses unsynced writes.
  */
 #include "power_loss.h"
 
@@ -9,7 +9,7 @@
 
 #define SECTOR_BYTES 512
 
-/* A write that was not synced; a truncation has no octets. */
+/* A write that was not synced; a truncation has no bytes. */
 struct change {
 	gint64 at;
 	GBytes *bytes; /* NULL: the file ends at `at` */
@@ -17,14 +17,14 @@ struct change {
 
 /* State of a file, by its path. */
 struct record {
-	GByteArray *synced; /* NULL: there may be no such file */
+	GByteArray *synced; /* NULL: the file may be missing */
 	GPtrArray *changes; /* of struct change *, since then */
 };
 
 struct file {
 	sqlite3_file base;
-	struct record *record; /* NULL: not one to be kept */
-	sqlite3_file *real;    /* behind this struct */
+	struct record *record; /* NULL: not a tracked file */
+	sqlite3_file *real;    /* after this struct */
 };
 
 static struct {
@@ -57,7 +57,7 @@ record_free(void *data)
 	g_free(record);
 }
 
-/* @return whether this step is still done */
+/* @return whether this operation is still performed */
 static bool
 take_step(void)
 {
@@ -87,7 +87,7 @@ set_length(GByteArray *bytes, guint length)
 		memset(bytes->data + before, 0, length - before);
 }
 
-/* @param rand  NULL: the whole change; else any sectors of it */
+/* @param rand NULL: the whole change; else a random set of its sectors */
 static void
 apply(GByteArray *bytes, const struct change *change, GRand *rand)
 {
@@ -151,7 +151,7 @@ do_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at)
 	return real_of(file)->pMethods->xRead(real_of(file), data, size, at);
 }
 
-/* The write at which the power goes may still reach the disk, or half of it. */
+/* The write during the power loss may still reach the disk, in whole or in part. */
 static int
 do_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at)
 {
@@ -177,7 +177,7 @@ do_truncate(sqlite3_file *file, sqlite3_int64 size)
 	return real_of(file)->pMethods->xTruncate(real_of(file), size);
 }
 
-/* The real file need not be synced: nobody looks at it after a real power cut. */
+/* The real file need not be synced: the test does not survive a real power loss. */
 static int
 do_sync(sqlite3_file *file, int flags)
 {
@@ -227,7 +227,7 @@ do_sector(sqlite3_file *file)
 	return SECTOR_BYTES;
 }
 
-/* As SQLite takes it everywhere on Unix: what stands beside a write is left alone. */
+/* As SQLite assumes on Unix: a write does not change adjacent bytes. */
 static int
 do_traits(sqlite3_file *file)
 {
@@ -279,7 +279,7 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = do_shm_unmap,
 };
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
 static struct record *
 get_record(const char *path)
@@ -367,7 +367,7 @@ power_loss_is_dark(void)
 	return disk.is_dark;
 }
 
-/* How much of what was not synced is there after all. */
+/* Amount of unsynced changes that is still on the disk. */
 enum luck { LUCK_NONE, LUCK_ALL, LUCK_PREFIX, LUCK_SECTORS, LUCKS };
 
 static void

@@ -16,10 +16,10 @@ struct renderer_settings render_sample_settings(const char *template_dir, GBytes
 /** The directory of the shipped templates; owned by the caller. */
 char *render_sample_get_template_dir(void);
 
-/** A digest for a made-up reader, without entries. */
+/** A digest for a made-up subscriber, without entries. */
 struct digest *render_sample_new_digest(void);
 
-/** Append a paper of that title with an author, a reason and an abstract. */
+/** Append a paper with this title, an author, a reason and an abstract. */
 struct digest_entry *render_sample_add(
     struct digest *digest, const char *id, const char *title, enum digest_detail shown);
 

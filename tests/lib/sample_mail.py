@@ -1,6 +1,6 @@
 """sample_mail.py - made-up messages of all kinds, by people and programs.
 
-    for number, raw in enumerate(letters(200)):
+    for number, raw in enumerate(sample_mails(200)):
         ...
 
 Each has a Message-ID of its own, CRLF line ends, and no line longer than mail servers preserve.

@@ -1,5 +1,5 @@
 /*
- * store_fixture.c - a store in a directory of its own, filled by hand, at a made-up
+ * store_fixture.c - a store in its own directory, filled by the test, at a simulated
  * time.
  */
 #include "store_fixture.h"

@@ -1,5 +1,5 @@
 /*
- * store_fixture.h - a store in a directory of its own, filled by hand, at a made-up
+ * store_fixture.h - a store in its own directory, filled by the test, at a simulated
  * time.
  */
 #ifndef PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
@@ -14,7 +14,7 @@
 #include "model/paper.h"
 #include "store/core/store.h"
 
-/* The consent of everybody in the tests. */
+/* The consent of all subscribers in the tests. */
 #define STORE_FIXTURE_CONSENT "signed the made-up list"
 
 /* The secret of a made-up state directory. */
@@ -27,7 +27,7 @@
 	" UNION ALL SELECT filter_id, paper_seq, 'waiting' FROM match_pending)"
 
 struct store_fixture {
-	char *directory; /* removed at the end, with all in it */
+	char *directory; /* removed at the end, with its contents */
 	char *path;      /* of the store */
 	struct store *store;
 	GBytes *key;        /* of a made-up state directory */
@@ -45,49 +45,51 @@ PB_DEFINE_AUTO(store_fixture, store_fixture_free);
  */
 struct store_fixture *store_fixture_new_filled(void);
 
-/** Remove a directory and all in it. */
+/** Remove a directory and its contents. */
 void store_fixture_remove_directory(const char *directory);
 
 /** Seconds since the epoch. @param text such as "2026-11-20T09:00:00Z" */
 int64_t store_fixture_time(const char *text);
 
-/** Make the clock stand at that time. */
+/** Stop the clock at that time. */
 void store_fixture_set_now(struct store_fixture *fixture, int64_t now);
 
 /**
- * A source lists one paper, in a batch of its own.
+ * List one paper from a source, in its own batch.
  *
  * @param upvotes  or PAPER_UNKNOWN
  */
 void store_fixture_list(struct store_fixture *fixture, const char *day, const char *id,
     const char *title, int64_t upvotes);
 
-/* Why a test is skipped in a tree that has no real papers beside it; see real_files()
- * of tests/lib/tap.py. */
+/*
+ * Reason for skipping a test in a tree without real papers beside it; see real_files()
+ * in tests/lib/tap.py.
+ */
 #define STORE_FIXTURE_NO_REAL_DATA "no real data"
 
 /**
- * Store all real days that are at hand, at noon of each.
+ * Store all available real days, at noon of each.
  *
- * @return how many days; 0: there are none
+ * @return number of days; 0: none
  */
 unsigned store_fixture_fill_real(struct store_fixture *fixture);
 
-/** A paper to be filled further: id, title, abstract, an author and a link. */
+/** A new paper with id, title, abstract, an author and a link. */
 struct paper *
 store_fixture_paper(const char *id, const char *title, const char *abstract);
 
-/** A source lists one paper at a time. @param paper taken */
+/** List one paper from a source at a time.  @param paper taken */
 void store_fixture_save(struct store_fixture *fixture, const char *source,
     const char *day, int64_t at, struct paper *paper);
 
-/** The same, announced as something. @param version  0: not told */
+/** The same, with a listing type.  @param version 0: not reported */
 void store_fixture_announce(struct store_fixture *fixture, const char *source,
     const char *day, int64_t at, struct paper *paper, enum listing_type listing_type,
     unsigned version);
 
 /**
- * arXiv tells the categories of a paper.
+ * Save the categories of a paper, as reported by arXiv.
  *
  * @param categories  blanks between; "" for none
  */
@@ -95,7 +97,7 @@ void store_fixture_enrich(
     struct store_fixture *fixture, const char *id, const char *categories, int64_t at);
 
 /**
- * Somebody subscribes at `now` to a daily digest at 07:30 in a zone.
+ * Add a subscriber at `now`, with a daily digest at 07:30 in a zone.
  *
  * @param filter  or NULL
  * @return the subscriber's id
@@ -106,17 +108,17 @@ int64_t store_fixture_subscribe(struct store_fixture *fixture, const char *addre
 void store_fixture_add_filter(struct store_fixture *fixture, const char *address,
     const char *filter, int64_t now);
 
-/** The same of a block. */
+/** The same with a block. */
 void store_fixture_add_block(struct store_fixture *fixture, const char *address,
     const char *filter, int64_t now);
 
-/** Match, and make the editions that are due. @return digests made */
+/** Match, and build the digests that are due.  @return number of digests built */
 unsigned store_fixture_build_digests(struct store_fixture *fixture, int64_t now);
 
-/** Run SQL; fails the test when SQLite refuses. */
+/** Run SQL; fails the test on an error. */
 void store_fixture_run(struct store_fixture *fixture, const char *sql);
 
-/** Run SQL that is to be refused. @return what SQLite says, NULL when it did it */
+/** Run SQL that must fail.  @return the error of SQLite, NULL if there was none */
 char *store_fixture_try(struct store_fixture *fixture, const char *sql);
 
 /** The one number that SQL selects; -1 for NULL or no row. */
@@ -125,8 +127,10 @@ int64_t store_fixture_number(struct store_fixture *fixture, const char *sql);
 /** All rows that SQL selects: cells joined by "|", rows by " ". @return a new string */
 char *store_fixture_text(struct store_fixture *fixture, const char *sql);
 
-/** Every statement that the store has prepared, with its plan below. @return a new
- * string */
+/**
+ * Format each statement that the store has prepared, with its plan.  @return a new
+ * string
+ */
 char *store_fixture_format_plans(struct store_fixture *fixture);
 
 /** Find what a rebuild of the archive's tables would change. @return a new string, or
@@ -140,22 +144,21 @@ char *store_fixture_check_archive(struct store_fixture *fixture);
 		g_assert_cmpstr(store_fixture_text_, ==, wanted); \
 	} while (0)
 
-/** All that is in the store, as one hash. @return a new string */
+/** Compute a hash of the contents of the store.  @return a new string */
 char *store_fixture_hash(struct store_fixture *fixture);
 
-/** No statement may be open and no transaction under way. */
+/** Assert that no statement is open and no transaction active. */
 void store_fixture_assert_idle(struct store_fixture *fixture);
 
-/** Make SQLite fail once, at its nth step from now on; 0: not any more. */
+/** Make SQLite fail once, at its nth step from now; 0: never. */
 void store_fixture_interrupt_at(struct store_fixture *fixture, int nth);
 
 /**
- * Call a function with SQLite refusing to commit, then failing at its first step,
- * then at a later one, and so on until it gets through.  After each failure there must
- * be an error, no statement open, no transaction under way, and, when `is_whole`, the
- * store as it was.
+ * Call a function with a failing commit, then with a failure at its first step, then at
+ * later ones, until it succeeds.  After each failure there must be an error, no open
+ * statement, no active transaction, and, if `is_whole`, an unchanged store.
  *
- * @return how often it failed
+ * @return number of failures
  */
 unsigned store_fixture_fail_everywhere(struct store_fixture *fixture,
     bool (*call)(struct store_fixture *fixture, void *data, GError **error), void *data,
