@@ -14,10 +14,12 @@
 enum when {
 	ALWAYS = 0,
 	RECIPIENT = 1 << 0, /* the refusal is of the recipient, see is_of_recipient() */
-	LOCAL = 1 << 1,     /* the same, or a text without any SMTP reply */
-	LASTING = 1 << 2,   /* the reply code is not 4yz */
-	NO_POLICY = 1 << 3, /* the enhanced code is not X.7.X, security or policy */
-	EARLY = 1 << 4,     /* a reply before RCPT */
+	LOCAL = 1 << 1,     /* the same, or a text without an SMTP reply */
+	PLAIN = 1 << 2,     /* the same, or a text without any code */
+	LASTING = 1 << 3,   /* the reply code is not 4yz */
+	NO_POLICY = 1 << 4, /* the enhanced code is not X.7.X, security or policy */
+	REPLY = 1 << 5,     /* there is a code, so this is not other text of a report */
+	EARLY = 1 << 6,     /* a reply before RCPT */
 };
 
 struct row {
@@ -44,6 +46,12 @@ struct row {
 	"|(?:e-?)?mail addresse?s?|addresse?s?|mail ?boxe?s?|inbox"            \
 	"|e-?mail accounts?|accounts?|persons?|customers?|alias|login"         \
 	"|local ?part|destinations?|(?:user )?part of addr)"
+#define TARGET                                                                 \
+	"(?:(?:local|virtual|mail|e-?mail|recipient|target|destination"        \
+	"|envelope|rcpt|user|smtp|to) ){0,4}"
+#define WHICH                                                                  \
+	"(?: (?:name|id|with|that|you|tried|trying|to|reach|are|contact"       \
+	"|specified|given|for|in|your|this|the|<?addr>?:?|\\(?addr\\)?:?)){0,8}"
 #define NOT "(?:no|not|nt|cannot|cant|never)"
 #define IS                                                                     \
 	"(?:(?:is|are|was|were|has|have|had|does|do|did|could|can|be|been"     \
@@ -149,7 +157,8 @@ static const struct row rows[] = {
         "(?:due to|for|because of) (?:\\w+ ){0,3}(?:inactivity|non-?use)"},
     {"blocked", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
         "client (?:host|address|ip)"
-        "|(?:your|sending|sender|source|connecting|remote) (?:\\w+ ){0,3}"
+        "|(?:your|sending|sender|source|connecting|remote (?:ip|address)) "
+        "(?:\\w+ ){0,3}"
         "(?:block|reject|refus|denied|den[iy]|not (?:allowed|permitted"
         "|authori[sz]ed|accepted|welcome))"
         "|(?:ip|messages? from (?:ip|host|addr|your)) (?:\\S+ ){0,4}"
@@ -180,7 +189,7 @@ static const struct row rows[] = {
         NULL},
 
     /* Plain words about the address weigh more than a relaying or policy text. */
-    {"no-such-user", BOUNCE_DEAD, 0, RECIPIENT, NULL, 0, 0,
+    {"no-such-user", BOUNCE_DEAD, 0, RECIPIENT | LASTING, NULL, 0, 0,
         "\\b(?:unknown|no such|unrecogni[sz]ed) (?:(?:local|mail|e-?mail) )?"
         "(?:users?\\b(?! allow)|recipients?|mail ?box|account\\b)(?! (?:quota|pattern))"
         "|\\busers? (?:name )?(?:\\S+ ){0,2}?(?:is )?unknown\\b"},
@@ -191,7 +200,7 @@ static const struct row rows[] = {
         "(?: \\w+){0,3} (?:relay(?:ing)?|open relay)\\b|rcpthosts|not a gateway"
         "|relayed mail"},
     {"policy", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
-        "\\bpolic(?:y|ies)\\b|administrative(?:ly)? |prohibit"
+        "\\bpolic(?:y|ies)\\b|administrative(?:ly)? (?:block|den|reject|refus)|prohibit"
         "|protocol (?:error|violation)|violat"
         "|security (?:reason|restriction|setting)"
         "|not (?:permitted|allowed|authori[sz]ed) to (?:send|submit|deliver|post"
@@ -205,13 +214,12 @@ static const struct row rows[] = {
         "|exceed\\w* (?:\\w+ ){0,3}size"},
     {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, NULL, 0, 0,
         "virus|malware|infected|trojan|\\bworm\\b"
-        "|content (?:reject|filter|not|error|den)"
-        "|(?:message|mail) (?:content|headers?|body|text|format)|attachment"
+        "|content (?:reject|filter|not|error|den)|duplicate header|bare [cl][rf]"
+        "|(?:invalid|missing|bad|malformed|illegal) (?:\\w+:? ){0,3}header"},
+    {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, REPLY, NULL, 0, 0,
+        "(?:message|mail) (?:content|headers?|body|text|format)|attachment"
         "|header (?:error|syntax|field|line)|(?:in|of) (?:the )?(?:to|from|cc):? header"
-        "|duplicate header|bare [cl][rf]"
-        "|rfc ?-?(?:2?822|5322)|charset|character set|mime\\b"
-        "|(?:message|mail) (?:was |has been |is |not ){0,4}(?:refused|reject|allowed"
-        "|denied|discarded|accepted)"},
+        "|rfc ?-?(?:2?822|5322)|charset|character set|mime\\b"},
 
     /* The address, unless the host says that this is for now. */
     {"no-such-domain", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
@@ -260,7 +268,7 @@ static const struct row rows[] = {
         "|no match\\w* (?:\\w+ ){0,2}in (?:\\w+ ){0,2}(?:name|directory|address)"
         "|no longer exists?|no (?:mail)?user by that name"},
     {"no-such-address", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
-        "\\b" WHO_FOREIGN "\\b[^.]{0,40}?\\b" GONE_FOREIGN "|\\b" GONE_FOREIGN
+        "\\b(?:l|d)?" WHO_FOREIGN "\\b[^.]{0,60}?\\b" GONE_FOREIGN "|\\b" GONE_FOREIGN
         "(?: \\w+){0,2} " WHO_FOREIGN "\\b|nessuno con questo nome"
         "|(?:ユーザー?|宛先|アドレス|受信者|アカウント|メールボックス).{0,30}"
         "(?:見つかりま|存在しま|ありません|不明|無効)|宛先不明"
@@ -268,28 +276,31 @@ static const struct row rows[] = {
         ".{0,20}(?:不存在|未找到|无效|無效|停用|禁用|注销|找不到|冻结)"
         "|(?:无此|無此|没有此|沒有此|找不到|未找到|查无此|不存在的)"
         ".{0,3}(?:用户|用戶|收件人|邮箱|郵箱|帐|账|帳|地址)"},
-    {"no-such-address", BOUNCE_DEAD, 0, RECIPIENT | NO_POLICY, NULL, 0, 0,
+    {"no-such-address", BOUNCE_DEAD, 0, PLAIN | NO_POLICY, NULL, 0, 0,
         "\\b(?:unknown|no such|non-?existent|inexistent|not existing|invalid"
-        "|illegal|bad|incorrect|wrong|undeliverable|obsolete|unavailable"
-        "|unassigned|inactive) (?:or \\w+ )?"
-        "(?:(?:local|virtual|mail|e-?mail|recipient|target|destination|envelope"
-        "|rcpt|user|smtp|to) ){0,4}" WHO "\\b"
-        "|\\b" WHO "\\b(?: (?:name|id|with|that|you|tried|trying|to|reach|are"
-        "|contact|specified|given|for|in|your|this|the|<?addr>?:?"
-        "|\\(?addr\\)?:?)){0,8}:? " IS
-        "(?:unknown|invalid|undeliverable|unroutable|non-?existent|inexistent"
-        "|incorrect|missing|wrong|" NOT " (?:longer )?(?:be )?" IS
-        "(?:exist|found|known|valid|list|regist|recogni[sz]ed|present|active|local"
-        "|here|hosted|ok\\b|accepted|deliver|configured|defined|available|current"
-        "|permitted|receiv|unique|in (?:my|our|the|this)|one of|our"
-        "|a (?:valid|known|registered|local|current)))"
-        "|\\b(?:doesnt|dont|does not|do not|not|nt) (?:have|a|an|one of|our|know"
-        "|recogni[sz]e|any) (?:\\w+ ){0,3}?" WHO "\\b"
+        "|illegal|obsolete) (?:or \\w+ )?" TARGET WHO "\\b"
+        "|\\b" WHO "\\b" WHICH ":? " IS
+        "(?:unknown|invalid|non-?existent|inexistent"
+        "|" NOT " (?:longer )?(?:be )?" IS
+        "(?:exist|found|known|valid|list|regist|recogni[sz]ed|unique))"
         "|\\bno (?:such |valid |matching )?(?:" WHO
         "|one|body|mail ?box available|mail ?drop)\\b(?: \\S+){0,6}? "
-        "(?:name|here|found|available|address|exists?|bye|known)"
-        "|not our customer|no valid recipients?|doesnt exist|does not exist"
-        "|not exist\\b|badrcptto|validrcptto|recip(?:ient)?notfound"
+        "(?:name|here|found|available|exists?|known)"
+        "|not our customer|doesnt exist|does not exist|not exist\\b"
+        "|recip(?:ient)?notfound"},
+    {"no-such-address", BOUNCE_DEAD, 0, RECIPIENT | NO_POLICY, NULL, 0, 0,
+        "\\b(?:bad|incorrect|wrong|undeliverable|unavailable|unassigned|inactive) "
+        "(?:or \\w+ )?" TARGET WHO "\\b"
+        "|\\b" WHO "\\b" WHICH ":? " IS
+        "(?:undeliverable|unroutable|incorrect|missing|wrong"
+        "|" NOT " (?:longer )?(?:be )?" IS
+        "(?:present|active|local|here|hosted|ok\\b|accepted|deliver|configured"
+        "|defined|available|current|permitted|receiv|in (?:my|our|the|this)"
+        "|one of|our|a (?:valid|known|registered|local|current)))"
+        "|\\b(?:not|nt|doesnt|dont) (?:have|know|recogni[sz]e|a|an|one of|our|any) "
+        "(?:\\w+ ){0,3}?" WHO "\\b"
+        "|\\bno (?:" WHO "|one|body)\\b(?: \\S+){0,6}? (?:address|bye)"
+        "|no valid recipients?|badrcptto|validrcptto"
         "|not (?:in|on|found in|present in|part of) (?:\\w+ )?"
         "(?:directory|system|server|database|host|domain|list)"
         "|missing home directory|(?:cant|cannot|not) accept user|activation"
@@ -301,6 +312,10 @@ static const struct row rows[] = {
         "(?:recipient address|address|recipient) (?:rejected|refused)[.:]?"
         "(?: access denied[.]?)?(?: as\\(\\w+\\))?"
         "(?: addr| \\[?host\\]?| \\(in reply.*){0,3}\\s*$"},
+
+    {"message-rejected", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, REPLY, NULL, 0, 0,
+        "(?:message|mail) (?:was |has been |is |not ){0,4}(?:refused|reject|allowed"
+        "|denied|discarded|accepted)"},
 
     /* Before RCPT, nothing has been said about the recipient. */
     {"before-recipient", BOUNCE_TEMPORARY, 0, EARLY, NULL, 400, 499, NULL},
@@ -468,7 +483,8 @@ is_of_recipient(const struct bounce_refusal *refusal, const char *status)
 	if (refusal->stage == SMTP_STAGE_RCPT)
 		return true;
 	if (fnmatch("?.1.[0-6]", status, 0) == 0 || strcmp(status, "5.1.10") == 0 ||
-	    fnmatch("?.2.[01]", status, 0) == 0 || strcmp(status, "5.5.0") == 0)
+	    fnmatch("?.2.[01]", status, 0) == 0 || strcmp(status, "5.5.0") == 0 ||
+	    strcmp(status, "5.4.1") == 0) /* the last two by Exchange Online */
 		return true;
 	if (refusal->stage != SMTP_STAGE_NONE)
 		return false;
@@ -485,8 +501,10 @@ find_conditions(const struct bounce_refusal *refusal, const char *status)
 
 	return (is_recipient ? RECIPIENT : 0) |
 	       (is_recipient || !has_reply ? LOCAL : 0) |
+	       (is_recipient || !(has_reply || *status) ? PLAIN : 0) |
 	       (refusal->code / 100 != 4 ? LASTING : 0) |
 	       (fnmatch("?.7.*", status, 0) != 0 ? NO_POLICY : 0) |
+	       (refusal->code != 0 || *status ? REPLY : 0) |
 	       (is_early(refusal) ? EARLY : 0);
 }
 

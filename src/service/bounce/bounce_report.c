@@ -9,7 +9,8 @@
 #include "base/bounds.h"
 #include "message/sanitize.h"
 
-/* Paragraphs of a text that are read, and bytes of each. */
+/* Lines and paragraphs of a text that are read, and bytes of each paragraph. */
+#define LINES_MAX       1000
 #define PARAGRAPHS_MAX  200
 #define PARAGRAPH_BYTES 4096
 
@@ -115,17 +116,16 @@ find_stage(const char *text)
 	return SMTP_STAGE_NONE;
 }
 
-struct refusal {
-	char *text;
-	int code;
+/* The codes that a text quotes. */
+struct codes {
+	int reply;
 	char *status; /* "" if none */
 };
 
 static void
-clear_refusal(struct refusal *refusal)
+clear_codes(struct codes *codes)
 {
-	g_clear_pointer(&refusal->text, g_free);
-	g_clear_pointer(&refusal->status, g_free);
+	g_clear_pointer(&codes->status, g_free);
 }
 
 #define CODE   "(?<![\\w.:=@/+-])([245][0-5]\\d)(?![\\w.:/@])"
@@ -133,13 +133,13 @@ clear_refusal(struct refusal *refusal)
 
 /* The code and the enhanced code that a text quotes, preferably next to each other. */
 static void
-find_codes(const char *text, struct refusal *refusal)
+find_codes(const char *text, struct codes *codes)
 {
 	static const char *const patterns[] = {
 	    CODE "[ -]*[\"'#(<]*" STATUS, CODE "()", "()" STATUS};
 
-	refusal->code = 0;
-	refusal->status = NULL;
+	codes->reply = 0;
+	codes->status = NULL;
 	for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++) {
 		g_autoptr(GRegex) regex = g_regex_new(patterns[i], 0, 0, NULL);
 		g_autoptr(GMatchInfo) match = NULL;
@@ -150,15 +150,15 @@ find_codes(const char *text, struct refusal *refusal)
 			continue;
 		code = g_match_info_fetch(match, 1);
 		status = g_match_info_fetch(match, 2);
-		if (refusal->code == 0 && *code)
-			refusal->code = atoi(code);
-		if (!refusal->status && *status)
-			refusal->status = g_steal_pointer(&status);
-		if (refusal->code && refusal->status)
+		if (codes->reply == 0 && *code)
+			codes->reply = atoi(code);
+		if (!codes->status && *status)
+			codes->status = g_steal_pointer(&status);
+		if (codes->reply && codes->status)
 			break;
 	}
-	if (!refusal->status)
-		refusal->status = g_strdup("");
+	if (!codes->status)
+		codes->status = g_strdup("");
 }
 
 static bool
@@ -182,35 +182,96 @@ is_returned(const char *line)
 	           "(the )?header of the (original )?message)\\b.*:?$");
 }
 
-/* Join the lines of each paragraph before the returned message. @return char * */
+/* Lines of a quoted SMTP session, and between the parts of a report. */
+#define COMMAND_LINE  "^(.*\\s)?(>>>|-->) *[A-Z]{4}\\b"
+#define HEADING_LINE  "^-{3,}.*[a-z].*-{3,}$"
+#define ACCEPTED_LINE "^(.*\\s)?(<<<|<--) *[23]\\d\\d\\b"
+
+static void
+end_paragraph(GPtrArray *paragraphs, GString *current)
+{
+	if (current->len > 0)
+		g_ptr_array_add(paragraphs, g_strdup(current->str));
+	g_string_truncate(current, 0);
+}
+
+/* A reply that begins with another code than the lines before it. */
+static bool
+is_other_reply(const GString *current, const char *line)
+{
+	return matches(line, "^[45]\\d\\d[ -]") &&
+	       matches(current->str, "^[45]\\d\\d[ -]") &&
+	       strncmp(current->str, line, 3) != 0;
+}
+
+static void
+add_line(GPtrArray *paragraphs, GString *current, const char *line)
+{
+	bool is_heading;
+
+	if (matches(line, ACCEPTED_LINE)) {
+		g_string_truncate(current, 0);
+		return;
+	}
+	is_heading = matches(line, HEADING_LINE);
+	if (is_heading || matches(line, COMMAND_LINE) || is_other_reply(current, line))
+		end_paragraph(paragraphs, current);
+	if (current->len + strlen(line) < PARAGRAPH_BYTES)
+		g_string_append_printf(
+		    current, "%s%s", current->len > 0 ? " " : "", line);
+	if (is_heading)
+		end_paragraph(paragraphs, current);
+}
+
+/*
+ * Join the lines of each paragraph before the returned message.  Of an SMTP session,
+ * a paragraph has one command and the replies to it. @return char *
+ */
 static GPtrArray *
 split_paragraphs(const char *body)
 {
-	g_auto(GStrv) lines = g_strsplit(body, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(body, "\n", LINES_MAX);
 	GPtrArray *paragraphs = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GString) current = g_string_new(NULL);
 	bool is_started = false;
 
-	for (size_t i = 0;; i++) {
-		char *line = lines[i] ? g_strstrip(lines[i]) : NULL;
-		bool is_end = !line || (is_started && is_returned(line));
+	for (size_t i = 0; lines[i] && paragraphs->len < PARAGRAPHS_MAX; i++) {
+		char *line = g_strstrip(lines[i]);
 
-		if ((is_end || !*line) && current->len > 0) {
-			g_ptr_array_add(paragraphs, g_strdup(current->str));
-			g_string_truncate(current, 0);
-		}
-		if (is_end || paragraphs->len >= PARAGRAPHS_MAX)
+		if (is_started && is_returned(line))
 			break;
-		if (*line && current->len + strlen(line) < PARAGRAPH_BYTES) {
-			g_string_append_printf(
-			    current, "%s%s", current->len > 0 ? " " : "", line);
-			is_started = true;
-		}
+		if (*line)
+			add_line(paragraphs, current, line);
+		else
+			end_paragraph(paragraphs, current);
+		is_started |= *line != '\0';
 	}
+	end_paragraph(paragraphs, current);
 	return paragraphs;
 }
 
 /* ---- choosing the decisive refusal ---- */
+
+enum reply_type {
+	REPLY_PERMANENT, /* quotes 5yz or 5.X.X */
+	REPLY_OTHER,
+	REPLY_NONE,
+};
+
+static enum reply_type
+find_reply_type(const char *text)
+{
+	struct codes found;
+	enum reply_type type = REPLY_OTHER;
+
+	find_codes(text, &found);
+	if (found.reply / 100 == 5 || *found.status == '5')
+		type = REPLY_PERMANENT;
+	else if (!found.reply && !*found.status)
+		type = REPLY_NONE;
+	clear_codes(&found);
+	return type;
+}
 
 struct reader {
 	const struct bounce_rules *rules;
@@ -224,14 +285,14 @@ static bool
 try_text(struct reader *reader, const char *text, enum smtp_stage stage)
 {
 	struct bounce_report *report = reader->report;
-	struct refusal found = {.text = NULL};
+	struct codes found;
 	struct bounce_refusal refusal;
 	struct bounce_verdict verdict;
 
 	find_codes(text, &found);
 	refusal = (struct bounce_refusal){
 	    .stage = stage,
-	    .code = found.code,
+	    .code = found.reply,
 	    .status = is_vague(found.status) && *reader->status ? reader->status
 	                                                        : found.status,
 	    .text = text,
@@ -239,13 +300,13 @@ try_text(struct reader *reader, const char *text, enum smtp_stage stage)
 	verdict = bounce_classify(reader->rules, &refusal);
 	if (verdict.class != BOUNCE_UNKNOWN || !report->line) {
 		report->verdict = verdict;
-		report->code = found.code;
+		report->code = found.reply;
 		g_free(report->status);
 		report->status = *refusal.status ? g_strdup(refusal.status) : NULL;
 		g_free(report->line);
 		report->line = sanitize_line(text, BOUNDS_REPLY_TEXT_BYTES);
 	}
-	clear_refusal(&found);
+	clear_codes(&found);
 	return verdict.class != BOUNCE_UNKNOWN;
 }
 
@@ -280,18 +341,18 @@ keep_first_recipient(GPtrArray *paragraphs)
 	}
 }
 
-/* Paragraphs that quote an SMTP reply come first, since others may be general advice.
- */
+/* A permanent refusal comes first, then other replies; other text may be advice. */
 static bool
 try_paragraphs(struct reader *reader, const GPtrArray *paragraphs)
 {
-	for (int has_code = 1; has_code >= 0; has_code--)
+	for (enum reply_type type = REPLY_PERMANENT; type <= REPLY_NONE; type++)
 		for (guint i = 0; i < paragraphs->len; i++) {
 			const char *text = paragraphs->pdata[i];
-			enum smtp_stage stage = find_stage(text);
+			enum smtp_stage stage;
 
-			if (matches(text, CODE "|" STATUS) != (bool)has_code)
+			if (find_reply_type(text) != type)
 				continue;
+			stage = find_stage(text);
 			if (try_text(reader, text, stage ? stage : reader->stage))
 				return true;
 		}
@@ -364,7 +425,7 @@ read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *parag
 {
 	g_autofree char *status = get_value(group, "Status");
 	g_autofree char *diagnostic = get_value(group, "Diagnostic-Code");
-	struct refusal codes = {.text = NULL};
+	struct codes codes;
 
 	find_codes(status ? status : "", &codes);
 	reader->status = codes.status;
@@ -374,7 +435,7 @@ read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *parag
 	if (reader->report->verdict.class == BOUNCE_DEAD)
 		check_full(reader, paragraphs);
 	reader->status = "";
-	clear_refusal(&codes);
+	clear_codes(&codes);
 }
 
 static void
@@ -462,8 +523,11 @@ static const char failure_pattern[] =
     "|rejected|notificationType\\W+Bounce|delivery problems|unrecoverable|failed "
     "addresses"
     "|Не доставлен|не может быть доставлено|Недоставлен|unzustellbar|nicht zugestellt"
-    "|no se (pudo|ha podido) entregar|n'a pas "
-    "pu|配信できま|配信不能|送信できま|退信|投递失败";
+    "|no se (pudo|ha podido) entregar|no entregado|n'a (pas pu|pu être)|non remis"
+    "|non (è|e') stato (consegnato|recapitato)|mancat[ao] (consegna|recapito)"
+    "|não (foi|pode|pôde)( ser)? entregue|niet (worden )?(afgeleverd|bezorgd)"
+    "|nie została dostarczona|niedostarczon"
+    "|配信できま|配信不能|送信できま|退信|投递失败";
 
 /* Fields of RFC 3464 in plain text. @return whether there were any */
 static bool
@@ -526,6 +590,28 @@ add_quoted_recipients(struct bounce_report *report, const GPtrArray *paragraphs)
 	}
 }
 
+static bool
+is_failure(const struct inmail *mail, const char *text, bool has_codes)
+{
+	if (is_from_daemon(mail))
+		return has_codes || matches(text, failure_pattern) ||
+		       matches(text, delay_pattern);
+	return ((mail->return_path && !*mail->return_path) ||
+	           matches(get_from(mail), "^no-?reply@")) &&
+	       matches(text, failure_pattern);
+}
+
+static void
+read_failure(struct reader *reader, const struct inmail *mail, GPtrArray *paragraphs)
+{
+	use_json_reason(paragraphs);
+	reader->report->kind = BOUNCE_KIND_BOUNCE;
+	if (read_inline_fields(reader, mail, paragraphs))
+		return;
+	add_quoted_recipients(reader->report, paragraphs);
+	try_paragraphs(reader, paragraphs);
+}
+
 static void
 read_text(struct reader *reader, const struct inmail *mail, GPtrArray *paragraphs)
 {
@@ -547,17 +633,10 @@ read_text(struct reader *reader, const struct inmail *mail, GPtrArray *paragraph
 	} else if (is_auto_reply(mail, has_codes)) {
 		report->kind = BOUNCE_KIND_AUTO;
 		report->verdict = (struct bounce_verdict){BOUNCE_AUTO, 0, "auto-reply"};
-	} else if ((is_from_daemon(mail) ||
-	               (mail->return_path && !*mail->return_path) ||
-	               matches(get_from(mail), "^no-?reply@")) &&
-	           matches(text->str, failure_pattern)) {
-		report->kind = matches(text->str, delay_pattern) ? BOUNCE_KIND_DELAYED
-		                                                 : BOUNCE_KIND_BOUNCE;
-		use_json_reason(paragraphs);
-		if (!read_inline_fields(reader, mail, paragraphs)) {
-			add_quoted_recipients(report, paragraphs);
-			try_paragraphs(reader, paragraphs);
-		}
+	} else if (is_failure(mail, text->str, has_codes)) {
+		read_failure(reader, mail, paragraphs);
+		if (matches(text->str, delay_pattern))
+			report->kind = BOUNCE_KIND_DELAYED;
 	}
 }
 
@@ -628,7 +707,7 @@ bounce_report_new_from_reply(
 	struct bounce_report *report = g_new0(struct bounce_report, 1);
 	const char *text = reply->text ? reply->text : "";
 	struct bounce_refusal refusal = *reply;
-	struct refusal codes = {.text = NULL};
+	struct codes codes;
 
 	find_codes(text, &codes);
 	refusal.status = codes.status;
@@ -639,7 +718,7 @@ bounce_report_new_from_reply(
 	report->status = *codes.status ? g_strdup(codes.status) : NULL;
 	report->agent = g_strdup("smtp");
 	report->line = sanitize_line(text, BOUNDS_REPLY_TEXT_BYTES);
-	clear_refusal(&codes);
+	clear_codes(&codes);
 	return report;
 }
 
