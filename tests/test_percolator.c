@@ -13,6 +13,7 @@
 #include "query/query.h"
 #include "service/match/match.h"
 #include "service/match/percolator.h"
+#include "store/core/retention.h"
 #include "store/core/sql.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
@@ -286,8 +287,8 @@ remove_filters(struct world *world, unsigned count)
 
 		store_fixture_run(world->fixture, sql);
 	}
-	g_assert_true(subscribers_prune_filters(
-	    world->fixture->store, world->now + 1, 1000, &pruned, NULL));
+	g_assert_true(retention_prune(world->fixture->store, RETENTION_FILTER,
+	    world->now + 1, 1000, &pruned, NULL));
 }
 
 static void

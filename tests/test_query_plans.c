@@ -7,6 +7,7 @@
 #include "lib/unit.h"
 #include "service/health/maintenance.h"
 #include "store/core/audit.h"
+#include "store/core/retention.h"
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
 #include "store/mail/digests.h"
@@ -133,8 +134,8 @@ hot_old_mail(struct store *store)
 {
 	unsigned count;
 
-	inbox_prune_quarantine(store, 5, 50, &count, NULL);
-	inbox_prune(store, 5, 50, &count, NULL);
+	retention_prune(store, RETENTION_QUARANTINE, 5, 50, &count, NULL);
+	retention_prune(store, RETENTION_INBOX, 5, 50, &count, NULL);
 }
 
 static void

@@ -7,18 +7,11 @@
 #include "service/log/event.h"
 #include "service/people/erase.h"
 #include "service/state/clock_watch.h"
-#include "store/mail/bounces.h"
-#include "store/mail/digests.h"
-#include "store/mail/inbox.h"
-#include "store/mail/outbox.h"
-#include "store/mail/rate_log.h"
+#include "store/core/retention.h"
 #include "store/paper/archive.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
-#include "store/paper/papers.h"
-#include "store/subscriber/confirmations.h"
-#include "store/subscriber/subscribers.h"
 
 #define LAST_RUN "upkeep"
 
@@ -30,21 +23,20 @@
 
 /* Messages are deleted before their digests. */
 static const struct {
-	bool (*prune)(struct store *store, int64_t before, unsigned limit,
-	    unsigned *count, GError **error);
+	enum retention which;
 	int days;
 } jobs[] = {
-    {digests_prune_delivered, MAINTENANCE_DELIVERED_DAYS},
-    {digests_prune_rejected, MAINTENANCE_DELIVERED_DAYS},
-    {outbox_prune, MAINTENANCE_OUTBOX_DAYS},
-    {digests_prune, MAINTENANCE_DIGEST_DAYS},
-    {bounces_prune, MAINTENANCE_BOUNCE_DAYS},
-    {confirmations_prune, MAINTENANCE_CONFIRMATION_DAYS},
-    {rate_log_prune, MAINTENANCE_RATE_LOG_DAYS},
-    {papers_prune_fetches, MAINTENANCE_FETCH_DAYS},
-    {subscribers_prune_filters, 0},
-    {inbox_prune_quarantine, MAINTENANCE_QUARANTINE_DAYS},
-    {inbox_prune, MAINTENANCE_INBOX_DAYS},
+    {RETENTION_DELIVERED, MAINTENANCE_DELIVERED_DAYS},
+    {RETENTION_REJECTED, MAINTENANCE_DELIVERED_DAYS},
+    {RETENTION_OUTBOX, MAINTENANCE_OUTBOX_DAYS},
+    {RETENTION_DIGEST, MAINTENANCE_DIGEST_DAYS},
+    {RETENTION_BOUNCE, MAINTENANCE_BOUNCE_DAYS},
+    {RETENTION_CONFIRMATION, MAINTENANCE_CONFIRMATION_DAYS},
+    {RETENTION_RATE_LOG, MAINTENANCE_RATE_LOG_DAYS},
+    {RETENTION_FETCH, MAINTENANCE_FETCH_DAYS},
+    {RETENTION_FILTER, 0},
+    {RETENTION_QUARANTINE, MAINTENANCE_QUARANTINE_DAYS},
+    {RETENTION_INBOX, MAINTENANCE_INBOX_DAYS},
 };
 
 /*
@@ -116,7 +108,8 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 
 		do {
 			/* Each statement is its own transaction. */
-			if (!jobs[i].prune(store, before, PAGE_ROWS, &count, error))
+			if (!retention_prune(
+			        store, jobs[i].which, before, PAGE_ROWS, &count, error))
 				return false;
 		} while (count == PAGE_ROWS);
 	}

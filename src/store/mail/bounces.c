@@ -212,17 +212,6 @@ bounces_count_refusals(struct store *store, const char *address, int64_t since,
 	           store, sql_sent, sent, error, SQL_TEXT(domain), SQL_INT(since));
 }
 
-bool
-bounces_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
-{
-	static const char sql[] = "DELETE FROM bounce WHERE id IN"
-	                          " (SELECT id FROM bounce WHERE at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
 /* ---- probes ---- */
 
 bool

@@ -92,10 +92,6 @@ bounces_load_domains(struct store *store, int64_t since, int64_t least, GError *
 bool bounces_count_refusals(struct store *store, const char *address, int64_t since,
     int64_t *refusals, int64_t *sent, GError **error);
 
-/** Delete up to a limit of rows older than a time. @param count set */
-bool bounces_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error);
-
 /* ---- probes ---- */
 
 struct bounce_probe {

@@ -372,46 +372,6 @@ digests_load_last(struct store *store, int64_t *digest_id, GError **error)
 }
 
 bool
-digests_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM digest WHERE id IN (SELECT d.id FROM digest d"
-	    " WHERE d.created_at < ?1 AND d.state <> 'live'"
-	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = d.id)"
-	    " LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
-bool
-digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq, replacement) IN"
-	    " (SELECT subscriber_id, paper_seq, replacement FROM delivered WHERE at < "
-	    "?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
-bool
-digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM digest_rejected WHERE (subscriber_id, paper_seq) IN"
-	    " (SELECT subscriber_id, paper_seq FROM digest_rejected WHERE at < ?1 "
-	    "LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
-bool
 digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error)
 {

@@ -144,17 +144,6 @@ bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
 
 /** Parse lines of "filter TAB words" into reasons. */
 void digests_parse_reasons(const char *text, GPtrArray *reasons);
-
-/** Delete up to a limit of ended digests without a message. */
-bool digests_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error);
-
-/** Delete records of delivered or rejected papers older than a time. */
-bool digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-bool digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
 /** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
 bool digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error);

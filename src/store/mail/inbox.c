@@ -190,28 +190,3 @@ inbox_count_quarantined(struct store *store, int64_t *count, GError **error)
 
 	return sql_number(store, sql, count, error);
 }
-
-bool
-inbox_prune_quarantine(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE inbox SET state = 'done', sender = NULL, recipient = NULL,"
-	    " raw = NULL WHERE id IN (SELECT id FROM inbox"
-	    "  WHERE state = 'quarantined' AND ended_at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
-bool
-inbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox"
-	    " WHERE state = 'done' AND received_at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}

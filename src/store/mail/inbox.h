@@ -105,12 +105,4 @@ bool inbox_count_new(
 
 bool inbox_count_quarantined(struct store *store, int64_t *count, GError **error);
 
-/** Delete the content of messages that were quarantined before a time. */
-bool inbox_prune_quarantine(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
-/** Delete done messages that were received before a time. */
-bool inbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error);
-
 #endif

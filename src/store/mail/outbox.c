@@ -536,18 +536,6 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	return record_load_all(statement, &layout, error);
 }
 
-bool
-outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM outbox WHERE id IN"
-	    " (SELECT id FROM outbox WHERE ended_at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}
-
 /* In the order of message_columns. */
 #define MESSAGE_COLUMNS                                                           \
 	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"   \

@@ -223,10 +223,6 @@ GPtrArray *outbox_load_rows(struct store *store, const struct outbox_filter *cho
 bool outbox_cancel_one(
     struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error);
 
-/** Delete up to a limit of messages that ended before a time. @param count set */
-bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error);
-
 /*
  * ---- queue administration ----
  *

@@ -130,14 +130,3 @@ rate_log_save_dropped(struct store *store, int64_t now, GError **error)
 	       store_save_cursor(store, DROPPED_LATELY, dropped.lately + 1, error) &&
 	       store_save_cursor(store, DROPPED_LAST_AT, now, error);
 }
-
-bool
-rate_log_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
-{
-	static const char sql[] = "DELETE FROM rate_log WHERE id IN"
-	                          " (SELECT id FROM rate_log WHERE at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}

@@ -69,8 +69,4 @@ bool rate_log_load_dropped(
 /** Count one more dropped request. */
 bool rate_log_save_dropped(struct store *store, int64_t now, GError **error);
 
-/** Delete up to a limit of entries older than a time. @param count set */
-bool rate_log_prune(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
 #endif

@@ -322,15 +322,3 @@ papers_has_field(struct store *store, const char *name, bool *has, GError **erro
 	*has = found == 1;
 	return true;
 }
-
-bool
-papers_prune_fetches(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM source_fetch WHERE id IN"
-	    " (SELECT id FROM source_fetch WHERE fetched_at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}

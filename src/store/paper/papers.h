@@ -208,8 +208,4 @@ bool papers_has_categories(struct store *store, bool *has, GError **error);
  */
 bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
 
-/** Delete up to a limit of fetches older than a time. @param count  set */
-bool papers_prune_fetches(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
 #endif

@@ -166,15 +166,3 @@ confirmations_load_page(
 
 	return record_load_all(statement, &layout, error);
 }
-
-bool
-confirmations_prune(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM confirmation WHERE id IN"
-	    " (SELECT id FROM confirmation WHERE expires_at < ?1 LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}

@@ -97,10 +97,4 @@ bool confirmations_count_pending(
 GPtrArray *confirmations_load_page(
     struct store *store, int64_t now, int64_t after, unsigned limit, GError **error);
 
-/**
- * Delete up to a limit of confirmations that expired before a time. @param count set
- */
-bool confirmations_prune(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
 #endif

@@ -437,16 +437,3 @@ subscribers_delete_subscriptions(
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
 }
-
-bool
-subscribers_prune_filters(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error)
-{
-	static const char sql[] =
-	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f"
-	    " WHERE f.created_at < ?1 AND NOT EXISTS"
-	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT ?2)";
-
-	return sql_exec_count(
-	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
-}

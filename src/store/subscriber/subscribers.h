@@ -130,8 +130,4 @@ bool subscribers_delete_subscription(
 bool subscribers_delete_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error);
 
-/** Delete up to a limit of unused filters, with their matches. @param count  set */
-bool subscribers_prune_filters(struct store *store, int64_t before, unsigned limit,
-    unsigned *count, GError **error);
-
 #endif

@@ -1,0 +1,54 @@
+/*
+ * retention.c - deletion of rows after their retention time.
+ */
+#include "store/core/retention.h"
+
+#include "store/core/sql.h"
+
+/* ?1 is the time, ?2 the limit. */
+static const char *const statements[] = {
+    [RETENTION_DELIVERED] =
+        "DELETE FROM delivered WHERE (subscriber_id, paper_seq,"
+        " replacement) IN (SELECT subscriber_id, paper_seq, replacement"
+        " FROM delivered WHERE at < ?1 LIMIT ?2)",
+    [RETENTION_REJECTED] =
+        "DELETE FROM digest_rejected WHERE (subscriber_id, paper_seq) IN"
+        " (SELECT subscriber_id, paper_seq FROM digest_rejected WHERE"
+        " at < ?1 LIMIT ?2)",
+    [RETENTION_OUTBOX] = "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE"
+                         " ended_at < ?1 LIMIT ?2)",
+    [RETENTION_DIGEST] =
+        "DELETE FROM digest WHERE id IN (SELECT d.id FROM digest d WHERE"
+        " d.created_at < ?1 AND d.state <> 'live' AND NOT EXISTS (SELECT 1"
+        " FROM outbox o WHERE o.digest_id = d.id) LIMIT ?2)",
+    [RETENTION_BOUNCE] = "DELETE FROM bounce WHERE id IN (SELECT id FROM bounce WHERE"
+                         " at < ?1 LIMIT ?2)",
+    [RETENTION_CONFIRMATION] =
+        "DELETE FROM confirmation WHERE id IN (SELECT id FROM confirmation"
+        " WHERE expires_at < ?1 LIMIT ?2)",
+    [RETENTION_RATE_LOG] =
+        "DELETE FROM rate_log WHERE id IN (SELECT id FROM rate_log WHERE"
+        " at < ?1 LIMIT ?2)",
+    [RETENTION_FETCH] =
+        "DELETE FROM source_fetch WHERE id IN (SELECT id FROM source_fetch"
+        " WHERE fetched_at < ?1 LIMIT ?2)",
+    [RETENTION_FILTER] =
+        "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f WHERE"
+        " f.created_at < ?1 AND NOT EXISTS (SELECT 1 FROM subscription s"
+        " WHERE s.filter_id = f.id) LIMIT ?2)",
+    [RETENTION_QUARANTINE] =
+        "UPDATE inbox SET state = 'done', sender = NULL, recipient = NULL,"
+        " raw = NULL WHERE id IN (SELECT id FROM inbox WHERE state ="
+        " 'quarantined' AND ended_at < ?1 LIMIT ?2)",
+    [RETENTION_INBOX] =
+        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state ="
+        " 'done' AND received_at < ?1 LIMIT ?2)",
+};
+
+bool
+retention_prune(struct store *store, enum retention which, int64_t before,
+    unsigned limit, unsigned *count, GError **error)
+{
+	return sql_exec_count(
+	    store, statements[which], count, error, SQL_INT(before), SQL_INT(limit));
+}
