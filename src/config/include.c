@@ -38,10 +38,11 @@ static void
 }
 
 /*
- * Scan a line for comments and texts: libconfig knows @include only outside of them.
+ * Scan a line for comments and strings: libconfig accepts @include only outside of
+ * them.
  *
  * @param is_comment  whether a comment is open, before and after
- * @return whether a text is not closed; texts of several lines are not allowed
+ * @return whether a string is unterminated; strings of several lines are not allowed
  */
 static bool
 scan_line(const char *at, size_t size, bool *is_comment)

@@ -24,7 +24,7 @@
 bool recover_parse(config_t *config, struct source_map *map, GPtrArray *problems);
 
 /**
- * Find the next integer over 32 bits without a suffix L, outside comments and texts.
+ * Find the next integer over 32 bits without a suffix L, outside comments and strings.
  * libconfig 1.5 silently keeps the lower 32 bits: 4294967321 would be read as 25.
  *
  * @param text  a configuration, or its rest after the previous result

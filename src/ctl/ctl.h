@@ -153,7 +153,7 @@ GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
  */
 void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
 
-/** Ask a running daemon for its state. @param daemon  to be cleared */
+/** Query the state of a running daemon.  @param daemon to be cleared */
 void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
 
 /** Print the state of the relay: one line. */

@@ -134,7 +134,7 @@ ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	return is_ok;
 }
 
-/* A subscriber with that address is removed, so ask. */
+/* A subscriber with that address is removed, so ask for confirmation. */
 static bool
 confirm_suppress(struct ctl *ctl, const char *address, bool is_yes, GError **error)
 {

@@ -1,7 +1,7 @@
 /*
  * config_snapshot.h - an immutable, validated configuration with a reference count.
  *
- * Templates and the password are read while it is made, so all errors appear then.
+ * Templates and the password are read when it is created, so all errors appear then.
  * The main thread publishes a snapshot; each stage takes it between two runs and holds
  * a reference while it uses it.
  */
@@ -30,11 +30,11 @@ struct config_snapshot {
 };
 
 /**
- * Make a snapshot, with one reference.
+ * Create a snapshot, with one reference.
  *
  * @param settings     taken, also on failure
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param key          of the state folder
+ * @param key          of the state directory
  */
 struct config_snapshot *config_snapshot_new(
     struct settings *settings, const char *credentials, GBytes *key, GError **error);

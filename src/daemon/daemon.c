@@ -45,7 +45,7 @@ struct daemon {
 	struct receivers *receivers; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
-	/* Once readable, replies of the relay are not awaited any more; or -1. */
+	/* Once readable, replies of the relay are no longer awaited; or -1. */
 	int shutdown_fd;
 	/* Next poll of the sources, s; digests are not built between it and its end. */
 	_Atomic int64_t collect_at;
@@ -138,7 +138,7 @@ set_activity(struct daemon *daemon, enum stage stage, const char *activity)
 		if (daemon->activity[i])
 			daemon->status_line.activity = daemon->activity[i];
 	line = status_line_format(&daemon->status_line);
-	/* Under the lock, so that an older line does not come last. */
+	/* Under the lock, so that an older line does not overwrite a newer one. */
 	notify_status(line);
 	g_mutex_unlock(&daemon->stats_lock);
 }
@@ -403,7 +403,7 @@ publish_snapshot(struct daemon *daemon, struct config_snapshot *fresh)
 	wake_all(daemon);
 }
 
-/* @return the reply to whoever asked for it, a new string; NULL for ok */
+/* @return the reply to the client, a new string; NULL for ok */
 static char *
 reload(struct daemon *daemon)
 {

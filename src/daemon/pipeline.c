@@ -186,10 +186,11 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 	return true;
 }
 
-/* Interval of checks whether the last reply to somebody to be erased was sent. */
+/* Interval of checks whether the last reply of a pending erasure was sent. */
 #define FINAL_REPLY_S 10
 
-/* Erase everybody whose last reply was sent.  @param due  advanced while any is left */
+/* Erase subscribers whose last reply was sent.  @param due  advanced while any is left
+ */
 static bool
 erase_pending(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
@@ -315,7 +316,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	if (newest &&
 	    !subscribers_load_next_due(stage->store, &digest_build_due, error))
 		return false;
-	/* Digests held for a late list are built then, or when it has come. */
+	/* Digests held for a late list are built then, or when the list arrives. */
 	if (newest && digest_build_due >= 0 && report->held_until > now)
 		digest_build_due = MAX(digest_build_due, report->held_until);
 	if (!matches_load_next_due(stage->store, &match_due, error))

@@ -93,7 +93,7 @@ bool scheduler_run(struct scheduler *stage, int64_t now,
 
 /**
  * @param heartbeats  of its threads; borrowed; or NULL
- * @param stop_fd     once readable, replies of the relay are not awaited any more;
+ * @param stop_fd     once readable, replies of the relay are no longer awaited;
  *                    borrowed; or NULL
  */
 bool mailer_stage_init(struct mailer_stage *stage,

@@ -1,7 +1,7 @@
 /*
  * receivers.h - the threads that receive mail: LMTP, Maildir, IMAP.
  *
- * Each has a store connection of its own, stores what it receives
+ * Each has its own store connection, stores what it receives
  * (service/inbound/inbox_process.h) and then calls back.  A receiver that fails is
  * restarted after a pause.
  */

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/token.h"
 
-/* For each kind: text behind the delimiter, and maximum length of a token. */
+/* For each kind: text after the delimiter, and maximum length of a token. */
 static const struct {
 	const char *word;
 	size_t token_bytes; /* 0: no token */

@@ -70,7 +70,8 @@ struct inmail {
 	char *delivered_to;     /* topmost Delivered-To, or NULL */
 	char *original_to;      /* topmost X-Original-To, or NULL */
 
-	GPtrArray *marks; /* struct inmail_field: signs of automatic mail, in order */
+	GPtrArray *marks; /* struct inmail_field: header fields that indicate automatic
+	                   * mail, in order */
 	GPtrArray *authentications; /* struct auth_results, in order */
 
 	enum inmail_source source;

@@ -2,11 +2,11 @@
  * stream.h - a verified, authenticated byte stream to a mail host.
  *
  * libcurl connects, negotiates STARTTLS, verifies the certificate and the host name,
- * sends EHLO (IMAP: CAPABILITY) and logs in. Then the stream carries the bytes of our
- * own protocol implementation. Calls block up to a deadline; one thread uses a stream
- * at a time. Deadlines are values of g_get_monotonic_time(), us.
+ * sends EHLO (IMAP: CAPABILITY) and logs in.  Then the stream carries the bytes of our
+ * own protocol implementation.  Calls block up to a deadline; one thread uses a stream
+ * at a time.  Deadlines are values of g_get_monotonic_time(), us.
  *
- * Bytes behind the peer's last reply to libcurl are lost. Therefore the first command
+ * Bytes after the peer's last reply to libcurl are lost.  Therefore the first command
  * on a new stream should be without effect (NOOP).
  *
  * The process ignores SIGPIPE. libcurl initialises itself at the first open, which is

@@ -175,7 +175,7 @@ encoded_word_decode(
 	    .set = set, .out = out, .bytes = bytes, .max_bytes = max_bytes};
 	g_autofree char *line = NULL;
 
-	/* Skip the blank behind the colon. */
+	/* Skip the blank after the colon. */
 	while (size > 0 && strchr(" \t\n", *value)) {
 		value++;
 		size--;

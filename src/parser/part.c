@@ -157,8 +157,10 @@ find_of_type(const struct mailmime *part, const char *subtype, unsigned depth)
 	return found;
 }
 
-/* The first child with text of either type: a text/plain footer added by a list behind
- * a text/html body is not the body. */
+/*
+ * The first child with text of either type: a text/plain footer that a list appends to
+ * a text/html body is not the body.
+ */
 static const struct mailmime *
 find_text(const struct mailmime *part, unsigned depth)
 {

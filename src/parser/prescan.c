@@ -112,7 +112,7 @@ skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* Read a parameter value behind "=". @return its end */
+/* Read a parameter value after "=".  @return its end */
 static const char *
 read_value(const char *at, const char *end, const char **value)
 {

@@ -149,11 +149,8 @@ has_opening(const char *line)
 }
 
 /*
- * Number of lines of an attribution, 0 if none. It may start later, behind a line of
- * the author: "more
- * 2 3
- * On Friday, Eva
- * wrote:".
+ * Number of lines of an attribution, 0 if none.  It may start later, after a line of
+ * the author: "more 2 3 On Friday, Eva wrote:".
  */
 static unsigned
 count_attribution_lines(char *const *lines)

@@ -114,7 +114,7 @@ struct query_step {
 	unsigned boost; /* 1 by default */
 	char *text;     /* canonical text of a clause, without boost; else "AND", ... */
 	enum query_verdict truth; /* as reported */
-	bool is_final;            /* cannot change any more */
+	bool is_final;            /* will not change */
 	GPtrArray *hits; /* of struct query_hit *; also for clauses under a NOT */
 };
 

@@ -27,7 +27,7 @@ struct imap_receiver {
 	unsigned failures; /* consecutive */
 };
 
-/* Report a problem once; NULL: no problem any more. */
+/* Report a problem once; NULL: resolved. */
 static void
 report(
     struct imap_receiver *self, const struct receiver_sink *sink, const GError *problem)

@@ -39,7 +39,7 @@ read_number(struct rest *rest, uint32_t *number)
 	return true;
 }
 
-/* Read a word, case-insensitively, and the space behind it. */
+/* Read a word, case-insensitively, and the space after it. */
 static bool
 read_word(struct rest *rest, const char *word)
 {

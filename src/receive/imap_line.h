@@ -22,7 +22,7 @@ enum imap_line_kind {
 	IMAP_LINE_EXPUNGED,      /* one message less */
 	IMAP_LINE_FETCH,         /* data of message number */
 	IMAP_LINE_DATA,          /* CAPABILITY, FLAGS, SEARCH, RECENT */
-	IMAP_LINE_AFTER_LITERAL, /* the part behind a literal */
+	IMAP_LINE_AFTER_LITERAL, /* the part after a literal */
 	IMAP_LINE_OTHER,         /* anything else */
 };
 
@@ -37,7 +37,7 @@ struct imap_line {
  * Parse and check one line.
  *
  * @param text     with its line end; at most BOUNDS_IMAP_LINE_BYTES
- * @param is_after_literal  whether it continues behind a literal
+ * @param is_after_literal  whether it continues after a literal
  * @param line     set on success only
  * @return false with PB_ERROR_TEMPORARY for a NUL, a literal larger than
  *         BOUNDS_MAIL_BYTES + 1 or in an unexpected place, or more than

@@ -124,7 +124,7 @@ count_broken_fetch(struct imap_poll *poll)
 	poll->fetching = 0;
 }
 
-/* Drop messages that are not found any more, so that the table stays bounded. */
+/* Drop messages that are no longer found, so that the table stays bounded. */
 static void
 prune_stored(struct imap_poll *poll, const GArray *uids)
 {

@@ -96,8 +96,10 @@ read_capabilities(struct imap_session *session, GError **error)
 	struct mailimap_capability_data *data = NULL;
 	int result;
 
-	/* libcurl drops data behind the login response, and capabilities may differ
-	 * after the login: ask for them with the first command. */
+	/*
+	 * libcurl drops data behind the login response, and capabilities may differ
+	 * after the login: request them with the first command.
+	 */
 	imap_wire_begin(session->wire, session->options->times.command_ms, false);
 	result = mailimap_capability(session->etpan, &data);
 	if (!check(session, result, "read the server's capabilities", error))

@@ -205,7 +205,7 @@ run_once(struct lmtp *lmtp, const struct receiver_sink *sink, int stop_fd)
 	if (fds[0].revents)
 		return false;
 	lmtp->is_short = false;
-	/* Backwards, because removal moves the clients behind. */
+	/* Backwards, because removal moves the clients after it. */
 	for (unsigned i = count; i-- > 0;)
 		if (serve_client(lmtp, lmtp->clients->pdata[i],
 		        fds[1 + LMTP_LISTEN_COUNT + i].revents, g_get_monotonic_time()))

@@ -507,7 +507,7 @@ run_line(struct lmtp_session *session)
 	}
 	while (line->len && line->str[line->len - 1] == ' ')
 		g_string_truncate(line, line->len - 1);
-	/* RCPT has a limit of its own. */
+	/* RCPT has its own limit. */
 	if (g_ascii_strncasecmp(line->str, "RCPT", 4) != 0 &&
 	    ++session->commands > BOUNDS_LMTP_COMMANDS) {
 		lmtp_session_end(session, "421 4.7.0 Too many commands");

@@ -461,7 +461,7 @@ maildir_run(struct receiver *receiver, const struct receiver_sink *sink, int sto
 			return false;
 		must_watch = !poll_once(maildir, sink, stop_fd, &problem);
 		report(maildir, sink, problem);
-		/* No event for long: it may not be the same directory any more. */
+		/* No event for a long time: the directory may have been replaced. */
 		if (!wait_for_events(
 		        maildir, sink, stop_fd, problem ? RETRY_MS : POLL_MS) ||
 		    drain(maildir))

@@ -3,8 +3,9 @@
  *
  * A receiver waits for messages and hands each to a sink, which stores and commits it.
  * Only then is the message acknowledged where it came from (LMTP's 250, an IMAP flag, a
- * renamed file). After a crash in between it is received again, and the sink recognises
- * the duplicate. Each receiver has a thread of its own and does not use the store.
+ * renamed file).  After a crash in between it is received again, and the sink
+ * recognises the duplicate.  Each receiver has its own thread and does not use the
+ * store.
  */
 #ifndef PAPERBOY_RECEIVE_RECEIVER_H
 #define PAPERBOY_RECEIVE_RECEIVER_H
@@ -91,7 +92,7 @@ struct receiver {
 	void (*free)(struct receiver *receiver);
 };
 
-/** Receive messages until stop_fd is readable. Blocks; needs a thread of its own. */
+/** Receive messages until stop_fd is readable.  Blocks; needs its own thread. */
 bool receiver_run(struct receiver *receiver, const struct receiver_sink *sink,
     int stop_fd, GError **error);
 

@@ -2,8 +2,9 @@
  * compiled_template.h - rendered text that is wrapped and encoded in advance, except
  * for lines with placeholders.
  *
- * Most lines around the papers are the same for everybody.  A template is rendered once
- * with placeholders in the view; only lines that contain one are processed per message.
+ * Most lines around the papers are the same for all subscribers.  A template is
+ * rendered once with placeholders in the view; only lines that contain one are
+ * processed per message.
  */
 #ifndef PAPERBOY_RENDER_COMPILED_TEMPLATE_H
 #define PAPERBOY_RENDER_COMPILED_TEMPLATE_H

@@ -58,7 +58,7 @@ struct shared_block {
 };
 
 struct own_block {
-	struct entry_block block; /* first: handed out as this */
+	struct entry_block block; /* must be first: its address is the result */
 	struct shared_block *shared;
 	struct chunk text_reasons;
 	struct chunk html_reasons;

@@ -1,9 +1,9 @@
 /*
  * feed.h - any RSS or Atom feed as a source.
  *
- * A feed lists the newest papers and has no date of its own.  An entry that names an
- * arXiv id or a DOI is that paper; others are identified by link, guid, or feed and
- * title (paperboyd(8)).
+ * A feed lists the newest papers and has no date itself.  An entry that names an arXiv
+ * id or a DOI is that paper; others are identified by link, guid, or feed and title
+ * (paperboyd(8)).
  */
 #ifndef PAPERBOY_SOURCES_FEED_H
 #define PAPERBOY_SOURCES_FEED_H

@@ -140,7 +140,7 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 	return PAGE_MORE;
 }
 
-/* A missing file is a day to come; a missing directory is an error. */
+/* A missing file is a future day; a missing directory is an error. */
 static enum page_end
 end_without_file(const struct huggingface *self, GError **error)
 {

@@ -133,7 +133,7 @@ connect_port(struct connecting *connecting, int64_t deadline, GError **error)
 	return fail(connecting, g_strerror(number), error);
 }
 
-/* Read one reply byte by byte, so that nothing behind it is consumed. */
+/* Read one reply byte by byte, so that nothing after it is consumed. */
 static bool
 read_reply(struct connecting *connecting, GError **error)
 {

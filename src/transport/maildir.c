@@ -82,7 +82,7 @@ format_name(const char *id)
 	return g_strdup_printf("paperboy.%.40s", sum);
 }
 
-/* Look in cur/ for the name, with or without flags. */
+/* Search cur/ for the name, with or without flags. */
 static bool
 find_in_cur(struct maildir *maildir, const char *name, bool *is_found, GError **error)
 {

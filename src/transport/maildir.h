@@ -14,11 +14,12 @@
 #include "transport/transport.h"
 
 /**
- * Create a transport that stores all messages, whoever the recipient is.
+ * Create a transport that stores all messages, for any recipient.
  *
  * The directory and its tmp, new and cur are created with mode 0700 at the first
- * delivery; the parent must exist. Files have mode 0600, LF line ends, and start with
- * Return-Path and Delivered-To. File system errors are DEFERRED with the relay's scope.
+ * delivery; the parent must exist.  Files have mode 0600, LF line ends, and start with
+ * Return-Path and Delivered-To.  File system errors are DEFERRED with the relay's
+ * scope.
  *
  * @param path  copied
  */

@@ -41,12 +41,12 @@ void reply_parser_init(struct reply_parser *parser);
 void reply_parser_clear(struct reply_parser *parser);
 
 /**
- * Parse bytes up to the end of one reply. After REPLY_COMPLETE the next call starts the
- * next reply; REPLY_MALFORMED is permanent.
+ * Parse bytes up to the end of one reply.  After REPLY_COMPLETE the next call starts
+ * the next reply; REPLY_MALFORMED is permanent.
  *
- * Lines end with CRLF or LF. Malformed: no code from 200 to 599, other characters than
- * space, hyphen or line end behind it, different codes within a reply, a NUL, a line
- * too long, too many lines.
+ * Lines end with CRLF or LF.  Malformed: no code from 200 to 599, other characters than
+ * space, hyphen or line end after it, different codes within a reply, a NUL, a line too
+ * long, too many lines.
  *
  * @param n_used  set: number of bytes consumed
  */

@@ -32,7 +32,7 @@ void session_init(struct session *session, const struct smtp_options *options);
 void session_clear(struct session *session);
 
 /**
- * Connect and send NOOP, because stream_open() may drop bytes behind its last reply.
+ * Connect and send NOOP, because stream_open() may drop bytes after its last reply.
  *
  * @param result  set on failure
  */

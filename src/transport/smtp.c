@@ -84,8 +84,10 @@ start(struct smtp *smtp, struct transaction *transaction, bool was_reused)
 	transaction->was_reused = was_reused;
 }
 
-/* Write the envelope of the next message behind the current one, if there is one and
- * the connection may carry it: one round trip per message (RFC 2920 section 3.1). */
+/*
+ * Write the envelope of the next message after the current one, if there is one and the
+ * connection may carry it: one round trip per message (RFC 2920 section 3.1).
+ */
 static void
 start_ahead(struct smtp *smtp)
 {

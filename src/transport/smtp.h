@@ -1,20 +1,20 @@
 /*
  * smtp.h - delivery over SMTP (RFC 5321) or LMTP (RFC 2033) to one relay.
  *
- * One recipient per transaction, many transactions per connection. With PIPELINING, the
- * envelope of the next message is written together with the end of the current one. A
- * connection is used for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds. After a
- * rejection it is reset with RSET and kept; after an invalid reply it is dropped. A
+ * One recipient per transaction, many transactions per connection.  With PIPELINING,
+ * the envelope of the next message is written together with the end of the current one.
+ * A connection is used for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds.  After a
+ * rejection it is reset with RSET and kept; after an invalid reply it is dropped.  A
  * reused connection that fails before MAIL is accepted (lost, timeout, or 421) is
  * replaced once without an error, since the host has accepted nothing.
  *
- * CHUNKING (RFC 3030) is not used. Measured with Postfix and messages of 8 KB, BDAT
- * behind its own envelope and N transactions in flight on one connection: on a LAN it
- * is no faster, and takes 45 ms per message if the host's second reply waits for a
- * delayed acknowledgement. With a delay of 20 ms it achieves 93 and 175 messages/s with
- * 4 and 8 in flight; the current way achieves 43 with one connection, 164 and 320 with
- * 4 and 8. More connections are faster, and a lost one leaves one message in doubt
- * instead of N.
+ * CHUNKING (RFC 3030) is not used.  Measured with Postfix and messages of 8 KB, BDAT
+ * after its own envelope and N transactions in flight on one connection: on a LAN it is
+ * no faster, and takes 45 ms per message if the host's second reply waits for a delayed
+ * acknowledgement.  With a delay of 20 ms it achieves 93 and 175 messages/s with 4 and
+ * 8 in flight; the current way achieves 43 with one connection, 164 and 320 with 4 and
+ * 8. More connections are faster, and a lost one leaves one message in doubt instead of
+ * N.
  */
 #ifndef PAPERBOY_TRANSPORT_SMTP_H
 #define PAPERBOY_TRANSPORT_SMTP_H

@@ -27,7 +27,7 @@ struct delivery_job {
 struct job_queue {
 	/* Next available message, or NULL; never waits. */
 	struct delivery_job *(*next)(void *data);
-	/* Its content is not needed any more, whatever the result. */
+	/* Its content is no longer needed, whatever the result. */
 	void (*written)(void *data, struct delivery_job *job);
 	/* Its result is set; called in the order of next(). */
 	void (*done)(void *data, struct delivery_job *job);

@@ -2,8 +2,8 @@
  * canonical.h - canonical text of a filter: formatted from the tree, read clause by
  * clause without one.
  *
- * The parser reads it too, as it reads any filter; this reader is for those who
- * evaluate many filters and parse each clause only once.
+ * The parser accepts it like any filter; this reader is for evaluating many filters
+ * while parsing each clause only once.
  */
 #ifndef PAPERBOY_QUERY_PARSE_CANONICAL_H
 #define PAPERBOY_QUERY_PARSE_CANONICAL_H

@@ -14,7 +14,7 @@ struct connection {
 	struct connection_pool *pool;
 	struct transport *transport;
 	struct heartbeat *heartbeat;
-	size_t largest;              /* message at hand, bytes */
+	size_t largest;              /* size of the current message, bytes */
 	struct delivery_task *first; /* to be started; or NULL */
 	bool is_ending;
 };

@@ -32,7 +32,7 @@
 /* Timeout for a result, before limits are checked again. */
 #define RESULT_US (G_USEC_PER_SEC / 10)
 
-/* Interval of checks for disk space while there is none. */
+/* Interval of checks while the disk is full. */
 #define DISK_CHECK_S 60
 
 /* Heartbeat timeout of one round: claiming, composing or committing a group. */
@@ -425,7 +425,9 @@ allow_domain(void *data, const char *recipient, int64_t *next_at)
 	return false;
 }
 
-/* Ask breaker and rate limits; during a trial other messages are returned unclaimed. */
+/*
+ * Check breaker and rate limits; during a trial other messages are returned unclaimed.
+ */
 static bool
 take_permission(struct mailer *mailer, struct outbox_job *job)
 {
@@ -558,7 +560,7 @@ commit_results(struct mailer *mailer, GError **error)
 }
 
 /*
- * Give every SENDING message a result: it may have been accepted.
+ * Record a result for every SENDING message: it may have been accepted.
  *
  * @param is_crash  the daemon was killed; else the store rejected the result
  */

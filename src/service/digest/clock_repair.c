@@ -100,8 +100,10 @@ reschedule_all(struct store *store, int64_t now, GError **error)
 	}
 }
 
-/* Detect a step back since the last run. The time is stored often enough that no slot
- * lies between, but not at every run: each would be a commit. */
+/*
+ * Detect a step back since the last run.  The time is stored often enough that there is
+ * no slot in between, but not at every run: each would be a commit.
+ */
 static bool
 check_clock(struct store *store, int64_t now, GError **error)
 {

@@ -57,7 +57,7 @@ append_reason(struct digest_cache *cache, const struct candidate *match,
 	return true;
 }
 
-/* Make the item of a paper from its matches, which begin at `at`. */
+/* Build the item of a paper from its matches, which start at `at`. */
 static struct digest_record_item *
 make_item(
     struct digest_cache *cache, const GPtrArray *matches, unsigned at, GError **error)
@@ -273,7 +273,7 @@ choose_texts(struct digest_cache *cache, const struct subscriber *subscriber)
 		cache->texts = catalog_get_texts(cache->book, subscriber->language);
 }
 
-/* Save the digest, or a note that there is nothing new for those who want it. */
+/* Save the digest, or a "nothing new" notice if the subscriber wants one. */
 static bool
 save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
     struct digest_record *digest_record, struct digest_build_report *report,
@@ -301,7 +301,7 @@ save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 	return digests_insert(cache->store, digest_record, error);
 }
 
-/* Make the digest that is due for one subscriber, in the caller's transaction. */
+/* Build the due digest of one subscriber, in the caller's transaction. */
 static bool
 make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
     int64_t now, struct digest_build_report *report, GError **error)

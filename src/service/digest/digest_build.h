@@ -17,7 +17,7 @@
 #include "store/core/store.h"
 
 struct digest_build_report {
-	unsigned due;       /* subscribers whose slot has come */
+	unsigned due;       /* subscribers with a due slot */
 	unsigned digests;   /* built */
 	unsigned quiet;     /* subscribers without new papers */
 	unsigned papers;    /* in all digests together */

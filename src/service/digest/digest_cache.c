@@ -117,7 +117,7 @@ set_matching_days(struct digest_cache_paper *paper, const struct stored_paper *s
 		if (paper_matches_preferences(stored->paper, crosslist, updates))
 			day =
 			    paper_find_matching_day(stored->paper, crosslist, updates);
-		/* No source lists it any more: use its last day. */
+		/* No source lists it any longer: use its last day. */
 		g_strlcpy(paper->matching_day[crosslist][updates],
 		    day ? day : stored->day, DAY_BYTES);
 	}

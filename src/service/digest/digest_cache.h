@@ -1,8 +1,8 @@
 /*
  * digest_cache.h - papers, filters and explanations shared by the digests of a run.
  *
- * Entries are made on first use; a full table is emptied. So results are borrowed until
- * the next call of the same kind.
+ * Entries are created on first use; a full table is emptied.  So results are borrowed
+ * until the next call of the same kind.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
@@ -43,8 +43,10 @@ struct digest_cache_paper {
 	char *id;
 	struct query_document *document;
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
-	/* Last day on which it was listed as something that is wanted, by whether
-	 * cross-lists and updates are; "" for never. */
+	/*
+	 * Last day of a listing that matches the preferences, indexed by crosslist and
+	 * updates; "" if none.
+	 */
 	char matching_day[2][2][DAY_BYTES];
 };
 

@@ -58,8 +58,8 @@ check_match(const struct digest_rules *rules, const struct digest_cache_paper *p
 }
 
 /*
- * Blocks are evaluated now and not when the paper came: votes change.  A paper whose
- * block needs the enrichment waits for a later digest.
+ * Blocks are evaluated now and not at the time of the listing: votes change.  A paper
+ * whose block needs the enrichment waits for a later digest.
  */
 static void
 check_blocks(struct digest_cache *cache, const struct digest_rules *rules,

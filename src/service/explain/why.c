@@ -143,7 +143,7 @@ struct why_filter *
 why_explain(struct store *store, const char *text, const struct stored_paper *stored,
     int64_t now, GPtrArray **warnings, struct query_error *problem, GError **error)
 {
-	/* An empty paper stands in for none. */
+	/* Use an empty paper if there is none. */
 	struct paper none = {.id = (char *)"",
 	    .title = (char *)"",
 	    .abstract = (char *)"",

@@ -346,7 +346,7 @@ choose_targets(GPtrArray *targets)
 	}
 }
 
-/* Whether one of them says more than "commands". */
+/* Whether one of them is more specific than "commands". */
 static bool
 is_special(const GPtrArray *targets)
 {

@@ -2,8 +2,8 @@
  * autoreply_policy.h - whether a message may get a reply, and from whom it claims to
  * be.
  *
- * Pure: decides by message and envelope alone (RFC 3834 section 2).  Nothing is proven
- * here but what the operator's mail server has verified.
+ * Pure: decides by message and envelope alone (RFC 3834 section 2).  Only results of
+ * the operator's mail server authenticate a sender.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H
 #define PAPERBOY_SERVICE_INBOUND_AUTOREPLY_POLICY_H

@@ -426,7 +426,7 @@ is_short_clause(const struct folded *line)
 	       g_utf8_strlen(line->exact->str, (gssize)size) <= GREETING_CHARS;
 }
 
-/* "hi yes": the greeting is not a clause of its own. */
+/* "hi yes": the greeting is not a separate clause. */
 static bool
 drop_greeting_word(struct folded *line, const struct start *start)
 {

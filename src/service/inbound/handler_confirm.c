@@ -60,7 +60,7 @@ save_consent(
 	return subscribers_update(request->store, subscriber, error);
 }
 
-/* Not rate limited: it reveals a change of address that nobody asked for. */
+/* Not rate limited: it reveals an unwanted change of address. */
 static bool
 notify_old_address(struct request *request, GError **error)
 {
@@ -83,7 +83,7 @@ notify_old_address(struct request *request, GError **error)
 
 /*
  * Reply to the new address, and notify the old one; if the address was not changed,
- * reply to whoever confirmed last.
+ * reply to the address that confirmed last.
  */
 static bool
 finish_address_change(
@@ -155,7 +155,7 @@ report_half_confirmed(
 	bool is_new = strcmp(confirmation->recipient, confirmation->address) != 0;
 	g_auto(GStrv) words = g_strsplit_set(confirmation->action, " \n", 3);
 
-	/* The new address may be somebody else's: do not disclose the old one. */
+	/* The new address may belong to another person: do not disclose the old one. */
 	return is_new ? reply_to_recipient(request, confirmation, "half_confirmed_new",
 	                    NULL, NULL, error)
 	              : reply_to_recipient(request, confirmation, "half_confirmed_old",

@@ -56,7 +56,7 @@ bool handler_find_confirmation(struct request *request, const char *token,
 enum consent handler_match_consent(const struct request *request,
     const struct confirmation *confirmation, const char *token);
 
-/** Apply or decline a confirmation, or ask again, as the message says. */
+/** Apply or decline a confirmation, or ask again, depending on the message. */
 bool handler_process_confirmation(struct request *request,
     const struct confirmation *confirmation, const char *token, GError **error);
 

@@ -50,7 +50,7 @@ is_from_feedback_loop(const struct request *request)
 	return false;
 }
 
-/* Find whom an address of ours with a token belongs to. */
+/* Find the subscriber of an address with a token. */
 static bool
 find_by_address(struct request *request, const char *address,
     struct mail_token_message *message, GError **error)

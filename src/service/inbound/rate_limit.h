@@ -64,8 +64,8 @@ rate_limit_refund(const struct request *request, const char *address, GError **e
 /**
  * End the interval between two requests to an address that has declined one.
  *
- * The request still counts for the month, so that nobody can ask in that name over and
- * over.
+ * The request still counts for the month, so that requests with a forged sender cannot
+ * be repeated without limit.
  */
 bool rate_limit_end_interval(
     const struct request *request, const char *address, GError **error);

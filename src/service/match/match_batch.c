@@ -48,7 +48,7 @@ is_same_progress(const struct filter_progress *a, const struct filter_progress *
 }
 
 /*
- * Begin a batch, or resume one. Its begin is committed before any lookup: from then on
+ * Begin a batch, or resume one.  Its start is committed before any lookup: from then on
  * no filter joins, so the highest id read afterwards is that of the last filter of the
  * batch.
  *

@@ -35,7 +35,7 @@ percolator_add(struct percolator *percolator, const struct query_document *docum
 
 /**
  * Look up filters with ids above `after`, up to PERCOLATOR_RANGE of them, and drop the
- * previous lookup. Opens a read transaction of its own.
+ * previous lookup.  Opens its own read transaction.
  *
  * @param last  highest id to look up
  */

@@ -12,8 +12,8 @@
 
 /**
  * Add suggestions for the words of a query:
- *   difusion: in no paper; diffusion is in 214 12 more papers with "low-rank
- *   adaptation": add it with OR?
+ *   difusion: in no paper; diffusion is in 214
+ *   12 more papers with "low-rank adaptation": add it with OR?
  *
  * @param scope  in which papers with a long form are counted
  * @param notes  of struct msg *, added to

@@ -67,7 +67,7 @@ void factory_free_transport(struct factory_transport *transport);
 bool factory_is_same_transport(
     const struct factory_transport *one, const struct factory_transport *other);
 
-/** Make a transport for one connection. @param transport  borrowed */
+/** Create a transport for one connection.  @param transport borrowed */
 struct transport *factory_new_transport(const struct factory_transport *transport);
 
 /**
@@ -89,10 +89,10 @@ enum factory_receiver {
 const char *factory_get_receiver_name(enum factory_receiver receiver);
 
 /**
- * Make a receiver.
+ * Create a receiver.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param store        where the store will be when the receiver runs
+ * @param store        location of the store pointer when the receiver runs
  * @param mailbox      set on success: NULL when it is not configured
  */
 bool factory_new_receiver(const struct settings *settings, const char *credentials,

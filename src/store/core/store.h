@@ -7,7 +7,7 @@
  *
  * Transactions are opened in src/service, which decides what is one commit; a function
  * of src/store that runs several statements runs them in its caller's.  Only backup.c
- * opens one itself, in the store that it makes.
+ * opens one itself, in the store that it creates.
  *
  * No statement stays open across a commit: read in pages, by key.
  */

@@ -23,7 +23,7 @@ struct candidate {
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	char since_day[11];  /* first day of the filter */
 	int64_t replacement; /* of the paper, announced last; 0: none */
-	int max_papers; /* that the filter may show in full; 0: no limit of its own */
+	int max_papers;      /* that the filter may show in full; 0: no limit */
 };
 
 /* Reason in the history of a paper to exclude it from a subscriber's digests. */
@@ -77,9 +77,9 @@ struct digest_record {
 	const char *date; /* local, YYYY-MM-DD */
 	struct digest_style style;
 	const GPtrArray *items; /* of struct digest_record_item *, in reading order;
-	                           empty: it says that there is nothing new */
+	                           empty: a "nothing new" notice */
 	int64_t created_at;
-	const char *coverage; /* which lists it is made of, in one line; "" or NULL */
+	const char *coverage; /* the lists that it includes, in one line; "" or NULL */
 };
 
 void digest_record_item_free(struct digest_record_item *item);

@@ -18,7 +18,7 @@
 struct inbox_new {
 	const char *key;       /* dedup_key_format() */
 	const char *receiver;  /* "lmtp", "maildir" or "imap" */
-	const char *sender;    /* "" is the null one, NULL: not told */
+	const char *sender;    /* "": the null sender, NULL: unknown */
 	const char *recipient; /* one a line; NULL: not known */
 	const void *raw;
 	size_t size;

@@ -9,7 +9,7 @@
  * have been accepted (RFC 1047).  Each such attempt is a possible copy and is counted
  * apart from deferrals: the message is sent again as the same bytes, after a wait that
  * grows with the count, and counts as delivered after OUTBOX_COPIES_MAX.  A message may
- * itself be what kills the daemon: after OUTBOX_CRASHES_ALONE crashes it is sent while
+ * cause the crash of the daemon: after OUTBOX_CRASHES_ALONE crashes it is sent while
  * nothing else is in flight, so that a crash can be attributed to it, and it is HELD
  * after OUTBOX_CRASHES_HELD.
  *
@@ -17,7 +17,7 @@
  * ends an UNKNOWN message; those of a failed digest are available again.
  *
  * All other messages are system mail.  It is stored as sent, so that a retry sends the
- * same bytes, and is claimed before digests, since somebody waits for it.  Its bytes,
+ * same bytes, and is claimed before digests, since a person waits for it.  Its bytes,
  * which may quote the user, are deleted in the commit that ends it.
  */
 #ifndef PAPERBOY_STORE_MAIL_OUTBOX_H
@@ -58,15 +58,14 @@ struct outbox_job {
 	unsigned crashes; /* earlier attempts during which the daemon was killed */
 	bool was_unknown; /* an earlier copy may have arrived */
 	int64_t
-	    message_hash;  /* fingerprint of what is composed, set by who does; or -1 */
+	    message_hash; /* hash of the composed message, set by its composer; or -1 */
 	bool is_cancelled; /* the subscriber left: cancelled instead of claimed */
 };
 
 /* System mail to queue.  All borrowed. */
 struct outbox_mail {
 	enum outbox_kind kind; /* not a digest */
-	int64_t
-	    subscriber_id; /* or 0: a stranger, or who is known by the address alone */
+	int64_t subscriber_id; /* or 0: not a subscriber, or known by address only */
 	const char *recipient; /* addr-spec, valid */
 	const char
 	    *address_key;   /* address_format_key() of it: suppression and erasure */
@@ -97,8 +96,10 @@ struct outbox_claim {
 	bool is_idle;          /* nothing is in flight */
 	const char *cache_key; /* recorded for messages that have none yet */
 	GBytes *key;           /* keys of the state directory, for suppressions */
-	/* Whether a message may go to this address now; if not, set the time to ask
-	 * again, s.  NULL: all may. */
+	/*
+	 * Whether a message may go to this address now; if not, set the time to check
+	 * again, s. NULL: all may.
+	 */
 	bool (*allow)(void *data, const char *recipient, int64_t *next_at);
 	void *data;
 };
@@ -248,7 +249,7 @@ struct outbox_message {
 	int64_t ended_at;      /* or -1 */
 	int code;              /* of the relay's last answer, or -1 */
 	const char *reply;     /* that answer, or NULL */
-	const char *cache_key; /* of the octets that were sent first, or NULL */
+	const char *cache_key; /* of the bytes that were sent first, or NULL */
 	int64_t message_hash;  /* fingerprint of what was composed last, or -1 */
 	const char *held_from; /* the state before HELD, or NULL */
 	const char *held_why;  /* "restore", "operator", "crash", or NULL */
