@@ -107,7 +107,8 @@ COMMANDS = [
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
-    ("queue", "drop"), ("queue",), ("backup",), ("restore",), ("doctor",), ("status",),
+    ("queue", "drop"), ("queue",), ("bounce", "list"), ("bounce", "show"),
+    ("bounce", "forget"), ("bounce", "explain"), ("backup",), ("restore",), ("doctor",), ("status",),
     ("metrics",), ("reload",),
 ]
 
@@ -420,7 +421,7 @@ def test_unknown_people(ctl_fixture):
     """every command with a subscriber reports an unknown one, status 67"""
     for arguments in (["subscriber", "show"], ["subscriber", "remove"],
                       ["filter", "list"], ["filter", "add"], ["filter", "remove"],
-                      ["preview"]):
+                      ["preview"], ["bounce", "show"], ["bounce", "forget"]):
         more = {"add": ["query"], "remove": ["1"]}.get(arguments[-1], [])
         if arguments[0] == "subscriber":
             more = []

@@ -274,6 +274,17 @@ const struct ctl_command ctl_commands[] = {
         "are\n"
         "ignored.",
         ctl_run_inbox_drop},
+    {"bounce", "list", "", "list subscribers to whom mail was returned, by class",
+        "Rows are kept for 60 days.", ctl_run_bounce_list},
+    {"bounce", "show", "ADDRESS",
+        "show the mail returned from an address, and what happens next",
+        "COUNTS is no for mail that does not count against the address: refused for "
+        "our\n"
+        "own faults, older than 45 days, or forgotten.",
+        ctl_run_bounce_show},
+    {"bounce", "forget", "ADDRESS",
+        "clear what counts against an address, and restore a suspended subscriber",
+        "The rows stay in bounce show.", ctl_run_bounce_forget},
     {"bounce", "explain", "[FILE...]", "classify bounces and complaints",
         bounce_details, ctl_run_bounce_explain},
     {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",

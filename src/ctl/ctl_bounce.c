@@ -10,8 +10,178 @@
 #include "base/file.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/bounce/bounce_report.h"
+#include "ctl/table.h"
+#include "service/bounce/bounce.h"
+#include "service/bounce/bounce_admin.h"
 #include "service/inbound/parser_process.h"
+#include "service/people/subscribe.h"
+#include "store/mail/bounces.h"
+
+/* ---- list ---- */
+
+static const struct table_column summary_columns[] = {
+    TABLE_COLUMN("ADDRESS", "address", TABLE_TEXT, bounce_summary, address),
+    TABLE_COLUMN("STATE", "state", TABLE_TEXT, bounce_summary, state),
+    TABLE_COLUMN("DEAD", "dead", TABLE_INT64, bounce_summary, dead),
+    TABLE_COLUMN("FULL", "full", TABLE_INT64, bounce_summary, full),
+    TABLE_COLUMN("TEMPORARY", "temporary", TABLE_INT64, bounce_summary, temporary),
+    TABLE_COLUMN("SENDER", "sender", TABLE_INT64, bounce_summary, sender),
+    TABLE_COLUMN("COMPLAINT", "complaint", TABLE_INT64, bounce_summary, complaint),
+    TABLE_COLUMN("LAST", "last_at", TABLE_TIME, bounce_summary, last_at),
+    TABLE_COLUMN("LINE", "last_line", TABLE_TEXT, bounce_summary, last_line),
+    {0},
+};
+
+struct bounce_cursor {
+	struct store *store;
+	int64_t after; /* subscriber of the last row loaded */
+};
+
+static GPtrArray *
+load_page(void *data, GError **error)
+{
+	struct bounce_cursor *cursor = data;
+	GPtrArray *rows = bounces_load_summaries(
+	    cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+
+	if (rows && rows->len) {
+		const struct bounce_summary *last = rows->pdata[rows->len - 1];
+
+		cursor->after = last->subscriber_id;
+	}
+	return rows;
+}
+
+bool
+ctl_run_bounce_list(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	struct bounce_cursor cursor = {.store = ctl->store};
+	const struct table table = {
+	    summary_columns, "No mail was returned.", load_page, &cursor};
+
+	return ctl_parse(NULL, 0, &argc, &argv, error) &&
+	       table_print_pages(ctl, &table, error);
+}
+
+/* ---- show ---- */
+
+static const struct table_column row_columns[] = {
+    TABLE_COLUMN("TIME", "at", TABLE_TIME, bounce_row, at),
+    TABLE_COLUMN("CLASS", "class", TABLE_TEXT, bounce_row, class),
+    TABLE_COLUMN("COUNTS", "is_counted", TABLE_BOOL, bounce_row, is_scored),
+    TABLE_COLUMN("MESSAGE", "message", TABLE_TEXT, bounce_row, message),
+    TABLE_COLUMN("STATUS", "status", TABLE_TEXT, bounce_row, status),
+    TABLE_COLUMN("CODE", "code", TABLE_INT, bounce_row, code),
+    TABLE_COLUMN("RULE", "rule", TABLE_TEXT, bounce_row, rule),
+    TABLE_COLUMN("AGENT", "agent", TABLE_TEXT, bounce_row, agent),
+    TABLE_COLUMN("LINE", "line", TABLE_TEXT, bounce_row, line),
+    {0},
+};
+
+struct evidence {
+	const char *address;
+	const char *state;
+	int64_t probe_at; /* -1: none */
+	char *next;
+	GPtrArray *rows; /* of struct bounce_row * */
+};
+
+static void
+evidence_clear(struct evidence *evidence)
+{
+	g_clear_pointer(&evidence->next, g_free);
+	g_clear_pointer(&evidence->rows, g_ptr_array_unref);
+}
+
+static json_t *
+pack_rows(const void *data)
+{
+	const struct evidence *evidence = data;
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < evidence->rows->len; i++)
+		json_array_append_new(
+		    list, table_to_json(row_columns, evidence->rows->pdata[i]));
+	return list;
+}
+
+static const struct table_column evidence_columns[] = {
+    TABLE_COLUMN("address", "address", TABLE_TEXT, evidence, address),
+    TABLE_COLUMN("state", "state", TABLE_TEXT, evidence, state),
+    TABLE_COLUMN("probe", "probe_at", TABLE_TIME, evidence, probe_at),
+    TABLE_COLUMN("next", "next", TABLE_TEXT, evidence, next),
+    TABLE_COLUMN_JSON("bounces", pack_rows),
+    {0},
+};
+
+static bool
+load_evidence(struct ctl *ctl, const struct subscriber *subscriber,
+    struct evidence *evidence, GError **error)
+{
+	int64_t now = clock_get_now(&ctl->clock);
+	g_autofree struct bounce_probe *probe = NULL;
+
+	evidence->address = subscriber->address;
+	evidence->state = subscriber_state_name(subscriber->state);
+	evidence->rows = bounces_load_person(ctl->store, subscriber->id, error);
+	if (!evidence->rows ||
+	    !bounces_find_probe(ctl->store, subscriber->id, &probe, error))
+		return false;
+	evidence->probe_at = probe ? probe->sent_at : -1;
+	for (unsigned i = 0; i < evidence->rows->len; i++) {
+		struct bounce_row *row = evidence->rows->pdata[i];
+
+		row->is_scored = row->is_scored && row->at >= now - BOUNCE_DECAY_S;
+	}
+	evidence->next = bounce_admin_explain(ctl->store, subscriber, now, error);
+	return evidence->next != NULL;
+}
+
+bool
+ctl_run_bounce_show(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	const struct table table = {row_columns, "No mail was returned.", NULL, NULL};
+	pb_auto(subscriber) subscriber = NULL;
+	pb_local(evidence) evidence = {0};
+
+	if (!ctl_parse(NULL, 1, &argc, &argv, error))
+		return false;
+	subscriber = subscribe_load_any(ctl->store, argv[1], error);
+	if (!subscriber || !load_evidence(ctl, subscriber, &evidence, error))
+		return false;
+	if (ctl->is_json) {
+		print_json(table_to_json(evidence_columns, &evidence));
+		return true;
+	}
+	table_print_record(evidence_columns, &evidence, "");
+	putchar('\n');
+	table_print(ctl, &table, evidence.rows);
+	return true;
+}
+
+/* ---- forget ---- */
+
+bool
+ctl_run_bounce_forget(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	bool is_restored;
+
+	if (!ctl_parse(NULL, 1, &argc, &argv, error))
+		return false;
+	subscriber = bounce_admin_forget(ctl->store, argv[1], ctl->who,
+	    clock_get_now(&ctl->clock), &is_restored, error);
+	if (!subscriber)
+		return false;
+	ctl_wake_daemon(ctl);
+	if (ctl->is_json)
+		print_json(json_pack("{s:s, s:b}", "address", subscriber->address,
+		    "restored", (int)is_restored));
+	else
+		printf("%s: nothing counts against the address any more%s\n",
+		    subscriber->address, is_restored ? "; digests are sent again" : "");
+	return true;
+}
 
 /* ---- explain ---- */
 

@@ -125,19 +125,11 @@ bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
 	                                                           : BOUNCE_WAIT;
 }
 
-/* Whether so many subscribers of the domain bounce that it is not about addresses. */
-static bool
-is_outage(
-    const struct bounce_context *context, const char *address, bool *is, GError **error)
+bool
+bounce_is_outage(const struct bounce_domain *counts)
 {
-	struct bounce_domain counts;
-
-	if (!bounces_count_domain(context->mailer.store, address,
-	        context->mailer.now - BOUNCE_OUTAGE_S, &counts, error))
-		return false;
-	*is = counts.bounced >= BOUNCE_OUTAGE_PEOPLE &&
-	      counts.bounced * 100 > counts.subscribers * BOUNCE_OUTAGE_PERCENT;
-	return true;
+	return counts->bounced >= BOUNCE_OUTAGE_PEOPLE &&
+	       counts->bounced * 100 > counts->subscribers * BOUNCE_OUTAGE_PERCENT;
 }
 
 /* ---- actions ---- */
@@ -232,8 +224,8 @@ decide_one(const struct bounce_context *context, int64_t subscriber_id,
 	g_autofree struct bounce_probe *probe = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
+	struct bounce_domain counts = {0};
 	enum bounce_decision decision;
-	bool is = false;
 
 	if (!store_begin(store, &transaction, error) ||
 	    !(rows = bounces_load_scored(
@@ -247,10 +239,12 @@ decide_one(const struct bounce_context *context, int64_t subscriber_id,
 	    decision == BOUNCE_WAIT)
 		return true;
 	if (decision != BOUNCE_CLEAR &&
-	    !is_outage(context, subscriber->address, &is, error))
+	    !bounces_count_domain(
+	        store, subscriber->address, now - BOUNCE_OUTAGE_S, &counts, error))
 		return false;
-	return is || (apply(context, subscriber, decision, report, error) &&
-	                 store_commit(&transaction, error));
+	return bounce_is_outage(&counts) ||
+	       (apply(context, subscriber, decision, report, error) &&
+	           store_commit(&transaction, error));
 }
 
 /* ---- evidence ---- */

@@ -12,10 +12,10 @@
  *  - A probe that is not returned within BOUNCE_PROBE_S clears the evidence; older
  *    evidence than BOUNCE_DECAY_S does not count.
  *  - Our own faults count for nobody.  If they concern a domain, its mail is paused,
- * and returned digests are sent again.
+ *    and returned digests are sent again.
  *  - If BOUNCE_OUTAGE_PEOPLE subscribers and more than BOUNCE_OUTAGE_PERCENT of a
- * domain bounce within BOUNCE_OUTAGE_S, the provider has a problem: nobody there is
- * probed or suspended.
+ *    domain bounce within BOUNCE_OUTAGE_S, the provider has a problem: nobody there is
+ *    probed or suspended.
  *  - A complaint that can be trusted unsubscribes and suppresses the address.
  *
  * A suspended subscriber is restored by any authenticated message.
@@ -103,6 +103,7 @@ enum bounce_decision {
 	BOUNCE_CLEAR,
 };
 
+struct bounce_domain;
 struct bounce_row;
 struct bounce_probe;
 
@@ -115,6 +116,9 @@ struct bounce_probe;
  */
 enum bounce_decision bounce_decide(const GPtrArray *rows,
     const struct bounce_probe *probe, int64_t last_built, int64_t now);
+
+/** Whether the provider of a domain, not its addresses, has a problem. */
+bool bounce_is_outage(const struct bounce_domain *counts);
 
 /**
  * Restore a suspended subscriber who has proved to read mail, in the caller's

@@ -109,31 +109,46 @@ bounces_reset(struct store *store, int64_t subscriber_id, GError **error)
 	       sql_exec(store, sql_probe, error, SQL_INT(subscriber_id));
 }
 
+/* In the order of summary_columns; the line is that of the newest row. */
+#define SUMMARY_COLUMNS                                                           \
+	"SELECT b.subscriber_id, s.address, s.state, sum(b.class = 'dead'),"      \
+	" sum(b.class = 'full'), sum(b.class = 'temporary'),"                     \
+	" sum(b.class = 'sender'), sum(b.class = 'complaint'), max(b.at), b.line" \
+	" FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+
+#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
+static const struct record_column summary_columns[] = {COLUMN(subscriber_id),
+    COLUMN(address), COLUMN(state, RECORD_CHECK(SUBSCRIBER_STATE)), COLUMN(dead),
+    COLUMN(full), COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at),
+    COLUMN(last_line)};
+#undef COLUMN
+static const struct record_layout summary_layout =
+    RECORD_LAYOUT(bounce_summary, summary_columns);
+
 GPtrArray *
 bounces_load_summaries(
     struct store *store, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT b.subscriber_id, s.address, s.state, sum(b.class = 'dead'),"
-	    " sum(b.class = 'full'), sum(b.class = 'temporary'), sum(b.class = "
-	    "'sender'),"
-	    " sum(b.class = 'complaint'), max(b.at), b.line" /* line of the newest row
-	                                                      */
-	    " FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
-	    " WHERE b.subscriber_id > ?1 GROUP BY b.subscriber_id"
-	    " ORDER BY b.subscriber_id LIMIT ?2";
-#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(subscriber_id),
-	    COLUMN(address), COLUMN(state), COLUMN(dead), COLUMN(full),
-	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at),
-	    COLUMN(last_line)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_summary, columns);
+	    SUMMARY_COLUMNS " WHERE b.subscriber_id > ?1 GROUP BY b.subscriber_id"
+	                    " ORDER BY b.subscriber_id LIMIT ?2";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
-	return record_load_all(statement, &layout, error);
+	return record_load_all(statement, &summary_layout, error);
+}
+
+bool
+bounces_find_summary(struct store *store, int64_t subscriber_id, int64_t since,
+    struct bounce_summary **summary, GError **error)
+{
+	static const char sql[] =
+	    SUMMARY_COLUMNS " WHERE b.subscriber_id = ?1 AND b.at >= ?2"
+	                    " GROUP BY b.subscriber_id";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(since));
+
+	return record_find(statement, &summary_layout, summary, error);
 }
 
 bool

@@ -55,7 +55,7 @@ GArray *bounces_load_suspects(
 /** Forget the evidence and the probe of a subscriber: rows stay, but do not count. */
 bool bounces_reset(struct store *store, int64_t subscriber_id, GError **error);
 
-/* A line of paperboyctl bounce list. */
+/* The rows of a subscriber by class; freed by g_free(). */
 struct bounce_summary {
 	int64_t subscriber_id;
 	const char *address;
@@ -68,6 +68,10 @@ struct bounce_summary {
 /** Load a page of subscribers with evidence, by id. @return of struct bounce_summary */
 GPtrArray *bounces_load_summaries(
     struct store *store, int64_t after, unsigned limit, GError **error);
+
+/** Summarize a subscriber's rows since a time. @param summary  set; NULL for none */
+bool bounces_find_summary(struct store *store, int64_t subscriber_id, int64_t since,
+    struct bounce_summary **summary, GError **error);
 
 /** Count messages with a class since a time. */
 bool bounces_count(struct store *store, const char *class, int64_t since,
