@@ -25,8 +25,7 @@ new_fixture(GBytes **key)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "One paper", 1);
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "paper", store_fixture_time(NOW));
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	return fixture;
 }
 

@@ -204,9 +204,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-02T06:00:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET minute = 510");
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-02T06:00:01Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-02T06:00:01Z", 1);
 	assert_rows(
 	    fixture, "SELECT coverage FROM digest", "arXiv cs.CL: 3 listed, 3 read");
 	store_fixture_run(fixture,
@@ -225,12 +223,8 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpint(
 	    report.held_until, ==, store_fixture_time("2026-11-03T09:00:00Z"));
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-03T08:59:59Z")),
-	    ==, 0);
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-03T09:00:00Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-03T08:59:59Z", 0);
+	assert_digests_at(fixture, "2026-11-03T09:00:00Z", 1);
 	assert_rows(fixture, "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
 	    "arXiv cs.CL late since Tue");
 }
@@ -246,13 +240,9 @@ digest_is_built_as_soon_as_the_list_is_there(void)
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
 	    store_fixture_time("2026-11-03T08:05:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0");
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-03T08:05:00Z")),
-	    ==, 0);
+	assert_digests_at(fixture, "2026-11-03T08:05:00Z", 0);
 	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T08:15:00Z"));
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-03T08:15:00Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-03T08:15:00Z", 1);
 	assert_rows(fixture, "SELECT count(*) FROM digest_item", "6");
 }
 

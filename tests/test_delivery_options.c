@@ -137,17 +137,14 @@ each_option_changes_the_next_digest(void)
 	pb_auto(store_fixture) plain = new_fixture();
 	g_autofree char *usual = NULL;
 
-	g_assert_cmpuint(
-	    store_fixture_build_digests(plain, store_fixture_time(NOW)), ==, 1);
+	assert_digests_at(plain, NOW, 1);
 	usual = compose_newest(plain);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture();
 		g_autofree char *message = NULL;
 
 		change(fixture, &rows[i].preferences);
-		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
-		    1);
+		assert_digests_at(fixture, NOW, 1);
 		message = compose_newest(fixture);
 		for (size_t j = 0; j < G_N_ELEMENTS(rows[i].with); j++) {
 			check(rows[i].key, message, rows[i].with[j], true);
@@ -176,9 +173,7 @@ each_schedule_option_moves_the_next_digest(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(store_fixture) fixture = new_fixture();
 
-		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
-		    1);
+		assert_digests_at(fixture, NOW, 1);
 		change(fixture, &rows[i].preferences);
 		assert_rows(fixture,
 		    "SELECT strftime('%Y-%m-%d %H:%M', next_due_at, 'unixepoch')"
@@ -201,8 +196,7 @@ later_changes_do_not_affect_a_built_digest(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *before = NULL;
 
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	before = compose_newest(fixture);
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
 		g_autofree char *after = NULL;
@@ -232,18 +226,14 @@ day_without_papers_has_a_line(void)
 		pb_auto(store_fixture) fixture = new_fixture();
 		g_autofree char *message = NULL;
 
-		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==,
-		    1);
+		assert_digests_at(fixture, NOW, 1);
 		store_fixture_run(fixture,
 		    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
 		    " SELECT 1, paper_seq, 1, 0 FROM"
 		    " digest_item; UPDATE digest SET state = 'sent'");
 		preferences.language = rows[i].language;
 		change(fixture, &preferences);
-		g_assert_cmpuint(store_fixture_build_digests(fixture,
-		                     store_fixture_time("2026-11-21T06:30:00Z")),
-		    ==, 1);
+		assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 		message = compose_newest(fixture);
 		for (size_t j = 0; j < G_N_ELEMENTS(rows[i].wanted); j++)
 			check("quiet note", message, rows[i].wanted[j], true);

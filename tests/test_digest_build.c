@@ -73,7 +73,7 @@ digest_waits_for_matching(void)
 	g_assert_true(
 	    digest_build_run(fixture->store, fixture->key, NULL, now, &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	assert_digests(fixture, now, 1);
 	assert_rows(fixture, PAPERS, "20");
 }
 
@@ -92,7 +92,7 @@ make_token(unsigned before, const char *one, const char *other, const char *now)
 	}
 	store_fixture_list(fixture, "2026-11-20", one, "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-20", other, "Diffusion", 9);
-	g_assert_cmpuint(build_digests(fixture, now), ==, 1);
+	assert_digests_at(fixture, now, 1);
 	return store_fixture_text(
 	    fixture, "SELECT slot || ' ' || message_token FROM digest");
 }
@@ -120,13 +120,13 @@ first_digest_is_immediate_and_covers_three_days(void)
 	store_fixture_list(fixture, "2026-11-17", "2611.00017", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	assert_digests(fixture, now, 1);
 	assert_rows(fixture, PAPERS, "20 17");
 	assert_rows(fixture, "SELECT date FROM digest", "2026-11-20");
 	assert_rows(fixture, DUE, "2026-11-21T06:30");
 	assert_rows(fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "1");
 	/* Nothing is due a minute later. */
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 0);
+	assert_digests(fixture, now + 60, 0);
 }
 
 static void
@@ -136,19 +136,19 @@ each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
 
 	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-20T13:00:00Z", 0);
 	assert_rows(fixture, DUE, "2026-11-21T06:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:29:59Z"), ==, 0);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T06:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T06:29:59Z", 0);
+	assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 	assert_rows(fixture, SLOTS, "2026-11-21T07:30");
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T23:59:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-21T23:59:00Z", 0);
 	assert_rows(fixture, DUE, "2026-11-22T06:30");
-	g_assert_cmpuint(build_digests(fixture, "2026-11-22T06:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-22T06:30:00Z", 1);
 	assert_rows(fixture, PAPERS, "02");
 	/* No new papers: no digest, and the due time moves. */
-	g_assert_cmpuint(build_digests(fixture, "2026-11-23T06:30:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-23T06:30:00Z", 0);
 	assert_rows(fixture, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
 	assert_rows(fixture, DUE, "2026-11-24T06:30");
 }
@@ -164,7 +164,7 @@ missed_week_makes_one_digest(void)
 	store_fixture_list(fixture, "2026-11-02", "2611.00002", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-05", "2611.00005", "Diffusion", 1);
 	store_fixture_list(fixture, "2026-11-09", "2611.00009", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-09T16:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-09T16:00:00Z", 1);
 	assert_rows(fixture, SLOTS, "2026-11-09T07:30");
 	assert_rows(fixture, PAPERS, "09 05 02");
 	assert_rows(fixture, DUE, "2026-11-10T07:30");
@@ -226,7 +226,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	store_fixture_add_block(fixture, ADA, "survey upvotes:<10", now);
 	/* Of another subscriber, whom it does not affect. */
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "survey", now);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
+	assert_digests(fixture, now, 2);
 	assert_rows(fixture,
 	    "SELECT g.subscriber_id, substr(p.id, -1) FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
@@ -241,8 +241,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	    "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
 	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 1);
+	assert_digests(fixture, now + CLOCK_DAY_S, 1);
 	assert_rows(
 	    fixture, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
 }
@@ -288,7 +287,7 @@ cross_lists_and_replacements_follow_preferences(void)
 		    LISTING_REPLACE, 2);
 		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00004", "D",
 		    LISTING_REPLACE_CROSS, 3);
-		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+		assert_digests(fixture, now, 1);
 		assert_rows(fixture, TITLES("1"), rows[i].titles);
 		/* New in any list is new. */
 		announce(fixture, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
@@ -384,7 +383,7 @@ block_that_waits_for_enrichment_delays_a_paper(void)
 		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 		store_fixture_add_block(fixture, ADA, "cat:cs.CV", now);
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 0);
+		assert_digests(fixture, now, 0);
 		if (rows[i].categories)
 			store_fixture_enrich(
 			    fixture, "2611.00001", rows[i].categories, now + 60);
@@ -414,8 +413,8 @@ papers_of_a_live_digest_wait_for_its_end(void)
 
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
 		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
-		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-		g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+		assert_digests(fixture, now, 1);
+		assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 		end_all(fixture, now, rows[i].end);
 		g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==,
 		    *rows[i].next ? 1 : 0);
@@ -434,10 +433,10 @@ paper_rejected_twice_is_skipped(void)
 	    store_fixture_time("2026-11-20T13:00:00Z"));
 	build_digests(fixture, "2026-11-20T13:00:00Z");
 	end_all(fixture, store_fixture_time("2026-11-20T13:00:00Z"), OUTBOX_REJECTED);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 1);
 	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REJECTED);
 	store_fixture_list(fixture, "2026-11-21", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-22T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-22T07:30:00Z", 1);
 	assert_rows(fixture, PAPERS, "02");
 }
 
@@ -454,7 +453,7 @@ paper_is_eligible_for_thirty_days(void)
 	build_digests(fixture, "2026-11-02T13:00:00Z");
 	store_fixture_run(
 	    fixture, "UPDATE subscriber SET state = 'active', is_first_due = 0");
-	g_assert_cmpuint(build_digests(fixture, "2026-12-02T23:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-12-02T23:00:00Z", 1);
 	assert_rows(fixture, PAPERS, "02");
 }
 
@@ -473,7 +472,7 @@ details_follow_max(void)
 	}
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
 	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 3");
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	assert_digests(fixture, now, 1);
 	assert_rows(fixture,
 	    "SELECT shown, min(position), max(position), count(*)"
 	    " FROM digest_item GROUP BY shown",
@@ -482,7 +481,7 @@ details_follow_max(void)
 	end_all(fixture, now, OUTBOX_SENT);
 	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
 	    ==, papers);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
 static void
@@ -511,13 +510,13 @@ clock_set_back_makes_no_second_digest_of_a_slot(void)
 	    store_fixture_time("2026-11-19T13:00:00Z"));
 	build_digests(fixture, "2026-11-19T13:00:00Z");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T08:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-20T08:00:00Z", 1);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	/* As if a clock two days behind had written the due time. */
 	store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 1");
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T07:45:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-20T07:45:00Z", 0);
 	assert_rows(fixture, DUE, "2026-11-21T07:30");
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 1);
 	assert_rows(fixture, PAPERS, "02");
 }
 
@@ -534,11 +533,11 @@ due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 	    store_fixture_time("2026-11-19T13:00:00Z"));
 	build_digests(fixture, "2026-11-19T13:00:00Z");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-20T07:30:00Z", 1);
 	end_all(fixture, store_fixture_time("2026-11-20T07:30:00Z"), OUTBOX_SENT);
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
 	/* Clock ahead: one digest, in the slot of that day. */
-	g_assert_cmpuint(build_digests(fixture, "2026-11-30T09:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-30T09:00:00Z", 1);
 	end_all(fixture, store_fixture_time("2026-11-30T09:00:00Z"), OUTBOX_SENT);
 	assert_rows(fixture, daily, "01 07:30");
 	/* A new subscriber looks back from a day in the future. */
@@ -546,11 +545,11 @@ due_times_are_repaired_after_a_clock_was_ten_days_ahead(void)
 	    store_fixture_time("2026-11-30T10:00:00Z"));
 	/* Clock set back: the next morning is due again for everybody. */
 	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T11:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-20T11:00:00Z", 1);
 	assert_rows(fixture, daily, "21 07:30");
 	assert_rows(fixture, late, "21 07:30");
 	assert_rows(fixture, PAPERS, "01 02 03");
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 1);
 	assert_rows(fixture, PAPERS, "03");
 	/* A slot that has a digest gets no other; new papers go into the next. */
 	store_fixture_list(fixture, "2026-11-29", "2611.00004", "Diffusion", 1);
@@ -592,13 +591,12 @@ unsubscribed_get_nothing_and_returning_ones_no_paper_again(void)
 	end_all(fixture, now, OUTBOX_SENT);
 	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
 	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, now + 2 * CLOCK_DAY_S), ==, 0);
+	assert_digests(fixture, now + 2 * CLOCK_DAY_S, 0);
 	/*
 	 * Set back to the day of the subscription: the first digest is immediate again.
 	 */
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 600);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 600), ==, 1);
+	assert_digests(fixture, now + 600, 1);
 	assert_rows(fixture, PAPERS, "02");
 }
 
@@ -616,7 +614,7 @@ cancelled_digest_releases_its_papers(void)
 	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
 	assert_rows(fixture, "SELECT state FROM digest", "cancelled");
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 60);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now + 60), ==, 1);
+	assert_digests(fixture, now + 60, 1);
 	assert_rows(fixture, PAPERS, "01");
 }
 
@@ -741,7 +739,7 @@ more_subscribers_than_a_page_get_digests(void)
 		store_fixture_subscribe(
 		    fixture, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
 	}
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 82);
+	assert_digests(fixture, now, 82);
 	assert_rows(
 	    fixture, "SELECT count(*) FROM subscriber WHERE next_due_at <= 1", "0");
 	assert_rows(fixture,
@@ -776,7 +774,7 @@ missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 		    fixture, ADA, "America/Los_Angeles", "diffusion", now);
 		store_fixture_subscribe(
 		    fixture, "bob@example.org", "Asia/Tokyo", "diffusion", now);
-		g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
+		assert_digests(fixture, now, 2);
 		end_all(fixture, now, OUTBOX_SENT);
 		g_assert_cmpuint(lines, ==, 0);
 		store_fixture_run(
@@ -789,8 +787,7 @@ missing_time_zone_falls_back_to_utc_and_is_logged_once(void)
 			now = store_fixture_time("2026-11-20T23:00:00Z") +
 			      day * CLOCK_DAY_S;
 			store_fixture_list(fixture, date, id, "Diffusion", 1);
-			g_assert_cmpuint(
-			    store_fixture_build_digests(fixture, now), ==, 2);
+			assert_digests(fixture, now, 2);
 			end_all(fixture, now, OUTBOX_SENT);
 			g_assert_cmpuint(lines, ==, day);
 		}
@@ -813,7 +810,7 @@ unparsable_filter_does_not_stop_a_digest(void)
 	store_fixture_run(fixture, "UPDATE filter SET canonical = 'future:('");
 	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
 	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 2);
+	assert_digests(fixture, now, 2);
 	assert_rows(fixture,
 	    "SELECT quote(reasons) FROM digest_item WHERE digest_id = 1",
 	    "'diffusion\t'");
@@ -829,8 +826,8 @@ relative_date_match_keeps_its_reasons(void)
 	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0,"
 	                           " next_due_at = unixepoch('2026-11-25T07:30:00Z')");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-20T13:00:00Z"), ==, 0);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-25T08:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-20T13:00:00Z", 0);
+	assert_digests_at(fixture, "2026-11-25T08:00:00Z", 1);
 	assert_rows(fixture,
 	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
 }

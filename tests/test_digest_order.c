@@ -99,7 +99,7 @@ papers_are_in_the_chosen_order(void)
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 		choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
-		g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+		assert_digests_at(fixture, NOW, 1);
 		assert_rows(fixture, PAPERS, rows[i].wanted);
 	}
 }
@@ -115,7 +115,7 @@ best_match_gives_the_score(void)
 	    fixture, ADA, "UTC", "kernel OR zebra", store_fixture_time(NOW));
 	add_filter(fixture, "zebra^9", 0);
 	choose(fixture, PREFERENCE_ORDER, "score", NOW);
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	assert_rows(fixture, PAPERS, "02|0 01|0");
 }
 
@@ -133,7 +133,7 @@ filter_max_limits_papers_in_full(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	add_filter(fixture, "kernel", 1);
 	add_filter(fixture, "zebra", 2);
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	/* 04 is shown in full by the second filter, and uses its place. */
 	assert_rows(fixture, PAPERS, "01|0 04|0 05|0 02|1 03|1 06|1");
 }
@@ -147,9 +147,9 @@ paper_beyond_filter_max_counts_as_delivered(void)
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	add_filter(fixture, "kernel", 1);
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	assert_rows(fixture, PAPERS, "01|0 02|1");
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 
 static void
@@ -161,25 +161,25 @@ catch_up_applies_to_the_next_digest_only(void)
 	pb_auto(subscriber) resumed = NULL;
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 0);
+	assert_digests_at(fixture, NOW, 0);
 	paused = profile_pause(
 	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 	resumed = profile_resume(fixture->store, ADA, 2, "test",
 	    store_fixture_time("2026-11-22T12:00:00Z"), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-22T12:00:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-22T12:00:00Z", 1);
 	assert_rows(fixture, PAPERS, "01|0 02|0 03|1");
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT catch_up FROM subscriber"), ==, -1);
 	save(fixture, "2026-11-22", "2611.00004", "Kernel", "", 9);
 	save(fixture, "2026-11-22", "2611.00005", "Kernel", "", 8);
 	save(fixture, "2026-11-22", "2611.00006", "Kernel", "", 7);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-23T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-23T07:30:00Z", 1);
 	assert_rows(fixture, PAPERS, "04|0 05|0 06|0");
 }
 
@@ -192,7 +192,7 @@ catch_up_may_exceed_max(void)
 	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 1, catch_up = 2");
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	assert_rows(fixture, PAPERS, "01|0 02|0");
 }
 
@@ -217,7 +217,7 @@ empty_day_note_follows_preference_but_is_never_hourly(void)
 
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-		g_assert_cmpuint(build_digests(fixture, NOW), ==, 0);
+		assert_digests_at(fixture, NOW, 0);
 		choose_frequency(fixture, rows[i].frequency, NOW);
 		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
 		for (int hour = 14; hour < 13 + 3 * 24; hour++)
@@ -241,7 +241,7 @@ day_with_papers_has_no_note(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	choose(fixture, PREFERENCE_EMPTY, "note", NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	assert_rows(fixture, "SELECT is_note FROM digest", "0");
 }
 
@@ -282,14 +282,14 @@ change_to_immediate_schedule_waits_for_an_hour(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 	build_digests(fixture, NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 1);
 	choose_frequency(fixture, "now", "2026-11-21T07:35:00Z");
 	save(fixture, "2026-11-21", "2611.00002", "Kernel", "", 1);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:00:00Z"), ==, 0);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:29:59Z"), ==, 0);
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T08:30:00Z"), ==, 1);
+	assert_digests_at(fixture, "2026-11-21T08:00:00Z", 0);
+	assert_digests_at(fixture, "2026-11-21T08:29:59Z", 0);
+	assert_digests_at(fixture, "2026-11-21T08:30:00Z", 1);
 	/* The hours that follow are regular again. */
-	g_assert_cmpuint(build_digests(fixture, "2026-11-21T10:00:00Z"), ==, 0);
+	assert_digests_at(fixture, "2026-11-21T10:00:00Z", 0);
 	assert_rows(fixture, MADE, "21 07:30 21 08:30");
 	assert_rows(fixture,
 	    "SELECT strftime('%H:%M', next_due_at, 'unixepoch') FROM subscriber",
@@ -315,7 +315,7 @@ style_is_frozen_with_the_digest(void)
 	first =
 	    profile_set(fixture->store, ADA, &german, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(build_digests(fixture, NOW), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	choose(fixture, PREFERENCE_ABSTRACT, "none", NOW);
 	choose(fixture, PREFERENCE_FORMAT, "text", NOW);
 	choose(fixture, PREFERENCE_ATTACH, "none", NOW);

@@ -30,8 +30,7 @@ new_world(void)
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 1);
+	assert_digests_at(fixture, NOW, 1);
 	store_fixture_run(fixture,
 	    "INSERT INTO suppression VALUES (hex(zeroblob(32)), 'dead', 1);"
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"

@@ -116,7 +116,7 @@ new_fixture(int64_t *id)
 		if (i == 75)
 			add_zebra(fixture, now);
 	}
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 151);
+	assert_digests(fixture, now, 151);
 	*id = store_fixture_number(
 	    fixture, "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
 	store_fixture_run(fixture,

@@ -213,8 +213,7 @@ first_digests_come_at_the_slot_or_at_once_when_asked(void)
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 		import_good(fixture, "address,filters\na@example.org,diffusion\n",
 		    (struct asked){.consent = "x", .is_first = is_first}, 1);
-		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, now), ==, is_first);
+		assert_digests(fixture, now, is_first);
 		g_assert_cmpuint(store_fixture_build_digests(fixture,
 		                     store_fixture_time("2026-11-21T06:30:00Z")),
 		    ==, !is_first);

@@ -245,8 +245,7 @@ inbox_are_claimed_before_digests(void)
 		store_fixture_subscribe(
 		    fixture, address, "UTC", "diffusion", store_fixture_time(NOW));
 	}
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 5);
+	assert_digests_at(fixture, NOW, 5);
 	id = add(fixture, OUTBOX_CONFIRMATION, 0, "new@example.org");
 	first = claim(fixture, 2);
 	g_assert_cmpuint(first->len, ==, 2);

@@ -185,28 +185,32 @@ of_arxiv(const char *id, const char *doi, const char *title)
 	return paper;
 }
 
+/* A source lists a paper, at NOON. */
+static void
+save(struct store_fixture *fixture, const char *source, struct paper *paper)
+{
+	store_fixture_save(fixture, source, DAY, store_fixture_time(NOON), paper);
+}
+
 #define IDS "SELECT id FROM paper ORDER BY seq"
 
 static void
 a_paper_is_found_by_any_of_its_names(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	int64_t now = store_fixture_time(NOON);
 
-	store_fixture_save(fixture, "nature", DAY, now,
+	save(fixture, "nature",
 	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG " once"));
 	/* By DOI, under another title. */
-	store_fixture_save(fixture, "arxiv/cs.CL", DAY, now,
+	save(fixture, "arxiv/cs.CL",
 	    of_arxiv("2611.00001", "10.1000/x", "Quite another title than the first"));
 	assert_rows(fixture, IDS, "2611.00001");
 	/* By id only; by the source's identifier, now without a DOI. */
-	store_fixture_save(fixture, "hf", DAY, now,
-	    store_fixture_paper("2611.00001", "Short", "Of hf."));
-	store_fixture_save(
-	    fixture, "nature", DAY, now, of_feed("nature:h", "nature:1", NULL, LONG));
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Short", "Of hf."));
+	save(fixture, "nature", of_feed("nature:h", "nature:1", NULL, LONG));
 	assert_rows(fixture, IDS, "2611.00001");
 	/* By title and first author: only letters are compared. */
-	store_fixture_save(fixture, "lab", DAY, now,
+	save(fixture, "lab",
 	    of_feed("lab:1", "lab:1", NULL, "A Made-Up way, to merge PAPERS, once"));
 	assert_rows(fixture, IDS, "2611.00001");
 	assert_rows(fixture, "SELECT source FROM listing ORDER BY 1",
@@ -219,26 +223,17 @@ static void
 what_shares_a_name_may_be_another_paper(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	int64_t now = store_fixture_time(NOON);
 
 	/* Two ids of arXiv, two DOIs, two entries of one feed. */
-	store_fixture_save(
-	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
-	store_fixture_save(
-	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00002", NULL, LONG));
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG "s"));
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("doi:10.1/b", "nature:2", "10.1/b", LONG "s"));
-	store_fixture_save(
-	    fixture, "lab", DAY, now, of_feed("lab:1", "lab:1", NULL, LONG "t"));
-	store_fixture_save(
-	    fixture, "lab", DAY, now, of_feed("lab:2", "lab:2", NULL, LONG "t"));
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", NULL, LONG));
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00002", NULL, LONG));
+	save(fixture, "nature", of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG "s"));
+	save(fixture, "nature", of_feed("doi:10.1/b", "nature:2", "10.1/b", LONG "s"));
+	save(fixture, "lab", of_feed("lab:1", "lab:1", NULL, LONG "t"));
+	save(fixture, "lab", of_feed("lab:2", "lab:2", NULL, LONG "t"));
 	/* Too short to distinguish papers. */
-	store_fixture_save(
-	    fixture, "lab", DAY, now, of_feed("lab:3", "lab:3", NULL, "Editorial"));
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("nature:4", "nature:4", NULL, "Editorial"));
+	save(fixture, "lab", of_feed("lab:3", "lab:3", NULL, "Editorial"));
+	save(fixture, "nature", of_feed("nature:4", "nature:4", NULL, "Editorial"));
 	assert_rows(fixture, "SELECT count(*) FROM paper", "8");
 }
 
@@ -257,12 +252,11 @@ enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64
 
 /* One from a feed and one from Hugging Face, identified by a DOI. */
 static void
-fill_two(struct store_fixture *fixture, int64_t now)
+fill_two(struct store_fixture *fixture)
 {
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
-	store_fixture_save(fixture, "hf", DAY, now,
-	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	save(
+	    fixture, "nature", of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 }
 
 static void
@@ -273,9 +267,9 @@ two_rows_become_one_without_a_second_delivery(void)
 
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	save(
+	    fixture, "nature", of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	assert_digests(fixture, now, 1);
 	store_fixture_run(fixture,
 	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT 1, paper_seq, digest_id, 5"
@@ -283,13 +277,11 @@ two_rows_become_one_without_a_second_delivery(void)
 	    "UPDATE digest SET state = 'sent';"
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	    " next_try_at = NULL");
-	store_fixture_save(fixture, "hf", DAY, now,
-	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	assert_rows(fixture, IDS, "2611.00001");
 	assert_rows(fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
+	assert_digests(fixture, now + CLOCK_DAY_S, 0);
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
 	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
 }
@@ -302,8 +294,8 @@ rows_in_messages_on_their_way_wait_to_become_one(void)
 
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
-	fill_two(fixture, now);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	fill_two(fixture);
+	assert_digests(fixture, now, 1);
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
@@ -368,7 +360,7 @@ what_found_one_row_has_found_the_other(void)
 
 		store_fixture_subscribe(fixture, address, "UTC", filters[i], now);
 	}
-	fill_two(fixture, now);
+	fill_two(fixture);
 	/*
 	 * Row 1 is merged into row 2: matched with others, alone, in another run, both,
 	 * and pending for either.
@@ -407,15 +399,14 @@ who_would_have_had_a_paper_still_has_it(void)
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
-	fill_two(fixture, now);
+	fill_two(fixture);
 	store_fixture_run(
 	    fixture, "UPDATE paper SET source_rank = 1 WHERE id = '2611.00001'");
 	run_once(fixture, now);
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	assert_rows(fixture, "SELECT title FROM paper", "Mamba");
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, now + CLOCK_DAY_S), ==, 0);
+	assert_digests(fixture, now, 1);
+	assert_digests(fixture, now + CLOCK_DAY_S, 0);
 }
 
 static void
@@ -434,7 +425,7 @@ only_rows_of_one_paper_may_change_places_in_what_was_found(void)
 	int64_t now = store_fixture_time(NOON);
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
-	fill_two(fixture, now);
+	fill_two(fixture);
 	store_fixture_run(fixture, "INSERT INTO match VALUES (1, 5, '11,1')");
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autofree char *sql =
@@ -455,13 +446,11 @@ the_number_of_a_paper_that_went_is_not_used_again(void)
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
 
-	store_fixture_save(fixture, "hf", DAY, now,
-	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
-	store_fixture_save(fixture, "nature", DAY, now,
-	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	save(
+	    fixture, "nature", of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
-	store_fixture_save(fixture, "hf", DAY, now,
-	    store_fixture_paper("2611.00002", "Zebra", "Of hf."));
+	save(fixture, "hf", store_fixture_paper("2611.00002", "Zebra", "Of hf."));
 	assert_rows(fixture, "SELECT seq || ':' || id FROM paper ORDER BY seq",
 	    "1:2611.00001 3:2611.00002");
 }
@@ -489,7 +478,7 @@ uniting_is_whole_or_not_at_all(void)
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge OR mamba",
 	    store_fixture_time(NOON));
-	fill_two(fixture, store_fixture_time(NOON));
+	fill_two(fixture);
 	run_once(fixture, store_fixture_time(NOON));
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, unite_two, NULL, true), >, 10);
@@ -501,12 +490,9 @@ source_lists_of_one_service_are_one_listing_a_day(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(stored_paper) stored = NULL;
-	int64_t now = store_fixture_time(NOON);
 
-	store_fixture_save(
-	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
-	store_fixture_save(
-	    fixture, "arxiv/cs.LG", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", NULL, LONG));
+	save(fixture, "arxiv/cs.LG", of_arxiv("2611.00001", NULL, LONG));
 	store_fixture_run(fixture, "UPDATE listing SET type = 'cross'"
 	                           " WHERE source = 'arxiv/cs.CL'");
 	stored = papers_load_id(fixture->store, "2611.00001", NULL);

@@ -63,8 +63,7 @@ new_fixture(void)
 
 	store_fixture_subscribe(
 	    fixture, ADA, "Europe/Berlin", "diffusion", store_fixture_time(NOW));
-	g_assert_cmpuint(
-	    store_fixture_build_digests(fixture, store_fixture_time(NOW)), ==, 0);
+	assert_digests_at(fixture, NOW, 0);
 	return fixture;
 }
 
@@ -254,22 +253,16 @@ pause_cancels_unsent_digests_and_frees_their_papers(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-21T06:30:00Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
 	assert_rows(fixture, "SELECT state, next_due_at, paused_until FROM subscriber",
 	    "paused|-|-");
 	assert_rows(fixture, "SELECT state FROM outbox", "CANCELLED");
 	assert_rows(fixture, "SELECT state FROM digest", "cancelled");
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-21T07:00:00Z")),
-	    ==, 0);
+	assert_digests_at(fixture, "2026-11-21T07:00:00Z", 0);
 	/* On the day of the slot whose digest was cancelled: that slot is taken. */
 	g_assert_null(resume(fixture, "2026-11-21T08:00:00Z"));
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-21T08:00:00Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-21T08:00:00Z", 1);
 	assert_rows(fixture,
 	    "SELECT count(*) FROM digest_item i JOIN digest d"
 	    " ON d.id = i.digest_id WHERE d.state = 'live'",
@@ -291,13 +284,11 @@ missed_papers_come_in_one_digest_after_the_pause(void)
 		g_autofree char *noon = g_strconcat(date, "T12:00:00Z", NULL);
 
 		store_fixture_list(fixture, date, id, "Diffusion", 3);
-		g_assert_cmpuint(
-		    store_fixture_build_digests(fixture, store_fixture_time(noon)), ==,
-		    0);
+		assert_digests_at(fixture, noon, 0);
 	}
 	for (int64_t at = store_fixture_time("2026-12-01T00:00:00Z");
 	     at < store_fixture_time("2026-12-01T06:30:00Z"); at += 600)
-		g_assert_cmpuint(store_fixture_build_digests(fixture, at), ==, 0);
+		assert_digests(fixture, at, 0);
 	assert_rows(fixture, "SELECT state FROM subscriber", "paused");
 	for (int64_t at = store_fixture_time("2026-12-01T06:30:00Z");
 	     at < store_fixture_time("2026-12-04T00:00:00Z"); at += 600)
@@ -323,12 +314,8 @@ a_machine_that_slept_over_the_day_makes_one_digest(void)
 	g_assert_null(try_pause(fixture, "3d", NOW));
 	g_assert_true(subscribers_load_next_due(fixture->store, &due, NULL));
 	g_assert_cmpint(due, ==, store_fixture_time("2026-11-23T06:30:00Z"));
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-30T15:00:00Z")),
-	    ==, 1);
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-30T15:00:01Z")),
-	    ==, 0);
+	assert_digests_at(fixture, "2026-11-30T15:00:00Z", 1);
+	assert_digests_at(fixture, "2026-11-30T15:00:01Z", 0);
 	assert_rows(fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
 }
 
@@ -428,9 +415,7 @@ only_paused_resume_and_only_active_pause(void)
 	    fixture->store, ADA, "test", store_fixture_time(NOW), &error));
 	g_assert_no_error(error);
 	assert_rows(fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-12-20T09:00:00Z")),
-	    ==, 0);
+	assert_digests_at(fixture, "2026-12-20T09:00:00Z", 0);
 	g_free(says);
 	says = try_pause(fixture, NULL, NOW);
 	g_assert_nonnull(strstr(says, "is not a subscriber"));
@@ -443,9 +428,7 @@ message_in_flight_is_not_retried_in_the_pause(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(store_fixture_build_digests(
-	                     fixture, store_fixture_time("2026-11-21T06:30:00Z")),
-	    ==, 1);
+	assert_digests_at(fixture, "2026-11-21T06:30:00Z", 1);
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
 	    " next_try_at = NULL");

@@ -556,7 +556,7 @@ store_fixture_new_filled(void)
 	    ==, 1);
 	store_fixture_subscribe(fixture, "pending@example.org", "UTC", NULL, now);
 	store_fixture_subscribe(fixture, "gone@example.org", "UTC", NULL, now);
-	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, 1);
+	assert_digests(fixture, now, 1);
 	store_fixture_run(fixture,
 	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
 	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"

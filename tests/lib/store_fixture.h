@@ -115,6 +115,12 @@ void store_fixture_add_block(struct store_fixture *fixture, const char *address,
 /** Match, and build the digests that are due.  @return number of digests built */
 unsigned store_fixture_build_digests(struct store_fixture *fixture, int64_t now);
 
+/* It makes that many. @param text  of the time */
+#define assert_digests(fixture, now, count) \
+	g_assert_cmpuint(store_fixture_build_digests(fixture, now), ==, count)
+#define assert_digests_at(fixture, text, count) \
+	assert_digests(fixture, store_fixture_time(text), count)
+
 /** Run SQL; fails the test on an error. */
 void store_fixture_run(struct store_fixture *fixture, const char *sql);
 
