@@ -83,63 +83,35 @@ add_queue(GString *text, const struct status *status)
 }
 
 static void
-add_source_family(GString *text, const GPtrArray *sources, const char *name,
-    const char *help, int64_t (*get)(const struct source_status_source *source))
-{
-	add_family(text, name, GAUGE, help);
-	for (unsigned i = 0; i < sources->len; i++) {
-		const struct source_status_source *source = sources->pdata[i];
-
-		if (source->is_on)
-			add_value(text, name, "source", source->name, get(source));
-	}
-}
-
-static int64_t
-get_polled(const struct source_status_source *source)
-{
-	return source->fetched_at;
-}
-
-static int64_t
-get_succeeded(const struct source_status_source *source)
-{
-	return source->good_at;
-}
-
-static int64_t
-get_is_late(const struct source_status_source *source)
-{
-	return source->is_late || *source->missing_day;
-}
-
-static int64_t
-get_is_failing(const struct source_status_source *source)
-{
-	return source->error != NULL;
-}
-
-static int64_t
-get_papers(const struct source_status_source *source)
-{
-	return source->papers;
-}
-
-static void
 add_sources(GString *text, const GPtrArray *sources)
 {
-	add_source_family(text, sources, "source_poll_time_seconds",
-	    "Time of the last answer of a source.", get_polled);
-	add_source_family(text, sources, "source_success_time_seconds",
-	    "Time of the last successful poll of a source.", get_succeeded);
-	add_source_family(text, sources, "source_late",
-	    "1 when a source was not polled successfully for hours, or its list of the "
-	    "day is missing.",
-	    get_is_late);
-	add_source_family(text, sources, "source_failing",
-	    "1 when the last poll of a source failed.", get_is_failing);
-	add_source_family(text, sources, "source_papers",
-	    "Papers of the newest day with papers.", get_papers);
+	static const struct {
+		const char *name, *help;
+	} families[] = {
+	    {"source_poll_time_seconds", "Time of the last answer of a source."},
+	    {"source_success_time_seconds",
+	        "Time of the last successful poll of a source."},
+	    {"source_late",
+	        "1 when a source was not polled successfully for hours, or its list of "
+	        "the day is missing."},
+	    {"source_failing", "1 when the last poll of a source failed."},
+	    {"source_papers", "Papers of the newest day with papers."},
+	};
+
+	for (size_t f = 0; f < G_N_ELEMENTS(families); f++) {
+		add_family(text, families[f].name, GAUGE, families[f].help);
+		for (unsigned i = 0; i < sources->len; i++) {
+			const struct source_status_source *source = sources->pdata[i];
+			const int64_t values[] = {source->fetched_at, source->good_at,
+			    source->is_late || *source->missing_day,
+			    source->error != NULL, source->papers};
+
+			G_STATIC_ASSERT(G_N_ELEMENTS(values) == G_N_ELEMENTS(families));
+			if (source->is_on)
+				add_value(text, families[f].name, "source",
+				    source->name, values[f]);
+		}
+	}
 }
 
 static void
