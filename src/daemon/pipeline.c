@@ -189,8 +189,7 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 /* Interval of checks whether the last reply of a pending erasure was sent. */
 #define FINAL_REPLY_S 10
 
-/* Erase subscribers whose last reply was sent.  @param due  advanced while any is left
- */
+/* Erase subscribers whose last reply was sent.  @param due  advanced if any is left */
 static bool
 erase_pending(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
