@@ -106,7 +106,7 @@ real_papers_teach_short_forms(void)
 }
 
 static void
-the_nearest_word_is_found(void)
+closest_word_is_found(void)
 {
 	static const struct {
 		const char *typed;
@@ -136,7 +136,7 @@ the_nearest_word_is_found(void)
 }
 
 static void
-locale_format_are_counted_for_those_who_ask(void)
+words_are_counted_on_request(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct archive_size size;
@@ -161,7 +161,7 @@ locale_format_are_counted_for_those_who_ask(void)
 }
 
 static void
-what_is_wrong_is_found_and_made_anew(void)
+wrong_entries_are_found_and_rebuilt(void)
 {
 	static const struct {
 		const char *damage;
@@ -336,7 +336,7 @@ scans_use_their_indexes(void)
 
 UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
     acronyms_are_added_and_removed, real_papers_teach_short_forms,
-    the_nearest_word_is_found, locale_format_are_counted_for_those_who_ask,
-    what_is_wrong_is_found_and_made_anew,
+    closest_word_is_found, words_are_counted_on_request,
+    wrong_entries_are_found_and_rebuilt,
     a_failure_anywhere_leaves_words_and_papers_together,
     a_scan_finds_by_words_and_days_the_newest_first, scans_use_their_indexes)

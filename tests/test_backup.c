@@ -87,7 +87,7 @@ a_writer_between_all_steps_does_not_starve_it(void)
 }
 
 static void
-a_backup_that_cannot_be_made_leaves_nothing(void)
+failed_backup_leaves_no_file(void)
 {
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
@@ -116,7 +116,7 @@ a_backup_that_cannot_be_made_leaves_nothing(void)
 }
 
 static void
-what_is_unsent_is_held_and_remembers_what_it_was(void)
+unsent_messages_are_held_with_their_state(void)
 {
 	static const struct {
 		const char *state, *more, *from;
@@ -212,7 +212,7 @@ confirmations_and_new_mail_are_not_restored(void)
 }
 
 static void
-who_is_due_by_then_is_held_and_nobody_else(void)
+only_due_subscribers_are_held(void)
 {
 	static const struct {
 		const char *state;
@@ -255,8 +255,6 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 	}
 }
 
-UNIT_MAIN(a_writer_between_all_steps_does_not_starve_it,
-    a_backup_that_cannot_be_made_leaves_nothing,
-    what_is_unsent_is_held_and_remembers_what_it_was,
-    confirmations_and_new_mail_are_not_restored,
-    who_is_due_by_then_is_held_and_nobody_else)
+UNIT_MAIN(a_writer_between_all_steps_does_not_starve_it, failed_backup_leaves_no_file,
+    unsent_messages_are_held_with_their_state,
+    confirmations_and_new_mail_are_not_restored, only_due_subscribers_are_held)

@@ -196,7 +196,7 @@ assert_has(const struct catalog *catalog, const char *kind, const char *word)
 
 /* Names composed of states or match results. */
 static void
-every_state_and_outcome_has_its_words(void)
+every_state_and_outcome_has_a_phrase(void)
 {
 	static const char *const digests[] = {
 	    "live", "sent", "failed", "cancelled"}; /* of the store */
@@ -230,7 +230,7 @@ read_german(void)
 }
 
 static void
-german_says_everything_in_german(void)
+german_catalog_is_complete(void)
 {
 	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GPtrArray) names = catalog_list(catalog);
@@ -304,6 +304,6 @@ an_error_is_read_in_any_language(void)
 UNIT_MAIN(messages_are_filled_in, invalid_file_is_rejected_with_its_position,
     shipped_files_have_all_phrases_of_the_program,
     every_command_that_waits_for_a_confirmation_is_decided_first,
-    every_command_has_its_help, every_state_and_outcome_has_its_words,
-    german_says_everything_in_german, german_has_the_arguments_of_each_message,
+    every_command_has_its_help, every_state_and_outcome_has_a_phrase,
+    german_catalog_is_complete, german_has_the_arguments_of_each_message,
     an_error_is_read_in_any_language)

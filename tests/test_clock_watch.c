@@ -234,7 +234,7 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 }
 
 static void
-a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running(void)
+unconfirmed_jump_is_trusted_after_a_day_of_running_time(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
@@ -314,7 +314,7 @@ main(int argc, char **argv)
 	UNIT_ADD(thirty_three_days_ahead_for_a_minute_delete_nothing,
 	    three_years_back_and_forth_repeat_no_digest, a_restart_does_not_hide_a_jump,
 	    a_week_asleep_is_confirmed_by_the_next_answer_of_a_source,
-	    a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running,
+	    unconfirmed_jump_is_trusted_after_a_day_of_running_time,
 	    a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them,
 	    status_reports_a_clock_jump);
 	return g_test_run();

@@ -38,7 +38,7 @@ make(int interval_s)
 }
 
 static void
-what_cannot_be_built_is_no_snapshot(void)
+invalid_settings_give_no_snapshot(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) key =
@@ -60,7 +60,7 @@ what_cannot_be_built_is_no_snapshot(void)
 }
 
 static void
-the_last_that_was_offered_is_taken_once(void)
+newest_published_snapshot_is_taken_once(void)
 {
 	struct config_snapshot_slot slot = {0};
 	struct config_snapshot *first = make(60), *second = make(61), *taken;
@@ -148,5 +148,5 @@ many_threads_end_with_the_last_one(void)
 	}
 }
 
-UNIT_MAIN(what_cannot_be_built_is_no_snapshot, the_last_that_was_offered_is_taken_once,
+UNIT_MAIN(invalid_settings_give_no_snapshot, newest_published_snapshot_is_taken_once,
     many_threads_end_with_the_last_one)

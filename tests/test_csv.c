@@ -112,7 +112,7 @@ columns_and_length_have_their_limits(void)
 }
 
 static void
-what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
+round_trip_is_lossless_and_formulas_are_escaped(void)
 {
 	static const char messages[] = "ab,\"'=+-@\t\r\n\xc3\xa4 ";
 	g_autoptr(GRand) random = g_rand_new_with_seed(7);
@@ -157,4 +157,4 @@ what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 
 UNIT_MAIN(records_are_read_in_every_form, invalid_records_are_reported_with_their_lines,
     columns_and_length_have_their_limits,
-    what_was_written_is_read_and_nothing_runs_in_a_spreadsheet)
+    round_trip_is_lossless_and_formulas_are_escaped)

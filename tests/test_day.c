@@ -35,7 +35,7 @@ a_day_begins_at_its_first_instant_in_the_zone(void)
 }
 
 static void
-what_is_no_day_or_time_is_refused(void)
+invalid_days_and_times_are_rejected(void)
 {
 	static const char *const rows[] = {"", "2026-13-01", "2026-02-29", "2026-1-1",
 	    "26-01-01", "2026-01-01x", "tomorrow", "1969-12-31", "20260101", "-1",
@@ -79,4 +79,4 @@ a_time_is_a_day_or_an_instant(void)
 }
 
 UNIT_MAIN(a_day_begins_at_its_first_instant_in_the_zone,
-    what_is_no_day_or_time_is_refused, a_time_is_a_day_or_an_instant)
+    invalid_days_and_times_are_rejected, a_time_is_a_day_or_an_instant)

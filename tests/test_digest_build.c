@@ -154,7 +154,7 @@ each_day_has_one_slot_and_an_empty_day_only_moves_on(void)
 }
 
 static void
-missed_week_makes_one_digest(void)
+missed_week_gives_one_digest(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -502,7 +502,7 @@ papers_are_sorted_by_votes_day_and_id(void)
 }
 
 static void
-clock_set_back_makes_no_second_digest_of_a_slot(void)
+clock_set_back_gives_no_second_digest_of_a_slot(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -834,7 +834,7 @@ relative_date_match_keeps_its_reasons(void)
 
 UNIT_MAIN(digest_waits_for_matching, digest_built_again_has_the_same_message_id,
     first_digest_is_immediate_and_covers_three_days,
-    each_day_has_one_slot_and_an_empty_day_only_moves_on, missed_week_makes_one_digest,
+    each_day_has_one_slot_and_an_empty_day_only_moves_on, missed_week_gives_one_digest,
     no_paper_is_sent_twice_in_a_month,
     block_excludes_matches_of_the_same_subscriber_only,
     cross_lists_and_replacements_follow_preferences,
@@ -843,7 +843,7 @@ UNIT_MAIN(digest_waits_for_matching, digest_built_again_has_the_same_message_id,
     papers_of_a_live_digest_wait_for_its_end, paper_rejected_twice_is_skipped,
     paper_is_eligible_for_thirty_days, details_follow_max,
     papers_are_sorted_by_votes_day_and_id,
-    clock_set_back_makes_no_second_digest_of_a_slot,
+    clock_set_back_gives_no_second_digest_of_a_slot,
     due_times_are_repaired_after_a_clock_was_ten_days_ahead,
     clock_correction_by_minutes_changes_no_due_time,
     unsubscribed_get_nothing_and_returning_ones_no_paper_again,

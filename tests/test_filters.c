@@ -119,7 +119,7 @@ a_move_is_whole_or_not_at_all(void)
 }
 
 static void
-names_are_given_and_taken_away(void)
+names_are_set_and_removed(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 	g_autofree char *most = g_strnfill(BOUNDS_FILTER_NAME, 'n');
@@ -202,7 +202,7 @@ an_edit_keeps_number_and_name(void)
  * remain due, papers of months ago are not.
  */
 static void
-an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
+edit_keeps_due_papers_and_adds_no_old_ones(void)
 {
 	static const struct {
 		const char *frequency, *since, *wanted;
@@ -239,5 +239,5 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 
 UNIT_MAIN(others_make_room_only_where_it_is_needed,
     a_move_to_no_place_or_of_no_filter_is_refused, a_move_is_whole_or_not_at_all,
-    names_are_given_and_taken_away, an_edit_keeps_number_and_name,
-    an_edit_loses_nothing_that_is_due_and_floods_nobody)
+    names_are_set_and_removed, an_edit_keeps_number_and_name,
+    edit_keeps_due_papers_and_adds_no_old_ones)

@@ -187,7 +187,7 @@ invalid_preference_is_reported(void)
 }
 
 static void
-every_state_has_what_it_needs(void)
+every_state_has_its_required_columns(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -513,7 +513,7 @@ page_is_atomic(void)
 }
 
 UNIT_MAIN(line_becomes_a_subscriber, preferences_are_imported,
-    invalid_preference_is_reported, every_state_has_what_it_needs,
+    invalid_preference_is_reported, every_state_has_its_required_columns,
     first_digests_come_at_the_slot_or_at_once_when_asked,
     all_errors_are_reported_and_nothing_stored, invalid_header_line_is_rejected,
     present_left_and_suppressed_addresses_are_skipped,

@@ -94,7 +94,7 @@ all_recipients_are_stored_while_it_is_new(void)
 }
 
 static void
-what_is_done_says_nothing_any_more(void)
+processed_row_has_no_content(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GBytes) raw = NULL;
@@ -141,7 +141,7 @@ bad_rows_are_impossible(void)
 }
 
 static void
-what_is_due_comes_the_oldest_first(void)
+due_rows_are_sorted_oldest_first(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GArray) ids = NULL;
@@ -166,7 +166,7 @@ what_is_due_comes_the_oldest_first(void)
 }
 
 static void
-pages_go_from_the_newest_down(void)
+pages_are_sorted_newest_first(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) page = NULL;
@@ -189,7 +189,7 @@ pages_go_from_the_newest_down(void)
 }
 
 static void
-maintenance_forgets_each_in_its_time(void)
+maintenance_deletes_rows_after_retention(void)
 {
 	int64_t now = store_fixture_time(NOW);
 
@@ -227,7 +227,7 @@ call_insert(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static void
-a_failing_store_keeps_nothing_by_half(void)
+failing_store_leaves_no_partial_change(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	char key[] = KEY("a");
@@ -238,7 +238,7 @@ a_failing_store_keeps_nothing_by_half(void)
 }
 
 UNIT_MAIN(a_mail_is_stored_once_and_as_it_came,
-    all_recipients_are_stored_while_it_is_new, what_is_done_says_nothing_any_more,
-    bad_rows_are_impossible, what_is_due_comes_the_oldest_first,
-    pages_go_from_the_newest_down, maintenance_forgets_each_in_its_time,
-    a_failing_store_keeps_nothing_by_half)
+    all_recipients_are_stored_while_it_is_new, processed_row_has_no_content,
+    bad_rows_are_impossible, due_rows_are_sorted_oldest_first,
+    pages_are_sorted_newest_first, maintenance_deletes_rows_after_retention,
+    failing_store_leaves_no_partial_change)

@@ -19,7 +19,7 @@
 #define NOBODY 65534
 
 static void
-a_directory_is_made_and_locked_for_one(void)
+directory_is_created_and_locked_by_one_daemon(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *directory =
@@ -83,7 +83,7 @@ a_directory_that_cannot_be_is_reported(void)
 }
 
 static void
-a_store_is_exchanged_only_when_nobody_has_it(void)
+store_is_replaced_only_while_it_is_not_open(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -143,7 +143,7 @@ take_as_nobody(const char *directory)
 }
 
 static void
-a_wrong_owner_or_mode_is_named(void)
+wrong_owner_or_mode_is_reported(void)
 {
 	static const struct {
 		const char *name; /* NULL: the directory */
@@ -193,7 +193,7 @@ a_wrong_owner_or_mode_is_named(void)
 	}
 }
 
-UNIT_MAIN(a_directory_is_made_and_locked_for_one,
+UNIT_MAIN(directory_is_created_and_locked_by_one_daemon,
     a_directory_that_others_may_enter_is_refused,
-    a_directory_that_cannot_be_is_reported, a_wrong_owner_or_mode_is_named,
-    a_store_is_exchanged_only_when_nobody_has_it)
+    a_directory_that_cannot_be_is_reported, wrong_owner_or_mode_is_reported,
+    store_is_replaced_only_while_it_is_not_open)

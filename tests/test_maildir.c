@@ -118,7 +118,7 @@ message_is_stored_in_new_with_headers(void)
 }
 
 static void
-same_id_makes_one_file(void)
+same_id_gives_one_file(void)
 {
 	g_autofree char *file = NULL, *again = NULL;
 	maildir_test_auto test;
@@ -134,7 +134,7 @@ same_id_makes_one_file(void)
 }
 
 static void
-different_id_makes_another_file(void)
+different_id_gives_another_file(void)
 {
 	g_autofree char *first = NULL, *second = NULL;
 	maildir_test_auto test;
@@ -271,7 +271,7 @@ invalid_message_fails(void)
 	}
 }
 
-UNIT_MAIN(message_is_stored_in_new_with_headers, same_id_makes_one_file,
-    different_id_makes_another_file, read_message_is_not_delivered_again,
+UNIT_MAIN(message_is_stored_in_new_with_headers, same_id_gives_one_file,
+    different_id_gives_another_file, read_message_is_not_delivered_again,
     partial_file_is_replaced, kill_between_link_and_unlink_leaves_one_message,
     id_with_slashes_stays_inside, unwritable_directory_defers, invalid_message_fails)

@@ -68,7 +68,7 @@ rows_are_deleted_after_their_days(void)
 }
 
 static void
-a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
+message_is_deleted_with_its_digest_fourteen_days_after_its_end(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -109,7 +109,7 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 }
 
 static void
-filters_that_nobody_has_go_with_their_matches(void)
+unused_filters_are_deleted_with_their_matches(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -129,7 +129,7 @@ filters_that_nobody_has_go_with_their_matches(void)
 }
 
 static void
-more_than_a_page_goes_in_one_run(void)
+one_run_deletes_more_than_a_page(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOW);
@@ -148,7 +148,7 @@ more_than_a_page_goes_in_one_run(void)
 }
 
 static void
-filters_are_filed_anew_when_the_archive_has_doubled(void)
+filters_are_reindexed_after_the_archive_has_doubled(void)
 {
 	static const char terms[] = "SELECT kind || term FROM filter_term"
 	                            " WHERE filter_id = 1";
@@ -215,7 +215,7 @@ a_run_that_fails_is_due_again(void)
 }
 
 static void
-what_is_eligible_is_remembered_as_delivered(void)
+deliveries_of_eligible_papers_are_not_deleted(void)
 {
 	/* Otherwise a paper could be sent twice. */
 	g_assert_cmpint(MAINTENANCE_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
@@ -223,7 +223,7 @@ what_is_eligible_is_remembered_as_delivered(void)
 }
 
 static void
-an_archive_that_lost_something_is_made_anew(void)
+incomplete_archive_is_rebuilt(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *problem = NULL;
@@ -241,9 +241,8 @@ an_archive_that_lost_something_is_made_anew(void)
 }
 
 UNIT_MAIN(rows_are_deleted_after_their_days,
-    a_message_goes_fourteen_days_after_its_end_with_its_digest,
-    filters_that_nobody_has_go_with_their_matches, more_than_a_page_goes_in_one_run,
-    filters_are_filed_anew_when_the_archive_has_doubled,
+    message_is_deleted_with_its_digest_fourteen_days_after_its_end,
+    unused_filters_are_deleted_with_their_matches, one_run_deletes_more_than_a_page,
+    filters_are_reindexed_after_the_archive_has_doubled,
     it_is_due_at_first_and_then_once_a_day, a_run_that_fails_is_due_again,
-    what_is_eligible_is_remembered_as_delivered,
-    an_archive_that_lost_something_is_made_anew)
+    deliveries_of_eligible_papers_are_not_deleted, incomplete_archive_is_rebuilt)

@@ -184,7 +184,7 @@ its_size_and_its_lines_have_an_end(void)
 }
 
 static void
-bad_mails_are_impossible_whoever_writes(void)
+schema_rejects_invalid_mail(void)
 {
 #define INSERT(kind, person, digest, to, key, from, message)                      \
 	"INSERT INTO outbox (kind, subscriber_id, digest_id, recipient,"          \
@@ -260,7 +260,7 @@ inbox_are_claimed_before_digests(void)
 }
 
 static void
-who_is_answered_need_not_be_active_but_not_suppressed(void)
+replies_go_to_inactive_but_not_to_suppressed_addresses(void)
 {
 	static const struct {
 		const char *state;
@@ -319,7 +319,7 @@ a_suppression_after_the_claim_is_seen_too(void)
 }
 
 static void
-its_bytes_go_when_it_ends_and_stay_until_then(void)
+bytes_are_deleted_when_the_message_ends(void)
 {
 	static const struct {
 		enum outbox_status end;
@@ -354,7 +354,7 @@ its_bytes_go_when_it_ends_and_stay_until_then(void)
 }
 
 static void
-leaving_cancels_digests_and_not_what_reports_of_it(void)
+unsubscribing_cancels_digests_but_not_notices(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
@@ -415,10 +415,9 @@ an_operator_holds_releases_and_drops_it(void)
 }
 
 UNIT_MAIN(message_is_sent_as_stored, a_mail_that_cannot_be_sent_is_not_stored,
-    its_size_and_its_lines_have_an_end, bad_mails_are_impossible_whoever_writes,
+    its_size_and_its_lines_have_an_end, schema_rejects_invalid_mail,
     inbox_are_claimed_before_digests,
-    who_is_answered_need_not_be_active_but_not_suppressed,
-    a_suppression_after_the_claim_is_seen_too,
-    its_bytes_go_when_it_ends_and_stay_until_then,
-    leaving_cancels_digests_and_not_what_reports_of_it,
+    replies_go_to_inactive_but_not_to_suppressed_addresses,
+    a_suppression_after_the_claim_is_seen_too, bytes_are_deleted_when_the_message_ends,
+    unsubscribing_cancels_digests_but_not_notices,
     an_operator_holds_releases_and_drops_it)

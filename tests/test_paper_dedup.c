@@ -132,7 +132,7 @@ read_field(const struct row *row, const struct paper *paper)
 }
 
 static void
-each_field_has_its_rule_whoever_was_first(void)
+fields_are_merged_by_rule_in_any_order(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(paper) one = make(&rows[i], rows[i].one, rows[i].reported);
@@ -220,7 +220,7 @@ a_paper_is_found_by_any_of_its_names(void)
 }
 
 static void
-what_shares_a_name_may_be_another_paper(void)
+papers_with_a_shared_alias_may_differ(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -287,7 +287,7 @@ two_rows_become_one_without_a_second_delivery(void)
 }
 
 static void
-rows_in_messages_on_their_way_wait_to_become_one(void)
+rows_in_queued_messages_are_merged_later(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -348,7 +348,7 @@ assert_matches(struct store_fixture *fixture, const char *found, const char *wai
 }
 
 static void
-what_found_one_row_has_found_the_other(void)
+matches_of_one_row_become_matches_of_the_other(void)
 {
 	static const char *const filters[] = {
 	    "merge", "mamba", "zebra", "made-up", "way", "papers"};
@@ -393,7 +393,7 @@ run_once(struct store_fixture *fixture, int64_t now)
 
 /* The text that a filter matched may be the one that is replaced. */
 static void
-who_would_have_had_a_paper_still_has_it(void)
+merge_does_not_lose_a_delivery(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time(NOON);
@@ -418,7 +418,7 @@ assert_final(struct store_fixture *fixture, const char *sql)
 }
 
 static void
-only_rows_of_one_paper_may_change_places_in_what_was_found(void)
+merge_changes_only_matches_of_merged_rows(void)
 {
 	static const char *const table[] = {"12", "1,2", "2,11", "11", "1", "11,2,3"};
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -752,13 +752,12 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 	}
 }
 
-UNIT_MAIN(each_field_has_its_rule_whoever_was_first, votes_that_fall_are_reported_too,
-    a_paper_is_found_by_any_of_its_names, what_shares_a_name_may_be_another_paper,
+UNIT_MAIN(fields_are_merged_by_rule_in_any_order, votes_that_fall_are_reported_too,
+    a_paper_is_found_by_any_of_its_names, papers_with_a_shared_alias_may_differ,
     two_rows_become_one_without_a_second_delivery,
-    rows_in_messages_on_their_way_wait_to_become_one,
-    everything_that_names_a_paper_is_moved, what_found_one_row_has_found_the_other,
-    who_would_have_had_a_paper_still_has_it,
-    only_rows_of_one_paper_may_change_places_in_what_was_found,
+    rows_in_queued_messages_are_merged_later, everything_that_names_a_paper_is_moved,
+    matches_of_one_row_become_matches_of_the_other, merge_does_not_lose_a_delivery,
+    merge_changes_only_matches_of_merged_rows,
     the_number_of_a_paper_that_went_is_not_used_again, uniting_is_whole_or_not_at_all,
     source_lists_of_one_service_are_one_listing_a_day,
     cross_lists_and_new_versions_are_for_those_who_want_them,

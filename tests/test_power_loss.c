@@ -407,7 +407,7 @@ get_rounds(void)
 }
 
 static void
-nothing_is_lost_when_the_power_goes(void)
+power_loss_loses_no_committed_data(void)
 {
 	pb_auto(world) world = world_new();
 	guint32 seed = get_seed();
@@ -433,7 +433,7 @@ nothing_is_lost_when_the_power_goes(void)
 
 /* Control: without syncs the test above fails. */
 static void
-without_syncing_it_is_lost(void)
+power_loss_without_syncing_loses_data(void)
 {
 	pb_auto(world) world = world_new();
 	guint32 seed = get_seed();
@@ -459,6 +459,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	power_loss_install();
-	UNIT_ADD(nothing_is_lost_when_the_power_goes, without_syncing_it_is_lost);
+	UNIT_ADD(
+	    power_loss_loses_no_committed_data, power_loss_without_syncing_loses_data);
 	return g_test_run();
 }

@@ -271,7 +271,7 @@ pause_cancels_unsent_digests_and_frees_their_papers(void)
 }
 
 static void
-missed_papers_come_in_one_digest_after_the_pause(void)
+missed_papers_are_in_one_digest_after_the_pause(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	unsigned made = 0;
@@ -305,7 +305,7 @@ missed_papers_come_in_one_digest_after_the_pause(void)
 
 /* Suspended at the end of the pause: still one digest. */
 static void
-a_machine_that_slept_over_the_day_makes_one_digest(void)
+day_of_suspend_gives_one_digest(void)
 {
 	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t due;
@@ -477,8 +477,7 @@ UNIT_MAIN(frequencies_are_parsed_and_formatted, a_new_schedule_moves_the_next_di
     invalid_change_is_rejected_and_changes_nothing, preferences_are_stored,
     a_catch_up_has_its_own_length, name_is_set_and_removed_with_an_audit_entry,
     a_digest_that_is_due_stays_due, pause_cancels_unsent_digests_and_frees_their_papers,
-    missed_papers_come_in_one_digest_after_the_pause,
-    a_machine_that_slept_over_the_day_makes_one_digest,
+    missed_papers_are_in_one_digest_after_the_pause, day_of_suspend_gives_one_digest,
     the_day_is_that_of_the_persons_zone_and_schedule,
     a_pause_follows_a_change_of_schedule, days_that_cannot_end_a_pause_are_refused,
     only_paused_resume_and_only_active_pause,

@@ -119,7 +119,7 @@ closings_are_recognised(void)
 }
 
 static void
-other_lines_are_no_requests(void)
+other_lines_are_not_requests(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
 		if (request_match(others[i]) >= REQUEST_SUBSCRIBE)
@@ -146,4 +146,4 @@ language_is_guessed(void)
 }
 
 UNIT_MAIN(unsubscribe_requests_are_recognised, subscribe_requests_are_recognised,
-    closings_are_recognised, other_lines_are_no_requests, language_is_guessed)
+    closings_are_recognised, other_lines_are_not_requests, language_is_guessed)

@@ -127,7 +127,7 @@ static const struct row rows[] = {
 };
 
 static void
-slots_come_in_the_order_of_the_calendar(void)
+slots_are_in_calendar_order(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GTimeZone) zone = zone_load(rows[i].zone, NULL);
@@ -179,7 +179,7 @@ the_latest_slot_is_the_one_that_was_next_before(void)
 }
 
 static void
-a_year_of_days_has_a_slot_each_in_every_zone(void)
+each_day_of_a_year_has_a_slot_in_every_zone(void)
 {
 	static const char *const zones[] = {"Europe/Berlin", "America/New_York",
 	    "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "UTC",
@@ -335,8 +335,7 @@ a_frequency_is_known_by_its_name(void)
 	g_assert_cmpint(frequency, ==, SCHEDULE_WEEKLY);
 }
 
-UNIT_MAIN(slots_come_in_the_order_of_the_calendar,
-    the_latest_slot_is_the_one_that_was_next_before,
-    a_year_of_days_has_a_slot_each_in_every_zone, a_date_is_that_of_the_zone,
+UNIT_MAIN(slots_are_in_calendar_order, the_latest_slot_is_the_one_that_was_next_before,
+    each_day_of_a_year_has_a_slot_in_every_zone, a_date_is_that_of_the_zone,
     a_time_of_day_is_hours_and_two_digits, weekdays_are_known_by_three_letters_or_all,
     a_frequency_is_known_by_its_name)

@@ -16,7 +16,7 @@ static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abc
 static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
 
 static void
-a_key_is_made_once_and_stored(void)
+key_is_created_once_and_stored(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *path = g_build_filename(fixture->directory, "key", NULL);
@@ -43,7 +43,7 @@ a_key_is_made_once_and_stored(void)
 }
 
 static void
-a_file_that_is_no_key_is_refused_and_left_alone(void)
+invalid_key_file_is_rejected_and_unchanged(void)
 {
 	static const struct {
 		gssize size;
@@ -86,6 +86,5 @@ a_directory_that_is_not_there_is_reported(void)
 	g_assert_nonnull(strstr(error->message, "/nonexistent/key"));
 }
 
-UNIT_MAIN(a_key_is_made_once_and_stored,
-    a_file_that_is_no_key_is_refused_and_left_alone,
+UNIT_MAIN(key_is_created_once_and_stored, invalid_key_file_is_rejected_and_unchanged,
     a_directory_that_is_not_there_is_reported)

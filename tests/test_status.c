@@ -90,7 +90,7 @@ measure_steps(struct store_fixture *fixture, const struct settings *settings)
 }
 
 static void
-no_number_takes_longer_in_a_large_store(void)
+status_does_not_slow_down_in_a_large_store(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(settings) settings = settings_new();
@@ -169,4 +169,4 @@ every_change_is_counted(void)
 	}
 }
 
-UNIT_MAIN(no_number_takes_longer_in_a_large_store, every_change_is_counted)
+UNIT_MAIN(status_does_not_slow_down_in_a_large_store, every_change_is_counted)

@@ -167,7 +167,7 @@ rejected_filter_is_identified(void)
 }
 
 static void
-an_address_is_one_subscriber_however_it_is_written(void)
+spellings_of_an_address_are_one_subscriber(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
@@ -293,7 +293,7 @@ ambiguous_filter_gives_a_warning(void)
 
 UNIT_MAIN(subscriber_is_stored_as_requested,
     invalid_request_is_rejected_and_stores_nothing, the_limits_themselves_are_allowed,
-    rejected_filter_is_identified, an_address_is_one_subscriber_however_it_is_written,
+    rejected_filter_is_identified, spellings_of_an_address_are_one_subscriber,
     unsubscription_removes_filters_and_unsent_mail,
     message_in_flight_is_sent_after_unsubscription,
     filters_take_the_smallest_free_number, number_of_filters_is_limited,

@@ -140,7 +140,7 @@ white_space_becomes_one_blank(void)
 }
 
 static void
-what_does_not_show_is_dropped(void)
+invisible_characters_are_removed(void)
 {
 	static const struct row rows[] = {
 	    {"a\x01\x1b[1m\x7f"
@@ -350,7 +350,7 @@ a_link_has_a_greatest_length(void)
 }
 
 static void
-a_line_is_checked_as_it_stands(void)
+line_is_checked_unmodified(void)
 {
 	static const struct {
 		const char *text, *says;
@@ -375,7 +375,7 @@ a_line_is_checked_as_it_stands(void)
 }
 
 static void
-what_was_typed_is_shown_as_one_line(void)
+user_input_is_shown_on_one_line(void)
 {
 	static const struct {
 		const char *text, *shown;
@@ -400,8 +400,8 @@ what_was_typed_is_shown_as_one_line(void)
 
 UNIT_MAIN(accents_are_decoded, symbols_and_text_commands_are_decoded,
     formulas_prices_and_unknown_commands_stay, white_space_becomes_one_blank,
-    what_does_not_show_is_dropped, text_is_composed_and_bad_bytes_are_replaced,
+    invisible_characters_are_removed, text_is_composed_and_bad_bytes_are_replaced,
     marks_in_a_row_are_limited, long_text_is_cut_at_a_character,
     hostile_tex_is_survived, any_bytes_become_clean_text, links_are_normalised,
-    a_link_has_a_greatest_length, a_line_is_checked_as_it_stands,
-    what_was_typed_is_shown_as_one_line)
+    a_link_has_a_greatest_length, line_is_checked_unmodified,
+    user_input_is_shown_on_one_line)

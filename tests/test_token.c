@@ -157,7 +157,7 @@ a_text_has_a_token(void)
 }
 
 static void
-what_is_no_token_is_none(void)
+invalid_tokens_are_rejected(void)
 {
 	static const char *const texts[] = {"", "a", "qmdriejd7hk75ahmt",
 	    "qmdriejd7hk75ahmt0", "qmdriejd7hk75ahmt-",
@@ -189,4 +189,4 @@ a_random_token_is_found_by_its_hash_in_any_case(void)
 UNIT_MAIN(has_the_shape_it_promises, equals_a_known_token,
     differs_by_key_purpose_and_id, a_token_does_not_reveal_its_text,
     a_signed_token_has_its_id_and_authenticates_it, a_text_has_a_token,
-    what_is_no_token_is_none, a_random_token_is_found_by_its_hash_in_any_case)
+    invalid_tokens_are_rejected, a_random_token_is_found_by_its_hash_in_any_case)

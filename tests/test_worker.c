@@ -170,7 +170,7 @@ start(struct log *log, const struct clock *clock)
 }
 
 static void
-it_works_at_once_and_when_poked(void)
+worker_runs_at_start_and_when_woken(void)
 {
 	const struct clock clock = {.read = read_wall};
 	struct log log;
@@ -207,7 +207,7 @@ a_wake_during_a_step_is_not_lost(void)
 }
 
 static void
-an_alarm_comes_at_its_time_on_a_made_up_clock_too(void)
+timer_expires_on_time_with_a_simulated_clock(void)
 {
 	static const int64_t offsets[] = {0, 86400, -86400, 400000000};
 
@@ -226,7 +226,7 @@ an_alarm_comes_at_its_time_on_a_made_up_clock_too(void)
 }
 
 static void
-an_alarm_in_the_past_comes_at_once(void)
+timer_in_the_past_expires_at_once(void)
 {
 	/* The clock is a year ahead of the times that the steps request. */
 	const struct clock clock = {.read = read_wall, .offset_s = 31536000};
@@ -274,7 +274,7 @@ a_stop_reaches_a_running_step_and_ends_the_thread(void)
 }
 
 static void
-a_clock_that_is_set_is_looked_at_again_at_once(void)
+change_of_the_clock_rearms_the_timer_at_once(void)
 {
 	struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
@@ -302,7 +302,7 @@ a_clock_that_is_set_is_looked_at_again_at_once(void)
 }
 
 static void
-a_clock_that_is_set_during_a_step_is_looked_at_again_too(void)
+change_of_the_clock_during_a_step_rearms_the_timer(void)
 {
 	const struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
@@ -324,12 +324,12 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	UNIT_ADD(it_works_at_once_and_when_poked, a_wake_during_a_step_is_not_lost,
-	    an_alarm_comes_at_its_time_on_a_made_up_clock_too,
-	    an_alarm_in_the_past_comes_at_once, without_an_alarm_it_sleeps,
+	UNIT_ADD(worker_runs_at_start_and_when_woken, a_wake_during_a_step_is_not_lost,
+	    timer_expires_on_time_with_a_simulated_clock,
+	    timer_in_the_past_expires_at_once, without_an_alarm_it_sleeps,
 	    a_stop_reaches_a_running_step_and_ends_the_thread,
-	    a_clock_that_is_set_is_looked_at_again_at_once,
-	    a_clock_that_is_set_during_a_step_is_looked_at_again_too);
+	    change_of_the_clock_rearms_the_timer_at_once,
+	    change_of_the_clock_during_a_step_rearms_the_timer);
 	worker_free(NULL);
 	return g_test_run();
 }

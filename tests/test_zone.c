@@ -31,7 +31,7 @@ installed_zones_are_loaded(void)
 }
 
 static void
-a_zone_knows_its_summer(void)
+zone_has_daylight_saving(void)
 {
 	g_autoptr(GTimeZone) zone = zone_load("Europe/Berlin", NULL);
 	g_autoptr(GDateTime) summer = g_date_time_new(zone, 2026, 7, 1, 12, 0, 0);
@@ -42,7 +42,7 @@ a_zone_knows_its_summer(void)
 }
 
 static void
-names_that_are_no_zone_are_refused(void)
+invalid_zone_names_are_rejected(void)
 {
 	g_autofree char *long_name = g_strnfill(5000, 'A');
 	g_autofree char *at_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES, 'A');
@@ -105,7 +105,7 @@ the_nearest_zone_is_suggested(void)
 }
 
 static void
-a_zone_that_has_gone_is_utc(void)
+uninstalled_zone_falls_back_to_utc(void)
 {
 	g_autoptr(GTimeZone) gone = zone_load_or_utc("Mars/Olympus");
 	g_autoptr(GTimeZone) there = zone_load_or_utc("Europe/Berlin");
@@ -114,6 +114,6 @@ a_zone_that_has_gone_is_utc(void)
 	g_assert_cmpstr(g_time_zone_get_identifier(there), ==, "Europe/Berlin");
 }
 
-UNIT_MAIN(installed_zones_are_loaded, a_zone_knows_its_summer,
-    names_that_are_no_zone_are_refused, the_nearest_zone_is_suggested,
-    a_zone_that_has_gone_is_utc)
+UNIT_MAIN(installed_zones_are_loaded, zone_has_daylight_saving,
+    invalid_zone_names_are_rejected, the_nearest_zone_is_suggested,
+    uninstalled_zone_falls_back_to_utc)
