@@ -115,8 +115,32 @@ make_relay_away(struct alerts_test *test)
 static void
 make_domain_paused(struct alerts_test *test)
 {
-	test->relay.paused = 1;
-	test->relay.domain = g_strdup("big.example");
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT OR REPLACE INTO domain_pause VALUES ('big.example',"
+	    " %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", 'authentication',"
+	    " '550 5.7.26 unauthenticated mail')",
+	    test->now, test->now + 4 * DAY);
+
+	store_fixture_run(test->fixture, sql);
+}
+
+/* Ten of ten subscribers at a domain bounced. */
+static void
+make_outage(struct alerts_test *test)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"
+	    " SELECT id, 'digest-1', %" G_GINT64_FORMAT ", 'temporary', 1, 'host'"
+	    " FROM subscriber WHERE id >= 100",
+	    test->now - DAY);
+
+	store_fixture_run(test->fixture,
+	    "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i "
+	    "< 109) INSERT INTO subscriber (id, address, address_key, state, frequency,"
+	    " weekdays, minute, zone, max_full, created_at, consent_at, consent_text)"
+	    " SELECT i, i || '@big.example', i || '@big.example', 'active', 'daily',"
+	    " 127, 0, 'UTC', 20, 1, 1, 'asked' FROM n");
+	store_fixture_run(test->fixture, sql);
 }
 
 static void
@@ -192,7 +216,8 @@ end_all(struct alerts_test *test, int64_t now)
 {
 	test->settings->min_free_mb = 0;
 	test->relay.is_away = false;
-	test->relay.paused = 0;
+	store_fixture_run(
+	    test->fixture, "DELETE FROM domain_pause; DELETE FROM bounce");
 	store_fixture_run(
 	    test->fixture, "DELETE FROM inbox; DELETE FROM outbox WHERE id = 999");
 	store_fixture_run(test->fixture, "DELETE FROM cursor WHERE name = 'clock jump'"
@@ -223,8 +248,11 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 	} kinds[] = {
 	    {make_relay_away, "Subject: paperboy: the relay does not accept mail",
 	        "does not accept mail since", "paperboyctl queue retry all"},
-	    {make_domain_paused, "Subject: paperboy: a domain rejects our mail",
-	        "big.example rejects", "check SPF, DKIM and DMARC"},
+	    {make_domain_paused, "Subject: paperboy: a domain refuses our mail",
+	        "big.example refuses our mail", "check SPF, DKIM and DMARC"},
+	    {make_outage, "Subject: paperboy: a provider returns mail to many",
+	        "mail to 10 of 10 subscribers at big.example was returned",
+	        "paperboyctl bounce list"},
 	    {make_source_late, "Subject: paperboy: source hf", "source hf is late",
 	        "paperboyctl source fetch"},
 	    {make_list_late, "Subject: paperboy: source hf",
@@ -277,6 +305,56 @@ each_problem_is_mailed_once_a_day_while_it_lasts(void)
 		g_assert_cmpuint(run_alerts(&test, test.now + 3 * DAY), ==, 0);
 		store_fixture_assert_idle(test.fixture);
 	}
+}
+
+static void
+refusals_are_quoted_with_advice(void)
+{
+	static const char *const rows[][2] = {
+	    {"authentication", "check SPF, DKIM and DMARC of the domain in mail.from"},
+	    {"reputation", "blocklists"},
+	    {"blocked", "blocklists"},
+	    {"rate", "delivery.domain_per_hour"},
+	    {"reverse-dns", "PTR record"},
+	    {"sender-address", "mail.envelope_from"},
+	    {"relaying", "routing of the relay"},
+	    {"policy", "postmaster of the domain"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		alerts_test_auto test;
+		g_autofree char *sql = NULL, *text = NULL;
+
+		alerts_test_init(&test);
+		answer(&test, test.now, "ok", "NULL");
+		sql =
+		    g_strdup_printf("INSERT INTO domain_pause VALUES ('big.example', 1,"
+		                    " %" G_GINT64_FORMAT ", '%s', '550 5.7.1 go away')",
+		        test.now + 60, rows[i][0]);
+		store_fixture_run(test.fixture, sql);
+		g_assert_cmpuint(run_alerts(&test, test.now), ==, 1);
+		text = store_fixture_text(
+		    test.fixture, "SELECT CAST(message AS TEXT) FROM outbox");
+		g_strdelimit(text, "\r\n", ' ');
+		unfold(text);
+		g_assert_nonnull(strstr(text, "550 5.7.1 go away"));
+		g_assert_nonnull(strstr(text, rows[i][1]));
+		/* Over, unless the message after it is refused as well. */
+		answer(&test, test.now + DAY, "ok", "NULL");
+		g_assert_cmpuint(run_alerts(&test, test.now + DAY), ==, 0);
+	}
+}
+
+static void
+a_few_bounces_are_not_an_outage(void)
+{
+	alerts_test_auto test;
+
+	alerts_test_init(&test);
+	answer(&test, test.now, "ok", "NULL");
+	make_outage(&test);
+	store_fixture_run(test.fixture, "DELETE FROM bounce WHERE subscriber_id = 100");
+	g_assert_cmpuint(run_alerts(&test, test.now), ==, 0);
 }
 
 static void
@@ -389,7 +467,8 @@ sources_and_relay_wait_for_the_first_subscriber(void)
 }
 
 UNIT_MAIN(dropped_requests_are_reported,
-    each_problem_is_mailed_once_a_day_while_it_lasts, short_problems_are_not_mailed,
+    each_problem_is_mailed_once_a_day_while_it_lasts, refusals_are_quoted_with_advice,
+    a_few_bounces_are_not_an_outage, short_problems_are_not_mailed,
     problems_of_one_check_share_a_mail, nothing_is_mailed_with_alerts_off,
     nothing_is_mailed_before_the_configuration_is_edited,
     sources_and_relay_wait_for_the_first_subscriber)

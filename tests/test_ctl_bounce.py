@@ -170,9 +170,61 @@ def cleared_evidence_restores(tap):
     assert ctl(instance, "bounce", "forget", "none@example.org", wanted=NOUSER)
 
 
+def other_commands_count_bounces(tap):
+    """subscriber show, status and metrics count bounces, domains and pauses"""
+    instance = make_instance(tap, "counts", "ada@example.org", "bob@example.org",
+                             *[f"p{i}@big.example" for i in range(10)])
+    none = dict.fromkeys(CLASSES, 0)
+    assert "bounces      none in the last 7 days\n" in ctl(
+        instance, "status", wanted=PROBLEMS)
+    assert ctl_json(instance, "subscriber", "show", "ada@example.org")["bounces"] == none
+    assert "bounces" not in ctl(instance, "subscriber", "show", "ada@example.org")
+    add_bounce(instance, "ada@example.org", "2026-10-19", "digest-1")
+    add_bounce(instance, "ada@example.org", "2026-11-19", "digest-2")
+    add_bounce(instance, "ada@example.org", "2026-11-18", "digest-3", "sender")
+    for i in range(10):
+        add_bounce(instance, f"p{i}@big.example", "2026-11-19", "digest-2", "full")
+    suspend(instance, "bob@example.org")
+    execute(instance, "INSERT INTO domain_pause VALUES ('strict.example', 1, ?,"
+            " 'reverse-dns', '550 no PTR')", seconds(DAY, 13))
+    execute(instance, "INSERT INTO domain_pause VALUES ('over.example', 1, ?,"
+            " 'policy', '550 no')", seconds(DAY, 10))
+
+    ada = ctl_json(instance, "subscriber", "show", "ada@example.org")
+    assert ada["bounces"] == none | {"dead": 2, "sender": 1}, ada
+    assert ("bounces      2 dead, 1 sender; last 2026-11-19 09:00 UTC: see paperboyctl"
+            " bounce show\n") in ctl(instance, "subscriber", "show", "ada@example.org")
+    status = ctl_json(instance, "status", wanted=PROBLEMS)
+    assert status["people"]["suspended"] == 1, status
+    assert status["bounces"] == none | {
+        "dead": 1, "sender": 1, "full": 10,
+        "domains": [{"domain": "big.example", "bounced": 10, "subscribers": 10}],
+        "paused": [{"domain": "strict.example", "since": 1,
+                    "until": seconds(DAY, 13), "rule": "reverse-dns",
+                    "reply": "550 no PTR"}]}, status["bounces"]
+    problems = {row["check"]: row for row in status["problems"]}
+    assert "(550 no PTR)" in problems["domain-paused"]["text"], problems
+    assert "PTR record" in problems["domain-paused"]["action"], problems
+    assert "10 of 10" in problems["provider-outage"]["text"], problems
+    shown = ctl(instance, "status", wanted=PROBLEMS)
+    for line in ("bounces      1 dead, 10 full, 1 sender in the last 7 days: see"
+                 " paperboyctl bounce list\n             10 of 10 subscribers at"
+                 " big.example\nPAUSED       strict.example until 2026-11-20 13:00 UTC\n",
+                 ", 1 suspended;"):
+        assert line in shown, shown
+    metrics = ctl(instance, "metrics").splitlines()
+    for line in ('bounces_last_week{class="dead"} 1', 'bounces_last_week{class="full"} 10',
+                 'bounces_last_week{class="complaint"} 0',
+                 'bounced_subscribers{domain="big.example"} 10', "paused_domains 1",
+                 'subscribers{state="suspended"} 1', 'problems{check="domain-paused"} 1',
+                 'problems{check="provider-outage"} 1'):
+        assert f"paperboy_{line}" in metrics, metrics
+
+
 with Tap() as tap:
     tap.run(list_counts_by_class, tap)
     tap.run(list_is_paged, tap)
     tap.run(show_explains_what_follows, tap)
     tap.run(an_outage_stops_decisions, tap)
+    tap.run(other_commands_count_bounces, tap)
     tap.run(cleared_evidence_restores, tap)

@@ -133,6 +133,42 @@ json_of_confirmations(const struct status *status)
 }
 
 static json_t *
+json_of_pauses(const GPtrArray *pauses)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < pauses->len; i++) {
+		const struct domain_pause *pause = pauses->pdata[i];
+
+		json_array_append_new(
+		    list, json_pack("{s:s, s:I, s:I, s:s, s:s}", "domain",
+		              pause->domain, "since", (json_int_t)pause->since, "until",
+		              (json_int_t)pause->until, "rule", pause->rule, "reply",
+		              pause->reply));
+	}
+	return list;
+}
+
+static json_t *
+json_of_bounces(const struct status *status)
+{
+	json_t *object = print_json_bounces(&status->bounces);
+	json_t *domains = json_array();
+
+	for (unsigned i = 0; i < status->bounce_domains->len; i++) {
+		const struct bounce_domain *counts = status->bounce_domains->pdata[i];
+
+		json_array_append_new(
+		    domains, json_pack("{s:s, s:I, s:I}", "domain", counts->domain,
+		                 "bounced", (json_int_t)counts->bounced, "subscribers",
+		                 (json_int_t)counts->subscribers));
+	}
+	json_object_set_new(object, "domains", domains);
+	json_object_set_new(object, "paused", json_of_pauses(status->pauses));
+	return object;
+}
+
+static json_t *
 json_of_daemon(const struct status_daemon *daemon)
 {
 	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "running",
@@ -151,7 +187,7 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	json_t *object = json_of_daemon(daemon);
 	json_t *more = json_pack(
 	    "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o,"
-	    " s:o, s:I, s:I, s:I, s:o}",
+	    " s:o, s:o, s:I, s:I, s:I, s:o}",
 	    "sources", json_of_sources(status->sources), "coverage", status->coverage,
 	    "papers", (json_int_t)status->papers, "subscribers",
 	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
@@ -160,7 +196,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	    print_json_number(status->next_due), "queue", json_of_queue(status),
 	    "people", json_of_people(status), "oldest", json_of_oldest(status->oldest),
 	    "restore", json_of_restore(status), "inbox", json_of_inbox(status),
-	    "confirmations", json_of_confirmations(status), "disk_free_bytes",
+	    "bounces", json_of_bounces(status), "confirmations",
+	    json_of_confirmations(status), "disk_free_bytes",
 	    (json_int_t)status->disk_free_bytes, "store_bytes",
 	    (json_int_t)status->store_bytes, "wal_bytes", (json_int_t)status->wal_bytes,
 	    "problems", json_of_problems(problems));
@@ -311,6 +348,30 @@ print_inbox(const struct status *status, const struct status_daemon *daemon)
 }
 
 static void
+print_bounces(const struct status *status)
+{
+	g_autofree char *counts = print_format_bounces(&status->bounces);
+
+	printf("bounces      %s in the last 7 days", counts);
+	if (status->bounces.last_at >= 0)
+		fputs(": see paperboyctl bounce list", stdout);
+	putchar('\n');
+	for (unsigned i = 0; i < status->bounce_domains->len; i++) {
+		const struct bounce_domain *domain = status->bounce_domains->pdata[i];
+
+		printf("             %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+		       " subscribers at %s\n",
+		    domain->bounced, domain->subscribers, domain->domain);
+	}
+	for (unsigned i = 0; i < status->pauses->len; i++) {
+		const struct domain_pause *pause = status->pauses->pdata[i];
+		g_autofree char *until = ctl_format_time(pause->until);
+
+		printf("PAUSED       %s until %s\n", pause->domain, until);
+	}
+}
+
+static void
 print_restore(const struct status *status)
 {
 	g_autofree char *at = ctl_format_time(status->restore.restored_at);
@@ -368,6 +429,7 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 	print_people(status);
 	print_queue(status);
 	print_inbox(status, daemon);
+	print_bounces(status);
 	printf("confirmations %" G_GINT64_FORMAT " pending; %" G_GINT64_FORMAT
 	       " of %" G_GINT64_FORMAT " sent in the last hour\n",
 	    status->pending, status->requested_in_hour, status->request_limit);

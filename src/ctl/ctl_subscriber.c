@@ -177,11 +177,22 @@ ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	       table_print_pages(ctl, &table, error);
 }
 
+static void
+print_bounces(const struct bounce_summary *bounces)
+{
+	g_autofree char *counts = print_format_bounces(bounces);
+	g_autofree char *last = ctl_format_time(bounces->last_at);
+
+	printf("bounces      %s; last %s: see paperboyctl bounce show\n", counts, last);
+}
+
 bool
 ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 {
+	const struct bounce_summary no_bounces = {0};
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GPtrArray) filters = NULL;
+	g_autofree struct bounce_summary *bounces = NULL;
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error))
 		return false;
@@ -189,13 +200,20 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;
-	if (!filters)
+	if (!filters ||
+	    !bounces_find_summary(ctl->store, subscriber->id, 0, &bounces, error))
 		return false;
 	if (ctl->is_json) {
-		print_json(subscriber_to_json(subscriber, filters));
+		json_t *object = subscriber_to_json(subscriber, filters);
+
+		json_object_set_new(object, "bounces",
+		    print_json_bounces(bounces ? bounces : &no_bounces));
+		print_json(object);
 		return true;
 	}
 	subscriber_print(subscriber);
+	if (bounces)
+		print_bounces(bounces);
 	putchar('\n');
 	subscriber_print_filters(ctl, filters);
 	return true;

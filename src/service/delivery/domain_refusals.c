@@ -143,7 +143,7 @@ domain_refusals_load(struct domain_refusals *refusals, int64_t now, GError **err
 	if (refusals->is_resumed && !domain_pauses_delete(refusals->store, NULL, error))
 		return false;
 	refusals->is_resumed = false;
-	pauses = domain_pauses_load(refusals->store, error);
+	pauses = domain_pauses_load(refusals->store, now, error);
 	if (!pauses)
 		return false;
 	for (unsigned i = 0; i < pauses->len; i++) {

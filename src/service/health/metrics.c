@@ -83,6 +83,38 @@ add_queue(GString *text, const struct status *status)
 }
 
 static void
+add_bounces(GString *text, const struct status *status)
+{
+	const struct {
+		const char *class;
+		int64_t count;
+	} rows[] = {
+	    {"dead", status->bounces.dead},
+	    {"full", status->bounces.full},
+	    {"temporary", status->bounces.temporary},
+	    {"sender", status->bounces.sender},
+	    {"complaint", status->bounces.complaint},
+	};
+
+	add_family(text, "bounces_last_week", GAUGE,
+	    "Messages returned in the last 7 days by class.");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		add_value(
+		    text, "bounces_last_week", "class", rows[i].class, rows[i].count);
+	add_family(text, "bounced_subscribers", GAUGE,
+	    "Subscribers whose mail was returned in the last 7 days, of domains with "
+	    "many.");
+	for (unsigned i = 0; i < status->bounce_domains->len; i++) {
+		const struct bounce_domain *counts = status->bounce_domains->pdata[i];
+
+		add_value(text, "bounced_subscribers", "domain", counts->domain,
+		    counts->bounced);
+	}
+	add_one(text, "paused_domains", GAUGE, "Domains that refuse our mail.",
+	    status->pauses->len);
+}
+
+static void
 add_sources(GString *text, const GPtrArray *sources)
 {
 	static const struct {
@@ -217,6 +249,7 @@ metrics_format(struct store *store, const struct settings *settings,
 	add_sources(text, status.sources);
 	add_people(text, &status);
 	add_queue(text, &status);
+	add_bounces(text, &status);
 	add_requests(text, &status);
 	add_machine(text, &status);
 	add_problems(text, &options, &status);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "service/bounce/bounce.h"
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
 
@@ -250,17 +251,69 @@ probe_relay_denied(struct health *health)
 		    message->id, REPLY_BYTES, message->reply);
 }
 
-void
-probe_domains(struct health *health)
+/* Advice by the rule of a refusal (transport/bounce_class.c). */
+static const char *
+get_refusal_advice(const char *rule)
 {
-	const struct mailer_relay *relay = &health->options->daemon->relay;
+	static const struct {
+		const char *rule, *advice;
+	} rows[] = {
+	    {"authentication", "check SPF, DKIM and DMARC of the domain in mail.from"},
+	    {"reputation", "look up the address of the relay and the domain in "
+	                   "mail.from on blocklists, and send less at a time "
+	                   "(delivery.domain_per_hour)"},
+	    {"blocked",
+	        "look up the address of the relay on blocklists, and follow the "
+	        "link or the contact in the reply"},
+	    {"rate", "send less at a time (delivery.domain_per_hour)"},
+	    {"reverse-dns", "give the address of the relay a PTR record with a name "
+	                    "that resolves to it, and let it use that name in EHLO"},
+	    {"sender-address", "make sure that mail.from and mail.envelope_from accept "
+	                       "mail, and that their domains have MX records"},
+	    {"relaying", "check the routing of the relay for the domain, and its "
+	                 "credentials"},
+	};
 
-	if (relay->paused)
-		health_add(health, NULL,
-		    "%s%s our mail by policy, and deliveries to it are "
-		    "paused for hours",
-		    relay->domain,
-		    relay->paused > 1 ? ", as others do, rejects" : " rejects");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (strcmp(rows[i].rule, rule) == 0)
+			return rows[i].advice;
+	return "check SPF, DKIM, DMARC and blocklists, then ask the postmaster of the "
+	       "domain";
+}
+
+void
+probe_paused_domains(struct health *health)
+{
+	const GPtrArray *pauses = health->status->pauses;
+
+	for (unsigned i = 0; i < pauses->len; i++) {
+		const struct domain_pause *pause = pauses->pdata[i];
+		g_autofree char *action = g_strconcat(get_refusal_advice(pause->rule),
+		    "; once it is fixed, paperboyctl queue retry all", NULL);
+
+		health_add(health, action,
+		    "%s refuses our mail, which waits and is tried again every few "
+		    "hours (%.*s)",
+		    pause->domain, REPLY_BYTES, pause->reply)
+		    ->about = g_strdup(pause->domain);
+	}
+}
+
+void
+probe_outages(struct health *health)
+{
+	const GPtrArray *domains = health->status->bounce_domains;
+
+	for (unsigned i = 0; i < domains->len; i++) {
+		const struct bounce_domain *counts = domains->pdata[i];
+
+		if (bounce_is_outage(counts))
+			health_add(health, NULL,
+			    "mail to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+			    " subscribers at %s was returned within a week",
+			    counts->bounced, counts->subscribers, counts->domain)
+			    ->about = g_strdup(counts->domain);
+	}
 }
 
 void

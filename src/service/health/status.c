@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "service/bounce/bounce.h"
 #include "service/collect/coverage.h"
 #include "service/collect/source_status.h"
 #include "service/setup/factory.h"
@@ -119,6 +120,8 @@ status_clear(struct status *status)
 	g_clear_pointer(&status->oldest_deferred, g_free);
 	g_clear_pointer(&status->last_failed, g_free);
 	g_clear_pointer(&status->skip_reasons, g_ptr_array_unref);
+	g_clear_pointer(&status->bounce_domains, g_ptr_array_unref);
+	g_clear_pointer(&status->pauses, g_ptr_array_unref);
 	g_clear_pointer(&status->coverage, g_free);
 }
 
@@ -192,6 +195,21 @@ load_messages(struct store *store, int64_t now, struct status *status, GError **
 }
 
 static bool
+load_bounces(struct store *store, int64_t now, struct status *status, GError **error)
+{
+	int64_t since = now - BOUNCE_OUTAGE_S;
+
+	status->bounce_domains =
+	    bounces_load_domains(store, since, BOUNCE_OUTAGE_PEOPLE, error);
+	/* A pause continues until the result of the message that follows it. */
+	status->pauses = status->bounce_domains
+	                     ? domain_pauses_load(store, now - CLOCK_HOUR_S, error)
+	                     : NULL;
+	return status->pauses &&
+	       bounces_load_totals(store, since, &status->bounces, error);
+}
+
+static bool
 load_sources(struct store *store, const struct settings *settings, int64_t now,
     struct status *status, GError **error)
 {
@@ -216,6 +234,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 	if (!load_sources(store, settings, now, &loaded, error) ||
 	    !load_counts(store, now, &loaded, error) ||
 	    !load_messages(store, now, &loaded, error) ||
+	    !load_bounces(store, now, &loaded, error) ||
 	    !clock_watch_load(store, &loaded.jump, error) ||
 	    !generation_is_stale(store, directory, &loaded.is_stale, error)) {
 		status_clear(&loaded);

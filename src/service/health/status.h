@@ -14,6 +14,7 @@
 #include "service/state/clock_watch.h"
 #include "store/core/backup.h"
 #include "store/core/store.h"
+#include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
 #include "store/mail/rate_log.h"
 
@@ -67,8 +68,11 @@ struct status {
 	/* Received mail. */
 	int64_t messages, inbox_oldest_at; /* not processed yet */
 	int64_t quarantined;
-	int64_t skipped;         /* messages left in a mailbox */
-	GPtrArray *skip_reasons; /* of char *: the oldest few */
+	int64_t skipped;               /* messages left in a mailbox */
+	GPtrArray *skip_reasons;       /* of char *: the oldest few */
+	struct bounce_summary bounces; /* messages returned in BOUNCE_OUTAGE_S */
+	GPtrArray *bounce_domains;     /* struct bounce_domain *: many people bounced */
+	GPtrArray *pauses;             /* struct domain_pause *: domains that refuse */
 	/* Requests to confirm a subscription. */
 	int64_t pending;                 /* sent, without a response */
 	int64_t requested_in_hour;       /* sent in the last hour */

@@ -23,6 +23,8 @@ static const char *const statements[] = {
         " FROM outbox o WHERE o.digest_id = d.id) LIMIT ?2)",
     [RETENTION_BOUNCE] = "DELETE FROM bounce WHERE id IN (SELECT id FROM bounce WHERE"
                          " at < ?1 LIMIT ?2)",
+    [RETENTION_PAUSE] = "DELETE FROM domain_pause WHERE domain IN (SELECT domain FROM"
+                        " domain_pause WHERE until < ?1 LIMIT ?2)",
     [RETENTION_CONFIRMATION] =
         "DELETE FROM confirmation WHERE id IN (SELECT id FROM confirmation"
         " WHERE expires_at < ?1 LIMIT ?2)",

@@ -17,6 +17,7 @@ enum retention {
 	RETENTION_OUTBOX,       /* end of the message */
 	RETENTION_DIGEST,       /* creation; without a message, and ended */
 	RETENTION_BOUNCE,       /* receipt */
+	RETENTION_PAUSE,        /* end of the pause of a domain */
 	RETENTION_CONFIRMATION, /* expiry */
 	RETENTION_RATE_LOG,     /* the request */
 	RETENTION_FETCH,        /* the response */

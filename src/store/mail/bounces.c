@@ -152,13 +152,28 @@ bounces_find_summary(struct store *store, int64_t subscriber_id, int64_t since,
 }
 
 bool
-bounces_count(struct store *store, const char *class, int64_t since, int64_t *count,
-    GError **error)
+bounces_load_totals(
+    struct store *store, int64_t since, struct bounce_summary *totals, GError **error)
 {
-	static const char sql[] =
-	    "SELECT count(*) FROM bounce WHERE class = ?1 AND at >= ?2";
+	static const char sql[] = "SELECT count(*) FILTER (WHERE class = 'dead'),"
+	                          " count(*) FILTER (WHERE class = 'full'),"
+	                          " count(*) FILTER (WHERE class = 'temporary'),"
+	                          " count(*) FILTER (WHERE class = 'sender'),"
+	                          " count(*) FILTER (WHERE class = 'complaint'),"
+	                          " max(at) FROM bounce WHERE at >= ?1";
+#define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(dead), COLUMN(full),
+	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(bounce_summary, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(since));
+	g_autofree struct bounce_summary *loaded = NULL;
 
-	return sql_number(store, sql, count, error, SQL_TEXT(class), SQL_INT(since));
+	if (!record_find(statement, &layout, &loaded, error))
+		return false;
+	*totals = *loaded;
+	return true;
 }
 
 bool
@@ -301,10 +316,10 @@ domain_pauses_find(struct store *store, const char *domain, struct domain_pause 
 }
 
 GPtrArray *
-domain_pauses_load(struct store *store, GError **error)
+domain_pauses_load(struct store *store, int64_t after, GError **error)
 {
-	static const char sql[] = PAUSE_COLUMNS " ORDER BY domain";
-	sql_auto *statement = sql_bind(store, sql, error);
+	static const char sql[] = PAUSE_COLUMNS " WHERE until > ?1 ORDER BY domain";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after));
 
 	return record_load_all(statement, &pause_layout, error);
 }

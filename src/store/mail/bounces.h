@@ -73,9 +73,9 @@ GPtrArray *bounces_load_summaries(
 bool bounces_find_summary(struct store *store, int64_t subscriber_id, int64_t since,
     struct bounce_summary **summary, GError **error);
 
-/** Count messages with a class since a time. */
-bool bounces_count(struct store *store, const char *class, int64_t since,
-    int64_t *count, GError **error);
+/** Count the rows of all subscribers since a time; the texts are not set. */
+bool bounces_load_totals(
+    struct store *store, int64_t since, struct bounce_summary *totals, GError **error);
 
 /* The subscribers of a domain, and those with scored rows. */
 struct bounce_domain {
@@ -128,6 +128,7 @@ bool domain_pauses_delete(struct store *store, const char *domain, GError **erro
 /** @param pause  set; NULL for none; g_free() it */
 bool domain_pauses_find(struct store *store, const char *domain,
     struct domain_pause **pause, GError **error);
-GPtrArray *domain_pauses_load(struct store *store, GError **error);
+/** Load the pauses that end after a time. */
+GPtrArray *domain_pauses_load(struct store *store, int64_t after, GError **error);
 
 #endif
