@@ -263,7 +263,8 @@ static const struct row rows[] = {
         "|\\b(?:users?|recipients?|mail ?box|address(?:es)?|alias|account"
         "|local.?part)(?: \\(?<?addr>?\\)?)?:? " IS
         "(?:unknown|not found|not known|not listed|not registered|unrecognized)"
-        "|no mail ?box here|user \\S+ \\S{0,40} ?(?:not found|not listed|unknown)"
+        "|no mail ?box here|(?:user|recipient|mail ?box|account) \\S+ "
+        "\\S{0,40} ?(?:not found|not listed|unknown)"
         "|listed in (?:public |the |domino ){0,3}(?:name|directory|address book)"
         "|no match\\w* (?:\\w+ ){0,2}in (?:\\w+ ){0,2}(?:name|directory|address)"
         "|no longer exists?|no (?:mail)?user by that name"},
@@ -323,7 +324,7 @@ static const struct row rows[] = {
 
     /* The network, and the host of the mailbox. */
     {"network", BOUNCE_TEMPORARY, 0, ALWAYS, NULL, 0, 0,
-        "timed? ?-?out|connection (?:refused|reset|lost|dropped|closed|failed)"
+        "timed? ?-?out|connection (?:to \\S+ )?(?:refused|reset|lost|dropped|closed|failed)"
         "|lost connection|no route|unreachable"
         "|unable to (?:connect|contact|reach|establish)"
         "|could ?nt (?:connect|establish|reach)"
@@ -370,7 +371,8 @@ static const char *const replacements[][2] = {
 
 /* Guesses, conditions and advice: nothing is concluded from them for the address. */
 static const char guess_pattern[] =
-    "\\b(?:(?:may|might|could) (?:also )?(?:be|have|not)\\b"
+    "\\b(?:(?:may|might) (?:also )?(?:be|have|not)\\b|could (?:also )?(?:be|have)\\b"
+    "|(?:maybe|perhaps|possibly|probably|it is possible)\\b"
     "|(?:please|and) (?:check|verify|make sure|ensure|confirm)\\b"
     "|(?:check|verify|make sure|ensure|see) (?:whether|that|if)\\b"
     "|if (?:the|you|this|it|your|that)\\b|(?:possible|likely|common) (?:reason|cause)"

@@ -5,18 +5,24 @@
  * are tried in order and the first that matches decides, so the order is the precedence
  * when code and text disagree:
  *
- *  1. greylisting and a full mailbox, by their words, whatever the code;
- *  2. words about us: authentication, reputation, sender address, relaying, policy,
- *     content, size, rate ("5.1.1 ... spam" is ours, not a dead address);
- *  3. words about the address: no such user or domain, disabled, moved ("550 5.7.1
- *     user unknown" is a dead address);
- *  4. words about the network and the host;
- *  5. the enhanced status code (RFC 3463), then the stage and the reply code.
+ *  1. words for greylisting, loops and failures of local delivery, for limits on what
+ *     we send, and for a full mailbox, whatever the code;
+ *  2. words about us: authentication, reputation, blocked or unnamed hosts, sender
+ *     address ("5.1.1 ... spam" is ours, not a dead address), and X.1.7 and X.1.8;
+ *  3. "user unknown" with a lasting reply to RCPT ("550 5.7.1 user unknown", also in a
+ *     text about relaying or policy, is a dead address);
+ *  4. words about relaying, policy, size and content;
+ *  5. words about the address: no such domain; temporary; moved, disabled, no such
+ *     user, in ten languages; "message rejected";
+ *  6. any other reply before RCPT, when the recipient is not known yet;
+ *  7. words about the network and the host;
+ *  8. the enhanced status code (RFC 3463), then the reply code.
  *
- * Refusals before RCPT concern us, since the recipient is not known yet.  After DATA
- * the server has accepted the recipient: words like "unknown user" then count only with
- * an enhanced code that says the same, because some providers answer so to filtered
- * mail. Anything else is UNKNOWN, which counts for nothing.
+ * Conditions, guesses and advice in a text ("the address may be misspelled") say
+ * nothing about the address.  Refusals before RCPT do not either.  After DATA the
+ * server has accepted the recipient: words like "unknown user" then count only with an
+ * enhanced code that says the same, because some providers answer so to filtered mail.
+ * Anything else is UNKNOWN, which counts for nothing.
  */
 #ifndef PAPERBOY_TRANSPORT_BOUNCE_CLASS_H
 #define PAPERBOY_TRANSPORT_BOUNCE_CLASS_H

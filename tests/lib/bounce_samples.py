@@ -752,7 +752,97 @@ See below.
     text("a newsletter about mail", "none", "unknown", """\
 This week: why "mailbox unavailable" does not mean that a user does not exist.
 """, "Delivery problems explained", "News <news@example.com>", return_path=None),
+    text("a plain text, no such recipient", "bounce", "dead", """\
+The following message could not be delivered to the recipient:
+
+Recipient: eva@example.com
+Reason: The recipient does not exist in the destination system.
+Error code: 550
+""", "Mail delivery problem", "postmaster@example.com"),
+    text("a server response", "bounce", "dead", """\
+Your e-mail was not delivered.
+
+  To: eva@example.com
+  Server response: 550 5.1.1 Mailbox not found
+""", "Failed delivery", "Mail Delivery System <noreply-bounces@example.com>"),
+    text("reputation with advice", "bounce", "sender", """\
+We were unable to deliver your message.
+Remote server returned: 550 5.7.1 Message blocked because the sending IP has \
+a bad reputation.
+Please check the address and try again.
+""", "Undeliverable", "postmaster@example.com"),
+    text("a plain text, over quota", "bounce", "full", """\
+Sorry, your message could not be delivered because the destination \
+mailbox is over its quota.
+
+User: eva@example.com
+""", "Message undeliverable", "Mailer-Daemon@example.com"),
+    text("a session log, no such recipient", "bounce", "dead", """\
+--- Session log ---
+S: 220 mx.example.com ESMTP
+C: EHLO relay.example.net
+S: 250 mx.example.com
+C: MAIL FROM:<bounce@list.example.org>
+S: 250 OK
+C: RCPT TO:<eva@example.com>
+S: 550 No such recipient
+C: QUIT
+""", "Delivery failed", "MAILER-DAEMON@relay.example.net"),
+    text("no response for five days", "bounce", "temporary", """\
+Delivery to the following recipient failed permanently after 5 days:
+
+   eva@example.com
+
+The server mx.example.com did not respond.
+""", "Delivery failure", "postmaster@example.net"),
+    text("still trying", "delayed", "temporary", """\
+Your message to eva@example.com has been delayed. We are still trying to deliver it.
+Last error: 421 4.3.2 service not available
+""", "Delivery delayed", "postmaster@example.net"),
+    text("HTML, not found", "bounce", "dead", """\
+<html><body><p>Your message to <b>eva@example.com</b> couldn't be delivered.</p>
+<p><b>eva</b> wasn't found at <b>example.com</b>.</p>
+<p>Status code: 550 5.1.10</p></body></html>
+""", "Undeliverable: Your papers", "postmaster@example.com", True),
+    text("account disabled", "bounce", "dead", """\
+Message could not be delivered to the following:
+
+  - eva@example.com: Account is disabled (554)
+""", "Returned mail", "postmaster@example.com"),
+    text("a Dutch provider", "bounce", "dead", """\
+Uw bericht kon niet worden bezorgd.
+
+eva@example.nl: 550 Onbekende gebruiker
+""", "Onbestelbaar bericht", "postmaster@example.nl"),
+    text("no reason given", "bounce", "unknown", """\
+Your mail could not be delivered to eva@example.com. Contact the administrator.
+""", "Returned mail", "postmaster@example.com"),
+    text("new address, automatic reply", "auto", "auto", """\
+This e-mail address is no longer in use. Please update your records: eva@new.example
+""", "Auto: address change", "Eva <eva@example.com>", Auto_Submitted="auto-replied"),
+    text("a weekly report", "none", "unknown", """\
+Weekly report of the postmaster: nothing special.
+""", "Report", "postmaster@example.com", return_path=None),
 ]
+
+
+
+def jmrp():
+    """A complaint as Microsoft sends it: the message is attached."""
+    message = EmailMessage()
+    message["From"] = "staff@hotmail.example"
+    message["To"] = "bounce@list.example.org"
+    message["Subject"] = "A message from 192.0.2.9"
+    message.set_content("\n")
+    inner = message_from_string("X-HmXmrOriginalRecipient: eva@example.com\n" + ORIGINAL)
+    mixed = MIMEMultipart("mixed")
+    for field, value in message.items():
+        if field in ("From", "To", "Subject"):
+            mixed[field] = value
+    mixed.attach(MIMEText("\n"))
+    mixed.attach(MIMEMessage(inner))
+    return Sample("JMRP", "complaint", "complaint", mixed)
+
 
 REPORTS = [
     report("RFC 3464, user unknown", "bounce", "dead", "Could not be delivered.",
@@ -810,4 +900,4 @@ REPORTS = [
            status_type="disposition-notification", sender="Eva <eva@example.com>"),
 ]
 
-SAMPLES = TEXTS + REPORTS
+SAMPLES = TEXTS + REPORTS + [jmrp()]

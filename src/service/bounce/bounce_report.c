@@ -85,10 +85,12 @@ find_agent(const struct inmail *mail)
 	if (!host)
 		host = strchr(get_from(mail), '@') ? strchr(get_from(mail), '@') + 1
 		                                   : NULL;
-	return host ? g_strstrip(g_strdup(host)) : NULL;
+	return host ? sanitize_line(host, BOUNDS_ADDRESS_BYTES) : NULL;
 }
 
 /* ---- refusals in a text ---- */
+
+#define SENT "(in reply to|response to|after|sent:|>>>|-->|\\bC:) *"
 
 /* The stage that a report names; the first match decides. */
 static const struct {
@@ -97,14 +99,12 @@ static const struct {
 } stages[] = {
     {SMTP_STAGE_CONNECT, "initial connection|refused to talk to me|greeting|while "
                          "performing the \\w+ handshake"},
-    {SMTP_STAGE_EHLO, "(in reply to|after|>>>) *(EHLO|HELO|LHLO)|my name was rejected"},
-    {SMTP_STAGE_MAIL, "(in reply to|after|>>>|response to) *MAIL FROM|sender was "
-                      "rejected|does not like sender"},
-    {SMTP_STAGE_DOT,
-        "end[ -]of[ -](the )?(DATA|message|mail)|after I sent the message|in "
-        "reply to (DATA|BDAT)|for TEXT command|>>> *(DATA|\\.|BDAT)|DATA SEND"},
-    {SMTP_STAGE_RCPT, "(in reply to|after|>>>|response to|for) *RCPT|does not like "
-                      "recipient|RCPT TO(:<[^>]*>)? *response|^RCPT"},
+    {SMTP_STAGE_EHLO, SENT "(EHLO|HELO|LHLO)|my name was rejected"},
+    {SMTP_STAGE_MAIL, SENT "MAIL FROM|sender was rejected|does not like sender"},
+    {SMTP_STAGE_DOT, SENT "(DATA|BDAT|\\.)|end[ -]of[ -](the )?(DATA|message|mail)"
+                          "|after I sent the message|for TEXT command|DATA SEND"},
+    {SMTP_STAGE_RCPT, SENT "RCPT|for RCPT|does not like recipient"
+                           "|RCPT TO(:<[^>]*>)? *response|^RCPT"},
 };
 
 static enum smtp_stage
@@ -183,9 +183,9 @@ is_returned(const char *line)
 }
 
 /* Lines of a quoted SMTP session, and between the parts of a report. */
-#define COMMAND_LINE  "^(.*\\s)?(>>>|-->) *[A-Z]{4}\\b"
+#define COMMAND_LINE  "^(.*\\s)?(>>>|-->|C:) *[A-Z]{4}\\b"
 #define HEADING_LINE  "^-{3,}.*[a-z].*-{3,}$"
-#define ACCEPTED_LINE "^(.*\\s)?(<<<|<--) *[23]\\d\\d\\b"
+#define ACCEPTED_LINE "^(.*\\s)?(<<<|<--|S:) *[23]\\d\\d\\b"
 
 static void
 end_paragraph(GPtrArray *paragraphs, GString *current)
@@ -310,9 +310,7 @@ try_text(struct reader *reader, const char *text, enum smtp_stage stage)
 	return verdict.class != BOUNCE_UNKNOWN;
 }
 
-/* "<eva@example.org>: host mx.example.org said ..." @return owned by the caller, or
- * NULL
- */
+/* "<eva@example.org>: host mx.example.org said ..." @return a new string, or NULL */
 static char *
 find_paragraph_recipient(const char *text)
 {
@@ -389,6 +387,15 @@ find_group(const struct inmail *mail, const char *actions)
 	return NULL;
 }
 
+/* @param address  as written; NULL and "" are not added */
+static void
+add_recipient(struct bounce_report *report, const char *address)
+{
+	if (address && *address)
+		g_ptr_array_add(
+		    report->recipients, sanitize_line(address, BOUNDS_ADDRESS_BYTES));
+}
+
 static void
 add_recipients(struct bounce_report *report, const struct inmail *mail)
 {
@@ -397,11 +404,8 @@ add_recipients(struct bounce_report *report, const struct inmail *mail)
 		    get_value(mail->groups->pdata[i], "Final-Recipient");
 		g_autofree char *original =
 		    get_value(mail->groups->pdata[i], "Original-Recipient");
-		const char *recipient = original && *original ? original : final;
 
-		if (recipient && *recipient)
-			g_ptr_array_add(report->recipients,
-			    sanitize_line(recipient, BOUNDS_ADDRESS_BYTES));
+		add_recipient(report, original && *original ? original : final);
 	}
 }
 
@@ -569,8 +573,10 @@ use_json_reason(GPtrArray *paragraphs)
 		g_autoptr(GMatchInfo) match = NULL;
 
 		if (g_regex_match(regex, paragraphs->pdata[i], 0, &match)) {
-			g_free(paragraphs->pdata[i]);
-			paragraphs->pdata[i] = g_match_info_fetch(match, 1);
+			char *reason = g_match_info_fetch(match, 1);
+
+			g_free(paragraphs->pdata[i]); /* searched by the match */
+			paragraphs->pdata[i] = reason;
 		}
 	}
 }
@@ -584,20 +590,30 @@ add_quoted_recipients(struct bounce_report *report, const GPtrArray *paragraphs)
 	for (guint i = 0; i < paragraphs->len && report->recipients->len == 0; i++) {
 		g_autoptr(GMatchInfo) match = NULL;
 
-		if (g_regex_match(regex, paragraphs->pdata[i], 0, &match))
-			g_ptr_array_add(
-			    report->recipients, g_match_info_fetch(match, 1));
+		if (g_regex_match(regex, paragraphs->pdata[i], 0, &match)) {
+			g_autofree char *address = g_match_info_fetch(match, 1);
+
+			add_recipient(report, address);
+		}
 	}
+}
+
+/* Microsoft's feedback loop (JMRP) sends the message as an attachment. */
+static const char *
+find_jmrp_recipient(const struct inmail *mail)
+{
+	return inmail_find_field(mail->returned, "X-HmXmrOriginalRecipient");
 }
 
 static bool
 is_failure(const struct inmail *mail, const char *text, bool has_codes)
 {
+	bool has_null_sender = mail->return_path && !*mail->return_path;
+
 	if (is_from_daemon(mail))
-		return has_codes || matches(text, failure_pattern) ||
-		       matches(text, delay_pattern);
-	return ((mail->return_path && !*mail->return_path) ||
-	           matches(get_from(mail), "^no-?reply@")) &&
+		return matches(text, failure_pattern) || matches(text, delay_pattern) ||
+		       (has_codes && (has_null_sender || !mail->return_path));
+	return (has_null_sender || matches(get_from(mail), "^no-?reply@")) &&
 	       matches(text, failure_pattern);
 }
 
@@ -622,10 +638,11 @@ read_text(struct reader *reader, const struct inmail *mail, GPtrArray *paragraph
 	for (guint i = 0; i < paragraphs->len; i++)
 		g_string_append_printf(text, "\n%s", (char *)paragraphs->pdata[i]);
 	has_codes = matches(text->str, CODE "|" STATUS);
-	if (matches(text->str, complaint_pattern)) {
+	if (matches(text->str, complaint_pattern) || find_jmrp_recipient(mail)) {
 		report->kind = BOUNCE_KIND_COMPLAINT;
 		report->verdict =
 		    (struct bounce_verdict){BOUNCE_COMPLAINT, 0, "complaint-text"};
+		add_recipient(report, find_jmrp_recipient(mail));
 	} else if (matches(text->str, "notificationType\\W+Delivery")) {
 		report->kind = BOUNCE_KIND_DELIVERED;
 		report->verdict =
@@ -646,19 +663,16 @@ static void
 read_feedback(struct bounce_report *report, const struct inmail *mail)
 {
 	const char *type = NULL;
+	g_autofree char *line = NULL;
 
 	for (guint i = 0; i < mail->groups->len && !type; i++)
 		type = inmail_find_field(mail->groups->pdata[i], "Feedback-Type");
-	for (guint i = 0; i < mail->groups->len; i++) {
-		const char *recipient =
-		    inmail_find_field(mail->groups->pdata[i], "Original-Rcpt-To");
-
-		if (recipient)
-			g_ptr_array_add(report->recipients,
-			    sanitize_line(recipient, BOUNDS_ADDRESS_BYTES));
-	}
+	for (guint i = 0; i < mail->groups->len; i++)
+		add_recipient(report,
+		    inmail_find_field(mail->groups->pdata[i], "Original-Rcpt-To"));
 	report->kind = BOUNCE_KIND_COMPLAINT;
-	report->line = g_strdup_printf("Feedback-Type: %s", type ? type : "");
+	line = g_strconcat("Feedback-Type: ", type, NULL);
+	report->line = sanitize_line(line, BOUNDS_REPLY_TEXT_BYTES);
 	if (type && matches(type, "^(auth-failure|dmarc)")) /* RFC 6591 */
 		report->verdict = (struct bounce_verdict){
 		    BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, "auth-failure-report"};

@@ -24,7 +24,7 @@ enum bounce_kind {
 	BOUNCE_KIND_DELIVERED,
 };
 
-/* Strings are UTF-8 and one line. */
+/* Strings are one line of UTF-8, of at most BOUNDS_ADDRESS_BYTES characters. */
 struct bounce_report {
 	enum bounce_kind kind;
 	struct bounce_verdict verdict;
@@ -32,7 +32,7 @@ struct bounce_report {
 	int code;              /* SMTP reply code, or 0 */
 	GPtrArray *recipients; /* char *, as written in the report */
 	char *agent;           /* product, or host, that reports; or NULL */
-	char *line; /* decisive text, at most BOUNDS_REPLY_TEXT_BYTES; or NULL */
+	char *line; /* decisive text, of BOUNDS_REPLY_TEXT_BYTES characters; or NULL */
 };
 
 struct bounce_report *
