@@ -235,6 +235,7 @@ struct scene {
 	const char *text; /* subject, line end, text */
 	const char *language;
 	bool is_answered; /* pending commands are confirmed: NAME-confirmed.txt */
+	unsigned bounces; /* messages returned on the days before */
 };
 
 #define SCENE(name_, sender_, text_, ...) \
@@ -353,6 +354,9 @@ static const struct scene scenes[] = {
         .language = "de"),
     SCENE("status", PROVEN, "\nstatus\n"),
     SCENE("status-german", PROVEN, "\nstatus\n", .language = "de"),
+    SCENE("status-bounced", PROVEN, "\nstatus\n", .bounces = 2),
+    SCENE(
+        "status-bounced-german", PROVEN, "\nstatus\n", .bounces = 1, .language = "de"),
     SCENE("last", PROVEN, "\nlast\n"),
     SCENE("last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n"),
     SCENE("address", PROVEN, "\naddress ada@example.com\n", .is_answered = true),
@@ -386,6 +390,23 @@ static const struct scene scenes[] = {
 };
 
 static void
+add_bounces(struct command_test *test, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *sql = g_strdup_printf(
+		    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored,"
+		    " rule, line) VALUES (%" G_GINT64_FORMAT ", 'digest-%u',"
+		    " %" G_GINT64_FORMAT ", '%s', 1, 'mailbox-full',"
+		    " '552 5.2.2 <ada@example.org>: over quota')",
+		    test->ada, i + 1,
+		    test->request.now - (int64_t)(count - i) * CLOCK_DAY_S,
+		    i ? "full" : "dead");
+
+		store_fixture_run(test->fixture, sql);
+	}
+}
+
+static void
 play(const void *data)
 {
 	const struct scene *scene = data;
@@ -404,6 +425,7 @@ play(const void *data)
 	if (strstr(scene->name, "number"))
 		test->user.digest_id =
 		    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
+	add_bounces(test, scene->bounces);
 	run(test, scene->text, &reply);
 	hash_after = store_fixture_hash(test->fixture);
 	if (scene->sender != PROVEN && !reply.undo)

@@ -80,10 +80,11 @@ static GString *
 export_text(struct store_fixture *fixture, bool has_filters)
 {
 	GString *text = g_string_new(NULL);
+	const struct export_request request = {.has_filters = has_filters};
 	g_autoptr(GError) error = NULL;
 	unsigned count;
 
-	export_people(fixture->store, has_filters, collect_text, text, &count, &error);
+	export_people(fixture->store, &request, collect_text, text, &count, &error);
 	store_fixture_assert_idle(fixture);
 	g_assert_no_error(error);
 	return text;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """test_subscriber_csv.py - commands on subscribers: tables, pauses, confirmation, erasure."""
+import contextlib
 import json
 import os
 import pty
 import re
 import select
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -165,6 +167,33 @@ def test_round_trip(tap, instance):
         {key: value for key, value in one.items() if key != "filters"}
         for one in instance.json("subscriber", "export", "--filters")]
     assert "filters" not in instance.say("subscriber", "export")
+
+
+def test_suspended(instance):
+    """suspended subscribers are exported on their own, and stay so when imported"""
+    for name in ("ada", "bob"):
+        instance.add(f"{name}@example.org", ["diffusion"])
+    with contextlib.closing(sqlite3.connect(
+            os.path.join(instance.directory, "state", "paperboy.db"))) as base, base:
+        base.execute("UPDATE subscriber SET state = 'suspended', next_due_at = NULL"
+                     " WHERE address = 'bob@example.org'")
+    text = instance.say("subscriber", "export", "-", "--state", "suspended")
+    assert text.count("\n") == 2 and "\nbob@example.org," in text, text
+    assert [one["address"] for one in instance.json(
+        "subscriber", "export", "--state", "suspended")] == ["bob@example.org"]
+    path = os.path.join(instance.directory, "suspended.csv")
+    assert instance.json("subscriber", "export", path, "--state", "suspended") == {
+        "file": path, "exported": 1}
+    instance.say("subscriber", "export", "--state", "dead", status=DATA,
+                 err="invalid state 'dead' (expected active, paused, suspended or pending)")
+    for more in ([], ["--take-back"], ["--first"]):
+        instance.say("subscriber", "import", path, *more, out="1 already subscribers")
+    assert instance.json("subscriber", "show", "bob@example.org")["state"] == "suspended"
+    instance.say("subscriber", "remove", "bob@example.org", "--yes", out="removed")
+    instance.say("subscriber", "import", path, "--take-back", "--first",
+                 out="1 added again after leaving")
+    bob = instance.json("subscriber", "show", "bob@example.org")
+    assert bob["state"] == "suspended" and bob["next_due_at"] is None, bob
 
 
 def test_import(instance):
@@ -381,7 +410,7 @@ def main():
     with Tap() as tap:
         tap.run(test_asking, tap)
         tap.run(test_round_trip, tap, Instance(tap, "round-trip"))
-        for test in (test_no_terminal, test_import, test_schedule, test_filters, test_config,
+        for test in (test_no_terminal, test_import, test_suspended, test_schedule, test_filters, test_config,
                      test_log, test_erase):
             tap.run(test, Instance(tap, test.__name__))
 

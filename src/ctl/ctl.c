@@ -82,6 +82,7 @@ static const char export_details[] =
     "Writes CSV for import; - is standard output. Cells that a spreadsheet would\n"
     "evaluate get an apostrophe, which import removes.\n\n"
     "  --filters  with filters: NUMBER, tab, NAME, tab, QUERY, one per line\n"
+    "  --state S  only active, paused, suspended or pending subscribers\n"
     "  --yes      replace an existing file without asking";
 
 static const char suppress_details[] =
@@ -174,8 +175,9 @@ const struct ctl_command ctl_commands[] = {
         "erase all data about a person", erase_details, ctl_run_subscriber_forget},
     {"subscriber", "import", "FILE|- [OPTION]...", "add subscribers from a CSV file",
         import_details, ctl_run_subscriber_import},
-    {"subscriber", "export", "[FILE|-] [--filters] [--yes]",
-        "write all subscribers as CSV", export_details, ctl_run_subscriber_export},
+    {"subscriber", "export", "[FILE|-] [--filters] [--state S] [--yes]",
+        "write all subscribers as CSV, or those in a state", export_details,
+        ctl_run_subscriber_export},
     {"filter", "add", "ADDRESS QUERY [OPTION]...",
         "add a filter, or a block, to a subscriber", query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,

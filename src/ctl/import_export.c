@@ -173,8 +173,8 @@ collect_text(void *data, const char *text, size_t size, GError **error)
 
 /* Atomically, mode 0600. */
 static bool
-export_to_file(
-    struct ctl *ctl, const char *file, bool has_filters, bool is_yes, GError **error)
+export_to_file(struct ctl *ctl, const char *file, const struct export_request *request,
+    bool is_yes, GError **error)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) problem = NULL;
@@ -185,7 +185,7 @@ export_to_file(
 	    (g_file_test(file, G_FILE_TEST_EXISTS) &&
 	        !ctl_confirm(is_yes, question, error)))
 		return false;
-	if (!export_people(ctl->store, has_filters, collect_text, text, &count, error))
+	if (!export_people(ctl->store, request, collect_text, text, &count, error))
 		return false;
 	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,
 	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
@@ -201,25 +201,27 @@ export_to_file(
 }
 
 static bool
-append_json_page(struct ctl *ctl, const GPtrArray *people, bool has_filters,
-    json_t *list, GError **error)
+append_json_page(struct ctl *ctl, const GPtrArray *people,
+    const struct export_request *request, json_t *list, GError **error)
 {
 	for (unsigned i = 0; i < people->len; i++) {
 		const struct subscriber *subscriber = people->pdata[i];
 		g_autoptr(GPtrArray) filters =
-		    has_filters ? subscribers_load_subscriptions(
-		                      ctl->store, subscriber->id, error)
-		                : NULL;
+		    request->has_filters ? subscribers_load_subscriptions(
+		                               ctl->store, subscriber->id, error)
+		                         : NULL;
 
-		if (has_filters && !filters)
+		if (request->has_filters && !filters)
 			return false;
+		if (!export_includes(request, subscriber))
+			continue;
 		json_array_append_new(list, subscriber_to_json(subscriber, filters));
 	}
 	return true;
 }
 
 static bool
-export_json(struct ctl *ctl, bool has_filters, GError **error)
+export_json(struct ctl *ctl, const struct export_request *request, GError **error)
 {
 	json_t *list = json_array();
 	bool is_ok = true, is_end = false;
@@ -229,8 +231,7 @@ export_json(struct ctl *ctl, bool has_filters, GError **error)
 		g_autoptr(GPtrArray) people =
 		    subscribers_load_page(ctl->store, after, TABLE_PAGE_ROWS, error);
 
-		is_ok =
-		    people && append_json_page(ctl, people, has_filters, list, error);
+		is_ok = people && append_json_page(ctl, people, request, list, error);
 		is_end = is_ok && !people->len;
 		if (is_ok && !is_end)
 			after =
@@ -247,18 +248,27 @@ bool
 ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	gboolean has_filters = FALSE, is_yes = FALSE;
+	g_autofree char *state = NULL;
 	const GOptionEntry entries[] = {
 	    {"filters", 0, 0, G_OPTION_ARG_NONE, &has_filters, NULL, NULL},
+	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL},
 	    {0},
 	};
+	struct export_request request;
 	unsigned count;
 
 	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
 		return false;
+	if (state && subscriber_parse_state(state) == SUBSCRIBER_GONE)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "invalid state '%s' (expected active, paused, suspended or "
+		    "pending)",
+		    state);
+	request = (struct export_request){has_filters, state};
 	if (argc > 1 && !is_standard(argv[1]))
-		return export_to_file(ctl, argv[1], has_filters, is_yes, error);
+		return export_to_file(ctl, argv[1], &request, is_yes, error);
 	if (ctl->is_json)
-		return export_json(ctl, has_filters, error);
-	return export_people(ctl->store, has_filters, write_text, NULL, &count, error);
+		return export_json(ctl, &request, error);
+	return export_people(ctl->store, &request, write_text, NULL, &count, error);
 }

@@ -268,8 +268,8 @@ format_message(const struct bounce_subject *subject)
 
 static bool
 save_evidence(const struct bounce_context *context,
-    const struct bounce_subject *subject, const struct bounce_report *report,
-    bool *is_new, GError **error)
+    const struct bounce_subject *subject, const struct subscriber *subscriber,
+    const struct bounce_report *report, bool *is_new, GError **error)
 {
 	g_autofree char *message = format_message(subject);
 	const struct bounce_row row = {
@@ -290,7 +290,8 @@ save_evidence(const struct bounce_context *context,
 		return false;
 	if (*is_new)
 		event_log(EVENT_BOUNCE_RECORDED,
-		    EVENT_INT("subscriber", subject->subscriber_id),
+		    EVENT_INT("subscriber", subscriber->id),
+		    EVENT_WORD("domain", strrchr(subscriber->address, '@') + 1),
 		    EVENT_WORD("message", message), EVENT_WORD("class", row.class),
 		    EVENT_WORD("rule", row.rule), EVENT_WORD("status", row.status),
 		    EVENT_INT("code", row.code));
@@ -388,7 +389,7 @@ bounce_record(const struct bounce_context *context,
 	if (!subscriber ||
 	    (report->verdict.class == BOUNCE_COMPLAINT && !subject->is_trusted))
 		return true;
-	if (!save_evidence(context, subject, report, &is_new, error))
+	if (!save_evidence(context, subject, subscriber, report, &is_new, error))
 		return false;
 	if (is_new)
 		*effect = BOUNCE_EFFECT_RECORDED;

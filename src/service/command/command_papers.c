@@ -13,11 +13,15 @@
 #include "service/explain/backtest.h"
 #include "service/explain/why.h"
 #include "service/match/search.h"
+#include "store/mail/bounces.h"
 #include "store/mail/digests.h"
 #include "store/paper/paper_history.h"
 
 #define SEARCH_RESULTS     10
 #define SEARCH_RESULTS_MAX 50
+
+/* Age of the bounces that status counts. */
+#define STATUS_BOUNCE_DAYS 45
 
 /* Maximum number of digests searched for a date. */
 #define DIGESTS_SEARCHED 100
@@ -305,12 +309,48 @@ command_run_sources(struct request *request, const char *arguments, GError **err
 	return true;
 }
 
+/* Summarize the messages returned lately. @param is_any  set */
+static bool
+add_bounces(struct request *request, bool *is_any, GError **error)
+{
+	g_autoptr(GPtrArray) rows =
+	    bounces_load_person(request->store, request->subscriber->id, error);
+	const struct bounce_row *last = NULL;
+	g_autofree char *messages = NULL, *name = NULL, *reason = NULL, *line = NULL,
+	                *time = NULL;
+	int64_t count = 0;
+
+	for (unsigned i = 0; rows && i < rows->len; i++) {
+		const struct bounce_row *row = rows->pdata[i];
+
+		if (row->at < request->now - STATUS_BOUNCE_DAYS * CLOCK_DAY_S ||
+		    strcmp(row->class, "complaint") == 0)
+			continue;
+		count++;
+		last = row;
+	}
+	*is_any = count > 0;
+	if (!count)
+		return rows != NULL;
+	messages = reply_text_format_count(&request->text, "bounces", count);
+	name = g_strconcat("bounce_", last->class, NULL);
+	reason = reply_text_format(&request->text, name);
+	line = reply_text_quote(&request->text, last->line ? last->line : "-");
+	time =
+	    reply_text_format_time(&request->text, last->at, request->subscriber->zone);
+	reply_phrase(&request->text, "", "status_bounces", "messages", messages, "days",
+	    G_STRINGIFY(STATUS_BOUNCE_DAYS), "time", time, "reason", reason, "line",
+	    line);
+	return true;
+}
+
 bool
 command_run_status(struct request *request, const char *arguments, GError **error)
 {
 	g_autoptr(GPtrArray) rows = NULL;
 	g_autofree char *state = g_strconcat(
 	    "state_", subscriber_state_name(request->subscriber->state), NULL);
+	bool has_bounces;
 
 	if (!command_run_sources(request, arguments, error))
 		return false;
@@ -328,6 +368,9 @@ command_run_status(struct request *request, const char *arguments, GError **erro
 	} else {
 		reply_phrase(&request->text, "", "status_none");
 	}
-	reply_phrase(&request->text, "", state);
+	if (!add_bounces(request, &has_bounces, error))
+		return false;
+	if (!has_bounces || request->subscriber->state != SUBSCRIBER_ACTIVE)
+		reply_phrase(&request->text, "", state);
 	return true;
 }

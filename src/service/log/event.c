@@ -213,19 +213,27 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_DOMAIN_PAUSED] = {"domain-paused", "9db0417fa3e04a59935966f859888bab",
         G_LOG_LEVEL_WARNING, NULL,
         "A domain refuses our mail (authentication, reputation or policy): messages to "
-        "it wait, then one tests it.  Check SPF, DKIM and DMARC, and the reply of its "
-        "postmaster; paperboyctl queue retry all tries it at once."},
+        "it wait, then one tests it.  paperboyctl status quotes the refusal and gives "
+        "advice; paperboyctl queue retry all tries the domain at once."},
     [EVENT_DOMAIN_RESUMED] = {"domain-resumed", "357d5b0923b2438672440f849f0d6c73",
-        G_LOG_LEVEL_MESSAGE, NULL, "A paused domain accepts mail again."},
+        G_LOG_LEVEL_MESSAGE, NULL,
+        "A paused domain accepts mail again, and messages to it are "
+        "sent."},
     [EVENT_BOUNCE_RECORDED] = {"bounce-recorded", "57fd585752ae171781f112f3724c08ae",
         G_LOG_LEVEL_INFO, NULL,
-        "A message was returned.  paperboyctl bounce show quotes the reason."},
+        "A message was returned, or somebody complained about it; class and rule are "
+        "those of paperboyctl bounce explain.  paperboyctl bounce show quotes the "
+        "refusal."},
     [EVENT_BOUNCES_DONE] = {"bounces-done", "70dc695cff6231548e65f79de303a05b",
-        G_LOG_LEVEL_INFO, NULL, "What the bounces of the last hour led to."},
+        G_LOG_LEVEL_INFO, NULL,
+        "Result of the hourly decisions: failed messages that were classified, probe "
+        "messages sent, subscribers suspended, and subscribers whose evidence was "
+        "cleared since a probe was not returned."},
     [EVENT_SUBSCRIBER_SUSPENDED] = {"subscriber-suspended",
         "35b9ff5e4882ba17fbb92dd0146ade99", G_LOG_LEVEL_MESSAGE, NULL,
-        "All mail to a subscriber is returned, a probe too: no more digests, until the "
-        "subscriber writes.  paperboyctl bounce list names the subscribers."},
+        "Mail to a subscriber was returned, the probe message as well: nothing is sent "
+        "until the subscriber writes.  paperboyctl bounce list names the subscribers, "
+        "bounce forget restores one."},
     [EVENT_OUTBOX_RECOVERED] = {"outbox-recovered", "b3214242d2588217915b45ba6c549ca3",
         G_LOG_LEVEL_MESSAGE, "sent again with the same Message-ID",
         "Messages that were in flight when the program was killed: each may have "
