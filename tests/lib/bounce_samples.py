@@ -858,6 +858,19 @@ REPORTS = [
            failure(diagnostic="smtp; 550 5.1.1 Message identified as SPAM")),
     report("5.7.1 with user unknown", "bounce", "dead", "Not delivered.",
            failure(status="5.7.1", diagnostic="smtp; 550 5.7.1 No such user here")),
+    report("sendmail, refused after DATA", "bounce", "unknown", """\
+   ----- The following addresses had permanent fatal errors -----
+<eva@docomo.example>
+    (reason: 550 Unknown user eva@docomo.example)
+
+   ----- Transcript of session follows -----
+... while talking to mfsmax.docomo.example.:
+>>> DATA
+<<< 550 Unknown user eva@docomo.example
+554 5.0.0 Service unavailable
+""", failure(diagnostic="SMTP; 550 Unknown user eva@docomo.example")),
+    report("sendmail, 5.1.1 made of 550", "bounce", "unknown", "Not delivered.",
+           failure(diagnostic="SMTP; 550 Denied")),
     report("delivered", "delivered", "delivered", "Delivered.",
            failure("delivered", "2.1.5", "smtp; 250 2.1.5 Ok")),
     report("relayed", "delivered", "delivered", "Relayed, no further notices.",

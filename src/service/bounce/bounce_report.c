@@ -161,10 +161,17 @@ find_codes(const char *text, struct codes *codes)
 		codes->status = g_strdup("");
 }
 
-static bool
-is_vague(const char *status)
+/*
+ * The enhanced code of a reply, or else of the report.  For a reply without one, the
+ * report's code is a guess from the reply code: sendmail makes 5.1.1 of any 550.
+ */
+static const char *
+choose_status(const struct codes *found, const char *status)
 {
-	return !*status || g_str_has_suffix(status, ".0.0");
+	bool is_vague = !*found->status || g_str_has_suffix(found->status, ".0.0");
+	bool is_bare = found->reply != 0 && !*found->status;
+
+	return is_vague && !is_bare && *status ? status : found->status;
 }
 
 /* Where the returned message begins. */
@@ -293,8 +300,7 @@ try_text(struct reader *reader, const char *text, enum smtp_stage stage)
 	refusal = (struct bounce_refusal){
 	    .stage = stage,
 	    .code = found.reply,
-	    .status = is_vague(found.status) && *reader->status ? reader->status
-	                                                        : found.status,
+	    .status = choose_status(&found, reader->status),
 	    .text = text,
 	};
 	verdict = bounce_classify(reader->rules, &refusal);
@@ -427,16 +433,21 @@ check_full(struct reader *reader, const GPtrArray *paragraphs)
 static void
 read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *paragraphs)
 {
+	struct bounce_report *report = reader->report;
 	g_autofree char *status = get_value(group, "Status");
 	g_autofree char *diagnostic = get_value(group, "Diagnostic-Code");
 	struct codes codes;
+	bool is_decided;
 
 	find_codes(status ? status : "", &codes);
 	reader->status = codes.status;
-	if ((!diagnostic || !try_text(reader, diagnostic, reader->stage)) &&
-	    !try_paragraphs(reader, paragraphs) && status)
+	is_decided = diagnostic && try_text(reader, diagnostic, reader->stage);
+	if (report->code != 0)
+		reader->status = ""; /* see choose_status() */
+	is_decided = is_decided || try_paragraphs(reader, paragraphs);
+	if (!is_decided && status && report->code == 0)
 		try_text(reader, status, reader->stage);
-	if (reader->report->verdict.class == BOUNCE_DEAD)
+	if (report->verdict.class == BOUNCE_DEAD)
 		check_full(reader, paragraphs);
 	reader->status = "";
 	clear_codes(&codes);
