@@ -127,8 +127,8 @@ static const struct row rows[] = {
         "|exceed\\w* (?:\\w+ ){0,3}(?:size|limit|quota|storage|space))"
         "|over ?-?quota|quota (?:(?:is|was|has|been|limit|of|the|recipient|user) "
         "){0,5}(?:exceed|full|reach|violat|over)"
-        "|(?:exceed\\w*|exhaust\\w*|reach\\w*|over|out of) "
-        "(?:(?:the|its|his|her|their|your|allowed|disk|storage|mailbox|mail|user"
+        "|(?:exceed\\w*|exhaust\\w*|overdrawn|reach\\w*|over|out of) "
+        "(?:(?:the|its|his|her|their|your|allowed|disk|diskspace|storage|mailbox|mail|user"
         "|users|maximum|size|allocated|assigned|space) ){0,6}"
         "(?:quota|storage|space|mailbox)|(?:disk|storage|drive) (?:is )?full"
         "|(?:not enough|insufficient|no more|no) "
@@ -251,7 +251,8 @@ static const struct row rows[] = {
         "|new (?:e-?mail )?address|please (?:try|use) addr"},
     {"disabled", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
         WHO "\\b[^.]{0,40}?\\b(?:disabled|de-?activated|suspended|inactive"
-        "|discontinued|closed|frozen|locked|blocked|terminated|cancel+ed|retired"
+        "|discontinued|closed|frozen|locked"
+        "|blocked(?! (?:you|mail|messages|senders?|from|by)\\b)|terminated|cancel+ed|retired"
         "|deleted|removed|not (?:been )?activ|no longer|unused|abandoned|dormant)"
         "|(?:disabled|de-?activated|suspended|inactive|closed|blocked|expired"
         "|frozen) (?:\\w+ )?" WHO "\\b|account (?:has )?expired|activation pending"},
@@ -271,6 +272,8 @@ static const struct row rows[] = {
     {"no-such-address", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
         "\\b(?:l|d)?" WHO_FOREIGN "\\b[^.]{0,60}?\\b" GONE_FOREIGN "|\\b" GONE_FOREIGN
         "(?: \\w+){0,2} " WHO_FOREIGN "\\b|nessuno con questo nome"
+        "|\\b(?:kein\\w*|pas de|aucune?|ningun[oa]?|nessun[oa]?|nenhuma?|geen|brak) "
+        "(?:solche\\w* |tal )?" WHO_FOREIGN "\\b"
         "|(?:ユーザー?|宛先|アドレス|受信者|アカウント|メールボックス).{0,30}"
         "(?:見つかりま|存在しま|ありません|不明|無効)|宛先不明"
         "|(?:用户|用戶|收件人|邮箱|郵箱|信箱|帐号|账号|帳號|帐户|账户|帳戶|地址)"
@@ -284,9 +287,11 @@ static const struct row rows[] = {
         "(?:unknown|invalid|non-?existent|inexistent"
         "|" NOT " (?:longer )?(?:be )?" IS
         "(?:exist|found|known|valid|list|regist|recogni[sz]ed|unique))"
-        "|\\bno (?:such |valid |matching )?(?:" WHO
+        "|\\bno (?:such |valid |matching |local )?(?:" WHO
         "|one|body|mail ?box available|mail ?drop)\\b(?: \\S+){0,6}? "
         "(?:name|here|found|available|exists?|known)"
+        "|not (?:resolve to|match|belong to|correspond to) (?:an? |any )?" WHO
+        "|not found in (?:\\w+ ){0,2}(?:directory|address book)"
         "|not our customer|doesnt exist|does not exist|not exist\\b"
         "|recip(?:ient)?notfound"},
     {"no-such-address", BOUNCE_DEAD, 0, RECIPIENT | NO_POLICY, NULL, 0, 0,

@@ -618,6 +618,36 @@ static const struct refusal refusals[] = {
      "Greylisting in action, please come back in 300 seconds"},
     {TEMPORARY, NO, 0, "4.4.1", "No answer from host"},
     {TEMPORARY, NO, 0, "", "Connection to mx.example.com refused"},
+    {TEMPORARY, RCPT, 450, "4.2.1",
+     "The user you are trying to contact is receiving mail at a rate that"
+     " prevents additional messages from being delivered"},
+    {TEMPORARY, NO, 0, "5.3.0", "unknown mailer error 1"},
+    {TEMPORARY, NO, 0, "4.3.0", "local configuration error"},
+    {TEMPORARY, NO, 0, "5.3.5", "Local configuration error"},
+    {TEMPORARY, NO, 0, "", "Can't create output file for the mailbox of eva"},
+    {TEMPORARY, RCPT, 452, "", "Out of memory"},
+    {TEMPORARY, RCPT, 421, "", "Service not available, closing transmission channel"},
+    {TEMPORARY, RCPT, 451, "", "Could not verify recipient; try later"},
+    {TEMPORARY, RCPT, 450, "",
+     "recipient verification deferred: callout to backend timed out"},
+    {FULL, RCPT, 550, "",
+     "Mailbox for eva@example.com would exceed its maximum allowed storage"},
+    {FULL, RCPT, 552, "",
+     "Sorry, the user's maildir has overdrawn his diskspace quota, please"
+     " try again later"},
+    {FULL, RCPT, 550, "", "Quota violation for eva@example.com"},
+    {DEAD, RCPT, 550, "", "RCPT TO:<eva@example.com> User not known"},
+    {DEAD, RCPT, 554, "", "5.1.1 eva@example.com recipient unknown here"},
+    {DEAD, RCPT, 550, "", "User has left the organisation"},
+    {DEAD, RCPT, 550, "", "No local mailbox with that name"},
+    {DEAD, RCPT, 550, "", "Recipient is not on this system"},
+    {DEAD, NO, 550, "", "Address does not resolve to a user"},
+    {DEAD, NO, 0, "", "Name not found in the directory: eva"},
+    {DEAD, NO, 0, "5.1.6", "The user has moved to eva@new.example"},
+    {DEAD, RCPT, 550, "", "Kein solcher Benutzer"},
+    {DEAD, RCPT, 550, "", "Pas de boîte à ce nom"},
+    {DEAD, RCPT, 550, "", "No existe el usuario"},
+    {DEAD, RCPT, 550, "", "Indirizzo inesistente"},
 };
 
 /* Of live addresses, with words that refusals of dead ones have. */
@@ -927,6 +957,32 @@ static const struct refusal tempting[] = {
     {UNKNOWN, NO, 0, "", "Maybe the mailbox is full or the user unknown."},
     {UNKNOWN, NO, 0, "", "Verify that the recipient exists and try again."},
     {UNKNOWN, RCPT, 550, "", "Not accepted"},
+    {SENDER, RCPT, 550, "5.7.1", "Recipient refuses mail from this sender"},
+    {SENDER, RCPT, 550, "", "The recipient has blocked you"},
+    {SENDER, DOT, 550, "5.7.1", "The user has rejected this message by a filter"},
+    {SENDER, RCPT, 550, "", "Cannot process address: too many bad recipients"},
+    {SENDER, DOT, 552, "", "Attachment type .exe not accepted for this mailbox"},
+    {SENDER, DOT, 554, "", "The message was infected; recipient not informed"},
+    {SENDER, RCPT, 571, "", "Delivery not authorized, message refused"},
+    {SENDER, RCPT, 550, "",
+     "SC-001 (mta) Unfortunately, messages from 192.0.2.1 weren't sent."
+     " Please contact your Internet service provider since part of their"
+     " network is on our block list"},
+    {SENDER, RCPT, 550, "",
+     "OU-002 Mail rejected for policy reasons. Reasons for rejection may be"
+     " related to content with spam-like characteristics"},
+    {SENDER, RCPT, 550, "",
+     "DY-001 Mail rejected. We generally do not accept email from dynamic"
+     " IPs as they are not typically used to deliver unauthenticated SMTP"
+     " email"},
+    {SENDER, RCPT, 553, "", "sorry, your envelope sender domain must exist (#5.7.1)"},
+    {SENDER, RCPT, 550, "5.1.0",
+     "MAIL FROM address <list@example.net> rejected: no such domain"},
+    {SENDER, MAIL, 550, "", "Sender unknown"},
+    {SENDER, RCPT, 554, "5.7.1", "Rejected: suspect header; user lookup skipped"},
+    {SENDER, DOT, 550, "",
+     "Your email has been returned because it contains invalid recipient"
+     " headers"},
 };
 /* clang-format on */
 
