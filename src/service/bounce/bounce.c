@@ -85,24 +85,22 @@ find_answer(const GPtrArray *rows, const struct bounce_probe *probe)
 	return NULL;
 }
 
-static bool
-is_suspect(const GPtrArray *rows, int64_t before_day, int64_t now)
-{
-	int64_t last_day;
-
-	return count_dead_days(rows, before_day, &last_day) >= BOUNCE_DEAD_DAYS ||
-	       is_long_run(rows, now);
-}
-
 static enum bounce_decision
 decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe, int64_t now)
 {
-	if (!find_answer(rows, probe))
+	const struct bounce_row *answer = find_answer(rows, probe);
+	int64_t last_day;
+
+	if (!answer)
 		return now - probe->sent_at > BOUNCE_PROBE_S ? BOUNCE_CLEAR
 		                                             : BOUNCE_WAIT;
-	/* An early probe was only the second message that died. */
-	if (is_suspect(rows, get_day(probe->sent_at), probe->sent_at))
+	if (is_long_run(rows, probe->sent_at) ||
+	    (is_dead(answer) && count_dead_days(rows, get_day(probe->sent_at),
+	                            &last_day) >= BOUNCE_DEAD_DAYS))
 		return BOUNCE_SUSPEND;
+	if (!is_dead(answer)) /* the mailbox exists */
+		return BOUNCE_CLEAR;
+	/* An early probe was only the second message that died. */
 	return get_day(now) > get_day(probe->sent_at) ? BOUNCE_PROBE : BOUNCE_WAIT;
 }
 
@@ -119,8 +117,9 @@ bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
 	if (last_day >= get_day(now) ||
 	    (last_built >= 0 && get_day(last_built) >= get_day(now)))
 		return BOUNCE_WAIT;
-	if (is_suspect(rows, G_MAXINT64, now))
+	if (dead_days >= BOUNCE_DEAD_DAYS || is_long_run(rows, now))
 		return BOUNCE_PROBE;
+	last_built = MAX(last_built, last_day * CLOCK_DAY_S);
 	return dead_days > 0 && now - last_built >= BOUNCE_QUIET_S ? BOUNCE_PROBE
 	                                                           : BOUNCE_WAIT;
 }
@@ -130,6 +129,38 @@ bounce_is_outage(const struct bounce_domain *counts)
 {
 	return counts->bounced >= BOUNCE_OUTAGE_PEOPLE &&
 	       counts->bounced * 100 > counts->subscribers * BOUNCE_OUTAGE_PERCENT;
+}
+
+/*
+ * Load the domains of which so many subscribers bounce that it is not about addresses.
+ *
+ * @return set of char *, in lower case
+ */
+static GHashTable *
+load_outages(const struct bounce_context *context, GError **error)
+{
+	g_autoptr(GPtrArray) domains = bounces_load_domains(context->mailer.store,
+	    context->mailer.now - BOUNCE_OUTAGE_S, BOUNCE_OUTAGE_PEOPLE, error);
+	GHashTable *outages;
+
+	if (!domains)
+		return NULL;
+	outages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < domains->len; i++) {
+		const struct bounce_domain *domain = domains->pdata[i];
+
+		if (bounce_is_outage(domain))
+			g_hash_table_add(outages, g_strdup(domain->domain));
+	}
+	return outages;
+}
+
+static bool
+is_outage(GHashTable *outages, const char *address)
+{
+	g_autofree char *domain = g_ascii_strdown(strrchr(address, '@') + 1, -1);
+
+	return g_hash_table_contains(outages, domain);
 }
 
 /* ---- actions ---- */
@@ -214,36 +245,47 @@ apply(const struct bounce_context *context, struct subscriber *subscriber,
 	return true;
 }
 
+/* Load what is known about a subscriber, and decide. @param subscriber  set */
 static bool
-decide_one(const struct bounce_context *context, int64_t subscriber_id,
-    struct bounce_run_report *report, GError **error)
+decide(const struct bounce_context *context, GHashTable *outages, int64_t subscriber_id,
+    struct subscriber **subscriber, enum bounce_decision *decision, GError **error)
 {
 	struct store *store = context->mailer.store;
 	int64_t now = context->mailer.now, last_built;
-	g_autoptr(GPtrArray) rows = NULL;
 	g_autofree struct bounce_probe *probe = NULL;
+	g_autoptr(GPtrArray) rows =
+	    bounces_load_scored(store, subscriber_id, now - BOUNCE_DECAY_S, error);
+
+	if (!rows || !bounces_find_probe(store, subscriber_id, &probe, error) ||
+	    !digests_load_last_built(store, subscriber_id, &last_built, error) ||
+	    !subscribers_find_id(store, subscriber_id, subscriber, error))
+		return false;
+	*decision = BOUNCE_WAIT;
+	if (!*subscriber || (*subscriber)->state != SUBSCRIBER_ACTIVE)
+		return true;
+	*decision = bounce_decide(rows, probe, last_built, now);
+	if (*decision != BOUNCE_CLEAR && is_outage(outages, (*subscriber)->address))
+		*decision = BOUNCE_WAIT;
+	return true;
+}
+
+/* Most decisions are to wait: decide again in a transaction for the others only. */
+static bool
+decide_one(const struct bounce_context *context, GHashTable *outages,
+    int64_t subscriber_id, struct bounce_run_report *report, GError **error)
+{
+	pb_auto(subscriber) seen = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
-	struct bounce_domain counts = {0};
 	enum bounce_decision decision;
 
-	if (!store_begin(store, &transaction, error) ||
-	    !(rows = bounces_load_scored(
-	          store, subscriber_id, now - BOUNCE_DECAY_S, error)) ||
-	    !bounces_find_probe(store, subscriber_id, &probe, error) ||
-	    !digests_load_last_built(store, subscriber_id, &last_built, error) ||
-	    !subscribers_find_id(store, subscriber_id, &subscriber, error))
+	if (!decide(context, outages, subscriber_id, &seen, &decision, error))
 		return false;
-	decision = bounce_decide(rows, probe, last_built, now);
-	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE ||
-	    decision == BOUNCE_WAIT)
-		return true;
-	if (decision != BOUNCE_CLEAR &&
-	    !bounces_count_domain(
-	        store, subscriber->address, now - BOUNCE_OUTAGE_S, &counts, error))
-		return false;
-	return bounce_is_outage(&counts) ||
-	       (apply(context, subscriber, decision, report, error) &&
+	return decision == BOUNCE_WAIT ||
+	       (store_begin(context->mailer.store, &transaction, error) &&
+	           decide(context, outages, subscriber_id, &subscriber, &decision,
+	               error) &&
+	           apply(context, subscriber, decision, report, error) &&
 	           store_commit(&transaction, error));
 }
 
@@ -441,8 +483,10 @@ classify_failures(const struct bounce_context *context, unsigned *count, GError 
 		g_autoptr(GPtrArray) failures = NULL;
 		pb_transaction transaction = {0};
 
-		if (!store_begin(store, &transaction, error) ||
-		    !(failures = outbox_load_failures(store, PAGE_ROWS, error)))
+		failures = outbox_load_failures(store, PAGE_ROWS, error);
+		if (!failures || failures->len == 0)
+			return failures != NULL;
+		if (!store_begin(store, &transaction, error))
 			return false;
 		for (guint i = 0; i < failures->len; i++)
 			if (!classify_failure(context, failures->pdata[i], error))
@@ -450,8 +494,6 @@ classify_failures(const struct bounce_context *context, unsigned *count, GError 
 		if (!store_commit(&transaction, error))
 			return false;
 		*count += failures->len;
-		if (failures->len < PAGE_ROWS)
-			return true;
 	}
 }
 
@@ -459,10 +501,12 @@ bool
 bounce_run(const struct bounce_context *context, struct bounce_run_report *report,
     GError **error)
 {
+	g_autoptr(GHashTable) outages = NULL;
 	int64_t after = 0;
 
 	*report = (struct bounce_run_report){0};
-	if (!classify_failures(context, &report->classified, error))
+	if (!classify_failures(context, &report->classified, error) ||
+	    !(outages = load_outages(context, error)))
 		return false;
 	for (;;) {
 		g_autoptr(GArray) suspects = bounces_load_suspects(
@@ -472,7 +516,7 @@ bounce_run(const struct bounce_context *context, struct bounce_run_report *repor
 			return false;
 		for (guint i = 0; i < suspects->len; i++) {
 			after = g_array_index(suspects, int64_t, i);
-			if (!decide_one(context, after, report, error))
+			if (!decide_one(context, outages, after, report, error))
 				return false;
 		}
 		if (suspects->len < PAGE_ROWS)

@@ -608,10 +608,12 @@ BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
 
--- A message in doubt that has ended stays UNKNOWN.
+-- A message in doubt that has ended stays UNKNOWN.  Only a report returns one.
 CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state, ended_at ON outbox
 WHEN OLD.ended_at IS NOT NULL
 	AND (NEW.state <> OLD.state OR NEW.ended_at IS NOT OLD.ended_at)
+	AND NOT (OLD.state = 'SENT' AND NEW.state = 'DEFERRED'
+		AND NEW.returned = OLD.returned + 1)
 BEGIN
 	SELECT RAISE(ABORT, 'a message that has ended stays as it is');
 END;

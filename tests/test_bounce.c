@@ -1,0 +1,624 @@
+/*
+ * test_bounce.c - evidence, decisions and a simulated year of bounces.
+ */
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/conversation.h"
+#include "lib/mailer_fixture.h"
+#include "lib/unit.h"
+#include "service/bounce/bounce.h"
+#include "store/mail/bounces.h"
+#include "store/mail/outbox.h"
+#include "store/subscriber/subscribers.h"
+
+/* ---- decisions ---- */
+
+/* One row of evidence: class and hours since the start of day 0. */
+struct evidence {
+	const char *class;
+	int hours;
+	const char *message; /* NULL: a digest */
+};
+
+struct decision_case {
+	const char *title;
+	struct evidence rows[8];
+	int probe_hours; /* 0: none; its message is "mail-9" */
+	int built_hours; /* the last digest; 0: never */
+	int now_hours;
+	enum bounce_decision decision;
+};
+
+/* clang-format off */
+static const struct decision_case decision_cases[] = {
+    {"no evidence", {{0}}, 0, 7, 8, BOUNCE_WAIT},
+    {"dead on one day", {{"dead", 7, NULL}}, 0, 7, 30, BOUNCE_WAIT},
+    {"dead twice on one day", {{"dead", 7, NULL}, {"dead", 12, NULL}}, 0, 12, 30, BOUNCE_WAIT},
+    {"dead on two days, on the second", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 0, 31, 40,
+	BOUNCE_WAIT},
+    {"dead on two days, on the third", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 0, 31, 49,
+	BOUNCE_PROBE},
+    {"a digest was built on the third", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 0, 50, 51,
+	BOUNCE_WAIT},
+    {"dead on one day, without a digest for two", {{"dead", 7, NULL}}, 0, 7, 56, BOUNCE_PROBE},
+    {"the probe is on its way", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 49, 31, 60, BOUNCE_WAIT},
+    {"the probe was returned", {{"dead", 7, NULL}, {"dead", 31, NULL}, {"dead", 50, "mail-9"}},
+	49, 31, 51, BOUNCE_SUSPEND},
+    {"a digest after the probe was returned",
+	{{"dead", 7, NULL}, {"dead", 31, NULL}, {"dead", 79, NULL}}, 49, 79, 80, BOUNCE_SUSPEND},
+    {"an early probe is only the second message", {{"dead", 7, NULL}, {"dead", 57, "mail-9"}},
+	56, 7, 60, BOUNCE_WAIT},
+    {"and is repeated a day later", {{"dead", 7, NULL}, {"dead", 57, "mail-9"}}, 56, 7, 73,
+	BOUNCE_PROBE},
+    {"the probe was not returned", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 49, 31, 49 + 121,
+	BOUNCE_CLEAR},
+    {"the probe met a full mailbox, which exists", {{"dead", 7, NULL}, {"dead", 31, NULL}, {"full", 50, "mail-9"}},
+	49, 31, 51, BOUNCE_CLEAR},
+    {"full for three weeks", {{"full", 7, NULL}, {"full", 175, NULL}, {"full", 343, NULL},
+	{"full", 511, NULL}}, 0, 511, 530, BOUNCE_WAIT},
+    {"full for four weeks", {{"full", 7, NULL}, {"full", 175, NULL}, {"full", 343, NULL},
+	{"full", 511, NULL}, {"full", 679, NULL}}, 0, 679, 700, BOUNCE_PROBE},
+    {"full four times in four weeks, with a gap", {{"full", 7, NULL}, {"full", 31, NULL},
+	{"full", 655, NULL}, {"full", 679, NULL}}, 0, 679, 700, BOUNCE_WAIT},
+    {"temporary every week counts with full", {{"temporary", 7, NULL}, {"full", 175, NULL},
+	{"temporary", 343, NULL}, {"full", 511, NULL}, {"full", 679, NULL}}, 0, 679, 700,
+	BOUNCE_PROBE},
+};
+/* clang-format on */
+
+static void
+decisions_follow_the_days(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(decision_cases); i++) {
+		const struct decision_case *row = &decision_cases[i];
+		g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+		const struct bounce_probe probe = {9, row->probe_hours * HOUR};
+		enum bounce_decision decision;
+
+		for (size_t k = 0; k < G_N_ELEMENTS(row->rows) && row->rows[k].class;
+		     k++) {
+			struct bounce_row *made = g_new0(struct bounce_row, 1);
+
+			made->class = row->rows[k].class;
+			made->at = row->rows[k].hours * HOUR;
+			made->message =
+			    row->rows[k].message ? row->rows[k].message : "digest-1";
+			g_ptr_array_add(rows, made);
+		}
+		decision = bounce_decide(rows, row->probe_hours ? &probe : NULL,
+		    row->built_hours ? row->built_hours * HOUR : -1,
+		    row->now_hours * HOUR);
+		if (decision != row->decision)
+			g_test_message("%s: %d", row->title, decision);
+		g_assert_cmpint(decision, ==, row->decision);
+	}
+}
+
+/* ---- refusals by SMTP ---- */
+
+/* Everybody's digest is refused for our fault, and sent once that is corrected. */
+static void
+check_refusals(enum smtp_stage stage, const char *text, const char *enhanced)
+{
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1000, 4);
+	int64_t now = store_fixture_time(NOW);
+	const struct delivery taken = mailing->script.answer;
+
+	mailing->script.answer = (struct delivery){.outcome = DELIVERY_FAILED,
+	    .scope = DELIVERY_SCOPE_MESSAGE,
+	    .stage = stage,
+	    .code = 550,
+	    .text = (char *)text};
+	g_strlcpy(mailing->script.answer.enhanced, enhanced,
+	    sizeof(mailing->script.answer.enhanced));
+	for (int hour = 0; hour < 6; hour++)
+		mailer_fixture_run_at(mailing, now + hour * HOUR, NULL);
+	assert_rows(mailing->fixture,
+	    "SELECT count(*) FROM outbox WHERE state = 'FAILED'", "0");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM bounce", "0");
+	assert_rows(mailing->fixture, "SELECT domain FROM domain_pause", "example.org");
+	g_assert_cmpuint(mailing->script.tried, <, 100);
+	mailing->script.answer = taken;
+	for (int hour = 6; hour < 6 + 30; hour++)
+		mailer_fixture_run_at(mailing, now + hour * HOUR, NULL);
+	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
+	    "SENT|1000");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM domain_pause", "0");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2000");
+}
+
+static void
+refusals_at_rcpt_pause_the_domain(void)
+{
+	check_refusals(SMTP_STAGE_RCPT,
+	    "550 5.7.26 Unauthenticated email from example.org is not accepted",
+	    "5.7.26");
+}
+
+static void
+refusals_after_data_pause_the_domain(void)
+{
+	check_refusals(SMTP_STAGE_DOT,
+	    "550 5.7.26 Unauthenticated email from example.org is not accepted",
+	    "5.7.26");
+}
+
+static void
+refusals_without_an_enhanced_code_pause_the_domain(void)
+{
+	check_refusals(SMTP_STAGE_RCPT,
+	    "550 Message rejected: 192.0.2.7 is listed by a blocklist", "");
+}
+
+/* ---- reports ---- */
+
+struct bench {
+	struct conversation *conversation;
+	struct bounce_rules *rules;
+	int64_t now;
+};
+
+static struct bounce_context
+make_context(const struct bench *bench)
+{
+	const struct conversation *c = bench->conversation;
+
+	return (struct bounce_context){
+	    .mailer = {c->fixture->store, c->settings, c->own_addresses, &c->random,
+	        bench->now},
+	    .key = c->fixture->key,
+	    .catalog = c->phrases,
+	    .rules = bench->rules,
+	};
+}
+
+static enum bounce_effect
+record(const struct bench *bench, const struct bounce_subject *subject,
+    enum bounce_class class, enum bounce_fault fault)
+{
+	const struct bounce_context context = make_context(bench);
+	char line[] = "550 made up";
+	const struct bounce_report report = {
+	    .kind = BOUNCE_KIND_BOUNCE,
+	    .verdict = {class, fault, "made-up"},
+	    .line = line,
+	};
+	pb_transaction transaction = {0};
+	enum bounce_effect effect;
+	GError *error = NULL;
+
+	store_begin(context.mailer.store, &transaction, &error);
+	g_assert_no_error(error);
+	bounce_record(&context, subject, &report, &effect, &error);
+	g_assert_no_error(error);
+	store_commit(&transaction, &error);
+	g_assert_no_error(error);
+	return effect;
+}
+
+static struct bounce_run_report
+run(const struct bench *bench)
+{
+	const struct bounce_context context = make_context(bench);
+	struct bounce_run_report report;
+	GError *error = NULL;
+
+	bounce_run(&context, &report, &error);
+	g_assert_no_error(error);
+	return report;
+}
+
+static struct bench
+bench_new(void)
+{
+	struct bench bench = {
+	    .conversation = conversation_new(), .rules = bounce_rules_new()};
+
+	conversation_load_templates(bench.conversation);
+	bench.now = bench.conversation->options.now;
+	return bench;
+}
+
+static void
+bench_clear(struct bench *bench)
+{
+	conversation_free(bench->conversation);
+	bounce_rules_free(bench->rules);
+}
+
+/* 1,000 digests were accepted by the relay and come back: none counts, all are sent
+ * again once. */
+static void
+reports_of_our_fault_pause_the_domain_and_requeue(void)
+{
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1000, 4);
+	struct bench bench = {
+	    .now = store_fixture_time(NOW), .rules = bounce_rules_new()};
+	struct conversation conversation = {.fixture = mailing->fixture};
+	unsigned requeued = 0;
+
+	bench.conversation = &conversation;
+	mailer_fixture_run_at(mailing, bench.now, NULL);
+	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
+	    "SENT|1000");
+	bench.now += 600;
+	for (int copy = 0; copy < 2; copy++) /* the second report has no effect */
+		for (int id = 1; id <= 1000; id++) {
+			const struct bounce_subject subject = {
+			    .subscriber_id = id, .digest_id = id};
+
+			requeued += record(&bench, &subject, BOUNCE_SENDER,
+			                BOUNCE_FAULT_DOMAIN) == BOUNCE_EFFECT_REQUEUED;
+		}
+	g_assert_cmpuint(requeued, ==, 1000);
+	assert_rows(
+	    mailing->fixture, "SELECT count(*), sum(is_scored) FROM bounce", "1000|0");
+	assert_rows(mailing->fixture, "SELECT domain, rule FROM domain_pause",
+	    "example.org|made-up");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "0");
+	mailing->script.tried = 0;
+	mailer_fixture_run_at(mailing, bench.now + 60, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 0);
+	for (int hour = 1; hour < 30; hour++)
+		mailer_fixture_run_at(mailing, bench.now + hour * HOUR, NULL);
+	g_assert_cmpuint(mailing->script.tried, ==, 1000);
+	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
+	    "SENT|1000");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2000");
+	assert_rows(mailing->fixture,
+	    "SELECT count(*) FROM subscriber WHERE state <> 'active'", "0");
+	bounce_rules_free(bench.rules);
+}
+
+/* ---- a simulated year ---- */
+
+/* Behaviour of an address.  Days are those of the simulation; -1: never. */
+struct person {
+	int64_t id;
+	int domain;
+	int hours; /* between digests */
+	int dies;  /* first day without the mailbox */
+	int full, full_days;
+	int64_t digests;       /* sent so far */
+	bool is_known;         /* a bounce has called it dead */
+	int64_t first_dead_at; /* and it was; or -1 */
+	int64_t suspended_at;
+	int mails_after; /* sent after that bounce */
+	int64_t last_mail_day;
+	bool is_twice_a_day; /* two messages on one day after that bounce */
+};
+
+#define YEAR_DAYS 365
+#define BIG       0 /* the provider with a week of bad reputation */
+#define OUTAGE    1 /* the provider that forgets its users for three days */
+#define SMALL     2 /* from here on domains of ten people; every fifth is out for a day */
+
+struct year {
+	struct bench bench;
+	struct person *people;
+	int count;
+	int64_t start;
+	GRand *rand;
+	int64_t next_digest;
+};
+
+static struct person *
+find_person(struct year *year, int64_t subscriber_id)
+{
+	return &year->people[subscriber_id - 1];
+}
+
+static void
+make_people(struct year *year)
+{
+	GString *sql = g_string_new("BEGIN;");
+
+	for (int i = 0; i < year->count; i++) {
+		struct person *person = &year->people[i];
+		int kind = g_rand_int_range(year->rand, 0, 100);
+
+		*person = (struct person){.id = i + 1,
+		    .hours = kind < 10   ? 1
+		             : kind < 20 ? 168
+		                         : 24,
+		    .dies = -1,
+		    .full = -1,
+		    .first_dead_at = -1,
+		    .suspended_at = -1,
+		    .last_mail_day = -1};
+		person->domain = i % 10 < 5   ? BIG
+		                 : i % 10 < 8 ? OUTAGE
+		                              : SMALL + i / 50;
+		if (g_rand_int_range(year->rand, 0, 100) < 3)
+			person->dies = g_rand_int_range(year->rand, 0, YEAR_DAYS - 20);
+		else if (g_rand_int_range(year->rand, 0, 100) < 5) {
+			person->full = g_rand_int_range(year->rand, 0, YEAR_DAYS);
+			person->full_days = g_rand_int_range(year->rand, 1, 22);
+		}
+		g_string_append_printf(sql,
+		    "INSERT INTO subscriber (address, address_key, state, frequency,"
+		    " weekdays, minute, zone, max_full, created_at, consent_at, "
+		    "consent_text,"
+		    " next_due_at) VALUES ('p%d@d%d.example', 'p%d@d%d.example', "
+		    "'active',"
+		    " 'daily', 127, 420, 'UTC', 20, %" G_GINT64_FORMAT
+		    ", 1, 'yes', %" G_GINT64_FORMAT ");",
+		    i + 1, person->domain, i + 1, person->domain, year->start,
+		    year->start + 7 * HOUR);
+	}
+	g_string_append(sql, "COMMIT");
+	store_fixture_run(year->bench.conversation->fixture, sql->str);
+	g_string_free(sql, TRUE);
+}
+
+/* What the server of an address says; UNKNOWN: it accepts. */
+static enum bounce_class
+get_answer(const struct person *person, int day)
+{
+	if (person->dies >= 0 && day >= person->dies)
+		return BOUNCE_DEAD;
+	if (person->full >= 0 && day >= person->full &&
+	    day < person->full + person->full_days)
+		return BOUNCE_FULL;
+	if (person->domain == BIG && day >= 100 && day < 107)
+		return BOUNCE_SENDER;
+	if (person->domain == OUTAGE && day >= 200 && day < 203)
+		return BOUNCE_DEAD;
+	if (person->domain >= SMALL && person->domain % 5 == 0 && day % 90 == 30)
+		return BOUNCE_DEAD;
+	return BOUNCE_UNKNOWN;
+}
+
+/* A message arrives, or comes back a minute later. */
+static void
+deliver(struct year *year, struct person *person, struct bounce_subject *subject)
+{
+	int64_t now = year->bench.now;
+	int day = (int)((now - year->start) / DAY);
+	enum bounce_class class = get_answer(person, day);
+
+	if (person->first_dead_at >= 0) {
+		person->mails_after++;
+		person->is_twice_a_day |= person->last_mail_day == now / DAY;
+	}
+	person->last_mail_day = now / DAY;
+	if (class == BOUNCE_UNKNOWN)
+		return;
+	person->is_known |= class == BOUNCE_DEAD;
+	if (person->dies >= 0 && day >= person->dies && person->first_dead_at < 0)
+		person->first_dead_at = now;
+	subject->subscriber_id = person->id;
+	year->bench.now = now + 60;
+	record(&year->bench, subject, class,
+	    class == BOUNCE_SENDER ? BOUNCE_FAULT_DOMAIN : BOUNCE_FAULT_NONE);
+	year->bench.now = now;
+}
+
+/* Whether anything about a person is worth simulating on a day. */
+static bool
+is_watched(const struct person *person, int day)
+{
+	return person->is_known || get_answer(person, day) != BOUNCE_UNKNOWN;
+}
+
+/* Send the digests that are due. */
+static void
+send_digests(struct year *year)
+{
+	struct store_fixture *fixture = year->bench.conversation->fixture;
+	int day = (int)((year->bench.now - year->start) / DAY);
+
+	for (int i = 0; i < year->count; i++) {
+		struct person *person = &year->people[i];
+		struct bounce_subject subject = {.digest_id = year->next_digest};
+		pb_auto(subscriber) subscriber = NULL;
+		g_autofree char *sql = NULL;
+
+		if (person->suspended_at >= 0 || !is_watched(person, day) ||
+		    (person->hours == 168 && (day + i) % 7 != 0))
+			continue;
+		g_assert_true(
+		    subscribers_find_id(fixture->store, person->id, &subscriber, NULL));
+		if (subscriber->state != SUBSCRIBER_ACTIVE ||
+		    subscriber->next_due_at > year->bench.now)
+			continue;
+		sql = g_strdup_printf(
+		    "INSERT INTO digest (subscriber_id, slot, date, message_token,"
+		    " created_at, state) VALUES (%" G_GINT64_FORMAT
+		    ", 's%" G_GINT64_FORMAT
+		    "', '2026-01-01', '12345678901234567', %" G_GINT64_FORMAT
+		    ", 'sent')",
+		    person->id, year->next_digest++, year->bench.now);
+		store_fixture_run(fixture, sql);
+		deliver(year, person, &subject);
+	}
+}
+
+/* Send the probes in the outbox. */
+static void
+send_probes(struct year *year)
+{
+	struct store_fixture *fixture = year->bench.conversation->fixture;
+
+	for (;;) {
+		int64_t id = store_fixture_number(
+		    fixture, "SELECT min(id) FROM outbox WHERE state = 'NEW'");
+		struct bounce_subject subject = {.outbox_id = id};
+		g_autofree char *sql = NULL;
+
+		if (id < 0)
+			return;
+		sql = g_strdup_printf(
+		    "UPDATE outbox SET state = 'SENDING', claimed_at = 1,"
+		    " attempt = 1, next_try_at = NULL WHERE id = %1$d;"
+		    " UPDATE outbox SET state = 'SENT', ended_at = 1,"
+		    " message = NULL WHERE id = %1$d",
+		    (int)id);
+		store_fixture_run(fixture, sql);
+		g_free(sql);
+		sql = g_strdup_printf(
+		    "SELECT subscriber_id FROM outbox WHERE id = %d", (int)id);
+		deliver(year, find_person(year, store_fixture_number(fixture, sql)),
+		    &subject);
+	}
+}
+
+static void
+note_suspended(struct year *year)
+{
+	g_autofree char *text = store_fixture_text(year->bench.conversation->fixture,
+	    "SELECT id FROM subscriber WHERE state = 'suspended'");
+	g_auto(GStrv) ids = g_strsplit(text, " ", -1);
+
+	for (size_t i = 0; ids[i] && *ids[i]; i++) {
+		struct person *person =
+		    find_person(year, g_ascii_strtoll(ids[i], NULL, 10));
+
+		if (person->suspended_at < 0)
+			person->suspended_at = year->bench.now;
+	}
+}
+
+static void
+simulate_day(struct year *year, int day)
+{
+	for (int hour = 0; hour < 24; hour += 4) {
+		year->bench.now = year->start + (int64_t)day * DAY + hour * HOUR + 300;
+		if (hour >= 8)
+			send_digests(year);
+		run(&year->bench);
+		send_probes(year);
+	}
+	note_suspended(year);
+}
+
+static void
+check_year(const struct year *year)
+{
+	int dead = 0, found = 0, wrong = 0, late = 0, most = 0, twice = 0;
+	int64_t slowest = 0;
+
+	for (int i = 0; i < year->count; i++) {
+		const struct person *person = &year->people[i];
+		int64_t took =
+		    person->suspended_at - (year->start + (int64_t)person->dies * DAY);
+
+		if (person->dies < 0) {
+			wrong += person->suspended_at >= 0;
+			continue;
+		}
+		dead++;
+		found += person->suspended_at >= 0;
+		if (person->suspended_at >= 0)
+			slowest = MAX(slowest, took);
+		late += person->suspended_at < 0 || took > 14 * DAY;
+		most = MAX(most, person->mails_after);
+		twice += person->is_twice_a_day;
+	}
+	g_test_message(
+	    "%d people, %d dead: %d suspended, the slowest after %d days, late %d,"
+	    " live suspended %d, at most %d mails after the first bounce, twice a"
+	    " day %d",
+	    year->count, dead, found, (int)(slowest / DAY), late, wrong, most, twice);
+	g_assert_cmpint(wrong, ==, 0);
+	g_assert_cmpint(late, ==, 0);
+	g_assert_cmpint(found, ==, dead);
+	g_assert_cmpint(most, <=, 6);
+	g_assert_cmpint(twice, ==, 0);
+}
+
+static void
+a_year_suspends_the_dead_and_nobody_else(void)
+{
+	struct year year = {.bench = bench_new(),
+	    .count = g_getenv("YEAR") ? atoi(g_getenv("YEAR")) : 1000,
+	    .rand = g_rand_new_with_seed(17),
+	    .next_digest = 1};
+
+	year.start = year.bench.now / DAY * DAY;
+	year.people = g_new0(struct person, year.count);
+	/* Nothing is killed here. */
+	store_fixture_run(year.bench.conversation->fixture, "PRAGMA synchronous = OFF");
+	make_people(&year);
+	for (int day = 0; day < YEAR_DAYS; day++)
+		simulate_day(&year, day);
+	check_year(&year);
+	g_rand_free(year.rand);
+	g_free(year.people);
+	bench_clear(&year.bench);
+}
+
+/* ---- effects ---- */
+
+static void
+suspended_subscriber_is_restored_by_authenticated_mail(void)
+{
+	struct bench bench = bench_new();
+	struct conversation *c = bench.conversation;
+	pb_auto(inmail) mail = conversation_new_mail(EVA, "list", "");
+
+	conversation_subscribe(c, EVA);
+	conversation_set(&c->settings->commands_authserv_id, "mx.example.org");
+	for (int day = 0; day < 3; day++) {
+		const struct bounce_subject subject = {.subscriber_id = 1,
+		    .digest_id = day < 2 ? day + 1 : 0,
+		    .outbox_id = day < 2 ? 0 : 1};
+
+		record(&bench, &subject, BOUNCE_DEAD, BOUNCE_FAULT_NONE);
+		bench.now = (bench.now / DAY + 1) * DAY + HOUR;
+		run(&bench);
+	}
+	assert_rows(
+	    c->fixture, "SELECT state, next_due_at FROM subscriber", "suspended|-");
+	/* From can be forged. */
+	c->options.now = bench.now;
+	conversation_hand_in(c, mail, EVA, HOME);
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "suspended");
+	conversation_add_pass(mail, "mx.example.org");
+	conversation_hand_in(c, mail, EVA, HOME);
+	assert_rows(
+	    c->fixture, "SELECT state, next_due_at > 0 FROM subscriber", "active|1");
+	assert_rows(c->fixture, "SELECT sum(is_scored) FROM bounce", "0");
+	assert_rows(c->fixture, "SELECT count(*) FROM bounce_probe", "0");
+	bench_clear(&bench);
+}
+
+static void
+complaint_needs_trust_and_suppresses(void)
+{
+	struct bench bench = bench_new();
+	struct conversation *c = bench.conversation;
+	const struct bounce_context context = make_context(&bench);
+	struct bounce_subject subject = {.subscriber_id = 1, .digest_id = 1};
+	const struct bounce_report report = {.kind = BOUNCE_KIND_COMPLAINT,
+	    .verdict = {BOUNCE_COMPLAINT, BOUNCE_FAULT_NONE, "feedback-report"}};
+	enum bounce_effect effect;
+
+	conversation_subscribe(c, EVA);
+	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
+	g_assert_cmpint(effect, ==, BOUNCE_EFFECT_NONE);
+	subject.is_trusted = true;
+	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
+	g_assert_cmpint(effect, ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
+	assert_rows(c->fixture, "SELECT reason FROM suppression", "complaint");
+	bench_clear(&bench);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* The warnings are expected. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+	UNIT_ADD(decisions_follow_the_days, refusals_at_rcpt_pause_the_domain,
+	    refusals_after_data_pause_the_domain,
+	    refusals_without_an_enhanced_code_pause_the_domain,
+	    reports_of_our_fault_pause_the_domain_and_requeue,
+	    suspended_subscriber_is_restored_by_authenticated_mail,
+	    complaint_needs_trust_and_suppresses,
+	    a_year_suspends_the_dead_and_nobody_else);
+	return g_test_run();
+}
