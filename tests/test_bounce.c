@@ -2,7 +2,6 @@
  * test_bounce.c - evidence, decisions and a simulated year of bounces.
  */
 #include <glib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/conversation.h"
@@ -282,7 +281,7 @@ struct person {
 	int dies;  /* first day without the mailbox */
 	int full, full_days;
 	int64_t digests;       /* sent so far */
-	bool is_known;         /* a bounce has called it dead */
+	int watched_until;     /* day; bounced lately */
 	int64_t first_dead_at; /* and it was; or -1 */
 	int64_t suspended_at;
 	int mails_after; /* sent after that bounce */
@@ -386,7 +385,7 @@ deliver(struct year *year, struct person *person, struct bounce_subject *subject
 	person->last_mail_day = now / DAY;
 	if (class == BOUNCE_UNKNOWN)
 		return;
-	person->is_known |= class == BOUNCE_DEAD;
+	person->watched_until = day + 60;
 	if (person->dies >= 0 && day >= person->dies && person->first_dead_at < 0)
 		person->first_dead_at = now;
 	subject->subscriber_id = person->id;
@@ -400,7 +399,7 @@ deliver(struct year *year, struct person *person, struct bounce_subject *subject
 static bool
 is_watched(const struct person *person, int day)
 {
-	return person->is_known || get_answer(person, day) != BOUNCE_UNKNOWN;
+	return day < person->watched_until || get_answer(person, day) != BOUNCE_UNKNOWN;
 }
 
 /* Send the digests that are due. */
@@ -533,7 +532,7 @@ static void
 a_year_suspends_the_dead_and_nobody_else(void)
 {
 	struct year year = {.bench = bench_new(),
-	    .count = g_getenv("YEAR") ? atoi(g_getenv("YEAR")) : 1000,
+	    .count = g_getenv("PAPERBOY_LONG") ? 10000 : 1000,
 	    .rand = g_rand_new_with_seed(17),
 	    .next_digest = 1};
 

@@ -376,7 +376,8 @@ digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error)
 {
 	static const char sql[] =
-	    "SELECT max(created_at) FROM digest WHERE subscriber_id = ?1";
+	    "SELECT (SELECT created_at FROM digest WHERE id ="
+	    " (SELECT max(id) FROM digest WHERE subscriber_id = ?1))";
 
 	return sql_number(store, sql, at, error, SQL_INT(subscriber_id));
 }
