@@ -11,6 +11,7 @@
 #include "lib/unit.h"
 #include "model/digest.h"
 #include "store/core/suppression.h"
+#include "store/mail/bounces.h"
 #include "store/mail/digests.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
@@ -36,6 +37,8 @@ new_world(void)
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
 	    " action, made_at, expires_at) VALUES (hex(zeroblob(32)), 'confirm',"
 	    " 'a@b.example', 'a@b.example', 'a@b.example', 'add x', 1, 9e9);"
+	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"
+	    " VALUES (1, 'digest-1', 1, 'dead', 1, 'no-such-user');"
 	    "INSERT INTO inbox (key, receiver, received_at, size, state, next_try_at, "
 	    "raw)"
 	    " VALUES (hex(zeroblob(32)), 'lmtp', 1, 1, 'new', 1, x'41')");
@@ -182,6 +185,12 @@ process_inbox(struct store_fixture *fixture, GError **error)
 	g_free(inbox_load(fixture->store, 1, NULL, error));
 }
 
+static void
+read_bounces(struct store_fixture *fixture, GError **error)
+{
+	free_rows(bounces_load_person(fixture->store, 1, error));
+}
+
 #define READERS 3
 
 static const struct {
@@ -213,6 +222,7 @@ static const struct {
     [ENUMERATION_CONFIRMATION_PURPOSE] = {false, false, {read_confirmations}},
     [ENUMERATION_INBOX_RECEIVER] = {false, false, {process_inbox}},
     [ENUMERATION_INBOX_STATE] = {false, false, {process_inbox}},
+    [ENUMERATION_BOUNCE_CLASS] = {false, false, {read_bounces}},
 };
 
 /* @param value  as SQL */
