@@ -352,7 +352,7 @@ make_people(struct year *year)
 	g_string_free(sql, TRUE);
 }
 
-/* What the server of an address says; UNKNOWN: it accepts. */
+/* Reply of the server of an address; UNKNOWN: it accepts. */
 static enum bounce_class
 get_answer(const struct person *person, int day)
 {
