@@ -200,6 +200,7 @@ def test_subscriber_csv(ctl_fixture):
         "preferences": {
             "order": "votes", "abstract": "full", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "language": None},
+        "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
     }, shown
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",
@@ -487,7 +488,7 @@ def test_work(ctl_fixture):
         "running", "sources", "coverage", "papers", "subscribers", "filters", "matches",
         "waiting", "next_digest_at", "queue", "started_at", "collected_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
-        "wal_bytes", "problems", "receivers", "inbox", "confirmations"}, status
+        "wal_bytes", "problems", "receivers", "inbox", "confirmations", "bounces"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status

@@ -10,6 +10,7 @@
 #include "store/core/retention.h"
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
+#include "store/mail/bounces.h"
 #include "store/mail/digests.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
@@ -32,9 +33,9 @@ assert_plans(
 			g_test_fail_printf(
 			    "%s does not use %s:\n%s", what, *indexes, plans);
 	/* A constant row is scanned, and once a day the filters (f) for those that
-	 * nobody has, the index's sizes to count them, and a JSON array (j); else no
-	 * table that grows. */
-	if (g_regex_match_simple("SCAN (?!CONSTANT|f |cursor|j "
+	 * nobody has, the paused domains, the index's sizes to count them, and a JSON
+	 * array (j); else no table that grows. */
+	if (g_regex_match_simple("SCAN (?!CONSTANT|f |cursor|domain_pause|j "
 	                         "VIRTUAL|paper_fts_docsize)\\S++(?! USING (COVERING "
 	                         ")?INDEX)",
 	        plans, 0, 0) ||
@@ -146,6 +147,23 @@ hot_in_flight(struct store *store)
 	g_autoptr(GPtrArray) jobs = outbox_load_in_flight(store, key, NULL);
 
 	g_assert_nonnull(jobs);
+}
+
+static void
+hot_bounces(struct store *store)
+{
+	struct bounce_summary totals;
+	g_autofree struct bounce_summary *summary = NULL;
+	g_autofree struct bounce_probe *probe = NULL;
+	g_autoptr(GPtrArray) page = bounces_load_summaries(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = bounces_load_person(store, 1, NULL);
+	g_autoptr(GPtrArray) scored = bounces_load_scored(store, 1, 5, NULL);
+	g_autoptr(GArray) suspects = bounces_load_suspects(store, 5, 50, NULL);
+
+	g_assert_true(page && rows && scored && suspects);
+	bounces_load_totals(store, 5, &totals, NULL);
+	bounces_find_summary(store, 1, 5, &summary, NULL);
+	bounces_find_probe(store, 1, &probe, NULL);
 }
 
 static void
@@ -317,6 +335,8 @@ hot_statements_use_their_indexes(void)
 	    {"inbox_prune", hot_old_mail,
 	        {"inbox_done (received_at<?)", "inbox_quarantined (ended_at<?)"}},
 	    {"outbox_load_in_flight", hot_in_flight, {"outbox_sending"}},
+	    {"bounces", hot_bounces,
+	        {"bounce_at (at>?", "bounce_scored (subscriber_id>?"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_retry_now", hot_retry_now, {"outbox_due (next_try_at>?)"}},
 	    {"digests_load_candidates", hot_candidates,

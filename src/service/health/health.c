@@ -177,7 +177,8 @@ const struct health_check health_checks[] = {
         .probe = probe_failed,
         .ok = "no message failed since yesterday",
         .action = "paperboyctl queue list --state FAILED shows the replies; correct "
-                  "the cause, or remove subscribers whose address no longer exists",
+                  "the cause; subscribers whose address no longer exists are "
+                  "suspended after a probe message",
         .needs_store = true},
     {.name = "inbox-quarantined",
         .severity = HEALTH_ALERT,
