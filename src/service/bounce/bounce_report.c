@@ -453,6 +453,16 @@ read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *parag
 	clear_codes(&codes);
 }
 
+/* OpenSMTPD reports a message that has expired as delayed. @return the text, or NULL */
+static const char *
+find_expired(const GPtrArray *paragraphs)
+{
+	for (guint i = 0; i < paragraphs->len; i++)
+		if (matches(paragraphs->pdata[i], "@\\S+: envelope expired$"))
+			return paragraphs->pdata[i];
+	return NULL;
+}
+
 static void
 read_delivery(
     struct reader *reader, const struct inmail *mail, const GPtrArray *paragraphs)
@@ -461,6 +471,7 @@ read_delivery(
 	const GPtrArray *failed = find_group(mail, "^fail");
 	const GPtrArray *delayed = find_group(mail, "^delay");
 	const GPtrArray *delivered = find_group(mail, "^(deliver|relay|expand)");
+	const char *expired = find_expired(paragraphs);
 
 	add_recipients(report, mail);
 	report->kind = BOUNCE_KIND_BOUNCE;
@@ -469,8 +480,12 @@ read_delivery(
 		    failed ? failed : mail->groups->pdata[mail->groups->len - 1],
 		    paragraphs);
 	} else if (delayed) {
-		report->kind = BOUNCE_KIND_DELAYED;
 		read_group(reader, delayed, paragraphs);
+		report->kind = expired ? BOUNCE_KIND_BOUNCE : BOUNCE_KIND_DELAYED;
+		if (expired) {
+			g_free(report->line);
+			report->line = sanitize_line(expired, BOUNDS_REPLY_TEXT_BYTES);
+		}
 	} else {
 		report->kind = BOUNCE_KIND_DELIVERED;
 		report->verdict =
