@@ -95,20 +95,30 @@ find_by_message_id(struct request *request, const char *value,
 	    request->store, token, &message->digest_id, &message->subscriber_id, error);
 }
 
-/* Find our tokens in the fields of a report or of the message that it returns. */
+static bool
+is_found(const struct mail_token_message *message)
+{
+	return message->subscriber_id || message->digest_id;
+}
+
+/*
+ * Find our tokens in the fields of a report or of the message that it returns.  The
+ * first one counts: that of a digest shows that it was sent to a former address, the
+ * one to unsubscribe does not.
+ */
 static bool
 find_in_fields(struct request *request, const GPtrArray *fields,
     struct mail_token_message *message, GError **error)
 {
-	for (unsigned i = 0; i < fields->len && !message->subscriber_id; i++) {
+	for (unsigned i = 0; i < fields->len && !is_found(message); i++) {
 		const struct inmail_field *field = fields->pdata[i];
 		g_auto(GStrv) words = g_strsplit_set(field->value, " \t<>,;:?\"", -1);
 
-		for (size_t k = 0; words[k] && !message->subscriber_id; k++)
+		for (size_t k = 0; words[k] && !is_found(message); k++)
 			if (strchr(words[k], '@') &&
 			    !find_by_address(request, words[k], message, error))
 				return false;
-		if (!message->subscriber_id &&
+		if (!is_found(message) &&
 		    g_ascii_strcasecmp(field->name, "Message-ID") == 0 &&
 		    !find_by_message_id(request, field->value, message, error))
 			return false;
@@ -144,7 +154,7 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 	for (unsigned i = 0; i < mail->groups->len; i++)
 		if (!find_in_fields(request, mail->groups->pdata[i], &own, error))
 			return false;
-	if (!find_in_fields(request, mail->returned, &own, error))
+	if (!is_found(&own) && !find_in_fields(request, mail->returned, &own, error))
 		return false;
 	*is_own = own.subscriber_id > 0;
 	if (*is_own && !message->subscriber_id)

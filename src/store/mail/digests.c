@@ -388,7 +388,8 @@ digests_find_by_token(struct store *store, const char *token, int64_t *digest_id
 {
 	/* Rare: no index. */
 	static const char sql[] =
-	    "SELECT id, subscriber_id FROM digest WHERE message_token = ?1";
+	    "SELECT d.id, iif(d.created_at < s.moved_at, 0, s.id) FROM digest d"
+	    " JOIN subscriber s ON s.id = d.subscriber_id WHERE message_token = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(token));
 	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 

@@ -148,7 +148,12 @@ void digests_parse_reasons(const char *text, GPtrArray *reasons);
 bool digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error);
 
-/** Find a digest by the MAC in its Message-ID. @param digest_id  set; 0 for none */
+/**
+ * Find a digest by the MAC in its Message-ID.
+ *
+ * @param digest_id      set; 0 for none
+ * @param subscriber_id  set; 0 if it was sent to a former address
+ */
 bool digests_find_by_token(struct store *store, const char *token, int64_t *digest_id,
     int64_t *subscriber_id, GError **error);
 
