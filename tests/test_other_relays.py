@@ -60,6 +60,10 @@ def check_relay(tap, name, relay, sink):
         assert got == sorted(sent), (name, refused, [who for who, _ in got])
 
 
+def routes(sink):
+    return {"example.org": ("smtp", sink.port)}
+
+
 def postfix(tap):
     """Postfix accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("postfix-sink")) as sink:
@@ -75,14 +79,14 @@ def postfix(tap):
 def opensmtpd(tap):
     """OpenSMTPD accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("opensmtpd-sink")) as sink:
-        with relays.OpenSmtpd(tap.subdirectory("opensmtpd"), sink.port) as relay:
+        with relays.OpenSmtpd(tap.subdirectory("opensmtpd"), routes(sink)) as relay:
             check_relay(tap, "OpenSMTPD", relay, sink)
 
 
 def exim(tap):
     """Exim accepts pipelined groups with rejections"""
     with SmtpSink(tap.subdirectory("exim-sink")) as sink:
-        with relays.Exim(tap.subdirectory("exim"), sink.port) as relay:
+        with relays.Exim(tap.subdirectory("exim"), routes(sink)) as relay:
             check_relay(tap, "Exim", relay, sink)
 
 

@@ -2,7 +2,9 @@
 
 Debian permits one installed mail server at a time, so these are downloaded into the
 directory `relays` of the build (`apt-get download`), and run in their own root directory
-with only the program and its libraries. They forward all mail to `sink_port`.
+with only the program and its libraries. They forward mail by its domain:
+
+    routes = {"example.org": ("smtp", sink.port), "news.example": ("lmtp", port)}
 """
 
 import glob
@@ -109,9 +111,18 @@ class Relay:
     def __exit__(self, *_):
         self.child.stop()
 
+    def count_queued(self):
+        """Messages in the queue, new ones included."""
+        return len(glob.glob(os.path.join(self.root.path, self.queue)))
+
+    def wait_empty(self, deadline_s=60):
+        self.child.wait_fact(lambda: not self.count_queued(), "an empty queue", deadline_s)
+
 
 class OpenSmtpd(Relay):
-    def __init__(self, directory, sink_port):
+    queue = "var/spool/smtpd/[iqt]*/**/*"
+
+    def __init__(self, directory, routes, lifetime_s=4 * 24 * 3600):
         unpacked = unpack("opensmtpd")
         self.port = free_port()
         self.root = Root(directory, unpacked, "/usr/sbin/smtpd", ("opensmtpd", "opensmtpq"))
@@ -120,26 +131,19 @@ class OpenSmtpd(Relay):
         self.root.directory("var/run")
         self.root.directory("var/spool/smtpd", 0o711)
         self.root.file("etc/mailname", "mail.example.org\n")
-        self.root.file("etc/smtpd.conf", f"""\
-listen on {HOST} port {self.port} hostname mail.example.org
-action out relay host smtp://{HOST}:{sink_port}
-match from any for domain example.org action out
-""")
+        lines = [f"listen on {HOST} port {self.port} hostname mail.example.org",
+                 f"queue ttl {lifetime_s}s"]
+        for number, (domain, (protocol, port)) in enumerate(routes.items()):
+            lines.append(f"action out{number} relay host {protocol}://{HOST}:{port}")
+            lines.append(f"match from any for domain {domain} action out{number}")
+        self.root.file("etc/smtpd.conf", "\n".join(lines) + "\n")
         self.command = ["/usr/sbin/smtpd", "-d", "-f", "/etc/smtpd.conf"]
 
 
-class Exim(Relay):
-    def __init__(self, directory, sink_port):
-        unpacked = unpack("exim4-daemon-light", "libidn12")
-        self.port = free_port()
-        self.root = Root(directory, unpacked, "/usr/sbin/exim4", ("Debian-exim",))
-        owner = (9001, 9001)
-        self.root.directory("var/spool/exim4", 0o750, owner)
-        self.root.directory("var/log/exim4", 0o750, owner)
-        self.root.file("etc/exim4/exim4.conf", f"""\
+EXIM_CONF = """\
 primary_hostname = mail.example.org
-local_interfaces = {HOST}
-daemon_smtp_ports = {self.port}
+local_interfaces = {host}
+daemon_smtp_ports = {port}
 tls_advertise_hosts =
 host_lookup =
 pipelining_advertise_hosts = *
@@ -148,18 +152,48 @@ acl_smtp_rcpt = rcpt
 qualify_domain = example.org
 begin acl
 rcpt:
-  accept domains = example.org
+  accept domains = {domains}
   deny message = not here
 begin routers
-out:
-  driver = manualroute
-  route_list = * {HOST} byname
-  self = send
-  transport = out
+{routers}
 begin transports
-out:
+{transports}
+begin retry
+* * F,{lifetime_s}s,1s
+"""
+EXIM_ROUTER = """\
+out{number}:
+  driver = manualroute
+  domains = {domain}
+  route_list = * {host} byname
+  self = send
+  transport = out{number}
+"""
+EXIM_TRANSPORT = """\
+out{number}:
   driver = smtp
-  port = {sink_port}
+  protocol = {protocol}
+  port = {port}
   allow_localhost
-""")
+"""
+
+
+class Exim(Relay):
+    queue = "var/spool/exim4/input/*-[DH]"
+
+    def __init__(self, directory, routes, lifetime_s=4 * 24 * 3600):
+        unpacked = unpack("exim4-daemon-light", "libidn12")
+        self.port = free_port()
+        self.root = Root(directory, unpacked, "/usr/sbin/exim4", ("Debian-exim",))
+        owner = (9001, 9001)
+        self.root.directory("var/spool/exim4", 0o750, owner)
+        self.root.directory("var/log/exim4", 0o750, owner)
+        routers = "".join(EXIM_ROUTER.format(number=number, domain=domain, host=HOST)
+                          for number, domain in enumerate(routes))
+        transports = "".join(
+            EXIM_TRANSPORT.format(number=number, protocol=protocol, port=port)
+            for number, (protocol, port) in enumerate(routes.values()))
+        self.root.file("etc/exim4/exim4.conf", EXIM_CONF.format(
+            host=HOST, port=self.port, domains=" : ".join(routes), routers=routers,
+            transports=transports, lifetime_s=lifetime_s))
         self.command = ["/usr/sbin/exim4", "-bdf", "-q1s"]
