@@ -485,15 +485,16 @@ def floods_take_bounded_memory(tap):
     with Box(tap, "flood") as box:
         box.process(box.sent[BOB].verp, report(box.number(), BOB))
         before, done = memory(box.daemon.pid), box.done()
+        message_ids = 150 * f"Message-ID: {flip(box.sent[EVA].message_id, 10)}\n"
         for first in range(0, FLOOD, 100):
             for recipient, make in (
                 (box.sent[EVA].verp, lambda: report(box.number(), EVA)),
                 (verp(flip(token_of(box.sent[EVA].verp), 3)),
                  lambda: report(box.number(), EVA)),
-                (FEEDBACK, lambda: complaint(box.number(), returned="Subject: x")),
+                (FEEDBACK, lambda: complaint(box.number(), returned=message_ids)),
                 (HOME, lambda: report(box.number(), EVA)),
             ):
-                box.deliver(recipient, *(make() for _ in range(min(25, FLOOD - first))))
+                box.deliver(recipient, *(make() for _ in range(25)))
         box.wait_done(done + FLOOD, 600 if IS_LONG else 120)
         assert box.evidence(EVA) == [("dead", "digest-1")], box.evidence(EVA)
         assert box.instance.value("SELECT count(*) FROM bounce") == 2

@@ -386,7 +386,6 @@ bool
 digests_find_by_token(struct store *store, const char *token, int64_t *digest_id,
     int64_t *subscriber_id, GError **error)
 {
-	/* Rare: no index. */
 	static const char sql[] =
 	    "SELECT d.id, iif(d.created_at < s.moved_at, 0, s.id) FROM digest d"
 	    " JOIN subscriber s ON s.id = d.subscriber_id WHERE message_token = ?1";

@@ -281,6 +281,7 @@ CREATE TABLE digest (
 	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
+CREATE INDEX digest_message ON digest (message_token);
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
 CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
 
