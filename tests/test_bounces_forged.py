@@ -391,8 +391,8 @@ def reports_about_former_addresses_have_no_effect(tap):
 # ---- complaints -------------------------------------------------------------
 
 
-def complaints_without_proof_have_no_effect(tap):
-    """a complaint counts with our message, or with DKIM of a known feedback loop"""
+def unproven_complaints_have_no_effect(tap):
+    """a complaint counts with our message, or with DKIM of a known loop"""
     known, other = "arf.mail.yahoo.com", "attacker.example"
     with Box(tap, "complaints") as box:
         eva = box.sent[EVA]
@@ -416,13 +416,13 @@ def complaints_without_proof_have_no_effect(tap):
         for name, (recipient, returned, results, fields) in without.items():
             with box.unchanged(name):
                 box.process(recipient, complaint(box.number(), returned, results, fields))
-        proofs = {
+        proven = {
             EVA: (FEEDBACK, f"List-Unsubscribe: <mailto:{eva.unsubscribe}>", "", ""),
             BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}", "", ""),
             ANN: (FEEDBACK, "", "", f"Original-Mail-From: <{box.sent[ANN].verp}>\n"),
             ZOE: (box.sent[ZOE].verp, "", results_of(OUR_MX, known), ""),
         }
-        for number, (address, (recipient, *rest)) in enumerate(proofs.items(), 1):
+        for number, (address, (recipient, *rest)) in enumerate(proven.items(), 1):
             verdicts = box.process(recipient, complaint(box.number(), *rest))
             assert box.state(address) == "gone", (address, verdicts)
             assert box.suppressed() == number, (address, verdicts)
@@ -537,7 +537,7 @@ TESTS = (
     only_a_valid_token_has_an_effect,
     a_repeated_report_counts_once,
     reports_about_former_addresses_have_no_effect,
-    complaints_without_proof_have_no_effect,
+    unproven_complaints_have_no_effect,
     large_and_nested_reports_do_no_harm,
     floods_take_bounded_memory,
     a_kill_neither_loses_nor_repeats_evidence,

@@ -205,7 +205,7 @@ def check_explained(found, name, address):
     assert found["recipients"] == [address], (name, found)
 
 
-def kept_reports_are_classified(tap):
+def saved_reports_are_classified(tap):
     """reports that Exim and OpenSMTPD wrote are classified"""
     del tap
     paths = sorted(glob.glob(os.path.join(REPORTS, "*.eml")))
@@ -215,7 +215,7 @@ def kept_reports_are_classified(tap):
             check_explained(found, name, find_case(file.read()))
 
 
-def keep_report(name, address, raw):
+def save_report(name, address, raw):
     path = os.path.join(REPORTS, f"{name.lower()}-{address.partition('@')[0]}.eml")
     os.makedirs(REPORTS, exist_ok=True)
     with open(path, "wb") as file:
@@ -240,7 +240,7 @@ def check_reports(tap, name):
                 with open(os.path.join(directory, address), "wb") as file:
                     file.write(raw)
                 if os.environ.get("GOLDEN_WRITE") and name != "Postfix":
-                    keep_report(name, address, raw)
+                    save_report(name, address, raw)
             instance.set(receive__parser=PARSER)
             instance.ctl("reload")
             network.wait_done(daemon)
@@ -312,7 +312,7 @@ def opensmtpd_weeks(tap):
 
 
 TESTS = (
-    kept_reports_are_classified, postfix_reports, exim_reports, opensmtpd_reports,
+    saved_reports_are_classified, postfix_reports, exim_reports, opensmtpd_reports,
     postfix_weeks,
 )
 
