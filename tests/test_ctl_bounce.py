@@ -143,6 +143,9 @@ def an_outage_stops_decisions(tap):
         add_bounce(instance, address, "2026-11-19", "digest-2")
     shown = ctl_json(instance, "bounce", "show", people[0])
     assert "nobody there is probed or suspended" in shown["next"], shown
+    assert (shown["domain_bounced"], shown["domain_subscribers"]) == (12, 12), shown
+    assert "domain       12 of 12 subscribers bounced within a week\n" in ctl(
+        instance, "bounce", "show", people[0])
 
 
 def cleared_evidence_restores(tap):

@@ -14,6 +14,7 @@ from tap import Tap
 
 OK, PROBLEMS, DATA, CONFIG = 0, 1, 65, 78
 DAY = "2026-11-20"
+UNAUTHENTICATED = b"550 5.7.26 Unauthenticated email is not accepted due to DMARC\r\n"
 DENIED = b"554 5.7.1 <person@example.org>: Relay access denied\r\n"
 DENIED_PLAIN = b"554 Relay access denied\r\n"
 GREYLISTED = b"450 4.2.0 Greylisted, see https://example.org/\r\n"
@@ -59,6 +60,19 @@ def greylisting(tap):
     assert "paperboyctl queue retry 1" in found["deferred"], found
     assert "waiting" not in found, found  # the same message is reported once
     assert "deferred" in problems_of(instance, "doctor", now=at_hour(DAY, 11))
+
+
+def refusing_domain(tap):
+    """a domain that refuses our mail is shown with its reply and advice"""
+    instance = refused_instance(tap, "refusing", UNAUTHENTICATED, people=25)
+    for command in ("status", "doctor"):
+        found = problems_of(instance, command, now=at_hour(DAY, 8))
+        assert "SPF, DKIM and DMARC" in found["domain-paused"], found
+        assert "failed" not in found, found
+    said = instance.ctl("status", now=at_hour(DAY, 8), wanted=PROBLEMS)
+    assert "example.org refuses our mail" in said and "550 5.7.26" in said, said
+    assert "PAUSED       example.org until 2026-11-20" in said, said
+    assert "subscribers  25 active" in said, said
 
 
 def broken_configuration(tap):
@@ -137,6 +151,6 @@ def doctor_covers_the_service(tap):
 
 
 with Tap() as tap:
-    for test in (relay_access_denied, greylisting, broken_configuration, paused_relay,
-                 doctor_covers_the_service):
+    for test in (relay_access_denied, greylisting, refusing_domain, broken_configuration,
+                 paused_relay, doctor_covers_the_service):
         tap.run(test, tap)

@@ -81,7 +81,8 @@ static const struct table_column row_columns[] = {
 struct evidence {
 	const char *address;
 	const char *state;
-	int64_t probe_at; /* -1: none */
+	struct bounce_domain domain; /* counts of a week */
+	int64_t probe_at;            /* -1: none */
 	char *next;
 	GPtrArray *rows; /* of struct bounce_row * */
 };
@@ -91,6 +92,16 @@ evidence_clear(struct evidence *evidence)
 {
 	g_clear_pointer(&evidence->next, g_free);
 	g_clear_pointer(&evidence->rows, g_ptr_array_unref);
+}
+
+static char *
+format_domain(const void *data)
+{
+	const struct bounce_domain *counts = &((const struct evidence *)data)->domain;
+
+	return g_strdup_printf("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+	                       " subscribers bounced within a week",
+	    counts->bounced, counts->subscribers);
 }
 
 static json_t *
@@ -108,6 +119,9 @@ pack_rows(const void *data)
 static const struct table_column evidence_columns[] = {
     TABLE_COLUMN("address", "address", TABLE_TEXT, evidence, address),
     TABLE_COLUMN("state", "state", TABLE_TEXT, evidence, state),
+    TABLE_COLUMN_STRING("domain", NULL, format_domain),
+    TABLE_COLUMN(NULL, "domain_bounced", TABLE_INT64, evidence, domain.bounced),
+    TABLE_COLUMN(NULL, "domain_subscribers", TABLE_INT64, evidence, domain.subscribers),
     TABLE_COLUMN("probe", "probe_at", TABLE_TIME, evidence, probe_at),
     TABLE_COLUMN("next", "next", TABLE_TEXT, evidence, next),
     TABLE_COLUMN_JSON("bounces", pack_rows),
@@ -125,7 +139,9 @@ load_evidence(struct ctl *ctl, const struct subscriber *subscriber,
 	evidence->state = subscriber_state_name(subscriber->state);
 	evidence->rows = bounces_load_person(ctl->store, subscriber->id, error);
 	if (!evidence->rows ||
-	    !bounces_find_probe(ctl->store, subscriber->id, &probe, error))
+	    !bounces_find_probe(ctl->store, subscriber->id, &probe, error) ||
+	    !bounces_count_domain(ctl->store, subscriber->address,
+	        now - BOUNCE_OUTAGE_S, &evidence->domain, error))
 		return false;
 	evidence->probe_at = probe ? probe->sent_at : -1;
 	for (unsigned i = 0; i < evidence->rows->len; i++) {

@@ -198,18 +198,17 @@ bounces_count_domain(struct store *store, const char *address, int64_t since,
 GPtrArray *
 bounces_load_domains(struct store *store, int64_t since, int64_t least, GError **error)
 {
-	static const char sql[] = "WITH bounced AS (SELECT " DOMAIN_OF(
-	    "s.address_key") " AS domain, count(DISTINCT b.subscriber_id) AS count"
-	                     " FROM bounce b JOIN subscriber s ON s.id = "
-	                     "b.subscriber_id"
-	                     " WHERE b.at >= ?1 AND b.class IN"
-	                     "  ('dead', 'full', 'temporary')"
-	                     " GROUP BY 1 HAVING count >= ?2)"
-	                     " SELECT domain, (SELECT count(*) FROM subscriber s"
-	                     "  WHERE s.state IN ('active', 'suspended')"
-	                     "  AND " DOMAIN_OF(
-	                         "s.address_key") " = domain), count"
-	                                          " FROM bounced ORDER BY domain";
+#define DOMAIN DOMAIN_OF("s.address_key")
+	static const char sql[] =
+	    "WITH bounced AS (SELECT " DOMAIN " AS domain,"
+	    "  count(DISTINCT b.subscriber_id) AS count"
+	    "  FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+	    "  WHERE b.at >= ?1 AND b.class IN ('dead', 'full', 'temporary')"
+	    "  GROUP BY 1 HAVING count >= ?2)"
+	    " SELECT domain, (SELECT count(*) FROM subscriber s WHERE s.state IN"
+	    "  ('active', 'suspended') AND " DOMAIN " = domain), count"
+	    " FROM bounced ORDER BY domain";
+#undef DOMAIN
 #define COLUMN(...) RECORD_COLUMN(bounce_domain, __VA_ARGS__)
 	static const struct record_column columns[] = {
 	    COLUMN(domain), COLUMN(subscribers), COLUMN(bounced)};
