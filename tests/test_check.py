@@ -138,6 +138,20 @@ def knows_a_signature_that_leaves_something_out(tap):
         assert found["authentication"]["found"] == "dkim:pass, spf:pass", found
 
 
+def digests_ask_for_complaints_once_that_is_signed(tap):
+    """CFBL-Address is in digests as soon as a signature covers it, and not before"""
+    names = "From:List-Id:List-Unsubscribe:List-Unsubscribe-Post"
+    for covered in ("", ":CFBL-Address", ""):
+        street = Street(tap, "feedback" + str(len(covered)), signs=(
+            f"DKIM-Signature: d=news.example; h={names}{covered}\r\n"))
+        write_today(street.instance)
+        found = check(street.instance)
+        assert found["complaints"]["ok"], found
+        assert ("is signed" in found["complaints"]["found"]) == bool(covered), found
+        assert os.path.exists(
+            os.path.join(street.instance.state, "cfbl-signed")) == bool(covered)
+
+
 def sees_what_failed_on_the_way(tap):
     """a failure in Authentication-Results is reported"""
     street = Street(tap, "failed", signs=(
@@ -219,6 +233,7 @@ def checks_an_imap_mailbox(tap):
 def main(tap):
     tap.run(finds_that_nobody_signs, tap)
     tap.run(knows_a_signature_that_leaves_something_out, tap)
+    tap.run(digests_ask_for_complaints_once_that_is_signed, tap)
     tap.run(sees_what_failed_on_the_way, tap)
     tap.run(reports_each_thing_that_is_broken, tap)
     tap.run(reports_a_mail_that_does_not_come_back, tap)

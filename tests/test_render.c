@@ -571,6 +571,39 @@ digests_show_the_coverage(void)
 	}
 }
 
+/* RFC 9477: only if the relay signs it. */
+static void
+digests_ask_for_complaints_if_that_is_signed(void)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	pb_local(subaddress_base) commands = {0};
+	g_autofree char *cache_key = NULL;
+
+	g_assert_true(
+	    subaddress_base_parse("paperboy@papers.example.org", "+", &commands, NULL));
+	settings.commands = &commands;
+	for (int has_feedback = 0; has_feedback <= 1; has_feedback++) {
+		pb_auto(renderer) renderer = NULL;
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *message = NULL;
+
+		settings.has_feedback = has_feedback;
+		renderer = renderer_new(&settings, NULL);
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+		message = compose(renderer, digest);
+		g_assert_cmpint(
+		    strstr(message,
+		        "\r\nCFBL-Address: paperboy+fbl@papers.example.org; "
+		        "report=arf\r\n") != NULL,
+		    ==, has_feedback);
+		g_assert_cmpstr(renderer_get_cache_key(renderer), !=, cache_key);
+		cache_key = cache_key ? cache_key : g_strdup(renderer_get_cache_key(renderer));
+	}
+}
+
 static void
 invalid_template_is_reported_at_start(void)
 {
@@ -740,6 +773,6 @@ UNIT_MAIN(phrase_tags_may_contain_blanks, text_equals_the_golden_file,
     invalid_digest_is_rejected, invalid_settings_are_rejected,
     each_setting_changes_the_cache_key, reasons_follow_the_template,
     templates_may_use_the_reader_anywhere, digests_show_the_coverage,
-    invalid_template_is_reported_at_start, each_template_changes_the_cache_key,
-    template_size_is_limited, templates_without_room_for_papers_are_rejected,
-    subject_length_is_limited)
+    digests_ask_for_complaints_if_that_is_signed, invalid_template_is_reported_at_start,
+    each_template_changes_the_cache_key, template_size_is_limited,
+    templates_without_room_for_papers_are_rejected, subject_length_is_limited)

@@ -31,7 +31,8 @@ struct renderer_settings {
 	const char *owner_address;  /* a person who can change or stop the digest */
 	/* Address for commands by mail; NULL: people write to the owner. */
 	const struct subaddress_base *commands;
-	GBytes *key; /* secret, at least BOUNDS_KEY_BYTES_MIN bytes */
+	bool has_feedback; /* add CFBL-Address (RFC 9477); needs commands */
+	GBytes *key;       /* secret, at least BOUNDS_KEY_BYTES_MIN bytes */
 };
 
 /**

@@ -69,6 +69,15 @@ check_list_id(const char *list_id, GError **error)
 	return true;
 }
 
+char *
+sender_format_feedback(const struct subaddress_base *commands)
+{
+	g_autofree char *address =
+	    subaddress_format(commands, SUBADDRESS_FEEDBACK, NULL);
+
+	return g_strdup_printf("%s; report=arf", address);
+}
+
 /* Header fields that all digests share. */
 static bool
 make_prefix(struct sender_identity *sender, GError **error)
@@ -79,6 +88,7 @@ make_prefix(struct sender_identity *sender, GError **error)
 	    {"List-Subscribe", sender->list_subscribe_value},
 	    {"List-Owner", sender->list_owner_value},
 	    {"List-Post", "NO"},
+	    {"CFBL-Address", sender->feedback_value},
 	    {"Auto-Submitted", "auto-generated"},
 	    {"Precedence", "bulk"},
 	    /* Not "All", which would suppress delivery reports too (MS-OXCMAIL). */
@@ -108,6 +118,8 @@ set_settings(struct sender_identity *sender, const struct renderer_settings *set
 		return false;
 	if (settings->commands)
 		set_commands(sender, settings->commands);
+	if (settings->commands && settings->has_feedback)
+		sender->feedback_value = sender_format_feedback(settings->commands);
 	sender->message_domain = address_parse_domain(settings->message_domain, error);
 	if (!sender->message_domain) {
 		g_prefix_error(error, "message domain: ");
@@ -153,6 +165,7 @@ sender_identity_clear(struct sender_identity *sender)
 	g_free(sender->list_owner_value);
 	g_free(sender->list_help_value);
 	g_free(sender->list_subscribe_value);
+	g_free(sender->feedback_value);
 	g_free(sender->owner);
 	g_free(sender->stop_url);
 	g_free(sender->change_url);
@@ -173,6 +186,7 @@ sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum)
 	cache_key_add(checksum, sender->owner);
 	cache_key_add(checksum, sender->stop_url);
 	cache_key_add(checksum, sender->list_help_value);
+	cache_key_add(checksum, sender->feedback_value);
 	cache_key_add(checksum, token);
 }
 

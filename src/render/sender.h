@@ -32,6 +32,7 @@ struct sender_identity {
 	char *list_owner_value;
 	char *list_help_value;      /* NULL without commands */
 	char *list_subscribe_value; /* likewise */
+	char *feedback_value;       /* of CFBL-Address, or NULL */
 };
 
 /**
@@ -46,6 +47,10 @@ void sender_identity_clear(struct sender_identity *sender);
 
 /** Add everything that appears in digests, for renderer_get_cache_key(). */
 void sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum);
+
+/** Format the value of CFBL-Address (RFC 9477 section 5.1). @return owned by the caller
+ */
+char *sender_format_feedback(const struct subaddress_base *commands);
 
 /** Format the unsubscribe link of a reader. @return owned by the caller */
 char *sender_identity_format_stop_url(

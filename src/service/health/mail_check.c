@@ -10,6 +10,7 @@
 #include "message/compose.h"
 #include "net/http.h"
 #include "receive/receiver.h"
+#include "render/sender.h"
 #include "service/inbound/probe_mail.h"
 #include "service/setup/factory.h"
 #include "service/state/own_addresses.h"
@@ -188,11 +189,13 @@ compose(const struct work *work, const struct own_addresses *own_addresses,
 	    list_id ? g_strdup_printf("<%s>", list_id)
 	            : g_strdup_printf("<digest.%s>", own_addresses->domain);
 	g_autofree char *leave = g_strdup_printf("<mailto:%s>", address);
+	g_autofree char *feedback = sender_format_feedback(&own_addresses->commands);
 	const struct compose_header extra[] = {
 	    {"Auto-Submitted", "auto-generated"},
 	    {"List-Id", list},
 	    {"List-Unsubscribe", leave},
 	    {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
+	    {"CFBL-Address", feedback},
 	};
 	const struct compose_headers fields = {
 	    .date = clock_get_now(work->check->clock),
@@ -307,6 +310,28 @@ check_signature(struct work *work, const struct probe_mail *mail)
 		    NULL);
 }
 
+/* Digests ask for complaints by mail once the signature is known to cover that. */
+static void
+check_feedback(struct work *work, const struct probe_mail *mail)
+{
+	const struct settings *settings = work->check->settings;
+	bool had_feedback = factory_has_feedback(settings);
+
+	if (!factory_save_feedback(settings, mail->has_feedback)) {
+		add(work, "complaints", g_strdup("cannot write to the state directory"),
+		    "run paperboyctl check as root or as the user of paperboyd");
+		return;
+	}
+	add(work, "complaints",
+	    g_strdup_printf("CFBL-Address is %ssigned; digests %s it%s",
+	        mail->has_feedback ? "" : "not ",
+	        mail->has_feedback ? "have" : "do not have",
+	        had_feedback == mail->has_feedback
+	            ? ""
+	            : " after the next reload of paperboyd"),
+	    NULL);
+}
+
 static void
 check_results(struct work *work, const struct probe_mail *mail)
 {
@@ -364,6 +389,7 @@ check_mail(struct work *work, const struct factory_transport *options)
 	}
 	add(work, "mail to itself", g_strdup("received"), NULL);
 	check_signature(work, &mail);
+	check_feedback(work, &mail);
 	check_results(work, &mail);
 }
 

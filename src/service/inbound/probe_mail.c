@@ -12,7 +12,10 @@
 
 /* Header fields that a signature has to cover (RFC 8058 section 4). */
 static const char *const list_headers[] = {
-    "list-id", "list-unsubscribe", "list-unsubscribe-post"};
+    "list-id", "list-unsubscribe", "list-unsubscribe-post", "cfbl-address"};
+
+/* Those that are required; without the last, digests have no CFBL-Address. */
+#define REQUIRED 3
 
 static const char *const methods[] = {"dkim", "spf", "dmarc"};
 static const char *const outcomes[] = {
@@ -167,7 +170,9 @@ probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 	mail->signers = lists[0];
 	mail->results = lists[2];
 	mail->missing = g_ptr_array_new_with_free_func(g_free);
-	for (size_t i = 0; i < G_N_ELEMENTS(list_headers); i++)
+	mail->has_feedback = g_ptr_array_find_with_equal_func(
+	    lists[1], list_headers[REQUIRED], g_str_equal, NULL);
+	for (size_t i = 0; i < REQUIRED; i++)
 		if (!g_ptr_array_find_with_equal_func(
 		        lists[1], list_headers[i], g_str_equal, NULL))
 			g_ptr_array_add(mail->missing, g_strdup(list_headers[i]));

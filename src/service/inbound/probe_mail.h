@@ -24,6 +24,7 @@ struct probe_mail {
 	GPtrArray *signers; /* of char *: domains of DKIM-Signature fields (d=) */
 	GPtrArray *missing; /* of char *: list headers that no signature covers (h=) */
 	GPtrArray *results; /* of char *: "dkim:pass" */
+	bool has_feedback;  /* a signature covers CFBL-Address (RFC 9477) */
 };
 
 void probe_mail_clear(struct probe_mail *mail);

@@ -3,7 +3,9 @@
  */
 #include "service/setup/factory.h"
 
+#include <errno.h>
 #include <gio/gio.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -166,6 +168,31 @@ factory_new_sources(const struct settings *settings)
 	return sources;
 }
 
+static char *
+get_feedback_path(const struct settings *settings)
+{
+	return g_build_filename(settings->state_dir, "cfbl-signed", NULL);
+}
+
+bool
+factory_has_feedback(const struct settings *settings)
+{
+	g_autofree char *path = get_feedback_path(settings);
+
+	return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+bool
+factory_save_feedback(const struct settings *settings, bool is_signed)
+{
+	g_autofree char *path = get_feedback_path(settings);
+
+	if (!is_signed)
+		return g_unlink(path) == 0 || errno == ENOENT;
+	return g_file_set_contents_full(
+	    path, "", 0, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
+}
+
 struct renderer *
 factory_new_renderer(const struct settings *settings, GBytes *key, GError **error)
 {
@@ -185,6 +212,7 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 	    .commands = own_addresses && own_addresses->has_commands
 	                    ? &own_addresses->commands
 	                    : NULL,
+	    .has_feedback = factory_has_feedback(settings),
 	    .key = key,
 	};
 

@@ -52,6 +52,13 @@ GPtrArray *factory_new_sources(const struct settings *settings);
 const struct arxiv_options *
 factory_get_arxiv(const struct settings *settings, struct arxiv_options *options);
 
+/**
+ * Whether a probe mail has shown that CFBL-Address is signed (RFC 9477 section 3.1);
+ * only then digests have it.  It is a file in the state directory.
+ */
+bool factory_has_feedback(const struct settings *settings);
+bool factory_save_feedback(const struct settings *settings, bool is_signed);
+
 /** @param key  of the state directory */
 struct renderer *
 factory_new_renderer(const struct settings *settings, GBytes *key, GError **error);
