@@ -600,7 +600,8 @@ digests_ask_for_complaints_if_that_is_signed(void)
 		        "report=arf\r\n") != NULL,
 		    ==, has_feedback);
 		g_assert_cmpstr(renderer_get_cache_key(renderer), !=, cache_key);
-		cache_key = cache_key ? cache_key : g_strdup(renderer_get_cache_key(renderer));
+		cache_key =
+		    cache_key ? cache_key : g_strdup(renderer_get_cache_key(renderer));
 	}
 }
 

@@ -165,21 +165,35 @@ is_outage(GHashTable *outages, const char *address)
 
 /* ---- actions ---- */
 
-static int64_t
-get_next_day(int64_t now)
-{
-	return (get_day(now) + 1) * CLOCK_DAY_S;
-}
-
-/* No digest before the next day: at most one message a day to a suspect. */
+/* No digest before a later day (UTC): at most one message a day to a suspect. */
 static bool
 postpone_digest(const struct bounce_context *context,
-    const struct subscriber *subscriber, GError **error)
+    const struct subscriber *subscriber, unsigned days, GError **error)
 {
-	int64_t next = get_next_day(context->mailer.now);
+	int64_t next = (get_day(context->mailer.now) + days) * CLOCK_DAY_S;
 
 	return subscriber->next_due_at < 0 || subscriber->next_due_at >= next ||
 	       subscribers_postpone(context->mailer.store, subscriber->id, next, error);
+}
+
+/*
+ * The longer an address is dead, the rarer are its digests: while an outage of the
+ * provider forbids to suspend it, these are all it gets.
+ */
+static bool
+space_digests(const struct bounce_context *context, const struct subscriber *subscriber,
+    GError **error)
+{
+	g_autoptr(GPtrArray) rows = bounces_load_scored(context->mailer.store,
+	    subscriber->id, context->mailer.now - BOUNCE_DECAY_S, error);
+	int64_t last_day;
+	unsigned dead_days;
+
+	if (!rows)
+		return false;
+	dead_days = count_dead_days(rows, G_MAXINT64, &last_day);
+	return postpone_digest(context, subscriber,
+	    1U << CLAMP((int)dead_days - BOUNCE_DEAD_DAYS, 0, 4), error);
 }
 
 static bool
@@ -206,7 +220,7 @@ send_probe(const struct bounce_context *context, const struct subscriber *subscr
 
 	return system_mail_send(mailer, &mail, &probe.outbox_id, error) &&
 	       bounces_save_probe(mailer->store, subscriber->id, &probe, error) &&
-	       postpone_digest(context, subscriber, error);
+	       postpone_digest(context, subscriber, 1, error);
 }
 
 static bool
@@ -437,7 +451,7 @@ bounce_record(const struct bounce_context *context,
 		*effect = BOUNCE_EFFECT_RECORDED;
 	switch (report->verdict.class) {
 	case BOUNCE_DEAD:
-		return !is_new || postpone_digest(context, subscriber, error);
+		return !is_new || space_digests(context, subscriber, error);
 	case BOUNCE_SENDER: /* a digest that was sent again may be returned again */
 		return process_fault(
 		    context, subject, subscriber, report, effect, error);

@@ -6,7 +6,8 @@
  *
  *  - dead on BOUNCE_DEAD_DAYS different days (UTC): a probe message on a later day.  If
  *    that is returned too, the subscriber is suspended.  After the first such bounce
- *    there is at most one message a day.
+ *    there is at most one message a day, and
+ *    fewer while an outage of the provider forbids to suspend.
  *  - full or temporary at intervals of at most BOUNCE_RUN_GAP_S for BOUNCE_RUN_S: the
  *    same, by way of a probe.
  *  - A probe that is not returned within BOUNCE_PROBE_S clears the evidence; older

@@ -14,7 +14,7 @@
 static const char *const list_headers[] = {
     "list-id", "list-unsubscribe", "list-unsubscribe-post", "cfbl-address"};
 
-/* Those that are required; without the last, digests have no CFBL-Address. */
+/* Number of required ones; without the last, digests have no CFBL-Address. */
 #define REQUIRED 3
 
 static const char *const methods[] = {"dkim", "spf", "dmarc"};
