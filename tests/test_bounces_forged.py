@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from clock import DAY
 from conversations import HOME, PARSER
-from daemon import Instance, at_hour, parse
+from daemon import Instance, at_hour, days_after, parse
 from mime_bombs import BOMBS
 from smtp_fixture import Relay
 from tap import Tap
@@ -416,6 +416,10 @@ def unproven_complaints_have_no_effect(tap):
         for name, (recipient, returned, results, fields) in without.items():
             with box.unchanged(name):
                 box.process(recipient, complaint(box.number(), returned, results, fields))
+        # A complaint counts after a bounce of the same digest, too.
+        box.process(box.sent[BOB].verp, report(box.number(), BOB, code="452 4.2.2",
+                                               text="mailbox full"))
+        assert box.evidence(BOB) == [("full", "digest-2")], box.evidence(BOB)
         proven = {
             EVA: (FEEDBACK, f"List-Unsubscribe: <mailto:{eva.unsubscribe}>", "", ""),
             BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}", "", ""),
@@ -426,8 +430,25 @@ def unproven_complaints_have_no_effect(tap):
             verdicts = box.process(recipient, complaint(box.number(), *rest))
             assert box.state(address) == "gone", (address, verdicts)
             assert box.suppressed() == number, (address, verdicts)
-        # A suppressed address cannot be added again.
+        # A suppressed address cannot be added again until the operator permits it.
         box.instance.ctl("subscriber", "add", EVA, "--consent", "x", wanted=65)
+        with box.unchanged("a repeated complaint"):
+            for recipient, *rest in proven.values():
+                box.process(recipient, complaint(box.number(), *rest))
+        box.instance.ctl("suppression", "remove", EVA, "--yes")
+        box.instance.clock.advance()
+        box.instance.add_person(EVA)
+        box.daemon.stop()
+        box.relay.forget()
+        box.instance.clock.set(at_hour(days_after(DAY, 1)))
+        box.instance.write_day(days_after(DAY, 1), [2])
+        box.start()
+        # The row of an earlier complaint does not hide another one.
+        box.daemon.wait_fact(lambda: box.relay.recipients() == [EVA], "another digest")
+        unsubscribe = box.read_sent()[EVA].unsubscribe
+        box.process(FEEDBACK, complaint(
+            box.number(), returned=f"List-Unsubscribe: <mailto:{unsubscribe}>"))
+        assert box.state(EVA) == "gone"
         box.instance.check_store()
 
 
@@ -461,7 +482,7 @@ def large_and_nested_reports_do_no_harm(tap):
         done = box.done()
         box.drop(eva.verp, large)
         box.wait_done(done + 1)
-        assert box.evidence(EVA) in ([], [("dead", "digest-1")]), box.evidence(EVA)
+        assert not box.evidence(EVA), box.evidence(EVA)  # only its header is read
         for depth in (5, 9, 11, 100, 1000):
             inner = report(box.number(), ANN)
             box.deliver(box.sent[ANN].verp, nest(depth, inner[inner.index(b"MIME-"):]))

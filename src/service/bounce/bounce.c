@@ -456,7 +456,9 @@ bounce_record(const struct bounce_context *context,
 		return process_fault(
 		    context, subject, subscriber, report, effect, error);
 	case BOUNCE_COMPLAINT:
-		return !is_new || process_complaint(context, subscriber, effect, error);
+		/* Without a digest, the row may be that of an earlier subscription. */
+		return (!is_new && subject->digest_id) ||
+		       process_complaint(context, subscriber, effect, error);
 	default:
 		return true;
 	}

@@ -33,7 +33,8 @@ bounces_save(
 	    "  is_domain_fault = excluded.is_domain_fault, rule = excluded.rule,"
 	    "  status = excluded.status, code = excluded.code, agent = excluded.agent,"
 	    "  line = excluded.line"
-	    " WHERE bounce.class <> 'dead' AND excluded.class = 'dead'";
+	    " WHERE bounce.class <> 'complaint' AND bounce.class <> excluded.class"
+	    "  AND excluded.class IN ('dead', 'complaint')";
 	unsigned count;
 
 	if (!sql_exec_count(store, sql, &count, error, SQL_INT(row->subscriber_id),

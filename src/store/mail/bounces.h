@@ -33,7 +33,7 @@ struct bounce_row {
 
 /**
  * Save evidence.  Of several reports about one message the first counts, except that
- * "dead" replaces another class.
+ * "dead" replaces another class, and "complaint" any.
  *
  * @param is_new  set: it was added or replaced
  */
