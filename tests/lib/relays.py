@@ -20,6 +20,18 @@ HOST = "127.0.0.1"
 REFUSED = "nobody-here@refused.example"
 
 
+def find_package(apt, package, directory, draft):
+    """The path of a package in the directory, or of one downloaded into the draft."""
+    found = glob.glob(os.path.join(directory, f"{package}_*.deb"))
+    if not found:
+        try:
+            run([apt, "-q", "-o", "APT::Sandbox::User=root", "download", package], cwd=draft)
+        except (AssertionError, OSError) as error:
+            raise Skip(f"apt-get cannot download {package}: {error}") from None
+        found = glob.glob(os.path.join(draft, f"{package}_*.deb"))
+    return found[0]
+
+
 def unpack(*packages):
     """The directory with the files of these packages, or Skip with the reason."""
     if os.geteuid() != 0:
@@ -28,20 +40,18 @@ def unpack(*packages):
     directory = os.path.join(top_builddir(), "relays")
     os.makedirs(directory, exist_ok=True)
     root = os.path.join(directory, "-".join(packages))
-    for package in packages:
-        if glob.glob(os.path.join(directory, f"{package}_*.deb")):
-            continue
-        try:
-            run([apt, "-q", "-o", "APT::Sandbox::User=root", "download", package],
-                cwd=directory)
-        except (AssertionError, OSError) as error:
-            raise Skip(f"apt-get cannot download {package}: {error}") from None
-    if not os.path.isdir(root):
-        draft = f"{root}.new.{os.getpid()}"
-        for package in packages:
-            (deb,) = glob.glob(os.path.join(directory, f"{package}_*.deb"))
-            run([dpkg, "-x", deb, draft])
-        os.rename(draft, root)
+    draft = f"{root}.new.{os.getpid()}"
+    os.makedirs(draft, exist_ok=True)
+    try:
+        if not os.path.isdir(root):
+            for package in packages:
+                run([dpkg, "-x", find_package(apt, package, directory, draft), draft])
+            os.rename(draft, root)
+    except OSError:
+        if not os.path.isdir(root):  # by another test at the same time
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
     return root
 
 
