@@ -276,19 +276,19 @@ every_envelope_recipient_is_a_target(void)
 		const char *targets; /* kind and token of each */
 	} rows[] = {
 	    {HOME, "0"},
-	    {HOME "\npaperboy+u-one@example.org", "7one"},
+	    {HOME "\npaperboy+u-one@example.org", "8one"},
 	    {"paperboy+u-one@example.org\n" HOME "\npaperboy+u-two@example.org",
-	        "7one 7two"},
-	    {"paperboy+u-one@example.org\nPAPERBOY+U-ONE@example.org", "7one"},
+	        "8one 8two"},
+	    {"paperboy+u-one@example.org\nPAPERBOY+U-ONE@example.org", "8one"},
 	    {"paperboy+c-one@example.org\npaperboy+c-two@example.org\n"
 	     "paperboy+a-longer-one@example.org",
-	        "5one 5two"},
+	        "6one 6two"},
 	    {"paperboy+help@example.org\n" HOME, "3"},
-	    {"paperboy+help@example.org\nbounces+b-abc@back.example.org", "8abc"},
+	    {"paperboy+help@example.org\nbounces+b-abc@back.example.org", "9abc"},
 	    {"paperboy+help@example.org\npaperboy+subscribe@example.org", "3"},
 	    {"somebody@example.net\n" HOME, "0"},
 	    {"paperboy+nothing@example.org\n" HOME, "0"},
-	    {"paperboy+nothing@example.org", "10"},
+	    {"paperboy+nothing@example.org", "11"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
