@@ -424,7 +424,7 @@ def unproven_complaints_have_no_effect(tap):
             EVA: (FEEDBACK, f"List-Unsubscribe: <mailto:{eva.unsubscribe}>", "", ""),
             BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}", "", ""),
             ANN: (FEEDBACK, "", "", f"Original-Mail-From: <{box.sent[ANN].verp}>\n"),
-            ZOE: (box.sent[ZOE].verp, "", results_of(OUR_MX, known), ""),
+            ZOE: (box.sent[ZOE].verp, "", results_of(OUR_MX, known.upper()), ""),
         }
         for number, (address, (recipient, *rest)) in enumerate(proven.items(), 1):
             verdicts = box.process(recipient, complaint(box.number(), *rest))

@@ -42,10 +42,14 @@ is_from_feedback_loop(const struct request *request)
 		if (strcmp(result->method, "dkim") != 0 ||
 		    strcmp(result->result, "pass") != 0)
 			continue;
-		for (size_t k = 0; words[k]; k++)
-			if (g_ascii_strncasecmp(words[k], "header.d=", 9) == 0 &&
-			    g_strv_contains(feedback_domains, words[k] + 9))
+		for (size_t k = 0; words[k]; k++) {
+			g_autofree char *word = g_ascii_strdown(words[k], -1);
+
+			if (g_str_has_prefix(word, "header.d=") &&
+			    g_strv_contains(
+			        feedback_domains, word + strlen("header.d=")))
 				return true;
+		}
 	}
 	return false;
 }
