@@ -143,7 +143,9 @@ def test_large(directory):
     result, = explain(path, status=NOINPUT)
     assert "error" in result, result
     texts = [b"550 mailbox quota user unknown " * 2000, b"user\n" * 12000,
-             b"550 user\n\n" * 6000, b"-->\n" * 15000, b"<" * 60000, b"a@" * 30000]
+             b"550 user\n\n" * 6000, b"-->\n" * 15000, b"<" * 60000, b"a@" * 30000,
+             (b"-" * 250 + b"a" * 250 + b"x\n") * 120, (b"-" * 4000 + b"\n") * 15,
+             (b"@" * 4000 + b"\n\n") * 15]
     for text in texts:
         begin = time.monotonic()
         explain(data=b"From: MAILER-DAEMON@a.example\nReturn-Path: <>\n\n" + text)

@@ -178,7 +178,7 @@ choose_status(const struct codes *found, const char *status)
 static bool
 is_returned(const char *line)
 {
-	return matches(line, "^[-=_*# |>]{2,}.*\\b(copy|original|returned|below this "
+	return matches(line, "^[-=_*# |>]{2}.*\\b(copy|original|returned|below this "
 	                     "line|message text|"
 	                     "header|unsent|bounced)\\b") ||
 	       matches(
@@ -189,10 +189,17 @@ is_returned(const char *line)
 	           "(the )?header of the (original )?message)\\b.*:?$");
 }
 
-/* Lines of a quoted SMTP session, and between the parts of a report. */
+/* Lines of a quoted SMTP session. */
 #define COMMAND_LINE  "^(.*\\s)?(>>>|-->|C:) *[A-Z]{4}\\b"
-#define HEADING_LINE  "^-{3,}.*[a-z].*-{3,}$"
 #define ACCEPTED_LINE "^(.*\\s)?(<<<|<--|S:) *[23]\\d\\d\\b"
+
+/* A line between the parts of a report: "----- Transcript of session follows -----" */
+static bool
+is_heading(const char *line)
+{
+	return g_str_has_prefix(line, "---") && g_str_has_suffix(line, "---") &&
+	       matches(line, "[a-z]");
+}
 
 static void
 end_paragraph(GPtrArray *paragraphs, GString *current)
@@ -214,19 +221,18 @@ is_other_reply(const GString *current, const char *line)
 static void
 add_line(GPtrArray *paragraphs, GString *current, const char *line)
 {
-	bool is_heading;
+	bool is_between = is_heading(line);
 
 	if (matches(line, ACCEPTED_LINE)) {
 		g_string_truncate(current, 0);
 		return;
 	}
-	is_heading = matches(line, HEADING_LINE);
-	if (is_heading || matches(line, COMMAND_LINE) || is_other_reply(current, line))
+	if (is_between || matches(line, COMMAND_LINE) || is_other_reply(current, line))
 		end_paragraph(paragraphs, current);
 	if (current->len + strlen(line) < PARAGRAPH_BYTES)
 		g_string_append_printf(
 		    current, "%s%s", current->len > 0 ? " " : "", line);
-	if (is_heading)
+	if (is_between)
 		end_paragraph(paragraphs, current);
 }
 
@@ -458,7 +464,7 @@ static const char *
 find_expired(const GPtrArray *paragraphs)
 {
 	for (guint i = 0; i < paragraphs->len; i++)
-		if (matches(paragraphs->pdata[i], "@\\S+: envelope expired$"))
+		if (matches(paragraphs->pdata[i], "@[^@\\s]+: envelope expired$"))
 			return paragraphs->pdata[i];
 	return NULL;
 }
