@@ -86,7 +86,8 @@ find_answer(const GPtrArray *rows, const struct bounce_probe *probe)
 }
 
 static enum bounce_decision
-decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe, int64_t now)
+decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe,
+    int64_t last_built, int64_t now)
 {
 	const struct bounce_row *answer = find_answer(rows, probe);
 	int64_t last_day;
@@ -101,7 +102,8 @@ decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe, int6
 	if (!is_dead(answer)) /* the mailbox exists */
 		return BOUNCE_CLEAR;
 	/* An early probe was only the second message that died. */
-	return get_day(now) > get_day(probe->sent_at) ? BOUNCE_PROBE : BOUNCE_WAIT;
+	return get_day(now) > get_day(MAX(probe->sent_at, last_built)) ? BOUNCE_PROBE
+	                                                               : BOUNCE_WAIT;
 }
 
 enum bounce_decision
@@ -112,7 +114,9 @@ bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
 	unsigned dead_days = count_dead_days(rows, G_MAXINT64, &last_day);
 
 	if (probe && probe->sent_at <= now)
-		return decide_after_probe(rows, probe, now);
+		return decide_after_probe(rows, probe, last_built, now);
+	if (dead_days == 0)
+		return is_long_run(rows, now) ? BOUNCE_PROBE : BOUNCE_WAIT;
 	/* One message a day. */
 	if (last_day >= get_day(now) ||
 	    (last_built >= 0 && get_day(last_built) >= get_day(now)))
@@ -120,8 +124,7 @@ bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
 	if (dead_days >= BOUNCE_DEAD_DAYS || is_long_run(rows, now))
 		return BOUNCE_PROBE;
 	last_built = MAX(last_built, last_day * CLOCK_DAY_S);
-	return dead_days > 0 && now - last_built >= BOUNCE_QUIET_S ? BOUNCE_PROBE
-	                                                           : BOUNCE_WAIT;
+	return now - last_built >= BOUNCE_QUIET_S ? BOUNCE_PROBE : BOUNCE_WAIT;
 }
 
 bool
