@@ -8,6 +8,8 @@
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
 #include "service/bounce/bounce.h"
+#include "service/people/subscribe.h"
+#include "store/core/sql.h"
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
@@ -588,6 +590,50 @@ suspended_subscriber_is_restored_by_authenticated_mail(void)
 	bench_clear(&bench);
 }
 
+/* The outcome of a message to the subscriber that the server refused. */
+static void
+add_failure(struct bench *bench, const char *recipient)
+{
+	struct store *store = bench->conversation->fixture->store;
+	static const char sql[] =
+	    "INSERT INTO outbox (kind, subscriber_id, recipient, address_key, sender,"
+	    " state, attempt, queued_at, claimed_at, ended_at, failed_stage, code,"
+	    " reply) VALUES ('notice', 1, ?1, lower(?1), '', 'FAILED', 1, ?2, ?2, ?2,"
+	    " ?3, 550, '550 5.1.1 user unknown')";
+	GError *error = NULL;
+
+	sql_exec(store, sql, &error, SQL_TEXT(recipient), SQL_INT(bench->now),
+	    SQL_INT(SMTP_STAGE_RCPT));
+	g_assert_no_error(error);
+}
+
+static void
+evidence_does_not_follow_to_another_address(void)
+{
+	struct bench bench = bench_new();
+	struct conversation *c = bench.conversation;
+	pb_auto(subscriber) moved = NULL;
+
+	conversation_subscribe(c, EVA);
+	add_failure(&bench, EVA);
+	bench.now += DAY;
+	add_failure(&bench, EVA);
+	run(&bench);
+	bench.now = (bench.now / DAY + 1) * DAY + HOUR;
+	g_assert_cmpuint(run(&bench).probes, ==, 0); /* recorded on one day */
+	assert_rows(c->fixture, "SELECT sum(is_scored) FROM bounce", "2");
+	bench.now += 3 * DAY;
+	g_assert_cmpuint(run(&bench).probes, ==, 1);
+	moved = subscribe_change_address(c->fixture->store, EVA, "eva@example.net",
+	    c->fixture->key, "test", bench.now, NULL);
+	g_assert_nonnull(moved);
+	add_failure(&bench, EVA); /* the notice to the former address */
+	run(&bench);
+	assert_rows(c->fixture, "SELECT sum(is_scored), count(*) FROM bounce", "0|2");
+	assert_rows(c->fixture, "SELECT count(*) FROM bounce_probe", "0");
+	bench_clear(&bench);
+}
+
 static void
 complaint_needs_trust_and_suppresses(void)
 {
@@ -621,6 +667,7 @@ main(int argc, char **argv)
 	    refusals_without_an_enhanced_code_pause_the_domain,
 	    reports_of_our_fault_pause_the_domain_and_requeue,
 	    suspended_subscriber_is_restored_by_authenticated_mail,
+	    evidence_does_not_follow_to_another_address,
 	    complaint_needs_trust_and_suppresses,
 	    a_year_suspends_the_dead_and_nobody_else);
 	return g_test_run();

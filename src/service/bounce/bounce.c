@@ -486,7 +486,8 @@ classify_failure(const struct bounce_context *context,
 	struct bounce_report *report =
 	    bounce_report_new_from_reply(context->rules, &refusal);
 	enum bounce_effect effect;
-	bool is_ok = bounce_record(context, &subject, report, &effect, error) &&
+	bool is_ok = (!failure->is_current ||
+	                 bounce_record(context, &subject, report, &effect, error)) &&
 	             outbox_mark_classified(context->mailer.store, failure->id, error);
 
 	bounce_report_free(report);

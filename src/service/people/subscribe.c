@@ -15,6 +15,7 @@
 #include "service/people/profile.h"
 #include "store/core/audit.h"
 #include "store/core/suppression.h"
+#include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/subscribers.h"
 
@@ -178,6 +179,7 @@ subscribe_change_address(struct store *store, const char *address, const char *w
 	if (!subscriber ||
 	    !subscribe_apply_address(store, subscriber, wanted, key, now, error) ||
 	    !subscribers_change_address(store, subscriber, error) ||
+	    !bounces_reset(store, subscriber->id, error) ||
 	    !audit_insert(
 	        store, now, who, "address changed", subscriber->id, NULL, error) ||
 	    !store_commit(&transaction, error))
@@ -251,6 +253,7 @@ subscribe_remove_now(
 	*subscriber->paused_until = '\0';
 	return subscribers_update(store, subscriber, error) &&
 	       subscribers_delete_subscriptions(store, subscriber->id, error) &&
+	       bounces_reset(store, subscriber->id, error) &&
 	       outbox_cancel(store, subscriber->id, now, error);
 }
 
