@@ -656,6 +656,52 @@ complaint_needs_trust_and_suppresses(void)
 	bench_clear(&bench);
 }
 
+static enum bounce_effect
+complain(struct bench *bench, int64_t digest_id)
+{
+	const struct bounce_context context = make_context(bench);
+	const struct bounce_subject subject = {
+	    .subscriber_id = 1, .digest_id = digest_id, .is_trusted = true};
+	const struct bounce_report report = {.kind = BOUNCE_KIND_COMPLAINT,
+	    .verdict = {BOUNCE_COMPLAINT, BOUNCE_FAULT_NONE, "feedback-report"}};
+	enum bounce_effect effect;
+
+	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
+	return effect;
+}
+
+/* As the operator and a confirmation do. */
+static void
+subscribe_again(struct bench *bench)
+{
+	static const char *const sql[] = {
+	    "DELETE FROM suppression", "UPDATE subscriber SET state = 'active'"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(sql); i++)
+		g_assert_true(
+		    sql_exec(bench->conversation->fixture->store, sql[i], NULL));
+}
+
+static void
+complaint_counts_after_another_report_and_once_a_subscription(void)
+{
+	struct bench bench = bench_new();
+	const struct bounce_subject digest = {.subscriber_id = 1, .digest_id = 1};
+
+	conversation_subscribe(bench.conversation, EVA);
+	record(&bench, &digest, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN);
+	g_assert_cmpint(complain(&bench, 1), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	record(&bench, &digest, BOUNCE_DEAD, BOUNCE_FAULT_NONE);
+	subscribe_again(&bench);
+	/* A replay; but the token to unsubscribe is a new one. */
+	g_assert_cmpint(complain(&bench, 1), ==, BOUNCE_EFFECT_NONE);
+	g_assert_cmpint(complain(&bench, 0), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	g_assert_cmpint(complain(&bench, 0), ==, BOUNCE_EFFECT_NONE);
+	subscribe_again(&bench);
+	g_assert_cmpint(complain(&bench, 0), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	bench_clear(&bench);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -669,6 +715,7 @@ main(int argc, char **argv)
 	    suspended_subscriber_is_restored_by_authenticated_mail,
 	    evidence_does_not_follow_to_another_address,
 	    complaint_needs_trust_and_suppresses,
+	    complaint_counts_after_another_report_and_once_a_subscription,
 	    a_year_suspends_the_dead_and_nobody_else);
 	return g_test_run();
 }

@@ -429,6 +429,17 @@ process_complaint(const struct bounce_context *context, struct subscriber *subsc
 	           "subscriber removed", subscriber->id, NULL, error);
 }
 
+/*
+ * Whether a complaint concerns a later subscription than the one recorded: the token to
+ * unsubscribe is valid for the present one only.
+ */
+static bool
+is_again(const struct bounce_subject *subject, const struct subscriber *subscriber)
+{
+	return !subject->digest_id && !subject->outbox_id &&
+	       subscriber->state != SUBSCRIBER_GONE;
+}
+
 bool
 bounce_record(const struct bounce_context *context,
     const struct bounce_subject *subject, const struct bounce_report *report,
@@ -459,8 +470,7 @@ bounce_record(const struct bounce_context *context,
 		return process_fault(
 		    context, subject, subscriber, report, effect, error);
 	case BOUNCE_COMPLAINT:
-		/* Without a digest, the row may be that of an earlier subscription. */
-		return (!is_new && subject->digest_id) ||
+		return !(is_new || is_again(subject, subscriber)) ||
 		       process_complaint(context, subscriber, effect, error);
 	default:
 		return true;
