@@ -277,6 +277,28 @@ reports_of_our_fault_pause_the_domain_and_requeue(void)
 	bounce_rules_free(bench.rules);
 }
 
+static void
+save_pause(struct store *store, int64_t since, int64_t until, const char *reply)
+{
+	const struct domain_pause pause = {
+	    "example.org", since, until, "policy", reply};
+
+	g_assert_true(domain_pauses_save(store, &pause, NULL));
+}
+
+static void
+pause_keeps_the_first_refusal_for_a_day(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	static const char sql[] = "SELECT since, until, reply FROM domain_pause";
+
+	save_pause(fixture->store, 0, HOUR, "first");
+	save_pause(fixture->store, 2 * HOUR, 4 * HOUR, "second");
+	assert_rows(fixture, sql, "0|14400|first");
+	save_pause(fixture->store, 29 * HOUR, 30 * HOUR, "third");
+	assert_rows(fixture, sql, "104400|108000|third");
+}
+
 /* ---- a simulated year ---- */
 
 /* Behaviour of an address.  Days are those of the simulation; -1: never. */
@@ -712,6 +734,7 @@ main(int argc, char **argv)
 	    refusals_after_data_pause_the_domain,
 	    refusals_without_an_enhanced_code_pause_the_domain,
 	    reports_of_our_fault_pause_the_domain_and_requeue,
+	    pause_keeps_the_first_refusal_for_a_day,
 	    suspended_subscriber_is_restored_by_authenticated_mail,
 	    evidence_does_not_follow_to_another_address,
 	    complaint_needs_trust_and_suppresses,

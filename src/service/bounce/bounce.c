@@ -363,7 +363,7 @@ pause_domain(const struct bounce_context *context, const struct subscriber *subs
     const struct bounce_report *report, GError **error)
 {
 	struct store *store = context->mailer.store;
-	int64_t now = context->mailer.now, refusals, sent;
+	int64_t now = context->mailer.now, refusals, sent, paused_s = 0;
 	const char *at = strrchr(subscriber->address, '@');
 	g_autofree char *domain = g_ascii_strdown(at + 1, -1);
 	g_autofree struct domain_pause *running = NULL;
@@ -382,9 +382,10 @@ pause_domain(const struct bounce_context *context, const struct subscriber *subs
 	if (refusals < BOUNCE_PAUSE_REFUSALS ||
 	    refusals * 100 < sent * BOUNCE_PAUSE_PERCENT)
 		return true;
+	if (running && running->until >= now - DOMAIN_PAUSE_GAP_S)
+		paused_s = now - running->since;
 	/* As long again as the domain has been paused. */
-	pause.until = now + CLAMP(running ? now - running->since : 0, BOUNCE_PAUSE_S,
-	                        BOUNCE_PAUSE_MAX_S);
+	pause.until = now + CLAMP(paused_s, BOUNCE_PAUSE_S, BOUNCE_PAUSE_MAX_S);
 	event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
 	    EVENT_SECONDS("next_in", pause.until - now),
 	    EVENT_WORD("rule", report->verdict.rule));

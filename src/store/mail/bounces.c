@@ -280,11 +280,14 @@ domain_pauses_save(
 	static const char sql[] =
 	    "INSERT INTO domain_pause (domain, since, until, rule, reply)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5)"
-	    " ON CONFLICT (domain) DO UPDATE SET until = excluded.until";
+	    " ON CONFLICT (domain) DO UPDATE SET until = excluded.until,"
+	    "  since = iif(domain_pause.until < ?6, excluded.since, since),"
+	    "  rule = iif(domain_pause.until < ?6, excluded.rule, rule),"
+	    "  reply = iif(domain_pause.until < ?6, excluded.reply, reply)";
 
 	return sql_exec(store, sql, error, SQL_TEXT(pause->domain),
 	    SQL_INT(pause->since), SQL_INT(pause->until), SQL_TEXT(pause->rule),
-	    SQL_TEXT(pause->reply));
+	    SQL_TEXT(pause->reply), SQL_INT(pause->since - DOMAIN_PAUSE_GAP_S));
 }
 
 bool

@@ -111,6 +111,9 @@ bool bounces_save_probe(struct store *store, int64_t subscriber_id,
 
 /* ---- paused domains ---- */
 
+/* A pause that begins within this time after another one continues it. */
+#define DOMAIN_PAUSE_GAP_S 86400
+
 struct domain_pause {
 	const char *domain; /* lower case */
 	int64_t since;
@@ -119,7 +122,7 @@ struct domain_pause {
 	const char *reply; /* the refusal */
 };
 
-/** Save or replace a pause; `since` and the first refusal of a running one stay. */
+/** Save a pause; if it continues another one, `since` and the first refusal stay. */
 bool domain_pauses_save(
     struct store *store, const struct domain_pause *pause, GError **error);
 /** Delete a pause. @param domain  NULL: all */
