@@ -408,6 +408,9 @@ def unproven_complaints_have_no_effect(tap):
             "an unknown signer, like a known one":
                 (eva.verp, "", results_of(OUR_MX, known + "." + other), ""),
             "a failed signature": (eva.verp, "", results_of(OUR_MX, known, "fail"), ""),
+            "a user of a provider that has a loop":
+                (eva.verp, "", results_of(OUR_MX, "outlook.com"), ""),
+            "another subscriber's message": (eva.verp, box.sent[ANN].header, "", ""),
             "another authserv-id":
                 (eva.verp, "", results_of("mx.attacker.example", known), ""),
             "ours below another one": (eva.verp, "", results_of(

@@ -11,9 +11,12 @@
 #include "store/mail/digests.h"
 
 /* DKIM domains of feedback loops whose reports need not contain our message. */
-static const char *const feedback_domains[] = {"arf.mail.yahoo.com", "hotmail.com",
-    "outlook.com", "microsoft.com", "comcastfbl.senderscore.net", "fbl.validity.com",
-    "feedbackloop.yandex.net", NULL};
+static const char *const feedback_domains[] = {"arf.mail.yahoo.com", "microsoft.com",
+    "comcastfbl.senderscore.net", "fbl.validity.com", "feedbackloop.yandex.net", NULL};
+
+/* Microsoft signs its users' mail by the same domains: From of JMRP has to match. */
+static const char *const jmrp_domains[] = {"hotmail.com", "outlook.com", NULL};
+static const char jmrp_from[] = "staff@hotmail.com";
 
 bool
 handler_is_report(
@@ -23,6 +26,17 @@ handler_is_report(
 	       verdict->kind == SUBADDRESS_FEEDBACK ||
 	       request->mail->report == INMAIL_REPORT_DELIVERY ||
 	       request->mail->report == INMAIL_REPORT_FEEDBACK;
+}
+
+static bool
+is_feedback_domain(const struct inmail *mail, const char *domain)
+{
+	const struct inmail_address *from =
+	    mail->from->len == 1 ? mail->from->pdata[0] : NULL;
+
+	return g_strv_contains(feedback_domains, domain) ||
+	       (g_strv_contains(jmrp_domains, domain) && from &&
+	           g_ascii_strcasecmp(from->address, jmrp_from) == 0);
 }
 
 /* Whether our own server vouches for a signature of a known feedback loop. */
@@ -46,8 +60,8 @@ is_from_feedback_loop(const struct request *request)
 			g_autofree char *word = g_ascii_strdown(words[k], -1);
 
 			if (g_str_has_prefix(word, "header.d=") &&
-			    g_strv_contains(
-			        feedback_domains, word + strlen("header.d=")))
+			    is_feedback_domain(
+			        request->mail, word + strlen("header.d=")))
 				return true;
 		}
 	}
@@ -160,9 +174,9 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 			return false;
 	if (!is_found(&own) && !find_in_fields(request, mail->returned, &own, error))
 		return false;
-	*is_own = own.subscriber_id > 0;
-	if (*is_own && !message->subscriber_id)
+	if (!is_found(message) && !message->confirmation_id && !message->outbox_id)
 		*message = own;
+	*is_own = own.subscriber_id > 0 && own.subscriber_id == message->subscriber_id;
 	return true;
 }
 
