@@ -44,6 +44,8 @@ static const struct decision_case decision_cases[] = {
     {"a digest was built on the third", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 0, 50, 51,
 	BOUNCE_WAIT},
     {"dead on one day, without a digest for two", {{"dead", 7, NULL}}, 0, 7, 56, BOUNCE_PROBE},
+    {"a digest was built by a wrong clock", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 0, 9000, 51,
+	BOUNCE_PROBE},
     {"the probe is on its way", {{"dead", 7, NULL}, {"dead", 31, NULL}}, 49, 31, 60, BOUNCE_WAIT},
     {"the probe was returned", {{"dead", 7, NULL}, {"dead", 31, NULL}, {"dead", 50, "mail-9"}},
 	49, 31, 51, BOUNCE_SUSPEND},
@@ -630,6 +632,23 @@ add_failure(struct bench *bench, const char *recipient)
 }
 
 static void
+evidence_of_a_wrong_clock_does_not_count(void)
+{
+	struct bench bench = bench_new();
+	const struct bounce_subject first = {.subscriber_id = 1, .digest_id = 1};
+	const struct bounce_subject second = {.subscriber_id = 1, .digest_id = 2};
+
+	conversation_subscribe(bench.conversation, EVA);
+	bench.now += 400 * DAY;
+	record(&bench, &first, BOUNCE_DEAD, BOUNCE_FAULT_NONE);
+	bench.now -= 400 * DAY;
+	record(&bench, &second, BOUNCE_DEAD, BOUNCE_FAULT_NONE);
+	bench.now += 3 * DAY;
+	g_assert_cmpuint(run(&bench).probes, ==, 1);
+	bench_clear(&bench);
+}
+
+static void
 evidence_does_not_follow_to_another_address(void)
 {
 	struct bench bench = bench_new();
@@ -736,6 +755,7 @@ main(int argc, char **argv)
 	    reports_of_our_fault_pause_the_domain_and_requeue,
 	    pause_keeps_the_first_refusal_for_a_day,
 	    suspended_subscriber_is_restored_by_authenticated_mail,
+	    evidence_of_a_wrong_clock_does_not_count,
 	    evidence_does_not_follow_to_another_address,
 	    complaint_needs_trust_and_suppresses,
 	    complaint_counts_after_another_report_and_once_a_subscription,

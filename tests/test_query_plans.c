@@ -157,7 +157,7 @@ hot_bounces(struct store *store)
 	g_autofree struct bounce_probe *probe = NULL;
 	g_autoptr(GPtrArray) page = bounces_load_summaries(store, 5, 50, NULL);
 	g_autoptr(GPtrArray) rows = bounces_load_person(store, 1, NULL);
-	g_autoptr(GPtrArray) scored = bounces_load_scored(store, 1, 5, NULL);
+	g_autoptr(GPtrArray) scored = bounces_load_scored(store, 1, 5, 9, NULL);
 	g_autoptr(GArray) suspects = bounces_load_suspects(store, 5, 50, NULL);
 
 	g_assert_true(page && rows && scored && suspects);

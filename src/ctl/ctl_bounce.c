@@ -147,7 +147,8 @@ load_evidence(struct ctl *ctl, const struct subscriber *subscriber,
 	for (unsigned i = 0; i < evidence->rows->len; i++) {
 		struct bounce_row *row = evidence->rows->pdata[i];
 
-		row->is_scored = row->is_scored && row->at >= now - BOUNCE_DECAY_S;
+		row->is_scored =
+		    row->is_scored && row->at <= now && row->at >= now - BOUNCE_DECAY_S;
 	}
 	evidence->next = bounce_admin_explain(ctl->store, subscriber, now, error);
 	return evidence->next != NULL;

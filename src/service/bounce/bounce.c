@@ -113,6 +113,8 @@ bounce_decide(const GPtrArray *rows, const struct bounce_probe *probe,
 	int64_t last_day;
 	unsigned dead_days = count_dead_days(rows, G_MAXINT64, &last_day);
 
+	if (last_built > now) /* the clock was set back */
+		last_built = -1;
 	if (probe && probe->sent_at <= now)
 		return decide_after_probe(rows, probe, last_built, now);
 	if (dead_days == 0)
@@ -187,8 +189,9 @@ static bool
 space_digests(const struct bounce_context *context, const struct subscriber *subscriber,
     GError **error)
 {
-	g_autoptr(GPtrArray) rows = bounces_load_scored(context->mailer.store,
-	    subscriber->id, context->mailer.now - BOUNCE_DECAY_S, error);
+	g_autoptr(GPtrArray) rows =
+	    bounces_load_scored(context->mailer.store, subscriber->id,
+	        context->mailer.now - BOUNCE_DECAY_S, context->mailer.now, error);
 	int64_t last_day;
 	unsigned dead_days;
 
@@ -271,7 +274,7 @@ decide(const struct bounce_context *context, GHashTable *outages, int64_t subscr
 	int64_t now = context->mailer.now, last_built;
 	g_autofree struct bounce_probe *probe = NULL;
 	g_autoptr(GPtrArray) rows =
-	    bounces_load_scored(store, subscriber_id, now - BOUNCE_DECAY_S, error);
+	    bounces_load_scored(store, subscriber_id, now - BOUNCE_DECAY_S, now, error);
 
 	if (!rows || !bounces_find_probe(store, subscriber_id, &probe, error) ||
 	    !digests_load_last_built(store, subscriber_id, &last_built, error) ||

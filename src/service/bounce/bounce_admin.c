@@ -33,8 +33,8 @@ load_evidence(struct store *store, const struct subscriber *subscriber, int64_t 
 {
 	struct bounce_domain counts;
 
-	evidence->rows =
-	    bounces_load_scored(store, subscriber->id, now - BOUNCE_DECAY_S, error);
+	evidence->rows = bounces_load_scored(
+	    store, subscriber->id, now - BOUNCE_DECAY_S, now, error);
 	if (!evidence->rows ||
 	    !bounces_find_probe(store, subscriber->id, &evidence->probe, error) ||
 	    !digests_load_last_built(

@@ -63,14 +63,15 @@ static const struct record_column row_columns[] = {COLUMN(id), COLUMN(subscriber
 static const struct record_layout row_layout = RECORD_LAYOUT(bounce_row, row_columns);
 
 GPtrArray *
-bounces_load_scored(
-    struct store *store, int64_t subscriber_id, int64_t since, GError **error)
+bounces_load_scored(struct store *store, int64_t subscriber_id, int64_t since,
+    int64_t until, GError **error)
 {
 	static const char sql[] =
-	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 AND b.is_scored = 1 AND b.at >= ?2"
+	    ROW_COLUMNS " WHERE b.subscriber_id = ?1 AND b.is_scored = 1"
+	                " AND b.at BETWEEN ?2 AND ?3"
 	                " ORDER BY b.at, b.id";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(since));
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_INT(subscriber_id), SQL_INT(since), SQL_INT(until));
 
 	return record_load_all(statement, &row_layout, error);
 }

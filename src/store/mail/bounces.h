@@ -40,9 +40,9 @@ struct bounce_row {
 bool bounces_save(
     struct store *store, const struct bounce_row *row, bool *is_new, GError **error);
 
-/** Load the scored rows of a subscriber since a time, oldest first. */
-GPtrArray *bounces_load_scored(
-    struct store *store, int64_t subscriber_id, int64_t since, GError **error);
+/** Load the scored rows of a subscriber between two times, oldest first. */
+GPtrArray *bounces_load_scored(struct store *store, int64_t subscriber_id,
+    int64_t since, int64_t until, GError **error);
 
 /** Load all rows of a subscriber, oldest first. */
 GPtrArray *
