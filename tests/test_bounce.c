@@ -661,10 +661,8 @@ evidence_does_not_follow_to_another_address(void)
 	add_failure(&bench, EVA);
 	run(&bench);
 	bench.now = (bench.now / DAY + 1) * DAY + HOUR;
-	g_assert_cmpuint(run(&bench).probes, ==, 0); /* recorded on one day */
 	assert_rows(c->fixture, "SELECT sum(is_scored) FROM bounce", "2");
-	bench.now += 3 * DAY;
-	g_assert_cmpuint(run(&bench).probes, ==, 1);
+	g_assert_cmpuint(run(&bench).probes, ==, 1); /* they failed on two days */
 	moved = subscribe_change_address(c->fixture->store, EVA, "eva@example.net",
 	    c->fixture->key, "test", bench.now, NULL);
 	g_assert_nonnull(moved);

@@ -514,7 +514,7 @@ def at_birth(tap):
                    " { kill(getpid(), SIGHUP); }\n")
     run(["cc", "-shared", "-fPIC", "-o", library, source])
     with Relay() as relay:
-        instance = make_instance(tap, "birth", relay.port)
+        instance = make_instance(tap, "early-hup", relay.port)
         with instance.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
             child.wait_line(r"paperboyd \S+ started")
             child.wait_line("config reloaded changed=0")

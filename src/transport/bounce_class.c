@@ -140,6 +140,9 @@ static const struct row rows[] = {
         "|容量.{0,10}(?:オーバー|超|不足|いっぱい)|已满|满了"},
 
     /* About us: never a score for the address. */
+    /* Before the words of reputation: the code says that it is about this message. */
+    {"content", BOUNCE_SENDER, BOUNCE_FAULT_MESSAGE, ALWAYS, "5.6.*", 0, 0,
+        "\\bspam|\\bjunk\\b|polic|unsolicited|phish|suspicious"},
     {"authentication", BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN, ALWAYS, NULL, 0, 0,
         "\\b(?:spf|dkim|dmarc|domainkeys|sender ?-?id|arc)\\b|unauthenticated"
         "|purported responsible|authenticat(?:ion|ed) (?:is )?(?:required|failed"

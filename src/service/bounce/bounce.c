@@ -170,12 +170,19 @@ is_outage(GHashTable *outages, const char *address)
 
 /* ---- actions ---- */
 
+static int64_t
+get_time(const struct bounce_context *context, const struct bounce_subject *subject)
+{
+	return subject->at ? MIN(subject->at, context->mailer.now)
+	                   : context->mailer.now;
+}
+
 /* No digest before a later day (UTC): at most one message a day to a suspect. */
 static bool
 postpone_digest(const struct bounce_context *context,
-    const struct subscriber *subscriber, unsigned days, GError **error)
+    const struct subscriber *subscriber, int64_t since, unsigned days, GError **error)
 {
-	int64_t next = (get_day(context->mailer.now) + days) * CLOCK_DAY_S;
+	int64_t next = (get_day(since) + days) * CLOCK_DAY_S;
 
 	return subscriber->next_due_at < 0 || subscriber->next_due_at >= next ||
 	       subscribers_postpone(context->mailer.store, subscriber->id, next, error);
@@ -187,7 +194,7 @@ postpone_digest(const struct bounce_context *context,
  */
 static bool
 space_digests(const struct bounce_context *context, const struct subscriber *subscriber,
-    GError **error)
+    int64_t since, GError **error)
 {
 	g_autoptr(GPtrArray) rows =
 	    bounces_load_scored(context->mailer.store, subscriber->id,
@@ -198,7 +205,7 @@ space_digests(const struct bounce_context *context, const struct subscriber *sub
 	if (!rows)
 		return false;
 	dead_days = count_dead_days(rows, G_MAXINT64, &last_day);
-	return postpone_digest(context, subscriber,
+	return postpone_digest(context, subscriber, since,
 	    1U << CLAMP((int)dead_days - BOUNCE_DEAD_DAYS, 0, 4), error);
 }
 
@@ -226,7 +233,7 @@ send_probe(const struct bounce_context *context, const struct subscriber *subscr
 
 	return system_mail_send(mailer, &mail, &probe.outbox_id, error) &&
 	       bounces_save_probe(mailer->store, subscriber->id, &probe, error) &&
-	       postpone_digest(context, subscriber, 1, error);
+	       postpone_digest(context, subscriber, mailer->now, 1, error);
 }
 
 static bool
@@ -337,7 +344,7 @@ save_evidence(const struct bounce_context *context,
 	const struct bounce_row row = {
 	    .subscriber_id = subject->subscriber_id,
 	    .message = message,
-	    .at = context->mailer.now,
+	    .at = get_time(context, subject),
 	    .class = bounce_class_get_name(report->verdict.class),
 	    .is_scored = is_scored(report->verdict.class),
 	    .is_domain_fault = report->verdict.fault == BOUNCE_FAULT_DOMAIN,
@@ -469,7 +476,8 @@ bounce_record(const struct bounce_context *context,
 		*effect = BOUNCE_EFFECT_RECORDED;
 	switch (report->verdict.class) {
 	case BOUNCE_DEAD:
-		return !is_new || space_digests(context, subscriber, error);
+		return !is_new || space_digests(context, subscriber,
+		                      get_time(context, subject), error);
 	case BOUNCE_SENDER: /* a digest that was sent again may be returned again */
 		return process_fault(
 		    context, subject, subscriber, report, effect, error);
@@ -496,6 +504,7 @@ classify_failure(const struct bounce_context *context,
 	    .subscriber_id = failure->subscriber_id,
 	    .digest_id = MAX(failure->digest_id, 0),
 	    .outbox_id = failure->id,
+	    .at = failure->ended_at,
 	};
 	struct bounce_report *report =
 	    bounce_report_new_from_reply(context->rules, &refusal);

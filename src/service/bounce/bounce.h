@@ -69,6 +69,7 @@ struct bounce_subject {
 	int64_t digest_id; /* or 0 */
 	int64_t outbox_id; /* of system mail, or 0 */
 	bool is_trusted; /* a complaint: from a known source, or with our own message */
+	int64_t at;      /* of the bounce, s; 0: now */
 };
 
 enum bounce_effect {

@@ -704,13 +704,14 @@ outbox_load_failures(struct store *store, unsigned limit, GError **error)
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, o.subscriber_id,"
 	    " iif(o.kind = 'digest', o.claimed_at >= ifnull(s.moved_at, 0),"
-	    "  o.address_key = s.address_key), o.failed_stage, o.code, o.reply"
+	    "  o.address_key = s.address_key), o.ended_at, o.failed_stage, o.code, "
+	    "o.reply"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.failed_stage IS NOT NULL ORDER BY o.id LIMIT ?1";
 #define COLUMN(...) RECORD_COLUMN(outbox_failure, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
-	    COLUMN(subscriber_id), COLUMN(is_current), COLUMN(stage), COLUMN(code),
-	    COLUMN(reply)};
+	    COLUMN(subscriber_id), COLUMN(is_current), COLUMN(ended_at), COLUMN(stage),
+	    COLUMN(code), COLUMN(reply)};
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(outbox_failure, columns);

@@ -321,7 +321,8 @@ struct outbox_failure {
 	int64_t id;
 	int64_t digest_id; /* or -1 */
 	int64_t subscriber_id;
-	bool is_current;   /* was sent to the present address of the subscriber */
+	bool is_current; /* was sent to the present address of the subscriber */
+	int64_t ended_at;
 	int stage;         /* enum smtp_stage */
 	int code;          /* or -1 */
 	const char *reply; /* or NULL */
