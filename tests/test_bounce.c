@@ -663,9 +663,13 @@ evidence_does_not_follow_to_another_address(void)
 	bench.now = (bench.now / DAY + 1) * DAY + HOUR;
 	assert_rows(c->fixture, "SELECT sum(is_scored) FROM bounce", "2");
 	g_assert_cmpuint(run(&bench).probes, ==, 1); /* they failed on two days */
+	g_assert_true(sql_exec(c->fixture->store,
+	    "UPDATE subscriber SET state = 'suspended', next_due_at = NULL", NULL));
 	moved = subscribe_change_address(c->fixture->store, EVA, "eva@example.net",
 	    c->fixture->key, "test", bench.now, NULL);
 	g_assert_nonnull(moved);
+	assert_rows(
+	    c->fixture, "SELECT state, next_due_at > 0 FROM subscriber", "active|1");
 	add_failure(&bench, EVA); /* the notice to the former address */
 	run(&bench);
 	assert_rows(c->fixture, "SELECT sum(is_scored), count(*) FROM bounce", "0|2");

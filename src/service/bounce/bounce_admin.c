@@ -80,7 +80,7 @@ explain_evidence(const struct evidence *evidence, int64_t now)
 	switch (decision) {
 	case BOUNCE_PROBE:
 		return g_strdup_printf("a probe message is sent by %s; if it is "
-		                       "returned after %d days with returned mail, the "
+		                       "returned, too, after mail of %d days, the "
 		                       "subscriber is suspended",
 		    day, BOUNCE_DEAD_DAYS);
 	case BOUNCE_SUSPEND:

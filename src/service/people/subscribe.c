@@ -168,6 +168,21 @@ subscribe_apply_address(struct store *store, struct subscriber *subscriber,
 	       apply_address(store, subscriber, &parsed, key, now, error);
 }
 
+/* The evidence is about the former address.  As by bounce_restore(). */
+static bool
+clear_bounces(
+    struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
+{
+	if (!bounces_reset(store, subscriber->id, error))
+		return false;
+	if (subscriber->state != SUBSCRIBER_SUSPENDED)
+		return true;
+	subscriber->state = SUBSCRIBER_ACTIVE;
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = now;
+	return subscribers_update(store, subscriber, error);
+}
+
 struct subscriber *
 subscribe_change_address(struct store *store, const char *address, const char *wanted,
     GBytes *key, const char *who, int64_t now, GError **error)
@@ -179,7 +194,7 @@ subscribe_change_address(struct store *store, const char *address, const char *w
 	if (!subscriber ||
 	    !subscribe_apply_address(store, subscriber, wanted, key, now, error) ||
 	    !subscribers_change_address(store, subscriber, error) ||
-	    !bounces_reset(store, subscriber->id, error) ||
+	    !clear_bounces(store, subscriber, now, error) ||
 	    !audit_insert(
 	        store, now, who, "address changed", subscriber->id, NULL, error) ||
 	    !store_commit(&transaction, error))
