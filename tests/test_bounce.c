@@ -678,6 +678,32 @@ evidence_does_not_follow_to_another_address(void)
 }
 
 static void
+suspended_subscriber_is_restored_by_a_confirmation(void)
+{
+	struct bench bench = bench_new();
+	struct conversation *c = bench.conversation;
+	pb_auto(inmail) request = conversation_new_mail(EVA, "add graphene", "");
+	pb_auto(inmail) reply = conversation_new_mail(EVA, "Re: confirm", "yes");
+	g_autoptr(GRegex) regex = g_regex_new("paperboy\\+c-\\w+@[\\w.]+", 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	g_autofree char *mail = NULL;
+	g_autofree char *address = NULL;
+
+	conversation_subscribe(c, EVA);
+	g_assert_true(sql_exec(c->fixture->store,
+	    "UPDATE subscriber SET state = 'suspended', next_due_at = NULL", NULL));
+	conversation_hand_in(c, request, EVA, HOME);
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "suspended");
+	mail = conversation_get_mail(c);
+	g_assert_true(g_regex_match(regex, mail, 0, &match));
+	address = g_match_info_fetch(match, 0);
+	conversation_hand_in(c, reply, EVA, address);
+	assert_rows(
+	    c->fixture, "SELECT state, next_due_at > 0 FROM subscriber", "active|1");
+	bench_clear(&bench);
+}
+
+static void
 complaint_needs_trust_and_suppresses(void)
 {
 	struct bench bench = bench_new();
@@ -757,6 +783,7 @@ main(int argc, char **argv)
 	    reports_of_our_fault_pause_the_domain_and_requeue,
 	    pause_keeps_the_first_refusal_for_a_day,
 	    suspended_subscriber_is_restored_by_authenticated_mail,
+	    suspended_subscriber_is_restored_by_a_confirmation,
 	    evidence_of_a_wrong_clock_does_not_count,
 	    evidence_does_not_follow_to_another_address,
 	    complaint_needs_trust_and_suppresses,

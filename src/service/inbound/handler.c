@@ -26,9 +26,8 @@ get_mail_token(const struct request *request)
 	return (struct mail_token){request->store, request->key, request->now};
 }
 
-/* Mail from a suspended subscriber proves that the address works. */
-static bool
-restore_suspended(struct request *request, GError **error)
+bool
+handler_restore_suspended(struct request *request, GError **error)
 {
 	if (!request->is_proven || !request->subscriber ||
 	    request->subscriber->state != SUBSCRIBER_SUSPENDED)
@@ -161,7 +160,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 	request->is_proven = request->has_token || verdict->is_verified;
 	if (!request->has_token)
 		request->digest_id = 0;
-	if (!restore_suspended(request, error))
+	if (!handler_restore_suspended(request, error))
 		return false;
 	if (request->has_token && !request->verb) {
 		if (!accept_suggestion(request, &is_done, error))

@@ -109,7 +109,8 @@ run_confirmed(
 		return false;
 	was_subscribed = request->subscriber;
 	request->is_proven = request->has_token = true;
-	if (!command_run_confirmed(request, confirmation->action, error))
+	if (!handler_restore_suspended(request, error) ||
+	    !command_run_confirmed(request, confirmation->action, error))
 		return false;
 	request->report->is_changed |= request->reply.is_changed;
 	if (!was_subscribed && confirmation->purpose == CONFIRMATION_CONFIRM &&

@@ -24,6 +24,9 @@ bool handler_is_report(
 bool handler_process_report(
     struct request *request, const struct autoreply_verdict *verdict, GError **error);
 
+/** Restore a suspended subscriber, whose proven mail shows that the address works. */
+bool handler_restore_suspended(struct request *request, GError **error);
+
 /** Send no reply. @param reason  static */
 void
 handler_drop(struct request *request, enum handler_outcome outcome, const char *reason);
