@@ -715,6 +715,9 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	g_autoptr(GPtrArray) jobs = NULL;
 	pb_transaction transaction = {0};
 
+	/* Reports may have paused a domain meanwhile. */
+	if (!domain_refusals_load(mailer->refusals, now, error))
+		return false;
 	mailer->is_more = false;
 	if (!limit)
 		return commit_results(mailer, error);
@@ -848,9 +851,7 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 {
 	int64_t due, now;
 
-	if (!domain_refusals_load(
-	        mailer->refusals, clock_get_now(mailer->options.clock), error) ||
-	    !outbox_retry_now(
+	if (!outbox_retry_now(
 	        mailer->options.store, clock_get_now(mailer->options.clock), error) ||
 	    !recover_results(mailer, error))
 		return false;
