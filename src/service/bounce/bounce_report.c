@@ -136,7 +136,7 @@ static void
 find_codes(const char *text, struct codes *codes)
 {
 	static const char *const patterns[] = {
-	    CODE "[ -]*[\"'#(<]*" STATUS, CODE "()", "()" STATUS};
+	    (CODE "[ -]*[\"'#(<]*" STATUS), (CODE "()"), ("()" STATUS)};
 
 	codes->reply = 0;
 	codes->status = NULL;
