@@ -472,7 +472,7 @@ ctl_ask_daemon(const struct ctl *ctl, const char *command)
 void
 ctl_wake_daemon(const struct ctl *ctl)
 {
-	g_autofree char *reply = ctl_ask_daemon(ctl, "wake");
+	g_free(ctl_ask_daemon(ctl, "wake"));
 }
 
 char *

@@ -422,9 +422,8 @@ change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
 	is_ok = is_all ? change_all(ctl, &request, state, error)
 	               : change_named(ctl, &request, argc - 1, argv + 1, error);
 	/* Also when some were not changed: the others are due. */
-	if (action == QUEUE_RETRY || action == QUEUE_RELEASE) {
-		g_autofree char *answer = ctl_ask_daemon(ctl, "retry");
-	}
+	if (action == QUEUE_RETRY || action == QUEUE_RELEASE)
+		g_free(ctl_ask_daemon(ctl, "retry"));
 	ctl_wake_daemon(ctl);
 	return is_ok;
 }

@@ -440,8 +440,8 @@ command_decide_edit(struct request *request, const char *arguments,
 		after = prepare_edit(request, before, &options, error);
 	if (after) {
 		g_autofree char *reference = format_reference(before);
-		g_autofree char *word = command_take_word(&arguments);
 
+		g_free(command_take_word(&arguments));
 		decision->arguments = g_strconcat(reference, " ", arguments, NULL);
 		decision->filter = g_strdup(after->canonical);
 		g_ptr_array_remove(own, before);

@@ -244,8 +244,8 @@ health_finding_format(const struct health_finding *problem)
 	return g_strdup_printf("%s: %s", problem->text, problem->action);
 }
 
-static struct health_finding *
-add_finding(struct health *health, const char *format, va_list args)
+static struct health_finding *G_GNUC_PRINTF(2, 0)
+    add_finding(struct health *health, const char *format, va_list args)
 {
 	struct health_finding *finding = g_new0(struct health_finding, 1);
 	g_autofree char *text = g_strdup_vprintf(format, args);
