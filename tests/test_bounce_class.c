@@ -141,19 +141,6 @@ sender_refusals_name_the_domain_or_the_message(void)
 	}
 }
 
-static void
-class_names_are_parsed(void)
-{
-	for (enum bounce_class class = 0; class < BOUNCE_CLASSES; class ++) {
-		enum bounce_class parsed;
-
-		g_assert_true(
-		    bounce_class_parse(bounce_class_get_name(class), &parsed));
-		g_assert_cmpint(parsed, ==, class);
-	}
-	g_assert_false(bounce_class_parse("other", &(enum bounce_class){0}));
-}
-
 /* @return CPU time, ms */
 static double
 measure(const struct bounce_rules *rules, const char *first, const char *second)
@@ -191,5 +178,5 @@ hostile_text_is_classified_in_bounded_time(void)
 
 UNIT_MAIN(refusals_have_the_class_of_their_meaning,
     code_and_text_that_disagree_have_a_precedence,
-    sender_refusals_name_the_domain_or_the_message, class_names_are_parsed,
+    sender_refusals_name_the_domain_or_the_message,
     hostile_text_is_classified_in_bounded_time)

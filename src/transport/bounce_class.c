@@ -566,14 +566,3 @@ const char *bounce_class_get_name(enum bounce_class class)
 {
 	return names[class];
 }
-
-bool
-bounce_class_parse(const char *name, enum bounce_class *class)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (strcmp(names[i], name) == 0) {
-			*class = i;
-			return true;
-		}
-	return false;
-}

@@ -41,7 +41,6 @@ enum bounce_class {
 	BOUNCE_COMPLAINT, /* feedback report (RFC 5965) */
 	BOUNCE_AUTO,      /* auto-reply, or receipt (RFC 8098) */
 	BOUNCE_DELIVERED,
-	BOUNCE_CLASSES
 };
 
 /* Object of BOUNCE_SENDER. */
@@ -76,8 +75,5 @@ bounce_classify(const struct bounce_rules *rules, const struct bounce_refusal *r
 
 /** Stable names: "dead", "full", "temporary", "sender", "complaint", ... */
 const char *bounce_class_get_name(enum bounce_class class);
-
-/** @return false for an unknown name */
-bool bounce_class_parse(const char *name, enum bounce_class *class);
 
 #endif
