@@ -46,6 +46,13 @@ struct settings {
 	char *commands_delimiter;
 	char *commands_authserv_id; /* "": no Authentication-Results are trusted */
 
+	/* web: the page */
+	char *web_url;    /* "": no page */
+	char *web_listen; /* of paperboy-web without socket activation */
+	char *web_socket; /* of paperboyd, for paperboy-web */
+	char *web_ca_file;
+	bool web_search;
+
 	/* limits on replies, against backscatter */
 	int limit_confirm_interval_h;
 	int limit_confirmations_per_month;

@@ -26,7 +26,7 @@ MAY_USE = {
     "transport": ("base", "model", "net", "message"),
     "render": ("base", "model", "message"),
     "service": CORE,
-    "web": CORE + ("service",),
+    "web": ("base", "model", "config", "message", "render"),
     "daemon": CORE + ("service", "web", "ctl"),
     "ctl": CORE + ("service",),
 }
@@ -44,6 +44,7 @@ FLOORS = {
         ("service/explain", "service/delivery"),
         ("service/bounce", "service/command"),
         ("service/inbound",),
+        ("service/web",),
         ("service/setup",),
         ("service/health",),
     ),
@@ -55,12 +56,11 @@ HOMES = {
     "libconfig.h": ("config",),
     "sqlite3.h": ("store",),
     "curl/": ("net",),
-    "jansson.h": ("sources", "ctl"),
+    "jansson.h": ("sources", "ctl", "web"),
     "libetpan/": ("parser", "receive"),
     "expat.h": ("sources",),
-    "seccomp.h": ("parser",),
-    "microhttpd.h": ("web",),
-    "systemd/": ("daemon",),
+    "seccomp.h": ("parser", "web"),
+    "systemd/": ("daemon", "web"),
 }
 EVERYWHERE = ("glib.h", "glib-object.h", "glib-unix.h", "glib/", "gio/")
 

@@ -1,0 +1,189 @@
+/*
+ * web_proto.h - requests of paperboy-web to paperboyd, over a Unix socket.
+ *
+ * One request a connection: the client sends a frame, the daemon replies with a frame
+ * and closes.  A frame is a length of 4 bytes, little endian, and a serialised GVariant
+ * in little endian.  Both sides treat the other one as hostile.
+ *
+ * Requests carry the form fields of a page as they were typed; the daemon checks them.
+ * Replies carry values for the page templates: texts are not escaped, and localised in
+ * the language of the reply where they are prose.
+ */
+#ifndef PAPERBOY_MESSAGE_WEB_PROTO_H
+#define PAPERBOY_MESSAGE_WEB_PROTO_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+/*
+ * Operations.  Only those marked P change anything; they come from POST.
+ *
+ * Fields: `csrf` with each P but WEB_OP_ONE_CLICK; `action` where several are named.
+ */
+enum web_op {
+	WEB_OP_HEALTH, /* status only */
+	WEB_OP_HOME,
+	WEB_OP_TRY,          /* address, filter */
+	WEB_OP_SUBSCRIBE,    /* P: address, name, filter */
+	WEB_OP_CONFIRM_SHOW, /* token */
+	WEB_OP_CONFIRM,      /* P: token */
+	WEB_OP_LEAVE_SHOW,   /* token */
+	WEB_OP_ONE_CLICK,    /* P: token (RFC 8058) */
+	WEB_OP_LEAVE, /* P: token; unsubscribe, pause (days), weekly, fewer (max),
+	               * link (mails a link to the preferences), undo (undo) */
+	WEB_OP_PREFERENCES_SHOW, /* token */
+	/*
+	 * P: token; add (filter, name, max), edit (number, filter), test (filter),
+	 * rename (number, name), limit (number, max), up (number), down (number),
+	 * remove (number), block (filter), unblock (number), set (any of when, days,
+	 * at, tz, max, order, abstract, group, format, quiet, updates, crosslist,
+	 * attach, language, name), pause (days or until), resume, address (address),
+	 * export (format), forget, feed_on, feed_off, unsubscribe
+	 */
+	WEB_OP_PREFERENCES,
+	WEB_OP_DIGEST, /* token */
+	WEB_OP_FEED,   /* token; etag */
+	WEB_OP_SEARCH, /* filter */
+	WEB_OPS
+};
+
+enum web_status {
+	WEB_STATUS_OK,           /* 200 */
+	WEB_STATUS_NOT_MODIFIED, /* 304 */
+	WEB_STATUS_BAD_REQUEST,  /* 400: an invalid or missing field */
+	WEB_STATUS_FORBIDDEN,    /* 403: the form has expired or is forged */
+	WEB_STATUS_NOT_FOUND,    /* 404 */
+	WEB_STATUS_LIMITED,      /* 429 */
+	WEB_STATUS_UNAVAILABLE,  /* 503: the store does not respond */
+	WEB_STATUSES
+};
+
+/* The page that a reply is shown on; the template web-NAME.html. */
+enum web_page {
+	WEB_PAGE_NONE, /* an empty body */
+	WEB_PAGE_HOME,
+	WEB_PAGE_CONFIRM,
+	WEB_PAGE_LEAVE,
+	WEB_PAGE_LEFT,
+	WEB_PAGE_PREFERENCES,
+	WEB_PAGE_SEARCH,
+	WEB_PAGE_MESSAGE, /* messages only */
+	WEB_PAGE_DIGEST,  /* values: html */
+	WEB_PAGE_FEED,    /* values: a feed, as Atom or JSON Feed by the URL */
+	WEB_PAGES
+};
+
+#define WEB_PROTO_REQUEST_BYTES (24 * 1024)
+#define WEB_PROTO_REPLY_BYTES   (1024 * 1024)
+#define WEB_PROTO_FIELDS        40
+#define WEB_PROTO_FIELD_BYTES   8192
+#define WEB_PROTO_DEPTH         6 /* nested values of a reply */
+
+/* Owned. */
+struct web_request {
+	enum web_op op;
+	char *language;     /* requested by the reader, or "": the subscriber's */
+	char *token;        /* [a-z2-7], or "" */
+	GHashTable *fields; /* char * → char *: valid UTF-8 without controls but LF */
+};
+
+/* Owned. */
+struct web_reply {
+	enum web_status status;
+	enum web_page page;
+	char *language; /* of the texts and the page */
+	/*
+	 * Type a{sv}; a value is a string, a boolean, a nested a{sv}, or a list of
+	 * them (aa{sv}); see below.
+	 */
+	GVariant *values;
+};
+
+/*
+ * Values, by page.  Texts are strings, flags (is_, has_) booleans; [] is a list.
+ *
+ * Every page
+ *     service     name of the service ("paperboy")
+ *     address     for commands by mail, or ""
+ *     owner       address of the operator
+ *     csrf        token for the forms of this page
+ *     messages[]  results of what was posted: kind ("ok", "error", "wait"), text;
+ *                 for an error in a filter also line (the text) and column (from 1)
+ *
+ * WEB_PAGE_HOME (also after TRY and SUBSCRIBE)
+ *     form_address, form_name, form_filter  as typed
+ *     is_sent     a confirmation was requested: the same for every address
+ *     has_search  /search exists
+ *     backtest    after TRY, see below
+ *
+ * WEB_PAGE_CONFIRM (the same for any token)
+ *
+ * WEB_PAGE_LEAVE (the same for any token)
+ *
+ * WEB_PAGE_LEFT: unsubscribed, paused ... (the same for any token)
+ *     undo        token for the action undo, or ""
+ *
+ * WEB_PAGE_PREFERENCES
+ *     subscriber  address;  name
+ *     state       "active", "paused";  paused_until (a date as text, or "")
+ *     next        next digest, as text
+ *     filters[]   number, name, query (as typed), canonical, max, note, is_first,
+ *                 is_last, backtest
+ *     blocks[]    number, query
+ *     settings[]  key, label, value, options[]: value, label, is_selected
+ *                 (no options: a text field)
+ *     draft       after a failed or tested filter: action, number, filter, name
+ *     backtest    after the action test
+ *     feeds[]     path ("/f/TOKEN"), label;  has_feeds
+ *     valid_until time at which the link expires, as text
+ *
+ * WEB_PAGE_SEARCH
+ *     form_filter, count, papers[], days
+ *
+ * backtest
+ *     count       papers in as many days, as text: "23 papers in 30 days"
+ *     days[]      one for each day, oldest first: day ("2026-11-22"), papers ("3")
+ *     papers[]    newest first, a few: id, title, url, day
+ *
+ * WEB_PAGE_DIGEST
+ *     html        the HTML part, complete
+ *
+ * WEB_PAGE_FEED
+ *     id (a URI), title, updated (RFC 3339), etag
+ *     entries[]   id (a URI), title, url, updated, published, abstract, reasons,
+ *                 authors[]: name
+ */
+
+struct web_request *web_request_new(enum web_op op);
+void web_request_free(struct web_request *request);
+PB_DEFINE_AUTO(web_request, web_request_free);
+
+/** Get a field. @return "" if it is missing; borrowed */
+const char *web_request_get(const struct web_request *request, const char *name);
+
+/** @param values  a floating reference is taken; NULL for none */
+struct web_reply *web_reply_new(
+    enum web_status status, enum web_page page, const char *language, GVariant *values);
+void web_reply_free(struct web_reply *reply);
+PB_DEFINE_AUTO(web_reply, web_reply_free);
+
+/** Serialise as a frame. @return owned by the caller */
+GBytes *web_request_write(const struct web_request *request);
+
+/** @return NULL if it is larger than WEB_PROTO_REPLY_BYTES */
+GBytes *web_reply_write(const struct web_reply *reply);
+
+/**
+ * Parse a frame without its length: untrusted.
+ *
+ * @return NULL with PB_ERROR_INPUT; owned by the caller
+ */
+struct web_request *web_request_parse(GBytes *frame, GError **error);
+struct web_reply *web_reply_parse(GBytes *frame, GError **error);
+
+/** Decode the length of a frame. @return 0 if it is 0 or above a maximum */
+gsize web_proto_get_size(const guint8 length[4], gsize maximum);
+
+#endif
