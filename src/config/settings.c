@@ -73,8 +73,7 @@ const struct setting setting_table[] = {
     TEXT("commands.authserv_id", commands_authserv_id, "", 0,
         "trusted authserv-id of Authentication-Results; empty: none"),
     TEXT("web.url", web_url, "", 0,
-        "public base of links to paperboy-web, \"https://papers.example.org\"; empty: "
-        "no page"),
+        "base of links, \"https://papers.example.org\"; empty: no page"),
     TEXT("web.listen", web_listen, "127.0.0.1:8080", 1,
         "ADDRESS:PORT or path of a socket of paperboy-web, without socket activation"),
     TEXT("web.socket", web_socket, "/run/paperboy-web/daemon", 1,
