@@ -34,6 +34,14 @@
 #define SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION "bounce-confirmation"
 #define SUBADDRESS_TOKEN_BOUNCE_MAIL         "bounce-mail"
 
+/*
+ * Purposes of tokens in URLs of the page.  VIEW is bound like REPLY, to a digest and
+ * its created_at.  LEAVE is shared with addresses; CHECK takes its place when the page
+ * tests itself, with a number instead of a subscriber.
+ */
+#define SUBADDRESS_TOKEN_VIEW  "view"      /* /d/TOKEN */
+#define SUBADDRESS_TOKEN_CHECK "web-check" /* /u/TOKEN */
+
 enum subaddress_kind {
 	SUBADDRESS_COMMANDS,
 	SUBADDRESS_SUBSCRIBE,
