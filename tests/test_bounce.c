@@ -72,6 +72,13 @@ static const struct decision_case decision_cases[] = {
     {"temporary every week counts with full", {{"temporary", 7, NULL}, {"full", 175, NULL},
 	{"temporary", 343, NULL}, {"full", 511, NULL}, {"full", 679, NULL}}, 0, 679, 700,
 	BOUNCE_PROBE},
+    {"a full mailbox accepted the probe, but not the next digest", {{"full", 7, NULL},
+	{"full", 175, NULL}, {"full", 343, NULL}, {"full", 511, NULL}, {"full", 679, NULL},
+	{"full", 847, NULL}}, 700, 846, 850, BOUNCE_SUSPEND},
+    {"it has until the next weekly digest", {{"full", 7, NULL}, {"full", 175, NULL},
+	{"full", 343, NULL}, {"full", 511, NULL}, {"full", 679, NULL}}, 700, 679, 939, BOUNCE_WAIT},
+    {"and accepts that", {{"full", 7, NULL}, {"full", 175, NULL}, {"full", 343, NULL},
+	{"full", 511, NULL}, {"full", 679, NULL}}, 700, 847, 941, BOUNCE_CLEAR},
 };
 /* clang-format on */
 

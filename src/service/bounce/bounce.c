@@ -68,9 +68,13 @@ is_long_run(const GPtrArray *rows, int64_t now)
 	return count >= BOUNCE_RUN_MIN && now - first >= BOUNCE_RUN_S;
 }
 
-/* The row of the probe, or of another message that died on a day after it. */
+/*
+ * The row of the probe, or of another message that was returned on a day after it: as
+ * dead, or after weeks for any reason, since a full mailbox may accept a short message.
+ */
 static const struct bounce_row *
-find_answer(const GPtrArray *rows, const struct bounce_probe *probe)
+find_answer(
+    const GPtrArray *rows, const struct bounce_probe *probe, bool is_after_weeks)
 {
 	g_autofree char *name =
 	    g_strdup_printf("mail-%" G_GINT64_FORMAT, probe->outbox_id);
@@ -79,7 +83,8 @@ find_answer(const GPtrArray *rows, const struct bounce_probe *probe)
 		const struct bounce_row *row = rows->pdata[i];
 
 		if (strcmp(row->message, name) == 0 ||
-		    (is_dead(row) && get_day(row->at) > get_day(probe->sent_at)))
+		    ((is_dead(row) || is_after_weeks) &&
+		        get_day(row->at) > get_day(probe->sent_at)))
 			return row;
 	}
 	return NULL;
@@ -89,13 +94,16 @@ static enum bounce_decision
 decide_after_probe(const GPtrArray *rows, const struct bounce_probe *probe,
     int64_t last_built, int64_t now)
 {
-	const struct bounce_row *answer = find_answer(rows, probe);
+	const bool is_after_weeks = is_long_run(rows, probe->sent_at);
+	const struct bounce_row *answer = find_answer(rows, probe, is_after_weeks);
 	int64_t last_day;
 
 	if (!answer)
-		return now - probe->sent_at > BOUNCE_PROBE_S ? BOUNCE_CLEAR
-		                                             : BOUNCE_WAIT;
-	if (is_long_run(rows, probe->sent_at) ||
+		return now - probe->sent_at >
+		               (is_after_weeks ? BOUNCE_RUN_GAP_S : BOUNCE_PROBE_S)
+		           ? BOUNCE_CLEAR
+		           : BOUNCE_WAIT;
+	if (is_after_weeks ||
 	    (is_dead(answer) && count_dead_days(rows, get_day(probe->sent_at),
 	                            &last_day) >= BOUNCE_DEAD_DAYS))
 		return BOUNCE_SUSPEND;

@@ -8,9 +8,10 @@
  *    that is returned too, the subscriber is suspended.  After the first such bounce
  *    there is at most one message a day, and
  *    fewer while an outage of the provider forbids to suspend.
- *  - full or temporary at intervals of at most BOUNCE_RUN_GAP_S for BOUNCE_RUN_S: the
- *    same, by way of a probe.
- *  - A probe that is not returned within BOUNCE_PROBE_S clears the evidence; older
+ *  - full or temporary at intervals of at most BOUNCE_RUN_GAP_S for BOUNCE_RUN_S: a
+ *    probe.  If that or a later message is returned, the subscriber is suspended.
+ *  - A probe that is not returned within BOUNCE_PROBE_S (after weeks: if nothing is
+ *    returned within BOUNCE_RUN_GAP_S) clears the evidence; older
  *    evidence than BOUNCE_DECAY_S does not count.
  *  - Our own faults count for nobody.  If they concern a domain, its mail is paused,
  *    and returned digests are sent again.
