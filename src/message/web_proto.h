@@ -21,26 +21,29 @@
  * Operations.  Only those marked P change anything; they come from POST.
  *
  * Fields: `csrf` with each P but WEB_OP_ONE_CLICK; `action` where several are named.
+ * The query of a GET may have lang (which becomes the language), show, number, page,
+ * and for /search filter.
  */
 enum web_op {
 	WEB_OP_HEALTH, /* status only */
 	WEB_OP_HOME,
-	WEB_OP_TRY,          /* address, filter */
-	WEB_OP_SUBSCRIBE,    /* P: address, name, filter */
+	WEB_OP_TRY,          /* POST / with action "try": address, name, filter */
+	WEB_OP_SUBSCRIBE,    /* P: POST / with action "subscribe": as WEB_OP_TRY */
 	WEB_OP_CONFIRM_SHOW, /* token */
 	WEB_OP_CONFIRM,      /* P: token */
 	WEB_OP_LEAVE_SHOW,   /* token */
 	WEB_OP_ONE_CLICK,    /* P: token (RFC 8058) */
 	WEB_OP_LEAVE, /* P: token; unsubscribe, pause (days), weekly, fewer (max),
 	               * link (mails a link to the preferences), undo (undo) */
-	WEB_OP_PREFERENCES_SHOW, /* token */
+	WEB_OP_PREFERENCES_SHOW, /* token; show, number, page (see below) */
 	/*
-	 * P: token; add (filter, name, max), edit (number, filter), test (filter),
-	 * rename (number, name), limit (number, max), up (number), down (number),
-	 * remove (number), block (filter), unblock (number), set (any of when, days,
-	 * at, tz, max, order, abstract, group, format, quiet, updates, crosslist,
-	 * attach, language, name), pause (days or until), resume, address (address),
-	 * export (format), forget, feed_on, feed_off, unsubscribe
+	 * P: token; add (filter, name, max), edit (number, filter, name, max), test
+	 * (filter), up (number), down (number), remove (number), block (filter),
+	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
+	 * group, format, quiet, updates, crosslist, attach, language, name), pause
+	 * (days or until; both empty: until resumed), resume, address (address),
+	 * export (format), forget, feed_on, feed_off, unsubscribe.
+	 * The reply has the view that show, number and page ask for.
 	 */
 	WEB_OP_PREFERENCES,
 	WEB_OP_DIGEST, /* token */
@@ -101,6 +104,11 @@ struct web_reply {
 	GVariant *values;
 };
 
+/* Maximum number of filters and blocks in one reply; further ones are on other pages.
+ */
+#define WEB_PROTO_PAGE_FILTERS 8
+#define WEB_PROTO_PAGE_BLOCKS  20
+
 /*
  * Values, by page.  Texts are strings, flags (is_, has_) booleans; [] is a list.
  *
@@ -109,8 +117,9 @@ struct web_reply {
  *     address     for commands by mail, or ""
  *     owner       address of the operator
  *     csrf        token for the forms of this page
- *     messages[]  results of what was posted: kind ("ok", "error", "wait"), text;
- *                 for an error in a filter also line (the text) and column (from 1)
+ *     messages[]  results of what was posted: kind ("ok", "error", "wait": for a
+ *                 confirmation by mail), text; for an error in a field also its name,
+ *                 field; in a filter also line (the text) and column (from 1)
  *
  * WEB_PAGE_HOME (also after TRY and SUBSCRIBE)
  *     form_address, form_name, form_filter  as typed
@@ -126,21 +135,26 @@ struct web_reply {
  *     undo        token for the action undo, or ""
  *
  * WEB_PAGE_PREFERENCES
- *     subscriber  address;  name
- *     state       "active", "paused";  paused_until (a date as text, or "")
- *     next        next digest, as text
- *     filters[]   number, name, query (as typed), canonical, max, note, is_first,
- *                 is_last, backtest
- *     blocks[]    number, query
- *     settings[]  key, label, value, options[]: value, label, is_selected
- *                 (no options: a text field)
- *     draft       after a failed or tested filter: action, number, filter, name
- *     backtest    after the action test
- *     feeds[]     path ("/f/TOKEN"), label;  has_feeds
+ *     show        view, as requested: "" (filters), "filter" (the one with number; ""
+ *                 if there is none), "blocks", "settings", "account"
+ *     subscriber  address
+ *     state       "active", "paused", "suspended"
+ *     paused_until  a date as text, or ""
+ *     next        next digest, as text, or ""
  *     valid_until time at which the link expires, as text
+ *     page, pages, previous_page, next_page  of "" and "blocks", as text; or ""
+ *     form_filter, form_name, form_max  of the form: as typed, stored, or ""
+ *     backtest    after the action test
+ *     filters[]   in "": up to WEB_PROTO_PAGE_FILTERS, in "filter": one; number, name,
+ *                 query (as typed), canonical, max, note, is_first, is_last; backtest,
+ *                 in "" without papers
+ *     blocks[]    in "blocks": number, query
+ *     settings[]  in "settings": key, value, options[]: value, is_selected (no
+ *                 options: a text field)
+ *     feeds[]     in "account": path ("/f/TOKEN"), label ("": all filters)
  *
  * WEB_PAGE_SEARCH
- *     form_filter, count, papers[], days
+ *     form_filter, count, papers[], days[]
  *
  * backtest
  *     count       papers in as many days, as text: "23 papers in 30 days"
