@@ -403,6 +403,8 @@ def unproven_complaints_have_no_effect(tap):
             "a forged Message-ID": (FEEDBACK, forged, "", former),
             "a known loop without a token":
                 (FEEDBACK, "", results_of(OUR_MX, known), former),
+            "our Message-ID, which a public reply discloses":
+                (FEEDBACK, f"Message-ID: {eva.message_id}", "", ""),
             "our envelope sender only": (eva.verp, "", "", former),
             "an unknown signer": (eva.verp, "", results_of(OUR_MX, other), ""),
             "an unknown signer, like a known one":
@@ -425,7 +427,8 @@ def unproven_complaints_have_no_effect(tap):
         assert box.evidence(BOB) == [("full", "digest-2")], box.evidence(BOB)
         proven = {
             EVA: (FEEDBACK, f"List-Unsubscribe: <mailto:{eva.unsubscribe}>", "", ""),
-            BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}", "", ""),
+            BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}",
+                  results_of(OUR_MX, known), ""),
             ANN: (FEEDBACK, "", "", f"Original-Mail-From: <{box.sent[ANN].verp}>\n"),
             ZOE: (box.sent[ZOE].verp, "", results_of(OUR_MX, known.upper()), ""),
         }

@@ -123,9 +123,11 @@ is_found(const struct mail_token_message *message)
  * Find our tokens in the fields of a report or of the message that it returns.  The
  * first one counts: that of a digest shows that it was sent to a former address, the
  * one to unsubscribe does not.
+ *
+ * @param has_ids  also in Message-ID, which a public reply to a digest discloses
  */
 static bool
-find_in_fields(struct request *request, const GPtrArray *fields,
+find_in_fields(struct request *request, const GPtrArray *fields, bool has_ids,
     struct mail_token_message *message, GError **error)
 {
 	for (unsigned i = 0; i < fields->len && !is_found(message); i++) {
@@ -136,7 +138,7 @@ find_in_fields(struct request *request, const GPtrArray *fields,
 			if (strchr(words[k], '@') &&
 			    !find_by_address(request, words[k], message, error))
 				return false;
-		if (!is_found(message) &&
+		if (has_ids && !is_found(message) &&
 		    g_ascii_strcasecmp(field->name, "Message-ID") == 0 &&
 		    !find_by_message_id(request, field->value, message, error))
 			return false;
@@ -144,7 +146,22 @@ find_in_fields(struct request *request, const GPtrArray *fields,
 	return true;
 }
 
-/* @param is_own  set: the report contains a message of ours, or its envelope sender */
+static bool
+find_in_report(struct request *request, bool has_ids,
+    struct mail_token_message *message, GError **error)
+{
+	const struct inmail *mail = request->mail;
+
+	for (unsigned i = 0; i < mail->groups->len; i++)
+		if (!find_in_fields(
+		        request, mail->groups->pdata[i], has_ids, message, error))
+			return false;
+	return is_found(message) ||
+	       find_in_fields(request, mail->returned, has_ids, message, error);
+}
+
+/* @param is_own  set: only the recipient of a message of ours can have sent the report
+ */
 static bool
 find_message(struct request *request, const struct autoreply_verdict *verdict,
     struct mail_token_message *message, bool *is_own, GError **error)
@@ -156,7 +173,7 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 	    mail->groups->len > 0
 	        ? inmail_find_field(mail->groups->pdata[0], "Original-Envelope-Id")
 	        : NULL;
-	struct mail_token_message own = {0};
+	struct mail_token_message own = {0}, secret = {0};
 
 	*message = own;
 	if (verdict->kind == SUBADDRESS_BOUNCE &&
@@ -169,14 +186,13 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 	*is_own = false;
 	if (mail->report == INMAIL_REPORT_DELIVERY)
 		return true;
-	for (unsigned i = 0; i < mail->groups->len; i++)
-		if (!find_in_fields(request, mail->groups->pdata[i], &own, error))
-			return false;
-	if (!is_found(&own) && !find_in_fields(request, mail->returned, &own, error))
+	if (!find_in_report(request, true, &own, error) ||
+	    !find_in_report(request, false, &secret, error))
 		return false;
 	if (!is_found(message) && !message->confirmation_id && !message->outbox_id)
 		*message = own;
-	*is_own = own.subscriber_id > 0 && own.subscriber_id == message->subscriber_id;
+	*is_own = own.subscriber_id > 0 && own.subscriber_id == secret.subscriber_id &&
+	          own.subscriber_id == message->subscriber_id;
 	return true;
 }
 
