@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/token.h"
 #include "lib/render_sample.h"
 #include "lib/unit.h"
 
@@ -605,6 +606,109 @@ digests_ask_for_complaints_if_that_is_signed(void)
 	}
 }
 
+/* Compare with a golden file, or write it (GOLDEN_WRITE=1). */
+static void
+check_golden(const char *name, const char *text)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "tests", "golden", name, NULL);
+	g_autofree char *golden = NULL;
+
+	if (g_getenv("GOLDEN_WRITE"))
+		g_file_set_contents(path, text, -1, NULL);
+	if (!g_file_get_contents(path, &golden, NULL, NULL))
+		g_error("cannot read %s", path);
+	g_assert_cmpstr(text, ==, golden);
+}
+
+/* RFC 8058: the https link comes first, once, and is not folded. */
+static void
+digests_link_to_the_page(void)
+{
+	static const struct {
+		const char *url;
+		bool has_one_click, has_commands;
+		const char *golden;
+	} rows[] = {
+	    {"https://papers.example.org", true, true, "digest-web.eml"},
+	    {"https://papers.example.org", false, true, "digest-web-plain.eml"},
+	    {"http://localhost:8080/papers", true, true, NULL},
+	    {"https://papers.example.org", true, false, NULL},
+	    {NULL, true, true, NULL},
+	};
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	pb_local(subaddress_base) commands = {0};
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	g_assert_true(
+	    subaddress_base_parse("paperboy@papers.example.org", "+", &commands, NULL));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct renderer_settings settings = render_sample_settings(dir, key);
+		pb_auto(renderer) renderer = NULL;
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *message = NULL;
+		bool is_https = i != 2 && i != 4;
+
+		settings.commands = rows[i].has_commands ? &commands : NULL;
+		settings.web_url = rows[i].url;
+		settings.has_one_click = rows[i].has_one_click;
+		renderer = renderer_new(&settings, NULL);
+		g_assert_true(
+		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+		message = compose(renderer, digest);
+		g_assert_cmpint(
+		    strstr(message, "\r\nList-Unsubscribe-Post: "
+		                    "List-Unsubscribe=One-Click\r\n") != NULL,
+		    ==, rows[i].has_one_click && is_https);
+		g_assert_cmpint(
+		    strstr(message, "\r\nList-Unsubscribe: <https://papers.example.org"
+		                    "/u/") != NULL,
+		    ==, rows[i].has_one_click && is_https);
+		g_assert_cmpuint(count(message, "List-Unsubscribe: "), ==, 1);
+		g_assert_cmpint(strstr(message, "In a browser: http") != NULL, ==,
+		    rows[i].url != NULL);
+		if (rows[i].golden)
+			check_golden(rows[i].golden, message);
+	}
+}
+
+/* A line of the header has room for the longest one. */
+static void
+link_of_the_longest_base_is_one_word(void)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	g_autofree char *path =
+	    g_strnfill(BOUNDS_WEB_URL_BYTES - strlen("https://p.example/"), 'p');
+	g_autofree char *url = g_strconcat("https://p.example/", path, NULL);
+	g_autofree char *start = g_strdup_printf("\r\nList-Unsubscribe: <%s/u/", url);
+	pb_auto(digest) digest = render_sample_new_digest();
+	pb_auto(renderer) renderer = NULL;
+	g_autofree char *message = NULL;
+	const char *link;
+
+	digest->subscriber_id = G_MAXINT64;
+	settings.web_url = url;
+	settings.has_one_click = true;
+	renderer = renderer_new(&settings, NULL);
+	render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+	message = compose(renderer, digest);
+	link = strstr(message, start);
+	g_assert_nonnull(link);
+	link += strlen(start);
+	g_assert_cmpuint(strspn(link, "abcdefghijklmnopqrstuvwxyz234567"), ==,
+	    TOKEN_SIGNED_BYTES_MAX);
+	g_assert_true(
+	    g_str_has_prefix(link + TOKEN_SIGNED_BYTES_MAX, ">,\r\n <mailto:"));
+}
+
 static void
 invalid_template_is_reported_at_start(void)
 {
@@ -774,6 +878,7 @@ UNIT_MAIN(phrase_tags_may_contain_blanks, text_equals_the_golden_file,
     invalid_digest_is_rejected, invalid_settings_are_rejected,
     each_setting_changes_the_cache_key, reasons_follow_the_template,
     templates_may_use_the_reader_anywhere, digests_show_the_coverage,
-    digests_ask_for_complaints_if_that_is_signed, invalid_template_is_reported_at_start,
+    digests_ask_for_complaints_if_that_is_signed, digests_link_to_the_page,
+    link_of_the_longest_base_is_one_word, invalid_template_is_reported_at_start,
     each_template_changes_the_cache_key, template_size_is_limited,
     templates_without_room_for_papers_are_rejected, subject_length_is_limited)

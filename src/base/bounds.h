@@ -160,6 +160,9 @@
 #define BOUNDS_HTTP_STALL_S       30
 #define BOUNDS_HTTP_WAIT_S        86400
 
+/* web.url: a line of a header has room for it and a token (RFC 5322 section 2.1.1). */
+#define BOUNDS_WEB_URL_BYTES 200
+
 /* Papers from sources.  Longer text is truncated at a character boundary. */
 #define BOUNDS_PAPER_ID_BYTES       200
 #define BOUNDS_PAPER_TITLE_BYTES    2000

@@ -63,6 +63,18 @@ get_number(const struct assembled_message *assembled, unsigned index)
 	return assembled->numbers->str + index * strlen(ENTRY_BLOCK_NUMBER);
 }
 
+static void
+set_values(const struct assembled_message *assembled, const char *values[PAGE_VALUES])
+{
+	const struct sender_links *links = assembled->links;
+
+	values[PAGE_RECIPIENT] = assembled->recipient;
+	values[PAGE_STOP_URL] = links->stop_url;
+	values[PAGE_CHANGE_URL] = links->change_url;
+	values[PAGE_VIEW_URL] = links->view_url;
+	values[PAGE_SUBJECT] = assembled->subject;
+}
+
 static bool
 find_page(struct assembled_message *assembled, struct pages *pages,
     const struct digest *digest, GError **error)
@@ -84,16 +96,16 @@ find_page(struct assembled_message *assembled, struct pages *pages,
 	                        : 0,
 	};
 
+	const char *values[PAGE_VALUES];
+
 	assembled->page = pages_get(pages, &heading, error);
 	if (!assembled->page)
 		return false;
 	g_clear_pointer(&assembled->subject, g_free);
+	set_values(assembled, values);
 	if (assembled->page->subject)
-		assembled->subject = page_format_subject(assembled->page->subject,
-		    (const char *const[PAGE_VALUES]){
-		        [PAGE_RECIPIENT] = assembled->recipient,
-		        [PAGE_STOP_URL] = assembled->stop_url,
-		    });
+		assembled->subject =
+		    page_format_subject(assembled->page->subject, values);
 	return true;
 }
 
@@ -133,13 +145,10 @@ fill_part(const struct assembled_message *assembled, struct pages *pages, bool i
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
-	const char *const values[PAGE_VALUES] = {
-	    [PAGE_RECIPIENT] = assembled->recipient,
-	    [PAGE_STOP_URL] = assembled->stop_url,
-	    [PAGE_SUBJECT] = assembled->subject,
-	};
+	const char *values[PAGE_VALUES];
 	struct template_buffer *buffer = pages_get_buffer(pages, is_html);
 
+	set_values(assembled, values);
 	part->buffer = buffer;
 	compiled_template_fill(page->head, values, buffer);
 	part->head = buffer->encoded->len;
@@ -196,8 +205,8 @@ choose_depth(const struct digest *digest)
 
 bool
 assemble_init(struct assembled_message *assembled, struct pages *pages,
-    struct entry_block_cache *cache, const struct digest *digest, const char *stop_url,
-    GError **error)
+    struct entry_block_cache *cache, const struct digest *digest,
+    const struct sender_links *links, GError **error)
 {
 	struct assembled_message result = {0};
 
@@ -212,7 +221,7 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	choose_entries(&result, digest);
 	load_blocks(&result, cache);
 	result.recipient = sanitize_line(digest->recipient, 0);
-	result.stop_url = g_strdup(stop_url);
+	result.links = links;
 	if (!fit_html(&result, pages, cache, digest, error)) {
 		assemble_clear(&result);
 		return false;
@@ -230,7 +239,6 @@ assemble_clear(struct assembled_message *assembled)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
 	g_clear_pointer(&assembled->recipient, g_free);
-	g_clear_pointer(&assembled->stop_url, g_free);
 	g_clear_pointer(&assembled->subject, g_free);
 }
 
@@ -306,13 +314,10 @@ assemble_format_plain(const struct assembled_message *assembled, bool is_html)
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
-	const char *const values[PAGE_VALUES] = {
-	    [PAGE_RECIPIENT] = assembled->recipient,
-	    [PAGE_STOP_URL] = assembled->stop_url,
-	    [PAGE_SUBJECT] = assembled->subject,
-	};
+	const char *values[PAGE_VALUES];
 	GString *out = g_string_new(NULL);
 
+	set_values(assembled, values);
 	compiled_template_append_plain(page->head, values, out);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
 		const struct entry_block_part *block;

@@ -9,6 +9,7 @@
 #include "model/digest.h"
 #include "render/entry_block.h"
 #include "render/page.h"
+#include "render/sender.h"
 
 struct assembled_part {
 	const struct template_buffer *buffer; /* the page, encoded; borrowed */
@@ -21,14 +22,14 @@ struct assembled_message {
 	GPtrArray *entries; /* of struct digest_entry *, borrowed: full, then titles */
 	GPtrArray *blocks;  /* of struct entry_block *, for the first `shown` entries */
 	GString *numbers;   /* of the entries, each the size of ENTRY_BLOCK_NUMBER */
-	enum entry_block_depth depth; /* of entries that are shown in full */
-	unsigned full;                /* entries shown in full */
-	unsigned shown;               /* shown in full or by title */
-	unsigned total;               /* in the digest */
-	const struct page *page;      /* until the next pages_get() */
-	char *recipient;              /* sanitized */
-	char *stop_url;
-	char *subject; /* NULL: the page's fixed one */
+	enum entry_block_depth depth;     /* of entries that are shown in full */
+	unsigned full;                    /* entries shown in full */
+	unsigned shown;                   /* shown in full or by title */
+	unsigned total;                   /* in the digest */
+	const struct page *page;          /* until the next pages_get() */
+	char *recipient;                  /* sanitized */
+	const struct sender_links *links; /* borrowed */
+	char *subject;                    /* NULL: the page's fixed one */
 	struct assembled_part text;
 	struct assembled_part html;
 };
@@ -38,12 +39,12 @@ struct assembled_message {
  *
  * @param assembled  set on success only; to be passed to assemble_clear().  Borrows
  *                   from the digest and the pages, until the next call with these
- * @param stop_url   unsubscribe link
+ * @param links      borrowed until assemble_clear()
  * @return as renderer_compose()
  */
 bool assemble_init(struct assembled_message *assembled, struct pages *pages,
-    struct entry_block_cache *cache, const struct digest *digest, const char *stop_url,
-    GError **error);
+    struct entry_block_cache *cache, const struct digest *digest,
+    const struct sender_links *links, GError **error);
 void assemble_clear(struct assembled_message *assembled);
 
 /** Get the subject, one line. */

@@ -21,7 +21,7 @@
 const char *const page_names[] = {"change_url", "count_new", "count_papers", "coverage",
     "date", "date_long", "first_title", "has_titles", "is_note", "list_name", "owner",
     "papers", "preheader", "recipient", "rest", "stop_url", "subject", "titles",
-    "titles_start", NULL};
+    "titles_start", "view_url", NULL};
 
 struct pages {
 	struct page_settings settings;
@@ -183,7 +183,12 @@ new_view(const struct page_settings *settings, const struct page_params *params)
 	view = view_new_map();
 	view_put_text(view, "list_name", list_name);
 	view_put_text(view, "owner", settings->owner);
-	view_put_text(view, "change_url", settings->change_url);
+	if (settings->change_url) {
+		view_put_text(view, "change_url", settings->change_url);
+	} else {
+		put_placeholder(view, "change_url", PAGE_CHANGE_URL);
+		put_placeholder(view, "view_url", PAGE_VIEW_URL);
+	}
 	view_put_text(view, "date", date);
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "coverage", coverage);

@@ -24,7 +24,9 @@ extern const char *const page_names[];
 enum page_value {
 	PAGE_RECIPIENT,
 	PAGE_STOP_URL,
-	PAGE_SUBJECT, /* only if it depends on the other two */
+	PAGE_CHANGE_URL, /* with a page on the web */
+	PAGE_VIEW_URL,   /* likewise */
+	PAGE_SUBJECT,    /* only if it depends on the others */
 	PAGE_VALUES
 };
 
@@ -36,7 +38,7 @@ struct page_settings {
 	const struct locale_format *format;
 	const char *list_name;  /* any text */
 	const char *owner;      /* an address */
-	const char *change_url; /* a mailto link to it */
+	const char *change_url; /* a mailto link to it; NULL: each reader has another */
 };
 
 struct page_part {

@@ -33,7 +33,8 @@ make_pages(struct renderer *renderer)
 		    .format = &locale->format,
 		    .list_name = renderer->sender.list_name,
 		    .owner = renderer->sender.owner,
-		    .change_url = renderer->sender.change_url,
+		    .change_url =
+		        renderer->sender.web_url ? NULL : renderer->sender.change_url,
 		};
 
 		locale->pages = pages_new(&settings);
@@ -130,15 +131,14 @@ renderer_get_cache_key(const struct renderer *renderer)
 
 static bool
 assemble(struct renderer *renderer, const struct digest *digest,
-    struct assembled_message *assembled, GError **error)
+    const struct sender_links *links, struct assembled_message *assembled,
+    GError **error)
 {
-	g_autofree char *stop_url =
-	    sender_identity_format_stop_url(&renderer->sender, digest);
 	const struct locale *locale =
 	    locales_get(&renderer->locales, digest->style.language);
 
 	return assemble_init(
-	    assembled, locale->pages, locale->cache, digest, stop_url, error);
+	    assembled, locale->pages, locale->cache, digest, links, error);
 }
 
 /*
@@ -203,13 +203,12 @@ static GBytes *
 build_message(struct renderer *renderer, const struct digest *digest,
     const struct assembled_message *assembled, GError **error)
 {
-	g_autofree char *stop = g_strconcat("<", assembled->stop_url, ">", NULL);
 	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *reply_to =
 	    sender_identity_format_reply_to(&renderer->sender, digest);
 	const struct compose_header own[] = {
 	    {"Reply-To", reply_to},
-	    {"List-Unsubscribe", stop},
+	    {"List-Unsubscribe", assembled->links->list_value},
 	};
 	g_autofree char *message_id =
 	    g_strconcat("digest.", token, "@", renderer->sender.message_domain, NULL);
@@ -261,10 +260,12 @@ build_message(struct renderer *renderer, const struct digest *digest,
 GBytes *
 renderer_compose(struct renderer *renderer, const struct digest *digest, GError **error)
 {
+	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	GBytes *message;
 
-	if (!assemble(renderer, digest, &assembled, error))
+	sender_links_init(&links, &renderer->sender, digest);
+	if (!assemble(renderer, digest, &links, &assembled, error))
 		return NULL;
 	message = build_message(renderer, digest, &assembled, error);
 	assemble_clear(&assembled);
@@ -275,10 +276,12 @@ static char *
 format_part(struct renderer *renderer, const struct digest *digest, bool is_html,
     GError **error)
 {
+	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	char *part;
 
-	if (!assemble(renderer, digest, &assembled, error))
+	sender_links_init(&links, &renderer->sender, digest);
+	if (!assemble(renderer, digest, &links, &assembled, error))
 		return NULL;
 	part = assemble_format_plain(&assembled, is_html);
 	assemble_clear(&assembled);

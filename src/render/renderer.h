@@ -31,8 +31,11 @@ struct renderer_settings {
 	const char *owner_address;  /* a person who can change or stop the digest */
 	/* Address for commands by mail; NULL: people write to the owner. */
 	const struct subaddress_base *commands;
-	bool has_feedback; /* add CFBL-Address (RFC 9477); needs commands */
-	GBytes *key;       /* secret, at least BOUNDS_KEY_BYTES_MIN bytes */
+	bool has_feedback;   /* add CFBL-Address (RFC 9477); needs commands */
+	const char *web_url; /* base of the page's links, without final "/"; or NULL */
+	/* Add the https link to List-Unsubscribe (RFC 8058); needs an https page. */
+	bool has_one_click;
+	GBytes *key; /* secret, at least BOUNDS_KEY_BYTES_MIN bytes */
 };
 
 /**

@@ -88,6 +88,7 @@ make_prefix(struct sender_identity *sender, GError **error)
 	    {"List-Subscribe", sender->list_subscribe_value},
 	    {"List-Owner", sender->list_owner_value},
 	    {"List-Post", "NO"},
+	    {"List-Unsubscribe-Post", sender->has_one_click ? SENDER_ONE_CLICK : NULL},
 	    {"CFBL-Address", sender->feedback_value},
 	    {"Auto-Submitted", "auto-generated"},
 	    {"Precedence", "bulk"},
@@ -130,6 +131,11 @@ set_settings(struct sender_identity *sender, const struct renderer_settings *set
 	sender->from_address = g_strdup(from.text);
 	sender->from_name = g_strdup(settings->from_name);
 	sender->list_name = g_strdup(settings->list_name);
+	if (settings->web_url)
+		sender->web_url = g_strdup(settings->web_url);
+	/* RFC 8058 section 3.1 requires https. */
+	sender->has_one_click = settings->has_one_click && settings->web_url &&
+	                        g_str_has_prefix(settings->web_url, "https://");
 	sender->secret = g_bytes_ref(settings->key);
 	sender->tokens = token_signer_new(settings->key);
 	phrase = header_format_phrase(settings->list_name);
@@ -169,6 +175,7 @@ sender_identity_clear(struct sender_identity *sender)
 	g_free(sender->owner);
 	g_free(sender->stop_url);
 	g_free(sender->change_url);
+	g_free(sender->web_url);
 	*sender = (struct sender_identity){0};
 }
 
@@ -187,20 +194,53 @@ sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum)
 	cache_key_add(checksum, sender->stop_url);
 	cache_key_add(checksum, sender->list_help_value);
 	cache_key_add(checksum, sender->feedback_value);
+	cache_key_add(checksum, sender->web_url);
+	cache_key_add(checksum, sender->has_one_click ? SENDER_ONE_CLICK : NULL);
 	cache_key_add(checksum, token);
 }
 
 char *
-sender_identity_format_stop_url(
-    const struct sender_identity *sender, const struct digest *digest)
+sender_format_unsubscribe(const char *web_link, const char *mail_link)
 {
-	g_autofree char *token = NULL;
+	return web_link ? g_strdup_printf("<%s>, <%s>", web_link, mail_link)
+	                : g_strdup_printf("<%s>", mail_link);
+}
 
-	if (!sender->has_commands)
-		return g_strdup(sender->stop_url);
-	token = token_signer_sign(sender->tokens, SUBADDRESS_TOKEN_LEAVE,
-	    digest->subscriber_id, digest->subscriber_since);
-	return subaddress_template_expand(&sender->unsubscribe, token);
+void
+sender_links_init(struct sender_links *links, const struct sender_identity *sender,
+    const struct digest *digest)
+{
+	g_autofree char *token = token_signer_sign(sender->tokens,
+	    SUBADDRESS_TOKEN_LEAVE, digest->subscriber_id, digest->subscriber_since);
+	g_autofree char *mail_url =
+	    sender->has_commands
+	        ? subaddress_template_expand(&sender->unsubscribe, token)
+	        : g_strdup(sender->stop_url);
+	g_autofree char *view = NULL;
+
+	*links = (struct sender_links){0};
+	if (sender->web_url) {
+		view = token_signer_sign(sender->tokens, SUBADDRESS_TOKEN_VIEW,
+		    digest->id, digest->created_at);
+		links->stop_url = g_strconcat(sender->web_url, "/u/", token, NULL);
+		/* Digests are forwarded: this page mails the link to the settings. */
+		links->change_url = g_strconcat(links->stop_url, "#preferences", NULL);
+		links->view_url = g_strconcat(sender->web_url, "/d/", view, NULL);
+	}
+	links->list_value = sender_format_unsubscribe(
+	    sender->has_one_click ? links->stop_url : NULL, mail_url);
+	if (!links->stop_url)
+		links->stop_url = g_steal_pointer(&mail_url);
+}
+
+void
+sender_links_clear(struct sender_links *links)
+{
+	g_free(links->stop_url);
+	g_free(links->change_url);
+	g_free(links->view_url);
+	g_free(links->list_value);
+	*links = (struct sender_links){0};
 }
 
 char *

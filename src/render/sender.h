@@ -26,7 +26,9 @@ struct sender_identity {
 	char *list_name;
 	char *owner;      /* an address to be shown */
 	char *stop_url;   /* without commands: mailto link to the owner */
-	char *change_url; /* how to change filters */
+	char *change_url; /* without a page: how to change filters */
+	char *web_url;    /* base of the page's links, or NULL */
+	bool has_one_click;
 	/* Values of List-* fields (RFC 2369, RFC 2919). */
 	char *list_id_value;
 	char *list_owner_value;
@@ -48,13 +50,32 @@ void sender_identity_clear(struct sender_identity *sender);
 /** Add everything that appears in digests, for renderer_get_cache_key(). */
 void sender_identity_hash(const struct sender_identity *sender, GChecksum *checksum);
 
+/* Value of List-Unsubscribe-Post (RFC 8058 section 3.1). */
+#define SENDER_ONE_CLICK "List-Unsubscribe=One-Click"
+
+/**
+ * Format the value of List-Unsubscribe, which is folded between its links only.
+ *
+ * @param web_link  the only https link, or NULL
+ * @return owned by the caller
+ */
+char *sender_format_unsubscribe(const char *web_link, const char *mail_link);
+
 /** Format the value of CFBL-Address (RFC 9477 section 5.1). @return owned by the caller
  */
 char *sender_format_feedback(const struct subaddress_base *commands);
 
-/** Format the unsubscribe link of a reader. @return owned by the caller */
-char *sender_identity_format_stop_url(
-    const struct sender_identity *sender, const struct digest *digest);
+/* Links for the reader of one digest.  Owned. */
+struct sender_links {
+	char *stop_url;
+	char *change_url; /* NULL without a page: the same for all readers */
+	char *view_url;   /* the digest in a browser; NULL without a page */
+	char *list_value; /* of List-Unsubscribe (RFC 2369 section 3.2) */
+};
+
+void sender_links_init(struct sender_links *links, const struct sender_identity *sender,
+    const struct digest *digest);
+void sender_links_clear(struct sender_links *links);
 
 /**
  * Format the signed Reply-To address of a digest (service/inbound/handler.h).

@@ -213,6 +213,8 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 	                    ? &own_addresses->commands
 	                    : NULL,
 	    .has_feedback = factory_has_feedback(settings),
+	    .web_url = *settings->web_url ? settings->web_url : NULL,
+	    .has_one_click = *settings->web_url,
 	    .key = key,
 	};
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/zone.h"
 #include "message/address.h"
 #include "model/schedule.h"
@@ -90,6 +91,37 @@ check_domain(const struct check *check, const char *name, const char *text)
 	domain = address_parse_domain(text, &problem);
 	if (!domain)
 		add_problem(check, name, problem->message);
+}
+
+/* The base of links: "/u/TOKEN" is appended. */
+static bool
+is_web_url(const char *text)
+{
+	g_autoptr(GUri) uri = g_uri_parse(text, G_URI_FLAGS_ENCODED, NULL);
+
+	for (const char *at = text; *at; at++)
+		if (!g_ascii_isgraph(*at) || strchr("\"<>,'", *at))
+			return false;
+	return uri && strlen(text) <= BOUNDS_WEB_URL_BYTES &&
+	       (strcmp(g_uri_get_scheme(uri), "https") == 0 ||
+	           strcmp(g_uri_get_scheme(uri), "http") == 0) &&
+	       g_uri_get_host(uri) && *g_uri_get_host(uri) &&
+	       !g_uri_get_userinfo(uri) && !g_uri_get_query(uri) &&
+	       !g_uri_get_fragment(uri) && !g_str_has_suffix(text, "/");
+}
+
+static void
+check_web_url(const struct check *check, const char *name, const char *url)
+{
+	g_autofree char *problem = NULL;
+
+	if (!has_valid_value(check, name, url) || is_web_url(url))
+		return;
+	problem = g_strdup_printf("'%s' is not the base of links (expected, for "
+	                          "example, https://papers.example.org, without a "
+	                          "slash at the end)",
+	    url);
+	add_problem(check, name, problem);
 }
 
 static bool
@@ -385,6 +417,9 @@ factory_check(
 		check_password(&check, credentials, "smtp.password_file",
 		    settings->smtp_password_file);
 	check_mailboxes(&check);
+	check_web_url(&check, "web.url", settings->web_url);
+	check_absolute(&check, "web.socket", settings->web_socket);
+	check_file(&check, "web.ca_file", settings->web_ca_file);
 	check_imap(&check, credentials);
 	check_templates(&check);
 }
