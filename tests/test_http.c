@@ -301,13 +301,16 @@ certificates_and_names_are_verified(void)
 		bool has_ca;
 		int code; /* -1: success */
 		const char *says;
+		enum http_failure failure;
 	} rows[] = {
-	    {"localhost", "empty", true, -1, NULL},
-	    {"localhost", "empty", false, PB_ERROR_TEMPORARY, "certificate"},
-	    {"127.0.0.1", "empty", true, PB_ERROR_TEMPORARY, "certificate"},
-	    {"localhost", "redirect-3", true, -1, NULL},
+	    {"localhost", "empty", true, -1, NULL, HTTP_FAILURE_NONE},
+	    {"localhost", "empty", false, PB_ERROR_TEMPORARY, "certificate",
+	        HTTP_FAILURE_UNTRUSTED},
+	    {"127.0.0.1", "empty", true, PB_ERROR_TEMPORARY, "certificate",
+	        HTTP_FAILURE_WRONG_HOST},
+	    {"localhost", "redirect-3", true, -1, NULL, HTTP_FAILURE_NONE},
 	    {"localhost", "redirect-down", true, PB_ERROR_PERMANENT,
-	        "refused the redirect of localhost to 'http:"},
+	        "refused the redirect of localhost to 'http:", HTTP_FAILURE_NONE},
 	};
 	g_autofree char *directory = g_dir_make_tmp("paperboy-tls-XXXXXX", NULL);
 	g_autofree char *pem = g_build_filename(directory, "server.pem", NULL);
@@ -334,11 +337,76 @@ certificates_and_names_are_verified(void)
 		else
 			g_assert_error(error, PB_ERROR, rows[i].code);
 		g_assert_cmpint(ok, ==, rows[i].code < 0);
+		g_assert_cmpint(http_get_failure(http), ==, (int)rows[i].failure);
 		if (!ok && !strstr(error->message, rows[i].says))
 			g_error("'%s' lacks '%s'", error->message, rows[i].says);
 	}
 	g_unlink(pem);
 	g_rmdir(directory);
+}
+
+static void
+forms_are_sent_without_following_redirects(void)
+{
+	static const struct {
+		const char *mode;
+		const char *type;
+		const char *form;
+		int status;
+		const char *body;
+	} rows[] = {
+	    {"posted", "application/x-www-form-urlencoded", "a=b", 200,
+	        "application/x-www-form-urlencoded a=b"},
+	    {"posted", NULL, "", 200, "none "},
+	    {"redirect-3", "text/plain", "a", 302, ""},
+	};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
+	pb_auto(http) http = http_new(&settings);
+
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		http_response_auto response = {0};
+		g_autoptr(GError) error = NULL;
+		g_autofree char *url = paperserver_mode_url(server, rows[i].mode);
+		g_autofree char *body = NULL;
+		size_t size;
+		const char *data;
+
+		http_send_form(
+		    http, url, rows[i].type, rows[i].form, &response, &error);
+		g_assert_no_error(error);
+		g_assert_cmpint(response.status, ==, rows[i].status);
+		data = g_bytes_get_data(response.body, &size);
+		body = g_strndup(size ? data : "", size);
+		g_assert_cmpstr(body, ==, rows[i].body);
+		g_assert_cmpint(
+		    response.redirect_url != NULL, ==, rows[i].status == 302);
+	}
+}
+
+static void
+failures_of_the_network_have_reasons(void)
+{
+	/* A label is too long for DNS, and nobody listens on port 1. */
+	static const struct {
+		const char *url;
+		enum http_failure failure;
+	} rows[] = {
+	    {"http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa."
+	     "example/",
+	        HTTP_FAILURE_NAME},
+	    {"http://127.0.0.1:1/", HTTP_FAILURE_CONNECT},
+	};
+	struct http_settings settings = local_settings();
+	pb_auto(http) http = http_new(&settings);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		http_response_auto response = {0};
+
+		g_assert_false(
+		    http_send_form(http, rows[i].url, NULL, "", &response, NULL));
+		g_assert_cmpint(http_get_failure(http), ==, (int)rows[i].failure);
+	}
 }
 
 static void
@@ -555,5 +623,6 @@ UNIT_MAIN(status_and_headers_are_reported, failures_have_error_codes,
     compressed_body_is_decompressed, total_time_is_limited,
     stalled_transfer_is_aborted_early, transfer_can_be_interrupted,
     private_addresses_are_rejected, certificates_and_names_are_verified,
+    forms_are_sent_without_following_redirects, failures_of_the_network_have_reasons,
     invalid_requests_are_rejected, user_agent_is_one_line, files_are_read_if_allowed,
     public_addresses_are_recognised, retry_after_is_parsed)

@@ -18,6 +18,7 @@ struct http {
 	struct http_settings settings; /* zeros replaced by defaults */
 	char *user_agent;
 	char *ca_file;
+	enum http_failure failure; /* of the last transfer */
 	int64_t served_at; /* Date of the last response, or HTTP_RETRY_AFTER_UNKNOWN */
 };
 
@@ -49,6 +50,7 @@ static const char *const header_names[N_HEADERS] = {
 /* One request and its response; a redirect needs another. */
 struct transfer {
 	const struct http *http;
+	const char *form; /* body of a POST; NULL: GET */
 	bool allow_private;
 	enum verdict verdict;
 	GByteArray *body;
@@ -227,6 +229,39 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, check_stop);
 	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
+	if (transfer->form)
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->form);
+}
+
+/* GNUTLS_CERT_EXPIRED in the result of the verification. */
+#define CERTIFICATE_EXPIRED (1 << 10)
+
+static enum http_failure
+classify_failure(CURL *easy, CURLcode code)
+{
+	curl_off_t resolved_us = 0;
+	long verified = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved_us);
+	curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+	switch (code) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return HTTP_FAILURE_NAME;
+	case CURLE_COULDNT_CONNECT:
+		return HTTP_FAILURE_CONNECT;
+	case CURLE_OPERATION_TIMEDOUT:
+		return resolved_us ? HTTP_FAILURE_TIMEOUT : HTTP_FAILURE_NAME;
+	case CURLE_SSL_CONNECT_ERROR:
+		return HTTP_FAILURE_TLS;
+	case CURLE_PEER_FAILED_VERIFICATION:
+		/* The chain is valid, then. */
+		if (!verified)
+			return HTTP_FAILURE_WRONG_HOST;
+		return verified & CERTIFICATE_EXPIRED ? HTTP_FAILURE_EXPIRED
+		                                      : HTTP_FAILURE_UNTRUSTED;
+	default:
+		return HTTP_FAILURE_OTHER;
+	}
 }
 
 static void
@@ -269,8 +304,8 @@ set_transfer_error(
 /* Send one request. @param left_ms  in/out: remaining time */
 static struct transfer *
 perform(struct http *http, const char *url, const struct target *target,
-    const struct target *asked, struct curl_slist *headers, int64_t *left_ms,
-    GError **error)
+    const struct target *asked, const char *form, struct curl_slist *headers,
+    int64_t *left_ms, GError **error)
 {
 	pb_auto(transfer) transfer = g_new0(struct transfer, 1);
 	bool is_asked = !g_ascii_strcasecmp(target->host, asked->host);
@@ -278,6 +313,7 @@ perform(struct http *http, const char *url, const struct target *target,
 	CURLcode code;
 
 	transfer->http = http;
+	transfer->form = form;
 	transfer->body = g_byte_array_new();
 	transfer->allow_private = http->settings.allow_private && is_asked;
 	set_options(transfer, url, headers);
@@ -291,6 +327,7 @@ perform(struct http *http, const char *url, const struct target *target,
 	curl_easy_setopt(http->easy, CURLOPT_ERRORBUFFER, NULL);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, NULL);
 	if (code != CURLE_OK) {
+		http->failure = classify_failure(http->easy, code);
 		set_transfer_error(transfer, code, target->host, error);
 		return NULL;
 	}
@@ -344,20 +381,21 @@ fill_response(struct http_response *response, struct transfer *transfer, long st
 }
 
 static bool
-get_over_network(struct http *http, const char *url, struct curl_slist *headers,
-    struct http_response *response, GError **error)
+transfer_over_network(struct http *http, const char *url, const char *form,
+    struct curl_slist *headers, struct http_response *response, GError **error)
 {
 	pb_auto(target) asked = target_parse(url);
 	pb_auto(target) target = target_parse(url);
 	g_autofree char *current = g_strdup(url);
 	int64_t left_ms = http->settings.total_ms;
 
+	http->failure = HTTP_FAILURE_NONE;
 	if (!asked || !target)
 		return pb_fail(error, PB_ERROR_INPUT, "cannot fetch '%s': %s", url,
 		    "not an http or https URL without a user name");
 	for (unsigned redirects = 0; redirects <= BOUNDS_HTTP_REDIRECTS; redirects++) {
-		pb_auto(transfer) transfer =
-		    perform(http, current, target, asked, headers, &left_ms, error);
+		pb_auto(transfer) transfer = perform(
+		    http, current, target, asked, form, headers, &left_ms, error);
 		struct target *next;
 		char *location = NULL;
 		long status = 0;
@@ -366,8 +404,9 @@ get_over_network(struct http *http, const char *url, struct curl_slist *headers,
 			return false;
 		curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
 		curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &location);
-		if (!is_redirect(status) || !location) {
+		if (!is_redirect(status) || !location || form) {
 			fill_response(response, transfer, status, current);
+			response->redirect_url = g_strdup(location);
 			return true;
 		}
 		next = follow(target, location, error);
@@ -422,11 +461,31 @@ http_get(struct http *http, const char *url, const char *etag,
 
 		headers = curl_slist_append(NULL, line);
 	}
-	ok = get_over_network(http, url, headers, response, error);
+	ok = transfer_over_network(http, url, NULL, headers, response, error);
 	if (ok && response->served_at != HTTP_RETRY_AFTER_UNKNOWN)
 		http->served_at = response->served_at;
 	curl_slist_free_all(headers);
 	return ok;
+}
+
+bool
+http_send_form(struct http *http, const char *url, const char *content_type,
+    const char *form, struct http_response *response, GError **error)
+{
+	/* Without a value, libcurl omits its own. */
+	g_autofree char *line =
+	    g_strconcat("Content-Type:", content_type ? " " : "", content_type, NULL);
+	struct curl_slist *headers = curl_slist_append(NULL, line);
+	bool ok = transfer_over_network(http, url, form, headers, response, error);
+
+	curl_slist_free_all(headers);
+	return ok;
+}
+
+enum http_failure
+http_get_failure(const struct http *http)
+{
+	return http->failure;
 }
 
 int64_t
@@ -494,4 +553,5 @@ http_response_clear(struct http_response *response)
 	g_clear_pointer(&response->body, g_bytes_unref);
 	g_clear_pointer(&response->etag, g_free);
 	g_clear_pointer(&response->final_url, g_free);
+	g_clear_pointer(&response->redirect_url, g_free);
 }

@@ -1,7 +1,7 @@
 /*
  * http.h - HTTP client with limits.
  *
- * http_get() always ends: the total time, connecting, stalling, the decompressed size,
+ * Transfers always end: the total time, connecting, stalling, the decompressed size,
  * the headers and redirects are limited. TLS certificates and host names are always
  * verified. Redirects may keep the scheme or switch to https, nothing else.
  *
@@ -47,6 +47,7 @@ struct http_response {
 	int64_t served_at;     /* the server's Date, s since the epoch, or
 	                          HTTP_RETRY_AFTER_UNKNOWN */
 	char *final_url;       /* after redirects */
+	char *redirect_url;    /* of a redirect that was not followed, or NULL */
 };
 
 /** Free the members. The response must be all zero before its first use. */
@@ -75,6 +76,30 @@ bool http_pause(struct http *http, int64_t ms, GError **error);
  *         HTTP_RETRY_AFTER_UNKNOWN
  */
 int64_t http_take_date(struct http *http);
+
+/* Reasons for which a transfer failed. */
+enum http_failure {
+	HTTP_FAILURE_NONE,
+	HTTP_FAILURE_NAME,    /* the name has no address, or DNS does not respond */
+	HTTP_FAILURE_CONNECT, /* refused, or no route */
+	HTTP_FAILURE_TIMEOUT,
+	HTTP_FAILURE_TLS,
+	HTTP_FAILURE_EXPIRED,    /* the certificate */
+	HTTP_FAILURE_WRONG_HOST, /* it is for another name */
+	HTTP_FAILURE_UNTRUSTED,
+	HTTP_FAILURE_OTHER,
+};
+
+/** Get the reason for which the last transfer failed. */
+enum http_failure http_get_failure(const struct http *http);
+
+/**
+ * Send a form.  Redirects are not followed.  Otherwise as http_get().
+ *
+ * @param content_type  NULL: none is sent
+ */
+bool http_send_form(struct http *http, const char *url, const char *content_type,
+    const char *form, struct http_response *response, GError **error);
 
 /**
  * Fetch a document. Any final HTTP status is success.

@@ -387,6 +387,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def mode_agent(self):
         self.reply(200, self.headers.get("User-Agent", "").encode())
 
+    def do_POST(self):
+        self.posted = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.do_GET()
+
+    def mode_posted(self):
+        kind = self.headers.get("Content-Type", "none")
+        self.reply(200, kind.encode() + b" " + self.posted)
+
     def do_GET(self):
         parts = urlsplit(self.path)
         self.query_text = parts.query

@@ -15,6 +15,9 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
+/* Number of the last self-test of the page that has arrived. */
+#define CHECK_CURSOR "web check"
+
 /* Bind a token to the day and the subscription, not to a later one of the address. */
 static int64_t
 get_reply_binding(const struct subscriber *subscriber, int64_t day)
@@ -110,6 +113,31 @@ mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *tok
 	                 subscriber_get_joined(found), token))
 		*subscriber = g_steal_pointer(&found);
 	return true;
+}
+
+char *
+mail_token_format_check(GBytes *key, int64_t number)
+{
+	return token_sign(key, SUBADDRESS_TOKEN_CHECK, number, 0);
+}
+
+bool
+mail_token_record_check(const struct mail_token *mail_token, const char *token,
+    bool *is_check, GError **error)
+{
+	int64_t number;
+
+	*is_check = token_parse_id(token, &number) &&
+	            token_check_signed(
+	                mail_token->keys, SUBADDRESS_TOKEN_CHECK, number, 0, token);
+	return !*is_check ||
+	       store_save_cursor(mail_token->store, CHECK_CURSOR, number, error);
+}
+
+bool
+mail_token_load_check(struct store *store, int64_t *number, GError **error)
+{
+	return store_load_cursor(store, CHECK_CURSOR, -1, number, error);
 }
 
 char *

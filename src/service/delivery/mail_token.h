@@ -56,6 +56,27 @@ bool mail_token_find_bounce(const struct mail_token *mail_token, const char *tok
 bool mail_token_find_envelope(const struct mail_token *mail_token, const char *id,
     struct mail_token_message *message, GError **error);
 
+/**
+ * Format the token that takes the place of an unsubscribe token when the page tests
+ * itself (service/health/web_check.h).  It belongs to nobody.
+ *
+ * @param number  of the test, not negative
+ * @return owned by the caller
+ */
+char *mail_token_format_check(GBytes *key, int64_t number);
+
+/**
+ * Record a one-click POST of such a test, whose number mail_token_load_check() returns.
+ *
+ * @param is_check  set to whether the token is of a test; then nobody is unsubscribed
+ * @return false if the store fails
+ */
+bool mail_token_record_check(const struct mail_token *mail_token, const char *token,
+    bool *is_check, GError **error);
+
+/** @param number  set to that of the last one-click POST of a test, or -1 */
+bool mail_token_load_check(struct store *store, int64_t *number, GError **error);
+
 /** Format the envelope id of a digest or, with digest_id 0, of system mail. */
 char *mail_token_format_envelope(
     const struct token_signer *signer, int64_t digest_id, int64_t outbox_id);
