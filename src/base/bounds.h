@@ -184,6 +184,19 @@
 #define BOUNDS_SOURCE_NAME_BYTES    30
 #define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
+/* Requests to paperboy-web (RFC 9112), and its connections. */
+#define BOUNDS_WEB_HEAD_BYTES   8192 /* request line and header */
+#define BOUNDS_WEB_HEAD_FIELDS  64
+#define BOUNDS_WEB_TARGET_BYTES 2048
+#define BOUNDS_WEB_BODY_BYTES   (16 * 1024)
+#define BOUNDS_WEB_NAME_BYTES   20   /* of a field of a form */
+#define BOUNDS_WEB_CONNECTIONS  6000 /* open at a time */
+#define BOUNDS_WEB_WAITING      1000 /* requests that wait for a thread */
+#define BOUNDS_WEB_REQUEST_S    10   /* to receive a whole request */
+#define BOUNDS_WEB_ANSWER_S     10   /* to wait for paperboyd, once a thread is free */
+#define BOUNDS_WEB_SEND_S       30   /* to send a whole response */
+#define BOUNDS_WEB_LINGER_S     2    /* to wait for the client to close */
+
 /* Control socket: request line and response. */
 #define BOUNDS_CONTROL_LINE_BYTES   64
 #define BOUNDS_CONTROL_ANSWER_BYTES (16 * 1024)

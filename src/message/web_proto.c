@@ -86,7 +86,8 @@ write_frame(GVariant *value, gsize maximum)
 		return NULL;
 	data = g_malloc(LENGTH_BYTES + size);
 	memcpy(data, &length, LENGTH_BYTES);
-	g_variant_store(little, data + LENGTH_BYTES);
+	/* g_variant_store() wants an aligned address. */
+	memcpy(data + LENGTH_BYTES, g_variant_get_data(little), size);
 	return g_bytes_new_take(data, LENGTH_BYTES + size);
 }
 
@@ -178,7 +179,8 @@ web_request_parse(GBytes *frame, GError **error)
 		request = web_request_new(op);
 		if (op < WEB_OPS &&
 		    is_word(language, "abcdefghijklmnopqrstuvwxyz", 3) &&
-		    is_word(token, "abcdefghijklmnopqrstuvwxyz234567", 64) &&
+		    is_word(token, "abcdefghijklmnopqrstuvwxyz234567",
+		        WEB_PROTO_TOKEN_BYTES) &&
 		    read_fields(request, fields)) {
 			g_free(request->language);
 			g_free(request->token);

@@ -3,11 +3,8 @@
  */
 #include "receive/lmtp_listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
-#include <netinet/in.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,65 +13,20 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/listen_socket.h"
 
 #define BACKLOG 64
 
 /* Timeout of a probe. */
 #define PROBE_S 5
 
-union any_address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-/* "127.0.0.1:24" or "[::1]:24". @param size  set on success */
-static bool
-parse_listen(const char *text, union any_address *address, socklen_t *size)
-{
-	const char *colon = strrchr(text, ':');
-	g_autofree char *host = colon ? g_strndup(text, (gsize)(colon - text)) : NULL;
-	size_t length = host ? strlen(host) : 0;
-	guint64 port;
-
-	memset(address, 0, sizeof(*address));
-	if (!colon ||
-	    !g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT16_MAX, &port, NULL))
-		return false;
-	if (inet_pton(AF_INET, host, &address->v4.sin_addr) == 1) {
-		address->v4.sin_family = AF_INET;
-		address->v4.sin_port = htons((uint16_t)port);
-		*size = sizeof(address->v4);
-		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	}
-	if (length < 2 || host[0] != '[' || host[length - 1] != ']')
-		return false;
-	host[length - 1] = '\0';
-	address->v6.sin6_family = AF_INET6;
-	address->v6.sin6_port = htons((uint16_t)port);
-	*size = sizeof(address->v6);
-	return inet_pton(AF_INET6, host + 1, &address->v6.sin6_addr) == 1 &&
-	       IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
-}
-
-static bool
-parse_address(
-    const char *text, union any_address *address, socklen_t *size, GError **error)
-{
-	if (parse_listen(text, address, size))
-		return true;
-	return pb_fail(error, PB_ERROR_INPUT,
-	    "'%s' is not a loopback address with a port (expected e.g. 127.0.0.1:24)",
-	    text);
-}
-
 bool
 lmtp_listen_check(const char *text, GError **error)
 {
-	union any_address address;
+	union listen_address address;
 	socklen_t size;
 
-	return parse_address(text, &address, &size, error);
+	return listen_address_parse(text, &address, &size, error);
 }
 
 void
@@ -99,56 +51,13 @@ lmtp_listen_clear(struct lmtp_listen *at)
 	g_free(at->tcp);
 }
 
-static int
-new_socket(int family)
-{
-	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
 static bool
 listen_tcp(struct lmtp_listen *at, GError **error)
 {
-	union any_address address;
-	socklen_t size;
-	int fd, one = 1;
+	int fd = listen_socket_open_loopback(at->tcp, BACKLOG, error);
 
-	if (!parse_address(at->tcp, &address, &size, error))
-		return false;
-	fd = new_socket(address.any.sa_family);
 	at->fds[LMTP_LISTEN_TCP] = fd;
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
-	    bind(fd, &address.any, size) != 0 || listen(fd, BACKLOG) != 0)
-		return file_set_error(
-		    "cannot listen on", at->tcp, PB_ERROR_TEMPORARY, error);
-	return true;
-}
-
-/* Remove a stale socket, but not one in use. */
-static bool
-remove_stale(const char *path, const struct sockaddr_un *address, GError **error)
-{
-	struct stat status;
-	bool is_alive;
-	int fd;
-
-	if (lstat(path, &status) != 0)
-		return errno == ENOENT || file_set_error("cannot use the socket", path,
-		                              PB_ERROR_TEMPORARY, error);
-	if (!S_ISSOCK(status.st_mode))
-		return pb_fail(
-		    error, PB_ERROR_PERMANENT, "'%s' exists and is not a socket", path);
-	fd = new_socket(AF_UNIX);
-	is_alive = fd >= 0 && (connect(fd, (const struct sockaddr *)address,
-	                           sizeof(*address)) == 0 ||
-	                          errno == EAGAIN);
-	if (fd >= 0)
-		close(fd);
-	if (is_alive)
-		return pb_fail(
-		    error, PB_ERROR_TEMPORARY, "socket '%s' is in use", path);
-	return unlink(path) == 0 ||
-	       file_set_error("cannot remove", path, PB_ERROR_TEMPORARY, error);
+	return fd >= 0;
 }
 
 /* The group may be right although chown() is forbidden. */
@@ -183,20 +92,11 @@ set_permissions(const struct lmtp_listen *at, GError **error)
 static bool
 listen_unix(struct lmtp_listen *at, GError **error)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd;
+	int fd = listen_socket_bind_unix(at->path, error);
 
-	if (g_strlcpy(address.sun_path, at->path, sizeof(address.sun_path)) >=
-	    sizeof(address.sun_path))
-		return pb_fail(
-		    error, PB_ERROR_INPUT, "socket path '%s' is too long", at->path);
-	if (!remove_stale(at->path, &address, error))
+	if (fd < 0)
 		return false;
-	fd = new_socket(AF_UNIX);
 	at->fds[LMTP_LISTEN_UNIX] = fd;
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-		return file_set_error(
-		    "cannot create the socket", at->path, PB_ERROR_TEMPORARY, error);
 	at->is_bound = true;
 	/* Connections are refused until listen(), when the mode is set. */
 	return set_permissions(at, error) &&
@@ -266,7 +166,7 @@ bool
 lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 {
 	struct sockaddr_un path = {.sun_family = AF_UNIX};
-	union any_address address;
+	union listen_address address;
 	socklen_t size;
 
 	if (at->path) {
@@ -277,6 +177,6 @@ lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 	}
 	if (!at->tcp)
 		return true;
-	return parse_address(at->tcp, &address, &size, error) &&
+	return listen_address_parse(at->tcp, &address, &size, error) &&
 	       probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
 }

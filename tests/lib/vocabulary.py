@@ -243,7 +243,7 @@ TEXTS = re.compile(
 # Identifiers that contain such a word and stay, each with the reason.
 ALLOWED = {
     r"G_SUBPROCESS_FLAGS_STD(?:OUT|ERR)_SILENCE": "GLib",
-    r"CURLOPT_POST\w*|do_POST": "HTTP POST",
+    r"CURLOPT_POST\w*|do_POST|HTTP_POST|(?:is|on|parse)_post": "HTTP POST",
     r"has_ticket_number": "help desks number tickets",
     r"ascii_letters|\w*_three_letters_\w*": "letters of the alphabet",
     r"mailimap_\w+|MAILIMAP_\w+": "libetpan",

@@ -1,0 +1,247 @@
+/*
+ * form.c - fields of a posted form, strictly.
+ */
+#include "web/form.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "message/web_proto.h"
+
+#define URLENCODED "application/x-www-form-urlencoded"
+#define MULTIPART  "multipart/form-data"
+
+#define BAD_REQUEST      400
+#define UNSUPPORTED_TYPE 415
+
+static bool
+is_name(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+	                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+
+	return size > 0 && size <= BOUNDS_WEB_NAME_BYTES && !text[size];
+}
+
+/* Convert line ends in place. @return whether it is text */
+static bool
+clean_value(GString *value)
+{
+	gsize size = 0;
+
+	if (!g_utf8_validate(value->str, (gssize)value->len, NULL))
+		return false;
+	for (const char *at = value->str; *at; at++) {
+		if (*at == '\r' && at[1] == '\n')
+			continue;
+		if (g_ascii_iscntrl(*at) && *at != '\n' && *at != '\t')
+			return false;
+		value->str[size++] = *at == '\t' ? ' ' : *at;
+	}
+	g_string_truncate(value, size);
+	return size <= WEB_PROTO_FIELD_BYTES;
+}
+
+/* @param value  taken */
+static bool
+add_field(GHashTable *fields, const char *name, GString *value)
+{
+	bool is_ok = is_name(name) && clean_value(value) &&
+	             g_hash_table_size(fields) < WEB_PROTO_FIELDS &&
+	             !g_hash_table_contains(fields, name);
+	char *text = g_string_free(value, !is_ok);
+
+	if (is_ok)
+		g_hash_table_insert(fields, g_strdup(name), text);
+	return is_ok;
+}
+
+static GHashTable *
+new_fields(void)
+{
+	return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+}
+
+/* ---- application/x-www-form-urlencoded ---- */
+
+/* @return NULL if it is invalid */
+static GString *
+unescape(const char *text, size_t size)
+{
+	GString *out = g_string_sized_new(size);
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '+')
+			g_string_append_c(out, ' ');
+		else if (text[i] == '%') {
+			int high =
+			    i + 2 < size ? g_ascii_xdigit_value(text[i + 1]) : -1;
+			int low = high >= 0 ? g_ascii_xdigit_value(text[i + 2]) : -1;
+
+			if (low < 0) {
+				g_string_free(out, TRUE);
+				return NULL;
+			}
+			g_string_append_c(out, (char)(high << 4 | low));
+			i += 2;
+		} else
+			g_string_append_c(out, text[i]);
+	}
+	return out;
+}
+
+static bool
+add_pair(GHashTable *fields, const char *pair, size_t size)
+{
+	const char *equals = memchr(pair, '=', size);
+	size_t name_size = equals ? (size_t)(equals - pair) : size;
+	g_autofree char *name = g_strndup(pair, name_size);
+	GString *value;
+
+	if (!equals || memchr(pair, '\0', size))
+		return false;
+	value = unescape(equals + 1, size - name_size - 1);
+	return value && add_field(fields, name, value);
+}
+
+GHashTable *
+form_parse_urlencoded(const char *data, size_t size)
+{
+	g_autoptr(GHashTable) fields = new_fields();
+	const char *end = data + size;
+
+	while (data < end) {
+		const char *and = memchr(data, '&', (size_t)(end - data));
+		size_t part = (size_t)((and? and : end) - data);
+
+		if (!add_pair(fields, data, part) || (and&&and+1 == end))
+			return NULL;
+		data += part + (and? 1 : 0);
+	}
+	return g_steal_pointer(&fields);
+}
+
+/* ---- multipart/form-data ---- */
+
+/* The value of a parameter: name="value" or name=value, and nothing behind it.
+ * @return NULL if there is another one */
+static char *
+parse_parameter(const char *text, const char *name)
+{
+	size_t size = strlen(name);
+	bool is_quoted;
+
+	text += strspn(text, " \t");
+	if (g_ascii_strncasecmp(text, name, size) != 0 || text[size] != '=')
+		return NULL;
+	text += size + 1;
+	is_quoted = *text == '"';
+	text += is_quoted ? 1 : 0;
+	size = strcspn(text, is_quoted ? "\"\\" : " \t;\"\\");
+	if ((is_quoted && text[size] != '"') || text[size + (is_quoted ? 1 : 0)])
+		return NULL;
+	return g_strndup(text, size);
+}
+
+/* The header of a part. @return the field's name; NULL if anything is unusual */
+static char *
+parse_part_head(const char *head)
+{
+	static const char disposition[] = "Content-Disposition:";
+	g_auto(GStrv) lines = g_strsplit(head, "\r\n", -1);
+	g_autofree char *name = NULL;
+
+	for (char **line = lines; *line; line++) {
+		const char *value = *line + strlen(disposition);
+
+		if (g_ascii_strncasecmp(*line, "Content-Type:", 13) == 0)
+			continue;
+		if (name ||
+		    g_ascii_strncasecmp(*line, disposition, strlen(disposition)) != 0)
+			return NULL;
+		value += strspn(value, " \t");
+		if (g_ascii_strncasecmp(value, "form-data;", 10) != 0)
+			return NULL;
+		name = parse_parameter(value + 10, "name");
+		if (!name)
+			return NULL;
+	}
+	return g_steal_pointer(&name);
+}
+
+/* @param part  between the line end behind a boundary and the one before the next */
+static bool
+add_part(GHashTable *fields, const char *part, size_t size)
+{
+	const char *empty = g_strstr_len(part, (gssize)size, "\r\n\r\n");
+	g_autofree char *head = empty ? g_strndup(part, (gsize)(empty - part)) : NULL;
+	g_autofree char *name = head ? parse_part_head(head) : NULL;
+
+	return name && add_field(fields, name,
+	                   g_string_new_len(
+	                       empty + 4, (gssize)(size - (size_t)(empty + 4 - part))));
+}
+
+/* RFC 2046 section 5.1.1; no preamble, and only a line end behind the last boundary. */
+static GHashTable *
+parse_multipart(const char *boundary, const char *body, size_t size)
+{
+	g_autofree char *first = g_strconcat("--", boundary, NULL);
+	g_autofree char *next = g_strconcat("\r\n", first, NULL);
+	g_autoptr(GHashTable) fields = new_fields();
+	size_t length = strlen(first);
+	const char *end = body + size, *at = body + length;
+
+	if (memchr(body, '\0', size) || size < length ||
+	    memcmp(body, first, length) != 0)
+		return NULL;
+	while (end - at >= 2 && memcmp(at, "\r\n", 2) == 0) {
+		const char *part = at + 2;
+
+		at = g_strstr_len(part, end - part, next);
+		if (!at || !add_part(fields, part, (size_t)(at - part)))
+			return NULL;
+		at += length + 2;
+	}
+	if (end - at < 2 || memcmp(at, "--", 2) != 0)
+		return NULL;
+	at += 2;
+	if (at != end && !(end - at == 2 && memcmp(at, "\r\n", 2) == 0))
+		return NULL;
+	return g_steal_pointer(&fields);
+}
+
+GHashTable *
+form_parse(const char *type, const char *body, size_t size, int *status)
+{
+	size_t length = type ? strcspn(type, "; \t") : 0;
+	const char *parameters =
+	    type ? type + length + strspn(type + length, " \t") : "";
+	GHashTable *fields = NULL;
+
+	if (!type || (length == strlen(URLENCODED) &&
+	                 g_ascii_strncasecmp(type, URLENCODED, length) == 0))
+		fields = form_parse_urlencoded(body, size);
+	else if (length == strlen(MULTIPART) && *parameters == ';' &&
+	         g_ascii_strncasecmp(type, MULTIPART, length) == 0) {
+		g_autofree char *boundary = parse_parameter(parameters + 1, "boundary");
+
+		if (boundary && *boundary && strlen(boundary) <= BOUNDS_BOUNDARY_BYTES)
+			fields = parse_multipart(boundary, body, size);
+	} else {
+		*status = UNSUPPORTED_TYPE;
+		return NULL;
+	}
+	if (!fields)
+		*status = BAD_REQUEST;
+	return fields;
+}
+
+bool
+form_is_one_click(GHashTable *fields)
+{
+	const char *value = g_hash_table_lookup(fields, "List-Unsubscribe");
+
+	return value && strcmp(value, "One-Click") == 0 &&
+	       g_hash_table_size(fields) == 1;
+}

@@ -1,0 +1,23 @@
+/*
+ * web_options.h - the command line of paperboy-web.
+ */
+#ifndef PAPERBOY_WEB_WEB_OPTIONS_H
+#define PAPERBOY_WEB_WEB_OPTIONS_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+struct web_options {
+	char *config; /* or NULL */
+	gboolean is_check, is_version;
+};
+
+/** @return false with an error of G_OPTION_ERROR */
+bool
+web_options_parse(struct web_options *options, int *argc, char ***argv, GError **error);
+void web_options_clear(struct web_options *options);
+
+/** The configuration file to read. @return borrowed */
+const char *web_options_get_config(const struct web_options *options);
+
+#endif
