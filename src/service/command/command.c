@@ -1,5 +1,5 @@
 /*
- * command.c - run the commands of a message, or ask for their confirmation.
+ * command.c - run the commands of a message or a page, or ask for their confirmation.
  */
 #include "service/command/command.h"
 
@@ -21,6 +21,9 @@ choose_language(const struct request *request, const struct inmail *mail)
 	const struct catalog *catalog = request->catalog;
 	const char *own = request->subscriber ? request->subscriber->language : "";
 
+	/* Of the page that shows the results. */
+	if (request->lines && request->is_proven && request->language)
+		return request->language;
 	if (*own && catalog_has_language(catalog, own))
 		return own;
 	if (request->language && catalog_has_language(catalog, request->language))
@@ -53,6 +56,11 @@ begin(struct request *request, const struct inmail *mail, bool is_confirmed,
 	    sizeof(request->text_language));
 	reply_text_init(&request->text, request->catalog, request->text_language,
 	    !is_confirmed && !request->subscriber_id);
+	if (!request->lines || is_confirmed)
+		return true;
+	request->reply.results =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)reply_result_free);
+	request->text.results = request->reply.results;
 	return true;
 }
 
@@ -64,6 +72,7 @@ end(struct request *request, bool is_ok)
 	g_clear_pointer(&request->subscribe_name, g_free);
 	g_clear_pointer(&request->planned, subscriber_free);
 	g_clear_pointer(&request->planned_filters, g_ptr_array_unref);
+	g_clear_pointer(&request->error_filter, g_free);
 	reply_text_clear(&request->text);
 	if (!is_ok)
 		command_reply_clear(&request->reply);
@@ -519,12 +528,23 @@ run_text(struct request *request, struct command_text *lines, GError **error)
 }
 
 static bool
+run_page_lines(struct request *request, GError **error)
+{
+	for (const char *const *line = request->lines; *line; line++)
+		if (!run_line(request, *line, error))
+			return false;
+	return true;
+}
+
+static bool
 run_message(struct request *request, GError **error)
 {
 	const struct inmail *mail = request->mail;
 	struct command_text lines;
 	bool is_ok;
 
+	if (request->lines)
+		return run_page_lines(request, error);
 	if (request->verb)
 		return run_line(request, request->verb, error);
 	command_text_read(mail->subject, mail->text, command_table_classify, &lines);

@@ -1,5 +1,5 @@
 /*
- * command.h - run the commands of a message.
+ * command.h - run the commands of a message or a page.
  *
  * Commands trust the requester that the handler has identified.  They run in the
  * caller's transaction, each in a savepoint: a command that fails changes nothing, and
@@ -18,7 +18,7 @@
 #define COMMAND_CONFIRM_MARK "\001"
 #define COMMAND_UNDO_MARK    "\002"
 
-/** Run the verb of the request, or the commands in its message. */
+/** Run the verb of the request, the lines of a page, or the commands in a message. */
 bool command_run(struct request *request, GError **error);
 
 /**

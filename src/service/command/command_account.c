@@ -227,7 +227,7 @@ command_run_unsubscribe(struct request *request, const char *arguments, GError *
 	request->reply.undo = g_steal_pointer(&undo);
 	reply_phrase(&request->text, "ok", "left", "address", request->address);
 	reply_text_add_blank(&request->text);
-	g_string_append(request->text.text, "undo " COMMAND_UNDO_MARK "\n");
+	command_add_token(request, &request->text, "undo", COMMAND_UNDO_MARK);
 	reply_text_add_blank(&request->text);
 	reply_phrase(&request->text, "", "left_undo");
 	return request_reload(request, error);

@@ -214,7 +214,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 	if (!backtest)
 		return false;
 	add_found(request, backtest, is_block);
-	if (backtest->newest->len && !is_block) {
+	if (backtest->newest->len && !is_block && !request->text.results) {
 		reply_phrase(&request->text, "", "newest");
 		add_papers(request, backtest);
 	}
@@ -375,7 +375,8 @@ command_run_del(struct request *request, const char *arguments, GError **error)
 			return false;
 		reply_phrase(&request->text, "ok", "removed", "what", what);
 	}
-	reply_phrase(&request->text, "", "paste_back");
+	if (!request->text.results)
+		reply_phrase(&request->text, "", "paste_back");
 	for (unsigned i = 0; i < found->len; i++) {
 		g_autofree char *line = command_format_filter(found->pdata[i], false);
 

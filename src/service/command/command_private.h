@@ -164,6 +164,10 @@ void command_add_error(
     struct request *request, const struct command_row *row, const GError *problem);
 void command_add_usage_error(struct request *request, const struct command_row *row);
 
+/** Add a line with a verb and a token, and the page that does the same. */
+void command_add_token(struct request *request, struct reply_text *text,
+    const char *verb, const char *mark);
+
 /** Complete the reply: confirmation, counts and status. */
 bool command_finish(struct request *request, GError **error);
 

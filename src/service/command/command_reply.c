@@ -36,6 +36,19 @@ add_example(struct request *request, const struct command_row *row, bool is_usag
 	request->example_row = row;
 }
 
+/* The page marks the column itself. */
+static void
+record_query_error(struct request *request)
+{
+	const GPtrArray *results = request->text.results;
+	struct reply_result *last = results ? results->pdata[results->len - 1] : NULL;
+
+	if (!request->error_filter || !last)
+		return;
+	last->filter = g_steal_pointer(&request->error_filter);
+	last->column = request->error_column;
+}
+
 static void
 add_error(struct request *request, const struct command_row *row, const char *message,
     bool is_usage)
@@ -43,6 +56,7 @@ add_error(struct request *request, const struct command_row *row, const char *me
 	g_autofree char *shown = reply_text_quote_message(&request->text, message);
 
 	reply_text_add(&request->text, "error", shown);
+	record_query_error(request);
 	add_example(request, row, is_usage);
 	request->reply.failed++;
 }
@@ -88,7 +102,7 @@ format_query_error(
 	g_autofree char *below = NULL;
 	g_auto(GStrv) lines = NULL;
 
-	if (request->text.is_guarded)
+	if (request->text.is_guarded || request->text.results)
 		return g_steal_pointer(&head);
 	shifted.column -= (unsigned)from;
 	whole = query_error_format(&shifted, part, (unsigned)from);
@@ -107,6 +121,9 @@ command_set_query_error(struct request *request, const char *text,
 	if (!problem->message || !error || !*error)
 		return false;
 	message = format_query_error(request, text, problem);
+	g_free(request->error_filter);
+	request->error_filter = g_strdup(text);
+	request->error_column = problem->column;
 	if (problem->example) {
 		g_autofree char *example = reply_text_format(
 		    &request->text, "problem_example", "filter", problem->example);
@@ -141,11 +158,19 @@ static const char *const confirm_phrases[] = {
     [COMMAND_CONFIRM_ERASE] = "ask_forget",
 };
 
-/* The token is too long to share a line. */
-static void
-add_confirm_line(GString *text)
+void
+command_add_token(struct request *request, struct reply_text *text, const char *verb,
+    const char *mark)
 {
-	g_string_append(text, "confirm " COMMAND_CONFIRM_MARK "\n");
+	const char *url = request->settings->web_url;
+
+	/* The token is too long to share a line. */
+	g_string_append_printf(text->text, "%s %s\n", verb, mark);
+	if (!*url)
+		return;
+	reply_text_add_blank(text);
+	reply_text_add_paragraph(text, "or_page");
+	g_string_append_printf(text->text, "%s/c/%s\n", url, mark);
 }
 
 static void
@@ -159,7 +184,7 @@ set_new_address_text(struct request *request)
 	reply_text_add_paragraph(
 	    &text, "ask_new_address", "address", request->commands_address);
 	reply_text_add_blank(&text);
-	add_confirm_line(text.text);
+	command_add_token(request, &text, "confirm", COMMAND_CONFIRM_MARK);
 	request->reply.new_text = g_strdup(text.text->str);
 }
 
@@ -207,7 +232,7 @@ add_confirmation(struct request *request)
 	    "address", request->commands_address, "new",
 	    reply->new_address ? reply->new_address : "");
 	reply_text_add_blank(&request->text);
-	add_confirm_line(request->text.text);
+	command_add_token(request, &request->text, "confirm", COMMAND_CONFIRM_MARK);
 	reply->pending = format_pending(request);
 	set_new_address_text(request);
 }
@@ -338,6 +363,9 @@ command_finish(struct request *request, GError **error)
 		return false;
 	reply_text_add_paragraph(
 	    &request->text, "footer", "help", request->help_address);
+	if (!request->mail && !request->reply.subject)
+		request->reply.subject =
+		    reply_text_format(&request->text, "subject.page");
 	request->reply.text = g_strdup(request->text.text->str);
 	return true;
 }

@@ -14,6 +14,25 @@
 #define PASTE_BLANK 4
 #define GUARDED     120 /* maximum length of a guarded quote, characters */
 
+struct reply_result *
+reply_result_new(const char *kind, const char *text)
+{
+	struct reply_result *result = g_new0(struct reply_result, 1);
+
+	result->kind = g_strdup(kind);
+	result->text = g_strdup(text);
+	return result;
+}
+
+void
+reply_result_free(struct reply_result *result)
+{
+	g_free(result->kind);
+	g_free(result->text);
+	g_free(result->filter);
+	g_free(result);
+}
+
 void
 reply_text_init(struct reply_text *reply, const struct catalog *catalog,
     const char *language, bool is_guarded)
@@ -120,6 +139,23 @@ reply_text_add_quoted(struct reply_text *reply, const char *line)
 	append_wrapped(reply, "> ", "> ", shown);
 }
 
+/* Texts without a margin continue the result before them. */
+static void
+record_result(GPtrArray *results, const char *margin, const char *text)
+{
+	struct reply_result *last =
+	    results->len ? results->pdata[results->len - 1] : NULL;
+
+	if (*margin) {
+		g_ptr_array_add(results, reply_result_new(margin, text));
+	} else if (last) {
+		char *whole = g_strconcat(last->text, "\n", text, NULL);
+
+		g_free(last->text);
+		last->text = whole;
+	}
+}
+
 void
 reply_text_add(struct reply_text *reply, const char *margin, const char *text)
 {
@@ -127,6 +163,8 @@ reply_text_add(struct reply_text *reply, const char *margin, const char *text)
 	g_autofree char *rest = g_strnfill(MARGIN, ' ');
 
 	append_wrapped(reply, first, rest, text);
+	if (reply->results)
+		record_result(reply->results, margin, text);
 }
 
 void

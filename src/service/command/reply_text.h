@@ -13,6 +13,18 @@
 
 #include "render/catalog.h"
 
+/* A result, apart from the text.  Owned. */
+struct reply_result {
+	char *kind; /* "ok", "error" or "wait" */
+	char *text;
+	char *filter;    /* with a syntax error, or NULL */
+	unsigned column; /* of the error in it, from 1, in characters */
+};
+
+/** @param kind, text  copied */
+struct reply_result *reply_result_new(const char *kind, const char *text);
+void reply_result_free(struct reply_result *result);
+
 struct reply_text {
 	const struct catalog *catalog;
 	const char *language;
@@ -22,6 +34,7 @@ struct reply_text {
 	 */
 	bool is_guarded;
 	GString *text;
+	GPtrArray *results; /* recorded too; or NULL.  Borrowed */
 };
 
 void reply_text_init(struct reply_text *reply, const struct catalog *catalog,

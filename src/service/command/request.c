@@ -1,5 +1,5 @@
 /*
- * request.c - a request by mail: the requester, and the owned parts of the reply.
+ * request.c - the requester of a request, and the owned parts of its reply.
  */
 #include "service/command/request.h"
 
@@ -100,5 +100,6 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->attachment);
 	g_free(reply->attachment_name);
 	g_free(reply->attachment_type);
+	g_clear_pointer(&reply->results, g_ptr_array_unref);
 	*reply = (struct command_reply){0};
 }

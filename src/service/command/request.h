@@ -1,5 +1,5 @@
 /*
- * request.h - a request by mail, from the handler to the reply.
+ * request.h - a request by mail or from a page, from the handler to the reply.
  *
  * The handler identifies the requester, the commands fill the reply, and the handler
  * sends it.
@@ -77,6 +77,7 @@ struct command_reply {
 	char *suggestion; /* corrected command, which a plain "yes" runs; or NULL */
 	char language[8]; /* of the text */
 	unsigned done, failed, waiting; /* command lines */
+	GPtrArray *results; /* struct reply_result *, of `lines` only; else NULL */
 };
 
 struct request {
@@ -92,9 +93,13 @@ struct request {
 	int64_t now;
 	const char *commands_address; /* "paperboy@example.org" */
 	const char *help_address;     /* "paperboy+help@example.org" */
-	const char *actor;            /* for the audit log: "mail" */
+	const char *actor;            /* for the audit log: "mail" or "web" */
 
-	/* Message.  Borrowed. */
+	/* Commands from a page, one a line, NULL-terminated; there is no message then.
+	 * Or NULL.  Borrowed. */
+	const char *const *lines;
+
+	/* Message; NULL for a request from a page.  Borrowed. */
 	const struct receive_mail *envelope; /* used by the handler only */
 	const struct inmail *mail;
 	/* Command in the local part (paperboy+subscribe@): subject and text are not
@@ -129,6 +134,9 @@ struct request {
 	const struct command_row *example_row; /* example that was shown last */
 	bool has_filters; /* lines with filters follow a subscription */
 	bool is_inferred; /* the line is a keyword offered as a filter */
+	/* Filter with a syntax error, and its column from 1; of the last error. */
+	char *error_filter;
+	unsigned error_column;
 
 	/* Result. */
 	struct command_reply reply;

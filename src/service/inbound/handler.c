@@ -16,10 +16,6 @@
 #include "service/inbound/rate_limit.h"
 #include "service/people/subscribe.h"
 
-#define CONFIRMING                                                 \
-	(1U << CONFIRMATION_CONFIRM | 1U << CONFIRMATION_ADDRESS | \
-	    1U << CONFIRMATION_FORGET)
-
 static struct mail_token
 get_mail_token(const struct request *request)
 {
@@ -51,6 +47,14 @@ is_suppressed(struct request *request, const char *key, bool *is, GError **error
 	return *is || pb_error_forward(error, &problem);
 }
 
+bool
+handler_set_requester(
+    struct request *request, const char *address, bool *is_away, GError **error)
+{
+	return request_set_requester(request, address, error) &&
+	       is_suppressed(request, request->address_key, is_away, error);
+}
+
 /* A token in a command confirms, unless the message is a refusal or automatic. */
 static bool
 apply_typed(struct request *request, const struct confirmation *confirmation,
@@ -78,7 +82,8 @@ apply_typed_tokens(struct request *request, bool *is_done, GError **error)
 	const struct {
 		const char *token;
 		unsigned purposes;
-	} typed[] = {{confirm, CONFIRMING}, {undo, 1U << CONFIRMATION_UNDO}};
+	} typed[] = {
+	    {confirm, HANDLER_CONFIRM_PURPOSES}, {undo, HANDLER_UNDO_PURPOSES}};
 
 	*is_done = false;
 	for (size_t i = 0; i < G_N_ELEMENTS(typed); i++) {
@@ -101,14 +106,14 @@ apply_typed_tokens(struct request *request, bool *is_done, GError **error)
 static bool
 run_or_refuse(struct request *request, GError **error)
 {
-	if (request->envelope->full_size && !request->verb)
+	if (request->envelope && request->envelope->full_size && !request->verb)
 		return command_reply_with(
 		    request, "too_large", G_STRINGIFY(BOUNDS_MAIL_MB), error);
 	return command_run(request, error);
 }
 
-static bool
-run_commands(struct request *request, GError **error)
+bool
+handler_run_commands(struct request *request, GError **error)
 {
 	bool is_done = false;
 
@@ -147,14 +152,12 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 {
 	bool is_away, is_done;
 
-	if (!is_suppressed(request, verdict->key, &is_away, error))
+	if (!handler_set_requester(request, verdict->address, &is_away, error))
 		return false;
 	if (is_away) {
 		handler_drop(request, HANDLER_IGNORED, "suppressed");
 		return true;
 	}
-	if (!request_set_requester(request, verdict->address, error))
-		return false;
 	request->name = verdict->name;
 	request->has_token = key && strcmp(key, request->address_key) == 0;
 	request->is_proven = request->has_token || verdict->is_verified;
@@ -168,7 +171,7 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 		if (is_done)
 			return true;
 	}
-	return run_commands(request, error);
+	return handler_run_commands(request, error);
 }
 
 static bool
@@ -200,8 +203,8 @@ process_confirm(
 {
 	g_autofree struct confirmation *confirmation = NULL;
 
-	if (!handler_find_confirmation(
-	        request, verdict->token, CONFIRMING, &confirmation, error))
+	if (!handler_find_confirmation(request, verdict->token,
+	        HANDLER_CONFIRM_PURPOSES, &confirmation, error))
 		return false;
 	if (confirmation)
 		return handler_process_confirmation(
@@ -243,7 +246,7 @@ process_removed(struct request *request, GError **error)
 	request->is_removed = true;
 	request->undo = undo;
 	if (!undo)
-		return run_commands(request, error);
+		return handler_run_commands(request, error);
 	if (!command_reply_with(request, "left_before", NULL, error))
 		return false;
 	/* A second token, since only the hash of the first is stored. */
@@ -251,12 +254,8 @@ process_removed(struct request *request, GError **error)
 	return handler_reply(request, error);
 }
 
-/*
- * Unsubscribe by the token alone (RFC 8058): the message may be automatic, or from
- * somebody to whom a digest was forwarded.  It can be undone.
- */
-static bool
-process_leave(struct request *request, const struct autoreply_verdict *verdict,
+bool
+handler_leave(struct request *request, const char *token, const char *reason,
     bool *is_done, GError **error)
 {
 	struct mail_token mail_token = get_mail_token(request);
@@ -264,25 +263,22 @@ process_leave(struct request *request, const struct autoreply_verdict *verdict,
 	bool is_away;
 
 	*is_done = false;
-	if (!mail_token_find_unsubscribe(
-	        &mail_token, verdict->token, &subscriber, error))
+	if (!mail_token_find_unsubscribe(&mail_token, token, &subscriber, error))
 		return false;
 	if (!subscriber)
 		return true;
 	*is_done = true;
-	if (!request_set_requester(request, subscriber->address, error) ||
-	    !is_suppressed(request, request->address_key, &is_away, error))
+	if (!handler_set_requester(request, subscriber->address, &is_away, error))
 		return false;
 	request->is_proven = request->has_token = true;
 	request->verb = "unsubscribe";
-	if (is_away || (verdict->reason && !request->subscriber)) {
-		handler_drop(
-		    request, HANDLER_IGNORED, is_away ? "suppressed" : verdict->reason);
+	if (is_away || (reason && !request->subscriber)) {
+		handler_drop(request, HANDLER_IGNORED, is_away ? "suppressed" : reason);
 		return true;
 	}
-	if (verdict->reason)
-		return unsubscribe_without_reply(request, verdict->reason, error);
-	return request->subscriber ? run_commands(request, error)
+	if (reason)
+		return unsubscribe_without_reply(request, reason, error);
+	return request->subscriber ? handler_run_commands(request, error)
 	                           : process_removed(request, error);
 }
 
@@ -403,7 +399,7 @@ process_target(
 		return true;
 	}
 	if (verdict->kind == SUBADDRESS_LEAVE &&
-	    !process_leave(request, verdict, &is_done, error))
+	    !handler_leave(request, verdict->token, verdict->reason, &is_done, error))
 		return false;
 	if (is_done)
 		return true;
@@ -506,16 +502,13 @@ check_policy(const struct handler_options *options, const struct inmail *mail,
 	autoreply_check(&settings, mail, envelope, verdict);
 }
 
-bool
-handler_run(struct store *store, const struct handler_options *options,
-    const struct inmail *mail, const struct receive_mail *envelope,
-    struct handler_report *report, GError **error)
+void
+handler_request_init(struct request *request, struct store *store,
+    const struct handler_options *options, const char *help, const char *actor,
+    struct handler_report *report)
 {
-	const struct subaddress_base *commands = &options->own_addresses->commands;
-	g_autofree char *help = subaddress_format(commands, SUBADDRESS_HELP, NULL);
-	struct autoreply_verdict verdict = {0};
-	struct handler_report made = {0};
-	struct request request = {
+	g_assert(options->own_addresses->has_commands);
+	*request = (struct request){
 	    .store = store,
 	    .settings = options->settings,
 	    .own_addresses = options->own_addresses,
@@ -525,16 +518,28 @@ handler_run(struct store *store, const struct handler_options *options,
 	    .key = options->key,
 	    .random = options->random,
 	    .now = options->now,
-	    .commands_address = commands->address.text,
+	    .commands_address = options->own_addresses->commands.address.text,
 	    .help_address = help,
-	    .actor = "mail",
-	    .envelope = envelope,
-	    .mail = mail,
-	    .report = &made,
+	    .actor = actor,
+	    .report = report,
 	};
+}
+
+bool
+handler_run(struct store *store, const struct handler_options *options,
+    const struct inmail *mail, const struct receive_mail *envelope,
+    struct handler_report *report, GError **error)
+{
+	g_autofree char *help =
+	    subaddress_format(&options->own_addresses->commands, SUBADDRESS_HELP, NULL);
+	struct autoreply_verdict verdict = {0};
+	struct handler_report made = {0};
+	struct request request;
 	bool is_ok;
 
-	g_assert(options->own_addresses->has_commands);
+	handler_request_init(&request, store, options, help, "mail", &made);
+	request.envelope = envelope;
+	request.mail = mail;
 	check_policy(options, mail, envelope, &verdict);
 	is_ok = process_targets(&request, &verdict, error);
 	autoreply_clear(&verdict);

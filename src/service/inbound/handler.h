@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
+#include "base/token.h"
 #include "config/settings.h"
 #include "model/inmail.h"
 #include "receive/receiver.h"
@@ -58,6 +59,8 @@ struct handler_report {
 	bool is_changed;    /* filters or due times: the scheduler has to run */
 	bool is_queued;     /* the mailer has to run */
 	char probe[HANDLER_PROBE_BYTES]; /* of PROBED, by probe_mail_format() */
+	/* Token of the reply that restores a removed subscription, or "". */
+	char undo[TOKEN_RANDOM_LENGTH + 1];
 };
 
 /** Format the verdict in the inbox: "replied", "ignored: automatic". */

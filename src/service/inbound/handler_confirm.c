@@ -54,8 +54,8 @@ save_consent(
 		return true;
 	g_free(subscriber->consent_text);
 	subscriber->consent_text = g_strdup_printf(
-	    "%s; confirmed by mail %s (confirmation %" G_GINT64_FORMAT ")",
-	    confirmation->details, when, confirmation->id);
+	    "%s; confirmed by %s %s (confirmation %" G_GINT64_FORMAT ")",
+	    confirmation->details, request->actor, when, confirmation->id);
 	subscriber->consent_at = request->now;
 	return subscribers_update(request->store, subscriber, error);
 }

@@ -10,7 +10,7 @@
 #include "service/delivery/system_mail.h"
 #include "service/inbound/autoreply_policy.h"
 #include "service/inbound/confirm_match.h"
-#include "service/inbound/handler.h"
+#include "service/inbound/handler_request.h"
 #include "store/subscriber/confirmations.h"
 
 /** Whether a message is a report rather than a request. */
@@ -24,15 +24,9 @@ bool handler_is_report(
 bool handler_process_report(
     struct request *request, const struct autoreply_verdict *verdict, GError **error);
 
-/** Restore a suspended subscriber, whose proven mail shows that the address works. */
-bool handler_restore_suspended(struct request *request, GError **error);
-
 /** Send no reply. @param reason  static */
 void
 handler_drop(struct request *request, enum handler_outcome outcome, const char *reason);
-
-/** Send the reply, or the request to confirm, within the rate limits. */
-bool handler_reply(struct request *request, GError **error);
 
 /** Save what undoes a removal without telling the requester. */
 bool handler_save_undo(struct request *request, GError **error);
@@ -46,15 +40,6 @@ handler_format_confirm_subject(const struct request *request, const char *langua
 /** Id in the Message-ID of a confirmation request, from the hash of its token. */
 char *handler_format_confirm_id(const struct confirmation *confirmation);
 
-/**
- * Find a pending confirmation by its token.
- *
- * @param purposes      bits by enum confirmation_purpose
- * @param confirmation  set: NULL if there is none; owned by the caller
- */
-bool handler_find_confirmation(struct request *request, const char *token,
-    unsigned purposes, struct confirmation **confirmation, GError **error);
-
 /** Classify the message as a reply to a confirmation request, NULL if it expired. */
 enum consent handler_match_consent(const struct request *request,
     const struct confirmation *confirmation, const char *token);
@@ -62,9 +47,4 @@ enum consent handler_match_consent(const struct request *request,
 /** Apply or decline a confirmation, or ask again, depending on the message. */
 bool handler_process_confirmation(struct request *request,
     const struct confirmation *confirmation, const char *token, GError **error);
-
-/** Apply a confirmation and reply. */
-bool handler_apply_confirmation(
-    struct request *request, const struct confirmation *confirmation, GError **error);
-
 #endif

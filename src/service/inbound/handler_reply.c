@@ -23,8 +23,13 @@ handler_drop(struct request *request, enum handler_outcome outcome, const char *
 {
 	request->report->outcome = outcome;
 	request->report->reason = reason;
-	event_log(EVENT_REPLY_SUPPRESSED, EVENT_INT("inbox", request->envelope->id),
-	    EVENT_WORD("reason", reason));
+	if (request->envelope)
+		event_log(EVENT_REPLY_SUPPRESSED,
+		    EVENT_INT("inbox", request->envelope->id),
+		    EVENT_WORD("reason", reason));
+	else
+		event_log(EVENT_REPLY_SUPPRESSED, EVENT_WORD("actor", request->actor),
+		    EVENT_WORD("reason", reason));
 }
 
 struct system_mailer
@@ -113,8 +118,8 @@ format_details(const struct request *request)
 	g_autofree char *hash =
 	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, request->reply.text, -1);
 
-	return g_strdup_printf(
-	    "asked by mail %s; text of the confirmation sha256:%s", when, hash);
+	return g_strdup_printf("asked by %s %s; text of the confirmation sha256:%s",
+	    request->actor, when, hash);
 }
 
 /* Addresses and Message-ID of a request to confirm. */
@@ -182,7 +187,7 @@ format_subject(const struct request *request)
 		return handler_format_confirm_subject(request, get_language(request));
 	if (reply->subject)
 		return g_strdup(reply->subject);
-	if (request->subscriber_id || request->has_token)
+	if (request->mail && (request->subscriber_id || request->has_token))
 		return system_mail_format_subject(request->mail);
 	return g_strdup_printf("Your message to %s", request->commands_address);
 }
@@ -359,6 +364,9 @@ send_reply(struct request *request, GError **error)
 	    !save_suggestion(request, error))
 		return false;
 	command_fill_tokens(reply, NULL, undo.token);
+	if (undo.token)
+		g_strlcpy(
+		    request->report->undo, undo.token, sizeof(request->report->undo));
 	request->report->outcome = HANDLER_REPLIED;
 	return send(request, &mail, &id, error) &&
 	       (!reply->is_erased || schedule_erasure(request, id, error));

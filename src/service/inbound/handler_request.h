@@ -1,0 +1,75 @@
+/*
+ * handler_request.h - steps of processing a request, by mail or from a page.
+ *
+ * Each is part of the caller's transaction.
+ */
+#ifndef PAPERBOY_SERVICE_INBOUND_HANDLER_REQUEST_H
+#define PAPERBOY_SERVICE_INBOUND_HANDLER_REQUEST_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "service/command/request.h"
+#include "service/inbound/handler.h"
+#include "store/subscriber/confirmations.h"
+
+/* Purposes of confirmations, as a set. */
+#define HANDLER_CONFIRM_PURPOSES                                   \
+	(1U << CONFIRMATION_CONFIRM | 1U << CONFIRMATION_ADDRESS | \
+	    1U << CONFIRMATION_FORGET)
+#define HANDLER_UNDO_PURPOSES (1U << CONFIRMATION_UNDO)
+
+/**
+ * Initialise a request.
+ *
+ * @param help    address for help, borrowed
+ * @param actor   "mail" or "web"
+ * @param report  filled by the steps; borrowed
+ */
+void handler_request_init(struct request *request, struct store *store,
+    const struct handler_options *options, const char *help, const char *actor,
+    struct handler_report *report);
+
+/**
+ * Make an address the requester.
+ *
+ * @param is_suppressed  set: it must not be mailed
+ * @return false with PB_ERROR_INPUT if it is not an address, or if the store fails
+ */
+bool handler_set_requester(
+    struct request *request, const char *address, bool *is_suppressed, GError **error);
+
+/** Restore a suspended subscriber, whose proven request shows that the address works.
+ */
+bool handler_restore_suspended(struct request *request, GError **error);
+
+/** Run the commands of the request, and reply. */
+bool handler_run_commands(struct request *request, GError **error);
+
+/** Send the reply, or the request to confirm, within the rate limits. */
+bool handler_reply(struct request *request, GError **error);
+
+/**
+ * Unsubscribe by the token alone (RFC 8058): the request may be automatic, or from
+ * somebody to whom a digest was forwarded.  It can be undone.
+ *
+ * @param reason   why there must be no reply, static; or NULL
+ * @param is_done  set: false for an invalid token
+ */
+bool handler_leave(struct request *request, const char *token, const char *reason,
+    bool *is_done, GError **error);
+
+/**
+ * Find a pending confirmation by its token.
+ *
+ * @param purposes      bits by enum confirmation_purpose
+ * @param confirmation  set: NULL if there is none; owned by the caller
+ */
+bool handler_find_confirmation(struct request *request, const char *token,
+    unsigned purposes, struct confirmation **confirmation, GError **error);
+
+/** Apply a confirmation and reply. */
+bool handler_apply_confirmation(
+    struct request *request, const struct confirmation *confirmation, GError **error);
+
+#endif
