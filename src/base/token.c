@@ -251,6 +251,18 @@ token_parse_id(const char *text, int64_t *id)
 }
 
 bool
+token_is_equal(const char *one, const char *other)
+{
+	size_t size = strlen(one);
+	bool differs_in_size = strlen(other) != size;
+	unsigned differs = differs_in_size;
+
+	for (size_t k = 0; !differs_in_size && k < size; k++)
+		differs |= (unsigned char)(one[k] ^ other[k]);
+	return !differs;
+}
+
+bool
 token_check_signed(
     GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text)
 {
@@ -260,13 +272,8 @@ token_check_signed(
 	for (unsigned i = 0; i < token_count_keys(keys); i++) {
 		g_autoptr(GBytes) key = token_get_key(keys, i);
 		g_autofree char *wanted = token_sign(key, purpose, id, bound);
-		size_t size = strlen(wanted);
-		bool differs_in_size = strlen(given) != size;
-		unsigned differs = differs_in_size;
 
-		for (size_t k = 0; !differs_in_size && k < size; k++)
-			differs |= (unsigned char)(wanted[k] ^ given[k]);
-		is_good |= !differs;
+		is_good |= token_is_equal(wanted, given);
 	}
 	return is_good;
 }

@@ -67,6 +67,9 @@ unsigned token_count_keys(GBytes *keys);
 /** @param number  0 is the current key @return a new reference */
 GBytes *token_get_key(GBytes *keys, unsigned number);
 
+/** Compare two tokens, in a time that depends on their lengths only. */
+bool token_is_equal(const char *one, const char *other);
+
 /** Verify a signed token against each key, comparing in constant time. */
 bool token_check_signed(
     GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text);

@@ -10,12 +10,28 @@ free_parts(struct config_snapshot *config_snapshot)
 {
 	renderer_free(config_snapshot->renderer);
 	renderer_free(config_snapshot->command_renderer);
+	for (int i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+		renderer_free(config_snapshot->web_renderers[i]);
 	own_addresses_free((struct own_addresses *)config_snapshot->own_addresses);
 	factory_free_transport((struct factory_transport *)config_snapshot->transport);
 	g_bytes_unref(config_snapshot->key);
 	g_ptr_array_unref(config_snapshot->sources);
 	settings_free((struct settings *)config_snapshot->settings);
 	g_free(config_snapshot);
+}
+
+static bool
+load_web_parts(struct config_snapshot *config_snapshot, GError **error)
+{
+	const struct settings *settings = config_snapshot->settings;
+
+	for (int i = 0; *settings->web_url && i < CONFIG_SNAPSHOT_WEB_THREADS; i++) {
+		config_snapshot->web_renderers[i] =
+		    factory_new_renderer(settings, config_snapshot->key, error);
+		if (!config_snapshot->web_renderers[i])
+			return false;
+	}
+	return true;
 }
 
 /* For commands by mail, where they are configured. */
@@ -30,7 +46,8 @@ load_command_parts(struct config_snapshot *config_snapshot, GError **error)
 		return config_snapshot->own_addresses != NULL;
 	config_snapshot->command_renderer =
 	    factory_new_renderer(settings, config_snapshot->key, error);
-	return config_snapshot->command_renderer != NULL;
+	return config_snapshot->command_renderer &&
+	       load_web_parts(config_snapshot, error);
 }
 
 struct config_snapshot *

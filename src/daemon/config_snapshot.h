@@ -16,6 +16,9 @@
 #include "service/setup/factory.h"
 #include "service/state/own_addresses.h"
 
+/* Threads that serve the page. */
+#define CONFIG_SNAPSHOT_WEB_THREADS 2
+
 struct config_snapshot {
 	_Atomic unsigned references;
 	const struct settings *settings;
@@ -27,6 +30,8 @@ struct config_snapshot {
 	const struct own_addresses *own_addresses;
 	/* Of the scheduler's thread only; NULL without commands by mail. */
 	struct renderer *command_renderer;
+	/* Of one thread of the page each; NULL without web.url. */
+	struct renderer *web_renderers[CONFIG_SNAPSHOT_WEB_THREADS];
 };
 
 /**

@@ -16,6 +16,7 @@
 #include "daemon/shutdown.h"
 #include "daemon/status_line.h"
 #include "daemon/watchdog.h"
+#include "daemon/web_listener.h"
 #include "daemon/worker.h"
 #include "service/health/metrics.h"
 #include "service/log/event.h"
@@ -42,7 +43,8 @@ struct daemon {
 	struct worker *workers[N_STAGES];
 	struct heartbeats *heartbeats; /* of all threads */
 	struct heartbeat *stage_heartbeats[N_STAGES];
-	struct receivers *receivers; /* of the main thread */
+	struct receivers *receivers;       /* of the main thread */
+	struct web_listener *web_listener; /* likewise */
 	struct control *control;
 	GMainLoop *loop;
 	/* Once readable, replies of the relay are no longer awaited; or -1. */
@@ -398,6 +400,7 @@ publish_snapshot(struct daemon *daemon, struct config_snapshot *fresh)
 	config_snapshot_publish(&daemon->scheduler.next, fresh);
 	mailer_stage_publish(&daemon->mailer, fresh);
 	receivers_reload(daemon->receivers, fresh);
+	web_listener_reload(daemon->web_listener, fresh);
 	config_snapshot_unref(daemon->config_snapshot);
 	daemon->config_snapshot = fresh;
 	wake_all(daemon);
@@ -553,6 +556,33 @@ start_receivers(struct daemon *daemon, GError **error)
 	return daemon->receivers != NULL;
 }
 
+/* From a thread of the page. */
+static void
+handle_web_change(void *data, const struct handler_report *report)
+{
+	struct daemon *daemon = data;
+
+	if (report->is_queued)
+		worker_wake(daemon->workers[STAGE_MAILER]);
+	/* Also for erasures, which wait for a mail. */
+	worker_wake(daemon->workers[STAGE_SCHEDULER]);
+}
+
+static bool
+start_web_listener(struct daemon *daemon, GError **error)
+{
+	const struct web_listener_options options = {
+	    .clock = daemon->options->clock,
+	    .heartbeats = daemon->heartbeats,
+	    .changed = handle_web_change,
+	    .data = daemon,
+	};
+
+	daemon->web_listener =
+	    web_listener_new(&options, daemon->config_snapshot, error);
+	return daemon->web_listener != NULL;
+}
+
 /* A step of many commits may take longer than STEP_S in all. */
 static void
 handle_commit(void *data)
@@ -645,7 +675,8 @@ start(struct daemon *daemon, GError **error)
 {
 	if (!init_stages(daemon, error) ||
 	    !shutdown_open(&daemon->shutdown_fd, error) ||
-	    !start_workers(daemon, error) || !start_receivers(daemon, error))
+	    !start_workers(daemon, error) || !start_receivers(daemon, error) ||
+	    !start_web_listener(daemon, error))
 		return false;
 	daemon->control = control_new(
 	    daemon->config_snapshot->settings->state_dir, commands, daemon, error);
@@ -657,6 +688,7 @@ static void
 stop(struct daemon *daemon, bool is_started)
 {
 	control_free(daemon->control);
+	web_listener_free(daemon->web_listener);
 	receivers_free(daemon->receivers);
 	stop_workers(daemon);
 	if (is_started)

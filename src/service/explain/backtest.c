@@ -47,6 +47,7 @@ backtest_paper_free(void *data)
 
 	g_free(paper->id);
 	g_free(paper->title);
+	g_free(paper->url);
 	g_free(paper->words);
 	g_free(paper);
 }
@@ -57,6 +58,7 @@ backtest_free(struct backtest *backtest)
 	if (!backtest)
 		return;
 	g_free(backtest->canonical);
+	g_array_unref(backtest->by_day);
 	g_ptr_array_unref(backtest->newest);
 	g_ptr_array_unref(backtest->notes);
 	g_free(backtest);
@@ -128,11 +130,23 @@ keep_newest(struct test *test, const struct stored_paper *stored,
 	paper = g_new0(struct backtest_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->title = g_strdup(stored->paper->title);
+	paper->url = g_strdup(stored->paper->url);
 	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
 	paper->words = query_explain_text(test->query, document, test->texts);
 	g_ptr_array_insert(newest, (int)at, paper);
 	if (newest->len > BACKTEST_NEWEST)
 		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
+}
+
+static void
+count_day(struct backtest *backtest, const char *day)
+{
+	int64_t at = (day_start(day) - backtest->first_day_at) / CLOCK_DAY_S;
+
+	/* Listed for tomorrow, perhaps, by a source in another zone. */
+	if (at >= 0)
+		g_array_index(backtest->by_day, unsigned,
+		    MIN(at, (int64_t)backtest->by_day->len - 1))++;
 }
 
 static bool
@@ -143,6 +157,7 @@ count_paper(void *data, const struct stored_paper *stored,
 
 	(void)error;
 	test->backtest->found++;
+	count_day(test->backtest, stored->day);
 	test->backtest->known += is_found_by(test, document, false);
 	test->backtest->blocked += is_found_by(test, document, true);
 	keep_newest(test, stored, document);
@@ -273,6 +288,11 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest = g_new0(struct backtest, 1);
 	backtest->canonical = query_format(query);
 	backtest->days = request->days ? request->days : BACKTEST_DAYS;
+	backtest->first_day_at =
+	    (request->now / CLOCK_DAY_S - backtest->days) * CLOCK_DAY_S;
+	backtest->by_day =
+	    g_array_sized_new(FALSE, TRUE, sizeof(unsigned), backtest->days + 1);
+	g_array_set_size(backtest->by_day, backtest->days + 1);
 	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
 	backtest->notes = g_steal_pointer(&warnings);
 	test.query = query;

@@ -39,6 +39,7 @@ struct backtest_request {
 struct backtest_paper {
 	char *id;
 	char *title;
+	char *url;
 	char day[DAY_BYTES];
 	char *words; /* explanation */
 };
@@ -49,10 +50,12 @@ struct backtest {
 	unsigned covered_days; /* days that the archive covers */
 	unsigned found;
 	double a_day;
-	unsigned known;    /* of these, matches of another filter */
-	unsigned blocked;  /* of these, excluded by a block */
-	GPtrArray *newest; /* of struct backtest_paper *, at most BACKTEST_NEWEST */
-	GPtrArray *notes;  /* of struct msg *: warnings and suggestions */
+	unsigned known;       /* of these, matches of another filter */
+	unsigned blocked;     /* of these, excluded by a block */
+	int64_t first_day_at; /* start of the first day in by_day, s */
+	GArray *by_day;       /* unsigned: matches of each day up to today */
+	GPtrArray *newest;    /* of struct backtest_paper *, at most BACKTEST_NEWEST */
+	GPtrArray *notes;     /* of struct msg *: warnings and suggestions */
 };
 
 /**

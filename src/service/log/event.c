@@ -200,6 +200,12 @@ static const struct event_row rows[N_EVENTS] = {
         "A message gets no reply, with the reason: its kind (automatic, bulk, list, "
         "report, loop, robot, own-mail, suppressed, ...) or the rate limit that was "
         "reached (replies-per-day, confirmation-pending, ...)."},
+    [EVENT_WEB_FAILED] = {"web-failed", "ef01429131eb4030a526a008f3eeec27",
+        G_LOG_LEVEL_WARNING, NULL,
+        "Requests of paperboy-web cannot be answered, because of the store or the "
+        "socket; it replies 503, and clients try again."},
+    [EVENT_WEB_RECOVERED] = {"web-recovered", "0d4d8f79566246738598bc94093c974f",
+        G_LOG_LEVEL_MESSAGE, NULL, "Requests of paperboy-web are answered again."},
     [EVENT_RELAY_FAILED] = {"relay-failed", "366303b6987232833776b33406fbe546",
         G_LOG_LEVEL_WARNING, NULL,
         "The relay cannot be reached or accepts nothing: all messages wait, and one at "

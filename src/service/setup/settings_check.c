@@ -93,7 +93,7 @@ check_domain(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, problem->message);
 }
 
-/* The base of links: "/u/TOKEN" is appended. */
+/* The base of links, without a path: "/u/TOKEN" is appended. */
 static bool
 is_web_url(const char *text)
 {
@@ -107,7 +107,31 @@ is_web_url(const char *text)
 	           strcmp(g_uri_get_scheme(uri), "http") == 0) &&
 	       g_uri_get_host(uri) && *g_uri_get_host(uri) &&
 	       !g_uri_get_userinfo(uri) && !g_uri_get_query(uri) &&
-	       !g_uri_get_fragment(uri) && !g_str_has_suffix(text, "/");
+	       !g_uri_get_fragment(uri) && !*g_uri_get_path(uri);
+}
+
+/* A loopback address, or a Unix socket. */
+static void
+check_web_listen(const struct check *check, const char *name, const char *text)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (has_valid_value(check, name, text) && *text != '/' &&
+	    !lmtp_listen_check(text, &problem))
+		add_problem(check, name, problem->message);
+}
+
+/* One click and links need TLS, but for tests on the same machine. */
+static bool
+is_insecure(const char *url)
+{
+	g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_ENCODED, NULL);
+	const char *host = g_uri_get_host(uri);
+
+	return strcmp(g_uri_get_scheme(uri), "http") == 0 &&
+	       strcmp(host, "localhost") != 0 &&
+	       !g_str_has_suffix(host, ".localhost") &&
+	       !g_str_has_prefix(host, "127.") && strcmp(host, "::1") != 0;
 }
 
 static void
@@ -115,7 +139,16 @@ check_web_url(const struct check *check, const char *name, const char *url)
 {
 	g_autofree char *problem = NULL;
 
-	if (!has_valid_value(check, name, url) || is_web_url(url))
+	if (!has_valid_value(check, name, url))
+		return;
+	if (is_web_url(url) && is_insecure(url))
+		add_problem(check, name,
+		    "https:// is needed, but for tests on localhost (links contain "
+		    "tokens)");
+	else if (is_web_url(url) && !*check->settings->commands_address)
+		add_problem(check, name,
+		    "needs commands.address, for confirmations and replies");
+	if (is_web_url(url))
 		return;
 	problem = g_strdup_printf("'%s' is not the base of links (expected, for "
 	                          "example, https://papers.example.org, without a "
@@ -419,6 +452,7 @@ factory_check(
 	check_mailboxes(&check);
 	check_web_url(&check, "web.url", settings->web_url);
 	check_absolute(&check, "web.socket", settings->web_socket);
+	check_web_listen(&check, "web.listen", settings->web_listen);
 	check_file(&check, "web.ca_file", settings->web_ca_file);
 	check_imap(&check, credentials);
 	check_templates(&check);

@@ -1,0 +1,404 @@
+/*
+ * web_listener.c - serves paperboy-web on a Unix socket.
+ */
+#include "daemon/web_listener.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/listen_socket.h"
+#include "message/web_proto.h"
+#include "service/log/event.h"
+#include "service/web/web_handler.h"
+
+#define LENGTH_BYTES 4
+
+#define BACKLOG 256
+
+/* Timeout for a whole frame. */
+#define TRANSFER_MS 3000
+
+/* Longest processing of a request: the store's timeout, and a search. */
+#define STEP_S 120
+
+struct web_thread {
+	struct web_listener *listener;
+	struct config_snapshot *config_snapshot;
+	struct config_snapshot_slot next;
+	unsigned number; /* of its renderer */
+	struct store *store;
+	struct heartbeat *heartbeat;
+	GThread *gthread;
+	bool is_failing; /* the last request failed, which was logged */
+};
+
+struct web_listener {
+	struct web_listener_options options;
+	struct web_budget *budget;
+	int fd;      /* listening; or -1 */
+	int stop_fd; /* readable: end; or -1 */
+	char *path;  /* of the socket; NULL: not listening */
+	struct web_thread threads[CONFIG_SNAPSHOT_WEB_THREADS];
+};
+
+/* ---- frames ---- */
+
+/* @param deadline_us  monotonic */
+static bool
+wait_for(int fd, short events, gint64 deadline_us)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = events};
+	gint64 rest_ms;
+	int count;
+
+	do {
+		rest_ms = (deadline_us - g_get_monotonic_time()) / 1000;
+		count = rest_ms > 0 ? poll(&poll_fd, 1, (int)rest_ms) : 0;
+	} while (count < 0 && errno == EINTR);
+	return count > 0;
+}
+
+static bool
+is_retry(ssize_t count)
+{
+	return count < 0 && (errno == EINTR || errno == EAGAIN);
+}
+
+static bool
+receive_all(int fd, guint8 *at, gsize size, gint64 deadline_us)
+{
+	while (size > 0) {
+		ssize_t count = wait_for(fd, POLLIN, deadline_us)
+		                    ? recv(fd, at, size, MSG_DONTWAIT)
+		                    : 0;
+
+		if (count <= 0 && !is_retry(count))
+			return false;
+		if (count > 0) {
+			at += count;
+			size -= (gsize)count;
+		}
+	}
+	return true;
+}
+
+static bool
+send_all(int fd, const guint8 *at, gsize size, gint64 deadline_us)
+{
+	while (size > 0) {
+		ssize_t count = wait_for(fd, POLLOUT, deadline_us)
+		                    ? send(fd, at, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+		                    : 0;
+
+		if (count <= 0 && !is_retry(count))
+			return false;
+		if (count > 0) {
+			at += count;
+			size -= (gsize)count;
+		}
+	}
+	return true;
+}
+
+static gint64
+get_deadline(void)
+{
+	return g_get_monotonic_time() + TRANSFER_MS * (gint64)1000;
+}
+
+/* @return NULL if the peer is slow or has closed the connection */
+static GBytes *
+receive_frame(int fd)
+{
+	gint64 deadline_us = get_deadline();
+	guint8 length[LENGTH_BYTES];
+	g_autofree guint8 *data = NULL;
+	gsize size;
+
+	if (!receive_all(fd, length, sizeof(length), deadline_us))
+		return NULL;
+	size = web_proto_get_size(length, WEB_PROTO_REQUEST_BYTES);
+	data = size ? g_malloc(size) : NULL;
+	if (!data || !receive_all(fd, data, size, deadline_us))
+		return NULL;
+	return g_bytes_new_take(g_steal_pointer(&data), size);
+}
+
+/* ---- requests ---- */
+
+/* Log the first of several failures. */
+static void
+set_problem(struct web_thread *thread, const GError *problem)
+{
+	if (problem && !thread->is_failing)
+		event_log(EVENT_WEB_FAILED, EVENT_TEXT(problem->message));
+	if (!problem && thread->is_failing)
+		event_log(EVENT_WEB_RECOVERED);
+	thread->is_failing = problem != NULL;
+}
+
+/* @return NULL if the store fails */
+static struct web_reply *
+process(struct web_thread *thread, const struct web_request *request, GError **error)
+{
+	struct web_listener *listener = thread->listener;
+	const struct config_snapshot *config_snapshot = thread->config_snapshot;
+	struct renderer *renderer = config_snapshot->web_renderers[thread->number];
+	const struct web_handler handler = {
+	    .store = thread->store,
+	    .options = {.settings = config_snapshot->settings,
+	        .own_addresses = config_snapshot->own_addresses,
+	        .sources = config_snapshot->sources,
+	        .phrases = renderer_get_catalog(renderer),
+	        .renderer = renderer,
+	        .key = config_snapshot->key,
+	        .random = &random_system,
+	        .now = clock_get_now(listener->options.clock)},
+	    .budget = listener->budget,
+	};
+	struct handler_report report = {0};
+	struct web_reply *reply = web_handler_run(&handler, request, &report, error);
+
+	if (report.is_changed || report.is_queued)
+		listener->options.changed(listener->options.data, &report);
+	return reply;
+}
+
+static GBytes *
+format_status(enum web_status status)
+{
+	pb_auto(web_reply) reply = web_reply_new(status, WEB_PAGE_NONE, "", NULL);
+
+	return web_reply_write(reply);
+}
+
+/* @return the frame of the reply */
+static GBytes *
+process_frame(struct web_thread *thread, GBytes *frame)
+{
+	pb_auto(web_request) request = web_request_parse(frame, NULL);
+	pb_auto(web_reply) reply = NULL;
+	g_autoptr(GError) problem = NULL;
+	GBytes *made = NULL;
+
+	if (!request)
+		return format_status(WEB_STATUS_BAD_REQUEST);
+	reply = process(thread, request, &problem);
+	if (reply)
+		made = web_reply_write(reply);
+	if (reply && !made)
+		pb_fail(
+		    &problem, PB_ERROR_LIMIT, "a reply to paperboy-web is too large");
+	set_problem(thread, problem);
+	return made ? made : format_status(WEB_STATUS_UNAVAILABLE);
+}
+
+static void
+serve(struct web_thread *thread, int fd)
+{
+	g_autoptr(GBytes) frame = receive_frame(fd);
+	g_autoptr(GBytes) reply = frame ? process_frame(thread, frame) : NULL;
+	const guint8 *data;
+	gsize size;
+
+	if (!reply)
+		return;
+	data = g_bytes_get_data(reply, &size);
+	/* The peer may be gone; what it asked for is done. */
+	send_all(fd, data, size, get_deadline());
+}
+
+/* ---- threads ---- */
+
+/* @return false when the thread is to end */
+static bool
+wait_for_client(struct web_thread *thread, int fd)
+{
+	struct pollfd fds[] = {
+	    {.fd = thread->listener->stop_fd, .events = POLLIN},
+	    {.fd = fd, .events = POLLIN},
+	};
+	int count;
+
+	do {
+		int64_t beat_s = heartbeat_idle(thread->heartbeat);
+
+		count = poll(fds, G_N_ELEMENTS(fds), beat_s ? (int)beat_s * 1000 : -1);
+	} while (count == 0 || (count < 0 && errno == EINTR));
+	return !fds[0].revents;
+}
+
+static void
+switch_snapshot(struct web_thread *thread)
+{
+	struct config_snapshot *next = config_snapshot_take(&thread->next);
+
+	if (!next)
+		return;
+	config_snapshot_unref(thread->config_snapshot);
+	thread->config_snapshot = next;
+}
+
+static gpointer
+run(gpointer data)
+{
+	struct web_thread *thread = data;
+	int listen_fd = thread->listener->fd;
+
+	while (wait_for_client(thread, listen_fd)) {
+		/* Another thread may have accepted it. */
+		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+		heartbeat_arm(thread->heartbeat, STEP_S);
+		if (fd < 0)
+			continue;
+		switch_snapshot(thread);
+		serve(thread, fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+static bool
+start_thread(struct web_thread *thread, struct web_listener *listener, unsigned number,
+    struct config_snapshot *config_snapshot, GError **error)
+{
+	g_autofree char *name = g_strdup_printf("web-%u", number + 1);
+
+	*thread = (struct web_thread){
+	    .listener = listener,
+	    .config_snapshot = config_snapshot_ref(config_snapshot),
+	    .number = number,
+	    .store = factory_open_store(config_snapshot->settings, error),
+	};
+	if (!thread->store)
+		return false;
+	thread->heartbeat = heartbeat_new(listener->options.heartbeats, name);
+	thread->gthread = g_thread_try_new(name, run, thread, error);
+	return thread->gthread != NULL;
+}
+
+static void
+stop_thread(struct web_thread *thread)
+{
+	if (thread->gthread)
+		g_thread_join(thread->gthread);
+	heartbeat_free(thread->heartbeat);
+	store_free(thread->store);
+	config_snapshot_unref(config_snapshot_take(&thread->next));
+	config_snapshot_unref(thread->config_snapshot);
+	*thread = (struct web_thread){0};
+}
+
+static void
+stop(struct web_listener *listener)
+{
+	uint64_t one = 1;
+
+	if (!listener->path)
+		return;
+	if (listener->stop_fd >= 0) {
+		ssize_t size = write(listener->stop_fd, &one, sizeof(one));
+
+		/* Cannot fail: the counter is 0. */
+		(void)size;
+	}
+	for (unsigned i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+		stop_thread(&listener->threads[i]);
+	if (listener->stop_fd >= 0)
+		close(listener->stop_fd);
+	if (listener->fd >= 0) {
+		unlink(listener->path);
+		close(listener->fd);
+	}
+	listener->stop_fd = listener->fd = -1;
+	g_clear_pointer(&listener->path, g_free);
+}
+
+/* Anybody may connect, as to the page; its directory may restrict that. */
+static bool
+open_socket(struct web_listener *listener, GError **error)
+{
+	listener->fd = listen_socket_bind_unix(listener->path, error);
+	if (listener->fd < 0) {
+		g_prefix_error(error, "web.socket: ");
+		return false;
+	}
+	if (chmod(listener->path, 0666) != 0 || listen(listener->fd, BACKLOG) != 0)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
+		    "web.socket: cannot listen on '%s': %s", listener->path,
+		    g_strerror(errno));
+	listener->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return listener->stop_fd >= 0 ||
+	       pb_fail(error, PB_ERROR_TEMPORARY,
+	           "cannot create an event file descriptor: %s", g_strerror(errno));
+}
+
+/* Without web.url nothing is started. */
+static bool
+start(struct web_listener *listener, struct config_snapshot *config_snapshot,
+    GError **error)
+{
+	const struct settings *settings = config_snapshot->settings;
+	bool is_ok;
+
+	if (!*settings->web_url)
+		return true;
+	listener->path = g_strdup(settings->web_socket);
+	is_ok = open_socket(listener, error);
+	for (unsigned i = 0; is_ok && i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+		is_ok = start_thread(
+		    &listener->threads[i], listener, i, config_snapshot, error);
+	if (!is_ok)
+		stop(listener);
+	return is_ok;
+}
+
+struct web_listener *
+web_listener_new(const struct web_listener_options *options,
+    struct config_snapshot *config_snapshot, GError **error)
+{
+	struct web_listener *listener = g_new0(struct web_listener, 1);
+
+	listener->options = *options;
+	listener->fd = listener->stop_fd = -1;
+	listener->budget = web_budget_new(WEB_TESTS_PER_HOUR);
+	if (start(listener, config_snapshot, error))
+		return listener;
+	web_listener_free(listener);
+	return NULL;
+}
+
+void
+web_listener_free(struct web_listener *listener)
+{
+	if (!listener)
+		return;
+	stop(listener);
+	web_budget_free(listener->budget);
+	g_free(listener);
+}
+
+void
+web_listener_reload(
+    struct web_listener *listener, struct config_snapshot *config_snapshot)
+{
+	const struct settings *settings = config_snapshot->settings;
+	const char *path = *settings->web_url ? settings->web_socket : NULL;
+	g_autoptr(GError) problem = NULL;
+
+	if (listener->path && g_strcmp0(listener->path, path) == 0) {
+		for (unsigned i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+			config_snapshot_publish(
+			    &listener->threads[i].next, config_snapshot);
+		return;
+	}
+	stop(listener);
+	if (!start(listener, config_snapshot, &problem))
+		event_log(EVENT_WEB_FAILED, EVENT_TEXT(problem->message));
+}

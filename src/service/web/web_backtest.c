@@ -1,0 +1,94 @@
+/*
+ * web_backtest.c - tests of filters as values of a page.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "service/web/web_private.h"
+
+static char *
+format_count(struct web_call *call, const struct backtest *backtest)
+{
+	g_autofree char *papers =
+	    reply_text_format_count(&call->text, "papers", backtest->found);
+	g_autofree char *days =
+	    reply_text_format_count(&call->text, "days", backtest->days);
+
+	return reply_text_format(
+	    &call->text, "page_found", "papers", papers, "days", days);
+}
+
+static GVariantBuilder *
+format_days(const struct backtest *backtest)
+{
+	GVariantBuilder *days = web_list_new();
+
+	for (unsigned i = 0; i < backtest->by_day->len; i++) {
+		GVariantBuilder *day = web_values_new();
+		char name[DAY_BYTES];
+
+		day_format(backtest->first_day_at + i * (int64_t)CLOCK_DAY_S, name);
+		web_values_add(day, "day", name);
+		web_values_add_number(
+		    day, "papers", g_array_index(backtest->by_day, unsigned, i));
+		web_list_add(days, day);
+	}
+	return days;
+}
+
+static GVariantBuilder *
+format_papers(const struct backtest *backtest)
+{
+	GVariantBuilder *papers = web_list_new();
+
+	for (unsigned i = 0; i < backtest->newest->len; i++) {
+		const struct backtest_paper *paper = backtest->newest->pdata[i];
+		GVariantBuilder *values = web_values_new();
+
+		web_values_add(values, "id", paper->id);
+		web_values_add(values, "title", paper->title);
+		web_values_add(values, "url", paper->url);
+		web_values_add(values, "day", paper->day);
+		web_list_add(papers, values);
+	}
+	return papers;
+}
+
+GVariantBuilder *
+web_format_backtest(
+    struct web_call *call, const struct backtest *backtest, bool has_papers)
+{
+	GVariantBuilder *values = web_values_new();
+	g_autofree char *count = format_count(call, backtest);
+
+	web_values_add(values, "count", count);
+	web_values_take(values, "days", format_days(backtest));
+	if (has_papers)
+		web_values_take(values, "papers", format_papers(backtest));
+	return values;
+}
+
+bool
+web_add_test(
+    struct web_call *call, const char *filter, int64_t subscriber_id, GError **error)
+{
+	const struct backtest_request wanted = {
+	    .text = filter,
+	    .subscriber_id = subscriber_id,
+	    .now = call->handler->options.now,
+	    .texts = reply_text_get_texts(&call->text),
+	};
+	pb_local(query_error) problem = {0};
+	g_autoptr(GError) wrong = NULL;
+	pb_auto(backtest) backtest =
+	    backtest_run(call->handler->store, &wanted, &problem, &wrong);
+
+	if (!backtest && !problem.message)
+		return web_add_error(call, "filter", &wrong, error);
+	if (!backtest) {
+		web_add_query_error(call, filter, &problem);
+		return true;
+	}
+	web_values_take(
+	    call->values, "backtest", web_format_backtest(call, backtest, true));
+	return true;
+}

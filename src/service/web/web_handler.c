@@ -1,0 +1,315 @@
+/*
+ * web_handler.c - process the requests of the page.
+ */
+#include "service/web/web_handler.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/token.h"
+#include "message/subaddress.h"
+#include "service/inbound/handler_request.h"
+#include "service/web/web_private.h"
+#include "transport/token_bucket.h"
+
+#define ENGLISH "en"
+
+/* ---- the limit on tests ---- */
+
+struct web_budget {
+	GMutex lock;
+	struct token_bucket bucket; /* under the lock */
+};
+
+struct web_budget *
+web_budget_new(unsigned tests_per_hour)
+{
+	struct web_budget *budget = g_new0(struct web_budget, 1);
+
+	g_mutex_init(&budget->lock);
+	token_bucket_init(&budget->bucket, tests_per_hour, CLOCK_HOUR_S);
+	return budget;
+}
+
+void
+web_budget_free(struct web_budget *budget)
+{
+	if (!budget)
+		return;
+	g_mutex_clear(&budget->lock);
+	g_free(budget);
+}
+
+bool
+web_take_test(struct web_call *call)
+{
+	struct web_budget *budget = call->handler->budget;
+	int64_t now = call->handler->options.now;
+	bool is_left;
+
+	if (!budget)
+		return true;
+	g_mutex_lock(&budget->lock);
+	is_left = token_bucket_get_available(&budget->bucket, now, 1) > 0;
+	if (is_left)
+		token_bucket_take(&budget->bucket, now);
+	g_mutex_unlock(&budget->lock);
+	if (!is_left) {
+		call->status = WEB_STATUS_LIMITED;
+		web_add_phrase(call, "error", "page_busy");
+	}
+	return is_left;
+}
+
+/* ---- fields ---- */
+
+char *
+web_get_line(const struct web_call *call, const char *name)
+{
+	char *line = g_strdup(web_get(call, name));
+
+	return g_strstrip(g_strdelimit(line, "\n", ' '));
+}
+
+unsigned
+web_get_number(const struct web_call *call, const char *name, unsigned most)
+{
+	g_autofree char *text = web_get_line(call, name);
+	guint64 number;
+
+	return g_ascii_string_to_unsigned(text, 10, 1, most, &number, NULL)
+	           ? (unsigned)number
+	           : 0;
+}
+
+/* ---- forms ---- */
+
+/* @param key  one key */
+static char *
+format_csrf(const struct web_call *call, GBytes *key, const char *page, int64_t day)
+{
+	struct token_signer *signer = token_signer_new(key);
+	g_autofree char *text =
+	    g_strdup_printf("%s/%s/%" G_GINT64_FORMAT, page, call->request->token, day);
+	char *token = token_signer_derive_text(signer, "web-form", text);
+
+	token_signer_free(signer);
+	return token;
+}
+
+void
+web_add_csrf(struct web_call *call, const char *page)
+{
+	const struct handler_options *options = &call->handler->options;
+	g_autoptr(GBytes) key = token_get_key(options->key, 0);
+	g_autofree char *token =
+	    format_csrf(call, key, page, options->now / CLOCK_DAY_S);
+
+	web_values_add(call->values, "csrf", token);
+}
+
+bool
+web_check_csrf(const struct web_call *call, const char *page)
+{
+	const struct handler_options *options = &call->handler->options;
+	const char *given = web_get(call, "csrf");
+	int64_t today = options->now / CLOCK_DAY_S;
+	bool is_valid = false;
+
+	for (unsigned i = 0; i < token_count_keys(options->key); i++)
+		for (int64_t day = today - 1; day <= today; day++) {
+			g_autoptr(GBytes) key = token_get_key(options->key, i);
+			g_autofree char *token = format_csrf(call, key, page, day);
+
+			is_valid |= token_is_equal(given, token);
+		}
+	return is_valid;
+}
+
+/* ---- results ---- */
+
+/* @param filter  with an error at column, or NULL */
+static void
+add_message(struct web_call *call, const char *kind, const char *text,
+    const char *field, const char *filter, unsigned column)
+{
+	GVariantBuilder *message = web_values_new();
+
+	web_values_add(message, "kind", kind);
+	web_values_add(message, "text", text);
+	web_values_add(message, "field", field);
+	if (filter) {
+		web_values_add(message, "line", filter);
+		web_values_add_number(message, "column", column);
+	}
+	web_list_add(call->messages, message);
+}
+
+void
+web_add_message(
+    struct web_call *call, const char *kind, const char *text, const char *field)
+{
+	add_message(call, kind, text, field, NULL, 0);
+}
+
+void
+web_add_results(struct web_call *call, const GPtrArray *results)
+{
+	for (unsigned i = 0; results && i < results->len; i++) {
+		const struct reply_result *result = results->pdata[i];
+
+		add_message(call, result->kind, result->text,
+		    result->filter ? "filter" : NULL, result->filter, result->column);
+	}
+}
+
+bool
+web_add_error(
+    struct web_call *call, const char *field, GError **problem, GError **error)
+{
+	const struct msg *msg = pb_error_get_msg(*problem);
+	g_autofree char *text = NULL;
+
+	if ((*problem)->domain != PB_ERROR ||
+	    ((*problem)->code != PB_ERROR_INPUT && (*problem)->code != PB_ERROR_LIMIT))
+		return pb_error_forward(error, problem);
+	text = msg ? reply_text_format_msg(&call->text, msg)
+	           : g_strdup((*problem)->message);
+	web_add_message(call, "error", text, field);
+	g_clear_error(problem);
+	return true;
+}
+
+void
+web_add_query_error(
+    struct web_call *call, const char *filter, const struct query_error *problem)
+{
+	g_autofree char *message = reply_text_format_msg(&call->text, problem->message);
+	g_autofree char *column = g_strdup_printf("%u", problem->column);
+	g_autofree char *text = reply_text_format(
+	    &call->text, "problem", "column", column, "message", message);
+
+	add_message(call, "error", text, "filter", filter, problem->column);
+}
+
+/* ---- processing ---- */
+
+void
+web_init_request(struct web_call *call, const char *language, struct request *request)
+{
+	handler_request_init(request, call->handler->store, &call->handler->options,
+	    call->help, "web", call->report);
+	request->language = language;
+}
+
+void
+web_set_language(struct web_call *call, const char *language)
+{
+	const struct catalog *catalog = call->handler->options.phrases;
+
+	if (!*call->request->language && *language &&
+	    catalog_has_language(catalog, language))
+		call->text.language = language;
+}
+
+static bool
+run_health(struct web_call *call, GError **error)
+{
+	int64_t count;
+
+	call->page = WEB_PAGE_NONE;
+	return store_load_count(call->handler->store, "outbox NEW", &count, error);
+}
+
+static const struct operation {
+	web_run_fn *run;
+	const char *form; /* page whose forms request it; NULL: no form */
+	bool is_change;
+} operations[WEB_OPS] = {
+    [WEB_OP_HEALTH] = {run_health, NULL, false},
+    [WEB_OP_HOME] = {web_run_home, NULL, false},
+    [WEB_OP_TRY] = {web_run_try, NULL, false},
+    [WEB_OP_SUBSCRIBE] = {web_run_subscribe, "home", true},
+    [WEB_OP_CONFIRM_SHOW] = {web_run_confirm_show, NULL, false},
+    [WEB_OP_CONFIRM] = {web_run_confirm, "confirm", true},
+    [WEB_OP_LEAVE_SHOW] = {web_run_leave_show, NULL, false},
+    [WEB_OP_ONE_CLICK] = {web_run_one_click, NULL, true},
+    [WEB_OP_LEAVE] = {web_run_leave, "leave", true},
+};
+
+/* In one transaction. */
+static bool
+run_change(struct web_call *call, const struct operation *operation, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	return store_begin(call->handler->store, &transaction, error) &&
+	       operation->run(call, error) && store_commit(&transaction, error);
+}
+
+static bool
+run(struct web_call *call, GError **error)
+{
+	const struct operation *operation = &operations[call->request->op];
+
+	if (!operation->run) {
+		call->status = WEB_STATUS_NOT_FOUND;
+		return true;
+	}
+	if (operation->form && !web_check_csrf(call, operation->form)) {
+		call->status = WEB_STATUS_FORBIDDEN;
+		return true;
+	}
+	return operation->is_change ? run_change(call, operation, error)
+	                            : operation->run(call, error);
+}
+
+static void
+add_common_values(struct web_call *call)
+{
+	const struct handler_options *options = &call->handler->options;
+	const char *name = options->settings->mail_from_name;
+
+	web_values_add(call->values, "service", *name ? name : "paperboy");
+	web_values_add(
+	    call->values, "address", options->own_addresses->commands.address.text);
+	web_values_add(call->values, "owner", options->settings->mail_owner);
+}
+
+struct web_reply *
+web_handler_run(const struct web_handler *handler, const struct web_request *request,
+    struct handler_report *report, GError **error)
+{
+	const struct handler_options *options = &handler->options;
+	g_autofree char *help =
+	    subaddress_format(&options->own_addresses->commands, SUBADDRESS_HELP, NULL);
+	struct handler_report made = {0};
+	struct web_call call = {
+	    .handler = handler,
+	    .request = request,
+	    .report = &made,
+	    .text = {.catalog = options->phrases,
+	        .language = *request->language && catalog_has_language(options->phrases,
+	                                              request->language)
+	                        ? request->language
+	                        : ENGLISH},
+	    .help = help,
+	    .page = WEB_PAGE_MESSAGE,
+	    .values = web_values_new(),
+	    .messages = web_list_new(),
+	};
+	struct web_reply *reply = NULL;
+
+	add_common_values(&call);
+	if (run(&call, error)) {
+		web_values_take(
+		    call.values, "messages", g_steal_pointer(&call.messages));
+		reply = web_reply_new(call.status, call.page, call.text.language,
+		    g_variant_builder_end(call.values));
+		*report = made;
+	}
+	g_variant_builder_unref(call.values);
+	g_clear_pointer(&call.messages, g_variant_builder_unref);
+	return reply;
+}

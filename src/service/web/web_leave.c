@@ -1,0 +1,207 @@
+/*
+ * web_leave.c - the unsubscribe page and one-click unsubscription (RFC 8058).
+ *
+ * A digest may have been forwarded, so its token gives no access to the account, and no
+ * page tells whether a token is valid.
+ */
+#include "base/bounds.h"
+#include "service/command/command.h"
+#include "service/delivery/mail_token.h"
+#include "service/delivery/system_mail.h"
+#include "service/inbound/handler_request.h"
+#include "service/web/web_private.h"
+
+bool
+web_run_leave_show(struct web_call *call, GError **error)
+{
+	(void)error;
+	call->page = WEB_PAGE_LEAVE;
+	web_add_csrf(call, "leave");
+	return true;
+}
+
+static bool
+unsubscribe(struct web_call *call, GError **error)
+{
+	struct request request;
+	bool is_done, is_ok;
+
+	/* The notice is in the subscriber's language. */
+	web_init_request(call, NULL, &request);
+	is_ok = handler_leave(&request, call->request->token, NULL, &is_done, error);
+	request_clear(&request);
+	return is_ok;
+}
+
+bool
+web_run_one_click(struct web_call *call, GError **error)
+{
+	call->page = WEB_PAGE_NONE;
+	return unsubscribe(call, error);
+}
+
+/* ---- the other choices of the page ---- */
+
+/* A token for the undo button; without a removal one that undoes nothing. */
+static void
+add_undo(struct web_call *call)
+{
+	const struct handler_options *options = &call->handler->options;
+	const struct system_mailer mailer = {
+	    .random = options->random, .now = options->now};
+	g_autofree char *none = system_mail_new_token(&mailer);
+
+	web_values_add(
+	    call->values, "undo", *call->report->undo ? call->report->undo : none);
+}
+
+static bool
+run_unsubscribe(struct web_call *call, GError **error)
+{
+	if (!unsubscribe(call, error))
+		return false;
+	add_undo(call);
+	web_add_phrase(call, "ok", "page_left");
+	return true;
+}
+
+/* Make the subscriber of the token the requester, if there is one. */
+static bool
+set_subscriber(struct web_call *call, struct request *request, GError **error)
+{
+	const struct handler_options *options = &call->handler->options;
+	const struct mail_token mail_token = {
+	    call->handler->store, options->key, options->now};
+	pb_auto(subscriber) found = NULL;
+	bool is_suppressed;
+
+	if (!mail_token_find_unsubscribe(
+	        &mail_token, call->request->token, &found, error))
+		return false;
+	if (!found)
+		return true;
+	request->is_proven = request->has_token = true;
+	return handler_set_requester(request, found->address, &is_suppressed, error) &&
+	       handler_restore_suspended(request, error);
+}
+
+/* Run a command for the subscriber of the token, who gets the reply by mail. */
+static bool
+run_command(struct web_call *call, const char *line, GError **error)
+{
+	const char *const lines[] = {line, NULL};
+	struct request request;
+	bool is_ok;
+
+	web_init_request(call, NULL, &request);
+	request.lines = lines;
+	is_ok = set_subscriber(call, &request, error) &&
+	        (!request.subscriber || handler_run_commands(&request, error));
+	request_clear(&request);
+	return is_ok;
+}
+
+static bool
+fail_field(struct web_call *call, const char *field, const char *phrase, int most)
+{
+	g_autofree char *limit = g_strdup_printf("%d", most);
+	g_autofree char *text =
+	    reply_text_format(&call->text, phrase, "key", field, "most", limit);
+
+	call->status = WEB_STATUS_BAD_REQUEST;
+	call->page = WEB_PAGE_LEAVE;
+	web_add_csrf(call, "leave");
+	web_add_message(call, "error", text, field);
+	return true;
+}
+
+static bool
+run_pause(struct web_call *call, GError **error)
+{
+	unsigned days = web_get_number(call, "days", BOUNDS_PAUSE_DAYS);
+	g_autofree char *line = g_strdup_printf("pause %ud", days);
+	g_autofree char *text = NULL;
+
+	if (!days)
+		return fail_field(call, "days", "wrong_days", BOUNDS_PAUSE_DAYS);
+	text = reply_text_format_count(&call->text, "days", days);
+	web_add_phrase(call, "ok", "page_paused", "days", text);
+	return run_command(call, line, error);
+}
+
+static bool
+run_weekly(struct web_call *call, GError **error)
+{
+	web_add_phrase(call, "ok", "page_weekly");
+	return run_command(call, "set when weekly", error);
+}
+
+/* A reader of a forwarded digest must not be able to ask for more papers. */
+static bool
+set_fewer(struct web_call *call, unsigned max, GError **error)
+{
+	g_autofree char *line = g_strdup_printf("set max %u", max);
+	const char *const lines[] = {line, NULL};
+	struct request request;
+	bool is_ok;
+
+	web_init_request(call, NULL, &request);
+	request.lines = lines;
+	is_ok = set_subscriber(call, &request, error) &&
+	        (!request.subscriber || (int)max >= request.subscriber->max_full ||
+	            handler_run_commands(&request, error));
+	request_clear(&request);
+	return is_ok;
+}
+
+static bool
+run_fewer(struct web_call *call, GError **error)
+{
+	unsigned max = web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX);
+	g_autofree char *text = NULL;
+
+	if (!max)
+		return fail_field(call, "max", "wrong_number", BOUNDS_DIGEST_FULL_MAX);
+	text = reply_text_format_count(&call->text, "papers", max);
+	web_add_phrase(call, "ok", "page_fewer", "papers", text);
+	return set_fewer(call, max, error);
+}
+
+static bool
+run_undo(struct web_call *call, GError **error)
+{
+	g_autofree struct confirmation *confirmation = NULL;
+	struct request request;
+	bool is_ok;
+
+	web_init_request(call, NULL, &request);
+	is_ok = handler_find_confirmation(&request, web_get(call, "undo"),
+	            HANDLER_UNDO_PURPOSES, &confirmation, error) &&
+	        (!confirmation ||
+	            handler_apply_confirmation(&request, confirmation, error));
+	request_clear(&request);
+	web_add_phrase(call, "ok", "page_undone");
+	return is_ok;
+}
+
+static const struct {
+	const char *name;
+	web_run_fn *run;
+} actions[] = {
+    {"unsubscribe", run_unsubscribe},
+    {"pause", run_pause},
+    {"weekly", run_weekly},
+    {"fewer", run_fewer},
+    {"undo", run_undo},
+};
+
+bool
+web_run_leave(struct web_call *call, GError **error)
+{
+	call->page = WEB_PAGE_LEFT;
+	for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+		if (g_str_equal(web_get(call, "action"), actions[i].name))
+			return actions[i].run(call, error);
+	call->status = WEB_STATUS_BAD_REQUEST;
+	return true;
+}

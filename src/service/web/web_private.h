@@ -1,0 +1,104 @@
+/*
+ * web_private.h - shared by the files of the page's handler only.
+ */
+#ifndef PAPERBOY_SERVICE_WEB_WEB_PRIVATE_H
+#define PAPERBOY_SERVICE_WEB_WEB_PRIVATE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "message/web_proto.h"
+#include "query/query_error.h"
+#include "service/command/request.h"
+#include "service/explain/backtest.h"
+#include "service/web/web_handler.h"
+#include "service/web/web_values.h"
+
+/* A request being processed. */
+struct web_call {
+	const struct web_handler *handler;
+	const struct web_request *request;
+	struct handler_report *report;
+	struct reply_text text; /* the page's language, for phrases and numbers */
+	const char *help;       /* address for help */
+
+	/* The reply. */
+	enum web_status status;
+	enum web_page page;
+	GVariantBuilder *values;
+	GVariantBuilder *messages;
+};
+
+/** Process a request; the reply is WEB_STATUS_OK unless set. */
+typedef bool web_run_fn(struct web_call *call, GError **error);
+
+/** Get a field of the form. @return "" if it is missing; borrowed */
+#define web_get(call, name) web_request_get((call)->request, name)
+
+/** Get a field as one line, without blanks at its ends. @return a new string */
+char *web_get_line(const struct web_call *call, const char *name);
+
+/** Parse a field. @return 0 unless it is a number from 1 to most */
+unsigned web_get_number(const struct web_call *call, const char *name, unsigned most);
+
+/**
+ * Prepare a request of the handler; request_clear() it.
+ *
+ * @param language  of mails to somebody who is not subscribed
+ */
+void
+web_init_request(struct web_call *call, const char *language, struct request *request);
+
+/** Set the language of the page, if the reader has not requested one. */
+void web_set_language(struct web_call *call, const char *language);
+
+/** Add a phrase as result, `kind` as in struct reply_result. */
+#define web_add_phrase(call, kind, ...)                            \
+	do {                                                       \
+		g_autofree char *phrase_ =                         \
+		    reply_text_format(&(call)->text, __VA_ARGS__); \
+		web_add_message(call, kind, phrase_, NULL);        \
+	} while (0)
+
+/** @param field  name of the field with an error, or NULL */
+void web_add_message(
+    struct web_call *call, const char *kind, const char *text, const char *field);
+
+/** Add the results of commands. @param results  struct reply_result *; or NULL */
+void web_add_results(struct web_call *call, const GPtrArray *results);
+
+/**
+ * Report a mistake of the user on the page.
+ *
+ * @param field    as above
+ * @param problem  taken if it is one
+ * @return false if it is another error, which is forwarded
+ */
+bool web_add_error(
+    struct web_call *call, const char *field, GError **problem, GError **error);
+
+/** Report an error in the field `filter`. */
+void web_add_query_error(
+    struct web_call *call, const char *filter, const struct query_error *problem);
+
+/** Whether the limit allows one more test; else the reply says so. */
+bool web_take_test(struct web_call *call);
+
+/** Test a filter: add the value `backtest`, or its error. */
+bool web_add_test(
+    struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);
+
+/* Values of a backtest. @param papers  whether to list papers */
+GVariantBuilder *web_format_backtest(
+    struct web_call *call, const struct backtest *backtest, bool has_papers);
+
+/** Add the token for the forms of this page. */
+void web_add_csrf(struct web_call *call, const char *page);
+
+/** Whether the form came from this page, today or yesterday. */
+bool web_check_csrf(const struct web_call *call, const char *page);
+
+web_run_fn web_run_home, web_run_try, web_run_subscribe, web_run_confirm_show,
+    web_run_confirm, web_run_leave_show, web_run_one_click, web_run_leave;
+
+#endif
