@@ -310,3 +310,54 @@ catalog_format_count(const struct catalog *catalog, const char *language,
 
 	return catalog_format(catalog, language, full_name, "count", number, NULL);
 }
+
+/* ---- phrases in templates ---- */
+
+#define OPEN  "{{"
+#define CLOSE "}}"
+#define BLANK " \t"
+
+/* Find the next tag of a phrase. @param name  set to the text after ">" */
+static const char *
+find_tag(const char *text, const char **name)
+{
+	for (const char *at = strstr(text, OPEN); at;
+	     at = strstr(at + strlen(OPEN), OPEN)) {
+		const char *sign = at + strlen(OPEN) + strspn(at + strlen(OPEN), BLANK);
+
+		if (*sign == '>') {
+			*name = sign + 1;
+			return at;
+		}
+	}
+	return NULL;
+}
+
+/* Phrases do not nest. */
+char *
+catalog_expand(const struct catalog *catalog, const char *language, const char *prefix,
+    const char *label, const char *text, GError **error)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	const char *at, *begin;
+
+	while ((at = find_tag(text, &begin))) {
+		const char *end = strstr(begin, CLOSE);
+		g_autofree char *name =
+		    g_strstrip(g_strndup(begin, end ? (size_t)(end - begin) : 0));
+		g_autofree char *whole = g_strconcat(prefix, name, NULL);
+		g_autofree char *phrase = NULL;
+
+		if (!catalog_has(catalog, whole)) {
+			pb_fail(error, PB_ERROR_INPUT,
+			    "%s: no such phrase in answers.en: [%s]", label, whole);
+			return NULL;
+		}
+		phrase = catalog_format(catalog, language, whole, NULL);
+		g_string_append_len(out, text, at - text);
+		g_string_append(out, phrase);
+		text = end + strlen(CLOSE);
+	}
+	g_string_append(out, text);
+	return g_string_free(g_steal_pointer(&out), FALSE);
+}

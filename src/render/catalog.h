@@ -54,6 +54,16 @@ char *catalog_format_count(const struct catalog *catalog, const char *language,
 const char *const *
 catalog_get_texts(const struct catalog *catalog, const char *language);
 
+/**
+ * Replace each tag `{{>name}}` of a template by a phrase, which may contain other tags.
+ *
+ * @param prefix  of the phrases: "digest." for [digest.name]
+ * @param label   name of the template in errors
+ * @return NULL with PB_ERROR_INPUT if there is no such phrase; owned by the caller
+ */
+char *catalog_expand(const struct catalog *catalog, const char *language,
+    const char *prefix, const char *label, const char *text, GError **error);
+
 /** Whether the English file has a phrase. */
 bool catalog_has(const struct catalog *catalog, const char *name);
 

@@ -3,20 +3,13 @@
  */
 #include "render/locale.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "render/cache_key.h"
 
 #define ENGLISH "en"
-
-#define OPEN  "{{"
-#define CLOSE "}}"
-#define BLANK " \t"
 
 static const struct {
 	const char *name;
@@ -29,51 +22,6 @@ static const struct {
     [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_block_names},
     [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_block_names},
 };
-
-/* Find the next tag of a phrase. @param name  set to the text after ">" */
-static const char *
-find_phrase(const char *text, const char **name)
-{
-	for (const char *at = strstr(text, OPEN); at;
-	     at = strstr(at + strlen(OPEN), OPEN)) {
-		const char *sign = at + strlen(OPEN) + strspn(at + strlen(OPEN), BLANK);
-
-		if (*sign == '>') {
-			*name = sign + 1;
-			return at;
-		}
-	}
-	return NULL;
-}
-
-/* Phrases do not nest. @return owned by the caller */
-static char *
-insert_phrases(const struct locale_format *format, const char *label, const char *text,
-    GError **error)
-{
-	g_autoptr(GString) out = g_string_new(NULL);
-	const char *at, *begin;
-
-	while ((at = find_phrase(text, &begin))) {
-		const char *end = strstr(begin, CLOSE);
-		g_autofree char *name =
-		    g_strstrip(g_strndup(begin, end ? (size_t)(end - begin) : 0));
-		g_autofree char *whole = g_strconcat("digest.", name, NULL);
-		g_autofree char *phrase = NULL;
-
-		if (!catalog_has(format->catalog, whole)) {
-			pb_fail(error, PB_ERROR_INPUT,
-			    "%s: no such phrase in answers.en: [%s]", label, whole);
-			return NULL;
-		}
-		phrase = locale_format_text(format, name);
-		g_string_append_len(out, text, at - text);
-		g_string_append(out, phrase);
-		text = end + strlen(CLOSE);
-	}
-	g_string_append(out, text);
-	return g_string_free(g_steal_pointer(&out), FALSE);
-}
 
 static void
 locale_free(struct locale *locale)
@@ -99,8 +47,8 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 	locale->language = g_strdup(language);
 	locale->format = (struct locale_format){catalog, locale->language};
 	for (size_t i = 0; i < LOCALE_FILES; i++) {
-		g_autofree char *text =
-		    insert_phrases(&locale->format, files[i].name, texts[i], error);
+		g_autofree char *text = catalog_expand(
+		    catalog, language, "digest.", files[i].name, texts[i], error);
 
 		locale->templates[i] = text ? template_parse(files[i].name, text,
 		                                  files[i].kind, files[i].names, error)
@@ -116,36 +64,6 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 	locale->cache = entry_block_cache_new(locale->templates[LOCALE_PAPER_TEXT],
 	    locale->templates[LOCALE_PAPER_HTML], &locale->format);
 	return g_steal_pointer(&locale);
-}
-
-/* Reads at most one byte more than allowed, whatever kind of file it is. */
-static char *
-load_file(const char *path, GError **error)
-{
-	g_autofree char *text = g_malloc(BOUNDS_TEMPLATE_BYTES + 2);
-	FILE *file = fopen(path, "re");
-	size_t size = file ? fread(text, 1, BOUNDS_TEMPLATE_BYTES + 1, file) : 0;
-	int saved = errno;
-	bool is_read = file && !ferror(file);
-
-	if (file)
-		fclose(file);
-	if (!is_read) {
-		pb_fail(error, saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
-		    "cannot read '%s': %s", path, g_strerror(saved));
-		return NULL;
-	}
-	if (size > BOUNDS_TEMPLATE_BYTES) {
-		pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes", path,
-		    BOUNDS_TEMPLATE_BYTES);
-		return NULL;
-	}
-	text[size] = '\0';
-	if (strlen(text) != size) {
-		pb_fail(error, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
-		return NULL;
-	}
-	return g_steal_pointer(&text);
 }
 
 /* Hash the phrases that digests use; those of replies do not matter here. */
@@ -195,7 +113,7 @@ locales_load(
 		const char *name = files[i].name;
 		g_autofree char *path = g_build_filename(dir, name, NULL);
 
-		texts[i] = load_file(path, error);
+		texts[i] = template_load_file(path, error);
 		if (!texts[i])
 			return false;
 		cache_key_add(checksum, texts[i]);

@@ -3,6 +3,8 @@
  */
 #include "render/template.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -517,4 +519,36 @@ template_is_separable(
 		}
 	}
 	return true;
+}
+
+/* ---- files ---- */
+
+/* Reads at most one byte more than allowed, whatever kind of file it is. */
+char *
+template_load_file(const char *path, GError **error)
+{
+	g_autofree char *text = g_malloc(BOUNDS_TEMPLATE_BYTES + 2);
+	FILE *file = fopen(path, "re");
+	size_t size = file ? fread(text, 1, BOUNDS_TEMPLATE_BYTES + 1, file) : 0;
+	int saved = errno;
+	bool is_read = file && !ferror(file);
+
+	if (file)
+		fclose(file);
+	if (!is_read) {
+		pb_fail(error, saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
+		    "cannot read '%s': %s", path, g_strerror(saved));
+		return NULL;
+	}
+	if (size > BOUNDS_TEMPLATE_BYTES) {
+		pb_fail(error, PB_ERROR_LIMIT, "'%s' is larger than %d bytes", path,
+		    BOUNDS_TEMPLATE_BYTES);
+		return NULL;
+	}
+	text[size] = '\0';
+	if (strlen(text) != size) {
+		pb_fail(error, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
+		return NULL;
+	}
+	return g_steal_pointer(&text);
 }

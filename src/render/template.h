@@ -5,7 +5,7 @@
  * true, or once per list item; `{{^x}}…{{/x}}` if it is false; `{{.}}` is the item
  * itself; `{{! … }}` is a comment.  A section tag or comment alone on its line takes
  * the line with it.  There are no partials, lambdas or other delimiters
- * (render/locale.h handles `{{>x}}`).  Tags in values are not expanded.
+ * (catalog_expand() handles `{{>x}}`).  Tags in values are not expanded.
  */
 #ifndef PAPERBOY_RENDER_TEMPLATE_H
 #define PAPERBOY_RENDER_TEMPLATE_H
@@ -22,6 +22,14 @@ enum template_kind {
 };
 
 struct template;
+
+/**
+ * Load the text of a template from a file.
+ *
+ * @return NULL with PB_ERROR_NOT_FOUND, PB_ERROR_INPUT or PB_ERROR_LIMIT; owned by the
+ *         caller
+ */
+char *template_load_file(const char *path, GError **error);
 
 /**
  * Parse a template.
