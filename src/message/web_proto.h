@@ -155,7 +155,7 @@ struct web_reply {
  *     feeds[]     in "account": path ("/f/TOKEN"), label ("": all filters)
  *
  * WEB_PAGE_SEARCH
- *     form_filter, count, papers[], days[]
+ *     form_filter, backtest (none before a search)
  *
  * backtest
  *     count       papers in as many days, as text: "23 papers in 30 days"

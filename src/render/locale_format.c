@@ -69,6 +69,7 @@ locale_format_day(const struct locale_format *format, const char *day,
 		const char *months;
 		const char *date;
 	} names[] = {
+	    [LOCALE_FORMAT_NO_YEAR] = {"weekdays", "months", "date"},
 	    [LOCALE_FORMAT_SHORT] = {"weekdays", "months", "date_year"},
 	    [LOCALE_FORMAT_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
 	};

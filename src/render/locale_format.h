@@ -27,8 +27,9 @@ char *locale_format_count(
 char *locale_format_text(const struct locale_format *format, const char *name);
 
 enum locale_format_length {
-	LOCALE_FORMAT_SHORT, /* Sat 21 Nov 2026 */
-	LOCALE_FORMAT_LONG,  /* Saturday 21 November 2026 */
+	LOCALE_FORMAT_NO_YEAR, /* Sat 21 Nov */
+	LOCALE_FORMAT_SHORT,   /* Sat 21 Nov 2026 */
+	LOCALE_FORMAT_LONG,    /* Saturday 21 November 2026 */
 };
 
 /** Format a day. @param day  YYYY-MM-DD @return owned by the caller; NULL if invalid */

@@ -5,50 +5,490 @@
 
 #include <string.h>
 
+#include "base/error.h"
+#include "render/catalog.h"
+#include "render/template.h"
+#include "web/web_feed.h"
+#include "web/web_policy.h"
+#include "web/web_view.h"
+
+#define ENGLISH "en"
+#define PREFIX  "web."
+
+#define TYPE_HTML "text/html; charset=utf-8"
+#define TYPE_TEXT "text/plain; charset=utf-8"
+#define TYPE_ATOM "application/atom+xml; charset=utf-8"
+#define TYPE_JSON "application/feed+json; charset=utf-8"
+
+/* Templates; the views of the preferences have one each. */
+enum file {
+	FILE_LAYOUT,
+	FILE_HOME,
+	FILE_CONFIRM,
+	FILE_LEAVE,
+	FILE_LEFT,
+	FILE_FILTERS,
+	FILE_FILTER,
+	FILE_BLOCKS,
+	FILE_SETTINGS,
+	FILE_ACCOUNT,
+	FILE_SEARCH,
+	FILE_MESSAGE,
+	FILE_FOUND, /* part of others: what a filter found */
+	FILE_ATOM,
+	FILES
+};
+
+static const char *const file_names[FILES] = {
+    [FILE_LAYOUT] = "web-layout.html",
+    [FILE_HOME] = "web-home.html",
+    [FILE_CONFIRM] = "web-confirm.html",
+    [FILE_LEAVE] = "web-leave.html",
+    [FILE_LEFT] = "web-left.html",
+    [FILE_FILTERS] = "web-filters.html",
+    [FILE_FILTER] = "web-filter.html",
+    [FILE_BLOCKS] = "web-blocks.html",
+    [FILE_SETTINGS] = "web-settings.html",
+    [FILE_ACCOUNT] = "web-account.html",
+    [FILE_SEARCH] = "web-search.html",
+    [FILE_MESSAGE] = "web-message.html",
+    [FILE_FOUND] = "web-found.html",
+    [FILE_ATOM] = "web-feed.atom",
+};
+
+/* Views of the preferences (web_proto.h): the value of `show`. */
+static const struct {
+	const char *show;
+	enum file file;
+	const char *title;
+} views[] = {
+    {"", FILE_FILTERS, "title.filters"},
+    {"filter", FILE_FILTER, "title.filter"},
+    {"blocks", FILE_BLOCKS, "title.blocks"},
+    {"settings", FILE_SETTINGS, "title.settings"},
+    {"account", FILE_ACCOUNT, "title.account"},
+};
+
+/* HTTP statuses with an explanation of their own, in [web.error.STATUS]. */
+static const unsigned explained[] = {400, 403, 404, 405, 413, 429, 503};
+
+static const unsigned http_statuses[WEB_STATUSES] = {
+    [WEB_STATUS_OK] = 200,
+    [WEB_STATUS_NOT_MODIFIED] = 304,
+    [WEB_STATUS_BAD_REQUEST] = 400,
+    [WEB_STATUS_FORBIDDEN] = 403,
+    [WEB_STATUS_NOT_FOUND] = 404,
+    [WEB_STATUS_LIMITED] = 429,
+    [WEB_STATUS_UNAVAILABLE] = 503,
+};
+
+/* The templates of one language. */
+struct pages {
+	char *language;
+	char *own_name; /* "Deutsch" */
+	struct template *templates[FILES];
+};
+
 struct web_pages {
-	int unused;
+	struct catalog *catalog;
+	char *url;
+	GPtrArray *list; /* of struct pages *, English first */
 };
 
 void
 web_body_clear(struct web_body *body)
 {
 	g_clear_pointer(&body->bytes, g_bytes_unref);
-	g_free(body->content_policy);
+	g_clear_pointer(&body->content_policy, g_free);
+}
+
+/* ---- loading ---- */
+
+static void
+pages_free(struct pages *pages)
+{
+	if (!pages)
+		return;
+	for (size_t i = 0; i < FILES; i++)
+		template_free(pages->templates[i]);
+	g_free(pages->language);
+	g_free(pages->own_name);
+	g_free(pages);
+}
+PB_DEFINE_AUTO(pages, pages_free);
+
+/* @param texts  of the templates, by enum file */
+static struct pages *
+pages_new(const struct catalog *catalog, const char *language, char *const *texts,
+    GError **error)
+{
+	pb_auto(pages) pages = g_new0(struct pages, 1);
+
+	pages->language = g_strdup(language);
+	pages->own_name =
+	    catalog_format(catalog, language, PREFIX "language_name", NULL);
+	for (size_t i = 0; i < FILES; i++) {
+		g_autofree char *text = catalog_expand(
+		    catalog, language, PREFIX, file_names[i], texts[i], error);
+
+		pages->templates[i] = text ? template_parse(file_names[i], text,
+		                                 TEMPLATE_HTML, web_view_names, error)
+		                           : NULL;
+		if (!pages->templates[i])
+			return NULL;
+	}
+	return g_steal_pointer(&pages);
+}
+
+static bool
+add_language(
+    struct web_pages *pages, const char *language, char *const *texts, GError **error)
+{
+	struct pages *added = pages_new(pages->catalog, language, texts, error);
+
+	if (added)
+		g_ptr_array_add(pages->list, added);
+	return added != NULL;
+}
+
+static bool
+load_texts(const char *template_dir, char **texts, GError **error)
+{
+	for (size_t i = 0; i < FILES; i++) {
+		g_autofree char *path =
+		    g_build_filename(template_dir, file_names[i], NULL);
+
+		texts[i] = template_load_file(path, error);
+		if (!texts[i])
+			return false;
+	}
+	return true;
 }
 
 struct web_pages *
 web_pages_load(const char *template_dir, const char *url, GError **error)
 {
-	(void)template_dir;
-	(void)url;
-	(void)error;
-	return g_new0(struct web_pages, 1);
+	pb_auto(web_pages) pages = g_new0(struct web_pages, 1);
+	g_auto(GStrv) texts = g_new0(char *, FILES + 1);
+	g_auto(GStrv) languages = NULL;
+	g_autofree char *joined = NULL;
+
+	pages->list = g_ptr_array_new_with_free_func((GDestroyNotify)pages_free);
+	pages->url = g_strdup(url);
+	pages->catalog = catalog_load(template_dir, error);
+	if (!pages->catalog || !load_texts(template_dir, texts, error) ||
+	    !add_language(pages, ENGLISH, texts, error))
+		return NULL;
+	joined = catalog_format_languages(pages->catalog);
+	languages = g_strsplit(joined, ", ", -1);
+	for (char **language = languages; *language; language++)
+		if (strcmp(*language, ENGLISH) != 0 &&
+		    !add_language(pages, *language, texts, error))
+			return NULL;
+	return g_steal_pointer(&pages);
 }
 
 void
 web_pages_free(struct web_pages *pages)
 {
+	if (!pages)
+		return;
+	g_ptr_array_unref(pages->list);
+	g_clear_pointer(&pages->catalog, catalog_free);
+	g_free(pages->url);
 	g_free(pages);
 }
 
 bool
 web_pages_has_language(const struct web_pages *pages, const char *language)
 {
-	(void)pages;
-	return g_str_equal(language, "en") || g_str_equal(language, "de");
+	return catalog_has_language(pages->catalog, language);
+}
+
+static const struct pages *
+find_language(const struct web_pages *pages, const char *language)
+{
+	for (unsigned i = 0; i < pages->list->len; i++) {
+		const struct pages *found = pages->list->pdata[i];
+
+		if (strcmp(found->language, language) == 0)
+			return found;
+	}
+	return pages->list->pdata[0];
+}
+
+/* ---- rendering ---- */
+
+/* A page that is being rendered; all but the view is borrowed. */
+struct rendering {
+	const struct web_pages *all;
+	const struct pages *pages; /* of the language */
+	struct view *view;
+	enum file file;
+	char *title; /* owned */
+};
+
+static void
+set_title(struct rendering *rendering, const char *phrase)
+{
+	g_autofree char *name = g_strconcat(PREFIX, phrase, NULL);
+
+	g_free(rendering->title);
+	rendering->title = catalog_format(
+	    rendering->all->catalog, rendering->pages->language, name, NULL);
+}
+
+static const char *
+get_text(const struct view *view, const char *name)
+{
+	const struct view *found = view_find(view, name);
+
+	return found && found->kind == VIEW_TEXT ? found->text : "";
+}
+
+/* Add what the layout needs. */
+static void
+add_frame(const struct rendering *rendering)
+{
+	struct view *languages = view_new_list();
+
+	for (unsigned i = 0; i < rendering->all->list->len; i++) {
+		const struct pages *other = rendering->all->list->pdata[i];
+		struct view *item = view_new_map();
+
+		view_put_text(item, "code", other->language);
+		view_put_text(item, "own_name", other->own_name);
+		view_put(item, "is_current", view_new_bool(other == rendering->pages));
+		view_append(languages, item);
+	}
+	view_put(rendering->view, "languages", languages);
+	view_put_text(rendering->view, "lang", rendering->pages->language);
+	view_put_text(rendering->view, "base", rendering->all->url);
+	view_put_text(rendering->view, "title", rendering->title);
+	if (!*get_text(rendering->view, "service"))
+		view_put_text(rendering->view, "service", "paperboy");
+}
+
+/* Replace each backtest below a view by its HTML, as `found` beside it. */
+static void
+render_found(const struct template *template, struct view *view)
+{
+	g_autoptr(GString) found = NULL;
+	GHashTableIter iter;
+	gpointer member;
+
+	if (view->kind == VIEW_LIST)
+		for (unsigned i = 0; i < view->list->len; i++)
+			render_found(template, view->list->pdata[i]);
+	if (view->kind != VIEW_MAP)
+		return;
+	g_hash_table_iter_init(&iter, view->map);
+	while (g_hash_table_iter_next(&iter, NULL, &member))
+		render_found(template, member);
+	found = g_string_new(NULL);
+	if (view_find(view, "backtest"))
+		template_append(template, view_find(view, "backtest"), found);
+	/* Also an empty one: it hides that of the enclosing map. */
+	view_put_text(view, "found", found->str);
+}
+
+static void
+finish_html(struct rendering *rendering, struct web_body *body)
+{
+	struct template *const *templates = rendering->pages->templates;
+	g_autoptr(GString) content = g_string_new(NULL);
+	GString *html = g_string_new(NULL);
+
+	add_frame(rendering);
+	render_found(templates[FILE_FOUND], rendering->view);
+	template_append(templates[rendering->file], rendering->view, content);
+	view_put_text(rendering->view, "content", content->str);
+	template_append(templates[FILE_LAYOUT], rendering->view, html);
+	body->type = TYPE_HTML;
+	body->content_policy = web_policy_format(html->str);
+	body->bytes = g_string_free_to_bytes(html);
+}
+
+/* Title and text of an error page, as a message. */
+static void
+explain_status(struct rendering *rendering, unsigned http_status)
+{
+	g_autofree char *title = g_strdup("error.other");
+	g_autofree char *name = NULL, *text = NULL;
+	struct view *message = view_new_map(), *messages = view_new_list();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(explained); i++) {
+		if (explained[i] == http_status) {
+			g_free(title);
+			title = g_strdup_printf("error.%u", http_status);
+		}
+	}
+	set_title(rendering, title);
+	name = g_strconcat(PREFIX, title, ".text", NULL);
+	text = catalog_format(
+	    rendering->all->catalog, rendering->pages->language, name, NULL);
+	view_put_text(message, "text", text);
+	view_append(messages, message);
+	view_put(rendering->view, "messages", messages);
+}
+
+/* The title of a page with messages only says how it went. */
+static void
+choose_message(struct rendering *rendering, enum web_status status)
+{
+	if (status != WEB_STATUS_OK &&
+	    !view_is_true(view_find(rendering->view, "messages")))
+		explain_status(rendering, http_statuses[status]);
+	else if (view_is_true(view_find(rendering->view, "has_error")))
+		set_title(rendering, "title.error");
+	else if (view_is_true(view_find(rendering->view, "has_wait")))
+		set_title(rendering, "title.wait");
+	else
+		set_title(rendering, "title.done");
+}
+
+/* The name of the filter that is shown, or its number. */
+static void
+set_filter_title(struct rendering *rendering)
+{
+	const struct view *filters = view_find(rendering->view, "filters");
+	const struct view *filter;
+	const char *name;
+
+	if (!filters || filters->kind != VIEW_LIST || filters->list->len == 0)
+		return;
+	filter = filters->list->pdata[0];
+	name = get_text(filter, "name");
+	g_free(rendering->title);
+	rendering->title = *name
+	                       ? g_strdup(name)
+	                       : catalog_format(rendering->all->catalog,
+	                             rendering->pages->language, PREFIX "title.filter",
+	                             "number", get_text(filter, "number"), NULL);
+}
+
+static void
+choose_view(struct rendering *rendering)
+{
+	const char *show = get_text(rendering->view, "show");
+	size_t found = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++)
+		if (strcmp(views[i].show, show) == 0)
+			found = i;
+	rendering->file = views[found].file;
+	set_title(rendering, views[found].title);
+	if (rendering->file == FILE_FILTER)
+		set_filter_title(rendering);
+	view_put(rendering->view, "is_preferences", view_new_bool(true));
+}
+
+/* Choose template and title. @return false if it is not an HTML page of ours */
+static bool
+choose_page(struct rendering *rendering, const struct web_reply *reply)
+{
+	switch (reply->page) {
+	case WEB_PAGE_HOME:
+		rendering->file = FILE_HOME;
+		set_title(rendering, view_is_true(view_find(rendering->view, "is_sent"))
+		                         ? "title.sent"
+		                         : "title.home");
+		return true;
+	case WEB_PAGE_CONFIRM:
+		rendering->file = FILE_CONFIRM;
+		set_title(rendering, "title.confirm");
+		return true;
+	case WEB_PAGE_LEAVE:
+		rendering->file = FILE_LEAVE;
+		set_title(rendering, "title.leave");
+		return true;
+	case WEB_PAGE_LEFT:
+		rendering->file = FILE_LEFT;
+		choose_message(rendering, reply->status);
+		return true;
+	case WEB_PAGE_PREFERENCES:
+		choose_view(rendering);
+		return true;
+	case WEB_PAGE_SEARCH:
+		rendering->file = FILE_SEARCH;
+		set_title(rendering, "title.search");
+		return true;
+	case WEB_PAGE_MESSAGE:
+		rendering->file = FILE_MESSAGE;
+		choose_message(rendering, reply->status);
+		return true;
+	case WEB_PAGE_NONE:
+	case WEB_PAGE_DIGEST:
+	case WEB_PAGE_FEED:
+	case WEB_PAGES:
+		break;
+	}
+	return false;
+}
+
+static void
+set_body(struct web_body *body, const char *type, char *text, char *policy)
+{
+	body->type = type;
+	body->bytes = g_bytes_new_take(text, strlen(text));
+	body->content_policy = policy;
+}
+
+static bool
+render_digest(const struct web_reply *reply, struct web_body *body, GError **error)
+{
+	const char *html = NULL;
+
+	if (!g_variant_lookup(reply->values, "html", "&s", &html))
+		return pb_fail(error, PB_ERROR_INPUT, "a digest without HTML");
+	set_body(body, TYPE_HTML, g_strdup(html), web_policy_format(html));
+	return true;
+}
+
+static void
+render_feed(const struct rendering *rendering, const char *path, struct web_body *body)
+{
+	g_autoptr(GString) out = NULL;
+
+	view_put_text(rendering->view, "lang", rendering->pages->language);
+	view_put_text(rendering->view, "base", rendering->all->url);
+	view_put_text(rendering->view, "path", path);
+	if (g_str_has_suffix(path, ".json")) {
+		set_body(body, TYPE_JSON, web_feed_format_json(rendering->view),
+		    web_policy_format(""));
+		return;
+	}
+	out = g_string_new(NULL);
+	template_append(rendering->pages->templates[FILE_ATOM], rendering->view, out);
+	set_body(body, TYPE_ATOM, g_string_free(g_steal_pointer(&out), FALSE),
+	    web_policy_format(""));
 }
 
 bool
 web_page_render(const struct web_pages *pages, const struct web_reply *reply,
     const char *path, struct web_body *body, GError **error)
 {
-	(void)pages;
-	(void)path;
-	(void)error;
-	*body = (struct web_body){g_bytes_new("", 0), NULL, NULL};
-	if (reply->page != WEB_PAGE_NONE)
-		*body = (struct web_body){g_bytes_new("page\n", 5),
-		    "text/html; charset=utf-8", g_strdup("default-src 'none'")};
+	struct rendering rendering = {
+	    .all = pages, .pages = find_language(pages, reply->language)};
+	struct web_view_context context = {pages->catalog, rendering.pages->language};
+	pb_auto(view) view = NULL;
+
+	if (reply->page == WEB_PAGE_NONE) {
+		set_body(body, TYPE_TEXT, g_strdup(""), web_policy_format(""));
+		return true;
+	}
+	if (reply->page == WEB_PAGE_DIGEST && reply->status == WEB_STATUS_OK)
+		return render_digest(reply, body, error);
+	view = web_view_convert(&context, reply->values);
+	rendering.view = view;
+	if (reply->page == WEB_PAGE_FEED && reply->status == WEB_STATUS_OK)
+		render_feed(&rendering, path, body);
+	else if (choose_page(&rendering, reply))
+		finish_html(&rendering, body);
+	else
+		web_page_render_error(
+		    pages, http_statuses[reply->status], reply->language, body);
+	g_free(rendering.title);
 	return true;
 }
 
@@ -56,9 +496,13 @@ void
 web_page_render_error(const struct web_pages *pages, unsigned http_status,
     const char *language, struct web_body *body)
 {
-	char *text = g_strdup_printf("%u %s\n", http_status, language);
+	pb_auto(view) view = view_new_map();
+	struct rendering rendering = {.all = pages,
+	    .pages = find_language(pages, language),
+	    .view = view,
+	    .file = FILE_MESSAGE};
 
-	(void)pages;
-	*body = (struct web_body){g_bytes_new_take(text, strlen(text)),
-	    "text/html; charset=utf-8", g_strdup("default-src 'none'")};
+	explain_status(&rendering, http_status);
+	finish_html(&rendering, body);
+	g_free(rendering.title);
 }

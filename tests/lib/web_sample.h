@@ -1,0 +1,26 @@
+/*
+ * web_sample.h - sample replies of paperboyd for the web pages.
+ */
+#ifndef PAPERBOY_TESTS_LIB_WEB_SAMPLE_H
+#define PAPERBOY_TESTS_LIB_WEB_SAMPLE_H
+
+#include "message/web_proto.h"
+
+/* Owned. */
+struct web_sample {
+	char *name; /* "home-tried"; "largest" has as many and as long filters as can be
+	             */
+	char *path;
+	enum web_page page;
+	enum web_status status;
+	char *values; /* in the text format of GVariant */
+};
+
+/** Load tests/lib/web_samples.ini. @return of struct web_sample * */
+GPtrArray *web_sample_load(void);
+
+/** @return owned by the caller */
+struct web_reply *
+web_sample_new_reply(const struct web_sample *sample, const char *language);
+
+#endif
