@@ -189,7 +189,6 @@
 #define BOUNDS_WEB_HEAD_FIELDS  64
 #define BOUNDS_WEB_TARGET_BYTES 2048
 #define BOUNDS_WEB_BODY_BYTES   (16 * 1024)
-#define BOUNDS_WEB_NAME_BYTES   20   /* of a field of a form */
 #define BOUNDS_WEB_CONNECTIONS  6000 /* open at a time */
 #define BOUNDS_WEB_WAITING      1000 /* requests that wait for a thread */
 #define BOUNDS_WEB_REQUEST_S    10   /* to receive a whole request */

@@ -156,7 +156,8 @@ read_fields(struct web_request *request, GVariantIter *fields)
 	if (g_variant_iter_n_children(fields) > WEB_PROTO_FIELDS)
 		return false;
 	while (g_variant_iter_next(fields, "{&s&s}", &name, &value)) {
-		if (!is_word(name, "abcdefghijklmnopqrstuvwxyz_", 20) ||
+		if (!is_word(
+		        name, "abcdefghijklmnopqrstuvwxyz_", WEB_PROTO_NAME_BYTES) ||
 		    !is_field_text(value) ||
 		    !g_hash_table_insert(
 		        request->fields, g_strdup(name), g_strdup(value)))

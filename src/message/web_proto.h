@@ -81,6 +81,7 @@ enum web_page {
 #define WEB_PROTO_REQUEST_BYTES (24 * 1024)
 #define WEB_PROTO_REPLY_BYTES   (1024 * 1024)
 #define WEB_PROTO_FIELDS        40
+#define WEB_PROTO_NAME_BYTES    20
 #define WEB_PROTO_FIELD_BYTES   8192
 #define WEB_PROTO_TOKEN_BYTES   64
 #define WEB_PROTO_DEPTH         6 /* nested values of a reply */

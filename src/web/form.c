@@ -20,7 +20,7 @@ is_name(const char *text)
 	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz"
 	                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 
-	return size > 0 && size <= BOUNDS_WEB_NAME_BYTES && !text[size];
+	return size > 0 && size <= WEB_PROTO_NAME_BYTES && !text[size];
 }
 
 /* Convert line ends in place. @return whether it is text */
@@ -123,46 +123,80 @@ form_parse_urlencoded(const char *data, size_t size)
 
 /* ---- multipart/form-data ---- */
 
-/* The value of a parameter: name="value" or name=value, and nothing behind it.
- * @return NULL if there is another one */
+/*
+ * Find a parameter in a list of them: ;name=value;other="value".
+ *
+ * @param is_only  no other ones are allowed
+ * @return NULL if it is missing or repeated, or the list is malformed
+ */
 static char *
-parse_parameter(const char *text, const char *name)
+parse_parameters(const char *text, const char *name, bool is_only)
+{
+	g_autofree char *found = NULL;
+
+	while (*text == ';') {
+		const char *key = text + 1 + strspn(text + 1, " \t");
+		size_t key_size = strcspn(key, "=; \t\"");
+		const char *value = key + key_size + 1;
+		bool is_quoted, is_it;
+		size_t size;
+
+		if (!key_size || key[key_size] != '=')
+			return NULL;
+		is_it = strlen(name) == key_size &&
+		        g_ascii_strncasecmp(key, name, key_size) == 0;
+		is_quoted = *value == '"';
+		value += is_quoted ? 1 : 0;
+		size = strcspn(value, is_quoted ? "\"\\" : " \t;\"\\");
+		if ((is_quoted && value[size] != '"') || (is_it ? !!found : is_only))
+			return NULL;
+		if (is_it)
+			found = g_strndup(value, size);
+		text = value + size + (is_quoted ? 1 : 0);
+		text += strspn(text, " \t");
+	}
+	return *text ? NULL : g_steal_pointer(&found);
+}
+
+/* Encodings that change nothing, as some clients say (deprecated by RFC 7578). */
+static bool
+is_identity(const char *encoding)
+{
+	return g_ascii_strcasecmp(encoding, "7bit") == 0 ||
+	       g_ascii_strcasecmp(encoding, "8bit") == 0 ||
+	       g_ascii_strcasecmp(encoding, "binary") == 0;
+}
+
+/* @return the value of a header line, or NULL if it has another name */
+static const char *
+match_line(const char *line, const char *name)
 {
 	size_t size = strlen(name);
-	bool is_quoted;
 
-	text += strspn(text, " \t");
-	if (g_ascii_strncasecmp(text, name, size) != 0 || text[size] != '=')
-		return NULL;
-	text += size + 1;
-	is_quoted = *text == '"';
-	text += is_quoted ? 1 : 0;
-	size = strcspn(text, is_quoted ? "\"\\" : " \t;\"\\");
-	if ((is_quoted && text[size] != '"') || text[size + (is_quoted ? 1 : 0)])
-		return NULL;
-	return g_strndup(text, size);
+	return g_ascii_strncasecmp(line, name, size) == 0
+	           ? line + size + strspn(line + size, " \t")
+	           : NULL;
 }
 
 /* The header of a part. @return the field's name; NULL if anything is unusual */
 static char *
 parse_part_head(const char *head)
 {
-	static const char disposition[] = "Content-Disposition:";
 	g_auto(GStrv) lines = g_strsplit(head, "\r\n", -1);
 	g_autofree char *name = NULL;
 
 	for (char **line = lines; *line; line++) {
-		const char *value = *line + strlen(disposition);
+		const char *disposition = match_line(*line, "Content-Disposition:");
+		const char *encoding = match_line(*line, "Content-Transfer-Encoding:");
 
-		if (g_ascii_strncasecmp(*line, "Content-Type:", 13) == 0)
+		if (match_line(*line, "Content-Type:") ||
+		    match_line(*line, "Content-Length:") ||
+		    (encoding && is_identity(encoding)))
 			continue;
-		if (name ||
-		    g_ascii_strncasecmp(*line, disposition, strlen(disposition)) != 0)
+		disposition = disposition ? match_line(disposition, "form-data") : NULL;
+		if (name || !disposition)
 			return NULL;
-		value += strspn(value, " \t");
-		if (g_ascii_strncasecmp(value, "form-data;", 10) != 0)
-			return NULL;
-		name = parse_parameter(value + 10, "name");
+		name = parse_parameters(disposition, "name", true);
 		if (!name)
 			return NULL;
 	}
@@ -222,9 +256,10 @@ form_parse(const char *type, const char *body, size_t size, int *status)
 	if (!type || (length == strlen(URLENCODED) &&
 	                 g_ascii_strncasecmp(type, URLENCODED, length) == 0))
 		fields = form_parse_urlencoded(body, size);
-	else if (length == strlen(MULTIPART) && *parameters == ';' &&
+	else if (length == strlen(MULTIPART) &&
 	         g_ascii_strncasecmp(type, MULTIPART, length) == 0) {
-		g_autofree char *boundary = parse_parameter(parameters + 1, "boundary");
+		g_autofree char *boundary =
+		    parse_parameters(parameters, "boundary", false);
 
 		if (boundary && *boundary && strlen(boundary) <= BOUNDS_BOUNDARY_BYTES)
 			fields = parse_multipart(boundary, body, size);

@@ -170,7 +170,8 @@ add_query(struct web_request *out, GHashTable *query)
 	for (unsigned i = 0; i < G_N_ELEMENTS(query_fields); i++) {
 		const char *value = g_hash_table_lookup(query, query_fields[i]);
 
-		if (value && !g_hash_table_contains(out->fields, query_fields[i]))
+		if (value && g_hash_table_size(out->fields) < WEB_PROTO_FIELDS &&
+		    !g_hash_table_contains(out->fields, query_fields[i]))
 			g_hash_table_insert(
 			    out->fields, g_strdup(query_fields[i]), g_strdup(value));
 	}

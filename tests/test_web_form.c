@@ -1,0 +1,317 @@
+/*
+ * test_web_form.c - forms, languages, tags and origins of requests to the page.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "lib/unit.h"
+#include "message/web_proto.h"
+#include "web/form.h"
+#include "web/negotiate.h"
+
+#define URLENCODED "application/x-www-form-urlencoded"
+#define MULTIPART  "multipart/form-data; boundary=xyz"
+
+#define PART(name, value)                                                          \
+	"--xyz\r\nContent-Disposition: form-data; name=\"" name "\"\r\n\r\n" value \
+	"\r\n"
+
+/* @return "name=value|..." sorted, or "400", "415" */
+static char *
+parse_sized(const char *type, const char *body, size_t size)
+{
+	int status = 0;
+	/* Exact size, so that sanitizers detect reads beyond it. */
+	g_autofree char *copy = g_memdup2(body, size);
+	g_autoptr(GHashTable) fields =
+	    form_parse(type, copy ? copy : "", size, &status);
+	g_autoptr(GList) names = NULL;
+	GString *out = g_string_new(NULL);
+
+	if (!fields)
+		g_string_printf(out, "%d", status);
+	else
+		names =
+		    g_list_sort(g_hash_table_get_keys(fields), (GCompareFunc)strcmp);
+	for (GList *name = names; name; name = name->next)
+		g_string_append_printf(out, "%s%s=%s", out->len ? "|" : "",
+		    (char *)name->data,
+		    (char *)g_hash_table_lookup(fields, name->data));
+	return g_string_free(out, FALSE);
+}
+
+struct row {
+	const char *type, *body, *wanted;
+};
+
+static void
+check_rows(const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		g_autofree char *found =
+		    parse_sized(rows[i].type, rows[i].body, strlen(rows[i].body));
+
+		g_assert_cmpstr(found, ==, rows[i].wanted);
+	}
+}
+
+static void
+urlencoded_forms_are_read_strictly(void)
+{
+	static const struct row rows[] = {
+	    {URLENCODED, "", ""},
+	    {URLENCODED, "a=b", "a=b"},
+	    {URLENCODED "; charset=UTF-8", "a=b&c_d=", "a=b|c_d="},
+	    {"Application/X-WWW-Form-Urlencoded", "a=b", "a=b"},
+	    {NULL, "a=b", "a=b"},
+	    {URLENCODED, "a=x+y%20z%2B", "a=x y z+"},
+	    {URLENCODED, "a=%C3%A4\xc3\xb6", "a=\xc3\xa4\xc3\xb6"},
+	    {URLENCODED, "a=x%0D%0Ay%0az%09t", "a=x\ny\nz t"},
+	    {URLENCODED, "a=b=c", "a=b=c"},
+	    {URLENCODED, "a", "400"},
+	    {URLENCODED, "=a", "400"},
+	    {URLENCODED, "&a=b", "400"},
+	    {URLENCODED, "a=b&", "400"},
+	    {URLENCODED, "a=b&a=b", "400"},
+	    {URLENCODED, "a%62=c", "400"},
+	    {URLENCODED, "a=%", "400"},
+	    {URLENCODED, "a=%4", "400"},
+	    {URLENCODED, "a=%4&b=1", "400"},
+	    {URLENCODED, "a=%4g", "400"},
+	    {URLENCODED, "a=%00", "400"},
+	    {URLENCODED, "a=%ff", "400"},
+	    {URLENCODED, "a=%ED%A0%80", "400"},
+	    {URLENCODED, "a=%0D", "400"},
+	    {URLENCODED, "a=%1b", "400"},
+	    {URLENCODED, "a=%7f", "400"},
+	    {URLENCODED, "abcdefghijklmnopqrst=1", "abcdefghijklmnopqrst=1"},
+	    {URLENCODED, "abcdefghijklmnopqrstu=1", "400"},
+	    {"text/plain", "a=b", "415"},
+	    {"application/json", "{}", "415"},
+	    {"", "a=b", "415"},
+	    {URLENCODED "x", "a=b", "415"},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+multipart_forms_are_read_strictly(void)
+{
+	static const struct row rows[] = {
+	    {MULTIPART, PART("a", "b") "--xyz--\r\n", "a=b"},
+	    {MULTIPART, PART("a", "b") "--xyz--", "a=b"},
+	    {"Multipart/Form-Data;boundary=\"xyz\"", PART("a", "b") "--xyz--", "a=b"},
+	    {MULTIPART, PART("a", "") PART("b", "x\r\ny") "--xyz--", "a=|b=x\ny"},
+	    {MULTIPART, PART("a", "--xy\r\n--") "--xyz--", "a=--xy\n--"},
+	    {MULTIPART,
+	        "--xyz\r\ncontent-type: text/plain; charset=utf-8\r\n"
+	        "content-disposition: form-data; name=a\r\n\r\n1\r\n--xyz--",
+	        "a=1"},
+	    {MULTIPART,
+	        "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n"
+	        "Content-Type: text/plain; charset=ISO-8859-1\r\n"
+	        "Content-Transfer-Encoding: 8bit\r\n\r\n1\r\n--xyz--",
+	        "a=1"},
+	    {MULTIPART, "--xyz--\r\n", ""},
+	    {MULTIPART, "", "400"},
+	    {MULTIPART, "--xyz", "400"},
+	    {MULTIPART, PART("a", "b"), "400"},
+	    {MULTIPART, PART("a", "b") "--xyz", "400"},
+	    {MULTIPART, PART("a", "b") "--xyz-", "400"},
+	    {MULTIPART, PART("a", "b") "--xyz-- ", "400"},
+	    {MULTIPART, "preamble\r\n" PART("a", "b") "--xyz--", "400"},
+	    {MULTIPART, PART("a", "b") "--xyz--\r\nepilogue", "400"},
+	    {MULTIPART, PART("a", "b") PART("a", "b") "--xyz--", "400"},
+	    {MULTIPART, "--xyz\r\n\r\nb\r\n--xyz--", "400"},
+	    {MULTIPART, "--xyz\r\nContent-Disposition: form-data\r\n\r\nb\r\n--xyz--",
+	        "400"},
+	    {MULTIPART,
+	        "--xyz\r\nContent-Disposition: form-data; name=\"a\";"
+	        " filename=\"b\"\r\n\r\nb\r\n--xyz--",
+	        "400"},
+	    {MULTIPART,
+	        "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n"
+	        "Content-Transfer-Encoding: base64\r\n\r\nYg==\r\n--xyz--",
+	        "400"},
+	    {MULTIPART,
+	        "--xyz\r\nContent-Disposition: form-data; name=\"a\\\"b\"\r\n\r\n"
+	        "b\r\n--xyz--",
+	        "400"},
+	    {MULTIPART, PART("a b", "c") "--xyz--", "400"},
+	    {MULTIPART, PART("a", "\x1b") "--xyz--", "400"},
+	    {MULTIPART, PART("a", "\xff") "--xyz--", "400"},
+	    {"multipart/form-data", PART("a", "b") "--xyz--", "400"},
+	    {"multipart/form-data; boundary=", PART("a", "b") "--xyz--", "400"},
+	    {"multipart/form-data; boundary=x; boundary=xyz", "--x--", "400"},
+	    {MULTIPART " ; charset=UTF-8", PART("a", "b") "--xyz--", "a=b"},
+	    {MULTIPART "; charset", PART("a", "b") "--xyz--", "400"},
+	    {MULTIPART ";", PART("a", "b") "--xyz--", "400"},
+	    {MULTIPART " x", PART("a", "b") "--xyz--", "400"},
+	    {"multipart/form-data; charset=utf-8", PART("a", "b") "--xyz--", "400"},
+	    {"multipart/mixed; boundary=xyz", PART("a", "b") "--xyz--", "415"},
+	};
+	static const char with_nul[] = PART("a", "b\0c") "--xyz--";
+	g_autofree char *found = parse_sized(MULTIPART, with_nul, sizeof(with_nul) - 1);
+
+	g_assert_cmpstr(found, ==, "400");
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static char *
+parse_many(unsigned count)
+{
+	g_autoptr(GString) body = g_string_new(NULL);
+
+	for (unsigned i = 0; i < count; i++)
+		g_string_append_printf(
+		    body, "%s%c%c=1", i ? "&" : "", 'a' + i / 26, 'a' + i % 26);
+	return parse_sized(URLENCODED, body->str, body->len);
+}
+
+static char *
+parse_long(size_t size)
+{
+	g_autofree char *value = g_strnfill(size, 'x');
+	g_autofree char *body = g_strconcat("a=", value, NULL);
+
+	return parse_sized(URLENCODED, body, strlen(body));
+}
+
+static char *
+parse_boundary(size_t size)
+{
+	g_autofree char *boundary = g_strnfill(size, 'x');
+	g_autofree char *type =
+	    g_strconcat("multipart/form-data; boundary=", boundary, NULL);
+	g_autofree char *body = g_strconcat("--", boundary, "--", NULL);
+
+	return parse_sized(type, body, strlen(body));
+}
+
+static void
+limits_of_forms_hold(void)
+{
+	g_autofree char *most = parse_many(WEB_PROTO_FIELDS);
+	g_autofree char *more = parse_many(WEB_PROTO_FIELDS + 1);
+	g_autofree char *longest = parse_long(WEB_PROTO_FIELD_BYTES);
+	g_autofree char *longer = parse_long(WEB_PROTO_FIELD_BYTES + 1);
+	g_autofree char *boundary = parse_boundary(BOUNDS_BOUNDARY_BYTES);
+	g_autofree char *long_boundary = parse_boundary(BOUNDS_BOUNDARY_BYTES + 1);
+
+	g_assert_true(g_str_has_prefix(most, "aa=1|"));
+	g_assert_cmpstr(more, ==, "400");
+	g_assert_cmpuint(strlen(longest), ==, 2 + WEB_PROTO_FIELD_BYTES);
+	g_assert_cmpstr(longer, ==, "400");
+	g_assert_cmpstr(boundary, ==, "");
+	g_assert_cmpstr(long_boundary, ==, "400");
+}
+
+static bool
+is_one_click(const char *body)
+{
+	int status;
+	g_autoptr(GHashTable) fields = form_parse(NULL, body, strlen(body), &status);
+
+	return fields && form_is_one_click(fields);
+}
+
+static void
+one_click_is_the_pair_and_nothing_else(void)
+{
+	g_assert_true(is_one_click("List-Unsubscribe=One-Click"));
+	g_assert_false(is_one_click("List-Unsubscribe=one-click"));
+	g_assert_false(is_one_click("list-unsubscribe=One-Click"));
+	g_assert_false(is_one_click("List-Unsubscribe=One-Click&csrf=a"));
+	g_assert_false(is_one_click("csrf=a"));
+	g_assert_false(is_one_click(""));
+}
+
+/* ---- negotiation ---- */
+
+static bool
+has(const void *data, const char *code)
+{
+	(void)data;
+	return strcmp(code, "en") == 0 || strcmp(code, "de") == 0;
+}
+
+static void
+the_language_with_the_highest_weight_wins(void)
+{
+	static const struct {
+		const char *accept, *wanted;
+	} rows[] = {
+	    {NULL, ""},
+	    {"", ""},
+	    {"fr", ""},
+	    {"*", ""},
+	    {"de", "de"},
+	    {"de-AT,de;q=0.9,en;q=0.8", "de"},
+	    {"EN-us", "en"},
+	    {"fr, en;q=0.5, de;q=0.7", "de"},
+	    {"en;q=0, de;q=0.001", "de"},
+	    {"en;q=0", ""},
+	    {"en;q=0.8,de;q=0.8", "en"},
+	    {"en;q=1.000, de", "en"},
+	    {"de;q=x, en;q=0.1", "en"},
+	    {"de;level=1, en;q=0.1", "en"},
+	    {" de ; q=0.5 , en ; q=0.6 ", "en"},
+	    {",,;,-,de", "de"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *code = negotiate_language(rows[i].accept, has, NULL);
+
+		g_assert_cmpstr(code, ==, rows[i].wanted);
+	}
+}
+
+static void
+tags_are_read_without_quotes(void)
+{
+	static const struct {
+		const char *value, *wanted;
+	} rows[] = {
+	    {NULL, ""},
+	    {"", ""},
+	    {"*", ""},
+	    {"abc", ""},
+	    {"\"abc\"", "abc"},
+	    {"W/\"abc\"", "abc"},
+	    {"\"abc\", \"d\"", "abc"},
+	    {"\"abc", ""},
+	    {"\"a b\"", ""},
+	    {"\"\xc3\xa4\"", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *tag = negotiate_tag(rows[i].value);
+
+		g_assert_cmpstr(tag, ==, rows[i].wanted);
+	}
+}
+
+static void
+foreign_origins_are_recognised(void)
+{
+	g_autofree char *own = negotiate_get_origin("https://papers.example.org/a");
+	g_autofree char *port = negotiate_get_origin("http://127.0.0.1:8080");
+
+	g_assert_cmpstr(own, ==, "https://papers.example.org");
+	g_assert_cmpstr(port, ==, "http://127.0.0.1:8080");
+	g_assert_true(negotiate_is_same_origin(own, NULL, NULL));
+	g_assert_true(negotiate_is_same_origin(own, own, NULL));
+	g_assert_true(negotiate_is_same_origin(own, "null", "same-origin"));
+	g_assert_true(negotiate_is_same_origin(own, NULL, "none"));
+	g_assert_false(negotiate_is_same_origin(own, "https://example.org", NULL));
+	g_assert_false(
+	    negotiate_is_same_origin(own, "http://papers.example.org", NULL));
+	g_assert_false(negotiate_is_same_origin(own, "null", "cross-site"));
+	g_assert_false(negotiate_is_same_origin(own, own, "same-site"));
+}
+
+UNIT_MAIN(urlencoded_forms_are_read_strictly, multipart_forms_are_read_strictly,
+    limits_of_forms_hold, one_click_is_the_pair_and_nothing_else,
+    the_language_with_the_highest_weight_wins, tags_are_read_without_quotes,
+    foreign_origins_are_recognised)

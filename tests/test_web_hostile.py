@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""test_web_hostile.py - requests that smuggle others, slow clients and many of them.
+
+PAPERBOY_LONG=1 opens 5,000 connections during 20,000 requests.
+"""
+
+import concurrent.futures
+import contextlib
+import os
+import re
+import resource
+import select
+import socket
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from tap import Tap, top_srcdir, wait_until
+from web_server import WebServer, parse_response, read_all
+
+IS_LONG = os.environ.get("PAPERBOY_LONG") == "1"
+HELD = 5000 if IS_LONG else 500
+REQUESTS = 20000 if IS_LONG else 2000
+CLIENTS = 8
+MEMORY_KB = 200 * 1024
+FEW_FILES = 256
+
+HOST = b"Host: papers.example.org\r\n"
+SECOND = b"GET /c/smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
+LENGTH = b"Content-Length: %d\r\n" % len(SECOND)
+
+# Name, first request; a second one follows in the same write.
+HOSTILE = [
+    ("Transfer-Encoding and Content-Length",
+     b"POST / HTTP/1.1\r\n" + HOST + LENGTH
+     + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    ("two different Content-Length",
+     b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 0\r\n" + LENGTH + b"\r\n"),
+    ("Content-Length: +0",
+     b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: +0\r\n\r\n"),
+    ("a blank before the colon",
+     b"POST / HTTP/1.1\r\n" + HOST + LENGTH.replace(b":", b" :") + b"\r\n"),
+    ("chunk size 0x0",
+     b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n"),
+    ("Transfer-Encoding: xchunked",
+     b"POST / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: xchunked\r\n\r\n"),
+    ("two Hosts", b"GET / HTTP/1.1\r\n" + HOST + b"Host: b\r\n\r\n"),
+    ("no Host", b"GET / HTTP/1.1\r\n\r\n"),
+    ("lines that end in LF", b"GET / HTTP/1.1\nHost: a\n\n"),
+    ("an LF in the header", b"GET / HTTP/1.1\r\n" + HOST + b"X: a\nY: b\r\n\r\n"),
+    ("an empty header name", b"GET / HTTP/1.1\r\n" + HOST + b": a\r\n\r\n"),
+    ("a header name with a blank", b"GET / HTTP/1.1\r\n" + HOST + b"X Y: a\r\n\r\n"),
+    ("NUL in the header", b"GET / HTTP/1.1\r\n" + HOST + b"X: a\0b\r\n\r\n"),
+    ("a folded line", b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\n b\r\n\r\n"),
+    ("HTTP/1.9", b"GET / HTTP/1.9\r\n" + HOST + b"\r\n"),
+    ("a CR in the header", b"GET / HTTP/1.1\r\n" + HOST + b"X: a\rY: b\r\n\r\n"),
+    ("a body of GET", b"GET / HTTP/1.1\r\n" + HOST + LENGTH + b"\r\n"),
+    ("two equal Content-Length",
+     b"POST / HTTP/1.1\r\n" + HOST + LENGTH + LENGTH + b"\r\n"),
+    ("a list of lengths",
+     b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 0, 0\r\n\r\n"),
+    ("an absolute target", b"GET http://a/ HTTP/1.1\r\n" + HOST + b"\r\n"),
+    ("HTTP/0.9", b"GET /\r\n\r\n"),
+]
+
+
+def bound(name):
+    path = os.path.join(top_srcdir(), "src", "base", "bounds.h")
+    with open(path, encoding="utf-8") as file:
+        return int(re.search(rf"define BOUNDS_{name}\s+(\d+)", file.read())[1])
+
+
+def smuggles_nothing(web):
+    """hostile requests are answered 400, and the requests behind them never"""
+    web.asked()
+    for name, first in HOSTILE:
+        answer = web.send(first + SECOND)
+        assert answer.count(b"HTTP/1.1 ") == 1, (name, answer)
+        assert parse_response(answer).status == 400, (name, answer)
+    assert web.asked() == []
+
+
+def ignores_a_second_request(web):
+    """a valid second request on the same connection is never read"""
+    web.asked()
+    for first in (b"GET /u/first HTTP/1.1\r\n" + HOST + b"\r\n",
+                  b"POST /u/first HTTP/1.1\r\n" + HOST + b"\r\n",
+                  b"HEAD /u/first HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"):
+        answer = web.send(first + SECOND)
+        assert answer.count(b"HTTP/1.1 ") == 1 and parse_response(answer).status == 200
+        (asked,) = web.asked()
+        assert asked.endswith("token=first"), asked
+
+
+def keeps_limits(web):
+    """requests above a limit get its status, however much follows"""
+    for data, status in (
+            (b"GET /" + 10**6 * b"a", 414),
+            (b"GET / HTTP/1.1\r\n" + HOST + b"X: " + 10**6 * b"a", 431),
+            (b"POST /u/abc HTTP/1.1\r\n" + HOST + b"Content-Length: 10000000\r\n\r\n"
+             + 10**7 * b"a", 413)):
+        assert web.exchange(data).status == status, status
+
+
+def survives_half_open(web):
+    """clients that close or vanish anywhere in a request do no harm"""
+    request = b"POST /u/abc HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\n\r\na=b"
+    for size in range(0, len(request), 7):
+        with web.connect() as client:
+            client.sendall(request[:size])
+            client.shutdown(socket.SHUT_WR)
+            assert read_all(client) == b"", size
+        with web.connect() as client:
+            client.sendall(request[:size])
+            # closing sends a reset
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                              struct.pack("ii", 1, 0))
+    with web.connect() as client:
+        client.sendall(b"GET /u/abc HTTP/1.1\r\n" + HOST + b"\r\n")
+        client.shutdown(socket.SHUT_WR)
+        assert parse_response(read_all(client)).status == 200
+
+
+def send_slowly(client):
+    """Send a byte now and then until the server closes.  @return its answer"""
+    endless = b"GET /" + 10**6 * b"a"
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        for at in range(len(endless)):
+            client.send(endless[at : at + 1])
+            if select.select([client], [], [], 0.1)[0]:
+                break
+    return read_all(client)
+
+
+def memory_kb(web, name):
+    with open(f"/proc/{web.child.pid}/status", encoding="ascii") as file:
+        return int(re.search(rf"^{name}:\s+(\d+)", file.read(), re.M)[1])
+
+
+def hold(web, stack, count):
+    """Open connections that send half a request."""
+    held = []
+    for _ in range(count):
+        client = stack.enter_context(web.connect())
+        client.sendall(b"POST / HTTP/1.1\r\n" + HOST + b"X: " + 4000 * b"a")
+        held.append(client)
+    return held
+
+
+def request_many(web, count):
+    """Statuses of many requests."""
+    return [web.request("GET", "/u/abc").status for _ in range(count)]
+
+
+def answers_during_a_flood(web):
+    """all requests are answered while many connections are open"""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, HELD + 1000), hard))
+    with contextlib.ExitStack() as stack, \
+            concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        hold(web, stack, HELD)
+        runs = [pool.submit(request_many, web, REQUESTS // CLIENTS)
+                for _ in range(CLIENTS)]
+        statuses = [status for one in runs for status in one.result()]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert statuses == [200] * REQUESTS, set(statuses)
+    assert memory_kb(web, "VmHWM") < MEMORY_KB, memory_kb(web, "VmHWM")
+
+
+def is_closed(client):
+    return bool(select.select([client], [], [], 0)[0]) and client.recv(1) == b""
+
+
+def closes_the_slowest(tap):
+    """with too many connections those that have been slow for longest are closed"""
+    most = bound("WEB_CONNECTIONS") if IS_LONG else FEW_FILES - 64
+    files = most + 64
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, most + 1000), hard))
+    with WebServer(tap.subdirectory("few"), preexec_fn=limit) as web, \
+            contextlib.ExitStack() as stack:
+        held = hold(web, stack, most)
+        # All are accepted before the next one, in the order in which they came.
+        assert not is_closed(held[0])
+        assert web.request("GET", "/u/abc").status == 200
+        wait_until(lambda: is_closed(held[0]), "the end of the slowest")
+        assert not is_closed(held[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+with Tap() as tap, concurrent.futures.ThreadPoolExecutor(1) as background:
+    with WebServer(tap.subdirectory("web")) as web, web.connect() as slow:
+        answer = background.submit(send_slowly, slow)
+        tap.run(smuggles_nothing, web)
+        tap.run(ignores_a_second_request, web)
+        tap.run(keeps_limits, web)
+        tap.run(survives_half_open, web)
+        tap.run(closes_the_slowest, tap)
+        tap.run(answers_during_a_flood, web)
+        tap.ok(answer.result() == b"", "a slow sender is closed, whatever it sends")
+        tap.ok(web.request("GET", "/healthz").status == 200, "and others are served")
+        tap.equal([line for line in web.child.lines if not line.endswith(" started")], [],
+                  "nothing is logged")
