@@ -233,7 +233,27 @@ language_switch_keeps_what_is_shown(void)
 	assert_has(blocks, "href=\"?lang=de&amp;show=blocks&amp;page=2\"");
 }
 
+static void
+filter_has_its_chart_and_its_papers(void)
+{
+	g_autofree char *text = render_values(WEB_PAGE_PREFERENCES,
+	    "{'show': <'filter'>, 'filters': <[{'number': <'7'>, 'backtest': "
+	    "<{'count': "
+	    "<'6 papers'>, 'days': <[{'day': <'2026-11-20'>, 'papers': <'4'>}, {'day': "
+	    "<'2026-11-21'>, 'papers': <'0'>}, {'day': <'2026-11-22'>, 'papers': "
+	    "<'2'>}]>, 'papers': <[{'title': <'One'>, 'day': <'2026-11-22'>}]>}>}]>}");
+
+	assert_has(text, "<b>6 papers</b>");
+	assert_has(text, "viewBox=\"0 0 30 40\"");
+	assert_has(text, "<path d=\"M5 40v-40M25 40v-20\"/>");
+	assert_has(text,
+	    "aria-label=\"Bar chart of the papers by day. Most on Fri 20 Nov: 4 "
+	    "papers\"");
+	assert_has(text, "<tr><td>Sat 21 Nov</td><td>0</td></tr>");
+	assert_has(text, "<bdi>One</bdi> <span class=\"soft\">Sun 22 Nov</span>");
+}
+
 UNIT_MAIN(every_page_is_below_14_kb, nothing_in_a_page_runs_or_comes_from_elsewhere,
     hostile_values_stay_text, error_has_its_caret_below_the_column,
     errors_name_their_status, digest_is_sent_as_it_is_with_the_hashes_of_its_styles,
-    language_switch_keeps_what_is_shown)
+    language_switch_keeps_what_is_shown, filter_has_its_chart_and_its_papers)

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""test_web_pages.py - each page in Chromium, axe-core and lynx, and the feeds.
+
+Sample replies (tests/lib/web_samples.ini) in both languages and colour schemes, served
+with their Content-Security-Policy.
+"""
+
+import contextlib
+import glob
+import html
+import http.server
+import json
+import os
+import re
+import sys
+import threading
+import xml.parsers.expat
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import browser
+from tap import Skip, Tap, run, top_builddir, top_srcdir
+
+WIDTHS = (320, 390, 1280)
+RFC3339 = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+def make_pages(directory):
+    """Render the samples.  @return names of the HTML pages"""
+    run([os.path.join(top_builddir(), "tests/helper_web_page"),
+         os.path.join(top_srcdir(), "etc/templates"), directory],
+        env={**os.environ, "top_srcdir": top_srcdir()})
+    return sorted(os.path.basename(path)[: -len(".html")]
+                  for path in glob.glob(os.path.join(directory, "*.html")))
+
+
+@contextlib.contextmanager
+def serve(directory):
+    """Serve the pages with their policies.  @return the base of their URLs"""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            stem = os.path.join(directory, os.path.basename(self.path.partition("?")[0]))
+            if not os.path.exists(stem + ".html"):
+                self.send_error(404)
+                return
+            with open(stem + ".html", "rb") as file:
+                body = file.read()
+            with open(stem + ".policy", encoding="ascii") as file:
+                policy = file.read()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Security-Policy", policy)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def collect(chromium, url, names, check):
+    """check(name) on each page; fail with all that it returns."""
+    found = []
+    for name in names:
+        chromium.open(url + name)
+        found += [f"{name}: {text}" for text in check(name)]
+    assert not found, "\n".join(found)
+
+
+def test_accessible(chromium, url, names, is_dark):
+    chromium.set_scheme(is_dark)
+    chromium.resize(1280)
+    collect(chromium, url, names, lambda _: chromium.violations())
+
+
+def test_widths(chromium, url, names):
+    "no page scrolls sideways at 320, 390 and 1280 px"
+
+    def check(_):
+        for width in WIDTHS:
+            chromium.resize(width)
+            if chromium.overflow() > 0:
+                yield f"{chromium.overflow()} px too wide at {width} px"
+
+    collect(chromium, url, names, check)
+
+
+def test_policy(chromium, url, names):
+    "styles apply under the policy, and nothing is blocked"
+    chromium.log()
+
+    def check(_):
+        width = chromium.run_script(
+            "return getComputedStyle(document.querySelector('main')).maxWidth")
+        if width == "none":
+            yield "no styles"
+        yield from chromium.log()
+
+    collect(chromium, url, names, check)
+
+
+def test_keyboard(chromium, url):
+    "by keyboard: the first stop skips to the content, and the focus is visible"
+    from selenium.webdriver.common.keys import Keys
+
+    chromium.open(url + "home.en")
+    chromium.find("body").send_keys(Keys.TAB)
+    focused = chromium.driver.switch_to.active_element
+    assert focused.text == "Skip to the content", focused.text
+    outline = chromium.run_script(
+        "return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid", outline
+    chromium.open(url + "home-error.en")
+    focused = chromium.driver.switch_to.active_element
+    assert focused.get_attribute("role") == "alert", focused.get_attribute("outerHTML")
+    link = chromium.find("[role=alert] a")
+    target = link.get_attribute("href").rpartition("#")[2]
+    field = chromium.find("#" + target)
+    described = field.get_attribute("aria-describedby").split()[0]
+    assert link.text in chromium.find("#" + described).text
+
+
+def test_lynx(directory, names):
+    "lynx shows title, labels and buttons of each page, in order"
+    for name in names:
+        path = os.path.join(directory, name + ".html")
+        with open(path, encoding="utf-8") as file:
+            source = file.read()
+        shown = " ".join(browser.read_in_lynx(path).split())
+        wanted = re.findall(r"<h[12][^>]*>(.*?)</h[12]>|<label[^>]*>(.*?)</label>", source)
+        at = 0
+        for text in (html.unescape("".join(part)) for part in wanted):
+            found = shown.find(" ".join(text.split()), at)
+            assert found >= 0, f"{name}: {text!r} is not in order in {shown}"
+            at = found
+
+
+# ---- feeds ----
+
+
+def test_atom(directory):
+    "an Atom feed is well-formed and complete (RFC 4287)"
+    path = os.path.join(directory, "feed-atom.en.feed")
+    with open(path, "rb") as file:
+        source = file.read()
+    parser = xml.parsers.expat.ParserCreate(namespace_separator=" ")
+    names = []
+    parser.StartElementHandler = lambda name, _: names.append(name)
+    parser.Parse(source, True)
+    assert all(name.startswith("http://www.w3.org/2005/Atom ") for name in names), names
+    for name in ("id", "title", "updated"):
+        count = names.count("http://www.w3.org/2005/Atom " + name)
+        assert count == 3, (name, count)
+    try:
+        import feedparser
+    except ImportError:
+        raise Skip("python3-feedparser is not installed") from None
+    feed = feedparser.parse(source)
+    assert not feed.bozo, feed.bozo_exception
+    assert feed.version == "atom10", feed.version
+    assert feed.feed.title == "paperboy: all filters"
+    assert [link.rel for link in feed.feed.links] == ["self", "alternate"]
+    first, second = feed.entries
+    assert first.title_detail.type == "text/plain", first.title_detail
+    assert first.title == 'Bits & Pieces of <T> "quoted"', first.title
+    assert [author.name for author in first.authors] == ["Åsa Öberg", "B. O'Neil"]
+    assert first.link == "https://arxiv.org/abs/2611.15202"
+    assert first.summary.startswith("We show that x < y & z."), first.summary
+    assert second.id == "urn:x-paper:2"
+
+
+def test_json_feed(directory):
+    "a JSON feed has what version 1.1 requires"
+    with open(os.path.join(directory, "feed-json.en.feed"), encoding="utf-8") as file:
+        feed = json.load(file)
+    assert feed["version"] == "https://jsonfeed.org/version/1.1"
+    assert feed["title"] == "paperboy: all filters"
+    for key in ("home_page_url", "feed_url"):
+        assert feed[key].startswith("https://papers.example.org/"), feed[key]
+    assert feed["language"] == "en"
+    allowed = {"id", "url", "title", "content_text", "summary", "date_published",
+               "date_modified", "authors"}
+    for item in feed["items"]:
+        assert set(item) <= allowed, item
+        assert isinstance(item["id"], str) and item["id"]
+        assert item["content_text"]
+        assert item.get("url", "https://").startswith("https://")
+        for key in ("date_published", "date_modified"):
+            assert re.fullmatch(RFC3339, item.get(key, "2026-01-01T00:00:00Z"))
+        for author in item.get("authors", []):
+            assert set(author) == {"name"}, author
+    assert len({item["id"] for item in feed["items"]}) == 2
+
+
+def main():
+    browser.need()
+    with Tap() as tap:
+        directory = tap.subdirectory("pages")
+        names = make_pages(directory)
+        tap.run(test_atom, directory)
+        tap.run(test_json_feed, directory)
+        tap.run(test_lynx, directory, names)
+        url = tap.enter(serve(directory))
+        chromium = tap.enter(browser.Browser())
+        for is_dark in (False, True):
+            test_accessible.__doc__ = (
+                f"axe-core finds nothing in {'dark' if is_dark else 'light'} pages")
+            tap.run(test_accessible, chromium, url, names, is_dark)
+        tap.run(test_widths, chromium, url, names)
+        tap.run(test_policy, chromium, url, names)
+        tap.run(test_keyboard, chromium, url)
+
+
+if __name__ == "__main__":
+    main()
