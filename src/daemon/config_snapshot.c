@@ -5,6 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "service/state/one_click.h"
+
 static void
 free_parts(struct config_snapshot *config_snapshot)
 {
@@ -16,7 +18,9 @@ free_parts(struct config_snapshot *config_snapshot)
 	factory_free_transport((struct factory_transport *)config_snapshot->transport);
 	g_bytes_unref(config_snapshot->key);
 	g_ptr_array_unref(config_snapshot->sources);
-	settings_free((struct settings *)config_snapshot->settings);
+	if (!config_snapshot->origin)
+		settings_free((struct settings *)config_snapshot->settings);
+	config_snapshot_unref(config_snapshot->origin);
 	g_free(config_snapshot);
 }
 
@@ -50,16 +54,17 @@ load_command_parts(struct config_snapshot *config_snapshot, GError **error)
 	       load_web_parts(config_snapshot, error);
 }
 
-struct config_snapshot *
-config_snapshot_new(
-    struct settings *settings, const char *credentials, GBytes *key, GError **error)
+/* @param config_snapshot  with settings; taken, also on failure */
+static struct config_snapshot *
+load_parts(struct config_snapshot *config_snapshot, const char *credentials,
+    GBytes *key, GError **error)
 {
-	struct config_snapshot *config_snapshot = g_new0(struct config_snapshot, 1);
+	const struct settings *settings = config_snapshot->settings;
 
 	config_snapshot->references = 1;
-	config_snapshot->settings = settings;
 	config_snapshot->key = g_bytes_ref(key);
 	config_snapshot->sources = factory_new_sources(settings);
+	config_snapshot->is_one_click_offered = one_click_is_offered(settings);
 	config_snapshot->transport =
 	    factory_new_transport_options(settings, credentials, error);
 	if (config_snapshot->transport)
@@ -68,6 +73,28 @@ config_snapshot_new(
 		return config_snapshot;
 	free_parts(config_snapshot);
 	return NULL;
+}
+
+struct config_snapshot *
+config_snapshot_new(
+    struct settings *settings, const char *credentials, GBytes *key, GError **error)
+{
+	struct config_snapshot *config_snapshot = g_new0(struct config_snapshot, 1);
+
+	config_snapshot->settings = settings;
+	return load_parts(config_snapshot, credentials, key, error);
+}
+
+struct config_snapshot *
+config_snapshot_renew(
+    struct config_snapshot *current, const char *credentials, GError **error)
+{
+	struct config_snapshot *config_snapshot = g_new0(struct config_snapshot, 1);
+
+	config_snapshot->origin =
+	    config_snapshot_ref(current->origin ? current->origin : current);
+	config_snapshot->settings = current->settings;
+	return load_parts(config_snapshot, credentials, current->key, error);
 }
 
 struct config_snapshot *

@@ -21,7 +21,9 @@
 
 struct config_snapshot {
 	_Atomic unsigned references;
+	struct config_snapshot *origin; /* has the settings; or NULL */
 	const struct settings *settings;
+	bool is_one_click_offered; /* in the headers of digests (one_click.h) */
 	const struct factory_transport *transport;
 	GBytes *key;
 	GPtrArray *sources; /* of struct source *, enabled; to be read only */
@@ -43,6 +45,10 @@ struct config_snapshot {
  */
 struct config_snapshot *config_snapshot_new(
     struct settings *settings, const char *credentials, GBytes *key, GError **error);
+
+/** Create a snapshot with the same settings, which reads its files again. */
+struct config_snapshot *config_snapshot_renew(
+    struct config_snapshot *current, const char *credentials, GError **error);
 
 /** Add a reference, from any thread. @return the snapshot */
 struct config_snapshot *config_snapshot_ref(struct config_snapshot *config_snapshot);

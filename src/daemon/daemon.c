@@ -23,6 +23,7 @@
 #include "service/setup/startup.h"
 #include "service/state/clock_watch.h"
 #include "service/state/lock.h"
+#include "service/state/one_click.h"
 
 /* Longest step of a thread: the slowest source, or a night's mail. */
 #define STEP_S (30 * 60)
@@ -51,6 +52,7 @@ struct daemon {
 	int shutdown_fd;
 	/* Next poll of the sources, s; digests are not built between it and its end. */
 	_Atomic int64_t collect_at;
+	_Atomic bool is_ready; /* mail can be received */
 	/* Try the relay although its breaker is open. */
 	_Atomic bool is_retry_requested;
 	/* Start of the last completed poll of the sources, s; or -1. */
@@ -225,6 +227,32 @@ collect(
 	return is_ok;
 }
 
+/* @param one  -1 for never, as the other */
+static int64_t
+earlier(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+static gboolean renew_snapshot(gpointer data);
+
+/* After the papers, which do not wait for it.  @return when it is due, s; -1: never */
+static int64_t
+check_web(struct daemon *daemon)
+{
+	bool is_changed;
+	int64_t due;
+
+	/* The mail to ourselves has to be received. */
+	if (!daemon->is_ready)
+		return -1;
+	due = collector_check_web(&daemon->collector, daemon->options->clock,
+	    &daemon->shutdown_fd, &is_changed);
+	if (is_changed)
+		g_idle_add(renew_snapshot, daemon);
+	return due;
+}
+
 static int64_t
 run_collector(void *data, int64_t now, const int *stop)
 {
@@ -241,7 +269,7 @@ run_collector(void *data, int64_t now, const int *stop)
 	 * was set back must not stop the polls. */
 	if (now < at &&
 	    at - now <= daemon->collector.config_snapshot->settings->collect_interval_s)
-		return at;
+		return earlier(at, check_web(daemon));
 	set_activity(daemon, STAGE_COLLECTOR, "polling sources");
 	if (collect(daemon, now, &report, &problem)) {
 		event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report.answers),
@@ -262,7 +290,7 @@ run_collector(void *data, int64_t now, const int *stop)
 	set_activity(daemon, STAGE_COLLECTOR, NULL);
 	/* Also without new papers: digests waited for the poll. */
 	worker_wake(daemon->workers[STAGE_SCHEDULER]);
-	return at;
+	return earlier(at, check_web(daemon));
 }
 
 /* Digests do not depend on it.  @return when the next message is due; -1 for never */
@@ -281,13 +309,6 @@ process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 	daemon->work.inbox += report.handled;
 	g_mutex_unlock(&daemon->stats_lock);
 	return is_ok ? next : log_failure(EVENT_INBOX_ERROR, now, problem);
-}
-
-/* @param one  -1 for never, as the other */
-static int64_t
-earlier(int64_t one, int64_t other)
-{
-	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
 /* Also while nothing else works.  @return when to check again */
@@ -427,10 +448,30 @@ reload(struct daemon *daemon)
 	return reload_format_answer(problems);
 }
 
+/* Whether digests offer one-click unsubscribing has changed. */
+static gboolean
+renew_snapshot(gpointer data)
+{
+	struct daemon *daemon = data;
+	g_autoptr(GError) problem = NULL;
+	struct config_snapshot *current = daemon->config_snapshot;
+	struct config_snapshot *fresh;
+
+	if (one_click_is_offered(current->settings) == current->is_one_click_offered)
+		return G_SOURCE_REMOVE;
+	fresh = config_snapshot_renew(current, daemon->options->credentials, &problem);
+	if (fresh)
+		publish_snapshot(daemon, fresh);
+	else
+		event_log(EVENT_CONFIG_ERROR, EVENT_TEXT(problem->message));
+	return G_SOURCE_REMOVE;
+}
+
 /* The store was changed by another process. */
 static char *
 command_wake(void *data)
 {
+	renew_snapshot(data);
 	wake_all(data);
 	return NULL;
 }
@@ -662,6 +703,8 @@ run_loop(struct daemon *daemon)
 	reload_hold(false);
 	notify_ready();
 	event_log(EVENT_STARTED);
+	daemon->is_ready = true;
+	worker_wake(daemon->workers[STAGE_COLLECTOR]);
 	g_main_loop_run(daemon->loop);
 	notify_stopping();
 	event_log(EVENT_STOPPING);

@@ -9,6 +9,7 @@
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
 #include "service/health/status.h"
+#include "service/health/web_check.h"
 #include "service/inbound/handler.h"
 #include "service/log/event.h"
 #include "service/people/erase.h"
@@ -102,6 +103,45 @@ collector_run(
 	};
 
 	return collect_run(&collect, false, now, report, error);
+}
+
+int64_t
+collector_check_web(struct collector *stage, const struct clock *clock,
+    const int *stop_fd, bool *is_changed)
+{
+	const struct config_snapshot *config_snapshot = stage->config_snapshot;
+	const struct web_check check = {
+	    .settings = config_snapshot->settings,
+	    .store = stage->store,
+	    .key = config_snapshot->key,
+	    .clock = clock,
+	    .random = &random_system,
+	    .response_ms = WEB_CHECK_RESPONSE_S * 1000,
+	    .stop = &stage->stop,
+	};
+	int64_t now = clock_get_now(clock);
+	int64_t due = web_check_get_due(config_snapshot->settings, now);
+	pb_local(web_problem) problem = {0};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+
+	*is_changed = false;
+	if (due < 0 || due > now)
+		return due;
+	if (!web_check_run(&check, config_snapshot->transport, stop_fd, &problem,
+	        is_changed, &error)) {
+		if (!g_atomic_int_get(&stage->stop))
+			event_log(EVENT_WEB_CHECK_FAILED, EVENT_TEXT(error->message));
+		return now + WEB_CHECK_RETRY_S;
+	}
+	text = web_problem_format(problem.fault, problem.detail);
+	if (problem.fault)
+		event_log(EVENT_WEB_CHECK_FAILED,
+		    EVENT_WORD("fault", web_fault_rows[problem.fault].name),
+		    EVENT_TEXT(text));
+	else
+		event_log(EVENT_WEB_CHECK_PASSED);
+	return web_check_get_due(config_snapshot->settings, clock_get_now(clock));
 }
 
 bool

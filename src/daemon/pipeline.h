@@ -63,6 +63,16 @@ bool collector_reload(struct collector *stage);
 bool collector_run(struct collector *stage, int64_t now, struct collect_report *report,
     GError **error);
 
+/**
+ * Test one-click unsubscribing when it is due, which blocks for a minute or so.
+ *
+ * @param stop_fd     as for mailer_stage_init()
+ * @param is_changed  set on success: whether digests offer it has changed
+ * @return the time of the next test, s; -1: none
+ */
+int64_t collector_check_web(struct collector *stage, const struct clock *clock,
+    const int *stop_fd, bool *is_changed);
+
 bool scheduler_init(
     struct scheduler *stage, struct config_snapshot *config_snapshot, GError **error);
 void scheduler_clear(struct scheduler *stage);

@@ -404,7 +404,8 @@ transfer_over_network(struct http *http, const char *url, const char *form,
 			return false;
 		curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
 		curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &location);
-		if (!is_redirect(status) || !location || form) {
+		if (!is_redirect(status) || !location || form ||
+		    http->settings.no_redirects) {
 			fill_response(response, transfer, status, current);
 			response->redirect_url = g_strdup(location);
 			return true;

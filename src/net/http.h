@@ -32,6 +32,7 @@ struct http_settings {
 	bool allow_private; /* the requested host may be private, but not another host
 	                       it redirects to */
 	bool allow_file;    /* allow file:// URLs */
+	bool no_redirects;  /* a redirect is the response */
 	/* Sleep function of http_pause(), false if interrupted; NULL: no sleep */
 	bool (*wait)(void *data, int64_t ms);
 	void *wait_data;

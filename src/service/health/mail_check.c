@@ -6,21 +6,14 @@
 #include <string.h>
 
 #include "base/day.h"
-#include "base/token.h"
-#include "message/compose.h"
 #include "net/http.h"
 #include "receive/receiver.h"
-#include "render/sender.h"
-#include "service/inbound/probe_mail.h"
+#include "service/health/self_mail.h"
+#include "service/health/web_check.h"
 #include "service/setup/factory.h"
-#include "service/state/own_addresses.h"
+#include "service/state/one_click.h"
 #include "sources/source.h"
-#include "store/mail/inbox.h"
 #include "store/paper/papers.h"
-
-/* Poll interval, and number of the newest inbox rows searched. */
-#define POLL_US (G_USEC_PER_SEC / 5)
-#define NEWEST  50
 
 struct work {
 	const struct mail_check *check;
@@ -173,106 +166,7 @@ check_receivers(struct work *work)
 		add(work, "receiver", g_strdup("none: no commands by mail"), NULL);
 }
 
-/* ---- the probe mail ---- */
-
-/* With the headers of digests, so that it is signed the same way. */
-static GBytes *
-compose(const struct work *work, const struct own_addresses *own_addresses,
-    const char *address, const char *id, GError **error)
-{
-	static const char text[] =
-	    "paperboyctl check has sent this to paperboy itself.\r\n";
-	const struct compose_span run = {text, strlen(text)};
-	const struct settings *settings = work->check->settings;
-	const char *list_id = *settings->mail_list_id ? settings->mail_list_id : NULL;
-	g_autofree char *list =
-	    list_id ? g_strdup_printf("<%s>", list_id)
-	            : g_strdup_printf("<digest.%s>", own_addresses->domain);
-	g_autofree char *leave = g_strdup_printf("<mailto:%s>", address);
-	g_autofree char *feedback = sender_format_feedback(&own_addresses->commands);
-	const struct compose_header extra[] = {
-	    {"Auto-Submitted", "auto-generated"},
-	    {"List-Id", list},
-	    {"List-Unsubscribe", leave},
-	    {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
-	    {"CFBL-Address", feedback},
-	};
-	const struct compose_headers fields = {
-	    .date = clock_get_now(work->check->clock),
-	    .from = {settings->mail_from_name, settings->mail_from},
-	    .to = {NULL, address},
-	    .subject = "paperboyctl check",
-	    .message_id = id,
-	    .extra = extra,
-	    .extra_count = G_N_ELEMENTS(extra),
-	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
-	};
-
-	return compose_message(&fields, error);
-}
-
-/* @return whether the relay accepted it; if not, a finding is added */
-static bool
-send_mail(struct work *work, const struct factory_transport *options,
-    const struct own_addresses *own_addresses, const char *address, const char *token)
-{
-	pb_auto(transport) transport = factory_new_transport(options);
-	g_autofree char *id =
-	    g_strdup_printf("check.%s@%s", token, own_addresses->domain);
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = compose(work, own_addresses, address, id, &error);
-	const struct envelope envelope = {
-	    .id = id,
-	    .sender = factory_get_envelope_from(work->check->settings),
-	    .recipient = address,
-	    .message = message,
-	};
-	pb_local(delivery) result = {0};
-	bool is_sent;
-
-	if (!message) {
-		add(work, "mail to itself", g_strdup(error->message),
-		    "mail.from and mail.domain in paperboy.conf(5)");
-		return false;
-	}
-	transport_deliver(transport, &envelope, &result);
-	is_sent = result.outcome == DELIVERY_SENT;
-	if (!is_sent)
-		add(work, "mail to itself",
-		    g_strdup_printf("the relay does not accept it: %s", result.text),
-		    "the relay must accept commands.address and its subaddresses: see "
-		    "paperboyd(8), Incoming mail");
-	return is_sent;
-}
-
-/* @return whether it was received */
-static bool
-find_mail(struct work *work, const char *token, struct probe_mail *mail)
-{
-	g_autoptr(GPtrArray) rows =
-	    inbox_load_page(work->check->store, "done", INT64_MAX, NEWEST, NULL);
-
-	for (unsigned i = 0; rows && i < rows->len; i++) {
-		const struct inbox_row *row = rows->pdata[i];
-
-		if (row->verdict && probe_mail_parse(row->verdict, token, mail))
-			return true;
-	}
-	return false;
-}
-
-static bool
-await_mail(struct work *work, const char *token, struct probe_mail *mail)
-{
-	int64_t end = g_get_monotonic_time() + work->check->wait_s * G_USEC_PER_SEC;
-
-	while (!find_mail(work, token, mail)) {
-		if (g_get_monotonic_time() >= end)
-			return false;
-		g_usleep(POLL_US);
-	}
-	return true;
-}
+/* ---- the mail to itself ---- */
 
 /* @return a new string */
 static char *
@@ -352,45 +246,146 @@ check_results(struct work *work, const struct probe_mail *mail)
 		              : NULL);
 }
 
-static void
-check_mail(struct work *work, const struct factory_transport *options)
+/* @param mail  set if true */
+static bool
+run_mail(struct work *work, const struct factory_transport *options, const char *link,
+    struct probe_mail *mail)
 {
 	const struct mail_check *check = work->check;
-	g_autoptr(GError) error = NULL;
-	pb_auto(own_addresses) own_addresses =
-	    own_addresses_new(check->settings, &error);
-	uint8_t bytes[TOKEN_RANDOM_BYTES];
-	g_autofree char *token = NULL;
-	g_autofree char *address = NULL;
-	pb_local(probe_mail) mail = {0};
+	const struct self_mail self_mail = {
+	    .settings = check->settings,
+	    .store = check->store,
+	    .clock = check->clock,
+	    .random = check->random,
+	    .transport = options,
+	    .link = link,
+	    .wait_s = check->wait_s,
+	};
+	char *reason = NULL;
 
-	if (!own_addresses || !own_addresses->has_commands || !work->is_relay_ok ||
-	    !work->is_receiver_ok || !check->is_daemon_running) {
+	switch (self_mail_run(&self_mail, mail, &reason)) {
+	case SELF_MAIL_RECEIVED:
+		add(work, "mail to itself", g_strdup("received"), NULL);
+		return true;
+	case SELF_MAIL_REJECTED:
+		add(work, "mail to itself", reason,
+		    "the relay must accept commands.address and its subaddresses: see "
+		    "paperboyd(8), Incoming mail");
+		return false;
+	case SELF_MAIL_LOST:
+		break;
+	}
+	add(work, "mail to itself",
+	    g_strdup_printf("accepted by the relay, but not received within "
+	                    "%" G_GINT64_FORMAT " s",
+	        check->wait_s),
+	    "see the log of the mail server: mail to commands.address and "
+	    "its subaddresses must reach a receiver (paperboyd(8), "
+	    "Incoming mail); for a slow server use --wait 120");
+	return false;
+}
+
+/* @param problem  set: of the unsubscribe link */
+static void
+check_mail(struct work *work, const struct factory_transport *options, const char *link,
+    struct web_problem *problem)
+{
+	pb_local(probe_mail) mail = {0};
+	bool is_received;
+
+	if (!*work->check->settings->commands_address || !work->is_relay_ok ||
+	    !work->is_receiver_ok || !work->check->is_daemon_running) {
 		add(work, "mail to itself",
 		    g_strdup("not tried: needs commands.address, a relay, a receiver "
 		             "and the daemon"),
 		    NULL);
 		return;
 	}
-	check->random->fill(check->random->data, bytes, sizeof(bytes));
-	token = token_format_random(bytes);
-	address = subaddress_format(&own_addresses->commands, SUBADDRESS_CHECK, token);
-	if (!send_mail(work, options, own_addresses, address, token))
+	is_received = run_mail(work, options, link, &mail);
+	if (link)
+		web_check_examine_mail(is_received ? &mail : NULL, link, problem);
+	if (!is_received)
 		return;
-	if (!await_mail(work, token, &mail)) {
-		add(work, "mail to itself",
-		    g_strdup_printf("accepted by the relay, but not received within "
-		                    "%" G_GINT64_FORMAT " s",
-		        check->wait_s),
-		    "see the log of the mail server: mail to commands.address and "
-		    "its subaddresses must reach a receiver (paperboyd(8), "
-		    "Incoming mail); for a slow server use --wait 120");
-		return;
-	}
-	add(work, "mail to itself", g_strdup("received"), NULL);
 	check_signature(work, &mail);
 	check_feedback(work, &mail);
 	check_results(work, &mail);
+}
+
+/* ---- the page ---- */
+
+static void
+add_problem(struct work *work, const char *name, const struct web_problem *problem,
+    const char *ok)
+{
+	add(work, name,
+	    problem->fault ? web_problem_format(problem->fault, problem->detail)
+	                   : g_strdup(ok),
+	    web_fault_rows[problem->fault].action);
+}
+
+/* @param mail  the problem of the mail, to be saved with that of the page */
+static void
+check_page(
+    struct work *work, const struct web_check *web, const struct web_problem *mail)
+{
+	pb_local(web_problem) page = {0};
+	g_autoptr(GError) error = NULL;
+	bool is_changed;
+
+	if (!work->check->is_daemon_running) {
+		add(work, "page", g_strdup("not tried: needs the daemon"), NULL);
+		return;
+	}
+	if (*work->check->settings->commands_address && work->check->wait_s)
+		add_problem(
+		    work, "unsubscribe link", mail, "came back whole, and signed");
+	if (!web_check_request(web, &page, &error)) {
+		add(work, "page", g_strdup(error->message), "run paperboyctl doctor");
+		return;
+	}
+	add_problem(work, "page", &page, "unsubscribes with one click");
+	if (!work->check->wait_s)
+		return;
+	if (!web_check_save(
+	        web, web_problem_get_worst(mail, &page), &is_changed, &error))
+		add(work, "one click", g_strdup(error->message),
+		    "run paperboyctl check as root or as the user of paperboyd");
+	else
+		add(work, "one click",
+		    g_strdup_printf("digests %soffer it in their headers%s",
+		        one_click_is_offered(work->check->settings) ? "" : "do not ",
+		        is_changed ? ", from now on" : ""),
+		    NULL);
+}
+
+/* The parts that need a running daemon. */
+static void
+check_round_trip(struct work *work, const struct factory_transport *options)
+{
+	const struct mail_check *check = work->check;
+	const struct web_check web = {
+	    .settings = check->settings,
+	    .store = check->store,
+	    .key = check->key,
+	    .clock = check->clock,
+	    .random = check->random,
+	    .response_ms = (check->wait_s ? MIN(check->wait_s, WEB_CHECK_RESPONSE_S)
+	                                  : WEB_CHECK_RESPONSE_S) *
+	                   1000,
+	};
+	bool has_page = web_check_is_possible(check->settings);
+	g_autofree char *link = has_page ? web_check_new_link(&web) : NULL;
+	pb_local(web_problem) problem = {.detail = g_strdup("")};
+
+	if (options && check->wait_s)
+		check_mail(work, options, link, &problem);
+	if (has_page)
+		check_page(work, &web, &problem);
+	else if (*check->settings->web_url)
+		add(work, "page",
+		    g_strdup("not tested: digests offer no one click, since web.url is "
+		             "not https"),
+		    NULL);
 }
 
 GPtrArray *
@@ -412,8 +407,7 @@ mail_check_run(const struct mail_check *check)
 		add(&work, "relay", g_strdup(error->message),
 		    "the smtp group of paperboy.conf(5)");
 	check_receivers(&work);
-	if (options && check->wait_s)
-		check_mail(&work, options);
+	check_round_trip(&work, options);
 	if (options)
 		factory_free_transport(options);
 	return work.findings;

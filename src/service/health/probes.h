@@ -78,6 +78,7 @@ void probe_receivers(struct health *health);
 void probe_skipped(struct health *health);
 void probe_confirmations(struct health *health);
 void probe_commands(struct health *health);
+void probe_one_click(struct health *health);
 void probe_clock_jump(struct health *health);
 
 #endif

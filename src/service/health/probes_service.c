@@ -7,6 +7,8 @@
 #include "service/bounce/bounce.h"
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
+#include "service/health/web_check.h"
+#include "service/state/one_click.h"
 
 /* Age at which a message or inbox row needs an operator. */
 #define LONG_WAIT_S (4 * CLOCK_HOUR_S)
@@ -436,6 +438,38 @@ probe_confirmations(struct health *health)
 	    dropped->lately,
 	    plural(dropped->lately, "request to subscribe was",
 	        "requests to subscribe were"));
+}
+
+/* ---- the page ---- */
+
+/* Add the result of the last test, which a copy of this process may have made. */
+void
+probe_one_click(struct health *health)
+{
+	const struct settings *settings = health->options->settings;
+	pb_local(one_click) state = {0};
+	enum web_fault fault;
+	g_autofree char *text = NULL;
+
+	if (!*settings->web_url)
+		return;
+	if (!web_check_is_possible(settings)) {
+		health_add_ok(health, "not offered, since web.url is not https");
+		return;
+	}
+	one_click_load(settings, &state);
+	fault = web_fault_find(state.fault);
+	text = web_problem_format(fault, state.detail);
+	if (state.checked_at < 0)
+		health_add_ok(health, "not tested yet (paperboyctl check)");
+	else if (!fault)
+		health_add_ok(health, "the page unsubscribes with one click");
+	else
+		health_add(health, web_fault_rows[fault].action, "%s; %s", text,
+		    state.is_offered ? "digests still offer one click"
+		                     : "digests do not offer one click until a test "
+		                       "passes (paperboyctl check)")
+		    ->since = state.since;
 }
 
 /* ---- clock ---- */

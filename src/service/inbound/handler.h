@@ -28,7 +28,7 @@
 #define HANDLER_ERASE_S   3600
 #define HANDLER_UNDO_S    (7 * 24 * 3600)
 
-#define HANDLER_PROBE_BYTES 512
+#define HANDLER_PROBE_BYTES 1024
 
 /* Borrowed, for one thread. */
 struct handler_options {

@@ -5,10 +5,16 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
+#include "base/token.h"
 #include "message/address.h"
+#include "render/sender.h"
 
 /* Maximum number of domains, and of results. */
 #define LIST_MAX 5
+
+/* Maximum length of a link: web.url and a token. */
+#define LINK_BYTES_MAX (BOUNDS_WEB_URL_BYTES + 10 + TOKEN_SIGNED_BYTES_MAX)
 
 /* Header fields that a signature has to cover (RFC 8058 section 4). */
 static const char *const list_headers[] = {
@@ -27,6 +33,7 @@ probe_mail_clear(struct probe_mail *mail)
 	g_clear_pointer(&mail->signers, g_ptr_array_unref);
 	g_clear_pointer(&mail->missing, g_ptr_array_unref);
 	g_clear_pointer(&mail->results, g_ptr_array_unref);
+	g_clear_pointer(&mail->link, g_free);
 }
 
 static bool
@@ -126,6 +133,99 @@ append_results(GString *out, const struct inmail *mail, const char *authserv_id)
 	}
 }
 
+/* ---- the unsubscribe link ---- */
+
+/* Words of the line, but for PROBE_LINK_ONE, which has the link. */
+static const char *const link_words[] = {
+    [PROBE_LINK_ONE] = "",
+    [PROBE_LINK_NONE] = "none",
+    [PROBE_LINK_SEVERAL] = "several",
+    [PROBE_LINK_BROKEN] = "broken",
+};
+
+struct found_links {
+	unsigned count;
+	bool is_broken;
+	char *first; /* or NULL */
+};
+
+static bool
+is_printable(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if (!g_ascii_isgraph(*at))
+			return false;
+	return true;
+}
+
+/* Find the https links in a value of List-Unsubscribe (RFC 2369 section 2). */
+static void
+find_links(const char *value, struct found_links *found)
+{
+	for (const char *at = strchr(value, '<'); at; at = strchr(at, '<')) {
+		const char *end = strchr(++at, '>');
+		g_autofree char *link = end ? g_strndup(at, (gsize)(end - at)) : NULL;
+
+		if (!link || !is_printable(link) || strlen(link) > LINK_BYTES_MAX) {
+			found->is_broken = true;
+			return;
+		}
+		at = end;
+		if (g_ascii_strncasecmp(link, "https:", strlen("https:")) != 0)
+			continue;
+		if (!found->count++)
+			found->first = g_steal_pointer(&link);
+	}
+}
+
+/* @param link  set for PROBE_LINK_ONE, owned by the caller; else NULL */
+static enum probe_link
+classify_link(const struct inmail *mail, char **link)
+{
+	struct found_links found = {0};
+	g_autofree char *first = NULL;
+	bool is_announced = false;
+
+	for (unsigned i = 0; i < mail->marks->len; i++) {
+		const struct inmail_field *mark = mail->marks->pdata[i];
+
+		if (g_ascii_strcasecmp(mark->name, list_headers[1]) == 0)
+			find_links(mark->value, &found);
+		if (g_ascii_strcasecmp(mark->name, list_headers[2]) == 0)
+			is_announced = strcmp(mark->value, SENDER_ONE_CLICK) == 0;
+	}
+	first = found.first;
+	*link = NULL;
+	if (found.is_broken)
+		return PROBE_LINK_BROKEN;
+	if (found.count > 1)
+		return PROBE_LINK_SEVERAL;
+	if (!found.count || !is_announced)
+		return PROBE_LINK_NONE;
+	*link = g_steal_pointer(&first);
+	return PROBE_LINK_ONE;
+}
+
+static void
+append_link(GString *out, const struct inmail *mail)
+{
+	g_autofree char *link = NULL;
+	enum probe_link state = classify_link(mail, &link);
+
+	g_string_append_printf(out, " link=%s", link ? link : link_words[state]);
+}
+
+/* @param word  after "link=" */
+static void
+parse_link(const char *word, struct probe_mail *mail)
+{
+	mail->link_state = PROBE_LINK_ONE;
+	for (size_t i = PROBE_LINK_NONE; i < G_N_ELEMENTS(link_words); i++)
+		if (strcmp(word, link_words[i]) == 0)
+			mail->link_state = (enum probe_link)i;
+	mail->link = g_strdup(mail->link_state == PROBE_LINK_ONE ? word : "");
+}
+
 char *
 probe_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
 {
@@ -136,6 +236,7 @@ probe_mail_format(const struct inmail *mail, const char *token, const char *auth
 		g_string_append_c(out, g_ascii_isalnum(*at) ? *at : '?');
 	append_signatures(out, mail);
 	append_results(out, mail, authserv_id);
+	append_link(out, mail);
 	return g_string_free(out, FALSE);
 }
 
@@ -155,8 +256,8 @@ split(const char *text)
 bool
 probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 {
-	static const char *const names[] = {"signed=", "covers=", "results="};
-	GPtrArray *lists[G_N_ELEMENTS(names)];
+	static const char *const names[] = {"signed=", "covers=", "results=", "link="};
+	GPtrArray *lists[3];
 	g_auto(GStrv) words = g_strsplit(line, " ", -1);
 
 	if (g_strv_length(words) != 2 + G_N_ELEMENTS(names) ||
@@ -165,7 +266,8 @@ probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (!g_str_has_prefix(words[2 + i], names[i]))
 			return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+	parse_link(words[5] + strlen(names[3]), mail);
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
 		lists[i] = split(words[2 + i] + strlen(names[i]));
 	mail->signers = lists[0];
 	mail->results = lists[2];

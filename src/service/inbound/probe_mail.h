@@ -4,8 +4,9 @@
  * The result is one line, the verdict of the message in the inbox:
  *
  *     check TOKEN signed=news.example covers=list-id,list-unsubscribe results=dkim:pass
+ *     link=https://papers.example.org/u/TOKEN
  *
- * It has a token, domains and keywords, and nothing else from the message.
+ * It has tokens, domains, keywords and our link, and nothing else from the message.
  */
 #ifndef PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
 #define PAPERBOY_SERVICE_INBOUND_PROBE_MAIL_H
@@ -19,12 +20,22 @@
 /* Start of the line; a token follows, which must not be logged. */
 #define PROBE_MAIL_WORD "check "
 
+/* State of List-Unsubscribe and List-Unsubscribe-Post (RFC 8058 section 3.1). */
+enum probe_link {
+	PROBE_LINK_ONE,     /* one https link, announced */
+	PROBE_LINK_NONE,    /* no https link, or it is not announced */
+	PROBE_LINK_SEVERAL, /* more than one https link */
+	PROBE_LINK_BROKEN,  /* a blank, where the line was broken, or no ">" */
+};
+
 /* A parsed line.  Owned. */
 struct probe_mail {
 	GPtrArray *signers; /* of char *: domains of DKIM-Signature fields (d=) */
 	GPtrArray *missing; /* of char *: list headers that no signature covers (h=) */
 	GPtrArray *results; /* of char *: "dkim:pass" */
 	bool has_feedback;  /* a signature covers CFBL-Address (RFC 9477) */
+	enum probe_link link_state;
+	char *link; /* of PROBE_LINK_ONE; else "" */
 };
 
 void probe_mail_clear(struct probe_mail *mail);

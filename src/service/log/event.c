@@ -103,6 +103,13 @@ static const struct event_row rows[N_EVENTS] = {
         "The clock was confirmed, is back where it was, or has run for 24 hours."},
     [EVENT_MAINTENANCE_DONE] = {"maintenance-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, NULL, "Expired data was deleted, once a day."},
+    [EVENT_WEB_CHECK_PASSED] = {"web-check-passed", "4f62287da6b34d03a1d6b3bdc84bf880",
+        G_LOG_LEVEL_INFO, NULL,
+        "The page unsubscribes with one click; tested once a day."},
+    [EVENT_WEB_CHECK_FAILED] = {"web-check-failed", "fe1c969c249f458393d96382755cd171",
+        G_LOG_LEVEL_WARNING, NULL,
+        "One-click unsubscribing does not work, or could not be tested.  It is tested "
+        "again every hour; paperboyctl status names what to do."},
     [EVENT_ALERT_SENT] = {"alert-sent", "45744d1c9f154744b651520a77c2b11d",
         G_LOG_LEVEL_INFO, NULL,
         "Problems were mailed to mail.owner, each at most once a day."},

@@ -15,6 +15,7 @@
 #include "receive/lmtp_server.h"
 #include "receive/maildir_in.h"
 #include "service/setup/imap_setup.h"
+#include "service/state/one_click.h"
 #include "service/state/own_addresses.h"
 #include "sources/arxiv.h"
 #include "sources/feed.h"
@@ -214,7 +215,7 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 	                    : NULL,
 	    .has_feedback = factory_has_feedback(settings),
 	    .web_url = *settings->web_url ? settings->web_url : NULL,
-	    .has_one_click = *settings->web_url,
+	    .has_one_click = one_click_is_offered(settings),
 	    .key = key,
 	};
 

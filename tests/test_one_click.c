@@ -1,0 +1,238 @@
+/*
+ * test_one_click.c - the self-test of one-click unsubscribing: header, result, times.
+ *
+ * The requests are tested in test_web_check.py.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "message/subaddress.h"
+#include "render/sender.h"
+#include "service/delivery/mail_token.h"
+#include "service/health/web_check.h"
+#include "service/state/one_click.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+#define URL  "https://papers.example.org"
+#define LINK URL "/u/abcdefghijklmnopq2"
+#define MAIL "<mailto:paperboy@papers.example.org>"
+
+#define SIGNATURE "d=papers.example.org; h=list-id:list-unsubscribe"
+
+static void
+add_field(struct inmail *mail, const char *name, const char *value)
+{
+	if (value)
+		g_ptr_array_add(mail->marks, inmail_field_new(name, value));
+}
+
+static void
+returned_links_are_examined(void)
+{
+	static const struct {
+		const char *link, *announced, *signature;
+		enum web_fault fault;
+	} rows[] = {
+	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, SIGNATURE ":list-unsubscribe-post",
+	        WEB_FAULT_NONE},
+	    {MAIL ", <" LINK ">", SENDER_ONE_CLICK, SIGNATURE ":list-unsubscribe-post",
+	        WEB_FAULT_NONE},
+	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_UNSIGNED},
+	    {"<" LINK ">, " MAIL, SENDER_ONE_CLICK, NULL, WEB_FAULT_UNSIGNED},
+	    {NULL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_NO_LINK},
+	    {MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_NO_LINK},
+	    {"<" LINK ">, " MAIL, NULL, SIGNATURE, WEB_FAULT_NO_LINK},
+	    {"<" LINK ">, " MAIL, "One-Click", SIGNATURE, WEB_FAULT_NO_LINK},
+	    {"<" LINK ">, <HTTPS://lists.example/>", SENDER_ONE_CLICK, SIGNATURE,
+	        WEB_FAULT_SEVERAL_LINKS},
+	    {"<" URL "/u/abcdefgh ijklmnopq2>, " MAIL, SENDER_ONE_CLICK, SIGNATURE,
+	        WEB_FAULT_BROKEN_LINK},
+	    {"<" LINK, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_BROKEN_LINK},
+	    {"<" LINK "x>, " MAIL, SENDER_ONE_CLICK, SIGNATURE, WEB_FAULT_OTHER_LINK},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct inmail *inmail = inmail_new();
+		pb_local(probe_mail) mail = {0};
+		pb_local(web_problem) problem = {0};
+		g_autofree char *line = NULL;
+
+		add_field(inmail, "List-Unsubscribe", rows[i].link);
+		add_field(inmail, "List-Unsubscribe-Post", rows[i].announced);
+		add_field(inmail, "DKIM-Signature", rows[i].signature);
+		line = probe_mail_format(inmail, "abc", "");
+		g_test_message("%s", line);
+		g_assert_true(probe_mail_parse(line, "abc", &mail));
+		web_check_examine_mail(&mail, LINK, &problem);
+		g_assert_cmpint(problem.fault, ==, (int)rows[i].fault);
+		inmail_free(inmail);
+	}
+}
+
+static void
+each_fault_has_a_name_and_an_action(void)
+{
+	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (int fault = WEB_FAULT_NONE + 1; fault < WEB_FAULTS; fault++) {
+		const struct web_fault_row *row = &web_fault_rows[fault];
+
+		g_assert_true(*row->name && *row->text && *row->action);
+		g_assert_true(g_hash_table_add(names, (gpointer)row->name));
+		g_assert_cmpint(web_fault_find(row->name), ==, fault);
+	}
+	g_assert_cmpint(web_fault_find("unknown"), ==, WEB_FAULT_NONE);
+}
+
+struct one_click_test {
+	struct store_fixture *fixture;
+	struct settings *settings;
+	struct web_check check;
+};
+
+static void
+one_click_test_init(struct one_click_test *test)
+{
+	*test = (struct one_click_test){
+	    .fixture = store_fixture_new(), .settings = settings_new()};
+	g_free(test->settings->state_dir);
+	test->settings->state_dir = g_strdup(test->fixture->directory);
+	g_free(test->settings->web_url);
+	test->settings->web_url = g_strdup(URL);
+	store_fixture_set_now(test->fixture, store_fixture_time(NOW));
+	test->check = (struct web_check){
+	    .settings = test->settings,
+	    .store = test->fixture->store,
+	    .key = test->fixture->key,
+	    .clock = &test->fixture->clock,
+	};
+}
+
+static void
+one_click_test_clear(struct one_click_test *test)
+{
+	settings_free(test->settings);
+	store_fixture_free(test->fixture);
+}
+
+static void
+wrong_results_remove_the_link(void)
+{
+	static const struct {
+		enum web_fault fault;
+		bool is_offered, is_changed;
+		int64_t hours; /* since this result is known */
+	} rows[] = {
+	    /* Whether it works is not known, as behind some routers. */
+	    {WEB_FAULT_CONNECTION, true, true, 0},
+	    {WEB_FAULT_CONNECTION, true, false, 1},
+	    {WEB_FAULT_NONE, true, false, 0},
+	    {WEB_FAULT_REDIRECT, false, true, 0},
+	    {WEB_FAULT_REDIRECT, false, false, 1},
+	    {WEB_FAULT_NAME, false, false, 0},
+	    {WEB_FAULT_UNSIGNED, false, false, 0},
+	    {WEB_FAULT_NONE, true, true, 0},
+	};
+	pb_local(one_click_test) test = {0};
+	int64_t now = store_fixture_time(NOW);
+
+	one_click_test_init(&test);
+	g_assert_false(one_click_is_offered(test.settings));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++, now += CLOCK_HOUR_S) {
+		const struct web_problem problem = {rows[i].fault, (char *)"detail"};
+		pb_local(one_click) state = {0};
+		g_autoptr(GError) error = NULL;
+		bool is_changed;
+
+		store_fixture_set_now(test.fixture, now);
+		web_check_save(&test.check, &problem, &is_changed, &error);
+		g_assert_no_error(error);
+		g_assert_cmpint(is_changed, ==, rows[i].is_changed);
+		g_assert_cmpint(
+		    one_click_is_offered(test.settings), ==, rows[i].is_offered);
+		one_click_load(test.settings, &state);
+		g_assert_cmpstr(state.fault, ==, web_fault_rows[rows[i].fault].name);
+		g_assert_cmpint(now - state.since, ==, rows[i].hours * CLOCK_HOUR_S);
+	}
+}
+
+/* Once a day; after a failure every hour. */
+static void
+tests_have_an_interval(void)
+{
+	const struct web_problem none = {WEB_FAULT_NONE, (char *)""};
+	const struct web_problem redirect = {WEB_FAULT_REDIRECT, (char *)""};
+	int64_t now = store_fixture_time(NOW);
+	pb_local(one_click_test) test = {0};
+	bool is_changed;
+
+	one_click_test_init(&test);
+	g_assert_cmpint(web_check_get_due(test.settings, now), ==, now);
+	g_assert_true(web_check_save(&test.check, &none, &is_changed, NULL));
+	g_assert_cmpint(
+	    web_check_get_due(test.settings, now + 1), ==, now + CLOCK_DAY_S);
+	/* The clock was set back. */
+	g_assert_cmpint(web_check_get_due(test.settings, now - 9), ==, now - 9);
+	g_assert_true(web_check_save(&test.check, &redirect, &is_changed, NULL));
+	g_assert_cmpint(
+	    web_check_get_due(test.settings, now + 1), ==, now + CLOCK_HOUR_S);
+}
+
+/* A result belongs to the page that was tested. */
+static void
+other_pages_are_tested_again(void)
+{
+	static const char *const urls[] = {
+	    "https://other.example.org", "", "http://a.b"};
+	const struct web_problem none = {WEB_FAULT_NONE, (char *)""};
+	int64_t now = store_fixture_time(NOW);
+	pb_local(one_click_test) test = {0};
+	bool is_changed;
+
+	one_click_test_init(&test);
+	g_assert_true(web_check_save(&test.check, &none, &is_changed, NULL));
+	for (size_t i = 0; i < G_N_ELEMENTS(urls); i++) {
+		g_free(test.settings->web_url);
+		test.settings->web_url = g_strdup(urls[i]);
+		g_assert_false(one_click_is_offered(test.settings));
+		g_assert_cmpint(
+		    web_check_get_due(test.settings, now), ==, i == 0 ? now : -1);
+	}
+}
+
+/* Neither is taken for the other one. */
+static void
+test_tokens_belong_to_nobody(void)
+{
+	pb_local(one_click_test) test = {0};
+	struct mail_token mail_token;
+	g_autofree char *token = NULL;
+	g_autofree char *leave = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	int64_t number;
+	bool is_check;
+
+	one_click_test_init(&test);
+	mail_token = (struct mail_token){test.fixture->store, test.fixture->key, 0};
+	store_fixture_subscribe(test.fixture, "ada@example.com", "UTC", NULL, 5);
+	token = mail_token_format_check(test.fixture->key, 1);
+	leave = token_sign(test.fixture->key, SUBADDRESS_TOKEN_LEAVE, 1, 5);
+	g_assert_true(
+	    mail_token_find_unsubscribe(&mail_token, token, &subscriber, NULL));
+	g_assert_null(subscriber);
+	g_assert_true(mail_token_record_check(&mail_token, leave, &is_check, NULL));
+	g_assert_false(is_check);
+	g_assert_true(mail_token_load_check(test.fixture->store, &number, NULL));
+	g_assert_cmpint(number, ==, -1);
+	g_assert_true(mail_token_record_check(&mail_token, token, &is_check, NULL));
+	g_assert_true(is_check);
+	g_assert_true(mail_token_load_check(test.fixture->store, &number, NULL));
+	g_assert_cmpint(number, ==, 1);
+}
+
+UNIT_MAIN(returned_links_are_examined, each_fault_has_a_name_and_an_action,
+    wrong_results_remove_the_link, tests_have_an_interval, other_pages_are_tested_again,
+    test_tokens_belong_to_nobody)
