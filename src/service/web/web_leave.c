@@ -36,8 +36,15 @@ unsubscribe(struct web_call *call, GError **error)
 bool
 web_run_one_click(struct web_call *call, GError **error)
 {
+	const struct handler_options *options = &call->handler->options;
+	const struct mail_token mail_token = {
+	    call->handler->store, options->key, options->now};
+	bool is_check;
+
 	call->page = WEB_PAGE_NONE;
-	return unsubscribe(call, error);
+	return mail_token_record_check(
+	           &mail_token, call->request->token, &is_check, error) &&
+	       (is_check || unsubscribe(call, error));
 }
 
 /* ---- the other choices of the page ---- */
