@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """test_web_check.py - the self-test of one-click unsubscribing names each fault.
 
-A relay that signs and delivers our mail to us, and a web server with TLS, both in this
-process, can be given one fault each.
+A relay that signs and delivers our mail to us, and a web server with TLS before
+paperboy-web, both in this process, can be given one fault each.
 """
 
-import contextlib
+import http.client
 import http.server
 import json
 import os
 import smtplib
 import socketserver
-import sqlite3
 import ssl
 import sys
 import threading
@@ -20,13 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from clock import DAY
 from daemon import Instance, at_hour, days_after, parse
 from peers import Ca
-from tap import Tap, free_port, top_builddir
+from tap import Child, Tap, free_port, top_builddir
 
 HOME = "paperboy@news.example"
 WRONG = 65
 SIGNED = "From:List-Id:List-Unsubscribe:List-Unsubscribe-Post"
-DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
-TOKEN_BYTES = 17  # TOKEN_LENGTH
 
 
 # ---- the relay ----------------------------------------------------------------
@@ -107,14 +104,14 @@ def edit_link(edit):
 
 
 class WebServer(http.server.ThreadingHTTPServer):
-    """A web server with TLS before a page that unsubscribes."""
+    """A web server with TLS before paperboy-web."""
 
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, cert, unsubscribe):
+    def __init__(self, cert, onward):
         self.fault = None
-        self.unsubscribe = unsubscribe
+        self.onward = onward  # the port of paperboy-web
         self.stopped = threading.Event()
         super().__init__(("127.0.0.1", 0), SiteRequest)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -148,18 +145,24 @@ class SiteRequest(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def act(self):
-        self.server.unsubscribe(self.path.removeprefix("/u/"))
+    def hand_on(self, method, body=None):
+        """Pass the request on. @return status and body of the response"""
+        page = http.client.HTTPConnection("127.0.0.1", self.server.onward)
+        names = ("Content-Type", "Content-Length")
+        page.request(method, self.path, body, {"Host": self.headers["Host"]} | {
+            name: self.headers[name] for name in names if name in self.headers})
+        response = page.getresponse()
+        return response.status, response.read()
 
     def do_GET(self):
         if self.server.fault == "acting GET":
-            self.act()
-        self.answer(200, b"<button>Unsubscribe</button>")
+            self.hand_on("POST", b"")
+        self.answer(*self.hand_on("GET"))
 
     def do_POST(self):
         fault = self.server.fault
         kind = self.headers.get("Content-Type", "")
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if fault == "slow":
             self.server.stopped.wait()
         elif fault == "redirect":
@@ -170,10 +173,10 @@ class SiteRequest(http.server.BaseHTTPRequestHandler):
             self.answer(415)
         elif fault == "page":
             self.answer(200, b"Are you a human?")
-        else:
-            if fault != "cached":
-                self.act()
+        elif fault == "cached":
             self.answer(200)
+        else:
+            self.answer(*self.hand_on("POST", body))
 
 
 # ---- both ---------------------------------------------------------------------
@@ -188,7 +191,7 @@ class Site:
             os.makedirs(os.path.join(directory, part))
         self.ca = Ca(os.path.join(directory, "ca"))
         self.tap = tap
-        lmtp_port = free_port()
+        lmtp_port, self.page_port = free_port(), free_port()
         self.relay = tap.enter(Relay(lmtp_port))
         self.web = self.new_web_server(self.ca.make_cert("localhost"))
         self.instance = Instance(
@@ -198,19 +201,16 @@ class Site:
                 "receive__parser": os.path.join(top_builddir(), "paperboy-parser"),
                 "web__url": self.web.url,
                 "web__ca_file": self.ca.cert,
+                "web__listen": f"127.0.0.1:{self.page_port}",
+                "web__socket": os.path.join(directory, "home", "web"),
             } | settings)
+        self.page = tap.enter(Child([os.path.join(top_builddir(), "paperboy-web"),
+                                     "-c", self.instance.config]))
+        self.page.wait_port(self.page_port)
         self.instance.write_day(DAY, [1])
 
     def new_web_server(self, cert):
-        return self.tap.enter(WebServer(cert, self.record))
-
-    def record(self, token):
-        number = 0
-        for digit in token[TOKEN_BYTES:]:
-            number = number * 32 + DIGITS.index(digit)
-        with contextlib.closing(sqlite3.connect(self.instance.store, timeout=60)) as db, db:
-            db.execute("INSERT OR REPLACE INTO cursor (name, value) VALUES ('web check', ?)",
-                       (number,))
+        return self.tap.enter(WebServer(cert, self.page_port))
 
     def start(self, now=None):
         daemon = self.tap.enter(self.instance.start(now))
