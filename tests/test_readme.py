@@ -8,6 +8,7 @@ subscription to its digest.
 
 import email.message
 import email.utils
+import http.client
 import json
 import os
 import re
@@ -15,33 +16,27 @@ import shlex
 import smtplib
 import subprocess
 import sys
-import textwrap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from clock import DAY
 from daemon import Instance, days_after, parse
 from paperserver import element
+from nginx import Nginx
 from peers import PASSWORD, Dovecot, Postfix, make_ca
-from tap import Tap, run, top_builddir, top_srcdir
+from readme import adapt, blocks
+from tap import Tap, free_port, run, top_builddir, top_srcdir
+from web_server import WebServer
 
 EVA = "eva@example.org"
+FORM = "application/x-www-form-urlencoded"
 SIGNATURE = 65  # exit status of a check whose mail is not signed
 NOT_HERE = {"usermod"}  # what would change this machine
 
 
-def blocks():
-    """The indented blocks below "Subscribe by e-mail", each a text."""
-    with open(os.path.join(top_srcdir(), "README"), encoding="utf-8") as file:
-        text = file.read()
-    part = re.search(r"\nSubscribe by e-mail\n-+\n(.*?)\n\n\n", text, re.S)[1]
-    found = re.findall(r"(?:^ {7}.*\n)+", part + "\n", re.M)
-    return [textwrap.dedent(block) for block in found]
-
-
 def find_block(mark, after=None):
     """The block with that mark; with after, the one that follows it."""
-    found = blocks()
+    found = blocks("Subscribe by e-mail")
     (place,) = [n for n, block in enumerate(found) if mark in block]
     return found[place + 1 if after else place]
 
@@ -81,19 +76,13 @@ class Recipe:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(papers, file)
 
-    def adapt(self, text, replace):
-        for old, new in replace.items():
-            assert old in text, f"{old!r} is not there"
-            text = text.replace(old, str(new))
-        return text
-
     def configure(self, replace):
         """The configuration of README, with directories of the test instead of /etc and /var."""
         self.instance.set(mail__from=None, mail__owner=None, mail__alerts=None,
                        smtp__host=None, smtp__port=None)
         reader = os.path.join(top_builddir(), "paperboy-parser")
-        text = self.adapt(find_block(self.mark), replace)
-        text = self.adapt(text, {"receive: {": f'receive: {{ parser = "{reader}";',
+        text = adapt(find_block(self.mark), replace)
+        text = adapt(text, {"receive: {": f'receive: {{ parser = "{reader}";',
                                  "mail: {": "mail: { alerts = false;"})
         with open(self.instance.config, "a", encoding="utf-8") as file:
             file.write(text)
@@ -105,7 +94,7 @@ class Recipe:
 
     def follow(self, replace, runners):
         """The commands after the configuration.  runners: {program: function}"""
-        for words in commands(self.adapt(find_block(self.mark, after=True), replace)):
+        for words in commands(adapt(find_block(self.mark, after=True), replace)):
             if words[0] not in NOT_HERE:
                 runners[" ".join(words[:3]) if words[0] == "systemctl" else words[0]](
                     words)
@@ -247,7 +236,7 @@ def pipe_of_the_manual(tap):
     ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
     block = re.search(r"\nIf Postfix cannot write.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
                       read_source("man", "paperboyd.8.in"), re.S)[1]
-    block = recipe.adapt(block, {
+    block = adapt(block, {
         "@bindir@/paperboyctl":
             f"{ctl} -c {recipe.instance.config} --now {recipe.instance.clock.now()}",
         "user=paperboy": "user=nobody:mail", "example.org": "news.example"})
@@ -285,7 +274,7 @@ def maildir_of_the_configuration(tap):
         "example.org": "news.example",
         'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
         'lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy";':
-            recipe.adapt(" ".join(lines), {"/var/mail/paperboy": inbox})})
+            adapt(" ".join(lines), {"/var/mail/paperboy": inbox})})
     recipe.start()
     recipe.dovecot.wait_mails(EVA, 1)  # waiting messages are answered
     imap = recipe.dovecot.login(EVA)
@@ -299,8 +288,54 @@ def maildir_of_the_configuration(tap):
     assert os.listdir(os.path.join(inbox, "new")) == []
 
 
+def page_behind_nginx(tap):
+    """nginx passes requests to paperboy-web, with their length and over TLS"""
+    directory = tap.subdirectory("web")
+    ca = make_ca(directory)
+    chain = ca.make_chain("papers.example.org", "localhost")
+    web = tap.enter(WebServer(directory))
+    (block,) = [text for text in blocks("The web page") if text.startswith("server {")]
+    port = free_port()
+    live = "/etc/letsencrypt/live/papers.example.org"
+    nginx = tap.enter(Nginx(tap.subdirectory("nginx"), adapt(block, {
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "listen [::]:443 ssl;": "",
+        f"{live}/fullchain.pem": chain.cert,
+        f"{live}/privkey.pem": chain.key,
+        "server_name papers.example.org;": "server_name papers.example.org localhost;",
+        "http://127.0.0.1:8080": f"http://127.0.0.1:{web.port}"}), port))
+    context = ca.client_context()  # knows the root only
+
+    def request(method, path, body=None, **fields):
+        connection = http.client.HTTPSConnection("localhost", port, context=context,
+                                                 timeout=60)
+        connection.request(method, path, body, {
+            name.replace("_", "-"): value for name, value in fields.items()},
+            encode_chunked="Transfer_Encoding" in fields)
+        response = connection.getresponse()
+        return response, response.read()
+
+    response, _ = request("GET", "/?lang=de")
+    assert response.status == 200
+    assert response.getheader("Strict-Transport-Security") == "max-age=31536000"
+    assert response.getheader("Referrer-Policy") == "no-referrer"
+    pair = b"List-Unsubscribe=One-Click"
+    response, body = request("POST", "/u/abc", pair, Content_Type=FORM)
+    assert (response.status, body) == (200, b""), response.status
+    response, body = request("POST", "/u/def", iter([pair[:7], pair[7:]]),
+                             Content_Type=FORM, Transfer_Encoding="chunked")
+    assert (response.status, body) == (200, b""), response.status
+    response, _ = request("POST", "/u/ghi", b"x" * 20000, Content_Type=FORM)
+    assert response.status == 413, response.status
+    assert web.asked() == ["home language=de token=", "one-click language= token=abc",
+                           "one-click language= token=def"]
+    with open(nginx.access_log, encoding="utf-8") as file:
+        assert file.read() == "", "tokens are logged"
+
+
 def main():
     with Tap() as tap:
+        tap.run(page_behind_nginx, tap)
         tap.run(postfix_beside_it, tap)
         tap.run(pipe_of_the_manual, tap)
         tap.run(maildir_of_the_configuration, tap)

@@ -59,25 +59,33 @@ Cert = collections.namedtuple("Cert", "cert key")
 
 
 class Ca:
-    """A temporary test CA, valid for two days."""
+    """A temporary test CA, valid for two days; with an issuer, an intermediate one."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, issuer=None):
         (self.openssl,) = need_programs("openssl")
         self.directory = directory
-        self.key = os.path.join(directory, "ca.key")
-        self.cert = os.path.join(directory, "ca.pem")
+        self.name = "intermediate" if issuer else "ca"
+        self.key = os.path.join(directory, self.name + ".key")
+        self.cert = os.path.join(directory, self.name + ".pem")
         self._count = 0
-        run(
-            [self.openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
-             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-             "/CN=paperboy test CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
-             "-keyout", self.key, "-out", self.cert]
-        )
+        request = [self.openssl, "req", "-newkey", "ec", "-pkeyopt",
+                   "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.key, "-subj",
+                   f"/CN=paperboy test CA ({self.name})"]
+        usage = "keyUsage=critical,keyCertSign,cRLSign"
+        if not issuer:
+            run([*request, "-x509", "-days", "2", "-addext", usage, "-out", self.cert])
+            return
+        csr, extensions = self.cert + ".csr", self.cert + ".ext"
+        write(extensions, f"{usage}\nbasicConstraints=critical,CA:TRUE,pathlen:0\n")
+        run([*request, "-out", csr])
+        run([self.openssl, "x509", "-req", "-in", csr, "-CA", issuer.cert, "-CAkey",
+             issuer.key, "-CAcreateserial", "-days", "2", "-extfile", extensions,
+             "-out", self.cert])
 
     def make_cert(self, *names, days=2):
         """A certificate for names (DNS or IPv4) as Cert(cert, key) paths."""
         self._count += 1
-        stem = os.path.join(self.directory, f"cert{self._count}")
+        stem = os.path.join(self.directory, f"{self.name}-cert{self._count}")
         request, key, cert = stem + ".csr", stem + ".key", stem + ".pem"
         alternatives = ",".join(
             ("IP:" if re.fullmatch(r"[\d.]+", name) else "DNS:") + name
@@ -106,6 +114,17 @@ class Ca:
                 with open(part, encoding="ascii") as file:
                     out.write(file.read())
         return path
+
+    def make_chain(self, *names):
+        """A certificate of an intermediate CA, with that CA's below it in the file."""
+        below = Ca(self.directory, issuer=self)
+        own = below.make_cert(*names)
+        path = write(os.path.join(self.directory, "fullchain.pem"), "")
+        with open(path, "w", encoding="ascii") as out:
+            for part in (own.cert, below.cert):
+                with open(part, encoding="ascii") as file:
+                    out.write(file.read())
+        return Cert(path, own.key)
 
     def client_context(self):
         """For smtplib and imaplib: trust this CA only."""

@@ -1,0 +1,24 @@
+"""readme.py - the indented blocks of README, which tests execute."""
+
+import os
+import re
+import textwrap
+
+from tap import top_srcdir
+
+
+def blocks(section):
+    """The indented blocks of a section, each a text."""
+    with open(os.path.join(top_srcdir(), "README"), encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(rf"\n{section}\n-+\n(.*?)\n\n\n", text, re.S)[1]
+    found = re.findall(r"(?:^ {7}.*\n)+", part + "\n", re.M)
+    return [textwrap.dedent(block) for block in found]
+
+
+def adapt(text, replace):
+    """Replace texts that must be there: {text of README: text of this machine}."""
+    for old, new in replace.items():
+        assert old in text, f"{old!r} is not there"
+        text = text.replace(old, str(new))
+    return text
