@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "render/catalog.h"
 #include "render/template.h"
-#include "web/web_feed.h"
+#include "web/json_feed.h"
+#include "web/page_values.h"
 #include "web/web_policy.h"
-#include "web/web_view.h"
 
 #define ENGLISH "en"
 #define PREFIX  "web."
@@ -132,7 +132,7 @@ pages_new(const struct catalog *catalog, const char *language, char *const *text
 		    catalog, language, PREFIX, file_names[i], texts[i], error);
 
 		pages->templates[i] = text ? template_parse(file_names[i], text,
-		                                 TEMPLATE_HTML, web_view_names, error)
+		                                 TEMPLATE_HTML, page_value_names, error)
 		                           : NULL;
 		if (!pages->templates[i])
 			return NULL;
@@ -454,7 +454,7 @@ render_feed(const struct rendering *rendering, const char *path, struct web_body
 	view_put_text(rendering->view, "base", rendering->all->url);
 	view_put_text(rendering->view, "path", path);
 	if (g_str_has_suffix(path, ".json")) {
-		set_body(body, TYPE_JSON, web_feed_format_json(rendering->view),
+		set_body(body, TYPE_JSON, json_feed_format(rendering->view),
 		    web_policy_format(""));
 		return;
 	}
@@ -470,7 +470,8 @@ web_page_render(const struct web_pages *pages, const struct web_reply *reply,
 {
 	struct rendering rendering = {
 	    .all = pages, .pages = find_language(pages, reply->language)};
-	struct web_view_context context = {pages->catalog, rendering.pages->language};
+	struct page_values_context context = {
+	    pages->catalog, rendering.pages->language};
 	pb_auto(view) view = NULL;
 
 	if (reply->page == WEB_PAGE_NONE) {
@@ -479,7 +480,7 @@ web_page_render(const struct web_pages *pages, const struct web_reply *reply,
 	}
 	if (reply->page == WEB_PAGE_DIGEST && reply->status == WEB_STATUS_OK)
 		return render_digest(reply, body, error);
-	view = web_view_convert(&context, reply->values);
+	view = page_values_convert(&context, reply->values);
 	rendering.view = view;
 	if (reply->page == WEB_PAGE_FEED && reply->status == WEB_STATUS_OK)
 		render_feed(&rendering, path, body);

@@ -1,7 +1,7 @@
 /*
- * web_feed.c - a feed as JSON Feed 1.1.
+ * json_feed.c - a feed as JSON Feed 1.1.
  */
-#include "web/web_feed.h"
+#include "web/json_feed.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ format_item(const struct view *entry)
 }
 
 char *
-web_feed_format_json(const struct view *view)
+json_feed_format(const struct view *view)
 {
 	const char *base = get_text(view, "base");
 	g_autofree char *home = g_strconcat(base, "/", NULL);

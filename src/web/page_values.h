@@ -1,11 +1,11 @@
 /*
- * web_view.h - the values of a reply (message/web_proto.h) as input of templates.
+ * page_values.h - the values of a reply (message/web_proto.h) as input of templates.
  *
  * Unknown names are dropped, control characters replaced.  Values that templates cannot
- * compute are added: see the second half of web_view_names.
+ * compute are added: see the second half of page_value_names.
  */
-#ifndef PAPERBOY_WEB_WEB_VIEW_H
-#define PAPERBOY_WEB_WEB_VIEW_H
+#ifndef PAPERBOY_WEB_PAGE_VALUES_H
+#define PAPERBOY_WEB_PAGE_VALUES_H
 
 #include <glib.h>
 
@@ -13,15 +13,16 @@
 #include "render/view.h"
 
 /* Names that the templates may use; ends with NULL. */
-extern const char *const web_view_names[];
+extern const char *const page_value_names[];
 
 /* Both are borrowed. */
-struct web_view_context {
+struct page_values_context {
 	const struct catalog *catalog;
 	const char *language;
 };
 
 /** @param values  of type a{sv} @return a map; owned by the caller */
-struct view *web_view_convert(const struct web_view_context *context, GVariant *values);
+struct view *
+page_values_convert(const struct page_values_context *context, GVariant *values);
 
 #endif

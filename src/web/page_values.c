@@ -1,7 +1,7 @@
 /*
- * web_view.c - the values of a reply as input of templates.
+ * page_values.c - the values of a reply as input of templates.
  */
-#include "web/web_view.h"
+#include "web/page_values.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* Names before `content` come from paperboyd, the others are added here. */
-const char *const web_view_names[] = {
+const char *const page_value_names[] = {
     "abstract",
     "address",
     "authors",
@@ -197,7 +197,7 @@ static const struct {
 };
 
 static struct view *
-convert_map(const struct web_view_context *context, GVariant *values);
+convert_map(const struct page_values_context *context, GVariant *values);
 
 /* ---- conversion ---- */
 
@@ -205,9 +205,9 @@ convert_map(const struct web_view_context *context, GVariant *values);
 static const char *
 find_name(const char *name)
 {
-	for (size_t i = 0; strcmp(web_view_names[i], FIRST_ADDED) != 0; i++)
-		if (strcmp(web_view_names[i], name) == 0)
-			return web_view_names[i];
+	for (size_t i = 0; strcmp(page_value_names[i], FIRST_ADDED) != 0; i++)
+		if (strcmp(page_value_names[i], name) == 0)
+			return page_value_names[i];
 	return NULL;
 }
 
@@ -239,7 +239,7 @@ convert_text(const char *name, const char *text)
 }
 
 static struct view *
-convert_list(const struct web_view_context *context, GVariant *values)
+convert_list(const struct page_values_context *context, GVariant *values)
 {
 	struct view *list = view_new_list();
 	GVariantIter iter;
@@ -254,7 +254,8 @@ convert_list(const struct web_view_context *context, GVariant *values)
 }
 
 static struct view *
-convert_value(const struct web_view_context *context, const char *name, GVariant *value)
+convert_value(
+    const struct page_values_context *context, const char *name, GVariant *value)
 {
 	if (g_variant_is_of_type(value, G_VARIANT_TYPE_STRING))
 		return convert_text(name, g_variant_get_string(value, NULL));
@@ -343,7 +344,8 @@ add_caret(struct view *message)
 
 /* Put flags for the kinds of messages, and errors of fields by their names. */
 static void
-add_errors(const struct web_view_context *context, struct view *map, GVariant *values)
+add_errors(
+    const struct page_values_context *context, struct view *map, GVariant *values)
 {
 	g_autoptr(GVariant) messages =
 	    g_variant_lookup_value(values, "messages", G_VARIANT_TYPE("aa{sv}"));
@@ -368,7 +370,7 @@ add_errors(const struct web_view_context *context, struct view *map, GVariant *v
 }
 
 static char *
-format_day(const struct web_view_context *context, const char *day)
+format_day(const struct page_values_context *context, const char *day)
 {
 	const struct locale_format format = {context->catalog, context->language};
 	char *text = locale_format_day(&format, day, LOCALE_FORMAT_NO_YEAR);
@@ -399,7 +401,7 @@ find_busiest(const GPtrArray *days)
 
 static void
 add_busiest(
-    const struct web_view_context *context, struct view *map, const struct view *day)
+    const struct page_values_context *context, struct view *map, const struct view *day)
 {
 	g_autofree char *papers = catalog_format_count(
 	    context->catalog, context->language, "papers", get_papers(day));
@@ -411,7 +413,7 @@ add_busiest(
 
 /* Draw papers by day as one path of vertical lines (SVG 2 section 9.3). */
 static void
-add_chart(const struct web_view_context *context, struct view *map)
+add_chart(const struct page_values_context *context, struct view *map)
 {
 	const GPtrArray *days = get_list(map, "days");
 	g_autoptr(GString) bars = g_string_new(NULL);
@@ -445,7 +447,8 @@ add_chart(const struct web_view_context *context, struct view *map)
 
 /* Get a phrase of a setting. @return NULL if there is none */
 static char *
-find_phrase(const struct web_view_context *context, const char *key, const char *value)
+find_phrase(
+    const struct page_values_context *context, const char *key, const char *value)
 {
 	g_autofree char *name =
 	    g_strconcat("web.set.", key, value ? "." : NULL, value, NULL);
@@ -457,7 +460,7 @@ find_phrase(const struct web_view_context *context, const char *key, const char 
 
 /* Labels of a setting and its options; their names if there is no phrase. */
 static void
-add_labels(const struct web_view_context *context, struct view *setting)
+add_labels(const struct page_values_context *context, struct view *setting)
 {
 	const char *key = get_text(setting, "key");
 	g_autofree char *label = find_phrase(context, key, NULL);
@@ -499,8 +502,8 @@ find_group(const char *key)
 
 /* @return owned by the caller */
 static struct view *
-format_group(const struct web_view_context *context, GVariant *settings, size_t group,
-    const GPtrArray *messages)
+format_group(const struct page_values_context *context, GVariant *settings,
+    size_t group, const GPtrArray *messages)
 {
 	struct view *list = view_new_list();
 	gsize count = g_variant_n_children(settings);
@@ -521,7 +524,8 @@ format_group(const struct web_view_context *context, GVariant *settings, size_t 
 }
 
 static void
-add_groups(const struct web_view_context *context, struct view *map, GVariant *values)
+add_groups(
+    const struct page_values_context *context, struct view *map, GVariant *values)
 {
 	g_autoptr(GVariant) settings =
 	    g_variant_lookup_value(values, "settings", G_VARIANT_TYPE("aa{sv}"));
@@ -576,7 +580,8 @@ add_link_query(struct view *map)
 }
 
 static void
-add_derived(const struct web_view_context *context, struct view *map, GVariant *values)
+add_derived(
+    const struct page_values_context *context, struct view *map, GVariant *values)
 {
 	const char *day = get_text(map, "day");
 	const char *query = get_text(map, "query");
@@ -604,7 +609,7 @@ add_derived(const struct web_view_context *context, struct view *map, GVariant *
 }
 
 static struct view *
-convert_map(const struct web_view_context *context, GVariant *values)
+convert_map(const struct page_values_context *context, GVariant *values)
 {
 	struct view *map = view_new_map();
 	GVariantIter iter;
@@ -626,7 +631,7 @@ convert_map(const struct web_view_context *context, GVariant *values)
 }
 
 struct view *
-web_view_convert(const struct web_view_context *context, GVariant *values)
+page_values_convert(const struct page_values_context *context, GVariant *values)
 {
 	return convert_map(context, values);
 }
