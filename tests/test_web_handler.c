@@ -1,233 +1,70 @@
 /*
  * test_web_handler.c - requests of the page, with the real commands and texts.
  */
-#include "service/web/web_handler.h"
-
 #include <glib.h>
 #include <string.h>
 
 #include "base/token.h"
-#include "lib/conversation.h"
 #include "lib/unit.h"
+#include "lib/web_fixture.h"
 #include "message/subaddress.h"
 #include "service/people/erase.h"
 
-#define URL "https://papers.example.org"
-
-/* All that a request may change. */
-#define STATE                                                                        \
-	"SELECT 's', id, address, state, frequency, max_full, paused_until, name,"   \
-	" language FROM subscriber UNION ALL"                                        \
-	" SELECT 'f', subscriber_id, number, name, text, max_papers, is_block, 0, 0" \
-	" FROM subscription UNION ALL"                                               \
-	" SELECT 'c', id, purpose, address, used_at, 0, 0, 0, 0 FROM confirmation"   \
-	" UNION ALL SELECT 'o', id, kind, recipient, state, 0, 0, 0, 0 FROM outbox"  \
-	" UNION ALL SELECT 'a', id, what, who, detail, 0, 0, 0, 0 FROM audit_log"    \
-	" UNION ALL SELECT 'r', id, kind, 0, 0, 0, 0, 0, 0 FROM rate_log"
-
-/* With a subscriber EVA, a paper, and a digest. */
-static struct conversation *
-begin(void)
-{
-	struct conversation *c = conversation_new();
-	int64_t since = c->options.now - 60;
-
-	conversation_set(&c->settings->web_url, URL);
-	conversation_load_templates(c);
-	store_fixture_list(c->fixture, "2026-11-19", "2611.00001", "Diffusion", 3);
-	store_fixture_list(c->fixture, "2026-11-18", "2611.00002", "Old diffusion", 3);
-	store_fixture_subscribe(c->fixture, EVA, "UTC", "diffusion", since);
-	store_fixture_build_digests(c->fixture, since);
-	return c;
-}
-
-static struct web_reply *
-ask_request(struct conversation *c, const struct web_request *request)
-{
-	const struct web_handler handler = {
-	    .store = c->fixture->store, .options = c->options};
-	struct handler_report report;
-	GError *error = NULL;
-	struct web_reply *reply = web_handler_run(&handler, request, &report, &error);
-
-	g_assert_no_error(error);
-	store_fixture_assert_idle(c->fixture);
-	/* paperboy-web accepts it. */
-	{
-		g_autoptr(GBytes) frame = web_reply_write(reply);
-		g_autoptr(GBytes) body =
-		    g_bytes_new_from_bytes(frame, 4, g_bytes_get_size(frame) - 4);
-		pb_auto(web_reply) parsed = web_reply_parse(body, &error);
-
-		g_assert_no_error(error);
-		g_assert_true(g_variant_equal(parsed->values, reply->values));
-	}
-	return reply;
-}
-
-/* Names and values of fields follow, NULL-terminated. */
-static struct web_reply *
-ask(struct conversation *c, enum web_op op, const char *token, ...)
-{
-	pb_auto(web_request) request = web_request_new(op);
-	const char *name;
-	va_list fields;
-
-	g_free(request->token);
-	request->token = g_strdup(token);
-	va_start(fields, token);
-	while ((name = va_arg(fields, const char *)))
-		g_hash_table_insert(request->fields, g_strdup(name),
-		    g_strdup(va_arg(fields, const char *)));
-	va_end(fields);
-	return ask_request(c, request);
-}
-
-/* @return borrowed from the reply; "" if there is none */
-static const char *
-get(const struct web_reply *reply, const char *name)
-{
-	const char *text = "";
-
-	g_variant_lookup(reply->values, name, "&s", &text);
-	return text;
-}
-
-static bool
-has(const struct web_reply *reply, const char *name)
-{
-	gboolean is_set = FALSE;
-
-	g_variant_lookup(reply->values, name, "b", &is_set);
-	return is_set;
-}
-
-/* @return the values of a reply as text, but for random ones; a new string */
-static char *
-print(const struct web_reply *reply)
-{
-	GVariantDict dict;
-	g_autoptr(GVariant) rest = NULL;
-	g_autofree char *text = NULL;
-
-	g_variant_dict_init(&dict, reply->values);
-	g_variant_dict_remove(&dict, "csrf");
-	g_variant_dict_remove(&dict, "undo");
-	rest = g_variant_ref_sink(g_variant_dict_end(&dict));
-	text = g_variant_print(rest, FALSE);
-	return g_strdup_printf(
-	    "%d %d %s %s", (int)reply->status, (int)reply->page, reply->language, text);
-}
-
-#define assert_same(one, other)                                                \
-	do {                                                                   \
-		g_autofree char *one_ = print(one);                            \
-		g_autofree char *other_ = print(other);                        \
-		g_assert_cmpstr(one_, ==, other_);                             \
-		g_assert_cmpuint(                                              \
-		    strlen(get(one, "undo")), ==, strlen(get(other, "undo"))); \
-	} while (0)
-
-#define assert_message(reply, part)                              \
-	do {                                                     \
-		g_autofree char *text_ = print(reply);           \
-		if (!strstr(text_, part))                        \
-			g_error("%s is not in %s", part, text_); \
-	} while (0)
-
-static char *
-get_csrf(struct conversation *c, enum web_op show, const char *token)
-{
-	pb_auto(web_reply) reply = ask(c, show, token, NULL);
-
-	g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
-	return g_strdup(get(reply, "csrf"));
-}
-
-/* Submit a form of a page. */
-#define submit(c, op, show, token, ...)                                \
-	({                                                             \
-		g_autofree char *csrf_ = get_csrf(c, show, token);     \
-		ask(c, op, token, "csrf", csrf_, ##__VA_ARGS__, NULL); \
-	})
-#define subscribe(c, ...) submit(c, WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", __VA_ARGS__)
+#define subscribe(c, ...) web_submit(c, WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", __VA_ARGS__)
 #define leave(c, token, ...) \
-	submit(c, WEB_OP_LEAVE, WEB_OP_LEAVE_SHOW, token, "action", __VA_ARGS__)
-
-static char *
-get_leave_token(struct conversation *c)
-{
-	int64_t since = store_fixture_number(
-	    c->fixture, "SELECT created_at FROM subscriber WHERE id = 1");
-
-	return token_sign(c->fixture->key, SUBADDRESS_TOKEN_LEAVE, 1, since);
-}
-
-/* A token in the newest mail, behind a text. @return a new string */
-static char *
-get_mailed(struct conversation *c, const char *before)
-{
-	g_autofree char *mail = conversation_get_mail(c);
-	const char *found = strstr(mail, before);
-
-	if (!found)
-		g_error("%s is not in %s", before, mail);
-	found += strlen(before);
-	return g_strndup(found, strspn(found, "abcdefghijklmnopqrstuvwxyz234567"));
-}
-
-#define FORGED "aaaaaaaaaaaaaaaaab"
+	web_submit(c, WEB_OP_LEAVE, WEB_OP_LEAVE_SHOW, token, "action", __VA_ARGS__)
 
 /* ---- the start page ---- */
 
 static void
 home_page_has_no_effect(void)
 {
-	pb_auto(conversation) c = begin();
+	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *before = store_fixture_text(c->fixture, STATE);
-	pb_auto(web_reply) reply = ask(c, WEB_OP_HOME, "", NULL);
+	pb_auto(web_reply) reply = web_ask(c, WEB_OP_HOME, "", NULL);
 
 	g_assert_cmpint(reply->page, ==, WEB_PAGE_HOME);
-	g_assert_cmpstr(get(reply, "service"), ==, "paperboy");
-	g_assert_cmpstr(get(reply, "address"), ==, HOME);
-	g_assert_cmpuint(strlen(get(reply, "csrf")), ==, TOKEN_LENGTH);
+	g_assert_cmpstr(web_value(reply, "service"), ==, "paperboy");
+	g_assert_cmpstr(web_value(reply, "address"), ==, HOME);
+	g_assert_cmpuint(strlen(web_value(reply, "csrf")), ==, TOKEN_LENGTH);
 	assert_rows(c->fixture, STATE, before);
 }
 
 static void
 a_test_shows_papers_and_days(void)
 {
-	pb_auto(conversation) c = begin();
-	pb_auto(web_reply) reply = ask(c, WEB_OP_TRY, "", "filter", "diffusion", NULL);
+	pb_auto(conversation) c = web_fixture_new();
+	pb_auto(web_reply) reply =
+	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion", NULL);
 	g_autoptr(GVariant) backtest =
 	    g_variant_lookup_value(reply->values, "backtest", G_VARIANT_TYPE_VARDICT);
 	g_autoptr(GVariant) days =
 	    g_variant_lookup_value(backtest, "days", G_VARIANT_TYPE("aa{sv}"));
 
-	g_assert_cmpstr(get(reply, "form_filter"), ==, "diffusion");
-	assert_message(reply, "2 papers in 30 days");
-	assert_message(reply, "{'id': <'2611.00001'>, 'title': <'Diffusion'>, 'url':");
-	assert_message(reply, "{'day': <'2026-11-19'>, 'papers': <'1'>}");
-	assert_message(reply, "{'day': <'2026-11-20'>, 'papers': <'0'>}");
+	g_assert_cmpstr(web_value(reply, "form_filter"), ==, "diffusion");
+	web_assert_has(reply, "2 papers in 30 days");
+	web_assert_has(reply, "{'id': <'2611.00001'>, 'title': <'Diffusion'>, 'url':");
+	web_assert_has(reply, "{'day': <'2026-11-19'>, 'papers': <'1'>}");
+	web_assert_has(reply, "{'day': <'2026-11-20'>, 'papers': <'0'>}");
 	g_assert_cmpuint(g_variant_n_children(days), ==, 31);
 }
 
 static void
 a_test_reports_the_column_of_an_error(void)
 {
-	pb_auto(conversation) c = begin();
+	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply =
-	    ask(c, WEB_OP_TRY, "", "filter", "diffusion AND (", NULL);
+	    web_ask(c, WEB_OP_TRY, "", "filter", "diffusion AND (", NULL);
 
-	assert_message(reply, "'field': <'filter'>, 'line': <'diffusion AND ('>");
-	assert_message(reply, "'kind': <'error'>");
-	assert_message(reply, "'column': <'1");
+	web_assert_has(reply, "'field': <'filter'>, 'line': <'diffusion AND ('>");
+	web_assert_has(reply, "'kind': <'error'>");
+	web_assert_has(reply, "'column': <'1");
 }
 
 static void
 all_addresses_get_the_same_response(void)
 {
-	pb_auto(conversation) c = begin();
+	pb_auto(conversation) c = web_fixture_new();
 	const struct erase_request suppress = {
 	    .address = "gone@example.com", .who = "test", .key = c->fixture->key};
 	pb_auto(web_reply) fresh = NULL, *known = NULL, *own = NULL, *gone = NULL;
@@ -235,7 +72,7 @@ all_addresses_get_the_same_response(void)
 	g_assert_true(erase_suppress(
 	    c->fixture->store, &suppress, ERASE_OPERATOR, c->options.now, NULL));
 	fresh = subscribe(c, "address", ADAM, "name", "Adam", "filter", "robots");
-	g_assert_true(has(fresh, "is_sent"));
+	g_assert_true(web_flag(fresh, "is_sent"));
 	assert_rows(c->fixture,
 	    "SELECT recipient, kind FROM outbox ORDER BY id DESC LIMIT 1",
 	    ADAM "|confirmation");
@@ -245,9 +82,9 @@ all_addresses_get_the_same_response(void)
 	    EVA "|confirmation");
 	own = subscribe(c, "address", HOME, "filter", "robots");
 	gone = subscribe(c, "address", "gone@example.com", "filter", "robots");
-	assert_same(fresh, known);
-	assert_same(fresh, own);
-	assert_same(fresh, gone);
+	web_assert_same(fresh, known);
+	web_assert_same(fresh, own);
+	web_assert_same(fresh, gone);
 	assert_rows(c->fixture,
 	    "SELECT count(*) FROM outbox WHERE recipient IN ('" HOME
 	    "', 'gone@example.com')",
@@ -262,16 +99,16 @@ mistakes_in_the_form_mail_nothing(void)
 	static const char *const rows[][3] = {{"", "", "robots"},
 	    {"nobody", "", "robots"}, {"a@b.example\nBcc: c@d.example", "", "robots"},
 	    {ADAM, "", "AND ("}};
-	pb_auto(conversation) c = begin();
+	pb_auto(conversation) c = web_fixture_new();
 	int64_t mails = conversation_count_mails(c);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(web_reply) reply = subscribe(
 		    c, "address", rows[i][0], "name", rows[i][1], "filter", rows[i][2]);
 
-		g_assert_false(has(reply, "is_sent"));
-		assert_message(reply, "'kind': <'error'>");
-		g_assert_cmpstr(get(reply, "form_filter"), ==, rows[i][2]);
+		g_assert_false(web_flag(reply, "is_sent"));
+		web_assert_has(reply, "'kind': <'error'>");
+		g_assert_cmpstr(web_value(reply, "form_filter"), ==, rows[i][2]);
 	}
 	g_assert_cmpint(conversation_count_mails(c), ==, mails);
 }
@@ -279,19 +116,19 @@ mistakes_in_the_form_mail_nothing(void)
 static void
 subscription_by_the_page_records_consent(void)
 {
-	pb_auto(conversation) c = begin();
+	pb_auto(conversation) c = web_fixture_new();
 	pb_auto(web_reply) reply = subscribe(
 	    c, "address", ADAM, "name", "Adam", "filter", "robots OR\n\"open source\"");
-	g_autofree char *token = get_mailed(c, URL "/c/");
+	g_autofree char *token = web_get_mailed(c, URL "/c/");
 	g_autofree char *state = NULL;
 	pb_auto(web_reply) shown = NULL, *done = NULL, *again = NULL, *forged = NULL;
 
-	g_assert_true(has(reply, "is_sent"));
+	g_assert_true(web_flag(reply, "is_sent"));
 	state = store_fixture_text(c->fixture, STATE);
-	shown = ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
+	shown = web_ask(c, WEB_OP_CONFIRM_SHOW, token, NULL);
 	g_assert_cmpint(shown->page, ==, WEB_PAGE_CONFIRM);
 	assert_rows(c->fixture, STATE, state);
-	done = submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
+	done = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
 	assert_rows(c->fixture,
 	    "SELECT s.address, s.name, s.state, n.text FROM subscriber s JOIN "
 	    "subscription n"
@@ -306,10 +143,10 @@ subscription_by_the_page_records_consent(void)
 	    "SELECT DISTINCT who FROM audit_log WHERE subscriber_id = 2", "web");
 	g_free(state);
 	state = store_fixture_text(c->fixture, STATE);
-	again = submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
-	forged = submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, FORGED);
-	assert_same(done, again);
-	assert_same(done, forged);
+	again = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token);
+	forged = web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, FORGED);
+	web_assert_same(done, again);
+	web_assert_same(done, forged);
 	assert_rows(c->fixture, STATE, state);
 }
 
@@ -318,24 +155,24 @@ forms_need_their_token(void)
 {
 	static const enum web_op operations[] = {
 	    WEB_OP_SUBSCRIBE, WEB_OP_CONFIRM, WEB_OP_LEAVE};
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
-	g_autofree char *other = get_csrf(c, WEB_OP_LEAVE_SHOW, FORGED);
-	g_autofree char *own = get_csrf(c, WEB_OP_LEAVE_SHOW, token);
+	g_autofree char *other = web_get_csrf(c, WEB_OP_LEAVE_SHOW, FORGED);
+	g_autofree char *own = web_get_csrf(c, WEB_OP_LEAVE_SHOW, token);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(operations); i++) {
-		pb_auto(web_reply) none = ask(c, operations[i], token, "action",
+		pb_auto(web_reply) none = web_ask(c, operations[i], token, "action",
 		    "unsubscribe", "address", ADAM, NULL);
-		pb_auto(web_reply) foreign = ask(c, operations[i], token, "csrf", other,
-		    "action", "unsubscribe", "address", ADAM, NULL);
+		pb_auto(web_reply) foreign = web_ask(c, operations[i], token, "csrf",
+		    other, "action", "unsubscribe", "address", ADAM, NULL);
 
 		g_assert_cmpint(none->status, ==, WEB_STATUS_FORBIDDEN);
 		g_assert_cmpint(foreign->status, ==, WEB_STATUS_FORBIDDEN);
 	}
 	c->options.now += 2 * DAY;
 	{
-		pb_auto(web_reply) late = ask(
+		pb_auto(web_reply) late = web_ask(
 		    c, WEB_OP_LEAVE, token, "csrf", own, "action", "unsubscribe", NULL);
 
 		g_assert_cmpint(late->status, ==, WEB_STATUS_FORBIDDEN);
@@ -343,7 +180,7 @@ forms_need_their_token(void)
 	assert_rows(c->fixture, STATE, state);
 	c->options.now -= DAY;
 	{
-		pb_auto(web_reply) next_day = ask(
+		pb_auto(web_reply) next_day = web_ask(
 		    c, WEB_OP_LEAVE, token, "csrf", own, "action", "unsubscribe", NULL);
 
 		g_assert_cmpint(next_day->status, ==, WEB_STATUS_OK);
@@ -356,16 +193,16 @@ forms_need_their_token(void)
 static void
 viewing_the_unsubscribe_page_has_no_effect(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	for (int i = 0; i < 100; i++) {
-		pb_auto(web_reply) reply = ask(c, WEB_OP_LEAVE_SHOW, token, NULL);
-		pb_auto(web_reply) other = ask(c, WEB_OP_LEAVE_SHOW, FORGED, NULL);
+		pb_auto(web_reply) reply = web_ask(c, WEB_OP_LEAVE_SHOW, token, NULL);
+		pb_auto(web_reply) other = web_ask(c, WEB_OP_LEAVE_SHOW, FORGED, NULL);
 
 		g_assert_cmpint(reply->page, ==, WEB_PAGE_LEAVE);
-		assert_same(reply, other);
+		web_assert_same(reply, other);
 	}
 	assert_rows(c->fixture, STATE, state);
 }
@@ -373,9 +210,9 @@ viewing_the_unsubscribe_page_has_no_effect(void)
 static void
 one_click_unsubscribes_at_once(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
-	pb_auto(web_reply) reply = ask(c, WEB_OP_ONE_CLICK, token, NULL);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
+	pb_auto(web_reply) reply = web_ask(c, WEB_OP_ONE_CLICK, token, NULL);
 
 	g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
 	g_assert_cmpint(reply->page, ==, WEB_PAGE_NONE);
@@ -387,26 +224,26 @@ one_click_unsubscribes_at_once(void)
 	    "answer|" EVA);
 	assert_rows(c->fixture,
 	    "SELECT who FROM audit_log WHERE what = 'subscriber removed'", "web");
-	g_free(get_mailed(c, "undo "));
-	g_free(get_mailed(c, URL "/c/"));
+	g_free(web_get_mailed(c, "undo "));
+	g_free(web_get_mailed(c, URL "/c/"));
 }
 
 static void
 repeated_one_click_sends_one_mail_a_day(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	int64_t mails = conversation_count_mails(c);
 
 	for (int i = 0; i < 5; i++) {
-		pb_auto(web_reply) reply = ask(c, WEB_OP_ONE_CLICK, token, NULL);
+		pb_auto(web_reply) reply = web_ask(c, WEB_OP_ONE_CLICK, token, NULL);
 
 		g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
 	}
 	g_assert_cmpint(conversation_count_mails(c), ==, mails + 1);
 	c->options.now += DAY;
 	for (int i = 0; i < 5; i++)
-		web_reply_free(ask(c, WEB_OP_ONE_CLICK, token, NULL));
+		web_reply_free(web_ask(c, WEB_OP_ONE_CLICK, token, NULL));
 	g_assert_cmpint(conversation_count_mails(c), ==, mails + 2);
 	assert_rows(c->fixture,
 	    "SELECT count(*) FROM audit_log WHERE what = 'subscriber removed'", "1");
@@ -417,13 +254,13 @@ forged_one_click_changes_nothing(void)
 {
 	static const char *const tokens[] = {"", "a", FORGED,
 	    "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567"};
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	token[3] = token[3] == 'a' ? 'b' : 'a';
 	for (size_t i = 0; i <= G_N_ELEMENTS(tokens); i++) {
-		pb_auto(web_reply) reply = ask(c, WEB_OP_ONE_CLICK,
+		pb_auto(web_reply) reply = web_ask(c, WEB_OP_ONE_CLICK,
 		    i < G_N_ELEMENTS(tokens) ? tokens[i] : token, NULL);
 
 		g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
@@ -436,37 +273,37 @@ static void
 one_click_works_with_a_retired_key_after_a_year(void)
 {
 	static const char keys[] = "fedcba9876543210fedcba9876543210" STORE_FIXTURE_KEY;
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autoptr(GBytes) both = g_bytes_new_static(keys, sizeof(keys) - 1);
 	pb_auto(web_reply) reply = NULL;
 
 	c->options.key = both;
 	c->options.now += 400 * (int64_t)DAY;
-	reply = ask(c, WEB_OP_ONE_CLICK, token, NULL);
+	reply = web_ask(c, WEB_OP_ONE_CLICK, token, NULL);
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 }
 
 static void
 leaving_can_be_undone_on_the_page(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) left = leave(c, token, "unsubscribe");
 	pb_auto(web_reply) again = leave(c, token, "unsubscribe");
 	pb_auto(web_reply) forged = leave(c, FORGED, "unsubscribe");
 	pb_auto(web_reply) undone = NULL, *nothing = NULL;
 
 	g_assert_cmpint(left->page, ==, WEB_PAGE_LEFT);
-	assert_same(left, again);
-	assert_same(left, forged);
-	nothing = leave(c, token, "undo", "undo", get(forged, "undo"));
+	web_assert_same(left, again);
+	web_assert_same(left, forged);
+	nothing = leave(c, token, "undo", "undo", web_value(forged, "undo"));
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 	/* Only the page that ended the subscription restores it. */
-	web_reply_free(leave(c, token, "undo", "undo", get(again, "undo")));
+	web_reply_free(leave(c, token, "undo", "undo", web_value(again, "undo")));
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
-	undone = leave(c, token, "undo", "undo", get(left, "undo"));
-	assert_same(undone, nothing);
+	undone = leave(c, token, "undo", "undo", web_value(left, "undo"));
+	web_assert_same(undone, nothing);
 	assert_rows(c->fixture,
 	    "SELECT s.state, n.text FROM subscriber s JOIN subscription n ON"
 	    " n.subscriber_id = s.id",
@@ -476,8 +313,8 @@ leaving_can_be_undone_on_the_page(void)
 static void
 a_forwarded_digest_pauses_and_reduces_only(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	pb_auto(web_reply) paused = NULL, *forged = NULL, *more = NULL;
 	pb_auto(web_reply) fewer = leave(c, token, "fewer", "max", "5");
 
@@ -489,7 +326,7 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 	assert_rows(c->fixture, "SELECT frequency FROM subscriber", "weekly");
 	paused = leave(c, token, "pause", "days", "14");
 	forged = leave(c, FORGED, "pause", "days", "14");
-	assert_same(paused, forged);
+	web_assert_same(paused, forged);
 	assert_rows(c->fixture, "SELECT state, paused_until FROM subscriber",
 	    "paused|2026-12-04");
 	/* The subscriber learns of it. */
@@ -505,8 +342,8 @@ invalid_choices_are_rejected(void)
 	    {"pause", "days", "367"}, {"pause", "days", "1d\nunsubscribe"},
 	    {"pause", "days", ""}, {"fewer", "max", "0"}, {"fewer", "max", "201"},
 	    {"fewer", "max", "5 at 09:00"}, {"", "max", "5"}, {"forget", "max", "5"}};
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -521,8 +358,8 @@ invalid_choices_are_rejected(void)
 static void
 the_page_has_the_language_of_the_reader(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	static const char *const rows[][2] = {{"de", "de"}, {"", "en"}, {"xx", "en"}};
 
 	store_fixture_run(c->fixture, "UPDATE subscriber SET language = 'de'");
@@ -534,11 +371,11 @@ the_page_has_the_language_of_the_reader(void)
 		g_free(request->language);
 		request->token = g_strdup(token);
 		request->language = g_strdup(rows[i][0]);
-		reply = ask_request(c, request);
+		reply = web_ask_request(c, request);
 		g_assert_cmpstr(reply->language, ==, rows[i][1]);
 	}
 	/* The mail has the subscriber's. */
-	web_reply_free(ask(c, WEB_OP_ONE_CLICK, token, NULL));
+	web_reply_free(web_ask(c, WEB_OP_ONE_CLICK, token, NULL));
 	{
 		g_autofree char *mail = conversation_get_mail(c);
 
@@ -549,8 +386,8 @@ the_page_has_the_language_of_the_reader(void)
 static void
 failures_of_the_store_change_nothing(void)
 {
-	pb_auto(conversation) c = begin();
-	g_autofree char *token = get_leave_token(c);
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
 	g_autofree char *state = store_fixture_text(c->fixture, STATE);
 	pb_auto(web_request) request = web_request_new(WEB_OP_ONE_CLICK);
 	const struct web_handler handler = {

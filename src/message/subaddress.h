@@ -39,8 +39,11 @@
  * its created_at.  LEAVE is shared with addresses; CHECK takes its place when the page
  * tests itself, with a number instead of a subscriber.
  */
-#define SUBADDRESS_TOKEN_VIEW  "view"      /* /d/TOKEN */
-#define SUBADDRESS_TOKEN_CHECK "web-check" /* /u/TOKEN */
+#define SUBADDRESS_TOKEN_VIEW        "view"        /* /d/TOKEN */
+#define SUBADDRESS_TOKEN_CHECK       "web-check"   /* /u/TOKEN */
+#define SUBADDRESS_TOKEN_PREFERENCES "preferences" /* /p/TOKEN, see web_token.h */
+#define SUBADDRESS_TOKEN_FEED        "feed"        /* /f/TOKEN.atom: all filters */
+#define SUBADDRESS_TOKEN_FILTER_FEED "filter-feed" /* /f/TOKEN.atom: one filter */
 
 enum subaddress_kind {
 	SUBADDRESS_COMMANDS,

@@ -228,6 +228,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 struct options {
 	char *name, *note;
 	unsigned max, number;
+	bool is_unlimited; /* max=none */
 	const char *query;
 };
 
@@ -254,7 +255,9 @@ parse_options(
 			g_free(out->note);
 			out->note = text;
 		} else if ((max = command_take_option(&arguments, "max"))) {
-			if (!command_parse_number(request, "max", max,
+			out->is_unlimited = g_ascii_strcasecmp(max, "none") == 0;
+			if (!out->is_unlimited &&
+			    !command_parse_number(request, "max", max,
 			        BOUNDS_DIGEST_FULL_MAX, &out->max, error))
 				return false;
 		} else if ((number = command_take_option(&arguments, "number"))) {
@@ -410,7 +413,7 @@ get_change(const struct request *request, const struct subscription *before,
 	    .text = *options->query ? options->query : before->text,
 	    .name = options->name,
 	    .note = options->note,
-	    .max_papers = (int)options->max,
+	    .max_papers = options->is_unlimited ? FILTERS_NO_MAX : (int)options->max,
 	    .who = request->actor,
 	};
 }

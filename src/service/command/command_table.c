@@ -348,5 +348,8 @@ command_run_info(struct request *request, const char *arguments, GError **error)
 	(void)error;
 	reply_phrase(&request->text, "ok", "info", "name",
 	    request->settings->mail_from_name, "owner", request->settings->mail_owner);
+	if (*request->settings->web_url)
+		reply_phrase(
+		    &request->text, "", "info_page", "url", request->settings->web_url);
 	return true;
 }

@@ -14,6 +14,7 @@
 #include "service/match/query_stats.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
+#include "store/paper/matches.h"
 #include "store/paper/paper_history.h"
 #include "store/subscriber/subscribers.h"
 
@@ -62,6 +63,20 @@ backtest_free(struct backtest *backtest)
 	g_ptr_array_unref(backtest->newest);
 	g_ptr_array_unref(backtest->notes);
 	g_free(backtest);
+}
+
+static struct backtest *
+backtest_new(unsigned days, int64_t now)
+{
+	struct backtest *backtest = g_new0(struct backtest, 1);
+
+	backtest->days = days;
+	backtest->first_day_at = (now / CLOCK_DAY_S - days) * CLOCK_DAY_S;
+	backtest->by_day = g_array_sized_new(FALSE, TRUE, sizeof(unsigned), days + 1);
+	g_array_set_size(backtest->by_day, days + 1);
+	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
+	backtest->notes = g_ptr_array_new_with_free_func((GDestroyNotify)msg_unref);
+	return backtest;
 }
 
 /* Load the subscriber's other filters, without those that cannot be parsed. */
@@ -285,15 +300,10 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	    request->text, store_get_tokenizer(store), &warnings, problem, error);
 	if (!query)
 		return NULL;
-	backtest = g_new0(struct backtest, 1);
+	backtest =
+	    backtest_new(request->days ? request->days : BACKTEST_DAYS, request->now);
 	backtest->canonical = query_format(query);
-	backtest->days = request->days ? request->days : BACKTEST_DAYS;
-	backtest->first_day_at =
-	    (request->now / CLOCK_DAY_S - backtest->days) * CLOCK_DAY_S;
-	backtest->by_day =
-	    g_array_sized_new(FALSE, TRUE, sizeof(unsigned), backtest->days + 1);
-	g_array_set_size(backtest->by_day, backtest->days + 1);
-	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
+	g_ptr_array_unref(backtest->notes);
 	backtest->notes = g_steal_pointer(&warnings);
 	test.query = query;
 	test.backtest = backtest;
@@ -365,4 +375,57 @@ backtest_count(struct store *store, const char *canonical, unsigned days, int64_
 	if (ids)
 		*found = g_hash_table_size(ids);
 	return ids != NULL;
+}
+
+/* ---- stored filters ---- */
+
+static void
+add_stored(struct backtest *backtest, const struct matches_paper *match)
+{
+	struct backtest_paper *paper;
+
+	backtest->found++;
+	count_day(backtest, match->day);
+	if (backtest->newest->len == BACKTEST_NEWEST)
+		return;
+	paper = g_new0(struct backtest_paper, 1);
+	paper->id = g_strdup(match->id);
+	paper->title = g_strdup(match->title);
+	paper->url = g_strdup(match->url);
+	g_strlcpy(paper->day, match->day, sizeof(paper->day));
+	g_ptr_array_add(backtest->newest, paper);
+}
+
+static struct backtest *
+load_matches(struct store *store, const struct subscription *subscription, int64_t now,
+    GError **error)
+{
+	pb_auto(backtest) backtest = backtest_new(BACKTEST_DAYS, now);
+	g_autoptr(GPtrArray) papers = NULL;
+	char day[DAY_BYTES];
+
+	day_format(backtest->first_day_at, day);
+	papers = matches_load_papers(store, subscription->filter_id, day, error);
+	if (!papers)
+		return NULL;
+	backtest->canonical = g_strdup(subscription->canonical);
+	for (unsigned i = 0; i < papers->len; i++)
+		add_stored(backtest, papers->pdata[i]);
+	return load_covered(store, now, backtest, error) ? g_steal_pointer(&backtest)
+	                                                 : NULL;
+}
+
+struct backtest *
+backtest_load(struct store *store, const struct subscription *subscription, int64_t now,
+    GError **error)
+{
+	const struct backtest_request request = {
+	    .text = subscription->canonical, .now = now};
+	bool is_old;
+
+	if (!matches_has_filter_since(store, subscription->filter_id,
+	        now - BACKTEST_DAYS * (int64_t)CLOCK_DAY_S, &is_old, error))
+		return NULL;
+	return is_old ? load_matches(store, subscription, now, error)
+	              : backtest_run(store, &request, NULL, error);
 }

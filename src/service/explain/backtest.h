@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/day.h"
+#include "model/subscriber.h"
 #include "query/query_error.h"
 #include "store/core/store.h"
 
@@ -82,5 +83,12 @@ bool backtest_compare(struct store *store, const char *before, const char *after
 bool backtest_count(struct store *store, const char *canonical, unsigned days,
     int64_t now, unsigned *found, GError **error);
 PB_DEFINE_AUTO(backtest, backtest_free);
+
+/**
+ * Load what a stored filter found in BACKTEST_DAYS, from its matches; a newer filter is
+ * tested on the archive.  Without notes and other filters.
+ */
+struct backtest *backtest_load(struct store *store,
+    const struct subscription *subscription, int64_t now, GError **error);
 
 #endif

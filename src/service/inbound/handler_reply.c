@@ -406,6 +406,7 @@ get_last_reply_phrase(enum rate_case rate_case)
 	case RATE_CASE_PROVEN_HELP:
 	case RATE_CASE_OWNER:
 	case RATE_CASE_REMOVED:
+	case RATE_CASE_LINK:
 		break;
 	}
 	return "last_reply";

@@ -13,6 +13,8 @@
 #define DAY_S   ((int64_t)CLOCK_DAY_S)
 #define MONTH_S (30 * DAY_S)
 
+#define LINKS_A_DAY 3
+
 #define DOMAIN_HOUR "confirmations-per-domain-hour"
 #define ALL_HOUR    "confirmations-per-hour"
 
@@ -54,6 +56,7 @@ static const struct rule {
     RULE(RATE_CASE_PROVEN, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
     {RATE_CASE_REMOVED, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
+    {RATE_CASE_LINK, RATE_LINK, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
     RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
     RULE(RATE_CASE_PROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
@@ -164,6 +167,7 @@ limits_replies(const struct rule *rule)
 	case RATE_HELP:
 	case RATE_OWNER:
 	case RATE_LEFT:
+	case RATE_LINK:
 		break;
 	}
 	return false;
@@ -205,7 +209,7 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
-	bool is_done[RATE_LEFT + 1] = {false};
+	bool is_done[RATE_LINK + 1] = {false};
 	bool is_ok = true;
 
 	rate_key_init(request->key, limit_key, &person);

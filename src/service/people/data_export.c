@@ -9,6 +9,7 @@
 #include "service/people/profile.h"
 #include "store/core/suppression.h"
 #include "store/subscriber/personal_data.h"
+#include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
 
 /* Writer of sections, records and fields, as text or JSON. */
@@ -135,7 +136,8 @@ add_time(struct writer *writer, const char *name, int64_t at)
 }
 
 static void
-write_person(struct writer *writer, const struct subscriber *subscriber)
+write_person(
+    struct writer *writer, const struct subscriber *subscriber, int64_t feeds_since)
 {
 	g_autofree char *when = profile_format_frequency(&subscriber->schedule);
 	g_autofree char *at = g_strdup_printf("%02d:%02d",
@@ -159,6 +161,7 @@ write_person(struct writer *writer, const struct subscriber *subscriber)
 	add(writer, "paused_until",
 	    *subscriber->paused_until ? subscriber->paused_until : NULL);
 	add_time(writer, "next_digest", subscriber->next_due_at);
+	add_time(writer, "feeds", feeds_since);
 	end_section(writer);
 }
 
@@ -208,13 +211,15 @@ data_export_format(struct store *store, GBytes *key, int64_t subscriber_id,
 	pb_auto(subscriber) subscriber = subscribers_load(store, subscriber_id, error);
 	g_autoptr(GString) out = g_string_new(NULL);
 	struct writer writer = {.out = out, .is_text = is_text};
+	int64_t feeds_since;
 
-	if (!subscriber)
+	if (!subscriber ||
+	    !private_feeds_load_since(store, subscriber_id, &feeds_since, error))
 		return NULL;
 	begin_section(&writer, "export", false);
 	add_time(&writer, "made", now);
 	end_section(&writer);
-	write_person(&writer, subscriber);
+	write_person(&writer, subscriber, feeds_since);
 	for (const struct personal_data *data = personal_data; data->table; data++)
 		if (data->section &&
 		    !write_section(&writer, store, data, subscriber_id, error))

@@ -474,7 +474,7 @@ set_labels(struct subscription *subscription, const GPtrArray *own,
     const struct filters_change *change, GError **error)
 {
 	if (!check_labels(choose_label(change->name), choose_label(change->note),
-	        change->max_papers, error) ||
+	        MAX(change->max_papers, 0), error) ||
 	    !check_name_is_free(
 	        own, subscription->number, choose_label(change->name), error))
 		return false;
@@ -487,7 +487,7 @@ set_labels(struct subscription *subscription, const GPtrArray *own,
 		subscription->note = g_strdup(choose_label(change->note));
 	}
 	if (change->max_papers)
-		subscription->max_papers = change->max_papers;
+		subscription->max_papers = MAX(change->max_papers, 0);
 	return true;
 }
 

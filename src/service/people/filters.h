@@ -20,6 +20,9 @@
 /* Maximum number of a filter. */
 #define FILTERS_NUMBER_MAX 9999
 
+/* In a change: removes the limit on papers in one digest. */
+#define FILTERS_NO_MAX -1
+
 /* Where new filters begin to match; shared by filters that are added together. */
 struct filters_start {
 	int64_t matched_revision; /* a filter new to the store matches later papers */
@@ -90,7 +93,7 @@ struct filters_change {
 	const char *text; /* the new query, as typed */
 	const char *name; /* NULL: unchanged; "" removes it */
 	const char *note; /* likewise */
-	int max_papers;   /* 0: unchanged */
+	int max_papers;   /* 0: unchanged; FILTERS_NO_MAX: no limit */
 	const char *who;  /* for the audit log */
 };
 

@@ -17,6 +17,7 @@
 #include "store/core/suppression.h"
 #include "store/mail/bounces.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/private_feeds.h"
 #include "store/subscriber/subscribers.h"
 
 /* Fill a new or returning subscriber from the request. */
@@ -268,6 +269,7 @@ subscribe_remove_now(
 	*subscriber->paused_until = '\0';
 	return subscribers_update(store, subscriber, error) &&
 	       subscribers_delete_subscriptions(store, subscriber->id, error) &&
+	       private_feeds_save_since(store, subscriber->id, -1, error) &&
 	       bounces_reset(store, subscriber->id, error) &&
 	       outbox_cancel(store, subscriber->id, now, error);
 }

@@ -226,6 +226,8 @@ static const struct operation {
 	web_run_fn *run;
 	const char *form; /* page whose forms request it; NULL: no form */
 	bool is_change;
+	/* Shows the result of a change, after its commit; not if `page` was set. */
+	web_run_fn *show;
 } operations[WEB_OPS] = {
     [WEB_OP_HEALTH] = {run_health, NULL, false},
     [WEB_OP_HOME] = {web_run_home, NULL, false},
@@ -236,6 +238,11 @@ static const struct operation {
     [WEB_OP_LEAVE_SHOW] = {web_run_leave_show, NULL, false},
     [WEB_OP_ONE_CLICK] = {web_run_one_click, NULL, true},
     [WEB_OP_LEAVE] = {web_run_leave, "leave", true},
+    [WEB_OP_PREFERENCES_SHOW] = {web_show_preferences, NULL, false},
+    [WEB_OP_PREFERENCES] = {web_run_preferences, NULL, true, web_show_preferences},
+    [WEB_OP_DIGEST] = {web_run_digest, NULL, false},
+    [WEB_OP_FEED] = {web_run_feed, NULL, false},
+    [WEB_OP_SEARCH] = {web_run_search, NULL, false},
 };
 
 /* In one transaction. */
@@ -243,9 +250,12 @@ static bool
 run_change(struct web_call *call, const struct operation *operation, GError **error)
 {
 	pb_transaction transaction = {0};
+	bool is_ok = store_begin(call->handler->store, &transaction, error) &&
+	             operation->run(call, error) && store_commit(&transaction, error);
 
-	return store_begin(call->handler->store, &transaction, error) &&
-	       operation->run(call, error) && store_commit(&transaction, error);
+	if (!is_ok)
+		*call->report = (struct handler_report){0};
+	return is_ok;
 }
 
 static bool
@@ -253,16 +263,15 @@ run(struct web_call *call, GError **error)
 {
 	const struct operation *operation = &operations[call->request->op];
 
-	if (!operation->run) {
-		call->status = WEB_STATUS_NOT_FOUND;
-		return true;
-	}
 	if (operation->form && !web_check_csrf(call, operation->form)) {
 		call->status = WEB_STATUS_FORBIDDEN;
 		return true;
 	}
-	return operation->is_change ? run_change(call, operation, error)
-	                            : operation->run(call, error);
+	if (!operation->is_change)
+		return operation->run(call, error);
+	return run_change(call, operation, error) &&
+	       (!operation->show || call->page != WEB_PAGE_PREFERENCES ||
+	           operation->show(call, error));
 }
 
 static void
@@ -307,8 +316,8 @@ web_handler_run(const struct web_handler *handler, const struct web_request *req
 		    call.values, "messages", g_steal_pointer(&call.messages));
 		reply = web_reply_new(call.status, call.page, call.text.language,
 		    g_variant_builder_end(call.values));
-		*report = made;
 	}
+	*report = made;
 	g_variant_builder_unref(call.values);
 	g_clear_pointer(&call.messages, g_variant_builder_unref);
 	return reply;

@@ -36,8 +36,8 @@ struct web_handler {
 /**
  * Process a request.
  *
- * @param report  set on success: which threads have to run
- * @return NULL if the store fails; then nothing was changed.  Owned by the caller
+ * @param report  set: which threads have to run
+ * @return NULL if the store fails; owned by the caller
  */
 struct web_reply *web_handler_run(const struct web_handler *handler,
     const struct web_request *request, struct handler_report *report, GError **error);

@@ -5,11 +5,15 @@
  * page tells whether a token is valid.
  */
 #include "base/bounds.h"
+#include "render/wrap.h"
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/delivery/system_mail.h"
 #include "service/inbound/handler_request.h"
+#include "service/inbound/rate_limit.h"
 #include "service/web/web_private.h"
+#include "service/web/web_token.h"
+#include "store/core/audit.h"
 
 bool
 web_run_leave_show(struct web_call *call, GError **error)
@@ -49,9 +53,9 @@ web_run_one_click(struct web_call *call, GError **error)
 
 /* ---- the other choices of the page ---- */
 
-/* A token for the undo button; without a removal one that undoes nothing. */
-static void
-add_undo(struct web_call *call)
+/* Without a removal the page looks the same. */
+void
+web_add_undo(struct web_call *call)
 {
 	const struct handler_options *options = &call->handler->options;
 	const struct system_mailer mailer = {
@@ -67,7 +71,7 @@ run_unsubscribe(struct web_call *call, GError **error)
 {
 	if (!unsubscribe(call, error))
 		return false;
-	add_undo(call);
+	web_add_undo(call);
 	web_add_phrase(call, "ok", "page_left");
 	return true;
 }
@@ -191,6 +195,67 @@ run_undo(struct web_call *call, GError **error)
 	return is_ok;
 }
 
+/* ---- the link to the preferences ---- */
+
+static bool
+send_link(struct web_call *call, struct request *request, GError **error)
+{
+	const struct handler_options *options = &call->handler->options;
+	const struct system_mailer mailer = {call->handler->store, options->settings,
+	    options->own_addresses, options->random, options->now};
+	const struct catalog *catalog = options->phrases;
+	const char *own = request->subscriber->language;
+	const char *language = catalog_has_language(catalog, own) ? own : "en";
+	g_autofree char *token = web_token_format_preferences(
+	    options->key, request->subscriber, options->now);
+	g_autofree char *subject =
+	    catalog_format(catalog, language, "subject.link", NULL);
+	g_autofree char *words =
+	    catalog_format(catalog, language, "page_link_mail", NULL);
+	g_autofree char *wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
+	g_autofree char *text = g_strdup_printf(
+	    "%s\n%s/p/%s\n", wrapped, options->settings->web_url, token);
+	const struct system_mail mail = {
+	    .kind = OUTBOX_NOTICE,
+	    .subscriber_id = request->subscriber->id,
+	    .recipient = request->subscriber->address,
+	    .sender = "",
+	    .subject = subject,
+	    .text = text,
+	};
+	int64_t id;
+
+	call->report->is_queued = true;
+	return system_mail_send(&mailer, &mail, &id, error) &&
+	       audit_insert(call->handler->store, options->now, "web",
+	           "preferences link mailed", request->subscriber->id, NULL, error) &&
+	       rate_limit_count(request, RATE_CASE_LINK, mail.recipient, error);
+}
+
+static bool
+send_link_once(struct web_call *call, struct request *request, GError **error)
+{
+	const char *reason;
+
+	return rate_limit_check(
+	           request, RATE_CASE_LINK, request->address, &reason, error) &&
+	       (reason || send_link(call, request, error));
+}
+
+static bool
+run_link(struct web_call *call, GError **error)
+{
+	struct request request;
+	bool is_ok;
+
+	web_init_request(call, NULL, &request);
+	is_ok = set_subscriber(call, &request, error) &&
+	        (!request.subscriber || send_link_once(call, &request, error));
+	request_clear(&request);
+	web_add_phrase(call, "ok", "page_link");
+	return is_ok;
+}
+
 static const struct {
 	const char *name;
 	web_run_fn *run;
@@ -199,6 +264,7 @@ static const struct {
     {"pause", run_pause},
     {"weekly", run_weekly},
     {"fewer", run_fewer},
+    {"link", run_link},
     {"undo", run_undo},
 };
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "message/web_proto.h"
+#include "model/subscriber.h"
 #include "query/query_error.h"
 #include "service/command/request.h"
 #include "service/explain/backtest.h"
@@ -27,6 +28,8 @@ struct web_call {
 	enum web_page page;
 	GVariantBuilder *values;
 	GVariantBuilder *messages;
+	/* A form of the preferences had no mistake: it is shown empty again. */
+	bool is_done;
 };
 
 /** Process a request; the reply is WEB_STATUS_OK unless set. */
@@ -88,6 +91,18 @@ bool web_take_test(struct web_call *call);
 bool web_add_test(
     struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);
 
+/** Set the undo token of WEB_PAGE_LEFT, or one that undoes nothing. */
+void web_add_undo(struct web_call *call);
+
+/**
+ * Find the subscriber of the preferences' token; without one the status is set.
+ *
+ * @param subscriber  set; NULL if there is none; owned by the caller
+ * @param expires_at  set with it, s
+ */
+bool web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
+    int64_t *expires_at, GError **error);
+
 /* Values of a backtest. @param papers  whether to list papers */
 GVariantBuilder *web_format_backtest(
     struct web_call *call, const struct backtest *backtest, bool has_papers);
@@ -99,6 +114,8 @@ void web_add_csrf(struct web_call *call, const char *page);
 bool web_check_csrf(const struct web_call *call, const char *page);
 
 web_run_fn web_run_home, web_run_try, web_run_subscribe, web_run_confirm_show,
-    web_run_confirm, web_run_leave_show, web_run_one_click, web_run_leave;
+    web_run_confirm, web_run_leave_show, web_run_one_click, web_run_leave,
+    web_show_preferences, web_run_preferences, web_run_digest, web_run_feed,
+    web_run_search;
 
 #endif

@@ -18,6 +18,7 @@ static const char *const kinds[] = {
     [RATE_HELP] = "help",
     [RATE_OWNER] = "owner",
     [RATE_LEFT] = "left",
+    [RATE_LINK] = "link",
 };
 
 void

@@ -21,6 +21,7 @@ enum rate_kind {
 	RATE_HELP,         /* unrequested: the message contained no command */
 	RATE_OWNER,        /* forwarded to the owner */
 	RATE_LEFT,         /* about an unsubscription, after it */
+	RATE_LINK,         /* with a link to the preferences */
 };
 
 /* HMACs, 64 hexadecimal digits each. */

@@ -188,6 +188,7 @@ CREATE TABLE subscriber (
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
 	moved_at     INTEGER, -- last change of address; NULL: never
+	feeds_since  INTEGER, -- when private feeds were turned on; in their tokens; NULL: off
 	consent_at   INTEGER,
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
@@ -467,7 +468,7 @@ CREATE TABLE pending_erasure (
 CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'unknown', 'reply', 'proven',
-		'help', 'owner', 'left')),
+		'help', 'owner', 'left', 'link')),
 	address_hash TEXT NOT NULL CHECK (length(address_hash) = 64),
 	domain_hash  TEXT NOT NULL CHECK (length(domain_hash) = 64),
 	at     INTEGER NOT NULL

@@ -247,6 +247,37 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 	return true;
 }
 
+GPtrArray *
+matches_load_papers(
+    struct store *store, int64_t filter_id, const char *oldest_day, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(matches_paper, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(id), COLUMN(title), COLUMN(url), COLUMN(day)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(matches_paper, columns);
+	static const char sql[] =
+	    "SELECT p.id, p.title, p.url, p.last_day FROM match m"
+	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
+	    " WHERE m.filter_id = ?1 AND p.last_day >= ?2"
+	    " ORDER BY p.last_day DESC, p.id DESC";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(filter_id), SQL_TEXT(oldest_day));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+matches_has_filter_since(
+    struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM filter WHERE id = ?1 AND created_at <= ?2)";
+
+	return sql_has(store, sql, has, error, SQL_INT(filter_id), SQL_INT(at));
+}
+
 bool
 matches_prune(
     struct store *store, int64_t before, int64_t after, int64_t through, GError **error)

@@ -61,6 +61,26 @@ struct stored_match {
 bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
     struct stored_match *match, GError **error);
 
+/* A paper that a filter matches. */
+struct matches_paper {
+	const char *id;
+	const char *title;
+	const char *url;
+	char day[11]; /* the last day it was listed on */
+};
+
+/**
+ * Load the papers that a filter matches, listed on or after a day.
+ *
+ * @return of struct matches_paper *, newest first
+ */
+GPtrArray *matches_load_papers(
+    struct store *store, int64_t filter_id, const char *oldest_day, GError **error);
+
+/** Whether a filter has been matched since before a time. @param has  set */
+bool matches_has_filter_since(
+    struct store *store, int64_t filter_id, int64_t at, bool *has, GError **error);
+
 /** Delete matches of filters with ids in (after, through] decided before a time. */
 bool matches_prune(struct store *store, int64_t before, int64_t after, int64_t through,
     GError **error);

@@ -1,0 +1,359 @@
+/*
+ * web_view.c - the views of the preferences: filters, blocks, settings, account.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
+#include "service/web/web_private.h"
+#include "service/web/web_token.h"
+#include "store/subscriber/private_feeds.h"
+#include "store/subscriber/subscribers.h"
+
+/* A view being made. */
+struct view {
+	struct web_call *call;
+	const struct subscriber *subscriber;
+	GPtrArray *filters; /* struct subscription *, borrowed from `own` */
+	GPtrArray *blocks;
+	GPtrArray *own;
+	const char *show;
+};
+
+static void
+view_clear(struct view *view)
+{
+	g_clear_pointer(&view->filters, g_ptr_array_unref);
+	g_clear_pointer(&view->blocks, g_ptr_array_unref);
+	g_clear_pointer(&view->own, g_ptr_array_unref);
+}
+
+/* ---- pages of a list ---- */
+
+static void
+add_link(struct view *view, const char *name, bool is_there, unsigned page)
+{
+	if (is_there)
+		web_values_add_number(view->call->values, name, page);
+	else
+		web_values_add(view->call->values, name, "");
+}
+
+/* @return index of the first item on the requested page */
+static unsigned
+add_pages(struct view *view, unsigned count, unsigned per_page)
+{
+	unsigned pages = MAX((count + per_page - 1) / per_page, 1);
+	unsigned page = CLAMP(web_get_number(view->call, "page", 1000), 1, pages);
+
+	web_values_add_number(view->call->values, "page", page);
+	web_values_add_number(view->call->values, "pages", pages);
+	add_link(view, "previous_page", page > 1, page - 1);
+	add_link(view, "next_page", page < pages, page + 1);
+	return (page - 1) * per_page;
+}
+
+/* ---- filters ---- */
+
+static bool
+add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_papers,
+    GError **error)
+{
+	struct web_call *call = view->call;
+	const struct subscription *one = view->filters->pdata[index];
+	pb_auto(backtest) backtest =
+	    backtest_load(call->handler->store, one, call->handler->options.now, error);
+	GVariantBuilder *values;
+
+	if (!backtest)
+		return false;
+	values = web_values_new();
+	web_values_add_number(values, "number", one->number);
+	web_values_add(values, "name", one->name);
+	web_values_add(values, "query", one->text);
+	web_values_add(values, "canonical", one->canonical);
+	if (one->max_papers)
+		web_values_add_number(values, "max", one->max_papers);
+	else
+		web_values_add(values, "max", "");
+	web_values_add(values, "note", one->note);
+	web_values_add_flag(values, "is_first", index == 0);
+	web_values_add_flag(values, "is_last", index + 1 == view->filters->len);
+	web_values_take(
+	    values, "backtest", web_format_backtest(call, backtest, has_papers));
+	web_list_add(list, values);
+	return true;
+}
+
+static bool
+add_filters(
+    struct view *view, unsigned first, unsigned count, bool has_papers, GError **error)
+{
+	GVariantBuilder *list = web_list_new();
+	bool is_ok = true;
+
+	for (unsigned i = first; is_ok && i < first + count && i < view->filters->len;
+	     i++)
+		is_ok = add_filter(view, list, i, has_papers, error);
+	web_values_take(view->call->values, "filters", list);
+	return is_ok;
+}
+
+/* @param stored  the filter being edited, or NULL */
+static void
+add_form(struct view *view, const struct subscription *stored)
+{
+	struct web_call *call = view->call;
+	bool is_typed = !call->is_done && *web_get(call, "filter");
+	g_autofree char *max = stored && stored->max_papers
+	                           ? g_strdup_printf("%d", stored->max_papers)
+	                           : g_strdup("");
+
+	web_values_add(call->values, "form_filter",
+	    is_typed ? web_get(call, "filter") : (stored ? stored->text : ""));
+	web_values_add(call->values, "form_name",
+	    is_typed ? web_get(call, "name") : (stored ? stored->name : ""));
+	web_values_add(call->values, "form_max", is_typed ? web_get(call, "max") : max);
+}
+
+static bool
+show_filters(struct view *view, GError **error)
+{
+	unsigned first = add_pages(view, view->filters->len, WEB_PROTO_PAGE_FILTERS);
+
+	add_form(view, NULL);
+	return add_filters(view, first, WEB_PROTO_PAGE_FILTERS, false, error);
+}
+
+static bool
+show_filter(struct view *view, GError **error)
+{
+	int number = (int)web_get_number(view->call, "number", FILTERS_NUMBER_MAX);
+
+	for (unsigned i = 0; i < view->filters->len; i++) {
+		const struct subscription *one = view->filters->pdata[i];
+
+		if (one->number != number)
+			continue;
+		add_form(view, one);
+		return add_filters(view, i, 1, true, error);
+	}
+	view->show = "";
+	return show_filters(view, error);
+}
+
+static bool
+show_blocks(struct view *view, GError **error)
+{
+	unsigned first = add_pages(view, view->blocks->len, WEB_PROTO_PAGE_BLOCKS);
+	GVariantBuilder *list = web_list_new();
+
+	(void)error;
+	add_form(view, NULL);
+	for (unsigned i = first;
+	     i < first + WEB_PROTO_PAGE_BLOCKS && i < view->blocks->len; i++) {
+		const struct subscription *one = view->blocks->pdata[i];
+		GVariantBuilder *values = web_values_new();
+
+		web_values_add_number(values, "number", one->number);
+		web_values_add(values, "query", one->text);
+		web_list_add(list, values);
+	}
+	web_values_take(view->call->values, "blocks", list);
+	return true;
+}
+
+/* ---- settings ---- */
+
+/* @param words  possible values, separated by ", "; NULL: a text field */
+static void
+add_setting(
+    GVariantBuilder *list, const char *key, const char *value, const char *words)
+{
+	GVariantBuilder *values = web_values_new();
+	GVariantBuilder *options = web_list_new();
+	g_auto(GStrv) all = g_strsplit(words ? words : "", ", ", -1);
+
+	web_values_add(values, "key", key);
+	web_values_add(values, "value", value);
+	for (char **word = all; *word; word++) {
+		GVariantBuilder *option = web_values_new();
+
+		web_values_add(option, "value", *word);
+		web_values_add_flag(option, "is_selected", strcmp(*word, value) == 0);
+		web_list_add(options, option);
+	}
+	web_values_take(values, "options", options);
+	web_list_add(list, values);
+}
+
+static void
+add_schedule(GVariantBuilder *list, const struct subscriber *subscriber)
+{
+	const struct schedule *schedule = &subscriber->schedule;
+	bool is_weekly = schedule->frequency == SCHEDULE_WEEKLY;
+	g_autofree char *days =
+	    is_weekly ? schedule_format_weekdays(schedule->weekdays) : g_strdup("");
+	g_autofree char *at =
+	    g_strdup_printf("%02d:%02d", schedule->minute / 60, schedule->minute % 60);
+	g_autofree char *max = g_strdup_printf("%d", subscriber->max_full);
+
+	add_setting(list, "when", schedule_frequency_name(schedule->frequency),
+	    "now, daily, weekdays, weekly");
+	add_setting(list, "days", days, NULL);
+	add_setting(list, "at", at, NULL);
+	add_setting(list, "tz", subscriber->zone, NULL);
+	add_setting(list, "max", max, NULL);
+}
+
+static bool
+show_settings(struct view *view, GError **error)
+{
+	const struct subscriber *subscriber = view->subscriber;
+	const struct catalog *catalog = view->call->handler->options.phrases;
+	g_autofree char *languages = catalog_format_languages(catalog);
+	GVariantBuilder *list = web_list_new();
+
+	(void)error;
+	add_schedule(list, subscriber);
+	for (int i = 0; i < PREFERENCE_COUNT; i++) {
+		enum preference preference = (enum preference)i;
+		g_autofree char *words = preferences_format_words(preference);
+
+		add_setting(list, preferences_get_name(preference),
+		    preferences_get_word(&subscriber->preferences, preference), words);
+	}
+	add_setting(list, "language",
+	    *subscriber->language ? subscriber->language : view->call->text.language,
+	    languages);
+	add_setting(list, "name", subscriber->name ? subscriber->name : "", NULL);
+	web_values_take(view->call->values, "settings", list);
+	return true;
+}
+
+/* ---- account ---- */
+
+/* @param token  taken */
+static void
+add_feed(GVariantBuilder *list, char *token, const char *label)
+{
+	g_autofree char *owned = token;
+	g_autofree char *path = g_strconcat("/f/", owned, NULL);
+	GVariantBuilder *values = web_values_new();
+
+	web_values_add(values, "path", path);
+	web_values_add(values, "label", label);
+	web_list_add(list, values);
+}
+
+static bool
+show_account(struct view *view, GError **error)
+{
+	struct web_call *call = view->call;
+	GBytes *key = call->handler->options.key;
+	GVariantBuilder *list;
+	int64_t since;
+
+	if (!private_feeds_load_since(
+	        call->handler->store, view->subscriber->id, &since, error))
+		return false;
+	list = web_list_new();
+	if (since >= 0)
+		add_feed(
+		    list, web_token_format_feed(key, view->subscriber->id, since), "");
+	for (unsigned i = 0; since >= 0 && i < view->filters->len; i++) {
+		const struct subscription *one = view->filters->pdata[i];
+
+		add_feed(list, web_token_format_filter_feed(key, one, since),
+		    one->name ? one->name : one->text);
+	}
+	web_values_take(call->values, "feeds", list);
+	return true;
+}
+
+/* ---- the page ---- */
+
+static const struct {
+	const char *name;
+	bool (*show)(struct view *view, GError **error);
+} views[] = {
+    {"", show_filters},
+    {"filter", show_filter},
+    {"blocks", show_blocks},
+    {"settings", show_settings},
+    {"account", show_account},
+};
+
+static void
+add_state(struct view *view, int64_t expires_at)
+{
+	struct web_call *call = view->call;
+	const struct subscriber *subscriber = view->subscriber;
+	bool is_active = subscriber->state == SUBSCRIBER_ACTIVE;
+	g_autofree char *paused =
+	    *subscriber->paused_until
+	        ? reply_text_format_day(&call->text, subscriber->paused_until)
+	        : g_strdup("");
+	g_autofree char *next = is_active && subscriber->next_due_at >= 0
+	                            ? reply_text_format_time(&call->text,
+	                                  subscriber->next_due_at, subscriber->zone)
+	                            : g_strdup("");
+	g_autofree char *end =
+	    reply_text_format_time(&call->text, expires_at, subscriber->zone);
+
+	web_values_add(call->values, "subscriber", subscriber->address);
+	web_values_add(call->values, "state", subscriber_state_name(subscriber->state));
+	web_values_add(call->values, "paused_until", paused);
+	web_values_add(call->values, "next", next);
+	web_values_add(call->values, "valid_until", end);
+}
+
+static bool
+view_load(struct view *view, GError **error)
+{
+	view->own = subscribers_load_subscriptions(
+	    view->call->handler->store, view->subscriber->id, error);
+	view->filters = g_ptr_array_new();
+	view->blocks = g_ptr_array_new();
+	for (unsigned i = 0; view->own && i < view->own->len; i++) {
+		struct subscription *one = view->own->pdata[i];
+
+		g_ptr_array_add(one->is_block ? view->blocks : view->filters, one);
+	}
+	return view->own != NULL;
+}
+
+static bool
+show(struct view *view, GError **error)
+{
+	bool is_ok = false;
+	size_t at = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++)
+		if (g_str_equal(web_get(view->call, "show"), views[i].name))
+			at = i;
+	view->show = views[at].name;
+	is_ok = view_load(view, error) && views[at].show(view, error);
+	web_values_add(view->call->values, "show", view->show);
+	return is_ok;
+}
+
+bool
+web_show_preferences(struct web_call *call, GError **error)
+{
+	pb_local(view) view = {.call = call};
+	pb_auto(subscriber) subscriber = NULL;
+	int64_t expires_at;
+
+	if (!web_find_subscriber(call, &subscriber, &expires_at, error))
+		return false;
+	if (!subscriber)
+		return true;
+	call->page = WEB_PAGE_PREFERENCES;
+	view.subscriber = subscriber;
+	web_set_language(call, subscriber->language);
+	web_add_csrf(call, "preferences");
+	add_state(&view, expires_at);
+	return show(&view, error);
+}

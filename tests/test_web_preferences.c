@@ -1,0 +1,544 @@
+/*
+ * test_web_preferences.c - preferences, digests and feeds on the page.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/token.h"
+#include "lib/unit.h"
+#include "lib/web_fixture.h"
+#include "message/subaddress.h"
+
+#define leave(c, token, ...) \
+	web_submit(c, WEB_OP_LEAVE, WEB_OP_LEAVE_SHOW, token, "action", __VA_ARGS__)
+#define change(c, token, ...)                                                       \
+	web_submit(c, WEB_OP_PREFERENCES, WEB_OP_PREFERENCES_SHOW, token, "action", \
+	    __VA_ARGS__)
+
+/* Ask for the link by the unsubscribe page of a digest. @return its token */
+static char *
+get_link(struct conversation *c)
+{
+	g_autofree char *token = web_get_leave_token(c);
+
+	web_reply_free(leave(c, token, "link"));
+	return web_get_mailed(c, URL "/p/");
+}
+
+static struct web_reply *
+show(struct conversation *c, const char *token, const char *view)
+{
+	return web_ask(c, WEB_OP_PREFERENCES_SHOW, token, "show", view, NULL);
+}
+
+/* ---- the link ---- */
+
+static void
+link_goes_to_the_subscriber_three_times_a_day(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
+	int64_t mails = conversation_count_mails(c);
+	pb_auto(web_reply) forged = leave(c, FORGED, "link");
+
+	for (int i = 0; i < 5; i++) {
+		pb_auto(web_reply) reply = leave(c, token, "link");
+
+		web_assert_same(reply, forged);
+		web_assert_has_not(reply, EVA);
+	}
+	g_assert_cmpint(conversation_count_mails(c), ==, mails + 3);
+	assert_rows(c->fixture,
+	    "SELECT kind, recipient FROM outbox ORDER BY id DESC LIMIT 1",
+	    "notice|" EVA);
+	c->options.now += DAY;
+	web_reply_free(leave(c, token, "link"));
+	g_assert_cmpint(conversation_count_mails(c), ==, mails + 4);
+	assert_rows(c->fixture,
+	    "SELECT DISTINCT who FROM audit_log WHERE what = 'preferences link mailed'",
+	    "web");
+}
+
+static void
+assert_unknown(struct conversation *c, const char *token)
+{
+	pb_auto(web_reply) reply = show(c, token, "");
+	pb_auto(web_reply) set = web_ask(c, WEB_OP_PREFERENCES, token, "action",
+	    "forget", "csrf", "aaaaaaaaaaaaaaaaa", NULL);
+
+	g_assert_cmpint(reply->status, ==, WEB_STATUS_NOT_FOUND);
+	g_assert_cmpint(set->status, ==, WEB_STATUS_NOT_FOUND);
+	web_assert_has_not(reply, EVA);
+}
+
+static void
+link_works_for_24_hours(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) reply = NULL;
+
+	c->options.now += DAY - 60;
+	reply = show(c, token, "");
+	g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
+	g_assert_cmpstr(web_value(reply, "subscriber"), ==, EVA);
+	g_assert_cmpstr(web_value(reply, "valid_until"), ==, "Sat 21 Nov 09:00 UTC");
+	c->options.now += 60;
+	assert_unknown(c, token);
+}
+
+static void
+link_ends_with_address_and_subscription(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *forged = g_strdup(token);
+
+	forged[5] = forged[5] == 'a' ? 'b' : 'a';
+	assert_unknown(c, forged);
+	assert_unknown(c, FORGED);
+	store_fixture_run(
+	    c->fixture, "UPDATE subscriber SET moved_at = created_at + 7");
+	assert_unknown(c, token);
+	store_fixture_run(c->fixture, "UPDATE subscriber SET moved_at = NULL");
+	web_reply_free(change(c, token, "unsubscribe"));
+	assert_unknown(c, token);
+}
+
+static void
+changes_need_the_form(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *state = store_fixture_text(c->fixture, STATE);
+	g_autofree char *csrf = web_get_csrf(c, WEB_OP_HOME, "");
+	pb_auto(web_reply) other = web_ask(
+	    c, WEB_OP_PREFERENCES, token, "action", "unsubscribe", "csrf", csrf, NULL);
+	pb_auto(web_reply) unknown = change(c, token, "destroy");
+
+	g_assert_cmpint(other->status, ==, WEB_STATUS_FORBIDDEN);
+	g_assert_cmpint(unknown->status, ==, WEB_STATUS_BAD_REQUEST);
+	assert_rows(c->fixture, STATE, state);
+}
+
+/* ---- views ---- */
+
+static void
+views_have_no_effect(void)
+{
+	static const char *const views[] = {
+	    "", "filter", "blocks", "settings", "account", "other"};
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *state = store_fixture_text(c->fixture, STATE);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		pb_auto(web_reply) reply = show(c, token, views[i]);
+
+		g_assert_cmpint(reply->status, ==, WEB_STATUS_OK);
+		g_assert_cmpint(reply->page, ==, WEB_PAGE_PREFERENCES);
+		g_assert_cmpstr(web_value(reply, "state"), ==, "active");
+	}
+	assert_rows(c->fixture, STATE, state);
+}
+
+static void
+filters_show_what_they_found(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) all = show(c, token, "");
+	pb_auto(web_reply) one = web_ask(
+	    c, WEB_OP_PREFERENCES_SHOW, token, "show", "filter", "number", "1", NULL);
+	pb_auto(web_reply) old = NULL;
+
+	web_assert_has(all, "'canonical': <'diffusion'>");
+	web_assert_has(all, "2 papers in 30 days");
+	web_assert_has(all, "{'day': <'2026-11-19'>, 'papers': <'1'>}");
+	web_assert_has_not(all, "Old diffusion");
+	web_assert_has(one, "'title': <'Old diffusion'>");
+	g_assert_cmpstr(web_value(one, "form_filter"), ==, "diffusion");
+	/* The matches of a filter that is older than the 30 days. */
+	store_fixture_run(c->fixture, "UPDATE filter SET created_at = 1");
+	old = web_ask(
+	    c, WEB_OP_PREFERENCES_SHOW, token, "show", "filter", "number", "1", NULL);
+	web_assert_same(one, old);
+}
+
+static void
+many_filters_have_pages(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) first = NULL, *second = NULL, *beyond = NULL;
+
+	for (int i = 2; i <= 20; i++) {
+		g_autofree char *filter = g_strdup_printf("diffusion AND word%d", i);
+
+		store_fixture_add_filter(c->fixture, EVA, filter, c->options.now);
+	}
+	first = show(c, token, "");
+	web_assert_has(first, "'number': <'8'>");
+	web_assert_has_not(first, "'number': <'9'>");
+	g_assert_cmpstr(web_value(first, "pages"), ==, "3");
+	g_assert_cmpstr(web_value(first, "previous_page"), ==, "");
+	g_assert_cmpstr(web_value(first, "next_page"), ==, "2");
+	second = web_ask(c, WEB_OP_PREFERENCES_SHOW, token, "page", "2", NULL);
+	web_assert_has(second, "'number': <'16'>");
+	web_assert_has_not(second, "'number': <'8'>");
+	beyond = web_ask(c, WEB_OP_PREFERENCES_SHOW, token, "page", "99", NULL);
+	g_assert_cmpstr(web_value(beyond, "page"), ==, "3");
+	g_assert_cmpstr(web_value(beyond, "next_page"), ==, "");
+}
+
+static void
+the_page_has_the_language_of_the_subscriber(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) reply = NULL;
+
+	store_fixture_run(c->fixture, "UPDATE subscriber SET language = 'de'");
+	reply = show(c, token, "");
+	g_assert_cmpstr(reply->language, ==, "de");
+	web_assert_has(reply, "2 Artikel");
+}
+
+/* ---- changes ---- */
+
+#define FILTERS                                                               \
+	"SELECT number, ifnull(name, ''), text, ifnull(max_papers, '') FROM " \
+	"subscription"                                                        \
+	" ORDER BY number"
+
+static void
+filters_are_added_edited_moved_and_removed(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	int64_t mails = conversation_count_mails(c);
+	pb_auto(web_reply) reply = change(c, token, "add", "filter",
+	    "robots OR\n\"open source\"", "name", "my \"robots\"", "max", "5");
+
+	web_assert_has(reply, "'kind': <'ok'>");
+	g_assert_cmpstr(web_value(reply, "form_filter"), ==, "");
+	assert_rows(c->fixture, FILTERS,
+	    "1||diffusion| 2|my robots|robots OR \"open source\"|5");
+	web_reply_free(change(c, token, "edit", "number", "2", "filter", "robots",
+	    "name", "", "max", ""));
+	assert_rows(c->fixture, FILTERS, "1||diffusion| 2||robots|");
+	web_reply_free(change(c, token, "up", "number", "2"));
+	assert_rows(c->fixture, FILTERS, "1||robots| 2||diffusion|");
+	web_reply_free(change(c, token, "up", "number", "1"));
+	web_reply_free(change(c, token, "down", "number", "2"));
+	assert_rows(c->fixture, FILTERS, "1||robots| 2||diffusion|");
+	web_reply_free(change(c, token, "down", "number", "1"));
+	web_reply_free(change(c, token, "remove", "number", "2"));
+	assert_rows(c->fixture, FILTERS, "1||diffusion|");
+	web_reply_free(change(c, token, "block", "filter", "survey"));
+	assert_rows(c->fixture,
+	    "SELECT number, text, is_block FROM subscription ORDER BY number",
+	    "1|diffusion|0 2|survey|1");
+	web_reply_free(change(c, token, "unblock", "number", "2"));
+	assert_rows(c->fixture, FILTERS, "1||diffusion|");
+	g_assert_cmpint(conversation_count_mails(c), ==, mails);
+	assert_rows(c->fixture,
+	    "SELECT DISTINCT who FROM audit_log WHERE what LIKE 'filter %' AND who <>"
+	    " 'test' AND detail NOT LIKE 'diffusion'",
+	    "web");
+}
+
+static void
+mistakes_keep_the_form_and_name_the_column(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *state = store_fixture_text(c->fixture, STATE);
+	pb_auto(web_reply) reply =
+	    change(c, token, "add", "filter", "robots AND (", "name", "R");
+
+	web_assert_has(reply, "'kind': <'error'>");
+	web_assert_has(reply, "'field': <'filter'>, 'line': <'robots AND ('>");
+	g_assert_cmpstr(web_value(reply, "form_filter"), ==, "robots AND (");
+	g_assert_cmpstr(web_value(reply, "form_name"), ==, "R");
+	assert_rows(c->fixture, STATE, state);
+}
+
+static void
+one_field_is_one_command(void)
+{
+	static const char *const rows[][4] = {{"remove", "number", "1 2", NULL},
+	    {"remove", "number", "1\ndel 1", NULL},
+	    {"remove", "number", "1\" \"2", NULL},
+	    {"pause", "until", "2026-12-01\nforget me", NULL},
+	    {"set", "at", "09:00 max 200", NULL},
+	    {"set", "at", "09:00\" max \"200", NULL},
+	    {"set", "tz", "UTC\nunsubscribe", NULL}};
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *state = NULL;
+
+	store_fixture_add_filter(c->fixture, EVA, "robots", c->options.now);
+	state = store_fixture_text(c->fixture, STATE);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(web_reply) reply =
+		    change(c, token, rows[i][0], rows[i][1], rows[i][2]);
+
+		web_assert_has(reply, "'kind': <'error'>");
+		assert_rows(c->fixture, STATE, state);
+	}
+}
+
+static void
+a_test_stores_nothing(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *state = store_fixture_text(c->fixture, STATE);
+	pb_auto(web_reply) reply = change(c, token, "test", "filter", "old");
+
+	web_assert_has(reply, "'title': <'Old diffusion'>");
+	g_assert_cmpstr(web_value(reply, "form_filter"), ==, "old");
+	assert_rows(c->fixture, STATE, state);
+}
+
+static void
+settings_are_changed_together(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) reply = change(c, token, "set", "when", "weekly", "days",
+	    "mon thu", "at", "9 pm", "tz", "Europe/Berlin", "max", "7", "order", "date",
+	    "abstract", "short", "format", "text", "quiet", "note", "updates", "on",
+	    "crosslist", "off", "attach", "bibtex", "language", "de", "name",
+	    "Eva \"E\" M", "show", "settings");
+	pb_auto(web_reply) cleared = NULL;
+
+	web_assert_has(reply, "'kind': <'ok'>");
+	assert_rows(c->fixture,
+	    "SELECT frequency, weekdays, minute, zone, max_full, sorting, abstract, "
+	    "format,"
+	    " empty_digest, updates, crosslist, attach, language, name FROM subscriber",
+	    "weekly|9|1260|Europe/Berlin|7|date|short|text|note|on|off|bibtex|de|Eva E "
+	    "M");
+	web_assert_has(reply, "'key': <'at'>, 'value': <'21:00'>");
+	web_assert_has(reply, "{'value': <'weekly'>, 'is_selected': <true>}");
+	cleared =
+	    change(c, token, "set", "when", "daily", "days", "mon thu", "name", "");
+	assert_rows(c->fixture, "SELECT frequency, name FROM subscriber", "daily|-");
+}
+
+static void
+pause_and_resume(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) reply = change(c, token, "pause", "until", "2026-12-24");
+
+	g_assert_cmpstr(web_value(reply, "state"), ==, "paused");
+	g_assert_cmpstr(web_value(reply, "paused_until"), ==, "Thu 24 Dec 2026");
+	web_reply_free(change(c, token, "resume"));
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "active");
+	web_reply_free(change(c, token, "pause", "days", "14"));
+	assert_rows(c->fixture, "SELECT paused_until FROM subscriber", "2026-12-04");
+	web_reply_free(change(c, token, "resume"));
+	web_reply_free(change(c, token, "pause", "days", "", "until", ""));
+	assert_rows(
+	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
+}
+
+static void
+the_strongest_actions_are_confirmed_by_mail(void)
+{
+	static const char *const rows[][3] = {{"address", "address", "eva@new.example"},
+	    {"export", "format", "text"}, {"forget", "number", ""}};
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(web_reply) reply =
+		    change(c, token, rows[i][0], rows[i][1], rows[i][2]);
+		g_autofree char *confirm = web_get_mailed(c, URL "/c/");
+
+		web_assert_has(reply, "'kind': <'wait'>");
+		assert_rows(
+		    c->fixture, "SELECT state, address FROM subscriber", "active|" EVA);
+		if (i == 0)
+			continue;
+		web_reply_free(
+		    web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, confirm));
+		if (i == 1)
+			g_assert_nonnull(
+			    strstr(conversation_get_mail(c), "paperboy-export.txt"));
+	}
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
+	assert_rows(c->fixture, "SELECT count(*) FROM pending_erasure", "1");
+}
+
+static void
+unsubscribing_offers_undo(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *leave_token = web_get_leave_token(c);
+	pb_auto(web_reply) reply = change(c, token, "unsubscribe");
+
+	g_assert_cmpint(reply->page, ==, WEB_PAGE_LEFT);
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
+	web_reply_free(leave(c, leave_token, "undo", "undo", web_value(reply, "undo")));
+	assert_rows(c->fixture, "SELECT state FROM subscriber", "active");
+}
+
+/* ---- digests and feeds ---- */
+
+static void
+a_digest_in_the_browser_is_that_of_the_mail(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	int64_t since =
+	    store_fixture_number(c->fixture, "SELECT created_at FROM digest");
+	g_autofree char *token =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_VIEW, 1, since);
+	g_autofree char *wrong =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_VIEW, 1, since + 1);
+	g_autofree char *state = store_fixture_text(c->fixture, STATE);
+	pb_auto(web_reply) reply = web_ask(c, WEB_OP_DIGEST, token, NULL);
+	pb_auto(web_reply) unknown = web_ask(c, WEB_OP_DIGEST, wrong, NULL);
+	const char *html = web_value(reply, "html");
+
+	g_assert_cmpint(reply->page, ==, WEB_PAGE_DIGEST);
+	g_assert_nonnull(strstr(html, "<html"));
+	g_assert_nonnull(strstr(html, "Old diffusion"));
+	g_assert_cmpint(unknown->status, ==, WEB_STATUS_NOT_FOUND);
+	assert_rows(c->fixture, STATE, state);
+}
+
+/* @return the token of the feed with a label */
+static char *
+get_feed(struct conversation *c, const char *token, const char *label)
+{
+	pb_auto(web_reply) reply = show(c, token, "account");
+	g_autoptr(GVariant) feeds =
+	    g_variant_lookup_value(reply->values, "feeds", G_VARIANT_TYPE("aa{sv}"));
+
+	for (gsize i = 0; i < g_variant_n_children(feeds); i++) {
+		g_autoptr(GVariant) feed = g_variant_get_child_value(feeds, i);
+		const char *path, *name;
+
+		g_variant_lookup(feed, "path", "&s", &path);
+		g_variant_lookup(feed, "label", "&s", &name);
+		if (g_str_equal(name, label))
+			return g_strdup(path + strlen("/f/"));
+	}
+	return NULL;
+}
+
+static void
+feeds_are_private_and_revocable(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *all = NULL, *one = NULL, *fresh = NULL;
+	pb_auto(web_reply) feed = NULL, *same = NULL, *filter = NULL, *gone = NULL;
+
+	store_fixture_add_filter(c->fixture, EVA, "robots", c->options.now);
+	g_assert_null(get_feed(c, token, ""));
+	web_reply_free(change(c, token, "feed_on"));
+	all = get_feed(c, token, "");
+	one = get_feed(c, token, "robots");
+	feed = web_ask(c, WEB_OP_FEED, all, NULL);
+	g_assert_cmpint(feed->page, ==, WEB_PAGE_FEED);
+	web_assert_has(feed, "'title': <'Old diffusion'>");
+	web_assert_has(feed, "'reasons': <'diffusion'>");
+	web_assert_has_not(feed, EVA);
+	web_assert_has_not(feed, all);
+	same = web_ask(c, WEB_OP_FEED, all, "etag", web_value(feed, "etag"), NULL);
+	g_assert_cmpint(same->status, ==, WEB_STATUS_NOT_MODIFIED);
+	filter = web_ask(c, WEB_OP_FEED, one, NULL);
+	g_assert_cmpint(filter->status, ==, WEB_STATUS_OK);
+	web_assert_has_not(filter, "Old diffusion");
+	/* A block applies here, too. */
+	store_fixture_add_block(c->fixture, EVA, "old", c->options.now);
+	store_fixture_build_digests(c->fixture, c->options.now);
+	g_clear_pointer(&feed, web_reply_free);
+	feed = web_ask(c, WEB_OP_FEED, all, "etag", web_value(same, "etag"), NULL);
+	g_assert_cmpint(feed->status, ==, WEB_STATUS_OK);
+	web_assert_has_not(feed, "Old diffusion");
+	/* Later tokens differ. */
+	web_reply_free(change(c, token, "feed_off"));
+	gone = web_ask(c, WEB_OP_FEED, all, NULL);
+	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
+	c->options.now += 1;
+	web_reply_free(change(c, token, "feed_on"));
+	fresh = get_feed(c, token, "");
+	g_assert_cmpstr(fresh, !=, all);
+	g_clear_pointer(&gone, web_reply_free);
+	gone = web_ask(c, WEB_OP_FEED, one, NULL);
+	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
+}
+
+static void
+feeds_end_with_the_subscription(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *leave_token = web_get_leave_token(c);
+	g_autofree char *all = NULL;
+	pb_auto(web_reply) gone = NULL;
+
+	web_reply_free(change(c, token, "feed_on"));
+	all = get_feed(c, token, "");
+	web_reply_free(web_ask(c, WEB_OP_ONE_CLICK, leave_token, NULL));
+	gone = web_ask(c, WEB_OP_FEED, all, NULL);
+	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
+}
+
+static void
+searching_is_a_setting(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	pb_auto(web_reply) off = web_ask(c, WEB_OP_SEARCH, "", "filter", "old", NULL);
+	pb_auto(web_reply) found = NULL, *wrong = NULL;
+
+	g_assert_cmpint(off->status, ==, WEB_STATUS_NOT_FOUND);
+	c->settings->web_search = true;
+	found = web_ask(c, WEB_OP_SEARCH, "", "filter", "old", NULL);
+	g_assert_cmpstr(web_value(found, "count"), ==, "1 paper");
+	web_assert_has(found, "'title': <'Old diffusion'>");
+	wrong = web_ask(c, WEB_OP_SEARCH, "", "filter", "AND", NULL);
+	web_assert_has(wrong, "'kind': <'error'>");
+}
+
+static void
+tests_of_all_users_are_limited(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	pb_auto(web_budget) budget = web_budget_new(120);
+	pb_auto(web_request) request = web_request_new(WEB_OP_TRY);
+	const struct web_handler handler = {
+	    .store = c->fixture->store, .options = c->options, .budget = budget};
+	static const enum web_status expected[] = {
+	    WEB_STATUS_OK, WEB_STATUS_OK, WEB_STATUS_LIMITED};
+
+	g_hash_table_insert(request->fields, g_strdup("filter"), g_strdup("diffusion"));
+	for (size_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+		struct handler_report report;
+		pb_auto(web_reply) reply =
+		    web_handler_run(&handler, request, &report, NULL);
+
+		g_assert_cmpint(reply->status, ==, expected[i]);
+		g_assert_cmpstr(web_value(reply, "form_filter"), ==, "diffusion");
+	}
+}
+
+UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours,
+    link_ends_with_address_and_subscription, changes_need_the_form,
+    views_have_no_effect, filters_show_what_they_found, many_filters_have_pages,
+    the_page_has_the_language_of_the_subscriber,
+    filters_are_added_edited_moved_and_removed,
+    mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,
+    a_test_stores_nothing, settings_are_changed_together, pause_and_resume,
+    the_strongest_actions_are_confirmed_by_mail, unsubscribing_offers_undo,
+    a_digest_in_the_browser_is_that_of_the_mail, feeds_are_private_and_revocable,
+    feeds_end_with_the_subscription, searching_is_a_setting,
+    tests_of_all_users_are_limited)
