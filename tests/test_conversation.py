@@ -177,6 +177,7 @@ def a_user_subscribes_tunes_and_leaves_by_mail(tap):
 def check_confirmation(request, confirmation):
     assert confirmation["In-Reply-To"] == request["Message-ID"]
     assert confirmation["Auto-Submitted"] == "auto-replied"
+    assert not [name for name in confirmation.keys() if name.startswith("List-")]
     assert confirmation["To"] == EVA
     assert re.match(r"paperboy\+b-[a-z2-7]+@news\.example", confirmation["Return-Path"]
                     .strip("<>")), confirmation["Return-Path"]

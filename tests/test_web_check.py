@@ -325,6 +325,11 @@ def digests_follow_the_test(tap):
     with site.instance.start(at_hour(first, 12)) as daemon:
         daemon.wait_line("web check passed")
         daemon.wait_line("config applied stage=mailer")
+        # A check by hand counts as well, and the daemon adopts its result.
+        for fault in (503, None):
+            site.web.fault = fault
+            assert site.is_offered() == (fault is None)
+            daemon.wait_line("config applied stage=mailer")
     digest = next_digest(site, second)
     assert digest["List-Unsubscribe"].startswith(f"<{site.web.url}/u/"), digest
     assert digest["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"

@@ -465,10 +465,12 @@ probe_one_click(struct health *health)
 	else if (!fault)
 		health_add_ok(health, "the page unsubscribes with one click");
 	else
-		health_add(health, web_fault_rows[fault].action, "%s; %s", text,
-		    state.is_offered ? "digests still offer one click"
-		                     : "digests do not offer one click until a test "
-		                       "passes (paperboyctl check)")
+		health_add(health, web_fault_rows[fault].action, "%s (digests %s)",
+		    text,
+		    state.is_offered
+		        ? "still offer one-click unsubscribing"
+		        : "do not offer one-click unsubscribing until paperboyctl "
+		          "check passes")
 		    ->since = state.since;
 }
 
