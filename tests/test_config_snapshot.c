@@ -62,7 +62,7 @@ invalid_settings_give_no_snapshot(void)
 static void
 newest_published_snapshot_is_taken_once(void)
 {
-	struct config_snapshot_slot slot = {0};
+	struct config_snapshot_slot slot = {NULL};
 	struct config_snapshot *first = make(60), *second = make(61), *taken;
 
 	g_assert_null(config_snapshot_take(&slot));
@@ -129,7 +129,7 @@ run_taker(gpointer data)
 static void
 many_threads_end_with_the_last_one(void)
 {
-	struct taker takers[TAKERS] = {0};
+	struct taker takers[TAKERS] = {{.slot = {NULL}}};
 
 	for (size_t i = 0; i < TAKERS; i++)
 		takers[i].thread = g_thread_new("taker", run_taker, &takers[i]);

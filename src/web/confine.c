@@ -101,7 +101,7 @@ allow_calls(scmp_filter_ctx context)
 {
 	const struct scmp_arg_cmp not_executable[] = {
 	    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)};
-	const struct scmp_arg_cmp unix_only[] = {SCMP_A0(SCMP_CMP_EQ, AF_UNIX)};
+	const struct scmp_arg_cmp unix_only[] = {SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0)};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(allowed); i++)
 		if (seccomp_rule_add(context, SCMP_ACT_ALLOW, allowed[i], 0) != 0)
