@@ -116,6 +116,7 @@ collector_check_web(struct collector *stage, const struct clock *clock,
 	    .key = config_snapshot->key,
 	    .clock = clock,
 	    .random = &random_system,
+	    .is_daemon = true,
 	    .response_ms = WEB_CHECK_RESPONSE_S * 1000,
 	    .stop = &stage->stop,
 	};

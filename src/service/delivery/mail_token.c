@@ -16,7 +16,7 @@
 #include "store/subscriber/subscribers.h"
 
 /* Number of the last self-test of the page that has arrived. */
-#define CHECK_CURSOR "web check"
+static const char *const check_cursors[] = {"web check 0", "web check 1"};
 
 /* Bind a token to the day and the subscription, not to a later one of the address. */
 static int64_t
@@ -130,14 +130,20 @@ mail_token_record_check(const struct mail_token *mail_token, const char *token,
 	*is_check = token_parse_id(token, &number) &&
 	            token_check_signed(
 	                mail_token->keys, SUBADDRESS_TOKEN_CHECK, number, 0, token);
-	return !*is_check ||
-	       store_save_cursor(mail_token->store, CHECK_CURSOR, number, error);
+	return !*is_check || store_save_cursor(mail_token->store,
+	                         check_cursors[number % 2], number, error);
 }
 
 bool
-mail_token_load_check(struct store *store, int64_t *number, GError **error)
+mail_token_find_check(
+    struct store *store, int64_t number, bool *is_recorded, GError **error)
 {
-	return store_load_cursor(store, CHECK_CURSOR, -1, number, error);
+	int64_t last;
+
+	if (!store_load_cursor(store, check_cursors[number % 2], -1, &last, error))
+		return false;
+	*is_recorded = last == number;
+	return true;
 }
 
 char *

@@ -66,7 +66,7 @@ bool mail_token_find_envelope(const struct mail_token *mail_token, const char *i
 char *mail_token_format_check(GBytes *key, int64_t number);
 
 /**
- * Record a one-click POST of such a test, whose number mail_token_load_check() returns.
+ * Record a one-click POST of such a test, for mail_token_find_check().
  *
  * @param is_check  set to whether the token is of a test; then nobody is unsubscribed
  * @return false if the store fails
@@ -74,8 +74,14 @@ char *mail_token_format_check(GBytes *key, int64_t number);
 bool mail_token_record_check(const struct mail_token *mail_token, const char *token,
     bool *is_check, GError **error);
 
-/** @param number  set to that of the last one-click POST of a test, or -1 */
-bool mail_token_load_check(struct store *store, int64_t *number, GError **error);
+/**
+ * Find the POST of a test.  Only the last one is stored, for even and for odd numbers,
+ * so that two programs can test at the same time.
+ *
+ * @param is_recorded  set
+ */
+bool mail_token_find_check(
+    struct store *store, int64_t number, bool *is_recorded, GError **error);
 
 /** Format the envelope id of a digest or, with digest_id 0, of system mail. */
 char *mail_token_format_envelope(

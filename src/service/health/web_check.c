@@ -158,7 +158,8 @@ format_link(const struct web_check *check, int64_t number)
 	return g_strconcat(check->settings->web_url, "/u/", token, NULL);
 }
 
-/* Random, so that the POST of an earlier test cannot be taken for this one. */
+/* Random, so that the POST of an earlier test cannot be taken for this one; even for
+ * the daemon. */
 static int64_t
 new_number(const struct web_check *check)
 {
@@ -168,7 +169,7 @@ new_number(const struct web_check *check)
 	check->random->fill(check->random->data, bytes, sizeof(bytes));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		number = number << 8 | bytes[i];
-	return number;
+	return number * 2 + !check->is_daemon;
 }
 
 char *
@@ -263,18 +264,6 @@ set_failure(struct web_problem *problem, const struct web_check *check,
 	    problem, fault, fault == WEB_FAULT_TIMEOUT ? limit : failure->message);
 }
 
-static bool
-has_arrived(
-    const struct web_check *check, int64_t number, bool *is_arrived, GError **error)
-{
-	int64_t last;
-
-	if (!mail_token_load_check(check->store, &last, error))
-		return false;
-	*is_arrived = last == number;
-	return true;
-}
-
 /* The forms in which providers send it; the first one is that of the RFC. */
 static const struct {
 	const char *type; /* NULL: none */
@@ -345,7 +334,7 @@ send_form(const struct web_check *check, struct http *http, size_t form,
 		set_failure(problem, check, http, failure);
 		return true;
 	}
-	if (!has_arrived(check, number, &is_arrived, error))
+	if (!mail_token_find_check(check->store, number, &is_arrived, error))
 		return false;
 	examine_response(problem, &response, form, is_arrived);
 	return true;
@@ -364,7 +353,7 @@ open_link(const struct web_check *check, struct http *http, struct web_problem *
 
 	if (!http_get(http, link, NULL, &response, &failure))
 		set_failure(problem, check, http, failure);
-	if (!has_arrived(check, number, &is_arrived, error))
+	if (!mail_token_find_check(check->store, number, &is_arrived, error))
 		return false;
 	if (is_arrived)
 		set_problem(problem, WEB_FAULT_ACTING_GET, "");
@@ -443,6 +432,14 @@ web_check_get_due(const struct settings *settings, int64_t now)
 
 /* Without commands by mail nothing could be received. */
 static bool
+has_mail(const struct settings *settings)
+{
+	return *settings->commands_address &&
+	       settings->delivery != SETTINGS_DELIVERY_MAILDIR;
+}
+
+/* @return false if interrupted */
+static bool
 run_mail(const struct web_check *check, const struct factory_transport *transport,
     const int *stop_fd, struct web_problem *problem)
 {
@@ -482,8 +479,7 @@ web_check_run(const struct web_check *check, const struct factory_transport *tra
 	const struct web_problem *worst;
 
 	set_problem(&mail, WEB_FAULT_NONE, "");
-	if (*check->settings->commands_address &&
-	    !run_mail(check, transport, stop_fd, &mail))
+	if (has_mail(check->settings) && !run_mail(check, transport, stop_fd, &mail))
 		return pb_fail(error, PB_ERROR_TEMPORARY, "interrupted");
 	if (!web_check_request(check, &page, error))
 		return false;

@@ -93,6 +93,7 @@ struct web_check {
 	GBytes *key;
 	const struct clock *clock;
 	const struct random_source *random;
+	bool is_daemon;      /* else paperboyctl, which may test at the same time */
 	int64_t response_ms; /* timeout */
 	const int *stop;     /* not 0: give up; or NULL */
 };
