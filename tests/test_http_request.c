@@ -294,7 +294,7 @@ memory_is_not_taken_before_it_is_needed(void)
 
 	g_assert_null(request->head);
 	g_assert_cmpint(http_request_feed(request, head, strlen(head)), ==, 413);
-	g_assert_null(request->body);
+	g_assert_null(request->body_buffer);
 	g_assert_cmpuint(request->head_space, <=, BOUNDS_WEB_HEAD_BYTES + 1);
 }
 

@@ -11,7 +11,7 @@ import tap
 
 BUILD = os.environ.get("top_builddir", ".")
 PAGES = ("paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-commands.7",
-         "paperboy-filters.7")
+         "paperboy-filters.7", "paperboy-web.8")
 # Our own pages are not installed while they are tested.
 HARMLESS = re.compile(r"referenced manual not found|outdated mandoc.db")
 
@@ -120,6 +120,27 @@ def test_markup():
         assert not re.search(r"\\$", text, re.M), name
 
 
+def test_web():
+    """paperboy-web(8) has its options, paths and limits"""
+    text = page("paperboy-web.8")
+    output = subprocess.run([os.path.join(BUILD, "paperboy-web"), "--help"], check=True,
+                            capture_output=True, text=True).stdout
+    options = set(re.findall(r"--([a-z]+)", output)) - {"help"}
+    assert options == set(re.findall(r"Fl -([a-z]+)", text)), options
+    source = os.path.join(os.environ.get("top_srcdir", "."), "src")
+    with open(os.path.join(source, "web", "routes.c"), encoding="utf-8") as file:
+        routes = re.findall(r'^    \{"([a-z/]+)", ROUTE_', file.read(), re.M)
+    assert len(routes) == 8, routes
+    for route in routes:
+        assert re.search(r"^\.It Pa %s( Ns|$)" % route, text, re.M), route
+    with open(os.path.join(source, "base", "bounds.h"), encoding="utf-8") as file:
+        bounds = file.read()
+    for name, words in (("CONNECTIONS", r"(\d+) connections"),
+                        ("REQUEST_S", r"within (\d+) seconds")):
+        most = re.search(rf"define BOUNDS_WEB_{name}\s+(\d+)", bounds)[1]
+        assert re.search(words, text)[1] == most, name
+
+
 def test_feed_limit():
     """the maximum number of entries of a feed is that of the program"""
     path = os.path.join(os.environ.get("top_srcdir", "."), "src", "base", "bounds.h")
@@ -196,6 +217,7 @@ with tap.Tap() as t:
     t.run(test_options)
     t.run(test_mail_commands)
     t.run(test_markup)
+    t.run(test_web)
     t.run(test_feed_limit)
     t.run(test_hacking)
     t.run(test_settings, t)

@@ -269,7 +269,7 @@ add_head(struct http_request *request, const char **bytes, const char *end)
 		return status;
 	status = parse_head(request);
 	if (!status && request->body_left)
-		request->body = g_malloc(request->body_left + 1);
+		request->body = request->body_buffer = g_malloc(request->body_left);
 	return status;
 }
 
@@ -283,10 +283,9 @@ feed(struct http_request *request, const char *bytes, size_t size)
 	if (status || !request->has_head)
 		return status;
 	if (part) {
-		memcpy(request->body + request->body_size, bytes, part);
+		memcpy(request->body_buffer + request->body_size, bytes, part);
 		request->body_size += part;
 		request->body_left -= part;
-		request->body[request->body_size] = '\0';
 	}
 	return request->body_left ? 0 : HTTP_OK;
 }
@@ -310,7 +309,7 @@ http_request_new(void)
 {
 	struct http_request *request = g_new0(struct http_request, 1);
 
-	request->path = request->query = "";
+	request->path = request->query = request->body = "";
 	return request;
 }
 
@@ -320,6 +319,6 @@ http_request_free(struct http_request *request)
 	if (!request)
 		return;
 	g_free(request->head);
-	g_free(request->body);
+	g_free(request->body_buffer);
 	g_free(request);
 }

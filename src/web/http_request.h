@@ -40,12 +40,13 @@ struct http_request {
 	const char *path;                /* of RFC 3986, encoded; starts with / */
 	const char *query;               /* without ?; "" if there is none */
 	const char *fields[HTTP_FIELDS]; /* trimmed; NULL if absent */
-	char *body;                      /* with a NUL behind it; may contain NULs */
+	const char *body;                /* may contain NULs; "" if there is none */
 	size_t body_size;
 
 	/* Internal. */
 	char *head;
 	size_t head_size, head_space;
+	char *body_buffer;
 	size_t body_left;
 	bool has_line, has_head, is_known_method, is_foreign_method;
 	int status;

@@ -4,6 +4,8 @@
     with Container(root) as container:
         container.run("systemctl", "start", "paperboyd")
 
+make_shared_root() is faster: the container has the programs of this machine.
+
 The container has its own processes, users, mounts and network (loopback only), and
 ends with the test.
 """
@@ -65,6 +67,33 @@ def make_root(directory, packages):
     return root
 
 
+def make_shared_root(directory, installed):
+    """A root directory with /usr of this machine, and another /usr/local.
+
+    @param installed  directory below which paperboy was installed to /usr/local
+    @return (root directory, options of systemd-nspawn)
+    """
+    need_root()
+    need_programs("systemd-nspawn", "dbus-daemon", "systemd-sysusers")
+    root = os.path.join(directory, "root")
+    for name in ("etc", "usr", "var/lib", "var/log", "run", "tmp", "proc", "sys", "dev",
+                 "root", "srv"):
+        os.makedirs(os.path.join(root, name))
+    for name in ("bin", "sbin", "lib", "lib64"):
+        if not os.path.islink(f"/{name}"):
+            raise Skip(f"{NO_CONTAINER}: /{name} is not in /usr")
+        os.symlink(f"usr/{name}", os.path.join(root, name))
+    for name, text in (
+            ("os-release", "ID=test\n"), ("hostname", "container\n"), ("machine-id", ""),
+            ("passwd", "root:x:0:0:root:/root:/bin/sh\nmessagebus:x:100:100::/:/bin/false\n"
+                       "nobody:x:65534:65534::/:/bin/false\n"),
+            ("group", "root:x:0:\nmessagebus:x:100:\nnogroup:x:65534:\n")):
+        with open(os.path.join(root, "etc", name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return root, ["--bind-ro=/usr", f"--bind-ro={installed}/usr/local:/usr/local",
+                  "--bind-ro=/etc/ld.so.cache"]
+
+
 def find_leader(pid):
     """PID of the first process of a container, or None."""
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
@@ -86,8 +115,9 @@ def find_leader(pid):
 class Container:
     """A booted root directory."""
 
-    def __init__(self, root):
+    def __init__(self, root, options=()):
         self.root = root
+        self.options = options
         self.child = None
         self.leader = None
 
@@ -109,7 +139,7 @@ class Container:
         # There is no systemd-machined to register with.
         self.child = Child([
             nspawn, "-q", "-D", self.root, "-M", f"paperboy-{os.getpid()}", "-b",
-            "--register=no", "--keep-unit", "--console=pipe", "--private-network",
+            *self.options, "--register=no", "--keep-unit", "--console=pipe", "--private-network",
         ], env=ENVIRONMENT)
         wait_until(
             lambda: find_leader(self.child.pid) or not self.child.is_running,
