@@ -58,7 +58,7 @@ class Page(Instance):
             raise OSError(done.stderr.decode())
         return Reply(done.stdout.decode())
 
-    def post(self, operation, show, token, *fields):
+    def submit(self, operation, show, token, *fields):
         csrf = self.ask(show, token)["csrf"]
         return self.ask(operation, token, f"csrf={csrf}", *fields)
 
@@ -101,12 +101,12 @@ def serves(tap):
         assert "'service': <'paperboy'>" in page.ask(HOME).values
         assert page.ask(200).status == BAD_REQUEST
         before = page.value("SELECT count(*) FROM outbox")
-        reply = page.post(SUBSCRIBE, HOME, "", "address=ada@example.org", "filter=paper")
+        reply = page.submit(SUBSCRIBE, HOME, "", "address=ada@example.org", "filter=paper")
         assert reply.status == OK and "'is_sent': <true>" in reply.values
         child.wait_fact(lambda: len(page.mails()) == before + 1, "the confirmation")
         text = page.mails()[0].get_body(("plain",)).get_content()
         token = re.search(rf"{URL}/c/([a-z2-7]+)", text)[1]
-        assert page.post(CONFIRM, CONFIRM_SHOW, token).status == OK
+        assert page.submit(CONFIRM, CONFIRM_SHOW, token).status == OK
         # The scheduler is woken and builds the first digest.
         child.wait_fact(lambda: page.value("SELECT count(*) FROM digest") == 1, "a digest")
         assert "ada@" not in child.output and token not in child.output, child.output
@@ -222,7 +222,7 @@ def killed(tap):
     text = page.mails()[0].get_body(("plain",)).get_content()
     undo = re.search(rf"{URL}/c/([a-z2-7]+)", text)[1]
     with page.running(at_hour(days_after(DAY, 3))) as child:
-        assert page.post(CONFIRM, CONFIRM_SHOW, undo).status == OK
+        assert page.submit(CONFIRM, CONFIRM_SHOW, undo).status == OK
         child.wait_fact(lambda: page.value("SELECT state FROM subscriber") == "active", "undo")
 
 
