@@ -329,6 +329,9 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 	web_assert_same(paused, forged);
 	assert_rows(c->fixture, "SELECT state, paused_until FROM subscriber",
 	    "paused|2026-12-04");
+	web_reply_free(leave(c, token, "pause", "days", ""));
+	assert_rows(
+	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 	/* The subscriber learns of it. */
 	assert_rows(c->fixture,
 	    "SELECT kind, recipient FROM outbox ORDER BY id DESC LIMIT 1",
@@ -340,7 +343,7 @@ invalid_choices_are_rejected(void)
 {
 	static const char *const rows[][3] = {{"pause", "days", "0"},
 	    {"pause", "days", "367"}, {"pause", "days", "1d\nunsubscribe"},
-	    {"pause", "days", ""}, {"fewer", "max", "0"}, {"fewer", "max", "201"},
+	    {"fewer", "max", "0"}, {"fewer", "max", "201"},
 	    {"fewer", "max", "5 at 09:00"}, {"", "max", "5"}, {"forget", "max", "5"}};
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = web_get_leave_token(c);

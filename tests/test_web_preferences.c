@@ -329,6 +329,41 @@ settings_are_changed_together(void)
 }
 
 static void
+errors_belong_to_their_fields(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) set = change(
+	    c, token, "set", "at", "25:99", "max", "7", "tz", "Mars", "days", "never");
+	pb_auto(web_reply) max =
+	    change(c, token, "add", "filter", "robots", "max", "999");
+	pb_auto(web_reply) name = change(c, token, "edit", "number", "1", "filter",
+	    "robots", "name", "much longer than forty bytes, which is the limit");
+	pb_auto(web_reply) twice = change(c, token, "add", "filter", "diffusion");
+	pb_auto(web_reply) until = change(c, token, "pause", "until", "yesterday");
+	pb_auto(web_reply) address = change(c, token, "address", "address", "nobody");
+	pb_auto(web_reply) same = change(c, token, "set", "max", "7", "when", "daily");
+
+	web_assert_has(set, "'field': <'at'>");
+	web_assert_has(set, "'field': <'tz'>");
+	web_assert_has_not(set, "'field': <'max'>");
+	assert_rows(
+	    c->fixture, "SELECT max_full, minute, zone FROM subscriber", "7|450|UTC");
+	web_assert_has(max, "'field': <'max'>");
+	web_assert_has(name, "'field': <'name'>");
+	web_assert_has(twice, "'field': <'filter'>");
+	web_assert_has(until, "'field': <'until'>");
+	web_assert_has(address, "'field': <'address'>");
+	g_assert_cmpstr(web_value(address, "form_address"), ==, "nobody");
+	web_assert_has(same, "'kind': <'ok'>");
+	assert_rows(c->fixture, FILTERS, "1||diffusion|");
+	g_assert_cmpint(
+	    store_fixture_number(c->fixture,
+	        "SELECT count(*) FROM audit_log WHERE what LIKE '%changed%'"),
+	    ==, 1);
+}
+
+static void
 pause_and_resume(void)
 {
 	pb_auto(conversation) c = web_fixture_new();
@@ -464,7 +499,14 @@ feeds_are_private_and_revocable(void)
 	feed = web_ask(c, WEB_OP_FEED, all, "etag", web_value(same, "etag"), NULL);
 	g_assert_cmpint(feed->status, ==, WEB_STATUS_OK);
 	web_assert_has_not(feed, "Old diffusion");
-	/* Later tokens differ. */
+	/* Turned on again, they get new tokens. */
+	web_reply_free(change(c, token, "feed_on"));
+	g_clear_pointer(&same, web_reply_free);
+	same = web_ask(c, WEB_OP_FEED, all, NULL);
+	g_assert_cmpint(same->status, ==, WEB_STATUS_NOT_FOUND);
+	g_free(all);
+	all = get_feed(c, token, "");
+	g_assert_nonnull(all);
 	web_reply_free(change(c, token, "feed_off"));
 	gone = web_ask(c, WEB_OP_FEED, all, NULL);
 	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
@@ -537,8 +579,8 @@ UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours
     the_page_has_the_language_of_the_subscriber,
     filters_are_added_edited_moved_and_removed,
     mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,
-    a_test_stores_nothing, settings_are_changed_together, pause_and_resume,
-    the_strongest_actions_are_confirmed_by_mail, unsubscribing_offers_undo,
-    a_digest_in_the_browser_is_that_of_the_mail, feeds_are_private_and_revocable,
-    feeds_end_with_the_subscription, searching_is_a_setting,
-    tests_of_all_users_are_limited)
+    a_test_stores_nothing, settings_are_changed_together, errors_belong_to_their_fields,
+    pause_and_resume, the_strongest_actions_are_confirmed_by_mail,
+    unsubscribing_offers_undo, a_digest_in_the_browser_is_that_of_the_mail,
+    feeds_are_private_and_revocable, feeds_end_with_the_subscription,
+    searching_is_a_setting, tests_of_all_users_are_limited)

@@ -269,7 +269,7 @@ subscribe_remove_now(
 	*subscriber->paused_until = '\0';
 	return subscribers_update(store, subscriber, error) &&
 	       subscribers_delete_subscriptions(store, subscriber->id, error) &&
-	       private_feeds_save_since(store, subscriber->id, -1, error) &&
+	       private_feeds_turn_off(store, subscriber->id, error) &&
 	       bounces_reset(store, subscriber->id, error) &&
 	       outbox_cancel(store, subscriber->id, now, error);
 }

@@ -154,13 +154,16 @@ web_add_message(
 }
 
 void
-web_add_results(struct web_call *call, const GPtrArray *results)
+web_add_results(struct web_call *call, const GPtrArray *results, const char *field)
 {
 	for (unsigned i = 0; results && i < results->len; i++) {
 		const struct reply_result *result = results->pdata[i];
 
+		bool is_error = strcmp(result->kind, "error") == 0;
+
 		add_message(call, result->kind, result->text,
-		    result->filter ? "filter" : NULL, result->filter, result->column);
+		    result->filter ? "filter" : (is_error ? field : NULL),
+		    result->filter, result->column);
 	}
 }
 

@@ -133,6 +133,11 @@ run_pause(struct web_call *call, GError **error)
 	g_autofree char *line = g_strdup_printf("pause %ud", days);
 	g_autofree char *text = NULL;
 
+	if (g_hash_table_contains(call->request->fields, "days") &&
+	    !*web_get(call, "days")) {
+		web_add_phrase(call, "ok", "page_paused_open");
+		return run_command(call, "pause", error);
+	}
 	if (!days)
 		return fail_field(call, "days", "wrong_days", BOUNDS_PAUSE_DAYS);
 	text = reply_text_format_count(&call->text, "days", days);

@@ -9,7 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "model/preferences.h"
+#include "base/text.h"
 #include "query/parse/lex.h"
 #include "service/command/command.h"
 #include "service/inbound/handler_request.h"
@@ -41,9 +41,8 @@ web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
 
 /* ---- commands ---- */
 
-/* Append a field in quotation marks. */
-static void
-append_quoted(
+void
+web_append_quoted(
     struct web_call *call, GString *line, const char *before, const char *name)
 {
 	g_autofree char *value = web_get_line(call, name);
@@ -75,9 +74,9 @@ format_add(struct web_call *call)
 	GString *line = g_string_new("add");
 
 	if (*web_get(call, "name"))
-		append_quoted(call, line, "name=", "name");
+		web_append_quoted(call, line, "name=", "name");
 	if (*web_get(call, "max"))
-		append_quoted(call, line, "max=", "max");
+		web_append_quoted(call, line, "max=", "max");
 	append_field(call, line, "filter");
 	return line;
 }
@@ -87,11 +86,11 @@ format_edit(struct web_call *call)
 {
 	GString *line = g_string_new("edit");
 
-	append_quoted(call, line, "", "number");
+	web_append_quoted(call, line, "", "number");
 	if (has_field(call, "name"))
-		append_quoted(call, line, "name=", "name");
+		web_append_quoted(call, line, "name=", "name");
 	if (*web_get(call, "max"))
-		append_quoted(call, line, "max=", "max");
+		web_append_quoted(call, line, "max=", "max");
 	else if (has_field(call, "max"))
 		g_string_append(line, " max=none");
 	append_field(call, line, "filter");
@@ -103,7 +102,7 @@ format_remove(struct web_call *call)
 {
 	GString *line = g_string_new("del");
 
-	append_quoted(call, line, "", "number");
+	web_append_quoted(call, line, "", "number");
 	return line;
 }
 
@@ -121,37 +120,7 @@ format_unblock(struct web_call *call)
 {
 	GString *line = g_string_new("unblock");
 
-	append_quoted(call, line, "", "number");
-	return line;
-}
-
-static void
-append_setting(struct web_call *call, GString *line, const char *key)
-{
-	g_autofree char *before = g_strconcat(key, " ", NULL);
-
-	if (*web_get(call, key))
-		append_quoted(call, line, before, key);
-}
-
-/* Days are of the frequency "weekly", which they would imply. */
-static GString *
-format_set(struct web_call *call)
-{
-	GString *line = g_string_new("set");
-	const char *when = web_get(call, "when");
-
-	append_setting(call, line, "when");
-	if (!*when || strcmp(when, "weekly") == 0)
-		append_setting(call, line, "days");
-	append_setting(call, line, "at");
-	append_setting(call, line, "tz");
-	append_setting(call, line, "max");
-	append_setting(call, line, "language");
-	for (int i = 0; i < PREFERENCE_COUNT; i++)
-		append_setting(call, line, preferences_get_name((enum preference)i));
-	if (has_field(call, "name"))
-		append_quoted(call, line, "name ", "name");
+	web_append_quoted(call, line, "", "number");
 	return line;
 }
 
@@ -182,7 +151,7 @@ format_address(struct web_call *call)
 {
 	GString *line = g_string_new("address");
 
-	append_quoted(call, line, "", "address");
+	web_append_quoted(call, line, "", "address");
 	return line;
 }
 
@@ -211,7 +180,8 @@ format_unsubscribe(struct web_call *call)
 
 /* Mail what must not be shown to the reader of the page alone. */
 static bool
-mail_reply(struct web_call *call, struct request *request, GError **error)
+mail_reply(
+    struct web_call *call, struct request *request, const char *field, GError **error)
 {
 	if (!request->reply.pending && !request->reply.undo)
 		return true;
@@ -222,14 +192,19 @@ mail_reply(struct web_call *call, struct request *request, GError **error)
 	else if (request->reply.undo)
 		web_add_phrase(call, "ok", "page_left");
 	else
-		web_add_results(call, request->reply.results);
+		web_add_results(call, request->reply.results, field);
 	return true;
 }
 
-/* @param is_left  set: the command has ended the subscription */
+/*
+ * Run a command.
+ *
+ * @param field    its field, or NULL
+ * @param is_left  set: it has ended the subscription
+ */
 static bool
 run_line(struct web_call *call, const struct subscriber *subscriber, const char *line,
-    bool *is_left, GError **error)
+    const char *field, bool *is_left, GError **error)
 {
 	const char *const lines[] = {line, NULL};
 	struct request request;
@@ -247,8 +222,8 @@ run_line(struct web_call *call, const struct subscriber *subscriber, const char 
 		call->is_done = request.reply.failed == 0;
 		*is_left = request.reply.undo != NULL;
 		if (!request.reply.pending && !*is_left)
-			web_add_results(call, request.reply.results);
-		is_ok = mail_reply(call, &request, error);
+			web_add_results(call, request.reply.results, field);
+		is_ok = mail_reply(call, &request, field, error);
 	}
 	request_clear(&request);
 	return is_ok;
@@ -300,15 +275,10 @@ set_feeds(struct web_call *call, const struct subscriber *subscriber, bool is_on
 {
 	struct store *store = call->handler->store;
 	int64_t now = call->handler->options.now;
-	int64_t since;
 
 	web_add_phrase(call, "ok", is_on ? "page_feeds_on" : "page_feeds_off");
-	if (!private_feeds_load_since(store, subscriber->id, &since, error))
-		return false;
-	if ((since >= 0) == is_on)
-		return true;
-	return private_feeds_save_since(
-	           store, subscriber->id, is_on ? now : -1, error) &&
+	return (is_on ? private_feeds_turn_on(store, subscriber->id, now, error)
+	              : private_feeds_turn_off(store, subscriber->id, error)) &&
 	       audit_insert(store, now, "web", is_on ? "feeds on" : "feeds off",
 	           subscriber->id, NULL, error);
 }
@@ -347,30 +317,49 @@ run_test(struct web_call *call, const struct subscriber *subscriber, GError **er
 
 /* ---- actions ---- */
 
+/* Each setting is a command of its own: the others apply when one is wrong. */
+static bool
+run_set(struct web_call *call, const struct subscriber *subscriber, GError **error)
+{
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) fields = g_ptr_array_new();
+	bool is_left;
+
+	web_list_changes(call, subscriber, lines, fields);
+	if (!lines->len)
+		web_add_phrase(call, "ok", "set_same");
+	for (unsigned i = 0; i < lines->len; i++)
+		if (!run_line(call, subscriber, lines->pdata[i], fields->pdata[i],
+		        &is_left, error))
+			return false;
+	return true;
+}
+
 static const struct action {
 	const char *name;
 	GString *(*format)(struct web_call *call); /* a command; or else: */
 	bool (*run)(
 	    struct web_call *call, const struct subscriber *subscriber, GError **error);
-	bool is_test; /* it evaluates a filter */
+	bool is_test;      /* it evaluates a filter */
+	const char *field; /* that errors belong to, or NULL */
 } actions[] = {
-    {"add", format_add, NULL, true},
-    {"edit", format_edit, NULL, true},
-    {"test", NULL, run_test, true},
-    {"up", NULL, run_up, false},
-    {"down", NULL, run_down, false},
-    {"remove", format_remove, NULL, false},
-    {"block", format_block, NULL, true},
-    {"unblock", format_unblock, NULL, false},
-    {"set", format_set, NULL, false},
-    {"pause", format_pause, NULL, false},
-    {"resume", format_resume, NULL, false},
-    {"address", format_address, NULL, false},
-    {"export", format_export, NULL, false},
-    {"forget", format_forget, NULL, false},
-    {"feed_on", NULL, run_feed_on, false},
-    {"feed_off", NULL, run_feed_off, false},
-    {"unsubscribe", format_unsubscribe, NULL, false},
+    {"add", format_add, NULL, true, "filter"},
+    {"edit", format_edit, NULL, true, "filter"},
+    {"test", NULL, run_test, true, NULL},
+    {"up", NULL, run_up, false, NULL},
+    {"down", NULL, run_down, false, NULL},
+    {"remove", format_remove, NULL, false, NULL},
+    {"block", format_block, NULL, true, "filter"},
+    {"unblock", format_unblock, NULL, false, NULL},
+    {"set", NULL, run_set, false, NULL},
+    {"pause", format_pause, NULL, false, "until"},
+    {"resume", format_resume, NULL, false, NULL},
+    {"address", format_address, NULL, false, "address"},
+    {"export", format_export, NULL, false, NULL},
+    {"forget", format_forget, NULL, false, NULL},
+    {"feed_on", NULL, run_feed_on, false, NULL},
+    {"feed_off", NULL, run_feed_off, false, NULL},
+    {"unsubscribe", format_unsubscribe, NULL, false, NULL},
 };
 
 static const struct action *
@@ -382,19 +371,39 @@ find_action(const struct web_call *call)
 	return NULL;
 }
 
+/* Name and maximum of a filter, whose errors belong to their fields. */
+static bool
+check_labels(struct web_call *call, bool *is_valid, GError **error)
+{
+	g_autofree char *name = web_get_line(call, "name");
+	g_autofree char *max = web_get_line(call, "max");
+	g_autoptr(GError) problem = NULL;
+
+	*is_valid = !*max || web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX);
+	if (!*is_valid)
+		web_add_field_phrase(call, "error", "max", "wrong_number", "key", "max",
+		    "most", G_STRINGIFY(BOUNDS_DIGEST_FULL_MAX));
+	if (!*name || text_check_line("name", name, BOUNDS_FILTER_NAME, &problem))
+		return true;
+	*is_valid = false;
+	return web_add_error(call, "name", &problem, error);
+}
+
 static bool
 run_action(struct web_call *call, const struct action *action,
     const struct subscriber *subscriber, GError **error)
 {
 	g_autoptr(GString) line = NULL;
-	bool is_left = false;
+	bool is_left = false, is_valid = true;
 
-	if (action->is_test && !web_take_test(call))
+	if (action->is_test && !check_labels(call, &is_valid, error))
+		return false;
+	if (!is_valid || (action->is_test && !web_take_test(call)))
 		return true;
 	if (!action->format)
 		return action->run(call, subscriber, error);
 	line = action->format(call);
-	if (!run_line(call, subscriber, line->str, &is_left, error))
+	if (!run_line(call, subscriber, line->str, action->field, &is_left, error))
 		return false;
 	if (is_left) {
 		call->page = WEB_PAGE_LEFT;

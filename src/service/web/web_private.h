@@ -56,19 +56,27 @@ web_init_request(struct web_call *call, const char *language, struct request *re
 void web_set_language(struct web_call *call, const char *language);
 
 /** Add a phrase as result, `kind` as in struct reply_result. */
-#define web_add_phrase(call, kind, ...)                            \
+#define web_add_phrase(call, kind, ...) \
+	web_add_field_phrase(call, kind, NULL, __VA_ARGS__)
+#define web_add_field_phrase(call, kind, field, ...)               \
 	do {                                                       \
 		g_autofree char *phrase_ =                         \
 		    reply_text_format(&(call)->text, __VA_ARGS__); \
-		web_add_message(call, kind, phrase_, NULL);        \
+		web_add_message(call, kind, phrase_, field);       \
 	} while (0)
 
 /** @param field  name of the field with an error, or NULL */
 void web_add_message(
     struct web_call *call, const char *kind, const char *text, const char *field);
 
-/** Add the results of commands. @param results  struct reply_result *; or NULL */
-void web_add_results(struct web_call *call, const GPtrArray *results);
+/**
+ * Add the results of commands.
+ *
+ * @param results  struct reply_result *; or NULL
+ * @param field    that an error belongs to, or NULL; those of filters name theirs
+ */
+void
+web_add_results(struct web_call *call, const GPtrArray *results, const char *field);
 
 /**
  * Report a mistake of the user on the page.
@@ -102,6 +110,22 @@ void web_add_undo(struct web_call *call);
  */
 bool web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
     int64_t *expires_at, GError **error);
+
+/** Append a field in quotation marks to a command, after a text. */
+void web_append_quoted(
+    struct web_call *call, GString *line, const char *before, const char *name);
+
+/** Add the settings of a subscriber to the page. */
+void web_add_settings(struct web_call *call, const struct subscriber *subscriber);
+
+/**
+ * List the commands that change the settings to those of the form, one for each field.
+ *
+ * @param lines   char *, appended to
+ * @param fields  their fields, const char *, appended to
+ */
+void web_list_changes(struct web_call *call, const struct subscriber *subscriber,
+    GPtrArray *lines, GPtrArray *fields);
 
 /* Values of a backtest. @param papers  whether to list papers */
 GVariantBuilder *web_format_backtest(

@@ -166,69 +166,11 @@ show_blocks(struct view *view, GError **error)
 
 /* ---- settings ---- */
 
-/* @param words  possible values, separated by ", "; NULL: a text field */
-static void
-add_setting(
-    GVariantBuilder *list, const char *key, const char *value, const char *words)
-{
-	GVariantBuilder *values = web_values_new();
-	GVariantBuilder *options = web_list_new();
-	g_auto(GStrv) all = g_strsplit(words ? words : "", ", ", -1);
-
-	web_values_add(values, "key", key);
-	web_values_add(values, "value", value);
-	for (char **word = all; *word; word++) {
-		GVariantBuilder *option = web_values_new();
-
-		web_values_add(option, "value", *word);
-		web_values_add_flag(option, "is_selected", strcmp(*word, value) == 0);
-		web_list_add(options, option);
-	}
-	web_values_take(values, "options", options);
-	web_list_add(list, values);
-}
-
-static void
-add_schedule(GVariantBuilder *list, const struct subscriber *subscriber)
-{
-	const struct schedule *schedule = &subscriber->schedule;
-	bool is_weekly = schedule->frequency == SCHEDULE_WEEKLY;
-	g_autofree char *days =
-	    is_weekly ? schedule_format_weekdays(schedule->weekdays) : g_strdup("");
-	g_autofree char *at =
-	    g_strdup_printf("%02d:%02d", schedule->minute / 60, schedule->minute % 60);
-	g_autofree char *max = g_strdup_printf("%d", subscriber->max_full);
-
-	add_setting(list, "when", schedule_frequency_name(schedule->frequency),
-	    "now, daily, weekdays, weekly");
-	add_setting(list, "days", days, NULL);
-	add_setting(list, "at", at, NULL);
-	add_setting(list, "tz", subscriber->zone, NULL);
-	add_setting(list, "max", max, NULL);
-}
-
 static bool
 show_settings(struct view *view, GError **error)
 {
-	const struct subscriber *subscriber = view->subscriber;
-	const struct catalog *catalog = view->call->handler->options.phrases;
-	g_autofree char *languages = catalog_format_languages(catalog);
-	GVariantBuilder *list = web_list_new();
-
 	(void)error;
-	add_schedule(list, subscriber);
-	for (int i = 0; i < PREFERENCE_COUNT; i++) {
-		enum preference preference = (enum preference)i;
-		g_autofree char *words = preferences_format_words(preference);
-
-		add_setting(list, preferences_get_name(preference),
-		    preferences_get_word(&subscriber->preferences, preference), words);
-	}
-	add_setting(list, "language",
-	    *subscriber->language ? subscriber->language : view->call->text.language,
-	    languages);
-	add_setting(list, "name", subscriber->name ? subscriber->name : "", NULL);
-	web_values_take(view->call->values, "settings", list);
+	web_add_settings(view->call, view->subscriber);
 	return true;
 }
 
@@ -303,6 +245,8 @@ add_state(struct view *view, int64_t expires_at)
 	    reply_text_format_time(&call->text, expires_at, subscriber->zone);
 
 	web_values_add(call->values, "subscriber", subscriber->address);
+	web_values_add(call->values, "form_address",
+	    call->is_done ? "" : web_get(call, "address"));
 	web_values_add(call->values, "state", subscriber_state_name(subscriber->state));
 	web_values_add(call->values, "paused_until", paused);
 	web_values_add(call->values, "next", next);

@@ -188,7 +188,9 @@ CREATE TABLE subscriber (
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
 	moved_at     INTEGER, -- last change of address; NULL: never
-	feeds_since  INTEGER, -- when private feeds were turned on; in their tokens; NULL: off
+	-- When private feeds were turned on, in their tokens; negative: off, of the last
+	-- time, lest old tokens work again; NULL: never on.
+	feeds_since  INTEGER,
 	consent_at   INTEGER,
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm

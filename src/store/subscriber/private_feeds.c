@@ -10,21 +10,30 @@ bool
 private_feeds_load_since(
     struct store *store, int64_t subscriber_id, int64_t *since, GError **error)
 {
-	static const char sql[] =
-	    "SELECT ifnull((SELECT feeds_since FROM subscriber WHERE id = ?1), -1)";
+	static const char sql[] = "SELECT ifnull((SELECT max(feeds_since, -1) FROM "
+	                          "subscriber WHERE id = ?1), -1)";
 
 	return sql_number(store, sql, since, error, SQL_INT(subscriber_id));
 }
 
 bool
-private_feeds_save_since(
-    struct store *store, int64_t subscriber_id, int64_t since, GError **error)
+private_feeds_turn_on(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE subscriber SET feeds_since = max(?2, "
+	                          "abs(ifnull(feeds_since, 0)) + 1)"
+	                          " WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now));
+}
+
+bool
+private_feeds_turn_off(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE subscriber SET feeds_since = ?2 WHERE id = ?1";
+	    "UPDATE subscriber SET feeds_since = -abs(feeds_since) WHERE id = ?1";
 
-	return sql_exec(
-	    store, sql, error, SQL_INT(subscriber_id), SQL_INT_OR_NULL(since));
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
 }
 
 bool

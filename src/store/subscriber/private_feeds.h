@@ -17,9 +17,10 @@
 bool private_feeds_load_since(
     struct store *store, int64_t subscriber_id, int64_t *since, GError **error);
 
-/** @param since  s; -1 turns them off */
-bool private_feeds_save_since(
-    struct store *store, int64_t subscriber_id, int64_t since, GError **error);
+/** Turn them on; if they are on, only their tokens change. */
+bool private_feeds_turn_on(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
+bool private_feeds_turn_off(struct store *store, int64_t subscriber_id, GError **error);
 
 /** The owner of a feed of one filter. */
 struct private_feed_filter {
