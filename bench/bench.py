@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
@@ -29,7 +30,8 @@ sys.path.insert(0, HERE)
 
 from daemon import Instance
 from generate import generate
-from idle import format_idle, measure
+from idle import cpu_s, format_idle, kilobytes, measure
+from nginx import Nginx
 from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
@@ -40,19 +42,20 @@ MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 FAR_MS = 20
+PAGE_CLIENTS = 8
 HOST = "127.0.0.1"
 MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
 STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
     "Sizes",
-    "runs people many subscribers composed queued sent1 sent8 far queries archive idle")
+    "runs people many subscribers composed queued sent1 sent8 far queries archive pages idle")
 WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
-              archive=12000, idle=600)
+              archive=12000, pages=20000, idle=600)
 QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
-              idle=2)
+              pages=400, idle=2)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
 
@@ -555,6 +558,73 @@ def bench_queue(directory, sink, count):
             f" {drained.peak_kb / 1024:.0f} MB")
 
 
+NGINX = """
+    server {{
+        listen {host}:{port};
+        access_log off;
+        root {directory};
+        default_type text/html;
+    }}
+"""
+
+
+def bench_page(port, path, count, pids):
+    """Request a page; CPU and memory are those of the servers."""
+    before = sum(map(cpu_s, pids))
+    values = call(program("httpget"), port, PAGE_CLIENTS, count, path)
+    values["cpu"] = sum(map(cpu_s, pids)) - before
+    values["peak_kb"] = sum(kilobytes(pid, "VmHWM") for pid in pids)
+    return values
+
+
+def fetch(port, path):
+    """The body of a page."""
+    with urllib.request.urlopen(f"http://{HOST}:{port}{path}") as response:
+        return response.read()
+
+
+def worker_pids(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def bench_web(directory, sizes):
+    """Pages of paperboy-web and paperboyd, beside files of the same size."""
+    need_programs("nginx")
+    place = os.path.join(directory, "web")
+    instance = Instance(place, port=1, commands__address="commands@news.example",
+                        web__url="https://papers.example.org",
+                        web__listen=f"{HOST}:{free_port()}",
+                        web__socket=os.path.join(place, "daemon"))
+    port = int(instance.settings["web.listen"].rpartition(":")[2])
+    files = os.path.join(place, "files")
+    os.makedirs(files)
+    for path in (directory, place):
+        os.chmod(path, 0o711)  # nginx runs as another user
+    server = os.path.join(top_builddir(), "paperboy-web")
+    with instance.start() as daemon, Child([server, "-c", instance.config]) as web:
+        daemon.wait_file(instance.settings["web.socket"])
+        web.wait_line("started")
+        for name, path in (("health", "/healthz"), ("page", "/")):
+            with open(os.path.join(files, name), "wb") as file:
+                file.write(fetch(port, path))
+            os.chmod(file.name, 0o644)
+        os.chmod(files, 0o755)
+        block = NGINX.format(host=HOST, port=free_port(), directory=files)
+        peer = int(re.search(r":(\d+);", block)[1])
+        with Nginx(place, block, peer) as nginx:
+            pids = worker_pids(nginx.child.pid)
+            for what, path, name in (("/healthz", "/healthz", "health"),
+                                     ("the page /", "/", "page")):
+                ours, theirs = alternate(
+                    sizes.runs,
+                    lambda: bench_page(port, path, sizes.pages, [daemon.pid, web.pid]),
+                    lambda: bench_page(peer, f"/{name}", sizes.pages, pids))
+                same("pages", ours, theirs)
+                print_row(what, "us", 1e6 / sizes.pages, ours, theirs)
+                yield what, [sizes.pages / one.wall for one in (ours, theirs)]
+
+
 # ---- head and body ----------------------------------------------------------
 
 
@@ -655,6 +725,14 @@ def run_all(directory, options, sizes):
     archives = [bench_archive(directory, elements, titles, count, sizes)
                 for count in (len(elements), sizes.archive)]
 
+    section(f"The web page, {PAGE_CLIENTS} clients, a connection for each request",
+            "nginx, one worker, serving the same bytes from a file")
+    pages = []
+    try:
+        pages = list(bench_web(directory, sizes))
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
+
     idle_directory = os.path.join(directory, "idle")
     os.makedirs(idle_directory)
     idle = measure(idle_directory, sizes.subscribers, sizes.idle)
@@ -702,6 +780,9 @@ def run_all(directory, options, sizes):
               f" ({count / figure.values['slowest']:,.0f} to"
               f" {count / figure.values['fastest']:,.0f}), smtp-source {theirs:,.0f};"
               f" {figure.cpu / count * 1e6:,.0f} us of CPU a message")
+    for what, (ours, theirs) in pages:
+        print(f"  {what}: {ours:,.0f} requests/s, nginx {theirs:,.0f}"
+              f" ({ours / theirs:.2f} of that)")
     print(format_idle(idle))
     for connections, ours, whose, theirs in far_rates:
         print(f"  {connections} connection(s), {FAR_MS} ms away: {ours:,.0f} messages/s,"
