@@ -6,6 +6,7 @@ PAPERBOY_LONG=1 opens 5,000 connections during 20,000 requests.
 
 import concurrent.futures
 import contextlib
+import glob
 import os
 import re
 import resource
@@ -13,11 +14,14 @@ import select
 import socket
 import struct
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+from clock import DAY
+from daemon import Instance
 from tap import Tap, top_srcdir, wait_until
-from web_server import WebServer, parse_response, read_all
+from web_server import ORIGIN, WebServer, parse_response, read_all
 
 IS_LONG = os.environ.get("PAPERBOY_LONG") == "1"
 HELD = 5000 if IS_LONG else 500
@@ -168,6 +172,40 @@ def answers_during_a_flood(web):
     assert memory_kb(web, "VmHWM") < MEMORY_KB, memory_kb(web, "VmHWM")
 
 
+def request_until(web, is_over):
+    """Statuses of requests until is_over."""
+    statuses = []
+    while not is_over.is_set():
+        statuses.append(web.request("GET", "/").status)
+    return statuses
+
+
+def delays_no_digest(tap):
+    """a digest is built and delivered while pages are requested all the time"""
+    place = tap.subdirectory("daemon")
+    maildir = os.path.join(place, "Maildir")
+    is_over = threading.Event()
+    with contextlib.ExitStack() as stack:
+        web = WebServer(place, has_daemon=False)
+        instance = Instance(os.path.join(place, "instance"), maildir=maildir,
+                            commands__address="commands@news.example", web__url=ORIGIN,
+                            web__socket=web.daemon_path)
+        instance.write_day(DAY, range(3))
+        daemon = stack.enter_context(instance.start())
+        daemon.wait_file(web.daemon_path)
+        stack.enter_context(web)
+        hold(web, stack, HELD // 10)
+        pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(CLIENTS))
+        stack.callback(is_over.set)
+        runs = [pool.submit(request_until, web, is_over) for _ in range(CLIENTS)]
+        instance.add_person("ada@example.org")
+        daemon.wait_fact(lambda: glob.glob(os.path.join(maildir, "new", "*")), "a digest")
+        is_over.set()
+        statuses = [status for one in runs for status in one.result()]
+    assert set(statuses) == {200}, set(statuses)
+    tap.diag(f"{len(statuses)} pages meanwhile")
+
+
 def is_closed(client):
     return bool(select.select([client], [], [], 0)[0]) and client.recv(1) == b""
 
@@ -202,6 +240,7 @@ with Tap() as tap, concurrent.futures.ThreadPoolExecutor(1) as background:
         tap.run(survives_half_open, web)
         tap.run(closes_the_slowest, tap)
         tap.run(answers_during_a_flood, web)
+        tap.run(delays_no_digest, tap)
         tap.ok(answer.result() == b"", "a slow sender is closed, whatever it sends")
         tap.ok(web.request("GET", "/healthz").status == 200, "and others are served")
         tap.equal([line for line in web.child.lines if not line.endswith(" started")], [],
