@@ -360,8 +360,11 @@ main(int argc, char **argv)
 	}
 	/* Controls: what it needs works. */
 	print_result("CONTROL ask paperboyd", is_answered(WEB_OP_HEALTH, ""));
-	if (token)
+	if (token) {
+		print_result("CONTROL show the digest of the token",
+		    is_answered(WEB_OP_DIGEST, token));
 		print_result("read another person's page", count_forged(token) > 0);
+	}
 	for (unsigned i = 0; i < G_N_ELEMENTS(attempts); i++)
 		if (is_confined || !attempts[i].is_confined_only)
 			print_result(attempts[i].name, attempts[i].succeeds());
