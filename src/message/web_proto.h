@@ -134,7 +134,8 @@ struct web_reply {
  * WEB_PAGE_LEAVE (the same for any token)
  *
  * WEB_PAGE_LEFT: unsubscribed, paused ... (the same for any token)
- *     undo        token for the action undo, or ""
+ *     undo        token for the action undo, or ""; posted to the same URL, which may
+ *                 be that of the preferences
  *
  * WEB_PAGE_PREFERENCES
  *     show        view, as requested: "" (filters), "filter" (the one with number; ""
@@ -153,7 +154,8 @@ struct web_reply {
  *     blocks[]    in "blocks": number, query
  *     settings[]  in "settings": key, value, options[]: value, is_selected (no
  *                 options: a text field)
- *     feeds[]     in "account": path ("/f/TOKEN"), label ("": all filters)
+ *     feeds[]     path ("/f/TOKEN"): in "account" of all filters, in "filter" of this
+ *                 one; empty while feeds are off
  *
  * WEB_PAGE_SEARCH
  *     form_filter, backtest (none before a search)

@@ -28,7 +28,9 @@ add_example(struct request *request, const struct command_row *row, bool is_usag
 	g_autofree char *name = g_strconcat("example.", row->verb, NULL);
 	g_autofree char *text = NULL;
 
-	if (row == request->example_row || !catalog_has(request->catalog, name) ||
+	/* A page has examples beside its fields. */
+	if (request->text.results || row == request->example_row ||
+	    !catalog_has(request->catalog, name) ||
 	    (!is_usage && strstr(row->arguments, "QUERY")))
 		return;
 	text = reply_text_format(&request->text, name);
@@ -36,15 +38,23 @@ add_example(struct request *request, const struct command_row *row, bool is_usag
 	request->example_row = row;
 }
 
+static struct reply_result *
+get_last_result(const struct request *request)
+{
+	const GPtrArray *results = request->text.results;
+
+	return results->pdata[results->len - 1];
+}
+
 /* The page marks the column itself. */
 static void
 record_query_error(struct request *request)
 {
-	const GPtrArray *results = request->text.results;
-	struct reply_result *last = results ? results->pdata[results->len - 1] : NULL;
+	struct reply_result *last;
 
-	if (!request->error_filter || !last)
+	if (!request->error_filter || !request->text.results)
 		return;
+	last = get_last_result(request);
 	last->filter = g_steal_pointer(&request->error_filter);
 	last->column = request->error_column;
 }
@@ -70,6 +80,8 @@ command_add_error(
 	                            : g_strdup(problem->message);
 
 	add_error(request, row, text, false);
+	if (request->text.results && msg)
+		get_last_result(request)->msg = msg->id;
 }
 
 void

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/msg.h"
 #include "render/catalog.h"
 
 /* A result, apart from the text.  Owned. */
@@ -19,6 +20,7 @@ struct reply_result {
 	char *text;
 	char *filter;    /* with a syntax error, or NULL */
 	unsigned column; /* of the error in it, from 1, in characters */
+	enum msg_id msg; /* of the error, or MSG_NONE */
 };
 
 /** @param kind, text  copied */

@@ -153,16 +153,37 @@ web_add_message(
 	add_message(call, kind, text, field, NULL, 0);
 }
 
+/* Fields by the errors that only they can have. */
+static const struct {
+	enum msg_id first, last;
+	const char *field;
+} error_fields[] = {
+    {MSG_LINE_EMPTY, MSG_LINE_CONTROL, "name"},
+    {MSG_FILTER_NAME_NUMBER, MSG_FILTER_NAME_TAKEN, "name"},
+};
+
+/* @param field  of other errors, or NULL */
+static const char *
+find_field(const struct reply_result *result, const char *field)
+{
+	if (result->filter)
+		return "filter";
+	if (strcmp(result->kind, "error") != 0)
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(error_fields); i++)
+		if (result->msg >= error_fields[i].first &&
+		    result->msg <= error_fields[i].last)
+			return error_fields[i].field;
+	return field;
+}
+
 void
 web_add_results(struct web_call *call, const GPtrArray *results, const char *field)
 {
 	for (unsigned i = 0; results && i < results->len; i++) {
 		const struct reply_result *result = results->pdata[i];
 
-		bool is_error = strcmp(result->kind, "error") == 0;
-
-		add_message(call, result->kind, result->text,
-		    result->filter ? "filter" : (is_error ? field : NULL),
+		add_message(call, result->kind, result->text, find_field(result, field),
 		    result->filter, result->column);
 	}
 }

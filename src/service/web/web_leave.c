@@ -62,6 +62,7 @@ web_add_undo(struct web_call *call)
 	    .random = options->random, .now = options->now};
 	g_autofree char *none = system_mail_new_token(&mailer);
 
+	web_add_csrf(call, "leave");
 	web_values_add(
 	    call->values, "undo", *call->report->undo ? call->report->undo : none);
 }
@@ -183,8 +184,8 @@ run_fewer(struct web_call *call, GError **error)
 	return set_fewer(call, max, error);
 }
 
-static bool
-run_undo(struct web_call *call, GError **error)
+bool
+web_run_undo(struct web_call *call, GError **error)
 {
 	g_autofree struct confirmation *confirmation = NULL;
 	struct request request;
@@ -196,6 +197,7 @@ run_undo(struct web_call *call, GError **error)
 	        (!confirmation ||
 	            handler_apply_confirmation(&request, confirmation, error));
 	request_clear(&request);
+	call->page = WEB_PAGE_LEFT;
 	web_add_phrase(call, "ok", "page_undone");
 	return is_ok;
 }
@@ -270,7 +272,7 @@ static const struct {
     {"weekly", run_weekly},
     {"fewer", run_fewer},
     {"link", run_link},
-    {"undo", run_undo},
+    {"undo", web_run_undo},
 };
 
 bool

@@ -419,6 +419,10 @@ web_run_preferences(struct web_call *call, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	int64_t expires_at;
 
+	/* The link does not work without a subscription. */
+	if (strcmp(web_get(call, "action"), "undo") == 0 &&
+	    web_check_csrf(call, "leave"))
+		return web_run_undo(call, error);
 	if (!web_find_subscriber(call, &subscriber, &expires_at, error))
 		return false;
 	if (!subscriber)

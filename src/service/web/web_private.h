@@ -102,6 +102,9 @@ bool web_add_test(
 /** Set the undo token of WEB_PAGE_LEFT, or one that undoes nothing. */
 void web_add_undo(struct web_call *call);
 
+/** Undo by the token in the field `undo`. */
+bool web_run_undo(struct web_call *call, GError **error);
+
 /**
  * Find the subscriber of the preferences' token; without one the status is set.
  *

@@ -37,6 +37,7 @@ search(struct web_call *call, const char *filter, GError **error)
 	pb_auto(search_answer) found = search_run(
 	    call->handler->store, filter, &scope, SEARCH_RESULTS, &problem, &wrong);
 	g_autofree char *count = NULL;
+	GVariantBuilder *results;
 
 	if (!found && !problem.message)
 		return web_add_error(call, "filter", &wrong, error);
@@ -45,8 +46,10 @@ search(struct web_call *call, const char *filter, GError **error)
 		return true;
 	}
 	count = reply_text_format_count(&call->text, "papers", found->found);
-	web_values_add(call->values, "count", count);
-	web_values_take(call->values, "papers", format_results(found));
+	results = web_values_new();
+	web_values_add(results, "count", count);
+	web_values_take(results, "papers", format_results(found));
+	web_values_take(call->values, "backtest", results);
 	return true;
 }
 

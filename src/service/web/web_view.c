@@ -54,6 +54,35 @@ add_pages(struct view *view, unsigned count, unsigned per_page)
 	return (page - 1) * per_page;
 }
 
+/* ---- feeds ---- */
+
+/* Add the feed of a filter, or of all (NULL), if feeds are on. */
+static bool
+add_feed(struct view *view, const struct subscription *one, GError **error)
+{
+	struct web_call *call = view->call;
+	GBytes *key = call->handler->options.key;
+	GVariantBuilder *list;
+	int64_t since;
+
+	if (!private_feeds_load_since(
+	        call->handler->store, view->subscriber->id, &since, error))
+		return false;
+	list = web_list_new();
+	if (since >= 0) {
+		g_autofree char *token =
+		    one ? web_token_format_filter_feed(key, one, since)
+		        : web_token_format_feed(key, view->subscriber->id, since);
+		g_autofree char *path = g_strconcat("/f/", token, NULL);
+		GVariantBuilder *values = web_values_new();
+
+		web_values_add(values, "path", path);
+		web_list_add(list, values);
+	}
+	web_values_take(call->values, "feeds", list);
+	return true;
+}
+
 /* ---- filters ---- */
 
 static bool
@@ -137,7 +166,8 @@ show_filter(struct view *view, GError **error)
 		if (one->number != number)
 			continue;
 		add_form(view, one);
-		return add_filters(view, i, 1, true, error);
+		return add_filters(view, i, 1, true, error) &&
+		       add_feed(view, one, error);
 	}
 	view->show = "";
 	return show_filters(view, error);
@@ -176,42 +206,10 @@ show_settings(struct view *view, GError **error)
 
 /* ---- account ---- */
 
-/* @param token  taken */
-static void
-add_feed(GVariantBuilder *list, char *token, const char *label)
-{
-	g_autofree char *owned = token;
-	g_autofree char *path = g_strconcat("/f/", owned, NULL);
-	GVariantBuilder *values = web_values_new();
-
-	web_values_add(values, "path", path);
-	web_values_add(values, "label", label);
-	web_list_add(list, values);
-}
-
 static bool
 show_account(struct view *view, GError **error)
 {
-	struct web_call *call = view->call;
-	GBytes *key = call->handler->options.key;
-	GVariantBuilder *list;
-	int64_t since;
-
-	if (!private_feeds_load_since(
-	        call->handler->store, view->subscriber->id, &since, error))
-		return false;
-	list = web_list_new();
-	if (since >= 0)
-		add_feed(
-		    list, web_token_format_feed(key, view->subscriber->id, since), "");
-	for (unsigned i = 0; since >= 0 && i < view->filters->len; i++) {
-		const struct subscription *one = view->filters->pdata[i];
-
-		add_feed(list, web_token_format_filter_feed(key, one, since),
-		    one->name ? one->name : one->text);
-	}
-	web_values_take(call->values, "feeds", list);
-	return true;
+	return add_feed(view, NULL, error);
 }
 
 /* ---- the page ---- */
