@@ -12,7 +12,8 @@ from stopped import Stopped, find_thread
 from tap import Skip, Tap
 
 WATCHDOG_US = 6_000_000  # one heartbeat a second; three missed are overdue
-THREADS = ("collector", "scheduler", "mailer", "connection-1", "lmtp", "maildir", "imap")
+THREADS = (
+    "collector", "scheduler", "mailer", "connection-1", "lmtp", "maildir", "imap", "web-1")
 
 
 class Notify:
@@ -56,6 +57,10 @@ def mailbox_of(thread, directory):
         return {"receive__imap_host": "127.0.0.1", "receive__imap_port": 1,
                 "receive__imap_tls": "off", "receive__imap_user": "paperboy",
                 "receive__imap_password_file": secret}
+    if thread == "web-1":
+        return {"web__url": "https://papers.example.org",
+                "commands__address": "paperboy@news.example",
+                "web__socket": os.path.join(directory, "web.sock")}
     return {}
 
 
