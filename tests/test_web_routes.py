@@ -2,6 +2,7 @@
 """test_web_routes.py - requests to paperboy-web reach paperboyd as typed requests."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -249,6 +250,16 @@ def has_options():
         assert done.returncode == 64 and "--help" in done.stderr, done
 
 
+def links_few_libraries():
+    """it links neither the database nor any library for networks or mail"""
+    (readelf,) = need_programs("readelf")
+    needed = set(re.findall(r"NEEDED.*\[lib([a-z0-9-]+)[.\d-]*\.so", run(
+        [readelf, "-d", program()])))
+    others = needed - {"glib-2", "config", "jansson", "systemd", "seccomp", "c", "m",
+                       "asan", "ubsan"}
+    assert "glib-2" in needed and not others, needed
+
+
 def listens_on_a_path(tap):
     """it serves a Unix socket, and replaces a stale one but no other file"""
     directory = tap.subdirectory("path")
@@ -300,5 +311,6 @@ with Tap() as tap:
     tap.run(finishes_requests, tap)
     tap.run(checks_its_configuration, tap)
     tap.run(has_options)
+    tap.run(links_few_libraries)
     tap.run(listens_on_a_path, tap)
     tap.run(takes_sockets_of_systemd, tap)

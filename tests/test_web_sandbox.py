@@ -53,6 +53,16 @@ def has_little_exposure(tap):
     assert exposure <= EXPOSURE, output
 
 
+def confines_itself():
+    """what the program gives up by itself is gone without a unit, too"""
+    helper = os.path.join(top_builddir(), "tests", "helper_intruder")
+    output = run([helper, "--confined"], check=False)
+    if "no filter" in output:
+        raise Skip("built without libseccomp, or with sanitizers")
+    results = dict(re.findall(r"^(.*): (fails|SUCCEEDS)$", output, re.M))
+    assert len(results) >= 20 and set(results.values()) == {"fails"}, output
+
+
 def install(directory):
     """Install paperboy into a directory.  @return the directory"""
     installed = os.path.join(directory, "installed")
@@ -167,6 +177,7 @@ def run_steps(tap):
 
 with Tap() as tap:
     tap.run(has_little_exposure, tap)
+    tap.run(confines_itself)
     try:
         run_steps(tap)
     except Skip as why:

@@ -15,7 +15,6 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "config/settings.h"
 #include "web/confine.h"
 #include "web/respond.h"
 #include "web/server.h"
@@ -33,27 +32,6 @@ notify(const char *state)
 #else
 	(void)state;
 #endif
-}
-
-static struct settings *
-load_settings(const char *path)
-{
-	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	pb_auto(settings) settings = settings_load(path, problems, NULL);
-	g_autoptr(GError) error = NULL;
-
-	for (unsigned i = 0; i < problems->len; i++)
-		fprintf(stderr, "paperboy-web: %s\n", (char *)problems->pdata[i]);
-	if (!settings)
-		return NULL;
-	if (!*settings->web_url)
-		fprintf(stderr, "paperboy-web: %s: web.url is not set\n", path);
-	else if (!web_listen_check(settings->web_listen, &error))
-		fprintf(
-		    stderr, "paperboy-web: %s: web.listen: %s\n", path, error->message);
-	else
-		return g_steal_pointer(&settings);
-	return NULL;
 }
 
 static bool
@@ -90,10 +68,13 @@ serve(const struct settings *settings, struct responder *responder, GError **err
 static int
 run(const struct web_options *options)
 {
-	pb_auto(settings) settings = load_settings(web_options_get_config(options));
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	pb_auto(settings) settings = web_options_load(options, problems);
 	pb_auto(responder) responder = NULL;
 	g_autoptr(GError) error = NULL;
 
+	for (unsigned i = 0; i < problems->len; i++)
+		fprintf(stderr, "paperboy-web: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
 	responder = responder_new(

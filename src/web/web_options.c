@@ -3,6 +3,8 @@
  */
 #include "web/web_options.h"
 
+#include "web/web_listen.h"
+
 #define DEFAULT_CONFIG PAPERBOY_SYSCONFDIR "/paperboy.conf"
 
 static const char description[] =
@@ -47,8 +49,20 @@ web_options_clear(struct web_options *options)
 	g_free(options->config);
 }
 
-const char *
-web_options_get_config(const struct web_options *options)
+struct settings *
+web_options_load(const struct web_options *options, GPtrArray *problems)
 {
-	return options->config ? options->config : DEFAULT_CONFIG;
+	const char *path = options->config ? options->config : DEFAULT_CONFIG;
+	pb_auto(settings) settings = settings_load(path, problems, NULL);
+	g_autoptr(GError) error = NULL;
+
+	if (!settings)
+		return NULL;
+	if (!*settings->web_url)
+		g_ptr_array_add(
+		    problems, g_strdup_printf("%s: web.url is not set", path));
+	if (!web_listen_check(settings->web_listen, &error))
+		g_ptr_array_add(problems,
+		    g_strdup_printf("%s: web.listen: %s", path, error->message));
+	return problems->len == 0 ? g_steal_pointer(&settings) : NULL;
 }

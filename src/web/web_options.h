@@ -7,6 +7,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "config/settings.h"
+
 struct web_options {
 	char *config; /* or NULL */
 	gboolean is_check, is_version;
@@ -17,7 +19,13 @@ bool
 web_options_parse(struct web_options *options, int *argc, char ***argv, GError **error);
 void web_options_clear(struct web_options *options);
 
-/** The configuration file to read. @return borrowed */
-const char *web_options_get_config(const struct web_options *options);
+/**
+ * Load the configuration, and check what the page needs.
+ *
+ * @param problems  of char *; all errors are added
+ * @return NULL if there were any; owned by the caller
+ */
+struct settings *
+web_options_load(const struct web_options *options, GPtrArray *problems);
 
 #endif
