@@ -21,9 +21,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from clock import DAY
 from daemon import Instance
 from tap import Tap, top_srcdir, wait_until
-from web_server import ORIGIN, WebServer, parse_response, read_all
+from web_server import ORIGIN, WebServer, is_sanitized, parse_response, read_all
 
-IS_LONG = os.environ.get("PAPERBOY_LONG") == "1"
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 HELD = 5000 if IS_LONG else 500
 REQUESTS = 20000 if IS_LONG else 2000
 CLIENTS = 8
@@ -169,7 +169,7 @@ def answers_during_a_flood(web):
         statuses = [status for one in runs for status in one.result()]
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert statuses == [200] * REQUESTS, set(statuses)
-    assert memory_kb(web, "VmHWM") < MEMORY_KB, memory_kb(web, "VmHWM")
+    assert is_sanitized() or memory_kb(web, "VmHWM") < MEMORY_KB
 
 
 def request_until(web, is_over):

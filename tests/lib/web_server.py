@@ -13,7 +13,7 @@ import os
 import re
 import socket
 
-from tap import DEADLINE_S, Child, free_port, top_builddir, top_srcdir
+from tap import DEADLINE_S, Child, free_port, run, top_builddir, top_srcdir
 
 ORIGIN = "https://papers.example.org"
 CONFIG = """\
@@ -27,6 +27,10 @@ Response = collections.namedtuple("Response", "status fields body")
 
 def program():
     return os.path.join(top_builddir(), "paperboy-web")
+
+
+def is_sanitized():
+    return "libasan" in run(["ldd", program()])
 
 
 def helper():
