@@ -13,7 +13,8 @@
 #include "web/routes.h"
 #include "web/web_page.h"
 
-#define UNAVAILABLE 503
+#define METHOD_NOT_ALLOWED 405
+#define UNAVAILABLE        503
 
 /* Methods of all routes. */
 #define ALL_METHODS "GET, HEAD, POST"
@@ -101,7 +102,8 @@ responder_refuse(void *data, const struct http_request *request, int status)
 	const struct responder *responder = data;
 	g_autofree char *language = routes_get_language(&responder->routes, request);
 
-	return format_error(responder, request, status, language, ALL_METHODS);
+	return format_error(responder, request, status, language,
+	    status == METHOD_NOT_ALLOWED ? ALL_METHODS : NULL);
 }
 
 /* @return false if the daemon's reply is not usable */
