@@ -199,6 +199,22 @@ def test_hosts(config_directory):
             " (expected, for example, mail.example.org)")
 
 
+def test_page(config_directory):
+    """the URL of the page is a base of links"""
+    for url in ("https://papers.example.org", "https://example.org:8443/papers",
+                "http://localhost:8080", "https://[2001:db8::25]",
+                "https://e.org/" + "p" * 186):
+        config_directory.expect(GOOD + f'web: {{ url = "{url}"; }};')
+    for url in ("papers.example.org", "https://", "https://papers.example.org/",
+                "ftp://example.org", "https://ada@example.org", "https://example.org?a=b",
+                "https://example.org#top", "https://example.org/a b", "https://e.org/<p>",
+                "https://e.org/a,b", "https://e.org/" + "p" * 187):
+        config_directory.expect(
+            GOOD + f'web: {{ url = "{url}"; }};',
+            f"paperboy.conf:3: web.url: '{url}' is not the base of links (expected, for"
+            " example, https://papers.example.org, without a slash at the end)")
+
+
 def test_sources(config_directory):
     """unknown arXiv categories and invalid feed URLs are reported"""
     for names in ("cs.CL hep-th", "cs", "stat.ML  math.AG"):
@@ -218,5 +234,5 @@ def test_sources(config_directory):
 with Tap() as tap:
     config_directory = ConfigDirectory(tap.subdirectory("config"))
     for test in (test_golden, test_good, test_no_text, test_unreadable, test_includes,
-                 test_secrets, test_hosts, test_sources):
+                 test_secrets, test_hosts, test_page, test_sources):
         tap.run(test, config_directory)

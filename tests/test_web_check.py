@@ -168,7 +168,7 @@ class SiteRequest(http.server.BaseHTTPRequestHandler):
         if fault == "slow":
             self.server.stopped.wait()
         elif fault == "redirect":
-            self.answer(302, Location="https://www.localhost/")
+            self.answer(302, Location="https://www.localhost" + self.path)
         elif isinstance(fault, int):
             self.answer(fault)
         elif fault == "form" and not kind.startswith("application/x-www"):
@@ -248,7 +248,7 @@ MAIL_FAULTS = [
 
 PAGE_FAULTS = [
     ("slow", "does not respond in time", "no response within 1 s", False),
-    ("redirect", "redirect", "status 302 to https://www.localhost/", True),
+    ("redirect", "redirect", "status 302 to https://www.localhost/u/TOKEN", True),
     (500, "answers one-click unsubscribing with an error", "status 500", True),
     (503, "not available", "status 503", True),
     (404, "does not accept one-click unsubscribing", "status 404", True),

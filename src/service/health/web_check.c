@@ -129,6 +129,16 @@ set_problem(struct web_problem *problem, enum web_fault fault, const char *detai
 	problem->detail = sanitize_line(detail, DETAIL_CHARS);
 }
 
+/* Tokens are not logged, not even those of nobody. @return a new string */
+static char *
+mask_token(const char *text, const char *link)
+{
+	GString *masked = g_string_new(text);
+
+	g_string_replace(masked, strrchr(link, '/') + 1, "TOKEN", 0);
+	return g_string_free(masked, FALSE);
+}
+
 char *
 web_problem_format(enum web_fault fault, const char *detail)
 {
@@ -221,13 +231,14 @@ web_check_examine_mail(
 	    [PROBE_LINK_BROKEN] = WEB_FAULT_BROKEN_LINK,
 	};
 	g_autofree char *missing = mail ? join(mail->missing) : NULL;
+	g_autofree char *other = mail ? mask_token(mail->link, link) : NULL;
 
 	if (!mail)
 		set_problem(problem, WEB_FAULT_LOST_MAIL, "");
 	else if (faults[mail->link_state])
 		set_problem(problem, faults[mail->link_state], "");
 	else if (strcmp(mail->link, link) != 0)
-		set_problem(problem, WEB_FAULT_OTHER_LINK, mail->link);
+		set_problem(problem, WEB_FAULT_OTHER_LINK, other);
 	else if (!mail->signers->len)
 		set_problem(problem, WEB_FAULT_UNSIGNED, "there is no signature");
 	else if (has_word(mail->missing, "list-unsubscribe") ||
@@ -299,18 +310,19 @@ classify_status(int status, bool is_first)
 /* Check the response to a form. @param is_arrived  its POST was recorded */
 static void
 examine_response(struct web_problem *problem, const struct http_response *response,
-    size_t form, bool is_arrived)
+    const char *link, size_t form, bool is_arrived)
 {
 	enum web_fault fault = classify_status(response->status, form == 0);
 	g_autofree char *detail = NULL;
+	g_autofree char *target =
+	    mask_token(response->redirect_url ? response->redirect_url : "", link);
 
 	if (!fault && g_bytes_get_size(response->body))
 		fault = WEB_FAULT_BODY;
 	if (!fault && !is_arrived)
 		fault = form ? WEB_FAULT_CONTENT_TYPE : WEB_FAULT_NOT_ARRIVED;
-	if (fault == WEB_FAULT_REDIRECT && response->redirect_url)
-		detail = g_strdup_printf(
-		    "status %d to %s", response->status, response->redirect_url);
+	if (fault == WEB_FAULT_REDIRECT && *target)
+		detail = g_strdup_printf("status %d to %s", response->status, target);
 	else if (fault == WEB_FAULT_CONTENT_TYPE)
 		detail = g_strdup_printf(
 		    "status %d for %s", response->status, forms[form].name);
@@ -336,7 +348,7 @@ send_form(const struct web_check *check, struct http *http, size_t form,
 	}
 	if (!mail_token_find_check(check->store, number, &is_arrived, error))
 		return false;
-	examine_response(problem, &response, form, is_arrived);
+	examine_response(problem, &response, link, form, is_arrived);
 	return true;
 }
 
