@@ -285,8 +285,8 @@ run_mail(struct work *work, const struct factory_transport *options, const char 
 	return false;
 }
 
-/* @param problem  set: of the unsubscribe link */
-static void
+/* @param problem  set: of the unsubscribe link @return false if it was not tried */
+static bool
 check_mail(struct work *work, const struct factory_transport *options, const char *link,
     struct web_problem *problem)
 {
@@ -299,16 +299,17 @@ check_mail(struct work *work, const struct factory_transport *options, const cha
 		    g_strdup("not tried: needs commands.address, a relay, a receiver "
 		             "and the daemon"),
 		    NULL);
-		return;
+		return false;
 	}
 	is_received = run_mail(work, options, link, &mail);
 	if (link)
 		web_check_examine_mail(is_received ? &mail : NULL, link, problem);
 	if (!is_received)
-		return;
+		return true;
 	check_signature(work, &mail);
 	check_feedback(work, &mail);
 	check_results(work, &mail);
+	return true;
 }
 
 /* ---- the page ---- */
@@ -323,7 +324,8 @@ add_problem(struct work *work, const char *name, const struct web_problem *probl
 	    web_fault_rows[problem->fault].action);
 }
 
-/* @param mail  the problem of the mail, to be saved with that of the page */
+/* @param mail  the problem of the mail, to be saved with that of the page; or NULL: it
+ * is not known, so nothing is saved */
 static void
 check_page(
     struct work *work, const struct web_check *web, const struct web_problem *mail)
@@ -336,7 +338,7 @@ check_page(
 		add(work, "page", g_strdup("not tried: needs the daemon"), NULL);
 		return;
 	}
-	if (*work->check->settings->commands_address && work->check->wait_s)
+	if (mail)
 		add_problem(
 		    work, "unsubscribe link", mail, "came back whole, and signed");
 	if (!web_check_request(web, &page, &error)) {
@@ -344,7 +346,7 @@ check_page(
 		return;
 	}
 	add_problem(work, "page", &page, "unsubscribes with one click");
-	if (!work->check->wait_s)
+	if (!mail)
 		return;
 	if (!web_check_save(
 	        web, web_problem_get_worst(mail, &page), &is_changed, &error))
@@ -375,12 +377,12 @@ check_round_trip(struct work *work, const struct factory_transport *options)
 	};
 	bool has_page = web_check_is_possible(check->settings);
 	g_autofree char *link = has_page ? web_check_new_link(&web) : NULL;
-	pb_local(web_problem) problem = {.detail = g_strdup("")};
+	pb_local(web_problem) problem = {0};
+	bool is_tried =
+	    options && check->wait_s && check_mail(work, options, link, &problem);
 
-	if (options && check->wait_s)
-		check_mail(work, options, link, &problem);
 	if (has_page)
-		check_page(work, &web, &problem);
+		check_page(work, &web, is_tried ? &problem : NULL);
 	else if (*check->settings->web_url)
 		add(work, "page",
 		    g_strdup("not tested: digests offer no one click, since web.url is "

@@ -442,14 +442,6 @@ web_check_get_due(const struct settings *settings, int64_t now)
 	return state.checked_at + interval_s;
 }
 
-/* Without commands by mail nothing could be received. */
-static bool
-has_mail(const struct settings *settings)
-{
-	return *settings->commands_address &&
-	       settings->delivery != SETTINGS_DELIVERY_MAILDIR;
-}
-
 /* @return false if interrupted */
 static bool
 run_mail(const struct web_check *check, const struct factory_transport *transport,
@@ -491,7 +483,9 @@ web_check_run(const struct web_check *check, const struct factory_transport *tra
 	const struct web_problem *worst;
 
 	set_problem(&mail, WEB_FAULT_NONE, "");
-	if (has_mail(check->settings) && !run_mail(check, transport, stop_fd, &mail))
+	/* Nothing comes back from a Maildir. */
+	if (check->settings->delivery != SETTINGS_DELIVERY_MAILDIR &&
+	    !run_mail(check, transport, stop_fd, &mail))
 		return pb_fail(error, PB_ERROR_TEMPORARY, "interrupted");
 	if (!web_check_request(check, &page, error))
 		return false;
