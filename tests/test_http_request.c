@@ -6,7 +6,7 @@
 #include "base/bounds.h"
 #include "lib/unit.h"
 #include "web/http_request.h"
-#include "web/http_response.h"
+#include "web/web_response.h"
 
 #define HOST "Host: papers.example.org\r\n"
 
@@ -317,11 +317,11 @@ fields_are_trimmed_and_the_first_one_counts(void)
 /* ---- responses ---- */
 
 static char *
-format(const struct http_response *response, bool without_body)
+format(const struct web_response *response, bool without_body)
 {
 	/* 2026-11-22 09:08:07 */
 	g_autoptr(GBytes) bytes =
-	    http_response_format(response, 1795338487, without_body);
+	    web_response_format(response, 1795338487, without_body);
 	gsize size;
 	const char *data = g_bytes_get_data(bytes, &size);
 
@@ -332,14 +332,14 @@ static void
 responses_close_and_are_not_stored(void)
 {
 	g_autoptr(GBytes) body = g_bytes_new_static("hello\n", 6);
-	g_autofree char *page = format(&(struct http_response){.status = 200,
+	g_autofree char *page = format(&(struct web_response){.status = 200,
 	                                   .type = "text/plain",
 	                                   .content_policy = "default-src 'none'",
 	                                   .is_private = true,
 	                                   .body = body},
 	    false);
 	g_autofree char *head =
-	    format(&(struct http_response){.status = 200, .body = body}, true);
+	    format(&(struct web_response){.status = 200, .body = body}, true);
 
 	g_assert_cmpstr(page, ==,
 	    "HTTP/1.1 200 OK\r\n"
@@ -363,9 +363,9 @@ feeds_are_validated_by_their_tag(void)
 {
 	g_autoptr(GBytes) body = g_bytes_new_static("feed", 4);
 	g_autofree char *feed = format(
-	    &(struct http_response){.status = 200, .tag = "a1", .body = body}, false);
+	    &(struct web_response){.status = 200, .tag = "a1", .body = body}, false);
 	g_autofree char *same = format(
-	    &(struct http_response){.status = 304, .tag = "a1", .body = body}, false);
+	    &(struct web_response){.status = 304, .tag = "a1", .body = body}, false);
 
 	g_assert_nonnull(strstr(feed, "ETag: \"a1\"\r\n"));
 	g_assert_nonnull(strstr(feed, "Cache-Control: private, no-cache\r\n"));
@@ -378,7 +378,7 @@ static void
 values_cannot_end_their_line(void)
 {
 	g_autofree char *text = format(
-	    &(struct http_response){.status = 405, .allow = "GET\r\nX: y\n"}, false);
+	    &(struct web_response){.status = 405, .allow = "GET\r\nX: y\n"}, false);
 
 	g_assert_nonnull(strstr(text, "\r\nAllow: GETX: y\r\n"));
 }
@@ -386,7 +386,7 @@ values_cannot_end_their_line(void)
 static void
 statuses_ask_for_a_retry(void)
 {
-	g_autofree char *text = format(&(struct http_response){.status = 503}, false);
+	g_autofree char *text = format(&(struct web_response){.status = 503}, false);
 
 	g_assert_true(g_str_has_prefix(text, "HTTP/1.1 503 Service Unavailable\r\n"));
 	g_assert_nonnull(strstr(text, "Retry-After: 60\r\n"));

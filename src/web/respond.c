@@ -8,10 +8,10 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "web/daemon_client.h"
-#include "web/http_response.h"
 #include "web/negotiate.h"
 #include "web/routes.h"
 #include "web/web_page.h"
+#include "web/web_response.h"
 
 #define METHOD_NOT_ALLOWED 405
 #define UNAVAILABLE        503
@@ -74,9 +74,9 @@ report(struct responder *responder, const GError *error)
 }
 
 static GBytes *
-format(const struct http_response *response, const struct http_request *request)
+format(const struct web_response *response, const struct http_request *request)
 {
-	return http_response_format(response, g_get_real_time() / G_USEC_PER_SEC,
+	return web_response_format(response, g_get_real_time() / G_USEC_PER_SEC,
 	    http_request_is_head(request));
 }
 
@@ -87,7 +87,7 @@ format_error(const struct responder *responder, const struct http_request *reque
 	pb_local(web_body) body = {0};
 
 	web_page_render_error(responder->pages, (unsigned)status, language, &body);
-	return format(&(struct http_response){.status = status,
+	return format(&(struct web_response){.status = status,
 	                  .type = body.type,
 	                  .content_policy = body.content_policy,
 	                  .allow = allow,
@@ -113,7 +113,7 @@ format_reply(const struct responder *responder, const struct http_request *reque
     GError **error)
 {
 	pb_local(web_body) body = {0};
-	struct http_response response = {.status = http_status[reply->status],
+	struct web_response response = {.status = http_status[reply->status],
 	    .is_private = routes_is_private(asked->op)};
 
 	if (reply->status != WEB_STATUS_NOT_MODIFIED) {

@@ -1,7 +1,7 @@
 /*
- * http_response.c - HTTP responses; each closes its connection.
+ * web_response.c - HTTP responses; each closes its connection.
  */
-#include "web/http_response.h"
+#include "web/web_response.h"
 
 #include <string.h>
 
@@ -65,8 +65,7 @@ add_field(GString *out, const char *name, const char *value)
 }
 
 GBytes *
-http_response_format(
-    const struct http_response *response, int64_t now, bool without_body)
+web_response_format(const struct web_response *response, int64_t now, bool without_body)
 {
 	gsize size = response->body ? g_bytes_get_size(response->body) : 0;
 	GString *out = g_string_sized_new(1024 + (without_body ? 0 : size));

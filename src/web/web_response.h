@@ -1,14 +1,14 @@
 /*
- * http_response.h - HTTP responses; each closes its connection.
+ * web_response.h - HTTP responses; each closes its connection.
  */
-#ifndef PAPERBOY_WEB_HTTP_RESPONSE_H
-#define PAPERBOY_WEB_HTTP_RESPONSE_H
+#ifndef PAPERBOY_WEB_WEB_RESPONSE_H
+#define PAPERBOY_WEB_WEB_RESPONSE_H
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct http_response {
+struct web_response {
 	int status;
 	const char *type;           /* Content-Type, or NULL */
 	const char *content_policy; /* Content-Security-Policy, or NULL */
@@ -25,7 +25,7 @@ struct http_response {
  * @param without_body  the reply to HEAD: only the length of the body is sent
  * @return owned by the caller
  */
-GBytes *http_response_format(
-    const struct http_response *response, int64_t now, bool without_body);
+GBytes *web_response_format(
+    const struct web_response *response, int64_t now, bool without_body);
 
 #endif
