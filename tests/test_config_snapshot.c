@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/state/one_click.h"
 
 #define OFFERS 300
 #define TAKERS 3
@@ -87,6 +88,36 @@ newest_published_snapshot_is_taken_once(void)
 	config_snapshot_unref(NULL);
 }
 
+/* The result of the page's self-test is a file. */
+static void
+renewed_snapshot_shares_the_settings(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct config_snapshot *first = make(60), *second, *third;
+	struct settings *settings = (struct settings *)first->settings;
+	const struct one_click passed = {
+	    .fault = (char *)"", .detail = (char *)"", .is_offered = true};
+	g_autoptr(GError) error = NULL;
+
+	g_free(settings->state_dir);
+	settings->state_dir = g_strdup(fixture->directory);
+	g_free(settings->web_url);
+	settings->web_url = g_strdup("https://papers.example.org");
+	g_assert_true(one_click_save(settings, &passed, &error));
+	second = config_snapshot_renew(first, NULL, &error);
+	g_assert_no_error(error);
+	config_snapshot_unref(first);
+	third = config_snapshot_renew(second, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_true(second->is_one_click_offered);
+	g_assert_cmpstr(renderer_get_cache_key(second->renderer), ==,
+	    renderer_get_cache_key(third->renderer));
+	config_snapshot_unref(second);
+	g_assert_true(third->settings == settings);
+	g_assert_cmpint(third->settings->collect_interval_s, ==, 60);
+	config_snapshot_unref(third);
+}
+
 struct taker {
 	struct config_snapshot_slot slot;
 	GThread *thread;
@@ -149,4 +180,4 @@ many_threads_end_with_the_last_one(void)
 }
 
 UNIT_MAIN(invalid_settings_give_no_snapshot, newest_published_snapshot_is_taken_once,
-    many_threads_end_with_the_last_one)
+    renewed_snapshot_shares_the_settings, many_threads_end_with_the_last_one)

@@ -25,6 +25,7 @@ from tap import Child, Tap, free_port, top_builddir
 
 HOME = "paperboy@news.example"
 WRONG = 65
+FORMS = 4  # POST requests with a valid link; one with a forged link follows
 SIGNED = "From:List-Id:List-Unsubscribe:List-Unsubscribe-Post"
 
 
@@ -113,6 +114,7 @@ class WebServer(http.server.ThreadingHTTPServer):
 
     def __init__(self, cert, onward):
         self.fault = None
+        self.posts = 0
         self.onward = onward  # the port of paperboy-web
         self.stopped = threading.Event()
         super().__init__(("127.0.0.1", 0), SiteRequest)
@@ -177,7 +179,10 @@ class SiteRequest(http.server.BaseHTTPRequestHandler):
             self.answer(200, b"Are you a human?")
         elif fault == "cached":
             self.answer(200)
+        elif fault == "telling" and self.server.posts == FORMS:
+            self.answer(404)
         else:
+            self.server.posts += 1
             self.answer(*self.hand_on("POST", body))
 
 
@@ -248,6 +253,7 @@ MAIL_FAULTS = [
 
 PAGE_FAULTS = [
     ("slow", "does not respond in time", "no response within 2 s", False),
+    ("telling", "tells who is subscribed", "status 404", False),
     ("redirect", "redirect", "status 302 to https://www.localhost/u/TOKEN", True),
     (500, "answers one-click unsubscribing with an error", "status 500", True),
     (503, "not available", "status 503", True),
@@ -278,7 +284,7 @@ def finds_what_the_relay_does(tap, site):
 def finds_what_the_web_server_does(tap, site):
     """each fault of the page is named"""
     for fault, words, detail, is_omitted in PAGE_FAULTS:
-        site.web.fault = fault
+        site.web.fault, site.web.posts = fault, 0
         row = site.check("--wait", "2" if fault == "slow" else "600")
         site.web.fault = None
         found = row["page"]

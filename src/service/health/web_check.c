@@ -103,6 +103,10 @@ const struct web_fault_row web_fault_rows[WEB_FAULTS] = {
         "one-click unsubscribing is answered, but did not arrive here",
         "check that web.url and the web server lead to the paperboy-web of this host, "
         "and that nothing caches POST requests"},
+    [WEB_FAULT_FORGED_TOKEN] = {"forged-token", false,
+        "the page answers a forged unsubscribe link in another way, which tells who is "
+        "subscribed",
+        "let the web server pass all requests for /u/ on, whatever the link is"},
 };
 
 enum web_fault
@@ -372,6 +376,28 @@ open_link(const struct web_check *check, struct http *http, struct web_problem *
 	return true;
 }
 
+/* Nobody may learn whether a link is valid. */
+static void
+send_forged(
+    const struct web_check *check, struct http *http, struct web_problem *problem)
+{
+	g_autofree char *link = web_check_new_link(check);
+	char *mac = strrchr(link, '/') + 2; /* after the key character */
+	pb_local(http_response) response = {0};
+	g_autoptr(GError) failure = NULL;
+	g_autofree char *detail = NULL;
+
+	*mac = *mac == 'a' ? 'b' : 'a';
+	if (!http_send_form(
+	        http, link, forms[0].type, forms[0].body, &response, &failure)) {
+		set_failure(problem, check, http, failure);
+		return;
+	}
+	detail = g_strdup_printf("status %d", response.status);
+	if (response.status != 200 || g_bytes_get_size(response.body))
+		set_problem(problem, WEB_FAULT_FORGED_TOKEN, detail);
+}
+
 bool
 web_check_request(
     const struct web_check *check, struct web_problem *problem, GError **error)
@@ -396,6 +422,8 @@ web_check_request(
 	for (size_t i = 0; i < G_N_ELEMENTS(forms) && !problem->fault; i++)
 		if (!send_form(check, http, i, problem, error))
 			return false;
+	if (!problem->fault)
+		send_forged(check, http, problem);
 	return true;
 }
 

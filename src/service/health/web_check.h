@@ -60,12 +60,13 @@ enum web_fault {
 	WEB_FAULT_CONTENT_TYPE,
 	WEB_FAULT_BODY,
 	WEB_FAULT_NOT_ARRIVED,
+	WEB_FAULT_FORGED_TOKEN,
 	WEB_FAULTS
 };
 
 struct web_fault_row {
 	const char *name; /* stable: in the state file and in events */
-	bool is_wrong;    /* not a failure of the network: no link in the header */
+	bool is_wrong;    /* one click does not work: no link in the header */
 	const char *text;
 	const char *action;
 };
