@@ -16,7 +16,7 @@
 #define CHART_HEIGHT 40
 #define CHART_DAYS   120
 
-/* Maximum characters of a filter in a list. */
+/* Maximum characters of a filter or a title in a list. */
 #define SHORT_CHARS 120
 
 /* An error in a filter is shown in a line that fits into 320 px. */
@@ -122,6 +122,7 @@ const char *const page_value_names[] = {
     "is_blocks",
     "is_settings",
     "is_account",
+    "has_blocks",
     "has_feeds",
     "has_options",
     "groups",
@@ -165,6 +166,7 @@ static const struct {
 	const char *name;
 	const char *flag;
 } list_flags[] = {
+    {"blocks", "has_blocks"},
     {"feeds", "has_feeds"},
     {"messages", "has_messages"},
     {"options", "has_options"},
@@ -369,13 +371,13 @@ add_errors(
 	}
 }
 
+/* @return NULL if it is invalid */
 static char *
 format_day(const struct page_values_context *context, const char *day)
 {
 	const struct locale_format format = {context->catalog, context->language};
-	char *text = locale_format_day(&format, day, LOCALE_FORMAT_NO_YEAR);
 
-	return text ? text : g_strdup(day);
+	return locale_format_day(&format, day, LOCALE_FORMAT_NO_YEAR);
 }
 
 static long
@@ -585,8 +587,10 @@ add_derived(
 {
 	const char *day = get_text(map, "day");
 	const char *query = get_text(map, "query");
+	const char *title = get_text(map, "title");
 	g_autofree char *day_text = day ? format_day(context, day) : NULL;
-	g_autofree char *shortened = query ? sanitize_line(query, SHORT_CHARS) : NULL;
+	g_autofree char *shortened =
+	    query || title ? sanitize_line(query ? query : title, SHORT_CHARS) : NULL;
 
 	view_put_text(map, "day_text", day_text);
 	view_put_text(map, "short", shortened);

@@ -95,30 +95,75 @@ load_sample(GKeyFile *file, const char *group)
 	return sample;
 }
 
+/* ---- pages at their largest ---- */
+
+/* @param values  with the names of parts */
 static struct web_sample *
-new_largest(GKeyFile *file)
+new_sample(GKeyFile *file, const char *name, enum web_page page, const char *values)
 {
-	g_autofree char *word = g_strnfill(BOUNDS_QUERY_BYTES, 'w');
-	g_autoptr(GString) values = g_string_new("{$active, 'show': <''>, ");
 	struct web_sample *sample = g_new0(struct web_sample, 1);
 
-	g_string_append_printf(values,
-	    "'page': <'2'>, 'pages': <'8'>, 'previous_page': <'1'>, 'next_page': "
-	    "<'3'>, 'form_name': <''>, 'form_max': <''>, 'form_filter': <'%s'>, "
-	    "'filters': <[",
-	    word);
-	for (unsigned i = 0; i < WEB_PROTO_PAGE_FILTERS; i++)
-		g_string_append_printf(values,
-		    "%s{'number': <'%u'>, 'name': <'%.40s'>, 'query': <'%s'>, "
-		    "'backtest': <{$by_day}>}",
-		    i ? ", " : "", i + 9, word, word);
-	g_string_append(values, "]>}");
-	sample->name = g_strdup("largest");
+	sample->name = g_strdup(name);
 	sample->path = g_strdup("/p/aaaa");
-	sample->page = WEB_PAGE_PREFERENCES;
-	sample->values = expand(file, values->str);
+	sample->page = page;
+	sample->values = expand(file, values);
 	return sample;
 }
+
+/* @param item  of a list; NUMBER and the longest text, LONG, are replaced */
+static struct web_sample *
+new_largest(GKeyFile *file, const char *name, enum web_page page, const char *before,
+    unsigned count, const char *item)
+{
+	g_autofree char *word = g_strnfill(BOUNDS_QUERY_BYTES, 'w');
+	g_auto(GStrv) parts = g_strsplit(item, "LONG", -1);
+	g_autofree char *filled = g_strjoinv(word, parts);
+	g_auto(GStrv) head = g_strsplit(before, "LONG", -1);
+	g_autoptr(GString) values = g_string_new(NULL);
+	g_autofree char *start = NULL;
+
+	start = g_strjoinv(word, head);
+	g_string_append(values, start);
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *number = g_strdup_printf("%u", i + 9);
+		g_auto(GStrv) around = g_strsplit(filled, "NUMBER", -1);
+		g_autofree char *text = g_strjoinv(number, around);
+
+		g_string_append_printf(values, "%s{%s}", i ? ", " : "", text);
+	}
+	g_string_append(values, page == WEB_PAGE_SEARCH ? "]>}>}" : "]>}");
+	return new_sample(file, name, page, values->str);
+}
+
+#define PAGER \
+	"'page': <'2'>, 'pages': <'8'>, 'previous_page': <'1'>, 'next_page': <'3'>"
+
+static void
+add_largest(GKeyFile *file, GPtrArray *samples)
+{
+	g_ptr_array_add(
+	    samples, new_largest(file, "largest-filters", WEB_PAGE_PREFERENCES,
+	                 "{$active, 'show': <''>, " PAGER
+	                 ", 'form_filter': <'LONG'>, 'filters': <[",
+	                 WEB_PROTO_PAGE_FILTERS,
+	                 "'number': <'NUMBER'>, 'name': <'A name of thirty "
+	                 "characters...'>, 'query': "
+	                 "<'LONG'>, 'backtest': <{$by_day}>"));
+	g_ptr_array_add(samples,
+	    new_largest(file, "largest-blocks", WEB_PAGE_PREFERENCES,
+	        "{$active, 'show': <'blocks'>, " PAGER ", 'form_filter': <'LONG'>, "
+	        "'blocks': <[",
+	        WEB_PROTO_PAGE_BLOCKS, "'number': <'NUMBER'>, 'query': <'LONG'>"));
+	g_ptr_array_add(samples,
+	    new_largest(file, "largest-search", WEB_PAGE_SEARCH,
+	        "{$common, 'form_filter': <'LONG'>, 'backtest': <{'count': <'many'>, "
+	        "'papers': <[",
+	        20,
+	        "'id': <'NUMBER'>, 'title': <'LONG'>, 'day': <'2026-11-22'>, 'url': "
+	        "<'https://arxiv.org/abs/2611.1520NUMBER'>"));
+}
+
+/* ---- loading ---- */
 
 GPtrArray *
 web_sample_load(void)
@@ -136,7 +181,7 @@ web_sample_load(void)
 	for (char **group = groups; *group; group++)
 		if (strcmp(*group, PARTS) != 0)
 			g_ptr_array_add(samples, load_sample(file, *group));
-	g_ptr_array_add(samples, new_largest(file));
+	add_largest(file, samples);
 	return samples;
 }
 

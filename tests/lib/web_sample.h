@@ -8,8 +8,8 @@
 
 /* Owned. */
 struct web_sample {
-	char *name; /* "home-tried"; "largest" has as many and as long filters as can be
-	             */
+	/* "home-tried"; "largest-..." has as many and as long items as can be */
+	char *name;
 	char *path;
 	enum web_page page;
 	enum web_status status;
