@@ -6,6 +6,8 @@
 #include "model/preferences.h"
 #include "service/web/web_private.h"
 
+#define DEFAULT_LANGUAGE "en"
+
 /* Settings before and after the preferences of model/preferences.h. */
 enum { WHEN, DAYS, AT, ZONE, MAX_FULL, LANGUAGE, NAME };
 
@@ -43,7 +45,8 @@ format_value(const struct subscriber *subscriber, size_t row)
 	case MAX_FULL:
 		return g_strdup_printf("%d", subscriber->max_full);
 	case LANGUAGE:
-		return g_strdup(subscriber->language);
+		return g_strdup(
+		    *subscriber->language ? subscriber->language : DEFAULT_LANGUAGE);
 	}
 	return g_strdup(subscriber->name ? subscriber->name : "");
 }
@@ -79,9 +82,8 @@ add_own(struct web_call *call, GVariantBuilder *list,
 	const struct catalog *catalog = call->handler->options.phrases;
 	g_autofree char *languages = catalog_format_languages(catalog);
 	g_autofree char *value = format_value(subscriber, row);
-	bool is_default = row == LANGUAGE && !*value;
 
-	add_setting(list, own_rows[row].key, is_default ? call->text.language : value,
+	add_setting(list, own_rows[row].key, value,
 	    row == LANGUAGE ? languages : own_rows[row].words);
 }
 
