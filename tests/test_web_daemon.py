@@ -11,11 +11,13 @@ import stat
 import struct
 import subprocess
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from clock import DAY
 from daemon import Instance, at_hour, days_after, parse
+from smtp_fixture import Relay
 from tap import Tap, free_port, top_builddir, wait_until
 
 URL = "https://papers.example.org"
@@ -39,12 +41,12 @@ class Reply:
 
 
 class Page(Instance):
-    """An instance with a page, that sends all mail to a Maildir or to a closed port."""
+    """An instance with a page, that sends all mail to a Maildir or to a relay's port."""
 
-    def __init__(self, directory, is_stuck=False, **settings):
+    def __init__(self, directory, port=None, **settings):
         self.out = os.path.join(directory, "out")
         self.socket = os.path.join(directory, "web")
-        method = {"port": free_port()} if is_stuck else {"maildir": self.out}
+        method = {"port": port} if port else {"maildir": self.out}
         super().__init__(
             directory, **method, commands__address="paperboy@news.example", web__url=URL,
             web__socket=self.socket, **settings)
@@ -86,8 +88,8 @@ class Page(Instance):
             assert child.wait_exit() == 0, child.output
 
 
-def make(tap, name, is_stuck=False, **settings):
-    page = Page(tap.subdirectory(name), is_stuck, **settings)
+def make(tap, name, port=None, **settings):
+    page = Page(tap.subdirectory(name), port, **settings)
     page.write_day(DAY, range(3))
     return page
 
@@ -203,7 +205,7 @@ def unavailable(tap):
 
 def killed(tap):
     """killed right after the reply to one click, it sends no digest any more"""
-    page = make(tap, "killed", is_stuck=True)
+    page = make(tap, "killed", free_port())
     page.add_person(PERSON, now=at_hour(DAY, 7))
     with page.start(at_hour(DAY)) as child:
         child.wait_line("relay failed")
@@ -226,6 +228,35 @@ def killed(tap):
         child.wait_fact(lambda: page.value("SELECT state FROM subscriber") == "active", "undo")
 
 
+def in_flight(tap):
+    """a digest that is being sent may go out, but is not tried again"""
+    started, go = threading.Event(), threading.Event()
+    state = "SELECT state FROM outbox WHERE digest_id IS NOT NULL"
+
+    def stall(verb, recipient):
+        if verb != "." or recipient != PERSON or started.is_set():
+            return None
+        started.set()
+        go.wait(60)
+        return b"451 4.3.0 later\r\n"
+
+    with Relay() as relay:
+        relay.act = stall
+        page = make(tap, "flight", relay.port)
+        page.add_person(PERSON, now=at_hour(DAY, 7))
+        with page.running(at_hour(DAY)) as child:
+            assert started.wait(30)
+            assert page.value(state) == "SENDING"
+            assert page.ask(ONE_CLICK, page.leave_token()).status == OK
+            go.set()
+            child.wait_fact(lambda: page.value(state) == "DEFERRED", "the refusal")
+            child.wait_fact(lambda: PERSON in relay.recipients(), "the notice")
+        page.once(at_hour(days_after(DAY, 1), 12))
+        assert page.value(state) == "CANCELLED"
+        subjects = [parse(raw)["Subject"] for to, raw in relay.accepted() if to == PERSON]
+        assert subjects == ["Your subscription"], subjects
+
+
 def stops(tap):
     """it ends although a client is connected"""
     page = make(tap, "stops")
@@ -236,7 +267,7 @@ def stops(tap):
     wait_until(lambda: not os.path.exists(page.socket), "the socket is removed")
 
 
-TESTS = (serves, socket_errors, reload, hostile, unavailable, killed, stops)
+TESTS = (serves, socket_errors, reload, hostile, unavailable, killed, in_flight, stops)
 
 with Tap() as tap_:
     for test in TESTS:
