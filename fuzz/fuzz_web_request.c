@@ -143,13 +143,6 @@ pass_on(struct web_request *built)
 	return parse(body);
 }
 
-static bool
-is_change(enum web_op op)
-{
-	return op == WEB_OP_SUBSCRIBE || op == WEB_OP_CONFIRM ||
-	       op == WEB_OP_ONE_CLICK || op == WEB_OP_LEAVE || op == WEB_OP_PREFERENCES;
-}
-
 static int64_t
 count_changes(void)
 {
@@ -173,7 +166,7 @@ run(const struct web_request *request)
 	before = count_changes();
 	reply = web_handler_run(&handler, request, &report, &error);
 	g_assert_no_error(error);
-	g_assert(is_change(request->op) || count_changes() == before);
+	g_assert(web_handler_is_change(request->op) || count_changes() == before);
 	{
 		g_autoptr(GBytes) frame = web_reply_write(reply);
 		g_autoptr(GBytes) body =

@@ -339,6 +339,26 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 }
 
 static void
+a_suspended_address_is_not_restored_by_a_digest(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
+	g_autofree char *link = NULL;
+
+	store_fixture_run(c->fixture, "UPDATE subscriber SET state = 'suspended'");
+	web_reply_free(leave(c, token, "pause", "days", "14"));
+	web_reply_free(leave(c, token, "fewer", "max", "1"));
+	assert_rows(
+	    c->fixture, "SELECT state, max_full FROM subscriber", "suspended|20");
+	/* The link has arrived. */
+	web_reply_free(leave(c, token, "link"));
+	link = web_get_mailed(c, URL "/p/");
+	web_reply_free(web_submit(c, WEB_OP_PREFERENCES, WEB_OP_PREFERENCES_SHOW, link,
+	    "action", "set", "max", "7"));
+	assert_rows(c->fixture, "SELECT state, max_full FROM subscriber", "active|7");
+}
+
+static void
 invalid_choices_are_rejected(void)
 {
 	static const char *const rows[][3] = {{"pause", "days", "0"},
@@ -426,5 +446,5 @@ UNIT_MAIN(home_page_has_no_effect, a_test_shows_papers_and_days,
     one_click_unsubscribes_at_once, repeated_one_click_sends_one_mail_a_day,
     forged_one_click_changes_nothing, one_click_works_with_a_retired_key_after_a_year,
     leaving_can_be_undone_on_the_page, a_forwarded_digest_pauses_and_reduces_only,
-    invalid_choices_are_rejected, the_page_has_the_language_of_the_reader,
-    failures_of_the_store_change_nothing)
+    a_suspended_address_is_not_restored_by_a_digest, invalid_choices_are_rejected,
+    the_page_has_the_language_of_the_reader, failures_of_the_store_change_nothing)

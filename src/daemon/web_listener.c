@@ -34,15 +34,15 @@ struct web_thread {
 	struct store *store;
 	struct heartbeat *heartbeat;
 	GThread *gthread;
-	bool is_failing; /* the last request failed, which was logged */
 };
 
 struct web_listener {
 	struct web_listener_options options;
 	struct web_budget *budget;
-	int fd;      /* listening; or -1 */
-	int stop_fd; /* readable: end; or -1 */
-	char *path;  /* of the socket; NULL: not listening */
+	int fd;         /* listening; or -1 */
+	int stop_fd;    /* readable: end; or -1 */
+	int is_failing; /* a request failed, which was logged; atomic */
+	char *path;     /* of the socket; NULL: not listening */
 	struct web_thread threads[CONFIG_SNAPSHOT_WEB_THREADS];
 };
 
@@ -131,15 +131,18 @@ receive_frame(int fd)
 
 /* ---- requests ---- */
 
-/* Log the first of several failures. */
+/* Log the first of several failures, and the first change after them. */
 static void
-set_problem(struct web_thread *thread, const GError *problem)
+set_problem(struct web_listener *listener, const struct web_request *request,
+    const GError *problem)
 {
-	if (problem && !thread->is_failing)
+	int *is_failing = &listener->is_failing;
+
+	if (problem && g_atomic_int_compare_and_exchange(is_failing, 0, 1))
 		event_log(EVENT_WEB_FAILED, EVENT_TEXT(problem->message));
-	if (!problem && thread->is_failing)
+	if (!problem && web_handler_is_change(request->op) &&
+	    g_atomic_int_compare_and_exchange(is_failing, 1, 0))
 		event_log(EVENT_WEB_RECOVERED);
-	thread->is_failing = problem != NULL;
 }
 
 /* @return NULL if the store fails */
@@ -194,7 +197,7 @@ process_frame(struct web_thread *thread, GBytes *frame)
 	if (reply && !made)
 		pb_fail(
 		    &problem, PB_ERROR_LIMIT, "a reply to paperboy-web is too large");
-	set_problem(thread, problem);
+	set_problem(thread->listener, request, problem);
 	return made ? made : format_status(WEB_STATUS_UNAVAILABLE);
 }
 

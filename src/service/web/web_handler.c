@@ -269,6 +269,12 @@ static const struct operation {
     [WEB_OP_SEARCH] = {web_run_search, NULL, false},
 };
 
+bool
+web_handler_is_change(enum web_op op)
+{
+	return operations[op].is_change;
+}
+
 /* In one transaction. */
 static bool
 run_change(struct web_call *call, const struct operation *operation, GError **error)

@@ -42,4 +42,7 @@ struct web_handler {
 struct web_reply *web_handler_run(const struct web_handler *handler,
     const struct web_request *request, struct handler_report *report, GError **error);
 
+/** Whether an operation may change anything. */
+bool web_handler_is_change(enum web_op op);
+
 #endif

@@ -93,8 +93,15 @@ set_subscriber(struct web_call *call, struct request *request, GError **error)
 	if (!found)
 		return true;
 	request->is_proven = request->has_token = true;
-	return handler_set_requester(request, found->address, &is_suppressed, error) &&
-	       handler_restore_suspended(request, error);
+	return handler_set_requester(request, found->address, &is_suppressed, error);
+}
+
+/* A token does not show that a suspended address works again; a mailed link does. */
+static bool
+may_change(const struct request *request)
+{
+	return request->subscriber &&
+	       request->subscriber->state != SUBSCRIBER_SUSPENDED;
 }
 
 /* Run a command for the subscriber of the token, who gets the reply by mail. */
@@ -108,7 +115,7 @@ run_command(struct web_call *call, const char *line, GError **error)
 	web_init_request(call, NULL, &request);
 	request.lines = lines;
 	is_ok = set_subscriber(call, &request, error) &&
-	        (!request.subscriber || handler_run_commands(&request, error));
+	        (!may_change(&request) || handler_run_commands(&request, error));
 	request_clear(&request);
 	return is_ok;
 }
@@ -165,7 +172,7 @@ set_fewer(struct web_call *call, unsigned max, GError **error)
 	web_init_request(call, NULL, &request);
 	request.lines = lines;
 	is_ok = set_subscriber(call, &request, error) &&
-	        (!request.subscriber || (int)max >= request.subscriber->max_full ||
+	        (!may_change(&request) || (int)max >= request.subscriber->max_full ||
 	            handler_run_commands(&request, error));
 	request_clear(&request);
 	return is_ok;

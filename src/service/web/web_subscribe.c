@@ -160,6 +160,8 @@ web_run_subscribe(struct web_call *call, GError **error)
 
 	if (!check_form(call, &form, &is_valid, error))
 		return false;
+	/* The reply to a subscriber lists what all filters find. */
+	is_valid = is_valid && web_take_test(call);
 	show_home(call, is_valid);
 	return !is_valid || request_subscription(call, &form, error);
 }
