@@ -4,6 +4,7 @@
 PAPERBOY_LONG=1 opens 5,000 connections during 20,000 requests.
 """
 
+import collections
 import concurrent.futures
 import contextlib
 import glob
@@ -20,13 +21,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from clock import DAY
 from daemon import Instance
-from tap import Tap, top_srcdir, wait_until
+from tap import DEADLINE_S, Tap, top_srcdir, wait_until
 from web_server import ORIGIN, WebServer, is_sanitized, parse_response, read_all
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 HELD = 5000 if IS_LONG else 500
 REQUESTS = 20000 if IS_LONG else 2000
 CLIENTS = 8
+THREADS = 8  # of paperboy-web
+# WEB_STATUS_OK and an empty page
+OK_REPLY = b"\x09\0\0\0" b"\0\0en\0\0\0\0\x05"
 MEMORY_KB = 200 * 1024
 FEW_FILES = 256
 
@@ -137,6 +141,68 @@ def send_slowly(client):
     return read_all(client)
 
 
+def hang(tap):
+    """Status of a request that paperboyd accepts and never answers."""
+    place = tap.subdirectory("hang")
+    with listen(place), WebServer(place, has_daemon=False) as web:
+        return web.request("GET", "/healthz").status
+
+
+def is_reset(client):
+    try:
+        client.send(b"a")
+    except (BrokenPipeError, ConnectionResetError):
+        return True
+    return False
+
+
+def stay(web):
+    """Send after the response until the server closes.  @return whether it does"""
+    with web.connect() as client:
+        client.sendall(b"GET /u/abc HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert parse_response(read_all(client)).status == 200
+        return wait_until(lambda: is_reset(client), "the end of the connection")
+
+
+def listen(directory):
+    """A socket in place of that of paperboyd."""
+    daemon = socket.socket(socket.AF_UNIX)
+    daemon.bind(os.path.join(directory, "daemon"))
+    daemon.listen(64)
+    daemon.settimeout(DEADLINE_S)
+    return daemon
+
+
+def start_requests(web, stack, count):
+    """Send requests and do not wait for the responses.  @return their connections"""
+    clients = [stack.enter_context(web.connect()) for _ in range(count)]
+    for client in clients:
+        client.sendall(b"GET /u/abc HTTP/1.1\r\n" + HOST + b"\r\n")
+    return clients
+
+
+def queues_requests(tap):
+    """requests wait while paperboyd is busy, up to a limit, and are then answered"""
+    most = bound("WEB_WAITING")
+    place = tap.subdirectory("queue")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, most + 1000), hard))
+    with listen(place) as daemon, WebServer(place, has_daemon=False) as web, \
+            contextlib.ExitStack() as stack:
+        asked = start_requests(web, stack, THREADS)
+        # Each thread is waiting for paperboyd.
+        peers = [daemon.accept()[0] for _ in asked]
+        asked += start_requests(web, stack, most)
+        assert web.request("GET", "/u/abc").status == 503
+        for _ in asked:
+            with peers.pop() if peers else daemon.accept()[0] as peer:
+                peer.recv(65536)
+                peer.sendall(OK_REPLY)
+        statuses = [parse_response(read_all(client)).status for client in asked]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert statuses == [200] * len(asked), collections.Counter(statuses)
+
+
 def memory_kb(web, name):
     with open(f"/proc/{web.child.pid}/status", encoding="ascii") as file:
         return int(re.search(rf"^{name}:\s+(\d+)", file.read(), re.M)[1])
@@ -237,9 +303,12 @@ def closes_the_slowest(tap):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-with Tap() as tap, concurrent.futures.ThreadPoolExecutor(1) as background:
-    with WebServer(tap.subdirectory("web")) as web, web.connect() as slow:
+with Tap() as tap, concurrent.futures.ThreadPoolExecutor(3) as background:
+    with WebServer(tap.subdirectory("web")) as web, web.connect() as slow, \
+            WebServer(tap.subdirectory("other")) as other:
         answer = background.submit(send_slowly, slow)
+        hanging = background.submit(hang, tap)
+        staying = background.submit(stay, other)
         tap.run(smuggles_nothing, web)
         tap.run(ignores_a_second_request, web)
         tap.run(keeps_limits, web)
@@ -247,6 +316,9 @@ with Tap() as tap, concurrent.futures.ThreadPoolExecutor(1) as background:
         tap.run(closes_the_slowest, tap)
         tap.run(answers_during_a_flood, tap, web)
         tap.run(delays_no_digest, tap)
+        tap.run(queues_requests, tap)
+        tap.ok(staying.result(), "a client that does not close is closed")
+        tap.equal(hanging.result(), 503, "a paperboyd that hangs is unavailable")
         tap.ok(answer.result() == b"", "a slow sender is closed, whatever it sends")
         tap.ok(web.request("GET", "/healthz").status == 200, "and others are served")
         tap.equal([line for line in web.child.lines if " started" not in line], [],
