@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "message/subaddress.h"
@@ -68,6 +69,29 @@ returned_links_are_examined(void)
 		g_assert_true(probe_mail_parse(line, "abc", &mail));
 		web_check_examine_mail(&mail, LINK, &problem);
 		g_assert_cmpint(problem.fault, ==, (int)rows[i].fault);
+		inmail_free(inmail);
+	}
+}
+
+/* At the limit it is a link, and one past it is not. */
+static void
+length_of_links_is_limited(void)
+{
+	for (size_t extra = 0; extra <= 1; extra++) {
+		struct inmail *inmail = inmail_new();
+		g_autofree char *path = g_strnfill(
+		    BOUNDS_WEB_LINK_BYTES - strlen("https://a.example/") + extra, 'p');
+		g_autofree char *value =
+		    g_strdup_printf("<https://a.example/%s>", path);
+		g_autofree char *line = NULL;
+		pb_local(probe_mail) mail = {0};
+
+		add_field(inmail, "List-Unsubscribe", value);
+		add_field(inmail, "List-Unsubscribe-Post", SENDER_ONE_CLICK);
+		line = probe_mail_format(inmail, "abc", "");
+		g_assert_true(probe_mail_parse(line, "abc", &mail));
+		g_assert_cmpint(
+		    mail.link_state, ==, extra ? PROBE_LINK_BROKEN : PROBE_LINK_ONE);
 		inmail_free(inmail);
 	}
 }
@@ -236,6 +260,6 @@ test_tokens_belong_to_nobody(void)
 	}
 }
 
-UNIT_MAIN(returned_links_are_examined, each_fault_has_a_name_and_an_action,
-    wrong_results_remove_the_link, tests_have_an_interval, other_pages_are_tested_again,
-    test_tokens_belong_to_nobody)
+UNIT_MAIN(returned_links_are_examined, length_of_links_is_limited,
+    each_fault_has_a_name_and_an_action, wrong_results_remove_the_link,
+    tests_have_an_interval, other_pages_are_tested_again, test_tokens_belong_to_nobody)

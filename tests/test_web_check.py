@@ -25,6 +25,7 @@ from tap import Child, Tap, free_port, top_builddir
 
 HOME = "paperboy@news.example"
 WRONG = 65
+CHECK_BYTES = 256 * 1024  # BOUNDS_WEB_CHECK_BYTES
 FORMS = 4  # POST requests with a valid link; one with a forged link follows
 SIGNED = "From:List-Id:List-Unsubscribe:List-Unsubscribe-Post"
 
@@ -177,6 +178,8 @@ class SiteRequest(http.server.BaseHTTPRequestHandler):
             self.answer(415)
         elif fault == "page":
             self.answer(200, b"Are you a human?")
+        elif fault == "large page":
+            self.answer(200, b"." * (CHECK_BYTES + 1))
         elif fault == "cached":
             self.answer(200)
         elif fault == "telling" and self.server.posts == FORMS:
@@ -261,6 +264,7 @@ PAGE_FAULTS = [
     ("form", "in every form", "status 415 for multipart/form-data", True),
     ("acting GET", "opening the link already unsubscribes", "", True),
     ("page", "something else than paperboy-web", "", True),
+    ("large page", "something else than paperboy-web", "larger than", True),
     ("cached", "did not arrive", "", True),
 ]
 

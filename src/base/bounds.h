@@ -163,6 +163,10 @@
 /* web.url: a line of a header has room for it and a token (RFC 5322 section 2.1.1). */
 #define BOUNDS_WEB_URL_BYTES 200
 
+/* The self-test of the page: the link that comes back, and a response. */
+#define BOUNDS_WEB_LINK_BYTES  (BOUNDS_WEB_URL_BYTES + 40)
+#define BOUNDS_WEB_CHECK_BYTES (256 * 1024)
+
 /* Papers from sources.  Longer text is truncated at a character boundary. */
 #define BOUNDS_PAPER_ID_BYTES       200
 #define BOUNDS_PAPER_TITLE_BYTES    2000

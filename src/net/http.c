@@ -237,14 +237,19 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 #define CERTIFICATE_EXPIRED (1 << 10)
 
 static enum http_failure
-classify_failure(CURL *easy, CURLcode code)
+classify_failure(const struct transfer *transfer, CURLcode code)
 {
+	CURL *easy = transfer->http->easy;
 	curl_off_t resolved_us = 0;
 	long verified = 0;
 
 	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &resolved_us);
 	curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+	if (transfer->verdict == VERDICT_BODY || transfer->verdict == VERDICT_HEADERS)
+		return HTTP_FAILURE_SIZE;
 	switch (code) {
+	case CURLE_FILESIZE_EXCEEDED:
+		return HTTP_FAILURE_SIZE;
 	case CURLE_COULDNT_RESOLVE_HOST:
 		return HTTP_FAILURE_NAME;
 	case CURLE_COULDNT_CONNECT:
@@ -327,7 +332,7 @@ perform(struct http *http, const char *url, const struct target *target,
 	curl_easy_setopt(http->easy, CURLOPT_ERRORBUFFER, NULL);
 	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, NULL);
 	if (code != CURLE_OK) {
-		http->failure = classify_failure(http->easy, code);
+		http->failure = classify_failure(transfer, code);
 		set_transfer_error(transfer, code, target->host, error);
 		return NULL;
 	}

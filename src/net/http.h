@@ -88,6 +88,7 @@ enum http_failure {
 	HTTP_FAILURE_EXPIRED,    /* the certificate */
 	HTTP_FAILURE_WRONG_HOST, /* it is for another name */
 	HTTP_FAILURE_UNTRUSTED,
+	HTTP_FAILURE_SIZE, /* of the response */
 	HTTP_FAILURE_OTHER,
 };
 

@@ -14,9 +14,6 @@
 #include "service/state/one_click.h"
 #include "service/state/own_addresses.h"
 
-/* Maximum size of a response, of which nothing is used. */
-#define BODY_BYTES (256 * 1024)
-
 #define DETAIL_CHARS 300
 
 #define BOUNDARY "paperboy-check"
@@ -269,6 +266,7 @@ set_failure(struct web_problem *problem, const struct web_check *check,
 	    [HTTP_FAILURE_EXPIRED] = WEB_FAULT_EXPIRED,
 	    [HTTP_FAILURE_WRONG_HOST] = WEB_FAULT_WRONG_HOST,
 	    [HTTP_FAILURE_UNTRUSTED] = WEB_FAULT_UNTRUSTED,
+	    [HTTP_FAILURE_SIZE] = WEB_FAULT_BODY,
 	    [HTTP_FAILURE_OTHER] = WEB_FAULT_NETWORK,
 	};
 	enum web_fault fault = faults[http_get_failure(http)];
@@ -408,7 +406,7 @@ web_check_request(
 	    .ca_file = *ca_file ? ca_file : NULL,
 	    .total_ms = check->response_ms,
 	    .connect_ms = check->response_ms,
-	    .body_bytes = BODY_BYTES,
+	    .body_bytes = BOUNDS_WEB_CHECK_BYTES,
 	    /* The operator has configured the host. */
 	    .allow_private = true,
 	    .no_redirects = true,

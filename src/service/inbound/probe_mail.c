@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/token.h"
 #include "message/address.h"
 #include "render/sender.h"
 
 /* Maximum number of domains, and of results. */
 #define LIST_MAX 5
-
-/* Maximum length of a link: web.url and a token. */
-#define LINK_BYTES_MAX (BOUNDS_WEB_URL_BYTES + 10 + TOKEN_SIGNED_BYTES_MAX)
 
 /* Header fields that a signature has to cover (RFC 8058 section 4). */
 static const char *const list_headers[] = {
@@ -166,12 +162,16 @@ find_links(const char *value, struct found_links *found)
 		const char *end = strchr(++at, '>');
 		g_autofree char *link = end ? g_strndup(at, (gsize)(end - at)) : NULL;
 
-		if (!link || !is_printable(link) || strlen(link) > LINK_BYTES_MAX) {
+		bool is_https =
+		    link && !g_ascii_strncasecmp(link, "https:", strlen("https:"));
+
+		if (!link || !is_printable(link) ||
+		    (is_https && strlen(link) > BOUNDS_WEB_LINK_BYTES)) {
 			found->is_broken = true;
 			return;
 		}
 		at = end;
-		if (g_ascii_strncasecmp(link, "https:", strlen("https:")) != 0)
+		if (!is_https)
 			continue;
 		if (!found->count++)
 			found->first = g_steal_pointer(&link);
