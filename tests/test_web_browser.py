@@ -230,7 +230,10 @@ def change_filters(reader):
     page.fill("Filter", "survey OR benchmark")
     page.fill("Name (optional)", "overviews")
     page.fill("Papers in one digest, at most (optional)", "")
+    page.fill("Note to yourself (optional)", "for the seminar")
     page.click("Save")
+    assert page.field("Note to yourself (optional)").get_attribute("value") == (
+        "for the seminar")
     assert reader.filters()[1] == ("survey OR benchmark", "overviews", None), page.text
     reader.check_page()
     page.click("Filters")
@@ -383,6 +386,9 @@ def read_in_browser(reader, digest):
         "return getComputedStyle(document.querySelector('.page')).maxWidth")
     assert width != "none", "the styles are blocked"
     reader.check_page()
+    page.set_scheme(is_dark=True)
+    reader.check_page()
+    page.set_scheme(is_dark=False)
 
 
 def search(reader):

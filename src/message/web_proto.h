@@ -37,8 +37,8 @@ enum web_op {
 	               * link (mails a link to the preferences), undo (undo) */
 	WEB_OP_PREFERENCES_SHOW, /* token; show, number, page (see below) */
 	/*
-	 * P: token; add (filter, name, max), edit (number, filter, name, max), test
-	 * (filter), up (number), down (number), remove (number), block (filter),
+	 * P: token; add (filter, name, max), edit (number, filter, name, max, note),
+	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
 	 * group, format, quiet, updates, crosslist, attach, language, name), pause
 	 * (days or until; both empty: until resumed), resume, address (address),
@@ -146,7 +146,7 @@ struct web_reply {
  *     next        next digest, as text, or ""
  *     valid_until time at which the link expires, as text
  *     page, pages, previous_page, next_page  of "" and "blocks", as text; or ""
- *     form_filter, form_name, form_max  of the form: as typed, stored, or ""
+ *     form_filter, form_name, form_max, form_note  of the form: as typed, stored, or ""
  *     backtest    after the action test
  *     filters[]   in "": up to WEB_PROTO_PAGE_FILTERS, in "filter": one; number, name,
  *                 query (as typed), canonical, max, note, is_first, is_last; backtest,

@@ -47,6 +47,7 @@ const char *const page_value_names[] = {
     "form_filter",
     "form_max",
     "form_name",
+    "form_note",
     "has_search",
     "html",
     "id",
@@ -606,6 +607,8 @@ add_derived(
 		view_put(map, "has_pager",
 		    view_new_bool(*get_text(map, "previous_page") ||
 		                  *get_text(map, "next_page")));
+	if (query && g_strcmp0(query, get_text(map, "canonical")) == 0)
+		view_put_text(map, "canonical", "");
 	add_caret(map);
 	add_chart(context, map);
 	add_groups(context, map, values);

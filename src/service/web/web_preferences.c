@@ -93,6 +93,8 @@ format_edit(struct web_call *call)
 		web_append_quoted(call, line, "max=", "max");
 	else if (has_field(call, "max"))
 		g_string_append(line, " max=none");
+	if (has_field(call, "note"))
+		web_append_quoted(call, line, "note=", "note");
 	append_field(call, line, "filter");
 	return line;
 }

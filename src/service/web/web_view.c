@@ -144,6 +144,8 @@ add_form(struct view *view, const struct subscription *stored)
 	web_values_add(call->values, "form_name",
 	    is_typed ? web_get(call, "name") : (stored ? stored->name : ""));
 	web_values_add(call->values, "form_max", is_typed ? web_get(call, "max") : max);
+	web_values_add(call->values, "form_note",
+	    is_typed ? web_get(call, "note") : (stored ? stored->note : ""));
 }
 
 static bool
