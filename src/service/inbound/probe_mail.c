@@ -161,7 +161,6 @@ find_links(const char *value, struct found_links *found)
 	for (const char *at = strchr(value, '<'); at; at = strchr(at, '<')) {
 		const char *end = strchr(++at, '>');
 		g_autofree char *link = end ? g_strndup(at, (gsize)(end - at)) : NULL;
-
 		bool is_https =
 		    link && !g_ascii_strncasecmp(link, "https:", strlen("https:"));
 
