@@ -444,7 +444,12 @@ def consent_carried_over(tap):
     instance.add_people(6, now=at_hour(DAY, 6))
     instance.once(at_hour(DAY), wanted=0)
     path = os.path.join(tap.directory, "consent.backup")
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+        db.execute("UPDATE subscriber SET feeds_since = 100 WHERE id = 6")
     instance.ctl("backup", path, now=at_hour(DAY, 9))
+    # private feeds are turned off
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+        db.execute("UPDATE subscriber SET feeds_since = -100 WHERE id = 6")
     # with a key that is not in the backup
     instance.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
     name = "person-000{}@example.org".format
@@ -464,6 +469,7 @@ def consent_carried_over(tap):
         people = dict(instance.rows("SELECT address, state FROM subscriber"))
         assert people == {name(1): "gone", name(2): "gone", name(5): "active",
                           name(6): "active"}, people
+        assert instance.value("SELECT feeds_since FROM subscriber WHERE id = 6") == -100
         for who in (2, 4):
             said = instance.ctl("subscriber", "add", name(who), "--consent", "x",
                              wanted=DATA)

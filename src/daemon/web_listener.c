@@ -23,6 +23,9 @@
 /* Timeout for a whole frame. */
 #define TRANSFER_MS 3000
 
+/* Delay after a connection that cannot be accepted. */
+#define RETRY_MS 200
+
 /* Longest processing of a request: the store's timeout, and a search. */
 #define STEP_S 120
 
@@ -247,6 +250,19 @@ switch_snapshot(struct web_thread *thread)
 	thread->config_snapshot = next;
 }
 
+/* @return -1 if another thread has accepted it, or on a failure */
+static int
+accept_client(struct web_thread *thread, int listen_fd)
+{
+	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	/* Too many open files, perhaps: the client stays in the queue. */
+	if (fd < 0 && errno != EAGAIN && errno != EINTR)
+		wait_for(thread->listener->stop_fd, POLLIN,
+		    g_get_monotonic_time() + RETRY_MS * (gint64)1000);
+	return fd;
+}
+
 static gpointer
 run(gpointer data)
 {
@@ -254,10 +270,10 @@ run(gpointer data)
 	int listen_fd = thread->listener->fd;
 
 	while (wait_for_client(thread, listen_fd)) {
-		/* Another thread may have accepted it. */
-		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+		int fd;
 
 		heartbeat_arm(thread->heartbeat, STEP_S);
+		fd = accept_client(thread, listen_fd);
 		if (fd < 0)
 			continue;
 		switch_snapshot(thread);

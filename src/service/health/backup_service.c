@@ -384,7 +384,7 @@ carry_over(const struct restoring *at, const char *state_dir,
 	if (!carry_over_attach(draft, at->store, error) ||
 	    !store_begin(draft, &transaction, error) ||
 	    !carry_over_suppressions(draft, &report->suppressed, error) ||
-	    !erase_again(draft, report, error) ||
+	    !carry_over_feeds(draft, error) || !erase_again(draft, report, error) ||
 	    !unsubscribe_again(draft, make, report, error) ||
 	    !store_commit(&transaction, error) ||
 	    (report->erased && !store_erase(draft, error)))

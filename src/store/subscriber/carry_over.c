@@ -53,3 +53,15 @@ carry_over_find_left(struct store *store, GError **error)
 
 	return sql_load_numbers(store, sql, error);
 }
+
+bool
+carry_over_feeds(struct store *store, GError **error)
+{
+	/* The time only advances, also when they are turned off (its sign). */
+	static const char sql[] =
+	    "UPDATE main.subscriber AS s SET feeds_since = o.feeds_since"
+	    " FROM replaced.subscriber o WHERE o.id = s.id"
+	    " AND abs(o.feeds_since) >= abs(ifnull(s.feeds_since, 0))";
+
+	return sql_exec(store, sql, error);
+}

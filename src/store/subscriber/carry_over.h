@@ -34,4 +34,7 @@ bool carry_over_erased(struct store *store, GError **error);
  */
 GArray *carry_over_find_left(struct store *store, GError **error);
 
+/** Copy when private feeds were turned on or off: revoked tokens stay invalid. */
+bool carry_over_feeds(struct store *store, GError **error);
+
 #endif
