@@ -179,6 +179,23 @@ requests_that_smuggle_are_refused(void)
 	}
 }
 
+/* Without waiting for the end of the head. */
+static void
+wrong_line_ends_are_refused_at_once(void)
+{
+	static const struct row rows[] = {
+	    {"\n", 400},
+	    {"GET / HTTP/1.1\n", 400},
+	    {"GET / HTTP/1.1\r\nHost: a\n", 400},
+	    {"GET / HTTP/1.1\r\n\n", 400},
+	    {"GET / HTTP/1.1\rX", 400},
+	    {"GET / HTTP/1.1\r\r", 400},
+	    {"GET / HTTP/1.1\r", 0},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
 static void
 nul_is_refused_anywhere_in_the_head(void)
 {
@@ -394,7 +411,8 @@ statuses_ask_for_a_retry(void)
 }
 
 UNIT_MAIN(valid_requests_are_read, requests_that_smuggle_are_refused,
-    nul_is_refused_anywhere_in_the_head, bodies_may_contain_any_bytes,
+    wrong_line_ends_are_refused_at_once, nul_is_refused_anywhere_in_the_head,
+    bodies_may_contain_any_bytes,
     other_methods_and_expectations_have_statuses_of_their_own, limits_hold,
     memory_is_not_taken_before_it_is_needed,
     fields_are_trimmed_and_the_first_one_counts, responses_close_and_are_not_stored,

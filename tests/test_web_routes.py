@@ -217,6 +217,24 @@ def finishes_requests(tap):
             assert web.child.lines[-1].endswith("ended"), web.child.output
 
 
+def is_stopped(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
+def finishes_unread_requests(tap):
+    """a request that has arrived before SIGTERM is answered, though it was not read"""
+    with WebServer(tap.subdirectory("unread")) as web:
+        web.child.signal(signal.SIGSTOP)
+        wait_until(lambda: is_stopped(web.child.pid), "the stop")
+        with web.connect() as client:
+            client.sendall(b"GET /u/abc HTTP/1.0\r\n\r\n")
+            web.child.signal(signal.SIGTERM)
+            web.child.signal(signal.SIGCONT)
+            assert parse_response(read_all(client)).status == 200
+        assert web.child.wait_exit() == 0
+
+
 def checks_its_configuration(tap):
     """an invalid configuration is refused with status 78"""
     directory = tap.subdirectory("invalid")
@@ -309,6 +327,7 @@ with Tap() as tap:
     tap.run(survives_without_paperboyd, tap)
     tap.run(survives_a_broken_paperboyd, tap)
     tap.run(finishes_requests, tap)
+    tap.run(finishes_unread_requests, tap)
     tap.run(checks_its_configuration, tap)
     tap.run(has_options)
     tap.run(links_few_libraries)
