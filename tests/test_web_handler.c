@@ -249,6 +249,26 @@ repeated_one_click_sends_one_mail_a_day(void)
 	    "SELECT count(*) FROM audit_log WHERE what = 'subscriber removed'", "1");
 }
 
+/* Readers of a forwarded digest get the undo token, too. */
+static void
+leaving_and_undoing_in_turn_sends_few_mails(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
+	int64_t mails = conversation_count_mails(c);
+
+	for (int i = 0; i < 30; i++) {
+		pb_auto(web_reply) left = leave(c, token, "unsubscribe");
+
+		assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
+		web_reply_free(
+		    leave(c, token, "undo", "undo", web_value(left, "undo")));
+		assert_rows(c->fixture, "SELECT state FROM subscriber", "active");
+	}
+	g_assert_cmpint(conversation_count_mails(c), <,
+	    mails + 2 * c->options.settings->limit_replies_per_day);
+}
+
 static void
 forged_one_click_changes_nothing(void)
 {
@@ -325,6 +345,7 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 	web_reply_free(leave(c, token, "weekly"));
 	assert_rows(c->fixture, "SELECT frequency FROM subscriber", "weekly");
 	paused = leave(c, token, "pause", "days", "14");
+	web_reply_free(leave(c, token, "pause", "days", "7"));
 	forged = leave(c, FORGED, "pause", "days", "14");
 	web_assert_same(paused, forged);
 	assert_rows(c->fixture, "SELECT state, paused_until FROM subscriber",
@@ -336,6 +357,9 @@ a_forwarded_digest_pauses_and_reduces_only(void)
 	assert_rows(c->fixture,
 	    "SELECT kind, recipient FROM outbox ORDER BY id DESC LIMIT 1",
 	    "answer|" EVA);
+	web_reply_free(leave(c, token, "pause", "days", "1"));
+	assert_rows(
+	    c->fixture, "SELECT state, paused_until FROM subscriber", "paused|-");
 }
 
 static void
@@ -444,7 +468,8 @@ UNIT_MAIN(home_page_has_no_effect, a_test_shows_papers_and_days,
     mistakes_in_the_form_mail_nothing, subscription_by_the_page_records_consent,
     forms_need_their_token, viewing_the_unsubscribe_page_has_no_effect,
     one_click_unsubscribes_at_once, repeated_one_click_sends_one_mail_a_day,
-    forged_one_click_changes_nothing, one_click_works_with_a_retired_key_after_a_year,
-    leaving_can_be_undone_on_the_page, a_forwarded_digest_pauses_and_reduces_only,
+    leaving_and_undoing_in_turn_sends_few_mails, forged_one_click_changes_nothing,
+    one_click_works_with_a_retired_key_after_a_year, leaving_can_be_undone_on_the_page,
+    a_forwarded_digest_pauses_and_reduces_only,
     a_suspended_address_is_not_restored_by_a_digest, invalid_choices_are_rejected,
     the_page_has_the_language_of_the_reader, failures_of_the_store_change_nothing)

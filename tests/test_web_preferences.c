@@ -483,6 +483,23 @@ a_digest_in_the_browser_is_that_of_the_mail(void)
 	assert_rows(c->fixture, STATE, state);
 }
 
+static void
+a_digest_of_a_former_address_is_not_shown(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	int64_t since =
+	    store_fixture_number(c->fixture, "SELECT created_at FROM digest");
+	g_autofree char *token =
+	    token_sign(c->fixture->key, SUBADDRESS_TOKEN_VIEW, 1, since);
+	pb_auto(web_reply) reply = NULL;
+
+	store_fixture_run(c->fixture,
+	    "UPDATE subscriber SET moved_at = (SELECT created_at + 1 FROM digest)");
+	reply = web_ask(c, WEB_OP_DIGEST, token, NULL);
+	g_assert_cmpint(reply->status, ==, WEB_STATUS_NOT_FOUND);
+	g_assert_cmpstr(web_value(reply, "html"), ==, "");
+}
+
 /*
  * @param number  of a filter; NULL: the feed of all filters
  * @return the token of the feed, or NULL while feeds are off
@@ -619,6 +636,7 @@ UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours
     a_test_stores_nothing, settings_are_changed_together, errors_belong_to_their_fields,
     pause_and_resume, the_strongest_actions_are_confirmed_by_mail,
     both_addresses_confirm_a_change_on_the_page, unsubscribing_offers_undo,
-    a_digest_in_the_browser_is_that_of_the_mail, feeds_are_private_and_revocable,
+    a_digest_in_the_browser_is_that_of_the_mail,
+    a_digest_of_a_former_address_is_not_shown, feeds_are_private_and_revocable,
     feeds_end_with_the_subscription, searching_is_a_setting,
     tests_of_all_users_are_limited)

@@ -315,10 +315,13 @@ schedule_erasure(struct request *request, int64_t outbox_id, GError **error)
 static bool
 insert_undo(struct request *request, struct draft *draft, GError **error)
 {
-	return (request->undo || confirmations_revoke(request->store, CONFIRMATION_UNDO,
-	                             request->address_key, error)) &&
-	       insert_confirmation(request, CONFIRMATION_UNDO, request->address,
-	           request->reply.undo, draft, error);
+	if ((!request->undo && !confirmations_revoke(request->store, CONFIRMATION_UNDO,
+	                           request->address_key, error)) ||
+	    !insert_confirmation(request, CONFIRMATION_UNDO, request->address,
+	        request->reply.undo, draft, error))
+		return false;
+	g_strlcpy(request->report->undo, draft->token, sizeof(request->report->undo));
+	return true;
 }
 
 bool
@@ -364,9 +367,6 @@ send_reply(struct request *request, GError **error)
 	    !save_suggestion(request, error))
 		return false;
 	command_fill_tokens(reply, NULL, undo.token);
-	if (undo.token)
-		g_strlcpy(
-		    request->report->undo, undo.token, sizeof(request->report->undo));
 	request->report->outcome = HANDLER_REPLIED;
 	return send(request, &mail, &id, error) &&
 	       (!reply->is_erased || schedule_erasure(request, id, error));
@@ -405,6 +405,7 @@ get_last_reply_phrase(enum rate_case rate_case)
 	case RATE_CASE_PROVEN:
 	case RATE_CASE_PROVEN_HELP:
 	case RATE_CASE_OWNER:
+	case RATE_CASE_LEAVING:
 	case RATE_CASE_REMOVED:
 	case RATE_CASE_LINK:
 		break;

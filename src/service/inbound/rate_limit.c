@@ -55,6 +55,8 @@ static const struct rule {
         "help-per-day"),
     RULE(RATE_CASE_PROVEN, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
+    RULE(RATE_CASE_LEAVING, RATE_LEFT, SCOPE_PERSON, DAY_S, limit_replies_per_day,
+        "replies-per-day"),
     {RATE_CASE_REMOVED, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
     {RATE_CASE_LINK, RATE_LINK, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
     RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,

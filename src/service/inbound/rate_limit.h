@@ -24,6 +24,7 @@ enum rate_case {
 	RATE_CASE_PROVEN, /* reply: proven subscriber, or with a valid token */
 	RATE_CASE_PROVEN_HELP,
 	RATE_CASE_OWNER,   /* forwarded to the owner */
+	RATE_CASE_LEAVING, /* unsubscribes by the token of a digest */
 	RATE_CASE_REMOVED, /* unsubscribed before, by the token of a digest */
 	RATE_CASE_LINK,    /* link to the preferences, asked for on the page */
 };

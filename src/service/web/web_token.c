@@ -79,8 +79,10 @@ web_token_find_digest(const struct mail_token *tokens, const char *token,
 		return true;
 	if (!digests_find_head(tokens->store, id, &digest, error))
 		return false;
-	if (digest && token_check_signed(tokens->keys, SUBADDRESS_TOKEN_VIEW, id,
-	                  digest->created_at, token))
+	/* One of a former subscription or address would show those of today. */
+	if (digest && digest->created_at >= digest->subscriber_since &&
+	    token_check_signed(
+	        tokens->keys, SUBADDRESS_TOKEN_VIEW, id, digest->created_at, token))
 		*digest_id = id;
 	return true;
 }
