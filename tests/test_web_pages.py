@@ -132,7 +132,9 @@ def test_lynx(directory, names):
         with open(path, encoding="utf-8") as file:
             source = file.read()
         shown = " ".join(browser.read_in_lynx(path).split())
-        wanted = re.findall(r"<h[12][^>]*>(.*?)</h[12]>|<label[^>]*>(.*?)</label>", source)
+        wanted = re.findall(
+            r'<h[12][^>]*>(.*?)</h[12]>|<label[^>]*>(.*?)</label>|type="submit".* value="(.*?)">',
+            source)
         at = 0
         for text in (html.unescape("".join(part)) for part in wanted):
             found = shown.find(" ".join(text.split()), at)

@@ -34,6 +34,8 @@ ROUTES = [
      'search language=de token= filter="a \\"b\\""'),
     ("POST", "/", b"csrf=c&action=try&filter=x", {}, 200,
      'try language= token= action="try" csrf="c" filter="x"'),
+    ("POST", "/", b"csrf=c&filter=x&action_try=Try+it", {}, 200,
+     'try language= token= action="try" csrf="c" filter="x"'),
     ("POST", "/?lang=de", b"csrf=c&action=subscribe&address=a%40b.example",
      {"Content_Type": FORM}, 200,
      'subscribe language=de token= action="subscribe" address="a@b.example" csrf="c"'),

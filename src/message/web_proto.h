@@ -20,7 +20,8 @@
 /*
  * Operations.  Only those marked P change anything; they come from POST.
  *
- * Fields: `csrf` with each P but WEB_OP_ONE_CLICK; `action` where several are named.
+ * Fields: `csrf` with each P but WEB_OP_ONE_CLICK; `action` where several are named
+ * (in a form also as a field action_NAME).
  * The query of a GET may have lang (which becomes the language), show, number, page,
  * and for /search filter.
  */
@@ -108,7 +109,7 @@ struct web_reply {
 
 /* Maximum number of filters and blocks in one reply; further ones are on other pages.
  */
-#define WEB_PROTO_PAGE_FILTERS 8
+#define WEB_PROTO_PAGE_FILTERS 6
 #define WEB_PROTO_PAGE_BLOCKS  20
 
 /*

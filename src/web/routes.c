@@ -9,6 +9,9 @@
 #include "web/form.h"
 #include "web/negotiate.h"
 
+/* The name of a submit button, whose value is its label: action_try is action=try. */
+#define ACTION_PREFIX "action_"
+
 #define BAD_REQUEST        400
 #define FORBIDDEN          403
 #define NOT_FOUND          404
@@ -159,6 +162,10 @@ add_fields(struct web_request *out, GHashTable *fields)
 	while (g_hash_table_iter_next(&iter, &name, &value)) {
 		if (!is_field_name(name))
 			return false;
+		if (g_str_has_prefix(name, ACTION_PREFIX)) {
+			value = (char *)name + strlen(ACTION_PREFIX);
+			name = (char *)"action";
+		}
 		g_hash_table_insert(out->fields, g_strdup(name), g_strdup(value));
 	}
 	return true;

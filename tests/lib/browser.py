@@ -138,8 +138,8 @@ class Browser:
 
     def click(self, name):
         """Press a button or follow a link, and wait for the next page."""
-        for element in self.find_all("button, a"):
-            if element.text == name:
+        for element in self.find_all("[type=submit], button, a"):
+            if name in (element.text, element.get_attribute("value")):
                 break
         else:
             raise AssertionError(f"no button {name!r} in:\n{self.text}")
