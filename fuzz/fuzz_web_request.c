@@ -25,7 +25,19 @@ enum token {
 static struct {
 	struct conversation *c;
 	char *tokens[TOKENS];
+	uint64_t drawn;
 } world;
+
+/* Never the same: the fixture's numbers would be used again after 256. */
+static void
+fill(void *data, void *bytes, size_t size)
+{
+	uint64_t *drawn = data;
+
+	++*drawn;
+	memset(bytes, 0, size);
+	memcpy(bytes, drawn, MIN(size, sizeof(*drawn)));
+}
 
 static void
 clear_world(void)
@@ -63,6 +75,7 @@ make_world(void)
 		return;
 	world.c = web_fixture_new();
 	world.c->settings->web_search = true;
+	world.c->random = (struct random_source){fill, &world.drawn};
 	make_tokens(world.c);
 	atexit(clear_world);
 }
