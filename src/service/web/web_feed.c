@@ -22,15 +22,6 @@ get_tokens(const struct web_call *call)
 	return (struct mail_token){call->handler->store, options->key, options->now};
 }
 
-static bool
-set_not_found(struct web_call *call)
-{
-	call->status = WEB_STATUS_NOT_FOUND;
-	call->page = WEB_PAGE_MESSAGE;
-	web_add_phrase(call, "error", "page_expired");
-	return true;
-}
-
 /* ---- digests ---- */
 
 bool
@@ -45,7 +36,7 @@ web_run_digest(struct web_call *call, GError **error)
 	if (!web_token_find_digest(&tokens, call->request->token, &id, error))
 		return false;
 	if (!id)
-		return set_not_found(call);
+		return web_refuse(call, WEB_STATUS_NOT_FOUND);
 	digest = digests_load(store, id, error);
 	html = digest ? renderer_format_html(
 	                    call->handler->options.renderer, digest, error)
@@ -184,5 +175,6 @@ web_run_feed(struct web_call *call, GError **error)
 
 	if (!web_token_find_feed(&tokens, call->request->token, &feed, error))
 		return false;
-	return feed.subscriber_id ? show_feed(call, &feed, error) : set_not_found(call);
+	return feed.subscriber_id ? show_feed(call, &feed, error)
+	                          : web_refuse(call, WEB_STATUS_NOT_FOUND);
 }

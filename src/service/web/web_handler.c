@@ -129,6 +129,14 @@ web_check_csrf(const struct web_call *call, const char *page)
 
 /* ---- results ---- */
 
+bool
+web_refuse(struct web_call *call, enum web_status status)
+{
+	call->status = status;
+	call->page = WEB_PAGE_NONE;
+	return true;
+}
+
 /* @param filter  with an error at column, or NULL */
 static void
 add_message(struct web_call *call, const char *kind, const char *text,
@@ -293,10 +301,8 @@ run(struct web_call *call, GError **error)
 {
 	const struct operation *operation = &operations[call->request->op];
 
-	if (operation->form && !web_check_csrf(call, operation->form)) {
-		call->status = WEB_STATUS_FORBIDDEN;
-		return true;
-	}
+	if (operation->form && !web_check_csrf(call, operation->form))
+		return web_refuse(call, WEB_STATUS_FORBIDDEN);
 	if (!operation->is_change)
 		return operation->run(call, error);
 	return run_change(call, operation, error) &&

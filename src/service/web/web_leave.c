@@ -315,6 +315,5 @@ web_run_leave(struct web_call *call, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
 		if (g_str_equal(web_get(call, "action"), actions[i].name))
 			return actions[i].run(call, error);
-	call->status = WEB_STATUS_BAD_REQUEST;
-	return true;
+	return web_refuse(call, WEB_STATUS_BAD_REQUEST);
 }

@@ -31,12 +31,7 @@ web_find_subscriber(struct web_call *call, struct subscriber **subscriber,
 	if (!web_token_find_preferences(
 	        &tokens, call->request->token, subscriber, expires_at, error))
 		return false;
-	if (!*subscriber) {
-		call->status = WEB_STATUS_NOT_FOUND;
-		call->page = WEB_PAGE_MESSAGE;
-		web_add_phrase(call, "error", "page_expired");
-	}
-	return true;
+	return *subscriber || web_refuse(call, WEB_STATUS_NOT_FOUND);
 }
 
 /* ---- commands ---- */
@@ -429,10 +424,10 @@ web_run_preferences(struct web_call *call, GError **error)
 		return false;
 	if (!subscriber)
 		return true;
-	if (!web_check_csrf(call, "preferences") || !action) {
-		call->status = action ? WEB_STATUS_FORBIDDEN : WEB_STATUS_BAD_REQUEST;
-		return true;
-	}
+	if (!action)
+		return web_refuse(call, WEB_STATUS_BAD_REQUEST);
+	if (!web_check_csrf(call, "preferences"))
+		return web_refuse(call, WEB_STATUS_FORBIDDEN);
 	call->page = WEB_PAGE_PREFERENCES;
 	return run_action(call, action, subscriber, error);
 }

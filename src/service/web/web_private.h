@@ -35,6 +35,9 @@ struct web_call {
 /** Process a request; the reply is WEB_STATUS_OK unless set. */
 typedef bool web_run_fn(struct web_call *call, GError **error);
 
+/** Reply with a status alone, whose page paperboy-web knows. @return true */
+bool web_refuse(struct web_call *call, enum web_status status);
+
 /** Get a field of the form. @return "" if it is missing; borrowed */
 #define web_get(call, name) web_request_get((call)->request, name)
 

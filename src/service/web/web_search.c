@@ -58,10 +58,8 @@ web_run_search(struct web_call *call, GError **error)
 {
 	g_autofree char *filter = web_get_line(call, "filter");
 
-	if (!call->handler->options.settings->web_search) {
-		call->status = WEB_STATUS_NOT_FOUND;
-		return true;
-	}
+	if (!call->handler->options.settings->web_search)
+		return web_refuse(call, WEB_STATUS_NOT_FOUND);
 	call->page = WEB_PAGE_SEARCH;
 	web_values_add(call->values, "form_filter", filter);
 	return !*filter || !web_take_test(call) || search(call, filter, error);
