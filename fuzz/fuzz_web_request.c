@@ -25,18 +25,18 @@ enum token {
 static struct {
 	struct conversation *c;
 	char *tokens[TOKENS];
-	uint64_t drawn;
+	uint64_t count;
 } world;
 
 /* Never the same: the fixture's numbers would be used again after 256. */
 static void
 fill(void *data, void *bytes, size_t size)
 {
-	uint64_t *drawn = data;
+	uint64_t *count = data;
 
-	++*drawn;
+	++*count;
 	memset(bytes, 0, size);
-	memcpy(bytes, drawn, MIN(size, sizeof(*drawn)));
+	memcpy(bytes, count, MIN(size, sizeof(*count)));
 }
 
 static void
@@ -75,7 +75,7 @@ make_world(void)
 		return;
 	world.c = web_fixture_new();
 	world.c->settings->web_search = true;
-	world.c->random = (struct random_source){fill, &world.drawn};
+	world.c->random = (struct random_source){fill, &world.count};
 	make_tokens(world.c);
 	atexit(clear_world);
 }
