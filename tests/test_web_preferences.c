@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/token.h"
 #include "lib/unit.h"
 #include "lib/web_fixture.h"
@@ -588,6 +589,38 @@ feeds_are_private_and_revocable(void)
 	g_assert_cmpint(gone->status, ==, WEB_STATUS_NOT_FOUND);
 }
 
+/* Some papers of physics have thousands of authors. */
+static void
+large_feeds_fit_into_a_reply(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
+	g_autofree char *all = NULL;
+	g_autoptr(GVariant) entries = NULL;
+	pb_auto(web_reply) feed = NULL;
+
+	for (int i = 0; i < 50; i++) {
+		g_autofree char *id = g_strdup_printf("2611.1%04d", i);
+		struct paper *paper =
+		    store_fixture_paper(id, "Diffusion in detectors", abstract);
+
+		for (int author = 0; author < 1000; author++)
+			g_ptr_array_add(paper->authors, g_strdup("A. Physicist"));
+		store_fixture_save(
+		    c->fixture, "hf", "2026-11-20", c->options.now, paper);
+	}
+	store_fixture_build_digests(c->fixture, c->options.now);
+	web_reply_free(change(c, token, "feed_on"));
+	all = get_feed(c, token, NULL);
+	feed = web_ask(c, WEB_OP_FEED, all, NULL);
+	g_assert_cmpint(feed->status, ==, WEB_STATUS_OK);
+	entries =
+	    g_variant_lookup_value(feed->values, "entries", G_VARIANT_TYPE("aa{sv}"));
+	g_assert_cmpuint(g_variant_n_children(entries), >, 20);
+	g_assert_cmpuint(g_variant_n_children(entries), <, 50);
+}
+
 static void
 feeds_end_with_the_subscription(void)
 {
@@ -653,5 +686,5 @@ UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours
     both_addresses_confirm_a_change_on_the_page, unsubscribing_offers_undo,
     a_digest_in_the_browser_is_that_of_the_mail,
     a_digest_of_a_former_address_is_not_shown, feeds_are_private_and_revocable,
-    feeds_end_with_the_subscription, searching_is_a_setting,
-    tests_of_all_users_are_limited)
+    large_feeds_fit_into_a_reply, feeds_end_with_the_subscription,
+    searching_is_a_setting, tests_of_all_users_are_limited)

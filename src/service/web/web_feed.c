@@ -11,8 +11,10 @@
 #include "store/paper/papers.h"
 #include "store/subscriber/private_feeds.h"
 
-/* Entries of a feed. */
+/* A feed has as many entries as fit into a reply. */
 #define FEED_ENTRIES 50
+#define FEED_AUTHORS 20 /* of an entry */
+#define FEED_BYTES   (WEB_PROTO_REPLY_BYTES / 2)
 
 static struct mail_token
 get_tokens(const struct web_call *call)
@@ -64,7 +66,7 @@ format_authors(const struct paper *paper)
 {
 	GVariantBuilder *authors = web_list_new();
 
-	for (unsigned i = 0; i < paper->authors->len; i++) {
+	for (unsigned i = 0; i < MIN(paper->authors->len, FEED_AUTHORS); i++) {
 		GVariantBuilder *author = web_values_new();
 
 		web_values_add(author, "name", paper->authors->pdata[i]);
@@ -73,8 +75,8 @@ format_authors(const struct paper *paper)
 	return authors;
 }
 
-/* @param hash  of the content, updated */
-static void
+/* @param hash  of the content, updated @return the size of its texts */
+static gsize
 add_entry(GVariantBuilder *list, const struct paper *paper,
     const struct private_feed_entry *entry, GChecksum *hash)
 {
@@ -86,13 +88,19 @@ add_entry(GVariantBuilder *list, const struct paper *paper,
 	    {"url", paper->url}, {"updated", updated}, {"published", published},
 	    {"abstract", paper->abstract}, {"reasons", entry->filters}};
 
+	gsize size = 0;
+
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		gsize length = strlen(texts[i][1]);
+
 		web_values_add(values, texts[i][0], texts[i][1]);
 		g_checksum_update(
-		    hash, (const guchar *)texts[i][1], (gssize)strlen(texts[i][1]) + 1);
+		    hash, (const guchar *)texts[i][1], (gssize)length + 1);
+		size += length;
 	}
 	web_values_take(values, "authors", format_authors(paper));
 	web_list_add(list, values);
+	return size;
 }
 
 static bool
@@ -100,16 +108,17 @@ add_entries(
     struct web_call *call, const GPtrArray *entries, GChecksum *hash, GError **error)
 {
 	GVariantBuilder *list = web_list_new();
+	gsize size = 0;
 	bool is_ok = true;
 
-	for (unsigned i = 0; is_ok && i < entries->len; i++) {
+	for (unsigned i = 0; is_ok && i < entries->len && size < FEED_BYTES; i++) {
 		const struct private_feed_entry *entry = entries->pdata[i];
 		pb_auto(stored_paper) stored =
 		    papers_load(call->handler->store, entry->paper_seq, error);
 
 		is_ok = stored != NULL;
 		if (is_ok)
-			add_entry(list, stored->paper, entry, hash);
+			size += add_entry(list, stored->paper, entry, hash);
 	}
 	web_values_take(call->values, "entries", list);
 	return is_ok;
