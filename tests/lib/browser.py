@@ -1,6 +1,6 @@
 """browser.py - Chromium without a window, axe-core and lynx for tests.
 
-    browser.need()                       # first thing in a script
+    browser.use_debian_python()          # first thing in a script
     with browser.Browser(width=390) as chromium:
         chromium.open("https://127.0.0.1:8443/")
         chromium.click("Subscribe")
@@ -10,10 +10,11 @@
 import glob
 import importlib.util
 import os
+import shutil
 import sys
 import tarfile
 
-from tap import Skip, need_programs, run, skip_all, top_builddir, wait_until
+from tap import need_programs, run, top_builddir, wait_until
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 
@@ -32,23 +33,33 @@ axe.run(document, {runOnly: {type: 'tag', values: arguments[0]}}).then(
 """
 
 
-def need():
-    """Continue with the Python that has Debian's modules, or skip the script."""
-    if importlib.util.find_spec("selenium"):
-        return
-    if os.path.realpath(sys.executable) != os.path.realpath(DEBIAN_PYTHON) and (
-        os.access(DEBIAN_PYTHON, os.X_OK)
-    ):
+def use_debian_python():
+    """Continue with the Python that has Debian's modules; first thing in a script."""
+    if not importlib.util.find_spec("selenium") and os.path.realpath(
+        sys.executable
+    ) != os.path.realpath(DEBIAN_PYTHON) and os.access(DEBIAN_PYTHON, os.X_OK):
         os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, "-B", *sys.argv])
-    skip_all("python3-selenium is not installed")
+
+
+def find_missing():
+    """Why there can be no browser here, or None."""
+    if not importlib.util.find_spec("selenium"):
+        return "python3-selenium is not installed"
+    for program, package in (("chromium", "chromium"), ("chromedriver", "chromium-driver")):
+        if not shutil.which(program):
+            return f"{package} is not installed"
+    if not find_axe():
+        return "axe-core is not there (./setup check fetches it)"
+    return None
+
+
+def find_axe():
+    return glob.glob(os.path.join(top_builddir(), "axe", "axe-core-*.tgz"))
 
 
 def load_axe():
-    """The source of axe-core, which ./setup check fetches into the build directory."""
-    found = glob.glob(os.path.join(top_builddir(), "axe", "axe-core-*.tgz"))
-    if not found:
-        raise Skip("axe-core is not there (./setup check fetches it)")
-    with tarfile.open(found[0]) as package:
+    """The source of axe-core."""
+    with tarfile.open(find_axe()[0]) as package:
         return package.extractfile("package/axe.min.js").read().decode("utf-8")
 
 
