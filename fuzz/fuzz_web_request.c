@@ -54,7 +54,8 @@ make_tokens(struct conversation *c)
 	int64_t now = c->options.now;
 	pb_auto(subscriber) eva = NULL;
 
-	store_fixture_run(c->fixture, "UPDATE subscriber SET feeds_since = 7");
+	store_fixture_run(
+	    c->fixture, "UPDATE subscriber SET feeds_since = 7, language = 'de'");
 	g_assert(subscribers_find_id(c->fixture->store, 1, &eva, NULL));
 	world.tokens[TOKEN_NONE] = g_strdup("");
 	world.tokens[TOKEN_TYPED] = g_strdup("");

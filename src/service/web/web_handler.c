@@ -240,9 +240,11 @@ web_set_language(struct web_call *call, const char *language)
 {
 	const struct catalog *catalog = call->handler->options.phrases;
 
-	if (!*call->request->language && *language &&
-	    catalog_has_language(catalog, language))
-		call->text.language = language;
+	if (*call->request->language || !*language ||
+	    !catalog_has_language(catalog, language))
+		return;
+	g_strlcpy(call->language, language, sizeof(call->language));
+	call->text.language = call->language;
 }
 
 static bool

@@ -21,6 +21,7 @@ struct web_call {
 	const struct web_request *request;
 	struct handler_report *report;
 	struct reply_text text; /* the page's language, for phrases and numbers */
+	char language[8];       /* that of the text, if it was set later */
 	const char *help;       /* address for help */
 
 	/* The reply. */
