@@ -165,7 +165,7 @@ hostile_text_stays_within_the_limit_of_steps(void)
 	unsigned differences = 0;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(fragments); i++)
-		for (size_t j = 0; j < G_N_ELEMENTS(fragments); j++) {
+		for (size_t j = 0; j <= i; j++) {
 			const char *first = fragments[i], *second = fragments[j];
 
 			if (classify_repeated(rules, first, second, 60) ==

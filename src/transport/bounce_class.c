@@ -399,7 +399,7 @@ static GRegex *
 compile(const char *pattern)
 {
 	g_autofree char *limited = g_strconcat("(*LIMIT_MATCH=200000)", pattern, NULL);
-	GRegex *regex = g_regex_new(limited, G_REGEX_OPTIMIZE, 0, NULL);
+	GRegex *regex = g_regex_new(limited, 0, 0, NULL);
 
 	g_assert(regex);
 	return regex;

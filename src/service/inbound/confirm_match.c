@@ -536,7 +536,7 @@ has_ticket_number(const char *subject)
 	static const char pattern[] =
 	    "(^|[^\\w])[\\[(][^\\])]*\\d[^\\])]*[\\])](?!:)|#\\s*\\d";
 
-	return g_regex_match_simple(pattern, subject, G_REGEX_OPTIMIZE, 0);
+	return g_regex_match_simple(pattern, subject, 0, 0);
 }
 
 /* Mask the subject of the request in another one. @return whether it was found */
