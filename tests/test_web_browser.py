@@ -330,6 +330,8 @@ def find_feeds(page):
 
 def change_account(reader):
     page = reader.browser
+    import feedparser
+
     page.click("Data")
     reader.check_page()
     page.click("Create feeds")
@@ -340,7 +342,9 @@ def change_account(reader):
     assert reader.fetch(before)[0].status == 404, "the old link works"
     atom, as_json = find_feeds(page)
     response, body = reader.fetch(atom)
-    assert "A diffusion model 0" in body.decode("utf-8"), body
+    parsed = feedparser.parse(body)
+    assert not parsed.bozo, parsed.bozo_exception
+    assert "A diffusion model 0" in [entry.title for entry in parsed.entries], body
     etag = response.getheader("ETag")
     assert reader.fetch(atom, If_None_Match=etag)[0].status == 304
     titles = [item["title"] for item in json.loads(reader.fetch(as_json)[1])["items"]]
@@ -434,6 +438,28 @@ def follow(tap, site, width):
             tap.run(step, reader, *arguments)
 
 
+def subscribe_in_german(site):
+    """in German: page, confirmation and digest"""
+    with Reader(site, "else@example.org", 390) as reader:
+        page = reader.browser
+        page.open(site.url + "/?lang=de")
+        page.fill("Filter", "diffusion")
+        page.fill("Mailadresse", reader.address)
+        page.click("Anmelden")
+        assert page.find("h1").text == "Bitte sieh in deine Mails", page.text
+        asked = reader.read()
+        assert asked["Subject"].startswith("Bitte bestätigen"), asked["Subject"]
+        page.open(reader.find_link(asked, "c") + "?lang=de")
+        page.click("Bestätigen")
+        reader.check_page()
+        digest = reader.read_until(is_digest)
+        assert "3 neue Artikel" in digest.get_body(("plain",)).get_content()
+        page.open(reader.find_link(digest, "u") + "?lang=de")
+        page.click("Abmelden")
+        assert reader.stored("state, language") == ("gone", "de"), page.text
+        reader.check_page()
+
+
 def main():
     browser.use_debian_python()
     missing = browser.find_missing()
@@ -447,6 +473,7 @@ def main():
             return
         for width in (390, 1280):
             follow(tap, site, width)
+        tap.run(subscribe_in_german, site)
         with open(site.nginx.access_log, encoding="utf-8") as file:
             assert file.read() == ""
         site.instance.check_store()

@@ -43,8 +43,9 @@ def use_debian_python():
 
 def find_missing():
     """Why there can be no browser here, or None."""
-    if not importlib.util.find_spec("selenium"):
-        return "python3-selenium is not installed"
+    for module in ("selenium", "feedparser"):
+        if not importlib.util.find_spec(module):
+            return f"python3-{module} is not installed"
     for program, package in (("chromium", "chromium"), ("chromedriver", "chromium-driver")):
         if not shutil.which(program):
             return f"{package} is not installed"
