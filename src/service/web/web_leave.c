@@ -190,7 +190,7 @@ run_pause(struct web_call *call, GError **error)
 		return run_command(call, "pause", is_longer_pause, error);
 	}
 	if (!days)
-		return fail_field(call, "days", "wrong_days", BOUNDS_PAUSE_DAYS);
+		return fail_field(call, "days", "wrong_number", BOUNDS_PAUSE_DAYS);
 	text = reply_text_format_count(&call->text, "days", days);
 	web_add_phrase(call, "ok", "page_paused", "days", text);
 	return run_command(call, line, is_longer_pause, error);
