@@ -189,7 +189,7 @@ struct web_reply *
 web_sample_new_reply(const struct web_sample *sample, const char *language)
 {
 	g_autoptr(GError) error = NULL;
-	GVariant *values =
+	g_autoptr(GVariant) values =
 	    g_variant_parse(G_VARIANT_TYPE_VARDICT, sample->values, NULL, NULL, &error);
 
 	if (!values)
