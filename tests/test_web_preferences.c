@@ -418,9 +418,11 @@ the_strongest_actions_are_confirmed_by_mail(void)
 			continue;
 		web_reply_free(
 		    web_submit(c, WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, confirm));
-		if (i == 1)
-			g_assert_nonnull(
-			    strstr(conversation_get_mail(c), "paperboy-export.txt"));
+		if (i == 1) {
+			g_autofree char *mail = conversation_get_mail(c);
+
+			g_assert_nonnull(strstr(mail, "paperboy-export.txt"));
+		}
 	}
 	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
 	assert_rows(c->fixture, "SELECT count(*) FROM pending_erasure", "1");
