@@ -207,7 +207,7 @@ def test_page(config_directory):
                 "https://" + "p." * 94 + "porg"):
         config_directory.expect(good + f'web: {{ url = "{url}"; }};')
     for url in ("papers.example.org", "https://", "https://papers.example.org/",
-                "ftp://example.org", "https://ada@example.org", "https://example.org?a=b",
+                "ftp://example.org", "HTTPS://example.org", "https://ada@example.org", "https://example.org?a=b",
                 "https://example.org#top", "https://example.org/papers",
                 "https://e.org,b", "https://" + "p." * 94 + "p.org"):
         config_directory.expect(

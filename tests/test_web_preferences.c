@@ -655,12 +655,18 @@ searching_is_a_setting(void)
 	web_assert_has(wrong, "'kind': <'error'>");
 }
 
+/* Anybody may test, but not use up the limit of subscribers. */
 static void
 tests_of_all_users_are_limited(void)
 {
 	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *csrf = web_get_csrf(c, WEB_OP_PREFERENCES_SHOW, token);
 	pb_auto(web_budget) budget = web_budget_new(120);
 	pb_auto(web_request) request = web_request_new(WEB_OP_TRY);
+	pb_auto(web_request) own = web_request_new(WEB_OP_PREFERENCES);
+	pb_auto(web_reply) tested = NULL;
+	struct handler_report own_report;
 	const struct web_handler handler = {
 	    .store = c->fixture->store, .options = c->options, .budget = budget};
 	static const enum web_status expected[] = {
@@ -675,6 +681,14 @@ tests_of_all_users_are_limited(void)
 		g_assert_cmpint(reply->status, ==, expected[i]);
 		g_assert_cmpstr(web_value(reply, "form_filter"), ==, "diffusion");
 	}
+	g_free(own->token);
+	own->token = g_strdup(token);
+	g_hash_table_insert(own->fields, g_strdup("csrf"), g_strdup(csrf));
+	g_hash_table_insert(own->fields, g_strdup("action"), g_strdup("test"));
+	g_hash_table_insert(own->fields, g_strdup("filter"), g_strdup("diffusion"));
+	tested = web_handler_run(&handler, own, &own_report, NULL);
+	g_assert_cmpint(tested->status, ==, WEB_STATUS_OK);
+	web_assert_has(tested, "'backtest'");
 }
 
 UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours,

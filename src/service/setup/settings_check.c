@@ -103,8 +103,8 @@ is_web_url(const char *text)
 		if (!g_ascii_isgraph(*at) || strchr("\"<>,'", *at))
 			return false;
 	return uri && strlen(text) <= BOUNDS_WEB_URL_BYTES &&
-	       (strcmp(g_uri_get_scheme(uri), "https") == 0 ||
-	           strcmp(g_uri_get_scheme(uri), "http") == 0) &&
+	       (g_str_has_prefix(text, "https://") ||
+	           g_str_has_prefix(text, "http://")) &&
 	       g_uri_get_host(uri) && *g_uri_get_host(uri) &&
 	       !g_uri_get_userinfo(uri) && !g_uri_get_query(uri) &&
 	       !g_uri_get_fragment(uri) && !*g_uri_get_path(uri);

@@ -15,11 +15,11 @@
 
 #define ENGLISH "en"
 
-/* ---- the limit on tests ---- */
+/* ---- limits on tests ---- */
 
 struct web_budget {
 	GMutex lock;
-	struct token_bucket bucket; /* under the lock */
+	struct token_bucket buckets[WEB_LIMITS]; /* under the lock */
 };
 
 struct web_budget *
@@ -28,7 +28,8 @@ web_budget_new(unsigned tests_per_hour)
 	struct web_budget *budget = g_new0(struct web_budget, 1);
 
 	g_mutex_init(&budget->lock);
-	token_bucket_init(&budget->bucket, tests_per_hour, CLOCK_HOUR_S);
+	for (size_t i = 0; i < G_N_ELEMENTS(budget->buckets); i++)
+		token_bucket_init(&budget->buckets[i], tests_per_hour, CLOCK_HOUR_S);
 	return budget;
 }
 
@@ -42,24 +43,33 @@ web_budget_free(struct web_budget *budget)
 }
 
 bool
-web_take_test(struct web_call *call)
+web_take_test(struct web_call *call, enum web_limit limit)
 {
 	struct web_budget *budget = call->handler->budget;
+	struct token_bucket *bucket = budget ? &budget->buckets[limit] : NULL;
 	int64_t now = call->handler->options.now;
 	bool is_left;
 
 	if (!budget)
 		return true;
 	g_mutex_lock(&budget->lock);
-	is_left = token_bucket_get_available(&budget->bucket, now, 1) > 0;
+	is_left = token_bucket_get_available(bucket, now, 1) > 0;
 	if (is_left)
-		token_bucket_take(&budget->bucket, now);
+		token_bucket_take(bucket, now);
 	g_mutex_unlock(&budget->lock);
 	if (!is_left) {
 		call->status = WEB_STATUS_LIMITED;
 		web_add_phrase(call, "error", "page_busy");
 	}
 	return is_left;
+}
+
+bool
+web_take_own_test(struct web_call *call, const struct subscriber *subscriber)
+{
+	int64_t number = subscriber->id % (WEB_LIMITS - WEB_LIMIT_SUBSCRIBERS);
+
+	return web_take_test(call, (enum web_limit)(WEB_LIMIT_SUBSCRIBERS + number));
 }
 
 /* ---- fields ---- */

@@ -16,10 +16,10 @@
 #include "message/web_proto.h"
 #include "service/inbound/handler.h"
 
-/* Tests and searches of all users in an hour; a sixtieth may come at once. */
+/* Tests of filters in an hour, by each limit; a sixtieth may come at once. */
 #define WEB_TESTS_PER_HOUR 3600
 
-/* The limit on tests and searches, shared by threads. */
+/* Limits on tests of filters, shared by threads. */
 struct web_budget;
 
 struct web_budget *web_budget_new(unsigned tests_per_hour);

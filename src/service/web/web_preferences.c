@@ -395,7 +395,7 @@ run_action(struct web_call *call, const struct action *action,
 
 	if (action->is_test && !check_labels(call, &is_valid, error))
 		return false;
-	if (!is_valid || (action->is_test && !web_take_test(call)))
+	if (!is_valid || (action->is_test && !web_take_own_test(call, subscriber)))
 		return true;
 	if (!action->format)
 		return action->run(call, subscriber, error);

@@ -96,8 +96,19 @@ bool web_add_error(
 void web_add_query_error(
     struct web_call *call, const char *filter, const struct query_error *problem);
 
-/** Whether the limit allows one more test; else the reply says so. */
-bool web_take_test(struct web_call *call);
+/* Limits on tests: anybody must not be able to use up those of others. */
+enum web_limit {
+	WEB_LIMIT_ANYBODY,
+	WEB_LIMIT_SUBSCRIPTIONS,
+	WEB_LIMIT_SUBSCRIBERS, /* the first of several, by the subscriber's id */
+	WEB_LIMITS = WEB_LIMIT_SUBSCRIBERS + 64
+};
+
+/** Whether a limit allows one more test; else the reply says so. */
+bool web_take_test(struct web_call *call, enum web_limit limit);
+
+/** Likewise, by the limit of a subscriber. */
+bool web_take_own_test(struct web_call *call, const struct subscriber *subscriber);
 
 /** Test a filter: add the value `backtest`, or its error. */
 bool web_add_test(

@@ -62,5 +62,6 @@ web_run_search(struct web_call *call, GError **error)
 		return web_refuse(call, WEB_STATUS_NOT_FOUND);
 	call->page = WEB_PAGE_SEARCH;
 	web_values_add(call->values, "form_filter", filter);
-	return !*filter || !web_take_test(call) || search(call, filter, error);
+	return !*filter || !web_take_test(call, WEB_LIMIT_ANYBODY) ||
+	       search(call, filter, error);
 }

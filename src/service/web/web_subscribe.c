@@ -41,7 +41,8 @@ web_run_try(struct web_call *call, GError **error)
 	g_autofree char *filter = web_get_line(call, "filter");
 
 	show_home(call, false);
-	return !web_take_test(call) || web_add_test(call, filter, 0, error);
+	return !web_take_test(call, WEB_LIMIT_ANYBODY) ||
+	       web_add_test(call, filter, 0, error);
 }
 
 /* ---- subscribe ---- */
@@ -161,7 +162,7 @@ web_run_subscribe(struct web_call *call, GError **error)
 	if (!check_form(call, &form, &is_valid, error))
 		return false;
 	/* The reply to a subscriber lists what all filters find. */
-	is_valid = is_valid && web_take_test(call);
+	is_valid = is_valid && web_take_test(call, WEB_LIMIT_SUBSCRIPTIONS);
 	show_home(call, is_valid);
 	return !is_valid || request_subscription(call, &form, error);
 }
