@@ -80,6 +80,8 @@ all_addresses_get_the_same_response(void)
 	assert_rows(c->fixture,
 	    "SELECT recipient, kind FROM outbox ORDER BY id DESC LIMIT 1",
 	    EVA "|confirmation");
+	web_reply_free(subscribe(c, "address", EVA));
+	g_free(web_get_mailed(c, URL "/p/"));
 	own = subscribe(c, "address", HOME, "filter", "robots");
 	gone = subscribe(c, "address", "gone@example.com", "filter", "robots");
 	web_assert_same(fresh, known);

@@ -238,7 +238,8 @@ web_run_undo(struct web_call *call, GError **error)
 /* ---- the link to the preferences ---- */
 
 static bool
-send_link(struct web_call *call, struct request *request, GError **error)
+send_link(struct web_call *call, struct request *request, enum rate_case rate_case,
+    GError **error)
 {
 	const struct handler_options *options = &call->handler->options;
 	const struct system_mailer mailer = {call->handler->store, options->settings,
@@ -269,17 +270,17 @@ send_link(struct web_call *call, struct request *request, GError **error)
 	return system_mail_send(&mailer, &mail, &id, error) &&
 	       audit_insert(call->handler->store, options->now, "web",
 	           "preferences link mailed", request->subscriber->id, NULL, error) &&
-	       rate_limit_count(request, RATE_CASE_LINK, mail.recipient, error);
+	       rate_limit_count(request, rate_case, mail.recipient, error);
 }
 
-static bool
-send_link_once(struct web_call *call, struct request *request, GError **error)
+bool
+web_send_link(struct web_call *call, struct request *request, enum rate_case rate_case,
+    GError **error)
 {
 	const char *reason;
 
-	return rate_limit_check(
-	           request, RATE_CASE_LINK, request->address, &reason, error) &&
-	       (reason || send_link(call, request, error));
+	return rate_limit_check(request, rate_case, request->address, &reason, error) &&
+	       (reason || send_link(call, request, rate_case, error));
 }
 
 static bool
@@ -290,7 +291,8 @@ run_link(struct web_call *call, GError **error)
 
 	web_init_request(call, NULL, &request);
 	is_ok = set_subscriber(call, &request, error) &&
-	        (!request.subscriber || send_link_once(call, &request, error));
+	        (!request.subscriber ||
+	            web_send_link(call, &request, RATE_CASE_LINK, error));
 	request_clear(&request);
 	web_add_phrase(call, "ok", "page_link");
 	return is_ok;

@@ -12,6 +12,7 @@
 #include "query/query_error.h"
 #include "service/command/request.h"
 #include "service/explain/backtest.h"
+#include "service/inbound/rate_limit.h"
 #include "service/web/web_handler.h"
 #include "service/web/web_values.h"
 
@@ -113,6 +114,10 @@ bool web_take_own_test(struct web_call *call, const struct subscriber *subscribe
 /** Test a filter: add the value `backtest`, or its error. */
 bool web_add_test(
     struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);
+
+/** Mail the requester, a subscriber, a link to the preferences; within a limit. */
+bool web_send_link(struct web_call *call, struct request *request,
+    enum rate_case rate_case, GError **error);
 
 /** Set the undo token of WEB_PAGE_LEFT, or one that undoes nothing. */
 void web_add_undo(struct web_call *call);

@@ -131,6 +131,19 @@ is_own_address(const struct web_call *call, const char *address)
 	return subaddress_parse(&own->commands, address, &kind, &token);
 }
 
+/* By mail, `subscribe` would list the filters of a subscriber and what they find; that
+ * takes long, under the store's lock, and anybody may type any address. */
+static bool
+request_mail(struct web_call *call, struct request *request, GError **error)
+{
+	if (!request->subscriber)
+		return handler_run_commands(request, error);
+	request->lines++;
+	return *request->lines
+	           ? handler_run_commands(request, error)
+	           : web_send_link(call, request, RATE_CASE_UNPROVEN, error);
+}
+
 /* As by mail from an address that is not proven. */
 static bool
 request_subscription(struct web_call *call, const struct form *form, GError **error)
@@ -148,7 +161,7 @@ request_subscription(struct web_call *call, const struct form *form, GError **er
 	web_init_request(call, call->text.language, &request);
 	request.lines = lines;
 	is_ok = handler_set_requester(&request, form->address, &is_suppressed, error) &&
-	        (is_suppressed || handler_run_commands(&request, error));
+	        (is_suppressed || request_mail(call, &request, error));
 	request_clear(&request);
 	return is_ok;
 }
@@ -161,7 +174,6 @@ web_run_subscribe(struct web_call *call, GError **error)
 
 	if (!check_form(call, &form, &is_valid, error))
 		return false;
-	/* The reply to a subscriber lists what all filters find. */
 	is_valid = is_valid && web_take_test(call, WEB_LIMIT_SUBSCRIPTIONS);
 	show_home(call, is_valid);
 	return !is_valid || request_subscription(call, &form, error);
