@@ -273,20 +273,20 @@ static const struct operation {
 	/* Shows the result of a change, after its commit; not if `page` was set. */
 	web_run_fn *show;
 } operations[WEB_OPS] = {
-    [WEB_OP_HEALTH] = {run_health, NULL, false},
-    [WEB_OP_HOME] = {web_run_home, NULL, false},
-    [WEB_OP_TRY] = {web_run_try, NULL, false},
-    [WEB_OP_SUBSCRIBE] = {web_run_subscribe, "home", true},
-    [WEB_OP_CONFIRM_SHOW] = {web_run_confirm_show, NULL, false},
-    [WEB_OP_CONFIRM] = {web_run_confirm, "confirm", true},
-    [WEB_OP_LEAVE_SHOW] = {web_run_leave_show, NULL, false},
-    [WEB_OP_ONE_CLICK] = {web_run_one_click, NULL, true},
-    [WEB_OP_LEAVE] = {web_run_leave, "leave", true},
-    [WEB_OP_PREFERENCES_SHOW] = {web_show_preferences, NULL, false},
+    [WEB_OP_HEALTH] = {run_health, NULL, false, NULL},
+    [WEB_OP_HOME] = {web_run_home, NULL, false, NULL},
+    [WEB_OP_TRY] = {web_run_try, NULL, false, NULL},
+    [WEB_OP_SUBSCRIBE] = {web_run_subscribe, "home", true, NULL},
+    [WEB_OP_CONFIRM_SHOW] = {web_run_confirm_show, NULL, false, NULL},
+    [WEB_OP_CONFIRM] = {web_run_confirm, "confirm", true, NULL},
+    [WEB_OP_LEAVE_SHOW] = {web_run_leave_show, NULL, false, NULL},
+    [WEB_OP_ONE_CLICK] = {web_run_one_click, NULL, true, NULL},
+    [WEB_OP_LEAVE] = {web_run_leave, "leave", true, NULL},
+    [WEB_OP_PREFERENCES_SHOW] = {web_show_preferences, NULL, false, NULL},
     [WEB_OP_PREFERENCES] = {web_run_preferences, NULL, true, web_show_preferences},
-    [WEB_OP_DIGEST] = {web_run_digest, NULL, false},
-    [WEB_OP_FEED] = {web_run_feed, NULL, false},
-    [WEB_OP_SEARCH] = {web_run_search, NULL, false},
+    [WEB_OP_DIGEST] = {web_run_digest, NULL, false, NULL},
+    [WEB_OP_FEED] = {web_run_feed, NULL, false, NULL},
+    [WEB_OP_SEARCH] = {web_run_search, NULL, false, NULL},
 };
 
 bool
