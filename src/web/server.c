@@ -340,9 +340,12 @@ handle_signal(struct server *server, struct watch *watch)
 
 	if (read(watch->fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	for (unsigned i = 0; i < server->options->listener_count; i++)
+	for (unsigned i = 0; i < server->options->listener_count; i++) {
+		/* Connections that wait would be reset. */
+		handle_listener(server, &server->listeners[i]);
 		epoll_ctl(
 		    server->epoll, EPOLL_CTL_DEL, server->options->listeners[i], NULL);
+	}
 	server->is_stopping = true;
 	while ((connection = g_queue_peek_head(&server->queues[PHASE_READING]))) {
 		/* The request may have arrived, but not been read. */
