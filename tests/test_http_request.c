@@ -78,6 +78,7 @@ valid_requests_are_read(void)
 	    {"GET / HTTP/1.0\r\n\r\n", 200},
 	    {"HEAD /u/abc HTTP/1.1\r\nhOsT:a:80\r\n\r\n", 200},
 	    {"GET /?lang=de HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", 200},
+	    {"GET /?a[]={b}|^`\\%&c HTTP/1.1\r\n" HOST "\r\n", 200},
 	    {"GET /%C3%A4 HTTP/1.1\r\nHost: paper_boy\r\n\r\n", 200},
 	    {"GET / HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n", 200},
 	    {"GET / HTTP/1.1\r\n" HOST "X: \t a\tb \t\r\nY:\r\n\r\n", 200},

@@ -28,6 +28,11 @@ ROUTES = [
     ("GET", "/?lang=xx", b"", {"Accept_Language": "de"}, 200, "home language=de token="),
     ("GET", "/", b"", {"Accept_Language": "fr, de-AT;q=0.7, en;q=0.3"}, 200,
      "home language=de token="),
+    *(("GET", f"/?{query}", b"", {}, 200, "home language= token=")
+      for query in ("foo", "lang", "&", "a=%00", "a=%", "=b", "a=b&a=b&", "LANG=de",
+                    "mc_eid2=x&utm_source=y", "a%5B0%5D=1", "a[0]|b=%zz", "x" * 100 + "=1",
+                    "&".join(f"f{i}=" for i in range(100)))),
+    ("GET", "/?foo&lang=de&a.1", b"", {}, 200, "home language=de token="),
     ("HEAD", "/", b"", {}, 200, "home language= token="),
     ("GET", "/healthz", b"", {}, 200, "health language= token="),
     ("GET", "/search?filter=a+%22b%22&lang=de", b"", {}, 200,
@@ -73,8 +78,9 @@ REFUSED = [
     ("GET", "/u/abc/def", b"", {}, 404),
     ("GET", "/f/abc", b"", {}, 404),
     ("GET", "/f/.atom", b"", {}, 404),
-    ("GET", "/?lang", b"", {}, 400),
-    ("GET", "/?a=%00", b"", {}, 400),
+    ("GET", "/?lang=%00", b"", {}, 400),
+    ("GET", "/?lang=de&lang=en", b"", {}, 400),
+    ("GET", "/p/abc?show=%zz", b"", {}, 400),
     ("POST", "/healthz", b"csrf=c", {}, 405),
     ("POST", "/d/abc", b"csrf=c", {}, 405),
     ("POST", "/search", b"csrf=c", {}, 405),
@@ -105,6 +111,8 @@ def reaches_paperboyd(web):
         response = web.request(method, path, body, **fields)
         assert response.status == status, (path, response)
         assert web.asked() == [line], (path, line)
+        wait = {429: "60", 503: "60"}.get(status)
+        assert response.fields.get("retry-after") == wait, response
 
 
 def refuses(web):
@@ -131,6 +139,9 @@ def unsubscribes(web):
         assert response.fields["content-length"] == "0"
         assert "location" not in response.fields
         assert web.asked() == ONE_CLICK, fields
+    for query in ("foo", "mc_eid2=x&utm_source=y", "utm[a]=b&"):
+        response = web.request("POST", f"/u/abc?{query}", PAIR, Content_Type=FORM)
+        assert response.status == 200 and web.asked() == ONE_CLICK, response
 
 
 def sends_fields_of_security(web):

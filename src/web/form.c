@@ -1,5 +1,5 @@
 /*
- * form.c - fields of a posted form, strictly.
+ * form.c - fields of a posted form, strictly, and of a query.
  */
 #include "web/form.h"
 
@@ -104,8 +104,8 @@ add_pair(GHashTable *fields, const char *pair, size_t size)
 	return value && add_field(fields, name, value);
 }
 
-GHashTable *
-form_parse_urlencoded(const char *data, size_t size)
+static GHashTable *
+parse_urlencoded(const char *data, size_t size)
 {
 	g_autoptr(GHashTable) fields = new_fields();
 	const char *end = data + size;
@@ -117,6 +117,32 @@ form_parse_urlencoded(const char *data, size_t size)
 		if (!add_pair(fields, data, part) || (and&&and+1 == end))
 			return NULL;
 		data += part + (and? 1 : 0);
+	}
+	return g_steal_pointer(&fields);
+}
+
+static bool
+has_name(const char *pair, size_t size, const char *name)
+{
+	size_t name_size = strlen(name);
+
+	return size > name_size && pair[name_size] == '=' &&
+	       memcmp(pair, name, name_size) == 0;
+}
+
+GHashTable *
+form_parse_query(const char *query, const char *const names[])
+{
+	g_autoptr(GHashTable) fields = new_fields();
+
+	while (*query) {
+		size_t size = strcspn(query, "&");
+
+		for (const char *const *name = names; *name; name++)
+			if (has_name(query, size, *name) &&
+			    !add_pair(fields, query, size))
+				return NULL;
+		query += size + (query[size] ? 1 : 0);
 	}
 	return g_steal_pointer(&fields);
 }
@@ -255,7 +281,7 @@ form_parse(const char *type, const char *body, size_t size, int *status)
 
 	if (!type || (length == strlen(URLENCODED) &&
 	                 g_ascii_strncasecmp(type, URLENCODED, length) == 0))
-		fields = form_parse_urlencoded(body, size);
+		fields = parse_urlencoded(body, size);
 	else if (length == strlen(MULTIPART) &&
 	         g_ascii_strncasecmp(type, MULTIPART, length) == 0) {
 		g_autofree char *boundary =

@@ -1,5 +1,5 @@
 /*
- * form.h - fields of a posted form, strictly.
+ * form.h - fields of a posted form, strictly, and of a query.
  */
 #ifndef PAPERBOY_WEB_FORM_H
 #define PAPERBOY_WEB_FORM_H
@@ -9,25 +9,27 @@
 #include <stddef.h>
 
 /**
- * Parse fields in application/x-www-form-urlencoded, also those of a query.
+ * Parse the fields of a body, by its Content-Type: application/x-www-form-urlencoded
+ * (also without a type), or multipart/form-data (RFC 7578) without files.
  *
  * Values are valid UTF-8; CR LF becomes LF, a tab a blank, and other controls are
  * refused.  Names consist of letters, hyphens and underscores.
  *
- * @param data  any bytes
+ * @param type    value of Content-Type, or NULL
+ * @param body    any bytes
+ * @param status  set on failure: 400, or 415 for another type
  * @return char * → char *, NULL if anything is invalid, repeated or too much
  */
-GHashTable *form_parse_urlencoded(const char *data, size_t size);
+GHashTable *form_parse(const char *type, const char *body, size_t size, int *status);
 
 /**
- * Parse the fields of a body, by its Content-Type: application/x-www-form-urlencoded
- * (also without a type), or multipart/form-data (RFC 7578) without files.
+ * Parse the named fields of a query.  Others are ignored: programs that forward links
+ * append parameters of any form.
  *
- * @param type    value of Content-Type, or NULL
- * @param status  set on failure: 400, or 415 for another type
- * @return as form_parse_urlencoded()
+ * @param names  ends with NULL
+ * @return as form_parse(); NULL if one of these fields is invalid or repeated
  */
-GHashTable *form_parse(const char *type, const char *body, size_t size, int *status);
+GHashTable *form_parse_query(const char *query, const char *const names[]);
 
 /** Whether the fields are only those of a one-click request (RFC 8058 section 3.2). */
 bool form_is_one_click(GHashTable *fields);

@@ -47,20 +47,26 @@ is_token(const char *text)
 	return true;
 }
 
-/* RFC 3986: characters of path and query, with complete percent-encodings. */
+/*
+ * RFC 3986: characters of a path, with complete percent-encodings.  Browsers send a
+ * query nearly as it was written in the link.
+ */
 static bool
 is_target(const char *text)
 {
 	if (*text != '/')
 		return false;
-	for (; *text; text++) {
+	for (; *text && *text != '?'; text++) {
 		if (*text == '%') {
 			if (!g_ascii_isxdigit(text[1]) || !g_ascii_isxdigit(text[2]))
 				return false;
 		} else if (!g_ascii_isalnum(*text) &&
-		           !strchr("-._~!$&'()*+,;=:@/?", *text))
+		           !strchr("-._~!$&'()*+,;=:@/", *text))
 			return false;
 	}
+	for (; *text; text++)
+		if (!g_ascii_isgraph(*text) || strchr("\"#<>", *text))
+			return false;
 	return true;
 }
 

@@ -36,8 +36,10 @@ static const struct route {
     {"/f/", ROUTE_FEED, WEB_OP_FEED, NO_OP},
 };
 
-/* Fields of a query that are passed on; others are ignored. */
-static const char *const query_fields[] = {"filter", "show", "number", "page"};
+/* Fields of a query; all but the first are passed on. */
+#define LANGUAGE_FIELD "lang"
+static const char *const query_fields[] = {
+    LANGUAGE_FIELD, "filter", "show", "number", "page", NULL};
 
 bool
 routes_is_private(enum web_op op)
@@ -107,7 +109,7 @@ static char *
 choose_language(
     const struct routes *routes, const struct http_request *request, GHashTable *query)
 {
-	const char *wanted = query ? g_hash_table_lookup(query, "lang") : NULL;
+	const char *wanted = query ? g_hash_table_lookup(query, LANGUAGE_FIELD) : NULL;
 
 	if (wanted && has_language(routes->pages, wanted))
 		return g_strdup(wanted);
@@ -118,8 +120,7 @@ choose_language(
 char *
 routes_get_language(const struct routes *routes, const struct http_request *request)
 {
-	g_autoptr(GHashTable) query =
-	    form_parse_urlencoded(request->query, strlen(request->query));
+	g_autoptr(GHashTable) query = form_parse_query(request->query, query_fields);
 
 	return choose_language(routes, request, query);
 }
@@ -174,13 +175,13 @@ add_fields(struct web_request *out, GHashTable *fields)
 static void
 add_query(struct web_request *out, GHashTable *query)
 {
-	for (unsigned i = 0; i < G_N_ELEMENTS(query_fields); i++) {
-		const char *value = g_hash_table_lookup(query, query_fields[i]);
+	for (const char *const *name = query_fields + 1; *name; name++) {
+		const char *value = g_hash_table_lookup(query, *name);
 
 		if (value && g_hash_table_size(out->fields) < WEB_PROTO_FIELDS &&
-		    !g_hash_table_contains(out->fields, query_fields[i]))
+		    !g_hash_table_contains(out->fields, *name))
 			g_hash_table_insert(
-			    out->fields, g_strdup(query_fields[i]), g_strdup(value));
+			    out->fields, g_strdup(*name), g_strdup(value));
 	}
 }
 
@@ -226,7 +227,7 @@ routes_parse(const struct routes *routes, const struct http_request *request,
 		*refusal = (struct route_refusal){METHOD_NOT_ALLOWED, "GET, HEAD"};
 		return NULL;
 	}
-	query = form_parse_urlencoded(request->query, strlen(request->query));
+	query = form_parse_query(request->query, query_fields);
 	if (!query)
 		return refuse(refusal, BAD_REQUEST);
 	out = is_post ? parse_post(routes, request, route, refusal)

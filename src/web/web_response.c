@@ -81,7 +81,7 @@ web_response_format(const struct web_response *response, int64_t now, bool witho
 		    out, "Content-Length: %" G_GSIZE_FORMAT "\r\n", size);
 	if (response->allow)
 		add_field(out, "Allow", response->allow);
-	if (response->status == 503)
+	if (response->status == 429 || response->status == 503)
 		g_string_append_printf(out, "Retry-After: %d\r\n", RETRY_AFTER_S);
 	if (response->tag) {
 		g_autofree char *quoted = g_strdup_printf("\"%s\"", response->tag);
