@@ -300,6 +300,7 @@ def page_behind_nginx(tap):
     nginx = tap.enter(Nginx(tap.subdirectory("nginx"), adapt(block, {
         "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
         "listen [::]:443 ssl;": "",
+        "/var/log/nginx/error.log": "stderr",
         f"{live}/fullchain.pem": chain.cert,
         f"{live}/privkey.pem": chain.key,
         "server_name papers.example.org;": "server_name papers.example.org localhost;",

@@ -65,7 +65,8 @@ class Site:
         live = "/etc/letsencrypt/live/papers.example.org"
         self.nginx = tap.enter(Nginx(parts["nginx"], adapt(block, {
             "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-            "listen [::]:443 ssl;": "", "server_name papers.example.org;": "",
+            "listen [::]:443 ssl;": "", "/var/log/nginx/error.log": "stderr",
+            "server_name papers.example.org;": "",
             f"{live}/fullchain.pem": chain.cert, f"{live}/privkey.pem": chain.key,
             "http://127.0.0.1:8080": f"http://127.0.0.1:{web_port}"}), port))
 

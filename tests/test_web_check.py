@@ -325,6 +325,7 @@ def nginx_of_the_readme_passes(tap, site):
     nginx = tap.enter(Nginx(tap.subdirectory("nginx"), adapt(block, {
         "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
         "listen [::]:443 ssl;": "",
+        "/var/log/nginx/error.log": "stderr",
         f"{live}/fullchain.pem": cert.cert,
         f"{live}/privkey.pem": cert.key,
         "http://127.0.0.1:8080": f"http://127.0.0.1:{site.page_port}"}), port))
@@ -337,6 +338,7 @@ def nginx_of_the_readme_passes(tap, site):
     site.page.stop()
     row = site.check()
     assert "status 502" in row["page"]["found"], row
+    assert "/u/" not in nginx.child.output, nginx.child.output
     assert "paperboy-web runs" in row["page"]["action"], row
 
 
