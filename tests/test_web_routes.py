@@ -263,13 +263,18 @@ def checks_its_configuration(tap):
         assert done.returncode == 78 and words in done.stderr, (listen, done)
     path = write_config(directory, "127.0.0.1:8080")
     assert run([program(), "-c", path, "--check"]) == ""
-    with open(path, "r+", encoding="utf-8") as file:
-        text = file.read().replace(ORIGIN, "")
-        file.seek(0)
-        file.truncate()
-        file.write(text)
-    done = subprocess.run([program(), "-c", path], capture_output=True, text=True)
-    assert done.returncode == 78 and "web.url is not set" in done.stderr, done
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for url, words in (("", "web.url is not set"), ("javascript:x", "the base of links"),
+                       ("https://", "the base of links"),
+                       ("https://h/?a=b", "the base of links"),
+                       ("https://h/", "the base of links"),
+                       ("http://papers.example.org", "web.url: https:// is needed")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(ORIGIN, url))
+        done = subprocess.run([program(), "-c", path, "--check"], capture_output=True,
+                              text=True)
+        assert done.returncode == 78 and words in done.stderr, (url, done)
 
 
 def has_options():

@@ -3,6 +3,7 @@
  */
 #include "web/web_options.h"
 
+#include "config/web_url.h"
 #include "web/web_listen.h"
 
 #define DEFAULT_CONFIG PAPERBOY_SYSCONFDIR "/paperboy.conf"
@@ -49,6 +50,15 @@ web_options_clear(struct web_options *options)
 	g_free(options->config);
 }
 
+/* @param error  taken */
+static void
+add_problem(GPtrArray *problems, const char *path, const char *name, GError **error)
+{
+	g_ptr_array_add(
+	    problems, g_strdup_printf("%s: %s: %s", path, name, (*error)->message));
+	g_clear_error(error);
+}
+
 struct settings *
 web_options_load(const struct web_options *options, GPtrArray *problems)
 {
@@ -61,8 +71,9 @@ web_options_load(const struct web_options *options, GPtrArray *problems)
 	if (!*settings->web_url)
 		g_ptr_array_add(
 		    problems, g_strdup_printf("%s: web.url is not set", path));
+	else if (!web_url_check(settings->web_url, &error))
+		add_problem(problems, path, "web.url", &error);
 	if (!web_listen_check(settings->web_listen, &error))
-		g_ptr_array_add(problems,
-		    g_strdup_printf("%s: web.listen: %s", path, error->message));
+		add_problem(problems, path, "web.listen", &error);
 	return problems->len == 0 ? g_steal_pointer(&settings) : NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/zone.h"
+#include "config/web_url.h"
 #include "message/address.h"
 #include "model/schedule.h"
 #include "query/parse/category.h"
@@ -93,23 +94,6 @@ check_domain(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, problem->message);
 }
 
-/* The base of links, without a path: "/u/TOKEN" is appended. */
-static bool
-is_web_url(const char *text)
-{
-	g_autoptr(GUri) uri = g_uri_parse(text, G_URI_FLAGS_ENCODED, NULL);
-
-	for (const char *at = text; *at; at++)
-		if (!g_ascii_isgraph(*at) || strchr("\"<>,'", *at))
-			return false;
-	return uri && strlen(text) <= BOUNDS_WEB_URL_BYTES &&
-	       (g_str_has_prefix(text, "https://") ||
-	           g_str_has_prefix(text, "http://")) &&
-	       g_uri_get_host(uri) && *g_uri_get_host(uri) &&
-	       !g_uri_get_userinfo(uri) && !g_uri_get_query(uri) &&
-	       !g_uri_get_fragment(uri) && !*g_uri_get_path(uri);
-}
-
 /* A loopback address, or a Unix socket. */
 static void
 check_web_listen(const struct check *check, const char *name, const char *text)
@@ -121,40 +105,18 @@ check_web_listen(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, problem->message);
 }
 
-/* One click and links need TLS, but for tests on the same machine. */
-static bool
-is_insecure(const char *url)
-{
-	g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_ENCODED, NULL);
-	const char *host = g_uri_get_host(uri);
-
-	return strcmp(g_uri_get_scheme(uri), "http") == 0 &&
-	       strcmp(host, "localhost") != 0 &&
-	       !g_str_has_suffix(host, ".localhost") &&
-	       !g_str_has_prefix(host, "127.") && strcmp(host, "::1") != 0;
-}
-
 static void
 check_web_url(const struct check *check, const char *name, const char *url)
 {
-	g_autofree char *problem = NULL;
+	g_autoptr(GError) problem = NULL;
 
 	if (!has_valid_value(check, name, url))
 		return;
-	if (is_web_url(url) && is_insecure(url))
-		add_problem(check, name,
-		    "https:// is needed, but for tests on localhost (links contain "
-		    "tokens)");
-	else if (is_web_url(url) && !*check->settings->commands_address)
+	if (!web_url_check(url, &problem))
+		add_problem(check, name, problem->message);
+	else if (!*check->settings->commands_address)
 		add_problem(check, name,
 		    "needs commands.address, for confirmations and replies");
-	if (is_web_url(url))
-		return;
-	problem = g_strdup_printf("'%s' is not the base of links (expected, for "
-	                          "example, https://papers.example.org, without a "
-	                          "slash at the end)",
-	    url);
-	add_problem(check, name, problem);
 }
 
 static bool
