@@ -432,6 +432,49 @@ the_page_has_the_language_of_the_reader(void)
 	}
 }
 
+/* Submit a form on a page in a language. */
+static void
+submit_in(struct conversation *c, const char *language, enum web_op op,
+    enum web_op show, const char *token, const char *address)
+{
+	pb_auto(web_request) request = web_request_new(op);
+
+	g_free(request->token);
+	g_free(request->language);
+	request->token = g_strdup(token);
+	request->language = g_strdup(language);
+	g_hash_table_insert(
+	    request->fields, g_strdup("csrf"), web_get_csrf(c, show, token));
+	if (address)
+		g_hash_table_insert(
+		    request->fields, g_strdup("address"), g_strdup(address));
+	web_reply_free(web_ask_request(c, request));
+}
+
+static void
+the_welcome_has_the_language_of_the_subscription(void)
+{
+	static const char *const rows[][4] = {
+	    {"en", "de", "Welcome!", ADAM "|-"},
+	    {"de", "en", "Willkommen", ADAM "|de"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(conversation) c = web_fixture_new();
+		g_autofree char *token = NULL, *mail = NULL;
+
+		submit_in(c, rows[i][0], WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", ADAM);
+		token = web_get_mailed(c, URL "/c/");
+		submit_in(
+		    c, rows[i][1], WEB_OP_CONFIRM, WEB_OP_CONFIRM_SHOW, token, NULL);
+		mail = conversation_get_mail(c);
+		g_assert_nonnull(strstr(mail, rows[i][2]));
+		assert_rows(c->fixture,
+		    "SELECT address, language FROM subscriber WHERE id = 2",
+		    rows[i][3]);
+	}
+}
+
 static void
 failures_of_the_store_change_nothing(void)
 {
@@ -474,4 +517,6 @@ UNIT_MAIN(home_page_has_no_effect, a_test_shows_papers_and_days,
     one_click_works_with_a_retired_key_after_a_year, leaving_can_be_undone_on_the_page,
     a_forwarded_digest_pauses_and_reduces_only,
     a_suspended_address_is_not_restored_by_a_digest, invalid_choices_are_rejected,
-    the_page_has_the_language_of_the_reader, failures_of_the_store_change_nothing)
+    the_page_has_the_language_of_the_reader,
+    the_welcome_has_the_language_of_the_subscription,
+    failures_of_the_store_change_nothing)

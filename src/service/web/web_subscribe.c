@@ -198,7 +198,8 @@ web_run_confirm(struct web_call *call, GError **error)
 	struct request request;
 	bool is_ok;
 
-	web_init_request(call, call->text.language, &request);
+	/* The mail is in the subscriber's language, or in that of the request. */
+	web_init_request(call, NULL, &request);
 	is_ok = handler_find_confirmation(&request, call->request->token,
 	            HANDLER_CONFIRM_PURPOSES | HANDLER_UNDO_PURPOSES, &confirmation,
 	            error) &&
