@@ -188,6 +188,11 @@
 #define BOUNDS_SOURCE_NAME_BYTES    30
 #define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
+/* TeX in their texts: nesting, an argument, a formula; longer ones stay unchanged. */
+#define BOUNDS_TEX_DEPTH          8
+#define BOUNDS_TEX_ARGUMENT_BYTES 4000
+#define BOUNDS_TEX_FORMULA_BYTES  400 /* with its closing delimiter */
+
 /* Requests to paperboy-web (RFC 9112), and its connections. */
 #define BOUNDS_WEB_HEAD_BYTES   8192 /* request line and header */
 #define BOUNDS_WEB_HEAD_FIELDS  64

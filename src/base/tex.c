@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bounds.h"
+
 enum tex_kind {
 	TEX_CHARACTER, /* letter: following blanks are part of the command */
 	TEX_SYMBOL,
@@ -202,6 +204,14 @@ find_symbol(const char *name, size_t length)
 	return NULL;
 }
 
+const char *
+tex_find_symbol(const char *name, size_t length)
+{
+	const struct tex_symbol *symbol = find_symbol(name, length);
+
+	return symbol ? symbol->text : NULL;
+}
+
 static gunichar
 find_accent(char name)
 {
@@ -229,12 +239,6 @@ is_font_switch(const char *name, size_t length)
 	return false;
 }
 
-/* Maximum nesting of text commands, and maximum size in bytes of an argument and of a
- * formula; anything above is left unchanged. */
-#define DEPTH_MAX    8
-#define ARGUMENT_MAX 4000
-#define FORMULA_MAX  400
-
 static void decode_span(GString *out, const char *at, const char *end, unsigned depth);
 
 static size_t
@@ -255,14 +259,13 @@ skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* @return the brace that closes the one at open, or NULL if none within ARGUMENT_MAX */
-static const char *
-closing_brace(const char *open, const char *end)
+const char *
+tex_find_closing_brace(const char *open, const char *end)
 {
 	size_t depth = 0;
 
-	if ((size_t)(end - open) > ARGUMENT_MAX)
-		end = open + ARGUMENT_MAX;
+	if ((size_t)(end - open) > BOUNDS_TEX_ARGUMENT_BYTES)
+		end = open + BOUNDS_TEX_ARGUMENT_BYTES;
 	for (const char *at = open; at < end; at++) {
 		if (*at == '\\' && at + 1 < end)
 			at++;
@@ -373,9 +376,9 @@ decode_argument(GString *out, const char *at, const char *end, unsigned depth)
 {
 	const char *close;
 
-	if (depth >= DEPTH_MAX || at >= end || *at != '{')
+	if (depth >= BOUNDS_TEX_DEPTH || at >= end || *at != '{')
 		return NULL;
-	close = closing_brace(at, end);
+	close = tex_find_closing_brace(at, end);
 	if (!close)
 		return NULL;
 	decode_span(out, at + 1, close, depth + 1);
@@ -442,14 +445,14 @@ decode_formula(GString *out, const char *at, const char *close, unsigned depth)
 	return has_symbol;
 }
 
-/* @return the end of the formula whose text begins at `at`, or NULL */
+/* @return the delimiter that closes a formula whose text begins at `at`, or NULL */
 static const char *
-find_formula_end(const char *at, const char *end, const char *delimiter)
+find_delimiter(const char *at, const char *end, const char *delimiter)
 {
 	size_t length = strlen(delimiter);
 
-	if ((size_t)(end - at) > FORMULA_MAX)
-		end = at + FORMULA_MAX;
+	if ((size_t)(end - at) > BOUNDS_TEX_FORMULA_BYTES)
+		end = at + BOUNDS_TEX_FORMULA_BYTES;
 	for (; at + length <= end; at++) {
 		if (!memcmp(at, delimiter, length))
 			return at;
@@ -459,27 +462,43 @@ find_formula_end(const char *at, const char *end, const char *delimiter)
 	return NULL;
 }
 
+const char *
+tex_find_formula_end(const char *at, const char *end, size_t *delimiter_bytes)
+{
+	const char *delimiter = "$";
+	const char *text, *close, *behind;
+
+	if (*at == '\\')
+		delimiter = at[1] == '[' ? "\\]" : "\\)";
+	else if (at + 1 < end && at[1] == '$')
+		delimiter = "$$";
+	*delimiter_bytes = strlen(delimiter);
+	text = at + *delimiter_bytes;
+	close = find_delimiter(text, end, delimiter);
+	if (!close || *delimiter_bytes > 1)
+		return close;
+	behind = close + 1;
+	return close == text || *text == ' ' || close[-1] == ' ' ||
+	               (behind < end && g_ascii_isdigit(*behind))
+	           ? NULL
+	           : close;
+}
+
 /* Decode a formula; `at` is the opening delimiter. */
 static const char *
 decode_math(GString *out, const char *at, const char *end, unsigned depth)
 {
-	const char *delimiter = *at == '\\' ? "\\)" : at[1] == '$' ? "$$" : "$";
-	size_t length = strlen(delimiter);
+	size_t length;
+	const char *close = tex_find_formula_end(at, end, &length);
 	const char *text = at + length;
-	const char *close = find_formula_end(text, end, delimiter);
-	const char *behind = close ? close + length : NULL;
 
-	if (close && length == 1 &&
-	    (close == text || *text == ' ' || close[-1] == ' ' ||
-	        (behind < end && g_ascii_isdigit(*behind))))
-		close = NULL;
 	if (!close) {
 		g_string_append_len(out, at, (gssize)length);
 		return text;
 	}
 	if (!decode_formula(out, text, close, depth))
-		g_string_append_len(out, at, behind - at);
-	return behind;
+		g_string_append_len(out, at, close + length - at);
+	return close + length;
 }
 
 /* Decode a command; `at` is the backslash.  Returns NULL if it is not supported. */
@@ -530,11 +549,11 @@ decode_group(GString *out, const char *at, const char *end, unsigned depth)
 	size_t start = out->len;
 	const char *next = NULL;
 
-	if (at + 1 < end && at[1] == '\\' && depth < DEPTH_MAX) {
+	if (at + 1 < end && at[1] == '\\' && depth < BOUNDS_TEX_DEPTH) {
 		size_t length = alphas_length(at + 2, end);
 
 		if (is_font_switch(at + 2, length)) {
-			const char *close = closing_brace(at, end);
+			const char *close = tex_find_closing_brace(at, end);
 
 			if (close) {
 				decode_span(out, skip_blanks(at + 2 + length, close),
