@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/tex.h"
+#include "base/tex_display.h"
 #include "base/text.h"
 #include "fuzz.h"
 
@@ -28,6 +29,22 @@ check_tex(const char *text)
 	g_assert(strlen(decoded) <= strlen(text) + COMMAND_BYTES * commands);
 	if (!has_tex(text))
 		g_assert_cmpstr(decoded, ==, text);
+}
+
+/* A formula that is left has its delimiters; outside of it no backslash shows. */
+static void
+check_display(const char *text)
+{
+	g_autofree char *shown = tex_display_format(text);
+	const char *command = strchr(shown, '\\');
+
+	g_assert(g_utf8_validate(shown, -1, NULL));
+	g_assert(!command || command[1] == '(' || command[1] == '[' ||
+	         memchr(shown, '$', (size_t)(command - shown)));
+	/* A letter of \mathbb{AAA} grows most, from one byte to four. */
+	g_assert(strlen(shown) <= 4 * strlen(text));
+	if (!tex_display_is_needed(text))
+		g_assert_cmpstr(shown, ==, text);
 }
 
 /* Nothing that does not show, and no heap of marks (UAX #15 section 13). */
@@ -63,6 +80,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *composed = NULL;
 
 	check_tex(valid);
+	check_display(valid);
+	check_display(once);
 	fuzz_check_line(once, limit);
 	check_visible(once);
 	composed = g_utf8_normalize(once, -1, G_NORMALIZE_NFC);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/tex_display.h"
 
 /* How far back to search for a blank when cutting, characters. */
 #define CUT_LOOK_BACK 24
@@ -101,6 +102,19 @@ sanitize_line(const char *text, size_t limit_chars)
 	if (limit_chars > 0)
 		cut_line(line, limit_chars);
 	return g_string_free(line, FALSE);
+}
+
+char *
+sanitize_paper_text(const char *text, size_t limit_chars)
+{
+	g_autofree char *line = NULL;
+	g_autofree char *plain = NULL;
+
+	if (!text || !tex_display_is_needed(text))
+		return sanitize_line(text, limit_chars);
+	line = sanitize_line(text, 0);
+	plain = tex_display_format(line);
+	return sanitize_line(plain, limit_chars);
 }
 
 bool

@@ -23,6 +23,12 @@
 char *sanitize_line(const char *text, size_t limit_chars);
 
 /**
+ * Format a title, an author's name or an abstract for people: TeX becomes plain text
+ * (base/tex_display.h), the rest as by sanitize_line().
+ */
+char *sanitize_paper_text(const char *text, size_t limit_chars);
+
+/**
  * Whether a link may be put into a mail: http or https, a host, no user part, printable
  * ASCII without blanks, quotes, brackets or backslashes, at most
  * BOUNDS_PAPER_URL_BYTES.
