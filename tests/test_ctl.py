@@ -386,6 +386,38 @@ def test_archive(ctl_fixture):
         NOUSER, "", "is not a subscriber")
 
 
+def test_tex(ctl_fixture):
+    """TeX is found as the source wrote it, and shown as text"""
+    directory = os.path.join(ctl_fixture.directory, "papers")
+    shutil.copytree(SAMPLES, directory)
+    title = "Sorting in $\\mathcal{O}(n \\log n)$~Time, \\eg Riverbed$_2$"
+    shown = "Sorting in 𝒪(n log n) Time, e.g. Riverbed₂"
+    path = os.path.join(directory, "daily_papers-2026-11-18.json")
+    os.chmod(path, 0o644)
+    with open(path, encoding="utf-8") as file:
+        papers = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        for paper in papers:
+            if paper["paper"]["id"] == "2611.11340":
+                paper["title"] = paper["paper"]["title"] = title
+        json.dump(papers, file)
+    ctl_fixture.write(GOOD.format(directory=ctl_fixture.directory, templates=TEMPLATES,
+                                  samples=directory, more=""))
+    ctl_fixture.add("ada@example.org", "--filter", '"n log n"').expect(OK)
+    ctl_fixture.ctl("source", "fetch").expect(OK)
+    for words in "mathcal", '"n log n"':
+        found = ctl_fixture.json("search", words)["results"]
+        assert [paper["title"] for paper in found] == [title], found
+        assert words != "mathcal" or found[0]["words"] == "mathcal in the title", found
+        ctl_fixture.ctl("search", words).expect(OK, "2611.11340  " + shown)
+        ctl_fixture.ctl("filter", "test", words).expect(OK, "2611.11340  " + shown)
+    ctl_fixture.ctl("why", "ada@example.org", "2611.11340").expect(OK, shown)
+    ctl_fixture.ctl("filter", "explain", "mathcal", "2611.11340").expect(OK, shown)
+    preview = ctl_fixture.json("preview", "ada@example.org")
+    assert preview[0]["reasons"][0]["words"] == '"n \\log n" in the title', preview
+    ctl_fixture.ctl("preview", "ada@example.org").expect(OK, [shown, '"n log n" in the title'])
+
+
 def test_filter_errors(ctl_fixture):
     """a syntax error in a filter is shown with a caret, and nothing is stored"""
     ctl_fixture.add().expect(OK)
@@ -854,7 +886,7 @@ def main():
         tap.run(test_read_only, tap)
         for test in (
             test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_archive,
-            test_filter_errors, test_unknown_people, test_work, test_failed_source,
+            test_tex, test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output,
             test_unknown_fields, test_late_clauses, test_no_room, test_running,

@@ -6,6 +6,7 @@
 
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "message/sanitize.h"
 #include "service/explain/why.h"
 #include "store/paper/paper_history.h"
 
@@ -190,8 +191,9 @@ static void
 print_why(const struct why *why)
 {
 	const struct paper *paper = why->stored->paper;
+	g_autofree char *title = sanitize_paper_text(paper->title, 0);
 
-	printf("%s  %s\n%s\n\n%-9s%s\n", paper->id, paper->title, paper->url, "answer",
+	printf("%s  %s\n%s\n\n%-9s%s\n", paper->id, title, paper->url, "answer",
 	    why->sentence);
 	print_listings(why->listings);
 	for (unsigned i = 0; i < why->digests->len; i++) {
@@ -254,9 +256,12 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	}
 	ctl_print_warnings(warnings);
 	printf("%s\n", filter->canonical);
-	if (stored)
-		printf("%s  %s: %s\n", stored->paper->id, stored->paper->title,
+	if (stored) {
+		g_autofree char *title = sanitize_paper_text(stored->paper->title, 0);
+
+		printf("%s  %s: %s\n", stored->paper->id, title,
 		    why_verdict_name(filter->truth));
+	}
 	print_steps(filter, has_paper);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "message/sanitize.h"
 #include "service/explain/backtest.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
@@ -51,9 +52,12 @@ json_of_backtest(const struct backtest *backtest)
 static void
 print_paper(const char *id, const char *day, const char *title, const char *words)
 {
-	printf("  %s  %s  %s\n", day, id, title);
+	g_autofree char *shown_title = sanitize_paper_text(title, 0);
+	g_autofree char *shown_words = sanitize_paper_text(words, 0);
+
+	printf("  %s  %s  %s\n", day, id, shown_title);
 	if (*words)
-		printf("              %s\n", words);
+		printf("              %s\n", shown_words);
 }
 
 static void

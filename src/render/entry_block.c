@@ -86,6 +86,14 @@ put_line(struct view *map, const char *name, const char *text)
 }
 
 static void
+put_paper_text(struct view *map, const char *name, const char *text)
+{
+	g_autofree char *line = sanitize_paper_text(text, 0);
+
+	view_put_text(map, name, line);
+}
+
+static void
 put_url(struct view *map, const char *name, const char *url)
 {
 	if (sanitize_is_web_url(url))
@@ -102,7 +110,7 @@ new_reasons(const GPtrArray *reasons)
 		struct view *item = view_new_map();
 
 		put_line(item, "filter", reason->filter);
-		put_line(item, "words", reason->words);
+		put_paper_text(item, "words", reason->words);
 		view_append(list, item);
 	}
 	return list;
@@ -122,7 +130,7 @@ put_abstract(struct view *view, const char *abstract, enum entry_block_depth dep
 		view_put_text(view, "abstract", excerpt);
 		break;
 	case ENTRY_BLOCK_FULL:
-		put_line(view, "abstract", abstract);
+		put_paper_text(view, "abstract", abstract);
 		break;
 	}
 }
@@ -134,7 +142,7 @@ new_view(const struct locale_format *format, const struct digest_entry *entry,
 {
 	const struct paper *paper = entry->paper;
 	struct view *view = view_new_map();
-	g_autofree char *title = sanitize_line(paper->title, 0);
+	g_autofree char *title = sanitize_paper_text(paper->title, 0);
 	g_autofree char *day =
 	    locale_format_day(format, entry->day, LOCALE_FORMAT_SHORT);
 	g_autofree char *authors = NULL;

@@ -53,7 +53,7 @@ find_end(const char *text, const char *at)
 char *
 excerpt_format(const char *text)
 {
-	g_autofree char *line = sanitize_line(text, 0);
+	g_autofree char *line = sanitize_paper_text(text, 0);
 	g_autofree char *head = NULL;
 	unsigned sentences = 0;
 	const char *end = NULL;

@@ -99,7 +99,7 @@ locale_format_names(
 		return NULL;
 	out = g_string_new(NULL);
 	for (unsigned i = 0; i < names->len && i < limit; i++) {
-		g_autofree char *name = sanitize_line(names->pdata[i], 0);
+		g_autofree char *name = sanitize_paper_text(names->pdata[i], 0);
 
 		g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", name);
 	}

@@ -146,7 +146,7 @@ put_counts(struct view *view, const struct locale_format *format,
 	    params->is_note ? locale_format_text(format, "no_papers")
 	                    : locale_format_count(format, params->total, "papers");
 	g_autofree char *first_title =
-	    sanitize_line(params->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
+	    sanitize_paper_text(params->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
 	g_autofree char *sentence =
 	    g_strconcat(count_new, params->is_note ? "" : ": ", first_title, NULL);
 	g_autofree char *preheader = sanitize_line(sentence, BOUNDS_PREHEADER_CHARS);

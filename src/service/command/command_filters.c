@@ -155,13 +155,14 @@ add_papers(struct request *request, const struct backtest *backtest)
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
 		const struct backtest_paper *paper = backtest->newest->pdata[i];
 		g_autofree char *title =
-		    sanitize_line(paper->title, BOUNDS_SUBJECT_CHARS);
+		    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
 		g_autofree char *shown = g_strdup_printf("%s  %s", paper->id, title);
 
 		reply_text_add(&request->text, "", shown);
 		if (paper->words && *paper->words) {
-			g_autofree char *hit = reply_text_format(
-			    &request->text, "hit", "words", paper->words);
+			g_autofree char *words = sanitize_paper_text(paper->words, 0);
+			g_autofree char *hit =
+			    reply_text_format(&request->text, "hit", "words", words);
 
 			reply_text_add(&request->text, "", hit);
 		}

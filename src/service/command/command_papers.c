@@ -64,13 +64,17 @@ static void
 add_result(struct request *request, const struct search_result *result)
 {
 	const struct paper *paper = result->stored->paper;
-	g_autofree char *title = sanitize_line(paper->title, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *title =
+	    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
 	g_autofree char *shown =
 	    g_strdup_printf("%s  %s  %s", paper->id, result->stored->day, title);
 
 	reply_text_add(&request->text, "", shown);
-	if (result->words && *result->words && !request->text.is_guarded)
-		reply_phrase(&request->text, "", "hit", "words", result->words);
+	if (result->words && *result->words && !request->text.is_guarded) {
+		g_autofree char *words = sanitize_paper_text(result->words, 0);
+
+		reply_phrase(&request->text, "", "hit", "words", words);
+	}
 }
 
 static bool
@@ -177,7 +181,8 @@ static void
 add_why(struct request *request, const struct why *why)
 {
 	const struct paper *paper = why->stored->paper;
-	g_autofree char *words = sanitize_line(paper->title, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *words =
+	    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
 	g_autofree char *title = g_strdup_printf("%s  %s", paper->id, words);
 	g_autofree char *name = g_strdelimit(
 	    g_strconcat("why_", why_outcome_name(why->outcome), NULL), "-", '_');
