@@ -282,6 +282,7 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	        NULL},
 	    {"attach", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ATTACH], NULL,
 	        NULL},
+	    {"group", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_GROUP], NULL, NULL},
 	    {0},
 	};
 	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);

@@ -36,7 +36,8 @@ struct digest_entry {
 	char day[DAY_BYTES]; /* when it was listed, YYYY-MM-DD */
 	int64_t upvotes;     /* at the time of the build, or PAPER_UNKNOWN */
 	enum digest_detail shown;
-	GPtrArray *reasons; /* of struct digest_reason *; never empty */
+	GPtrArray *reasons; /* of struct digest_reason *; never empty; first the filter
+	                     * that the paper counts for */
 };
 
 /* Chosen by the subscriber, and frozen when the digest is built. */
@@ -44,6 +45,7 @@ struct digest_style {
 	enum preference_abstract abstract;
 	enum preference_format format;
 	enum preference_attach attach;
+	enum preference_group group;
 	char language[3]; /* "de"; "" for the configured default */
 };
 

@@ -15,8 +15,8 @@ static const struct {
 	const char *name;
 	const char *words[WORDS_MAX];
 } rows[PREFERENCE_COUNT] = {
-    [PREFERENCE_ORDER] = {"order", {[PREFERENCE_ORDER_VOTES] = "votes",
-                                       [PREFERENCE_ORDER_SCORE] = "score",
+    [PREFERENCE_ORDER] = {"order", {[PREFERENCE_ORDER_SCORE] = "score",
+                                       [PREFERENCE_ORDER_VOTES] = "votes",
                                        [PREFERENCE_ORDER_DATE] = "date"}},
     [PREFERENCE_ABSTRACT] = {"abstract", {[PREFERENCE_ABSTRACT_FULL] = "full",
                                              [PREFERENCE_ABSTRACT_SHORT] = "short",
@@ -32,6 +32,8 @@ static const struct {
         {[PREFERENCE_CROSSLIST_ON] = "on", [PREFERENCE_CROSSLIST_OFF] = "off"}},
     [PREFERENCE_ATTACH] = {"attach",
         {[PREFERENCE_ATTACH_NONE] = "none", [PREFERENCE_ATTACH_BIBTEX] = "bibtex"}},
+    [PREFERENCE_GROUP] = {"group",
+        {[PREFERENCE_GROUP_OFF] = "off", [PREFERENCE_GROUP_ON] = "on"}},
 };
 
 const char *

@@ -18,13 +18,14 @@ enum preference {
 	PREFERENCE_UPDATES,
 	PREFERENCE_CROSSLIST,
 	PREFERENCE_ATTACH,
+	PREFERENCE_GROUP,
 };
-#define PREFERENCE_COUNT (PREFERENCE_ATTACH + 1)
+#define PREFERENCE_COUNT (PREFERENCE_GROUP + 1)
 
 /* Values of each preference; 0 is the default. */
 enum preference_order {
-	PREFERENCE_ORDER_VOTES,
 	PREFERENCE_ORDER_SCORE,
+	PREFERENCE_ORDER_VOTES,
 	PREFERENCE_ORDER_DATE
 };
 enum preference_abstract {
@@ -47,6 +48,10 @@ enum preference_updates {
 }; /* include new versions of papers */
 enum preference_crosslist { PREFERENCE_CROSSLIST_ON, PREFERENCE_CROSSLIST_OFF };
 enum preference_attach { PREFERENCE_ATTACH_NONE, PREFERENCE_ATTACH_BIBTEX };
+enum preference_group {
+	PREFERENCE_GROUP_OFF,
+	PREFERENCE_GROUP_ON
+}; /* group the papers of a digest by filter */
 
 struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */
@@ -58,11 +63,11 @@ const char *preferences_get_name(enum preference preference);
 /** Find a preference by name, ignoring case. @return false if there is none */
 bool preferences_find(const char *name, enum preference *preference);
 
-/** Get the name of the chosen value: "votes". */
+/** Get the name of the chosen value: "score". */
 const char *
 preferences_get_word(const struct preferences *preferences, enum preference preference);
 
-/** Format the names of all values: "votes, score or date". @return a new string */
+/** Format the names of all values: "score, votes, date". @return a new string */
 char *preferences_format_words(enum preference preference);
 
 /** Set a value by name, ignoring case. @return false with PB_ERROR_INPUT */

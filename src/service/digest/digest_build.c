@@ -57,26 +57,36 @@ append_reason(struct digest_cache *cache, const struct candidate *match,
 	return true;
 }
 
-/* Build the item of a paper from its matches, which start at `at`. */
+/* Set the reasons: the filter that the item counts for, then the others by number. */
+static bool
+set_reasons(struct digest_cache *cache, const GPtrArray *matches,
+    struct digest_record_item *item, GError **error)
+{
+	g_autoptr(GString) reasons = g_string_new(NULL);
+
+	if (!append_reason(cache, matches->pdata[item->by], reasons, error))
+		return false;
+	for (unsigned i = item->at; i < item->at + item->finds; i++)
+		if (i != item->by &&
+		    !append_reason(cache, matches->pdata[i], reasons, error))
+			return false;
+	item->reasons = g_string_free(g_steal_pointer(&reasons), FALSE);
+	return true;
+}
+
+/* Make the item of a paper from its matches, which start at `at`; without reasons. */
 static struct digest_record_item *
-make_item(
-    struct digest_cache *cache, const GPtrArray *matches, unsigned at, GError **error)
+make_item(const GPtrArray *matches, unsigned at)
 {
 	const struct candidate *first = matches->pdata[at];
-	g_autoptr(GString) reasons = g_string_new(NULL);
-	struct digest_record_item *item;
+	struct digest_record_item *item = g_new0(struct digest_record_item, 1);
 
-	for (unsigned i = at; i < matches->len; i++)
-		if (!append_reason(cache, matches->pdata[i], reasons, error))
-			return NULL;
-	item = g_new0(struct digest_record_item, 1);
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
 	item->replacement = first->replacement;
 	g_strlcpy(item->day, first->day, sizeof(item->day));
 	item->at = at;
 	item->finds = matches->len - at;
-	item->reasons = g_string_free(g_steal_pointer(&reasons), FALSE);
 	return item;
 }
 
@@ -109,7 +119,6 @@ choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
 	for (unsigned at = 0; at < candidates->len; at += count) {
 		const struct candidate *first = candidates->pdata[at];
 		struct digest_decision decision;
-		struct digest_record_item *item;
 		unsigned from = matches->len;
 
 		count = count_matches(candidates, at);
@@ -119,12 +128,8 @@ choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
 		            .count = count},
 		        matches, &decision, error))
 			return false;
-		if (decision.outcome != DIGEST_OUTCOME_INCLUDED)
-			continue;
-		item = make_item(cache, matches, from, error);
-		if (!item)
-			return false;
-		g_ptr_array_add(items, item);
+		if (decision.outcome == DIGEST_OUTCOME_INCLUDED)
+			g_ptr_array_add(items, make_item(matches, from));
 	}
 	return true;
 }
@@ -147,6 +152,9 @@ make_items(
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    !digest_order_items(cache, subscriber, matches, items, error))
 		return NULL;
+	for (unsigned i = 0; i < items->len; i++)
+		if (!set_reasons(cache, matches, items->pdata[i], error))
+			return NULL;
 	return g_steal_pointer(&items);
 }
 
@@ -198,6 +206,7 @@ make_style(const struct subscriber *subscriber)
 	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
 	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
 	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
+	    .group = (enum preference_group)choice[PREFERENCE_GROUP],
 	};
 
 	g_strlcpy(style.language, subscriber->language, sizeof(style.language));

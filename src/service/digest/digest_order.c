@@ -47,12 +47,6 @@ compare_days(gconstpointer a, gconstpointer b)
 	return strcmp(item_of(b)->day, item_of(a)->day);
 }
 
-static int
-compare_details(gconstpointer a, gconstpointer b)
-{
-	return (int)item_of(a)->shown - (int)item_of(b)->shown;
-}
-
 /* Stable: equal papers stay in the order of votes. */
 static bool
 sort_items(struct digest_cache *cache, enum preference_order order,
@@ -73,67 +67,208 @@ sort_items(struct digest_cache *cache, enum preference_order order,
 	return true;
 }
 
-/* @param taken  filter number -> places used */
-static bool
-has_place(GHashTable *taken, const struct candidate *candidate)
-{
-	gpointer number = GINT_TO_POINTER(candidate->number);
+/* ---- fair shares ---- */
 
-	return candidate->max_papers == 0 || GPOINTER_TO_INT(g_hash_table_lookup(taken,
-	                                         number)) < candidate->max_papers;
+/* A filter with papers in this digest. */
+struct share {
+	int number;     /* of the filter */
+	int max_papers; /* its own; 0: none */
+	unsigned papers;
+	unsigned shown; /* in full, of those that count for it */
+	unsigned next;  /* index of an item; those before are not for this filter */
+};
+
+static const struct candidate *
+get_candidate(const GPtrArray *candidates, unsigned at)
+{
+	return candidates->pdata[at];
+}
+
+static int
+compare_shares(gconstpointer a, gconstpointer b)
+{
+	const struct share *one = a, *other = b;
+
+	if (one->papers != other->papers)
+		return one->papers < other->papers ? -1 : 1;
+	return (one->number > other->number) - (one->number < other->number);
+}
+
+static struct share *
+find_share(GArray *shares, int number)
+{
+	for (unsigned i = 0; i < shares->len; i++) {
+		struct share *share = &g_array_index(shares, struct share, i);
+
+		if (share->number == number)
+			return share;
+	}
+	return NULL;
+}
+
+/* @return of struct share, fewest papers first */
+static GArray *
+make_shares(const GPtrArray *candidates, const GPtrArray *items)
+{
+	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct share));
+
+	for (unsigned i = 0; i < items->len; i++) {
+		const struct digest_record_item *item = items->pdata[i];
+
+		for (unsigned at = item->at; at < item->at + item->finds; at++) {
+			const struct candidate *one = get_candidate(candidates, at);
+			struct share *share = find_share(shares, one->number);
+			const struct share first = {
+			    .number = one->number, .max_papers = one->max_papers};
+
+			if (!share) {
+				g_array_append_val(shares, first);
+				share = find_share(shares, one->number);
+			}
+			share->papers++;
+		}
+	}
+	g_array_sort(shares, compare_shares);
+	return shares;
 }
 
 static bool
-take_places(GHashTable *taken, const struct digest_record_item *item,
-    const GPtrArray *candidates)
+is_open(const struct share *share)
 {
-	bool has_any = false;
+	return share->max_papers == 0 || share->shown < (unsigned)share->max_papers;
+}
 
-	for (unsigned at = item->at; at < item->at + item->finds; at++)
-		has_any = has_any || has_place(taken, candidates->pdata[at]);
-	for (unsigned at = item->at; has_any && at < item->at + item->finds; at++) {
-		const struct candidate *candidate = candidates->pdata[at];
-		gpointer number = GINT_TO_POINTER(candidate->number);
-		int count = GPOINTER_TO_INT(g_hash_table_lookup(taken, number));
+/*
+ * Find the filter that a paper counts for: its rarest one that is open, else its
+ * rarest one.
+ *
+ * @param by  set to the index of that match
+ */
+static const struct share *
+find_owner(GArray *shares, const GPtrArray *candidates,
+    const struct digest_record_item *item, unsigned *by)
+{
+	const struct share *owner = NULL;
 
-		g_hash_table_insert(taken, number, GINT_TO_POINTER(count + 1));
+	for (unsigned at = item->at; at < item->at + item->finds; at++) {
+		const struct share *share =
+		    find_share(shares, get_candidate(candidates, at)->number);
+
+		if (!owner || is_open(share) > is_open(owner) ||
+		    (is_open(share) == is_open(owner) &&
+		        compare_shares(share, owner) < 0)) {
+			owner = share;
+			*by = at;
+		}
 	}
-	return has_any;
+	return owner;
+}
+
+/* Show the next paper of a filter in full. @return false if it has none left */
+static bool
+take_turn(GArray *shares, struct share *share, const GPtrArray *candidates,
+    const GPtrArray *items)
+{
+	if (!is_open(share))
+		return false;
+	for (unsigned i = share->next; i < items->len; i++) {
+		struct digest_record_item *item = items->pdata[i];
+
+		if (item->shown == DIGEST_DETAIL_FULL ||
+		    find_owner(shares, candidates, item, &item->by) != share)
+			continue;
+		item->shown = DIGEST_DETAIL_FULL;
+		share->next = i + 1;
+		share->shown++;
+		return true;
+	}
+	return false;
+}
+
+/* A filter that closes leaves papers to others, which have passed them. */
+static void
+rewind_shares(GArray *shares)
+{
+	for (unsigned i = 0; i < shares->len; i++)
+		g_array_index(shares, struct share, i).next = 0;
+}
+
+static void
+share_places(
+    GArray *shares, unsigned max, const GPtrArray *candidates, const GPtrArray *items)
+{
+	unsigned full = 0;
+	bool is_any = true;
+
+	while (is_any && full < max) {
+		is_any = false;
+		for (unsigned i = 0; i < shares->len && full < max; i++) {
+			struct share *share = &g_array_index(shares, struct share, i);
+
+			if (!take_turn(shares, share, candidates, items))
+				continue;
+			is_any = true;
+			full++;
+			if (!is_open(share))
+				rewind_shares(shares);
+		}
+	}
 }
 
 static void
 choose_details(const struct subscriber *subscriber, const GPtrArray *candidates,
     const GPtrArray *items)
 {
-	g_autoptr(GHashTable) taken = g_hash_table_new(NULL, NULL);
-	unsigned max = (unsigned)(subscriber->catch_up ? subscriber->catch_up
-	                                               : subscriber->max_full);
-	unsigned full = 0, titles = 0;
+	g_autoptr(GArray) shares = make_shares(candidates, items);
+	int max = subscriber->catch_up ? subscriber->catch_up : subscriber->max_full;
+	unsigned titles = 0;
 
+	for (unsigned i = 0; i < items->len; i++)
+		((struct digest_record_item *)items->pdata[i])->shown =
+		    DIGEST_DETAIL_COUNT;
+	share_places(shares, (unsigned)max, candidates, items);
 	for (unsigned i = 0; i < items->len; i++) {
 		struct digest_record_item *item = items->pdata[i];
 
-		if (full < max && take_places(taken, item, candidates)) {
-			item->shown = DIGEST_DETAIL_FULL;
-			full++;
-		} else if (titles < BOUNDS_DIGEST_TITLES_MAX) {
+		if (item->shown == DIGEST_DETAIL_FULL)
+			continue;
+		find_owner(shares, candidates, item, &item->by);
+		if (titles++ < BOUNDS_DIGEST_TITLES_MAX)
 			item->shown = DIGEST_DETAIL_TITLE;
-			titles++;
-		} else {
-			item->shown = DIGEST_DETAIL_COUNT;
-		}
 	}
+}
+
+/* ---- reading order ---- */
+
+static int
+compare_details(gconstpointer a, gconstpointer b)
+{
+	return (int)item_of(a)->shown - (int)item_of(b)->shown;
+}
+
+/* Groups are in the order of `list`. */
+static int
+compare_groups(gconstpointer a, gconstpointer b, gpointer candidates)
+{
+	int one = get_candidate(candidates, item_of(a)->by)->number;
+	int other = get_candidate(candidates, item_of(b)->by)->number;
+
+	return (one > other) - (one < other);
 }
 
 bool
 digest_order_items(struct digest_cache *cache, const struct subscriber *subscriber,
     const GPtrArray *candidates, GPtrArray *items, GError **error)
 {
-	int order = subscriber->preferences.choice[PREFERENCE_ORDER];
+	const int *choice = subscriber->preferences.choice;
 
-	if (!sort_items(cache, (enum preference_order)order, candidates, items, error))
+	if (!sort_items(cache, (enum preference_order)choice[PREFERENCE_ORDER],
+	        candidates, items, error))
 		return false;
 	choose_details(subscriber, candidates, items);
+	if (choice[PREFERENCE_GROUP] == PREFERENCE_GROUP_ON)
+		g_ptr_array_sort_with_data(
+		    items, compare_groups, (gpointer)candidates);
 	g_ptr_array_sort(items, compare_details);
 	return true;
 }

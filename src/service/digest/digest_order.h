@@ -1,5 +1,8 @@
 /*
  * digest_order.h - order and detail of the papers of a digest.
+ *
+ * The default order is `score`.  Read on ten real days, votes bury the papers of narrow
+ * filters below popular ones that a broad filter hardly matches; dates rarely differ.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_ORDER_H
@@ -14,12 +17,18 @@
  * Sort papers as the subscriber prefers: those shown in full first, then titles, then
  * those only counted.
  *
- * At most the subscriber's max are shown in full (in the digest after a pause, the
- * number requested), and at most a filter's own max for each filter. A paper with
- * several matches is shown in full while one of these filters has a place left, and
- * uses one place of each.
+ * The subscriber's max (in the digest after a pause, the number requested) is shared
+ * fairly: the filters take turns, those with the fewest papers first, and in each turn
+ * a filter shows the first paper that counts for it and is not shown yet.  So each
+ * filter gets an equal share of max, and what it does not need goes to the others.
  *
- * @param items       of struct digest_record_item *, by votes
+ * A paper counts for one filter: of those that match it, the one with the fewest
+ * papers in this digest, then the lowest number.  A filter with a max of its own gives
+ * up its turns when it has shown that many; papers that counted for it count for the
+ * next of their filters, if any.
+ *
+ * @param items       of struct digest_record_item *, by votes; gets the filter that
+ *                    each one counts for
  * @param candidates  of struct candidate *, which the items index
  * @return false with the store's error
  */

@@ -13,7 +13,7 @@
  *   zone          IANA name
  *   max           papers with abstract in one digest
  *   paused_until  of state paused: the local day on which mail resumes
- *   order ... attach   the preferences, by name (model/preferences.h)
+ *   order ... group   the preferences, by name (model/preferences.h)
  *   language      two letters
  *   catch_up      papers with abstract in the digest after a pause
  *   consent_at, created_at   2026-11-20T18:00:00Z (default: now)

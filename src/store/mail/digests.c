@@ -179,8 +179,9 @@ digests_insert(
 {
 	static const char sql_digest[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " abstract, format, attach, language, is_note, coverage, message_token)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+	    " abstract, format, attach, grouping, language, is_note, coverage,"
+	    " message_token)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
@@ -194,6 +195,7 @@ digests_insert(
 	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)style->abstract)),
 	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)style->format)),
 	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)style->attach)),
+	        SQL_TEXT(word_of(PREFERENCE_GROUP, (int)style->group)),
 	        SQL_TEXT(*style->language ? style->language : NULL),
 	        SQL_INT(items->len == 0),
 	        SQL_TEXT(digest_record->coverage ? digest_record->coverage : ""),
@@ -237,7 +239,8 @@ digests_find_head(
 	static const char sql[] =
 	    "SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address,"
 	    " s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.abstract,"
-	    " d.format, d.attach, d.language, d.is_note, d.coverage, d.message_token"
+	    " d.format, d.attach, d.grouping, d.language, d.is_note, d.coverage,"
+	    " d.message_token"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 #define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
@@ -246,7 +249,8 @@ digests_find_head(
 	    COLUMN(recipient), COLUMN(recipient_name), COLUMN(subscriber_since),
 	    COLUMN(style.abstract, RECORD_CHECK(DIGEST_ABSTRACT)),
 	    COLUMN(style.format, RECORD_CHECK(DIGEST_FORMAT)),
-	    COLUMN(style.attach, RECORD_CHECK(DIGEST_ATTACH)), COLUMN(style.language),
+	    COLUMN(style.attach, RECORD_CHECK(DIGEST_ATTACH)),
+	    COLUMN(style.group, RECORD_CHECK(DIGEST_GROUPING)), COLUMN(style.language),
 	    COLUMN(is_note), COLUMN(coverage), COLUMN(message_token)};
 #undef COLUMN
 	static const struct record_layout layout =

@@ -64,9 +64,11 @@ struct digest_record_item {
 	int64_t upvotes;
 	enum digest_detail shown;
 	int64_t replacement;
-	char *reasons;  /* one per line: filter, tab, matched words */
+	char *reasons;  /* lines: filter, tab, matched words; the filter it counts for
+	                   first */
 	unsigned at;    /* index of the first of its candidates, */
 	unsigned finds; /* and their number */
+	unsigned by;    /* index of the candidate whose filter it counts for */
 	double score;   /* query/eval/rank.h; only if the order needs it */
 };
 

@@ -176,13 +176,14 @@ CREATE TABLE subscriber (
 	zone         TEXT NOT NULL CHECK (zone <> ''),
 	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
 	-- src/model/preferences.h
-	sorting      TEXT NOT NULL DEFAULT 'votes' CHECK (sorting IN ('votes', 'score', 'date')),
+	sorting      TEXT NOT NULL DEFAULT 'score' CHECK (sorting IN ('score', 'votes', 'date')),
 	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
 	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
 	empty_digest TEXT NOT NULL DEFAULT 'off' CHECK (empty_digest IN ('off', 'note')),
 	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
 	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
 	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	grouping     TEXT NOT NULL DEFAULT 'off' CHECK (grouping IN ('off', 'on')),
 	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: the configured one
 	-- Maximum papers of the digest after a pause; NULL: max_full.
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
@@ -280,6 +281,7 @@ CREATE TABLE digest (
 	format        TEXT NOT NULL DEFAULT 'both'
 		CHECK (format = 'both' OR format = 'text' OR format = 'html'),
 	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	grouping      TEXT NOT NULL DEFAULT 'off' CHECK (grouping IN ('off', 'on')),
 	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
 	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
 	UNIQUE (subscriber_id, slot)
@@ -556,7 +558,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
 END;
 
-CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, abstract, format, attach, language, is_note,
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, abstract, format, attach, grouping, language, is_note,
 	coverage
 	ON digest
 BEGIN
