@@ -273,7 +273,7 @@ full_papers_and_titles_are_limited(void)
 		start = g_strdup_printf(
 		    "<ol start=\"%u\">", 1 + count(html, "<li class=\"paper\">"));
 		g_assert_nonnull(strstr(html, start));
-		g_assert_cmpuint(count(text, "Found by"), ==, BOUNDS_DIGEST_FULL_MAX);
+		g_assert_cmpuint(count(text, "Listed "), ==, BOUNDS_DIGEST_FULL_MAX);
 		g_assert_true((strstr(text, "And 1 more paper,") != NULL) == extra);
 	}
 }
@@ -418,7 +418,8 @@ static struct renderer *
 new_with_template(const char *name, const char *text, size_t size, GError **error)
 {
 	static const char *const names[] = {"answers.en", "digest.subject",
-	    "digest.txt", "digest.html", "paper.txt", "paper.html"};
+	    "digest.txt", "digest.html", "paper.txt", "paper.html", "group.txt",
+	    "group.html"};
 	g_autofree char *from = render_sample_get_template_dir();
 	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
 	g_autoptr(GBytes) key =
@@ -620,6 +621,74 @@ check_golden(const char *name, const char *text)
 	if (!g_file_get_contents(path, &golden, NULL, NULL))
 		g_error("cannot read %s", path);
 	g_assert_cmpstr(text, ==, golden);
+}
+
+/* Add a paper that counts for a filter. */
+static struct digest_entry *
+add_to_group(
+    struct digest *digest, const char *id, const char *filter, enum digest_detail shown)
+{
+	g_autofree char *title = g_strconcat("Paper ", id, NULL);
+	struct digest_entry *entry = render_sample_add(digest, id, title, shown);
+	struct digest_reason *reason = entry->reasons->pdata[0];
+
+	g_free(reason->filter);
+	reason->filter = g_strdup(filter);
+	return entry;
+}
+
+static void
+groups_have_headings(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *text = NULL;
+	g_autofree char *html = NULL;
+	g_autofree char *message = NULL;
+
+	digest->style.group = PREFERENCE_GROUP_ON;
+	add_to_group(digest, "1", "reward <model>", DIGEST_DETAIL_FULL);
+	add_to_group(digest, "2", "reward <model>", DIGEST_DETAIL_FULL);
+	add_to_group(digest, "3", "ssm", DIGEST_DETAIL_FULL);
+	add_to_group(digest, "4", "ssm", DIGEST_DETAIL_TITLE)->upvotes = 7;
+	text = renderer_format_text(renderer, digest, NULL);
+	check_golden("digest-groups.txt", text);
+	html = renderer_format_html(renderer, digest, NULL);
+	check_golden("digest-groups.html", html);
+	message = compose(renderer, digest);
+	g_assert_nonnull(strstr(message, "\r\n=3D=3D ssm =3D=3D\r\n"));
+}
+
+/* The last papers of a large digest become titles, without their headings. */
+static void
+groups_of_a_large_digest_are_closed(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *abstract = g_strnfill(BOUNDS_HTML_PART_BYTES / 5, 'a');
+	g_autofree char *html = NULL;
+
+	digest->style.group = PREFERENCE_GROUP_ON;
+	for (int i = 1; i <= 20; i++) {
+		g_autofree char *id = g_strdup_printf("%d", i);
+		struct digest_entry *entry =
+		    add_to_group(digest, id, id, DIGEST_DETAIL_FULL);
+
+		set_text(&entry->paper->abstract, abstract);
+	}
+	html = renderer_format_html(renderer, digest, NULL);
+	g_assert_cmpuint(count(html, "<h2 class=\"group\""), ==, 4);
+	g_assert_cmpuint(count(html, "<ol "), ==, 5);
+	g_assert_cmpuint(count(html, "</ol>"), ==, 5);
+	for (unsigned i = 0; i < digest->entries->len; i++) {
+		struct digest_entry *entry = digest->entries->pdata[i];
+
+		entry->shown = DIGEST_DETAIL_TITLE;
+	}
+	g_free(html);
+	html = renderer_format_html(renderer, digest, NULL);
+	g_assert_cmpuint(count(html, "<h2 class=\"group\""), ==, 0);
+	g_assert_cmpuint(count(html, "<ol "), ==, count(html, "</ol>"));
 }
 
 /* RFC 8058: the https link comes first, once, and is not folded. */
@@ -870,7 +939,8 @@ subject_length_is_limited(void)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-UNIT_MAIN(phrase_tags_may_contain_blanks, text_equals_the_golden_file,
+UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings,
+    groups_of_a_large_digest_are_closed, text_equals_the_golden_file,
     same_digest_gives_the_same_bytes, changed_paper_is_rendered_again,
     shared_paper_gives_the_same_bytes, full_cache_does_not_change_the_output,
     html_fills_its_size_limit, full_papers_and_titles_are_limited,

@@ -63,6 +63,49 @@ get_number(const struct assembled_message *assembled, unsigned index)
 	return assembled->numbers->str + index * strlen(ENTRY_BLOCK_NUMBER);
 }
 
+static unsigned
+parse_number(const struct assembled_message *assembled, unsigned index)
+{
+	return (unsigned)g_ascii_strtoull(get_number(assembled, index), NULL, 10);
+}
+
+/* The filter that a paper counts for. */
+static const char *
+get_group(const struct assembled_message *assembled, unsigned index)
+{
+	const struct digest_entry *entry = assembled->entries->pdata[index];
+	const struct digest_reason *first =
+	    entry->reasons->len ? entry->reasons->pdata[0] : NULL;
+
+	return first ? first->filter : "";
+}
+
+static void
+load_headings(
+    struct assembled_message *assembled, const struct entry_block_cache *cache)
+{
+	for (unsigned i = 0; i < assembled->full; i++) {
+		const struct entry_block_heading heading = {
+		    .filter = get_group(assembled, i),
+		    .start = parse_number(assembled, i),
+		    .is_first = i == 0,
+		};
+		bool is_new =
+		    i == 0 || strcmp(heading.filter, get_group(assembled, i - 1)) != 0;
+
+		g_ptr_array_add(assembled->headings,
+		    is_new ? entry_block_new_heading(cache, &heading) : NULL);
+	}
+}
+
+/* Get the heading before an entry, or NULL. */
+static const struct entry_block *
+get_heading(const struct assembled_message *assembled, unsigned index)
+{
+	return index < assembled->headings->len ? assembled->headings->pdata[index]
+	                                        : NULL;
+}
+
 static void
 set_values(const struct assembled_message *assembled, const char *values[PAGE_VALUES])
 {
@@ -91,9 +134,9 @@ find_page(struct assembled_message *assembled, struct pages *pages,
 	    .shown = assembled->shown,
 	    .has_titles = assembled->shown > assembled->full,
 	    .titles_start = assembled->shown > assembled->full
-	                        ? (unsigned)g_ascii_strtoull(
-	                              get_number(assembled, assembled->full), NULL, 10)
+	                        ? parse_number(assembled, assembled->full)
 	                        : 0,
+	    .is_grouped = assembled->headings->len > 0,
 	};
 
 	const char *values[PAGE_VALUES];
@@ -123,7 +166,12 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 	unsigned last =
 	    assembled->full > 0 ? assembled->full - 1 : assembled->shown - 1;
 	struct entry_block *block = assembled->blocks->pdata[last];
+	const struct entry_block *heading = get_heading(assembled, last);
 
+	if (heading)
+		entry_block_subtract_from(stats, &heading->html);
+	if (last < assembled->headings->len)
+		g_ptr_array_set_size(assembled->headings, (int)last);
 	entry_block_subtract_from(stats, &block->html);
 	entry_block_free(block);
 	if (assembled->full > 0) {
@@ -158,7 +206,11 @@ fill_part(const struct assembled_message *assembled, struct pages *pages, bool i
 	part->stats = buffer->stats;
 	for (unsigned i = 0; i < assembled->shown; i++) {
 		const struct entry_block *block = assembled->blocks->pdata[i];
+		const struct entry_block *heading = get_heading(assembled, i);
 
+		if (heading)
+			entry_block_add_to(
+			    &part->stats, is_html ? &heading->html : &heading->text);
 		entry_block_add_to(&part->stats, is_html ? &block->html : &block->text);
 	}
 }
@@ -217,8 +269,12 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(
 	    digest->entries->len, (GDestroyNotify)entry_block_free);
+	result.headings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)entry_block_free);
 	result.numbers = g_string_new(NULL);
 	choose_entries(&result, digest);
+	if (digest->style.group == PREFERENCE_GROUP_ON)
+		load_headings(&result, cache);
 	load_blocks(&result, cache);
 	result.recipient = sanitize_line(digest->recipient, 0);
 	result.links = links;
@@ -235,11 +291,24 @@ assemble_clear(struct assembled_message *assembled)
 {
 	g_clear_pointer(&assembled->entries, g_ptr_array_unref);
 	g_clear_pointer(&assembled->blocks, g_ptr_array_unref);
+	g_clear_pointer(&assembled->headings, g_ptr_array_unref);
 	if (assembled->numbers)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
 	g_clear_pointer(&assembled->recipient, g_free);
 	g_clear_pointer(&assembled->subject, g_free);
+}
+
+/* @return NULL without a heading */
+static const struct entry_block_part *
+get_heading_part(
+    const struct assembled_message *assembled, unsigned index, bool is_html)
+{
+	const struct entry_block *heading = get_heading(assembled, index);
+
+	if (!heading)
+		return NULL;
+	return is_html ? &heading->html : &heading->text;
 }
 
 static const struct entry_block_part *
@@ -259,7 +328,7 @@ get_number_size(const struct entry_block_part *part)
 	           : 0;
 }
 
-/* The page's three spans, and those of the blocks. */
+/* The page's three spans, and those of the headings and blocks. */
 static unsigned
 count_spans(const struct assembled_message *assembled, bool is_html)
 {
@@ -267,7 +336,8 @@ count_spans(const struct assembled_message *assembled, bool is_html)
 
 	for (unsigned i = 0; i < assembled->shown; i++)
 		count += get_part(assembled, i, is_html)->count +
-		         (get_number_size(get_part(assembled, i, is_html)) > 0);
+		         (get_number_size(get_part(assembled, i, is_html)) > 0) +
+		         (get_heading(assembled, i) != NULL);
 	return count;
 }
 
@@ -285,7 +355,7 @@ assemble_list_spans(
 	span = &g_array_index(spans, struct compose_span, before);
 	*span++ = (struct compose_span){encoded_page->str, part->head};
 	for (unsigned i = 0; i <= assembled->shown; i++) {
-		const struct entry_block_part *block;
+		const struct entry_block_part *block, *heading;
 		size_t number_size;
 
 		if (i == assembled->full)
@@ -293,6 +363,11 @@ assemble_list_spans(
 			    encoded_page->str + part->head, part->middle - part->head};
 		if (i == assembled->shown)
 			break;
+		heading = get_heading_part(assembled, i, is_html);
+		if (heading)
+			*span++ =
+			    (struct compose_span){heading->chunks[0]->encoded->str,
+			        heading->chunks[0]->encoded->len};
 		block = get_part(assembled, i, is_html);
 		number_size = get_number_size(block);
 		if (number_size)
@@ -320,13 +395,16 @@ assemble_format_plain(const struct assembled_message *assembled, bool is_html)
 	set_values(assembled, values);
 	compiled_template_append_plain(page->head, values, out);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
-		const struct entry_block_part *block;
+		const struct entry_block_part *block, *heading;
 		size_t number_size;
 
 		if (i == assembled->full)
 			compiled_template_append_plain(page->middle, values, out);
 		if (i == assembled->shown)
 			break;
+		heading = get_heading_part(assembled, i, is_html);
+		if (heading)
+			g_string_append(out, heading->chunks[0]->plain->str);
 		block = get_part(assembled, i, is_html);
 		number_size = get_number_size(block);
 		g_string_append_len(out, get_number(assembled, i), (gssize)number_size);

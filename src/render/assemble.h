@@ -21,7 +21,9 @@ struct assembled_part {
 struct assembled_message {
 	GPtrArray *entries; /* of struct digest_entry *, borrowed: full, then titles */
 	GPtrArray *blocks;  /* of struct entry_block *, for the first `shown` entries */
-	GString *numbers;   /* of the entries, each the size of ENTRY_BLOCK_NUMBER */
+	GPtrArray *headings; /* of struct entry_block *, before the full entries: NULL
+	                      * except for the first of a group */
+	GString *numbers;    /* of the entries, each the size of ENTRY_BLOCK_NUMBER */
 	enum entry_block_depth depth;     /* of entries that are shown in full */
 	unsigned full;                    /* entries shown in full */
 	unsigned shown;                   /* shown in full or by title */

@@ -22,6 +22,8 @@ const char *const entry_block_names[] = {"abstract", "authors", "code_url", "day
 /* In a key: the block is the same whatever the reasons are. */
 #define REASONS_ANY G_MAXUINT
 
+const char *const entry_block_heading_names[] = {"filter", "is_first", "start", NULL};
+
 static const char *const reason_names[] = {"filter", "words", ".", NULL};
 
 /*
@@ -60,13 +62,12 @@ struct shared_block {
 struct own_block {
 	struct entry_block block; /* must be first: its address is the result */
 	struct shared_block *shared;
-	struct chunk text_reasons;
+	struct chunk text_reasons; /* or the heading, without a shared block */
 	struct chunk html_reasons;
 };
 
 struct entry_block_cache {
-	const struct template *text;
-	const struct template *html;
+	struct entry_block_templates templates;
 	const struct locale_format *format;
 	bool is_separable; /* the templates keep reasons on lines of their own */
 	GHashTable
@@ -100,17 +101,21 @@ put_url(struct view *map, const char *name, const char *url)
 		view_put_text(map, name, url);
 }
 
+/* A title has only the name of the filter that it counts for. */
 static struct view *
-new_reasons(const GPtrArray *reasons)
+new_reasons(const GPtrArray *reasons, enum entry_block_depth depth)
 {
+	unsigned count =
+	    depth == ENTRY_BLOCK_TITLE ? MIN(reasons->len, 1) : reasons->len;
 	struct view *list = view_new_list();
 
-	for (unsigned i = 0; i < reasons->len; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		const struct digest_reason *reason = reasons->pdata[i];
 		struct view *item = view_new_map();
 
 		put_line(item, "filter", reason->filter);
-		put_paper_text(item, "words", reason->words);
+		if (depth != ENTRY_BLOCK_TITLE)
+			put_paper_text(item, "words", reason->words);
 		view_append(list, item);
 	}
 	return list;
@@ -160,6 +165,7 @@ new_view(const struct locale_format *format, const struct digest_entry *entry,
 		votes = locale_format_count(format, entry->upvotes, "votes");
 		view_put_text(view, "votes", votes);
 	}
+	view_put(view, "reasons", new_reasons(entry->reasons, depth));
 	if (depth == ENTRY_BLOCK_TITLE)
 		return view;
 	view_put(view, "full", view_new_bool(true));
@@ -170,7 +176,6 @@ new_view(const struct locale_format *format, const struct digest_entry *entry,
 	view_put(view, "has_links",
 	    view_new_bool(
 	        view_find(view, "code_url") || view_find(view, "project_url")));
-	view_put(view, "reasons", new_reasons(entry->reasons));
 	put_abstract(view, paper->abstract, depth);
 	return view;
 }
@@ -285,18 +290,18 @@ unref_shared(void *shared)
 }
 
 struct entry_block_cache *
-entry_block_cache_new(const struct template *text, const struct template *html,
-    const struct locale_format *format)
+entry_block_cache_new(
+    const struct entry_block_templates *templates, const struct locale_format *format)
 {
 	struct entry_block_cache *cache = g_new0(struct entry_block_cache, 1);
 
-	cache->text = text;
-	cache->html = html;
+	cache->templates = *templates;
 	cache->format = format;
 	cache->entries =
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
-	cache->is_separable = template_is_separable(text, "reasons", reason_names) &&
-	                      template_is_separable(html, "reasons", reason_names);
+	cache->is_separable =
+	    template_is_separable(templates->text, "reasons", reason_names) &&
+	    template_is_separable(templates->html, "reasons", reason_names);
 	cache->lookup_key.bytes = g_string_new(NULL);
 	return cache;
 }
@@ -372,7 +377,7 @@ static struct shared_block *
 get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
-	bool has_reasons = depth != ENTRY_BLOCK_TITLE && entry->reasons->len > 0;
+	bool has_reasons = entry->reasons->len > 0;
 	bool is_separable = cache->is_separable && has_reasons;
 	struct shared_block *shared;
 	pb_auto(view) view = NULL;
@@ -387,9 +392,9 @@ get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
 	view = new_view(cache->format, entry, depth);
 	shared = g_rc_box_new0(struct shared_block);
 	copy_key(&shared->key, &cache->lookup_key, entry->paper);
-	if (!init_part(
-	        &shared->text, cache->text, view, is_separable, BOUNDS_TEXT_COLUMNS) ||
-	    !init_part(&shared->html, cache->html, view, is_separable, 0)) {
+	if (!init_part(&shared->text, cache->templates.text, view, is_separable,
+	        BOUNDS_TEXT_COLUMNS) ||
+	    !init_part(&shared->html, cache->templates.html, view, is_separable, 0)) {
 		unref_shared(shared);
 		return NULL;
 	}
@@ -415,17 +420,17 @@ init_reasons(struct chunk *chunk, const struct template *template,
 
 static bool
 render_reasons(struct own_block *own, const struct entry_block_cache *cache,
-    const struct digest_entry *entry)
+    const struct digest_entry *entry, enum entry_block_depth depth)
 {
 	pb_auto(view) view = NULL;
 
 	if (!own->shared->text.has_reasons && !own->shared->html.has_reasons)
 		return true;
 	view = view_new_map();
-	view_put(view, "reasons", new_reasons(entry->reasons));
-	return init_reasons(
-	           &own->text_reasons, cache->text, view, BOUNDS_TEXT_COLUMNS) &&
-	       init_reasons(&own->html_reasons, cache->html, view, 0);
+	view_put(view, "reasons", new_reasons(entry->reasons, depth));
+	return init_reasons(&own->text_reasons, cache->templates.text, view,
+	           BOUNDS_TEXT_COLUMNS) &&
+	       init_reasons(&own->html_reasons, cache->templates.html, view, 0);
 }
 
 static void
@@ -446,7 +451,7 @@ entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entr
 	struct own_block *own = g_new0(struct own_block, 1);
 
 	own->shared = get_shared(cache, entry, depth);
-	if (!own->shared || !render_reasons(own, cache, entry)) {
+	if (!own->shared || !render_reasons(own, cache, entry, depth)) {
 		g_assert(cache->is_separable);
 		cache->is_separable = false;
 		entry_block_free(&own->block);
@@ -454,6 +459,35 @@ entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entr
 	}
 	list_chunks(&own->block.text, &own->shared->text, &own->text_reasons);
 	list_chunks(&own->block.html, &own->shared->html, &own->html_reasons);
+	return &own->block;
+}
+
+static void
+init_heading(struct chunk *chunk, struct entry_block_part *part,
+    const struct template *template, const struct view *view, unsigned columns)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	template_append(template, view, text);
+	init_chunk(chunk, text->str, columns);
+	part->chunks[part->count++] = chunk;
+}
+
+struct entry_block *
+entry_block_new_heading(
+    const struct entry_block_cache *cache, const struct entry_block_heading *heading)
+{
+	struct own_block *own = g_new0(struct own_block, 1);
+	pb_auto(view) view = view_new_map();
+	g_autofree char *start = g_strdup_printf("%u", heading->start);
+
+	put_line(view, "filter", heading->filter);
+	view_put_text(view, "start", start);
+	view_put(view, "is_first", view_new_bool(heading->is_first));
+	init_heading(&own->text_reasons, &own->block.text,
+	    cache->templates.heading_text, view, BOUNDS_TEXT_COLUMNS);
+	init_heading(&own->html_reasons, &own->block.html,
+	    cache->templates.heading_html, view, 0);
 	return &own->block;
 }
 

@@ -22,8 +22,17 @@
 /* Lines before the reasons, the reasons, and lines after them. */
 #define ENTRY_BLOCK_CHUNKS 3
 
-/* Names that a paper's template may use; ends with NULL. */
+/* Names that the templates of a paper and of a heading may use; end with NULL. */
 extern const char *const entry_block_names[];
+extern const char *const entry_block_heading_names[];
+
+/* All are borrowed for the cache's lifetime. */
+struct entry_block_templates {
+	const struct template *text; /* of a paper */
+	const struct template *html;
+	const struct template *heading_text; /* of a group */
+	const struct template *heading_html;
+};
 
 struct entry_block_part {
 	const struct chunk *chunks[ENTRY_BLOCK_CHUNKS];
@@ -48,12 +57,10 @@ struct entry_block_cache;
  * Allocate a cache for one thread.  It is emptied before it exceeds
  * BOUNDS_RENDER_CACHE_BYTES; the result never depends on its contents.
  *
- * @param text    template of a paper in the text part
- * @param html    template of a paper in the HTML part
- * @param format  all three are borrowed for the cache's lifetime
+ * @param format  borrowed for the cache's lifetime
  */
-struct entry_block_cache *entry_block_cache_new(const struct template *text,
-    const struct template *html, const struct locale_format *format);
+struct entry_block_cache *entry_block_cache_new(
+    const struct entry_block_templates *templates, const struct locale_format *format);
 void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
@@ -61,6 +68,17 @@ PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 struct entry_block *entry_block_new(struct entry_block_cache *cache,
     const struct digest_entry *entry, enum entry_block_depth depth);
 void entry_block_free(struct entry_block *block);
+
+/* The heading of a group of papers. */
+struct entry_block_heading {
+	const char *filter; /* any text */
+	unsigned start;     /* number of the first paper */
+	bool is_first;      /* heading of the digest */
+};
+
+/** Render a heading. @return owned by the caller */
+struct entry_block *entry_block_new_heading(
+    const struct entry_block_cache *cache, const struct entry_block_heading *heading);
 
 /** Add or subtract the sizes of one part. */
 void entry_block_add_to(struct chunk_stats *stats, const struct entry_block_part *part);

@@ -21,6 +21,8 @@ static const struct {
     [LOCALE_HTML] = {"digest.html", TEMPLATE_HTML, page_names},
     [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_block_names},
     [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_block_names},
+    [LOCALE_GROUP_TEXT] = {"group.txt", TEMPLATE_TEXT, entry_block_heading_names},
+    [LOCALE_GROUP_HTML] = {"group.html", TEMPLATE_HTML, entry_block_heading_names},
 };
 
 static void
@@ -61,8 +63,14 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 		    error, PB_ERROR_INPUT, "%s is empty", files[LOCALE_SUBJECT].name);
 		return NULL;
 	}
-	locale->cache = entry_block_cache_new(locale->templates[LOCALE_PAPER_TEXT],
-	    locale->templates[LOCALE_PAPER_HTML], &locale->format);
+	locale->cache = entry_block_cache_new(
+	    &(struct entry_block_templates){
+	        .text = locale->templates[LOCALE_PAPER_TEXT],
+	        .html = locale->templates[LOCALE_PAPER_HTML],
+	        .heading_text = locale->templates[LOCALE_GROUP_TEXT],
+	        .heading_html = locale->templates[LOCALE_GROUP_HTML],
+	    },
+	    &locale->format);
 	return g_steal_pointer(&locale);
 }
 

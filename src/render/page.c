@@ -19,9 +19,9 @@
 #define MARKER_TITLES "\x02"
 
 const char *const page_names[] = {"change_url", "count_new", "count_papers", "coverage",
-    "date", "date_long", "first_title", "has_titles", "is_note", "list_name", "owner",
-    "papers", "preheader", "recipient", "rest", "stop_url", "subject", "titles",
-    "titles_start", "view_url", NULL};
+    "date", "date_long", "first_title", "has_titles", "is_grouped", "is_note",
+    "list_name", "owner", "papers", "preheader", "recipient", "rest", "stop_url",
+    "subject", "titles", "titles_start", "view_url", NULL};
 
 struct pages {
 	struct page_settings settings;
@@ -195,6 +195,7 @@ new_view(const struct page_settings *settings, const struct page_params *params)
 	view_put_text(view, "papers", MARKER_PAPERS);
 	view_put_text(view, "titles", MARKER_TITLES);
 	view_put(view, "has_titles", view_new_bool(params->has_titles));
+	view_put(view, "is_grouped", view_new_bool(params->is_grouped));
 	view_put(view, "is_note", view_new_bool(params->is_note));
 	put_placeholder(view, "recipient", PAGE_RECIPIENT);
 	put_placeholder(view, "stop_url", PAGE_STOP_URL);
@@ -260,7 +261,8 @@ set_key(GString *key, const struct page_params *params)
 {
 	const char *coverage = params->coverage ? params->coverage : "";
 	const unsigned numbers[] = {params->total, params->shown, params->has_titles,
-	    params->titles_start, params->is_note, (unsigned)strlen(coverage)};
+	    params->titles_start, params->is_note, params->is_grouped,
+	    (unsigned)strlen(coverage)};
 
 	g_string_assign(key, params->date);
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {

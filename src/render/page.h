@@ -65,6 +65,7 @@ struct page_params {
 	bool has_titles;         /* some are shown by title */
 	unsigned titles_start;   /* the number of the first title, or 0 */
 	bool is_note;            /* no new papers; first_title is empty */
+	bool is_grouped;         /* the papers come with headings */
 };
 
 struct pages;

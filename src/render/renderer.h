@@ -6,7 +6,8 @@
  * after a crash; renderer_get_cache_key() shows whether the second would be identical.
  *
  * Templates are read once, from one directory: `digest.subject`, `digest.txt` and
- * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper.
+ * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper,
+ * `group.txt` and `group.html` for the heading of a group of papers.
  * Their first comments list the names that they may use.
  */
 #ifndef PAPERBOY_RENDER_RENDERER_H
