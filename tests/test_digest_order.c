@@ -86,6 +86,7 @@ papers_are_in_the_chosen_order(void)
 	    {"votes", "01|0 02|0 03|0"},
 	    {"date", "03|0 01|0 02|0"},
 	    {"score", "02|0 03|0 01|0"},
+	    {NULL, "02|0 03|0 01|0"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -98,7 +99,8 @@ papers_are_in_the_chosen_order(void)
 		save(fixture, "2026-11-20", "2611.00003", "A kernel", "Of trees.", 0);
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-		choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
+		if (rows[i].order)
+			choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
 		assert_digests_at(fixture, NOW, 1);
 		assert_rows(fixture, PAPERS, rows[i].wanted);
 	}
@@ -137,6 +139,85 @@ filter_max_limits_papers_in_full(void)
 	assert_digests_at(fixture, NOW, 1);
 	/* 04 counts for the second filter, which has fewer papers. */
 	assert_rows(fixture, PAPERS, "01|0 04|0 05|0 02|1 03|1 06|1");
+}
+
+/* Papers 01 to 05 of a broad filter, the later ones also of narrow ones. */
+static struct store_fixture *
+new_broad_and_narrow(int max)
+{
+	struct store_fixture *fixture = store_fixture_new();
+	g_autofree char *sql =
+	    g_strdup_printf("UPDATE subscriber SET max_full = %d", max);
+
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
+	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
+	save(fixture, "2026-11-20", "2611.00004", "Kernel zebra", "", 6);
+	save(fixture, "2026-11-20", "2611.00005", "Kernel yak zebra", "", 5);
+	save(fixture, "2026-11-20", "2611.00006", "Zebra", "", 4);
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
+	add_filter(fixture, "kernel", 0);
+	add_filter(fixture, "zebra", 0);
+	add_filter(fixture, "yak", 0);
+	choose(fixture, PREFERENCE_ORDER, "votes", NOW);
+	store_fixture_run(fixture, sql);
+	return fixture;
+}
+
+static void
+filters_share_max(void)
+{
+	static const struct {
+		int max;
+		const char *wanted;
+	} rows[] = {
+	    {1, "05|0 01|1 02|1 03|1 04|1 06|1"},
+	    {2, "04|0 05|0 01|1 02|1 03|1 06|1"},
+	    {3, "01|0 04|0 05|0 02|1 03|1 06|1"},
+	    {4, "01|0 04|0 05|0 06|0 02|1 03|1"},
+	    {5, "01|0 02|0 04|0 05|0 06|0 03|1"},
+	    {6, "01|0 02|0 03|0 04|0 05|0 06|0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_broad_and_narrow(rows[i].max);
+
+		assert_digests_at(fixture, NOW, 1);
+		assert_rows(fixture, PAPERS, rows[i].wanted);
+	}
+}
+
+/* 04 counts for kernel when zebra has shown its one, and 06 for nothing else. */
+static void
+filter_at_its_max_leaves_papers_to_others(void)
+{
+	pb_auto(store_fixture) fixture = new_broad_and_narrow(20);
+
+	store_fixture_run(fixture,
+	    "UPDATE subscription SET max_papers = 1 WHERE text IN"
+	    " ('zebra', 'yak')");
+	choose(fixture, PREFERENCE_GROUP, "on", NOW);
+	assert_digests_at(fixture, NOW, 1);
+	assert_rows(fixture, PAPERS, "01|0 02|0 03|0 04|0 05|0 06|1");
+	assert_rows(fixture,
+	    "SELECT substr(reasons, 1, instr(reasons, char(9)) - 1) FROM digest_item"
+	    " WHERE position IN (4, 5)",
+	    "zebra yak");
+}
+
+static void
+groups_are_in_the_order_of_filters(void)
+{
+	pb_auto(store_fixture) fixture = new_broad_and_narrow(5);
+
+	choose(fixture, PREFERENCE_GROUP, "on", NOW);
+	assert_digests_at(fixture, NOW, 1);
+	assert_rows(fixture, PAPERS, "01|0 02|0 04|0 06|0 05|0 03|1");
+	/* The filter that a paper counts for is its first reason. */
+	assert_rows(fixture,
+	    "SELECT group_concat(substr(reasons, 1, instr(reasons, char(9)) - 1))"
+	    " FROM digest_item",
+	    "kernel,kernel,zebra,zebra,yak,kernel");
 }
 
 static void
@@ -313,6 +394,7 @@ style_is_frozen_with_the_digest(void)
 	choose(fixture, PREFERENCE_ABSTRACT, "short", NOW);
 	choose(fixture, PREFERENCE_FORMAT, "html", NOW);
 	choose(fixture, PREFERENCE_ATTACH, "bibtex", NOW);
+	choose(fixture, PREFERENCE_GROUP, "on", NOW);
 	first =
 	    profile_set(fixture->store, ADA, &german, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
@@ -320,6 +402,7 @@ style_is_frozen_with_the_digest(void)
 	choose(fixture, PREFERENCE_ABSTRACT, "none", NOW);
 	choose(fixture, PREFERENCE_FORMAT, "text", NOW);
 	choose(fixture, PREFERENCE_ATTACH, "none", NOW);
+	choose(fixture, PREFERENCE_GROUP, "off", NOW);
 	second =
 	    profile_set(fixture->store, ADA, &none, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
@@ -328,6 +411,7 @@ style_is_frozen_with_the_digest(void)
 	g_assert_cmpint(digest->style.abstract, ==, PREFERENCE_ABSTRACT_SHORT);
 	g_assert_cmpint(digest->style.format, ==, PREFERENCE_FORMAT_HTML);
 	g_assert_cmpint(digest->style.attach, ==, PREFERENCE_ATTACH_BIBTEX);
+	g_assert_cmpint(digest->style.group, ==, PREFERENCE_GROUP_ON);
 	g_assert_cmpstr(digest->style.language, ==, "de");
 }
 
@@ -442,7 +526,8 @@ every_paper_is_sent_once_in_a_month_of_random_changes(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 100);
 }
 
-UNIT_MAIN(papers_are_in_the_chosen_order, best_match_gives_the_score,
+UNIT_MAIN(papers_are_in_the_chosen_order, best_match_gives_the_score, filters_share_max,
+    filter_at_its_max_leaves_papers_to_others, groups_are_in_the_order_of_filters,
     filter_max_limits_papers_in_full, paper_beyond_filter_max_counts_as_delivered,
     catch_up_applies_to_the_next_digest_only, catch_up_may_exceed_max,
     empty_day_note_follows_preference_but_is_never_hourly, day_with_papers_has_no_note,

@@ -267,8 +267,7 @@ digest_order_items(struct digest_cache *cache, const struct subscriber *subscrib
 		return false;
 	choose_details(subscriber, candidates, items);
 	if (choice[PREFERENCE_GROUP] == PREFERENCE_GROUP_ON)
-		g_ptr_array_sort_with_data(
-		    items, compare_groups, (gpointer)candidates);
+		g_ptr_array_sort_with_data(items, compare_groups, (gpointer)candidates);
 	g_ptr_array_sort(items, compare_details);
 	return true;
 }

@@ -29,8 +29,7 @@ static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(add
     PREFERENCE(FORMAT, SUBSCRIBER_FORMAT), PREFERENCE(EMPTY, SUBSCRIBER_EMPTY_DIGEST),
     PREFERENCE(UPDATES, SUBSCRIBER_UPDATES),
     PREFERENCE(CROSSLIST, SUBSCRIBER_CROSSLIST), PREFERENCE(ATTACH, SUBSCRIBER_ATTACH),
-    PREFERENCE(GROUP, SUBSCRIBER_GROUPING),
-    COLUMN(moved_at)};
+    PREFERENCE(GROUP, SUBSCRIBER_GROUPING), COLUMN(moved_at)};
 #undef COLUMN
 static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
     subscriber_columns, .make = (void *(*)(void))subscriber_new,
