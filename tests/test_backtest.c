@@ -243,26 +243,6 @@ clauses_that_may_wait_are_reported(void)
 }
 
 static void
-too_many_matches_per_day_give_a_warning(void)
-{
-	for (int papers = BACKTEST_MANY_A_DAY; papers < BACKTEST_MANY_A_DAY + 2;
-	     papers++) {
-		pb_auto(store_fixture) fixture = store_fixture_new();
-		const struct backtest_request request = {.text = "mamba"};
-		pb_auto(backtest) backtest = NULL;
-
-		for (int i = 0; i < papers; i++) {
-			g_autofree char *id = g_strdup_printf("%d", i);
-
-			list(fixture, "2026-11-20", id, "Mamba", "");
-		}
-		backtest = run(fixture, &request);
-		g_assert_cmpuint(
-		    backtest->notes->len, ==, papers > BACKTEST_MANY_A_DAY ? 1 : 0);
-	}
-}
-
-static void
 empty_archive_gives_no_suggestions(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
@@ -294,5 +274,5 @@ days_are_limited(void)
 
 UNIT_MAIN(backtest_counts_matches,
     backtest_compares_with_other_filters_of_the_subscriber, notes_suggest_corrections,
-    clauses_that_may_wait_are_reported, too_many_matches_per_day_give_a_warning,
-    empty_archive_gives_no_suggestions, days_are_limited)
+    clauses_that_may_wait_are_reported, empty_archive_gives_no_suggestions,
+    days_are_limited)

@@ -326,7 +326,7 @@ def test_archive(ctl_fixture):
     ctl_fixture.ctl("source", "fetch").expect(OK)
     tested = ctl_fixture.json("filter", "test", "state space")
     assert set(tested) == {"canonical", "days", "covered_days", "found", "a_day",
-                           "known", "blocked", "newest", "notes"}, tested
+                           "known", "blocked", "forecast", "newest", "notes"}, tested
     assert tested["found"] == len(tested["newest"]) > 0 and tested["days"] == 30
     assert "2611.11340" in [paper["id"] for paper in tested["newest"]]
     text = ctl_fixture.ctl("filter", "test", "state space", "--days", "7").expect(

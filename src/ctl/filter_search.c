@@ -29,6 +29,47 @@ json_of_messages(const GPtrArray *messages)
 	return list;
 }
 
+static const char *const span_names[] = {
+    [FORECAST_UNKNOWN] = "unknown",
+    [FORECAST_DAY] = "day",
+    [FORECAST_WEEK] = "week",
+    [FORECAST_RARE] = "rare",
+};
+
+static json_t *
+json_of_forecast(const struct forecast *forecast)
+{
+	json_t *rates = json_array();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(forecast->rates); i++)
+		json_array_append_new(rates, json_real(forecast->rates[i]));
+	return json_pack("{s:s, s:i, s:f, s:f, s:i, s:i, s:o}", "span",
+	    span_names[forecast->span], "days", (int)forecast->days, "a_day",
+	    forecast->a_day, "a_week", forecast->a_week, "low", (int)forecast->low,
+	    "high", (int)forecast->high, "weekdays", rates);
+}
+
+static void
+print_forecast(const struct forecast *forecast)
+{
+	switch (forecast->span) {
+	case FORECAST_UNKNOWN:
+		break;
+	case FORECAST_DAY:
+		printf("Expect about %.0f a day%s (%u to %u).\n", forecast->a_day,
+		    forecast->is_weekdays ? " from Monday to Friday" : "",
+		    forecast->low, forecast->high);
+		break;
+	case FORECAST_WEEK:
+		printf("Expect about %.0f a week (%u to %u).\n", forecast->a_week,
+		    forecast->low, forecast->high);
+		break;
+	case FORECAST_RARE:
+		puts("Expect less than one a week.");
+		break;
+	}
+}
+
 static json_t *
 json_of_backtest(const struct backtest *backtest)
 {
@@ -41,12 +82,12 @@ json_of_backtest(const struct backtest *backtest)
 		    json_pack("{s:s, s:s, s:s, s:s}", "id", paper->id, "title",
 		        paper->title, "day", paper->day, "words", paper->words));
 	}
-	return json_pack("{s:s, s:i, s:i, s:i, s:f, s:i, s:i, s:o, s:o}", "canonical",
-	    backtest->canonical, "days", (int)backtest->days, "covered_days",
-	    (int)backtest->covered_days, "found", (int)backtest->found, "a_day",
-	    backtest->a_day, "known", (int)backtest->known, "blocked",
-	    (int)backtest->blocked, "newest", newest, "notes",
-	    json_of_messages(backtest->notes));
+	return json_pack("{s:s, s:i, s:i, s:i, s:f, s:i, s:i, s:o, s:o, s:o}",
+	    "canonical", backtest->canonical, "days", (int)backtest->days,
+	    "covered_days", (int)backtest->covered_days, "found", (int)backtest->found,
+	    "a_day", backtest->a_day, "known", (int)backtest->known, "blocked",
+	    (int)backtest->blocked, "forecast", json_of_forecast(&backtest->forecast),
+	    "newest", newest, "notes", json_of_messages(backtest->notes));
 }
 
 static void
@@ -79,6 +120,7 @@ print_backtest(const struct backtest *backtest, bool is_block)
 	else if (backtest->covered_days < backtest->days)
 		printf(
 		    "The archive covers %u of these days.\n", backtest->covered_days);
+	print_forecast(&backtest->forecast);
 	if (backtest->newest->len)
 		puts("Newest:");
 	for (unsigned i = 0; i < backtest->newest->len; i++) {

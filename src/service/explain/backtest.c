@@ -2,7 +2,6 @@
  * backtest.c - tests a filter on the papers of the last days.
  */
 #include "service/explain/backtest.h"
-#include "service/people/filters.h"
 
 #include <string.h>
 
@@ -38,6 +37,7 @@ struct test {
 	const struct query *query;
 	GPtrArray *others; /* of struct other * */
 	struct backtest *backtest;
+	char oldest[DAY_BYTES]; /* first day of the test; the forecast may need more */
 	const char *const *texts;
 };
 
@@ -171,6 +171,9 @@ count_paper(void *data, const struct stored_paper *stored,
 	struct test *test = data;
 
 	(void)error;
+	forecast_count(&test->backtest->forecast, stored->day);
+	if (strcmp(stored->day, test->oldest) < 0)
+		return true;
 	test->backtest->found++;
 	count_day(test->backtest, stored->day);
 	test->backtest->known += is_found_by(test, document, false);
@@ -251,11 +254,29 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 	if (!backtest->found && backtest->covered_days &&
 	    !add_nothing_note(store, query, now, backtest, error))
 		return false;
-	if (backtest->a_day > BACKTEST_MANY_A_DAY)
-		add_note(
-		    backtest, msg_new(MSG_NOTE_MANY, "count",
-		                  MSG_INT((int64_t)(backtest->a_day + 0.5)), NULL));
 	return query_stats_add(store, query, &scope, backtest->notes, error);
+}
+
+/* Compute the forecast, and narrower filters if there are too many papers. */
+static bool
+add_forecast(struct store *store, const struct backtest_request *request,
+    const struct query *query, bool is_cut, struct backtest *backtest, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (request->is_block)
+		return true;
+	if (request->subscriber_id) {
+		subscriber = subscribers_load(store, request->subscriber_id, error);
+		if (!subscriber)
+			return false;
+	}
+	if (!forecast_compute(&backtest->forecast, store, is_cut, error))
+		return false;
+	return !forecast_is_flood(&backtest->forecast,
+	           subscriber ? (unsigned)subscriber->max_full : 0) ||
+	       forecast_add_narrower(&backtest->forecast, store, request->text, query,
+	           request->now, backtest->notes, error);
 }
 
 static bool
@@ -263,11 +284,13 @@ find(struct store *store, const struct backtest_request *request, struct test *t
     GError **error)
 {
 	struct backtest *backtest = test->backtest;
-	char day[DAY_BYTES];
-	const struct search_scope scope = {.oldest_day = day, .now = request->now};
+	const char *window = backtest->forecast.oldest;
+	struct search_scope scope = {.oldest_day = test->oldest, .now = request->now};
 	bool is_cut;
 
-	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, day);
+	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, test->oldest);
+	if (strcmp(window, test->oldest) < 0)
+		scope.oldest_day = window;
 	test->others = load_others(store, request, error);
 	if (!test->others)
 		return false;
@@ -278,6 +301,7 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 		add_note(backtest,
 		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
+	       add_forecast(store, request, test->query, is_cut, backtest, error) &&
 	       add_notes(store, test->query, request->now, backtest, error);
 }
 
@@ -303,6 +327,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest =
 	    backtest_new(request->days ? request->days : BACKTEST_DAYS, request->now);
 	backtest->canonical = query_format(query);
+	forecast_init(&backtest->forecast, request->now);
 	g_ptr_array_unref(backtest->notes);
 	backtest->notes = g_steal_pointer(&warnings);
 	test.query = query;

@@ -2,7 +2,7 @@
  * backtest.h - tests a filter on the papers of the last days.
  *
  * Papers are evaluated as known now; a field that is not reported counts as false.
- * Includes warnings, and suggestions for unknown words and acronyms.
+ * Includes warnings, suggestions for unknown words and acronyms, and a forecast.
  */
 #ifndef PAPERBOY_SERVICE_EXPLAIN_BACKTEST_H
 #define PAPERBOY_SERVICE_EXPLAIN_BACKTEST_H
@@ -15,14 +15,12 @@
 #include "base/day.h"
 #include "model/subscriber.h"
 #include "query/query_error.h"
+#include "service/explain/forecast.h"
 #include "store/core/store.h"
 
 /* Default number of days, and that to try when there are no matches. */
 #define BACKTEST_DAYS      30
 #define BACKTEST_LONG_DAYS 90
-
-/* Matches per day above which the user is warned. */
-#define BACKTEST_MANY_A_DAY 50
 
 #define BACKTEST_NEWEST 5
 
@@ -56,7 +54,8 @@ struct backtest {
 	int64_t first_day_at; /* start of the first day in by_day, s */
 	GArray *by_day;       /* unsigned: matches of each day up to today */
 	GPtrArray *newest;    /* of struct backtest_paper *, at most BACKTEST_NEWEST */
-	GPtrArray *notes;     /* of struct msg *: warnings and suggestions */
+	struct forecast forecast; /* not of a block */
+	GPtrArray *notes;         /* of struct msg *: warnings and suggestions */
 };
 
 /**

@@ -84,3 +84,18 @@ paper_history_load_first_day(struct store *store, char day[11], GError **error)
 	g_strlcpy(day, (const char *)sqlite3_column_text(statement, 0), 11);
 	return true;
 }
+
+GPtrArray *
+paper_history_load_days(struct store *store, const char *oldest_day, GError **error)
+{
+	static const char sql[] = "SELECT last_day, count(*) FROM paper"
+	                          " WHERE last_day >= ?1 GROUP BY last_day";
+#define COLUMN(...) RECORD_COLUMN(paper_history_day, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(day), COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(paper_history_day, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(oldest_day));
+
+	return record_load_all(statement, &layout, error);
+}

@@ -50,6 +50,16 @@ struct paper_history_delivery {
 bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error);
 
+/* The papers last listed on a day. */
+struct paper_history_day {
+	char day[11];
+	int64_t papers;
+};
+
+/** Count papers by day. @return of struct paper_history_day *, oldest first */
+GPtrArray *
+paper_history_load_days(struct store *store, const char *oldest_day, GError **error);
+
 /** Load the earliest last day of all papers. @param day  set; "" for an empty store */
 bool paper_history_load_first_day(struct store *store, char day[11], GError **error);
 
