@@ -46,8 +46,8 @@ def make_people(rand, filters, count):
     for number in range(count):
         chosen = rand.sample(filters, rand.randint(2, 6))
         most, order = rand.randint(1, 12), rand.choice(("score", "votes", "date"))
-        people += [Person(f"p{number}{twin}@example.org", chosen, most, order)
-                   for twin in "ab"]
+        people += [Person(f"p{number}{copy}@example.org", chosen, most, order)
+                   for copy in "ab"]
     return people
 
 
@@ -143,8 +143,8 @@ def check_all(tap, digests, people):
         by_person[digest.person.address].append(
             [item._replace(filters=tuple(item.filters)) for item in digest.items])
     for person in people[::2]:
-        twin = person.address.replace("a@", "b@")
-        assert by_person[person.address] == by_person[twin], person
+        other = person.address.replace("a@", "b@")
+        assert by_person[person.address] == by_person[other], person
 
 
 def test_real_days(tap):

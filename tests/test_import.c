@@ -129,17 +129,17 @@ preferences_are_imported(void)
 
 	import_good(fixture,
 	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
-	    "attach,language,filters\n"
-	    "a@example.org,now,7,score,short,text,note,on,off,bibtex,de,"
+	    "attach,group,language,filters\n"
+	    "a@example.org,now,7,votes,short,text,note,on,off,bibtex,on,de,"
 	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
-	    "b@example.org,,,,,,,,,,,\n",
+	    "b@example.org,,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
 	assert_rows(fixture,
 	    "SELECT frequency, catch_up, sorting, abstract, format, empty_digest, "
 	    "updates,"
-	    " crosslist, attach, language FROM subscriber ORDER BY id",
-	    "now|7|score|short|text|note|on|off|bibtex|de "
-	    "daily|-|votes|full|both|off|off|on|none|-");
+	    " crosslist, attach, grouping, language FROM subscriber ORDER BY id",
+	    "now|7|votes|short|text|note|on|off|bibtex|on|de "
+	    "daily|-|score|full|both|off|off|on|none|off|-");
 	assert_rows(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",

@@ -317,8 +317,8 @@ is_word(const char *folded)
 
 /* How typical a word is of the matches: matches with it, times the log of its lift. */
 static bool
-weigh_word(struct store *store, const struct tally *tally, int64_t archive,
-    const char *folded, unsigned count, double *weight, GError **error)
+score_word(struct store *store, const struct tally *tally, int64_t archive,
+    const char *folded, unsigned count, double *score, GError **error)
 {
 	int64_t papers;
 	double lift;
@@ -328,7 +328,7 @@ weigh_word(struct store *store, const struct tally *tally, int64_t archive,
 	lift = papers
 	           ? ((double)count / tally->found) / ((double)papers / (double)archive)
 	           : 0;
-	*weight = lift >= WORD_LIFT ? count * log(lift) : 0;
+	*score = lift >= WORD_LIFT ? count * log(lift) : 0;
 	return true;
 }
 
@@ -337,7 +337,7 @@ static bool
 find_word(const struct forecast *forecast, struct store *store,
     const struct tally *tally, const char **best, GError **error)
 {
-	double best_weight = 0;
+	double best_score = 0;
 	struct archive_size size;
 	GHashTableIter iter;
 	gpointer word, with;
@@ -348,16 +348,16 @@ find_word(const struct forecast *forecast, struct store *store,
 	g_hash_table_iter_init(&iter, tally->words);
 	while (g_hash_table_iter_next(&iter, &word, &with)) {
 		unsigned count = *(const unsigned *)with;
-		double weight;
+		double score;
 
 		if (!is_about_target(forecast, get_rate(forecast, tally, count)) ||
 		    !is_word(word))
 			continue;
-		if (!weigh_word(store, tally, size.papers, word, count, &weight, error))
+		if (!score_word(store, tally, size.papers, word, count, &score, error))
 			return false;
-		if (weight > best_weight ||
-		    (weight > 0 && weight >= best_weight && strcmp(word, *best) < 0)) {
-			best_weight = weight;
+		if (score > best_score ||
+		    (score > 0 && score >= best_score && strcmp(word, *best) < 0)) {
+			best_score = score;
 			*best = word;
 		}
 	}
