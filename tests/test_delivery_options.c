@@ -40,6 +40,8 @@ new_fixture(void)
 	    store_fixture_time("2026-11-20T12:00:00Z"), second);
 	store_fixture_subscribe(
 	    fixture, ADA, "Europe/Berlin", "kernel", store_fixture_time(NOW));
+	/* The other orders have the first paper first. */
+	store_fixture_run(fixture, "UPDATE subscriber SET sorting = 'votes'");
 	return fixture;
 }
 
@@ -115,6 +117,8 @@ each_option_changes_the_next_digest(void)
 	    {"order score", WORD(PREFERENCE_ORDER, "score"),
 	        {"for Fri 20 Nov 2026: A kernel of kernels"},
 	        "for Fri 20 Nov 2026: Trees & co"},
+	    {"group on", WORD(PREFERENCE_GROUP, "on"),
+	        {"\r\n=3D=3D kernel =3D=3D\r\n", "<h2 class=3D\"group\""}, NULL},
 	    {"abstract none", WORD(PREFERENCE_ABSTRACT, "none"), {NULL},
 	        "Kernels come first"},
 	    {"abstract short", WORD(PREFERENCE_ABSTRACT, "short"),
@@ -190,6 +194,7 @@ later_changes_do_not_affect_a_built_digest(void)
 	    WORD(PREFERENCE_FORMAT, "text"),
 	    WORD(PREFERENCE_ATTACH, "bibtex"),
 	    WORD(PREFERENCE_ORDER, "date"),
+	    WORD(PREFERENCE_GROUP, "on"),
 	    {.language = "de"},
 	    {.max_full = 1},
 	};
