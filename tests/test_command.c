@@ -451,7 +451,7 @@ static const char mine[] =
     " ORDER BY number";
 static const char me[] =
     "SELECT address, name, state, frequency, weekdays, minute, zone, max_full, sorting,"
-    " abstract, format, empty_digest, updates, crosslist, attach, language, "
+    " abstract, format, empty_digest, updates, crosslist, attach, grouping, language, "
     "consent_text,"
     " paused_until FROM subscriber";
 
@@ -467,7 +467,7 @@ undo_restores_everything(void)
 	    "\nadd name=two max=7 note=\"a note\" \"state space\" OR mamba\n"
 	    "del 1\nblock name=\"no sky\" weather\n"
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
-	    "none\n"
+	    "none group on\n"
 	    "set format html quiet note updates on crosslist off attach bibtex\n"
 	    "set language de name Ada L.\npause 14d\n",
 	    &first);

@@ -198,17 +198,19 @@ def test_subscriber_csv(ctl_fixture):
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
         "consent": "by phone", "filters": [],
         "preferences": {
-            "order": "votes", "abstract": "full", "format": "both", "quiet": "off",
-            "updates": "off", "crosslist": "on", "attach": "none", "language": None},
+            "order": "score", "abstract": "full", "format": "both", "quiet": "off",
+            "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
+            "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
     }, shown
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
-               "--crosslist", "off")
+               "--crosslist", "off", "--group", "on")
     assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
-        "updates": "on", "crosslist": "off", "attach": "bibtex", "language": "de"}
+        "updates": "on", "crosslist": "off", "attach": "bibtex", "group": "on",
+        "language": "de"}
     added = json.loads(ctl_fixture.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",
         "--filter", "mamba", "--filter", "model or train",

@@ -155,7 +155,7 @@ invalid_preference_is_reported(void)
 		const char *wanted;
 	} rows[] = {
 	    {"order", "best",
-	        "column order: order must be one of votes, score, date, not 'best'"},
+	        "column order: order must be one of score, votes, date, not 'best'"},
 	    {"attach", "pdf",
 	        "column attach: attach must be one of none, bibtex, not 'pdf'"},
 	    {"language", "deutsch", "column language: a language is two letters"},
@@ -300,7 +300,7 @@ invalid_header_line_is_rejected(void)
 	    {"address,colour\na@b.example,red\n",
 	        "people.csv:1: column colour: no such column (expected address, name, "
 	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
-	        "abstract, format, quiet, updates, crosslist, attach, language, "
+	        "abstract, format, quiet, updates, crosslist, attach, group, language, "
 	        "catch_up, "
 	        "consent_at, consent_text, created_at or filters)"},
 	    {"address,name,name,name\n", "people.csv:1: column name: duplicate"},
