@@ -10,6 +10,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "query/query.h"
+#include "service/explain/narrower.h"
 #include "service/match/query_stats.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
@@ -275,8 +276,8 @@ add_forecast(struct store *store, const struct backtest_request *request,
 		return false;
 	return !forecast_is_flood(&backtest->forecast,
 	           subscriber ? (unsigned)subscriber->max_full : 0) ||
-	       forecast_add_narrower(&backtest->forecast, store, request->text, query,
-	           request->now, backtest->notes, error);
+	       narrower_add_notes(store, &backtest->forecast, request->text, query,
+	           backtest->notes, error);
 }
 
 static bool

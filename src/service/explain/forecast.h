@@ -1,5 +1,5 @@
 /*
- * forecast.h - the number of papers that a filter will find, and how to reduce it.
+ * forecast.h - the number of papers that a filter will find.
  *
  * The filter's share of all papers of the last FORECAST_DAYS complete days, times the
  * usual number of papers on that weekday.  The share uses every match, the number of
@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/day.h"
-#include "query/query.h"
 #include "store/core/store.h"
 
 #define FORECAST_DAYS 28
@@ -24,9 +23,8 @@
 /* Without one of each weekday there is no forecast. */
 #define FORECAST_DAYS_MIN 7
 
-/* Papers per day that are too many for anybody, and that narrower filters aim at. */
-#define FORECAST_MANY   20
-#define FORECAST_TARGET 10
+/* Papers per day that are many for anybody. */
+#define FORECAST_MANY 20
 
 /* The span in which about one paper or more is expected. */
 enum forecast_span {
@@ -45,7 +43,8 @@ struct forecast {
 	bool is_weekdays;                /* lists come from Monday to Friday */
 	unsigned low, high;              /* 90 % interval, for a day or week */
 	char oldest[DAY_BYTES];          /* first day of the window */
-	int64_t start;                   /* the same, s */
+	int64_t now;                     /* s */
+	int64_t start;                   /* of that day, s */
 	unsigned matches[FORECAST_DAYS]; /* by day */
 };
 
@@ -68,16 +67,5 @@ void forecast_get_interval(double rate, unsigned *low, unsigned *high);
 
 /** Whether these are too many papers for a digest. @param max  of the subscriber */
 bool forecast_is_flood(const struct forecast *forecast, unsigned max);
-
-/**
- * Note that there are many papers, and which narrower filters find about
- * FORECAST_TARGET a day: by title, code, votes, a category or another word.
- *
- * @param query  parsed from text
- * @param notes  gets struct msg *
- */
-bool forecast_add_narrower(const struct forecast *forecast, struct store *store,
-    const char *text, const struct query *query, int64_t now, GPtrArray *notes,
-    GError **error);
 
 #endif

@@ -1,0 +1,366 @@
+/*
+ * narrower.c - narrower filters, for one that finds too many papers.
+ */
+#include "service/explain/narrower.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "query/eval/indexed_doc.h"
+#include "query/parse/tree.h"
+#include "service/match/search.h"
+#include "store/paper/archive.h"
+
+/* Papers per day that are about NARROWER_TARGET, and fewer than without. */
+#define RATE_MIN  5.0
+#define RATE_MAX  15.0
+#define RATE_LESS 0.8
+
+#define NARROWER_MAX 3
+
+/* An additional word is at least this long, and this much more frequent than usual. */
+#define WORD_CHARS 4
+#define WORD_LIFT  1.2
+
+enum narrower_kind {
+	NARROWER_TITLE,
+	NARROWER_CODE,
+	NARROWER_VOTES,
+	NARROWER_CATEGORY,
+	NARROWER_WORD,
+};
+
+static const struct {
+	enum narrower_kind kind;
+	const char *clause;
+} clauses[] = {
+    {NARROWER_CODE, "has:code"},
+    {NARROWER_VOTES, "upvotes:>=5"},
+    {NARROWER_VOTES, "upvotes:>=10"},
+    {NARROWER_VOTES, "upvotes:>=20"},
+    {NARROWER_VOTES, "upvotes:>=50"},
+    {NARROWER_VOTES, "upvotes:>=100"},
+};
+
+/* A narrower filter. */
+struct narrower {
+	enum narrower_kind kind;
+	char *text;
+	struct query *query;
+	unsigned count;
+};
+
+struct tally {
+	const struct forecast *forecast;
+	struct store *store;
+	const char *text;
+	const struct query *query; /* of the text */
+	unsigned found;
+	GArray *narrower;       /* of struct narrower */
+	GHashTable *words;      /* folded -> number of matches with it */
+	GHashTable *categories; /* likewise */
+};
+
+static void
+narrower_clear(void *data)
+{
+	struct narrower *narrower = data;
+
+	g_free(narrower->text);
+	query_free(narrower->query);
+}
+
+/* "TEXT CLAUSE", with parentheses if they are necessary */
+static char *
+join_clause(const struct tally *tally, const char *clause)
+{
+	return g_strdup_printf(
+	    tally->query->root->kind == NODE_OR ? "(%s) %s" : "%s %s", tally->text,
+	    clause);
+}
+
+/* A filter that would be too long is left out. @param text  taken */
+static void
+add_query(struct tally *tally, enum narrower_kind kind, char *text)
+{
+	struct narrower narrower = {.kind = kind,
+	    .text = text,
+	    .query =
+	        query_parse(text, store_get_tokenizer(tally->store), NULL, NULL, NULL)};
+
+	if (narrower.query)
+		g_array_append_val(tally->narrower, narrower);
+	else
+		g_free(text);
+}
+
+static void
+add_one(GHashTable *table, const char *key)
+{
+	unsigned *count = g_hash_table_lookup(table, key);
+
+	if (!count) {
+		count = g_new0(unsigned, 1);
+		g_hash_table_insert(table, g_strdup(key), count);
+	}
+	++*count;
+}
+
+static bool
+tally_paper(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	struct tally *tally = data;
+	const GPtrArray *categories = stored->paper->categories;
+	GHashTableIter iter;
+	gpointer word;
+
+	(void)error;
+	tally->found++;
+	for (unsigned i = 0; i < tally->narrower->len; i++) {
+		struct narrower *one =
+		    &g_array_index(tally->narrower, struct narrower, i);
+
+		one->count += query_evaluate(one->query, document, QUERY_AS_REPORTED) ==
+		              QUERY_TRUE;
+	}
+	for (unsigned i = 0; categories && i < categories->len; i++)
+		add_one(tally->categories, categories->pdata[i]);
+	g_hash_table_iter_init(&iter, document->words);
+	while (g_hash_table_iter_next(&iter, &word, NULL))
+		add_one(tally->words, ((const struct document_word *)word)->key.text);
+	return true;
+}
+
+/* Papers per day if the filter had only so many of the matches. */
+static double
+get_rate(const struct tally *tally, unsigned count)
+{
+	return tally->found ? tally->forecast->a_day * count / tally->found : 0;
+}
+
+static bool
+is_about_target(const struct tally *tally, double rate)
+{
+	return rate >= RATE_MIN && rate <= RATE_MAX &&
+	       rate <= RATE_LESS * tally->forecast->a_day;
+}
+
+/* Distance from the target, as a ratio. */
+static double
+get_distance(double rate)
+{
+	return fabs(log(rate / NARROWER_TARGET));
+}
+
+static bool
+is_word(const char *folded)
+{
+	if (g_utf8_strlen(folded, -1) < WORD_CHARS)
+		return false;
+	for (const char *at = folded; *at; at = g_utf8_next_char(at))
+		if (!g_unichar_isalpha(g_utf8_get_char(at)))
+			return false;
+	return true;
+}
+
+/* How typical a word is of the matches: matches with it, times the log of its lift. */
+static bool
+score_word(const struct tally *tally, int64_t archive, const char *folded,
+    unsigned count, double *score, GError **error)
+{
+	int64_t papers;
+	double lift;
+
+	if (!archive_count_class(tally->store, folded, &papers, error))
+		return false;
+	lift = papers
+	           ? ((double)count / tally->found) / ((double)papers / (double)archive)
+	           : 0;
+	*score = lift >= WORD_LIFT ? count * log(lift) : 0;
+	return true;
+}
+
+/* @param best  set to the most typical word, borrowed from the tally, or NULL */
+static bool
+find_word(const struct tally *tally, const char **best, GError **error)
+{
+	double best_score = 0;
+	struct archive_size size;
+	GHashTableIter iter;
+	gpointer word, with;
+
+	*best = NULL;
+	if (!archive_load_size(tally->store, &size, error))
+		return false;
+	g_hash_table_iter_init(&iter, tally->words);
+	while (g_hash_table_iter_next(&iter, &word, &with)) {
+		unsigned count = *(const unsigned *)with;
+		double score;
+
+		if (!is_about_target(tally, get_rate(tally, count)) || !is_word(word))
+			continue;
+		if (!score_word(tally, size.papers, word, count, &score, error))
+			return false;
+		if (score > best_score ||
+		    (score > 0 && score >= best_score && strcmp(word, *best) < 0)) {
+			best_score = score;
+			*best = word;
+		}
+	}
+	return true;
+}
+
+/* @return the category closest to the target, borrowed from the tally; or NULL */
+static const char *
+find_category(const struct tally *tally)
+{
+	const char *best = NULL;
+	double best_distance = G_MAXDOUBLE;
+	GHashTableIter iter;
+	gpointer name, count;
+
+	g_hash_table_iter_init(&iter, tally->categories);
+	while (g_hash_table_iter_next(&iter, &name, &count)) {
+		double rate = get_rate(tally, *(const unsigned *)count);
+		double distance =
+		    is_about_target(tally, rate) ? get_distance(rate) : G_MAXDOUBLE;
+
+		if (distance < best_distance ||
+		    (best && distance <= best_distance && strcmp(name, best) < 0)) {
+			best_distance = distance;
+			best = name;
+		}
+	}
+	return best;
+}
+
+/* Append the clause to the narrower filters. @param clause  taken */
+static void
+add_counted(
+    struct tally *tally, enum narrower_kind kind, char *clause, const unsigned *count)
+{
+	unsigned before = tally->narrower->len;
+
+	add_query(tally, kind, join_clause(tally, clause));
+	if (tally->narrower->len > before)
+		g_array_index(tally->narrower, struct narrower, before).count = *count;
+	g_free(clause);
+}
+
+/* The word as people write it: its class has the singular and the plural. */
+static char *
+format_word(struct store *store, const char *folded)
+{
+	g_autoptr(GPtrArray) words = archive_load_class(store, folded, NULL);
+
+	return g_strdup(words && words->len ? words->pdata[0] : folded);
+}
+
+/* Find the narrower filter closest to the target. @return NULL if none is about it */
+static const struct narrower *
+find_closest(const struct tally *tally)
+{
+	const struct narrower *best = NULL;
+	double best_distance = G_MAXDOUBLE;
+
+	for (unsigned i = 0; i < tally->narrower->len; i++) {
+		const struct narrower *one =
+		    &g_array_index(tally->narrower, struct narrower, i);
+		double rate = get_rate(tally, one->count);
+
+		if (is_about_target(tally, rate) &&
+		    get_distance(rate) < best_distance) {
+			best = one;
+			best_distance = get_distance(rate);
+		}
+	}
+	return best;
+}
+
+/* One of each kind is enough. */
+static void
+drop_kind(struct tally *tally, enum narrower_kind kind)
+{
+	for (unsigned i = 0; i < tally->narrower->len; i++) {
+		struct narrower *one =
+		    &g_array_index(tally->narrower, struct narrower, i);
+
+		if (one->kind == kind)
+			one->count = 0;
+	}
+}
+
+static void
+add_notes(struct tally *tally, GPtrArray *notes)
+{
+	const struct narrower *best = find_closest(tally);
+	int64_t a_day = (int64_t)(tally->forecast->a_day + 0.5);
+
+	g_ptr_array_add(notes, msg_new(best ? MSG_NOTE_MANY_BUT : MSG_NOTE_MANY,
+	                           "count", MSG_INT(a_day), NULL));
+	for (unsigned i = 0; best && i < NARROWER_MAX; i++) {
+		double rate = get_rate(tally, best->count);
+
+		g_ptr_array_add(notes,
+		    msg_new(MSG_NOTE_NARROWER, "count", MSG_INT((int64_t)(rate + 0.5)),
+		        "filter", best->text, NULL));
+		drop_kind(tally, best->kind);
+		best = find_closest(tally);
+	}
+}
+
+static bool
+run_tally(struct tally *tally, GError **error)
+{
+	const struct search_scope scope = {
+	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
+	bool is_single = !strpbrk(tally->text, " ()\":^");
+	const char *category, *word;
+
+	add_query(tally, NARROWER_TITLE,
+	    g_strdup_printf(is_single ? "title:%s" : "title:(%s)", tally->text));
+	for (size_t i = 0; i < G_N_ELEMENTS(clauses); i++)
+		add_query(
+		    tally, clauses[i].kind, join_clause(tally, clauses[i].clause));
+	if (!search_foreach(
+	        tally->store, tally->query, &scope, tally_paper, tally, NULL, error) ||
+	    !find_word(tally, &word, error))
+		return false;
+	category = find_category(tally);
+	if (category)
+		add_counted(tally, NARROWER_CATEGORY,
+		    g_strconcat("cat:", category, NULL),
+		    g_hash_table_lookup(tally->categories, category));
+	if (word)
+		add_counted(tally, NARROWER_WORD, format_word(tally->store, word),
+		    g_hash_table_lookup(tally->words, word));
+	return true;
+}
+
+bool
+narrower_add_notes(struct store *store, const struct forecast *forecast,
+    const char *text, const struct query *query, GPtrArray *notes, GError **error)
+{
+	struct tally tally = {
+	    .forecast = forecast,
+	    .store = store,
+	    .text = text,
+	    .query = query,
+	    .narrower = g_array_new(FALSE, FALSE, sizeof(struct narrower)),
+	    .words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+	    .categories =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+	};
+	bool is_ok;
+
+	g_array_set_clear_func(tally.narrower, narrower_clear);
+	is_ok = run_tally(&tally, error);
+	if (is_ok)
+		add_notes(&tally, notes);
+	g_array_unref(tally.narrower);
+	g_hash_table_unref(tally.words);
+	g_hash_table_unref(tally.categories);
+	return is_ok;
+}
