@@ -183,12 +183,12 @@ narrower_filters_are_offered_in_a_flood(void)
 		const char *notes;
 	} rows[] = {
 	    {"kernel", 0,
-	        "25 papers a day are many; a narrower filter finds fewer:; "
+	        "25 papers a day are many; narrower filters find fewer; "
 	        "about 11 a day: kernel upvotes:>=50; "
 	        "about 11 a day: kernel video; "
 	        "about 8 a day: kernel cat:cs.CL"},
 	    {"kernel OR walrus", 20,
-	        "25 papers a day are many; a narrower filter finds fewer:; "
+	        "25 papers a day are many; narrower filters find fewer; "
 	        "about 11 a day: (kernel OR walrus) upvotes:>=50; "
 	        "about 11 a day: (kernel OR walrus) video; "
 	        "about 8 a day: (kernel OR walrus) cat:cs.CL"},

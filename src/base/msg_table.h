@@ -125,7 +125,7 @@ MSG(NOTE_PREFIX, "{word}*: no word starts with this")
 MSG(NOTE_NOTHING, "no papers in {days} days: is this the intended filter?")
 MSG(NOTE_NOTHING_BUT, "no papers in {days} days, but {count} in {more} days")
 MSG(NOTE_MANY, "{count} papers a day are many: narrow the filter with another word, or NOT")
-MSG(NOTE_MANY_BUT, "{count} papers a day are many; a narrower filter finds fewer:")
+MSG(NOTE_MANY_BUT, "{count} papers a day are many; narrower filters find fewer")
 MSG(NOTE_NARROWER, "about {count} a day: {filter}")
 MSG(NOTE_CUT, "only the newest {most} papers were searched")
 

@@ -182,6 +182,8 @@ add_found(struct request *request, const struct backtest *backtest, bool is_bloc
 	    reply_text_format_count(&request->text, "papers", backtest->found);
 	g_autofree char *known = g_strdup_printf("%u", backtest->known);
 	g_autofree char *blocked = g_strdup_printf("%u", backtest->blocked);
+	g_autofree char *forecast =
+	    reply_text_format_forecast(&request->text, &backtest->forecast);
 	const char *name = "found";
 
 	if (is_block)
@@ -194,29 +196,8 @@ add_found(struct request *request, const struct backtest *backtest, bool is_bloc
 	    &request->text, "", name, "days", span, "papers", papers, "known", known);
 	if (backtest->blocked && !is_block)
 		reply_phrase(&request->text, "", "found_blocked", "blocked", blocked);
-}
-
-static void
-add_forecast(struct request *request, const struct forecast *forecast)
-{
-	static const char *const phrases[] = {
-	    [FORECAST_UNKNOWN] = NULL,
-	    [FORECAST_DAY] = "forecast_day",
-	    [FORECAST_WEEK] = "forecast_week",
-	    [FORECAST_RARE] = "forecast_rare",
-	};
-	bool is_day = forecast->span == FORECAST_DAY;
-	const char *phrase = is_day && forecast->is_weekdays ? "forecast_weekday"
-	                                                     : phrases[forecast->span];
-	double rate = is_day ? forecast->a_day : forecast->a_week;
-	g_autofree char *papers =
-	    reply_text_format_count(&request->text, "papers", (unsigned)(rate + 0.5));
-	g_autofree char *low = g_strdup_printf("%u", forecast->low);
-	g_autofree char *high = g_strdup_printf("%u", forecast->high);
-
-	if (phrase)
-		reply_phrase(&request->text, "", phrase, "papers", papers, "low", low,
-		    "high", high);
+	if (forecast)
+		reply_text_add(&request->text, "", forecast);
 }
 
 bool
@@ -237,7 +218,6 @@ command_add_backtest(struct request *request, const char *text, int number,
 	if (!backtest)
 		return false;
 	add_found(request, backtest, is_block);
-	add_forecast(request, &backtest->forecast);
 	if (backtest->newest->len && !is_block && !request->text.results) {
 		reply_phrase(&request->text, "", "newest");
 		add_papers(request, backtest);

@@ -152,9 +152,12 @@ void
 command_add_warnings(struct request *request, const GPtrArray *warnings)
 {
 	for (unsigned i = 0; i < warnings->len; i++) {
-		g_autofree char *text =
-		    reply_text_format_msg(&request->text, warnings->pdata[i]);
+		const struct msg *warning = warnings->pdata[i];
+		g_autofree char *text = reply_text_format_msg(&request->text, warning);
 
+		/* It repeats what was typed, perhaps a link. */
+		if (request->text.is_guarded && warning->id == MSG_NOTE_NARROWER)
+			continue;
 		reply_phrase(&request->text, "", "note", "text", text);
 	}
 }

@@ -57,6 +57,30 @@ reply_text_format_count(const struct reply_text *reply, const char *name, int64_
 	return catalog_format_count(reply->catalog, reply->language, name, count);
 }
 
+char *
+reply_text_format_forecast(
+    const struct reply_text *reply, const struct forecast *forecast)
+{
+	static const char *const phrases[] = {
+	    [FORECAST_UNKNOWN] = NULL,
+	    [FORECAST_DAY] = "forecast_day",
+	    [FORECAST_WEEK] = "forecast_week",
+	    [FORECAST_RARE] = "forecast_rare",
+	};
+	bool is_day = forecast->span == FORECAST_DAY;
+	const char *phrase = is_day && forecast->is_weekdays ? "forecast_weekday"
+	                                                     : phrases[forecast->span];
+	double rate = is_day ? forecast->a_day : forecast->a_week;
+	g_autofree char *papers =
+	    reply_text_format_count(reply, "papers", (int64_t)(rate + 0.5));
+	g_autofree char *low = g_strdup_printf("%u", forecast->low);
+	g_autofree char *high = g_strdup_printf("%u", forecast->high);
+
+	return phrase ? reply_text_format(
+	                    reply, phrase, "papers", papers, "low", low, "high", high)
+	              : NULL;
+}
+
 /*
  * Remove strings that mail programs turn into links: hosts, URLs, addresses, numbers.
  */

@@ -13,6 +13,7 @@
 
 #include "base/msg.h"
 #include "render/catalog.h"
+#include "service/explain/forecast.h"
 
 /* A result, apart from the text.  Owned. */
 struct reply_result {
@@ -48,6 +49,10 @@ void reply_text_clear(struct reply_text *reply);
 	catalog_format((reply)->catalog, (reply)->language, __VA_ARGS__, NULL)
 char *reply_text_format_count(
     const struct reply_text *reply, const char *name, int64_t count);
+
+/** Format how many papers to expect. @return a new string; NULL if it is not known */
+char *reply_text_format_forecast(
+    const struct reply_text *reply, const struct forecast *forecast);
 
 /** Texts of messages in its language, by enum msg_id. */
 #define reply_text_get_texts(reply) \
