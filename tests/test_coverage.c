@@ -107,7 +107,7 @@ state_at(struct store_fixture *fixture, int64_t at)
 {
 	pb_auto(coverage) coverage = coverage_load(fixture->store, at, NULL);
 
-	return coverage_format_line(coverage, NULL);
+	return coverage_format_line(coverage, fixture->store, NULL, NULL, NULL);
 }
 
 #define assert_line(fixture, time, wanted)                                            \
@@ -135,10 +135,40 @@ line_is_in_the_readers_language(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(coverage) coverage =
 		    coverage_load(fixture->store, store_fixture_time(rows[i][0]), NULL);
-		g_autofree char *line =
-		    coverage_format_line(coverage, catalog_get_texts(book, "de"));
+		g_autofree char *line = coverage_format_line(coverage, fixture->store,
+		    NULL, catalog_get_texts(book, "de"), NULL);
 
 		g_assert_cmpstr(line, ==, rows[i][1]);
+	}
+}
+
+static void
+line_covers_the_days_since_the_last_digest(void)
+{
+	static const struct {
+		const char *after;
+		const char *line;
+	} rows[] = {
+	    {"2026-11-01", "arXiv cs.CL: 6 listed, 6 read; arXiv cs.CL late since Wed"},
+	    {"2026-11-02", "arXiv cs.CL: 3 listed, 3 read; arXiv cs.CL late since Wed"},
+	    {"2026-11-03", "arXiv cs.CL late since Wed"},
+	    {"2026-11-09", "arXiv cs.CL late since Wed"},
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(coverage) coverage = NULL;
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T06:00:00Z"));
+	ask(fixture, &fake, DEED_LATE, store_fixture_time("2026-11-04T06:00:00Z"));
+	coverage = coverage_load(
+	    fixture->store, store_fixture_time("2026-11-04T09:00:00Z"), NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *line = coverage_format_line(
+		    coverage, fixture->store, rows[i].after, NULL, NULL);
+
+		g_assert_cmpstr(line, ==, rows[i].line);
 	}
 }
 
@@ -371,6 +401,7 @@ main(int argc, char **argv)
 	/* Source failures cause warnings in the log. */
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 	UNIT_ADD(each_state_has_its_text, line_is_in_the_readers_language,
+	    line_covers_the_days_since_the_last_digest,
 	    yesterdays_papers_under_todays_date_are_stale,
 	    digest_waits_for_a_late_list_and_then_shows_it_as_missing,
 	    immediate_and_hourly_digests_do_not_wait,

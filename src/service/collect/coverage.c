@@ -162,6 +162,8 @@ load_list(struct store *store, const struct source_list *row, int64_t now,
 struct line {
 	const char *const *texts;
 	int64_t now;
+	const GPtrArray *lists;
+	struct source_list_sum *sums; /* one for each list; listed is -1 for none */
 	GString *text;
 	GHashTable *summed; /* services listed already, char * */
 };
@@ -201,23 +203,23 @@ append_counts(struct line *line, const char *label, int64_t listed, int64_t read
 	                            MSG_INT(listed), "read", MSG_INT(read), NULL));
 }
 
-/* Sum the lists of one service that are OK. @return their number */
+/* Sum the lists of one service. @return their number */
 static unsigned
-sum_service(const GPtrArray *lists, const struct coverage_list *first, int64_t *listed,
-    int64_t *read)
+sum_service(const struct line *line, unsigned first, struct source_list_sum *sum)
 {
-	size_t size = strcspn(first->name, "/");
+	const struct coverage_list *of = line->lists->pdata[first];
+	size_t size = strcspn(of->name, "/");
 	unsigned count = 0;
 
-	*listed = *read = 0;
-	for (unsigned i = 0; i < lists->len; i++) {
-		const struct coverage_list *list = lists->pdata[i];
+	*sum = (struct source_list_sum){0};
+	for (unsigned i = 0; i < line->lists->len; i++) {
+		const struct coverage_list *list = line->lists->pdata[i];
 
-		if (list->state != COVERAGE_OK || strcspn(list->name, "/") != size ||
-		    strncmp(list->name, first->name, size) != 0)
+		if (line->sums[i].listed < 0 || strcspn(list->name, "/") != size ||
+		    strncmp(list->name, of->name, size) != 0)
 			continue;
-		*listed += list->listed;
-		*read += list->read;
+		sum->listed += line->sums[i].listed;
+		sum->read += line->sums[i].read;
 		count++;
 	}
 	return count;
@@ -232,32 +234,36 @@ append_missing(struct line *line, const struct coverage_list *list, enum msg_id 
 }
 
 static void
-append_read(struct line *line, const GPtrArray *lists, const struct coverage_list *list)
+append_read(struct line *line, unsigned index)
 {
+	const struct coverage_list *list = line->lists->pdata[index];
 	g_autofree char *service = g_strndup(list->name, strcspn(list->name, "/"));
 	g_autofree char *label = NULL;
-	int64_t listed, read;
+	struct source_list_sum sum;
 
 	if (g_hash_table_contains(line->summed, service))
 		return;
-	if (sum_service(lists, list, &listed, &read) == 1) {
-		append_counts(line, list->label, list->listed, list->read);
+	if (sum_service(line, index, &sum) == 1) {
+		append_counts(line, list->label, sum.listed, line->sums[index].read);
 		return;
 	}
 	label = g_strndup(list->label, strcspn(list->label, " "));
-	append_counts(line, label, listed, read);
+	append_counts(line, label, sum.listed, sum.read);
 	g_hash_table_add(line->summed, g_steal_pointer(&service));
 }
 
 static void
-append_list(struct line *line, const GPtrArray *lists, const struct coverage_list *list)
+append_list(struct line *line, unsigned index)
 {
+	const struct coverage_list *list = line->lists->pdata[index];
+
+	if (line->sums[index].listed >= 0)
+		append_read(line, index);
 	switch (list->state) {
-	case COVERAGE_OK:
-		append_read(line, lists, list);
-		break;
 	case COVERAGE_QUIET:
-		append(line, msg_new(MSG_LIST_QUIET, "list", list->label, NULL));
+		if (line->sums[index].listed < 0)
+			append(
+			    line, msg_new(MSG_LIST_QUIET, "list", list->label, NULL));
 		break;
 	case COVERAGE_LATE:
 		append_missing(line, list, MSG_LIST_LATE);
@@ -268,21 +274,46 @@ append_list(struct line *line, const GPtrArray *lists, const struct coverage_lis
 	case COVERAGE_FAILED:
 		append_missing(line, list, MSG_LIST_FAILED);
 		break;
+	case COVERAGE_OK:
 	case COVERAGE_NEW:
 		break;
 	}
 }
 
+/* Count the papers of a list since a day, or those of its newest day. */
+static bool
+load_sum(struct store *store, const struct coverage_list *list, const char *after,
+    struct source_list_sum *sum, GError **error)
+{
+	bool is_ok = list->state == COVERAGE_OK;
+
+	*sum = (struct source_list_sum){is_ok ? list->listed : -1, list->read};
+	if (!after || list->expected_at < 0 || strcmp(after, list->day) >= 0)
+		return true;
+	if (!source_lists_load_sum(store, list->name, after, list->day, sum, error))
+		return false;
+	if (!is_ok && sum->listed == 0)
+		sum->listed = -1;
+	return true;
+}
+
 char *
-coverage_format_line(const struct coverage *coverage, const char *const *texts)
+coverage_format_line(const struct coverage *coverage, struct store *store,
+    const char *after, const char *const *texts, GError **error)
 {
 	g_autoptr(GHashTable) summed =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct line line = {texts, coverage->now, g_string_new(NULL), summed};
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree struct source_list_sum *sums =
+	    g_new(struct source_list_sum, coverage->lists->len);
+	struct line line = {texts, coverage->now, coverage->lists, sums, text, summed};
 
 	for (unsigned i = 0; i < coverage->lists->len; i++)
-		append_list(&line, coverage->lists, coverage->lists->pdata[i]);
-	return g_string_free(line.text, FALSE);
+		if (!load_sum(store, coverage->lists->pdata[i], after, &sums[i], error))
+			return NULL;
+	for (unsigned i = 0; i < coverage->lists->len; i++)
+		append_list(&line, i);
+	return g_strdup(text->str);
 }
 
 static void

@@ -51,10 +51,13 @@ struct coverage *coverage_load(struct store *store, int64_t now, GError **error)
  * Format the state of all lists in one line: "arXiv: 12 listed; Hugging Face late since
  * Tue".
  *
+ * @param after  count the papers of the days after this one; NULL, or no list since:
+ *               those of the newest list
  * @param texts  of a language, by enum msg_id; NULL for English
- * @return owned by the caller; "" without lists
+ * @return owned by the caller; "" without lists; NULL if the store fails
  */
-char *coverage_format_line(const struct coverage *coverage, const char *const *texts);
+char *coverage_format_line(const struct coverage *coverage, struct store *store,
+    const char *after, const char *const *texts, GError **error);
 void coverage_free(struct coverage *coverage);
 PB_DEFINE_AUTO(coverage, coverage_free);
 

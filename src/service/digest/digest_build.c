@@ -306,8 +306,10 @@ save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	digest_record->message_token = token;
 	digest_record->style = make_style(subscriber);
-	digest_record->coverage = digest_cache_get_coverage(cache);
-	return digests_insert(cache->store, digest_record, error);
+	digest_record->coverage =
+	    digest_cache_get_coverage(cache, subscriber->id, error);
+	return digest_record->coverage &&
+	       digests_insert(cache->store, digest_record, error);
 }
 
 /* Build the due digest of one subscriber, in the caller's transaction. */
@@ -450,6 +452,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	g_autoptr(GTimeZone) zone = NULL;
 	g_autoptr(GPtrArray) items = NULL;
 	pb_auto(coverage) coverage = NULL;
+	g_autofree char *line = NULL;
 	struct digest_cache cache;
 
 	if (!subscriber)
@@ -457,16 +460,18 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	digest_cache_init(&cache, store, now);
 	cache.book = book;
 	choose_texts(&cache, subscriber);
-	items = make_items(&cache, subscriber, error);
+	cache.coverage = coverage = coverage_load(store, now, error);
+	items = coverage ? make_items(&cache, subscriber, error) : NULL;
+	line = items ? g_strdup(digest_cache_get_coverage(&cache, subscriber_id, error))
+	             : NULL;
 	digest_cache_clear(&cache);
-	coverage = items ? coverage_load(store, now, error) : NULL;
-	if (!coverage)
+	if (!line)
 		return NULL;
 	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
-	digest->coverage = coverage_format_line(coverage, cache.texts);
+	digest->coverage = g_steal_pointer(&line);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);

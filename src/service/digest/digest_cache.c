@@ -9,6 +9,7 @@
 #include "service/log/event.h"
 #include "service/match/match.h"
 #include "service/match/search.h"
+#include "store/mail/digests.h"
 #include "store/paper/papers.h"
 
 #define CACHE_HITS    50000
@@ -83,7 +84,8 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
 	cache->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	cache->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
-	cache->coverage_lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	cache->coverage_lines =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	cache->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
@@ -250,14 +252,27 @@ digest_cache_get_words(
 }
 
 const char *
-digest_cache_get_coverage(struct digest_cache *cache)
+digest_cache_get_coverage(
+    struct digest_cache *cache, int64_t subscriber_id, GError **error)
 {
-	char *line = g_hash_table_lookup(cache->coverage_lines, cache->texts);
+	g_autofree char *key = NULL;
+	char *line, after[DAY_BYTES];
+	int64_t since;
 
-	if (line || !cache->coverage)
+	if (!digests_load_latest(cache->store, subscriber_id, &since, error))
+		return NULL;
+	if (since < 0)
+		since = cache->now - DIGEST_FIRST_DAYS * CLOCK_DAY_S;
+	day_format(since, after);
+	key = g_strdup_printf("%p %s", (const void *)cache->texts, after);
+	line = g_hash_table_lookup(cache->coverage_lines, key);
+	if (line)
 		return line;
-	line = coverage_format_line(cache->coverage, cache->texts);
-	g_hash_table_insert(cache->coverage_lines, (gpointer)cache->texts, line);
+	line = cache->coverage ? coverage_format_line(cache->coverage, cache->store,
+	                             after, cache->texts, error)
+	                       : g_strdup("");
+	if (line)
+		g_hash_table_insert(cache->coverage_lines, g_steal_pointer(&key), line);
 	return line;
 }
 

@@ -35,7 +35,7 @@ struct digest_cache {
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */
 	const char *const *texts;
-	GHashTable *coverage_lines; /* language -> line about the coverage */
+	GHashTable *coverage_lines; /* language and day -> line about the coverage */
 };
 
 /* An indexed paper. */
@@ -75,8 +75,14 @@ const char *digest_cache_get_words(
 bool digest_cache_get_score(struct digest_cache *cache,
     const struct candidate *candidate, double *score, GError **error);
 
-/** Get the line about the coverage in the current language. */
-const char *digest_cache_get_coverage(struct digest_cache *cache);
+/**
+ * Get the line about the coverage since a subscriber's last digest, in the current
+ * language.
+ *
+ * @return "" without sources; NULL if the store fails
+ */
+const char *digest_cache_get_coverage(
+    struct digest_cache *cache, int64_t subscriber_id, GError **error);
 
 /** Get a subscriber's time zone; UTC when the system does not have it. */
 GTimeZone *

@@ -218,9 +218,11 @@ load_sources(struct store *store, const struct settings *settings, int64_t now,
 
 	if (!coverage)
 		return false;
-	status->coverage = coverage_format_line(coverage, NULL);
-	status->sources = source_status_load(
-	    store, enabled, settings->collect_interval_s, now, error);
+	status->coverage = coverage_format_line(coverage, store, NULL, NULL, error);
+	status->sources = status->coverage
+	                      ? source_status_load(store, enabled,
+	                            settings->collect_interval_s, now, error)
+	                      : NULL;
 	return status->sources != NULL;
 }
 

@@ -96,6 +96,27 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 }
 
 bool
+source_lists_load_sum(struct store *store, const char *name, const char *after,
+    const char *through, struct source_list_sum *sum, GError **error)
+{
+	static const char sql[] =
+	    "SELECT (SELECT coalesce(sum(f.count), 0) FROM source_fetch f"
+	    "  WHERE f.source = ?1 AND f.day > ?2 AND f.day <= ?3 AND f.status = 'ok'"
+	    "  AND f.id = (SELECT max(g.id) FROM source_fetch g WHERE g.source = ?1"
+	    "   AND g.day = f.day AND g.status = 'ok')),"
+	    " (SELECT count(*) FROM listing WHERE source = ?1 AND day > ?2"
+	    "  AND day <= ?3)";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_TEXT(name), SQL_TEXT(after), SQL_TEXT(through));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	sum->listed = sql_get_int(statement, 0);
+	sum->read = sql_get_int(statement, 1);
+	return true;
+}
+
+bool
 source_lists_load_baseline(struct store *store, const char *name,
     struct list_baseline *previous, GError **error)
 {

@@ -45,6 +45,16 @@ struct source_list_day {
 bool source_lists_load_day(struct store *store, const char *name, const char *day,
     struct source_list_day *found, GError **error);
 
+/* Papers of a list on the days after one, up to another. */
+struct source_list_sum {
+	int64_t listed; /* in the last successful responses */
+	int64_t read;   /* stored listings */
+};
+
+/** @param after, through  days */
+bool source_lists_load_sum(struct store *store, const char *name, const char *after,
+    const char *through, struct source_list_sum *sum, GError **error);
+
 /* State of a list over all days.  Times are s, -1 for never. */
 struct list_baseline {
 	int64_t fetched_at;  /* of the first fetch */
