@@ -3,6 +3,8 @@
  *
  * helper_query fold: print the stem of each word on standard input.
  *
+ * helper_query sentence: print the key sentence of each abstract on standard input.
+ *
  * helper_query evaluate PAPERS DAY: evaluate each filter on standard input on papers
  * first seen on DAY.  PAPERS has a JSON object on each line, with the member names of
  * struct paper.  The fields of an output line are separated by tabs:
@@ -24,6 +26,7 @@
 #include "base/text.h"
 #include "query/query.h"
 #include "query/text/stem.h"
+#include "render/sentence.h"
 #include "store/core/tokenizer.h"
 
 /* Papers to evaluate filters on. */
@@ -245,6 +248,14 @@ run_evaluate(const struct tokenizer *tokenizer, const char *path, const char *to
 	return true;
 }
 
+static void
+sentence_line(void *data, const char *line)
+{
+	g_autofree char *sentence = sentence_find_key(data, line);
+
+	puts(sentence);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -256,8 +267,15 @@ main(int argc, char **argv)
 		read_lines(stdin, fold_line, NULL);
 		return 0;
 	}
+	if (argc == 2 && strcmp(argv[1], "sentence") == 0) {
+		pb_auto(sentence_scorer) scorer = sentence_scorer_new();
+
+		read_lines(stdin, sentence_line, scorer);
+		return 0;
+	}
 	if (argc != 4 || strcmp(argv[1], "evaluate") != 0) {
-		fprintf(stderr, "usage: helper_query fold | evaluate PAPERS DAY\n");
+		fprintf(stderr,
+		    "usage: helper_query fold | sentence | evaluate PAPERS DAY\n");
 		return 64;
 	}
 	if (sqlite3_open(":memory:", &db) == SQLITE_OK)

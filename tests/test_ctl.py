@@ -198,7 +198,7 @@ def test_subscriber_csv(ctl_fixture):
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
         "consent": "by phone", "filters": [],
         "preferences": {
-            "order": "score", "abstract": "full", "format": "both", "quiet": "off",
+            "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},

@@ -139,7 +139,7 @@ preferences_are_imported(void)
 	    "updates,"
 	    " crosslist, attach, grouping, language FROM subscriber ORDER BY id",
 	    "now|7|votes|short|text|note|on|off|bibtex|on|de "
-	    "daily|-|score|full|both|off|off|on|none|off|-");
+	    "daily|-|score|brief|both|off|off|on|none|off|-");
 	assert_rows(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",

@@ -25,20 +25,30 @@ compose(struct renderer *renderer, const struct digest *digest)
 	return g_strndup(data, size);
 }
 
+/* Compare with a golden file, or write it (GOLDEN_WRITE=1). */
+static void
+check_golden(const char *name, const char *text)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "tests", "golden", name, NULL);
+	g_autofree char *golden = NULL;
+
+	if (g_getenv("GOLDEN_WRITE"))
+		g_file_set_contents(path, text, -1, NULL);
+	if (!g_file_get_contents(path, &golden, NULL, NULL))
+		g_error("cannot read %s", path);
+	g_assert_cmpstr(text, ==, golden);
+}
+
 static void
 text_equals_the_golden_file(void)
 {
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_full_digest();
-	g_autofree char *path =
-	    g_build_filename(g_getenv("top_srcdir") ? g_getenv("top_srcdir") : ".",
-	        "tests", "golden", "digest.txt", NULL);
 	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
-	g_autofree char *golden = NULL;
 
-	if (!g_file_get_contents(path, &golden, NULL, NULL))
-		g_error("cannot read %s", path);
-	g_assert_cmpstr(text, ==, golden);
+	check_golden("digest.txt", text);
 }
 
 /* An empty and a filled cache give the same output. */
@@ -607,22 +617,6 @@ digests_ask_for_complaints_if_that_is_signed(void)
 	}
 }
 
-/* Compare with a golden file, or write it (GOLDEN_WRITE=1). */
-static void
-check_golden(const char *name, const char *text)
-{
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *path =
-	    g_build_filename(top ? top : ".", "tests", "golden", name, NULL);
-	g_autofree char *golden = NULL;
-
-	if (g_getenv("GOLDEN_WRITE"))
-		g_file_set_contents(path, text, -1, NULL);
-	if (!g_file_get_contents(path, &golden, NULL, NULL))
-		g_error("cannot read %s", path);
-	g_assert_cmpstr(text, ==, golden);
-}
-
 /* Add a paper that counts for a filter. */
 static struct digest_entry *
 add_to_group(
@@ -669,6 +663,7 @@ groups_of_a_large_digest_are_closed(void)
 	g_autofree char *html = NULL;
 
 	digest->style.group = PREFERENCE_GROUP_ON;
+	digest->style.abstract = PREFERENCE_ABSTRACT_FULL;
 	for (int i = 1; i <= 20; i++) {
 		g_autofree char *id = g_strdup_printf("%d", i);
 		struct digest_entry *entry =

@@ -37,7 +37,7 @@ static const char set_details[] =
     "  --language LANG    of digests and replies: en, de; '' is the default\n"
     "  --order WORD       score, votes or date\n"
     "  --group WORD       papers grouped by filter: off or on\n"
-    "  --abstract WORD    full, short or none\n"
+    "  --abstract WORD    brief, short, full or none\n"
     "  --format WORD      both, text or html\n"
     "  --quiet WORD       on a day without papers: off (no mail) or note (one line)\n"
     "  --updates WORD     replaced papers: off or on\n"

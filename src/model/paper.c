@@ -55,6 +55,7 @@ paper_free(struct paper *paper)
 	g_free(paper->code_url);
 	g_free(paper->project_url);
 	g_free(paper->video_url);
+	g_free(paper->summary);
 	g_free(paper->organization);
 	g_clear_pointer(&paper->keywords, g_ptr_array_unref);
 	g_clear_pointer(&paper->categories, g_ptr_array_unref);

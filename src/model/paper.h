@@ -52,6 +52,7 @@ struct paper {
 	enum paper_source_rank source_rank;
 	char *title;          /* never NULL, never empty */
 	char *abstract;       /* never NULL; may be empty */
+	char *summary;        /* one sentence that the source generated, or NULL */
 	GPtrArray *authors;   /* of char *, in order, without hidden ones; never NULL */
 	char *url;            /* page for readers: http(s), validated; never NULL */
 	int64_t published_at; /* s since the epoch, UTC, or PAPER_UNKNOWN */

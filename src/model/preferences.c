@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define WORDS_MAX 3
+#define WORDS_MAX 4
 
 /* Maximum length of an invalid word in an error message. */
 #define SHOWN_CHARS 20
@@ -18,8 +18,9 @@ static const struct {
     [PREFERENCE_ORDER] = {"order", {[PREFERENCE_ORDER_SCORE] = "score",
                                        [PREFERENCE_ORDER_VOTES] = "votes",
                                        [PREFERENCE_ORDER_DATE] = "date"}},
-    [PREFERENCE_ABSTRACT] = {"abstract", {[PREFERENCE_ABSTRACT_FULL] = "full",
+    [PREFERENCE_ABSTRACT] = {"abstract", {[PREFERENCE_ABSTRACT_BRIEF] = "brief",
                                              [PREFERENCE_ABSTRACT_SHORT] = "short",
+                                             [PREFERENCE_ABSTRACT_FULL] = "full",
                                              [PREFERENCE_ABSTRACT_NONE] = "none"}},
     [PREFERENCE_FORMAT] = {"format", {[PREFERENCE_FORMAT_BOTH] = "both",
                                          [PREFERENCE_FORMAT_TEXT] = "text",

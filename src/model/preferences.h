@@ -29,8 +29,10 @@ enum preference_order {
 	PREFERENCE_ORDER_DATE
 };
 enum preference_abstract {
+	PREFERENCE_ABSTRACT_BRIEF, /* a sentence, and the abstracts of the first papers
+	                            */
+	PREFERENCE_ABSTRACT_SHORT, /* the first sentences */
 	PREFERENCE_ABSTRACT_FULL,
-	PREFERENCE_ABSTRACT_SHORT,
 	PREFERENCE_ABSTRACT_NONE
 };
 enum preference_format {

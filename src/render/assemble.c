@@ -10,6 +10,9 @@
 #include "message/compose.h"
 #include "message/sanitize.h"
 
+/* Papers with their abstract where the others have a sentence. */
+#define BRIEF_ABSTRACTS 3
+
 /* Numbers are those of the digest, which commands refer to: `why 3`. */
 static void
 append_entry(
@@ -48,13 +51,33 @@ choose_entries(struct assembled_message *assembled, const struct digest *digest)
 	assembled->total = digest->entries->len;
 }
 
+/* @param index  of an entry in the message, from 0 */
+static enum entry_block_depth
+choose_depth(const struct assembled_message *assembled, unsigned index)
+{
+	if (index >= assembled->full)
+		return ENTRY_BLOCK_TITLE;
+	switch (assembled->abstract) {
+	case PREFERENCE_ABSTRACT_BRIEF:
+		return index < BRIEF_ABSTRACTS ? ENTRY_BLOCK_SUMMARY
+		                               : ENTRY_BLOCK_BRIEF;
+	case PREFERENCE_ABSTRACT_SHORT:
+		return ENTRY_BLOCK_EXCERPT;
+	case PREFERENCE_ABSTRACT_FULL:
+		return ENTRY_BLOCK_FULL;
+	case PREFERENCE_ABSTRACT_NONE:
+		break;
+	}
+	return ENTRY_BLOCK_NO_ABSTRACT;
+}
+
 static void
 load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache)
 {
 	for (unsigned i = 0; i < assembled->shown; i++)
 		g_ptr_array_add(assembled->blocks,
 		    entry_block_new(cache, assembled->entries->pdata[i],
-		        i < assembled->full ? assembled->depth : ENTRY_BLOCK_TITLE));
+		        choose_depth(assembled, i)));
 }
 
 static const char *
@@ -241,20 +264,6 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 	return true;
 }
 
-static enum entry_block_depth
-choose_depth(const struct digest *digest)
-{
-	switch (digest->style.abstract) {
-	case PREFERENCE_ABSTRACT_FULL:
-		return ENTRY_BLOCK_FULL;
-	case PREFERENCE_ABSTRACT_SHORT:
-		return ENTRY_BLOCK_EXCERPT;
-	case PREFERENCE_ABSTRACT_NONE:
-		return ENTRY_BLOCK_NO_ABSTRACT;
-	}
-	return ENTRY_BLOCK_FULL;
-}
-
 bool
 assemble_init(struct assembled_message *assembled, struct pages *pages,
     struct entry_block_cache *cache, const struct digest *digest,
@@ -265,7 +274,7 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	if (digest->entries->len == 0 && !digest->is_note)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
-	result.depth = choose_depth(digest);
+	result.abstract = digest->style.abstract;
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(
 	    digest->entries->len, (GDestroyNotify)entry_block_free);

@@ -24,14 +24,14 @@ struct assembled_message {
 	GPtrArray *headings; /* of struct entry_block *, before the full entries: NULL
 	                      * except for the first of a group */
 	GString *numbers;    /* of the entries, each the size of ENTRY_BLOCK_NUMBER */
-	enum entry_block_depth depth;     /* of entries that are shown in full */
-	unsigned full;                    /* entries shown in full */
-	unsigned shown;                   /* shown in full or by title */
-	unsigned total;                   /* in the digest */
-	const struct page *page;          /* until the next pages_get() */
-	char *recipient;                  /* sanitized */
-	const struct sender_links *links; /* borrowed */
-	char *subject;                    /* NULL: the page's fixed one */
+	enum preference_abstract abstract; /* of entries that are shown in full */
+	unsigned full;                     /* entries shown in full */
+	unsigned shown;                    /* shown in full or by title */
+	unsigned total;                    /* in the digest */
+	const struct page *page;           /* until the next pages_get() */
+	char *recipient;                   /* sanitized */
+	const struct sender_links *links;  /* borrowed */
+	char *subject;                     /* NULL: the page's fixed one */
 	struct assembled_part text;
 	struct assembled_part html;
 };

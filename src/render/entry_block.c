@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "message/sanitize.h"
 #include "render/excerpt.h"
+#include "render/sentence.h"
 #include "render/view.h"
 #include "render/wrap.h"
 
@@ -16,8 +17,8 @@
 #define MARKER "\x04"
 
 const char *const entry_block_names[] = {"abstract", "authors", "code_url", "day",
-    "filter", "full", "has_links", "number", "project_url", "reasons", "title", "url",
-    "votes", "words", NULL};
+    "filter", "full", "has_links", "is_generated", "number", "project_url", "reasons",
+    "sentence", "title", "url", "votes", "words", NULL};
 
 /* In a key: the block is the same whatever the reasons are. */
 #define REASONS_ANY G_MAXUINT
@@ -69,6 +70,7 @@ struct own_block {
 struct entry_block_cache {
 	struct entry_block_templates templates;
 	const struct locale_format *format;
+	struct sentence_scorer *scorer;
 	bool is_separable; /* the templates keep reasons on lines of their own */
 	GHashTable
 	    *entries; /* a set: struct key * -> the struct shared_block * of it */
@@ -121,8 +123,25 @@ new_reasons(const GPtrArray *reasons, enum entry_block_depth depth)
 	return list;
 }
 
+/* The sentence of the source, else one of the abstract unless that is shown. */
 static void
-put_abstract(struct view *view, const char *abstract, enum entry_block_depth depth)
+put_sentence(struct view *view, const struct sentence_scorer *scorer,
+    const struct paper *paper, bool has_abstract)
+{
+	g_autofree char *sentence = NULL;
+
+	if (paper->summary) {
+		put_paper_text(view, "sentence", paper->summary);
+		view_put(view, "is_generated", view_new_bool(true));
+	} else if (!has_abstract) {
+		sentence = sentence_find_key(scorer, paper->abstract);
+		view_put_text(view, "sentence", sentence);
+	}
+}
+
+static void
+put_abstract(struct view *view, const struct sentence_scorer *scorer,
+    const struct paper *paper, enum entry_block_depth depth)
 {
 	g_autofree char *excerpt = NULL;
 
@@ -131,20 +150,28 @@ put_abstract(struct view *view, const char *abstract, enum entry_block_depth dep
 	case ENTRY_BLOCK_NO_ABSTRACT:
 		break;
 	case ENTRY_BLOCK_EXCERPT:
-		excerpt = excerpt_format(abstract);
+		excerpt = excerpt_format(paper->abstract);
 		view_put_text(view, "abstract", excerpt);
 		break;
+	case ENTRY_BLOCK_BRIEF:
+		put_sentence(view, scorer, paper, false);
+		break;
+	case ENTRY_BLOCK_SUMMARY:
+		put_sentence(view, scorer, paper, true);
+		put_paper_text(view, "abstract", paper->abstract);
+		break;
 	case ENTRY_BLOCK_FULL:
-		put_paper_text(view, "abstract", abstract);
+		put_paper_text(view, "abstract", paper->abstract);
 		break;
 	}
 }
 
 /* Counters are those stored with the digest: the paper's own may have changed since. */
 static struct view *
-new_view(const struct locale_format *format, const struct digest_entry *entry,
+new_view(const struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
+	const struct locale_format *format = cache->format;
 	const struct paper *paper = entry->paper;
 	struct view *view = view_new_map();
 	g_autofree char *title = sanitize_paper_text(paper->title, 0);
@@ -176,7 +203,7 @@ new_view(const struct locale_format *format, const struct digest_entry *entry,
 	view_put(view, "has_links",
 	    view_new_bool(
 	        view_find(view, "code_url") || view_find(view, "project_url")));
-	put_abstract(view, paper->abstract, depth);
+	put_abstract(view, cache->scorer, paper, depth);
 	return view;
 }
 
@@ -229,6 +256,7 @@ add_texts(GString *bytes, const struct paper *paper)
 	for (unsigned i = 0; i < MIN(paper->authors->len, BOUNDS_DIGEST_AUTHORS); i++)
 		add_field(bytes, paper->authors->pdata[i]);
 	add_field(bytes, paper->abstract);
+	add_field(bytes, paper->summary);
 }
 
 static void
@@ -297,6 +325,7 @@ entry_block_cache_new(
 
 	cache->templates = *templates;
 	cache->format = format;
+	cache->scorer = sentence_scorer_new();
 	cache->entries =
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
 	cache->is_separable =
@@ -313,6 +342,7 @@ entry_block_cache_free(struct entry_block_cache *cache)
 		return;
 	g_hash_table_unref(cache->entries);
 	g_string_free(cache->lookup_key.bytes, TRUE);
+	sentence_scorer_free(cache->scorer);
 	g_free(cache);
 }
 
@@ -389,7 +419,7 @@ get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
 	shared = g_hash_table_lookup(cache->entries, &cache->lookup_key);
 	if (shared)
 		return g_rc_box_acquire(shared);
-	view = new_view(cache->format, entry, depth);
+	view = new_view(cache, entry, depth);
 	shared = g_rc_box_new0(struct shared_block);
 	copy_key(&shared->key, &cache->lookup_key, entry->paper);
 	if (!init_part(&shared->text, cache->templates.text, view, is_separable,

@@ -47,8 +47,10 @@ struct entry_block {
 enum entry_block_depth {
 	ENTRY_BLOCK_TITLE,
 	ENTRY_BLOCK_NO_ABSTRACT,
+	ENTRY_BLOCK_BRIEF,   /* a sentence (render/sentence.h) */
 	ENTRY_BLOCK_EXCERPT, /* the beginning of the abstract (render/excerpt.h) */
 	ENTRY_BLOCK_FULL,
+	ENTRY_BLOCK_SUMMARY, /* the sentence of the source, and the abstract */
 };
 
 struct entry_block_cache;

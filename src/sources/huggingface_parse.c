@@ -277,6 +277,7 @@ parse_element(const json_t *outer, const char **what)
 		    get_text(outer, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
 	if (!paper->abstract)
 		paper->abstract = g_strdup("");
+	paper->summary = get_text(inner, "ai_summary", BOUNDS_PAPER_SUMMARY_BYTES);
 	add_authors(paper, json_object_get(inner, "authors"));
 	paper->source_rank = PAPER_SOURCE_RANK_HF;
 	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);

@@ -110,6 +110,8 @@ add_rich_papers(struct digest *digest)
 	for (unsigned i = 0; i < 17; i++)
 		g_ptr_array_add(entry->paper->authors,
 		    g_strdup_printf("%c. Sample-Coauthor", 'B' + (int)i));
+	entry->paper->summary =
+	    g_strdup("Two visits to a mixture of state space models are enough.");
 	entry->upvotes = 128;
 	g_ptr_array_add(entry->reasons,
 	    digest_reason_new("ssm",

@@ -6,6 +6,7 @@ CREATE TABLE paper (
 	id            TEXT NOT NULL UNIQUE CHECK (length(id) BETWEEN 1 AND 200),
 	title         TEXT NOT NULL CHECK (title <> ''),
 	abstract      TEXT NOT NULL,
+	summary       TEXT, -- one sentence that the source generated
 	authors       TEXT NOT NULL, -- one per line
 	url           TEXT NOT NULL CHECK (url GLOB 'http*://*'),
 	code_url      TEXT,
@@ -177,7 +178,8 @@ CREATE TABLE subscriber (
 	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
 	-- src/model/preferences.h
 	sorting      TEXT NOT NULL DEFAULT 'score' CHECK (sorting IN ('score', 'votes', 'date')),
-	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
+	abstract     TEXT NOT NULL DEFAULT 'brief'
+		CHECK (abstract IN ('brief', 'short', 'full', 'none')),
 	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
 	empty_digest TEXT NOT NULL DEFAULT 'off' CHECK (empty_digest IN ('off', 'note')),
 	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
@@ -276,8 +278,9 @@ CREATE TABLE digest (
 		OR state = 'cancelled'),
 	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
 	-- Style, frozen when the digest is built (src/model/preferences.h).
-	abstract      TEXT NOT NULL DEFAULT 'full'
-		CHECK (abstract = 'full' OR abstract = 'short' OR abstract = 'none'),
+	abstract      TEXT NOT NULL DEFAULT 'brief'
+		CHECK (abstract = 'brief' OR abstract = 'short' OR abstract = 'full'
+			OR abstract = 'none'),
 	format        TEXT NOT NULL DEFAULT 'both'
 		CHECK (format = 'both' OR format = 'text' OR format = 'html'),
 	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),

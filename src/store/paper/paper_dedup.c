@@ -35,6 +35,7 @@ static const struct {
     FIELD(guid, TYPE_TEXT, RULE_LATEST),
     FIELD(title, TYPE_TEXT, RULE_SOURCE_RANK),
     FIELD(abstract, TYPE_TEXT, RULE_SOURCE_RANK),
+    FIELD(summary, TYPE_TEXT, RULE_LATEST),
     FIELD(authors, TYPE_LIST, RULE_LONGER),
     FIELD(url, TYPE_TEXT, RULE_PAGE),
     FIELD(published_at, TYPE_NUMBER, RULE_EARLIEST),

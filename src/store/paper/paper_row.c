@@ -119,7 +119,7 @@ paper_row_step(sqlite3_stmt *row, GError **error)
 	static const struct enumeration_column source = {
 	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
 	static const struct enumeration_column listings = {
-	    24, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0};
+	    25, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0};
 	enum sql_step step = sql_step(row, error);
 
 	if (step == SQL_STEP_ROW && (!enumeration_check(row, &source, error) ||
@@ -160,7 +160,8 @@ paper_row_load(sqlite3_stmt *row)
 	stored->first_seen_at = sql_get_int(row, 21);
 	stored->is_revised = sql_get_int(row, 22) == 1;
 	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
-	load_listings(row, 24, stored->first_seen_at, paper);
+	paper->summary = sql_dup_text(row, 24);
+	load_listings(row, 25, stored->first_seen_at, paper);
 	return stored;
 }
 

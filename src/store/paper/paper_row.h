@@ -14,7 +14,7 @@
 	" paper.keywords, paper.categories, paper.comment, paper.journal, paper.doi," \
 	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
 	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
-	" paper.source_rank,"                                                         \
+	" paper.source_rank, paper.summary,"                                          \
 	" (SELECT group_concat(l.day || char(9) || ifnull(l.type, '')"                \
 	"   || char(9) ||"                                                            \
 	"   l.first_seen_at || char(9) || l.source, char(10))"                        \

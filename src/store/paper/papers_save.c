@@ -81,7 +81,8 @@ find_changes(const struct paper *reported, const struct paper *stored, bool is_s
 	                     is_new_text(reported->url, stored->url) ||
 	                     is_new_text(reported->code_url, stored->code_url) ||
 	                     is_new_text(reported->project_url, stored->project_url) ||
-	                     is_new_text(reported->video_url, stored->video_url);
+	                     is_new_text(reported->video_url, stored->video_url) ||
+	                     is_new_text(reported->summary, stored->summary);
 	changes->is_changed |= is_new_number(reported->upvotes, stored->upvotes) ||
 	                       is_new_number(reported->comments, stored->comments) ||
 	                       is_new_number(reported->stars, stored->stars);
@@ -100,9 +101,9 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
 	    " project_url, video_url, organization, keywords, categories, comment,"
 	    " journal, doi, published_at, upvotes, comments, stars, fetched_at,"
-	    " first_seen_at, last_day, source_rank, revision)"
+	    " first_seen_at, last_day, source_rank, summary, revision)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21,"
+	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22,"
 	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
 	g_autofree char *authors = paper_row_join(paper->authors);
 	g_autofree char *keywords = paper_row_join(paper->keywords);
@@ -116,7 +117,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	        SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
 	        SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
 	        SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
-	        SQL_INT(now), SQL_TEXT(day), SQL_INT(paper->source_rank)))
+	        SQL_INT(now), SQL_TEXT(day), SQL_INT(paper->source_rank),
+	        SQL_TEXT(paper->summary)))
 		return false;
 	*seq = sqlite3_last_insert_rowid(store->db);
 	return archive_index(store, NULL, paper, error) &&
@@ -158,11 +160,12 @@ update_links(
 	static const char sql[] =
 	    "UPDATE paper SET id = ?6, url = ?2, code_url = coalesce(?3, code_url),"
 	    " project_url = coalesce(?4, project_url),"
-	    " video_url = coalesce(?5, video_url) WHERE seq = ?1";
+	    " video_url = coalesce(?5, video_url), summary = coalesce(?7, summary)"
+	    " WHERE seq = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->url),
 	    SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-	    SQL_TEXT(paper->video_url), SQL_TEXT(paper->id));
+	    SQL_TEXT(paper->video_url), SQL_TEXT(paper->id), SQL_TEXT(paper->summary));
 }
 
 static bool

@@ -1,0 +1,42 @@
+/*
+ * sentence.h - the sentences of an abstract, and the most informative one.
+ */
+#ifndef PAPERBOY_RENDER_SENTENCE_H
+#define PAPERBOY_RENDER_SENTENCE_H
+
+#include <glib.h>
+
+#include "base/cleanup.h"
+
+/* Maximum length of a key sentence in characters, including the ellipsis. */
+#define SENTENCE_CHARS 400
+
+/**
+ * Check for the end of a sentence.  A full stop after a single letter or a common
+ * abbreviation does not end one, nor does one before a lower-case letter.
+ *
+ * @param text  one line
+ * @param at    a character of it
+ * @return the text after the sentence that ends there; NULL if none does
+ */
+const char *sentence_find_end(const char *text, const char *at);
+
+/* Scores sentences by position, length and words; for one thread at a time. */
+struct sentence_scorer;
+
+struct sentence_scorer *sentence_scorer_new(void);
+void sentence_scorer_free(struct sentence_scorer *scorer);
+PB_DEFINE_AUTO(sentence_scorer, sentence_scorer_free);
+
+/**
+ * Find the sentence that states the idea or the result of an English abstract.  The
+ * weights are those of a logistic model of labelled sentences, rounded; statements of
+ * what is proposed weigh more, since a result alone is hard to understand.
+ *
+ * @param abstract  any text
+ * @return one sanitized line (message/sanitize.h); "" if it is empty; owned by the
+ *         caller
+ */
+char *sentence_find_key(const struct sentence_scorer *scorer, const char *abstract);
+
+#endif
