@@ -163,6 +163,7 @@ struct web_reply {
  *
  * backtest
  *     count       papers in as many days, as text: "23 papers in 30 days"
+ *     forecast    how many papers to expect, as text; may be missing
  *     days[]      one for each day, oldest first: day ("2026-11-22"), papers ("3")
  *     papers[]    newest first, a few: id, title, url, day
  *

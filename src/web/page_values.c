@@ -43,6 +43,7 @@ const char *const page_value_names[] = {
     "feeds",
     "field",
     "filters",
+    "forecast",
     "form_address",
     "form_filter",
     "form_max",

@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "message/sanitize.h"
 #include "service/web/web_private.h"
 
 static char *
@@ -43,9 +44,10 @@ format_papers(const struct backtest *backtest)
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
 		const struct backtest_paper *paper = backtest->newest->pdata[i];
 		GVariantBuilder *values = web_values_new();
+		g_autofree char *title = sanitize_paper_text(paper->title, 0);
 
 		web_values_add(values, "id", paper->id);
-		web_values_add(values, "title", paper->title);
+		web_values_add(values, "title", title);
 		web_values_add(values, "url", paper->url);
 		web_values_add(values, "day", paper->day);
 		web_list_add(papers, values);
@@ -59,8 +61,12 @@ web_format_backtest(
 {
 	GVariantBuilder *values = web_values_new();
 	g_autofree char *count = format_count(call, backtest);
+	g_autofree char *forecast =
+	    reply_text_format_forecast(&call->text, &backtest->forecast);
 
 	web_values_add(values, "count", count);
+	if (forecast)
+		web_values_add(values, "forecast", forecast);
 	web_values_take(values, "days", format_days(backtest));
 	if (has_papers)
 		web_values_take(values, "papers", format_papers(backtest));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "message/sanitize.h"
 #include "model/digest.h"
 #include "service/web/web_private.h"
 #include "service/web/web_token.h"
@@ -68,8 +69,10 @@ format_authors(const struct paper *paper)
 
 	for (unsigned i = 0; i < MIN(paper->authors->len, FEED_AUTHORS); i++) {
 		GVariantBuilder *author = web_values_new();
+		g_autofree char *name =
+		    sanitize_paper_text(paper->authors->pdata[i], 0);
 
-		web_values_add(author, "name", paper->authors->pdata[i]);
+		web_values_add(author, "name", name);
 		web_list_add(authors, author);
 	}
 	return authors;
@@ -84,9 +87,11 @@ add_entry(GVariantBuilder *list, const struct paper *paper,
 	g_autofree char *updated = format_time(entry->found_at);
 	g_autofree char *published = format_time(
 	    paper->published_at >= 0 ? paper->published_at : entry->found_at);
-	const char *const texts[][2] = {{"id", paper->url}, {"title", paper->title},
+	g_autofree char *title = sanitize_paper_text(paper->title, 0);
+	g_autofree char *abstract = sanitize_paper_text(paper->abstract, 0);
+	const char *const texts[][2] = {{"id", paper->url}, {"title", title},
 	    {"url", paper->url}, {"updated", updated}, {"published", published},
-	    {"abstract", paper->abstract}, {"reasons", entry->filters}};
+	    {"abstract", abstract}, {"reasons", entry->filters}};
 
 	gsize size = 0;
 

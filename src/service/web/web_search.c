@@ -2,6 +2,7 @@
  * web_search.c - searches of the archive by anybody, with web.search.
  */
 #include "base/bounds.h"
+#include "message/sanitize.h"
 #include "service/match/search.h"
 #include "service/web/web_private.h"
 
@@ -17,9 +18,10 @@ format_results(const struct search_answer *found)
 		const struct search_result *result = found->results->pdata[i];
 		const struct paper *paper = result->stored->paper;
 		GVariantBuilder *values = web_values_new();
+		g_autofree char *title = sanitize_paper_text(paper->title, 0);
 
 		web_values_add(values, "id", paper->id);
-		web_values_add(values, "title", paper->title);
+		web_values_add(values, "title", title);
 		web_values_add(values, "url", paper->url);
 		web_values_add(values, "day", result->stored->day);
 		web_list_add(papers, values);
