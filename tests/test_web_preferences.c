@@ -34,6 +34,34 @@ show(struct conversation *c, const char *token, const char *view)
 
 /* ---- the link ---- */
 
+/* A reader of a forwarded digest can only use up the links by its token. */
+static void
+links_by_address_have_their_own_limit(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = web_get_leave_token(c);
+	g_autofree char *link = NULL;
+	pb_auto(web_reply) shown = NULL;
+	int64_t mails = conversation_count_mails(c);
+
+	for (int i = 0; i < 5; i++)
+		web_reply_free(leave(c, token, "link"));
+	link = web_get_mailed(c, URL "/p/");
+	g_assert_cmpint(conversation_count_mails(c), ==, mails + 3);
+	for (int i = 0; i < 5; i++)
+		web_reply_free(
+		    web_submit(c, WEB_OP_SUBSCRIBE, WEB_OP_HOME, "", "address", EVA));
+	g_assert_cmpint(conversation_count_mails(c), ==, mails + 6);
+	/* Replies to commands by mail are not used up, and the links still work. */
+	assert_rows(c->fixture,
+	    "SELECT kind, count(*) FROM rate_log GROUP BY kind HAVING kind IN"
+	    " ('link', 'typed', 'reply') ORDER BY kind",
+	    "link|3 typed|3");
+	c->options.now += DAY - 60;
+	shown = web_ask(c, WEB_OP_PREFERENCES_SHOW, link, NULL);
+	g_assert_cmpint(shown->status, ==, WEB_STATUS_OK);
+}
+
 static void
 link_goes_to_the_subscriber_three_times_a_day(void)
 {
@@ -693,7 +721,8 @@ tests_of_all_users_are_limited(void)
 	web_assert_has(tested, "'backtest'");
 }
 
-UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day, link_works_for_24_hours,
+UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day,
+    links_by_address_have_their_own_limit, link_works_for_24_hours,
     link_ends_with_address_and_subscription, changes_need_the_form,
     views_have_no_effect, filters_show_what_they_found, many_filters_have_pages,
     the_page_has_the_language_of_the_subscriber,

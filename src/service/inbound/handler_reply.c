@@ -408,6 +408,7 @@ get_last_reply_phrase(enum rate_case rate_case)
 	case RATE_CASE_LEAVING:
 	case RATE_CASE_REMOVED:
 	case RATE_CASE_LINK:
+	case RATE_CASE_TYPED:
 		break;
 	}
 	return "last_reply";

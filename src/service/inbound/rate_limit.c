@@ -13,6 +13,7 @@
 #define DAY_S   ((int64_t)CLOCK_DAY_S)
 #define MONTH_S (30 * DAY_S)
 
+/* A limit that is used up locks nobody out: each mailed link works for a day. */
 #define LINKS_A_DAY 3
 
 #define DOMAIN_HOUR "confirmations-per-domain-hour"
@@ -59,6 +60,7 @@ static const struct rule {
         "replies-per-day"),
     {RATE_CASE_REMOVED, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "unsubscribed-per-day"},
     {RATE_CASE_LINK, RATE_LINK, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
+    {RATE_CASE_TYPED, RATE_TYPED, SCOPE_PERSON, DAY_S, 0, LINKS_A_DAY, "links-per-day"},
     RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_replies_per_day,
         "replies-per-day"),
     RULE(RATE_CASE_PROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_per_day,
@@ -170,6 +172,7 @@ limits_replies(const struct rule *rule)
 	case RATE_OWNER:
 	case RATE_LEFT:
 	case RATE_LINK:
+	case RATE_TYPED:
 		break;
 	}
 	return false;
@@ -211,7 +214,7 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
 {
 	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
-	bool is_done[RATE_LINK + 1] = {false};
+	bool is_done[RATE_TYPED + 1] = {false};
 	bool is_ok = true;
 
 	rate_key_init(request->key, limit_key, &person);

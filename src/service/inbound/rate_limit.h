@@ -26,7 +26,8 @@ enum rate_case {
 	RATE_CASE_OWNER,   /* forwarded to the owner */
 	RATE_CASE_LEAVING, /* unsubscribes by the token of a digest */
 	RATE_CASE_REMOVED, /* unsubscribed before, by the token of a digest */
-	RATE_CASE_LINK,    /* link to the preferences, asked for on the page */
+	RATE_CASE_LINK,    /* link to the preferences, by the token of a digest */
+	RATE_CASE_TYPED,   /* the same, for an address typed on the page */
 };
 
 /* One part in this many of an hour's confirmations is reserved for senders that the

@@ -139,9 +139,8 @@ request_mail(struct web_call *call, struct request *request, GError **error)
 	if (!request->subscriber)
 		return handler_run_commands(request, error);
 	request->lines++;
-	return *request->lines
-	           ? handler_run_commands(request, error)
-	           : web_send_link(call, request, RATE_CASE_UNPROVEN, error);
+	return *request->lines ? handler_run_commands(request, error)
+	                       : web_send_link(call, request, RATE_CASE_TYPED, error);
 }
 
 /* As by mail from an address that is not proven. */

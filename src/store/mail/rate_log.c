@@ -19,6 +19,7 @@ static const char *const kinds[] = {
     [RATE_OWNER] = "owner",
     [RATE_LEFT] = "left",
     [RATE_LINK] = "link",
+    [RATE_TYPED] = "typed",
 };
 
 void

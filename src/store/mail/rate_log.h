@@ -21,7 +21,8 @@ enum rate_kind {
 	RATE_HELP,         /* unrequested: the message contained no command */
 	RATE_OWNER,        /* forwarded to the owner */
 	RATE_LEFT,         /* about an unsubscription, after it */
-	RATE_LINK,         /* with a link to the preferences */
+	RATE_LINK,  /* with a link to the preferences, by the token of a digest */
+	RATE_TYPED, /* the same, for an address typed on the page */
 };
 
 /* HMACs, 64 hexadecimal digits each. */
