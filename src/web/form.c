@@ -11,8 +11,7 @@
 #define URLENCODED "application/x-www-form-urlencoded"
 #define MULTIPART  "multipart/form-data"
 
-#define BAD_REQUEST      400
-#define UNSUPPORTED_TYPE 415
+#define BAD_REQUEST 400
 
 static bool
 is_name(const char *text)
@@ -289,9 +288,6 @@ form_parse(const char *type, const char *body, size_t size, int *status)
 
 		if (boundary && *boundary && strlen(boundary) <= BOUNDS_BOUNDARY_BYTES)
 			fields = parse_multipart(boundary, body, size);
-	} else {
-		*status = UNSUPPORTED_TYPE;
-		return NULL;
 	}
 	if (!fields)
 		*status = BAD_REQUEST;

@@ -17,7 +17,7 @@
  *
  * @param type    value of Content-Type, or NULL
  * @param body    any bytes
- * @param status  set on failure: 400, or 415 for another type
+ * @param status  set on failure: 400
  * @return char * → char *, NULL if anything is invalid, repeated or too much
  */
 GHashTable *form_parse(const char *type, const char *body, size_t size, int *status);

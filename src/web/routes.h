@@ -19,7 +19,7 @@ struct routes {
 
 /* Why a request is refused. */
 struct route_refusal {
-	int status;        /* 400, 403, 404, 405 or 415 */
+	int status;        /* 400, 403, 404 or 405 */
 	const char *allow; /* methods, for 405 */
 };
 
