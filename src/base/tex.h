@@ -4,7 +4,7 @@
  * Decodes markup for a character (`L\'evy`, `Kra{\ss}`, `\&`, `$\alpha$`) and removes
  * text formatting (`\emph{X}` becomes X).  Everything else, in particular formulas, is
  * left unchanged: a wrong guess loses searchable words, an unchanged command does not.
- * What is left is converted when it is shown (base/tex_display.h).
+ * The rest is converted when it is shown (base/tex_display.h).
  */
 #ifndef PAPERBOY_BASE_TEX_H
 #define PAPERBOY_BASE_TEX_H

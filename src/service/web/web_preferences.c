@@ -95,33 +95,6 @@ format_edit(struct web_call *call)
 }
 
 static GString *
-format_remove(struct web_call *call)
-{
-	GString *line = g_string_new("del");
-
-	web_append_quoted(call, line, "", "number");
-	return line;
-}
-
-static GString *
-format_block(struct web_call *call)
-{
-	GString *line = g_string_new("block");
-
-	append_field(call, line, "filter");
-	return line;
-}
-
-static GString *
-format_unblock(struct web_call *call)
-{
-	GString *line = g_string_new("unblock");
-
-	web_append_quoted(call, line, "", "number");
-	return line;
-}
-
-static GString *
 format_pause(struct web_call *call)
 {
 	GString *line = g_string_new("pause");
@@ -134,45 +107,6 @@ format_pause(struct web_call *call)
 		g_string_append_c(line, 'd');
 	}
 	return line;
-}
-
-static GString *
-format_resume(struct web_call *call)
-{
-	(void)call;
-	return g_string_new("resume");
-}
-
-static GString *
-format_address(struct web_call *call)
-{
-	GString *line = g_string_new("address");
-
-	web_append_quoted(call, line, "", "address");
-	return line;
-}
-
-static GString *
-format_export(struct web_call *call)
-{
-	GString *line = g_string_new("export");
-
-	append_field(call, line, "format");
-	return line;
-}
-
-static GString *
-format_forget(struct web_call *call)
-{
-	(void)call;
-	return g_string_new("forget me");
-}
-
-static GString *
-format_unsubscribe(struct web_call *call)
-{
-	(void)call;
-	return g_string_new("unsubscribe");
 }
 
 /* Mail what must not be shown to the reader of the page alone. */
@@ -334,30 +268,51 @@ run_set(struct web_call *call, const struct subscriber *subscriber, GError **err
 
 static const struct action {
 	const char *name;
-	GString *(*format)(struct web_call *call); /* a command; or else: */
+	const char *verb;   /* a command with at most one argument, from the field */
+	const char *plain;  /* as it was typed, */
+	const char *quoted; /* or in quotes */
+	GString *(*format)(struct web_call *call); /* another command; or else: */
 	bool (*run)(
 	    struct web_call *call, const struct subscriber *subscriber, GError **error);
 	bool is_test;      /* it evaluates a filter */
 	const char *field; /* that errors belong to, or NULL */
 } actions[] = {
-    {"add", format_add, NULL, true, "filter"},
-    {"edit", format_edit, NULL, true, "filter"},
-    {"test", NULL, run_test, true, NULL},
-    {"up", NULL, run_up, false, NULL},
-    {"down", NULL, run_down, false, NULL},
-    {"remove", format_remove, NULL, false, NULL},
-    {"block", format_block, NULL, true, "filter"},
-    {"unblock", format_unblock, NULL, false, NULL},
-    {"set", NULL, run_set, false, NULL},
-    {"pause", format_pause, NULL, false, "until"},
-    {"resume", format_resume, NULL, false, NULL},
-    {"address", format_address, NULL, false, "address"},
-    {"export", format_export, NULL, false, NULL},
-    {"forget", format_forget, NULL, false, NULL},
-    {"feed_on", NULL, run_feed_on, false, NULL},
-    {"feed_off", NULL, run_feed_off, false, NULL},
-    {"unsubscribe", format_unsubscribe, NULL, false, NULL},
+    {"add", .format = format_add, .is_test = true, .field = "filter"},
+    {"edit", .format = format_edit, .is_test = true, .field = "filter"},
+    {"test", .run = run_test, .is_test = true},
+    {"up", .run = run_up},
+    {"down", .run = run_down},
+    {"remove", .verb = "del", .quoted = "number"},
+    {"block", .verb = "block", .plain = "filter", .is_test = true, .field = "filter"},
+    {"unblock", .verb = "unblock", .quoted = "number"},
+    {"set", .run = run_set},
+    {"pause", .format = format_pause, .field = "until"},
+    {"resume", .verb = "resume"},
+    {"address", .verb = "address", .quoted = "address", .field = "address"},
+    {"export", .verb = "export", .plain = "format"},
+    {"forget", .verb = "forget me"},
+    {"feed_on", .run = run_feed_on},
+    {"feed_off", .run = run_feed_off},
+    {"unsubscribe", .verb = "unsubscribe"},
 };
+
+/* @return NULL if the action is not a command */
+static GString *
+format_line(struct web_call *call, const struct action *action)
+{
+	GString *line;
+
+	if (action->format)
+		return action->format(call);
+	if (!action->verb)
+		return NULL;
+	line = g_string_new(action->verb);
+	if (action->plain)
+		append_field(call, line, action->plain);
+	if (action->quoted)
+		web_append_quoted(call, line, "", action->quoted);
+	return line;
+}
 
 static const struct action *
 find_action(const struct web_call *call)
@@ -397,9 +352,9 @@ run_action(struct web_call *call, const struct action *action,
 		return false;
 	if (!is_valid || (action->is_test && !web_take_own_test(call, subscriber)))
 		return true;
-	if (!action->format)
+	line = format_line(call, action);
+	if (!line)
 		return action->run(call, subscriber, error);
-	line = action->format(call);
 	if (!run_line(call, subscriber, line->str, action->field, &is_left, error))
 		return false;
 	if (is_left) {
