@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""test_mail_clients.py - digests use what mail programs support, and look right.
+
+Ten digests of real papers (tests/lib/sample_digests.py), or without real data that of
+the day that ships, in Chromium and axe-core.  PAPERBOY_SHOTS=DIRECTORY saves pictures.
+"""
+
+import colorsys
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import browser
+import mail_clients
+import sample_digests
+from tap import Skip, Tap
+
+WIDTHS = (320, 390, 800)
+SHOTS = os.environ.get("PAPERBOY_SHOTS")
+STYLE = re.compile(r"<style>(.*?)</style>", re.S)
+# Gmail keeps this much; https://github.com/hteumeuleu/email-bugs/issues/90 (2021)
+STYLE_CHARS = 8192
+CONTRAST = 4.5  # WCAG 2.2, success criterion 1.4.3
+
+
+# ---- HTML and CSS -------------------------------------------------------------
+
+
+def test_features(digests):
+    "each element, attribute, selector, property and unit is in the table"
+    found = {}
+    for digest in digests:
+        for feature in mail_clients.find_features(digest.html):
+            found.setdefault(feature, digest.sample.name)
+    problems = [f"{name}: {problem}" for feature, name in sorted(found.items())
+                if (problem := mail_clients.find_problem(feature))]
+    assert not problems, "\n".join(problems)
+    assert len(found) > 40, found
+
+
+def test_table():
+    "features that some program lacks are found, also in comments for Word"
+    page = "<!DOCTYPE html><html><head><title>x</title>{}</head><body>{}</body></html>"
+    for head, body, wanted in (
+            ("", "<nav>x</nav>", "<nav>"), ("", "<p id='x'>x</p>", "id="),
+            ("", "<p style='margin:-1px'>x</p>", "margin below zero"),
+            ("<style>p>a{color:red}</style>", "", "selector >"),
+            ("<style>p{font-size:1rem}</style>", "", "rem"),
+            ("<style>p{display:flex}</style>", "", "display:flex"),
+            ("<style>@media print{p{color:red}}</style>", "", "@media print"),
+            ("<style>p{color:var(--x)}</style>", "", "var()"),
+            ("<!--[if mso]><style>p{float:left}</style><![endif]-->", "", "w float")):
+        features = mail_clients.find_features(page.format(head, body))
+        problems = [name for name in features if mail_clients.find_problem(name)]
+        assert problems == [wanted], (problems, wanted)
+
+
+def test_styles(digests):
+    "styles are in the head, few, and nothing is loaded"
+    for digest in digests:
+        head, _, body = digest.html.partition("</head>")
+        sheets = STYLE.findall(re.sub(r"<!--.*?-->", "", head, flags=re.S))
+        assert len(sheets) == 1 and "<style" not in body, digest.sample.name
+        assert len(sheets[0]) <= STYLE_CHARS, len(sheets[0])
+        for sign in ("url(", "@import", "@font-face", "<img", "<link", "src="):
+            assert sign not in digest.html, (digest.sample.name, sign)
+
+
+def luminance(rgb):
+    """Relative luminance (WCAG 2.2)."""
+    red, green, blue = (value / 12.92 if value <= 0.04045 else
+                        ((value + 0.055) / 1.055) ** 2.4 for value in rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, two):
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def read_colour(text):
+    digits = text.strip("# ")
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    return tuple(int(digits[at:at + 2], 16) / 255 for at in (0, 2, 4))
+
+
+def invert(rgb):
+    """The colour in a program that makes its own dark ones."""
+    hue, light, saturation = colorsys.rgb_to_hls(*rgb)
+    return colorsys.hls_to_rgb(hue, 1 - light, saturation)
+
+
+def test_contrast(digests):
+    "texts have contrast in both schemes, and in colours inverted by a program"
+    sheet = STYLE.search(digests[0].html)[1]
+    light, _, dark = sheet.partition("@media")
+    for css in (light, dark):
+        (back,) = set(re.findall(r"background-color: (#\w+)", css))
+        texts = set(re.findall(r"[{; ]color: (#\w+)", css))
+        assert len(texts) == 3, texts
+        for text in texts:
+            pair = read_colour(text), read_colour(back)
+            assert contrast(*pair) >= CONTRAST, (text, back)
+            assert contrast(*map(invert, pair)) >= CONTRAST, (text, back)
+
+
+# ---- in a browser ---------------------------------------------------------------
+
+
+def open_digest(chromium, path, html):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(html)
+    chromium.open(f"file://{path}")
+
+
+def collect(chromium, path, digests, check, change=lambda html: html):
+    """check(digest) on each page; fail with all that it returns."""
+    found = []
+    for digest in digests:
+        open_digest(chromium, path, change(digest.html))
+        found += [f"{digest.sample.name}: {text}" for text in check(digest)]
+    assert not found, "\n".join(found)
+
+
+def test_accessible(chromium, path, digests, is_dark):
+    chromium.set_scheme(is_dark)
+    chromium.resize(390)
+    collect(chromium, path, digests, lambda _: chromium.violations())
+    chromium.set_scheme(False)
+
+
+def check_widths(chromium):
+    for width in WIDTHS:
+        chromium.resize(width)
+        if chromium.overflow() > 0:
+            yield f"{chromium.overflow()} px too wide at {width} px"
+
+
+def test_widths(chromium, path, digests):
+    "no digest scrolls sideways at 320, 390 and 800 px"
+    collect(chromium, path, digests, lambda _: check_widths(chromium))
+
+
+def test_unstyled(chromium, path, digests):
+    "without styles a digest is complete, hides the preheader, and fits"
+
+    def check(digest):
+        yield from check_widths(chromium)
+        texts.append(chromium.text)
+
+    texts = []
+    collect(chromium, path, digests, check)
+    styled = [" ".join(text.split()) for text in texts]
+    texts.clear()
+    collect(chromium, path, digests, check, lambda html: STYLE.sub("", html))
+    unstyled = [" ".join(text.split()) for text in texts]
+    numbers = re.compile(r"\b\d+\.\s")  # of lists, whose place may change
+    for one, other in zip(styled, unstyled):
+        assert numbers.sub("", one) == numbers.sub("", other), (one, other)
+
+
+def test_language(chromium, path, digests):
+    "the language is named; one h1, then h2, then h3"
+
+    def check(digest):
+        wanted = digest.sample.preferences.get("language", "en")
+        if chromium.run_script("return document.documentElement.lang") != wanted:
+            yield f"the language is not {wanted}"
+        levels = chromium.run_script(
+            "return [...document.querySelectorAll('h1,h2,h3,h4')]"
+            ".map(heading => Number(heading.tagName[1]))")
+        if levels[0] != 1 or levels.count(1) != 1 or any(
+                after > before + 1 for before, after in zip(levels, levels[1:])):
+            yield f"headings {levels}"
+
+    collect(chromium, path, digests, check)
+
+
+def test_pictures(tap, chromium, path, digests):
+    "heights"
+    for digest in digests:
+        heights = []
+        for width in WIDTHS[1:]:
+            for is_dark in (False, True):
+                chromium.resize(width)
+                chromium.set_scheme(is_dark)
+                open_digest(chromium, path, digest.html)
+                if SHOTS:
+                    scheme = "dark" if is_dark else "light"
+                    chromium.save(os.path.join(
+                        SHOTS, f"{digest.sample.name}-{width}-{scheme}.png"))
+            heights.append(chromium.run_script(
+                "return document.documentElement.scrollHeight"))
+        chromium.set_scheme(False)
+        tap.diag(f"{digest.sample.name}: {digest.sample.count} papers, {heights[0]} px at "
+                 f"{WIDTHS[1]}, {heights[1]} px at {WIDTHS[2]}, HTML "
+                 f"{len(digest.html.encode())} bytes, text {len(digest.text.encode())}")
+
+
+# ---- all --------------------------------------------------------------------------
+
+
+def build_all(tap):
+    digests = [sample_digests.build_shipped(tap.subdirectory("shipped"))]
+    try:
+        elements = sample_digests.load_elements()
+    except Skip:
+        return digests
+    for sample in sample_digests.SAMPLES:
+        digests.append(sample_digests.build(
+            sample, tap.subdirectory(sample.name), sample_digests.choose(sample, elements)))
+    if SHOTS:
+        os.makedirs(SHOTS, exist_ok=True)
+        for digest in digests:
+            for kind, text in (("html", digest.html), ("txt", digest.text)):
+                with open(os.path.join(SHOTS, f"{digest.sample.name}.{kind}"), "w",
+                          encoding="utf-8") as file:
+                    file.write(text)
+    return digests
+
+
+def main():
+    browser.use_debian_python()
+    with Tap() as tap:
+        digests = build_all(tap)
+        missing = mail_clients.find_missing()
+        if missing:
+            tap.skip("the table of supported features", missing)
+        else:
+            tap.run(test_table)
+            tap.run(test_features, digests)
+        tap.run(test_styles, digests)
+        tap.run(test_contrast, digests)
+        missing = browser.find_missing()
+        if missing:
+            tap.skip("digests in Chromium", missing)
+            return
+        chromium = tap.enter(browser.Browser())
+        path = os.path.join(tap.subdirectory("pages"), "digest.html")
+        for is_dark in (False, True):
+            test_accessible.__doc__ = (
+                f"axe-core finds nothing in {'dark' if is_dark else 'light'} digests")
+            tap.run(test_accessible, chromium, path, digests, is_dark)
+        tap.run(test_language, chromium, path, digests)
+        tap.run(test_widths, chromium, path, digests)
+        tap.run(test_unstyled, chromium, path, digests)
+        if len(digests) > 1:
+            tap.run(test_pictures, tap, chromium, path, digests)
+        else:
+            tap.skip("heights of digests", "no real data")
+
+
+if __name__ == "__main__":
+    main()
