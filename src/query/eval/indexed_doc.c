@@ -3,83 +3,7 @@
  */
 #include "query/eval/indexed_doc.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "query/text/stem.h"
-
-/* Maximum length of words on the stack, bytes. */
-#define SHORT_WORD_BYTES 64
-
-struct builder {
-	struct query_document *document;
-	unsigned text;
-};
-
-static struct document_word *
-intern_word(struct query_document *document, const char *folded)
-{
-	struct phrase_key key = {g_str_hash(folded), folded};
-	struct document_word *word = g_hash_table_lookup(document->words, &key);
-
-	if (word)
-		return word;
-	word = g_new(struct document_word, 1);
-	word->key.hash = key.hash;
-	word->key.text = g_string_chunk_insert(document->strings, folded);
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		word->first[i] = word->last[i] = -1;
-	g_hash_table_add(document->words, word);
-	return word;
-}
-
-/* Most words are their own singular: share the string. */
-static const char *
-intern_plain(struct query_document *document, const struct document_word *word,
-    const char *plain)
-{
-	return strcmp(word->key.text, plain) == 0
-	           ? word->key.text
-	           : g_string_chunk_insert_const(document->strings, plain);
-}
-
-static void
-add_token(void *data, const char *text, size_t text_len, size_t start, size_t end)
-{
-	const struct builder *builder = data;
-	struct query_document *document = builder->document;
-	GArray *tokens = document->texts[builder->text].tokens;
-	/* On the stack: this is the hot loop of a search. */
-	char shorter[SHORT_WORD_BYTES];
-	g_autofree char *longer =
-	    text_len < sizeof(shorter) ? NULL : g_strndup(text, text_len);
-	g_autofree char *folded =
-	    stem_may_be_plural(text, text_len) ? stem_plural(text, text_len) : NULL;
-	const char *plain = longer ? longer : shorter;
-	struct document_word *word;
-	int *last;
-	struct text_field_token token = {
-	    .start = (uint32_t)start,
-	    .end = (uint32_t)end,
-	    .next = -1,
-	};
-
-	if (!longer) {
-		memcpy(shorter, text, text_len);
-		shorter[text_len] = '\0';
-	}
-	word = intern_word(document, folded ? folded : plain);
-	token.key = word->key;
-	token.plain = intern_plain(document, word, plain);
-	last = &word->last[builder->text];
-	if (*last < 0)
-		word->first[builder->text] = (int)tokens->len;
-	else
-		g_array_index(tokens, struct text_field_token, *last).next =
-		    (int)tokens->len;
-	*last = (int)tokens->len;
-	g_array_append_val(tokens, token);
-}
 
 static int
 compare_plains(const void *a, const void *b)
@@ -103,8 +27,7 @@ sort_plains(GArray *plains)
 		        ? NULL
 		        : &g_array_index(plains, struct indexed_doc_word, stored - 1);
 
-		/* Equal words share a string of the chunk. */
-		if (before && before->text == plain->text)
+		if (before && strcmp(before->text, plain->text) == 0)
 			before->texts |= plain->texts;
 		else
 			g_array_index(plains, struct indexed_doc_word, stored++) =
@@ -147,6 +70,21 @@ add_authors(struct query_document *document, const struct paper *paper,
 	return true;
 }
 
+static void
+index_tokens(const struct text_field *text_field, int *first)
+{
+	for (unsigned i = 0; i < DOCUMENT_BUCKETS; i++)
+		first[i] = -1;
+	for (guint at = text_field->tokens->len; at-- > 0;) {
+		struct text_field_token *token =
+		    &g_array_index(text_field->tokens, struct text_field_token, at);
+		int *bucket = &first[token->key.hash % DOCUMENT_BUCKETS];
+
+		token->next = *bucket;
+		*bucket = (int)at;
+	}
+}
+
 static bool
 fill_document(struct query_document *document, const struct paper *paper,
     const struct tokenizer *tokenizer)
@@ -154,11 +92,10 @@ fill_document(struct query_document *document, const struct paper *paper,
 	text_field_init(&document->texts[QUERY_FIELD_TITLE], paper->title);
 	text_field_init(&document->texts[QUERY_FIELD_ABSTRACT], paper->abstract);
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
-		struct builder builder = {document, i};
-
-		if (!tokenizer->split(tokenizer->self, document->texts[i].text,
-		        document->texts[i].len, add_token, &builder))
+		if (!text_field_split(
+		        &document->texts[i], document->strings, tokenizer))
 			return false;
+		index_tokens(&document->texts[i], document->first[i]);
 	}
 	return add_authors(document, paper, tokenizer);
 }
@@ -169,8 +106,6 @@ query_document_new(const struct paper *paper, const char *first_day,
 {
 	pb_auto(query_document) document = g_new0(struct query_document, 1);
 
-	document->words =
-	    g_hash_table_new_full(phrase_key_hash, phrase_key_equal, g_free, NULL);
 	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
@@ -191,7 +126,6 @@ query_document_free(struct query_document *document)
 		return;
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
 		text_field_clear(&document->texts[i]);
-	g_hash_table_unref(document->words);
 	g_array_unref(document->plains);
 	g_string_chunk_free(document->strings);
 	g_ptr_array_unref(document->authors);
@@ -206,32 +140,20 @@ query_document_finalize(struct query_document *document, enum query_finality set
 	document->doc_values->settled = settled;
 }
 
-/* Find the first place of a phrase's first word after `after`. */
-static int
-find_start(const struct query_document *document, const struct phrase *phrase,
-    unsigned text, int after)
-{
-	const struct document_word *word;
-
-	if (after >= 0)
-		return text_field_get_token(&document->texts[text], after)->next;
-	word = g_hash_table_lookup(document->words, &phrase_get_word(phrase, 0)->key);
-	return word ? word->first[text] : -1;
-}
-
 int
 document_find_phrase(const struct query_document *document, const struct phrase *phrase,
     unsigned text, int after)
 {
 	const struct text_field *text_field = &document->texts[text];
+	unsigned hash = phrase_get_word(phrase, 0)->key.hash;
+	int at = after >= 0 ? text_field_get_token(text_field, after)->next
+	                    : document->first[text][hash % DOCUMENT_BUCKETS];
 
 	if (phrase->is_prefix && phrase->words->len == 1)
 		return text_field_find_phrase(text_field, phrase, after + 1);
-	for (int at = find_start(document, phrase, text, after); at >= 0;
-	     at = text_field_get_token(text_field, at)->next)
-		if (text_field_has_phrase_at(text_field, phrase, at))
-			return at;
-	return -1;
+	while (at >= 0 && !text_field_has_phrase_at(text_field, phrase, at))
+		at = text_field_get_token(text_field, at)->next;
+	return at;
 }
 
 static bool
@@ -266,26 +188,13 @@ bool
 document_has_phrase(
     const struct query_document *document, const struct phrase *phrase, unsigned texts)
 {
-	const struct phrase_word *first = phrase_get_word(phrase, 0);
-	bool is_plain = phrase->words->len == 1 && !first->signs && !first->exact_text;
-	const struct document_word *word;
-
 	if (phrase->is_prefix && phrase->words->len == 1)
-		return has_prefix(document, first->key.text, texts);
-	word = g_hash_table_lookup(document->words, &first->key);
-	if (!word)
-		return false;
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
-		if (!(texts & 1U << text))
-			continue;
-		if (word->first[text] >= 0 && is_plain)
+		return has_prefix(
+		    document, phrase_get_word(phrase, 0)->key.text, texts);
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
+		if (texts & 1U << text &&
+		    document_find_phrase(document, phrase, text, -1) >= 0)
 			return true;
-		for (int at = word->first[text]; at >= 0;
-		     at = text_field_get_token(&document->texts[text], at)->next)
-			if (text_field_has_phrase_at(
-			        &document->texts[text], phrase, at))
-				return true;
-	}
 	return false;
 }
 

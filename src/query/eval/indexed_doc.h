@@ -13,12 +13,8 @@
 /* QUERY_FIELD_TITLE and QUERY_FIELD_ABSTRACT. */
 #define DOCUMENT_TEXTS 2
 
-/* A distinct folded word; begins with the key of the hash table. */
-struct document_word {
-	struct phrase_key key;
-	int first[DOCUMENT_TEXTS]; /* its first token in each text, or -1 */
-	int last[DOCUMENT_TEXTS];
-};
+/* Chains of tokens by the hash of their words; a paper has about 200 tokens. */
+#define DOCUMENT_BUCKETS 256
 
 /* An unfolded word and the bits of its texts, for prefix lookups. */
 struct indexed_doc_word {
@@ -27,10 +23,10 @@ struct indexed_doc_word {
 };
 
 struct query_document {
-	struct text_field
-	    texts[DOCUMENT_TEXTS]; /* tokens of equal words are chained by `next` */
-	GHashTable *words;         /* of struct document_word */
-	GArray *plains;            /* see document_get_plains() */
+	struct text_field texts[DOCUMENT_TEXTS];
+	/* First token of each chain, or -1; the tokens continue it in order. */
+	int first[DOCUMENT_TEXTS][DOCUMENT_BUCKETS];
+	GArray *plains; /* see document_get_plains() */
 	GStringChunk *strings;
 	GPtrArray *authors; /* of char *, as printed */
 	GPtrArray *names; /* of struct name *, parallel to authors; NULL for one without

@@ -289,25 +289,17 @@ list_prefixes(
 	}
 }
 
+/* List the words of a text and the pairs of adjacent ones. */
 static void
-list_words(const struct term_sink *sink, const struct query_document *document)
+list_words(const struct term_sink *sink, const GArray *tokens, GString *pair)
 {
-	GHashTableIter words;
-	gpointer key;
-
-	g_hash_table_iter_init(&words, document->words);
-	while (g_hash_table_iter_next(&words, &key, NULL))
-		sink->add(sink->data, TERM_WORD,
-		    ((const struct document_word *)key)->key.text);
-}
-
-static void
-list_pairs(const struct term_sink *sink, const GArray *tokens, GString *pair)
-{
-	for (unsigned i = 1; i < tokens->len; i++) {
+	for (unsigned i = 0; i < tokens->len; i++) {
 		const struct text_field_token *token =
 		    &g_array_index(tokens, struct text_field_token, i);
 
+		sink->add(sink->data, TERM_WORD, token->key.text);
+		if (i == 0)
+			continue;
 		g_string_assign(pair, (token - 1)->key.text);
 		g_string_append_c(pair, ' ');
 		g_string_append(pair, token->key.text);
@@ -324,9 +316,8 @@ terms_list(const struct query_document *document,
 	g_autoptr(GString) text = g_string_new(NULL);
 	const char *before = "";
 
-	list_words(&sink, document);
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		list_pairs(&sink, document->texts[i].tokens, text);
+		list_words(&sink, document->texts[i].tokens, text);
 	for (unsigned i = 0; i < plains->len; i++) {
 		const char *plain =
 		    g_array_index(plains, struct indexed_doc_word, i).text;

@@ -31,17 +31,21 @@ static void
 add_token(void *data, const char *text, size_t text_len, size_t start, size_t end)
 {
 	const struct splitter *splitter = data;
-	g_autofree char *folded = stem_plural(text, text_len);
+	const char *plain =
+	    g_string_chunk_insert_len(splitter->strings, text, (gssize)text_len);
+	/* Most words are their own singular: share the string. */
+	g_autofree char *folded =
+	    stem_may_be_plural(text, text_len) ? stem_plural(text, text_len) : NULL;
 	struct text_field_token token = {
-	    .plain =
-	        g_string_chunk_insert_len(splitter->strings, text, (gssize)text_len),
+	    .key.text =
+	        folded ? g_string_chunk_insert(splitter->strings, folded) : plain,
+	    .plain = plain,
 	    .start = (uint32_t)start,
 	    .end = (uint32_t)end,
 	    .next = -1,
 	};
 
-	token.key.hash = g_str_hash(folded);
-	token.key.text = g_string_chunk_insert(splitter->strings, folded);
+	token.key.hash = g_str_hash(token.key.text);
 	g_array_append_val(splitter->tokens, token);
 }
 

@@ -15,7 +15,7 @@ struct text_field_token {
 	const char *plain;
 	uint32_t start; /* in the text, bytes */
 	uint32_t end;
-	int next; /* next token with the same word, or -1; see indexed_doc.h */
+	int next; /* in the chain of indexed_doc.h, or -1 */
 };
 
 struct text_field {

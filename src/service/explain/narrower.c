@@ -51,6 +51,13 @@ struct narrower {
 	unsigned count;
 };
 
+/* A word or category of the matches; begins with the key of the hash table. */
+struct feature {
+	struct phrase_key key; /* owns its text */
+	unsigned count;        /* matches with it */
+	unsigned last;         /* the last of them */
+};
+
 struct tally {
 	const struct forecast *forecast;
 	struct store *store;
@@ -58,7 +65,7 @@ struct tally {
 	const struct query *query; /* of the text */
 	unsigned found;
 	GArray *narrower;       /* of struct narrower */
-	GHashTable *words;      /* folded -> number of matches with it */
+	GHashTable *words;      /* of struct feature *, folded words */
 	GHashTable *categories; /* likewise */
 };
 
@@ -96,15 +103,43 @@ add_query(struct tally *tally, enum narrower_kind kind, char *text)
 }
 
 static void
-add_one(GHashTable *table, const char *key)
+feature_free(void *data)
 {
-	unsigned *count = g_hash_table_lookup(table, key);
+	struct feature *feature = data;
 
-	if (!count) {
-		count = g_new0(unsigned, 1);
-		g_hash_table_insert(table, g_strdup(key), count);
+	g_free((char *)feature->key.text);
+	g_free(feature);
+}
+
+static GHashTable *
+new_features(void)
+{
+	return g_hash_table_new_full(
+	    phrase_key_hash, phrase_key_equal, feature_free, NULL);
+}
+
+/* Count a feature of the current match once. */
+static void
+add_one(GHashTable *features, const struct phrase_key *key, unsigned match)
+{
+	struct feature *feature = g_hash_table_lookup(features, key);
+
+	if (!feature) {
+		feature = g_new0(struct feature, 1);
+		feature->key.hash = key->hash;
+		feature->key.text = g_strdup(key->text);
+		g_hash_table_add(features, feature);
 	}
-	++*count;
+	feature->count += feature->last != match;
+	feature->last = match;
+}
+
+static void
+add_words(struct tally *tally, const struct text_field *text_field)
+{
+	for (guint at = 0; at < text_field->tokens->len; at++)
+		add_one(tally->words, &text_field_get_token(text_field, (int)at)->key,
+		    tally->found);
 }
 
 static bool
@@ -113,8 +148,6 @@ tally_paper(void *data, const struct stored_paper *stored,
 {
 	struct tally *tally = data;
 	const GPtrArray *categories = stored->paper->categories;
-	GHashTableIter iter;
-	gpointer word;
 
 	(void)error;
 	tally->found++;
@@ -125,11 +158,14 @@ tally_paper(void *data, const struct stored_paper *stored,
 		one->count += query_evaluate(one->query, document, QUERY_AS_REPORTED) ==
 		              QUERY_TRUE;
 	}
-	for (unsigned i = 0; categories && i < categories->len; i++)
-		add_one(tally->categories, categories->pdata[i]);
-	g_hash_table_iter_init(&iter, document->words);
-	while (g_hash_table_iter_next(&iter, &word, NULL))
-		add_one(tally->words, ((const struct document_word *)word)->key.text);
+	for (unsigned i = 0; categories && i < categories->len; i++) {
+		const char *category = categories->pdata[i];
+		const struct phrase_key key = {g_str_hash(category), category};
+
+		add_one(tally->categories, &key, tally->found);
+	}
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
+		add_words(tally, &document->texts[i]);
 	return true;
 }
 
@@ -167,44 +203,46 @@ is_word(const char *folded)
 
 /* How typical a word is of the matches: matches with it, times the log of its lift. */
 static bool
-score_word(const struct tally *tally, int64_t archive, const char *folded,
-    unsigned count, double *score, GError **error)
+score_word(const struct tally *tally, int64_t archive, const struct feature *word,
+    double *score, GError **error)
 {
 	int64_t papers;
 	double lift;
 
-	if (!archive_count_class(tally->store, folded, &papers, error))
+	if (!archive_count_class(tally->store, word->key.text, &papers, error))
 		return false;
-	lift = papers
-	           ? ((double)count / tally->found) / ((double)papers / (double)archive)
-	           : 0;
-	*score = lift >= WORD_LIFT ? count * log(lift) : 0;
+	lift = papers ? ((double)word->count / tally->found) /
+	                    ((double)papers / (double)archive)
+	              : 0;
+	*score = lift >= WORD_LIFT ? word->count * log(lift) : 0;
 	return true;
 }
 
 /* @param best  set to the most typical word, borrowed from the tally, or NULL */
 static bool
-find_word(const struct tally *tally, const char **best, GError **error)
+find_word(const struct tally *tally, const struct feature **best, GError **error)
 {
 	double best_score = 0;
 	struct archive_size size;
 	GHashTableIter iter;
-	gpointer word, with;
+	gpointer key;
 
 	*best = NULL;
 	if (!archive_load_size(tally->store, &size, error))
 		return false;
 	g_hash_table_iter_init(&iter, tally->words);
-	while (g_hash_table_iter_next(&iter, &word, &with)) {
-		unsigned count = *(const unsigned *)with;
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		const struct feature *word = key;
 		double score;
 
-		if (!is_about_target(tally, get_rate(tally, count)) || !is_word(word))
+		if (!is_about_target(tally, get_rate(tally, word->count)) ||
+		    !is_word(word->key.text))
 			continue;
-		if (!score_word(tally, size.papers, word, count, &score, error))
+		if (!score_word(tally, size.papers, word, &score, error))
 			return false;
 		if (score > best_score ||
-		    (score > 0 && score >= best_score && strcmp(word, *best) < 0)) {
+		    (score > 0 && score >= best_score &&
+		        strcmp(word->key.text, (*best)->key.text) < 0)) {
 			best_score = score;
 			*best = word;
 		}
@@ -213,24 +251,26 @@ find_word(const struct tally *tally, const char **best, GError **error)
 }
 
 /* @return the category closest to the target, borrowed from the tally; or NULL */
-static const char *
+static const struct feature *
 find_category(const struct tally *tally)
 {
-	const char *best = NULL;
+	const struct feature *best = NULL;
 	double best_distance = G_MAXDOUBLE;
 	GHashTableIter iter;
-	gpointer name, count;
+	gpointer key;
 
 	g_hash_table_iter_init(&iter, tally->categories);
-	while (g_hash_table_iter_next(&iter, &name, &count)) {
-		double rate = get_rate(tally, *(const unsigned *)count);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		const struct feature *category = key;
+		double rate = get_rate(tally, category->count);
 		double distance =
 		    is_about_target(tally, rate) ? get_distance(rate) : G_MAXDOUBLE;
 
 		if (distance < best_distance ||
-		    (best && distance <= best_distance && strcmp(name, best) < 0)) {
+		    (best && distance <= best_distance &&
+		        strcmp(category->key.text, best->key.text) < 0)) {
 			best_distance = distance;
-			best = name;
+			best = category;
 		}
 	}
 	return best;
@@ -238,14 +278,13 @@ find_category(const struct tally *tally)
 
 /* Append the clause to the narrower filters. @param clause  taken */
 static void
-add_counted(
-    struct tally *tally, enum narrower_kind kind, char *clause, const unsigned *count)
+add_counted(struct tally *tally, enum narrower_kind kind, char *clause, unsigned count)
 {
 	unsigned before = tally->narrower->len;
 
 	add_query(tally, kind, join_clause(tally, clause));
 	if (tally->narrower->len > before)
-		g_array_index(tally->narrower, struct narrower, before).count = *count;
+		g_array_index(tally->narrower, struct narrower, before).count = count;
 	g_free(clause);
 }
 
@@ -317,7 +356,7 @@ run_tally(struct tally *tally, GError **error)
 	const struct search_scope scope = {
 	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
 	bool is_single = !strpbrk(tally->text, " ()\":^");
-	const char *category, *word;
+	const struct feature *category, *word;
 
 	add_query(tally, NARROWER_TITLE,
 	    g_strdup_printf(is_single ? "title:%s" : "title:(%s)", tally->text));
@@ -331,11 +370,10 @@ run_tally(struct tally *tally, GError **error)
 	category = find_category(tally);
 	if (category)
 		add_counted(tally, NARROWER_CATEGORY,
-		    g_strconcat("cat:", category, NULL),
-		    g_hash_table_lookup(tally->categories, category));
+		    g_strconcat("cat:", category->key.text, NULL), category->count);
 	if (word)
-		add_counted(tally, NARROWER_WORD, format_word(tally->store, word),
-		    g_hash_table_lookup(tally->words, word));
+		add_counted(tally, NARROWER_WORD,
+		    format_word(tally->store, word->key.text), word->count);
 	return true;
 }
 
@@ -349,9 +387,8 @@ narrower_add_notes(struct store *store, const struct forecast *forecast,
 	    .text = text,
 	    .query = query,
 	    .narrower = g_array_new(FALSE, FALSE, sizeof(struct narrower)),
-	    .words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-	    .categories =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+	    .words = new_features(),
+	    .categories = new_features(),
 	};
 	bool is_ok;
 

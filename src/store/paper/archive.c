@@ -405,13 +405,14 @@ start_scan(struct store *store, const struct archive_scan *scan, GError **error)
 	                              " ORDER BY last_day DESC, revision DESC LIMIT ?2";
 	/*
 	 * CROSS JOIN makes SQLite start with FTS5; the lower bound on rowid ends the
-	 * scan at old papers.
+	 * scan at old papers.  min(+seq) uses the index of days; min(seq) would scan
+	 * all older papers.
 	 */
 	static const char sql_match[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper_fts CROSS JOIN paper"
 	    " ON paper.seq = paper_fts.rowid WHERE paper_fts MATCH ?3"
 	    " AND paper_fts.rowid >="
-	    "  coalesce((SELECT min(seq) FROM paper WHERE last_day >= ?1), 0)"
+	    "  coalesce((SELECT min(+seq) FROM paper WHERE last_day >= ?1), 0)"
 	    " AND paper.last_day >= ?1 ORDER BY paper_fts.rowid DESC LIMIT ?2";
 	const char *day = scan->oldest_day ? scan->oldest_day : "";
 
