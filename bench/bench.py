@@ -30,20 +30,16 @@ sys.path.insert(0, HERE)
 
 from daemon import Instance
 from generate import generate
+from harness import (DAY, HEAD, HOST, PAPERS, Different, Sink, Store, alternate, call,
+                     count_connections, figure, number, prepare_day, print_row, program,
+                     real_elements, run_once, same, scaled, section)
 from idle import cpu_s, format_idle, kilobytes, measure
 from nginx import Nginx
-from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
-DAY = "2026-11-20"  # as in input.h
-EARLIER = "2026-09-01"  # too old for any digest
-PAPERS = 100
-MADE_UP_EARLIER = 2000
-ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 FAR_MS = 20
 PAGE_CLIENTS = 8
-HOST = "127.0.0.1"
 MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
 STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
@@ -57,117 +53,8 @@ QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
               pages=400, idle=2)
 
-Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
 
-
-class Different(Exception):
-    """Two programs that are compared have not done the same work."""
-
-
-# ---- running ----------------------------------------------------------------
-
-
-def program(name):
-    return os.path.join(top_builddir(), "bench", name)
-
-
-def call(*arguments):
-    """Run a program.  @return its results, printed as NAME=NUMBER"""
-    done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True, check=True)
-    return {name: float(value) for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
-
-
-def figure(runs):
-    """Medians of several runs."""
-    values = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
-    values["fastest"] = min(run["wall"] for run in runs)
-    values["slowest"] = max(run["wall"] for run in runs)
-    return Figure(values.pop("wall"), values.pop("cpu"), values.pop("peak_kb"), values)
-
-
-def alternate(count, *calls):
-    """Medians of each call; calls alternate, so that load affects all of them."""
-    runs = [[one() for one in calls] for _ in range(count)]
-    return [figure([run[n] for run in runs]) for n in range(len(calls))]
-
-
-def scaled(figure, factor):
-    """Scale to another number of repetitions."""
-    return figure._replace(wall=figure.wall * factor, cpu=figure.cpu * factor)
-
-
-def same(name, *figures):
-    found = {figure.values[name] for figure in figures}
-    if len(found) != 1:
-        raise Different(f"{name} differ: {sorted(found)}")
-
-
-# ---- input ---------------------------------------------------
-
-
-def real_elements(directory):
-    """Elements of real days, oldest first, without duplicates."""
-    seen = {}
-    for path in sorted(glob.glob(os.path.join(directory, "daily_papers-????-??-??.json"))):
-        with open(path, encoding="utf-8") as file:
-            for element in json.load(file):
-                seen.setdefault(element["paper"]["id"], element)
-    return list(seen.values())
-
-
-def chain(texts):
-    """Followers of each word with repetition; None marks both ends of a text."""
-    follows = collections.defaultdict(list)
-    for text in texts:
-        words = [None, *text.split(), None]
-        for one, next_one in zip(words, words[1:]):
-            follows[one].append(next_one)
-    return follows
-
-
-def walk(rng, follows, wanted):
-    """A text of this number of words, each after a word that it really follows."""
-    words, at = [], None
-    while len(words) < wanted:
-        at = rng.choice(follows[at])
-        if at is not None:
-            words.append(at)
-    return " ".join(words)
-
-
-def made_up_day(rng, samples):
-    """A day of elements and earlier ones, both with words of the samples."""
-    elements = [e for path in samples for e in json.load(open(path, encoding="utf-8"))]
-    papers = [paper for path in samples for paper in load_papers(path)]
-    titles = chain([paper["title"] for paper in papers])
-    abstracts = chain([paper["abstract"] for paper in papers])
-    made = []
-    for number in range(PAPERS + MADE_UP_EARLIER):
-        element = json.loads(json.dumps(elements[number % len(elements)]))
-        element["paper"]["id"] = f"2611.{10000 + number}"
-        element["paper"]["title"] = walk(rng, titles, rng.randint(6, 13))
-        element["paper"]["summary"] = walk(rng, abstracts, ABSTRACT_WORDS)
-        made.append(element)
-    return made[:PAPERS], made[PAPERS:]
-
-
-def prepare_day(directory, is_made_up):
-    """Write the day. @return titles for generating filters, and a line that describes them"""
-    samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
-    real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
-    if is_made_up or len(real) < 4 * PAPERS:
-        day, earlier = made_up_day(random.Random(1), samples)
-        line = "made up from the words of samples/"
-    else:
-        # Subscribers have not seen this day: their filters have words of earlier ones.
-        day, earlier = real[-PAPERS:], real[:-PAPERS]
-        line = f"real; filters from the titles of {len(earlier)} earlier ones"
-    for name, elements in ((DAY, day), (EARLIER, earlier)):
-        with open(os.path.join(directory, f"daily_papers-{name}.json"), "w",
-                  encoding="utf-8") as file:
-            json.dump(elements, file)
-    return [" ".join(e["paper"]["title"].split()) for e in earlier], line
+# ---- the archive's input ----------------------------------------------------
 
 
 def other_words(rng, text, words):
@@ -209,76 +96,6 @@ def archive_elements(directory, is_made_up):
                   encoding="utf-8") as file:
             return json.load(file)
     return found
-
-
-class Store:
-    """A store with this number of subscribers, and copies of it for each run."""
-
-    def __init__(self, directory, people, titles):
-        self.directory = directory
-        self.people = people
-        table = os.path.join(directory, f"{people}.tsv")
-        with open(table, "w", encoding="utf-8") as file:
-            for person in generate(titles, people):
-                for number, text in enumerate(person["filters"], 1):
-                    print(person["address"], person["zone"], number, text, sep="\t",
-                          file=file)
-        self.path = os.path.join(directory, f"{people}.db")
-        self.values = call(program("fill"), self.path, directory, table)
-        self.matched = os.path.join(directory, f"{people}-matched.db")
-        self.made = os.path.join(directory, f"{people}-made.db")
-
-    def remove(self):
-        """Free disk space: stores can be large."""
-        for name in ("", "-*"):
-            for path in glob.glob(f"{self.directory}/{self.people}{name}.db*"):
-                os.unlink(path)
-
-    def copy(self, path, name):
-        """A copy to write to; the previous one is removed."""
-        copy = os.path.join(self.directory, f"{self.people}-{name}.db")
-        for old in glob.glob(copy + "*"):
-            os.unlink(old)
-        return shutil.copy(path, copy)  # with its mode: a store must not be readable by others
-
-
-# ---- the table --------------------------------------------------------------
-
-
-HEAD = """
-                                            wall                     CPU             peak MB
-                                     ours  theirs   times    ours  theirs   times  ours theirs
-"""
-
-
-def number(value):
-    """A run has a precision of three digits."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
-
-
-def print_row(what, unit, scale, ours, theirs=None, skip=None):
-    """One line; scale turns seconds into the unit."""
-
-    def times(get):
-        return f"{get(theirs) / get(ours):.2g}x" if theirs else "-"
-
-    def cells(get, form, width):
-        other = form(get(theirs)) if theirs else "-"
-        return f"{form(get(ours)):>{width}}{other:>{width}}"
-
-    def timed(get):
-        return cells(get, lambda value: number(value * scale), 8) + f"{times(get):>8}"
-
-    peak = cells(lambda one: one.peak_kb, lambda kb: f"{kb / 1024:.0f}", 6)
-    note = f"  SKIP: {skip}" if skip else ""
-    print(f"  {what:<28} {unit:<2}{timed(lambda one: one.wall)}"
-          f"{timed(lambda one: one.cpu)}{peak}{note}", flush=True)
-
-
-def section(title, peer):
-    print(f"\n{title}\n  beside {peer}")
 
 
 # ---- the benchmarks ---------------------------------------------------------
@@ -410,25 +227,6 @@ def bench_archive(directory, elements, titles, count, sizes):
     return count, tests, searches
 
 
-class Sink:
-    """smtp-sink that discards mail, on a free port."""
-
-    def __enter__(self):
-        sink, self.source = need_programs("smtp-sink", "smtp-source")
-        self.port = free_port()
-        as_user = ["-u", "nobody"] if os.geteuid() == 0 else []
-        self.child = Child([sink, *as_user, f"{HOST}:{self.port}", "256"], cwd="/")
-        self.child.wait_port(self.port)
-        return self
-
-    def __exit__(self, *_):
-        self.child.stop()
-
-
-def count_connections(count):
-    return f"{count} connection{'s' if count > 1 else ''}"
-
-
 def bench_sending(sink, connections, count, sizes):
     ours, theirs = alternate(
         sizes.runs,
@@ -524,18 +322,6 @@ def bytes_of(directory):
     return sum(os.path.getsize(path) for path in glob.glob(os.path.join(directory, "*.db*")))
 
 
-def run_instance(instance, hour):
-    """One run of the daemon; an unreachable relay is not a failure."""
-    command = [program("timed"), *instance.once_command(f"{DAY}T{hour:02}:00:00Z")]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True, check=False)
-    if done.returncode not in (0, os.EX_TEMPFAIL):
-        raise Different(f"paperboyd ended with {done.returncode}")
-    values = {name: float(value)
-             for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
-    return figure([values])
-
-
 def bench_queue(directory, sink, count):
     """The relay is down while this number of digests is built, then up again."""
     instance = Instance(os.path.join(directory, f"queue-{count}"), port=1, log_level="warning",
@@ -543,10 +329,10 @@ def bench_queue(directory, sink, count):
     instance.write_day(DAY, range(3))
     instance.add_people(count, now=f"{DAY}T06:00:00Z")
     empty = bytes_of(instance.state)
-    made = run_instance(instance, 9)
+    made = figure([run_once(instance, 9)])
     queued = bytes_of(instance.state)
     instance.set(smtp__port=sink.port)
-    drained = run_instance(instance, 12)
+    drained = figure([run_once(instance, 12)])
     sent = bytes_of(instance.state)
     if instance.states() != {"SENT": count}:
         raise Different(f"the queue came to {instance.states()}")
