@@ -36,6 +36,7 @@ from harness import (DAY, HEAD, HOST, PAPERS, Different, Sink, Store, alternate,
 from idle import cpu_s, format_idle, kilobytes, measure
 from nginx import Nginx
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
+from whole import bench_whole, format_mailing
 
 BODY_BYTES = 8192
 FAR_MS = 20
@@ -45,13 +46,14 @@ STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "other
 
 Sizes = collections.namedtuple(
     "Sizes",
-    "runs people many subscribers composed queued sent1 sent8 far queries archive pages idle")
-WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
+    "runs people many subscribers composed queued sent1 sent8 far queries archive pages idle"
+    " whole")
+FULL = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
-              archive=12000, pages=20000, idle=600)
+              archive=12000, pages=20000, idle=600, whole=(10000,))
 QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
-              pages=400, idle=2)
+              pages=400, idle=2, whole=(200,))
 
 
 # ---- the archive's input ----------------------------------------------------
@@ -447,10 +449,34 @@ def print_head(directory, line, sizes):
           " turn; times: theirs / ours, so 2x is twice as fast.")
 
 
+def run_whole(directory, titles, sizes, is_quick):
+    """@return of Mailing"""
+    section("Whole mailings, from papers to the last 250: paperboyd --once",
+            "SQLite writing their rows in one commit, then smtp-source sending the sizes;"
+            " building: the rows in as many commits")
+    try:
+        return [bench_whole(directory, titles, people, is_quick)
+                for people in sizes.whole]
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
+        return []
+
+
+def print_whole(mailings):
+    for mailing in mailings:
+        for line in format_mailing(mailing):
+            print(f"  {line}")
+
+
 def run_all(directory, options, sizes):
     titles, line = prepare_day(directory, options.made_up)
     print_head(directory, line, sizes)
     print(HEAD, end="")
+    mailings = run_whole(directory, titles, sizes, options.quick)
+    if options.whole:
+        print("\nIn numbers")
+        print_whole(mailings)
+        return
     stores = [Store(directory, people, titles) for people in sizes.people]
 
     section("Matching a day of papers",
@@ -524,6 +550,7 @@ def run_all(directory, options, sizes):
     idle = measure(idle_directory, sizes.subscribers, sizes.idle)
 
     print("\nIn numbers")
+    print_whole(mailings)
     for store, values in matched:
         pairs = store.values["filters"] * store.values["papers"]
         print(f"  {store.people:,} people: of {pairs:,.0f} pairs of filter and paper"
@@ -581,6 +608,9 @@ def main(argv):
                         help="small and once: whether it runs, not how fast")
     parser.add_argument("--made-up", action="store_true",
                         help="made-up papers though real ones are there")
+    parser.add_argument("--whole", action="store_true", help="whole mailings only")
+    parser.add_argument("--people", type=int, nargs="+",
+                        help="sizes of the whole mailings, instead of 10000")
     parser.add_argument("--million", action="store_true",
                         help="match for a million people too: many minutes")
     options = parser.parse_args(argv[1:])
@@ -588,7 +618,9 @@ def main(argv):
     # Not on a file system in memory, where a commit costs nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as directory:
         try:
-            sizes = QUICK if options.quick else WHOLE
+            sizes = QUICK if options.quick else FULL
+            if options.people:
+                sizes = sizes._replace(whole=options.people)
             if options.million:
                 sizes = sizes._replace(many=(*sizes.many, 1000000))
             run_all(directory, options, sizes)

@@ -226,18 +226,35 @@ def section(title, peer):
 
 
 class Sink:
-    """smtp-sink that discards mail, on a free port."""
+    """smtp-sink that discards mail, on a free port.
+
+    @param counts  a file for its counters; or None
+    """
+
+    def __init__(self, counts=None):
+        self.counts = counts
 
     def __enter__(self):
         sink, self.source = need_programs("smtp-sink", "smtp-source")
         self.port = free_port()
-        as_user = ["-u", "nobody"] if os.geteuid() == 0 else []
-        self.child = Child([sink, *as_user, f"{HOST}:{self.port}", "256"], cwd="/")
+        command = [sink, *(["-u", "nobody"] if os.geteuid() == 0 else [])]
+        if self.counts:
+            # The counters are one endless line.
+            shell = 'exec >"$0" "$@"'
+            command = ["/bin/sh", "-c", shell, self.counts, *command, "-c"]
+        self.child = Child([*command, f"{HOST}:{self.port}", "256"], cwd="/")
         self.child.wait_port(self.port)
         return self
 
     def __exit__(self, *_):
         self.child.stop()
+
+    def count(self):
+        """Messages so far."""
+        with open(self.counts, "rb") as file:
+            file.seek(max(os.path.getsize(self.counts) - 100, 0))
+            found = re.findall(rb"mesg=(\d+)", file.read())
+        return int(found[-1]) if found else 0
 
 
 def count_connections(count):
