@@ -248,6 +248,9 @@ recipient_address_selects_the_purpose(void)
 	    {"PAPERBOY+C-ABC@example.org", SUBADDRESS_CONFIRM, "abc"},
 	    {"paperboy+r-abc@example.org", SUBADDRESS_REPLY, "abc"},
 	    {"paperboy+u-abc@example.org", SUBADDRESS_LEAVE, "abc"},
+	    {"paperboy+p-abc@example.org", SUBADDRESS_PAUSE, "abc"},
+	    {"paperboy+w-abc@example.org", SUBADDRESS_WEEKLY, "abc"},
+	    {"paperboy+f-abc@example.org", SUBADDRESS_FEWER, "abc"},
 	    {"paperboy+b-abc@example.org", SUBADDRESS_BOUNCE, "abc"},
 	    {"bounces+b-abc@back.example.org", SUBADDRESS_BOUNCE, "abc"},
 	    {"paperboy+c-@example.org", SUBADDRESS_UNKNOWN, ""},
@@ -288,7 +291,7 @@ every_envelope_recipient_is_a_target(void)
 	    {"paperboy+help@example.org\npaperboy+subscribe@example.org", "3"},
 	    {"somebody@example.net\n" HOME, "0"},
 	    {"paperboy+nothing@example.org\n" HOME, "0"},
-	    {"paperboy+nothing@example.org", "11"},
+	    {"paperboy+nothing@example.org", "14"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -112,11 +112,9 @@ each_option_changes_the_next_digest(void)
 	    {"max 1", {.max_full = 1}, {"More by title"}, NULL},
 	    {"name", {.name = "Countess"}, {"To: Countess <ada@example.org>"}, NULL},
 	    {"order date", WORD(PREFERENCE_ORDER, "date"),
-	        {"for Fri 20 Nov 2026: A kernel of kernels"},
-	        "for Fri 20 Nov 2026: Trees & co"},
+	        {"2 new papers: A kernel of kernels"}, "2 new papers: Trees & co"},
 	    {"order score", WORD(PREFERENCE_ORDER, "score"),
-	        {"for Fri 20 Nov 2026: A kernel of kernels"},
-	        "for Fri 20 Nov 2026: Trees & co"},
+	        {"2 new papers: A kernel of kernels"}, "2 new papers: Trees & co"},
 	    {"group on", WORD(PREFERENCE_GROUP, "on"),
 	        {"\r\n=3D=3D kernel =3D=3D\r\n", "<h2 class=3D\"group\""}, NULL},
 	    {"abstract none", WORD(PREFERENCE_ABSTRACT, "none"), {NULL},
@@ -134,7 +132,7 @@ each_option_changes_the_next_digest(void)
 	            "doi =3D {10.1000/182},"},
 	        NULL},
 	    {"language de", {.language = "de"},
-	        {"2_Artikel_f=C3=BCr_Fr_20", "2 neue Artikel",
+	        {"Subject: 2 neue Artikel: ", "2 neue Artikel",
 	            "Freitag, 20. November 2026"},
 	        "new papers"},
 	};
@@ -219,10 +217,10 @@ day_without_papers_has_a_line(void)
 		const char *language;
 		const char *wanted[3];
 	} rows[] = {
-	    {"", {"Subject: No papers for Sat 21 Nov 2026\r\n",
+	    {"", {"Subject: No new papers, Sat 21 Nov 2026\r\n",
 	             "Nothing new matched your filters since the last digest.",
 	             "is subscribed to paperboy.\r\n"}},
-	    {"de", {"Keine_Artikel_f=C3=BCr_Sa_21", "Keine neuen Artikel",
+	    {"de", {"Subject: Keine neuen Artikel, Sa 21", "Keine neuen Artikel",
 	               "Seit der letzten Sendung hat nichts Neues"}},
 	};
 

@@ -11,6 +11,7 @@
 #include "lib/unit.h"
 #include "service/command/command_private.h"
 #include "service/people/erase.h"
+#include "store/mail/digests.h"
 
 /* With the real messages, subscribers and papers. */
 static struct conversation *
@@ -214,7 +215,95 @@ every_verb_is_tested(void)
 			g_assert_cmpstr(find_line(row->verb), !=, row->verb);
 }
 
-UNIT_MAIN(forged_commands_change_nothing_but_unsubscribe,
+/* Find the mailto link of a digest that has a subject. @return its recipient */
+static char *
+find_link(const char *html, const char *subject)
+{
+	g_autofree char *escaped = g_uri_escape_string(subject, NULL, FALSE);
+	g_autofree char *end = g_strdup_printf("?subject=%s\"", escaped);
+	const char *found = strstr(html, end), *start = found;
+
+	g_assert_nonnull(found);
+	while (!g_str_has_prefix(start, "href=\"mailto:"))
+		start--;
+	start += strlen("href=\"mailto:");
+	return g_uri_unescape_segment(start, found, NULL);
+}
+
+static char *
+format_digest(struct conversation *c)
+{
+	pb_auto(digest) digest = digests_load(c->fixture->store, 1, NULL);
+	char *html;
+
+	g_assert_nonnull(digest);
+	html = renderer_format_html(c->renderer, digest, NULL);
+	g_assert_nonnull(html);
+	return html;
+}
+
+/* Sender and text do not matter: the digest may have been forwarded. */
+static void
+links_of_a_digest_reduce_only(void)
+{
+	static const char state[] =
+	    "SELECT state, paused_until, frequency, max_full FROM subscriber"
+	    " WHERE id = 1";
+	static const struct {
+		const char *subject;
+		const char *state;
+		const char *repeated; /* the second time */
+	} rows[] = {
+	    {"pause", "paused|2026-12-04|daily|20", "paused|2026-12-04|daily|20"},
+	    {"weekly", "active|-|weekly|20", "active|-|weekly|20"},
+	    {"fewer", "active|-|daily|10", "active|-|daily|5"},
+	    {"unsubscribe", "gone|-|daily|20", "gone|-|daily|20"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(conversation) c = begin();
+		g_autofree char *html = format_digest(c);
+		g_autofree char *address = find_link(html, rows[i].subject);
+		int64_t before = conversation_count_mails(c);
+
+		conversation_send(c, ADAM, address, "add everything");
+		assert_rows(c->fixture, state, rows[i].state);
+		g_assert_cmpint(conversation_count_mails(c), ==, before + 1);
+		assert_rows(c->fixture,
+		    "SELECT recipient FROM outbox ORDER BY id DESC LIMIT 1", EVA);
+		conversation_send(c, EVA, address, rows[i].subject);
+		assert_rows(c->fixture, state, rows[i].repeated);
+		if (i != 2)
+			continue;
+		for (int again = 0; again < 3; again++)
+			conversation_send(c, EVA, address, "");
+		assert_rows(c->fixture, state, "active|-|daily|3");
+	}
+}
+
+static void
+invalid_links_change_nothing(void)
+{
+	static const char *const words[] = {"p", "w", "f"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		pb_auto(conversation) c = begin();
+		g_autofree char *before = get_state(c);
+		g_autofree char *after = NULL;
+		g_autofree char *address = g_strdup_printf(
+		    "paperboy+%s-abcdefghijklmnopqr@example.org", words[i]);
+		int64_t mails = conversation_count_mails(c);
+
+		g_assert_cmpint(
+		    conversation_send(c, EVA, address, "pause"), ==, HANDLER_IGNORED);
+		after = get_state(c);
+		g_assert_cmpstr(after, ==, before);
+		g_assert_cmpint(conversation_count_mails(c), ==, mails);
+	}
+}
+
+UNIT_MAIN(links_of_a_digest_reduce_only, invalid_links_change_nothing,
+    forged_commands_change_nothing_but_unsubscribe,
     new_address_learns_nothing_about_the_subscriber,
     one_confirmation_does_not_change_the_address, yes_to_a_reply_accepts_its_suggestion,
     help_without_a_command_is_sent_once_a_day, every_verb_is_tested,

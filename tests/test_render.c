@@ -181,7 +181,7 @@ full_cache_does_not_change_the_output(void)
 			set_text(&entry->paper->abstract, abstract);
 		}
 		message = compose(renderer, digest);
-		g_assert_nonnull(strstr(message, "200 papers for"));
+		g_assert_nonnull(strstr(message, "200 new papers: "));
 	}
 	after = compose(renderer, early);
 	g_assert_cmpstr(before, ==, after);
@@ -272,7 +272,8 @@ full_papers_and_titles_are_limited(void)
 			g_ptr_array_set_size(entry->paper->authors, 0);
 		}
 		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_cmpuint(count(text, ". T\n"), ==, 400);
+		/* In the list, and in the overview. */
+		g_assert_cmpuint(count(text, ". T\n"), ==, 400 + 3);
 		g_assert_cmpuint(count(text, "\n  1. T\n"), ==, 1);
 		g_assert_cmpuint(count(text, "\n200. T\n"), ==, 1);
 		g_assert_cmpuint(count(text, "\n201. T\n"), ==, 1);
@@ -673,6 +674,7 @@ groups_of_a_large_digest_are_closed(void)
 	}
 	html = renderer_format_html(renderer, digest, NULL);
 	g_assert_cmpuint(count(html, "<h2 class=\"group\""), ==, 4);
+	g_assert_cmpuint(count(html, "<ol class=\"papers\""), ==, 4);
 	g_assert_cmpuint(count(html, "<ol "), ==, 5);
 	g_assert_cmpuint(count(html, "</ol>"), ==, 5);
 	for (unsigned i = 0; i < digest->entries->len; i++) {

@@ -118,13 +118,14 @@
 #define BOUNDS_INCOMING_NAMES 20000
 
 /* Templates and their output. */
-#define BOUNDS_TEMPLATE_BYTES      (64 * 1024)
-#define BOUNDS_TEMPLATE_DEPTH      16
-#define BOUNDS_TEXT_COLUMNS        72
-#define BOUNDS_PREHEADER_CHARS     72
-#define BOUNDS_SUBJECT_TITLE_CHARS 80
-#define BOUNDS_RENDER_CACHE_BYTES  (16 * 1024 * 1024)
-#define BOUNDS_CACHE_PAPERS        1000 /* cached by the composer */
+#define BOUNDS_TEMPLATE_BYTES        (64 * 1024)
+#define BOUNDS_TEMPLATE_DEPTH        16
+#define BOUNDS_TEXT_COLUMNS          72
+#define BOUNDS_PREHEADER_CHARS       100
+#define BOUNDS_PREHEADER_TITLE_CHARS 46
+#define BOUNDS_SUBJECT_TITLE_CHARS   66
+#define BOUNDS_RENDER_CACHE_BYTES    (16 * 1024 * 1024)
+#define BOUNDS_CACHE_PAPERS          1000 /* cached by the composer */
 
 /* SMTP replies. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

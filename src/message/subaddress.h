@@ -6,6 +6,9 @@
  *     paperboy+c-TOKEN@host              confirms a request
  *     paperboy+r-TOKEN@host              reply to a digest, identifies the subscriber
  *     paperboy+u-TOKEN@host              unsubscribes
+ *     paperboy+p-TOKEN@host              pauses
+ *     paperboy+w-TOKEN@host              digests come weekly
+ *     paperboy+f-TOKEN@host              digests show fewer papers
  *     paperboy+b-TOKEN@host              envelope sender (VERP): bounces
  *     paperboy+check-TOKEN@host          probe sent to itself
  *     paperboy+owner@host                forwarded to the operator
@@ -57,6 +60,9 @@ enum subaddress_kind {
 	SUBADDRESS_LEAVE, /* +u-TOKEN: the subscriber of the token */
 	SUBADDRESS_BOUNCE,
 	SUBADDRESS_CHECK,   /* a probe of paperboyctl check */
+	SUBADDRESS_PAUSE,   /* +p-TOKEN: the subscriber of a token of LEAVE */
+	SUBADDRESS_WEEKLY,  /* +w-TOKEN: likewise */
+	SUBADDRESS_FEWER,   /* +f-TOKEN: likewise */
 	SUBADDRESS_UNKNOWN, /* ours, with an unknown subaddress */
 };
 

@@ -23,6 +23,28 @@ digest_reason_free(struct digest_reason *reason)
 	g_free(reason);
 }
 
+struct digest_filter *
+digest_filter_new(int number, unsigned papers, const char *label, const char *query)
+{
+	struct digest_filter *filter = g_new0(struct digest_filter, 1);
+
+	filter->number = number;
+	filter->papers = papers;
+	filter->label = g_strdup(label);
+	filter->query = g_strdup(query);
+	return filter;
+}
+
+void
+digest_filter_free(struct digest_filter *filter)
+{
+	if (!filter)
+		return;
+	g_free(filter->label);
+	g_free(filter->query);
+	g_free(filter);
+}
+
 struct digest_entry *
 digest_entry_new(struct paper *paper, const char *day)
 {
@@ -53,6 +75,8 @@ digest_new(void)
 
 	digest->entries =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_entry_free);
+	digest->filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_filter_free);
 	return digest;
 }
 
@@ -66,6 +90,8 @@ digest_free(struct digest *digest)
 	g_free(digest->recipient);
 	g_free(digest->recipient_name);
 	g_free(digest->coverage);
+	g_free(digest->notices);
+	g_ptr_array_unref(digest->filters);
 	g_ptr_array_unref(digest->entries);
 	g_free(digest);
 }

@@ -40,6 +40,14 @@ struct digest_entry {
 	                     * that the paper counts for */
 };
 
+/* A filter that matched papers of the digest. */
+struct digest_filter {
+	int number;
+	unsigned papers; /* that it matched */
+	char *label;     /* as in the reasons */
+	char *query;     /* canonical text */
+};
+
 /* Chosen by the subscriber, and frozen when the digest is built. */
 struct digest_style {
 	enum preference_abstract abstract;
@@ -63,6 +71,8 @@ struct digest {
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
 	char *coverage;       /* one line that names the lists included; "" or NULL */
+	char *notices;        /* what is unusual, a line each; "" or NULL */
+	GPtrArray *filters;   /* of struct digest_filter *, by number */
 	struct digest_style style;
 	bool is_note;       /* "nothing new" notice without entries */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
@@ -70,6 +80,10 @@ struct digest {
 
 struct digest_reason *digest_reason_new(const char *filter, const char *words);
 void digest_reason_free(struct digest_reason *reason);
+
+struct digest_filter *
+digest_filter_new(int number, unsigned papers, const char *label, const char *query);
+void digest_filter_free(struct digest_filter *filter);
 
 /** Allocate an entry without reasons. @param paper taken */
 struct digest_entry *digest_entry_new(struct paper *paper, const char *day);

@@ -8,7 +8,6 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/compose.h"
-#include "message/sanitize.h"
 
 /* Papers with their abstract where the others have a sentence. */
 #define BRIEF_ABSTRACTS 3
@@ -129,56 +128,64 @@ get_heading(const struct assembled_message *assembled, unsigned index)
 	                                        : NULL;
 }
 
-static void
-set_values(const struct assembled_message *assembled, const char *values[PAGE_VALUES])
+/* Whether the papers at the top are not on the first screen. */
+static bool
+wants_top(const struct assembled_message *assembled)
 {
-	const struct sender_links *links = assembled->links;
+	return assembled->total > OVERVIEW_TOP_PAPERS &&
+	       assembled->shown >= PAGE_TOP_MAX &&
+	       (assembled->headings->len > 0 ||
+	           assembled->abstract != PREFERENCE_ABSTRACT_NONE);
+}
 
-	values[PAGE_RECIPIENT] = assembled->recipient;
-	values[PAGE_STOP_URL] = links->stop_url;
-	values[PAGE_CHANGE_URL] = links->change_url;
-	values[PAGE_VIEW_URL] = links->view_url;
-	values[PAGE_SUBJECT] = assembled->subject;
+/* The first papers; of groups, the first of each while there are enough. */
+static void
+add_top(struct assembled_message *assembled, struct pages *pages)
+{
+	unsigned starts = 0, chosen = 0;
+
+	for (unsigned i = 0; i < assembled->headings->len; i++)
+		starts += assembled->headings->pdata[i] != NULL;
+	starts = MIN(starts, PAGE_TOP_MAX);
+	for (unsigned i = 0; chosen < PAGE_TOP_MAX; i++) {
+		bool is_start = get_heading(assembled, i) != NULL;
+
+		if (!is_start && starts + chosen >= PAGE_TOP_MAX)
+			continue;
+		starts -= is_start;
+		chosen++;
+		overview_add_top(&assembled->overview, pages,
+		    assembled->entries->pdata[i], parse_number(assembled, i));
+	}
 }
 
 static bool
 find_page(struct assembled_message *assembled, struct pages *pages,
     const struct digest *digest, GError **error)
 {
-	const GPtrArray *from =
+	const GPtrArray *papers =
 	    assembled->entries->len > 0 ? assembled->entries : digest->entries;
-	const struct digest_entry *first = from->len > 0 ? from->pdata[0] : NULL;
-	const struct page_params heading = {
-	    .date = digest->date,
-	    .first_title = first ? first->paper->title : "",
-	    .coverage = digest->coverage,
-	    .is_note = digest->is_note,
-	    .total = assembled->total,
-	    .shown = assembled->shown,
-	    .has_titles = assembled->shown > assembled->full,
-	    .titles_start = assembled->shown > assembled->full
-	                        ? parse_number(assembled, assembled->full)
-	                        : 0,
-	    .is_grouped = assembled->headings->len > 0,
-	};
+	struct page_params *params = &assembled->overview.params;
 
-	const char *values[PAGE_VALUES];
-
-	assembled->page = pages_get(pages, &heading, error);
-	if (!assembled->page)
+	params->shown = assembled->shown;
+	params->has_titles = assembled->shown > assembled->full;
+	params->titles_start =
+	    params->has_titles ? parse_number(assembled, assembled->full) : 0;
+	params->is_grouped = assembled->headings->len > 0;
+	params->top = params->top_linked = 0;
+	if (!overview_set_titles(
+	        &assembled->overview, pages, papers, &assembled->subject, error))
 		return false;
-	g_clear_pointer(&assembled->subject, g_free);
-	set_values(assembled, values);
-	if (assembled->page->subject)
-		assembled->subject =
-		    page_format_subject(assembled->page->subject, values);
-	return true;
+	if (wants_top(assembled))
+		add_top(assembled, pages);
+	assembled->page = pages_get(pages, params, error);
+	return assembled->page != NULL;
 }
 
 const char *
 assemble_get_subject(const struct assembled_message *assembled)
 {
-	return assembled->subject ? assembled->subject : assembled->page->fixed_subject;
+	return assembled->overview.values[PAGE_SUBJECT];
 }
 
 /* Show the last full paper by title only, or omit the last title. */
@@ -216,10 +223,9 @@ fill_part(const struct assembled_message *assembled, struct pages *pages, bool i
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
-	const char *values[PAGE_VALUES];
+	const char *const *values = assembled->overview.values;
 	struct template_buffer *buffer = pages_get_buffer(pages, is_html);
 
-	set_values(assembled, values);
 	part->buffer = buffer;
 	compiled_template_fill(page->head, values, buffer);
 	part->head = buffer->encoded->len;
@@ -267,7 +273,8 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 bool
 assemble_init(struct assembled_message *assembled, struct pages *pages,
     struct entry_block_cache *cache, const struct digest *digest,
-    const struct sender_links *links, GError **error)
+    const struct sender_identity *sender, const struct sender_links *links,
+    GError **error)
 {
 	struct assembled_message result = {0};
 
@@ -285,8 +292,7 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	if (digest->style.group == PREFERENCE_GROUP_ON)
 		load_headings(&result, cache);
 	load_blocks(&result, cache);
-	result.recipient = sanitize_line(digest->recipient, 0);
-	result.links = links;
+	overview_init(&result.overview, digest, sender, links);
 	if (!fit_html(&result, pages, cache, digest, error)) {
 		assemble_clear(&result);
 		return false;
@@ -304,8 +310,7 @@ assemble_clear(struct assembled_message *assembled)
 	if (assembled->numbers)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
-	g_clear_pointer(&assembled->recipient, g_free);
-	g_clear_pointer(&assembled->subject, g_free);
+	overview_clear(&assembled->overview);
 }
 
 /* @return NULL without a heading */
@@ -398,10 +403,9 @@ assemble_format_plain(const struct assembled_message *assembled, bool is_html)
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
-	const char *values[PAGE_VALUES];
+	const char *const *values = assembled->overview.values;
 	GString *out = g_string_new(NULL);
 
-	set_values(assembled, values);
 	compiled_template_append_plain(page->head, values, out);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
 		const struct entry_block_part *block, *heading;

@@ -8,6 +8,7 @@
 
 #include "model/digest.h"
 #include "render/entry_block.h"
+#include "render/overview.h"
 #include "render/page.h"
 #include "render/sender.h"
 
@@ -29,9 +30,8 @@ struct assembled_message {
 	unsigned shown;                    /* shown in full or by title */
 	unsigned total;                    /* in the digest */
 	const struct page *page;           /* until the next pages_get() */
-	char *recipient;                   /* sanitized */
-	const struct sender_links *links;  /* borrowed */
-	char *subject;                     /* NULL: the page's fixed one */
+	const struct page_subject *subject;
+	struct overview overview;
 	struct assembled_part text;
 	struct assembled_part html;
 };
@@ -41,12 +41,13 @@ struct assembled_message {
  *
  * @param assembled  set on success only; to be passed to assemble_clear().  Borrows
  *                   from the digest and the pages, until the next call with these
- * @param links      borrowed until assemble_clear()
+ * @param sender     borrowed until assemble_clear(), as are the links
  * @return as renderer_compose()
  */
 bool assemble_init(struct assembled_message *assembled, struct pages *pages,
     struct entry_block_cache *cache, const struct digest *digest,
-    const struct sender_links *links, GError **error);
+    const struct sender_identity *sender, const struct sender_links *links,
+    GError **error);
 void assemble_clear(struct assembled_message *assembled);
 
 /** Get the subject, one line. */

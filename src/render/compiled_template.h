@@ -15,7 +15,7 @@
 #include "render/chunk.h"
 
 /* Maximum number of different placeholders. */
-#define COMPILED_TEMPLATE_PLACEHOLDERS_MAX  16
+#define COMPILED_TEMPLATE_PLACEHOLDERS_MAX  60
 #define COMPILED_TEMPLATE_PLACEHOLDER_BYTES 4
 
 struct compiled_template;

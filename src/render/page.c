@@ -11,22 +11,31 @@
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* Maximum number of cached pages; a day has some hundred. */
-#define PAGES_MAX 1000
+/* Maximum number of cached pages and subjects, and of titles; a day has some hundred.
+ */
+#define PAGES_MAX  1000
+#define TITLES_MAX 5000
 
 /* Control characters, which templates and sanitized text cannot contain. */
 #define MARKER_PAPERS "\x01"
 #define MARKER_TITLES "\x02"
 
-const char *const page_names[] = {"change_url", "count_new", "count_papers", "coverage",
-    "date", "date_long", "first_title", "has_titles", "is_grouped", "is_note",
-    "list_name", "owner", "papers", "preheader", "recipient", "rest", "stop_url",
-    "subject", "titles", "titles_start", "view_url", NULL};
+const char *const page_names[] = {"change_url", "commands", "count", "count_new",
+    "count_papers", "coverage", "date", "date_long", "edit_url", "fewer_address",
+    "fewer_url", "filters", "first_title", "has_counts", "has_edit", "has_titles",
+    "is_grouped", "is_first", "is_last", "is_note", "is_overlapping", "label",
+    "list_name", "more_filters", "notices", "number", "owner", "owner_url", "papers",
+    "pause_address", "pause_url", "preheader", "recipient", "rest", "stop_address",
+    "stop_url", "subject", "title", "titles", "titles_start", "top", "url", "view_url",
+    "weekly_address", "weekly_url", NULL};
 
 struct pages {
 	struct page_settings settings;
-	GHashTable *entries; /* parameters as text -> struct page * */
+	GHashTable *entries;  /* parameters as text -> struct page * */
+	GHashTable *subjects; /* likewise -> struct page_subject * */
+	GHashTable *titles;   /* title -> struct page_title * */
 	GString *lookup_key;
+	char *phrases[PAGE_PHRASES];
 	struct template_buffer text, html; /* reused for all messages */
 };
 
@@ -43,23 +52,49 @@ page_free(struct page *page)
 {
 	if (!page)
 		return;
-	compiled_template_free(page->subject);
-	g_free(page->fixed_subject);
-	g_free(page->subject_field);
 	clear_part(&page->text);
 	clear_part(&page->html);
 	g_free(page);
 }
 PB_DEFINE_AUTO(page, page_free);
 
+static void
+free_subject(void *data)
+{
+	struct page_subject *subject = data;
+
+	compiled_template_free(subject->compiled);
+	g_free(subject->fixed);
+	g_free(subject->field);
+	g_free(subject);
+}
+
+static void
+free_title(void *data)
+{
+	struct page_title *title = data;
+
+	g_free(title->line);
+	g_free(title->short_line);
+	g_free(title);
+}
+
 struct pages *
 pages_new(const struct page_settings *settings)
 {
+	static const char *const phrases[] = {
+	    [PAGE_PHRASE_ALSO] = "also", [PAGE_PHRASE_NOTHING_NEW] = "nothing_new"};
 	struct pages *pages = g_new0(struct pages, 1);
 
 	pages->settings = *settings;
 	pages->entries = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_free);
+	pages->subjects =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_subject);
+	pages->titles =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_title);
+	for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
+		pages->phrases[i] = locale_format_text(settings->format, phrases[i]);
 	pages->lookup_key = g_string_new(NULL);
 	template_buffer_init(&pages->text);
 	template_buffer_init(&pages->html);
@@ -72,10 +107,34 @@ pages_free(struct pages *pages)
 	if (!pages)
 		return;
 	g_hash_table_unref(pages->entries);
+	g_hash_table_unref(pages->subjects);
+	g_hash_table_unref(pages->titles);
+	for (size_t i = 0; i < PAGE_PHRASES; i++)
+		g_free(pages->phrases[i]);
 	g_string_free(pages->lookup_key, TRUE);
 	template_buffer_clear(&pages->text);
 	template_buffer_clear(&pages->html);
 	g_free(pages);
+}
+
+const char *
+pages_get_phrase(const struct pages *pages, enum page_phrase phrase)
+{
+	return pages->phrases[phrase];
+}
+
+const struct page_title *
+pages_get_title(struct pages *pages, const char *text)
+{
+	struct page_title *title = g_hash_table_lookup(pages->titles, text);
+
+	if (title)
+		return title;
+	title = g_new0(struct page_title, 1);
+	title->line = sanitize_paper_text(text, BOUNDS_SUBJECT_TITLE_CHARS);
+	title->short_line = sanitize_line(title->line, BOUNDS_PREHEADER_TITLE_CHARS);
+	g_hash_table_insert(pages->titles, g_strdup(text), title);
+	return title;
 }
 
 struct template_buffer *
@@ -127,13 +186,15 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 }
 
 static void
-put_placeholder(struct view *view, const char *name, enum page_value value)
+put_placeholder(struct view *view, const char *name, unsigned value)
 {
 	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
 
 	compiled_template_format_placeholder(value, placeholder);
 	view_put_text(view, name, placeholder);
 }
+
+/* ---- counts and dates ---- */
 
 static void
 put_counts(struct view *view, const struct locale_format *format,
@@ -145,17 +206,10 @@ put_counts(struct view *view, const struct locale_format *format,
 	g_autofree char *count_papers =
 	    params->is_note ? locale_format_text(format, "no_papers")
 	                    : locale_format_count(format, params->total, "papers");
-	g_autofree char *first_title =
-	    sanitize_paper_text(params->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
-	g_autofree char *sentence =
-	    g_strconcat(count_new, params->is_note ? "" : ": ", first_title, NULL);
-	g_autofree char *preheader = sanitize_line(sentence, BOUNDS_PREHEADER_CHARS);
 	g_autofree char *start = g_strdup_printf("%u", params->titles_start);
 
 	view_put_text(view, "count_new", count_new);
 	view_put_text(view, "count_papers", count_papers);
-	view_put_text(view, "first_title", first_title);
-	view_put_text(view, "preheader", preheader);
 	view_put_text(view, "titles_start", start);
 	if (params->shown < params->total) {
 		g_autofree char *rest = locale_format_count(
@@ -165,11 +219,168 @@ put_counts(struct view *view, const struct locale_format *format,
 	}
 }
 
+/* ---- links of the reader ---- */
+
+/* Put an address or link with the token of the reader. */
+static void
+put_with_token(struct view *view, const char *name,
+    const struct subaddress_template *template, const char *end)
+{
+	char token[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+	g_autofree char *text = NULL;
+	g_autofree char *whole = NULL;
+
+	compiled_template_format_placeholder(PAGE_LEAVE_TOKEN, token);
+	text = subaddress_template_expand(template, token);
+	whole = g_strconcat(text, end, NULL);
+	view_put_text(view, name, whole);
+}
+
+static void
+put_page_url(struct view *view, const char *name, const char *base, const char *path,
+    enum page_value value, const char *fragment)
+{
+	char token[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+	g_autofree char *url = NULL;
+
+	compiled_template_format_placeholder(value, token);
+	url = g_strconcat(base, path, token, fragment, NULL);
+	view_put_text(view, name, url);
+}
+
+/* The page mails the link to the preferences: digests are forwarded. */
+static void
+put_page_links(struct view *view, const char *base)
+{
+	static const char *const links[][2] = {{"stop_url", ""},
+	    {"pause_url", "#pause"}, {"weekly_url", "#weekly"}, {"fewer_url", "#fewer"},
+	    {"change_url", "#preferences"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
+		put_page_url(
+		    view, links[i][0], base, "/u/", PAGE_LEAVE_TOKEN, links[i][1]);
+	put_page_url(view, "view_url", base, "/d/", PAGE_VIEW_TOKEN, "");
+}
+
+static void
+put_mail_links(struct view *view, const struct sender_identity *sender)
+{
+	static const char *const links[][2] = {
+	    [SENDER_STOP] = {"stop_url", "stop_address"},
+	    [SENDER_PAUSE] = {"pause_url", "pause_address"},
+	    [SENDER_WEEKLY] = {"weekly_url", "weekly_address"},
+	    [SENDER_FEWER] = {"fewer_url", "fewer_address"},
+	};
+
+	if (!sender->has_commands) {
+		view_put_text(view, "stop_url", sender->stop_url);
+		return;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+		const struct sender_link *link = &sender->links[i];
+
+		put_with_token(view, links[i][0], &link->url, link->subject);
+		put_with_token(view, links[i][1], &link->address, "");
+	}
+}
+
+static void
+put_links(struct view *view, const struct sender_identity *sender)
+{
+	view_put_text(view, "owner", sender->owner);
+	view_put_text(view, "owner_url", sender->change_url);
+	if (sender->has_commands)
+		view_put_text(view, "commands", sender->owner);
+	if (sender->web_url)
+		put_page_links(view, sender->web_url);
+	else
+		put_mail_links(view, sender);
+}
+
+/* ---- the overview ---- */
+
+static struct view *
+new_filters(const struct page_params *params, bool has_edit)
+{
+	static const char *const names[] = {
+	    [PAGE_FILTER_NUMBER] = "number",
+	    [PAGE_FILTER_LABEL] = "label",
+	    [PAGE_FILTER_COUNT] = "count",
+	    [PAGE_FILTER_EDIT_URL] = "edit_url",
+	};
+	struct view *list = view_new_list();
+
+	for (unsigned i = 0; i < params->filters; i++) {
+		struct view *filter = view_new_map();
+
+		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
+			if (j != PAGE_FILTER_EDIT_URL || has_edit)
+				put_placeholder(filter, names[j],
+				    PAGE_FILTERS + i * PAGE_FILTER_VALUES + j);
+		view_put(filter, "is_last", view_new_bool(i + 1 == params->filters));
+		view_append(list, filter);
+	}
+	return list;
+}
+
+static struct view *
+new_top(const struct page_params *params)
+{
+	static const char *const names[] = {
+	    [PAGE_TOP_NUMBER] = "number",
+	    [PAGE_TOP_TITLE] = "title",
+	    [PAGE_TOP_URL] = "url",
+	};
+	struct view *list = view_new_list();
+
+	for (unsigned i = 0; i < params->top; i++) {
+		struct view *paper = view_new_map();
+
+		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
+			if (j != PAGE_TOP_URL || params->top_linked & 1U << i)
+				put_placeholder(paper, names[j],
+				    PAGE_TOP + i * PAGE_TOP_VALUES + j);
+		view_put(paper, "is_first", view_new_bool(i == 0));
+		view_put(paper, "is_last", view_new_bool(i + 1 == params->top));
+		view_append(list, paper);
+	}
+	return list;
+}
+
+static void
+put_overview(struct view *view, const struct page_settings *settings,
+    const struct page_params *params)
+{
+	struct view *notices = view_new_list();
+
+	for (unsigned i = 0; i < params->notices; i++) {
+		char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+
+		compiled_template_format_placeholder(PAGE_NOTICES + i, placeholder);
+		view_append(notices, view_new_text(placeholder));
+	}
+	view_put(view, "notices", notices);
+	view_put(view, "top", new_top(params));
+	view_put(view, "filters", new_filters(params, settings->sender->has_commands));
+	view_put(view, "has_edit",
+	    view_new_bool(params->filters > 0 && settings->sender->has_commands));
+	view_put(view, "has_counts", view_new_bool(params->filters > 1));
+	view_put(view, "is_overlapping", view_new_bool(params->is_overlapping));
+	if (params->more_filters) {
+		g_autofree char *more = locale_format_count(
+		    settings->format, params->more_filters, "more_names");
+
+		view_put_text(view, "more_filters", more);
+	}
+}
+
 /* @return NULL for an invalid date */
 static struct view *
-new_view(const struct page_settings *settings, const struct page_params *params)
+new_view(const struct page_settings *settings, const struct page_params *params,
+    GError **error)
 {
-	g_autofree char *list_name = sanitize_line(settings->list_name, 0);
+	const struct sender_identity *sender = settings->sender;
+	g_autofree char *list_name = sanitize_line(sender->list_name, 0);
 	g_autofree char *date =
 	    locale_format_day(settings->format, params->date, LOCALE_FORMAT_SHORT);
 	g_autofree char *date_long =
@@ -178,17 +389,13 @@ new_view(const struct page_settings *settings, const struct page_params *params)
 	    params->coverage ? sanitize_line(params->coverage, 0) : NULL;
 	struct view *view;
 
-	if (!date)
+	if (!date) {
+		pb_fail(
+		    error, PB_ERROR_INPUT, "invalid digest date '%s'", params->date);
 		return NULL;
+	}
 	view = view_new_map();
 	view_put_text(view, "list_name", list_name);
-	view_put_text(view, "owner", settings->owner);
-	if (settings->change_url) {
-		view_put_text(view, "change_url", settings->change_url);
-	} else {
-		put_placeholder(view, "change_url", PAGE_CHANGE_URL);
-		put_placeholder(view, "view_url", PAGE_VIEW_URL);
-	}
 	view_put_text(view, "date", date);
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "coverage", coverage);
@@ -198,8 +405,9 @@ new_view(const struct page_settings *settings, const struct page_params *params)
 	view_put(view, "is_grouped", view_new_bool(params->is_grouped));
 	view_put(view, "is_note", view_new_bool(params->is_note));
 	put_placeholder(view, "recipient", PAGE_RECIPIENT);
-	put_placeholder(view, "stop_url", PAGE_STOP_URL);
+	put_placeholder(view, "preheader", PAGE_PREHEADER);
 	put_counts(view, settings->format, params);
+	put_links(view, sender);
 	return view;
 }
 
@@ -212,43 +420,45 @@ page_format_subject(const struct compiled_template *subject, const char *const *
 	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
 }
 
-/* The subject is rendered first: both parts may show it. */
-static void
-init_subject(struct page *page, const struct template *template, struct view *view)
+static struct page_subject *
+new_subject(struct pages *pages, const struct page_params *params, const char *title,
+    GError **error)
 {
 	static const char *const no_values[PAGE_VALUES] = {0};
 	g_autoptr(GString) text = g_string_new(NULL);
-	struct compiled_template *subject;
+	pb_auto(view) view = new_view(&pages->settings, params, error);
+	struct page_subject *subject;
 	GString *field;
 
-	template_append(template, view, text);
-	subject = compiled_template_new(text->str, 0);
-	if (compiled_template_has_placeholder(subject)) {
-		page->subject = subject;
-		put_placeholder(view, "subject", PAGE_SUBJECT);
-		return;
-	}
-	page->fixed_subject = page_format_subject(subject, no_values);
-	compiled_template_free(subject);
+	if (!view)
+		return NULL;
+	view_put_text(view, "first_title", pages_get_title(pages, title)->line);
+	template_append(pages->settings.subject, view, text);
+	subject = g_new0(struct page_subject, 1);
+	subject->compiled = compiled_template_new(text->str, 0);
+	if (compiled_template_has_placeholder(subject->compiled))
+		return subject;
+	subject->fixed = page_format_subject(subject->compiled, no_values);
+	g_clear_pointer(&subject->compiled, compiled_template_free);
 	field = g_string_new(NULL);
-	header_append_text(field, "Subject", page->fixed_subject);
-	page->subject_field = g_string_free(field, FALSE);
-	view_put_text(view, "subject", page->fixed_subject);
+	header_append_text(field, "Subject", subject->fixed);
+	subject->field = g_string_free(field, FALSE);
+	return subject;
 }
 
 static struct page *
 new_page(const struct page_settings *settings, const struct page_params *params,
     GError **error)
 {
-	pb_auto(view) view = new_view(settings, params);
+	pb_auto(view) view = new_view(settings, params, error);
 	pb_auto(page) page = g_new0(struct page, 1);
 
-	if (!view) {
-		pb_fail(
-		    error, PB_ERROR_INPUT, "invalid digest date '%s'", params->date);
+	if (!view)
 		return NULL;
-	}
-	init_subject(page, settings->subject, view);
+	put_overview(view, settings, params);
+	put_placeholder(view, "subject", PAGE_SUBJECT);
+	if (!params->is_note)
+		put_placeholder(view, "first_title", PAGE_FIRST_TITLE);
 	if (!init_part(&page->text, "digest.txt", settings->text, view,
 	        BOUNDS_TEXT_COLUMNS, error) ||
 	    !init_part(&page->html, "digest.html", settings->html, view, 0, error))
@@ -256,39 +466,65 @@ new_page(const struct page_settings *settings, const struct page_params *params,
 	return g_steal_pointer(&page);
 }
 
+/* @param end  any text */
 static void
-set_key(GString *key, const struct page_params *params)
+set_key(GString *key, const char *date, const unsigned *numbers, size_t count,
+    const char *end)
 {
-	const char *coverage = params->coverage ? params->coverage : "";
-	const unsigned numbers[] = {params->total, params->shown, params->has_titles,
-	    params->titles_start, params->is_note, params->is_grouped,
-	    (unsigned)strlen(coverage)};
-
-	g_string_assign(key, params->date);
-	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+	g_string_assign(key, date);
+	for (size_t i = 0; i < count; i++) {
 		/* Seven bits per byte, and never a NUL. */
 		for (unsigned rest = numbers[i]; rest; rest >>= 7)
 			g_string_append_c(key, (char)(rest | 128));
 		g_string_append_c(key, '\n');
 	}
-	g_string_append(key, coverage);
-	g_string_append(key, params->first_title);
+	g_string_append(key, end);
+}
+
+/* Insert a copy of the lookup key. */
+static void
+insert(struct pages *pages, GHashTable *table, void *value)
+{
+	if (g_hash_table_size(table) >= PAGES_MAX)
+		g_hash_table_remove_all(table);
+	g_hash_table_insert(table, g_strdup(pages->lookup_key->str), value);
 }
 
 const struct page *
 pages_get(struct pages *pages, const struct page_params *params, GError **error)
 {
+	const unsigned numbers[] = {params->total, params->shown, params->has_titles,
+	    params->titles_start, params->is_note, params->is_grouped, params->notices,
+	    params->top, params->top_linked, params->filters, params->more_filters,
+	    params->is_overlapping};
 	struct page *page;
 
-	set_key(pages->lookup_key, params);
+	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers),
+	    params->coverage ? params->coverage : "");
 	page = g_hash_table_lookup(pages->entries, pages->lookup_key->str);
 	if (page)
 		return page;
 	page = new_page(&pages->settings, params, error);
-	if (!page)
-		return NULL;
-	if (g_hash_table_size(pages->entries) >= PAGES_MAX)
-		g_hash_table_remove_all(pages->entries);
-	g_hash_table_insert(pages->entries, g_strdup(pages->lookup_key->str), page);
+	if (page)
+		insert(pages, pages->entries, page);
 	return page;
+}
+
+const struct page_subject *
+pages_get_subject(struct pages *pages, const struct page_params *params,
+    const char *title, GError **error)
+{
+	const unsigned numbers[] = {params->total, params->shown, params->is_note};
+	struct page_subject *subject;
+
+	if (g_hash_table_size(pages->titles) >= TITLES_MAX)
+		g_hash_table_remove_all(pages->titles);
+	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers), title);
+	subject = g_hash_table_lookup(pages->subjects, pages->lookup_key->str);
+	if (subject)
+		return subject;
+	subject = new_subject(pages, params, title, error);
+	if (subject)
+		insert(pages, pages->subjects, subject);
+	return subject;
 }

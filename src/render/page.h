@@ -3,7 +3,7 @@
  *
  * The templates of a digest contain `{{{papers}}}` and `{{{titles}}}`, each alone on a
  * line, where the papers' blocks are inserted.  A page is rendered once for all digests
- * with the same date, numbers and first title; only the values of the reader are left
+ * with the same date and numbers; the values of the reader and the overview are left
  * open.
  */
 #ifndef PAPERBOY_RENDER_PAGE_H
@@ -15,19 +15,39 @@
 #include "base/cleanup.h"
 #include "render/compiled_template.h"
 #include "render/locale_format.h"
+#include "render/sender.h"
 #include "render/template.h"
 
 /* Names that a digest's template may use; ends with NULL. */
 extern const char *const page_names[];
 
-/* Values of the reader, which a page has placeholders for. */
+/* Maximum number of lines and entries of the overview. */
+#define PAGE_NOTICES_MAX 4
+#define PAGE_TOP_MAX     3
+#define PAGE_FILTERS_MAX 10
+
+/* Values of a filter, and of a paper at the top. */
+enum page_filter {
+	PAGE_FILTER_NUMBER,
+	PAGE_FILTER_LABEL,
+	PAGE_FILTER_COUNT,
+	PAGE_FILTER_EDIT_URL,
+	PAGE_FILTER_VALUES
+};
+enum page_top { PAGE_TOP_NUMBER, PAGE_TOP_TITLE, PAGE_TOP_URL, PAGE_TOP_VALUES };
+
+/* Values of one digest, which a page has placeholders for. */
 enum page_value {
 	PAGE_RECIPIENT,
-	PAGE_STOP_URL,
-	PAGE_CHANGE_URL, /* with a page on the web */
-	PAGE_VIEW_URL,   /* likewise */
-	PAGE_SUBJECT,    /* only if it depends on the others */
-	PAGE_VALUES
+	PAGE_LEAVE_TOKEN, /* unless people write to the owner */
+	PAGE_VIEW_TOKEN,  /* with a page on the web */
+	PAGE_SUBJECT,     /* in both parts */
+	PAGE_PREHEADER,
+	PAGE_FIRST_TITLE,
+	PAGE_NOTICES,
+	PAGE_TOP = PAGE_NOTICES + PAGE_NOTICES_MAX,
+	PAGE_FILTERS = PAGE_TOP + PAGE_TOP_MAX * PAGE_TOP_VALUES,
+	PAGE_VALUES = PAGE_FILTERS + PAGE_FILTERS_MAX * PAGE_FILTER_VALUES
 };
 
 /* All are borrowed for the lifetime of the pages. */
@@ -36,9 +56,7 @@ struct page_settings {
 	const struct template *text;
 	const struct template *html;
 	const struct locale_format *format;
-	const char *list_name;  /* any text */
-	const char *owner;      /* an address */
-	const char *change_url; /* a mailto link to it; NULL: each reader has another */
+	const struct sender_identity *sender;
 };
 
 struct page_part {
@@ -48,24 +66,38 @@ struct page_part {
 };
 
 struct page {
-	struct compiled_template *subject; /* with placeholders; NULL: fixed_subject */
-	char *fixed_subject;               /* one line */
-	char *subject_field;               /* the same as a header field */
 	struct page_part text;
 	struct page_part html;
 };
 
+struct page_subject {
+	struct compiled_template *compiled; /* with placeholders; NULL: fixed */
+	char *fixed;                        /* one line */
+	char *field;                        /* the same as a header field */
+};
+
 /* Everything that a page depends on. */
 struct page_params {
-	const char *date;        /* YYYY-MM-DD */
-	const char *first_title; /* any text */
-	const char *coverage;    /* any text, or NULL */
-	unsigned total;          /* papers in the digest */
-	unsigned shown;          /* papers that are shown */
-	bool has_titles;         /* some are shown by title */
-	unsigned titles_start;   /* the number of the first title, or 0 */
-	bool is_note;            /* no new papers; first_title is empty */
-	bool is_grouped;         /* the papers come with headings */
+	const char *date;      /* YYYY-MM-DD */
+	const char *coverage;  /* any text, or NULL */
+	unsigned total;        /* papers in the digest */
+	unsigned shown;        /* papers that are shown */
+	bool has_titles;       /* some are shown by title */
+	unsigned titles_start; /* the number of the first title, or 0 */
+	bool is_note;          /* no new papers */
+	bool is_grouped;       /* the papers come with headings */
+	unsigned notices;      /* lines of the overview */
+	unsigned top;          /* papers in the overview, */
+	unsigned top_linked;   /* and bits for those with a link */
+	unsigned filters;      /* that are named */
+	unsigned more_filters; /* that are not */
+	bool is_overlapping;   /* some papers matched several filters */
+};
+
+/* Forms of a title for people, cut at a blank. */
+struct page_title {
+	char *line;       /* for the subject and the overview */
+	char *short_line; /* for the preheader */
 };
 
 struct pages;
@@ -85,11 +117,33 @@ PB_DEFINE_AUTO(pages, pages_free);
 const struct page *
 pages_get(struct pages *pages, const struct page_params *params, GError **error);
 
-/** Get an empty buffer for one part. @return borrowed until the next call */
-struct template_buffer *pages_get_buffer(struct pages *pages, bool is_html);
+/**
+ * Get a subject.
+ *
+ * @param title  of the first paper, any text
+ * @return borrowed until the next call; NULL for an invalid date
+ */
+const struct page_subject *pages_get_subject(struct pages *pages,
+    const struct page_params *params, const char *title, GError **error);
 
 /** Format a subject with placeholders. @return owned by the caller */
 char *
 page_format_subject(const struct compiled_template *subject, const char *const *values);
+
+/** Get the forms of a title. @return borrowed until the next pages_get_subject() */
+const struct page_title *pages_get_title(struct pages *pages, const char *title);
+
+/* Phrases of preheaders. */
+enum page_phrase {
+	PAGE_PHRASE_ALSO,        /* before the next titles */
+	PAGE_PHRASE_NOTHING_NEW, /* of a note */
+	PAGE_PHRASES
+};
+
+/** Get a phrase. @return borrowed */
+const char *pages_get_phrase(const struct pages *pages, enum page_phrase phrase);
+
+/** Get an empty buffer for one part. @return borrowed until the next call */
+struct template_buffer *pages_get_buffer(struct pages *pages, bool is_html);
 
 #endif

@@ -31,10 +31,7 @@ make_pages(struct renderer *renderer)
 		    .text = locale->templates[LOCALE_TEXT],
 		    .html = locale->templates[LOCALE_HTML],
 		    .format = &locale->format,
-		    .list_name = renderer->sender.list_name,
-		    .owner = renderer->sender.owner,
-		    .change_url =
-		        renderer->sender.web_url ? NULL : renderer->sender.change_url,
+		    .sender = &renderer->sender,
 		};
 
 		locale->pages = pages_new(&settings);
@@ -137,8 +134,8 @@ assemble(struct renderer *renderer, const struct digest *digest,
 	const struct locale *locale =
 	    locales_get(&renderer->locales, digest->style.language);
 
-	return assemble_init(
-	    assembled, locale->pages, locale->cache, digest, links, error);
+	return assemble_init(assembled, locale->pages, locale->cache, digest,
+	    &renderer->sender, links, error);
 }
 
 /*
@@ -201,14 +198,15 @@ set_date_field(struct renderer *renderer, int64_t at, GError **error)
 
 static GBytes *
 build_message(struct renderer *renderer, const struct digest *digest,
-    const struct assembled_message *assembled, GError **error)
+    const struct sender_links *links, const struct assembled_message *assembled,
+    GError **error)
 {
 	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *reply_to =
 	    sender_identity_format_reply_to(&renderer->sender, digest);
 	const struct compose_header own[] = {
 	    {"Reply-To", reply_to},
-	    {"List-Unsubscribe", assembled->links->list_value},
+	    {"List-Unsubscribe", links->list_value},
 	};
 	g_autofree char *message_id =
 	    g_strconcat("digest.", token, "@", renderer->sender.message_domain, NULL);
@@ -223,7 +221,7 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	struct compose_headers fields = {
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = assemble_get_subject(assembled),
-	    .subject_field = assembled->page->subject_field,
+	    .subject_field = assembled->subject->field,
 	    .message_id = message_id,
 	    .extra = own,
 	    .extra_count = G_N_ELEMENTS(own),
@@ -267,7 +265,7 @@ renderer_compose(struct renderer *renderer, const struct digest *digest, GError 
 	sender_links_init(&links, &renderer->sender, digest);
 	if (!assemble(renderer, digest, &links, &assembled, error))
 		return NULL;
-	message = build_message(renderer, digest, &assembled, error);
+	message = build_message(renderer, digest, &links, &assembled, error);
 	assemble_clear(&assembled);
 	return message;
 }

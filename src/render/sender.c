@@ -41,11 +41,27 @@ set_owner(struct sender_identity *sender, const char *text, GError **error)
 static void
 set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 {
+	static const struct {
+		enum subaddress_kind kind;
+		const char *subject;
+	} actions[] = {
+	    [SENDER_STOP] = {SUBADDRESS_LEAVE, "?subject=unsubscribe"},
+	    [SENDER_PAUSE] = {SUBADDRESS_PAUSE, "?subject=pause"},
+	    [SENDER_WEEKLY] = {SUBADDRESS_WEEKLY, "?subject=weekly"},
+	    [SENDER_FEWER] = {SUBADDRESS_FEWER, "?subject=fewer"},
+	};
 	g_autofree char *subscribe =
 	    subaddress_format_mailto(base, SUBADDRESS_SUBSCRIBE, NULL);
 	g_autofree char *help = subaddress_format_mailto(base, SUBADDRESS_HELP, NULL);
 
-	subaddress_template_init(&sender->unsubscribe, base, SUBADDRESS_LEAVE, true);
+	for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
+		struct sender_link *link = &sender->links[i];
+
+		subaddress_template_init(&link->url, base, actions[i].kind, true);
+		subaddress_template_init(&link->address, base, actions[i].kind, false);
+		link->subject = actions[i].subject;
+	}
+	address_parse(base->address.text, &sender->commands, NULL);
 	subaddress_template_init(&sender->reply, base, SUBADDRESS_REPLY, false);
 	sender->has_commands = true;
 	sender->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
@@ -161,7 +177,11 @@ sender_identity_clear(struct sender_identity *sender)
 	compose_prefix_clear(&sender->prefix);
 	token_signer_free(sender->tokens);
 	g_clear_pointer(&sender->secret, g_bytes_unref);
-	subaddress_template_clear(&sender->unsubscribe);
+	for (size_t i = 0; i < SENDER_ACTIONS; i++) {
+		subaddress_template_clear(&sender->links[i].url);
+		subaddress_template_clear(&sender->links[i].address);
+	}
+	address_clear(&sender->commands);
 	subaddress_template_clear(&sender->reply);
 	g_free(sender->from_name);
 	g_free(sender->from_address);
@@ -210,35 +230,29 @@ void
 sender_links_init(struct sender_links *links, const struct sender_identity *sender,
     const struct digest *digest)
 {
-	g_autofree char *token = token_signer_sign(sender->tokens,
-	    SUBADDRESS_TOKEN_LEAVE, digest->subscriber_id, digest->subscriber_since);
-	g_autofree char *mail_url =
-	    sender->has_commands
-	        ? subaddress_template_expand(&sender->unsubscribe, token)
-	        : g_strdup(sender->stop_url);
-	g_autofree char *view = NULL;
+	g_autofree char *web_url = NULL;
+	g_autofree char *mail_url = NULL;
 
 	*links = (struct sender_links){0};
-	if (sender->web_url) {
-		view = token_signer_sign(sender->tokens, SUBADDRESS_TOKEN_VIEW,
-		    digest->id, digest->created_at);
-		links->stop_url = g_strconcat(sender->web_url, "/u/", token, NULL);
-		/* Digests are forwarded: this page mails the link to the settings. */
-		links->change_url = g_strconcat(links->stop_url, "#preferences", NULL);
-		links->view_url = g_strconcat(sender->web_url, "/d/", view, NULL);
-	}
-	links->list_value = sender_format_unsubscribe(
-	    sender->has_one_click ? links->stop_url : NULL, mail_url);
-	if (!links->stop_url)
-		links->stop_url = g_steal_pointer(&mail_url);
+	links->leave_token = token_signer_sign(sender->tokens, SUBADDRESS_TOKEN_LEAVE,
+	    digest->subscriber_id, digest->subscriber_since);
+	mail_url = sender->has_commands
+	               ? subaddress_template_expand(
+	                     &sender->links[SENDER_STOP].url, links->leave_token)
+	               : g_strdup(sender->stop_url);
+	if (sender->web_url)
+		links->view_token = token_signer_sign(sender->tokens,
+		    SUBADDRESS_TOKEN_VIEW, digest->id, digest->created_at);
+	if (sender->has_one_click)
+		web_url = g_strconcat(sender->web_url, "/u/", links->leave_token, NULL);
+	links->list_value = sender_format_unsubscribe(web_url, mail_url);
 }
 
 void
 sender_links_clear(struct sender_links *links)
 {
-	g_free(links->stop_url);
-	g_free(links->change_url);
-	g_free(links->view_url);
+	g_free(links->leave_token);
+	g_free(links->view_token);
 	g_free(links->list_value);
 	*links = (struct sender_links){0};
 }

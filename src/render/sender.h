@@ -13,14 +13,30 @@
 #include "model/digest.h"
 #include "render/renderer.h"
 
+/* Addresses that act by themselves, whatever is written to them. */
+enum sender_action {
+	SENDER_STOP,
+	SENDER_PAUSE,
+	SENDER_WEEKLY,
+	SENDER_FEWER,
+	SENDER_ACTIONS
+};
+
+struct sender_link {
+	struct subaddress_template url;     /* a mailto link */
+	struct subaddress_template address; /* to be shown */
+	const char *subject; /* to be added to the link: mail programs ask for one */
+};
+
 struct sender_identity {
 	struct compose_prefix prefix; /* header fields that all digests share */
 	struct token_signer *tokens;
 	GBytes *secret;
-	struct subaddress_template unsubscribe; /* a link; empty without commands */
+	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	bool has_commands; /* else people write to the owner */
-	char *from_name;   /* or NULL */
+	struct address commands; /* likewise */
+	bool has_commands;       /* else people write to the owner */
+	char *from_name;         /* or NULL */
 	char *from_address;
 	char *message_domain;
 	char *list_name;
@@ -65,12 +81,11 @@ char *sender_format_unsubscribe(const char *web_link, const char *mail_link);
  */
 char *sender_format_feedback(const struct subaddress_base *commands);
 
-/* Links for the reader of one digest.  Owned. */
+/* Tokens of one digest.  Owned. */
 struct sender_links {
-	char *stop_url;
-	char *change_url; /* NULL without a page: the same for all readers */
-	char *view_url;   /* the digest in a browser; NULL without a page */
-	char *list_value; /* of List-Unsubscribe (RFC 2369 section 3.2) */
+	char *leave_token; /* to unsubscribe, pause or reduce */
+	char *view_token;  /* of the digest in a browser; NULL without a page */
+	char *list_value;  /* of List-Unsubscribe (RFC 2369 section 3.2) */
 };
 
 void sender_links_init(struct sender_links *links, const struct sender_identity *sender,

@@ -307,6 +307,9 @@ get_rank(enum subaddress_kind kind)
 	case SUBADDRESS_CONFIRM:
 	case SUBADDRESS_REPLY:
 	case SUBADDRESS_LEAVE:
+	case SUBADDRESS_PAUSE:
+	case SUBADDRESS_WEEKLY:
+	case SUBADDRESS_FEWER:
 	case SUBADDRESS_BOUNCE:
 	case SUBADDRESS_CHECK:
 		return 0;

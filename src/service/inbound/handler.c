@@ -16,6 +16,9 @@
 #include "service/inbound/rate_limit.h"
 #include "service/people/subscribe.h"
 
+/* Duration of a pause by its address; digests say so. */
+#define PAUSE_DAYS 14
+
 static struct mail_token
 get_mail_token(const struct request *request)
 {
@@ -341,6 +344,9 @@ needs_body(enum subaddress_kind kind)
 {
 	switch (kind) {
 	case SUBADDRESS_LEAVE:
+	case SUBADDRESS_PAUSE:
+	case SUBADDRESS_WEEKLY:
+	case SUBADDRESS_FEWER:
 	case SUBADDRESS_UNSUBSCRIBE:
 	case SUBADDRESS_HELP:
 	case SUBADDRESS_UNKNOWN:
@@ -369,6 +375,15 @@ process_personal(
 		return process_confirm(request, verdict, error);
 	case SUBADDRESS_REPLY:
 		return process_reply(request, verdict, error);
+	case SUBADDRESS_PAUSE:
+		return handler_reduce(
+		    request, verdict->token, HANDLER_REDUCE_PAUSE, PAUSE_DAYS, error);
+	case SUBADDRESS_WEEKLY:
+		return handler_reduce(
+		    request, verdict->token, HANDLER_REDUCE_WEEKLY, 0, error);
+	case SUBADDRESS_FEWER:
+		return handler_reduce(
+		    request, verdict->token, HANDLER_REDUCE_FEWER, 0, error);
 	case SUBADDRESS_SUBSCRIBE:
 		return process_verb(request, verdict, "subscribe", error);
 	case SUBADDRESS_LEAVE: /* with an invalid token */

@@ -59,6 +59,24 @@ bool handler_reply(struct request *request, GError **error);
 bool handler_leave(struct request *request, const char *token, const char *reason,
     bool *is_done, GError **error);
 
+/* Changes that reduce mail, which the token of a digest allows as well. */
+enum handler_reduction {
+	HANDLER_REDUCE_PAUSE,  /* days; 0: until resumed */
+	HANDLER_REDUCE_WEEKLY, /* no number */
+	HANDLER_REDUCE_FEWER,  /* papers in a digest; 0: the next step */
+};
+
+/** Make the subscriber of such a token the requester, if it is valid. */
+bool
+handler_set_token_requester(struct request *request, const char *token, GError **error);
+
+/**
+ * Reduce the mail of the subscriber of a token, who gets the reply.  A change that
+ * would not reduce it is not made.
+ */
+bool handler_reduce(struct request *request, const char *token,
+    enum handler_reduction reduction, unsigned number, GError **error);
+
 /**
  * Find a pending confirmation by its token.
  *

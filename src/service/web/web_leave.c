@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/zone.h"
 #include "render/wrap.h"
 #include "service/command/command.h"
 #include "service/delivery/mail_token.h"
 #include "service/delivery/system_mail.h"
 #include "service/inbound/handler_request.h"
 #include "service/inbound/rate_limit.h"
-#include "service/people/profile.h"
 #include "service/web/web_private.h"
 #include "service/web/web_token.h"
 #include "store/core/audit.h"
@@ -81,84 +79,17 @@ run_unsubscribe(struct web_call *call, GError **error)
 	return true;
 }
 
-/* Make the subscriber of the token the requester, if there is one. */
+/* The subscriber of the token gets the reply by mail. */
 static bool
-set_subscriber(struct web_call *call, struct request *request, GError **error)
+reduce(struct web_call *call, enum handler_reduction reduction, unsigned number,
+    GError **error)
 {
-	const struct handler_options *options = &call->handler->options;
-	const struct mail_token mail_token = {
-	    call->handler->store, options->key, options->now};
-	pb_auto(subscriber) found = NULL;
-	bool is_suppressed;
-
-	if (!mail_token_find_unsubscribe(
-	        &mail_token, call->request->token, &found, error))
-		return false;
-	if (!found)
-		return true;
-	request->is_proven = request->has_token = true;
-	return handler_set_requester(request, found->address, &is_suppressed, error);
-}
-
-/* Whether a change reduces mail, as asked for in a form. */
-typedef bool is_less_fn(const struct web_call *call, const struct subscriber *before);
-
-static bool
-is_longer_pause(const struct web_call *call, const struct subscriber *before)
-{
-	unsigned days = web_get_number(call, "days", BOUNDS_PAUSE_DAYS);
-	g_autofree char *text = g_strdup_printf("%ud", days);
-	g_autoptr(GTimeZone) zone = zone_load_or_utc(before->zone);
-	char until[DAY_BYTES];
-
-	if (before->state != SUBSCRIBER_PAUSED)
-		return true;
-	return *before->paused_until &&
-	       (!days || (profile_parse_until(
-	                      text, zone, call->handler->options.now, until, NULL) &&
-	                     strcmp(until, before->paused_until) > 0));
-}
-
-static bool
-is_rarer(const struct web_call *call, const struct subscriber *before)
-{
-	(void)call;
-	return before->schedule.frequency != SCHEDULE_WEEKLY;
-}
-
-static bool
-is_fewer(const struct web_call *call, const struct subscriber *before)
-{
-	return (int)web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX) <
-	       before->max_full;
-}
-
-/* A token does not show that a suspended address works again, as a mailed link does;
- * and a reader of a forwarded digest must not be able to ask for more. */
-static bool
-may_change(
-    const struct web_call *call, const struct request *request, is_less_fn *is_less)
-{
-	const struct subscriber *subscriber = request->subscriber;
-
-	return subscriber && subscriber->state != SUBSCRIBER_SUSPENDED &&
-	       is_less(call, subscriber);
-}
-
-/* Run a command for the subscriber of the token, who gets the reply by mail. */
-static bool
-run_command(
-    struct web_call *call, const char *line, is_less_fn *is_less, GError **error)
-{
-	const char *const lines[] = {line, NULL};
 	struct request request;
 	bool is_ok;
 
 	web_init_request(call, NULL, &request);
-	request.lines = lines;
-	is_ok = set_subscriber(call, &request, error) &&
-	        (!may_change(call, &request, is_less) ||
-	            handler_run_commands(&request, error));
+	is_ok =
+	    handler_reduce(&request, call->request->token, reduction, number, error);
 	request_clear(&request);
 	return is_ok;
 }
@@ -181,40 +112,38 @@ static bool
 run_pause(struct web_call *call, GError **error)
 {
 	unsigned days = web_get_number(call, "days", BOUNDS_PAUSE_DAYS);
-	g_autofree char *line = g_strdup_printf("pause %ud", days);
 	g_autofree char *text = NULL;
 
 	if (g_hash_table_contains(call->request->fields, "days") &&
 	    !*web_get(call, "days")) {
 		web_add_phrase(call, "ok", "page_paused_open");
-		return run_command(call, "pause", is_longer_pause, error);
+		return reduce(call, HANDLER_REDUCE_PAUSE, 0, error);
 	}
 	if (!days)
 		return fail_field(call, "days", "wrong_number", BOUNDS_PAUSE_DAYS);
 	text = reply_text_format_count(&call->text, "days", days);
 	web_add_phrase(call, "ok", "page_paused", "days", text);
-	return run_command(call, line, is_longer_pause, error);
+	return reduce(call, HANDLER_REDUCE_PAUSE, days, error);
 }
 
 static bool
 run_weekly(struct web_call *call, GError **error)
 {
 	web_add_phrase(call, "ok", "page_weekly");
-	return run_command(call, "set when weekly", is_rarer, error);
+	return reduce(call, HANDLER_REDUCE_WEEKLY, 0, error);
 }
 
 static bool
 run_fewer(struct web_call *call, GError **error)
 {
 	unsigned max = web_get_number(call, "max", BOUNDS_DIGEST_FULL_MAX);
-	g_autofree char *line = g_strdup_printf("set max %u", max);
 	g_autofree char *text = NULL;
 
 	if (!max)
 		return fail_field(call, "max", "wrong_number", BOUNDS_DIGEST_FULL_MAX);
 	text = reply_text_format_count(&call->text, "papers", max);
 	web_add_phrase(call, "ok", "page_fewer", "papers", text);
-	return run_command(call, line, is_fewer, error);
+	return reduce(call, HANDLER_REDUCE_FEWER, max, error);
 }
 
 bool
@@ -290,7 +219,7 @@ run_link(struct web_call *call, GError **error)
 	bool is_ok;
 
 	web_init_request(call, NULL, &request);
-	is_ok = set_subscriber(call, &request, error) &&
+	is_ok = handler_set_token_requester(&request, call->request->token, error) &&
 	        (!request.subscriber ||
 	            web_send_link(call, &request, RATE_CASE_LINK, error));
 	request_clear(&request);
