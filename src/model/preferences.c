@@ -13,7 +13,7 @@
 
 static const struct {
 	const char *name;
-	const char *words[WORDS_MAX];
+	const char *words[WORDS_MAX + 1]; /* end with NULL */
 } rows[PREFERENCE_COUNT] = {
     [PREFERENCE_ORDER] = {"order", {[PREFERENCE_ORDER_SCORE] = "score",
                                        [PREFERENCE_ORDER_VOTES] = "votes",
@@ -64,9 +64,7 @@ preferences_get_word(const struct preferences *preferences, enum preference pref
 char *
 preferences_format_words(enum preference preference)
 {
-	const char *const *words = rows[preference].words;
-
-	return g_strjoin(", ", words[0], words[1], words[2], NULL);
+	return g_strjoinv(", ", (char **)rows[preference].words);
 }
 
 bool
@@ -76,7 +74,7 @@ preferences_choose(struct preferences *preferences, enum preference preference,
 	const char *const *words = rows[preference].words;
 	g_autofree char *shown = NULL, *known = NULL;
 
-	for (int i = 0; i < WORDS_MAX && words[i]; i++) {
+	for (int i = 0; words[i]; i++) {
 		if (g_ascii_strcasecmp(word, words[i]) == 0) {
 			preferences->choice[preference] = i;
 			return true;
