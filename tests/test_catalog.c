@@ -219,8 +219,9 @@ every_state_and_outcome_has_a_phrase(void)
 static const char *const same_in_german[] = {"list_filter", "hit", "set_is",
     "mark_unknown", "digest.code_at", "web.problem", "web.title.filter", "web.filter",
     "web.filter_number", "web.pause_title", "web.set.language.en",
-    "web.set.language.de", "web.set.format", "web.set.attach.bibtex", "web.feeds",
-    "web.export_format", "web.export_text", NULL};
+    "web.set.language.de", "web.set.format", "web.set.attach.bibtex",
+    "web.set.attach.ris", "web.set.attach.markdown", "web.feeds", "web.export_format",
+    "web.export_text", NULL};
 
 static char *
 read_german(void)

@@ -8,7 +8,7 @@
 #include "lib/render_sample.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
-#include "render/bibtex.h"
+#include "render/attach_private.h"
 #include "render/excerpt.h"
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
@@ -130,6 +130,15 @@ each_option_changes_the_next_digest(void)
 	            "Content-Disposition: attachment; "
 	            "filename=\"paperboy-2026-11-20.bib\"",
 	            "doi =3D {10.1000/182},"},
+	        NULL},
+	    {"attach ris", WORD(PREFERENCE_ATTACH, "ris"),
+	        {"Content-Type: application/x-research-info-systems; charset=utf-8",
+	            "filename=\"paperboy-2026-11-20.ris\"",
+	            "\r\nDO  - 10.1000/182\r\n"},
+	        NULL},
+	    {"attach markdown", WORD(PREFERENCE_ATTACH, "markdown"),
+	        {"Content-Type: text/markdown; charset=utf-8",
+	            "filename=\"paperboy-2026-11-20.md\"", "\r\n## [Trees &"},
 	        NULL},
 	    {"language de", {.language = "de"},
 	        {"Subject: 2 neue Artikel: ", "2 neue Artikel",
@@ -301,48 +310,173 @@ excerpt_is_limited_in_sentences_and_characters(void)
 	g_assert_true(g_str_has_suffix(cut, "\u2026"));
 }
 
-static void
-bibtex_entry_has_the_fields_of_the_paper(void)
+/* A file of one paper, listed on the first day of 2026. */
+static char *
+attach_paper(enum preference_attach attach, struct paper *paper)
 {
-	pb_auto(paper) paper =
-	    store_fixture_paper("2611.00001", "100% {of} $x_1$ & C# ~ \\alpha^2", "");
-	pb_auto(paper) other = store_fixture_paper("old paper}", "T", "");
-	g_autoptr(GString) text = g_string_new(NULL);
+	pb_auto(digest) digest = digest_new();
+	struct digest_entry *entry = digest_entry_new(paper, "2026-01-01");
+	const struct assembled_message assembled = {
+	    .entries = digest->entries,
+	    .shown = 1,
+	    .full = 1,
+	};
+	const struct attach_input input = {.digest = digest, .assembled = &assembled};
+
+	g_ptr_array_add(digest->entries, entry);
+	return g_string_free(attach_new_file(attach_get_format(attach), &input), FALSE);
+}
+
+static void
+add_authors(struct paper *paper, const char *names)
+{
+	g_auto(GStrv) all = g_strsplit(names, "|", 0);
 
 	g_ptr_array_set_size(paper->authors, 0);
-	g_ptr_array_add(paper->authors, g_strdup("José Núñez"));
-	g_ptr_array_add(paper->authors, g_strdup("Research and Development"));
-	g_ptr_array_add(paper->authors, g_strdup("Doe, Inc."));
-	g_ptr_array_add(paper->authors, g_strdup("Alexand Rand"));
+	for (unsigned i = 0; all[i]; i++)
+		g_ptr_array_add(paper->authors, g_strdup(all[i]));
+}
+
+static struct paper *
+new_rich_paper(void)
+{
+	struct paper *paper = store_fixture_paper(
+	    "2611.00001", "100% {of} $x_1$ & C# ~ \\kern^2", "Ab{s");
+
+	add_authors(paper, "José Núñez|Research and Development|Hal Daumé III");
 	paper->categories = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
 	g_ptr_array_add(paper->categories, g_strdup("cs.AI"));
-	paper->doi = g_strdup("10.1000/x}y");
+	paper->keywords = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->keywords, g_strdup("kernels"));
+	g_ptr_array_add(paper->keywords, g_strdup("trees"));
+	paper->journal = g_strdup("J. Kernels 1");
+	paper->code_url = g_strdup("https://code.example/a_b");
 	paper->published_at = store_fixture_time("2025-12-31T23:00:00Z");
-	bibtex_append(text, paper, "2026-01-01");
-	g_assert_true(g_str_has_prefix(text->str,
-	    "@misc{2611.00001,\n"
-	    "  title = {{100\\% \\{of\\} \\$x\\_1\\$ \\& C\\# \\textasciitilde{} "
-	    "\\textbackslash{}alpha\\textasciicircum{}2}},\n"
-	    "  author = {José Núñez and {Research and Development} and {Doe, Inc.} "
-	    "and Alexand Rand},\n"
+	return paper;
+}
+
+static void
+bibtex_has_the_fields_of_a_paper(void)
+{
+	struct paper *rich = new_rich_paper();
+	struct paper *plain = store_fixture_paper("old paper}", "T", "");
+	g_autofree char *first = NULL;
+	g_autofree char *second = NULL;
+
+	rich->doi = g_strdup("10.1000/x}y"); /* would end its field */
+	first = attach_paper(PREFERENCE_ATTACH_BIBTEX, rich);
+	g_assert_cmpstr(first, ==,
+	    "@article{2611.00001,\n"
+	    "  title = {{100\\% \\{of\\} x\u2081 \\& C\\# {\\textasciitilde} "
+	    "kern{\\textasciicircum}2}},\n"
+	    "  author = {Núñez, José and {Research and Development} and "
+	    "Daumé, III, Hal},\n"
+	    "  journal = {J. Kernels 1},\n"
 	    "  year = {2025},\n"
+	    "  month = dec,\n"
 	    "  eprint = {2611.00001},\n"
 	    "  archivePrefix = {arXiv},\n"
 	    "  primaryClass = {cs.CL},\n"
-	    "  url = {http"));
-	g_string_truncate(text, 0);
-	g_ptr_array_set_size(other->authors, 0);
-	g_clear_pointer(&other->url, g_free);
-	other->url = g_strdup("https://example.org/a_b%20c");
-	bibtex_append(text, other, "2026-01-01");
-	g_assert_cmpstr(text->str, ==,
-	    "@misc{old-paper-,\n  title = {{T}},\n  year = {2026},\n"
+	    "  url = {https://arxiv.org/abs/2611.00001},\n"
+	    "  abstract = {Ab{\\textbraceleft}s},\n"
+	    "  keywords = {kernels, trees},\n"
+	    "  annote = {Code: https://code.example/a\\_b},\n"
+	    "}\n\n");
+	g_ptr_array_set_size(plain->authors, 0);
+	g_free(plain->url);
+	plain->url = g_strdup("https://example.org/a_b%20c");
+	second = attach_paper(PREFERENCE_ATTACH_BIBTEX, plain);
+	g_assert_cmpstr(second, ==,
+	    "@misc{old-paper-,\n  title = {{T}},\n  year = {2026},\n  month = jan,\n"
 	    "  url = {https://example.org/a_b%20c},\n}\n\n");
+}
+
+static void
+ris_has_the_fields_of_a_paper(void)
+{
+	struct paper *rich = new_rich_paper();
+	struct paper *plain = store_fixture_paper("10.1000/182", "ER  - ", "");
+	g_autofree char *first = attach_paper(PREFERENCE_ATTACH_RIS, rich);
+	g_autofree char *second = NULL;
+
+	g_assert_cmpstr(first, ==,
+	    "TY  - JOUR\n"
+	    "ID  - 2611.00001\n"
+	    "TI  - 100% {of} x\u2081 & C# ~ kern^2\n"
+	    "AU  - Núñez, José\n"
+	    "AU  - Research and Development\n"
+	    "AU  - Daumé, Hal, III\n"
+	    "JF  - J. Kernels 1\n"
+	    "PY  - 2025\n"
+	    "DA  - 2025/12/31\n"
+	    "AB  - Ab{s\n"
+	    "DO  - 10.48550/arXiv.2611.00001\n"
+	    "UR  - https://arxiv.org/abs/2611.00001\n"
+	    "L1  - https://arxiv.org/pdf/2611.00001\n"
+	    "N1  - Code: https://code.example/a_b\n"
+	    "KW  - kernels\n"
+	    "KW  - trees\n"
+	    "ER  - \n\n");
+	plain->doi = g_strdup("10.1000/182");
+	add_authors(plain, "Doe, Inc.");
+	g_free(plain->url);
+	plain->url = g_strdup("https://example.org/1");
+	second = attach_paper(PREFERENCE_ATTACH_RIS, plain);
+	g_assert_cmpstr(second, ==,
+	    "TY  - UNPB\nID  - 10.1000/182\nTI  - ER -\nAU  - Doe Inc.\n"
+	    "PY  - 2026\nDA  - 2026/01/01\nDO  - 10.1000/182\n"
+	    "UR  - https://example.org/1\nER  - \n\n");
+}
+
+static void
+names_are_split_into_family_and_given(void)
+{
+	static const struct {
+		const char *author;
+		const char *wanted; /* family|given|suffix */
+	} rows[] = {
+	    {"Ada Lovelace", "Lovelace|Ada"},
+	    {"Ada B. C. Lovelace", "Lovelace|Ada B. C."},
+	    {"Ludwig van Beethoven", "van Beethoven|Ludwig"},
+	    {"Juan de la Cruz Pérez", "de la Cruz Pérez|Juan"},
+	    {"Guy Van den Broeck", "Van den Broeck|Guy"},
+	    {"yuelin bai", "bai|yuelin"},
+	    {"Chao wang", "wang|Chao"},
+	    {"Knuth, Donald E.", "Knuth|Donald E."},
+	    {"Hal Daumé III", "Daumé|Hal|III"},
+	    {"Sammy Davis, Jr.", "Davis|Sammy|Jr."},
+	    {"王小明", "王小明"},
+	    {"OpenAI", "OpenAI"},
+	    {"Kimi Team", "Kimi Team"},
+	    {"Research and Development", "Research and Development"},
+	    {"Doe, Inc.", "Doe, Inc."},
+	    {"", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_local(attach_name) name = {0};
+		g_autofree char *got = NULL;
+
+		attach_name_init(&name, rows[i].author);
+		got = g_strjoin("|", name.family, name.given, name.suffix, NULL);
+		g_assert_cmpstr(got, ==, rows[i].wanted);
+	}
+}
+
+static void
+lists_of_values_are_complete(void)
+{
+	g_autofree char *abstract = preferences_format_words(PREFERENCE_ABSTRACT);
+	g_autofree char *attach = preferences_format_words(PREFERENCE_ATTACH);
+
+	g_assert_cmpstr(abstract, ==, "brief, short, full, none");
+	g_assert_cmpstr(attach, ==, "none, bibtex, ris, markdown");
 }
 
 UNIT_MAIN(each_option_changes_the_next_digest,
     each_schedule_option_moves_the_next_digest,
     later_changes_do_not_affect_a_built_digest, day_without_papers_has_a_line,
     preview_uses_the_options, excerpt_is_limited_in_sentences_and_characters,
-    bibtex_entry_has_the_fields_of_the_paper)
+    bibtex_has_the_fields_of_a_paper, ris_has_the_fields_of_a_paper,
+    names_are_split_into_family_and_given, lists_of_values_are_complete)

@@ -157,7 +157,8 @@ invalid_preference_is_reported(void)
 	    {"order", "best",
 	        "column order: order must be one of score, votes, date, not 'best'"},
 	    {"attach", "pdf",
-	        "column attach: attach must be one of none, bibtex, not 'pdf'"},
+	        "column attach: attach must be one of none, bibtex, ris, "
+	        "markdown, not 'pdf'"},
 	    {"language", "deutsch", "column language: a language is two letters"},
 	    {"catch_up", "0", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "201", "column catch_up: max must be from 1 to 200"},

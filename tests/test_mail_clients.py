@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import browser
 import mail_clients
 import sample_digests
-from tap import Skip, Tap
+from tap import Skip, Tap, use_debian_python
 
 WIDTHS = (320, 390, 800)
 SHOTS = os.environ.get("PAPERBOY_SHOTS")
@@ -223,7 +223,7 @@ def build_all(tap):
 
 
 def main():
-    browser.use_debian_python()
+    use_debian_python("selenium")
     with Tap() as tap:
         digests = build_all(tap)
         missing = mail_clients.find_missing()

@@ -21,7 +21,9 @@ from nginx import Nginx
 from paperserver import element
 from peers import Dovecot, Postfix, make_ca
 from readme import adapt, blocks
-from tap import Child, Skip, Tap, free_port, skip_all, top_builddir, wait_until
+from tap import (
+    Child, Skip, Tap, free_port, skip_all, top_builddir, use_debian_python, wait_until,
+)
 
 SERVICE = "paperboy@news.example"
 MAIL_S = 120
@@ -273,13 +275,13 @@ SETTINGS = [
     ("Time zone", "Europe/Berlin", "zone", "Europe/Berlin"),
     ("Papers with abstract", "9", "max_full", 9),
     ("Order", "newest first", "sorting", "date"),
-    ("Abstracts", "short", "abstract", "short"),
+    ("Abstracts", "the first two sentences", "abstract", "short"),
     ("New versions of papers", "include", "updates", "on"),
     ("Papers from other sections", "leave out", "crosslist", "off"),
     ("Days without papers", "a short note", "empty_digest", "note"),
     ("Your name", "Eva Example", "name", "Eva Example"),
     ("Format", "text only", "format", "text"),
-    ("Attachment", "BibTeX", "attach", "bibtex"),
+    ("Attachment", "Markdown", "attach", "markdown"),
 ]
 
 
@@ -462,7 +464,7 @@ def subscribe_in_german(site):
 
 
 def main():
-    browser.use_debian_python()
+    use_debian_python("selenium")
     missing = browser.find_missing()
     if missing:
         skip_all(missing)

@@ -19,7 +19,7 @@ import xml.parsers.expat
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import browser
-from tap import Skip, Tap, run, top_builddir, top_srcdir
+from tap import Skip, Tap, run, top_builddir, top_srcdir, use_debian_python
 
 WIDTHS = (320, 390, 1280)
 RFC3339 = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -200,7 +200,7 @@ def test_json_feed(directory):
 
 
 def main():
-    browser.use_debian_python()
+    use_debian_python("selenium")
     with Tap() as tap:
         directory = tap.subdirectory("pages")
         names = make_pages(directory)

@@ -42,7 +42,7 @@ static const char set_details[] =
     "  --quiet WORD       on a day without papers: off (no mail) or note (one line)\n"
     "  --updates WORD     replaced papers: off or on\n"
     "  --crosslist WORD   cross-listed papers: on or off\n"
-    "  --attach WORD      none or bibtex";
+    "  --attach WORD      a file of the papers: none, bibtex, ris or markdown";
 
 static const char pause_details[] =
     "Filters continue to match. Queued mail is cancelled. After the pause, one\n"

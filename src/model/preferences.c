@@ -31,8 +31,10 @@ static const struct {
         {[PREFERENCE_UPDATES_OFF] = "off", [PREFERENCE_UPDATES_ON] = "on"}},
     [PREFERENCE_CROSSLIST] = {"crosslist",
         {[PREFERENCE_CROSSLIST_ON] = "on", [PREFERENCE_CROSSLIST_OFF] = "off"}},
-    [PREFERENCE_ATTACH] = {"attach",
-        {[PREFERENCE_ATTACH_NONE] = "none", [PREFERENCE_ATTACH_BIBTEX] = "bibtex"}},
+    [PREFERENCE_ATTACH] = {"attach", {[PREFERENCE_ATTACH_NONE] = "none",
+                                         [PREFERENCE_ATTACH_BIBTEX] = "bibtex",
+                                         [PREFERENCE_ATTACH_RIS] = "ris",
+                                         [PREFERENCE_ATTACH_MARKDOWN] = "markdown"}},
     [PREFERENCE_GROUP] = {"group",
         {[PREFERENCE_GROUP_OFF] = "off", [PREFERENCE_GROUP_ON] = "on"}},
 };

@@ -49,7 +49,12 @@ enum preference_updates {
 	PREFERENCE_UPDATES_ON
 }; /* include new versions of papers */
 enum preference_crosslist { PREFERENCE_CROSSLIST_ON, PREFERENCE_CROSSLIST_OFF };
-enum preference_attach { PREFERENCE_ATTACH_NONE, PREFERENCE_ATTACH_BIBTEX };
+enum preference_attach {
+	PREFERENCE_ATTACH_NONE,
+	PREFERENCE_ATTACH_BIBTEX,
+	PREFERENCE_ATTACH_RIS,
+	PREFERENCE_ATTACH_MARKDOWN
+}; /* file of the papers (render/attach.h) */
 enum preference_group {
 	PREFERENCE_GROUP_OFF,
 	PREFERENCE_GROUP_ON

@@ -50,9 +50,8 @@ choose_entries(struct assembled_message *assembled, const struct digest *digest)
 	assembled->total = digest->entries->len;
 }
 
-/* @param index  of an entry in the message, from 0 */
-static enum entry_block_depth
-choose_depth(const struct assembled_message *assembled, unsigned index)
+enum entry_block_depth
+assemble_get_depth(const struct assembled_message *assembled, unsigned index)
 {
 	if (index >= assembled->full)
 		return ENTRY_BLOCK_TITLE;
@@ -76,7 +75,7 @@ load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache
 	for (unsigned i = 0; i < assembled->shown; i++)
 		g_ptr_array_add(assembled->blocks,
 		    entry_block_new(cache, assembled->entries->pdata[i],
-		        choose_depth(assembled, i)));
+		        assemble_get_depth(assembled, i)));
 }
 
 static const char *

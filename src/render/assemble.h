@@ -53,6 +53,10 @@ void assemble_clear(struct assembled_message *assembled);
 /** Get the subject, one line. */
 const char *assemble_get_subject(const struct assembled_message *assembled);
 
+/** Get how much of an entry is shown. @param index  in the message, from 0 */
+enum entry_block_depth
+assemble_get_depth(const struct assembled_message *assembled, unsigned index);
+
 /** Append one part in quoted-printable, borrowed. @param spans  of struct compose_span
  */
 void assemble_list_spans(

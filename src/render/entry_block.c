@@ -125,45 +125,59 @@ new_reasons(const GPtrArray *reasons, enum entry_block_depth depth)
 
 /* The sentence of the source, else one of the abstract unless that is shown. */
 static void
-put_sentence(struct view *view, const struct sentence_scorer *scorer,
+set_sentence(struct entry_block_summary *summary, const struct sentence_scorer *scorer,
     const struct paper *paper, bool has_abstract)
 {
-	g_autofree char *sentence = NULL;
-
-	if (paper->summary) {
-		put_paper_text(view, "sentence", paper->summary);
-		view_put(view, "is_generated", view_new_bool(true));
-	} else if (!has_abstract) {
-		sentence = sentence_find_key(scorer, paper->abstract);
-		view_put_text(view, "sentence", sentence);
-	}
+	summary->is_generated = paper->summary != NULL;
+	if (paper->summary)
+		summary->sentence = sanitize_paper_text(paper->summary, 0);
+	else if (!has_abstract)
+		summary->sentence = sentence_find_key(scorer, paper->abstract);
 }
 
-static void
-put_abstract(struct view *view, const struct sentence_scorer *scorer,
-    const struct paper *paper, enum entry_block_depth depth)
+void
+entry_block_summary_init(struct entry_block_summary *summary,
+    const struct entry_block_cache *cache, const struct paper *paper,
+    enum entry_block_depth depth)
 {
-	g_autofree char *excerpt = NULL;
-
+	*summary = (struct entry_block_summary){0};
 	switch (depth) {
 	case ENTRY_BLOCK_TITLE:
 	case ENTRY_BLOCK_NO_ABSTRACT:
 		break;
 	case ENTRY_BLOCK_EXCERPT:
-		excerpt = excerpt_format(paper->abstract);
-		view_put_text(view, "abstract", excerpt);
+		summary->abstract = excerpt_format(paper->abstract);
 		break;
 	case ENTRY_BLOCK_BRIEF:
-		put_sentence(view, scorer, paper, false);
+		set_sentence(summary, cache->scorer, paper, false);
 		break;
 	case ENTRY_BLOCK_SUMMARY:
-		put_sentence(view, scorer, paper, true);
-		put_paper_text(view, "abstract", paper->abstract);
+		set_sentence(summary, cache->scorer, paper, true);
+		summary->abstract = sanitize_paper_text(paper->abstract, 0);
 		break;
 	case ENTRY_BLOCK_FULL:
-		put_paper_text(view, "abstract", paper->abstract);
+		summary->abstract = sanitize_paper_text(paper->abstract, 0);
 		break;
 	}
+}
+
+void
+entry_block_summary_clear(struct entry_block_summary *summary)
+{
+	g_free(summary->sentence);
+	g_free(summary->abstract);
+}
+
+static void
+put_summary(struct view *view, const struct entry_block_cache *cache,
+    const struct paper *paper, enum entry_block_depth depth)
+{
+	pb_local(entry_block_summary) summary = {0};
+
+	entry_block_summary_init(&summary, cache, paper, depth);
+	view_put_text(view, "sentence", summary.sentence);
+	view_put(view, "is_generated", view_new_bool(summary.is_generated));
+	view_put_text(view, "abstract", summary.abstract);
 }
 
 /* Counters are those stored with the digest: the paper's own may have changed since. */
@@ -203,7 +217,7 @@ new_view(const struct entry_block_cache *cache, const struct digest_entry *entry
 	view_put(view, "has_links",
 	    view_new_bool(
 	        view_find(view, "code_url") || view_find(view, "project_url")));
-	put_abstract(view, cache->scorer, paper, depth);
+	put_summary(view, cache, paper, depth);
 	return view;
 }
 

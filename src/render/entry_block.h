@@ -66,6 +66,18 @@ struct entry_block_cache *entry_block_cache_new(
 void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
+/* The sentence and the abstract of an entry; sanitized, NULL if they are not shown. */
+struct entry_block_summary {
+	char *sentence;
+	bool is_generated; /* the source's model wrote the sentence */
+	char *abstract;
+};
+
+void entry_block_summary_init(struct entry_block_summary *summary,
+    const struct entry_block_cache *cache, const struct paper *paper,
+    enum entry_block_depth depth);
+void entry_block_summary_clear(struct entry_block_summary *summary);
+
 /** Render an entry, the shared part from the cache. @return owned by the caller */
 struct entry_block *entry_block_new(struct entry_block_cache *cache,
     const struct digest_entry *entry, enum entry_block_depth depth);

@@ -7,7 +7,7 @@
 
 #include "message/compose.h"
 #include "render/assemble.h"
-#include "render/bibtex.h"
+#include "render/attach.h"
 #include "render/cache_key.h"
 #include "render/locale.h"
 #include "render/sender.h"
@@ -171,19 +171,52 @@ list_part(const struct assembled_message *assembled, bool is_html, GArray *spans
 	return spans->len - before;
 }
 
-/* Append the papers that are shown, in the same order. */
-static enum encoding
-append_bibtex(GString *out, const struct assembled_message *assembled)
+/* Referenced by the fields of a message. */
+struct attached_file {
+	char *name;
+	GString *encoded;
+	struct compose_span span;
+};
+
+static void
+attached_file_clear(struct attached_file *file)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
+	g_free(file->name);
+	if (file->encoded)
+		g_string_free(file->encoded, TRUE);
+}
 
-	for (unsigned i = 0; i < assembled->shown; i++) {
-		const struct digest_entry *entry = assembled->entries->pdata[i];
+/* Attach the papers, if the subscriber wants that. */
+static void
+attach_file(struct compose_headers *fields, struct attached_file *file,
+    const struct renderer *renderer, const struct digest *digest,
+    const struct assembled_message *assembled)
+{
+	const struct locale *locale =
+	    locales_get(&renderer->locales, digest->style.language);
+	const struct attach_format *format = attach_get_format(digest->style.attach);
+	const struct attach_input input = {
+	    .digest = digest,
+	    .assembled = assembled,
+	    .cache = locale->cache,
+	    .format = &locale->format,
+	    .list_name = renderer->sender.list_name,
+	};
+	g_autoptr(GString) text = NULL;
+	enum encoding encoding;
 
-		bibtex_append(text, entry->paper, entry->day);
-	}
-	g_string_truncate(text, text->len - 1); /* the final blank line */
-	return encoding_append_text(out, text->str, text->len);
+	if (!format || !assembled->shown)
+		return;
+	text = attach_new_file(format, &input);
+	file->name = g_strdup_printf("paperboy-%s.%s", digest->date, format->extension);
+	file->encoded = g_string_new(NULL);
+	encoding = encoding_append_text(file->encoded, text->str, text->len);
+	file->span = (struct compose_span){file->encoded->str, file->encoded->len};
+	fields->file = (struct compose_attachment){
+	    .name = file->name,
+	    .type = format->mime_type,
+	    .part = {&file->span, 1, encoding},
+	};
 }
 
 static bool
@@ -214,9 +247,7 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
-	g_autofree char *file_name = NULL;
-	g_autoptr(GString) papers = NULL;
-	struct compose_span papers_span;
+	pb_local(attached_file) file = {0};
 	GArray *spans = g_array_set_size(renderer->spans, 0);
 	struct compose_headers fields = {
 	    .to = {digest->recipient_name, digest->recipient},
@@ -242,16 +273,7 @@ build_message(struct renderer *renderer, const struct digest *digest,
 		fields.text = (struct compose_part){0};
 	if (digest->style.format == PREFERENCE_FORMAT_TEXT)
 		fields.html = (struct compose_part){0};
-	if (digest->style.attach == PREFERENCE_ATTACH_BIBTEX && assembled->shown) {
-		papers = g_string_new(NULL);
-		file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
-		fields.file = (struct compose_attachment){
-		    .name = file_name,
-		    .type = "text/x-bibtex",
-		    .part = {&papers_span, 1, append_bibtex(papers, assembled)},
-		};
-		papers_span = (struct compose_span){papers->str, papers->len};
-	}
+	attach_file(&fields, &file, renderer, digest, assembled);
 	return compose_message(&fields, error);
 }
 

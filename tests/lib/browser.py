@@ -1,6 +1,6 @@
 """browser.py - Chromium without a window, axe-core and lynx for tests.
 
-    browser.use_debian_python()          # first thing in a script
+    use_debian_python("selenium")        # of tap.py; first thing in a script
     with browser.Browser(width=390) as chromium:
         chromium.open("https://127.0.0.1:8443/")
         chromium.click("Subscribe")
@@ -11,12 +11,9 @@ import glob
 import importlib.util
 import os
 import shutil
-import sys
 import tarfile
 
 from tap import need_programs, run, top_builddir, wait_until
-
-DEBIAN_PYTHON = "/usr/bin/python3"
 
 # WCAG 2.2 AA and axe-core's advice.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -31,14 +28,6 @@ axe.run(document, {runOnly: {type: 'tag', values: arguments[0]}}).then(
         + found.nodes.map(node => node.html).join(' and '))),
     error => done(['axe-core failed: ' + error]));
 """
-
-
-def use_debian_python():
-    """Continue with the Python that has Debian's modules; first thing in a script."""
-    if not importlib.util.find_spec("selenium") and os.path.realpath(
-        sys.executable
-    ) != os.path.realpath(DEBIAN_PYTHON) and os.access(DEBIAN_PYTHON, os.X_OK):
-        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, "-B", *sys.argv])
 
 
 def find_missing():

@@ -15,6 +15,7 @@ out!" if the script itself failed (automake's hard error).
 
 import contextlib
 import glob
+import importlib.util
 import os
 import re
 import shutil
@@ -29,6 +30,7 @@ import traceback
 
 DEADLINE_S = 30  # for any condition, unless a test sets another one
 POLL_S = 0.02
+DEBIAN_PYTHON = "/usr/bin/python3"
 
 
 # Abort programs on GLib criticals, as g_test does in C tests.
@@ -61,6 +63,18 @@ def need_programs(*names):
         if path is None:
             raise Skip(f"{name} is not installed")
     return found
+
+
+def use_debian_python(*modules):
+    """Continue with the Python that has Debian's modules; first thing in a script.
+
+    @return the modules that are not installed
+    """
+    missing = [name for name in modules if not importlib.util.find_spec(name)]
+    if missing and os.path.realpath(sys.executable) != os.path.realpath(
+            DEBIAN_PYTHON) and os.access(DEBIAN_PYTHON, os.X_OK):
+        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, "-B", *sys.argv])
+    return missing
 
 
 def top_srcdir():

@@ -184,7 +184,7 @@ CREATE TABLE subscriber (
 	empty_digest TEXT NOT NULL DEFAULT 'off' CHECK (empty_digest IN ('off', 'note')),
 	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
 	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
-	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex', 'ris', 'markdown')),
 	grouping     TEXT NOT NULL DEFAULT 'off' CHECK (grouping IN ('off', 'on')),
 	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: the configured one
 	-- Maximum papers of the digest after a pause; NULL: max_full.
@@ -283,7 +283,7 @@ CREATE TABLE digest (
 			OR abstract = 'none'),
 	format        TEXT NOT NULL DEFAULT 'both'
 		CHECK (format = 'both' OR format = 'text' OR format = 'html'),
-	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex', 'ris', 'markdown')),
 	grouping      TEXT NOT NULL DEFAULT 'off' CHECK (grouping IN ('off', 'on')),
 	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
 	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so

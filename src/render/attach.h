@@ -1,0 +1,47 @@
+/*
+ * attach.h - the papers of a digest as a file, for reference managers and notes.
+ *
+ * A format is a row of the table in attach.c and a file attach_NAME.c.
+ */
+#ifndef PAPERBOY_RENDER_ATTACH_H
+#define PAPERBOY_RENDER_ATTACH_H
+
+#include <glib.h>
+
+#include "render/assemble.h"
+#include "render/entry_block.h"
+#include "render/locale_format.h"
+
+/* All are borrowed. */
+struct attach_input {
+	const struct digest *digest;
+	const struct assembled_message *assembled;
+	const struct entry_block_cache *cache;
+	const struct locale_format *format;
+	const char *list_name;
+};
+
+struct attach_format {
+	const char *extension; /* of the file's name: "bib" */
+	const char *mime_type;
+	/* Append what comes before the papers; NULL: nothing. */
+	void (*append_head)(GString *out, const struct attach_input *input);
+	/* Append an entry that the message shows. @param index  in the message, from 0
+	 */
+	void (*append_paper)(
+	    GString *out, const struct attach_input *input, unsigned index);
+};
+
+/** Get the format of a preference. @return NULL for PREFERENCE_ATTACH_NONE */
+const struct attach_format *attach_get_format(enum preference_attach attach);
+
+/**
+ * Format the papers that the message shows, in the same order: UTF-8, lines end in LF,
+ * which the transfer encoding makes CRLF.
+ *
+ * @return owned by the caller
+ */
+GString *
+attach_new_file(const struct attach_format *format, const struct attach_input *input);
+
+#endif
