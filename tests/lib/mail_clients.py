@@ -34,7 +34,7 @@ DARK = "the light colours remain, or the program makes its own dark ones"
 
 FEATURES = {
     "<!doctype html>": Feature("html-doctype", "2019-07", "nyyyyyun", "no quirk is needed"),
-    **dict.fromkeys(("<html>", "<head>", "<meta>", "<title>", "<a>", "<b>"),
+    **dict.fromkeys(("<html>", "<head>", "<meta>", "<title>", "<a>", "<b>", "<i>"),
                     Feature(HTML, "", ALL)),
     "<body>": Feature("html-body", "2021-11", "yaaayyyy", "a div replaces it"),
     "<style>": Feature("html-style", "2019-06", "aaaayyuy", UNSTYLED),

@@ -31,15 +31,18 @@ FILTERS = (
     ("", "upvotes:>=10"),
 )
 
+NAMED = FILTERS[:3] + (("reasoning", FILTERS[3][1]),)
+
 # Texts that real days lack: (field, text), for the first papers of a sample.
 SCRIPTS = (
+    ("ai_summary", "نقدم معيارا جديدا يقيس reasoning في 5 لغات."),
+    ("ai_summary", "本文提出了一种新的强化学习方法，在12个基准测试上平均提高了3.5%。"),
+    ("title", "دراسة GPT-4 على 12 مهمة"), ("title", "נתונים: 5 מודלים"),
     ("title", "نماذج اللغة الكبيرة: دراسة GPT-4 على 12 مهمة (2026)"),
     ("title", "מודלי שפה גדולים: RLHF ב-3 שלבים"),
     ("title", "大型语言模型的推理能力：面向中文数学问题的基准测试与强化学习方法研究及其在多模态智能体中的应用"),
     ("title", "大規模言語モデルによる対話エージェントの評価（第2版）"),
     ("title", "A Hebrew benchmark: שאלות ותשובות in 7 domains"),
-    ("ai_summary", "نقدم معيارا جديدا يقيس reasoning في 5 لغات."),
-    ("ai_summary", "本文提出了一种新的强化学习方法，在12个基准测试上平均提高了3.5%。"),
 )
 
 # count: papers; pick: True for an element that the sample should have
@@ -58,13 +61,15 @@ SAMPLES = (
     Sample("one", 1),
     Sample("three", 3, extra=""),
     Sample("eight", 8),
-    Sample("twenty", 20),
+    Sample("twenty", 20, filters=NAMED),
     Sample("sixty", 60),
     Sample("many", 98),
     Sample("grouped", 20, preferences={"group": "on"}, settings={"max": 8}),
     Sample("tex", 12, pick=has_tex),
-    Sample("scripts", 10, texts=SCRIPTS),
-    Sample("german", 20, preferences={"language": "de"}, settings={"cadence": "weekly"}),
+    Sample("scripts", 12, settings={"max": 8}, preferences={"order": "votes"},
+           texts=SCRIPTS),
+    Sample("german", 20, preferences={"language": "de"},
+           settings={"cadence": "weekly"}),
 )
 WEEK = ("2026-08-10", "2026-08-17")  # Mondays
 
@@ -106,7 +111,9 @@ def build(sample, directory, elements=None):
     source = os.path.join(directory, "source")
     os.makedirs(source)
     first, last = WEEK
-    day = first if sample.settings.get("cadence") else "2026-08-14"
+    day = first
+    if not sample.settings.get("cadence"):
+        day, last = "2026-08-14", "2026-08-15"
     with open(os.path.join(source, f"daily_papers-{day}.json"), "w",
               encoding="utf-8") as file:
         json.dump(elements, file)
@@ -119,7 +126,7 @@ def build(sample, directory, elements=None):
         paperboy.ctl("filter", "add", READER, text, *options, now=now)
     for name, value in sample.preferences.items():
         paperboy.ctl("subscriber", "set", READER, f"--{name}", value, now=now)
-    paperboy.run_once(f"{last if sample.settings.get('cadence') else '2026-08-15'}T08:00:00Z")
+    paperboy.run_once(f"{last}T08:00:00Z")
     (raw,) = [raw for raw in map(as_sent, paperboy.new_mails())
               if messages.paper_ids(raw)]
     text, html = messages.parts(raw)
