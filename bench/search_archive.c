@@ -88,11 +88,10 @@ translate(struct store *store, const GPtrArray *queries)
 	for (unsigned i = 0; i < queries->len; i++) {
 		pb_auto(query) query = query_parse(
 		    queries->pdata[i], store_get_tokenizer(store), NULL, NULL, NULL);
-		char *expression = NULL;
+		pb_auto(fts_query) fts = fts_query_new(query, &lexicon, NULL);
 
-		fts_query_format(query, &lexicon, &expression, NULL);
-		g_ptr_array_add(
-		    expressions, expression ? expression : g_strdup("nothing"));
+		g_ptr_array_add(expressions,
+		    g_strdup(fts->is_required ? fts->expression : "nothing"));
 	}
 	return expressions;
 }

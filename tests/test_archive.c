@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/core/sql.h"
@@ -255,67 +256,93 @@ a_failure_anywhere_leaves_words_and_papers_together(void)
 	assert_sound(fixture);
 }
 
-static bool
-note_id(void *data, const struct stored_paper *stored, GError **error)
+/* Day, votes, and the places of the first phrase; words in title and abstract. */
+static void
+append_paper(void *data, const struct archive_paper *paper)
 {
-	GString *ids = data;
+	unsigned columns[] = {0, 0, 0};
+	GString *text = data;
 
-	(void)error;
-	g_string_append_printf(ids, "%s%s", ids->len ? " " : "", stored->paper->id);
-	return true;
+	g_string_append_printf(text, "%s%s:%" G_GINT64_FORMAT, text->len ? " " : "",
+	    paper->last_day + 8, paper->upvotes);
+	if (!paper->row)
+		return;
+	archive_count_places(paper->row, 0, columns);
+	g_string_append_printf(text, ":%u+%u+%u:%u+%u", columns[0], columns[1],
+	    columns[2], archive_get_words(paper->row, 0),
+	    archive_get_words(paper->row, 1));
 }
 
 static void
-a_scan_finds_by_words_and_days_the_newest_first(void)
+papers_are_found_by_words_and_days_the_newest_first(void)
 {
 	static const struct {
-		struct archive_scan scan;
-		const char *ids;
-		bool is_cut;
+		const char *match; /* NULL: all papers */
+		const char *oldest_day;
+		const char *wanted;
 	} rows[] = {
-	    {{NULL, NULL, 9}, "3 2 1", false},
-	    {{NULL, NULL, 2}, "3 2", true},
-	    {{NULL, "2026-11-19", 9}, "3 2", false},
-	    {{"mamba", NULL, 9}, "3 1", false},
-	    {{"mamba", NULL, 2}, "3 1", false},
-	    {{"mamba", NULL, 1}, "3", true},
-	    {{"mamba", "2026-11-19", 9}, "3", false},
-	    {{"mamba", "2026-11-21", 9}, "", false},
-	    {{"nothing", NULL, 9}, "", false},
+	    {NULL, NULL, "20:3 19:2 18:-1"},
+	    {NULL, "2026-11-19", "20:3 19:2"},
+	    {"mamba", NULL, "20:3:2+0+0:3+0 18:-1:1+0+0:1+0"},
+	    {"mamba", "2026-11-19", "20:3:2+0+0:3+0"},
+	    {"mamba", "2026-11-21", ""},
+	    {"ada OR mamba", "2026-11-20", "20:3:0+0+1:3+0"},
+	    {"nothing", NULL, ""},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autofree char *plan = NULL;
 
-	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", 1);
-	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 1);
-	store_fixture_list(fixture, "2026-11-20", "3", "Mamba", 1);
+	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", PAPER_UNKNOWN);
+	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
+	store_fixture_list(fixture, "2026-11-20", "3", "Mamba or mamba", 3);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GString) ids = g_string_new(NULL);
-		bool is_cut;
+		g_autoptr(GString) text = g_string_new(NULL);
 
-		g_assert_true(archive_scan(
-		    fixture->store, &rows[i].scan, note_id, ids, &is_cut, NULL));
-		g_assert_cmpstr(ids->str, ==, rows[i].ids);
-		g_assert_true(is_cut == rows[i].is_cut);
+		g_assert_true(rows[i].match
+		                  ? archive_find(fixture->store, rows[i].match,
+		                        rows[i].oldest_day, append_paper, text, NULL)
+		                  : archive_find_all(fixture->store, rows[i].oldest_day,
+		                        append_paper, text, NULL));
+		g_assert_cmpstr(text->str, ==, rows[i].wanted);
 		store_fixture_assert_idle(fixture);
 	}
 }
 
 static void
-scans_use_their_indexes(void)
+count_wrong_phrase(void *data, const struct archive_paper *paper)
+{
+	archive_count_places(paper->row, 1, data);
+}
+
+static void
+a_failure_of_the_index_is_an_error(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
-	g_autoptr(GString) ids = g_string_new(NULL);
-	g_autofree char *plans = NULL;
-	const struct archive_scan all = {.most = 5}, some = {.match = "a", .most = 5};
-	bool is_cut;
+	g_autoptr(GError) error = NULL;
+	unsigned columns[] = {0, 0, 0};
+
+	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", 1);
+	g_assert_false(archive_find(
+	    fixture->store, "mamba", NULL, count_wrong_phrase, columns, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	store_fixture_assert_idle(fixture);
+}
+
+static void
+searches_use_their_indexes(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *searches = NULL, *plans = NULL;
 	int64_t papers;
 	g_autoptr(GPtrArray) words = NULL, digests = NULL;
 	struct paper_history_delivery delivery;
 
 	g_hash_table_remove_all(fixture->store->statements);
-	g_assert_true(archive_scan(fixture->store, &all, note_id, ids, &is_cut, NULL));
-	g_assert_true(archive_scan(fixture->store, &some, note_id, ids, &is_cut, NULL));
+	g_assert_true(archive_find_all(fixture->store, NULL, append_paper, text, NULL));
+	g_assert_true(
+	    archive_find(fixture->store, "a", NULL, append_paper, text, NULL));
+	searches = store_fixture_format_plans(fixture);
+	g_assert_null(strstr(searches, "TEMP B-TREE"));
 	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));
 	g_assert_true(archive_count_prefix(fixture->store, "a", &papers, NULL));
 	words = archive_load_class(fixture->store, "a", NULL);
@@ -328,10 +355,11 @@ scans_use_their_indexes(void)
 	g_assert_false(g_regex_match_simple(
 	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
 	    plans, 0, 0));
-	g_assert_nonnull(strstr(plans, "paper_last_day (last_day>?)"));
+	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_rank (seq=?)"));
+	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_rank"));
+	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_last_day (last_day>?)"));
 	g_assert_nonnull(strstr(plans, "vocabulary_class (folded=?)"));
 	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
-	g_assert_null(strstr(plans, "TEMP B-TREE FOR ORDER BY paper"));
 }
 
 UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
@@ -339,4 +367,5 @@ UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
     closest_word_is_found, words_are_counted_on_request,
     wrong_entries_are_found_and_rebuilt,
     a_failure_anywhere_leaves_words_and_papers_together,
-    a_scan_finds_by_words_and_days_the_newest_first, scans_use_their_indexes)
+    papers_are_found_by_words_and_days_the_newest_first,
+    a_failure_of_the_index_is_an_error, searches_use_their_indexes)

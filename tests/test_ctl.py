@@ -366,7 +366,8 @@ def test_archive(ctl_fixture):
         NOUSER, "", "no source has listed a paper '2611.99999' yet")
 
     found = ctl_fixture.json("search", "mamba OR diffusion", "--limit", "2")
-    assert len(found["results"]) == 2 < found["found"] and not found["cut"], found
+    assert len(found["results"]) == 2 < found["found"], found
+    assert not found["more"] and not found["cut"], found
     scores = [result["score"] for result in found["results"]]
     assert scores == sorted(scores, reverse=True)
     ctl_fixture.ctl("search", "mamba").expect(OK, ["papers\n", "2611.11340  Riverbed"])

@@ -232,7 +232,7 @@
 /* Time zone names; the longest installed name has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
 
-/* Archive search: newest papers searched, results, and days of a backtest. */
+/* Archive search: papers read, results, and days of a backtest. */
 #define BOUNDS_SEARCH_PAPERS  20000
 #define BOUNDS_SEARCH_RESULTS 200
 #define BOUNDS_BACKTEST_DAYS  365

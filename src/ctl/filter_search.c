@@ -208,17 +208,20 @@ json_of_search(const struct search_answer *answer)
 		                 print_json_number(paper->upvotes), "score",
 		                 result->score, "words", result->words));
 	}
-	return json_pack("{s:s, s:i, s:b, s:o, s:o}", "canonical", answer->canonical,
-	    "found", (int)answer->found, "cut", (int)answer->is_cut, "results", results,
+	return json_pack("{s:s, s:i, s:b, s:b, s:o, s:o}", "canonical",
+	    answer->canonical, "found", (int)answer->found, "more",
+	    (int)answer->is_more, "cut", (int)answer->is_cut, "results", results,
 	    "warnings", json_of_messages(answer->warnings));
 }
 
 static void
 print_search(const struct search_answer *answer)
 {
-	printf("%s\n%u paper%s%s\n", answer->canonical, answer->found,
-	    answer->found == 1 ? "" : "s",
-	    answer->results->len < answer->found ? "; the best of them:" : "");
+	bool is_part = answer->results->len < answer->found || answer->is_more;
+
+	printf("%s\n%s%u paper%s%s\n", answer->canonical,
+	    answer->is_more ? "at least " : "", answer->found,
+	    answer->found == 1 ? "" : "s", is_part ? "; the best of them:" : "");
 	for (unsigned i = 0; i < answer->results->len; i++) {
 		const struct search_result *result = answer->results->pdata[i];
 		const struct paper *paper = result->stored->paper;
@@ -227,7 +230,7 @@ print_search(const struct search_answer *answer)
 		    paper->id, result->stored->day, paper->title, result->words);
 	}
 	if (answer->is_cut)
-		printf("Only the newest %d papers with these terms were evaluated.\n",
+		printf("Only %d papers were evaluated: better ones may be missing.\n",
 		    BOUNDS_SEARCH_PAPERS);
 }
 

@@ -3,13 +3,26 @@
  */
 #include "query/eval/fts_query.h"
 
+#include <string.h>
+
 #include "query/parse/tree.h"
 
 /* Maximum number of variants of a phrase; with more, words are searched separately. */
 #define VARIANTS_MAX 16
 
-static bool format_node(const struct node *node, const struct term_frequencies *lexicon,
-    char **expression, GError **error);
+/* State of formatting. */
+struct formatter {
+	const struct term_frequencies *lexicon;
+	struct fts_query *fts;
+	GString *out;
+	unsigned phrases; /* in the expression so far */
+	bool is_exact;    /* the expression says the same as the nodes */
+	bool is_negated;  /* clauses under a NOT are not ranked */
+	bool is_in_or;    /* FTS5 skips hits in an AND that is false: OR replaces it */
+};
+
+static bool
+format_node(struct formatter *formatter, const struct node *node, GError **error);
 
 /* Append an FTS5 string: tokens have no quotation marks, names may. */
 static void
@@ -48,7 +61,8 @@ load_words(const struct phrase *phrase, unsigned i,
 
 /* Append all variants of the phrase: ("a model" OR "a models"). */
 static void
-append_variants(GString *out, const GPtrArray *classes, unsigned ways, bool is_prefix)
+append_variants(struct formatter *formatter, const GPtrArray *classes, unsigned ways,
+    bool is_prefix)
 {
 	for (unsigned way = 0; way < ways; way++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -61,48 +75,53 @@ append_variants(GString *out, const GPtrArray *classes, unsigned ways, bool is_p
 			    (const char *)words->pdata[rest % words->len]);
 			rest /= words->len;
 		}
-		g_string_append(out, way ? " OR " : "");
-		append_string(out, text->str);
-		g_string_append(out, is_prefix ? " *" : "");
+		g_string_append(formatter->out, way ? " OR " : "");
+		append_string(formatter->out, text->str);
+		g_string_append(formatter->out, is_prefix ? " *" : "");
 	}
+	formatter->phrases += ways;
 }
 
 /* Append the words separately: (a) AND (model OR models). */
 static void
-append_apart(GString *out, const GPtrArray *classes, bool is_prefix)
+append_apart(struct formatter *formatter, const GPtrArray *classes, bool is_prefix)
 {
 	for (unsigned i = 0; i < classes->len; i++) {
 		const GPtrArray *words = classes->pdata[i];
 
-		g_string_append(out, i ? " AND (" : "(");
+		g_string_append(formatter->out, i ? " AND (" : "(");
 		for (unsigned n = 0; n < words->len; n++) {
-			g_string_append(out, n ? " OR " : "");
-			append_string(out, words->pdata[n]);
+			g_string_append(formatter->out, n ? " OR " : "");
+			append_string(formatter->out, words->pdata[n]);
 		}
-		g_string_append(out, is_prefix && i + 1 == classes->len ? " *)" : ")");
+		g_string_append(
+		    formatter->out, is_prefix && i + 1 == classes->len ? " *)" : ")");
+		formatter->phrases += words->len;
 	}
+	formatter->is_exact &= classes->len == 1;
 }
 
 static bool
-append_phrase(GString *out, const struct phrase *phrase,
-    const struct term_frequencies *lexicon, GError **error)
+append_phrase(struct formatter *formatter, const struct phrase *phrase, GError **error)
 {
 	g_autoptr(GPtrArray) classes =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
 	unsigned ways = 1;
 
 	for (unsigned i = 0; i < phrase->words->len; i++) {
-		GPtrArray *words = load_words(phrase, i, lexicon, error);
+		const struct phrase_word *word = phrase_get_word(phrase, i);
+		GPtrArray *words = load_words(phrase, i, formatter->lexicon, error);
 
 		if (!words)
 			return false;
 		g_ptr_array_add(classes, words);
 		ways = MIN(ways * words->len, VARIANTS_MAX + 1);
+		formatter->is_exact &= !word->signs && !word->exact_text;
 	}
 	if (ways <= VARIANTS_MAX)
-		append_variants(out, classes, ways, phrase->is_prefix);
+		append_variants(formatter, classes, ways, phrase->is_prefix);
 	else
-		append_apart(out, classes, phrase->is_prefix);
+		append_apart(formatter, classes, phrase->is_prefix);
 	return true;
 }
 
@@ -119,109 +138,327 @@ get_columns(const struct field *field)
 }
 
 static bool
-format_words(const struct node *node, const struct term_frequencies *lexicon,
-    char **expression, GError **error)
+format_words(struct formatter *formatter, const struct node *node, GError **error)
 {
-	g_autoptr(GString) out = g_string_new(get_columns(node->field));
-
-	g_string_append(out, " : (");
-	if (!append_phrase(out, node->phrase, lexicon, error))
+	g_string_append_printf(formatter->out, "%s : (", get_columns(node->field));
+	if (!append_phrase(formatter, node->phrase, error))
 		return false;
-	g_string_append_c(out, ')');
-	*expression = g_strdup(out->str);
+	g_string_append_c(formatter->out, ')');
 	return true;
 }
 
 static bool
-format_near(const struct node *node, const struct term_frequencies *lexicon,
-    char **expression, GError **error)
+format_near(struct formatter *formatter, const struct node *node, GError **error)
 {
-	g_autoptr(GString) out = g_string_new(get_columns(node->field));
-
-	g_string_append(out, " : (");
+	g_string_append_printf(formatter->out, "%s : (", get_columns(node->field));
 	for (unsigned i = 0; i < node->phrases->len; i++) {
-		g_string_append(out, i ? " AND (" : "(");
-		if (!append_phrase(out, node->phrases->pdata[i], lexicon, error))
+		g_string_append(formatter->out, i ? " AND (" : "(");
+		if (!append_phrase(formatter, node->phrases->pdata[i], error))
 			return false;
-		g_string_append_c(out, ')');
+		g_string_append_c(formatter->out, ')');
 	}
-	g_string_append_c(out, ')');
-	*expression = g_strdup(out->str);
+	g_string_append_c(formatter->out, ')');
+	formatter->is_exact = false;
 	return true;
 }
 
 /* The last name is always whole; given names may be initials. */
-static char *
-format_name(const struct name *name)
+static void
+format_name(struct formatter *formatter, const struct name *name)
 {
-	g_autoptr(GString) out = g_string_new("{authors} : (");
 	unsigned first = name->is_any_word ? 0 : name->parts->len - name->last;
 
+	g_string_append(formatter->out, "{authors} : (");
 	for (unsigned i = first; i < name->parts->len; i++) {
-		g_string_append(out, i > first ? " AND " : "");
-		append_string(out, name_get_part(name, i));
+		g_string_append(formatter->out, i > first ? " AND " : "");
+		append_string(formatter->out, name_get_part(name, i));
+		formatter->phrases++;
 	}
-	g_string_append_c(out, ')');
-	return g_strdup(out->str);
+	g_string_append_c(formatter->out, ')');
+	formatter->is_exact = false;
 }
 
-/* An AND ignores operands without an expression; an OR with one has none. */
+/* Format a clause, or only record it. */
 static bool
-format_operands(const struct node *node, const struct term_frequencies *lexicon,
-    char **expression, GError **error)
+format_clause(struct formatter *formatter, const struct node *node, GError **error)
+{
+	struct fts_clause clause = {.node = node, .first = formatter->phrases};
+	bool was_exact = formatter->is_exact, is_ok = true;
+
+	formatter->is_exact = true;
+	if (node->kind == NODE_WORDS)
+		is_ok = format_words(formatter, node, error);
+	else if (node->kind == NODE_NEAR)
+		is_ok = format_near(formatter, node, error);
+	else if (node->kind == NODE_NAME)
+		format_name(formatter, node->name);
+	clause.phrases = formatter->phrases - clause.first;
+	clause.is_exact = formatter->is_exact;
+	formatter->is_exact = formatter->is_exact && was_exact;
+	if (!formatter->is_negated)
+		g_array_append_val(formatter->fts->clauses, clause);
+	return is_ok;
+}
+
+/* Votes are decided without the index of words. */
+static bool
+is_upvotes(const struct node *node)
+{
+	return node->kind == NODE_NUMBER && node->field->hit == QUERY_FIELD_UPVOTES;
+}
+
+/* Record the clauses of a node that is left out of the expression. */
+static void
+skip_node(struct formatter *formatter, const struct node *node)
+{
+	struct fts_clause clause = {.node = node, .is_exact = is_upvotes(node)};
+
+	if (node->kind == NODE_AND || node->kind == NODE_OR) {
+		for (guint i = 0; i < node->operands->len; i++)
+			skip_node(formatter, node->operands->pdata[i]);
+		return;
+	}
+	formatter->is_exact &= clause.is_exact && !formatter->is_negated;
+	if (node->kind != NODE_NOT && !formatter->is_negated)
+		g_array_append_val(formatter->fts->clauses, clause);
+}
+
+/* Whether a paper with none of its words cannot match the node. */
+static bool
+has_words(const struct node *node)
 {
 	bool is_and = node->kind == NODE_AND;
-	g_autoptr(GString) out = g_string_new(NULL);
 
-	for (guint i = 0; i < node->operands->len; i++) {
-		g_autofree char *operand = NULL;
-
-		if (!format_node(node->operands->pdata[i], lexicon, &operand, error))
-			return false;
-		if (!operand && !is_and)
-			return true;
-		if (operand)
-			g_string_append_printf(out, "%s(%s)",
-			    out->len ? (is_and ? " AND " : " OR ") : "", operand);
-	}
-	*expression = out->len ? g_strdup(out->str) : NULL;
-	return true;
-}
-
-/* @param expression  NULL, and remains so when the node has no words */
-static bool
-format_node(const struct node *node, const struct term_frequencies *lexicon,
-    char **expression, GError **error)
-{
 	switch (node->kind) {
-	case NODE_AND:
-	case NODE_OR:
-		return format_operands(node, lexicon, expression, error);
 	case NODE_WORDS:
-		return format_words(node, lexicon, expression, error);
 	case NODE_NEAR:
-		return format_near(node, lexicon, expression, error);
 	case NODE_NAME:
-		*expression = format_name(node->name);
 		return true;
 	case NODE_NOT:
 	case NODE_VALUE_WORDS:
 	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
+		return false;
+	case NODE_AND:
+	case NODE_OR:
 		break;
 	}
+	for (guint i = 0; i < node->operands->len; i++)
+		if (has_words(node->operands->pdata[i]) == is_and)
+			return is_and;
+	return !is_and;
+}
+
+/* Append "NOT (...)" if that excludes no other papers. */
+static bool
+exclude(struct formatter *formatter, const struct node *node, GError **error)
+{
+	const struct node *operand = node->operands->pdata[0];
+	const struct formatter before = *formatter;
+	gsize len = formatter->out->len;
+	bool is_ok;
+
+	formatter->is_exact = has_words(operand) && !formatter->is_in_or;
+	if (!formatter->is_exact)
+		return true;
+	formatter->is_negated = true;
+	g_string_append(formatter->out, " NOT (");
+	is_ok = format_node(formatter, operand, error);
+	g_string_append_c(formatter->out, ')');
+	formatter->is_negated = before.is_negated;
+	if (formatter->is_exact) {
+		formatter->is_exact = before.is_exact;
+		g_ptr_array_add(formatter->fts->excluded, (gpointer)node);
+		return is_ok;
+	}
+	g_string_truncate(formatter->out, len);
+	formatter->phrases = before.phrases;
+	return is_ok;
+}
+
+/* An AND leaves out operands without words; its NOTs are the last.  Below an OR, an
+ * AND becomes an OR, which matches more papers. */
+static bool
+format_operands(struct formatter *formatter, const struct node *node, GError **error)
+{
+	bool was_in_or = formatter->is_in_or;
+	gsize start = formatter->out->len;
+
+	formatter->is_exact &= !(was_in_or && formatter->is_negated);
+	formatter->is_in_or |= node->kind == NODE_OR;
+
+	for (guint i = 0; i < node->operands->len; i++) {
+		const struct node *operand = node->operands->pdata[i];
+
+		if (operand->kind == NODE_NOT) {
+			if (!exclude(formatter, operand, error))
+				return false;
+			continue;
+		}
+		if (!has_words(operand)) {
+			skip_node(formatter, operand);
+			continue;
+		}
+		if (formatter->out->len > start)
+			g_string_append(
+			    formatter->out, formatter->is_in_or ? " OR " : " AND ");
+		g_string_append_c(formatter->out, '(');
+		if (!format_node(formatter, operand, error))
+			return false;
+		g_string_append_c(formatter->out, ')');
+	}
+	formatter->is_in_or = was_in_or;
 	return true;
 }
 
-bool
-fts_query_format(const struct query *query, const struct term_frequencies *lexicon,
-    char **expression, GError **error)
+/* @param node  has_words() */
+static bool
+format_node(struct formatter *formatter, const struct node *node, GError **error)
 {
-	char *found = NULL;
+	return node->kind == NODE_AND || node->kind == NODE_OR
+	           ? format_operands(formatter, node, error)
+	           : format_clause(formatter, node, error);
+}
 
-	if (!format_node(query->root, lexicon, &found, error))
-		return false;
-	*expression = found;
+/* Format all clauses with words, for a query that other papers may match. */
+static bool
+format_any(struct formatter *formatter, const struct node *node, GError **error)
+{
+	if (node->kind != NODE_AND && node->kind != NODE_OR) {
+		if (!has_words(node)) {
+			skip_node(formatter, node);
+			return true;
+		}
+		if (formatter->out->len)
+			g_string_append(formatter->out, " OR ");
+		g_string_append_c(formatter->out, '(');
+		if (!format_clause(formatter, node, error))
+			return false;
+		g_string_append_c(formatter->out, ')');
+		return true;
+	}
+	for (guint i = 0; i < node->operands->len; i++)
+		if (!format_any(formatter, node->operands->pdata[i], error))
+			return false;
 	return true;
+}
+
+struct fts_query *
+fts_query_new(
+    const struct query *query, const struct term_frequencies *lexicon, GError **error)
+{
+	pb_auto(fts_query) fts = g_new0(struct fts_query, 1);
+	g_autoptr(GString) out = g_string_new(NULL);
+	struct formatter formatter = {
+	    .lexicon = lexicon, .fts = fts, .out = out, .is_exact = true};
+
+	fts->root = query->root;
+	fts->clauses = g_array_new(FALSE, FALSE, sizeof(struct fts_clause));
+	fts->excluded = g_ptr_array_new();
+	fts->is_required = has_words(query->root);
+	if (!(fts->is_required ? format_node(&formatter, query->root, error)
+	                       : format_any(&formatter, query->root, error)))
+		return NULL;
+	fts->expression = out->len ? g_strdup(out->str) : NULL;
+	fts->is_exact = formatter.is_exact;
+	return g_steal_pointer(&fts);
+}
+
+void
+fts_query_free(struct fts_query *fts)
+{
+	if (!fts)
+		return;
+	g_free(fts->expression);
+	g_array_unref(fts->clauses);
+	g_ptr_array_unref(fts->excluded);
+	g_free(fts);
+}
+
+/* ---- classification by the index ---- */
+
+/* Count a clause with words, at most. */
+static void
+count_words(const struct fts_clause *clause, const struct fts_paper *paper,
+    struct rank_hits *hits)
+{
+	unsigned columns[FTS_COLUMNS] = {0};
+
+	if (!clause->phrases) {
+		hits->texts[QUERY_FIELD_TITLE] = hits->texts[QUERY_FIELD_ABSTRACT] =
+		    RANK_HITS_UNKNOWN;
+		return;
+	}
+	for (unsigned i = 0; paper->row && i < clause->phrases; i++)
+		paper->count(paper->row, clause->first + i, columns);
+	if (clause->node->kind == NODE_NAME)
+		hits->texts[0] = columns[FTS_AUTHORS] > 0;
+	else
+		memcpy(hits->texts, columns, sizeof(hits->texts));
+}
+
+static bool
+may_be_listed(const struct date_end *from, const char *last_day)
+{
+	return from->kind != DATE_DAY || date_read_day(last_day) >= from->day;
+}
+
+static void
+count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
+    struct rank_hits *hits)
+{
+	const struct node *node = clause->node;
+
+	*hits = (struct rank_hits){0};
+	if (has_words(node))
+		count_words(clause, paper, hits);
+	else if (is_upvotes(node))
+		hits->texts[0] =
+		    paper->upvotes >= node->min && paper->upvotes <= node->max;
+	else if (node->kind == NODE_DATE)
+		hits->texts[0] = may_be_listed(&node->dates.from, paper->last_day);
+	else
+		hits->texts[0] = 1;
+}
+
+/* @param clause  index of the node's first clause; moved behind its last one */
+static enum query_verdict
+classify(const struct fts_query *fts, const struct node *node,
+    const struct rank_hits *hits, unsigned *clause)
+{
+	bool is_and = node->kind == NODE_AND;
+	enum query_verdict verdict = is_and ? QUERY_TRUE : QUERY_FALSE;
+
+	if (node->kind == NODE_NOT)
+		return g_ptr_array_find(fts->excluded, node, NULL) ? QUERY_TRUE
+		                                                   : QUERY_UNKNOWN;
+	if (!is_and && node->kind != NODE_OR) {
+		unsigned i = (*clause)++;
+
+		if (!hits[i].texts[0] && !hits[i].texts[1])
+			return QUERY_FALSE;
+		return g_array_index(fts->clauses, struct fts_clause, i).is_exact
+		           ? QUERY_TRUE
+		           : QUERY_UNKNOWN;
+	}
+	for (guint i = 0; i < node->operands->len; i++) {
+		enum query_verdict one =
+		    classify(fts, node->operands->pdata[i], hits, clause);
+
+		verdict = is_and ? MIN(verdict, one) : MAX(verdict, one);
+	}
+	return verdict;
+}
+
+enum query_verdict
+fts_query_classify(
+    const struct fts_query *fts, const struct fts_paper *paper, struct rank_hits *hits)
+{
+	unsigned clause = 0;
+
+	for (guint i = 0; i < fts->clauses->len; i++)
+		count_clause(&g_array_index(fts->clauses, struct fts_clause, i), paper,
+		    &hits[i]);
+	return classify(fts, fts->root, hits, &clause);
 }

@@ -1,33 +1,81 @@
 /*
  * fts_query.h - FTS5 query that preselects papers of the archive for a filter
- * (https://sqlite.org/fts5.html section 3).
+ * (https://sqlite.org/fts5.html section 3), and what its index says about them.
  *
- * It matches a superset: NOT, the distance of NEAR, signs, exact words, given names and
- * fields without words are ignored. The evaluator decides.
+ * The expression matches a superset: the distance of NEAR, signs, exact words, given
+ * names, fields without words and a NOT with any of these are ignored. The evaluator
+ * decides.
  */
 #ifndef PAPERBOY_QUERY_EVAL_FTS_QUERY_H
 #define PAPERBOY_QUERY_EVAL_FTS_QUERY_H
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/cleanup.h"
+#include "query/eval/rank.h"
 #include "query/query.h"
 
-/* Words of an archive: columns title, abstract, authors. */
+/* Columns of the index: QUERY_FIELD_TITLE, QUERY_FIELD_ABSTRACT and this. */
+#define FTS_AUTHORS QUERY_FIELD_AUTHOR
+#define FTS_COLUMNS 3
+
+/* Words of an archive. */
 struct term_frequencies {
 	/* Words that fold to the same singular. @return of char *, owned */
 	GPtrArray *(*load_class)(void *data, const char *folded, GError **error);
 	void *data;
 };
 
+/* A clause that is not under a NOT, in the order of struct rank. */
+struct fts_clause {
+	const struct node *node;
+	unsigned first;   /* of its phrases in the expression ... */
+	unsigned phrases; /* ... 0: it is not in the expression */
+	bool is_exact; /* its phrases occur where the clause matches, or votes tell */
+};
+
+struct fts_query {
+	const struct node *root; /* of the query */
+	char *expression;        /* NULL: the query has no words */
+	bool is_required;        /* a paper that it does not match is not a match */
+	bool is_exact;           /* fts_query_classify() always decides */
+	GArray *clauses;         /* of struct fts_clause */
+	GPtrArray *excluded;     /* NOT nodes in the expression */
+};
+
 /**
- * Format the expression for a query.
+ * Translate a query.
  *
- * @param expression  set to a new string; NULL when the query does not restrict the
- *                    papers, so that all must be evaluated
- * @return false with the lexicon's error
+ * A query that papers without any of its words may match gets an expression for the
+ * papers with some of them.
+ *
+ * @param query  borrowed for the life of the result
+ * @return NULL with the lexicon's error
  */
-bool fts_query_format(const struct query *query, const struct term_frequencies *lexicon,
-    char **expression, GError **error);
+struct fts_query *fts_query_new(
+    const struct query *query, const struct term_frequencies *lexicon, GError **error);
+void fts_query_free(struct fts_query *fts);
+PB_DEFINE_AUTO(fts_query, fts_query_free);
+
+/* Known facts of a paper that is not read. */
+struct fts_paper {
+	int64_t upvotes;
+	const char *last_day;
+	/* Add the places of a phrase of the expression to the columns of the row. */
+	void (*count)(void *row, unsigned phrase, unsigned columns[FTS_COLUMNS]);
+	void *row; /* NULL: the expression does not match the paper */
+};
+
+/**
+ * Evaluate the query as far as this is possible; a field that is not reported is false.
+ *
+ * @param hits  set for each clause: at least as many as the paper has, and as many if
+ *              fts->is_exact
+ * @return QUERY_UNKNOWN when only the evaluator can decide
+ */
+enum query_verdict fts_query_classify(
+    const struct fts_query *fts, const struct fts_paper *paper, struct rank_hits *hits);
 
 #endif

@@ -142,48 +142,77 @@ count_near_hits(
 	return count;
 }
 
-/* Frequency of the clause in a text, normalised by its length. */
+/* Frequency of a clause in a text, normalised by its length. */
 static double
-score_text(const struct leaf *leaf, const struct query_document *document,
-    unsigned text, double mean)
+normalize(unsigned hits, unsigned words, double mean)
 {
-	double length = document->texts[text].tokens->len;
-	unsigned count;
+	if (hits == RANK_HITS_UNKNOWN)
+		return INFINITY;
+	return hits /
+	       (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * (mean > 0 ? words / mean : 1));
+}
 
-	if (!(leaf->node->field->texts & 1U << text))
-		return 0;
-	count = leaf->node->kind == NODE_NEAR
-	            ? count_near_hits(document, leaf->node, text)
-	            : count_phrase_hits(document, leaf->node->phrase, text);
-	if (!count)
-		return 0;
-	return count /
-	       (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * (mean > 0 ? length / mean : 1));
+static bool
+is_in_text(const struct leaf *leaf)
+{
+	return leaf->node->kind == NODE_WORDS || leaf->node->kind == NODE_NEAR;
 }
 
 double
-rank_get_relevance(const struct rank *rank, const struct query_document *document)
+rank_compute(
+    const struct rank *rank, const struct rank_hits *hits, const unsigned words[2])
 {
 	double relevance = 0;
 
 	for (guint i = 0; i < rank->leaves->len; i++) {
 		const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, i);
+		const unsigned *texts = hits[i].texts;
 		double often;
 
-		if (leaf->node->kind != NODE_WORDS && leaf->node->kind != NODE_NEAR) {
-			if (node_evaluate(leaf->node, document, QUERY_AS_REPORTED) ==
-			    QUERY_TRUE)
-				relevance += leaf->boost;
+		if (!is_in_text(leaf)) {
+			relevance += texts[0] ? leaf->boost : 0;
 			continue;
 		}
-		often = TITLE_WEIGHT * score_text(leaf, document, QUERY_FIELD_TITLE,
-		                           rank->title_words) +
-		        score_text(
-		            leaf, document, QUERY_FIELD_ABSTRACT, rank->abstract_words);
-		relevance += leaf->boost * leaf->idf * (SATURATION + 1) * often /
-		             (often + SATURATION);
+		often =
+		    TITLE_WEIGHT * normalize(texts[0], words[0], rank->title_words) +
+		    normalize(texts[1], words[1], rank->abstract_words);
+		/* often / (often + SATURATION) could decrease by rounding. */
+		relevance += leaf->boost * leaf->idf * (SATURATION + 1) *
+		             (1 - SATURATION / (often + SATURATION));
 	}
 	return relevance;
+}
+
+static unsigned
+count_hits(
+    const struct leaf *leaf, const struct query_document *document, unsigned text)
+{
+	if (!(leaf->node->field->texts & 1U << text))
+		return 0;
+	return leaf->node->kind == NODE_NEAR
+	           ? count_near_hits(document, leaf->node, text)
+	           : count_phrase_hits(document, leaf->node->phrase, text);
+}
+
+double
+rank_get_relevance(const struct rank *rank, const struct query_document *document)
+{
+	g_autofree struct rank_hits *hits = g_new0(struct rank_hits, rank->leaves->len);
+	unsigned words[DOCUMENT_TEXTS];
+
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
+		words[text] = document->texts[text].tokens->len;
+	for (guint i = 0; i < rank->leaves->len; i++) {
+		const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, i);
+
+		if (!is_in_text(leaf))
+			hits[i].texts[0] = node_evaluate(leaf->node, document,
+			                       QUERY_AS_REPORTED) == QUERY_TRUE;
+		for (unsigned text = 0; is_in_text(leaf) && text < DOCUMENT_TEXTS;
+		     text++)
+			hits[i].texts[text] = count_hits(leaf, document, text);
+	}
+	return rank_compute(rank, hits, words);
 }
 
 double

@@ -16,6 +16,10 @@
  * This is BM25F (S. Robertson and others, 2004; k1 = 1.2, b = 0.75). A true clause
  * without words (author, category, number, date) contributes its boost. Boosts multiply
  * along the tree: b has boost 6 in ("a" OR b^2)^3.
+ *
+ * The score never decreases with the number of occurrences and never increases with the
+ * number of words, not even by rounding: from upper bounds of the former and lower
+ * bounds of the latter follows an upper bound of the score.
  */
 #ifndef PAPERBOY_QUERY_EVAL_RANK_H
 #define PAPERBOY_QUERY_EVAL_RANK_H
@@ -39,6 +43,14 @@ struct rank_corpus {
 
 struct rank;
 
+/* Occurrences of a clause in title and abstract; without words: 1 if true, and 0. */
+struct rank_hits {
+	unsigned texts[2];
+};
+
+/* More than any number. */
+#define RANK_HITS_UNKNOWN G_MAXUINT
+
 /** Look up the words of a query. @param query  borrowed for the life of the rank */
 struct rank *
 rank_new(const struct query *query, const struct rank_corpus *corpus, GError **error);
@@ -48,6 +60,15 @@ PB_DEFINE_AUTO(rank, rank_free);
 /** Relevance of a paper; 0 when no clause matches. */
 double
 rank_get_relevance(const struct rank *rank, const struct query_document *document);
+
+/**
+ * Compute the relevance from the occurrences.
+ *
+ * @param hits   for each clause that is not under a NOT, in the order of the query
+ * @param words  in title and abstract
+ */
+double rank_compute(
+    const struct rank *rank, const struct rank_hits *hits, const unsigned words[2]);
 
 /**
  * Combine relevance with votes and age.

@@ -80,14 +80,15 @@ add_result(struct request *request, const struct search_result *result)
 static bool
 add_results(struct request *request, const struct search_answer *found)
 {
-	g_autofree char *papers =
-	    reply_text_format_count(&request->text, "papers", found->found);
+	g_autofree char *papers = reply_text_format_count(
+	    &request->text, found->is_more ? "papers_least" : "papers", found->found);
 	g_autofree char *shown = g_strdup_printf("%u", found->results->len);
 	g_autofree char *filter = reply_text_quote(&request->text, found->canonical);
 
 	reply_phrase(&request->text, "ok",
-	    found->results->len < found->found ? "searched_more" : "searched", "papers",
-	    papers, "shown", shown, "filter", filter);
+	    found->results->len < found->found || found->is_more ? "searched_more"
+	                                                         : "searched",
+	    "papers", papers, "shown", shown, "filter", filter);
 	for (unsigned i = 0; i < found->results->len; i++)
 		add_result(request, found->results->pdata[i]);
 	command_add_warnings(request, found->warnings);

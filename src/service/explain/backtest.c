@@ -124,15 +124,26 @@ is_found_by(
 	return false;
 }
 
+static const struct backtest_paper *
+get_last(const GPtrArray *papers)
+{
+	return papers->pdata[papers->len - 1];
+}
+
 /* Keep a paper that is among the newest, by day and id. */
-static void
-keep_newest(struct test *test, const struct stored_paper *stored,
-    const struct query_document *document)
+static bool
+keep_newest(struct test *test, struct search_match *match, GError **error)
 {
 	GPtrArray *newest = test->backtest->newest;
 	struct backtest_paper *paper;
+	const struct stored_paper *stored;
 	guint at = newest->len;
 
+	if (at == BACKTEST_NEWEST && strcmp(match->day, get_last(newest)->day) < 0)
+		return true;
+	if (!search_match_load(match, error))
+		return false;
+	stored = match->stored;
 	for (; at > 0; at--) {
 		const struct backtest_paper *before = newest->pdata[at - 1];
 		int by_day = strcmp(before->day, stored->day);
@@ -142,16 +153,17 @@ keep_newest(struct test *test, const struct stored_paper *stored,
 			break;
 	}
 	if (at == BACKTEST_NEWEST)
-		return;
+		return true;
 	paper = g_new0(struct backtest_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->title = g_strdup(stored->paper->title);
 	paper->url = g_strdup(stored->paper->url);
 	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
-	paper->words = query_explain_text(test->query, document, test->texts);
+	paper->words = query_explain_text(test->query, match->document, test->texts);
 	g_ptr_array_insert(newest, (int)at, paper);
 	if (newest->len > BACKTEST_NEWEST)
 		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
+	return true;
 }
 
 static void
@@ -166,29 +178,28 @@ count_day(struct backtest *backtest, const char *day)
 }
 
 static bool
-count_paper(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+count_paper(void *data, struct search_match *match, GError **error)
 {
 	struct test *test = data;
 
-	(void)error;
-	forecast_count(&test->backtest->forecast, stored->day);
-	if (strcmp(stored->day, test->oldest) < 0)
+	forecast_count(&test->backtest->forecast, match->day);
+	if (strcmp(match->day, test->oldest) < 0)
 		return true;
 	test->backtest->found++;
-	count_day(test->backtest, stored->day);
-	test->backtest->known += is_found_by(test, document, false);
-	test->backtest->blocked += is_found_by(test, document, true);
-	keep_newest(test, stored, document);
-	return true;
+	count_day(test->backtest, match->day);
+	if (test->others->len) {
+		if (!search_match_load(match, error))
+			return false;
+		test->backtest->known += is_found_by(test, match->document, false);
+		test->backtest->blocked += is_found_by(test, match->document, true);
+	}
+	return keep_newest(test, match, error);
 }
 
 static bool
-count_match(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+count_match(void *data, struct search_match *match, GError **error)
 {
-	(void)stored;
-	(void)document;
+	(void)match;
 	(void)error;
 	++*(unsigned *)data;
 	return true;
@@ -342,22 +353,20 @@ backtest_run(struct store *store, const struct backtest_request *request,
 }
 
 static bool
-add_paper(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+add_paper(void *data, struct search_match *match, GError **error)
 {
-	(void)document;
 	(void)error;
-	g_hash_table_add(data, g_strdup(stored->paper->id));
+	g_hash_table_add(data, g_memdup2(&match->seq, sizeof(match->seq)));
 	return true;
 }
 
-/* @return the ids of the papers, NULL with an error */
+/* @return the numbers of the papers, NULL with an error */
 static GHashTable *
 collect(struct store *store, const char *canonical, unsigned days, int64_t now,
     GError **error)
 {
-	g_autoptr(GHashTable) ids =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) seqs =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	pb_auto(query) query =
 	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
 	char day[DAY_BYTES];
@@ -365,9 +374,9 @@ collect(struct store *store, const char *canonical, unsigned days, int64_t now,
 
 	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
 	if (!query ||
-	    !search_foreach(store, query, &scope, add_paper, ids, NULL, error))
+	    !search_foreach(store, query, &scope, add_paper, seqs, NULL, error))
 		return NULL;
-	return g_steal_pointer(&ids);
+	return g_steal_pointer(&seqs);
 }
 
 bool
@@ -378,14 +387,14 @@ backtest_compare(struct store *store, const char *before, const char *after,
 	g_autoptr(GHashTable) other =
 	    one ? collect(store, after, days, now, error) : NULL;
 	GHashTableIter iter;
-	gpointer id;
+	gpointer seq;
 	unsigned both = 0;
 
 	if (!other)
 		return false;
 	g_hash_table_iter_init(&iter, one);
-	while (g_hash_table_iter_next(&iter, &id, NULL))
-		both += g_hash_table_contains(other, id);
+	while (g_hash_table_iter_next(&iter, &seq, NULL))
+		both += g_hash_table_contains(other, seq);
 	difference->before = g_hash_table_size(one);
 	difference->after = g_hash_table_size(other);
 	difference->both = both;
@@ -396,11 +405,11 @@ bool
 backtest_count(struct store *store, const char *canonical, unsigned days, int64_t now,
     unsigned *found, GError **error)
 {
-	g_autoptr(GHashTable) ids = collect(store, canonical, days, now, error);
+	g_autoptr(GHashTable) seqs = collect(store, canonical, days, now, error);
 
-	if (ids)
-		*found = g_hash_table_size(ids);
-	return ids != NULL;
+	if (seqs)
+		*found = g_hash_table_size(seqs);
+	return seqs != NULL;
 }
 
 /* ---- stored filters ---- */

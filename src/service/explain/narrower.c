@@ -143,13 +143,16 @@ add_words(struct tally *tally, const struct text_field *text_field)
 }
 
 static bool
-tally_paper(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+tally_paper(void *data, struct search_match *match, GError **error)
 {
 	struct tally *tally = data;
-	const GPtrArray *categories = stored->paper->categories;
+	const struct query_document *document;
+	const GPtrArray *categories;
 
-	(void)error;
+	if (!search_match_load(match, error))
+		return false;
+	document = match->document;
+	categories = match->stored->paper->categories;
 	tally->found++;
 	for (unsigned i = 0; i < tally->narrower->len; i++) {
 		struct narrower *one =

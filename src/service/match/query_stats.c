@@ -22,15 +22,14 @@ struct query_stats {
 };
 
 static bool
-count_others(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+count_others(void *data, struct search_match *match, GError **error)
 {
 	void **pair = data;
 	const struct query *query = pair[0];
 
-	(void)stored;
-	(void)error;
-	if (query_evaluate(query, document, QUERY_AS_REPORTED) != QUERY_TRUE)
+	if (!search_match_load(match, error))
+		return false;
+	if (query_evaluate(query, match->document, QUERY_AS_REPORTED) != QUERY_TRUE)
 		++*(unsigned *)pair[1];
 	return true;
 }

@@ -14,14 +14,187 @@
 #include "service/match/match.h"
 #include "store/paper/archive.h"
 
-/* A scan of candidates. */
-struct scan {
-	struct store *store;
-	const struct query *query;
-	int64_t now;
-	search_found found;
-	void *data;
+/* Candidates of which all are evaluated, so that the number of matches is exact. */
+#define COUNTED_MAX 300
+
+/* A paper that may match. */
+struct candidate {
+	int64_t seq;
+	double bound;     /* of its score; 0 without a ranking */
+	int32_t day;      /* last listed, since the epoch */
+	uint32_t verdict; /* enum query_verdict */
 };
+
+/* A collection of candidates. */
+struct lookup {
+	const struct fts_query *fts;
+	const struct rank *rank; /* or NULL */
+	int64_t now;
+	struct rank_hits *hits;
+	GArray *rows;       /* of struct candidate: matches of an optional expression */
+	guint next;         /* of these */
+	GArray *candidates; /* of struct candidate, newest first */
+	unsigned limit;     /* number of results */
+	GArray *best;       /* double: the best scores that are certain, descending */
+	unsigned matches;   /* if fts->is_exact */
+	char last_day[DAY_BYTES]; /* parsed: papers of a day are adjacent */
+	int32_t day;
+};
+
+static int32_t
+parse_day(struct lookup *lookup, const char *day)
+{
+	if (strcmp(lookup->last_day, day) != 0) {
+		g_strlcpy(lookup->last_day, day, sizeof(lookup->last_day));
+		lookup->day = (int32_t)(day_start(day) / CLOCK_DAY_S);
+	}
+	return lookup->day;
+}
+
+static int64_t
+get_age_days(int64_t now, int64_t day)
+{
+	return MAX(now - day * CLOCK_DAY_S, 0) / CLOCK_DAY_S;
+}
+
+/* Score that a paper must reach to be among the results. */
+static double
+get_threshold(const struct lookup *lookup)
+{
+	return lookup->best->len < lookup->limit
+	           ? 0
+	           : g_array_index(lookup->best, double, lookup->limit - 1);
+}
+
+static double
+get_bound(const struct lookup *lookup, const struct archive_paper *paper, int32_t day)
+{
+	int64_t age_days = get_age_days(lookup->now, day);
+	unsigned words[] = {0, 0};
+	double bound = rank_blend(
+	    rank_compute(lookup->rank, lookup->hits, words), paper->upvotes, age_days);
+
+	/* Looking up the numbers of words takes longer than all else. */
+	if (!paper->row || bound < get_threshold(lookup))
+		return bound;
+	for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+		words[i] = archive_get_words(paper->row, i);
+	return rank_blend(
+	    rank_compute(lookup->rank, lookup->hits, words), paper->upvotes, age_days);
+}
+
+static struct candidate
+classify(struct lookup *lookup, const struct archive_paper *paper)
+{
+	const struct fts_paper known = {.upvotes = paper->upvotes,
+	    .last_day = paper->last_day,
+	    .count = archive_count_places,
+	    .row = paper->row};
+	struct candidate candidate = {.seq = paper->seq};
+
+	candidate.verdict = fts_query_classify(lookup->fts, &known, lookup->hits);
+	if (candidate.verdict == QUERY_FALSE)
+		return candidate;
+	candidate.day = parse_day(lookup, paper->last_day);
+	if (lookup->rank)
+		candidate.bound = get_bound(lookup, paper, candidate.day);
+	return candidate;
+}
+
+/* Remember a score that is certain. */
+static void
+add_best(struct lookup *lookup, double score)
+{
+	guint at = lookup->best->len;
+
+	while (at > 0 && g_array_index(lookup->best, double, at - 1) < score)
+		at--;
+	g_array_insert_val(lookup->best, at, score);
+	if (lookup->best->len > lookup->limit)
+		g_array_set_size(lookup->best, lookup->limit);
+}
+
+static void
+add_candidate(struct lookup *lookup, const struct candidate *candidate)
+{
+	if (candidate->verdict == QUERY_FALSE)
+		return;
+	lookup->matches++;
+	if (lookup->rank && candidate->bound < get_threshold(lookup))
+		return;
+	if (lookup->rank && lookup->fts->is_exact)
+		add_best(lookup, candidate->bound);
+	g_array_append_val(lookup->candidates, *candidate);
+}
+
+static void
+add_row(void *data, const struct archive_paper *paper)
+{
+	struct lookup *lookup = data;
+	struct candidate candidate = classify(lookup, paper);
+
+	if (lookup->fts->is_required)
+		add_candidate(lookup, &candidate);
+	else
+		g_array_append_val(lookup->rows, candidate);
+}
+
+static void
+add_any(void *data, const struct archive_paper *paper)
+{
+	struct lookup *lookup = data;
+	const struct candidate *row =
+	    lookup->next < lookup->rows->len
+	        ? &g_array_index(lookup->rows, struct candidate, lookup->next)
+	        : NULL;
+	struct candidate candidate;
+
+	if (row && row->seq == paper->seq) {
+		lookup->next++;
+		add_candidate(lookup, row);
+		return;
+	}
+	candidate = classify(lookup, paper);
+	add_candidate(lookup, &candidate);
+}
+
+static void
+lookup_init(struct lookup *lookup, const struct fts_query *fts, int64_t now)
+{
+	*lookup = (struct lookup){
+	    .fts = fts,
+	    .now = now,
+	    .hits = g_new(struct rank_hits, fts->clauses->len),
+	    .rows = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
+	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
+	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
+	};
+}
+
+static void
+lookup_clear(struct lookup *lookup)
+{
+	if (!lookup->fts)
+		return;
+	g_free(lookup->hits);
+	g_array_unref(lookup->rows);
+	g_array_unref(lookup->candidates);
+	g_array_unref(lookup->best);
+}
+
+/* Collect the candidates, the newest first. */
+static bool
+lookup_run(
+    struct lookup *lookup, struct store *store, const char *oldest_day, GError **error)
+{
+	const struct fts_query *fts = lookup->fts;
+
+	if (fts->expression &&
+	    !archive_find(store, fts->expression, oldest_day, add_row, lookup, error))
+		return false;
+	return fts->is_required ||
+	       archive_find_all(store, oldest_day, add_any, lookup, error);
+}
 
 static GPtrArray *
 load_class(void *data, const char *folded, GError **error)
@@ -29,19 +202,48 @@ load_class(void *data, const char *folded, GError **error)
 	return archive_load_class(data, folded, error);
 }
 
-static bool
-decide(void *data, const struct stored_paper *stored, GError **error)
+static struct fts_query *
+make_fts_query(struct store *store, const struct query *query, GError **error)
 {
-	struct scan *state = data;
-	pb_auto(query_document) document =
-	    match_make_document(state->store, stored, state->now, error);
+	const struct term_frequencies lexicon = {load_class, store};
 
-	if (!document)
-		return false;
-	query_document_finalize(document, QUERY_FINALITY_ALL);
-	if (query_evaluate(state->query, document, QUERY_AS_REPORTED) != QUERY_TRUE)
+	return fts_query_new(query, &lexicon, error);
+}
+
+/* ---- all matches ---- */
+
+static void
+search_match_clear(struct search_match *match)
+{
+	g_clear_pointer(&match->document, query_document_free);
+	g_clear_pointer(&match->stored, stored_paper_free);
+}
+
+bool
+search_match_load(struct search_match *match, GError **error)
+{
+	if (match->document)
 		return true;
-	return state->found(state->data, stored, document, error);
+	match->stored = papers_load(match->store, match->seq, error);
+	if (!match->stored)
+		return false;
+	match->document =
+	    match_make_document(match->store, match->stored, match->now, error);
+	if (!match->document)
+		return false;
+	query_document_finalize(match->document, QUERY_FINALITY_ALL);
+	return true;
+}
+
+static bool
+decide(struct search_match *match, const struct query *query, bool *is_match,
+    GError **error)
+{
+	if (!search_match_load(match, error))
+		return false;
+	*is_match =
+	    query_evaluate(query, match->document, QUERY_AS_REPORTED) == QUERY_TRUE;
+	return true;
 }
 
 bool
@@ -49,28 +251,40 @@ search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error)
 {
-	const struct term_frequencies lexicon = {load_class, store};
-	struct scan state = {.store = store,
-	    .query = query,
-	    .now = scope->now,
-	    .found = found,
-	    .data = data};
-	g_autofree char *expression = NULL;
-	struct archive_scan scan = {
-	    .oldest_day = scope->oldest_day,
-	    .most = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS,
-	};
-	bool is_more;
+	pb_auto(fts_query) fts = make_fts_query(store, query, error);
+	pb_local(lookup) lookup = {0};
+	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
+	pb_transaction transaction = {0};
 
-	if (!fts_query_format(query, &lexicon, &expression, error))
+	if (!fts || !store_begin_reading(store, &transaction, error))
 		return false;
-	scan.match = expression;
-	if (!archive_scan(store, &scan, decide, &state, &is_more, error))
+	lookup_init(&lookup, fts, scope->now);
+	if (!lookup_run(&lookup, store, scope->oldest_day, error))
 		return false;
 	if (is_cut)
-		*is_cut = is_more;
+		*is_cut = false;
+	for (guint i = 0; i < lookup.candidates->len; i++) {
+		const struct candidate *candidate =
+		    &g_array_index(lookup.candidates, struct candidate, i);
+		bool is_match = candidate->verdict == QUERY_TRUE;
+		pb_local(search_match)
+		    match = {.store = store, .now = scope->now, .seq = candidate->seq};
+
+		if (!is_match && left-- == 0) {
+			if (is_cut)
+				*is_cut = true;
+			return true;
+		}
+		day_format(candidate->day * (int64_t)CLOCK_DAY_S, match.day);
+		if (!is_match && !decide(&match, query, &is_match, error))
+			return false;
+		if (is_match && !found(data, &match, error))
+			return false;
+	}
 	return true;
 }
+
+/* ---- the best matches ---- */
 
 static void
 search_result_free(void *data)
@@ -93,18 +307,6 @@ search_answer_free(struct search_answer *answer)
 	g_free(answer);
 }
 
-/* The best results so far. */
-struct ranking {
-	struct store *store;
-	const struct query *query;
-	const struct rank *rank;
-	int64_t now;
-	unsigned limit;
-	GPtrArray *results; /* of struct search_result *, best first */
-	unsigned found;
-	const char *const *texts;
-};
-
 static bool
 is_better(const struct search_result *one, const struct search_result *other)
 {
@@ -117,32 +319,108 @@ is_better(const struct search_result *one, const struct search_result *other)
 	              : strcmp(one->stored->paper->id, other->stored->paper->id) > 0;
 }
 
-static bool
-add_result(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
-{
-	struct ranking *ranking = data;
-	int64_t age_s = ranking->now - day_start(stored->day);
-	struct search_result one = {.stored = (struct stored_paper *)stored};
-	struct search_result *result;
-	guint at = ranking->results->len;
+/* State of a search. */
+struct search {
+	struct store *store;
+	const struct query *query;
+	const struct search_scope *scope;
+	struct lookup lookup;
+	struct search_answer *answer;
+};
 
-	ranking->found++;
-	one.score = rank_blend(rank_get_relevance(ranking->rank, document),
-	    stored->paper->upvotes, MAX(age_s, 0) / CLOCK_DAY_S);
-	while (at > 0 && is_better(&one, ranking->results->pdata[at - 1]))
+/* Add a match, unless all results are better. */
+static void
+add_result(struct search *search, struct search_match *match)
+{
+	const struct stored_paper *stored = match->stored;
+	int64_t day = day_start(stored->day) / CLOCK_DAY_S;
+	GPtrArray *results = search->answer->results;
+	struct search_result one = {.stored = match->stored};
+	struct search_result *result;
+	guint at = results->len;
+
+	one.score = rank_blend(rank_get_relevance(search->lookup.rank, match->document),
+	    stored->paper->upvotes, get_age_days(search->scope->now, day));
+	while (at > 0 && is_better(&one, results->pdata[at - 1]))
 		at--;
-	if (at == ranking->limit)
-		return true;
+	if (at == search->lookup.limit)
+		return;
 	result = g_new0(struct search_result, 1);
 	result->score = one.score;
-	result->words = query_explain_text(ranking->query, document, ranking->texts);
-	g_ptr_array_insert(ranking->results, (int)at, result);
-	if (ranking->results->len > ranking->limit)
-		g_ptr_array_remove_index(ranking->results, ranking->limit);
-	/* Load a copy: the scan reuses its row. */
-	result->stored = papers_load(ranking->store, stored->seq, error);
-	return result->stored != NULL;
+	result->stored = g_steal_pointer(&match->stored);
+	result->words =
+	    query_explain_text(search->query, match->document, search->scope->texts);
+	g_ptr_array_insert(results, (int)at, result);
+	if (results->len > search->lookup.limit)
+		g_ptr_array_remove_index(results, search->lookup.limit);
+}
+
+static bool
+add_match(struct search *search, const struct candidate *candidate, GError **error)
+{
+	pb_local(search_match) match = {
+	    .store = search->store, .now = search->scope->now, .seq = candidate->seq};
+	bool is_match;
+
+	if (!decide(&match, search->query, &is_match, error))
+		return false;
+	if (!is_match)
+		return true;
+	search->answer->found++;
+	add_result(search, &match);
+	return true;
+}
+
+/* Whether the results are better than all candidates with a bound. */
+static bool
+is_done(const struct search *search, double bound)
+{
+	const GPtrArray *results = search->answer->results;
+	const struct search_result *last =
+	    results->len == search->lookup.limit
+	        ? results->pdata[search->lookup.limit - 1]
+	        : NULL;
+
+	return last && last->score > bound;
+}
+
+static int
+compare_bounds(const void *a, const void *b)
+{
+	const struct candidate *left = a, *right = b;
+
+	if (left->bound != right->bound)
+		return left->bound > right->bound ? -1 : 1;
+	return left->seq > right->seq ? -1 : 1;
+}
+
+/* Evaluate the candidates in order of their bounds. */
+static bool
+rank_candidates(struct search *search, GError **error)
+{
+	struct search_answer *answer = search->answer;
+	GArray *candidates = search->lookup.candidates;
+	bool is_exact = search->lookup.fts->is_exact;
+	unsigned most =
+	    search->scope->most ? search->scope->most : BOUNDS_SEARCH_PAPERS;
+	bool wants_all = !is_exact && candidates->len <= COUNTED_MAX;
+	guint i = 0;
+
+	g_array_sort(candidates, compare_bounds);
+	for (; i < candidates->len && !answer->is_cut; i++) {
+		const struct candidate *candidate =
+		    &g_array_index(candidates, struct candidate, i);
+
+		if (!wants_all && is_done(search, candidate->bound))
+			break;
+		answer->is_cut = i == most;
+		if (!answer->is_cut && !add_match(search, candidate, error))
+			return false;
+	}
+	if (is_exact)
+		answer->found = search->lookup.matches;
+	answer->is_more = !is_exact && (i < candidates->len || answer->is_cut);
+	return true;
 }
 
 static bool
@@ -178,6 +456,25 @@ warn_of_relative_date(const struct query *query, int64_t now, GPtrArray *warning
 	g_ptr_array_add(warnings, msg_new(MSG_NOTE_RELATIVE_DATE, "day", day, NULL));
 }
 
+static bool
+run(struct search *search, const struct rank *rank, unsigned limit, GError **error)
+{
+	pb_auto(fts_query) fts = make_fts_query(search->store, search->query, error);
+	pb_transaction transaction = {0};
+	bool is_ok;
+
+	if (!fts || !store_begin_reading(search->store, &transaction, error))
+		return false;
+	lookup_init(&search->lookup, fts, search->scope->now);
+	search->lookup.rank = rank;
+	search->lookup.limit = limit;
+	is_ok = lookup_run(
+	            &search->lookup, search->store, search->scope->oldest_day, error) &&
+	        rank_candidates(search, error);
+	lookup_clear(&search->lookup);
+	return is_ok;
+}
+
 struct search_answer *
 search_run(struct store *store, const char *text, const struct search_scope *scope,
     unsigned limit, struct query_error *problem, GError **error)
@@ -185,8 +482,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	pb_auto(search_answer) answer = g_new0(struct search_answer, 1);
 	pb_auto(query) query = NULL;
 	pb_auto(rank) rank = NULL;
-	struct ranking ranking = {
-	    .store = store, .now = scope->now, .texts = scope->texts, .limit = limit};
+	struct search search = {.store = store, .scope = scope, .answer = answer};
 
 	if (limit < 1 || limit > BOUNDS_SEARCH_RESULTS) {
 		pb_fail(error, PB_ERROR_INPUT, "a search returns 1 to %d papers",
@@ -201,12 +497,6 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	answer->canonical = query_format(query);
 	warn_of_relative_date(query, scope->now, answer->warnings);
 	answer->results = g_ptr_array_new_with_free_func(search_result_free);
-	ranking.query = query;
-	ranking.rank = rank;
-	ranking.results = answer->results;
-	if (!search_foreach(
-	        store, query, scope, add_result, &ranking, &answer->is_cut, error))
-		return NULL;
-	answer->found = ranking.found;
-	return g_steal_pointer(&answer);
+	search.query = query;
+	return run(&search, rank, limit, error) ? g_steal_pointer(&answer) : NULL;
 }

@@ -1,8 +1,15 @@
 /*
  * search.h - searches the archive for papers that match a query, best first.
  *
- * The full-text index supplies candidates and the evaluator decides, as in matching.
- * Here a field that is not reported counts as false, so that there is a result now.
+ * The full-text index supplies candidates, as in matching, and decides where words and
+ * votes suffice; else the evaluator does. Here a field that is not reported counts as
+ * false, so that there is a result now.
+ *
+ * Candidates are evaluated in the order of an upper bound of their score, until the
+ * results are better than all remaining bounds: they are the same as if every paper was
+ * evaluated. The bound has the true votes, age and lengths, and at least as many
+ * occurrences of words as the paper; values that the index does not have count as found
+ * (src/query/eval/fts_query.h).
  */
 #ifndef PAPERBOY_SERVICE_MATCH_SEARCH_H
 #define PAPERBOY_SERVICE_MATCH_SEARCH_H
@@ -12,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/day.h"
 #include "query/eval/rank.h"
 #include "query/query.h"
 #include "store/core/store.h"
@@ -20,20 +28,33 @@
 /* Papers to search. */
 struct search_scope {
 	const char *oldest_day; /* skips papers last listed before; or NULL */
-	unsigned most; /* maximum number of candidates, newest first; 0: the default */
+	unsigned most; /* maximum number of papers to evaluate; 0: the default */
 	int64_t now;   /* origin of ages, s */
 	/* Language of explanations, by enum msg_id; NULL: English */
 	const char *const *texts;
 };
 
+/* A match, valid during the call. */
+struct search_match {
+	int64_t seq;
+	char day[DAY_BYTES]; /* last listed */
+	/* NULL until search_match_load(). */
+	struct stored_paper *stored;
+	struct query_document *document;
+	/* Private. */
+	struct store *store;
+	int64_t now;
+};
+
+/** Read and index the paper: many matches are known without that. */
+bool search_match_load(struct search_match *match, GError **error);
+
 /** Called for each match. @return false to stop, with the error set */
-typedef bool (*search_found)(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error);
+typedef bool (*search_found)(void *data, struct search_match *match, GError **error);
 
 /**
  * Call a function for each match, newest first.
  *
- * @param found   must not use the archive itself
  * @param is_cut  NULL, or set to whether older candidates were skipped
  */
 bool search_foreach(struct store *store, const struct query *query,
@@ -54,9 +75,10 @@ struct search_answer {
 	char *canonical;
 	GPtrArray *warnings; /* of struct msg * */
 	GPtrArray *results;  /* of struct search_result *, best first */
-	unsigned found;      /* total number of matches */
-	bool
-	    is_cut; /* only the newest BOUNDS_SEARCH_PAPERS candidates were evaluated */
+	unsigned found;      /* number of matches ... */
+	bool is_more;        /* ... at least; lower candidates were not evaluated */
+	bool is_cut; /* only BOUNDS_SEARCH_PAPERS papers were evaluated: better ones may
+	                be missing */
 };
 
 /**

@@ -47,7 +47,8 @@ search(struct web_call *call, const char *filter, GError **error)
 		web_add_query_error(call, filter, &problem);
 		return true;
 	}
-	count = reply_text_format_count(&call->text, "papers", found->found);
+	count = reply_text_format_count(
+	    &call->text, found->is_more ? "papers_least" : "papers", found->found);
 	results = web_values_new();
 	web_values_add(results, "count", count);
 	web_values_take(results, "papers", format_results(found));

@@ -46,6 +46,9 @@ bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
 	case SQL_KIND_BLOB:
 		return sqlite3_bind_blob(statement, position, value->text,
 		    (int)value->number, SQLITE_STATIC);
+	case SQL_KIND_POINTER:
+		return sqlite3_bind_pointer(
+		    statement, position, (void *)value->text, value->type, NULL);
 	case SQL_KIND_NULL:
 		return sqlite3_bind_null(statement, position);
 	case SQL_KIND_END:

@@ -30,9 +30,11 @@ struct sql_value {
 		SQL_KIND_INT,
 		SQL_KIND_TEXT,
 		SQL_KIND_BLOB,
+		SQL_KIND_POINTER,
 	} kind;
 	int64_t number;   /* of a blob: its size, bytes */
 	const void *text; /* borrowed until the statement is reset; NULL binds NULL */
+	const char *type; /* of a pointer: a static string */
 };
 
 #define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
@@ -42,7 +44,10 @@ struct sql_value {
 	((struct sql_value){    \
 	    .kind = SQL_KIND_BLOB, .text = (x), .number = (int64_t)(size_bytes)})
 /* GBytes, neither NULL nor empty; borrowed likewise. */
-#define SQL_BYTES(x)       SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
+#define SQL_BYTES(x) SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
+/* For a function of ours, which knows the type (sqlite3_bind_pointer(3)). */
+#define SQL_POINTER(x, type_name) \
+	((struct sql_value){.kind = SQL_KIND_POINTER, .text = (x), .type = (type_name)})
 #define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* -1 (unknown, none) is NULL in the database. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))

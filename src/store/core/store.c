@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "store/core/fts_row.h"
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
@@ -196,6 +197,8 @@ open_database(
 	if (rc == SQLITE_OK)
 		rc = suppression_register(db);
 	if (rc == SQLITE_OK)
+		rc = fts_row_register(db);
+	if (rc == SQLITE_OK)
 		return db;
 	sql_set_error(error, db, rc, "cannot open the store");
 	g_prefix_error(error, "'%s': ", name);
@@ -360,6 +363,8 @@ store_begin_reading(
 {
 	static const char sql[] = "BEGIN";
 
+	if (!sqlite3_get_autocommit(store->db))
+		return store_begin(store, transaction, error);
 	g_assert(!transaction->store);
 	if (!sql_exec(store, sql, error))
 		return false;

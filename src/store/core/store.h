@@ -83,7 +83,7 @@ void store_yield(void);
 void store_set_stop(struct store *store, const int *stop);
 bool store_is_stopped(const struct store *store);
 
-/** Begin a read transaction, which sees one snapshot. */
+/** Begin a read transaction, which sees one snapshot; or a savepoint. */
 bool store_begin_reading(
     struct store *store, struct store_transaction *transaction, GError **error);
 bool store_commit(struct store_transaction *transaction, GError **error);

@@ -22,8 +22,8 @@ struct listener {
 	void *data;
 };
 
-static fts5_api *
-get_api(sqlite3 *db)
+fts5_api *
+tokenizer_get_api(sqlite3 *db)
 {
 	sqlite3_stmt *statement = NULL;
 	fts5_api *api = NULL;
@@ -64,7 +64,7 @@ struct tokenizer *
 tokenizer_new_unicode61(sqlite3 *db, GError **error)
 {
 	static const char *arguments[] = {"remove_diacritics", "2"};
-	fts5_api *api = get_api(db);
+	fts5_api *api = tokenizer_get_api(db);
 	struct unicode61 *unicode61;
 	void *context = NULL;
 

@@ -9,7 +9,11 @@
 #include "base/cleanup.h"
 #include "query/tokenizer_ops.h"
 
+struct fts5_api;
 struct sqlite3;
+
+/** Get the API of FTS5; NULL when SQLite has none. */
+struct fts5_api *tokenizer_get_api(struct sqlite3 *db);
 
 /**
  * Create FTS5's `unicode61 remove_diacritics 2`: tokens are runs of letters and digits,

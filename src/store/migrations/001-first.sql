@@ -33,6 +33,8 @@ CREATE TABLE paper (
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
+-- Votes and age of papers, for the rank in a search.
+CREATE INDEX paper_rank ON paper (seq, upvotes, last_day);
 CREATE INDEX paper_unenriched ON paper (first_seen_at) WHERE categories IS NULL;
 
 -- All identifiers of a paper (src/model/paper_id.h).

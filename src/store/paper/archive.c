@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
+#include "store/core/fts_row.h"
 #include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
@@ -397,53 +398,89 @@ archive_rebuild(struct store *store, GError **error)
 /* Maximum length for spelling suggestions, characters. */
 #define NEAR_CHARS 40
 
-static sqlite3_stmt *
-start_scan(struct store *store, const struct archive_scan *scan, GError **error)
+void
+archive_count_places(void *row, unsigned phrase, unsigned columns[3])
 {
-	static const char sql_all[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
-	                              " WHERE last_day >= ?1"
-	                              " ORDER BY last_day DESC, revision DESC LIMIT ?2";
-	/*
-	 * CROSS JOIN makes SQLite start with FTS5; the lower bound on rowid ends the
-	 * scan at old papers.  min(+seq) uses the index of days; min(seq) would scan
-	 * all older papers.
-	 */
-	static const char sql_match[] =
-	    "SELECT " PAPER_ROW_COLUMNS " FROM paper_fts CROSS JOIN paper"
-	    " ON paper.seq = paper_fts.rowid WHERE paper_fts MATCH ?3"
-	    " AND paper_fts.rowid >="
-	    "  coalesce((SELECT min(+seq) FROM paper WHERE last_day >= ?1), 0)"
-	    " AND paper.last_day >= ?1 ORDER BY paper_fts.rowid DESC LIMIT ?2";
-	const char *day = scan->oldest_day ? scan->oldest_day : "";
+	fts_row_count(row, phrase, columns);
+}
 
-	if (!scan->match)
-		return sql_bind(store, sql_all, error, SQL_TEXT(day),
-		    SQL_INT((int64_t)scan->most + 1));
-	return sql_bind(store, sql_match, error, SQL_TEXT(day),
-	    SQL_INT((int64_t)scan->most + 1), SQL_TEXT(scan->match));
+unsigned
+archive_get_words(void *row, unsigned column)
+{
+	return fts_row_get_words(row, column);
+}
+
+/* A scan and the receiver of its papers. */
+struct scan {
+	archive_found found;
+	void *data;
+};
+
+static void
+pass_row(void *data, struct fts_row *row, sqlite3_value **values)
+{
+	const struct scan *scan = data;
+	const struct archive_paper paper = {
+	    .seq = sqlite3_value_int64(values[0]),
+	    .upvotes = sqlite3_value_type(values[1]) == SQLITE_NULL
+	                   ? PAPER_UNKNOWN
+	                   : sqlite3_value_int64(values[1]),
+	    .last_day = (const char *)sqlite3_value_text(values[2]),
+	    .row = row,
+	};
+
+	scan->found(scan->data, &paper);
+}
+
+/*
+ * Ends scans at old papers.  min(+seq) uses the index of days; min(seq) would scan all
+ * older papers.
+ */
+#define OLDEST_SEQ                                \
+	"CASE WHEN ?1 = '' THEN 0 ELSE coalesce(" \
+	"  (SELECT min(+seq) FROM paper WHERE last_day >= ?1), 0) END"
+
+bool
+archive_find(struct store *store, const char *match, const char *oldest_day,
+    archive_found found, void *data, GError **error)
+{
+	/* CROSS JOIN makes SQLite start with FTS5. */
+	static const char sql[] =
+	    "SELECT fts_call(paper_fts, ?3, paper.seq, paper.upvotes, paper.last_day)"
+	    " FROM paper_fts CROSS JOIN paper INDEXED BY paper_rank"
+	    " ON paper.seq = paper_fts.rowid WHERE paper_fts MATCH ?2"
+	    " AND paper_fts.rowid >= " OLDEST_SEQ
+	    " AND paper.last_day >= ?1 ORDER BY paper_fts.rowid DESC";
+	const struct scan scan = {found, data};
+	const struct fts_callback callback = {pass_row, (void *)&scan};
+
+	return sql_exec(store, sql, error, SQL_TEXT(oldest_day ? oldest_day : ""),
+	    SQL_TEXT(match), SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
 bool
-archive_scan(struct store *store, const struct archive_scan *scan, archive_found found,
-    void *data, bool *is_cut, GError **error)
+archive_find_all(struct store *store, const char *oldest_day, archive_found found,
+    void *data, GError **error)
 {
-	sql_auto *statement = start_scan(store, scan, error);
-	enum sql_step step = SQL_STEP_DONE;
-	unsigned seen = 0;
+	static const char sql[] =
+	    "SELECT seq, upvotes, last_day FROM paper INDEXED BY paper_rank"
+	    " WHERE seq >= " OLDEST_SEQ " AND last_day >= ?1 ORDER BY seq DESC";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(oldest_day ? oldest_day : ""));
+	enum sql_step step;
 
 	if (!statement)
 		return false;
-	while ((step = paper_row_step(statement, error)) == SQL_STEP_ROW &&
-	       seen++ < scan->most) {
-		pb_auto(stored_paper) stored = paper_row_load(statement);
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		const struct archive_paper paper = {
+		    .seq = sql_get_int(statement, 0),
+		    .upvotes = sql_get_int(statement, 1),
+		    .last_day = (const char *)sqlite3_column_text(statement, 2),
+		};
 
-		if (!found(data, stored, error))
-			return false;
+		found(data, &paper);
 	}
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*is_cut = step == SQL_STEP_ROW;
-	return true;
+	return step == SQL_STEP_DONE;
 }
 
 GPtrArray *

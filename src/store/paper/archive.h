@@ -25,24 +25,35 @@
 bool archive_index(struct store *store, const struct paper *old,
     const struct paper *fresh, GError **error);
 
-struct archive_scan {
-	const char *match;      /* FTS5 expression; NULL: all papers */
-	const char *oldest_day; /* skip papers last listed before this day; or NULL */
-	unsigned most;          /* maximum number of papers, newest first */
+/* Values of a paper in the indexes; valid during the call. */
+struct archive_paper {
+	int64_t seq;
+	int64_t upvotes; /* or PAPER_UNKNOWN */
+	const char *last_day;
+	void *row; /* of the full-text index; or NULL */
 };
 
-/** Called for each paper. @return false to end the scan, with the error set */
-typedef bool (*archive_found)(
-    void *data, const struct stored_paper *stored, GError **error);
+typedef void (*archive_found)(void *data, const struct archive_paper *paper);
 
 /**
- * Iterate over the papers that match a scan, newest first.
+ * Call a function for each paper that an FTS5 expression matches, newest first.
  *
- * @param found  must not begin a transaction or another scan
- * @param is_cut  set; whether there are more than scan->most
+ * @param oldest_day  skips papers last listed before it; or NULL
+ * @param found       must not use the store
  */
-bool archive_scan(struct store *store, const struct archive_scan *scan,
-    archive_found found, void *data, bool *is_cut, GError **error);
+bool archive_find(struct store *store, const char *match, const char *oldest_day,
+    archive_found found, void *data, GError **error);
+
+/** Likewise for each paper, without its row of the full-text index. */
+bool archive_find_all(struct store *store, const char *oldest_day, archive_found found,
+    void *data, GError **error);
+
+/** Add the places of a phrase of the expression to those in title, abstract, authors.
+ */
+void archive_count_places(void *row, unsigned phrase, unsigned columns[3]);
+
+/** Count the words of the title (0) or abstract (1). */
+unsigned archive_get_words(void *row, unsigned column);
 
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);

@@ -1,0 +1,66 @@
+/*
+ * fts_row.c - a row of an FTS5 query and the places where it matches.
+ */
+#include "store/core/fts_row.h"
+
+#include "store/core/tokenizer.h"
+
+static void
+set_code(struct fts_row *row, int rc)
+{
+	if (row->rc == SQLITE_OK)
+		row->rc = rc;
+}
+
+void
+fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns)
+{
+	Fts5PhraseIter at;
+	int column, offset;
+	int rc = SQLITE_RANGE;
+
+	if (phrase < (unsigned)row->api->xPhraseCount(row->context))
+		rc = row->api->xPhraseFirst(
+		    row->context, (int)phrase, &at, &column, &offset);
+	if (rc != SQLITE_OK) {
+		set_code(row, rc);
+		return;
+	}
+	for (; column >= 0; row->api->xPhraseNext(row->context, &at, &column, &offset))
+		columns[column]++;
+}
+
+unsigned
+fts_row_get_words(struct fts_row *row, unsigned column)
+{
+	int words = 0;
+
+	set_code(row, row->api->xColumnSize(row->context, (int)column, &words));
+	return words > 0 ? (unsigned)words : 0;
+}
+
+static void
+call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
+    sqlite3_value **values)
+{
+	struct fts_callback *callback =
+	    count > 0 ? sqlite3_value_pointer(values[0], FTS_CALLBACK_TYPE) : NULL;
+	struct fts_row row = {.api = api, .context = fts};
+
+	if (!callback) {
+		sqlite3_result_error_code(context, SQLITE_MISUSE);
+		return;
+	}
+	callback->call(callback->data, &row, values + 1);
+	if (row.rc != SQLITE_OK)
+		sqlite3_result_error_code(context, row.rc);
+}
+
+int
+fts_row_register(sqlite3 *db)
+{
+	fts5_api *api = tokenizer_get_api(db);
+
+	return api ? api->xCreateFunction(api, "fts_call", NULL, call, NULL)
+	           : SQLITE_ERROR;
+}

@@ -1,0 +1,40 @@
+/*
+ * fts_row.h - a row of an FTS5 query and the places where it matches; for src/store
+ * only.
+ */
+#ifndef PAPERBOY_STORE_CORE_FTS_ROW_H
+#define PAPERBOY_STORE_CORE_FTS_ROW_H
+
+#include <sqlite3.h>
+
+struct fts_row {
+	const Fts5ExtensionApi *api;
+	Fts5Context *context;
+	int rc; /* of the first call that failed, or SQLITE_OK */
+};
+
+/* Receives the rows of a statement. */
+struct fts_callback {
+	/* @param values  further arguments of fts_call() */
+	void (*call)(void *data, struct fts_row *row, sqlite3_value **values);
+	void *data;
+};
+
+#define FTS_CALLBACK_TYPE "struct fts_callback"
+
+/**
+ * Register the auxiliary function fts_call(TABLE, CALLBACK, ...), which calls a struct
+ * fts_callback for each row of a MATCH (https://sqlite.org/fts5.html section 7.2). The
+ * callback is bound with SQL_POINTER().
+ *
+ * @return SQLite's code
+ */
+int fts_row_register(sqlite3 *db);
+
+/** Add the number of places of a phrase to those in each column. */
+void fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns);
+
+/** Get the number of words in a column; 0 on failure. */
+unsigned fts_row_get_words(struct fts_row *row, unsigned column);
+
+#endif
