@@ -18,7 +18,8 @@ static const struct {
 	const char *sql;
 	const char *step;
 } steps[] = {
-    {"SELECT p.seq, s.filter_id", "candidates"},
+    {"SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical,",
+        "candidates"},
     {"SELECT s.filter_id", "blocks"},
     {"INSERT INTO digest_item", "items"},
     {"INSERT INTO", "messages"},

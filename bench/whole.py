@@ -19,7 +19,7 @@ from harness import (DAY, Different, Sink, Store, alternate, call, count_connect
 from tap import top_srcdir, wait_until
 
 CONNECTIONS = 8  # of whole mailings
-PAGE = 25  # subscribers in a commit of rows.c, as in mailing.sql's revision
+PAGE = 25  # subscribers in a commit, in the revision of mailing.sql
 CLASSES = 8  # sizes of messages
 SAMPLE = 1000  # subscribers whose messages give the sizes
 SCRIPT_SAMPLE = 500  # subscribers of script.py, which is slow
