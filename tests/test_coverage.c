@@ -107,7 +107,7 @@ state_at(struct store_fixture *fixture, int64_t at)
 {
 	pb_auto(coverage) coverage = coverage_load(fixture->store, at, NULL);
 
-	return coverage_format_line(coverage, fixture->store, NULL, NULL, NULL);
+	return coverage_format_line(coverage, fixture->store, NULL, NULL, NULL, NULL);
 }
 
 #define assert_line(fixture, time, wanted)                                            \
@@ -136,7 +136,7 @@ line_is_in_the_readers_language(void)
 		pb_auto(coverage) coverage =
 		    coverage_load(fixture->store, store_fixture_time(rows[i][0]), NULL);
 		g_autofree char *line = coverage_format_line(coverage, fixture->store,
-		    NULL, catalog_get_texts(book, "de"), NULL);
+		    NULL, catalog_get_texts(book, "de"), NULL, NULL);
 
 		g_assert_cmpstr(line, ==, rows[i][1]);
 	}
@@ -166,7 +166,7 @@ line_covers_the_days_since_the_last_digest(void)
 	    fixture->store, store_fixture_time("2026-11-04T09:00:00Z"), NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *line = coverage_format_line(
-		    coverage, fixture->store, rows[i].after, NULL, NULL);
+		    coverage, fixture->store, rows[i].after, NULL, NULL, NULL);
 
 		g_assert_cmpstr(line, ==, rows[i].line);
 	}
@@ -255,8 +255,9 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	    report.held_until, ==, store_fixture_time("2026-11-03T09:00:00Z"));
 	assert_digests_at(fixture, "2026-11-03T08:59:59Z", 0);
 	assert_digests_at(fixture, "2026-11-03T09:00:00Z", 1);
-	assert_rows(fixture, "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
-	    "arXiv cs.CL late since Tue");
+	assert_rows(fixture,
+	    "SELECT coverage, notices FROM digest ORDER BY id DESC LIMIT 1",
+	    "|arXiv cs.CL late since Tue");
 }
 
 static void

@@ -8,6 +8,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
+#include "service/digest/digest_overview.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
 #include "store/mail/digests.h"
@@ -15,6 +16,8 @@
 #include "store/paper/papers.h"
 
 #define ADA "ada@example.org"
+
+#define DAY_S ((int64_t)86400)
 
 #define SLOTS  "SELECT slot FROM digest ORDER BY id"
 #define PAPERS /* of the newest digest */                                     \
@@ -832,7 +835,192 @@ relative_date_match_keeps_its_reasons(void)
 	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
 }
 
-UNIT_MAIN(digest_waits_for_matching, digest_built_again_has_the_same_message_id,
+/* ---- the overview ---- */
+
+static struct digest *
+load_newest(struct store_fixture *fixture)
+{
+	g_autoptr(GError) error = NULL;
+	struct digest *digest = digests_load(fixture->store,
+	    store_fixture_number(fixture, "SELECT max(id) FROM digest"), &error);
+
+	g_assert_no_error(error);
+	return digest;
+}
+
+static unsigned
+count_reasons(const struct digest *digest, const char *label)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < digest->entries->len; i++) {
+		const struct digest_entry *entry = digest->entries->pdata[i];
+
+		for (unsigned j = 0; j < entry->reasons->len; j++) {
+			const struct digest_reason *reason = entry->reasons->pdata[j];
+
+			count += strcmp(reason->filter, label) == 0;
+		}
+	}
+	return count;
+}
+
+/* Random papers, filters and limits. */
+static void
+overview_counts_what_the_entries_say(void)
+{
+	static const char *const words[] = {
+	    "diffusion", "agents", "kernels", "graphs", "proofs", "speech", "robots"};
+
+	for (guint32 seed = 0; seed < 20; seed++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+		g_autoptr(GPtrArray) filters = NULL;
+		pb_auto(digest) digest = NULL;
+		unsigned matches = 0, listed = 0;
+		int last = 0;
+
+		for (unsigned i = 0; i < 40; i++) {
+			g_autofree char *id = g_strdup_printf("2611.%05u", i);
+			g_autofree char *title = g_strdup_printf("On %s and %s",
+			    words[g_rand_int_range(rand, 0, 7)],
+			    words[g_rand_int_range(rand, 0, 7)]);
+
+			store_fixture_list(fixture, "2026-11-20", id, title,
+			    g_rand_int_range(rand, 0, 50));
+		}
+		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+		for (unsigned i = 1; i < 6; i++)
+			if (g_rand_boolean(rand))
+				store_fixture_add_filter(fixture, ADA, words[i], now);
+		store_fixture_run(fixture,
+		    "UPDATE subscription SET max_papers = 3 WHERE number % 2;"
+		    "UPDATE subscriber SET max_full = 7");
+		assert_digests(fixture, now, 1);
+		digest = load_newest(fixture);
+		filters = digest_parse_filters(digest->filters);
+		for (unsigned i = 0; i < filters->len; i++) {
+			const struct digest_filter *filter = filters->pdata[i];
+
+			g_assert_cmpint(filter->number, >, last);
+			last = filter->number;
+			g_assert_cmpuint(
+			    filter->papers, ==, count_reasons(digest, filter->label));
+			g_assert_cmpstr(filter->query, ==, filter->label);
+			matches += filter->papers;
+		}
+		for (unsigned i = 0; i < digest->entries->len; i++)
+			listed +=
+			    ((const struct digest_entry *)digest->entries->pdata[i])
+			        ->reasons->len;
+		g_assert_cmpuint(matches, ==, listed);
+		g_assert_cmpuint(matches, >, 0);
+		assert_rows(fixture,
+		    "SELECT papers = (SELECT count(*) FROM digest_item) FROM digest",
+		    "1");
+	}
+}
+
+#define NOTICES "SELECT notices FROM digest ORDER BY id DESC LIMIT 1"
+
+static void
+new_filters_are_announced_once(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t at = store_fixture_time("2026-11-16T07:30:00Z");
+
+	store_fixture_list(fixture, "2026-11-16", "2611.00001", "Mamba in Trees", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "mamba", at);
+	assert_digests(fixture, at, 1);
+	assert_rows(fixture, NOTICES, "");
+	end_all(fixture, at, OUTBOX_SENT);
+	store_fixture_add_filter(fixture, ADA, "oaks", at + 60);
+	store_fixture_add_filter(fixture, ADA, "kernels", at + 60);
+	store_fixture_list(fixture, "2026-11-17", "2611.00002", "Mamba for Oaks", 1);
+	assert_digests_at(fixture, "2026-11-17T07:30:00Z", 1);
+	assert_rows(fixture, NOTICES, "First papers for oaks");
+	end_all(fixture, at, OUTBOX_SENT);
+	store_fixture_list(fixture, "2026-11-18", "2611.00003", "Mamba and Oaks", 1);
+	assert_digests_at(fixture, "2026-11-18T07:30:00Z", 1);
+	assert_rows(fixture, NOTICES, "");
+}
+
+/* Two papers a day; then more. */
+static void
+more_papers_than_usual_are_noticed(void)
+{
+	static const struct {
+		unsigned days, papers;
+		const char *notices;
+	} rows[] = {
+	    {5, 7, ""},
+	    {5, 8, "More papers than usual (about 2)"},
+	    {4, 8, ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		unsigned id = 1;
+
+		for (unsigned day = 0; day <= rows[i].days; day++) {
+			g_autofree char *date =
+			    g_strdup_printf("2026-11-%02u", 16 + day);
+			g_autofree char *time = g_strdup_printf("%sT07:30:00Z", date);
+			unsigned papers = day < rows[i].days ? 2 : rows[i].papers;
+
+			while (papers--) {
+				g_autofree char *name =
+				    g_strdup_printf("2611.%05u", id++);
+
+				store_fixture_list(fixture, date, name, "Mamba", 1);
+			}
+			if (day == 0)
+				store_fixture_subscribe(fixture, ADA, "UTC", "mamba",
+				    store_fixture_time(time));
+			assert_digests_at(fixture, time, 1);
+			if (day == rows[i].days)
+				break;
+			assert_rows(fixture, NOTICES, "");
+			end_all(fixture, store_fixture_time(time), OUTBOX_SENT);
+		}
+		assert_rows(fixture, NOTICES, rows[i].notices);
+	}
+}
+
+/* A digest of a longer time has more papers: that is not unusual. */
+static void
+usual_number_of_papers_grows_with_the_time(void)
+{
+	static const struct {
+		int64_t digests, papers, span_days, later_days;
+		unsigned usual;
+	} rows[] = {
+	    {4, 40, 3, 1, 0},    /* too few digests */
+	    {5, 40, 4, 1, 8},    /* 8 a day */
+	    {5, 40, 4, 7, 56},   /* after a pause, or weekly from now on */
+	    {5, 40, 6, 3, 16},   /* after a weekend */
+	    {6, 300, 35, 7, 50}, /* weekly */
+	    {6, 300, 35, 1, 50}, {5, 5, 4, 0, 1}, {5, 5, 0, 0, 1}, /* all at once */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct digest_history history = {
+		    .digests = rows[i].digests,
+		    .papers = rows[i].papers,
+		    .oldest_at = DAY_S,
+		    .latest_at = DAY_S + rows[i].span_days * DAY_S,
+		};
+
+		g_assert_cmpuint(digest_overview_find_usual(&history,
+		                     history.latest_at + rows[i].later_days * DAY_S),
+		    ==, rows[i].usual);
+	}
+}
+
+UNIT_MAIN(overview_counts_what_the_entries_say, new_filters_are_announced_once,
+    more_papers_than_usual_are_noticed, usual_number_of_papers_grows_with_the_time,
+    digest_waits_for_matching, digest_built_again_has_the_same_message_id,
     first_digest_is_immediate_and_covers_three_days,
     each_day_has_one_slot_and_an_empty_day_only_moves_on, missed_week_gives_one_digest,
     no_paper_is_sent_twice_in_a_month,

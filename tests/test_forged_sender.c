@@ -281,6 +281,30 @@ links_of_a_digest_reduce_only(void)
 	}
 }
 
+/* The text is edited before it is sent; without a token it is confirmed. */
+static void
+link_to_edit_a_filter_is_confirmed(void)
+{
+	static const char filter[] =
+	    "SELECT text FROM subscription WHERE subscriber_id = 1 AND number = 1";
+	pb_auto(conversation) c = begin();
+	g_autofree char *html = format_digest(c);
+	g_autofree char *address = find_link(html, "edit 1 diffusion");
+	g_autofree char *reply_to = NULL;
+
+	g_assert_cmpstr(address, ==, HOME);
+	g_assert_cmpint(conversation_send(c, EVA, address, "edit 1 diffusion OR mamba"),
+	    ==, HANDLER_CONFIRMING);
+	assert_rows(c->fixture, filter, "diffusion");
+	reply_to = store_fixture_text(c->fixture,
+	    "SELECT substr(m, 1, instr(m, char(13)) - 1) FROM (SELECT substr(message,"
+	    " instr(message, 'Reply-To: ') + 10) AS m FROM (SELECT CAST(message AS"
+	    " TEXT) AS message FROM outbox ORDER BY id DESC LIMIT 1))");
+	g_assert_cmpint(
+	    conversation_send(c, EVA, reply_to, "yes"), ==, HANDLER_REPLIED);
+	assert_rows(c->fixture, filter, "diffusion OR mamba");
+}
+
 static void
 invalid_links_change_nothing(void)
 {
@@ -302,8 +326,8 @@ invalid_links_change_nothing(void)
 	}
 }
 
-UNIT_MAIN(links_of_a_digest_reduce_only, invalid_links_change_nothing,
-    forged_commands_change_nothing_but_unsubscribe,
+UNIT_MAIN(links_of_a_digest_reduce_only, link_to_edit_a_filter_is_confirmed,
+    invalid_links_change_nothing, forged_commands_change_nothing_but_unsubscribe,
     new_address_learns_nothing_about_the_subscriber,
     one_confirmation_does_not_change_the_address, yes_to_a_reply_accepts_its_suggestion,
     help_without_a_command_is_sent_once_a_day, every_verb_is_tested,

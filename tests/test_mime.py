@@ -95,7 +95,7 @@ def check_digest(raw):
     text, page = parts_of(message)
     check(text.split(" · ", 1)[0] == re.search(r"<h1.*?>(.*?)</h1>", page).group(1),
           "the headings differ")
-    preheader = re.search(r"mso-hide:all\">(.*?)</div>", page).group(1)
+    preheader = re.search(r"mso-hide:all\">\n(.*?)</div>", page).group(1)
     check(1 <= len(html.unescape(preheader)) <= 100, f"preheader {preheader!r}")
     parsed = Page(page)
     links = [l for l in parsed.links if not l.startswith("mailto:")]

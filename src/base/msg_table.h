@@ -163,6 +163,11 @@ MSG(LIST_LATE, "{list} late since {day}")
 MSG(LIST_STALE, "{list} stale since {day}")
 MSG(LIST_FAILED, "{list} failed since {day}")
 
+/* ---- what is unusual in a digest ---- */
+MSG(NOTICE_NEW, "First papers for {filters}")
+MSG(NOTICE_NEW_MANY, "First papers for {count} new filters")
+MSG(NOTICE_MANY, "More papers than usual (about {usual})")
+
 /* ---- settings ---- */
 
 MSG(LINE_EMPTY, "the {what} is empty")

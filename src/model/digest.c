@@ -3,6 +3,8 @@
  */
 #include "model/digest.h"
 
+#include <string.h>
+
 struct digest_reason *
 digest_reason_new(const char *filter, const char *words)
 {
@@ -23,26 +25,38 @@ digest_reason_free(struct digest_reason *reason)
 	g_free(reason);
 }
 
-struct digest_filter *
-digest_filter_new(int number, unsigned papers, const char *label, const char *query)
+/* A filter and its texts are one block of memory. */
+static void
+add_filter(GPtrArray *filters, const char *line, size_t size)
 {
-	struct digest_filter *filter = g_new0(struct digest_filter, 1);
+	struct digest_filter *filter =
+	    g_malloc0(sizeof(struct digest_filter) + size + 1);
+	char *text = (char *)(filter + 1), *end;
 
-	filter->number = number;
-	filter->papers = papers;
-	filter->label = g_strdup(label);
-	filter->query = g_strdup(query);
-	return filter;
+	g_ptr_array_add(filters, filter);
+	memcpy(text, line, size);
+	filter->number = (int)g_ascii_strtoll(text, &end, 10);
+	filter->papers = (unsigned)g_ascii_strtoull(end, &end, 10);
+	filter->label = *end ? end + 1 : end;
+	filter->query = end = strchrnul(filter->label, '\t');
+	if (*end) {
+		*end = '\0';
+		filter->query++;
+	}
 }
 
-void
-digest_filter_free(struct digest_filter *filter)
+GPtrArray *
+digest_parse_filters(const char *lines)
 {
-	if (!filter)
-		return;
-	g_free(filter->label);
-	g_free(filter->query);
-	g_free(filter);
+	GPtrArray *filters = g_ptr_array_new_with_free_func(g_free);
+
+	while (lines && *lines) {
+		size_t size = strcspn(lines, "\n");
+
+		add_filter(filters, lines, size);
+		lines += size + (lines[size] == '\n');
+	}
+	return filters;
 }
 
 struct digest_entry *
@@ -75,8 +89,6 @@ digest_new(void)
 
 	digest->entries =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_entry_free);
-	digest->filters =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_filter_free);
 	return digest;
 }
 
@@ -91,7 +103,7 @@ digest_free(struct digest *digest)
 	g_free(digest->recipient_name);
 	g_free(digest->coverage);
 	g_free(digest->notices);
-	g_ptr_array_unref(digest->filters);
+	g_free(digest->filters);
 	g_ptr_array_unref(digest->entries);
 	g_free(digest);
 }

@@ -43,9 +43,9 @@ struct digest_entry {
 /* A filter that matched papers of the digest. */
 struct digest_filter {
 	int number;
-	unsigned papers; /* that it matched */
-	char *label;     /* as in the reasons */
-	char *query;     /* canonical text */
+	unsigned papers;   /* that it matched */
+	const char *label; /* as in the reasons */
+	const char *query; /* as typed */
 };
 
 /* Chosen by the subscriber, and frozen when the digest is built. */
@@ -72,7 +72,7 @@ struct digest {
 	char *recipient_name; /* may be NULL */
 	char *coverage;       /* one line that names the lists included; "" or NULL */
 	char *notices;        /* what is unusual, a line each; "" or NULL */
-	GPtrArray *filters;   /* of struct digest_filter *, by number */
+	char *filters;        /* that matched: digest_parse_filters(); "" or NULL */
 	struct digest_style style;
 	bool is_note;       /* "nothing new" notice without entries */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
@@ -81,9 +81,13 @@ struct digest {
 struct digest_reason *digest_reason_new(const char *filter, const char *words);
 void digest_reason_free(struct digest_reason *reason);
 
-struct digest_filter *
-digest_filter_new(int number, unsigned papers, const char *label, const char *query);
-void digest_filter_free(struct digest_filter *filter);
+/**
+ * Parse the filters of a digest: lines of number, papers, label and query, with tabs
+ * between them.
+ *
+ * @return of struct digest_filter *, in the order of `list`
+ */
+GPtrArray *digest_parse_filters(const char *lines);
 
 /** Allocate an entry without reasons. @param paper taken */
 struct digest_entry *digest_entry_new(struct paper *paper, const char *day);

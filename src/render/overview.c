@@ -23,33 +23,40 @@ keep(struct overview *overview, char *text)
 static const char *
 keep_number(struct overview *overview, unsigned number)
 {
-	char digits[16];
+	char digits[16], *start = digits + sizeof(digits);
 
-	g_snprintf(digits, sizeof(digits), "%u", number);
-	return g_string_chunk_insert(overview->texts, digits);
+	*--start = '\0';
+	do
+		*--start = (char)('0' + number % 10);
+	while (number /= 10);
+	return g_string_chunk_insert(overview->texts, start);
 }
 
+/* A mailto link with the command, to be edited before it is sent. */
 static const char *
 make_edit_url(struct overview *overview, const struct sender_identity *sender,
-    const struct digest_filter *filter)
+    const char *number, const char *query)
 {
-	g_autofree char *command =
-	    g_strdup_printf("edit %d %s", filter->number, filter->query);
+	g_autoptr(GString) url = g_string_sized_new(256);
 
-	return keep(overview, address_format_mailto(&sender->commands, command));
+	g_string_append(url, sender->edit_url);
+	g_string_append(url, number);
+	g_string_append(url, "%20");
+	g_string_append_uri_escaped(url, query, NULL, FALSE);
+	return g_string_chunk_insert(overview->texts, url->str);
 }
 
 static void
 add_filters(struct overview *overview, const struct digest *digest,
     const struct sender_identity *sender)
 {
-	unsigned count = MIN(digest->filters->len, PAGE_FILTERS_MAX), matches = 0;
+	g_autoptr(GPtrArray) filters = digest_parse_filters(digest->filters);
+	unsigned count = MIN(filters->len, PAGE_FILTERS_MAX), matches = 0;
 
-	for (unsigned i = 0; i < digest->filters->len; i++)
-		matches +=
-		    ((const struct digest_filter *)digest->filters->pdata[i])->papers;
+	for (unsigned i = 0; i < filters->len; i++)
+		matches += ((const struct digest_filter *)filters->pdata[i])->papers;
 	for (unsigned i = 0; i < count; i++) {
-		const struct digest_filter *filter = digest->filters->pdata[i];
+		const struct digest_filter *filter = filters->pdata[i];
 		const char **values =
 		    overview->values + PAGE_FILTERS + i * PAGE_FILTER_VALUES;
 
@@ -59,11 +66,11 @@ add_filters(struct overview *overview, const struct digest *digest,
 		    keep(overview, sanitize_line(filter->label, 0));
 		values[PAGE_FILTER_COUNT] = keep_number(overview, filter->papers);
 		if (sender->has_commands)
-			values[PAGE_FILTER_EDIT_URL] =
-			    make_edit_url(overview, sender, filter);
+			values[PAGE_FILTER_EDIT_URL] = make_edit_url(overview, sender,
+			    values[PAGE_FILTER_NUMBER], filter->query);
 	}
 	overview->params.filters = count;
-	overview->params.more_filters = digest->filters->len - count;
+	overview->params.more_filters = filters->len - count;
 	overview->params.is_overlapping = matches > digest->entries->len;
 }
 

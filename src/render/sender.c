@@ -61,7 +61,6 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 		subaddress_template_init(&link->address, base, actions[i].kind, false);
 		link->subject = actions[i].subject;
 	}
-	address_parse(base->address.text, &sender->commands, NULL);
 	subaddress_template_init(&sender->reply, base, SUBADDRESS_REPLY, false);
 	sender->has_commands = true;
 	sender->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
@@ -70,6 +69,7 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 	sender->owner = g_strdup(base->address.text);
 	g_free(sender->change_url);
 	sender->change_url = address_format_mailto(&base->address, "help");
+	sender->edit_url = address_format_mailto(&base->address, "edit ");
 }
 
 /* A list id has the form of a domain name (RFC 2919 section 2). */
@@ -181,7 +181,6 @@ sender_identity_clear(struct sender_identity *sender)
 		subaddress_template_clear(&sender->links[i].url);
 		subaddress_template_clear(&sender->links[i].address);
 	}
-	address_clear(&sender->commands);
 	subaddress_template_clear(&sender->reply);
 	g_free(sender->from_name);
 	g_free(sender->from_address);
@@ -195,6 +194,7 @@ sender_identity_clear(struct sender_identity *sender)
 	g_free(sender->owner);
 	g_free(sender->stop_url);
 	g_free(sender->change_url);
+	g_free(sender->edit_url);
 	g_free(sender->web_url);
 	*sender = (struct sender_identity){0};
 }

@@ -34,9 +34,9 @@ struct sender_identity {
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	struct address commands; /* likewise */
-	bool has_commands;       /* else people write to the owner */
-	char *from_name;         /* or NULL */
+	char *edit_url;    /* the start of a link that edits a filter; likewise */
+	bool has_commands; /* else people write to the owner */
+	char *from_name;   /* or NULL */
 	char *from_address;
 	char *message_domain;
 	char *list_name;

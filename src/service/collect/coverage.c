@@ -165,6 +165,7 @@ struct line {
 	const GPtrArray *lists;
 	struct source_list_sum *sums; /* one for each list; listed is -1 for none */
 	GString *text;
+	GString *missing;   /* may be the same */
 	GHashTable *summed; /* services listed already, char * */
 };
 
@@ -186,12 +187,19 @@ format_since(const struct line *line, const char *day)
 
 /* @param msg  taken */
 static void
+append_to(GString *text, struct msg *msg, const char *const *texts)
+{
+	g_autofree char *part = msg_format(msg, texts);
+
+	g_string_append_printf(text, "%s%s", text->len ? "; " : "", part);
+	msg_unref(msg);
+}
+
+/* @param msg  taken */
+static void
 append(struct line *line, struct msg *msg)
 {
-	g_autofree char *part = msg_format(msg, line->texts);
-
-	g_string_append_printf(line->text, "%s%s", line->text->len ? "; " : "", part);
-	msg_unref(msg);
+	append_to(line->text, msg, line->texts);
 }
 
 static void
@@ -230,7 +238,8 @@ append_missing(struct line *line, const struct coverage_list *list, enum msg_id 
 {
 	g_autofree char *since = format_since(line, list->since_day);
 
-	append(line, msg_new(id, "list", list->label, "day", since, NULL));
+	append_to(line->missing, msg_new(id, "list", list->label, "day", since, NULL),
+	    line->texts);
 }
 
 static void
@@ -299,20 +308,24 @@ load_sum(struct store *store, const struct coverage_list *list, const char *afte
 
 char *
 coverage_format_line(const struct coverage *coverage, struct store *store,
-    const char *after, const char *const *texts, GError **error)
+    const char *after, const char *const *texts, char **missing, GError **error)
 {
 	g_autoptr(GHashTable) summed =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GString) apart = g_string_new(NULL);
 	g_autofree struct source_list_sum *sums =
 	    g_new(struct source_list_sum, coverage->lists->len);
-	struct line line = {texts, coverage->now, coverage->lists, sums, text, summed};
+	struct line line = {texts, coverage->now, coverage->lists, sums, text,
+	    missing ? apart : text, summed};
 
 	for (unsigned i = 0; i < coverage->lists->len; i++)
 		if (!load_sum(store, coverage->lists->pdata[i], after, &sums[i], error))
 			return NULL;
 	for (unsigned i = 0; i < coverage->lists->len; i++)
 		append_list(&line, i);
+	if (missing)
+		*missing = g_strdup(apart->str);
 	return g_strdup(text->str);
 }
 

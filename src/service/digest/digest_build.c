@@ -14,6 +14,7 @@
 #include "service/digest/digest_cache.h"
 #include "service/digest/digest_decide.h"
 #include "service/digest/digest_order.h"
+#include "service/digest/digest_overview.h"
 #include "service/people/profile.h"
 #include "service/state/clock_watch.h"
 #include "store/core/backup.h"
@@ -25,20 +26,6 @@
 /* Maximum number of subscribers, and about that of papers, in one commit. */
 #define PAGE_SUBSCRIBERS 25
 #define PAGE_PAPERS      500
-#define LABEL_CHARS      60
-
-static void
-append_label(GString *text, const char *label)
-{
-	bool is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
-	g_autofree char *part =
-	    is_long ? g_utf8_substring(label, 0, LABEL_CHARS - 1) : g_strdup(label);
-
-	g_strdelimit(part, "\t\n", ' ');
-	g_string_append(text, part);
-	if (is_long)
-		g_string_append(text, "\xe2\x80\xa6");
-}
 
 /* Append a line with the filter and its hits to the reasons of an item. */
 static bool
@@ -51,7 +38,7 @@ append_reason(struct digest_cache *cache, const struct candidate *match,
 		return false;
 	if (reasons->len)
 		g_string_append_c(reasons, '\n');
-	append_label(reasons, match->label);
+	digest_overview_append_label(reasons, match->label);
 	g_string_append_c(reasons, '\t');
 	g_string_append(reasons, words);
 	return true;
@@ -134,10 +121,22 @@ choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
 	return true;
 }
 
-/* @return of struct digest_record_item *, in reading order */
+/* An immediate schedule has a slot every hour: no notes for these. */
+static bool
+wants_note(const struct subscriber *subscriber)
+{
+	return subscriber->preferences.choice[PREFERENCE_EMPTY] ==
+	           PREFERENCE_EMPTY_NOTE &&
+	       subscriber->schedule.frequency != SCHEDULE_NOW;
+}
+
+/*
+ * @param overview  set unless there is nothing to send; digest_overview_clear() it
+ * @return of struct digest_record_item *, in reading order
+ */
 static GPtrArray *
-make_items(
-    struct digest_cache *cache, const struct subscriber *subscriber, GError **error)
+make_items(struct digest_cache *cache, const struct subscriber *subscriber,
+    struct digest_overview *overview, GError **error)
 {
 	pb_auto(digest_rules) rules = digest_rules_load(cache, subscriber, error);
 	g_autoptr(GPtrArray) candidates = NULL;
@@ -155,6 +154,10 @@ make_items(
 	for (unsigned i = 0; i < items->len; i++)
 		if (!set_reasons(cache, matches, items->pdata[i], error))
 			return NULL;
+	if ((items->len || wants_note(subscriber)) &&
+	    !digest_overview_init(
+	        overview, cache, subscriber->id, matches, items, error))
+		return NULL;
 	return g_steal_pointer(&items);
 }
 
@@ -211,15 +214,6 @@ make_style(const struct subscriber *subscriber)
 
 	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
 	return style;
-}
-
-/* An immediate schedule has a slot every hour: no notes for these. */
-static bool
-wants_note(const struct subscriber *subscriber)
-{
-	return subscriber->preferences.choice[PREFERENCE_EMPTY] ==
-	           PREFERENCE_EMPTY_NOTE &&
-	       subscriber->schedule.frequency != SCHEDULE_NOW;
 }
 
 /*
@@ -288,11 +282,12 @@ save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
     struct digest_record *digest_record, struct digest_build_report *report,
     bool *is_made, GError **error)
 {
+	pb_local(digest_overview) overview = {0};
 	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *token = NULL;
 
 	choose_texts(cache, subscriber);
-	items = make_items(cache, subscriber, error);
+	items = make_items(cache, subscriber, &overview, error);
 	if (!items)
 		return false;
 	*is_made = items->len > 0 || wants_note(subscriber);
@@ -306,10 +301,10 @@ save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	digest_record->message_token = token;
 	digest_record->style = make_style(subscriber);
-	digest_record->coverage =
-	    digest_cache_get_coverage(cache, subscriber->id, error);
-	return digest_record->coverage &&
-	       digests_insert(cache->store, digest_record, error);
+	digest_record->coverage = overview.coverage;
+	digest_record->notices = overview.notices;
+	digest_record->filters = overview.filters;
+	return digests_insert(cache->store, digest_record, error);
 }
 
 /* Build the due digest of one subscriber, in the caller's transaction. */
@@ -452,6 +447,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	g_autoptr(GTimeZone) zone = NULL;
 	g_autoptr(GPtrArray) items = NULL;
 	pb_auto(coverage) coverage = NULL;
+	pb_local(digest_overview) overview = {0};
 	g_autofree char *line = NULL;
 	struct digest_cache cache;
 
@@ -461,17 +457,18 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	cache.book = book;
 	choose_texts(&cache, subscriber);
 	cache.coverage = coverage = coverage_load(store, now, error);
-	items = coverage ? make_items(&cache, subscriber, error) : NULL;
-	line = items ? g_strdup(digest_cache_get_coverage(&cache, subscriber_id, error))
-	             : NULL;
+	items = coverage ? make_items(&cache, subscriber, &overview, error) : NULL;
+	line = g_strdup(overview.coverage);
 	digest_cache_clear(&cache);
-	if (!line)
+	if (!items)
 		return NULL;
 	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
 	digest->coverage = g_steal_pointer(&line);
+	digest->notices = g_steal_pointer(&overview.notices);
+	digest->filters = g_steal_pointer(&overview.filters);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);

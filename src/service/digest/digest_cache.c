@@ -27,6 +27,16 @@ free_paper(void *data)
 	g_free(paper);
 }
 
+static void
+free_coverage(void *data)
+{
+	struct digest_cache_coverage *coverage = data;
+
+	g_free(coverage->line);
+	g_free(coverage->missing);
+	g_free(coverage);
+}
+
 /* A parsed filter; rank is NULL before its first use. */
 struct digest_cache_filter {
 	struct query *query;
@@ -85,7 +95,7 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	cache->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	cache->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	cache->coverage_lines =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
 	cache->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
@@ -251,29 +261,31 @@ digest_cache_get_words(
 	return words;
 }
 
-const char *
-digest_cache_get_coverage(
-    struct digest_cache *cache, int64_t subscriber_id, GError **error)
+const struct digest_cache_coverage *
+digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error)
 {
 	g_autofree char *key = NULL;
-	char *line, after[DAY_BYTES];
-	int64_t since;
+	g_autofree char *line = NULL;
+	struct digest_cache_coverage *coverage;
+	char *missing = NULL, after[DAY_BYTES];
 
-	if (!digests_load_latest(cache->store, subscriber_id, &since, error))
-		return NULL;
 	if (since < 0)
 		since = cache->now - DIGEST_FIRST_DAYS * CLOCK_DAY_S;
 	day_format(since, after);
 	key = g_strdup_printf("%p %s", (const void *)cache->texts, after);
-	line = g_hash_table_lookup(cache->coverage_lines, key);
-	if (line)
-		return line;
+	coverage = g_hash_table_lookup(cache->coverage_lines, key);
+	if (coverage)
+		return coverage;
 	line = cache->coverage ? coverage_format_line(cache->coverage, cache->store,
-	                             after, cache->texts, error)
+	                             after, cache->texts, &missing, error)
 	                       : g_strdup("");
-	if (line)
-		g_hash_table_insert(cache->coverage_lines, g_steal_pointer(&key), line);
-	return line;
+	if (!line)
+		return NULL;
+	coverage = g_new0(struct digest_cache_coverage, 1);
+	coverage->line = g_steal_pointer(&line);
+	coverage->missing = missing ? missing : g_strdup("");
+	g_hash_table_insert(cache->coverage_lines, g_steal_pointer(&key), coverage);
+	return coverage;
 }
 
 /* Digests continue in UTC when the system drops a time zone. */

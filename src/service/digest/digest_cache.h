@@ -35,7 +35,14 @@ struct digest_cache {
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */
 	const char *const *texts;
-	GHashTable *coverage_lines; /* language and day -> line about the coverage */
+	GHashTable
+	    *coverage_lines; /* language and day -> struct digest_cache_coverage * */
+};
+
+/* Coverage in words. */
+struct digest_cache_coverage {
+	char *line;    /* what has been read; "" without sources */
+	char *missing; /* what is late, stale or failed; "" if nothing is */
 };
 
 /* An indexed paper. */
@@ -76,13 +83,13 @@ bool digest_cache_get_score(struct digest_cache *cache,
     const struct candidate *candidate, double *score, GError **error);
 
 /**
- * Get the line about the coverage since a subscriber's last digest, in the current
- * language.
+ * Get the coverage since a subscriber's last digest, in the current language.
  *
- * @return "" without sources; NULL if the store fails
+ * @param since  when that was built, s; -1: none
+ * @return NULL if the store fails
  */
-const char *digest_cache_get_coverage(
-    struct digest_cache *cache, int64_t subscriber_id, GError **error);
+const struct digest_cache_coverage *
+digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
 
 /** Get a subscriber's time zone; UTC when the system does not have it. */
 GTimeZone *

@@ -218,7 +218,8 @@ load_sources(struct store *store, const struct settings *settings, int64_t now,
 
 	if (!coverage)
 		return false;
-	status->coverage = coverage_format_line(coverage, store, NULL, NULL, error);
+	status->coverage =
+	    coverage_format_line(coverage, store, NULL, NULL, NULL, error);
 	status->sources = status->coverage
 	                      ? source_status_load(store, enabled,
 	                            settings->collect_interval_s, now, error)

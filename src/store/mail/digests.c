@@ -53,7 +53,8 @@ digests_find_exclusion(struct store *store, int64_t subscriber_id, int64_t paper
 #define COLUMN(...) RECORD_COLUMN(candidate, __VA_ARGS__)
 static const struct record_column candidate_columns[] = {COLUMN(filter_id),
     COLUMN(number), COLUMN(label), COLUMN(canonical), COLUMN(paper_seq), COLUMN(day),
-    COLUMN(upvotes), COLUMN(since_day), COLUMN(replacement), COLUMN(max_papers)};
+    COLUMN(upvotes), COLUMN(since_day), COLUMN(replacement), COLUMN(max_papers),
+    COLUMN(created_at), COLUMN(text)};
 #undef COLUMN
 #define COUNT_BLOCK 4 /* columns of a block */
 
@@ -66,7 +67,7 @@ digests_load_candidates(
 	static const char sql[] =
 	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical,"
 	    " p.seq, p.last_day, p.upvotes, s.since_day, p.replacement,"
-	    " ifnull(s.max_papers, 0)"
+	    " ifnull(s.max_papers, 0), s.created_at, s.text"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
@@ -180,8 +181,9 @@ digests_insert(
 	static const char sql_digest[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " abstract, format, attach, grouping, language, is_note, coverage,"
-	    " message_token)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+	    " message_token, notices, filters, papers)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
+	    " ?14, ?15)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
@@ -199,7 +201,10 @@ digests_insert(
 	        SQL_TEXT(*style->language ? style->language : NULL),
 	        SQL_INT(items->len == 0),
 	        SQL_TEXT(digest_record->coverage ? digest_record->coverage : ""),
-	        SQL_TEXT(digest_record->message_token)))
+	        SQL_TEXT(digest_record->message_token),
+	        SQL_TEXT(digest_record->notices ? digest_record->notices : ""),
+	        SQL_TEXT(digest_record->filters ? digest_record->filters : ""),
+	        SQL_INT(items->len)))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
 	return insert_all_items(store, digest_id, items, error) &&
@@ -216,6 +221,27 @@ digests_load_latest(
 	    " WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
 
 	return sql_number(store, sql, made_at, error, SQL_INT(subscriber_id));
+}
+
+bool
+digests_load_history(struct store *store, int64_t subscriber_id,
+    struct digest_history *history, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FILTER (WHERE is_note = 0), coalesce(sum(papers), 0),"
+	    " coalesce(min(created_at), -1), coalesce(max(created_at), -1)"
+	    " FROM digest WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	*history = (struct digest_history){
+	    .digests = sql_get_int(statement, 0),
+	    .papers = sql_get_int(statement, 1),
+	    .oldest_at = sql_get_int(statement, 2),
+	    .latest_at = sql_get_int(statement, 3),
+	};
+	return true;
 }
 
 void
@@ -240,7 +266,7 @@ digests_find_head(
 	    "SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address,"
 	    " s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.abstract,"
 	    " d.format, d.attach, d.grouping, d.language, d.is_note, d.coverage,"
-	    " d.message_token"
+	    " d.message_token, d.notices, d.filters"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 #define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
@@ -251,7 +277,8 @@ digests_find_head(
 	    COLUMN(style.format, RECORD_CHECK(DIGEST_FORMAT)),
 	    COLUMN(style.attach, RECORD_CHECK(DIGEST_ATTACH)),
 	    COLUMN(style.group, RECORD_CHECK(DIGEST_GROUPING)), COLUMN(style.language),
-	    COLUMN(is_note), COLUMN(coverage), COLUMN(message_token)};
+	    COLUMN(is_note), COLUMN(coverage), COLUMN(message_token), COLUMN(notices),
+	    COLUMN(filters)};
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(digest, columns, .make = (void *(*)(void))digest_new);

@@ -19,9 +19,11 @@ struct candidate {
 	int number;            /* of the filter */
 	const char *label;     /* the filter's name, or its text as typed */
 	const char *canonical; /* form of the filter */
+	const char *text;      /* as typed */
 	char day[11];
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	char since_day[11];  /* first day of the filter */
+	int64_t created_at;  /* when the subscriber added it, s */
 	int64_t replacement; /* of the paper, announced last; 0: none */
 	int max_papers;      /* that the filter may show in full; 0: no limit */
 };
@@ -82,6 +84,8 @@ struct digest_record {
 	                           empty: a "nothing new" notice */
 	int64_t created_at;
 	const char *coverage; /* the lists that it includes, in one line; "" or NULL */
+	const char *notices;  /* as in struct digest; "" or NULL */
+	const char *filters;  /* likewise */
 };
 
 void digest_record_item_free(struct digest_record_item *item);
@@ -103,6 +107,17 @@ bool digests_insert(
  */
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
+
+/* A subscriber's live and sent digests. */
+struct digest_history {
+	int64_t digests; /* with papers */
+	int64_t papers;
+	int64_t oldest_at; /* of all, s; -1: none */
+	int64_t latest_at;
+};
+
+bool digests_load_history(struct store *store, int64_t subscriber_id,
+    struct digest_history *history, GError **error);
 
 /** Find a digest, without its entries. @param digest  set; NULL when there is none */
 bool digests_find_head(

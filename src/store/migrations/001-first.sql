@@ -279,6 +279,9 @@ CREATE TABLE digest (
 	state         TEXT NOT NULL CHECK (state = 'live' OR state = 'sent' OR state = 'failed'
 		OR state = 'cancelled'),
 	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
+	notices       TEXT NOT NULL DEFAULT '', -- what is unusual, a line each
+	filters       TEXT NOT NULL DEFAULT '', -- lines of number, papers, label, query
+	papers        INTEGER NOT NULL DEFAULT 0 CHECK (papers >= 0),
 	-- Style, frozen when the digest is built (src/model/preferences.h).
 	abstract      TEXT NOT NULL DEFAULT 'brief'
 		CHECK (abstract = 'brief' OR abstract = 'short' OR abstract = 'full'

@@ -1,0 +1,201 @@
+/*
+ * digest_overview.c - what a digest says about itself, frozen when it is built.
+ */
+#include "service/digest/digest_overview.h"
+
+#include <string.h>
+
+#include "base/msg.h"
+#include "store/mail/digests.h"
+
+#define LABEL_CHARS 60
+
+/* Maximum number of new filters that are named. */
+#define NEW_NAMES 3
+
+void
+digest_overview_append_label(GString *text, const char *label)
+{
+	bool is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
+	g_autofree char *part =
+	    is_long ? g_utf8_substring(label, 0, LABEL_CHARS - 1) : g_strdup(label);
+
+	g_strdelimit(part, "\t\n", ' ');
+	g_string_append(text, part);
+	if (is_long)
+		g_string_append(text, "\xe2\x80\xa6");
+}
+
+/* A filter that matched papers of the digest. */
+struct matched {
+	const struct candidate *candidate;
+	unsigned papers;
+};
+
+static int
+compare_numbers(gconstpointer a, gconstpointer b)
+{
+	const struct matched *one = a, *other = b;
+
+	return one->candidate->number - other->candidate->number;
+}
+
+static void
+count_candidate(GArray *filters, const struct candidate *candidate)
+{
+	struct matched added = {candidate, 1};
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		struct matched *filter = &g_array_index(filters, struct matched, i);
+
+		if (filter->candidate->number == candidate->number) {
+			filter->papers++;
+			return;
+		}
+	}
+	g_array_append_val(filters, added);
+}
+
+/* @return of struct matched, in the order of `list` */
+static GArray *
+count_filters(const GPtrArray *candidates, const GPtrArray *items)
+{
+	GArray *filters = g_array_new(FALSE, FALSE, sizeof(struct matched));
+
+	for (unsigned i = 0; i < items->len; i++) {
+		const struct digest_record_item *item = items->pdata[i];
+
+		for (unsigned j = item->at; j < item->at + item->finds; j++)
+			count_candidate(filters, candidates->pdata[j]);
+	}
+	g_array_sort(filters, compare_numbers);
+	return filters;
+}
+
+static void
+append_line(GString *lines, const char *text)
+{
+	size_t before = lines->len;
+
+	g_string_append(lines, text);
+	g_strdelimit(lines->str + before, "\t\n", ' ');
+}
+
+static char *
+format_filters(const GArray *filters)
+{
+	GString *lines = g_string_new(NULL);
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct matched *filter =
+		    &g_array_index(filters, struct matched, i);
+
+		g_string_append_printf(lines, "%s%d\t%u\t", i ? "\n" : "",
+		    filter->candidate->number, filter->papers);
+		digest_overview_append_label(lines, filter->candidate->label);
+		g_string_append_c(lines, '\t');
+		append_line(lines, filter->candidate->text);
+	}
+	return g_string_free(lines, FALSE);
+}
+
+/* ---- what is unusual ---- */
+
+/* @param msg  taken */
+static void
+append_notice(GString *notices, struct msg *msg, const char *const *texts)
+{
+	g_autofree char *line = msg_format(msg, texts);
+
+	if (notices->len)
+		g_string_append_c(notices, '\n');
+	g_string_append(notices, line);
+	msg_unref(msg);
+}
+
+/* Name the filters that were added since the last digest. */
+static void
+append_new_filters(GString *notices, const struct digest_history *history,
+    const GArray *filters, const char *const *texts)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	unsigned count = 0;
+
+	if (!history->digests)
+		return;
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct candidate *candidate =
+		    g_array_index(filters, struct matched, i).candidate;
+
+		if (candidate->created_at <= history->latest_at)
+			continue;
+		if (count++)
+			g_string_append(names, ", ");
+		digest_overview_append_label(names, candidate->label);
+	}
+	if (count > NEW_NAMES)
+		append_notice(notices,
+		    msg_new(MSG_NOTICE_NEW_MANY, "count", MSG_INT(count), NULL), texts);
+	else if (count)
+		append_notice(notices,
+		    msg_new(MSG_NOTICE_NEW, "filters", names->str, NULL), texts);
+}
+
+unsigned
+digest_overview_find_usual(const struct digest_history *history, int64_t now)
+{
+	double papers = (double)history->papers, digests = (double)history->digests;
+	double span_s = (double)(history->latest_at - history->oldest_at);
+	double usual, later;
+
+	if (history->digests < DIGEST_USUAL_DIGESTS)
+		return 0;
+	usual = papers / digests;
+	/* The papers of the oldest digest came before it. */
+	later = (papers - usual) / MAX(span_s, 1) * (double)(now - history->latest_at);
+	return (unsigned)(MAX(usual, later) + 0.5);
+}
+
+static void
+append_many(GString *notices, const struct digest_history *history, unsigned papers,
+    int64_t now, const char *const *texts)
+{
+	unsigned usual = digest_overview_find_usual(history, now);
+
+	if (history->digests >= DIGEST_USUAL_DIGESTS &&
+	    papers > DIGEST_USUAL_FACTOR * usual &&
+	    papers > usual + DIGEST_USUAL_MARGIN)
+		append_notice(notices,
+		    msg_new(MSG_NOTICE_MANY, "usual", MSG_INT(usual), NULL), texts);
+}
+
+bool
+digest_overview_init(struct digest_overview *overview, struct digest_cache *cache,
+    int64_t subscriber_id, const GPtrArray *candidates, const GPtrArray *items,
+    GError **error)
+{
+	g_autoptr(GArray) filters = count_filters(candidates, items);
+	const struct digest_cache_coverage *coverage;
+	struct digest_history history;
+	GString *notices;
+
+	if (!digests_load_history(cache->store, subscriber_id, &history, error))
+		return false;
+	coverage = digest_cache_get_coverage(cache, history.latest_at, error);
+	if (!coverage)
+		return false;
+	notices = g_string_new(coverage->missing);
+	append_new_filters(notices, &history, filters, cache->texts);
+	append_many(notices, &history, items->len, cache->now, cache->texts);
+	overview->coverage = coverage->line;
+	overview->notices = g_string_free(notices, FALSE);
+	overview->filters = format_filters(filters);
+	return true;
+}
+
+void
+digest_overview_clear(struct digest_overview *overview)
+{
+	g_clear_pointer(&overview->filters, g_free);
+	g_clear_pointer(&overview->notices, g_free);
+}
