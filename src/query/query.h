@@ -194,6 +194,17 @@ bool query_needs_enrichment(const struct query *query);
 struct query_document *query_document_new(const struct paper *paper,
     const char *first_day, const struct tokenizer *tokenizer, GError **error);
 
+/**
+ * Likewise, for fields without words in title, abstract and authors: clauses with these
+ * are unknown until query_document_add_texts(). Tokenizing is most of the work.
+ */
+struct query_document *query_document_new_values(const struct paper *paper,
+    const char *first_day, const struct tokenizer *tokenizer);
+
+/** Add the texts, once. @return false with PB_ERROR_TEMPORARY; it can only be freed */
+bool query_document_add_texts(struct query_document *document,
+    const struct paper *paper, const struct tokenizer *tokenizer, GError **error);
+
 /** Set which fields are final from now on; none are in a new document. */
 void
 query_document_finalize(struct query_document *document, enum query_finality settled);

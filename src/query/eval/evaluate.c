@@ -55,12 +55,27 @@ evaluate_operands(const struct node *node, const struct query_document *document
 	return truth;
 }
 
+static enum query_verdict
+evaluate_texts(const struct query_document *document, const struct node *node)
+{
+	bool is_there;
+
+	if (!document->has_texts)
+		return QUERY_UNKNOWN;
+	if (node->kind == NODE_NAME)
+		is_there = has_author(document, node);
+	else if (node->kind == NODE_NEAR)
+		is_there = has_near(document, node);
+	else
+		is_there =
+		    document_has_phrase(document, node->phrase, node->field->texts);
+	return is_there ? QUERY_TRUE : QUERY_FALSE;
+}
+
 enum query_verdict
 node_evaluate(const struct node *node, const struct query_document *document,
     enum query_mode mode)
 {
-	bool is_there = false;
-
 	switch (node->kind) {
 	case NODE_AND:
 	case NODE_OR:
@@ -69,15 +84,9 @@ node_evaluate(const struct node *node, const struct query_document *document,
 		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
 		                        document, mode);
 	case NODE_WORDS:
-		is_there =
-		    document_has_phrase(document, node->phrase, node->field->texts);
-		break;
 	case NODE_NEAR:
-		is_there = has_near(document, node);
-		break;
 	case NODE_NAME:
-		is_there = has_author(document, node);
-		break;
+		return evaluate_texts(document, node);
 	case NODE_VALUE_WORDS:
 		return doc_values_evaluate_words(document->doc_values, node);
 	case NODE_VALUE:
@@ -87,7 +96,7 @@ node_evaluate(const struct node *node, const struct query_document *document,
 	case NODE_DATE:
 		return doc_values_evaluate_date(document->doc_values, node);
 	}
-	return is_there ? QUERY_TRUE : QUERY_FALSE;
+	g_assert_not_reached();
 }
 
 enum query_verdict

@@ -85,38 +85,51 @@ index_tokens(const struct text_field *text_field, int *first)
 	}
 }
 
-static bool
-fill_document(struct query_document *document, const struct paper *paper,
-    const struct tokenizer *tokenizer)
+struct query_document *
+query_document_new_values(
+    const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
 {
+	struct query_document *document = g_new0(struct query_document, 1);
+
+	document->doc_values = doc_values_new(paper, first_day, tokenizer);
+	return document;
+}
+
+bool
+query_document_add_texts(struct query_document *document, const struct paper *paper,
+    const struct tokenizer *tokenizer, GError **error)
+{
+	bool is_ok = true;
+
+	g_assert(!document->strings);
+	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
+	document->strings = g_string_chunk_new(4096);
+	document->authors = g_ptr_array_new_with_free_func(g_free);
+	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
 	text_field_init(&document->texts[QUERY_FIELD_TITLE], paper->title);
 	text_field_init(&document->texts[QUERY_FIELD_ABSTRACT], paper->abstract);
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
-		if (!text_field_split(
-		        &document->texts[i], document->strings, tokenizer))
-			return false;
+	for (unsigned i = 0; is_ok && i < DOCUMENT_TEXTS; i++) {
+		is_ok =
+		    text_field_split(&document->texts[i], document->strings, tokenizer);
 		index_tokens(&document->texts[i], document->first[i]);
 	}
-	return add_authors(document, paper, tokenizer);
+	if (!is_ok || !add_authors(document, paper, tokenizer))
+		return pb_fail(
+		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
+	document->has_texts = true;
+	return true;
 }
 
 struct query_document *
 query_document_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer, GError **error)
 {
-	pb_auto(query_document) document = g_new0(struct query_document, 1);
+	pb_auto(query_document) document =
+	    query_document_new_values(paper, first_day, tokenizer);
 
-	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
-	document->strings = g_string_chunk_new(4096);
-	document->authors = g_ptr_array_new_with_free_func(g_free);
-	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
-	document->doc_values = doc_values_new(paper, first_day, tokenizer);
-	if (!fill_document(document, paper, tokenizer)) {
-		pb_fail(
-		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
-		return NULL;
-	}
-	return g_steal_pointer(&document);
+	return query_document_add_texts(document, paper, tokenizer, error)
+	           ? g_steal_pointer(&document)
+	           : NULL;
 }
 
 void
@@ -126,10 +139,10 @@ query_document_free(struct query_document *document)
 		return;
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
 		text_field_clear(&document->texts[i]);
-	g_array_unref(document->plains);
-	g_string_chunk_free(document->strings);
-	g_ptr_array_unref(document->authors);
-	g_ptr_array_unref(document->names);
+	g_clear_pointer(&document->plains, g_array_unref);
+	g_clear_pointer(&document->strings, g_string_chunk_free);
+	g_clear_pointer(&document->authors, g_ptr_array_unref);
+	g_clear_pointer(&document->names, g_ptr_array_unref);
 	doc_values_free(document->doc_values);
 	g_free(document);
 }

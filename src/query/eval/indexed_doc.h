@@ -23,6 +23,7 @@ struct indexed_doc_word {
 };
 
 struct query_document {
+	bool has_texts; /* and all up to doc_values */
 	struct text_field texts[DOCUMENT_TEXTS];
 	/* First token of each chain, or -1; the tokens continue it in order. */
 	int first[DOCUMENT_TEXTS][DOCUMENT_BUCKETS];

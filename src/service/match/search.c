@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/msg.h"
 #include "query/eval/fts_query.h"
-#include "service/match/match.h"
 #include "store/paper/archive.h"
 
 /* Candidates of which all are evaluated, so that the number of matches is exact. */
@@ -219,30 +218,50 @@ search_match_clear(struct search_match *match)
 	g_clear_pointer(&match->stored, stored_paper_free);
 }
 
-bool
-search_match_load(struct search_match *match, GError **error)
+/* Read the paper, without indexing its texts. */
+static bool
+read_paper(struct search_match *match, GError **error)
 {
-	if (match->document)
-		return true;
+	char first_day[DAY_BYTES];
+
 	match->stored = papers_load(match->store, match->seq, error);
 	if (!match->stored)
 		return false;
-	match->document =
-	    match_make_document(match->store, match->stored, match->now, error);
-	if (!match->document)
-		return false;
+	day_format(match->stored->first_seen_at, first_day);
+	match->document = query_document_new_values(
+	    match->stored->paper, first_day, store_get_tokenizer(match->store));
 	query_document_finalize(match->document, QUERY_FINALITY_ALL);
 	return true;
 }
 
+bool
+search_match_load(struct search_match *match, GError **error)
+{
+	if (match->is_loaded)
+		return true;
+	if (!match->stored && !read_paper(match, error))
+		return false;
+	match->is_loaded = true;
+	return query_document_add_texts(match->document, match->stored->paper,
+	    store_get_tokenizer(match->store), error);
+}
+
+/* Evaluate a query; many do not need the texts to be false. */
 static bool
 decide(struct search_match *match, const struct query *query, bool *is_match,
     GError **error)
 {
-	if (!search_match_load(match, error))
+	enum query_verdict verdict;
+
+	if (!read_paper(match, error))
 		return false;
-	*is_match =
-	    query_evaluate(query, match->document, QUERY_AS_REPORTED) == QUERY_TRUE;
+	verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);
+	if (verdict == QUERY_UNKNOWN) {
+		if (!search_match_load(match, error))
+			return false;
+		verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);
+	}
+	*is_match = verdict == QUERY_TRUE;
 	return true;
 }
 
@@ -267,8 +286,7 @@ search_foreach(struct store *store, const struct query *query,
 		const struct candidate *candidate =
 		    &g_array_index(lookup.candidates, struct candidate, i);
 		bool is_match = candidate->verdict == QUERY_TRUE;
-		pb_local(search_match)
-		    match = {.store = store, .now = scope->now, .seq = candidate->seq};
+		pb_local(search_match) match = {.store = store, .seq = candidate->seq};
 
 		if (!is_match && left-- == 0) {
 			if (is_cut)
@@ -358,14 +376,15 @@ add_result(struct search *search, struct search_match *match)
 static bool
 add_match(struct search *search, const struct candidate *candidate, GError **error)
 {
-	pb_local(search_match) match = {
-	    .store = search->store, .now = search->scope->now, .seq = candidate->seq};
+	pb_local(search_match) match = {.store = search->store, .seq = candidate->seq};
 	bool is_match;
 
 	if (!decide(&match, search->query, &is_match, error))
 		return false;
 	if (!is_match)
 		return true;
+	if (!search_match_load(&match, error))
+		return false;
 	search->answer->found++;
 	add_result(search, &match);
 	return true;

@@ -38,12 +38,12 @@ struct search_scope {
 struct search_match {
 	int64_t seq;
 	char day[DAY_BYTES]; /* last listed */
-	/* NULL until search_match_load(). */
+	/* Valid after search_match_load(). */
 	struct stored_paper *stored;
 	struct query_document *document;
 	/* Private. */
 	struct store *store;
-	int64_t now;
+	bool is_loaded;
 };
 
 /** Read and index the paper: many matches are known without that. */
