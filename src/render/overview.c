@@ -195,7 +195,7 @@ overview_set_titles(struct overview *overview, struct pages *pages,
 	*subject = pages_get_subject(pages, &overview->params, title, error);
 	if (!*subject)
 		return false;
-	values[PAGE_FIRST_TITLE] = pages_get_title(pages, title)->line;
+	values[PAGE_FIRST_TITLE] = (*subject)->title;
 	values[PAGE_PREHEADER] = make_preheader(overview, pages, papers);
 	values[PAGE_SUBJECT] =
 	    (*subject)->fixed

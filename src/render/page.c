@@ -66,6 +66,7 @@ free_subject(void *data)
 	compiled_template_free(subject->compiled);
 	g_free(subject->fixed);
 	g_free(subject->field);
+	g_free(subject->title);
 	g_free(subject);
 }
 
@@ -435,6 +436,7 @@ new_subject(struct pages *pages, const struct page_params *params, const char *t
 	view_put_text(view, "first_title", pages_get_title(pages, title)->line);
 	template_append(pages->settings.subject, view, text);
 	subject = g_new0(struct page_subject, 1);
+	subject->title = g_strdup(pages_get_title(pages, title)->line);
 	subject->compiled = compiled_template_new(text->str, 0);
 	if (compiled_template_has_placeholder(subject->compiled))
 		return subject;

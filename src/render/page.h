@@ -74,6 +74,7 @@ struct page_subject {
 	struct compiled_template *compiled; /* with placeholders; NULL: fixed */
 	char *fixed;                        /* one line */
 	char *field;                        /* the same as a header field */
+	char *title;                        /* of the first paper, in it */
 };
 
 /* Everything that a page depends on. */
