@@ -47,7 +47,7 @@ add_entry(struct digest *digest, struct fuzz_input *input)
 	for (unsigned i = 0; i < (choice >> 2) % 8; i++)
 		g_ptr_array_add(paper->authors, fuzz_take_text(input));
 	entry->upvotes = (int64_t)(choice >> 5) - 1;
-	g_ptr_array_add(entry->reasons, digest_reason_new(filter, words));
+	g_ptr_array_add(entry->reasons, digest_reason_new(filter, hits_parse(words)));
 }
 
 static struct digest *

@@ -217,7 +217,8 @@ every_state_and_outcome_has_a_phrase(void)
 
 /* Phrases that are the same in both languages. */
 static const char *const same_in_german[] = {"list_filter", "hit", "set_is",
-    "mark_unknown", "digest.code_at", "web.problem", "web.title.filter", "web.filter",
+    "mark_unknown", "digest.code_at", "digest.pdf_at", "digest.video_at",
+    "digest.subject", "digest.pause", "web.problem", "web.title.filter", "web.filter",
     "web.filter_number", "web.pause_title", "web.set.language.en",
     "web.set.language.de", "web.set.format", "web.set.attach.bibtex",
     "web.set.attach.ris", "web.set.attach.markdown", "web.feeds", "web.export_format",

@@ -492,7 +492,7 @@ def test_work(ctl_fixture):
     assert set(preview[0]) == {"id", "title", "url", "day", "upvotes", "reasons"}
     assert preview[0]["reasons"][0]["filter"] == "diffusion OR GPU* OR model"
     text = ctl_fixture.ctl("preview", "ada@example.org").expect(
-        OK, [preview[0]["title"][:30], "Found by"]).out
+        OK, [preview[0]["title"][:30], "found by"]).out
     ctl_fixture.ctl("preview", "ada@example.org", "--html").expect(OK, ["<html", "</html>"])
     raw = ctl_fixture.ctl("preview", "ada@example.org", "--raw").expect(
         OK, ["To: ", "ada@example.org", "Message-ID: <"]).out

@@ -20,13 +20,13 @@ every_near_match_is_a_hit_with_its_place(
     struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
-		enum query_field field;
+		enum hit_field field;
 		size_t start, end;
 		const char *words, *folded;
 	} rows[] = {
-	    {QUERY_FIELD_TITLE, 0, 11, "Betas near alpha", "beta near alpha"},
-	    {QUERY_FIELD_TITLE, 6, 17, "alpha near beta", "alpha near beta"},
-	    {QUERY_FIELD_ABSTRACT, 2, 19, "alphas near \"beta zeta\"",
+	    {HIT_FIELD_TITLE, 0, 11, "Betas near alpha", "beta near alpha"},
+	    {HIT_FIELD_TITLE, 6, 17, "alpha near beta", "alpha near beta"},
+	    {HIT_FIELD_ABSTRACT, 2, 19, "alphas near \"beta zeta\"",
 	        "alpha near beta zeta"},
 	};
 	pb_auto(query_document) document = make_document(
@@ -46,7 +46,7 @@ every_near_match_is_a_hit_with_its_place(
 		g_assert_cmpuint(hit->end, ==, rows[i].end);
 		g_assert_cmpstr(hit->words, ==, rows[i].words);
 		g_assert_cmpstr(hit->folded, ==, rows[i].folded);
-		g_assert_true(hit->is_near);
+		g_assert_nonnull(hit->phrases);
 	}
 	g_assert_cmpstr(reported, ==,
 	    "Betas near alpha, alpha near beta in the title; "

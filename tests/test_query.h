@@ -54,20 +54,28 @@ canonical(const struct query_fixture *fixture, const char *text)
 }
 
 /* @param authors  separated by ";" */
-static inline struct query_document *
-make_document(const struct query_fixture *fixture, const char *title,
-    const char *abstract, const char *authors, int64_t upvotes)
+static inline struct paper *
+make_text_paper(const char *title, const char *abstract, const char *authors)
 {
-	g_autoptr(GError) error = NULL;
-	pb_auto(paper) paper = paper_new();
+	struct paper *paper = paper_new();
 	g_auto(GStrv) names = g_strsplit(authors, ";", -1);
-	struct query_document *document;
 
 	paper->id = g_strdup("2611.00001");
 	paper->title = g_strdup(title);
 	paper->abstract = g_strdup(abstract);
 	for (guint i = 0; names[i]; i++)
 		g_ptr_array_add(paper->authors, g_strdup(names[i]));
+	return paper;
+}
+
+static inline struct query_document *
+make_document(const struct query_fixture *fixture, const char *title,
+    const char *abstract, const char *authors, int64_t upvotes)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper = make_text_paper(title, abstract, authors);
+	struct query_document *document;
+
 	paper->upvotes = upvotes;
 	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
 	g_assert_no_error(error);

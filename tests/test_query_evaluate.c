@@ -59,19 +59,19 @@ static void
 hits_have_places(struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
-		enum query_field field;
+		enum hit_field field;
 		unsigned item;
 		size_t start;
 		size_t end;
 		const char *words;
 		const char *folded;
 	} rows[] = {
-	    {QUERY_FIELD_TITLE, 0, 4, 11, "Größe", "große"},
-	    {QUERY_FIELD_TITLE, 0, 13, 24, "State Space", "state space"},
-	    {QUERY_FIELD_TITLE, 0, 19, 24, "Space", "space"},
-	    {QUERY_FIELD_ABSTRACT, 0, 2, 8, "spaces", "space"},
-	    {QUERY_FIELD_AUTHOR, 1, 0, 7, "Tri Dao", "tri dao"},
-	    {QUERY_FIELD_UPVOTES, 0, 0, 0, "7", "7"},
+	    {HIT_FIELD_TITLE, 0, 4, 11, "Größe", "große"},
+	    {HIT_FIELD_TITLE, 0, 13, 24, "State Space", "state space"},
+	    {HIT_FIELD_TITLE, 0, 19, 24, "Space", "space"},
+	    {HIT_FIELD_ABSTRACT, 0, 2, 8, "spaces", "space"},
+	    {HIT_FIELD_AUTHOR, 1, 0, 7, "Tri Dao", "tri dao"},
+	    {HIT_FIELD_UPVOTES, 0, 0, 0, "7", "7"},
 	};
 	pb_auto(query_document) document = make_document(
 	    fixture, "Der Größe: State Space", "a spaces", "Albert Gu;Tri Dao", 7);
@@ -91,6 +91,37 @@ hits_have_places(struct query_fixture *fixture, const void *unused)
 		g_assert_cmpstr(hit->words, ==, rows[i].words);
 		g_assert_cmpstr(hit->folded, ==, rows[i].folded);
 	}
+}
+
+/* Each form of a word is listed once per text, for marks. */
+static void
+stored_hits_include_other_forms_and_the_summary(
+    struct query_fixture *fixture, const void *unused)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper =
+	    make_text_paper("Mamba: State Space", "state spaces, mamba", "");
+	pb_auto(query_document) document = NULL;
+	pb_auto(query) query = must_parse(
+	    fixture, "\"state space\" (NEAR(state mamba) OR ti:zebra) mamba -zebra");
+	g_autoptr(GPtrArray) hits = NULL, again = NULL;
+	g_autoptr(GString) stored = g_string_new(NULL);
+	g_autofree char *line = NULL;
+
+	(void)unused;
+	paper->summary = g_strdup("MAMBA has State spaces");
+	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
+	g_assert_no_error(error);
+	hits = query_list_hits(query, document);
+	hits_append(stored, hits);
+	g_assert_cmpstr(stored->str, ==,
+	    "tMamba\x1fState\ttMamba\ttState Space\tbstate\x1fmamba"
+	    "\tBstate spaces\tBmamba\tBState spaces\tBMAMBA\tBState");
+	again = hits_parse(stored->str);
+	line = hits_format(again, NULL);
+	g_assert_cmpstr(line, ==,
+	    "Mamba near State, Mamba, \"State Space\" in the title; "
+	    "state near mamba in the abstract");
 }
 
 /* At the bound the line is whole; one character beyond it is cut at a word. */
@@ -135,4 +166,5 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(hits_are_explained_on_one_line, hits_have_places, explanations_are_bounded)
+QUERY_MAIN(hits_are_explained_on_one_line, hits_have_places, explanations_are_bounded,
+    stored_hits_include_other_forms_and_the_summary)

@@ -364,7 +364,8 @@ schema_rejects_invalid_states(void)
 	        "a digest that has ended stays"},
 	    {"", "UPDATE digest_item SET reasons = 'other'", "is frozen"},
 	    {"", "UPDATE digest_item SET paper_seq = 2", "is frozen"},
-	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r', 0)",
+	    {"",
+	        "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 0, '', 0, 'r', 0)",
 	        "is frozen"},
 	    {"", "DELETE FROM digest_item", "is frozen"},
 	    /* The outbox. */

@@ -526,7 +526,7 @@ a_digest_in_the_browser_is_that_of_the_mail(void)
 
 	g_assert_cmpint(reply->page, ==, WEB_PAGE_DIGEST);
 	g_assert_nonnull(strstr(html, "<html"));
-	g_assert_nonnull(strstr(html, "Old diffusion"));
+	g_assert_nonnull(strstr(html, "Old\n<b>diffusion</b>"));
 	g_assert_cmpint(unknown->status, ==, WEB_STATUS_NOT_FOUND);
 	assert_rows(c->fixture, STATE, state);
 }

@@ -14,15 +14,23 @@
  * @return 0 or more
  */
 static inline int64_t
-fnv1a_hash(GBytes *bytes)
+fnv1a_hash(const void *start, size_t size)
 {
-	gsize size;
-	const guint8 *data = g_bytes_get_data(bytes, &size);
+	const uint8_t *data = start;
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
-	for (gsize i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		sum = (sum ^ data[i]) * UINT64_C(0x100000001b3);
 	return (int64_t)(sum & INT64_MAX);
+}
+
+static inline int64_t
+fnv1a_hash_bytes(GBytes *bytes)
+{
+	gsize size;
+	const void *data = g_bytes_get_data(bytes, &size);
+
+	return fnv1a_hash(data, size);
 }
 
 #endif

@@ -63,7 +63,8 @@ find_difference(const struct outbox_message *message, const struct renderer *ren
 	const char *key = renderer_get_cache_key(renderer);
 	bool has_other_key = message->cache_key && strcmp(message->cache_key, key) != 0;
 
-	if (message->message_hash >= 0 && message->message_hash == fnv1a_hash(bytes))
+	if (message->message_hash >= 0 &&
+	    message->message_hash == fnv1a_hash_bytes(bytes))
 		return NULL;
 	if (has_other_key)
 		return "templates or settings have changed";
@@ -111,10 +112,11 @@ json_of_digest(const struct digest *digest)
 
 		for (unsigned j = 0; j < entry->reasons->len; j++) {
 			const struct digest_reason *reason = entry->reasons->pdata[j];
+			g_autofree char *words = hits_format(reason->hits, NULL);
 
 			json_array_append_new(
 			    reasons, json_pack("{s:s, s:s}", "filter", reason->filter,
-			                 "words", reason->words));
+			                 "words", words));
 		}
 		json_array_append_new(
 		    list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id",

@@ -67,18 +67,45 @@ needs_escape_at_start(const char *text, size_t size)
 	return text[0] == '.' || (size >= 5 && memcmp(text, "From ", 5) == 0);
 }
 
+/* Whether any byte of eight is `c`. */
+static uint64_t
+find_byte(uint64_t eight, unsigned char c)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t difference = eight ^ (ones * c);
+
+	return (difference - ones) & ~difference & (ones << 7);
+}
+
+/* Whether eight bytes are plain, with a few operations. */
+static bool
+are_plain(uint64_t eight)
+{
+	const uint64_t ones = 0x0101010101010101, high_bits = ones << 7;
+	uint64_t below_space = (eight - ones * ' ') & ~eight & high_bits;
+
+	return ((eight & high_bits) | below_space | find_byte(eight, '=') |
+	           find_byte(eight, 0x7f)) == 0;
+}
+
 static bool
 is_plain_line(const char *line, size_t size)
 {
+	size_t i = 0;
+
 	if (size == 0)
 		return true;
 	if (size > BOUNDS_BODY_LINE_BYTES || line[size - 1] == ' ' ||
 	    needs_escape_at_start(line, size))
 		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (!is_plain(line[i]))
+	for (uint64_t eight; i + sizeof(eight) <= size; i += sizeof(eight)) {
+		memcpy(&eight, line + i, sizeof(eight));
+		if (!are_plain(eight))
 			return false;
 	}
+	for (; i < size; i++)
+		if (!is_plain(line[i]))
+			return false;
 	return true;
 }
 
@@ -155,6 +182,18 @@ append_careful_line(GString *out, const char *line, size_t size)
 	g_string_truncate(out, (size_t)(end - out->str));
 }
 
+/* Append a line that is encoded as it is. */
+static void
+append_plain_line(GString *out, const char *line, size_t size, bool is_ended)
+{
+	size_t at = out->len;
+
+	g_string_set_size(out, at + size + (is_ended ? 2 : 0));
+	memcpy(out->str + at, line, size);
+	if (is_ended)
+		memcpy(out->str + at + size, "\r\n", 2);
+}
+
 void
 encoding_append_quoted_printable(GString *out, const char *text, size_t size)
 {
@@ -166,13 +205,15 @@ encoding_append_quoted_printable(GString *out, const char *text, size_t size)
 
 		if (newline && length > 0 && text[length - 1] == '\r')
 			length--;
-		if (is_plain_line(text, length))
-			g_string_append_len(out, text, (gssize)length);
-		else
+		if (is_plain_line(text, length)) {
+			append_plain_line(out, text, length, newline != NULL);
+		} else {
 			append_careful_line(out, text, length);
+			if (newline)
+				g_string_append_len(out, "\r\n", 2);
+		}
 		if (!newline)
 			break;
-		g_string_append_len(out, "\r\n", 2);
 		text = newline + 1;
 	}
 }

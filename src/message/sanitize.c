@@ -63,12 +63,27 @@ measure_plain(const char *text)
 	return n;
 }
 
+/* Whether a text is words of ASCII with single blanks between them. */
+static bool
+is_clean(const char *text)
+{
+	char before = ' ';
+
+	for (; *text; before = *text++)
+		if (*text < ' ' || *text > '~' || (*text == ' ' && before == ' '))
+			return false;
+	return before != ' ';
+}
+
 char *
 sanitize_line(const char *text, size_t limit_chars)
 {
 	g_autofree char *valid = NULL;
 	GString *line;
 	bool owes_blank = false;
+
+	if (text && limit_chars == 0 && is_clean(text))
+		return g_strdup(text);
 
 	if (text && !g_utf8_validate(text, -1, NULL))
 		text = valid = g_utf8_make_valid(text, -1);

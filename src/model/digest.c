@@ -6,12 +6,12 @@
 #include <string.h>
 
 struct digest_reason *
-digest_reason_new(const char *filter, const char *words)
+digest_reason_new(const char *filter, GPtrArray *hits)
 {
 	struct digest_reason *reason = g_new0(struct digest_reason, 1);
 
 	reason->filter = g_strdup(filter);
-	reason->words = g_strdup(words);
+	reason->hits = hits;
 	return reason;
 }
 
@@ -21,7 +21,7 @@ digest_reason_free(struct digest_reason *reason)
 	if (!reason)
 		return;
 	g_free(reason->filter);
-	g_free(reason->words);
+	g_ptr_array_unref(reason->hits);
 	g_free(reason);
 }
 
@@ -67,6 +67,8 @@ digest_entry_new(struct paper *paper, const char *day)
 	entry->paper = paper;
 	g_strlcpy(entry->day, day, sizeof(entry->day));
 	entry->upvotes = PAPER_UNKNOWN;
+	entry->upvotes_before = PAPER_UNKNOWN;
+	entry->stars = PAPER_UNKNOWN;
 	entry->reasons =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_reason_free);
 	return entry;
@@ -78,6 +80,7 @@ digest_entry_free(struct digest_entry *entry)
 	if (!entry)
 		return;
 	paper_free(entry->paper);
+	g_free(entry->venue);
 	g_ptr_array_unref(entry->reasons);
 	g_free(entry);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/day.h"
+#include "model/hit.h"
 #include "model/paper.h"
 #include "model/preferences.h"
 
@@ -27,14 +28,18 @@ enum digest_detail {
 
 /* A filter that matched the paper. */
 struct digest_reason {
-	char *filter; /* the filter's name, or its canonical text */
-	char *words;  /* display text: "diffusion, \"state space\" in the title" */
+	char *filter;    /* the filter's name, or its canonical text */
+	GPtrArray *hits; /* of struct hit *, by field */
 };
 
 struct digest_entry {
 	struct paper *paper; /* owned */
 	char day[DAY_BYTES]; /* when it was listed, YYYY-MM-DD */
-	int64_t upvotes;     /* at the time of the build, or PAPER_UNKNOWN */
+	/* At the time of the build, or PAPER_UNKNOWN. */
+	int64_t upvotes;
+	int64_t upvotes_before; /* the last number of the day before */
+	int64_t stars;
+	char *venue; /* journal, else primary category, or NULL */
 	enum digest_detail shown;
 	GPtrArray *reasons; /* of struct digest_reason *; never empty; first the filter
 	                     * that the paper counts for */
@@ -78,7 +83,8 @@ struct digest {
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };
 
-struct digest_reason *digest_reason_new(const char *filter, const char *words);
+/** Allocate a reason. @param hits  taken */
+struct digest_reason *digest_reason_new(const char *filter, GPtrArray *hits);
 void digest_reason_free(struct digest_reason *reason);
 
 /**

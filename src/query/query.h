@@ -39,6 +39,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "model/hit.h"
 #include "model/paper.h"
 #include "query/query_error.h"
 #include "query/tokenizer_ops.h"
@@ -66,38 +67,17 @@ enum query_finality {
 	QUERY_FINALITY_ALL,      /* after 14 days: all, and no value changes */
 };
 
-/* In the order of explanations. */
-enum query_field {
-	QUERY_FIELD_TITLE,
-	QUERY_FIELD_ABSTRACT,
-	QUERY_FIELD_AUTHOR,
-	QUERY_FIELD_ORGANIZATION,
-	QUERY_FIELD_KEYWORD,
-	QUERY_FIELD_COMMENT,
-	QUERY_FIELD_JOURNAL,
-	QUERY_FIELD_PRIMARY, /* the first category */
-	QUERY_FIELD_CATEGORY,
-	QUERY_FIELD_SOURCE,
-	QUERY_FIELD_TYPE,
-	QUERY_FIELD_DATE,
-	QUERY_FIELD_ID,
-	QUERY_FIELD_DOI,
-	QUERY_FIELD_UPVOTES,
-	QUERY_FIELD_COMMENTS,
-	QUERY_FIELD_STARS,
-	QUERY_FIELD_AUTHORS, /* their number */
-	QUERY_FIELD_HAS,     /* code, project, video */
-};
-
 /* A place where a query matches a document. */
 struct query_hit {
-	enum query_field field;
+	enum hit_field field;
 	unsigned item; /* index in authors, keywords or categories; else 0 */
 	size_t start;  /* in that text, bytes; 0 for other fields */
 	size_t end;
 	char *words;  /* as in the paper: "State Spaces", "Yann LeCun", "23" */
 	char *folded; /* equal for hits that differ only in case or plural */
-	bool is_near; /* spans several phrases: reward near hacking */
+	/* For NEAR, whose words are `reward near hacking`: its phrases as in the
+	 * paper, separated by HIT_SEPARATOR; else NULL. */
+	char *phrases;
 };
 
 enum query_step_kind {
@@ -237,14 +217,16 @@ query_explain_tree(const struct query *query, const struct query_document *docum
 void query_step_free(struct query_step *step);
 
 /**
- * Explain on one line why the paper matches: `"state space", mamba in the title; ssm in
- * the abstract; cs.LG; 23 votes; code`.
+ * List the hits to store with a match: each word with the first field that has it,
+ * then as repeated hits its other forms and fields, and those in the summary (as
+ * HIT_FIELD_ABSTRACT).  Ends where hits_format() would cut.
  *
- * Each word appears once, with the first field that has it. At most
- * BOUNDS_QUERY_EXPLAIN_CHARS characters, cut at a word.
- *
- * @param texts  of a language, by enum msg_id; NULL: English
+ * @return of struct hit *, by field
  */
+GPtrArray *
+query_list_hits(const struct query *query, const struct query_document *document);
+
+/** Explain on one line why the paper matches: hits_format() of these. */
 char *query_explain_text(const struct query *query,
     const struct query_document *document, const char *const *texts);
 

@@ -8,7 +8,10 @@
 
 #include "base/bounds.h"
 #include "message/sanitize.h"
+#include "model/paper_id.h"
+#include "render/compiled_template.h"
 #include "render/excerpt.h"
+#include "render/mark.h"
 #include "render/sentence.h"
 #include "render/view.h"
 #include "render/wrap.h"
@@ -16,16 +19,16 @@
 /* Marks the reasons: a control character, which templates and sanitized text lack. */
 #define MARKER "\x04"
 
-const char *const entry_block_names[] = {"abstract", "authors", "code_url", "day",
-    "filter", "full", "has_links", "is_generated", "number", "project_url", "reasons",
-    "sentence", "title", "url", "votes", "words", NULL};
+/* Between the details about a paper. */
+#define DETAIL_SEPARATOR " \xc2\xb7 "
 
-/* In a key: the block is the same whatever the reasons are. */
-#define REASONS_ANY G_MAXUINT
+const char *const entry_block_names[] = {"abstract", "details", "filter", "full",
+    "has_links", "is_generated", "is_later", "label", "links", "number", "reasons",
+    "sentence", "title", "url", "words", NULL};
 
 const char *const entry_block_heading_names[] = {"filter", "is_first", "start", NULL};
 
-static const char *const reason_names[] = {"filter", "words", ".", NULL};
+const char *const entry_block_reason_names[] = {"filter", "is_later", "words", NULL};
 
 /*
  * Everything that determines a shared block.  A paper object that several digests
@@ -41,22 +44,22 @@ struct key {
 
 struct key_head {
 	const struct paper *paper;
-	int64_t upvotes;
+	int64_t upvotes, upvotes_before, stars;
 	enum entry_block_depth depth;
-	unsigned reasons; /* number of them in the block, or REASONS_ANY */
 };
 
 /* One part of a paper without its reasons: whole lines before and after them. */
 struct shared_part {
 	struct chunk head;
 	struct chunk tail;
-	bool has_reasons;
 };
 
 /* Reference-counted: blocks in use outlive the cache's contents. */
 struct shared_block {
 	struct shared_part text;
 	struct shared_part html;
+	struct mark_index head_index; /* of the HTML */
+	struct mark_index tail_index;
 	struct key key;
 };
 
@@ -65,13 +68,20 @@ struct own_block {
 	struct shared_block *shared;
 	struct chunk text_reasons; /* or the heading, without a shared block */
 	struct chunk html_reasons;
+	struct chunk html_head; /* with marks; else that of the shared block is used */
+	struct chunk html_tail;
+};
+
+/* The section of the reasons for one, by is_later and whether it has words. */
+struct compiled_reasons {
+	struct compiled_template *by[2][2];
 };
 
 struct entry_block_cache {
 	struct entry_block_templates templates;
+	struct compiled_reasons text, html;
 	const struct locale_format *format;
 	struct sentence_scorer *scorer;
-	bool is_separable; /* the templates keep reasons on lines of their own */
 	GHashTable
 	    *entries; /* a set: struct key * -> the struct shared_block * of it */
 	size_t bytes;
@@ -88,39 +98,14 @@ put_line(struct view *map, const char *name, const char *text)
 	view_put_text(map, name, line);
 }
 
+/* Put a text whose words may be marked. @param text  or NULL */
 static void
-put_paper_text(struct view *map, const char *name, const char *text)
+put_markable(struct view *map, const char *name, const char *mark, const char *text)
 {
-	g_autofree char *line = sanitize_paper_text(text, 0);
+	g_autofree char *marked = g_strconcat(mark, text ? text : "", MARK_END, NULL);
 
-	view_put_text(map, name, line);
-}
-
-static void
-put_url(struct view *map, const char *name, const char *url)
-{
-	if (sanitize_is_web_url(url))
-		view_put_text(map, name, url);
-}
-
-/* A title has only the name of the filter that it counts for. */
-static struct view *
-new_reasons(const GPtrArray *reasons, enum entry_block_depth depth)
-{
-	unsigned count =
-	    depth == ENTRY_BLOCK_TITLE ? MIN(reasons->len, 1) : reasons->len;
-	struct view *list = view_new_list();
-
-	for (unsigned i = 0; i < count; i++) {
-		const struct digest_reason *reason = reasons->pdata[i];
-		struct view *item = view_new_map();
-
-		put_line(item, "filter", reason->filter);
-		if (depth != ENTRY_BLOCK_TITLE)
-			put_paper_text(item, "words", reason->words);
-		view_append(list, item);
-	}
-	return list;
+	if (text && *text)
+		view_put_text(map, name, marked);
 }
 
 /* The sentence of the source, else one of the abstract unless that is shown. */
@@ -175,48 +160,137 @@ put_summary(struct view *view, const struct entry_block_cache *cache,
 	pb_local(entry_block_summary) summary = {0};
 
 	entry_block_summary_init(&summary, cache, paper, depth);
-	view_put_text(view, "sentence", summary.sentence);
+	put_markable(view, "sentence", MARK_BODY, summary.sentence);
 	view_put(view, "is_generated", view_new_bool(summary.is_generated));
-	view_put_text(view, "abstract", summary.abstract);
+	put_markable(view, "abstract", MARK_BODY, summary.abstract);
 }
 
-/* Counters are those stored with the digest: the paper's own may have changed since. */
+static void
+add_detail(GString *details, const char *detail)
+{
+	if (detail && *detail)
+		g_string_append_printf(
+		    details, "%s%s", details->len ? DETAIL_SEPARATOR : "", detail);
+}
+
+/* "23 votes (+5 since yesterday)"; NULL without votes */
+static char *
+format_votes(const struct locale_format *format, const struct digest_entry *entry)
+{
+	int64_t change = entry->upvotes - entry->upvotes_before;
+	g_autofree char *votes = NULL;
+	g_autofree char *sign = NULL;
+
+	if (entry->upvotes <= 0)
+		return NULL;
+	votes = locale_format_count(format, entry->upvotes, "votes");
+	if (entry->upvotes_before == PAPER_UNKNOWN || change == 0)
+		return g_steal_pointer(&votes);
+	sign = g_strdup_printf(
+	    "%s%" G_GINT64_FORMAT, change > 0 ? "+" : "\xe2\x88\x92", ABS(change));
+	return catalog_format(format->catalog, format->language, "digest.votes_change",
+	    "votes", votes, "change", sign, NULL);
+}
+
+/*
+ * Numbers and venue are those stored with the digest: the paper's own may have changed
+ * since.  A title has only the votes.
+ */
+static void
+put_details(struct view *view, const struct locale_format *format,
+    const struct digest_entry *entry, enum entry_block_depth depth)
+{
+	bool is_title = depth == ENTRY_BLOCK_TITLE;
+	g_autofree char *authors =
+	    is_title ? NULL
+	             : locale_format_names(
+	                   format, entry->paper->authors, BOUNDS_DIGEST_AUTHORS);
+	g_autofree char *venue =
+	    is_title ? NULL : sanitize_paper_text(entry->venue, BOUNDS_VENUE_CHARS);
+	g_autofree char *votes = format_votes(format, entry);
+	g_autoptr(GString) details = g_string_new(NULL);
+
+	add_detail(details, authors);
+	add_detail(details, venue);
+	add_detail(details, votes);
+	view_put_text(view, "details", details->str);
+}
+
+/* @param label  taken; a phrase */
+static void
+add_link(struct view *links, char *label, const char *url)
+{
+	struct view *link;
+
+	if (!sanitize_is_web_url(url)) {
+		g_free(label);
+		return;
+	}
+	link = view_new_map();
+	view_put_text(link, "label", label);
+	view_put_text(link, "url", url);
+	view_put(link, "is_later", view_new_bool(links->list->len > 0));
+	view_append(links, link);
+	g_free(label);
+}
+
+/* "code (1,234 stars)" */
+static char *
+format_code_label(const struct locale_format *format, int64_t stars)
+{
+	char *label = locale_format_text(format, "code_at");
+	g_autofree char *count = NULL;
+	g_autofree char *before = NULL;
+
+	if (stars <= 0)
+		return label;
+	before = label;
+	count = locale_format_count(format, stars, "stars");
+	return g_strdup_printf("%s (%s)", before, count);
+}
+
+static void
+put_links(struct view *view, const struct locale_format *format,
+    const struct digest_entry *entry)
+{
+	const struct paper *paper = entry->paper;
+	struct view *links = view_new_list();
+	g_autofree char *pdf_url =
+	    paper_id_is_arxiv(paper->id)
+	        ? g_strconcat("https://arxiv.org/pdf/", paper->id, NULL)
+	        : NULL;
+
+	add_link(links, locale_format_text(format, "pdf_at"), pdf_url);
+	add_link(links, format_code_label(format, entry->stars), paper->code_url);
+	add_link(links, locale_format_text(format, "project_at"), paper->project_url);
+	add_link(links, locale_format_text(format, "video_at"), paper->video_url);
+	view_put(view, "has_links", view_new_bool(links->list->len > 0));
+	view_put(view, "links", links);
+}
+
 static struct view *
 new_view(const struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
-	const struct locale_format *format = cache->format;
 	const struct paper *paper = entry->paper;
 	struct view *view = view_new_map();
 	g_autofree char *title = sanitize_paper_text(paper->title, 0);
-	g_autofree char *day =
-	    locale_format_day(format, entry->day, LOCALE_FORMAT_SHORT);
-	g_autofree char *authors = NULL;
-	g_autofree char *votes = NULL;
 
 	if (!*title) {
 		g_free(title);
-		title = locale_format_text(format, "untitled");
+		title = locale_format_text(cache->format, "untitled");
 	}
 	view_put_text(view, "number", ENTRY_BLOCK_NUMBER);
-	view_put_text(view, "title", title);
-	put_url(view, "url", paper->url);
-	view_put_text(view, "day", day);
-	if (entry->upvotes > 0) {
-		votes = locale_format_count(format, entry->upvotes, "votes");
-		view_put_text(view, "votes", votes);
-	}
-	view_put(view, "reasons", new_reasons(entry->reasons, depth));
+	put_markable(view, "title", MARK_TITLE, title);
+	if (sanitize_is_web_url(paper->url))
+		view_put_text(view, "url", paper->url);
+	put_details(view, cache->format, entry, depth);
+	/* Only so that the section is not empty: reasons are rendered separately. */
+	view_put(view, "reasons", view_new_bool(entry->reasons->len > 0));
 	if (depth == ENTRY_BLOCK_TITLE)
 		return view;
 	view_put(view, "full", view_new_bool(true));
-	authors = locale_format_names(format, paper->authors, BOUNDS_DIGEST_AUTHORS);
-	view_put_text(view, "authors", authors);
-	put_url(view, "code_url", paper->code_url);
-	put_url(view, "project_url", paper->project_url);
-	view_put(view, "has_links",
-	    view_new_bool(
-	        view_find(view, "code_url") || view_find(view, "project_url")));
+	put_links(view, cache->format, entry);
 	put_summary(view, cache, paper, depth);
 	return view;
 }
@@ -267,6 +341,7 @@ add_texts(GString *bytes, const struct paper *paper)
 	add_field(bytes, paper->url);
 	add_field(bytes, paper->code_url);
 	add_field(bytes, paper->project_url);
+	add_field(bytes, paper->video_url);
 	for (unsigned i = 0; i < MIN(paper->authors->len, BOUNDS_DIGEST_AUTHORS); i++)
 		add_field(bytes, paper->authors->pdata[i]);
 	add_field(bytes, paper->abstract);
@@ -274,27 +349,22 @@ add_texts(GString *bytes, const struct paper *paper)
 }
 
 static void
-set_key(struct key *key, const struct digest_entry *entry, enum entry_block_depth depth,
-    unsigned reasons)
+set_key(struct key *key, const struct digest_entry *entry, enum entry_block_depth depth)
 {
 	const struct paper *paper = entry->paper;
 	GString *bytes = key->bytes;
 	const struct key_head head = {
 	    .paper = paper->shares > 0 ? paper : NULL,
 	    .upvotes = entry->upvotes,
+	    .upvotes_before = entry->upvotes_before,
+	    .stars = entry->stars,
 	    .depth = depth,
-	    .reasons = reasons,
 	};
 
 	g_string_truncate(bytes, 0);
 	g_string_append_len(bytes, (const char *)&head, sizeof(head));
-	add_field(bytes, entry->day);
-	for (unsigned i = 0; reasons != REASONS_ANY && i < reasons; i++) {
-		const struct digest_reason *reason = entry->reasons->pdata[i];
-
-		add_field(bytes, reason->filter);
-		add_field(bytes, reason->words);
-	}
+	g_string_append_c(bytes, entry->reasons->len > 0 ? '1' : '0');
+	add_field(bytes, entry->venue);
 	if (!head.paper)
 		add_field(bytes, paper->id);
 	key->hashed = bytes->len;
@@ -321,6 +391,8 @@ clear_shared(void *data)
 	chunk_clear(&shared->text.tail);
 	chunk_clear(&shared->html.head);
 	chunk_clear(&shared->html.tail);
+	mark_index_clear(&shared->head_index);
+	mark_index_clear(&shared->tail_index);
 	g_string_free(shared->key.bytes, TRUE);
 	paper_free(shared->key.paper);
 }
@@ -329,6 +401,54 @@ static void
 unref_shared(void *shared)
 {
 	g_rc_box_release_full(shared, clear_shared);
+}
+
+enum reason_value {
+	REASON_FILTER,
+	REASON_WORDS,
+};
+
+static void
+put_placeholder(struct view *view, const char *name, enum reason_value value)
+{
+	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+
+	compiled_template_format_placeholder(value, placeholder);
+	view_put_text(view, name, placeholder);
+}
+
+static struct compiled_template *
+compile_reason(
+    const struct template *template, bool is_later, bool has_words, unsigned columns)
+{
+	pb_auto(view) view = view_new_map();
+	struct view *list = view_new_list(), *item = view_new_map();
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	put_placeholder(item, "filter", REASON_FILTER);
+	if (has_words)
+		put_placeholder(item, "words", REASON_WORDS);
+	view_put(item, "is_later", view_new_bool(is_later));
+	view_append(list, item);
+	view_put(view, "reasons", list);
+	template_append_section(template, view, "reasons", text);
+	return compiled_template_new(text->str, columns);
+}
+
+static void
+compile_reasons(struct compiled_reasons *compiled, const struct template *template,
+    unsigned columns)
+{
+	for (int i = 0; i < 4; i++)
+		compiled->by[i >> 1][i & 1] =
+		    compile_reason(template, i >> 1, i & 1, columns);
+}
+
+static void
+clear_reasons(struct compiled_reasons *compiled)
+{
+	for (int i = 0; i < 4; i++)
+		compiled_template_free(compiled->by[i >> 1][i & 1]);
 }
 
 struct entry_block_cache *
@@ -340,11 +460,10 @@ entry_block_cache_new(
 	cache->templates = *templates;
 	cache->format = format;
 	cache->scorer = sentence_scorer_new();
+	compile_reasons(&cache->text, templates->text, BOUNDS_TEXT_COLUMNS);
+	compile_reasons(&cache->html, templates->html, 0);
 	cache->entries =
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
-	cache->is_separable =
-	    template_is_separable(templates->text, "reasons", reason_names) &&
-	    template_is_separable(templates->html, "reasons", reason_names);
 	cache->lookup_key.bytes = g_string_new(NULL);
 	return cache;
 }
@@ -354,6 +473,8 @@ entry_block_cache_free(struct entry_block_cache *cache)
 {
 	if (!cache)
 		return;
+	clear_reasons(&cache->text);
+	clear_reasons(&cache->html);
 	g_hash_table_unref(cache->entries);
 	g_string_free(cache->lookup_key.bytes, TRUE);
 	sentence_scorer_free(cache->scorer);
@@ -369,29 +490,46 @@ init_chunk(struct chunk *chunk, const char *text, unsigned columns)
 	chunk_init(chunk, g_string_new(wrapped ? wrapped : text));
 }
 
-/* @return false where the reasons are not on lines of their own, once */
-static bool
-init_part(struct shared_part *part, const struct template *template,
-    const struct view *view, bool is_separable, unsigned columns)
+/* Render a paper. @return the text up to its reasons; *tail is what follows them */
+static GString *
+render_around(const struct template *template, const struct view *view, GString **tail)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
-	char *marker = NULL;
+	GString *text = g_string_new(NULL);
+	char *marker;
 
-	if (is_separable) {
-		template_append_with_marker(template, view, "reasons", MARKER, text);
-		marker = strstr(text->str, MARKER);
-	} else {
-		template_append(template, view, text);
-	}
-	if (marker &&
-	    (strstr(marker + 1, MARKER) || (marker > text->str && marker[-1] != '\n')))
-		return false;
-	part->has_reasons = marker != NULL;
+	template_append_with_marker(template, view, "reasons", MARKER, text);
+	marker = strstr(text->str, MARKER);
+	*tail = g_string_new(marker ? marker + strlen(MARKER) : NULL);
 	if (marker)
-		*marker = '\0';
-	init_chunk(&part->head, text->str, columns);
-	init_chunk(&part->tail, marker ? marker + 1 : "", columns);
-	return true;
+		g_string_truncate(text, (size_t)(marker - text->str));
+	return text;
+}
+
+static void
+init_text(
+    struct shared_part *part, const struct template *template, const struct view *view)
+{
+	g_autoptr(GString) tail = NULL;
+	g_autoptr(GString) head = render_around(template, view, &tail);
+
+	mark_strip(head);
+	mark_strip(tail);
+	init_chunk(&part->head, head->str, BOUNDS_TEXT_COLUMNS);
+	init_chunk(&part->tail, tail->str, BOUNDS_TEXT_COLUMNS);
+}
+
+static void
+init_html(struct shared_block *shared, const struct template *template,
+    const struct view *view)
+{
+	GString *tail, *head = render_around(template, view, &tail);
+
+	wrap_html(head, BOUNDS_HTML_COLUMNS);
+	wrap_html(tail, BOUNDS_HTML_COLUMNS);
+	mark_index_init(&shared->head_index, head);
+	mark_index_init(&shared->tail_index, tail);
+	chunk_init(&shared->html.head, head);
+	chunk_init(&shared->html.tail, tail);
 }
 
 static size_t
@@ -405,6 +543,8 @@ add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 {
 	size_t bytes =
 	    sizeof(*shared) + shared->key.bytes->allocated_len +
+	    mark_index_get_bytes(&shared->head_index) +
+	    mark_index_get_bytes(&shared->tail_index) +
 	    get_chunk_bytes(&shared->text.head) + get_chunk_bytes(&shared->text.tail) +
 	    get_chunk_bytes(&shared->html.head) + get_chunk_bytes(&shared->html.tail);
 
@@ -416,76 +556,128 @@ add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 	g_hash_table_insert(cache->entries, &shared->key, shared);
 }
 
-/* @return a new reference; NULL where the reasons cannot be rendered separately */
+/* @return a new reference */
 static struct shared_block *
 get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
-	bool has_reasons = entry->reasons->len > 0;
-	bool is_separable = cache->is_separable && has_reasons;
 	struct shared_block *shared;
 	pb_auto(view) view = NULL;
 
-	set_key(&cache->lookup_key, entry, depth,
-	    is_separable  ? REASONS_ANY
-	    : has_reasons ? entry->reasons->len
-	                  : 0);
+	set_key(&cache->lookup_key, entry, depth);
 	shared = g_hash_table_lookup(cache->entries, &cache->lookup_key);
 	if (shared)
 		return g_rc_box_acquire(shared);
 	view = new_view(cache, entry, depth);
 	shared = g_rc_box_new0(struct shared_block);
 	copy_key(&shared->key, &cache->lookup_key, entry->paper);
-	if (!init_part(&shared->text, cache->templates.text, view, is_separable,
-	        BOUNDS_TEXT_COLUMNS) ||
-	    !init_part(&shared->html, cache->templates.html, view, is_separable, 0)) {
-		unref_shared(shared);
-		return NULL;
-	}
+	init_text(&shared->text, cache->templates.text, view);
+	init_html(shared, cache->templates.html, view);
 	add_shared(cache, shared);
 	return g_rc_box_acquire(shared);
 }
 
 /* ---- blocks ---- */
 
-/* @return false where the reasons do not end with a line */
-static bool
-init_reasons(struct chunk *chunk, const struct template *template,
-    const struct view *view, unsigned columns)
+static void
+init_marked(struct chunk *chunk, const struct chunk *shared,
+    const struct mark_index *index, struct mark_list *marks)
 {
-	g_autoptr(GString) text = g_string_new(NULL);
+	GString *html = mark_list_apply(marks, index, shared->plain);
 
-	template_append_section(template, view, "reasons", text);
-	if (text->len && text->str[text->len - 1] != '\n')
-		return false;
-	init_chunk(chunk, text->str, columns);
-	return true;
+	if (html)
+		chunk_init(chunk, html);
 }
 
-static bool
-render_reasons(struct own_block *own, const struct entry_block_cache *cache,
-    const struct digest_entry *entry, enum entry_block_depth depth)
+/* Mark the hits of all reasons. */
+static struct mark_list *
+mark_hits(struct own_block *own, const struct digest_entry *entry)
 {
-	pb_auto(view) view = NULL;
+	const struct shared_block *shared = own->shared;
+	struct mark_list *marks = mark_list_new();
 
-	if (!own->shared->text.has_reasons && !own->shared->html.has_reasons)
-		return true;
-	view = view_new_map();
-	view_put(view, "reasons", new_reasons(entry->reasons, depth));
-	return init_reasons(&own->text_reasons, cache->templates.text, view,
-	           BOUNDS_TEXT_COLUMNS) &&
-	       init_reasons(&own->html_reasons, cache->templates.html, view, 0);
+	for (unsigned i = 0; i < entry->reasons->len; i++)
+		mark_list_add(
+		    marks, ((struct digest_reason *)entry->reasons->pdata[i])->hits);
+	init_marked(&own->html_head, &shared->html.head, &shared->head_index, marks);
+	init_marked(&own->html_tail, &shared->html.tail, &shared->tail_index, marks);
+	return marks;
+}
+
+/*
+ * Format the hits of a reason that are neither marked nor, as votes, among the details.
+ *
+ * @param marks  NULL: all hits
+ * @param at     number of hits in earlier reasons
+ * @return NULL for none
+ */
+static char *
+format_words(const struct entry_block_cache *cache, const struct digest_reason *reason,
+    const struct mark_list *marks, unsigned at)
+{
+	const struct locale_format *format = cache->format;
+	g_autoptr(GPtrArray) hits = g_ptr_array_new();
+	g_autofree char *words = NULL;
+
+	for (unsigned i = 0; i < reason->hits->len; i++) {
+		struct hit *hit = reason->hits->pdata[i];
+
+		if (!hit->is_repeated &&
+		    (!marks || (hit->field != HIT_FIELD_UPVOTES &&
+		                   !mark_list_is_shown(marks, at + i))))
+			g_ptr_array_add(hits, hit);
+	}
+	if (hits->len == 0)
+		return NULL;
+	words = hits_format(hits, catalog_get_texts(format->catalog, format->language));
+	return sanitize_paper_text(words, 0);
+}
+
+/* Append the reasons. @param marks  NULL: nothing is marked */
+static void
+init_reasons(struct chunk *chunk, const struct entry_block_cache *cache,
+    const struct compiled_reasons *compiled, const GPtrArray *reasons,
+    const struct mark_list *marks, enum entry_block_depth depth)
+{
+	GString *text = g_string_new(NULL);
+	/* A title has only the filter that it counts for. */
+	bool is_title = depth == ENTRY_BLOCK_TITLE;
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < (is_title ? 1 : reasons->len); i++) {
+		const struct digest_reason *reason = reasons->pdata[i];
+		g_autofree char *filter = sanitize_line(reason->filter, 0);
+		g_autofree char *words =
+		    is_title ? NULL : format_words(cache, reason, marks, at);
+		const char *const values[] = {filter, words};
+
+		compiled_template_append_plain(
+		    compiled->by[i > 0][words != NULL], values, text);
+		at += reason->hits->len;
+	}
+	chunk_init(chunk, text);
 }
 
 static void
-list_chunks(struct entry_block_part *part, const struct shared_part *shared,
-    const struct chunk *reasons)
+render_reasons(struct own_block *own, const struct entry_block_cache *cache,
+    const struct digest_entry *entry, enum entry_block_depth depth)
 {
-	part->chunks[part->count++] = &shared->head;
-	if (!shared->has_reasons)
-		return;
-	part->chunks[part->count++] = reasons;
-	part->chunks[part->count++] = &shared->tail;
+	pb_auto(mark_list) marks = mark_hits(own, entry);
+
+	init_reasons(
+	    &own->text_reasons, cache, &cache->text, entry->reasons, NULL, depth);
+	init_reasons(
+	    &own->html_reasons, cache, &cache->html, entry->reasons, marks, depth);
+}
+
+static void
+list_chunks(struct entry_block_part *part, const struct chunk *head,
+    const struct chunk *reasons, const struct chunk *tail)
+{
+	part->chunks[part->count++] = head;
+	if (reasons->plain)
+		part->chunks[part->count++] = reasons;
+	part->chunks[part->count++] = tail;
 }
 
 struct entry_block *
@@ -493,16 +685,17 @@ entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entr
     enum entry_block_depth depth)
 {
 	struct own_block *own = g_new0(struct own_block, 1);
+	const struct shared_part *text, *html;
 
 	own->shared = get_shared(cache, entry, depth);
-	if (!own->shared || !render_reasons(own, cache, entry, depth)) {
-		g_assert(cache->is_separable);
-		cache->is_separable = false;
-		entry_block_free(&own->block);
-		return entry_block_new(cache, entry, depth);
-	}
-	list_chunks(&own->block.text, &own->shared->text, &own->text_reasons);
-	list_chunks(&own->block.html, &own->shared->html, &own->html_reasons);
+	if (entry->reasons->len > 0)
+		render_reasons(own, cache, entry, depth);
+	text = &own->shared->text;
+	html = &own->shared->html;
+	list_chunks(&own->block.text, &text->head, &own->text_reasons, &text->tail);
+	list_chunks(&own->block.html,
+	    own->html_head.plain ? &own->html_head : &html->head, &own->html_reasons,
+	    own->html_tail.plain ? &own->html_tail : &html->tail);
 	return &own->block;
 }
 
@@ -545,6 +738,8 @@ entry_block_free(struct entry_block *block)
 	g_clear_pointer(&own->shared, unref_shared);
 	chunk_clear(&own->text_reasons);
 	chunk_clear(&own->html_reasons);
+	chunk_clear(&own->html_head);
+	chunk_clear(&own->html_tail);
 	g_free(own);
 }
 

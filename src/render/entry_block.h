@@ -2,8 +2,9 @@
  * entry_block.h - one paper of a digest, rendered and encoded.
  *
  * The templates of a paper see the paper and the reasons it matched, never the reader.
- * Where they put the reasons on lines of their own, everything around those lines is
- * rendered once per paper and cached; the reasons are rendered per digest.
+ * Lines before and after the reasons are rendered once per paper and cached; the
+ * reasons are rendered per digest, and the words that matched are marked in the HTML
+ * (render/mark.h).
  */
 #ifndef PAPERBOY_RENDER_ENTRY_BLOCK_H
 #define PAPERBOY_RENDER_ENTRY_BLOCK_H
@@ -22,8 +23,12 @@
 /* Lines before the reasons, the reasons, and lines after them. */
 #define ENTRY_BLOCK_CHUNKS 3
 
-/* Names that the templates of a paper and of a heading may use; end with NULL. */
+/*
+ * Names that the templates of a paper, its section {{#reasons}} and the templates of a
+ * heading may use; end with NULL.
+ */
 extern const char *const entry_block_names[];
+extern const char *const entry_block_reason_names[];
 extern const char *const entry_block_heading_names[];
 
 /* All are borrowed for the cache's lifetime. */

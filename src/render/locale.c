@@ -39,6 +39,18 @@ locale_free(struct locale *locale)
 }
 PB_DEFINE_AUTO(locale, locale_free);
 
+/* Reasons are rendered without the rest of the paper. */
+static bool
+check_reasons(const struct template *template, const char *name, GError **error)
+{
+	if (template_is_separable(template, "reasons", entry_block_reason_names))
+		return true;
+	return pb_fail(error, PB_ERROR_INPUT,
+	    "%s: expected {{#reasons}} at most once, with filter, words and "
+	    "is_later only",
+	    name);
+}
+
 /* @param texts  of the templates, by enum locale_file */
 static struct locale *
 locale_new(const struct catalog *catalog, const char *language, char *const *texts,
@@ -55,7 +67,8 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 		locale->templates[i] = text ? template_parse(files[i].name, text,
 		                                  files[i].kind, files[i].names, error)
 		                            : NULL;
-		if (!locale->templates[i])
+		if (!locale->templates[i] ||
+		    !check_reasons(locale->templates[i], files[i].name, error))
 			return NULL;
 	}
 	if (template_is_blank(locale->templates[LOCALE_SUBJECT])) {
@@ -86,7 +99,8 @@ hash_phrases(const struct catalog *catalog, const char *language, GChecksum *che
 		const char *name = names->pdata[i];
 		g_autofree char *text = NULL;
 
-		if (!g_str_has_prefix(name, "digest.") && strcmp(name, "weekdays") &&
+		if (!g_str_has_prefix(name, "digest.") &&
+		    !g_str_has_prefix(name, "msg.hit_") && strcmp(name, "weekdays") &&
 		    strcmp(name, "months") && strcmp(name, "date_year"))
 			continue;
 		text = catalog_format(catalog, language, name, NULL);

@@ -97,6 +97,9 @@ locale_format_names(
 
 	if (names->len == 0)
 		return NULL;
+	/* "and 1 more" would save nothing. */
+	if (names->len == limit + 1)
+		limit++;
 	out = g_string_new(NULL);
 	for (unsigned i = 0; i < names->len && i < limit; i++) {
 		g_autofree char *name = sanitize_paper_text(names->pdata[i], 0);

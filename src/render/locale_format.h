@@ -37,7 +37,8 @@ char *locale_format_day(const struct locale_format *format, const char *day,
     enum locale_format_length length);
 
 /**
- * Format a list of names: up to `limit` of them, then "and 12 more".
+ * Format a list of names: up to `limit` of them, then "and 12 more"; one name more is
+ * listed too.
  *
  * @param names  of char *
  * @return owned by the caller; NULL for an empty list

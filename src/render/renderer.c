@@ -63,7 +63,7 @@ check_locale(struct renderer *renderer, const struct locale *locale, GError **er
 			entry->shown =
 			    i == 0 ? DIGEST_DETAIL_FULL : DIGEST_DETAIL_TITLE;
 			g_ptr_array_add(
-			    entry->reasons, digest_reason_new("filter", "word"));
+			    entry->reasons, digest_reason_new("filter", hits_new()));
 			g_ptr_array_add(digest->entries, entry);
 		}
 		message = renderer_compose(renderer, digest, error);

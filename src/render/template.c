@@ -504,21 +504,19 @@ template_is_separable(
     const struct template *template, const char *section, const char *const *names)
 {
 	size_t count = template->nodes->len;
+	size_t at = find_section(template, section, 0);
 
-	for (size_t at = find_section(template, section, 0); at < count;
-	     at = find_section(template, section, at + 1)) {
-		size_t end = g_array_index(template->nodes, struct node, at).end;
+	if (at == count)
+		return true;
+	for (size_t i = at + 1; i < g_array_index(template->nodes, struct node, at).end;
+	     i++) {
+		const struct node *node =
+		    &g_array_index(template->nodes, struct node, i);
 
-		for (size_t i = at + 1; i < end; i++) {
-			const struct node *node =
-			    &g_array_index(template->nodes, struct node, i);
-
-			if (node->kind != NODE_LITERAL &&
-			    !g_strv_contains(names, node->text))
-				return false;
-		}
+		if (node->kind != NODE_LITERAL && !g_strv_contains(names, node->text))
+			return false;
 	}
-	return true;
+	return find_section(template, section, at + 1) == count;
 }
 
 /* ---- files ---- */

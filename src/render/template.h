@@ -51,8 +51,8 @@ PB_DEFINE_AUTO(template, template_free);
 bool template_is_blank(const struct template *template);
 
 /**
- * Whether sections of that name use the given names only, so that they can be rendered
- * without the rest of the view.
+ * Whether there is at most one section of that name, which uses the given names only:
+ * it can be rendered without the rest of the view.
  *
  * @param names  ends with NULL
  */
@@ -63,7 +63,7 @@ bool template_is_separable(
 void template_append_with_marker(const struct template *template,
     const struct view *view, const char *section, const char *marker, GString *out);
 
-/** Append the first section of that name only; nothing if there is none. */
+/** Append the section of that name only; nothing if there is none. */
 void template_append_section(const struct template *template, const struct view *view,
     const char *section, GString *out);
 

@@ -167,3 +167,38 @@ wrap_format_text(const char *text, unsigned columns)
 	wrap_append_text(out, text, columns);
 	return g_string_free(out, FALSE);
 }
+
+/* Quoted-printable needs three bytes for one that is not plain. */
+static unsigned
+get_encoded_bytes(char c)
+{
+	return c == '=' || (unsigned char)c >= 0x80 ? 3 : 1;
+}
+
+void
+wrap_html(GString *html, unsigned columns)
+{
+	unsigned column = 0, after_blank = 0;
+	char *blank = NULL; /* the last one in this line outside of tags */
+	bool is_tag = false;
+
+	for (char *at = html->str; *at; at++) {
+		if (*at == '\n') {
+			column = 0;
+			blank = NULL;
+			continue;
+		}
+		is_tag = *at == '<' || (is_tag && *at != '>');
+		if (*at == ' ' && !is_tag) {
+			blank = at;
+			after_blank = 0;
+		}
+		column += get_encoded_bytes(*at);
+		after_blank += get_encoded_bytes(*at);
+		if (column > columns && blank) {
+			*blank = '\n';
+			column = after_blank - 1;
+			blank = NULL;
+		}
+	}
+}

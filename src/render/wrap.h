@@ -20,7 +20,13 @@
  */
 char *wrap_format_text(const char *text, unsigned columns);
 
-/** The same, appended. */
+/**
+ * Replace blanks between words and tags of HTML by line breaks, so that most lines are
+ * at most `columns` bytes long when they are encoded.
+ */
+void wrap_html(GString *html, unsigned columns);
+
+/** The same as wrap_format_text(), appended. */
 void wrap_append_text(GString *out, const char *text, unsigned columns);
 
 #endif

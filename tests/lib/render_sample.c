@@ -73,7 +73,7 @@ render_sample_add(
 	entry = digest_entry_new(paper, "2026-11-20");
 	entry->shown = shown;
 	g_ptr_array_add(
-	    entry->reasons, digest_reason_new("diffusion", "diffusion in the title"));
+	    entry->reasons, digest_reason_new("diffusion", hits_parse("tdiffusion")));
 	g_ptr_array_add(digest->entries, entry);
 	return entry;
 }
@@ -113,9 +113,9 @@ add_rich_papers(struct digest *digest)
 	entry->paper->summary =
 	    g_strdup("Two visits to a mixture of state space models are enough.");
 	entry->upvotes = 128;
-	g_ptr_array_add(entry->reasons,
-	    digest_reason_new("ssm",
-	        "\"state space\" in the title and abstract, mixture in the abstract"));
+	g_ptr_array_add(
+	    entry->reasons, digest_reason_new("ssm",
+	                        hits_parse("tState Space\tbmixture\tBstate space")));
 
 	entry = render_sample_add(digest, "2611.01002",
 	    "Schrödinger bridges with $\\alpha$-divergences: \u2016x\u2016\u2082 "
@@ -221,7 +221,8 @@ render_sample_new_hostile_digest(void)
 
 		set_text(&entry->paper->abstract, text);
 		g_ptr_array_add(entry->paper->authors, g_strdup(text));
-		g_ptr_array_add(entry->reasons, digest_reason_new(text, text));
+		g_ptr_array_add(
+		    entry->reasons, digest_reason_new(text, hits_parse(text)));
 		entry->paper->code_url = g_strdup("javascript:alert(1)");
 		entry->paper->project_url =
 		    g_strdup("https://user@example.net/\"onclick=x");

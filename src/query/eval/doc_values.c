@@ -56,8 +56,8 @@ static void
 add_days(struct doc_values *doc_values, const struct paper *paper)
 {
 	doc_values->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
-	doc_values->values[QUERY_FIELD_SOURCE] = new_list();
-	doc_values->values[QUERY_FIELD_TYPE] = new_list();
+	doc_values->values[HIT_FIELD_SOURCE] = new_list();
+	doc_values->values[HIT_FIELD_TYPE] = new_list();
 	for (guint i = 0; i < paper->listings->len; i++) {
 		const struct paper_listing *paper_listing =
 		    &g_array_index(paper->listings, struct paper_listing, i);
@@ -65,10 +65,9 @@ add_days(struct doc_values *doc_values, const struct paper *paper)
 		    date_read_day(paper_listing->day), paper_listing->is_late};
 
 		g_array_append_val(doc_values->days, day);
-		add_value(
-		    doc_values->values[QUERY_FIELD_SOURCE], paper_listing->source);
+		add_value(doc_values->values[HIT_FIELD_SOURCE], paper_listing->source);
 		add_types(
-		    doc_values->values[QUERY_FIELD_TYPE], paper_listing->listing_type);
+		    doc_values->values[HIT_FIELD_TYPE], paper_listing->listing_type);
 	}
 }
 
@@ -86,7 +85,7 @@ set_first_day(struct doc_values *doc_values, const char *first_day)
 static void
 add_links(struct doc_values *doc_values, const struct paper *paper)
 {
-	GPtrArray *links = doc_values->values[QUERY_FIELD_HAS] = new_list();
+	GPtrArray *links = doc_values->values[HIT_FIELD_HAS] = new_list();
 
 	add_value(links, paper->code_url ? "code" : NULL);
 	add_value(links, paper->project_url ? "project" : NULL);
@@ -102,24 +101,22 @@ doc_values_new(
 
 	doc_values->tokenizer = tokenizer;
 	doc_values->numbers[0] = paper->upvotes;
-	doc_values->numbers[QUERY_FIELD_COMMENTS - QUERY_FIELD_UPVOTES] =
-	    paper->comments;
-	doc_values->numbers[QUERY_FIELD_STARS - QUERY_FIELD_UPVOTES] = paper->stars;
-	doc_values->numbers[QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES] =
+	doc_values->numbers[HIT_FIELD_COMMENTS - HIT_FIELD_UPVOTES] = paper->comments;
+	doc_values->numbers[HIT_FIELD_STARS - HIT_FIELD_UPVOTES] = paper->stars;
+	doc_values->numbers[HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES] =
 	    paper->authors->len;
-	values[QUERY_FIELD_ID] = new_list_of(paper->id);
+	values[HIT_FIELD_ID] = new_list_of(paper->id);
 	if (paper->categories) {
-		values[QUERY_FIELD_CATEGORY] = copy_list(paper->categories);
-		values[QUERY_FIELD_PRIMARY] =
-		    g_ptr_array_ref(values[QUERY_FIELD_CATEGORY]);
-		values[QUERY_FIELD_COMMENT] = new_list_of(paper->comment);
-		values[QUERY_FIELD_JOURNAL] = new_list_of(paper->journal);
-		values[QUERY_FIELD_DOI] = new_list_of(paper->doi);
+		values[HIT_FIELD_CATEGORY] = copy_list(paper->categories);
+		values[HIT_FIELD_PRIMARY] = g_ptr_array_ref(values[HIT_FIELD_CATEGORY]);
+		values[HIT_FIELD_COMMENT] = new_list_of(paper->comment);
+		values[HIT_FIELD_JOURNAL] = new_list_of(paper->journal);
+		values[HIT_FIELD_DOI] = new_list_of(paper->doi);
 	}
 	if (paper->organization)
-		values[QUERY_FIELD_ORGANIZATION] = new_list_of(paper->organization);
+		values[HIT_FIELD_ORGANIZATION] = new_list_of(paper->organization);
 	if (paper->keywords)
-		values[QUERY_FIELD_KEYWORD] = copy_list(paper->keywords);
+		values[HIT_FIELD_KEYWORD] = copy_list(paper->keywords);
 	add_links(doc_values, paper);
 	add_days(doc_values, paper);
 	set_first_day(doc_values, first_day);
@@ -143,7 +140,7 @@ doc_values_free(struct doc_values *doc_values)
 int64_t
 doc_values_get_number(const struct doc_values *doc_values, const struct field *field)
 {
-	return doc_values->numbers[field->hit - QUERY_FIELD_UPVOTES];
+	return doc_values->numbers[field->hit - HIT_FIELD_UPVOTES];
 }
 
 unsigned
@@ -213,7 +210,7 @@ evaluate_missing(const struct doc_values *doc_values, const struct field *field)
 	case FIELD_AVAILABLE_AT_ONCE:
 		break;
 	case FIELD_AVAILABLE_ENRICHED:
-		is_settled = doc_values->values[QUERY_FIELD_CATEGORY] ||
+		is_settled = doc_values->values[HIT_FIELD_CATEGORY] ||
 		             doc_values->settled >= QUERY_FINALITY_ENRICHED;
 		break;
 	case FIELD_AVAILABLE_LATE:

@@ -12,8 +12,8 @@
 
 #include "query/parse/tree.h"
 
-#define DOC_VALUES_FIELDS  (QUERY_FIELD_HAS + 1)
-#define DOC_VALUES_NUMBERS (QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES + 1)
+#define DOC_VALUES_FIELDS  (HIT_FIELD_HAS + 1)
+#define DOC_VALUES_NUMBERS (HIT_FIELD_AUTHORS - HIT_FIELD_UPVOTES + 1)
 
 /* A day on which the paper was listed. */
 struct doc_values_day {
@@ -24,7 +24,7 @@ struct doc_values_day {
 struct doc_values {
 	enum query_finality settled;
 	unsigned first_day;                  /* origin of relative dates */
-	int64_t numbers[DOC_VALUES_NUMBERS]; /* from QUERY_FIELD_UPVOTES on */
+	int64_t numbers[DOC_VALUES_NUMBERS]; /* from HIT_FIELD_UPVOTES on */
 	GArray *days;                        /* of struct doc_values_day */
 	GPtrArray
 	    *values[DOC_VALUES_FIELDS]; /* of char *, by field; NULL: not reported */

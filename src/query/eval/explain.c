@@ -10,8 +10,6 @@
 #include "query/eval/highlight.h"
 #include "query/parse/canonical.h"
 
-static const char ellipsis[] = "…";
-
 /* False parts have no hits, nor have parts under a NOT. */
 static void
 add_hits(
@@ -37,119 +35,104 @@ query_explain(const struct query *query, const struct query_document *document)
 	return hits;
 }
 
-/* Message for the hits of a field; MSG_NONE: the hits alone. */
-static const struct {
-	enum msg_id id;
-	enum msg_id one; /* for the number 1, or MSG_NONE */
-} messages[] = {
-    [QUERY_FIELD_TITLE] = {MSG_HIT_TITLE, MSG_NONE},
-    [QUERY_FIELD_ABSTRACT] = {MSG_HIT_ABSTRACT, MSG_NONE},
-    [QUERY_FIELD_AUTHOR] = {MSG_HIT_AUTHOR, MSG_NONE},
-    [QUERY_FIELD_ORGANIZATION] = {MSG_HIT_ORGANIZATION, MSG_NONE},
-    [QUERY_FIELD_KEYWORD] = {MSG_HIT_KEYWORD, MSG_NONE},
-    [QUERY_FIELD_COMMENT] = {MSG_HIT_COMMENT, MSG_NONE},
-    [QUERY_FIELD_JOURNAL] = {MSG_HIT_JOURNAL, MSG_NONE},
-    [QUERY_FIELD_PRIMARY] = {MSG_HIT_PRIMARY, MSG_NONE},
-    [QUERY_FIELD_CATEGORY] = {MSG_NONE, MSG_NONE},
-    [QUERY_FIELD_SOURCE] = {MSG_HIT_SOURCE, MSG_NONE},
-    [QUERY_FIELD_TYPE] = {MSG_HIT_TYPE, MSG_NONE},
-    [QUERY_FIELD_DATE] = {MSG_HIT_DATE, MSG_NONE},
-    [QUERY_FIELD_ID] = {MSG_HIT_ID, MSG_NONE},
-    [QUERY_FIELD_DOI] = {MSG_HIT_DOI, MSG_NONE},
-    [QUERY_FIELD_UPVOTES] = {MSG_HIT_UPVOTES_MANY, MSG_HIT_UPVOTES_ONE},
-    [QUERY_FIELD_COMMENTS] = {MSG_HIT_COMMENTS_MANY, MSG_HIT_COMMENTS_ONE},
-    [QUERY_FIELD_STARS] = {MSG_HIT_STARS_MANY, MSG_HIT_STARS_ONE},
-    [QUERY_FIELD_AUTHORS] = {MSG_HIT_AUTHORS_MANY, MSG_HIT_AUTHORS_ONE},
-    [QUERY_FIELD_HAS] = {MSG_NONE, MSG_NONE},
-};
-
-static bool
-is_text(enum query_field field)
-{
-	return field == QUERY_FIELD_TITLE || field == QUERY_FIELD_ABSTRACT ||
-	       (field >= QUERY_FIELD_ORGANIZATION && field <= QUERY_FIELD_JOURNAL);
-}
-
+/* Likewise in the summary, which filters do not ask for. */
 static void
-append_hit(GString *hits, const struct query_hit *hit)
+add_summary_hits(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	bool is_quoted =
-	    is_text(hit->field) && !hit->is_near && strchr(hit->words, ' ');
-
-	g_string_append_printf(hits, "%s%s%s%s", hits->len ? ", " : "",
-	    is_quoted ? "\"" : "", hit->words, is_quoted ? "\"" : "");
-}
-
-/* Append all hits of a field and empty `hits`. */
-static void
-append_field(
-    GString *out, GString *hits, enum query_field field, const char *const *texts)
-{
-	enum msg_id id = messages[field].id;
-	g_autofree char *part = NULL;
-
-	if (messages[field].one && strcmp(hits->str, "1") == 0)
-		id = messages[field].one;
-	if (id) {
-		const char *const args[] = {"hits", hits->str, NULL};
-
-		part = msg_fill(texts ? texts[id] : msg_get_english(id), args);
-	}
-	g_string_append_printf(
-	    out, "%s%s", out->len ? "; " : "", part ? part : hits->str);
-	g_string_truncate(hits, 0);
-}
-
-/* Cut at the last space that leaves room for the ellipsis. */
-static void
-cut_at_word(GString *out, glong limit_chars)
-{
-	const char *limit, *cut;
-
-	if (g_utf8_strlen(out->str, -1) <= limit_chars)
+	if (node_evaluate(node, document, QUERY_AS_REPORTED) != QUERY_TRUE)
 		return;
-	limit = g_utf8_offset_to_pointer(out->str, limit_chars - 2);
-	cut = g_strrstr_len(out->str, limit + 1 - out->str, " ");
-	g_string_truncate(out, (cut ? cut : limit) - out->str);
-	g_string_append_printf(out, cut ? " %s" : "%s", ellipsis);
+	if (node->kind == NODE_AND || node->kind == NODE_OR)
+		for (guint i = 0; i < node->operands->len; i++)
+			add_summary_hits(
+			    hits, g_ptr_array_index(node->operands, i), document);
+	else
+		highlight_add_summary(hits, node, document);
 }
 
 /* A word counts once in all texts; 3 votes and 3 authors are different. */
 static char *
 make_key(const struct query_hit *hit)
 {
-	unsigned field = is_text(hit->field)                 ? QUERY_FIELD_TITLE
-	                 : hit->field == QUERY_FIELD_PRIMARY ? QUERY_FIELD_CATEGORY
-	                                                     : (unsigned)hit->field;
+	unsigned field = hit_field_is_text(hit->field)     ? HIT_FIELD_TITLE
+	                 : hit->field == HIT_FIELD_PRIMARY ? HIT_FIELD_CATEGORY
+	                                                   : (unsigned)hit->field;
 
 	return g_strdup_printf("%u %s", field, hit->folded);
+}
+
+/* Marking needs each form of a word once per text. */
+static char *
+make_form_key(enum hit_field field, const char *words)
+{
+	return g_strdup_printf("%u=%s", field, words);
+}
+
+struct hit_list {
+	GPtrArray *hits;      /* of struct hit * */
+	GPtrArray *repeated;  /* likewise */
+	GHashTable *reported; /* a set of keys */
+	size_t chars, repeated_chars;
+};
+
+static void
+add_hit(
+    struct hit_list *list, enum hit_field field, bool is_repeated, const char *words)
+{
+	size_t *chars = is_repeated ? &list->repeated_chars : &list->chars;
+
+	if (*chars > BOUNDS_QUERY_EXPLAIN_CHARS)
+		return;
+	if (is_repeated &&
+	    !g_hash_table_add(list->reported, make_form_key(field, words)))
+		return;
+	*chars += (size_t)g_utf8_strlen(words, -1);
+	g_ptr_array_add(is_repeated ? list->repeated : list->hits,
+	    hit_new(field, is_repeated, words));
+}
+
+static void
+add_document_hits(struct hit_list *list, const GPtrArray *hits)
+{
+	for (guint i = 0; i < hits->len; i++) {
+		const struct query_hit *hit = g_ptr_array_index(hits, i);
+		const char *words = hit->phrases ? hit->phrases : hit->words;
+		bool is_repeated = !g_hash_table_add(list->reported, make_key(hit));
+
+		if (!is_repeated)
+			g_hash_table_add(
+			    list->reported, make_form_key(hit->field, words));
+		if (!is_repeated || hit->field <= HIT_FIELD_ABSTRACT)
+			add_hit(list, hit->field, is_repeated, words);
+	}
+}
+
+GPtrArray *
+query_list_hits(const struct query *query, const struct query_document *document)
+{
+	g_autoptr(GPtrArray) found = query_explain(query, document);
+	g_autoptr(GPtrArray) summary = highlight_new_list();
+	g_autoptr(GHashTable) reported =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct hit_list list = {
+	    .hits = hits_new(), .repeated = hits_new(), .reported = reported};
+
+	add_document_hits(&list, found);
+	add_summary_hits(summary, query->root, document);
+	for (guint i = 0; i < summary->len; i++)
+		add_hit(&list, HIT_FIELD_ABSTRACT, true,
+		    ((const struct query_hit *)g_ptr_array_index(summary, i))->words);
+	g_ptr_array_extend_and_steal(list.hits, list.repeated);
+	return list.hits;
 }
 
 char *
 query_explain_text(const struct query *query, const struct query_document *document,
     const char *const *texts)
 {
-	g_autoptr(GPtrArray) hits = query_explain(query, document);
-	g_autoptr(GHashTable) reported =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	g_autoptr(GString) part = g_string_new(NULL);
-	enum query_field field = QUERY_FIELD_TITLE;
-	GString *out = g_string_new(NULL);
+	g_autoptr(GPtrArray) hits = query_list_hits(query, document);
 
-	for (guint i = 0; i < hits->len; i++) {
-		const struct query_hit *hit = g_ptr_array_index(hits, i);
-
-		if (!g_hash_table_add(reported, make_key(hit)))
-			continue;
-		if (part->len && hit->field != field)
-			append_field(out, part, field, texts);
-		append_hit(part, hit);
-		field = hit->field;
-	}
-	if (part->len)
-		append_field(out, part, field, texts);
-	cut_at_word(out, BOUNDS_QUERY_EXPLAIN_CHARS);
-	return g_string_free(out, FALSE);
+	return hits_format(hits, texts);
 }
 
 void

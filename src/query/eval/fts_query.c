@@ -204,7 +204,7 @@ format_clause(struct formatter *formatter, const struct node *node, GError **err
 static bool
 is_upvotes(const struct node *node)
 {
-	return node->kind == NODE_NUMBER && node->field->hit == QUERY_FIELD_UPVOTES;
+	return node->kind == NODE_NUMBER && node->field->hit == HIT_FIELD_UPVOTES;
 }
 
 /* Record the clauses of a node that is left out of the expression. */
@@ -386,7 +386,7 @@ count_words(const struct fts_clause *clause, const struct fts_paper *paper,
 	unsigned columns[FTS_COLUMNS] = {0};
 
 	if (!clause->phrases) {
-		hits->texts[QUERY_FIELD_TITLE] = hits->texts[QUERY_FIELD_ABSTRACT] =
+		hits->texts[HIT_FIELD_TITLE] = hits->texts[HIT_FIELD_ABSTRACT] =
 		    RANK_HITS_UNKNOWN;
 		return;
 	}

@@ -17,8 +17,8 @@
 #include "query/eval/rank.h"
 #include "query/query.h"
 
-/* Columns of the index: QUERY_FIELD_TITLE, QUERY_FIELD_ABSTRACT and this. */
-#define FTS_AUTHORS QUERY_FIELD_AUTHOR
+/* Columns of the index: HIT_FIELD_TITLE, HIT_FIELD_ABSTRACT and this. */
+#define FTS_AUTHORS HIT_FIELD_AUTHOR
 #define FTS_COLUMNS 3
 
 /* Words of an archive. */

@@ -16,6 +16,7 @@ query_hit_free(struct query_hit *hit)
 		return;
 	g_free(hit->words);
 	g_free(hit->folded);
+	g_free(hit->phrases);
 	g_free(hit);
 }
 
@@ -77,7 +78,7 @@ add_words(
 			struct query_hit *hit =
 			    make_words_hit(text_field, node->phrase, at);
 
-			hit->field = (enum query_field)text;
+			hit->field = (enum hit_field)text;
 			g_ptr_array_add(hits, hit);
 		}
 	}
@@ -85,7 +86,7 @@ add_words(
 
 /* "chain of thought" near faithful */
 static void
-append_part(GString *words, const struct text_field *text_field,
+append_part(GString *words, GString *phrases, const struct text_field *text_field,
     const struct query_hit *part, bool is_later)
 {
 	const char *text = text_field->text + part->start;
@@ -94,6 +95,8 @@ append_part(GString *words, const struct text_field *text_field,
 
 	g_string_append_printf(words, is_quoted ? "%s\"%.*s\"" : "%s%.*s",
 	    is_later ? " near " : "", (int)len, text);
+	g_string_append_printf(
+	    phrases, "%s%.*s", is_later ? HIT_SEPARATOR : "", (int)len, text);
 }
 
 /* Hit of NEAR: its phrases in text order, "reward near hacking". */
@@ -103,6 +106,7 @@ make_near_hit(
 {
 	struct query_hit *hit = g_new0(struct query_hit, 1);
 	GString *words = g_string_new(NULL);
+	GString *phrases = g_string_new(NULL);
 	GString *folded = g_string_new(NULL);
 	int before = -1;
 
@@ -120,14 +124,14 @@ make_near_hit(
 			g_string_append(folded, reported ? " near " : "");
 			measure_phrase(text_field, g_ptr_array_index(node->phrases, i),
 			    next, &part, folded);
-			append_part(words, text_field, &part, reported > 0);
+			append_part(words, phrases, text_field, &part, reported > 0);
 			hit->start = reported ? hit->start : part.start;
 			hit->end = MAX(hit->end, part.end);
 			reported++;
 		}
 		before = next;
 	}
-	hit->is_near = true;
+	hit->phrases = g_string_free(phrases, FALSE);
 	hit->words = g_string_free(words, FALSE);
 	hit->folded = g_string_free(folded, FALSE);
 	return hit;
@@ -148,7 +152,7 @@ add_near(
 			struct query_hit *hit =
 			    make_near_hit(&document->texts[text], node, places);
 
-			hit->field = (enum query_field)text;
+			hit->field = (enum hit_field)text;
 			g_ptr_array_add(hits, hit);
 		}
 	}
@@ -181,7 +185,7 @@ add_value_words(
 
 /* Add a whole value: a name, a category, a number. */
 static void
-add_whole(GPtrArray *hits, enum query_field field, unsigned item, const char *words)
+add_whole(GPtrArray *hits, enum hit_field field, unsigned item, const char *words)
 {
 	struct query_hit *hit = g_new0(struct query_hit, 1);
 
@@ -203,7 +207,7 @@ add_authors(
 		const struct name *name = g_ptr_array_index(document->names, i);
 
 		if (name && name_is_match(node->name, name))
-			add_whole(hits, QUERY_FIELD_AUTHOR, i,
+			add_whole(hits, HIT_FIELD_AUTHOR, i,
 			    g_ptr_array_index(document->authors, i));
 	}
 }
@@ -253,7 +257,7 @@ add_days(
 		if (!doc_values_is_day(doc_values, node, listed))
 			continue;
 		date_append(&alone, text);
-		add_whole(hits, QUERY_FIELD_DATE, i, text->str);
+		add_whole(hits, HIT_FIELD_DATE, i, text->str);
 	}
 }
 
@@ -290,6 +294,35 @@ highlight_add_clause(
 		add_days(hits, clause, document);
 		break;
 	}
+}
+
+static void
+add_summary_phrase(
+    GPtrArray *hits, const struct text_field *summary, const struct phrase *phrase)
+{
+	int at = -1;
+
+	while ((at = text_field_find_phrase(summary, phrase, at + 1)) >= 0)
+		g_ptr_array_add(hits, make_words_hit(summary, phrase, at));
+}
+
+void
+highlight_add_summary(
+    GPtrArray *hits, const struct node *clause, const struct query_document *document)
+{
+	bool is_text = clause->kind == NODE_WORDS || clause->kind == NODE_NEAR;
+	const struct text_field *summary =
+	    is_text && clause->field->texts & 1U << HIT_FIELD_ABSTRACT
+	        ? document_get_summary(document)
+	        : NULL;
+
+	if (!summary)
+		return;
+	if (clause->kind == NODE_WORDS)
+		add_summary_phrase(hits, summary, clause->phrase);
+	for (guint i = 0; clause->kind == NODE_NEAR && i < clause->phrases->len; i++)
+		add_summary_phrase(
+		    hits, summary, g_ptr_array_index(clause->phrases, i));
 }
 
 static int

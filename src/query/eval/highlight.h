@@ -13,6 +13,10 @@ GPtrArray *highlight_new_list(void);
 void highlight_add_clause(
     GPtrArray *hits, const struct node *clause, const struct query_document *document);
 
+/** Add every place of the phrases of a clause on the abstract in the summary. */
+void highlight_add_summary(
+    GPtrArray *hits, const struct node *clause, const struct query_document *document);
+
 /** Sort hits by field and place, and drop duplicates. */
 void highlight_sort(GPtrArray *hits);
 

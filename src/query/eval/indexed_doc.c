@@ -106,8 +106,13 @@ query_document_add_texts(struct query_document *document, const struct paper *pa
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
 	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
-	text_field_init(&document->texts[QUERY_FIELD_TITLE], paper->title);
-	text_field_init(&document->texts[QUERY_FIELD_ABSTRACT], paper->abstract);
+	document->tokenizer = tokenizer;
+	if (paper->summary) {
+		document->summary = g_new0(struct text_field, 1);
+		text_field_init(document->summary, paper->summary);
+	}
+	text_field_init(&document->texts[HIT_FIELD_TITLE], paper->title);
+	text_field_init(&document->texts[HIT_FIELD_ABSTRACT], paper->abstract);
 	for (unsigned i = 0; is_ok && i < DOCUMENT_TEXTS; i++) {
 		is_ok =
 		    text_field_split(&document->texts[i], document->strings, tokenizer);
@@ -118,6 +123,17 @@ query_document_add_texts(struct query_document *document, const struct paper *pa
 		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
 	document->has_texts = true;
 	return true;
+}
+
+const struct text_field *
+document_get_summary(const struct query_document *document)
+{
+	struct text_field *summary = document->summary;
+
+	if (summary && !summary->tokens->len &&
+	    !text_field_split(summary, document->strings, document->tokenizer))
+		return NULL;
+	return summary;
 }
 
 struct query_document *
@@ -139,6 +155,9 @@ query_document_free(struct query_document *document)
 		return;
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
 		text_field_clear(&document->texts[i]);
+	if (document->summary)
+		text_field_clear(document->summary);
+	g_free(document->summary);
 	g_clear_pointer(&document->plains, g_array_unref);
 	g_clear_pointer(&document->strings, g_string_chunk_free);
 	g_clear_pointer(&document->authors, g_ptr_array_unref);

@@ -10,7 +10,7 @@
 #include "query/query.h"
 #include "query/text/text_field.h"
 
-/* QUERY_FIELD_TITLE and QUERY_FIELD_ABSTRACT. */
+/* HIT_FIELD_TITLE and HIT_FIELD_ABSTRACT. */
 #define DOCUMENT_TEXTS 2
 
 /* Chains of tokens by the hash of their words; a paper has about 200 tokens. */
@@ -25,6 +25,8 @@ struct indexed_doc_word {
 struct query_document {
 	bool has_texts; /* and all up to doc_values */
 	struct text_field texts[DOCUMENT_TEXTS];
+	struct text_field *summary;        /* see document_get_summary(), or NULL */
+	const struct tokenizer *tokenizer; /* borrowed */
 	/* First token of each chain, or -1; the tokens continue it in order. */
 	int first[DOCUMENT_TEXTS][DOCUMENT_BUCKETS];
 	GArray *plains; /* see document_get_plains() */
@@ -40,6 +42,13 @@ struct query_document {
  * use.
  */
 const GArray *document_get_plains(const struct query_document *document);
+
+/**
+ * Get the summary, which no filter asks for; split on first use.
+ *
+ * @return NULL without a summary, or if the tokenizer fails
+ */
+const struct text_field *document_get_summary(const struct query_document *document);
 
 /** Whether a phrase is in one of the texts (bits FIELD_IN_...). */
 bool document_has_phrase(

@@ -468,7 +468,7 @@ read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *p
 		node->is_prefix = true;
 		value[strlen(value) - 1] = '\0';
 		g_strchomp(value);
-	} else if (node->field->hit == QUERY_FIELD_ID) {
+	} else if (node->field->hit == HIT_FIELD_ID) {
 		drop_archive(value);
 		drop_version(value);
 	}

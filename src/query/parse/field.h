@@ -10,8 +10,8 @@
 #include "query/query.h"
 
 /* Bits of the texts that are searched for words. */
-#define FIELD_IN_TITLE    (1U << QUERY_FIELD_TITLE)
-#define FIELD_IN_ABSTRACT (1U << QUERY_FIELD_ABSTRACT)
+#define FIELD_IN_TITLE    (1U << HIT_FIELD_TITLE)
+#define FIELD_IN_ABSTRACT (1U << HIT_FIELD_ABSTRACT)
 
 /* Kind of value after the colon. */
 enum field_kind {
@@ -39,7 +39,7 @@ struct field {
 	enum field_kind kind;
 	enum field_availability availability;
 	unsigned texts;             /* for FIELD_WORDS: bits of texts */
-	enum query_field hit;       /* for other kinds: the field of hits */
+	enum hit_field hit;         /* for other kinds: the field of hits */
 	bool changes;               /* reported values may change */
 	bool is_first;              /* only the first value of a list */
 	const char *const *choices; /* for FIELD_CHOICE: NULL-terminated */

@@ -46,7 +46,7 @@ hash_url(const char *url)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(url, url ? strlen(url) : 0);
 
-	return fnv1a_hash(bytes);
+	return fnv1a_hash_bytes(bytes);
 }
 
 bool

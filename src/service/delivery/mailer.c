@@ -493,7 +493,7 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 		fail_broken(mailer, job, local_error->message, report);
 		return true;
 	}
-	job->message_hash = fnv1a_hash(message);
+	job->message_hash = fnv1a_hash_bytes(message);
 	mailer->in_flight++;
 	connection_pool_push(
 	    mailer->pool, delivery_task_new(job, message,

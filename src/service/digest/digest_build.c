@@ -32,25 +32,33 @@ static bool
 append_reason(struct digest_cache *cache, const struct candidate *match,
     GString *reasons, GError **error)
 {
-	const char *words = digest_cache_get_words(cache, match, error);
+	const char *hits = digest_cache_get_hits(cache, match, error);
 
-	if (!words)
+	if (!hits)
 		return false;
 	if (reasons->len)
 		g_string_append_c(reasons, '\n');
 	digest_overview_append_label(reasons, match->label);
 	g_string_append_c(reasons, '\t');
-	g_string_append(reasons, words);
+	g_string_append(reasons, hits);
 	return true;
 }
 
-/* Set the reasons: the filter that the item counts for, then the others by number. */
+/* Set numbers, venue and reasons: the filter that the item counts for, then the others
+ * by number. */
 static bool
-set_reasons(struct digest_cache *cache, const GPtrArray *matches,
+fill_item(struct digest_cache *cache, const GPtrArray *matches,
     struct digest_record_item *item, GError **error)
 {
+	const struct digest_cache_paper *paper =
+	    digest_cache_get_paper(cache, item->paper_seq, error);
 	g_autoptr(GString) reasons = g_string_new(NULL);
 
+	if (!paper)
+		return false;
+	item->upvotes_before = paper->upvotes_before;
+	item->stars = paper->stars;
+	item->venue = g_strdup(paper->venue);
 	if (!append_reason(cache, matches->pdata[item->by], reasons, error))
 		return false;
 	for (unsigned i = item->at; i < item->at + item->finds; i++)
@@ -152,7 +160,7 @@ make_items(struct digest_cache *cache, const struct subscriber *subscriber,
 	    !digest_order_items(cache, subscriber, matches, items, error))
 		return NULL;
 	for (unsigned i = 0; i < items->len; i++)
-		if (!set_reasons(cache, matches, items->pdata[i], error))
+		if (!fill_item(cache, matches, items->pdata[i], error))
 			return NULL;
 	if ((items->len || wants_note(subscriber)) &&
 	    !digest_overview_init(
@@ -432,6 +440,9 @@ add_preview_entry(struct store *store, const struct digest_record_item *item,
 		return false;
 	entry = digest_entry_new(g_steal_pointer(&stored->paper), item->day);
 	entry->upvotes = item->upvotes;
+	entry->upvotes_before = item->upvotes_before;
+	entry->stars = item->stars;
+	entry->venue = g_strdup(item->venue);
 	entry->shown = item->shown;
 	digests_parse_reasons(item->reasons, entry->reasons);
 	g_ptr_array_add(digest->entries, entry);

@@ -3,6 +3,8 @@
  */
 #include "service/digest/digest_cache.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
@@ -24,6 +26,7 @@ free_paper(void *data)
 
 	query_document_free(paper->document);
 	g_free(paper->id);
+	g_free(paper->venue);
 	g_free(paper);
 }
 
@@ -53,11 +56,10 @@ free_filter(void *data)
 	g_free(filter);
 }
 
-/* Key of explanations and scores. */
+/* Key of hits and scores. */
 struct digest_cache_hit {
 	int64_t filter_id;
 	int64_t paper_seq;
-	const char *const *texts; /* language of explanations */
 };
 
 static guint
@@ -74,14 +76,13 @@ is_hit_equal(gconstpointer a, gconstpointer b)
 	const struct digest_cache_hit *left = a, *right = b;
 
 	return left->filter_id == right->filter_id &&
-	       left->paper_seq == right->paper_seq && left->texts == right->texts;
+	       left->paper_seq == right->paper_seq;
 }
 
 static struct digest_cache_hit
-get_hit(const struct candidate *candidate, const char *const *texts)
+get_hit(const struct candidate *candidate)
 {
-	return (struct digest_cache_hit){
-	    candidate->filter_id, candidate->paper_seq, texts};
+	return (struct digest_cache_hit){candidate->filter_id, candidate->paper_seq};
 }
 
 void
@@ -92,7 +93,7 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
 	cache->filters =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
-	cache->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	cache->hits = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	cache->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
@@ -105,7 +106,7 @@ digest_cache_clear(struct digest_cache *cache)
 {
 	g_hash_table_unref(cache->documents);
 	g_hash_table_unref(cache->filters);
-	g_hash_table_unref(cache->words);
+	g_hash_table_unref(cache->hits);
 	g_hash_table_unref(cache->scores);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->coverage_lines);
@@ -135,6 +136,25 @@ set_matching_days(struct digest_cache_paper *paper, const struct stored_paper *s
 	}
 }
 
+/* Votes of the day before are known if those of today are. */
+static void
+set_details(
+    struct digest_cache_paper *paper, const struct stored_paper *stored, int64_t now)
+{
+	const struct paper *from = stored->paper;
+	char today[DAY_BYTES];
+
+	day_format(now, today);
+	paper->upvotes_before = strcmp(stored->upvotes_day, today) == 0
+	                            ? stored->upvotes_before
+	                            : PAPER_UNKNOWN;
+	paper->stars = from->stars;
+	if (from->journal)
+		paper->venue = g_strdup(from->journal);
+	else if (from->categories && from->categories->len)
+		paper->venue = g_strdup(from->categories->pdata[0]);
+}
+
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
@@ -150,13 +170,14 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	document = match_make_document(cache->store, stored, cache->now, error);
 	if (!document)
 		return NULL;
-	paper = g_new(struct digest_cache_paper, 1);
+	paper = g_new0(struct digest_cache_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
 	paper->awaits_enrichment =
 	    !stored->paper->categories &&
 	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	set_matching_days(paper, stored);
+	set_details(paper, stored, cache->now);
 	insert(cache->documents, seq, paper, CACHE_PAPERS);
 	return paper;
 }
@@ -224,7 +245,7 @@ bool
 digest_cache_get_score(struct digest_cache *cache, const struct candidate *candidate,
     double *score, GError **error)
 {
-	const struct digest_cache_hit hit = get_hit(candidate, NULL);
+	const struct digest_cache_hit hit = get_hit(candidate);
 	const double *known = g_hash_table_lookup(cache->scores, &hit);
 	double computed;
 
@@ -239,26 +260,30 @@ digest_cache_get_score(struct digest_cache *cache, const struct candidate *candi
 }
 
 const char *
-digest_cache_get_words(
+digest_cache_get_hits(
     struct digest_cache *cache, const struct candidate *candidate, GError **error)
 {
-	const struct digest_cache_hit hit = get_hit(candidate, cache->texts);
-	char *words = g_hash_table_lookup(cache->words, &hit);
+	const struct digest_cache_hit hit = get_hit(candidate);
+	const char *known = g_hash_table_lookup(cache->hits, &hit);
+	g_autoptr(GPtrArray) hits = NULL;
+	g_autoptr(GString) stored = NULL;
 	const struct digest_cache_paper *paper;
 	const struct query *query;
 
-	if (words)
-		return words;
+	if (known)
+		return known;
 	query = digest_cache_get_query(cache, candidate);
 	if (!query)
 		return "";
 	paper = digest_cache_get_paper(cache, candidate->paper_seq, error);
 	if (!paper)
 		return NULL;
-	words = query_explain_text(query, paper->document, cache->texts);
-	g_strdelimit(words, "\t\n", ' ');
-	insert_hit(cache->words, &hit, words);
-	return words;
+	hits = query_list_hits(query, paper->document);
+	stored = g_string_new(NULL);
+	hits_append(stored, hits);
+	known = stored->str;
+	insert_hit(cache->hits, &hit, g_string_free(g_steal_pointer(&stored), FALSE));
+	return known;
 }
 
 const struct digest_cache_coverage *

@@ -26,7 +26,7 @@ struct digest_cache {
 	const struct catalog *book; /* languages; NULL: English */
 	GHashTable *documents;      /* paper seq -> struct digest_cache_paper * */
 	GHashTable *filters;        /* filter id -> struct digest_cache_filter * */
-	GHashTable *words;          /* struct digest_cache_hit -> explanation */
+	GHashTable *hits;           /* struct digest_cache_hit -> stored hits */
 	GHashTable *scores;         /* struct digest_cache_hit -> double */
 	GHashTable *zones;          /* name -> GTimeZone * */
 	bool is_restored;           /* from a backup: some digests are HELD */
@@ -50,6 +50,9 @@ struct digest_cache_paper {
 	char *id;
 	struct query_document *document;
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
+	/* As in struct digest_entry. */
+	int64_t upvotes_before, stars;
+	char *venue;
 	/*
 	 * Last day of a listing that matches the preferences, indexed by crosslist and
 	 * updates; "" if none.
@@ -68,10 +71,8 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
 const struct query *
 digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate);
 
-/**
- * Get the explanation of a match in the current language. @return NULL with an error
- */
-const char *digest_cache_get_words(
+/** Get the hits of a match as stored (model/hit.h). @return NULL with an error */
+const char *digest_cache_get_hits(
     struct digest_cache *cache, const struct candidate *candidate, GError **error);
 
 /**

@@ -14,6 +14,7 @@ digest_record_item_free(struct digest_record_item *item)
 {
 	if (!item)
 		return;
+	g_free(item->venue);
 	g_free(item->reasons);
 	g_free(item);
 }
@@ -114,8 +115,9 @@ digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 #define TWICE(x) x x
 #define INSERT_ITEM                                                              \
 	"INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes," \
-	" shown, reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-#define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?)"
+	" upvotes_before, stars, venue, shown, reasons, replacement)"            \
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+#define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define ITEMS_MOST 8
 
 /* @param count  1, 2, 4 or ITEMS_MOST: starting a statement costs more than a row */
@@ -128,7 +130,7 @@ insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
 	static const char four[] = INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM);
 	static const char eight[] =
 	    INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM) TWICE(TWICE(ONE_ITEM));
-	struct sql_value values[7 * ITEMS_MOST + 2] = {SQL_INT(digest_id)};
+	struct sql_value values[10 * ITEMS_MOST + 2] = {SQL_INT(digest_id)};
 	struct sql_value *value = values + 1;
 
 	for (unsigned i = at; i < at + count; i++) {
@@ -138,6 +140,9 @@ insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
 		*value++ = SQL_INT(item->paper_seq);
 		*value++ = SQL_TEXT(item->day);
 		*value++ = SQL_INT_OR_NULL(item->upvotes);
+		*value++ = SQL_INT_OR_NULL(item->upvotes_before);
+		*value++ = SQL_INT_OR_NULL(item->stars);
+		*value++ = SQL_TEXT(item->venue);
 		*value++ = SQL_INT(item->shown);
 		*value++ = SQL_TEXT(item->reasons);
 		*value++ = SQL_INT(item->replacement);
@@ -254,7 +259,8 @@ digests_parse_reasons(const char *text, GPtrArray *reasons)
 
 		if (tab)
 			*tab = '\0';
-		g_ptr_array_add(reasons, digest_reason_new(*line, tab ? tab + 1 : ""));
+		g_ptr_array_add(
+		    reasons, digest_reason_new(*line, hits_parse(tab ? tab + 1 : "")));
 	}
 }
 
@@ -311,18 +317,19 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
     int64_t digest_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
-	    " WHERE digest_id = ?1 ORDER BY position";
+	    "SELECT paper_seq, day, upvotes, upvotes_before, stars, venue, shown,"
+	    " reasons FROM digest_item WHERE digest_id = ?1 ORDER BY position";
 	struct item {
-		int64_t seq, upvotes;
+		int64_t seq, upvotes, upvotes_before, stars;
 		char day[DAY_BYTES];
+		const char *venue;
 		enum digest_detail shown;
 		const char *reasons;
 	};
 #define COLUMN(...) RECORD_COLUMN(item, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(seq), COLUMN(day),
-	    COLUMN(upvotes), COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)),
-	    COLUMN(reasons)};
+	    COLUMN(upvotes), COLUMN(upvotes_before), COLUMN(stars), COLUMN(venue),
+	    COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)), COLUMN(reasons)};
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(item, columns);
 	pb_auto(digest) digest = NULL;
@@ -349,6 +356,9 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 			return NULL;
 		entry = digest_entry_new(paper, item->day);
 		entry->upvotes = item->upvotes;
+		entry->upvotes_before = item->upvotes_before;
+		entry->stars = item->stars;
+		entry->venue = g_strdup(item->venue);
 		entry->shown = item->shown;
 		digests_parse_reasons(item->reasons, entry->reasons);
 		g_ptr_array_add(digest->entries, entry);

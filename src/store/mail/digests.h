@@ -64,10 +64,13 @@ struct digest_record_item {
 	int64_t paper_seq;
 	char day[11];
 	int64_t upvotes;
+	int64_t upvotes_before;
+	int64_t stars;
+	char *venue; /* or NULL */
 	enum digest_detail shown;
 	int64_t replacement;
-	char *reasons;  /* lines: filter, tab, matched words; the filter it counts for
-	                   first */
+	char *reasons;  /* lines: filter, tab, hits (model/hit.h); the filter it counts
+	                   for first */
 	unsigned at;    /* index of the first of its candidates, */
 	unsigned finds; /* and their number */
 	unsigned by;    /* index of the candidate whose filter it counts for */
@@ -159,7 +162,7 @@ GPtrArray *digests_load_newest(
 /** Load the id of the newest digest. @return false with PB_ERROR_NOT_FOUND for none */
 bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
 
-/** Parse lines of "filter TAB words" into reasons. */
+/** Parse lines of filter, tab, hits into reasons. */
 void digests_parse_reasons(const char *text, GPtrArray *reasons);
 /** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
 bool digests_load_last_built(

@@ -20,6 +20,8 @@ CREATE TABLE paper (
 	doi           TEXT,
 	published_at  INTEGER,
 	upvotes       INTEGER CHECK (upvotes >= 0),
+	upvotes_day   TEXT, -- when they were read last, YYYY-MM-DD, UTC
+	upvotes_before INTEGER, -- the last number of the day before that
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
 	source_rank        INTEGER NOT NULL DEFAULT 0 CHECK (source_rank BETWEEN 0 AND 2), -- of its text
@@ -304,8 +306,11 @@ CREATE TABLE digest_item (
 	paper_seq INTEGER NOT NULL REFERENCES paper (seq),
 	day       TEXT NOT NULL,
 	upvotes   INTEGER,
+	upvotes_before INTEGER, -- the last number of the day before
+	stars     INTEGER,
+	venue     TEXT,
 	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
-	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- lines of filter, tab, matched words
+	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- lines: filter, tab, hits (src/model/hit.h)
 	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version at that time
 	PRIMARY KEY (digest_id, position),
 	UNIQUE (digest_id, paper_seq)
@@ -592,8 +597,8 @@ END;
 
 -- A digest is complete once it is queued, and is deleted as a whole.  Only the merge of
 -- duplicate papers may change it.
-CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
-	reasons, replacement ON digest_item
+CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes,
+	upvotes_before, stars, venue, shown, reasons, replacement ON digest_item
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;

@@ -162,6 +162,9 @@ paper_row_load(sqlite3_stmt *row)
 	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
 	paper->summary = sql_dup_text(row, 24);
 	load_listings(row, 25, stored->first_seen_at, paper);
+	g_strlcpy(stored->upvotes_day, (const char *)sqlite3_column_text(row, 26),
+	    sizeof(stored->upvotes_day));
+	stored->upvotes_before = sql_get_int(row, 27);
 	return stored;
 }
 

@@ -18,7 +18,8 @@
 	" (SELECT group_concat(l.day || char(9) || ifnull(l.type, '')"                \
 	"   || char(9) ||"                                                            \
 	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
-	"  FROM listing l WHERE l.paper_seq = paper.seq)"
+	"  FROM listing l WHERE l.paper_seq = paper.seq),"                            \
+	" ifnull(paper.upvotes_day, ''), paper.upvotes_before"
 
 /**
  * Step a statement whose first columns are PAPER_ROW_COLUMNS

@@ -52,7 +52,10 @@ struct stored_paper {
 	int64_t revision;
 	bool is_revised; /* filters may have matched an earlier text */
 	int64_t first_seen_at;
-	char day[11]; /* the last day it was listed on */
+	char day[11];           /* the last day it was listed on */
+	char upvotes_day[11];   /* when the votes were read last, UTC; "": never */
+	int64_t upvotes_before; /* the last number of the day before, or
+	                           PAPER_UNKNOWN */
 };
 
 void stored_paper_free(struct stored_paper *stored);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/day.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_aliases.h"
@@ -101,14 +103,16 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
 	    " project_url, video_url, organization, keywords, categories, comment,"
 	    " journal, doi, published_at, upvotes, comments, stars, fetched_at,"
-	    " first_seen_at, last_day, source_rank, summary, revision)"
+	    " first_seen_at, last_day, source_rank, summary, upvotes_day, revision)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22,"
+	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23,"
 	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
 	g_autofree char *authors = paper_row_join(paper->authors);
 	g_autofree char *keywords = paper_row_join(paper->keywords);
 	g_autofree char *categories = paper_row_join(paper->categories);
+	char today[DAY_BYTES];
 
+	day_format(now, today);
 	if (!sql_exec(store, sql, error, SQL_TEXT(paper->id), SQL_TEXT(paper->title),
 	        SQL_TEXT(paper->abstract), SQL_TEXT(authors), SQL_TEXT(paper->url),
 	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
@@ -118,7 +122,8 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	        SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
 	        SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
 	        SQL_INT(now), SQL_TEXT(day), SQL_INT(paper->source_rank),
-	        SQL_TEXT(paper->summary)))
+	        SQL_TEXT(paper->summary),
+	        SQL_TEXT(paper->upvotes == PAPER_UNKNOWN ? NULL : today)))
 		return false;
 	*seq = sqlite3_last_insert_rowid(store->db);
 	return archive_index(store, NULL, paper, error) &&
@@ -181,6 +186,22 @@ update_text(struct store *store, const struct paper *paper,
 	       archive_index(store, stored->paper, paper, error);
 }
 
+/* Retain the last votes of the day before, if they were read then. */
+static bool
+start_votes_day(struct store *store, int64_t seq, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET upvotes_day = ?2,"
+	    " upvotes_before = CASE WHEN upvotes_day = ?3 THEN upvotes END"
+	    " WHERE seq = ?1 AND coalesce(upvotes_day, '') <> ?2";
+	char today[DAY_BYTES], yesterday[DAY_BYTES];
+
+	day_format(now, today);
+	day_format(now - CLOCK_DAY_S, yesterday);
+	return sql_exec(
+	    store, sql, error, SQL_INT(seq), SQL_TEXT(today), SQL_TEXT(yesterday));
+}
+
 static bool
 update_reported(struct store *store, const struct paper *paper, int64_t now,
     int64_t seq, GError **error)
@@ -190,8 +211,8 @@ update_reported(struct store *store, const struct paper *paper, int64_t now,
 	    " keywords = coalesce(?3, keywords),"
 	    " published_at = coalesce(?4, published_at),"
 	    " upvotes = coalesce(?5, upvotes), comments = coalesce(?6, comments),"
-	    " stars = coalesce(?7, stars), fetched_at = ?8, source_rank = ?9 WHERE seq "
-	    "= ?1";
+	    " stars = coalesce(?7, stars), fetched_at = ?8, source_rank = ?9"
+	    " WHERE seq = ?1";
 	g_autofree char *keywords = paper_row_join(paper->keywords);
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->organization),
@@ -453,6 +474,8 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
 	       (is_listed || record_listing(store, fetch->source, listing, stored->seq,
 	                         fetch->fetched_at, &is_revision, error)) &&
+	       (paper->upvotes == PAPER_UNKNOWN ||
+	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
 	       update_paper(store, merged, stored, fetch->fetched_at, saved,
 	           &is_revision, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&

@@ -1,0 +1,189 @@
+/*
+ * hit.c - the words of a paper that a filter matches, as stored with a digest.
+ */
+#include "model/hit.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/msg.h"
+
+static const char ellipsis[] = "…";
+
+/*
+ * Tag of a field in the stored form, and the message for its hits; MSG_NONE: the
+ * words alone.
+ */
+static const struct {
+	char tag;
+	enum msg_id id;
+	enum msg_id one; /* for the number 1, or MSG_NONE */
+} fields[HIT_FIELDS] = {
+    [HIT_FIELD_TITLE] = {'t', MSG_HIT_TITLE, MSG_NONE},
+    [HIT_FIELD_ABSTRACT] = {'b', MSG_HIT_ABSTRACT, MSG_NONE},
+    [HIT_FIELD_AUTHOR] = {'a', MSG_HIT_AUTHOR, MSG_NONE},
+    [HIT_FIELD_ORGANIZATION] = {'o', MSG_HIT_ORGANIZATION, MSG_NONE},
+    [HIT_FIELD_KEYWORD] = {'k', MSG_HIT_KEYWORD, MSG_NONE},
+    [HIT_FIELD_COMMENT] = {'r', MSG_HIT_COMMENT, MSG_NONE},
+    [HIT_FIELD_JOURNAL] = {'j', MSG_HIT_JOURNAL, MSG_NONE},
+    [HIT_FIELD_PRIMARY] = {'p', MSG_HIT_PRIMARY, MSG_NONE},
+    [HIT_FIELD_CATEGORY] = {'c', MSG_NONE, MSG_NONE},
+    [HIT_FIELD_SOURCE] = {'s', MSG_HIT_SOURCE, MSG_NONE},
+    [HIT_FIELD_TYPE] = {'y', MSG_HIT_TYPE, MSG_NONE},
+    [HIT_FIELD_DATE] = {'d', MSG_HIT_DATE, MSG_NONE},
+    [HIT_FIELD_ID] = {'i', MSG_HIT_ID, MSG_NONE},
+    [HIT_FIELD_DOI] = {'e', MSG_HIT_DOI, MSG_NONE},
+    [HIT_FIELD_UPVOTES] = {'u', MSG_HIT_UPVOTES_MANY, MSG_HIT_UPVOTES_ONE},
+    [HIT_FIELD_COMMENTS] = {'m', MSG_HIT_COMMENTS_MANY, MSG_HIT_COMMENTS_ONE},
+    [HIT_FIELD_STARS] = {'g', MSG_HIT_STARS_MANY, MSG_HIT_STARS_ONE},
+    [HIT_FIELD_AUTHORS] = {'n', MSG_HIT_AUTHORS_MANY, MSG_HIT_AUTHORS_ONE},
+    [HIT_FIELD_HAS] = {'h', MSG_NONE, MSG_NONE},
+};
+
+struct hit *
+hit_new(enum hit_field field, bool is_repeated, const char *words)
+{
+	struct hit *hit = g_new0(struct hit, 1);
+
+	hit->field = field;
+	hit->is_repeated = is_repeated;
+	hit->words = g_strdup(words);
+	return hit;
+}
+
+void
+hit_free(struct hit *hit)
+{
+	if (!hit)
+		return;
+	g_free(hit->words);
+	g_free(hit);
+}
+
+GPtrArray *
+hits_new(void)
+{
+	return g_ptr_array_new_with_free_func((GDestroyNotify)hit_free);
+}
+
+bool
+hit_field_is_text(enum hit_field field)
+{
+	return field == HIT_FIELD_TITLE || field == HIT_FIELD_ABSTRACT ||
+	       (field >= HIT_FIELD_ORGANIZATION && field <= HIT_FIELD_JOURNAL);
+}
+
+/* ---- as text ---- */
+
+/* `"state space"`, `"reward model" near hacking` */
+static void
+append_words(GString *out, const struct hit *hit)
+{
+	bool is_text = hit_field_is_text(hit->field);
+
+	if (out->len)
+		g_string_append_len(out, ", ", 2);
+	for (const char *at = hit->words;;) {
+		size_t len = strcspn(at, HIT_SEPARATOR);
+		const char *quote = is_text && memchr(at, ' ', len) ? "\"" : "";
+
+		g_string_append(out, quote);
+		g_string_append_len(out, at, (gssize)len);
+		g_string_append(out, quote);
+		at += len;
+		if (*at == '\0')
+			break;
+		g_string_append(out, " near ");
+		at++;
+	}
+}
+
+/* Append all hits of a field and empty `words`. */
+static void
+append_field(
+    GString *out, GString *words, enum hit_field field, const char *const *texts)
+{
+	enum msg_id id = fields[field].id;
+	g_autofree char *part = NULL;
+
+	if (fields[field].one && strcmp(words->str, "1") == 0)
+		id = fields[field].one;
+	if (id) {
+		const char *const args[] = {"hits", words->str, NULL};
+
+		part = msg_fill(texts ? texts[id] : msg_get_english(id), args);
+	}
+	if (out->len)
+		g_string_append_len(out, "; ", 2);
+	g_string_append(out, part ? part : words->str);
+	g_string_truncate(words, 0);
+}
+
+/* Cut at the last space that leaves room for the ellipsis. */
+static void
+cut_at_word(GString *out, glong limit_chars)
+{
+	const char *limit, *cut;
+
+	if (g_utf8_strlen(out->str, -1) <= limit_chars)
+		return;
+	limit = g_utf8_offset_to_pointer(out->str, limit_chars - 2);
+	cut = g_strrstr_len(out->str, limit + 1 - out->str, " ");
+	g_string_truncate(out, (cut ? cut : limit) - out->str);
+	g_string_append_printf(out, cut ? " %s" : "%s", ellipsis);
+}
+
+char *
+hits_format(const GPtrArray *hits, const char *const *texts)
+{
+	g_autoptr(GString) words = g_string_new(NULL);
+	enum hit_field field = HIT_FIELD_TITLE;
+	GString *out = g_string_new(NULL);
+
+	for (unsigned i = 0; i < hits->len; i++) {
+		const struct hit *hit = hits->pdata[i];
+
+		if (hit->is_repeated)
+			continue;
+		if (words->len && hit->field != field)
+			append_field(out, words, field, texts);
+		append_words(words, hit);
+		field = hit->field;
+	}
+	if (words->len)
+		append_field(out, words, field, texts);
+	cut_at_word(out, BOUNDS_QUERY_EXPLAIN_CHARS);
+	return g_string_free(out, FALSE);
+}
+
+/* ---- stored ---- */
+
+/* A capital tag is that of a repeated hit. */
+void
+hits_append(GString *out, const GPtrArray *hits)
+{
+	for (unsigned i = 0; i < hits->len; i++) {
+		const struct hit *hit = hits->pdata[i];
+		char tag = fields[hit->field].tag;
+
+		if (i > 0)
+			g_string_append_c(out, '\t');
+		g_string_append_c(out, hit->is_repeated ? g_ascii_toupper(tag) : tag);
+		g_string_append(out, hit->words);
+	}
+}
+
+GPtrArray *
+hits_parse(const char *text)
+{
+	g_auto(GStrv) parts = g_strsplit(text, "\t", -1);
+	GPtrArray *hits = hits_new();
+
+	for (unsigned i = 0; parts[i]; i++)
+		for (unsigned field = 0; field < HIT_FIELDS; field++)
+			if (g_ascii_tolower(parts[i][0]) == fields[field].tag)
+				g_ptr_array_add(hits,
+				    hit_new((enum hit_field)field,
+				        g_ascii_isupper(parts[i][0]), parts[i] + 1));
+	return hits;
+}

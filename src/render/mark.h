@@ -1,0 +1,61 @@
+/*
+ * mark.h - marks the words that filters matched in the HTML of a paper.
+ *
+ * Texts that may be marked are rendered between control characters, which templates
+ * and sanitized text lack.  mark_index_init() removes these and indexes the words, once
+ * for all readers of the paper; mark_list_apply() inserts `<b>` for one reader.
+ */
+#ifndef PAPERBOY_RENDER_MARK_H
+#define PAPERBOY_RENDER_MARK_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "model/hit.h"
+
+/* Before a title, before a sentence or abstract, and after each. */
+#define MARK_TITLE "\x05"
+#define MARK_BODY  "\x06"
+#define MARK_END   "\x07"
+
+struct mark_index {
+	GArray *words; /* of the markable texts, in their order */
+};
+
+/**
+ * Remove the control characters from rendered HTML.
+ *
+ * @param index  set; to be passed to mark_index_clear()
+ */
+void mark_index_init(struct mark_index *index, GString *html);
+void mark_index_clear(struct mark_index *index);
+size_t mark_index_get_bytes(const struct mark_index *index);
+
+/** Remove the control characters from a text part. */
+void mark_strip(GString *text);
+
+/* The words of the hits of one paper and reader. */
+struct mark_list;
+
+struct mark_list *mark_list_new(void);
+void mark_list_free(struct mark_list *list);
+PB_DEFINE_AUTO(mark_list, mark_list_free);
+
+/** Add the hits of a reason. @param hits  of struct hit *, borrowed */
+void mark_list_add(struct mark_list *list, const GPtrArray *hits);
+
+/**
+ * Mark the words of hits on the title in titles, and of those on the abstract in other
+ * texts, exactly as they are written in the hit.
+ *
+ * @param html  as after mark_index_init()
+ * @return the marked text, owned by the caller; NULL if there is nothing to mark
+ */
+GString *mark_list_apply(
+    struct mark_list *list, const struct mark_index *index, const GString *html);
+
+/** Whether all words of a hit have been marked. @param hit  in the order of adding */
+bool mark_list_is_shown(const struct mark_list *list, unsigned hit);
+
+#endif
