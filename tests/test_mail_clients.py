@@ -22,6 +22,8 @@ SHOTS = os.environ.get("PAPERBOY_SHOTS")
 STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 # Gmail keeps this much; https://github.com/hteumeuleu/email-bugs/issues/90 (2021)
 STYLE_CHARS = 8192
+# Of 20 papers, at 390 px.
+HEIGHT_PX, HTML_BYTES = 6000, 60 * 1024
 CONTRAST = 4.5  # WCAG 2.2, success criterion 1.4.3
 
 
@@ -179,8 +181,49 @@ def test_language(chromium, path, digests):
     collect(chromium, path, digests, check)
 
 
+# Blocks with their direction, and for each label or line of details whether its first
+# parenthesis or digit is on the left of its last letter, if both are on one line.
+DIRECTIONS = """
+function place(node, at) {
+  const range = document.createRange();
+  range.setStart(node, at); range.setEnd(node, at + 1);
+  return range.getBoundingClientRect();
+}
+const blocks = [...document.querySelectorAll('h2, .more li, p:not([class])')].map(
+  block => [block.textContent.trim(), getComputedStyle(block).direction]);
+const labels = [...document.querySelectorAll('.meta')].map(label => {
+  const walker = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+  for (let node; node = walker.nextNode();) {
+    const found = node.data.match(/\\(?[A-Z\\d][^()·]*[a-z]\\)?/);
+    if (!found) continue;
+    const first = place(node, found.index);
+    const last = place(node, found.index + found[0].length - 1);
+    return [label.textContent, first.top != last.top || first.left < last.left];
+  }
+  return [label.textContent, true];
+});
+return [blocks, labels];
+"""
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u07ff]")
+
+
+def test_directions(chromium, path, digest):
+    "right-to-left titles and sentences are; numbers and labels beside them are not"
+    chromium.resize(800)
+    open_digest(chromium, path, digest.html)
+    blocks, labels = chromium.run_script(DIRECTIONS)
+    counts = {"rtl": 0, "ltr": 0}
+    for text, direction in blocks:
+        first = next((c for c in text if c.isalpha()), "x")
+        assert direction == ("rtl" if RIGHT_TO_LEFT.match(first) else "ltr"), text
+        counts[direction] += 1
+    assert min(counts.values()) >= 3, counts
+    wrong = [text for text, is_right in labels if not is_right]
+    assert len(labels) > len(blocks) / 2 and not wrong, wrong
+
+
 def test_pictures(tap, chromium, path, digests):
-    "heights"
+    "20 papers take at most 6,000 px on a phone, and 60 KB"
     for digest in digests:
         heights = []
         for width in WIDTHS[1:]:
@@ -195,6 +238,9 @@ def test_pictures(tap, chromium, path, digests):
             heights.append(chromium.run_script(
                 "return document.documentElement.scrollHeight"))
         chromium.set_scheme(False)
+        if digest.sample.name == "twenty":
+            assert heights[0] <= HEIGHT_PX, heights
+            assert len(digest.html.encode()) <= HTML_BYTES, len(digest.html)
         tap.diag(f"{digest.sample.name}: {digest.sample.count} papers, {heights[0]} px at "
                  f"{WIDTHS[1]}, {heights[1]} px at {WIDTHS[2]}, HTML "
                  f"{len(digest.html.encode())} bytes, text {len(digest.text.encode())}")
@@ -248,6 +294,8 @@ def main():
         tap.run(test_widths, chromium, path, digests)
         tap.run(test_unstyled, chromium, path, digests)
         if len(digests) > 1:
+            (scripts,) = [digest for digest in digests if digest.sample.texts]
+            tap.run(test_directions, chromium, path, scripts)
             tap.run(test_pictures, tap, chromium, path, digests)
         else:
             tap.skip("heights of digests", "no real data")

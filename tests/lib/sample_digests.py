@@ -1,4 +1,4 @@
-"""sample_digests.py - ten digests of real papers, built by the real program.
+"""sample_digests.py - digests of real papers, and an empty one, built by the program.
 
     for sample in SAMPLES:
         digest = build(sample, tap.subdirectory(sample.name))
@@ -68,6 +68,7 @@ SAMPLES = (
     Sample("tex", 12, pick=has_tex),
     Sample("scripts", 12, settings={"max": 8}, preferences={"order": "votes"},
            texts=SCRIPTS),
+    Sample("nothing", 0, filters=(("", "zymurgy"),), preferences={"quiet": "note"}),
     Sample("german", 20, preferences={"language": "de"},
            settings={"cadence": "weekly"}),
 )
@@ -86,6 +87,8 @@ def load_elements():
 
 def choose(sample, elements):
     """The first elements that the sample's filters find."""
+    if not sample.count:
+        return elements[:1]
     trees = [parse(text) for _, text in sample.filters]
     chosen = []
     for element in elements:
@@ -107,7 +110,7 @@ def build(sample, directory, elements=None):
     """Build and deliver the digest of a sample.  @param elements  its papers"""
     if elements is None:
         elements = choose(sample, load_elements())
-    assert len(elements) == sample.count, (sample.name, len(elements))
+    assert len(elements) == max(sample.count, 1), (sample.name, len(elements))
     source = os.path.join(directory, "source")
     os.makedirs(source)
     first, last = WEEK
@@ -128,7 +131,7 @@ def build(sample, directory, elements=None):
         paperboy.ctl("subscriber", "set", READER, f"--{name}", value, now=now)
     paperboy.run_once(f"{last}T08:00:00Z")
     (raw,) = [raw for raw in map(as_sent, paperboy.new_mails())
-              if messages.paper_ids(raw)]
+              if messages.paper_ids(raw) or not sample.count]
     text, html = messages.parts(raw)
     return Digest(sample, raw, text, html, messages.paper_ids(raw))
 
