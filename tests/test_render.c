@@ -25,22 +25,6 @@ compose(struct renderer *renderer, const struct digest *digest)
 	return g_strndup(data, size);
 }
 
-/* Compare with a golden file, or write it (GOLDEN_WRITE=1). */
-static void
-check_golden(const char *name, const char *text)
-{
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *path =
-	    g_build_filename(top ? top : ".", "tests", "golden", name, NULL);
-	g_autofree char *golden = NULL;
-
-	if (g_getenv("GOLDEN_WRITE"))
-		g_file_set_contents(path, text, -1, NULL);
-	if (!g_file_get_contents(path, &golden, NULL, NULL))
-		g_error("cannot read %s", path);
-	g_assert_cmpstr(text, ==, golden);
-}
-
 static void
 text_equals_the_golden_file(void)
 {
@@ -48,7 +32,7 @@ text_equals_the_golden_file(void)
 	pb_auto(digest) digest = render_sample_new_full_digest();
 	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
 
-	check_golden("digest.txt", text);
+	render_sample_check_golden("digest.txt", text);
 }
 
 /* An empty and a filled cache give the same output. */
@@ -66,13 +50,6 @@ same_digest_gives_the_same_bytes(void)
 	g_assert_cmpstr(first, ==, fresh);
 	g_assert_cmpstr(renderer_get_cache_key(one), ==, renderer_get_cache_key(other));
 	g_assert_cmpuint(strlen(renderer_get_cache_key(one)), ==, 64);
-}
-
-static void
-set_text(char **field, const char *text)
-{
-	g_free(*field);
-	*field = g_strdup(text);
 }
 
 /* Each single change must show although the paper is cached. */
@@ -93,19 +70,22 @@ changed_paper_is_rendered_again(void)
 
 		switch (change) {
 		case 0:
-			set_text(&entry->paper->title, "B title");
+			render_sample_set_text(&entry->paper->title, "B title");
 			break;
 		case 1:
-			set_text(&entry->paper->abstract, "Another abstract.");
+			render_sample_set_text(
+			    &entry->paper->abstract, "Another abstract.");
 			break;
 		case 2:
-			set_text(&entry->paper->url, "https://papers.example.net/2");
+			render_sample_set_text(
+			    &entry->paper->url, "https://papers.example.net/2");
 			break;
 		case 3:
-			set_text(&entry->paper->code_url, "https://code.example.net/");
+			render_sample_set_text(
+			    &entry->paper->code_url, "https://code.example.net/");
 			break;
 		case 4:
-			set_text(
+			render_sample_set_text(
 			    &entry->paper->project_url, "https://project.example.net/");
 			break;
 		case 5:
@@ -179,7 +159,7 @@ full_cache_does_not_change_the_output(void)
 			struct digest_entry *entry =
 			    render_sample_add(digest, id, "Title", DIGEST_DETAIL_FULL);
 
-			set_text(&entry->paper->abstract, abstract);
+			render_sample_set_text(&entry->paper->abstract, abstract);
 		}
 		message = compose(renderer, digest);
 		g_assert_nonnull(strstr(message, "200 new papers: "));
@@ -268,8 +248,8 @@ full_papers_and_titles_are_limited(void)
 			struct digest_entry *entry = render_sample_add(digest, "1", "T",
 			    i < full ? DIGEST_DETAIL_FULL : DIGEST_DETAIL_TITLE);
 
-			set_text(&entry->paper->abstract, "");
-			set_text(&entry->paper->url, "");
+			render_sample_set_text(&entry->paper->abstract, "");
+			render_sample_set_text(&entry->paper->url, "");
 			g_ptr_array_set_size(entry->paper->authors, 0);
 		}
 		text = renderer_format_text(renderer, digest, NULL);
@@ -330,7 +310,7 @@ blocks_do_not_contain_the_reader(void)
 	const char *other_papers;
 	const char *end = strstr(one_papers, "You get this");
 
-	set_text(&other->recipient, "someone.else@reader.example");
+	render_sample_set_text(&other->recipient, "someone.else@reader.example");
 	other->id = 99;
 	other_html = renderer_format_html(renderer, other, NULL);
 	other_papers = strstr(other_html, "<li class=\"paper\"");
@@ -357,7 +337,8 @@ invalid_digest_is_rejected(void)
 	g_assert_null(renderer_compose(renderer, digest, &date_error));
 	g_assert_error(date_error, PB_ERROR, PB_ERROR_INPUT);
 	g_strlcpy(digest->date, "2026-02-28", sizeof(digest->date));
-	set_text(&digest->recipient, "a@b.example>\r\nRCPT TO:<c@d.example");
+	render_sample_set_text(
+	    &digest->recipient, "a@b.example>\r\nRCPT TO:<c@d.example");
 	g_assert_null(renderer_compose(renderer, digest, &address_error));
 	g_assert_error(address_error, PB_ERROR, PB_ERROR_INPUT);
 }
@@ -504,7 +485,7 @@ reasons_follow_the_template(void)
 			g_autofree char *text = NULL;
 			g_autofree char *message = NULL;
 
-			set_text(&reason->filter, names[j]);
+			render_sample_set_text(&reason->filter, names[j]);
 			text = renderer_format_text(renderer, digest, NULL);
 			message = compose(renderer, digest);
 			if (!strstr(text, wanted))
@@ -542,7 +523,7 @@ templates_may_use_the_reader_anywhere(void)
 		g_autofree char *message = NULL;
 		g_autofree char *part = NULL;
 
-		set_text(&digest->recipient, readers[i]);
+		render_sample_set_text(&digest->recipient, readers[i]);
 		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		message = compose(named, digest);
 		g_assert_nonnull(strstr(message, field));
@@ -571,7 +552,7 @@ digests_show_the_coverage(void)
 		g_autofree char *text = NULL;
 		g_autofree char *html = NULL;
 
-		set_text(&digest->coverage, lines[i]);
+		render_sample_set_text(&digest->coverage, lines[i]);
 		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		text = renderer_format_text(renderer, digest, NULL);
 		html = renderer_format_html(renderer, digest, NULL);
@@ -618,20 +599,6 @@ digests_ask_for_complaints_if_that_is_signed(void)
 	}
 }
 
-/* Add a paper that counts for a filter. */
-static struct digest_entry *
-add_to_group(
-    struct digest *digest, const char *id, const char *filter, enum digest_detail shown)
-{
-	g_autofree char *title = g_strconcat("Paper ", id, NULL);
-	struct digest_entry *entry = render_sample_add(digest, id, title, shown);
-	struct digest_reason *reason = entry->reasons->pdata[0];
-
-	g_free(reason->filter);
-	reason->filter = g_strdup(filter);
-	return entry;
-}
-
 static void
 groups_have_headings(void)
 {
@@ -642,14 +609,15 @@ groups_have_headings(void)
 	g_autofree char *message = NULL;
 
 	digest->style.group = PREFERENCE_GROUP_ON;
-	add_to_group(digest, "1", "reward <model>", DIGEST_DETAIL_FULL);
-	add_to_group(digest, "2", "reward <model>", DIGEST_DETAIL_FULL);
-	add_to_group(digest, "3", "ssm", DIGEST_DETAIL_FULL);
-	add_to_group(digest, "4", "ssm", DIGEST_DETAIL_TITLE)->upvotes = 7;
+	render_sample_add_to_group(digest, "1", "reward <model>", DIGEST_DETAIL_FULL);
+	render_sample_add_to_group(digest, "2", "reward <model>", DIGEST_DETAIL_FULL);
+	render_sample_add_to_group(digest, "3", "ssm", DIGEST_DETAIL_FULL);
+	render_sample_add_to_group(digest, "4", "ssm", DIGEST_DETAIL_TITLE)->upvotes =
+	    7;
 	text = renderer_format_text(renderer, digest, NULL);
-	check_golden("digest-groups.txt", text);
+	render_sample_check_golden("digest-groups.txt", text);
 	html = renderer_format_html(renderer, digest, NULL);
-	check_golden("digest-groups.html", html);
+	render_sample_check_golden("digest-groups.html", html);
 	message = compose(renderer, digest);
 	g_assert_nonnull(strstr(message, "\r\n=3D=3D ssm =3D=3D\r\n"));
 }
@@ -668,9 +636,9 @@ groups_of_a_large_digest_are_closed(void)
 	for (int i = 1; i <= 20; i++) {
 		g_autofree char *id = g_strdup_printf("%d", i);
 		struct digest_entry *entry =
-		    add_to_group(digest, id, id, DIGEST_DETAIL_FULL);
+		    render_sample_add_to_group(digest, id, id, DIGEST_DETAIL_FULL);
 
-		set_text(&entry->paper->abstract, abstract);
+		render_sample_set_text(&entry->paper->abstract, abstract);
 	}
 	html = renderer_format_html(renderer, digest, NULL);
 	g_assert_cmpuint(count(html, "<h2 class=\"group\""), ==, 4);
@@ -739,7 +707,7 @@ digests_link_to_the_page(void)
 		g_assert_cmpint(strstr(message, "In a browser: http") != NULL, ==,
 		    rows[i].url != NULL);
 		if (rows[i].golden)
-			check_golden(rows[i].golden, message);
+			render_sample_check_golden(rows[i].golden, message);
 	}
 }
 
@@ -936,146 +904,16 @@ subject_length_is_limited(void)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-/* ---- the overview ---- */
-
-static void
-set_overview(struct digest *digest)
-{
-	set_text(&digest->filters,
-	    "1\t7\trl<hf>\t\"reward model\" OR rlhf\n3\t2\tstate space\tspace state\n"
-	    "4\t1\tssm\tssm");
-	set_text(&digest->notices,
-	    "arXiv cs.CL late since Tue\nFirst papers for ssm\nMore papers than usual "
-	    "(about 4)");
-}
-
-static struct renderer *
-new_renderer_with_commands(const char *web_url)
-{
-	g_autofree char *dir = render_sample_get_template_dir();
-	g_autoptr(GBytes) key =
-	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
-	struct renderer_settings settings = render_sample_settings(dir, key);
-	pb_local(subaddress_base) commands = {0};
-	struct renderer *renderer;
-
-	g_assert_true(
-	    subaddress_base_parse("paperboy@papers.example.org", "+", &commands, NULL));
-	settings.commands = &commands;
-	settings.web_url = web_url;
-	renderer = renderer_new(&settings, NULL);
-	g_assert_nonnull(renderer);
-	return renderer;
-}
-
-/* Groups, nine papers, several filters, and something unusual. */
-static void
-overview_is_at_the_top(void)
-{
-	pb_auto(renderer) renderer = new_renderer_with_commands(NULL);
-	pb_auto(digest) digest = render_sample_new_digest();
-	g_autofree char *text = NULL;
-	g_autofree char *html = NULL;
-
-	digest->style.group = PREFERENCE_GROUP_ON;
-	digest->style.abstract = PREFERENCE_ABSTRACT_NONE;
-	for (unsigned i = 1; i <= 9; i++) {
-		g_autofree char *id = g_strdup_printf("%u", i);
-
-		add_to_group(
-		    digest, id, i < 8 ? "rl<hf>" : "state space", DIGEST_DETAIL_FULL);
-	}
-	set_overview(digest);
-	text = renderer_format_text(renderer, digest, NULL);
-	check_golden("digest-overview.txt", text);
-	html = renderer_format_html(renderer, digest, NULL);
-	check_golden("digest-overview.html", strstr(html, "<body>"));
-}
-
-static void
-small_digests_have_no_overview(void)
-{
-	pb_auto(renderer) renderer = new_renderer_with_commands(NULL);
-
-	for (unsigned papers = 8; papers <= 9; papers++) {
-		pb_auto(digest) digest = render_sample_new_digest();
-		g_autofree char *text = NULL;
-
-		for (unsigned i = 1; i <= papers; i++) {
-			g_autofree char *id = g_strdup_printf("%u", i);
-
-			render_sample_add(digest, id, "A title", DIGEST_DETAIL_FULL);
-		}
-		set_text(&digest->filters, "1\t9\tdiffusion\tdiffusion");
-		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_null(strstr(text, "By filter"));
-		g_assert_true((strstr(text, "At the top") != NULL) == (papers > 8));
-		/* One line each: the list follows at once. */
-		digest->style.abstract = PREFERENCE_ABSTRACT_NONE;
-		g_free(text);
-		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_null(strstr(text, "At the top"));
-	}
-}
-
-/* Inboxes show both: each makes sense alone, and the second adds to the first. */
-static void
-preheader_goes_on_from_the_subject(void)
-{
-	static const struct {
-		unsigned papers;
-		const char *filters, *notices;
-		const char *subject, *preheader;
-	} rows[] = {
-	    {0, "", "", "No new papers, Sat 21 Nov 2026",
-	        "Nothing new matched your filters since the last digest."},
-	    {0, "", "arXiv late since Tue", "No new papers, Sat 21 Nov 2026",
-	        "arXiv late since Tue"},
-	    {1, "1\t1\ta\ta", "", "1 new paper: Title 1 of a", "An abstract."},
-	    {2, "1\t2\ta\ta", "", "2 new papers: Title 1 of a", "Also: Title 2 of a"},
-	    {4, "1\t4\ta\ta", "", "4 new papers: Title 1 of a",
-	        "Also: Title 2 of a; Title 3 of a"},
-	    {4, "1\t3\trlhf\ta\n2\t2\tagents\tb", "", "4 new papers: Title 1 of a",
-	        "Also: Title 2 of a \xc2\xb7 rlhf 3, agents 2"},
-	    {4, "1\t3\trlhf\ta\n2\t2\ta filter without a name that is long\tb", "",
-	        "4 new papers: Title 1 of a", "Also: Title 2 of a; Title 3 of a"},
-	};
-	pb_auto(renderer) renderer = new_renderer_with_commands(NULL);
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(digest) digest = render_sample_new_digest();
-		g_autofree char *subject =
-		    g_strdup_printf("<title>%s</title>", rows[i].subject);
-		g_autofree char *preheader =
-		    g_strdup_printf("mso-hide:all\">\n%s</div>", rows[i].preheader);
-		g_autofree char *html = NULL;
-
-		for (unsigned j = 1; j <= rows[i].papers; j++) {
-			g_autofree char *title = g_strdup_printf("Title %u of a", j);
-
-			render_sample_add(digest, title, title, DIGEST_DETAIL_FULL);
-		}
-		digest->is_note = rows[i].papers == 0;
-		set_text(&digest->filters, rows[i].filters);
-		set_text(&digest->notices, rows[i].notices);
-		html = renderer_format_html(renderer, digest, NULL);
-		if (!strstr(html, subject) || !strstr(html, preheader))
-			g_error("no %s %s in %s", subject, preheader, html);
-	}
-}
-
-UNIT_MAIN(overview_is_at_the_top, small_digests_have_no_overview,
-    preheader_goes_on_from_the_subject, phrase_tags_may_contain_blanks,
-    groups_have_headings, groups_of_a_large_digest_are_closed,
-    text_equals_the_golden_file, same_digest_gives_the_same_bytes,
-    changed_paper_is_rendered_again, shared_paper_gives_the_same_bytes,
-    full_cache_does_not_change_the_output, html_fills_its_size_limit,
-    full_papers_and_titles_are_limited, hostile_text_is_neutralised,
-    blocks_do_not_contain_the_reader, invalid_digest_is_rejected,
-    invalid_settings_are_rejected, each_setting_changes_the_cache_key,
-    reasons_follow_the_template, templates_may_use_the_reader_anywhere,
-    digests_show_the_coverage, digests_ask_for_complaints_if_that_is_signed,
-    digests_link_to_the_page, link_of_the_longest_base_is_one_word,
-    invalid_template_is_reported_at_start, each_template_changes_the_cache_key,
-    template_size_is_limited, templates_without_room_for_papers_are_rejected,
-    subject_length_is_limited)
+UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings,
+    groups_of_a_large_digest_are_closed, text_equals_the_golden_file,
+    same_digest_gives_the_same_bytes, changed_paper_is_rendered_again,
+    shared_paper_gives_the_same_bytes, full_cache_does_not_change_the_output,
+    html_fills_its_size_limit, full_papers_and_titles_are_limited,
+    hostile_text_is_neutralised, blocks_do_not_contain_the_reader,
+    invalid_digest_is_rejected, invalid_settings_are_rejected,
+    each_setting_changes_the_cache_key, reasons_follow_the_template,
+    templates_may_use_the_reader_anywhere, digests_show_the_coverage,
+    digests_ask_for_complaints_if_that_is_signed, digests_link_to_the_page,
+    link_of_the_longest_base_is_one_word, invalid_template_is_reported_at_start,
+    each_template_changes_the_cache_key, template_size_is_limited,
+    templates_without_room_for_papers_are_rejected, subject_length_is_limited)

@@ -78,11 +78,39 @@ render_sample_add(
 	return entry;
 }
 
-static void
-set_text(char **field, const char *text)
+void
+render_sample_set_text(char **field, const char *text)
 {
 	g_free(*field);
 	*field = g_strdup(text);
+}
+
+struct digest_entry *
+render_sample_add_to_group(
+    struct digest *digest, const char *id, const char *filter, enum digest_detail shown)
+{
+	g_autofree char *title = g_strconcat("Paper ", id, NULL);
+	struct digest_entry *entry = render_sample_add(digest, id, title, shown);
+	struct digest_reason *reason = entry->reasons->pdata[0];
+
+	g_free(reason->filter);
+	reason->filter = g_strdup(filter);
+	return entry;
+}
+
+void
+render_sample_check_golden(const char *name, const char *text)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "tests", "golden", name, NULL);
+	g_autofree char *golden = NULL;
+
+	if (g_getenv("GOLDEN_WRITE"))
+		g_file_set_contents(path, text, -1, NULL);
+	if (!g_file_get_contents(path, &golden, NULL, NULL))
+		g_error("cannot read %s", path);
+	g_assert_cmpstr(text, ==, golden);
 }
 
 static void
@@ -94,7 +122,7 @@ add_rich_papers(struct digest *digest)
 	    "Sparse Routing of Tokens through Mixtures of State Space Models: A Long "
 	    "Title that Nobody Could Bring Themselves to Shorten before the Deadline",
 	    DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract,
+	render_sample_set_text(&entry->paper->abstract,
 	    "We route tokens through a mixture of state space models and ask how few "
 	    "of "
 	    "them a token must visit. On four made-up corpora two visits are enough, "
@@ -121,7 +149,7 @@ add_rich_papers(struct digest *digest)
 	    "Schrödinger bridges with $\\alpha$-divergences: \u2016x\u2016\u2082 "
 	    "\u2264 \u03B5 is not enough",
 	    DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract,
+	render_sample_set_text(&entry->paper->abstract,
 	    "For \u03B1 \u2208 (0, 1) we show that an \u2113\u2082 bound of \u03B5 "
 	    "does not keep two bridges together. "
 	    "The counterexample lives in \u211D\u00B3.");
@@ -133,7 +161,7 @@ add_rich_papers(struct digest *digest)
 	    "面向长文档的稀疏路由状态空间模型：方法、实验与一个不肯结束的标题，直到一行"
 	    "再也放不下为止",
 	    DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract,
+	render_sample_set_text(&entry->paper->abstract,
 	    "我们研究如何用尽可能少的状态空间模型处理一个词元。在四个虚构的语料库上，两"
 	    "次访问已经足够。"
 	    "本文还描述了路由器何时会崩溃，以及如何提前发现。");
@@ -152,14 +180,14 @@ render_sample_new_full_digest(void)
 	add_rich_papers(digest);
 	entry =
 	    render_sample_add(digest, "2611.01004", "On Diffusion", DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract, "");
+	render_sample_set_text(&entry->paper->abstract, "");
 	g_ptr_array_set_size(entry->paper->authors, 0);
 	entry = render_sample_add(digest, "2611.01005",
 	    "Antidisestablishmentarianism_in_file_names_and_other_words_that_do_not_"
 	    "break_"
 	    "anywhere: a survey",
 	    DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract,
+	render_sample_set_text(&entry->paper->abstract,
 	    "We survey words that do not break, such as "
 	    "long.example.net/a/path/that/goes/on/and/on/and/on/until/it/is/"
 	    "wider/"
@@ -169,7 +197,7 @@ render_sample_new_full_digest(void)
 	    "\u0627\u0644\u0627\u0646\u062A\u0634\u0627\u0631 "
 	    "\u0644\u0644\u0635\u0648\u0631",
 	    DIGEST_DETAIL_FULL);
-	set_text(&entry->paper->abstract,
+	render_sample_set_text(&entry->paper->abstract,
 	    "A title from right to left, an abstract from left to right.");
 	entry->upvotes = 12;
 	render_sample_add(digest, "2611.01007",
@@ -211,7 +239,7 @@ render_sample_new_hostile_digest(void)
 	struct digest *digest = render_sample_new_digest();
 	g_autofree char *long_text = g_strnfill(5000, 'x');
 
-	set_text(&digest->recipient_name,
+	render_sample_set_text(&digest->recipient_name,
 	    "Eve\r\nBcc: victim@example.net \"<x@y.example>\u202E");
 	for (unsigned i = 0; i <= G_N_ELEMENTS(texts); i++) {
 		const char *text = i < G_N_ELEMENTS(texts) ? texts[i] : long_text;
@@ -219,7 +247,7 @@ render_sample_new_hostile_digest(void)
 		struct digest_entry *entry =
 		    render_sample_add(digest, id, text, DIGEST_DETAIL_FULL);
 
-		set_text(&entry->paper->abstract, text);
+		render_sample_set_text(&entry->paper->abstract, text);
 		g_ptr_array_add(entry->paper->authors, g_strdup(text));
 		g_ptr_array_add(
 		    entry->reasons, digest_reason_new(text, hits_parse(text)));

@@ -23,6 +23,16 @@ struct digest *render_sample_new_digest(void);
 struct digest_entry *render_sample_add(
     struct digest *digest, const char *id, const char *title, enum digest_detail shown);
 
+/** The same, of a filter. */
+struct digest_entry *render_sample_add_to_group(struct digest *digest, const char *id,
+    const char *filter, enum digest_detail shown);
+
+/** Replace a text. */
+void render_sample_set_text(char **field, const char *text);
+
+/** Compare with a file of tests/golden, or write it (GOLDEN_WRITE=1). */
+void render_sample_check_golden(const char *name, const char *text);
+
 /** Six full papers of different kinds, two titles and three that are only counted. */
 struct digest *render_sample_new_full_digest(void);
 

@@ -1,0 +1,136 @@
+/*
+ * test_overview.c - what a digest begins with, and what inboxes show of it.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/render_sample.h"
+#include "lib/unit.h"
+
+static void
+set_overview(struct digest *digest)
+{
+	render_sample_set_text(&digest->filters,
+	    "1\t7\trl<hf>\t\"reward model\" OR rlhf\n3\t2\tstate space\tspace state\n"
+	    "4\t1\tssm\tssm");
+	render_sample_set_text(&digest->notices,
+	    "arXiv cs.CL late since Tue\nFirst papers for ssm\nMore papers than usual "
+	    "(about 4)");
+}
+
+static struct renderer *
+new_renderer_with_commands(void)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	pb_local(subaddress_base) commands = {0};
+	struct renderer *renderer;
+
+	g_assert_true(
+	    subaddress_base_parse("paperboy@papers.example.org", "+", &commands, NULL));
+	settings.commands = &commands;
+	renderer = renderer_new(&settings, NULL);
+	g_assert_nonnull(renderer);
+	return renderer;
+}
+
+/* Groups, nine papers, several filters, and something unusual. */
+static void
+overview_is_at_the_top(void)
+{
+	pb_auto(renderer) renderer = new_renderer_with_commands();
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *text = NULL;
+	g_autofree char *html = NULL;
+
+	digest->style.group = PREFERENCE_GROUP_ON;
+	digest->style.abstract = PREFERENCE_ABSTRACT_NONE;
+	for (unsigned i = 1; i <= 9; i++) {
+		g_autofree char *id = g_strdup_printf("%u", i);
+
+		render_sample_add_to_group(
+		    digest, id, i < 8 ? "rl<hf>" : "state space", DIGEST_DETAIL_FULL);
+	}
+	set_overview(digest);
+	text = renderer_format_text(renderer, digest, NULL);
+	render_sample_check_golden("digest-overview.txt", text);
+	html = renderer_format_html(renderer, digest, NULL);
+	render_sample_check_golden("digest-overview.html", strstr(html, "<body>"));
+}
+
+static void
+small_digests_have_no_overview(void)
+{
+	pb_auto(renderer) renderer = new_renderer_with_commands();
+
+	for (unsigned papers = 8; papers <= 9; papers++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *text = NULL;
+
+		for (unsigned i = 1; i <= papers; i++) {
+			g_autofree char *id = g_strdup_printf("%u", i);
+
+			render_sample_add(digest, id, "A title", DIGEST_DETAIL_FULL);
+		}
+		render_sample_set_text(&digest->filters, "1\t9\tdiffusion\tdiffusion");
+		text = renderer_format_text(renderer, digest, NULL);
+		g_assert_null(strstr(text, "By filter"));
+		g_assert_true((strstr(text, "At the top") != NULL) == (papers > 8));
+		/* One line each: the list follows at once. */
+		digest->style.abstract = PREFERENCE_ABSTRACT_NONE;
+		g_free(text);
+		text = renderer_format_text(renderer, digest, NULL);
+		g_assert_null(strstr(text, "At the top"));
+	}
+}
+
+/* Inboxes show both: each makes sense alone, and the second adds to the first. */
+static void
+preheader_goes_on_from_the_subject(void)
+{
+	static const struct {
+		unsigned papers;
+		const char *filters, *notices;
+		const char *subject, *preheader;
+	} rows[] = {
+	    {0, "", "", "No new papers, Sat 21 Nov 2026",
+	        "Nothing new matched your filters since the last digest."},
+	    {0, "", "arXiv late since Tue", "No new papers, Sat 21 Nov 2026",
+	        "arXiv late since Tue"},
+	    {1, "1\t1\ta\ta", "", "1 new paper: Title 1 of a", "An abstract."},
+	    {2, "1\t2\ta\ta", "", "2 new papers: Title 1 of a", "Also: Title 2 of a"},
+	    {4, "1\t4\ta\ta", "", "4 new papers: Title 1 of a",
+	        "Also: Title 2 of a; Title 3 of a"},
+	    {4, "1\t3\trlhf\ta\n2\t2\tagents\tb", "", "4 new papers: Title 1 of a",
+	        "Also: Title 2 of a \xc2\xb7 rlhf 3, agents 2"},
+	    {4, "1\t3\trlhf\ta\n2\t2\ta filter without a name that is long\tb", "",
+	        "4 new papers: Title 1 of a", "Also: Title 2 of a; Title 3 of a"},
+	};
+	pb_auto(renderer) renderer = new_renderer_with_commands();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *subject =
+		    g_strdup_printf("<title>%s</title>", rows[i].subject);
+		g_autofree char *preheader =
+		    g_strdup_printf("mso-hide:all\">\n%s</div>", rows[i].preheader);
+		g_autofree char *html = NULL;
+
+		for (unsigned j = 1; j <= rows[i].papers; j++) {
+			g_autofree char *title = g_strdup_printf("Title %u of a", j);
+
+			render_sample_add(digest, title, title, DIGEST_DETAIL_FULL);
+		}
+		digest->is_note = rows[i].papers == 0;
+		render_sample_set_text(&digest->filters, rows[i].filters);
+		render_sample_set_text(&digest->notices, rows[i].notices);
+		html = renderer_format_html(renderer, digest, NULL);
+		if (!strstr(html, subject) || !strstr(html, preheader))
+			g_error("no %s %s in %s", subject, preheader, html);
+	}
+}
+
+UNIT_MAIN(overview_is_at_the_top, small_digests_have_no_overview,
+    preheader_goes_on_from_the_subject)
