@@ -50,7 +50,7 @@ static void
 append_url(GString *out, const char *url)
 {
 	for (; *url; url++) {
-		if (*url == '(' || *url == ')')
+		if (strchr("()[]", *url))
 			g_string_append_printf(out, "%%%02X", (unsigned)*url);
 		else if (*url == '&' && strchr(url, ';'))
 			g_string_append(out, "&amp;");
