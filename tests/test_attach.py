@@ -38,7 +38,7 @@ TYPES = {"bibtex": "text/x-bibtex", "ris": "application/x-research-info-systems"
 VERBATIM = ("title", "eprint", "archivePrefix", "primaryClass", "doi", "url")
 # Elements of the Markdown.
 ELEMENTS = ("document", "heading", "paragraph", "text", "link", "list", "item")
-AUTHORS = 6  # that a digest names
+AUTHORS = 3  # that a digest names, and a fourth if it is the last
 
 HOSTILE = [
     r"100% {of} $x_1$ & C# ~ \alpha^2", "}", "{", "}}}{{{", r"{\bf x", "trailing \\",
@@ -328,8 +328,9 @@ def check_section(paper, title, paragraphs, depth, is_first):
     texts = [node_texts(node) for node in paragraphs]
     if paper["authors"]:
         authors = paragraphs.pop(0)
-        more = len(paper["authors"]) - AUTHORS
-        wanted = ", ".join(paper["authors"][:AUTHORS])
+        shown = 4 if len(paper["authors"]) == 4 else AUTHORS
+        more = len(paper["authors"]) - shown
+        wanted = ", ".join(paper["authors"][:shown])
         assert texts.pop(0) == wanted + (f" and {more} more" if more > 0 else "")
         assert not links_of(authors)
     metadata = paragraphs.pop(0)
