@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 sys.path.insert(0, HERE)
 
 from daemon import Instance
-from generate import generate
+from generate import Vocabulary, generate
 from harness import (DAY, HEAD, HOST, PAPERS, Different, Sink, Store, alternate, call,
                      count_connections, figure, number, prepare_day, print_row, program,
                      real_elements, run_once, same, scaled, section)
@@ -42,6 +42,8 @@ BODY_BYTES = 8192
 FAR_MS = 20
 PAGE_CLIENTS = 8
 MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
+ARCHIVE_A_DAY = 400
+ARCHIVE_REPEATS = 3
 STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
@@ -50,9 +52,9 @@ Sizes = collections.namedtuple(
     " whole")
 FULL = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
-              archive=12000, pages=20000, idle=600, whole=(10000,))
+              archive=(12000, 100000), pages=20000, idle=600, whole=(10000,))
 QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
-              queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
+              queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=(400,),
               pages=400, idle=2, whole=(200,))
 
 
@@ -66,13 +68,13 @@ def other_words(rng, text, words):
 
 
 def write_archive(directory, elements, count, rng):
-    """Write count papers over 30 days: the elements, then copies with other words.
+    """Write count papers: the elements, then copies with other words.
 
-    @return DAY FILE DAY FILE ..., the newest first
+    ARCHIVE_A_DAY, or fewer in 30 days.  @return DAY FILE DAY FILE ..., the oldest first
     """
     words = [word for e in elements for word in e["paper"]["summary"].split()]
     last = datetime.date.fromisoformat(DAY)
-    days = [[] for _ in range(30)]
+    days = [[] for _ in range(max(30, count // ARCHIVE_A_DAY))]
     for number in range(count):
         element = elements[number % len(elements)]
         if number >= len(elements):
@@ -80,9 +82,9 @@ def write_archive(directory, elements, count, rng):
             for key in ("title", "summary"):
                 element["paper"][key] = other_words(rng, element["paper"][key], words)
         element["paper"]["id"] = f"{2500 + number // 10000}.{10000 + number % 10000}"
-        days[number % 30].append(element)
+        days[number % len(days)].append(element)
     arguments = []
-    for number, day in enumerate(days):
+    for number, day in reversed(list(enumerate(days))):
         path = os.path.join(directory, f"archive-{count}-{number}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(day, file)
@@ -98,6 +100,24 @@ def archive_elements(directory, is_made_up):
                   encoding="utf-8") as file:
             return json.load(file)
     return found
+
+
+def archive_kinds(elements, titles):
+    """Kinds of queries: name, query, whether FTS5 can answer it."""
+    vocabulary = Vocabulary(titles)
+    words, phrases = vocabulary.words.terms, vocabulary.phrases.terms
+    author = elements[0]["paper"]["authors"][0]["name"]
+    return (
+        ("common word", words[0], True),
+        ("rare word", vocabulary.words.tail[0], True),
+        ("phrase", f'"{phrases[0]}"', True),
+        ("OR of ten words", " OR ".join(words[:10]), True),
+        ("NOT", f"{words[0]} -{words[1]} -{words[2]}", True),
+        ("author", f'author:"{author}"', True),
+        ("date", f"date:{DAY[:7]}", False),
+        ("votes", "upvotes:>=100", False),
+        ("no match, all papers read", "id:9999.99999", False),
+    )
 
 
 # ---- the benchmarks ---------------------------------------------------------
@@ -227,6 +247,20 @@ def bench_archive(directory, elements, titles, count, sizes):
     print_row("  a backtest of 30 days", "ms", scale, tests)
     print_row("  a search, best 20", "ms", scale, searches, peer)
     return count, tests, searches
+
+
+def bench_archive_kinds(directory, elements, titles, count, sizes):
+    """Searches and backtests by kind, in the store of bench_archive()."""
+    store = os.path.join(directory, f"archive-{count}.db")
+    path = os.path.join(directory, "query.txt")
+    for name, query, is_fts5 in archive_kinds(elements, titles):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{query}\n" * ARCHIVE_REPEATS)
+        tests, searches, *peer = alternate(
+            sizes.runs, *(lambda way=way: call(program("search_archive"), way, store, path)
+                          for way in ("backtest", "search", "fts5")[:2 + is_fts5]))
+        print_row(f"  search: {name}", "ms", 1e3 / ARCHIVE_REPEATS, searches, *peer)
+        print_row("    backtest", "ms", 1e3 / ARCHIVE_REPEATS, tests)
 
 
 def bench_sending(sink, connections, count, sizes):
@@ -536,7 +570,8 @@ def run_all(directory, options, sizes):
             "FTS5's own MATCH ... ORDER BY bm25(), which decides nothing else")
     elements = archive_elements(directory, options.made_up)
     archives = [bench_archive(directory, elements, titles, count, sizes)
-                for count in (len(elements), sizes.archive)]
+                for count in sizes.archive]
+    bench_archive_kinds(directory, elements, titles, sizes.archive[-1], sizes)
 
     section(f"The web page, {PAGE_CLIENTS} clients, a connection for each request",
             "nginx, one worker, serving the same bytes from a file")

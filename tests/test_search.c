@@ -95,7 +95,8 @@ expression_has_the_words_of_the_filter(void)
 	    {ANY, "has:code date:7d..", NULL},
 	    {WORDS, "a NEAR/3 models",
 	        "{title abstract} : ((\"a\") AND (\"model\" OR \"models\"))"},
-	    {WORDS, "author:\"Yann LeCun\"", "{authors} : (\"lecun\")"},
+	    {WORDS, "author:\"Yann LeCun\"",
+	        "{authors} : ((\"yann\" OR \"y\") AND \"lecun\")"},
 	    {WORDS, "author:\"LeCun, Y\"", "{authors} : (\"lecun\")"},
 	    {WORDS, "first:ben-david", "{authors} : (\"ben\" AND \"david\")"},
 	    {WORDS, "author:yann", "{authors} : (\"yann\")"},
@@ -187,6 +188,14 @@ add_paper(struct everything *all, const struct stored_paper *stored)
 		g_ptr_array_add(
 		    all->words, g_strdup_printf("author:\"%s\"",
 		                    (char *)stored->paper->authors->pdata[i]));
+	if (stored->paper->authors->len) {
+		const char *name = stored->paper->authors->pdata[0];
+		const char *last = strrchr(name, ' ');
+		g_autofree char *initial = g_utf8_substring(name, 0, 1);
+
+		g_ptr_array_add(all->words,
+		    g_strdup_printf("first:\"%s.%s\"", initial, last ? last : ""));
+	}
 }
 
 static const char *

@@ -175,11 +175,11 @@ struct query_document *query_document_new(const struct paper *paper,
     const char *first_day, const struct tokenizer *tokenizer, GError **error);
 
 /**
- * Likewise, for fields without words in title, abstract and authors: clauses with these
- * are unknown until query_document_add_texts(). Tokenizing is most of the work.
+ * Likewise, without title and abstract: clauses on these are unknown until
+ * query_document_add_texts(). Tokenizing them is most of the work.
  */
 struct query_document *query_document_new_values(const struct paper *paper,
-    const char *first_day, const struct tokenizer *tokenizer);
+    const char *first_day, const struct tokenizer *tokenizer, GError **error);
 
 /** Add the texts, once. @return false with PB_ERROR_TEMPORARY; it can only be freed */
 bool query_document_add_texts(struct query_document *document,

@@ -62,13 +62,9 @@ evaluate_texts(const struct query_document *document, const struct node *node)
 
 	if (!document->has_texts)
 		return QUERY_UNKNOWN;
-	if (node->kind == NODE_NAME)
-		is_there = has_author(document, node);
-	else if (node->kind == NODE_NEAR)
-		is_there = has_near(document, node);
-	else
-		is_there =
-		    document_has_phrase(document, node->phrase, node->field->texts);
+	is_there = node->kind == NODE_NEAR ? has_near(document, node)
+	                                   : document_has_phrase(document, node->phrase,
+	                                         node->field->texts);
 	return is_there ? QUERY_TRUE : QUERY_FALSE;
 }
 
@@ -85,8 +81,9 @@ node_evaluate(const struct node *node, const struct query_document *document,
 		                        document, mode);
 	case NODE_WORDS:
 	case NODE_NEAR:
-	case NODE_NAME:
 		return evaluate_texts(document, node);
+	case NODE_NAME:
+		return has_author(document, node) ? QUERY_TRUE : QUERY_FALSE;
 	case NODE_VALUE_WORDS:
 		return doc_values_evaluate_words(document->doc_values, node);
 	case NODE_VALUE:

@@ -162,16 +162,32 @@ format_near(struct formatter *formatter, const struct node *node, GError **error
 	return true;
 }
 
-/* The last name is always whole; given names may be initials. */
+/* The last name is always whole; a given name may be an initial in the paper. */
 static void
 format_name(struct formatter *formatter, const struct name *name)
 {
-	unsigned first = name->is_any_word ? 0 : name->parts->len - name->last;
+	unsigned given = name->is_any_word ? 0 : name->parts->len - name->last;
+	gsize start;
 
 	g_string_append(formatter->out, "{authors} : (");
-	for (unsigned i = first; i < name->parts->len; i++) {
-		g_string_append(formatter->out, i > first ? " AND " : "");
-		append_string(formatter->out, name_get_part(name, i));
+	start = formatter->out->len;
+	for (unsigned i = 0; i < name->parts->len; i++) {
+		const char *part = name_get_part(name, i);
+		g_autofree char *initial = g_utf8_substring(part, 0, 1);
+
+		/* An initial in the query may be any name. */
+		if (i < given && strcmp(part, initial) == 0)
+			continue;
+		if (formatter->out->len > start)
+			g_string_append(formatter->out, " AND ");
+		g_string_append(formatter->out, i < given ? "(" : "");
+		append_string(formatter->out, part);
+		formatter->phrases++;
+		if (i >= given)
+			continue;
+		g_string_append(formatter->out, " OR ");
+		append_string(formatter->out, initial);
+		g_string_append_c(formatter->out, ')');
 		formatter->phrases++;
 	}
 	g_string_append_c(formatter->out, ')');

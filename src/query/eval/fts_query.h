@@ -2,9 +2,9 @@
  * fts_query.h - FTS5 query that preselects papers of the archive for a filter
  * (https://sqlite.org/fts5.html section 3), and what its index says about them.
  *
- * The expression matches a superset: the distance of NEAR, signs, exact words, given
- * names, fields without words and a NOT with any of these are ignored. The evaluator
- * decides.
+ * The expression matches a superset: the distance of NEAR, signs, exact words, the
+ * order of names, fields without words and a NOT with any of these are ignored. The
+ * evaluator decides.
  */
 #ifndef PAPERBOY_QUERY_EVAL_FTS_QUERY_H
 #define PAPERBOY_QUERY_EVAL_FTS_QUERY_H

@@ -85,27 +85,36 @@ index_tokens(const struct text_field *text_field, int *first)
 	}
 }
 
-struct query_document *
-query_document_new_values(
-    const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
+static bool
+set_tokenizer_error(const struct paper *paper, GError **error)
 {
-	struct query_document *document = g_new0(struct query_document, 1);
+	return pb_fail(
+	    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
+}
 
+struct query_document *
+query_document_new_values(const struct paper *paper, const char *first_day,
+    const struct tokenizer *tokenizer, GError **error)
+{
+	pb_auto(query_document) document = g_new0(struct query_document, 1);
+
+	document->authors = g_ptr_array_new_with_free_func(g_free);
+	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
 	document->doc_values = doc_values_new(paper, first_day, tokenizer);
-	return document;
+	if (!add_authors(document, paper, tokenizer)) {
+		set_tokenizer_error(paper, error);
+		return NULL;
+	}
+	return g_steal_pointer(&document);
 }
 
 bool
 query_document_add_texts(struct query_document *document, const struct paper *paper,
     const struct tokenizer *tokenizer, GError **error)
 {
-	bool is_ok = true;
-
 	g_assert(!document->strings);
 	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
 	document->strings = g_string_chunk_new(4096);
-	document->authors = g_ptr_array_new_with_free_func(g_free);
-	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
 	document->tokenizer = tokenizer;
 	if (paper->summary) {
 		document->summary = g_new0(struct text_field, 1);
@@ -113,14 +122,12 @@ query_document_add_texts(struct query_document *document, const struct paper *pa
 	}
 	text_field_init(&document->texts[HIT_FIELD_TITLE], paper->title);
 	text_field_init(&document->texts[HIT_FIELD_ABSTRACT], paper->abstract);
-	for (unsigned i = 0; is_ok && i < DOCUMENT_TEXTS; i++) {
-		is_ok =
-		    text_field_split(&document->texts[i], document->strings, tokenizer);
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
+		if (!text_field_split(
+		        &document->texts[i], document->strings, tokenizer))
+			return set_tokenizer_error(paper, error);
 		index_tokens(&document->texts[i], document->first[i]);
 	}
-	if (!is_ok || !add_authors(document, paper, tokenizer))
-		return pb_fail(
-		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
 	document->has_texts = true;
 	return true;
 }
@@ -141,11 +148,11 @@ query_document_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer, GError **error)
 {
 	pb_auto(query_document) document =
-	    query_document_new_values(paper, first_day, tokenizer);
+	    query_document_new_values(paper, first_day, tokenizer, error);
 
-	return query_document_add_texts(document, paper, tokenizer, error)
-	           ? g_steal_pointer(&document)
-	           : NULL;
+	if (!document || !query_document_add_texts(document, paper, tokenizer, error))
+		return NULL;
+	return g_steal_pointer(&document);
 }
 
 void
@@ -160,8 +167,8 @@ query_document_free(struct query_document *document)
 	g_free(document->summary);
 	g_clear_pointer(&document->plains, g_array_unref);
 	g_clear_pointer(&document->strings, g_string_chunk_free);
-	g_clear_pointer(&document->authors, g_ptr_array_unref);
-	g_clear_pointer(&document->names, g_ptr_array_unref);
+	g_ptr_array_unref(document->authors);
+	g_ptr_array_unref(document->names);
 	doc_values_free(document->doc_values);
 	g_free(document);
 }

@@ -244,5 +244,8 @@ stem_plural(const char *word, size_t len)
 		return row->singular ? g_strdup(row->singular)
 		                     : g_steal_pointer(&whole);
 	stem_len = measure_stem(whole, len, chars, &wants_y);
-	return g_strdup_printf("%.*s%s", (int)stem_len, whole, wants_y ? "y" : "");
+	if (wants_y)
+		whole[stem_len++] = 'y';
+	whole[stem_len] = '\0';
+	return g_steal_pointer(&whole);
 }

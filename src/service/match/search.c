@@ -229,7 +229,9 @@ read_paper(struct search_match *match, GError **error)
 		return false;
 	day_format(match->stored->first_seen_at, first_day);
 	match->document = query_document_new_values(
-	    match->stored->paper, first_day, store_get_tokenizer(match->store));
+	    match->stored->paper, first_day, store_get_tokenizer(match->store), error);
+	if (!match->document)
+		return false;
 	query_document_finalize(match->document, QUERY_FINALITY_ALL);
 	return true;
 }
