@@ -28,7 +28,7 @@ struct digest_build_report {
  * Build the digests that are due.  A stop (store_set_stop()) leaves the rest due.
  *
  * @param key   derives Message-IDs
- * @param book  languages of the reasons; NULL: English
+ * @param book  languages of coverage and notices; NULL: English
  */
 bool digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
     int64_t now, struct digest_build_report *report, GError **error);
