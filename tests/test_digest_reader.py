@@ -32,6 +32,7 @@ from tap import Skip, Tap, real_files, use_debian_python
 from words import plural_class
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
+FIRST_DAYS = datetime.timedelta(days=3)  # of the first digest
 ONE_DAY = datetime.timedelta(days=1)
 ARXIV_DAY = datetime.date(2025, 8, 20)
 EXTRA = f"""commands: {{{{ address = "{FROM}"; }}}};
@@ -59,6 +60,7 @@ FILTERS = (
 PREFERENCES = {"abstract": ("brief", "brief", "brief", "short", "full", "none"),
                "order": ("score", "votes", "date"), "group": ("off", "off", "on"),
                "language": ("en", "en", "de")}
+COVERAGE = r"Hugging Face: (\d+) (?:listed|genannt), (\d+) (?:read|gelesen)"
 MANY = 8  # papers, with the first three at the top
 FULL_ABSTRACTS = 3  # with abstract brief
 
@@ -110,6 +112,7 @@ class Days:
         self.people = {person.address: person for person in people}
         self.written = []  # (time, elements by id)
         self.lists = {}    # elements by day, as published
+        self.sizes = []    # (time, day, papers)
         self.mails = []
         dates = {re.search(r"\d{4}-\d\d-\d\d", os.path.basename(path))[0]: path
                  for path in real_files("daily_papers-????-??-??.json")}
@@ -147,6 +150,7 @@ class Days:
         """Publish a list; older ones with its papers have their new values, too."""
         with open(path, encoding="utf-8") as file:
             self.lists[date] = json.load(file)
+        self.sizes.append((time, f"{date}", len(self.lists[date])))
         news = {element["paper"]["id"]: element for element in self.lists[date]}
         self.written.append((time, news))
         for day, elements in self.lists.items():
@@ -167,6 +171,16 @@ class Days:
                 message = messages.parse(raw)
                 self.mails.append(Mail(self.people[str(message["To"])], time, raw, html,
                                        text, str(message["Subject"])))
+
+    def count_listed(self, mail):
+        """Papers of the days since the last digest, or of the newest day."""
+        before = [older.time for older in self.mails
+                  if older.person == mail.person and older.time < mail.time]
+        after = str(datetime.date.fromisoformat(mail.time[:10]) - FIRST_DAYS)
+        after = before[-1][:10] if before else after
+        sizes = {day: count for at, day, count in self.sizes if at <= mail.time}
+        return sum(count for day, count in sizes.items() if day > after) or (
+            sizes[max(sizes)])
 
     def element(self, name, time):
         """The newest element of a paper at a time, or None; both sources' fields."""
@@ -538,11 +552,17 @@ def check_overview(days, mail, page, counts):
     counts["count of a filter"] += len(wanted)
     if page.counts != wanted:
         yield f"counts: {page.counts}, not {wanted}"
-    wanted = 3 if len(page.entries) > MANY else 0
+    for part in (mail.text, mail.html):
+        for listed, read in re.findall(COVERAGE, part):
+            counts["papers of a source"] += 1
+            if not int(listed) == int(read) == days.count_listed(mail):
+                yield f"coverage: {listed}, {read}, not {days.count_listed(mail)}"
+    is_grouped = mail.person.preferences["group"] == "on"
+    is_short = mail.person.preferences["abstract"] == "none" and not is_grouped
+    wanted = 3 if len(page.entries) > MANY and not is_short else 0
     counts["title at the top"] += wanted
     if len(page.top) != wanted:
         yield f"at the top: {page.top}"
-    is_grouped = mail.person.preferences["group"] == "on"
     for place, (number, title) in enumerate(page.top, 1):
         entry = page.entries[number - 1]
         if not is_grouped and number != place or not entry.title.startswith(
