@@ -7,6 +7,14 @@
 #include "lib/unit.h"
 #include "render/mark.h"
 
+/* @param text  or NULL */
+static char *
+end_line(const char *text)
+{
+	return text ? g_strconcat(text, g_str_has_suffix(text, "\n") ? "" : "\n", NULL)
+	            : NULL;
+}
+
 static void
 words_of_hits_are_marked(void)
 {
@@ -49,24 +57,73 @@ words_of_hits_are_marked(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GString) html = g_string_new(rows[i].html);
+		g_autofree char *wanted = end_line(rows[i].wanted);
 		g_autoptr(GPtrArray) hits = hits_parse(rows[i].hits);
 		pb_auto(mark_list) list = mark_list_new();
+		struct chunk html, marked = {0};
 		struct mark_index index;
-		GString *marked;
 
-		mark_index_init(&index, html);
+		mark_index_init(&index, &html, g_string_new(rows[i].html));
 		mark_list_add(list, hits);
-		marked = mark_list_apply(list, &index, html);
-		g_assert_cmpstr(marked ? marked->str : NULL, ==, rows[i].wanted);
+		g_assert_true(
+		    mark_list_apply(list, &index, &html, &marked) == (wanted != NULL));
+		g_assert_cmpstr(marked.plain ? marked.plain->str : NULL, ==, wanted);
 		g_assert_cmpuint(hits->len, ==, strlen(rows[i].shown));
 		for (unsigned j = 0; j < hits->len; j++)
 			g_assert_cmpint(
 			    mark_list_is_shown(list, j), ==, rows[i].shown[j] == '1');
-		if (marked)
-			g_string_free(marked, TRUE);
+		chunk_clear(&html);
+		chunk_clear(&marked);
 		mark_index_clear(&index);
 	}
 }
 
-UNIT_MAIN(words_of_hits_are_marked)
+/* A line of random length with words that are marked or escaped or long. */
+static void
+append_random_line(GString *html)
+{
+	static const char *const words[] = {"a", "deep", "state space", "=", "é", ".",
+	    "From ", "&amp;", " ", "", "ab\nab", "模型 deep", "0123456789abcdef"};
+
+	for (int i = g_test_rand_int_range(0, 14); i > 0; i--) {
+		g_string_append(
+		    html, words[g_test_rand_int_range(0, G_N_ELEMENTS(words))]);
+		if (g_test_rand_bit())
+			g_string_append_c(html, ' ');
+	}
+	if (g_test_rand_int_range(0, 9))
+		g_string_append_c(html, '\n');
+}
+
+/* Lines that are not encoded again are those of the chunk. */
+static void
+a_marked_chunk_is_as_if_it_were_encoded_anew(void)
+{
+	for (int round = 0; round < 2000; round++) {
+		g_autoptr(GPtrArray) hits =
+		    hits_parse("bdeep\tbab ab\tbspace deep\tbstate space\tb模型");
+		GString *html = g_string_new(MARK_BODY);
+		pb_auto(mark_list) list = mark_list_new();
+		struct chunk chunk, marked = {0}, anew = {0};
+		struct mark_index index;
+
+		for (int i = g_test_rand_int_range(0, 12); i > 0; i--)
+			append_random_line(html);
+		g_string_append(html, MARK_END);
+		mark_index_init(&index, &chunk, html);
+		mark_list_add(list, hits);
+		if (mark_list_apply(list, &index, &chunk, &marked)) {
+			chunk_init(&anew, g_string_new(marked.plain->str));
+			g_assert_cmpstr(marked.encoded->str, ==, anew.encoded->str);
+			g_assert_cmpuint(marked.encoded->len, ==, anew.encoded->len);
+			g_assert_cmpuint(marked.lines, ==, anew.lines);
+			g_assert_cmpuint(marked.non_ascii, ==, anew.non_ascii);
+		}
+		chunk_clear(&chunk);
+		chunk_clear(&marked);
+		chunk_clear(&anew);
+		mark_index_clear(&index);
+	}
+}
+
+UNIT_MAIN(words_of_hits_are_marked, a_marked_chunk_is_as_if_it_were_encoded_anew)

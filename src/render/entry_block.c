@@ -86,6 +86,7 @@ struct entry_block_cache {
 	    *entries; /* a set: struct key * -> the struct shared_block * of it */
 	size_t bytes;
 	struct key lookup_key;
+	struct mark_list *marks; /* scratch space */
 };
 
 /* ---- the view of a paper ---- */
@@ -465,6 +466,7 @@ entry_block_cache_new(
 	cache->entries =
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
 	cache->lookup_key.bytes = g_string_new(NULL);
+	cache->marks = mark_list_new();
 	return cache;
 }
 
@@ -477,6 +479,7 @@ entry_block_cache_free(struct entry_block_cache *cache)
 	clear_reasons(&cache->html);
 	g_hash_table_unref(cache->entries);
 	g_string_free(cache->lookup_key.bytes, TRUE);
+	mark_list_free(cache->marks);
 	sentence_scorer_free(cache->scorer);
 	g_free(cache);
 }
@@ -526,10 +529,8 @@ init_html(struct shared_block *shared, const struct template *template,
 
 	wrap_html(head, BOUNDS_HTML_COLUMNS);
 	wrap_html(tail, BOUNDS_HTML_COLUMNS);
-	mark_index_init(&shared->head_index, head);
-	mark_index_init(&shared->tail_index, tail);
-	chunk_init(&shared->html.head, head);
-	chunk_init(&shared->html.tail, tail);
+	mark_index_init(&shared->head_index, &shared->html.head, head);
+	mark_index_init(&shared->tail_index, &shared->html.tail, tail);
 }
 
 static size_t
@@ -579,29 +580,21 @@ get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
 
 /* ---- blocks ---- */
 
-static void
-init_marked(struct chunk *chunk, const struct chunk *shared,
-    const struct mark_index *index, struct mark_list *marks)
-{
-	GString *html = mark_list_apply(marks, index, shared->plain);
-
-	if (html)
-		chunk_init(chunk, html);
-}
-
 /* Mark the hits of all reasons. */
-static struct mark_list *
-mark_hits(struct own_block *own, const struct digest_entry *entry)
+static void
+mark_hits(
+    struct own_block *own, struct mark_list *marks, const struct digest_entry *entry)
 {
 	const struct shared_block *shared = own->shared;
-	struct mark_list *marks = mark_list_new();
 
+	mark_list_clear(marks);
 	for (unsigned i = 0; i < entry->reasons->len; i++)
 		mark_list_add(
 		    marks, ((struct digest_reason *)entry->reasons->pdata[i])->hits);
-	init_marked(&own->html_head, &shared->html.head, &shared->head_index, marks);
-	init_marked(&own->html_tail, &shared->html.tail, &shared->tail_index, marks);
-	return marks;
+	mark_list_apply(
+	    marks, &shared->head_index, &shared->html.head, &own->html_head);
+	mark_list_apply(
+	    marks, &shared->tail_index, &shared->html.tail, &own->html_tail);
 }
 
 /*
@@ -662,12 +655,11 @@ static void
 render_reasons(struct own_block *own, const struct entry_block_cache *cache,
     const struct digest_entry *entry, enum entry_block_depth depth)
 {
-	pb_auto(mark_list) marks = mark_hits(own, entry);
-
+	mark_hits(own, cache->marks, entry);
 	init_reasons(
 	    &own->text_reasons, cache, &cache->text, entry->reasons, NULL, depth);
-	init_reasons(
-	    &own->html_reasons, cache, &cache->html, entry->reasons, marks, depth);
+	init_reasons(&own->html_reasons, cache, &cache->html, entry->reasons,
+	    cache->marks, depth);
 }
 
 static void

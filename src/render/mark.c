@@ -13,8 +13,16 @@ static const char start_tag[] = "<b>", end_tag[] = "</b>";
 struct mark_word {
 	int64_t hash;
 	uint32_t start, end; /* in the text, bytes */
-	uint32_t text;       /* number of the markable text; its words only */
+	uint32_t next;       /* in its bucket, or NO_WORD */
+	uint16_t text;       /* number of the markable text; its words only */
 	bool is_title;
+};
+
+#define NO_WORD UINT32_MAX
+
+/* The start of a line in both forms of a chunk. */
+struct mark_line {
+	uint32_t plain, encoded;
 };
 
 struct mark_range {
@@ -91,8 +99,36 @@ mark_strip(GString *text)
 	g_string_truncate(text, to);
 }
 
-void
-mark_index_init(struct mark_index *index, GString *html)
+static const struct mark_word *
+get_word(const struct mark_index *index, unsigned at)
+{
+	return &g_array_index(index->words, struct mark_word, at);
+}
+
+static unsigned
+get_bucket(int64_t hash)
+{
+	return (uint64_t)hash % MARK_BUCKETS;
+}
+
+/* From the last: each bucket lists its words in their order. */
+static void
+fill_buckets(struct mark_index *index)
+{
+	memset(index->buckets, 0xff, sizeof(index->buckets));
+	for (unsigned at = index->words->len; at-- > 0;) {
+		struct mark_word *word =
+		    &g_array_index(index->words, struct mark_word, at);
+		uint32_t *bucket = &index->buckets[get_bucket(word->hash)];
+
+		word->next = *bucket;
+		*bucket = at;
+	}
+}
+
+/* Remove the control characters, and list the words between them. */
+static void
+index_words(struct mark_index *index, GString *html)
 {
 	struct mark_word like = {0};
 	size_t to = 0, from = 0;
@@ -112,18 +148,66 @@ mark_index_init(struct mark_index *index, GString *html)
 		from = to;
 	}
 	g_string_truncate(html, to);
+	fill_buckets(index);
+}
+
+/* A line is several in quoted-printable, if it has soft breaks. */
+static size_t
+skip_encoded_line(const GString *encoded, size_t at)
+{
+	size_t start;
+
+	do {
+		start = at;
+		at = (size_t)(strchr(encoded->str + at, '\n') + 1 - encoded->str);
+	} while (at - start > 2 && encoded->str[at - 3] == '=');
+	return at;
+}
+
+static void
+add_line(struct mark_index *index, size_t plain, size_t encoded)
+{
+	const struct mark_line line = {(uint32_t)plain, (uint32_t)encoded};
+
+	g_array_append_val(index->lines, line);
+}
+
+static void
+index_lines(struct mark_index *index, const struct chunk *chunk)
+{
+	const GString *plain = chunk->plain;
+	size_t at = 0, encoded = 0;
+
+	index->lines = g_array_sized_new(
+	    FALSE, FALSE, sizeof(struct mark_line), (unsigned)chunk->lines + 1);
+	while (at < plain->len) {
+		add_line(index, at, encoded);
+		at = (size_t)(strchr(plain->str + at, '\n') + 1 - plain->str);
+		encoded = skip_encoded_line(chunk->encoded, encoded);
+	}
+	add_line(index, at, encoded);
+}
+
+void
+mark_index_init(struct mark_index *index, struct chunk *chunk, GString *html)
+{
+	index_words(index, html);
+	chunk_init(chunk, html);
+	index_lines(index, chunk);
 }
 
 void
 mark_index_clear(struct mark_index *index)
 {
 	g_clear_pointer(&index->words, g_array_unref);
+	g_clear_pointer(&index->lines, g_array_unref);
 }
 
 size_t
 mark_index_get_bytes(const struct mark_index *index)
 {
-	return index->words->len * sizeof(struct mark_word);
+	return index->words->len * sizeof(struct mark_word) +
+	       index->lines->len * sizeof(struct mark_line);
 }
 
 /* ---- phrases ---- */
@@ -143,14 +227,7 @@ struct mark_list {
 	GArray *hashes;  /* of int64_t, one for each word */
 	GArray *ranges;  /* of struct mark_range; scratch space */
 	unsigned hits;
-	uint64_t filter; /* a bit for each first word: most words match none */
 };
-
-static uint64_t
-get_filter_bit(int64_t hash)
-{
-	return UINT64_C(1) << (hash & 63);
-}
 
 struct mark_list *
 mark_list_new(void)
@@ -161,6 +238,14 @@ mark_list_new(void)
 	list->hashes = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	list->ranges = g_array_new(FALSE, FALSE, sizeof(struct mark_range));
 	return list;
+}
+
+void
+mark_list_clear(struct mark_list *list)
+{
+	g_array_set_size(list->phrases, 0);
+	g_array_set_size(list->hashes, 0);
+	list->hits = 0;
 }
 
 void
@@ -203,8 +288,6 @@ add_phrase(struct mark_list *list, const char *text, size_t len, bool is_title)
 	}
 	phrase.signs_len = (size_t)(end - phrase.signs);
 	phrase.count = list->hashes->len - phrase.first;
-	if (phrase.count)
-		list->filter |= get_filter_bit(get_hash(list, phrase.first));
 	g_array_append_val(list->phrases, phrase);
 }
 
@@ -246,12 +329,6 @@ mark_list_is_shown(const struct mark_list *list, unsigned hit)
 
 /* ---- marks ---- */
 
-static const struct mark_word *
-get_word(const struct mark_index *index, unsigned at)
-{
-	return &g_array_index(index->words, struct mark_word, at);
-}
-
 /* Whether a phrase is at a word; its signs need no escapes in HTML. */
 static bool
 has_phrase_at(const struct mark_list *list, const struct mark_phrase *phrase,
@@ -259,7 +336,7 @@ has_phrase_at(const struct mark_list *list, const struct mark_phrase *phrase,
 {
 	const struct mark_word *last;
 
-	if (phrase->count == 0 || at + phrase->count > index->words->len ||
+	if (at + phrase->count > index->words->len ||
 	    get_word(index, at)->is_title != phrase->is_title)
 		return false;
 	for (unsigned i = 0; i < phrase->count; i++)
@@ -271,12 +348,14 @@ has_phrase_at(const struct mark_list *list, const struct mark_phrase *phrase,
 }
 
 static void
-find_phrases(struct mark_list *list, const struct mark_index *index,
-    const GString *html, unsigned at)
+find_phrase(struct mark_list *list, struct mark_phrase *phrase,
+    const struct mark_index *index, const GString *html)
 {
-	for (unsigned i = 0; i < list->phrases->len; i++) {
-		struct mark_phrase *phrase =
-		    &g_array_index(list->phrases, struct mark_phrase, i);
+	uint32_t at = NO_WORD;
+
+	if (phrase->count)
+		at = index->buckets[get_bucket(get_hash(list, phrase->first))];
+	for (; at != NO_WORD; at = get_word(index, at)->next) {
 		struct mark_range range;
 
 		if (!has_phrase_at(list, phrase, index, html, at))
@@ -289,43 +368,130 @@ find_phrases(struct mark_list *list, const struct mark_index *index,
 	}
 }
 
-/* Insert the tags; ranges, in order of their start, that overlap become one. */
-static GString *
-insert_tags(const GString *html, const GArray *ranges)
+static int
+compare_ranges(const void *a, const void *b)
 {
-	GString *out = g_string_sized_new(
-	    html->len + ranges->len * (strlen(start_tag) + strlen(end_tag)) + 1);
-	uint32_t at = 0;
+	const struct mark_range *left = a, *right = b;
 
-	for (unsigned i = 0; i < ranges->len;) {
-		struct mark_range range = g_array_index(ranges, struct mark_range, i++);
-
-		for (; i < ranges->len; i++) {
-			const struct mark_range *next =
-			    &g_array_index(ranges, struct mark_range, i);
-
-			if (next->start > range.end)
-				break;
-			range.end = MAX(range.end, next->end);
-		}
-		g_string_append_len(out, html->str + at, range.start - at);
-		g_string_append_len(out, start_tag, strlen(start_tag));
-		g_string_append_len(
-		    out, html->str + range.start, range.end - range.start);
-		g_string_append_len(out, end_tag, strlen(end_tag));
-		at = range.end;
-	}
-	g_string_append_len(out, html->str + at, (gssize)(html->len - at));
-	return out;
+	return (left->start > right->start) - (left->start < right->start);
 }
 
-GString *
-mark_list_apply(
-    struct mark_list *list, const struct mark_index *index, const GString *html)
+/* Sort the ranges; those that overlap become one. */
+static void
+merge_ranges(GArray *ranges)
+{
+	struct mark_range *range = (struct mark_range *)(void *)ranges->data;
+	unsigned last = 0;
+
+	if (ranges->len < 2)
+		return;
+	g_array_sort(ranges, compare_ranges);
+	for (unsigned i = 1; i < ranges->len; i++)
+		if (range[i].start <= range[last].end)
+			range[last].end = MAX(range[last].end, range[i].end);
+		else
+			range[++last] = range[i];
+	g_array_set_size(ranges, last + 1);
+}
+
+static const struct mark_line *
+get_line(const struct mark_index *index, unsigned at)
+{
+	return &g_array_index(index->lines, struct mark_line, at);
+}
+
+/* @param line  where to begin @return the line of a byte */
+static unsigned
+find_line(const struct mark_index *index, unsigned line, uint32_t byte)
+{
+	while (get_line(index, line + 1)->plain <= byte)
+		line++;
+	return line;
+}
+
+static void
+append_range(GString *out, const GString *in, uint32_t start, uint32_t end)
+{
+	g_string_append_len(out, in->str + start, (gssize)(end - start));
+}
+
+/*
+ * Append ranges with their tags, from the start of the first line that they are on to
+ * the end of the last.
+ *
+ * @param next  index of the first range; set to that of the first on a later line
+ * @return the line after them
+ */
+static unsigned
+append_marked(struct chunk *marked, const struct chunk *chunk,
+    const struct mark_index *index, const GArray *ranges, unsigned *next, unsigned line)
+{
+	uint32_t at = get_line(index, line)->plain, end;
+
+	do {
+		const struct mark_range *range =
+		    &g_array_index(ranges, struct mark_range, (*next)++);
+
+		append_range(marked->plain, chunk->plain, at, range->start);
+		g_string_append_len(marked->plain, start_tag, strlen(start_tag));
+		append_range(marked->plain, chunk->plain, range->start, range->end);
+		g_string_append_len(marked->plain, end_tag, strlen(end_tag));
+		at = range->end;
+		line = find_line(index, line, at - 1);
+		end = get_line(index, line + 1)->plain;
+	} while (*next < ranges->len &&
+	         g_array_index(ranges, struct mark_range, *next).start < end);
+	append_range(marked->plain, chunk->plain, at, end);
+	return line + 1;
+}
+
+/* Copy lines that have no marks. */
+static void
+append_lines(struct chunk *marked, const struct chunk *chunk,
+    const struct mark_index *index, unsigned first, unsigned end)
+{
+	const struct mark_line *from = get_line(index, first),
+	                       *to = get_line(index, end);
+
+	append_range(marked->plain, chunk->plain, from->plain, to->plain);
+	append_range(marked->encoded, chunk->encoded, from->encoded, to->encoded);
+}
+
+/* Copy a chunk with tags; only lines with tags are encoded again. */
+static void
+init_marked(struct chunk *marked, const struct chunk *chunk,
+    const struct mark_index *index, const GArray *ranges)
+{
+	const size_t tags = ranges->len * (strlen(start_tag) + strlen(end_tag));
+	unsigned line = 0, next = 0;
+
+	*marked = *chunk;
+	marked->plain = g_string_sized_new(chunk->plain->len + tags);
+	marked->encoded = g_string_sized_new(chunk->encoded->len + 2 * tags);
+	while (next < ranges->len) {
+		unsigned first = find_line(
+		    index, line, g_array_index(ranges, struct mark_range, next).start);
+		size_t begin;
+
+		append_lines(marked, chunk, index, line, first);
+		begin = marked->plain->len;
+		line = append_marked(marked, chunk, index, ranges, &next, first);
+		encoding_append_quoted_printable(marked->encoded,
+		    marked->plain->str + begin, marked->plain->len - begin);
+	}
+	append_lines(marked, chunk, index, line, index->lines->len - 1);
+}
+
+bool
+mark_list_apply(struct mark_list *list, const struct mark_index *index,
+    const struct chunk *chunk, struct chunk *marked)
 {
 	g_array_set_size(list->ranges, 0);
-	for (unsigned at = 0; at < index->words->len; at++)
-		if (get_filter_bit(get_word(index, at)->hash) & list->filter)
-			find_phrases(list, index, html, at);
-	return list->ranges->len ? insert_tags(html, list->ranges) : NULL;
+	for (unsigned i = 0; i < list->phrases->len; i++)
+		find_phrase(list, &g_array_index(list->phrases, struct mark_phrase, i),
+		    index, chunk->plain);
+	merge_ranges(list->ranges);
+	if (list->ranges->len)
+		init_marked(marked, chunk, index, list->ranges);
+	return list->ranges->len > 0;
 }

@@ -10,25 +10,33 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "model/hit.h"
+#include "render/chunk.h"
 
 /* Before a title, before a sentence or abstract, and after each. */
 #define MARK_TITLE "\x05"
 #define MARK_BODY  "\x06"
 #define MARK_END   "\x07"
 
+#define MARK_BUCKETS 64
+
 struct mark_index {
-	GArray *words; /* of the markable texts, in their order */
+	GArray *words;                  /* of the markable texts, in their order */
+	GArray *lines;                  /* where each starts, and the end */
+	uint32_t buckets[MARK_BUCKETS]; /* the first word of each hash */
 };
 
 /**
- * Remove the control characters from rendered HTML.
+ * Remove the control characters from rendered HTML, and encode it.
  *
  * @param index  set; to be passed to mark_index_clear()
+ * @param chunk  set
+ * @param html   taken
  */
-void mark_index_init(struct mark_index *index, GString *html);
+void mark_index_init(struct mark_index *index, struct chunk *chunk, GString *html);
 void mark_index_clear(struct mark_index *index);
 size_t mark_index_get_bytes(const struct mark_index *index);
 
@@ -42,6 +50,9 @@ struct mark_list *mark_list_new(void);
 void mark_list_free(struct mark_list *list);
 PB_DEFINE_AUTO(mark_list, mark_list_free);
 
+/** Forget all hits. */
+void mark_list_clear(struct mark_list *list);
+
 /** Add the hits of a reason. @param hits  of struct hit *, borrowed */
 void mark_list_add(struct mark_list *list, const GPtrArray *hits);
 
@@ -49,11 +60,11 @@ void mark_list_add(struct mark_list *list, const GPtrArray *hits);
  * Mark the words of hits on the title in titles, and of those on the abstract in other
  * texts, exactly as they are written in the hit.
  *
- * @param html  as after mark_index_init()
- * @return the marked text, owned by the caller; NULL if there is nothing to mark
+ * @param chunk   of mark_index_init()
+ * @param marked  set if there is something to mark
  */
-GString *mark_list_apply(
-    struct mark_list *list, const struct mark_index *index, const GString *html);
+bool mark_list_apply(struct mark_list *list, const struct mark_index *index,
+    const struct chunk *chunk, struct chunk *marked);
 
 /** Whether all words of a hit have been marked. @param hit  in the order of adding */
 bool mark_list_is_shown(const struct mark_list *list, unsigned hit);
