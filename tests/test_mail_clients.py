@@ -181,8 +181,9 @@ def test_language(chromium, path, digests):
     collect(chromium, path, digests, check)
 
 
-# Blocks with their direction, and for each label or line of details whether its first
-# parenthesis or digit is on the left of its last letter, if both are on one line.
+# Blocks with their direction; for each label or line of details whether its first
+# parenthesis or digit is on the left of its last letter, if both are on one line; and
+# whether the number of a filter is on the right of its name.
 DIRECTIONS = """
 function place(node, at) {
   const range = document.createRange();
@@ -202,7 +203,14 @@ const labels = [...document.querySelectorAll('.meta')].map(label => {
   }
   return [label.textContent, true];
 });
-return [blocks, labels];
+const counts = [...document.querySelectorAll('.counts b')].map(count => {
+  const before = count.previousSibling.previousSibling || count.previousSibling;
+  const range = document.createRange();
+  range.selectNodeContents(before);
+  const label = range.getBoundingClientRect(), number = count.getBoundingClientRect();
+  return [count.textContent, label.top != number.top || label.right <= number.left];
+});
+return [blocks, labels, counts];
 """
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u07ff]")
 
@@ -211,14 +219,14 @@ def test_directions(chromium, path, digest):
     "right-to-left titles and sentences are; numbers and labels beside them are not"
     chromium.resize(800)
     open_digest(chromium, path, digest.html)
-    blocks, labels = chromium.run_script(DIRECTIONS)
+    blocks, labels, numbers = chromium.run_script(DIRECTIONS)
     counts = {"rtl": 0, "ltr": 0}
     for text, direction in blocks:
         first = next((c for c in text if c.isalpha()), "x")
         assert direction == ("rtl" if RIGHT_TO_LEFT.match(first) else "ltr"), text
         counts[direction] += 1
     assert min(counts.values()) >= 3, counts
-    wrong = [text for text, is_right in labels if not is_right]
+    wrong = [text for text, is_right in labels + numbers if not is_right]
     assert len(labels) > len(blocks) / 2 and not wrong, wrong
 
 

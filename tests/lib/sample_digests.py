@@ -67,7 +67,7 @@ SAMPLES = (
     Sample("grouped", 20, preferences={"group": "on"}, settings={"max": 8}),
     Sample("tex", 12, pick=has_tex),
     Sample("scripts", 12, settings={"max": 8}, preferences={"order": "votes"},
-           texts=SCRIPTS),
+           filters=(("نماذج", "model*"),) + FILTERS, texts=SCRIPTS),
     Sample("nothing", 0, filters=(("", "zymurgy"),), preferences={"quiet": "note"}),
     Sample("german", 20, preferences={"language": "de"},
            settings={"cadence": "weekly"}),
