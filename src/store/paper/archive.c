@@ -566,6 +566,24 @@ measure(const gunichar *a, long a_len, const gunichar *b, long b_len)
 	return last[b_len];
 }
 
+static uint64_t
+get_char_set(const char *word)
+{
+	uint64_t set = 0;
+
+	for (; *word; word = g_utf8_next_char(word))
+		set |= (uint64_t)1 << g_utf8_get_char(word) % 64;
+	return set;
+}
+
+/* Lower bound of the distance: an edit changes at most one character of each word. */
+static unsigned
+count_other_chars(uint64_t a, uint64_t b)
+{
+	return (unsigned)MAX(
+	    __builtin_popcountll(a & ~b), __builtin_popcountll(b & ~a));
+}
+
 bool
 archive_find_nearest(
     struct store *store, const char *folded, char **word, GError **error)
@@ -574,6 +592,7 @@ archive_find_nearest(
 	    "SELECT text, papers FROM vocabulary WHERE length(text) BETWEEN ?1 AND ?2";
 	long chars = g_utf8_strlen(folded, -1);
 	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* exclusive */
+	uint64_t char_set = get_char_set(folded);
 	g_autofree gunichar *wanted = NULL;
 	g_autofree char *nearest = NULL;
 	int64_t most = 0;
@@ -591,10 +610,14 @@ archive_find_nearest(
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		const char *text = (const char *)sqlite3_column_text(statement, 0);
 		int64_t papers = sql_get_int(statement, 1);
+		g_autofree gunichar *other = NULL;
+		unsigned distance;
 		long len;
-		g_autofree gunichar *other = g_utf8_to_ucs4_fast(text, -1, &len);
-		unsigned distance = measure(wanted, chars, other, len);
 
+		if (count_other_chars(char_set, get_char_set(text)) > best)
+			continue;
+		other = g_utf8_to_ucs4_fast(text, -1, &len);
+		distance = measure(wanted, chars, other, len);
 		if (distance > best || (distance == best && papers <= most) ||
 		    (distance == best && !nearest))
 			continue;
