@@ -19,6 +19,9 @@
 /* Marks the reasons: a control character, which templates and sanitized text lack. */
 #define MARKER "\x04"
 
+/* Part of BOUNDS_RENDER_CACHE_BYTES for reasons. */
+#define REASON_BYTES_MAX (BOUNDS_RENDER_CACHE_BYTES / 8)
+
 /* Between the details about a paper. */
 #define DETAIL_SEPARATOR " \xc2\xb7 "
 
@@ -63,11 +66,19 @@ struct shared_block {
 	struct key key;
 };
 
+/* The reasons of an entry; reference-counted likewise. */
+struct reasons {
+	struct chunk text;
+	struct chunk html;
+	struct key key;
+};
+
 struct own_block {
 	struct entry_block block; /* must be first: its address is the result */
 	struct shared_block *shared;
-	struct chunk text_reasons; /* or the heading, without a shared block */
-	struct chunk html_reasons;
+	struct reasons *reasons;   /* or NULL */
+	struct chunk heading_text; /* without a shared block */
+	struct chunk heading_html;
 	struct chunk html_head; /* with marks; else that of the shared block is used */
 	struct chunk html_tail;
 };
@@ -84,7 +95,8 @@ struct entry_block_cache {
 	struct sentence_scorer *scorer;
 	GHashTable
 	    *entries; /* a set: struct key * -> the struct shared_block * of it */
-	size_t bytes;
+	GHashTable *reasons; /* likewise, of struct reasons * */
+	size_t entry_bytes, reason_bytes;
 	struct key lookup_key;
 	struct mark_list *marks; /* scratch space */
 };
@@ -378,7 +390,7 @@ copy_key(struct key *copy, const struct key *key, struct paper *paper)
 {
 	copy->bytes = g_string_new_len(key->bytes->str, (gssize)key->bytes->len);
 	copy->hashed = key->hashed;
-	copy->paper = paper->shares > 0 ? paper_share(paper) : NULL;
+	copy->paper = paper && paper->shares > 0 ? paper_share(paper) : NULL;
 }
 
 /* ---- shared blocks ---- */
@@ -402,6 +414,22 @@ static void
 unref_shared(void *shared)
 {
 	g_rc_box_release_full(shared, clear_shared);
+}
+
+static void
+clear_reasons(void *data)
+{
+	struct reasons *reasons = data;
+
+	chunk_clear(&reasons->text);
+	chunk_clear(&reasons->html);
+	g_string_free(reasons->key.bytes, TRUE);
+}
+
+static void
+unref_reasons(void *reasons)
+{
+	g_rc_box_release_full(reasons, clear_reasons);
 }
 
 enum reason_value {
@@ -446,7 +474,7 @@ compile_reasons(struct compiled_reasons *compiled, const struct template *templa
 }
 
 static void
-clear_reasons(struct compiled_reasons *compiled)
+clear_compiled(struct compiled_reasons *compiled)
 {
 	for (int i = 0; i < 4; i++)
 		compiled_template_free(compiled->by[i >> 1][i & 1]);
@@ -465,6 +493,8 @@ entry_block_cache_new(
 	compile_reasons(&cache->html, templates->html, 0);
 	cache->entries =
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
+	cache->reasons =
+	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_reasons);
 	cache->lookup_key.bytes = g_string_new(NULL);
 	cache->marks = mark_list_new();
 	return cache;
@@ -475,9 +505,10 @@ entry_block_cache_free(struct entry_block_cache *cache)
 {
 	if (!cache)
 		return;
-	clear_reasons(&cache->text);
-	clear_reasons(&cache->html);
+	clear_compiled(&cache->text);
+	clear_compiled(&cache->html);
 	g_hash_table_unref(cache->entries);
+	g_hash_table_unref(cache->reasons);
 	g_string_free(cache->lookup_key.bytes, TRUE);
 	mark_list_free(cache->marks);
 	sentence_scorer_free(cache->scorer);
@@ -539,6 +570,17 @@ get_chunk_bytes(const struct chunk *chunk)
 	return chunk->plain->allocated_len + chunk->encoded->allocated_len;
 }
 
+/* Count the bytes of a new value; a full table is emptied first. */
+static void
+make_room(GHashTable *table, size_t *total, size_t bytes, size_t limit)
+{
+	if (*total + bytes > limit) {
+		g_hash_table_remove_all(table);
+		*total = 0;
+	}
+	*total += bytes;
+}
+
 static void
 add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 {
@@ -549,11 +591,8 @@ add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 	    get_chunk_bytes(&shared->text.head) + get_chunk_bytes(&shared->text.tail) +
 	    get_chunk_bytes(&shared->html.head) + get_chunk_bytes(&shared->html.tail);
 
-	if (cache->bytes + bytes > BOUNDS_RENDER_CACHE_BYTES) {
-		g_hash_table_remove_all(cache->entries);
-		cache->bytes = 0;
-	}
-	cache->bytes += bytes;
+	make_room(cache->entries, &cache->entry_bytes, bytes,
+	    BOUNDS_RENDER_CACHE_BYTES - REASON_BYTES_MAX);
 	g_hash_table_insert(cache->entries, &shared->key, shared);
 }
 
@@ -651,15 +690,57 @@ init_reasons(struct chunk *chunk, const struct entry_block_cache *cache,
 	chunk_init(chunk, text);
 }
 
+/* All that reasons depend on: their filters and hits, and which are marked. */
 static void
-render_reasons(struct own_block *own, const struct entry_block_cache *cache,
-    const struct digest_entry *entry, enum entry_block_depth depth)
+set_reasons_key(struct key *key, const GPtrArray *reasons,
+    const struct mark_list *marks, enum entry_block_depth depth)
 {
-	mark_hits(own, cache->marks, entry);
-	init_reasons(
-	    &own->text_reasons, cache, &cache->text, entry->reasons, NULL, depth);
-	init_reasons(&own->html_reasons, cache, &cache->html, entry->reasons,
-	    cache->marks, depth);
+	bool is_title = depth == ENTRY_BLOCK_TITLE;
+	GString *bytes = key->bytes;
+	unsigned at = 0;
+
+	g_string_truncate(bytes, 0);
+	for (unsigned i = 0; i < (is_title ? 1 : reasons->len); i++) {
+		const struct digest_reason *reason = reasons->pdata[i];
+
+		add_field(bytes, reason->filter);
+		for (unsigned j = 0; j < (is_title ? 0 : reason->hits->len);
+		     j++, at++) {
+			const struct hit *hit = reason->hits->pdata[j];
+
+			if (hit->is_repeated)
+				continue;
+			g_string_append_c(bytes,
+			    (char)(1 + hit->field * 2 + mark_list_is_shown(marks, at)));
+			add_field(bytes, hit->words);
+		}
+		g_string_append_c(bytes, '\0');
+	}
+	g_string_append_c(bytes, is_title ? 't' : 'f');
+	key->hashed = bytes->len;
+}
+
+/* @return a new reference */
+static struct reasons *
+get_reasons(struct entry_block_cache *cache, const GPtrArray *list,
+    enum entry_block_depth depth)
+{
+	struct reasons *reasons;
+
+	set_reasons_key(&cache->lookup_key, list, cache->marks, depth);
+	reasons = g_hash_table_lookup(cache->reasons, &cache->lookup_key);
+	if (reasons)
+		return g_rc_box_acquire(reasons);
+	reasons = g_rc_box_new0(struct reasons);
+	copy_key(&reasons->key, &cache->lookup_key, NULL);
+	init_reasons(&reasons->text, cache, &cache->text, list, NULL, depth);
+	init_reasons(&reasons->html, cache, &cache->html, list, cache->marks, depth);
+	make_room(cache->reasons, &cache->reason_bytes,
+	    sizeof(*reasons) + reasons->key.bytes->allocated_len +
+	        get_chunk_bytes(&reasons->text) + get_chunk_bytes(&reasons->html),
+	    REASON_BYTES_MAX);
+	g_hash_table_insert(cache->reasons, &reasons->key, reasons);
+	return g_rc_box_acquire(reasons);
 }
 
 static void
@@ -667,7 +748,7 @@ list_chunks(struct entry_block_part *part, const struct chunk *head,
     const struct chunk *reasons, const struct chunk *tail)
 {
 	part->chunks[part->count++] = head;
-	if (reasons->plain)
+	if (reasons)
 		part->chunks[part->count++] = reasons;
 	part->chunks[part->count++] = tail;
 }
@@ -680,13 +761,17 @@ entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entr
 	const struct shared_part *text, *html;
 
 	own->shared = get_shared(cache, entry, depth);
-	if (entry->reasons->len > 0)
-		render_reasons(own, cache, entry, depth);
+	if (entry->reasons->len > 0) {
+		mark_hits(own, cache->marks, entry);
+		own->reasons = get_reasons(cache, entry->reasons, depth);
+	}
 	text = &own->shared->text;
 	html = &own->shared->html;
-	list_chunks(&own->block.text, &text->head, &own->text_reasons, &text->tail);
+	list_chunks(&own->block.text, &text->head,
+	    own->reasons ? &own->reasons->text : NULL, &text->tail);
 	list_chunks(&own->block.html,
-	    own->html_head.plain ? &own->html_head : &html->head, &own->html_reasons,
+	    own->html_head.plain ? &own->html_head : &html->head,
+	    own->reasons ? &own->reasons->html : NULL,
 	    own->html_tail.plain ? &own->html_tail : &html->tail);
 	return &own->block;
 }
@@ -713,9 +798,9 @@ entry_block_new_heading(
 	put_line(view, "filter", heading->filter);
 	view_put_text(view, "start", start);
 	view_put(view, "is_first", view_new_bool(heading->is_first));
-	init_heading(&own->text_reasons, &own->block.text,
+	init_heading(&own->heading_text, &own->block.text,
 	    cache->templates.heading_text, view, BOUNDS_TEXT_COLUMNS);
-	init_heading(&own->html_reasons, &own->block.html,
+	init_heading(&own->heading_html, &own->block.html,
 	    cache->templates.heading_html, view, 0);
 	return &own->block;
 }
@@ -728,8 +813,9 @@ entry_block_free(struct entry_block *block)
 	if (!own)
 		return;
 	g_clear_pointer(&own->shared, unref_shared);
-	chunk_clear(&own->text_reasons);
-	chunk_clear(&own->html_reasons);
+	g_clear_pointer(&own->reasons, unref_reasons);
+	chunk_clear(&own->heading_text);
+	chunk_clear(&own->heading_html);
 	chunk_clear(&own->html_head);
 	chunk_clear(&own->html_tail);
 	g_free(own);

@@ -2,9 +2,9 @@
  * entry_block.h - one paper of a digest, rendered and encoded.
  *
  * The templates of a paper see the paper and the reasons it matched, never the reader.
- * Lines before and after the reasons are rendered once per paper and cached; the
- * reasons are rendered per digest, and the words that matched are marked in the HTML
- * (render/mark.h).
+ * Lines before and after the reasons are rendered once per paper and cached, and so are
+ * reasons, which papers and readers share.  The words that matched are marked in the
+ * HTML for each reader (render/mark.h).
  */
 #ifndef PAPERBOY_RENDER_ENTRY_BLOCK_H
 #define PAPERBOY_RENDER_ENTRY_BLOCK_H
