@@ -11,6 +11,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "query/eval/fts_query.h"
+#include "service/match/corpus.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
 
@@ -279,7 +280,8 @@ evaluate_all(const struct everything *all, const struct query *query)
 {
 	GArray *scores = g_array_new(FALSE, FALSE, sizeof(struct scored));
 	g_autoptr(GError) error = NULL;
-	pb_auto(rank) rank = search_make_rank(all->fixture->store, query, &error);
+	pb_auto(corpus) corpus = corpus_new(all->fixture->store, &error);
+	pb_auto(rank) rank = corpus ? corpus_make_rank(corpus, query, &error) : NULL;
 
 	g_assert_no_error(error);
 	for (unsigned i = 0; i < all->documents->len; i++) {

@@ -32,15 +32,15 @@ static bool
 append_reason(struct digest_cache *cache, const struct candidate *match,
     GString *reasons, GError **error)
 {
-	const char *hits = digest_cache_get_hits(cache, match, error);
+	struct cached_match cached;
 
-	if (!hits)
+	if (!digest_cache_get_match(cache, match, &cached, error))
 		return false;
 	if (reasons->len)
 		g_string_append_c(reasons, '\n');
 	digest_overview_append_label(reasons, match->label);
 	g_string_append_c(reasons, '\t');
-	g_string_append(reasons, hits);
+	g_string_append(reasons, cached.hits);
 	return true;
 }
 

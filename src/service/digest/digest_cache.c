@@ -10,14 +10,13 @@
 #include "base/zone.h"
 #include "service/log/event.h"
 #include "service/match/match.h"
-#include "service/match/search.h"
 #include "store/mail/digests.h"
 #include "store/paper/papers.h"
 
-#define CACHE_HITS    50000
-#define CACHE_PAPERS  2000
-#define CACHE_FILTERS 5000
-#define CACHE_ZONES   1000
+#define CACHE_PAPERS        2000
+#define CACHE_FILTERS       5000
+#define CACHE_MATCHES_BYTES (16 * 1024 * 1024)
+#define CACHE_ZONES         1000
 
 static void
 free_paper(void *data)
@@ -42,6 +41,7 @@ free_coverage(void *data)
 
 /* A parsed filter; rank is NULL before its first use. */
 struct digest_cache_filter {
+	struct lru_entry entry;
 	struct query *query;
 	struct rank *rank;
 };
@@ -56,45 +56,13 @@ free_filter(void *data)
 	g_free(filter);
 }
 
-/* Key of hits and scores. */
-struct digest_cache_hit {
-	int64_t filter_id;
-	int64_t paper_seq;
-};
-
-static guint
-hash_hit(gconstpointer key)
-{
-	const struct digest_cache_hit *hit = key;
-
-	return (guint)hit->filter_id * 2654435761U ^ (guint)hit->paper_seq;
-}
-
-static gboolean
-is_hit_equal(gconstpointer a, gconstpointer b)
-{
-	const struct digest_cache_hit *left = a, *right = b;
-
-	return left->filter_id == right->filter_id &&
-	       left->paper_seq == right->paper_seq;
-}
-
-static struct digest_cache_hit
-get_hit(const struct candidate *candidate)
-{
-	return (struct digest_cache_hit){candidate->filter_id, candidate->paper_seq};
-}
-
 void
 digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 {
 	*cache = (struct digest_cache){.store = store, .now = now};
-	cache->documents =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
-	cache->filters =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
-	cache->hits = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
-	cache->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
+	lru_init(&cache->filters, CACHE_FILTERS, free_filter);
+	match_cache_init(&cache->matches, CACHE_MATCHES_BYTES);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
 	cache->zones = g_hash_table_new_full(
@@ -104,20 +72,12 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 void
 digest_cache_clear(struct digest_cache *cache)
 {
-	g_hash_table_unref(cache->documents);
-	g_hash_table_unref(cache->filters);
-	g_hash_table_unref(cache->hits);
-	g_hash_table_unref(cache->scores);
+	lru_clear(&cache->papers);
+	lru_clear(&cache->filters);
+	match_cache_clear(&cache->matches);
+	g_clear_pointer(&cache->corpus, corpus_free);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->coverage_lines);
-}
-
-static void
-insert(GHashTable *table, int64_t id, gpointer value, unsigned max)
-{
-	if (g_hash_table_size(table) >= max)
-		g_hash_table_remove_all(table);
-	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
 }
 
 static void
@@ -158,7 +118,7 @@ set_details(
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
-	struct digest_cache_paper *paper = g_hash_table_lookup(cache->documents, &seq);
+	struct digest_cache_paper *paper = lru_find(&cache->papers, seq);
 	pb_auto(stored_paper) stored = NULL;
 	struct query_document *document;
 
@@ -178,7 +138,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);
-	insert(cache->documents, seq, paper, CACHE_PAPERS);
+	lru_insert(&cache->papers, paper, seq, 1);
 	return paper;
 }
 
@@ -186,7 +146,7 @@ static struct digest_cache_filter *
 get_filter(struct digest_cache *cache, const struct candidate *candidate)
 {
 	struct digest_cache_filter *filter =
-	    g_hash_table_lookup(cache->filters, &candidate->filter_id);
+	    lru_find(&cache->filters, candidate->filter_id);
 	struct query *query;
 
 	if (filter)
@@ -197,7 +157,7 @@ get_filter(struct digest_cache *cache, const struct candidate *candidate)
 		return NULL;
 	filter = g_new0(struct digest_cache_filter, 1);
 	filter->query = query;
-	insert(cache->filters, candidate->filter_id, filter, CACHE_FILTERS);
+	lru_insert(&cache->filters, filter, candidate->filter_id, 1);
 	return filter;
 }
 
@@ -209,81 +169,55 @@ digest_cache_get_query(struct digest_cache *cache, const struct candidate *candi
 	return filter ? filter->query : NULL;
 }
 
-/* Empties a full table. */
-static void
-insert_hit(GHashTable *table, const struct digest_cache_hit *hit, gpointer value)
+static const struct rank *
+get_rank(struct digest_cache *cache, struct digest_cache_filter *filter, GError **error)
 {
-	if (g_hash_table_size(table) >= CACHE_HITS)
-		g_hash_table_remove_all(table);
-	g_hash_table_insert(table, g_memdup2(hit, sizeof(*hit)), value);
+	if (!cache->corpus)
+		cache->corpus = corpus_new(cache->store, error);
+	if (cache->corpus && !filter->rank)
+		filter->rank = corpus_make_rank(cache->corpus, filter->query, error);
+	return filter->rank;
 }
 
-static bool
-compute_score(struct digest_cache *cache, const struct candidate *candidate,
-    double *score, GError **error)
+static void
+append_hits(
+    GString *text, const struct query *query, const struct query_document *document)
 {
-	struct digest_cache_filter *filter = get_filter(cache, candidate);
-	const struct digest_cache_paper *paper;
-	int64_t age_s = cache->now - day_start(candidate->day);
+	g_autoptr(GPtrArray) hits = query_list_hits(query, document);
 
-	*score = 0;
-	if (!filter)
-		return true;
-	if (!filter->rank)
-		filter->rank = search_make_rank(cache->store, filter->query, error);
-	if (!filter->rank)
-		return false;
-	paper = digest_cache_get_paper(cache, candidate->paper_seq, error);
-	if (!paper)
-		return false;
-	*score = rank_blend(rank_get_relevance(filter->rank, paper->document),
-	    candidate->upvotes, MAX(age_s, 0) / CLOCK_DAY_S);
-	return true;
+	hits_append(text, hits);
 }
 
 bool
-digest_cache_get_score(struct digest_cache *cache, const struct candidate *candidate,
-    double *score, GError **error)
+digest_cache_get_match(struct digest_cache *cache, const struct candidate *candidate,
+    struct cached_match *match, GError **error)
 {
-	const struct digest_cache_hit hit = get_hit(candidate);
-	const double *known = g_hash_table_lookup(cache->scores, &hit);
-	double computed;
-
-	if (!known) {
-		if (!compute_score(cache, candidate, &computed, error))
-			return false;
-		known = g_memdup2(&computed, sizeof(computed));
-		insert_hit(cache->scores, &hit, (void *)known);
-	}
-	*score = *known;
-	return true;
-}
-
-const char *
-digest_cache_get_hits(
-    struct digest_cache *cache, const struct candidate *candidate, GError **error)
-{
-	const struct digest_cache_hit hit = get_hit(candidate);
-	const char *known = g_hash_table_lookup(cache->hits, &hit);
-	g_autoptr(GPtrArray) hits = NULL;
-	g_autoptr(GString) stored = NULL;
+	int64_t age_s = MAX(cache->now - day_start(candidate->day), 0);
 	const struct digest_cache_paper *paper;
-	const struct query *query;
+	struct digest_cache_filter *filter;
+	g_autoptr(GString) hits = NULL;
+	const struct rank *rank;
 
-	if (known)
-		return known;
-	query = digest_cache_get_query(cache, candidate);
-	if (!query)
-		return "";
-	paper = digest_cache_get_paper(cache, candidate->paper_seq, error);
+	if (match_cache_find(
+	        &cache->matches, candidate->filter_id, candidate->paper_seq, match))
+		return true;
+	*match = (struct cached_match){.hits = ""};
+	filter = get_filter(cache, candidate);
+	if (!filter)
+		return true;
+	rank = get_rank(cache, filter, error);
+	paper =
+	    rank ? digest_cache_get_paper(cache, candidate->paper_seq, error) : NULL;
 	if (!paper)
-		return NULL;
-	hits = query_list_hits(query, paper->document);
-	stored = g_string_new(NULL);
-	hits_append(stored, hits);
-	known = stored->str;
-	insert_hit(cache->hits, &hit, g_string_free(g_steal_pointer(&stored), FALSE));
-	return known;
+		return false;
+	hits = g_string_new(NULL);
+	append_hits(hits, filter->query, paper->document);
+	match->hits = hits->str;
+	match->score = rank_blend(rank_get_relevance(rank, paper->document),
+	    candidate->upvotes, age_s / CLOCK_DAY_S);
+	match_cache_insert(
+	    &cache->matches, candidate->filter_id, candidate->paper_seq, match);
+	return true;
 }
 
 const struct digest_cache_coverage *

@@ -1,8 +1,8 @@
 /*
  * digest_cache.h - papers, filters and explanations shared by the digests of a run.
  *
- * Entries are created on first use; a full table is emptied.  So results are borrowed
- * until the next call of the same kind.
+ * Entries are created on first use, and those used least recently are freed.  So
+ * results are borrowed until the next call of the same kind.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_CACHE_H
@@ -12,10 +12,13 @@
 #include <stdint.h>
 
 #include "base/day.h"
+#include "base/lru.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "render/catalog.h"
 #include "service/collect/coverage.h"
+#include "service/digest/match_cache.h"
+#include "service/match/corpus.h"
 #include "store/core/store.h"
 #include "store/mail/digests.h"
 
@@ -24,13 +27,13 @@ struct digest_cache {
 	struct token_signer *tokens; /* borrowed; NULL in a preview */
 	int64_t now;
 	const struct catalog *book; /* languages; NULL: English */
-	GHashTable *documents;      /* paper seq -> struct digest_cache_paper * */
-	GHashTable *filters;        /* filter id -> struct digest_cache_filter * */
-	GHashTable *hits;           /* struct digest_cache_hit -> stored hits */
-	GHashTable *scores;         /* struct digest_cache_hit -> double */
-	GHashTable *zones;          /* name -> GTimeZone * */
-	bool is_restored;           /* from a backup: some digests are HELD */
-	bool is_asked;              /* all sources have answered since the restore */
+	struct lru papers;          /* of struct digest_cache_paper, by seq */
+	struct lru filters;         /* of struct digest_cache_filter, by id */
+	struct match_cache matches;
+	struct corpus *corpus; /* NULL before its first use */
+	GHashTable *zones;     /* name -> GTimeZone * */
+	bool is_restored;      /* from a backup: some digests are HELD */
+	bool is_asked;         /* all sources have answered since the restore */
 	int64_t through; /* digests due later wait, except first and immediate ones */
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */
@@ -47,6 +50,7 @@ struct digest_cache_coverage {
 
 /* An indexed paper. */
 struct digest_cache_paper {
+	struct lru_entry entry;
 	char *id;
 	struct query_document *document;
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
@@ -71,17 +75,13 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
 const struct query *
 digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate);
 
-/** Get the hits of a match as stored (model/hit.h). @return NULL with an error */
-const char *digest_cache_get_hits(
-    struct digest_cache *cache, const struct candidate *candidate, GError **error);
-
 /**
- * Get the score of a match (query/eval/rank.h).
+ * Get score and hits of a match; 0 and none for a filter that cannot be parsed.
  *
- * @param score  0 for a filter that cannot be parsed
+ * @param match  set; its hits are borrowed until the next call
  */
-bool digest_cache_get_score(struct digest_cache *cache,
-    const struct candidate *candidate, double *score, GError **error);
+bool digest_cache_get_match(struct digest_cache *cache,
+    const struct candidate *candidate, struct cached_match *match, GError **error);
 
 /**
  * Get the coverage since a subscriber's last digest, in the current language.

@@ -16,12 +16,12 @@ load_scores(struct digest_cache *cache, const GPtrArray *candidates, GPtrArray *
 		struct digest_record_item *item = items->pdata[i];
 
 		for (unsigned at = item->at; at < item->at + item->finds; at++) {
-			double score;
+			struct cached_match match;
 
-			if (!digest_cache_get_score(
-			        cache, candidates->pdata[at], &score, error))
+			if (!digest_cache_get_match(
+			        cache, candidates->pdata[at], &match, error))
 				return false;
-			item->score = MAX(item->score, score);
+			item->score = MAX(item->score, match.score);
 		}
 	}
 	return true;

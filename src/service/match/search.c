@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/msg.h"
 #include "query/eval/fts_query.h"
+#include "service/match/corpus.h"
 #include "store/paper/archive.h"
 
 /* Candidates of which all are evaluated, so that the number of matches is exact. */
@@ -444,28 +445,6 @@ rank_candidates(struct search *search, GError **error)
 	return true;
 }
 
-static bool
-count_word(
-    void *data, const char *word, bool is_prefix, int64_t *papers, GError **error)
-{
-	return is_prefix ? archive_count_prefix(data, word, papers, error)
-	                 : archive_count_class(data, word, papers, error);
-}
-
-struct rank *
-search_make_rank(struct store *store, const struct query *query, GError **error)
-{
-	struct rank_corpus corpus = {.count = count_word, .data = store};
-	struct archive_size size;
-
-	if (!archive_load_size(store, &size, error))
-		return NULL;
-	corpus.papers = size.papers;
-	corpus.title_words = size.title_words;
-	corpus.abstract_words = size.abstract_words;
-	return rank_new(query, &corpus, error);
-}
-
 static void
 warn_of_relative_date(const struct query *query, int64_t now, GPtrArray *warnings)
 {
@@ -502,6 +481,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 {
 	pb_auto(search_answer) answer = g_new0(struct search_answer, 1);
 	pb_auto(query) query = NULL;
+	pb_auto(corpus) corpus = NULL;
 	pb_auto(rank) rank = NULL;
 	struct search search = {.store = store, .scope = scope, .answer = answer};
 
@@ -512,7 +492,8 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	}
 	query = query_parse(
 	    text, store_get_tokenizer(store), &answer->warnings, problem, error);
-	rank = query ? search_make_rank(store, query, error) : NULL;
+	corpus = query ? corpus_new(store, error) : NULL;
+	rank = corpus ? corpus_make_rank(corpus, query, error) : NULL;
 	if (!rank)
 		return NULL;
 	answer->canonical = query_format(query);

@@ -61,10 +61,6 @@ bool search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error);
 
-/** Prepare a ranking of matches by the word frequencies of the archive. */
-struct rank *
-search_make_rank(struct store *store, const struct query *query, GError **error);
-
 struct search_result {
 	struct stored_paper *stored; /* owned */
 	double score;                /* see query/eval/rank.h */

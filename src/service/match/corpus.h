@@ -1,0 +1,23 @@
+/*
+ * corpus.h - word frequencies of the archive for rankings (query/eval/rank.h).
+ */
+#ifndef PAPERBOY_SERVICE_MATCH_CORPUS_H
+#define PAPERBOY_SERVICE_MATCH_CORPUS_H
+
+#include <glib.h>
+
+#include "query/eval/rank.h"
+#include "store/core/store.h"
+
+/* Remembers the words; papers that are stored later do not count. */
+struct corpus;
+
+struct corpus *corpus_new(struct store *store, GError **error);
+void corpus_free(struct corpus *corpus);
+PB_DEFINE_AUTO(corpus, corpus_free);
+
+/** Prepare a ranking. @param query  borrowed for the life of the rank */
+struct rank *
+corpus_make_rank(struct corpus *corpus, const struct query *query, GError **error);
+
+#endif
