@@ -49,14 +49,19 @@ envelope_is_8bit(const struct envelope *envelope)
 {
 	size_t size;
 	const unsigned char *bytes = g_bytes_get_data(envelope->message, &size);
-	unsigned char seen = 0;
+	uint64_t seen = 0, word;
 
-	for (size_t i = 0; i < size; i++)
-		seen |= bytes[i];
-	return seen & 0x80;
+	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		seen |= word;
+	}
+	for (; size; size--)
+		seen |= *bytes++;
+	return seen & UINT64_C(0x8080808080808080);
 }
 
-/* @return NULL, or an error description */
+/* @param n_line  set: bytes without the line end @return NULL, or an error description
+ */
 static const char *
 check_line(const char *at, const char *end, size_t *n_line)
 {
@@ -72,44 +77,62 @@ check_line(const char *at, const char *end, size_t *n_line)
 		return "a line that is too long";
 	if (memchr(at, '\r', n))
 		return "a bare CR";
-	if (memchr(at, '\0', n))
-		return "a NUL";
 	*n_line = n;
 	return NULL;
 }
 
-/* Copy line by line with the given line end, with or without dot stuffing. */
-static bool
-copy_lines(const struct envelope *envelope, GString *out, bool has_dots_doubled,
-    const char *line_end, GError **error)
+/* @return NULL, or an error description */
+static const char *
+append_lines(const char *at, const char *end, bool is_data, GString *out)
 {
-	size_t size;
-	const char *at = g_bytes_get_data(envelope->message, &size);
-	const char *end = size > 0 ? at + size : at;
-	gsize start = out->len;
+	const char *from = at; /* not appended yet */
+	size_t n;
 
-	while (at < end) {
-		size_t n = 0;
+	if (memchr(at, '\0', (size_t)(end - at)))
+		return "a NUL";
+	for (; at < end; at += MIN(n + 2, (size_t)(end - at))) {
 		const char *wrong = check_line(at, end, &n);
 
-		if (wrong) {
-			g_string_truncate(out, start);
-			return pb_fail(
-			    error, PB_ERROR_PERMANENT, "message has %s", wrong);
-		}
-		if (has_dots_doubled && n > 0 && *at == '.')
+		if (wrong)
+			return wrong;
+		if (is_data && *at == '.') {
+			g_string_append_len(out, from, at - from);
 			g_string_append_c(out, '.');
-		g_string_append_len(out, at, (gssize)n);
-		g_string_append(out, line_end);
-		at += MIN(n + 2, (size_t)(end - at));
+			from = at;
+		} else if (!is_data) {
+			g_string_append_len(out, at, (gssize)n);
+			g_string_append_c(out, '\n');
+		}
 	}
-	return true;
+	if (!is_data)
+		return NULL;
+	g_string_append_len(out, from, end - from);
+	if (end[-1] != '\n')
+		g_string_append(out, "\r\n");
+	return NULL;
+}
+
+/* @param is_data  dots stuffed, with CRLF; else with LF */
+static bool
+append_message(
+    const struct envelope *envelope, bool is_data, GString *out, GError **error)
+{
+	size_t size;
+	const char *bytes = g_bytes_get_data(envelope->message, &size);
+	gsize start = out->len;
+	const char *wrong =
+	    size > 0 ? append_lines(bytes, bytes + size, is_data, out) : NULL;
+
+	if (!wrong)
+		return true;
+	g_string_truncate(out, start);
+	return pb_fail(error, PB_ERROR_PERMANENT, "message has %s", wrong);
 }
 
 bool
 envelope_format_data(const struct envelope *envelope, GString *data, GError **error)
 {
-	if (!copy_lines(envelope, data, true, "\r\n", error))
+	if (!append_message(envelope, true, data, error))
 		return false;
 	g_string_append(data, ".\r\n");
 	return true;
@@ -118,5 +141,5 @@ envelope_format_data(const struct envelope *envelope, GString *data, GError **er
 bool
 envelope_format_file(const struct envelope *envelope, GString *file, GError **error)
 {
-	return copy_lines(envelope, file, false, "\n", error);
+	return append_message(envelope, false, file, error);
 }

@@ -3,6 +3,8 @@
  */
 #include "service/delivery/connection_pool.h"
 
+#include "base/fnv1a.h"
+
 /* Idle time after which a connection is closed. */
 #define IDLE_US (5 * G_USEC_PER_SEC)
 
@@ -81,6 +83,7 @@ next_task(void *data)
 	}
 	if (!task)
 		return NULL;
+	task->job->message_hash = fnv1a_hash_bytes(task->message);
 	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));
 	arm_heartbeat(connection);
 	return &task->delivery_job;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/fnv1a.h"
 #include "base/token.h"
 #include "net/stream.h"
 #include "service/delivery/connection_pool.h"
@@ -493,7 +492,6 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 		fail_broken(mailer, job, local_error->message, report);
 		return true;
 	}
-	job->message_hash = fnv1a_hash_bytes(message);
 	mailer->in_flight++;
 	connection_pool_push(
 	    mailer->pool, delivery_task_new(job, message,

@@ -53,13 +53,12 @@ struct outbox_job {
 	const char *sender; /* of system mail: envelope sender, "" is the null sender */
 	const char *cache_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
-	unsigned attempt; /* this one, from 1 */
-	unsigned copies;  /* earlier attempts that may have arrived */
-	unsigned crashes; /* earlier attempts during which the daemon was killed */
-	bool was_unknown; /* an earlier copy may have arrived */
-	int64_t
-	    message_hash; /* hash of the composed message, set by its composer; or -1 */
-	bool is_cancelled; /* the subscriber left: cancelled instead of claimed */
+	unsigned attempt;     /* this one, from 1 */
+	unsigned copies;      /* earlier attempts that may have arrived */
+	unsigned crashes;     /* earlier attempts during which the daemon was killed */
+	bool was_unknown;     /* an earlier copy may have arrived */
+	int64_t message_hash; /* set by the connection that sends the message; or -1 */
+	bool is_cancelled;    /* the subscriber left: cancelled instead of claimed */
 };
 
 /* System mail to queue.  All borrowed. */
