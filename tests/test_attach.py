@@ -351,7 +351,7 @@ def check_summary(paper, texts, depth, is_first):
     """The generated sentence is marked, the rest is of the abstract."""
     if depth == "brief" and paper["summary"]:
         (summary,) = show([paper["summary"]])
-        assert texts.pop(0) == summary + " (AI summary)"
+        assert texts.pop(0) == summary + " (AI)"
         wanted = [paper["abstract"]] if is_first else []
     elif depth == "full" or depth == "brief" and is_first:
         wanted = [paper["abstract"]]

@@ -602,7 +602,7 @@ LIES = (
     (r"(<h2[^>]*><a[^>]*>(?:<b>)?)(\w)", r"\1A \2"), (r"<i[^>]*>(\w)", r"<i>x\1"),
     (r"and (\d+) more", lambda match: f"and {int(match[1]) + 1} more"),
     (r"<h1>(\d+)", lambda match: f"<h1>{int(match[1]) + 1}"),
-    (r" in the abstract", " in the comment"), (r"\(AI summary\)", ""),
+    (r" in the abstract", " in the comment"), (r"\(AI\)", ""),
     (r"(<li class=\"paper\">)", r"<li>x</li>\1"),
 )
 

@@ -103,9 +103,9 @@ brief_digest_has_sentences_and_three_abstracts(void)
 	    LIST("     It is hard 0. We propose a way 0.",
 	        "     It is hard 2. We propose a way 2.", "     We propose a way 3.",
 	        "     We propose a way 4."),
-	    LIST("It is hard 3", "AI summary"));
+	    LIST("It is hard 3", "AI"));
 	check_text(PREFERENCE_ABSTRACT_BRIEF, "A way.",
-	    LIST("     A way. (AI summary)", "     It is hard 2. We propose a way 2."),
+	    LIST("     A way. (AI)", "     It is hard 2. We propose a way 2."),
 	    LIST("way 3", "way 4"));
 }
 

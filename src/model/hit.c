@@ -119,7 +119,7 @@ append_field(
 	g_string_truncate(words, 0);
 }
 
-/* Cut at the last space that leaves room for the ellipsis. */
+/* Cut between hits, else at a space, so that there is room for the ellipsis. */
 static void
 cut_at_word(GString *out, glong limit_chars)
 {
@@ -128,7 +128,8 @@ cut_at_word(GString *out, glong limit_chars)
 	if (g_utf8_strlen(out->str, -1) <= limit_chars)
 		return;
 	limit = g_utf8_offset_to_pointer(out->str, limit_chars - 2);
-	cut = g_strrstr_len(out->str, limit + 1 - out->str, " ");
+	cut = g_strrstr_len(out->str, limit - out->str, ", ");
+	cut = cut ? cut + 1 : g_strrstr_len(out->str, limit + 1 - out->str, " ");
 	g_string_truncate(out, (cut ? cut : limit) - out->str);
 	g_string_append_printf(out, cut ? " %s" : "%s", ellipsis);
 }

@@ -53,8 +53,8 @@ bool hit_field_is_text(enum hit_field field);
  * Format hits on one line: `"state space", mamba in the title; ssm in the abstract;
  * cs.LG; 23 votes; code`.
  *
- * Repeated ones are left out.  At most BOUNDS_QUERY_EXPLAIN_CHARS characters, cut at a
- * word.
+ * Repeated ones are left out.  At most BOUNDS_QUERY_EXPLAIN_CHARS characters, cut
+ * between hits if there are several.
  *
  * @param hits   of struct hit *, by field
  * @param texts  of a language, by enum msg_id; NULL: English

@@ -26,8 +26,8 @@
 #define DETAIL_SEPARATOR " \xc2\xb7 "
 
 const char *const entry_block_names[] = {"abstract", "details", "filter", "full",
-    "has_links", "is_generated", "is_later", "label", "links", "number", "reasons",
-    "sentence", "title", "url", "words", NULL};
+    "is_generated", "is_later", "label", "links", "number", "reasons", "sentence",
+    "title", "url", "words", NULL};
 
 const char *const entry_block_heading_names[] = {"filter", "is_first", "start", NULL};
 
@@ -242,7 +242,6 @@ add_link(struct view *links, char *label, const char *url)
 	link = view_new_map();
 	view_put_text(link, "label", label);
 	view_put_text(link, "url", url);
-	view_put(link, "is_later", view_new_bool(links->list->len > 0));
 	view_append(links, link);
 	g_free(label);
 }
@@ -277,7 +276,6 @@ put_links(struct view *view, const struct locale_format *format,
 	add_link(links, format_code_label(format, entry->stars), paper->code_url);
 	add_link(links, locale_format_text(format, "project_at"), paper->project_url);
 	add_link(links, locale_format_text(format, "video_at"), paper->video_url);
-	view_put(view, "has_links", view_new_bool(links->list->len > 0));
 	view_put(view, "links", links);
 }
 

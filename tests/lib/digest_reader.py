@@ -14,13 +14,13 @@ Phrases = collections.namedtuple("Phrases", "found_by generated votes change mor
                                  " title abstract author org keywords stars hit_votes"
                                  " by_filter overlapping")
 PHRASES = {
-    "en": Phrases("found by", "AI summary", r"([\d,]+) votes?",
+    "en": Phrases("found by", "AI", r"([\d,]+) votes?",
                   r" \(([+−][\d,]+) since yesterday\)", r" and ([\d,]+) more",
                   r"(.+) in the title", r"(.+) in the abstract", r"by (.+)",
                   r"(.+) in the organization", r"(.+) in the keywords",
                   r"([\d,]+) stars?", r"([\d,]+) votes?", "By filter: ",
                   " (some match several)"),
-    "de": Phrases("gefunden von", "KI-Zusammenfassung", r"([\d.]+) Stimmen?",
+    "de": Phrases("gefunden von", "KI", r"([\d.]+) Stimmen?",
                   r" \(([+−][\d.]+) seit gestern\)", r" und ([\d.]+) weitere",
                   r"(.+) im Titel", r"(.+) in der Zusammenfassung", r"von (.+)",
                   r"(.+) in der Einrichtung", r"(.+) in den Schlagwörtern",
@@ -96,6 +96,8 @@ def read_meta(element, phrases):
     before, reasons = Runs(), []
     before.add(element.text)
     for child in element:
+        if child.tag == "a":
+            continue
         if child.tag != "i":
             before.add_element(child)
             before.add(child.tail)
@@ -126,9 +128,8 @@ def read_item(item, number, phrases):
             label = [text_of(child) for child in part if has_class(child, "meta")]
             found["is_generated"] = label == [f"({phrases.generated})"]
             assert found["is_generated"] or not label, label
-        elif has_class(part, "meta") and any(child.tag == "a" for child in part):
-            found["links"] = [(text_of(a), a.get("href")) for a in part.iter("a")]
         elif has_class(part, "meta"):
+            found["links"] = [(text_of(a), a.get("href")) for a in part.iter("a")]
             found["details"], found["reasons"] = read_meta(part, phrases)
         else:
             assert part.tag in ("h2", "a", "b"), (part.tag, part.get("class"))
