@@ -2,7 +2,8 @@
  * build_digests.c - digest_build_run() on a matched store, with all subscribers due.
  *
  * build_digests STORE [steps]: with steps, also print the time of the statements of
- * each step; the rest is planning, explaining and selecting.  Changes the store.
+ * each step; the rest is planning, explaining and selecting.  `page` is the longest
+ * time from one commit to the next, s.  Changes the store.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -43,6 +44,21 @@ note_time(unsigned event, void *context, void *statement, void *took_ns)
 	return 0;
 }
 
+struct pages {
+	gint64 last_us; /* of the last commit */
+	gint64 longest_us;
+};
+
+static void
+note_commit(void *data)
+{
+	struct pages *pages = data;
+	gint64 now_us = g_get_monotonic_time();
+
+	pages->longest_us = MAX(pages->longest_us, now_us - pages->last_us);
+	pages->last_us = now_us;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -53,6 +69,7 @@ main(int argc, char **argv)
 	struct digest_build_report report = {0};
 	int64_t sums[G_N_ELEMENTS(steps)] = {0};
 	struct stopwatch watch = {0};
+	struct pages pages = {0};
 
 	if (argc != 2 && argc != 3) {
 		fprintf(stderr, "usage: build_digests STORE [steps]\n");
@@ -61,6 +78,8 @@ main(int argc, char **argv)
 	store = input_open_store(argv[1]);
 	if (argc == 3)
 		sqlite3_trace_v2(store->db, SQLITE_TRACE_PROFILE, note_time, sums);
+	pages.last_us = g_get_monotonic_time();
+	store_set_commit_hook(store, note_commit, &pages);
 	stopwatch_start(&watch);
 	digest_build_run(store, key, NULL, INPUT_NOW, &report, &error);
 	stopwatch_stop(&watch);
@@ -68,8 +87,8 @@ main(int argc, char **argv)
 	stopwatch_print(&watch);
 	for (size_t i = 0; argc == 3 && i < G_N_ELEMENTS(steps); i++)
 		printf("%s=%.3f ", steps[i].step, (double)sums[i] / 1e9);
-	printf(
-	    "due=%u digests=%u papers=%u\n", report.due, report.digests, report.papers);
+	printf("page=%.3f due=%u digests=%u papers=%u\n",
+	    (double)pages.longest_us / 1e6, report.due, report.digests, report.papers);
 	store_checkpoint(store);
 	return 0;
 }

@@ -750,19 +750,29 @@ preview_stores_nothing_and_equals_the_digest(void)
 }
 
 static void
+count_commit(void *data)
+{
+	++*(unsigned *)data;
+}
+
+/* Other writers get in between: at most 200 people in one commit. */
+static void
 more_subscribers_than_a_page_get_digests(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	unsigned commits = 0;
 
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
-	for (int i = 0; i < 123; i++) {
+	for (int i = 0; i < 423; i++) {
 		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
 
 		store_fixture_subscribe(
 		    fixture, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
 	}
-	assert_digests(fixture, now, 82);
+	store_set_commit_hook(fixture->store, count_commit, &commits);
+	assert_digests(fixture, now, 282);
+	g_assert_cmpuint(commits, >=, 3);
 	assert_rows(
 	    fixture, "SELECT count(*) FROM subscriber WHERE next_due_at <= 1", "0");
 	assert_rows(fixture,

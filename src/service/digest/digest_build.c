@@ -23,9 +23,12 @@
 #include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
 
-/* Maximum number of subscribers, and about that of papers, in one commit. */
-#define PAGE_SUBSCRIBERS 25
-#define PAGE_PAPERS      500
+/*
+ * Maximum number of subscribers in one commit, and the time after which it has no more.
+ * Writers that wait get in between commits.
+ */
+#define PAGE_SUBSCRIBERS 200
+#define PAGE_US          25000
 
 /* Append a line with the filter and its hits to the reasons of an item. */
 static bool
@@ -354,17 +357,20 @@ make_page(struct digest_cache *cache, int64_t now, struct digest_build_report *r
 	struct digest_build_report sums = *report;
 	g_autoptr(GPtrArray) subscribers = NULL;
 	pb_transaction transaction = {0};
+	int64_t end_us;
 
 	if (!store_begin(cache->store, &transaction, error))
 		return false;
+	end_us = g_get_monotonic_time() + PAGE_US;
 	subscribers = subscribers_load_due(
 	    cache->store, now, cache->through, PAGE_SUBSCRIBERS, error);
 	if (!subscribers)
 		return false;
-	for (unsigned i = 0;
-	     i < subscribers->len && sums.papers < report->papers + PAGE_PAPERS; i++) {
+	for (unsigned i = 0; i < subscribers->len; i++) {
 		const struct subscriber *subscriber = subscribers->pdata[i];
 
+		if (i > 0 && g_get_monotonic_time() >= end_us)
+			break;
 		if (!make_digest(cache, subscriber, now, &sums, error)) {
 			g_prefix_error(error,
 			    "digest of subscriber %" G_GINT64_FORMAT ": ",
