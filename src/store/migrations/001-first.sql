@@ -572,7 +572,7 @@ BEGIN
 END;
 
 CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, abstract, format, attach, grouping, language, is_note,
-	coverage
+	coverage, notices, filters, papers
 	ON digest
 BEGIN
 	SELECT RAISE(ABORT, 'a digest is frozen');
