@@ -7,8 +7,11 @@
 
 #include "base/error.h"
 #include "lib/mailer_fixture.h"
+#include "lib/render_sample.h"
 #include "lib/unit.h"
 #include "service/people/erase.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
 #include "service/people/subscribe.h"
 #include "store/core/suppression.h"
 
@@ -663,6 +666,76 @@ rejected_results_do_not_block_others(void)
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
 }
 
+/* A paper as the source reports it later. @param later  0: as it was listed first */
+static void
+list_paper(struct store_fixture *fixture, const char *title, unsigned later)
+{
+	struct paper *paper =
+	    store_fixture_paper("2611.00003", title, "We propose a model.");
+
+	paper->summary = g_strdup(later ? "Another sentence." : "A sentence.");
+	paper->code_url = g_strdup("https://example.org/code");
+	paper->video_url =
+	    g_strdup(later ? "https://example.org/new" : "https://example.org/video");
+	paper->upvotes = 10 + later;
+	paper->stars = 20 + later;
+	store_fixture_save(
+	    fixture, "made-up", "2026-11-20", store_fixture_time(NOW) + later, paper);
+}
+
+static void
+change_settings(struct mailer_fixture *mailing, const char *address)
+{
+	const struct profile_change change = {.language = "de",
+	    .words = {[PREFERENCE_ABSTRACT] = "none", [PREFERENCE_GROUP] = "on"},
+	    .who = "test"};
+	struct store *store = mailing->fixture->store;
+	int64_t now = clock_get_now(&mailing->fixture->clock);
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) changed = profile_set(store, address, &change, now, &error);
+
+	g_assert_no_error(error);
+	filters_rename(store, address, 1, "Renamed", "test", now, &error);
+	g_assert_no_error(error);
+}
+
+/* Papers, filters and settings have changed, and the mailer has no memory of them. */
+static void
+changes_after_the_first_attempt_do_not_change_a_message(void)
+{
+	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
+	pb_auto(store) other = store_open(mailing->fixture->path, NULL);
+	struct store_fixture collector = *mailing->fixture;
+	int64_t now = store_fixture_time(NOW);
+
+	collector.store = other;
+	/* Composed for one, the paper is in the cache when it changes for others. */
+	list_paper(&collector, "Diffusion first", 0);
+	store_fixture_subscribe(
+	    mailing->fixture, "q0@example.org", "UTC", "first", now);
+	assert_digests(mailing->fixture, now, 1);
+	mailer_fixture_run_at(mailing, now, NULL);
+	list_paper(&collector, "Diffusion first", 60);
+	store_fixture_subscribe(
+	    mailing->fixture, "q1@example.org", "UTC", "first", now + 60);
+	assert_digests(mailing->fixture, now + 60, 1);
+	mailing->script.answer = (struct delivery){
+	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
+	mailer_fixture_run_at(mailing, now + 60, NULL);
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
+
+	list_paper(&collector, "Diffusion second", 120);
+	store_fixture_enrich(mailing->fixture, "2611.00003", "cs.CL cs.LG", now + 120);
+	change_settings(mailing, "q1@example.org");
+	mailer_free(mailing->mailer);
+	renderer_free(mailing->renderer);
+	mailing->renderer = render_sample_new_renderer();
+	mailer_fixture_open(mailing);
+	mailer_fixture_run_at(mailing, mailing->next, NULL);
+	assert_rows(mailing->fixture, "SELECT max(attempt) FROM outbox", "2");
+	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
+}
+
 static void
 held_message_waits_for_the_operator(void)
 {
@@ -701,6 +774,8 @@ main(int argc, char **argv)
 	    five_possible_copies_count_as_delivered,
 	    message_with_two_crashes_is_sent_alone, crash_leaves_few_messages_in_flight,
 	    store_failure_neither_loses_nor_repeats_messages,
-	    rejected_results_do_not_block_others, held_message_waits_for_the_operator);
+	    rejected_results_do_not_block_others,
+	    changes_after_the_first_attempt_do_not_change_a_message,
+	    held_message_waits_for_the_operator);
 	return g_test_run();
 }

@@ -54,7 +54,7 @@ a_paper_is_the_same_one_until_its_texts_change(void)
 	g_assert_null(first->code_url);
 }
 
-/* Each column that a digest shows. */
+/* Each column that a digest or its attachment shows. */
 static void
 every_text_counts(void)
 {
@@ -68,6 +68,16 @@ every_text_counts(void)
 	    "UPDATE paper SET code_url = 'https://code.example.org/'",
 	    "UPDATE paper SET project_url = 'https://project.example.org/'",
 	    "UPDATE paper SET project_url = NULL",
+	    "UPDATE paper SET video_url = 'https://video.example.org/'",
+	    "UPDATE paper SET summary = 'A sentence.'",
+	    "UPDATE paper SET summary = 'Another sentence.'",
+	    "UPDATE paper SET journal = 'A Journal'",
+	    "UPDATE paper SET doi = '10.1000/1'",
+	    "UPDATE paper SET published_at = 1",
+	    "UPDATE paper SET categories = 'cs.CL'",
+	    "UPDATE paper SET categories = 'cs.LG'",
+	    "UPDATE paper SET keywords = 'one'",
+	    "UPDATE paper SET keywords = NULL",
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(store) reader = NULL;

@@ -58,9 +58,12 @@ paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
 	return sql_number(paper_cache->store, sql, &paper_cache->version, error);
 }
 
+/* @param a  or NULL; likewise b */
 static bool
 is_same_list(const GPtrArray *a, const GPtrArray *b)
 {
+	if (!a || !b)
+		return a == b;
 	if (a->len != b->len)
 		return false;
 	for (unsigned i = 0; i < a->len; i++)
@@ -69,7 +72,7 @@ is_same_list(const GPtrArray *a, const GPtrArray *b)
 	return true;
 }
 
-/* Compare the fields shown in a digest. */
+/* Compare the fields shown in a digest and its attachments; it has its own numbers. */
 static bool
 is_same(const struct paper *a, const struct paper *b)
 {
@@ -77,7 +80,13 @@ is_same(const struct paper *a, const struct paper *b)
 	       strcmp(a->abstract, b->abstract) == 0 && strcmp(a->url, b->url) == 0 &&
 	       g_strcmp0(a->code_url, b->code_url) == 0 &&
 	       g_strcmp0(a->project_url, b->project_url) == 0 &&
-	       is_same_list(a->authors, b->authors);
+	       g_strcmp0(a->video_url, b->video_url) == 0 &&
+	       g_strcmp0(a->summary, b->summary) == 0 &&
+	       g_strcmp0(a->journal, b->journal) == 0 &&
+	       g_strcmp0(a->doi, b->doi) == 0 && a->published_at == b->published_at &&
+	       is_same_list(a->authors, b->authors) &&
+	       is_same_list(a->categories, b->categories) &&
+	       is_same_list(a->keywords, b->keywords);
 }
 
 struct paper *

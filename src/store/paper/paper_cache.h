@@ -3,7 +3,7 @@
  *
  * The digests of a day share some hundred papers.  A cache belongs to one handle of the
  * store.  After a write by another handle (PRAGMA data_version) papers are read again;
- * the object is replaced only if its texts have changed.
+ * the object is replaced only if a field has changed that a digest takes from it.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_CACHE_H
 #define PAPERBOY_STORE_PAPER_PAPER_CACHE_H
@@ -26,8 +26,8 @@ PB_DEFINE_AUTO(paper_cache, paper_cache_free);
 bool paper_cache_refresh(struct paper_cache *paper_cache, GError **error);
 
 /**
- * Get a paper for a digest; only the fields shown there (id, texts, authors and links)
- * are certain to be current.
+ * Get a paper for a digest; votes, comments, stars, organization and comment of the
+ * authors may be old.
  *
  * @return shared: paper_free() it, and do not change it; NULL on failure, with
  *   PB_ERROR_NOT_FOUND if it does not exist
