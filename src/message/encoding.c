@@ -117,6 +117,11 @@ measure_run(const char *text, size_t size, size_t column)
 	size_t most = MIN(size, BOUNDS_BODY_LINE_BYTES - column) - 1;
 	size_t n = 0;
 
+	for (uint64_t eight; n + sizeof(eight) <= most; n += sizeof(eight)) {
+		memcpy(&eight, text + n, sizeof(eight));
+		if (!are_plain(eight))
+			break;
+	}
 	while (n < most && is_plain(text[n]))
 		n++;
 	return n;

@@ -10,6 +10,9 @@
 
 static const char ellipsis[] = "…";
 
+/* In the messages. */
+#define PLACEHOLDER "{hits}"
+
 /*
  * Tag of a field in the stored form, and the message for its hits; MSG_NONE: the
  * words alone.
@@ -98,24 +101,33 @@ append_words(GString *out, const struct hit *hit)
 	}
 }
 
+/* Append the words where the text of a message has its placeholder. */
+static void
+append_filled(GString *out, const char *text, const GString *words)
+{
+	for (const char *at; (at = strstr(text, PLACEHOLDER));
+	     text = at + strlen(PLACEHOLDER)) {
+		g_string_append_len(out, text, at - text);
+		g_string_append_len(out, words->str, (gssize)words->len);
+	}
+	g_string_append(out, text);
+}
+
 /* Append all hits of a field and empty `words`. */
 static void
 append_field(
     GString *out, GString *words, enum hit_field field, const char *const *texts)
 {
 	enum msg_id id = fields[field].id;
-	g_autofree char *part = NULL;
 
 	if (fields[field].one && strcmp(words->str, "1") == 0)
 		id = fields[field].one;
-	if (id) {
-		const char *const args[] = {"hits", words->str, NULL};
-
-		part = msg_fill(texts ? texts[id] : msg_get_english(id), args);
-	}
 	if (out->len)
 		g_string_append_len(out, "; ", 2);
-	g_string_append(out, part ? part : words->str);
+	if (id)
+		append_filled(out, texts ? texts[id] : msg_get_english(id), words);
+	else
+		g_string_append_len(out, words->str, (gssize)words->len);
 	g_string_truncate(words, 0);
 }
 

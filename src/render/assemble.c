@@ -17,8 +17,14 @@ static void
 append_entry(
     struct assembled_message *assembled, const struct digest *digest, unsigned index)
 {
+	unsigned number = (index + 1) % 1000;
+	char digits[] = ENTRY_BLOCK_NUMBER;
+
+	for (char *digit = digits + 2; digit >= digits; digit--, number /= 10)
+		*digit =
+		    number || digit == digits + 2 ? (char)('0' + number % 10) : ' ';
 	g_ptr_array_add(assembled->entries, digest->entries->pdata[index]);
-	g_string_append_printf(assembled->numbers, "%3u.", (index + 1) % 1000);
+	g_string_append_len(assembled->numbers, digits, strlen(digits));
 }
 
 static void

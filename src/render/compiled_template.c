@@ -173,8 +173,6 @@ void
 compiled_template_append_plain(
     const struct compiled_template *compiled, const char *const *values, GString *out)
 {
-	g_autoptr(GString) line = g_string_new(NULL);
-
 	for (unsigned i = 0; i < compiled->spans->len; i++) {
 		const struct span *span =
 		    &g_array_index(compiled->spans, struct span, i);
@@ -182,14 +180,14 @@ compiled_template_append_plain(
 		if (!span->line) {
 			g_string_append_len(out, span->chunk.plain->str,
 			    (gssize)span->chunk.plain->len);
-			continue;
-		}
-		g_string_truncate(line, 0);
-		append_values(line, span->line, values);
-		if (compiled->columns > 0)
+		} else if (compiled->columns > 0) {
+			g_autoptr(GString) line = g_string_sized_new(256);
+
+			append_values(line, span->line, values);
 			wrap_append_text(out, line->str, compiled->columns);
-		else
-			g_string_append_len(out, line->str, (gssize)line->len);
+		} else {
+			append_values(out, span->line, values);
+		}
 	}
 }
 

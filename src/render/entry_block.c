@@ -99,6 +99,7 @@ struct entry_block_cache {
 	size_t entry_bytes, reason_bytes;
 	struct key lookup_key;
 	struct mark_list *marks; /* scratch space */
+	GPtrArray *hits;         /* likewise */
 };
 
 /* ---- the view of a paper ---- */
@@ -495,6 +496,7 @@ entry_block_cache_new(
 	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_reasons);
 	cache->lookup_key.bytes = g_string_new(NULL);
 	cache->marks = mark_list_new();
+	cache->hits = g_ptr_array_new();
 	return cache;
 }
 
@@ -509,6 +511,7 @@ entry_block_cache_free(struct entry_block_cache *cache)
 	g_hash_table_unref(cache->reasons);
 	g_string_free(cache->lookup_key.bytes, TRUE);
 	mark_list_free(cache->marks);
+	g_ptr_array_unref(cache->hits);
 	sentence_scorer_free(cache->scorer);
 	g_free(cache);
 }
@@ -642,13 +645,14 @@ mark_hits(
  * @return NULL for none
  */
 static char *
-format_words(const struct entry_block_cache *cache, const struct digest_reason *reason,
+format_words(struct entry_block_cache *cache, const struct digest_reason *reason,
     const struct mark_list *marks, unsigned at)
 {
 	const struct locale_format *format = cache->format;
-	g_autoptr(GPtrArray) hits = g_ptr_array_new();
+	GPtrArray *hits = cache->hits;
 	g_autofree char *words = NULL;
 
+	g_ptr_array_set_size(hits, 0);
 	for (unsigned i = 0; i < reason->hits->len; i++) {
 		struct hit *hit = reason->hits->pdata[i];
 
@@ -663,29 +667,43 @@ format_words(const struct entry_block_cache *cache, const struct digest_reason *
 	return sanitize_paper_text(words, 0);
 }
 
-/* Append the reasons. @param marks  NULL: nothing is marked */
+/* @param words  or NULL */
 static void
-init_reasons(struct chunk *chunk, const struct entry_block_cache *cache,
-    const struct compiled_reasons *compiled, const GPtrArray *reasons,
-    const struct mark_list *marks, enum entry_block_depth depth)
+append_reason(const struct compiled_reasons *compiled, const char *filter,
+    const char *words, bool is_later, GString *text)
 {
-	GString *text = g_string_new(NULL);
+	const char *const values[] = {[REASON_FILTER] = filter, [REASON_WORDS] = words};
+
+	compiled_template_append_plain(
+	    compiled->by[is_later][words != NULL], values, text);
+}
+
+/* Nothing is marked in the text part. */
+static void
+init_reasons(struct reasons *reasons, struct entry_block_cache *cache,
+    const GPtrArray *list, enum entry_block_depth depth)
+{
 	/* A title has only the filter that it counts for. */
 	bool is_title = depth == ENTRY_BLOCK_TITLE;
+	GString *text = g_string_new(NULL), *html = g_string_new(NULL);
 	unsigned at = 0;
 
-	for (unsigned i = 0; i < (is_title ? 1 : reasons->len); i++) {
-		const struct digest_reason *reason = reasons->pdata[i];
+	for (unsigned i = 0; i < (is_title ? 1 : list->len); i++) {
+		const struct digest_reason *reason = list->pdata[i];
 		g_autofree char *filter = sanitize_line(reason->filter, 0);
-		g_autofree char *words =
-		    is_title ? NULL : format_words(cache, reason, marks, at);
-		const char *const values[] = {filter, words};
+		g_autofree char *all = NULL;
+		g_autofree char *unmarked = NULL;
 
-		compiled_template_append_plain(
-		    compiled->by[i > 0][words != NULL], values, text);
+		if (!is_title) {
+			all = format_words(cache, reason, NULL, at);
+			unmarked = format_words(cache, reason, cache->marks, at);
+		}
+		append_reason(&cache->text, filter, all, i > 0, text);
+		append_reason(&cache->html, filter, unmarked, i > 0, html);
 		at += reason->hits->len;
 	}
-	chunk_init(chunk, text);
+	chunk_init(&reasons->text, text);
+	chunk_init(&reasons->html, html);
 }
 
 /* All that reasons depend on: their filters and hits, and which are marked. */
@@ -731,8 +749,7 @@ get_reasons(struct entry_block_cache *cache, const GPtrArray *list,
 		return g_rc_box_acquire(reasons);
 	reasons = g_rc_box_new0(struct reasons);
 	copy_key(&reasons->key, &cache->lookup_key, NULL);
-	init_reasons(&reasons->text, cache, &cache->text, list, NULL, depth);
-	init_reasons(&reasons->html, cache, &cache->html, list, cache->marks, depth);
+	init_reasons(reasons, cache, list, depth);
 	make_room(cache->reasons, &cache->reason_bytes,
 	    sizeof(*reasons) + reasons->key.bytes->allocated_len +
 	        get_chunk_bytes(&reasons->text) + get_chunk_bytes(&reasons->html),

@@ -21,7 +21,7 @@
 #define MARK_BODY  "\x06"
 #define MARK_END   "\x07"
 
-#define MARK_BUCKETS 64
+#define MARK_BUCKETS 256
 
 struct mark_index {
 	GArray *words;                  /* of the markable texts, in their order */
