@@ -699,10 +699,24 @@ change_settings(struct mailer_fixture *mailing, const char *address)
 	g_assert_no_error(error);
 }
 
+/* As by arXiv, with all that attached files show. */
+static void
+enrich_paper(struct mailer_fixture *mailing)
+{
+	store_fixture_enrich(mailing->fixture, "2611.00003", "cs.CL cs.LG",
+	    store_fixture_time(NOW) + 120);
+	store_fixture_run(mailing->fixture,
+	    "UPDATE paper SET journal = 'A Journal', doi = '10.1000/1',"
+	    " published_at = 1, keywords = 'one'");
+}
+
 /* Papers, filters and settings have changed, and the mailer has no memory of them. */
 static void
-changes_after_the_first_attempt_do_not_change_a_message(void)
+check_changes_after_the_first_attempt(const char *attach)
 {
+	const struct profile_change change = {
+	    .words = {[PREFERENCE_ATTACH] = attach}, .who = "test"};
+	pb_auto(subscriber) changed = NULL;
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1, 1);
 	pb_auto(store) other = store_open(mailing->fixture->path, NULL);
 	struct store_fixture collector = *mailing->fixture;
@@ -718,6 +732,9 @@ changes_after_the_first_attempt_do_not_change_a_message(void)
 	list_paper(&collector, "Diffusion first", 60);
 	store_fixture_subscribe(
 	    mailing->fixture, "q1@example.org", "UTC", "first", now + 60);
+	changed = profile_set(
+	    mailing->fixture->store, "q1@example.org", &change, now + 60, NULL);
+	g_assert_nonnull(changed);
 	assert_digests(mailing->fixture, now + 60, 1);
 	mailing->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
@@ -725,7 +742,7 @@ changes_after_the_first_attempt_do_not_change_a_message(void)
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
 
 	list_paper(&collector, "Diffusion second", 120);
-	store_fixture_enrich(mailing->fixture, "2611.00003", "cs.CL cs.LG", now + 120);
+	enrich_paper(mailing);
 	change_settings(mailing, "q1@example.org");
 	mailer_free(mailing->mailer);
 	renderer_free(mailing->renderer);
@@ -734,6 +751,15 @@ changes_after_the_first_attempt_do_not_change_a_message(void)
 	mailer_fixture_run_at(mailing, mailing->next, NULL);
 	assert_rows(mailing->fixture, "SELECT max(attempt) FROM outbox", "2");
 	g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 3);
+}
+
+static void
+changes_after_the_first_attempt_do_not_change_a_message(void)
+{
+	check_changes_after_the_first_attempt("none");
+	check_changes_after_the_first_attempt("bibtex");
+	check_changes_after_the_first_attempt("ris");
+	check_changes_after_the_first_attempt("markdown");
 }
 
 static void

@@ -371,6 +371,8 @@ schema_rejects_invalid_states(void)
 	        "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 0, '', 0, 'r', 0)",
 	        "is frozen"},
 	    {"", "DELETE FROM digest_item", "is frozen"},
+	    {"INSERT INTO digest_reference (digest_id, position) VALUES (1, 1)",
+	        "UPDATE digest_reference SET doi = 'other'", "is frozen"},
 	    /* The outbox. */
 	    {"",
 	        "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"

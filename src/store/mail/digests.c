@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "store/core/record.h"
+#include "store/paper/paper_row.h"
 #include "store/paper/papers.h"
 
 void
@@ -170,6 +171,19 @@ insert_all_items(
 	return true;
 }
 
+static bool
+insert_references(struct store *store, int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO digest_reference (digest_id, position, journal, doi,"
+	    " published_at, categories, keywords) SELECT i.digest_id, i.position,"
+	    " p.journal, p.doi, p.published_at, p.categories, p.keywords"
+	    " FROM digest_item i JOIN paper p ON p.seq = i.paper_seq"
+	    " WHERE i.digest_id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(digest_id));
+}
+
 static const char *
 word_of(enum preference preference, int choice)
 {
@@ -213,6 +227,8 @@ digests_insert(
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
 	return insert_all_items(store, digest_id, items, error) &&
+	       (style->attach == PREFERENCE_ATTACH_NONE ||
+	           insert_references(store, digest_id, error)) &&
 	       sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
 	           SQL_INT(digest_id), SQL_INT(digest_record->created_at));
 }
@@ -306,6 +322,43 @@ load_paper(
 	return stored ? g_steal_pointer(&stored->paper) : NULL;
 }
 
+static void
+load_reference(sqlite3_stmt *row, struct paper *paper)
+{
+	g_free(paper->journal);
+	g_free(paper->doi);
+	g_clear_pointer(&paper->categories, g_ptr_array_unref);
+	g_clear_pointer(&paper->keywords, g_ptr_array_unref);
+	paper->journal = sql_dup_text(row, 0);
+	paper->doi = sql_dup_text(row, 1);
+	paper->published_at = sqlite3_column_type(row, 2) == SQLITE_NULL
+	                          ? PAPER_UNKNOWN
+	                          : sql_get_int(row, 2);
+	paper->categories = paper_row_load_texts(row, 3);
+	paper->keywords = paper_row_load_texts(row, 4);
+}
+
+/* Papers as they were when the digest was built; they are not shared. */
+static bool
+load_references(struct store *store, struct digest *digest, GError **error)
+{
+	static const char sql[] =
+	    "SELECT journal, doi, published_at, categories, keywords"
+	    " FROM digest_reference WHERE digest_id = ?1 ORDER BY position";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest->id));
+	enum sql_step step = statement ? SQL_STEP_DONE : SQL_STEP_FAILED;
+
+	for (unsigned i = 0; statement && i < digest->entries->len; i++) {
+		struct digest_entry *entry = digest->entries->pdata[i];
+
+		step = sql_step(statement, error);
+		if (step != SQL_STEP_ROW)
+			break;
+		load_reference(statement, entry->paper);
+	}
+	return step != SQL_STEP_FAILED;
+}
+
 struct digest *
 digests_load(struct store *store, int64_t digest_id, GError **error)
 {
@@ -335,6 +388,7 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	pb_auto(digest) digest = NULL;
 	sql_auto *statement = NULL;
 	enum sql_step step;
+	bool has_references;
 
 	if (!digests_find_head(store, digest_id, &digest, error))
 		return NULL;
@@ -342,6 +396,9 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such digest");
 		return NULL;
 	}
+	has_references = digest->style.attach != PREFERENCE_ATTACH_NONE;
+	if (has_references)
+		paper_cache = NULL;
 	if (paper_cache && !paper_cache_refresh(paper_cache, error))
 		return NULL;
 	statement = sql_bind(store, sql, error, SQL_INT(digest_id));
@@ -363,7 +420,10 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 		digests_parse_reasons(item->reasons, entry->reasons);
 		g_ptr_array_add(digest->entries, entry);
 	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&digest) : NULL;
+	if (step != SQL_STEP_DONE ||
+	    (has_references && !load_references(store, digest, error)))
+		return NULL;
+	return g_steal_pointer(&digest);
 }
 
 GPtrArray *

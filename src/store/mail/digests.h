@@ -133,7 +133,8 @@ bool digests_find_head(
  */
 struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
 
-/** Likewise, with shared papers from a cache of that store. */
+/** Likewise, with shared papers from a cache of that store unless a file is attached.
+ */
 struct digest *digests_load_shared(struct store *store, struct paper_cache *paper_cache,
     int64_t digest_id, GError **error);
 

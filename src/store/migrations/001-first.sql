@@ -316,6 +316,19 @@ CREATE TABLE digest_item (
 	UNIQUE (digest_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Columns of papers that attached files show and that may still change.
+CREATE TABLE digest_reference (
+	digest_id    INTEGER NOT NULL,
+	position     INTEGER NOT NULL,
+	journal      TEXT,
+	doi          TEXT,
+	published_at INTEGER,
+	categories   TEXT,
+	keywords     TEXT,
+	PRIMARY KEY (digest_id, position),
+	FOREIGN KEY (digest_id, position) REFERENCES digest_item ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE delivered (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
@@ -607,6 +620,11 @@ CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
 WHEN NOT EXISTS (SELECT 1 FROM paper_duplicate
 	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
 	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER digest_frozen_reference BEFORE UPDATE ON digest_reference
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;

@@ -38,8 +38,8 @@ split(sqlite3_stmt *row, int column, GPtrArray *texts)
 	return true;
 }
 
-static GPtrArray *
-load_texts(sqlite3_stmt *row, int column)
+GPtrArray *
+paper_row_load_texts(sqlite3_stmt *row, int column)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
 
@@ -145,8 +145,8 @@ paper_row_load(sqlite3_stmt *row)
 	paper->project_url = sql_dup_text(row, 7);
 	paper->video_url = sql_dup_text(row, 8);
 	paper->organization = sql_dup_text(row, 9);
-	paper->keywords = load_texts(row, 10);
-	paper->categories = load_texts(row, 11);
+	paper->keywords = paper_row_load_texts(row, 10);
+	paper->categories = paper_row_load_texts(row, 11);
 	paper->comment = sql_dup_text(row, 12);
 	paper->journal = sql_dup_text(row, 13);
 	paper->doi = sql_dup_text(row, 14);

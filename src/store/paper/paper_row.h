@@ -36,4 +36,7 @@ GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
 /** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);
 
+/** Inverse of paper_row_join(). @return NULL for NULL */
+GPtrArray *paper_row_load_texts(sqlite3_stmt *row, int column);
+
 #endif

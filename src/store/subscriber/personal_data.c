@@ -40,6 +40,7 @@ const struct personal_data personal_data[] = {
                             " WHERE g.subscriber_id = ?1 ORDER BY g.id",
         "DELETE FROM digest WHERE subscriber_id = ?1", NULL},
     {.table = "digest_item"},
+    {.table = "digest_reference"},
     {"delivered", "papers", {"id", "delivered"},
         "SELECT p.id, " TIME("max(d.at)") " FROM delivered d"
                                           " JOIN paper p ON p.seq = d.paper_seq WHERE "
