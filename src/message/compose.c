@@ -161,10 +161,7 @@ append_header(GString *out, const struct compose_headers *fields, GError **error
 	             : append_from(out, fields, error)) ||
 	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
 		return false;
-	if (fields->subject_field)
-		g_string_append(out, fields->subject_field);
-	else
-		header_append_text(out, "Subject", fields->subject);
+	header_append_text(out, "Subject", fields->subject);
 	return header_append_message_id(out, "Message-ID", fields->message_id, error) &&
 	       (prefix ? append_copy(out, prefix->rest) &&
 	                     append_extra(out, fields, error)

@@ -48,9 +48,8 @@ struct compose_headers {
 	const char *date_field; /* precomputed by header_append_date(), or NULL */
 	struct header_mailbox from;
 	struct header_mailbox to;
-	const char *subject;       /* any text */
-	const char *subject_field; /* precomputed by header_append_text(), or NULL */
-	const char *message_id;    /* without angle brackets */
+	const char *subject;                /* any text */
+	const char *message_id;             /* without angle brackets */
 	const struct compose_header *extra; /* must not repeat other fields */
 	size_t extra_count;
 	const char *boundary;     /* needed only for more than one part */

@@ -178,8 +178,7 @@ find_page(struct assembled_message *assembled, struct pages *pages,
 	    params->has_titles ? parse_number(assembled, assembled->full) : 0;
 	params->is_grouped = assembled->headings->len > 0;
 	params->top = params->top_linked = 0;
-	if (!overview_set_titles(
-	        &assembled->overview, pages, papers, &assembled->subject, error))
+	if (!overview_set_titles(&assembled->overview, pages, papers, error))
 		return false;
 	if (wants_top(assembled))
 		add_top(assembled, pages);

@@ -30,7 +30,6 @@ struct assembled_message {
 	unsigned shown;                    /* shown in full or by title */
 	unsigned total;                    /* in the digest */
 	const struct page *page;           /* until the next pages_get() */
-	const struct page_subject *subject;
 	struct overview overview;
 	struct assembled_part text;
 	struct assembled_part html;

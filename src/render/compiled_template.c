@@ -110,15 +110,6 @@ compiled_template_free(struct compiled_template *compiled)
 	g_free(compiled);
 }
 
-bool
-compiled_template_has_placeholder(const struct compiled_template *compiled)
-{
-	for (unsigned i = 0; i < compiled->spans->len; i++)
-		if (g_array_index(compiled->spans, struct span, i).line)
-			return true;
-	return false;
-}
-
 static void
 append_values(GString *out, const char *line, const char *const *values)
 {

@@ -15,7 +15,7 @@
 #include "render/chunk.h"
 
 /* Maximum number of different placeholders. */
-#define COMPILED_TEMPLATE_PLACEHOLDERS_MAX  60
+#define COMPILED_TEMPLATE_PLACEHOLDERS_MAX  62
 #define COMPILED_TEMPLATE_PLACEHOLDER_BYTES 4
 
 struct compiled_template;
@@ -39,8 +39,6 @@ void compiled_template_format_placeholder(
 /** Compile a rendered text. @param columns  to wrap at, or 0 */
 struct compiled_template *compiled_template_new(const char *text, unsigned columns);
 void compiled_template_free(struct compiled_template *compiled);
-
-bool compiled_template_has_placeholder(const struct compiled_template *compiled);
 
 /**
  * Append the text with the values, escaped where the template escapes them.

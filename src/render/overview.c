@@ -186,21 +186,20 @@ make_preheader(struct overview *overview, struct pages *pages, const GPtrArray *
 
 bool
 overview_set_titles(struct overview *overview, struct pages *pages,
-    const GPtrArray *papers, const struct page_subject **subject, GError **error)
+    const GPtrArray *papers, GError **error)
 {
 	const struct digest_entry *first = papers->len ? papers->pdata[0] : NULL;
 	const char *title = first && first->paper->title ? first->paper->title : "";
 	const char **values = overview->values;
+	char *subject;
 
-	*subject = pages_get_subject(pages, &overview->params, title, error);
-	if (!*subject)
-		return false;
-	values[PAGE_FIRST_TITLE] = (*subject)->title;
+	pages_set_counts(pages, &overview->params, values);
+	values[PAGE_FIRST_TITLE] = pages_get_title(pages, title)->line;
 	values[PAGE_PREHEADER] = make_preheader(overview, pages, papers);
-	values[PAGE_SUBJECT] =
-	    (*subject)->fixed
-	        ? (*subject)->fixed
-	        : keep(overview, page_format_subject((*subject)->compiled, values));
+	subject = pages_format_subject(pages, &overview->params, values, error);
+	if (!subject)
+		return false;
+	values[PAGE_SUBJECT] = keep(overview, subject);
 	return true;
 }
 

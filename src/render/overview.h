@@ -33,14 +33,14 @@ void overview_init(struct overview *overview, const struct digest *digest,
 void overview_clear(struct overview *overview);
 
 /**
- * Set the subject, and the preheader that goes with it.
+ * Set the counts and the subject, and the preheader that goes with it; borrowed from
+ * the pages until the next call with these.
  *
- * @param papers   struct digest_entry *, in the order of the message
- * @param subject  set; borrowed from the pages until the next call with these
+ * @param papers  struct digest_entry *, in the order of the message
  * @return false with PB_ERROR_INPUT for an invalid date
  */
 bool overview_set_titles(struct overview *overview, struct pages *pages,
-    const GPtrArray *papers, const struct page_subject **subject, GError **error);
+    const GPtrArray *papers, GError **error);
 
 /** Add a paper at the top. @param number  in the digest */
 void overview_add_top(struct overview *overview, struct pages *pages,

@@ -11,9 +11,9 @@
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* Maximum number of cached pages and subjects, and of titles; a day has some hundred.
- */
+/* Maximum numbers that are cached; a day has some hundred titles. */
 #define PAGES_MAX  1000
+#define COUNTS_MAX 5000
 #define TITLES_MAX 5000
 
 /* Control characters, which templates and sanitized text cannot contain. */
@@ -32,7 +32,8 @@ const char *const page_names[] = {"change_url", "commands", "count", "count_new"
 struct pages {
 	struct page_settings settings;
 	GHashTable *entries;  /* parameters as text -> struct page * */
-	GHashTable *subjects; /* likewise -> struct page_subject * */
+	GHashTable *subjects; /* likewise -> struct compiled_template * */
+	GHashTable *counts;   /* number and phrase -> char * */
 	GHashTable *titles;   /* title -> struct page_title * */
 	GString *lookup_key;
 	char *phrases[PAGE_PHRASES];
@@ -59,18 +60,6 @@ page_free(struct page *page)
 PB_DEFINE_AUTO(page, page_free);
 
 static void
-free_subject(void *data)
-{
-	struct page_subject *subject = data;
-
-	compiled_template_free(subject->compiled);
-	g_free(subject->fixed);
-	g_free(subject->field);
-	g_free(subject->title);
-	g_free(subject);
-}
-
-static void
 free_title(void *data)
 {
 	struct page_title *title = data;
@@ -84,14 +73,19 @@ struct pages *
 pages_new(const struct page_settings *settings)
 {
 	static const char *const phrases[] = {
-	    [PAGE_PHRASE_ALSO] = "also", [PAGE_PHRASE_NOTHING_NEW] = "nothing_new"};
+	    [PAGE_PHRASE_ALSO] = "also",
+	    [PAGE_PHRASE_NOTHING_NEW] = "nothing_new",
+	    [PAGE_PHRASE_NO_NEW_PAPERS] = "no_new_papers",
+	    [PAGE_PHRASE_NO_PAPERS] = "no_papers",
+	};
 	struct pages *pages = g_new0(struct pages, 1);
 
 	pages->settings = *settings;
 	pages->entries = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_free);
-	pages->subjects =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_subject);
+	pages->subjects = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)compiled_template_free);
+	pages->counts = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	pages->titles =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_title);
 	for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
@@ -109,6 +103,7 @@ pages_free(struct pages *pages)
 		return;
 	g_hash_table_unref(pages->entries);
 	g_hash_table_unref(pages->subjects);
+	g_hash_table_unref(pages->counts);
 	g_hash_table_unref(pages->titles);
 	for (size_t i = 0; i < PAGE_PHRASES; i++)
 		g_free(pages->phrases[i]);
@@ -197,27 +192,57 @@ put_placeholder(struct view *view, const char *name, unsigned value)
 
 /* ---- counts and dates ---- */
 
-static void
-put_counts(struct view *view, const struct locale_format *format,
-    const struct page_params *params)
+/* @param phrase  its number @param name  of the same */
+static const char *
+get_count(struct pages *pages, unsigned number, unsigned phrase, const char *name)
 {
-	g_autofree char *count_new =
-	    params->is_note ? locale_format_text(format, "no_new_papers")
-	                    : locale_format_count(format, params->total, "new_papers");
-	g_autofree char *count_papers =
-	    params->is_note ? locale_format_text(format, "no_papers")
-	                    : locale_format_count(format, params->total, "papers");
+	void *key = GSIZE_TO_POINTER((size_t)number * 4 + phrase);
+	char *count = g_hash_table_lookup(pages->counts, key);
+
+	if (!count) {
+		count = locale_format_count(pages->settings.format, number, name);
+		g_hash_table_insert(pages->counts, key, count);
+	}
+	return count;
+}
+
+static void
+empty_if_full(GHashTable *table, unsigned most)
+{
+	if (g_hash_table_size(table) >= most)
+		g_hash_table_remove_all(table);
+}
+
+void
+pages_set_counts(
+    struct pages *pages, const struct page_params *params, const char **values)
+{
+	empty_if_full(pages->titles, TITLES_MAX);
+	empty_if_full(pages->counts, COUNTS_MAX);
+	if (params->is_note) {
+		values[PAGE_COUNT_NEW] = pages->phrases[PAGE_PHRASE_NO_NEW_PAPERS];
+		values[PAGE_COUNT_PAPERS] = pages->phrases[PAGE_PHRASE_NO_PAPERS];
+	} else {
+		values[PAGE_COUNT_NEW] =
+		    get_count(pages, params->total, 0, "new_papers");
+		values[PAGE_COUNT_PAPERS] =
+		    get_count(pages, params->total, 1, "papers");
+	}
+	if (params->shown < params->total)
+		values[PAGE_REST] =
+		    get_count(pages, params->total - params->shown, 2, "more_papers");
+}
+
+static void
+put_counts(struct view *view, const struct page_params *params)
+{
 	g_autofree char *start = g_strdup_printf("%u", params->titles_start);
 
-	view_put_text(view, "count_new", count_new);
-	view_put_text(view, "count_papers", count_papers);
+	put_placeholder(view, "count_new", PAGE_COUNT_NEW);
+	put_placeholder(view, "count_papers", PAGE_COUNT_PAPERS);
 	view_put_text(view, "titles_start", start);
-	if (params->shown < params->total) {
-		g_autofree char *rest = locale_format_count(
-		    format, params->total - params->shown, "more_papers");
-
-		view_put_text(view, "rest", rest);
-	}
+	if (params->shown < params->total)
+		put_placeholder(view, "rest", PAGE_REST);
 }
 
 /* ---- links of the reader ---- */
@@ -407,45 +432,24 @@ new_view(const struct page_settings *settings, const struct page_params *params,
 	view_put(view, "is_note", view_new_bool(params->is_note));
 	put_placeholder(view, "recipient", PAGE_RECIPIENT);
 	put_placeholder(view, "preheader", PAGE_PREHEADER);
-	put_counts(view, settings->format, params);
+	put_counts(view, params);
 	put_links(view, sender);
 	return view;
 }
 
-char *
-page_format_subject(const struct compiled_template *subject, const char *const *values)
-{
-	g_autoptr(GString) line = g_string_new(NULL);
-
-	compiled_template_append_plain(subject, values, line);
-	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
-}
-
-static struct page_subject *
-new_subject(struct pages *pages, const struct page_params *params, const char *title,
+static struct compiled_template *
+new_subject(struct pages *pages, const struct page_params *params, bool has_title,
     GError **error)
 {
-	static const char *const no_values[PAGE_VALUES] = {0};
 	g_autoptr(GString) text = g_string_new(NULL);
 	pb_auto(view) view = new_view(&pages->settings, params, error);
-	struct page_subject *subject;
-	GString *field;
 
 	if (!view)
 		return NULL;
-	view_put_text(view, "first_title", pages_get_title(pages, title)->line);
+	if (has_title)
+		put_placeholder(view, "first_title", PAGE_FIRST_TITLE);
 	template_append(pages->settings.subject, view, text);
-	subject = g_new0(struct page_subject, 1);
-	subject->title = g_strdup(pages_get_title(pages, title)->line);
-	subject->compiled = compiled_template_new(text->str, 0);
-	if (compiled_template_has_placeholder(subject->compiled))
-		return subject;
-	subject->fixed = page_format_subject(subject->compiled, no_values);
-	g_clear_pointer(&subject->compiled, compiled_template_free);
-	field = g_string_new(NULL);
-	header_append_text(field, "Subject", subject->fixed);
-	subject->field = g_string_free(field, FALSE);
-	return subject;
+	return compiled_template_new(text->str, 0);
 }
 
 static struct page *
@@ -487,15 +491,14 @@ set_key(GString *key, const char *date, const unsigned *numbers, size_t count,
 static void
 insert(struct pages *pages, GHashTable *table, void *value)
 {
-	if (g_hash_table_size(table) >= PAGES_MAX)
-		g_hash_table_remove_all(table);
+	empty_if_full(table, PAGES_MAX);
 	g_hash_table_insert(table, g_strdup(pages->lookup_key->str), value);
 }
 
 const struct page *
 pages_get(struct pages *pages, const struct page_params *params, GError **error)
 {
-	const unsigned numbers[] = {params->total, params->shown, params->has_titles,
+	const unsigned numbers[] = {params->shown < params->total, params->has_titles,
 	    params->titles_start, params->is_note, params->is_grouped, params->notices,
 	    params->top, params->top_linked, params->filters, params->more_filters,
 	    params->is_overlapping};
@@ -512,21 +515,26 @@ pages_get(struct pages *pages, const struct page_params *params, GError **error)
 	return page;
 }
 
-const struct page_subject *
-pages_get_subject(struct pages *pages, const struct page_params *params,
-    const char *title, GError **error)
+char *
+pages_format_subject(struct pages *pages, const struct page_params *params,
+    const char *const *values, GError **error)
 {
-	const unsigned numbers[] = {params->total, params->shown, params->is_note};
-	struct page_subject *subject;
+	const unsigned numbers[] = {params->shown < params->total, params->has_titles,
+	    params->titles_start, params->is_note, params->is_grouped,
+	    values[PAGE_FIRST_TITLE][0] != '\0'};
+	g_autoptr(GString) line = g_string_new(NULL);
+	struct compiled_template *subject;
 
-	if (g_hash_table_size(pages->titles) >= TITLES_MAX)
-		g_hash_table_remove_all(pages->titles);
-	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers), title);
+	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers),
+	    params->coverage ? params->coverage : "");
 	subject = g_hash_table_lookup(pages->subjects, pages->lookup_key->str);
-	if (subject)
-		return subject;
-	subject = new_subject(pages, params, title, error);
-	if (subject)
+	if (!subject) {
+		subject =
+		    new_subject(pages, params, values[PAGE_FIRST_TITLE][0], error);
+		if (!subject)
+			return NULL;
 		insert(pages, pages->subjects, subject);
-	return subject;
+	}
+	compiled_template_append_plain(subject, values, line);
+	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
 }

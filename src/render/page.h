@@ -3,7 +3,7 @@
  *
  * The templates of a digest contain `{{{papers}}}` and `{{{titles}}}`, each alone on a
  * line, where the papers' blocks are inserted.  A page is rendered once for all digests
- * with the same date and numbers; the values of the reader and the overview are left
+ * of a date and form; the values of the reader, the counts and the overview are left
  * open.
  */
 #ifndef PAPERBOY_RENDER_PAGE_H
@@ -44,6 +44,9 @@ enum page_value {
 	PAGE_SUBJECT,     /* in both parts */
 	PAGE_PREHEADER,
 	PAGE_FIRST_TITLE,
+	PAGE_COUNT_NEW,
+	PAGE_COUNT_PAPERS,
+	PAGE_REST, /* if fewer papers are shown */
 	PAGE_NOTICES,
 	PAGE_TOP = PAGE_NOTICES + PAGE_NOTICES_MAX,
 	PAGE_FILTERS = PAGE_TOP + PAGE_TOP_MAX * PAGE_TOP_VALUES,
@@ -70,14 +73,7 @@ struct page {
 	struct page_part html;
 };
 
-struct page_subject {
-	struct compiled_template *compiled; /* with placeholders; NULL: fixed */
-	char *fixed;                        /* one line */
-	char *field;                        /* the same as a header field */
-	char *title;                        /* of the first paper, in it */
-};
-
-/* Everything that a page depends on. */
+/* Everything that a page and its counts depend on. */
 struct page_params {
 	const char *date;      /* YYYY-MM-DD */
 	const char *coverage;  /* any text, or NULL */
@@ -119,25 +115,27 @@ const struct page *
 pages_get(struct pages *pages, const struct page_params *params, GError **error);
 
 /**
- * Get a subject.
+ * Format the subject, one line.
  *
- * @param title  of the first paper, any text
- * @return borrowed until the next call; NULL for an invalid date
+ * @param values  by enum page_value, to the counts; an empty first title is none
+ * @return owned by the caller; NULL for an invalid date
  */
-const struct page_subject *pages_get_subject(struct pages *pages,
-    const struct page_params *params, const char *title, GError **error);
+char *pages_format_subject(struct pages *pages, const struct page_params *params,
+    const char *const *values, GError **error);
 
-/** Format a subject with placeholders. @return owned by the caller */
-char *
-page_format_subject(const struct compiled_template *subject, const char *const *values);
+/** Set the counts. @param values  borrowed until the next call */
+void pages_set_counts(
+    struct pages *pages, const struct page_params *params, const char **values);
 
-/** Get the forms of a title. @return borrowed until the next pages_get_subject() */
+/** Get the forms of a title. @return borrowed until the next pages_set_counts() */
 const struct page_title *pages_get_title(struct pages *pages, const char *title);
 
 /* Phrases of preheaders. */
 enum page_phrase {
 	PAGE_PHRASE_ALSO,        /* before the next titles */
 	PAGE_PHRASE_NOTHING_NEW, /* of a note */
+	PAGE_PHRASE_NO_NEW_PAPERS,
+	PAGE_PHRASE_NO_PAPERS,
 	PAGE_PHRASES
 };
 

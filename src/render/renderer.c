@@ -252,7 +252,6 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	struct compose_headers fields = {
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = assemble_get_subject(assembled),
-	    .subject_field = assembled->subject->field,
 	    .message_id = message_id,
 	    .extra = own,
 	    .extra_count = G_N_ELEMENTS(own),
