@@ -2,6 +2,7 @@
  * test_mailer.c - states of messages with failing relays and stores.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -282,6 +283,53 @@ erased_subscriber_does_not_block_others(void)
 	assert_rows(mailing->fixture,
 	    "SELECT state, count(*) FROM outbox GROUP BY state", "SENT|38");
 	g_assert_cmpint(mailing->next, ==, -1);
+}
+
+/* Another program's change, once, in the moment after a commit. */
+struct late_change {
+	const char *path;
+	const char *sql; /* NULL: made */
+};
+
+static void
+change_once(void *data)
+{
+	struct late_change *change = data;
+	const char *sql = g_steal_pointer(&change->sql);
+	sqlite3 *db = NULL;
+
+	if (!sql)
+		return;
+	g_assert_cmpint(sqlite3_open(change->path, &db), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_exec(db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void
+subscribers_who_left_after_the_claim_get_no_mail(void)
+{
+	pb_auto(mailer_fixture) sample = mailer_fixture_new(1, 1);
+	g_autofree char *hash = suppression_hash(sample->key, "p0@example.org");
+	g_autofree char *suppress = g_strdup_printf(
+	    "INSERT INTO suppression (hash, reason, at) VALUES ('%s', 'complaint', 1)",
+	    hash);
+	const char *const changes[] = {suppress,
+	    "UPDATE subscriber SET state = 'paused' WHERE address = 'p0@example.org'",
+	    "DELETE FROM outbox WHERE id = 1"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+		pb_auto(mailer_fixture) mailing = mailer_fixture_new(3, 1);
+		struct late_change change = {mailing->fixture->path, changes[i]};
+		struct mailer_report report;
+
+		store_set_commit_hook(mailing->fixture->store, change_once, &change);
+		report = mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
+		g_assert_null(change.sql);
+		g_assert_cmpuint(report.sent, ==, 2);
+		g_assert_cmpuint(report.cancelled, ==, 1);
+		g_assert_null(strstr(mailing->script.envelopes->str, "p0@"));
+		store_set_commit_hook(mailing->fixture->store, NULL, NULL);
+	}
 }
 
 static void
@@ -789,6 +837,7 @@ main(int argc, char **argv)
 	    failed_relay_is_tried_with_one_message,
 	    messages_accepted_before_a_relay_failure_are_not_repeated,
 	    erased_subscriber_does_not_block_others, suppressed_address_gets_no_mail,
+	    subscribers_who_left_after_the_claim_get_no_mail,
 	    stop_returns_claimed_messages_unchanged,
 	    pause_ends_a_run_and_the_next_uses_new_options,
 	    unrecorded_results_survive_a_reload,

@@ -318,6 +318,67 @@ a_suppression_after_the_claim_is_seen_too(void)
 	g_assert_true(is_cancelled);
 }
 
+/* Not the addresses that begin with an x. */
+static bool
+allow_some(void *data, const char *recipient, int64_t *next_at)
+{
+	unsigned *asked = data;
+
+	++*asked;
+	*next_at = store_fixture_time(NOW) + 60;
+	return *recipient != 'x';
+}
+
+/* Postponed and cancelled messages do not count, and the next in order is claimed. */
+static void
+a_claim_takes_the_first_that_may_be_sent(void)
+{
+	static const struct {
+		unsigned limit;
+		const char *claimed; /* and cancelled: s */
+		bool is_more;
+		unsigned asked;
+	} rows[] = {
+	    {1, "as", true, 3},
+	    {1, "b", true, 1},
+	    {2, "c", false, 2},
+	    {2, "", false, 0},
+	};
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autofree char *hash = suppression_hash(fixture->key, "s@example.org");
+
+	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
+	for (const char *at = "xxasbxc"; *at; at++) {
+		g_autofree char *address = g_strdup_printf("%c@example.org", *at);
+
+		add(fixture, OUTBOX_NOTICE, 0, address);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) claimed = g_string_new(NULL);
+		unsigned asked = 0;
+		const struct outbox_claim request = {.now = store_fixture_time(NOW),
+		    .limit = rows[i].limit,
+		    .is_idle = true,
+		    .cache_key = "render key",
+		    .key = fixture->key,
+		    .allow = allow_some,
+		    .data = &asked};
+		bool is_more;
+		g_autoptr(GPtrArray) jobs =
+		    outbox_claim(fixture->store, &request, &is_more, NULL);
+
+		for (unsigned k = 0; k < jobs->len; k++) {
+			const struct outbox_job *job = jobs->pdata[k];
+
+			g_assert_cmpint(job->is_cancelled, ==, *job->recipient == 's');
+			g_string_append_c(claimed, *job->recipient);
+		}
+		g_assert_cmpstr(claimed->str, ==, rows[i].claimed);
+		g_assert_cmpint(is_more, ==, rows[i].is_more);
+		g_assert_cmpuint(asked, ==, rows[i].asked);
+	}
+}
+
 static void
 bytes_are_deleted_when_the_message_ends(void)
 {
@@ -418,6 +479,7 @@ UNIT_MAIN(message_is_sent_as_stored, a_mail_that_cannot_be_sent_is_not_stored,
     its_size_and_its_lines_have_an_end, schema_rejects_invalid_mail,
     inbox_are_claimed_before_digests,
     replies_go_to_inactive_but_not_to_suppressed_addresses,
-    a_suppression_after_the_claim_is_seen_too, bytes_are_deleted_when_the_message_ends,
+    a_suppression_after_the_claim_is_seen_too, a_claim_takes_the_first_that_may_be_sent,
+    bytes_are_deleted_when_the_message_ends,
     unsubscribing_cancels_digests_but_not_notices,
     an_operator_holds_releases_and_drops_it)

@@ -54,10 +54,12 @@ struct mailer {
 	bool is_proven; /* the relay has handled a message since its last failure */
 	struct generation *generation; /* NULL without a state directory */
 	bool is_failure_logged;        /* the recovery is not logged yet */
-	bool needs_recovery; /* the store failed: SENDING rows may have lost their
-	                        results */
-	bool is_alone;       /* the message in flight is to be sent alone */
-	bool is_more;        /* more messages are due than the last claim examined */
+	bool needs_recovery;   /* the store failed: SENDING rows may have lost their
+	                          results */
+	bool is_alone;         /* the message in flight is to be sent alone */
+	bool is_more;          /* more messages are due than the last claim examined */
+	int64_t claim_commit;  /* the last of other handles before the claim */
+	bool may_be_cancelled; /* another handle has committed since the claim */
 	struct domain_refusals *refusals;
 };
 
@@ -368,8 +370,9 @@ load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_cancelled
 {
 	g_autoptr(GError) local_error = NULL;
 
-	if (!outbox_is_cancelled(
-	        mailer->options.store, job, mailer->options.key, is_cancelled, error))
+	*is_cancelled = false;
+	if (mailer->may_be_cancelled && !outbox_is_cancelled(mailer->options.store, job,
+	                                    mailer->options.key, is_cancelled, error))
 		return false;
 	if (!*is_cancelled && !load_parts(mailer, job, digest, message, &local_error) &&
 	    !g_error_matches(local_error, PB_ERROR, PB_ERROR_NOT_FOUND))
@@ -498,6 +501,28 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 	                      mail_token_format_envelope(
 	                          mailer->tokens, MAX(job->digest_id, 0), job->id),
 	                      format_sender(mailer, job, digest)));
+	return true;
+}
+
+/*
+ * Start all claimed messages from one snapshot of the store, without a lock for each.
+ * The claim has checked the recipients; only other handles can change that meanwhile.
+ */
+static bool
+start_claimed(struct mailer *mailer, struct mailer_report *report, GError **error)
+{
+	pb_transaction transaction = {0};
+	int64_t commit;
+
+	if (g_queue_is_empty(&mailer->claimed))
+		return true;
+	if (!store_begin_reading(mailer->options.store, &transaction, error) ||
+	    !store_load_other_commit(mailer->options.store, &commit, error))
+		return false;
+	mailer->may_be_cancelled = commit != mailer->claim_commit;
+	while (!g_queue_is_empty(&mailer->claimed))
+		if (!start_next(mailer, report, error))
+			return false;
 	return true;
 }
 
@@ -723,7 +748,10 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	    !save_results(mailer, now, error))
 		return false;
 	jobs = claim(mailer, limit, error);
-	if (!jobs || !store_commit(&transaction, error))
+	if (!jobs ||
+	    !store_load_other_commit(
+	        mailer->options.store, &mailer->claim_commit, error) ||
+	    !store_commit(&transaction, error))
 		return false;
 	drop_results(mailer);
 	take_claimed(mailer, jobs, report);
@@ -787,9 +815,8 @@ run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		if (is_stopped ? !commit_results(mailer, error)
 		               : !commit_round(mailer, report, error))
 			return false;
-		while (!g_queue_is_empty(&mailer->claimed))
-			if (!start_next(mailer, report, error))
-				return false;
+		if (!start_claimed(mailer, report, error))
+			return false;
 		if (mailer->in_flight)
 			collect_results(mailer, report);
 		else if (!mailer->results->len && (is_stopped || !mailer->is_more))

@@ -340,6 +340,14 @@ store_get_data_version(struct store *store, int *version, int *ours, GError **er
 	return true;
 }
 
+bool
+store_load_other_commit(struct store *store, int64_t *commit, GError **error)
+{
+	static const char sql[] = "PRAGMA data_version";
+
+	return sql_number(store, sql, commit, error);
+}
+
 void
 store_free(struct store *store)
 {

@@ -45,6 +45,10 @@ struct store *store_open_for_reading(const char *path, GError **error);
 /** @param version  of the file; @param ours  of this program */
 bool
 store_get_data_version(struct store *store, int *version, int *ours, GError **error);
+
+/** Load a number that differs after each commit by another handle. */
+bool store_load_other_commit(struct store *store, int64_t *commit, GError **error);
+
 void store_free(struct store *store);
 PB_DEFINE_AUTO(store, store_free);
 

@@ -140,10 +140,11 @@ static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id)
 static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
 
 /* Maximum number of messages read for one claim. */
-#define CLAIM_PAGE 50
+#define CLAIM_MAX 50
 
 static GPtrArray *
-load_due(struct store *store, int64_t now, GBytes *key, GError **error)
+load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
+    GError **error)
 {
 	static const char sql_system_mail[] = JOB_COLUMNS
 	    " WHERE o.kind <> 'digest'"
@@ -151,16 +152,18 @@ load_due(struct store *store, int64_t now, GBytes *key, GError **error)
 	static const char sql_digests[] = JOB_COLUMNS
 	    " WHERE o.kind = 'digest'"
 	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
-	sql_auto *messages = sql_bind(store, sql_system_mail, error, SQL_BYTES(key),
-	    SQL_INT(now), SQL_INT(CLAIM_PAGE));
+	sql_auto *messages = sql_bind(store, sql_system_mail, error,
+	    SQL_BYTES(claim->key), SQL_INT(claim->now), SQL_INT(limit));
 	g_autoptr(GPtrArray) jobs = record_load_all(messages, &job_layout, error);
 	g_autoptr(GPtrArray) more = NULL;
 	sql_auto *digests = NULL;
 
 	if (!jobs)
 		return NULL;
-	digests = sql_bind(store, sql_digests, error, SQL_BYTES(key), SQL_INT(now),
-	    SQL_INT(CLAIM_PAGE - jobs->len));
+	if (jobs->len == limit)
+		return g_steal_pointer(&jobs);
+	digests = sql_bind(store, sql_digests, error, SQL_BYTES(claim->key),
+	    SQL_INT(claim->now), SQL_INT(limit - jobs->len));
 	more = record_load_all(digests, &job_layout, error);
 	if (!more)
 		return NULL;
@@ -284,27 +287,44 @@ outbox_load_generation(struct store *store, int64_t *generation, GError **error)
 	return store_load_cursor(store, "generation", 0, generation, error);
 }
 
+/* @param jobs  to add what is claimed or cancelled to */
+static bool
+take_all(struct claiming *claiming, GPtrArray *due, GPtrArray *jobs, GError **error)
+{
+	for (unsigned i = 0; i < due->len && !claiming->is_full; i++) {
+		bool is_taken;
+
+		if (!take_due(claiming, due->pdata[i], &is_taken, error))
+			return false;
+		if (is_taken)
+			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
+	}
+	return true;
+}
+
 GPtrArray *
 outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_more,
     GError **error)
 {
-	g_autoptr(GPtrArray) due = load_due(store, claim->now, claim->key, error);
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
 	struct claiming claiming = {.store = store, .claim = claim};
+	unsigned read = 0;
+	bool has_next = true;
 
-	if (!due)
-		return NULL;
-	for (unsigned i = 0; i < due->len && !claiming.is_full; i++) {
-		bool is_taken;
+	while (has_next && !claiming.is_full && read < CLAIM_MAX) {
+		/* The one after the last shows that there are more. */
+		unsigned wanted =
+		    MIN(claim->limit - claiming.claimed + 1, CLAIM_MAX - read);
+		g_autoptr(GPtrArray) due = load_due(store, claim, wanted, error);
 
-		if (!take_due(&claiming, due->pdata[i], &is_taken, error))
+		if (!due || !take_all(&claiming, due, jobs, error))
 			return NULL;
-		if (is_taken)
-			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
+		has_next = due->len == wanted;
+		read += due->len;
 	}
 	if (jobs->len && !advance_generation(store, error))
 		return NULL;
-	*is_more = claiming.is_full || due->len == CLAIM_PAGE;
+	*is_more = claiming.is_full || has_next;
 	return g_steal_pointer(&jobs);
 }
 

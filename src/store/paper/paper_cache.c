@@ -6,18 +6,17 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "store/core/sql.h"
 #include "store/paper/papers.h"
 
 struct paper_cache {
 	struct store *store;
 	GHashTable *papers; /* paper seq -> struct cached_paper * */
-	int64_t version;    /* data_version at the last check */
+	int64_t version;    /* commit of another handle at the last check */
 };
 
 struct cached_paper {
 	struct paper *paper;
-	int64_t version; /* data_version when last read */
+	int64_t version; /* likewise, when last read */
 };
 
 static void
@@ -53,9 +52,8 @@ paper_cache_free(struct paper_cache *paper_cache)
 bool
 paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
 {
-	static const char sql[] = "PRAGMA data_version";
-
-	return sql_number(paper_cache->store, sql, &paper_cache->version, error);
+	return store_load_other_commit(
+	    paper_cache->store, &paper_cache->version, error);
 }
 
 /* @param a  or NULL; likewise b */
