@@ -60,6 +60,23 @@ overview_is_at_the_top(void)
 	render_sample_check_golden("digest-overview.html", strstr(html, "<body>"));
 }
 
+/* The query becomes the subject of a mail (RFC 6068 section 2). */
+static void
+link_to_edit_a_filter_adds_no_header_field(void)
+{
+	pb_auto(renderer) renderer = new_renderer_with_commands();
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *html = NULL;
+
+	render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
+	render_sample_set_text(
+	    &digest->filters, "2\t1\ta\t\"a&b\"\r OR\va?c=1&cc=x@example.org\r");
+	html = renderer_format_html(renderer, digest, NULL);
+	g_assert_nonnull(
+	    strstr(html, "?subject=edit%202%20%22a%26b%22%20OR%20a%3Fc%3D1%26cc%3D"
+	                 "x%40example.org\""));
+}
+
 static void
 small_digests_have_no_overview(void)
 {
@@ -132,5 +149,5 @@ preheader_goes_on_from_the_subject(void)
 	}
 }
 
-UNIT_MAIN(overview_is_at_the_top, small_digests_have_no_overview,
-    preheader_goes_on_from_the_subject)
+UNIT_MAIN(overview_is_at_the_top, link_to_edit_a_filter_adds_no_header_field,
+    small_digests_have_no_overview, preheader_goes_on_from_the_subject)

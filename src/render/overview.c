@@ -38,11 +38,12 @@ make_edit_url(struct overview *overview, const struct sender_identity *sender,
     const char *number, const char *query)
 {
 	g_autoptr(GString) url = g_string_sized_new(256);
+	g_autofree char *line = sanitize_line(query, 0);
 
 	g_string_append(url, sender->edit_url);
 	g_string_append(url, number);
 	g_string_append(url, "%20");
-	g_string_append_uri_escaped(url, query, NULL, FALSE);
+	g_string_append_uri_escaped(url, line, NULL, FALSE);
 	return g_string_chunk_insert(overview->texts, url->str);
 }
 
