@@ -43,10 +43,15 @@ add_entry(struct digest *digest, struct fuzz_input *input)
 	paper->url = fuzz_take_text(input);
 	paper->code_url = take_optional(input);
 	paper->project_url = take_optional(input);
+	paper->video_url = take_optional(input);
+	paper->summary = take_optional(input);
+	entry->venue = take_optional(input);
 	g_ptr_array_set_size(paper->authors, 0);
 	for (unsigned i = 0; i < (choice >> 2) % 8; i++)
 		g_ptr_array_add(paper->authors, fuzz_take_text(input));
 	entry->upvotes = (int64_t)(choice >> 5) - 1;
+	entry->upvotes_before = (int64_t)(choice & 7) - 1;
+	entry->stars = (int64_t)(choice & 15) - 1;
 	g_ptr_array_add(entry->reasons, digest_reason_new(filter, hits_parse(words)));
 }
 
@@ -54,11 +59,16 @@ static struct digest *
 make_digest(struct fuzz_input *input)
 {
 	struct digest *digest = render_sample_new_digest();
-	unsigned choice = fuzz_take_byte(input);
+	unsigned choice = fuzz_take_byte(input), style = fuzz_take_byte(input);
 	unsigned repeats = choice < REPEATS_FROM ? 1 : 1 + choice % REPEATS_MAX;
 
 	g_free(digest->recipient_name);
 	digest->recipient_name = take_optional(input);
+	digest->filters = take_optional(input);
+	digest->notices = take_optional(input);
+	digest->style.abstract = (enum preference_abstract)(style % 4);
+	digest->style.group = (enum preference_group)(style >> 2 & 1);
+	g_strlcpy(digest->style.language, style >> 3 & 1 ? "de" : "", 3);
 	for (unsigned i = 0; i < ENTRIES_MAX && (i == 0 || input->left > 0); i++)
 		add_entry(digest, input);
 	/* Repeat the last one, so that the message exceeds the limit. */
