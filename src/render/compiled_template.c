@@ -4,6 +4,7 @@
  */
 #include "render/compiled_template.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "render/template.h"

@@ -10,7 +10,6 @@
 #define PAPERBOY_RENDER_COMPILED_TEMPLATE_H
 
 #include <glib.h>
-#include <stdbool.h>
 
 #include "render/chunk.h"
 

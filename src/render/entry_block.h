@@ -61,7 +61,7 @@ enum entry_block_depth {
 struct entry_block_cache;
 
 /**
- * Allocate a cache for one thread.  It is emptied before it exceeds
+ * Allocate a cache for one thread.  Papers and reasons are dropped before both exceed
  * BOUNDS_RENDER_CACHE_BYTES; the result never depends on its contents.
  *
  * @param format  borrowed for the cache's lifetime
