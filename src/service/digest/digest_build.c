@@ -25,10 +25,12 @@
 
 /*
  * Maximum number of subscribers in one commit, and the time after which it has no more.
- * Writers that wait get in between commits.
+ * Writers that wait get in between commits.  A page that was not finished in that time
+ * is followed by a smaller one.
  */
-#define PAGE_SUBSCRIBERS 200
-#define PAGE_US          25000
+#define PAGE_SUBSCRIBERS       200
+#define PAGE_SUBSCRIBERS_LEAST 25
+#define PAGE_US                25000
 
 /* Append a line with the filter and its hits to the reasons of an item. */
 static bool
@@ -350,27 +352,28 @@ make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 	       subscribers_save_due(cache->store, subscriber->id, next.at, error);
 }
 
+/* @param size  maximum number of subscribers; set to that of the next page */
 static bool
 make_page(struct digest_cache *cache, int64_t now, struct digest_build_report *report,
-    bool *is_end, GError **error)
+    unsigned *size, bool *is_end, GError **error)
 {
 	struct digest_build_report sums = *report;
 	g_autoptr(GPtrArray) subscribers = NULL;
 	pb_transaction transaction = {0};
+	unsigned done = 0;
 	int64_t end_us;
 
 	if (!store_begin(cache->store, &transaction, error))
 		return false;
 	end_us = g_get_monotonic_time() + PAGE_US;
-	subscribers = subscribers_load_due(
-	    cache->store, now, cache->through, PAGE_SUBSCRIBERS, error);
+	subscribers =
+	    subscribers_load_due(cache->store, now, cache->through, *size, error);
 	if (!subscribers)
 		return false;
-	for (unsigned i = 0; i < subscribers->len; i++) {
-		const struct subscriber *subscriber = subscribers->pdata[i];
+	while (
+	    done < subscribers->len && (done == 0 || g_get_monotonic_time() < end_us)) {
+		const struct subscriber *subscriber = subscribers->pdata[done++];
 
-		if (i > 0 && g_get_monotonic_time() >= end_us)
-			break;
 		if (!make_digest(cache, subscriber, now, &sums, error)) {
 			g_prefix_error(error,
 			    "digest of subscriber %" G_GINT64_FORMAT ": ",
@@ -381,6 +384,8 @@ make_page(struct digest_cache *cache, int64_t now, struct digest_build_report *r
 	if (!store_commit(&transaction, error))
 		return false;
 	*is_end = subscribers->len == 0;
+	*size = CLAMP(done < subscribers->len ? done : 2 * done, PAGE_SUBSCRIBERS_LEAST,
+	    PAGE_SUBSCRIBERS);
 	*report = sums;
 	return true;
 }
@@ -407,7 +412,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned resumed = 0;
+	unsigned resumed = 0, size = PAGE_SUBSCRIBERS;
 	bool is_end = false;
 	bool is_ok;
 
@@ -428,7 +433,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	cache.is_restored = is_ok && restore.restored_at >= 0;
 	cache.is_asked = is_ok && restore.fetched_at >= restore.restored_at;
 	while (is_ok && !is_end && !store_is_stopped(store)) {
-		is_ok = make_page(&cache, now, report, &is_end, error);
+		is_ok = make_page(&cache, now, report, &size, &is_end, error);
 		store_yield();
 	}
 	digest_cache_clear(&cache);

@@ -192,11 +192,11 @@ bool
 digest_cache_get_match(struct digest_cache *cache, const struct candidate *candidate,
     struct cached_match *match, GError **error)
 {
-	int64_t age_s = MAX(cache->now - day_start(candidate->day), 0);
 	const struct digest_cache_paper *paper;
 	struct digest_cache_filter *filter;
 	g_autoptr(GString) hits = NULL;
 	const struct rank *rank;
+	int64_t age_s;
 
 	if (match_cache_find(
 	        &cache->matches, candidate->filter_id, candidate->paper_seq, match))
@@ -213,6 +213,7 @@ digest_cache_get_match(struct digest_cache *cache, const struct candidate *candi
 	hits = g_string_new(NULL);
 	append_hits(hits, filter->query, paper->document);
 	match->hits = hits->str;
+	age_s = MAX(cache->now - day_start(candidate->day), 0);
 	match->score = rank_blend(rank_get_relevance(rank, paper->document),
 	    candidate->upvotes, age_s / CLOCK_DAY_S);
 	match_cache_insert(

@@ -37,6 +37,12 @@ struct filter_progress {
 	"coalesce(f.matched_revision, (SELECT value FROM cursor" \
 	" WHERE name = 'matched'), 0)"
 
+/* SQL, for the store only: no filter has a lower matched revision. */
+#define FILTER_PROGRESS_LEAST                                                 \
+	"min(coalesce((SELECT value FROM cursor WHERE name = 'matched'), 0)," \
+	" coalesce((SELECT min(matched_revision) FROM filter"                 \
+	"  WHERE matched_revision IS NOT NULL), 0x7fffffffffffffff))"
+
 /*
  * SQL, for the store only: NULL if a filter with the cursor `own` can join the batch,
  * that is, at the same revision while no batch is in progress; else `own`.
