@@ -13,7 +13,7 @@
 
 /* Commands are in braces, as Zotero writes and reads them. */
 static const struct {
-	char mail;
+	char plain;
 	const char *tex;
 } escapes[] = {
     {'\\', "{\\textbackslash}"},
@@ -32,7 +32,7 @@ static const char *
 find_escape(char c)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(escapes); i++)
-		if (escapes[i].mail == c)
+		if (escapes[i].plain == c)
 			return escapes[i].tex;
 	return NULL;
 }

@@ -9,14 +9,14 @@
 #include "base/day.h"
 #include "render/attach.h"
 
-/* BibTeX in UTF-8, which biber and current BibTeX read */
+/* BibTeX in UTF-8, which biber and current BibTeX read. */
 void
 attach_bibtex_append(GString *out, const struct attach_input *input, unsigned index);
 
-/* RIS, with the tags that Zotero, JabRef and EndNote read */
+/* RIS, with the tags that Zotero, JabRef and EndNote read. */
 void attach_ris_append(GString *out, const struct attach_input *input, unsigned index);
 
-/* CommonMark (https://spec.commonmark.org/0.30/) after front matter in YAML */
+/* CommonMark (https://spec.commonmark.org/0.30/) after front matter in YAML. */
 void attach_markdown_append_head(GString *out, const struct attach_input *input);
 void
 attach_markdown_append(GString *out, const struct attach_input *input, unsigned index);

@@ -10,6 +10,7 @@
 
 static const char start_tag[] = "<b>", end_tag[] = "</b>";
 
+/* Words with the same hash are taken for equal: one in 2^63 would be marked wrongly. */
 struct mark_word {
 	int64_t hash;
 	uint32_t start, end; /* in the text, bytes */

@@ -23,10 +23,11 @@
 
 #define MARK_BUCKETS 256
 
+/* Words and lines of one chunk; positions are in bytes, without control characters. */
 struct mark_index {
-	GArray *words;                  /* of the markable texts, in their order */
-	GArray *lines;                  /* where each starts, and the end */
-	uint32_t buckets[MARK_BUCKETS]; /* the first word of each hash */
+	GArray *words; /* of struct mark_word: of the markable texts, in their order */
+	GArray *lines; /* of struct mark_line: the start of each, and the end */
+	uint32_t buckets[MARK_BUCKETS]; /* number of the first word of each */
 };
 
 /**
@@ -38,6 +39,8 @@ struct mark_index {
  */
 void mark_index_init(struct mark_index *index, struct chunk *chunk, GString *html);
 void mark_index_clear(struct mark_index *index);
+
+/** Get the memory of an index, besides the struct. */
 size_t mark_index_get_bytes(const struct mark_index *index);
 
 /** Remove the control characters from a text part. */
@@ -58,10 +61,12 @@ void mark_list_add(struct mark_list *list, const GPtrArray *hits);
 
 /**
  * Mark the words of hits on the title in titles, and of those on the abstract in other
- * texts, exactly as they are written in the hit.
+ * texts: words with the same letters and accents as in the hit, whatever is between
+ * them.
  *
  * @param chunk   of mark_index_init()
- * @param marked  set if there is something to mark
+ * @param marked  set if there is something to mark; to be passed to chunk_clear()
+ * @return whether there is
  */
 bool mark_list_apply(struct mark_list *list, const struct mark_index *index,
     const struct chunk *chunk, struct chunk *marked);

@@ -1,5 +1,5 @@
 /*
- * wrap.c - line wrapping of plain text.
+ * wrap.c - line wrapping of plain text and of HTML.
  */
 #include "render/wrap.h"
 

@@ -1,5 +1,5 @@
 /*
- * wrap.h - line wrapping of plain text.
+ * wrap.h - line wrapping of plain text and of HTML.
  */
 #ifndef PAPERBOY_RENDER_WRAP_H
 #define PAPERBOY_RENDER_WRAP_H
@@ -20,13 +20,14 @@
  */
 char *wrap_format_text(const char *text, unsigned columns);
 
-/**
- * Replace blanks between words and tags of HTML by line breaks, so that most lines are
- * at most `columns` bytes long when they are encoded.
- */
-void wrap_html(GString *html, unsigned columns);
-
 /** The same as wrap_format_text(), appended. */
 void wrap_append_text(GString *out, const char *text, unsigned columns);
+
+/**
+ * Replace blanks outside of tags by line breaks, so that most lines are at most
+ * `columns` bytes long in quoted-printable.  A line without such a blank is not broken;
+ * the size does not change.
+ */
+void wrap_html(GString *html, unsigned columns);
 
 #endif

@@ -105,8 +105,10 @@ bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *sl
 bool digests_insert(
     struct store *store, const struct digest_record *digest_record, GError **error);
 
-/** Creation time of the subscriber's last live or sent digest. @param made_at  s; -1:
- * none
+/**
+ * Load the creation time of the subscriber's last live or sent digest.
+ *
+ * @param made_at  s; -1: none
  */
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
@@ -165,6 +167,7 @@ bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
 
 /** Parse lines of filter, tab, hits into reasons. */
 void digests_parse_reasons(const char *text, GPtrArray *reasons);
+
 /** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
 bool digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error);
