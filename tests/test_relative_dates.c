@@ -245,12 +245,11 @@ assert_explained(struct store_fixture *fixture, const char *text,
 }
 
 static bool
-note_id(void *data, const struct stored_paper *stored,
-    const struct query_document *document, GError **error)
+note_id(void *data, struct search_match *match, GError **error)
 {
-	(void)document;
-	(void)error;
-	g_hash_table_add(data, g_strdup(stored->paper->id));
+	if (!search_match_load(match, error))
+		return false;
+	g_hash_table_add(data, g_strdup(match->stored->paper->id));
 	return true;
 }
 
