@@ -529,12 +529,12 @@ def stage_of(instance):
 
 
 def prepare(tap):
-    """An instance with subscribers and filters, without papers."""
+    """An instance with filters and subscribers, more than for one commit, without papers."""
     samples = os.path.join(top_srcdir(), "samples")
     paths = sorted(glob.glob(os.path.join(samples, "daily_papers-*.json")))
     titles = [paper["title"] for path in paths for paper in load_papers(path)]
     instance = Instance(tap.subdirectory("first"), papers=samples, port=1)
-    for person in generate(titles, 60, seed=SEED):
+    for person in generate(titles, 240, seed=SEED):
         first, *rest = person["filters"]
         instance.add_person(person["address"], "--zone", person["zone"],
                          *[word for text in rest for word in ("--filter", text)],
