@@ -464,6 +464,8 @@ class Check:
         extra = {at for at in words if at not in allowed}
         lacking = set().union(*(places for places in near if not places & got))
         lacking |= {at for at in required if shown[at].isalnum() and at not in got}
+        for url in re.finditer(r"\w+://\S*", shown):
+            lacking -= set(range(*url.span()))
         if extra:
             self.problems.append(f"marks in {field} of {self.id}: {cut(shown, extra)}")
         if lacking:

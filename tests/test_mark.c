@@ -38,6 +38,9 @@ words_of_hits_are_marked(void)
 	    /* Escapes are not words. */
 	    {"\6Q&amp;A, don&#39;t amp 39\7", "bamp\tb39\tbdon't\tbQ&A",
 	        "<b>Q&amp;A</b>, <b>don&#39;t</b> <b>amp</b> <b>39</b>", "1111"},
+	    /* Words of a URL are not marked. */
+	    {"\6Code: https://a.org/deep-space?x=1, deep http\7", "bdeep\tbhttp\tborg",
+	        "Code: https://a.org/deep-space?x=1, <b>deep</b> <b>http</b>", "110"},
 	    /* Signs belong to the word. */
 	    {"\6C, C++ and C#\7", "bC++\tbC#", "C, <b>C++</b> and <b>C#</b>", "11"},
 	    {"\6C and C-\7", "bC++", NULL, "0"},

@@ -99,13 +99,13 @@ def check_digest(raw):
     check(1 <= len(html.unescape(preheader)) <= 100, f"preheader {preheader!r}")
     parsed = Page(page)
     links = [l for l in parsed.links if not l.startswith("mailto:")]
-    urls = re.findall(r"^ *(?:Code: |Project: )?(https?://\S+)$", text, re.M)
+    urls = re.findall(r"^ *(?:[A-Z]\w+(?: \([^()]*\))?: )?(https?://\S+)$", text, re.M)
     top = page.count('<p class="best" dir="auto">')
     check(set(links[:top]) <= set(urls), f"links at the top: {links[:top]}")
     check(links[top:] == urls, f"links differ: {links} {urls}")
     check(all(re.match(r"https?://", l) for l in links), "a strange link")
     allowed = {"html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "p", "a",
-               "b", "ol", "li", "span"}
+               "b", "i", "ol", "li", "span"}
     check(parsed.tags <= allowed, f"strange tags: {parsed.tags - allowed}")
     check(not {n for n in parsed.names if n.startswith("on") or n == "src"}, "strange attributes")
     check(parsed.headings[0] == "h1" and set(parsed.headings[1:]) <= {"h2"}, "headings")
@@ -133,7 +133,7 @@ def digest_is_whole(directory):
     check(page == (directory / "digest.html").read_text(), "the page is not what was meant")
     check(text.startswith("11 new papers · "), "the first line")
     check("And 3 more papers" in text and "And 3 more papers" in page, "the count")
-    check("and 12 more" in text and "and 12 more" in page, "the authors")
+    check(all("and 15 more" in " ".join(part.split()) for part in (text, page)), "the authors")
     for line in text.split("\n"):
         check(len(line) <= 72 or " " not in line.strip() or "://" in line or "_in_file_names" in line, line)
 
@@ -142,7 +142,7 @@ def hostile_is_sanitized(directory):
     message, text, page = check_digest((directory / "hostile.eml").read_bytes())
     check(len(message["to"].addresses) == 1, message["to"])
     check(message["to"].addresses[0].addr_spec == "robin@reader.example", message["to"])
-    shown = "".join(Page(page).text)
+    shown = " ".join("".join(Page(page).text).split())
     for part in (shown, text):
         for piece in ("</a><img src=x onerror=alert(1)>", "\"onmouseover=\"alert(1)",
                       "{{7*7}} {{{papers}}} {{#full}}", "line Bcc: victim@example.net body",
@@ -157,7 +157,7 @@ def large_fits(directory):
     rest = int(re.search(r"And (\d+) more papers", text).group(1))
     # Three are in the overview, too.
     check(rest == 503 - len(re.findall(r"^ *\d+\. ", text, re.M)), f"rest {rest}")
-    check(rest == 503 - len(re.findall(r'href="https', page)), f"rest {rest}")
+    check(rest == 503 - len(re.findall(r'href="https://papers\.', page)), f"rest {rest}")
     check("More by title" in text and "<h2>More by title" in page, "no titles")
 
 

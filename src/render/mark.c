@@ -59,6 +59,17 @@ skip_other(const char *at, const char *end, bool is_html)
 	return close ? close + 1 : g_utf8_next_char(at);
 }
 
+/* A mark would split what mail programs make a link of. */
+static const char *
+skip_url(const char *at, const char *end)
+{
+	if (end - at < 3 || strncmp(at, "://", 3) != 0)
+		return at;
+	while (at < end && !g_ascii_isspace(*at))
+		at++;
+	return at;
+}
+
 static void
 add_words(GArray *words, const char *html, size_t from, size_t to,
     const struct mark_word *like)
@@ -67,10 +78,11 @@ add_words(GArray *words, const char *html, size_t from, size_t to,
 
 	while (at < end) {
 		const char *behind = skip_word(at, end);
+		const char *url_end = skip_url(behind, end);
 		struct mark_word word = *like;
 
-		if (behind == at) {
-			at = skip_other(at, end, true);
+		if (behind == at || url_end > behind) {
+			at = behind == at ? skip_other(at, end, true) : url_end;
 			continue;
 		}
 		word.hash = fnv1a_hash(at, (size_t)(behind - at));

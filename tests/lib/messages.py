@@ -76,11 +76,14 @@ class _Anchors(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.links = []
         self.unread = None  # element whose text is not displayed
+        self.is_overview = False  # in one of its titles, which have links in HTML only
 
     def handle_starttag(self, tag, attributes):
         if tag in ("style", "script", "title"):
             self.unread = tag
-        if tag == "a":
+        if tag == "p":
+            self.is_overview = dict(attributes).get("class") == "best"
+        if tag == "a" and not self.is_overview:
             href = dict(attributes).get("href") or ""
             if href.lower().startswith(("http://", "https://")):
                 self.links.append(href)
@@ -88,6 +91,8 @@ class _Anchors(html.parser.HTMLParser):
     def handle_endtag(self, tag):
         if tag == self.unread:
             self.unread = None
+        if tag == "p":
+            self.is_overview = False
 
     def handle_data(self, data):
         if not self.unread:
@@ -96,6 +101,8 @@ class _Anchors(html.parser.HTMLParser):
 
 def links_of_html(text):
     """http(s) targets of <a href> and URLs in visible text, without duplicates.
+
+    Links of titles in the overview are left out: each follows with its paper.
 
     Mail programs turn a URL in an abstract into a link in both parts.
     """
