@@ -158,6 +158,14 @@ paper_id_is_arxiv(const char *id)
 }
 
 char *
+paper_id_format_arxiv_url(const char *id, const char *kind)
+{
+	return paper_id_is_arxiv(id)
+	           ? g_strdup_printf("https://arxiv.org/%s/%s", kind, id)
+	           : NULL;
+}
+
+char *
 paper_id_parse_doi(const char *text)
 {
 	g_autofree char *doi = NULL;

@@ -27,6 +27,14 @@ bool paper_id_parse_arxiv(const char *text, char **id, unsigned *version);
 bool paper_id_is_arxiv(const char *id);
 
 /**
+ * Format the URL of an arXiv paper's newest version.
+ *
+ * @param kind  "abs" for its page, "pdf"
+ * @return owned by the caller; NULL for other ids
+ */
+char *paper_id_format_arxiv_url(const char *id, const char *kind);
+
+/**
  * Read a DOI: bare, or after "doi:" or the URL of the resolver.
  *
  * @param text  or NULL

@@ -170,27 +170,12 @@ attach_format_title(const struct paper *paper)
 	return sanitize_paper_text(paper->title, 0);
 }
 
-/* Canonical ids have no version: the links lead to the newest one. */
-static char *
-format_arxiv(const struct paper *paper, const char *kind)
-{
-	return paper_id_is_arxiv(paper->id)
-	           ? g_strdup_printf("https://arxiv.org/%s/%s", kind, paper->id)
-	           : NULL;
-}
-
 char *
 attach_format_page(const struct paper *paper)
 {
-	char *page = format_arxiv(paper, "abs");
+	char *page = paper_id_format_arxiv_url(paper->id, "abs");
 
 	if (!page && sanitize_is_web_url(paper->url))
 		page = g_strdup(paper->url);
 	return page;
-}
-
-char *
-attach_format_pdf(const struct paper *paper)
-{
-	return format_arxiv(paper, "pdf");
 }

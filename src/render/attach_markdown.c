@@ -143,7 +143,7 @@ append_details(GString *out, const struct digest_entry *entry)
 	g_autofree char *journal = sanitize_paper_text(paper->journal, 0);
 	g_autofree char *doi = sanitize_line(paper->doi, 0);
 	g_autofree char *doi_url = g_strconcat("https://doi.org/", doi, NULL);
-	g_autofree char *pdf = attach_format_pdf(paper);
+	g_autofree char *pdf = paper_id_format_arxiv_url(paper->id, "pdf");
 	char day[DAY_BYTES];
 
 	attach_get_day(entry, day);

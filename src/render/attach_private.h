@@ -49,8 +49,4 @@ char *attach_format_title(const struct paper *paper);
  */
 char *attach_format_page(const struct paper *paper);
 
-/** Format the link to the PDF file. @return owned by the caller; NULL unless on arXiv
- */
-char *attach_format_pdf(const struct paper *paper);
-
 #endif

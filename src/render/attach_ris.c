@@ -65,7 +65,7 @@ static void
 append_links(GString *out, const struct paper *paper)
 {
 	g_autofree char *page = attach_format_page(paper);
-	g_autofree char *pdf = attach_format_pdf(paper);
+	g_autofree char *pdf = paper_id_format_arxiv_url(paper->id, "pdf");
 
 	append(out, "UR", page);
 	append(out, "L1", pdf);
