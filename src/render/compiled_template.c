@@ -41,6 +41,15 @@ compiled_template_format_placeholder(
 	placeholder[3] = '\0';
 }
 
+void
+compiled_template_put_placeholder(struct view *map, const char *name, unsigned number)
+{
+	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
+
+	compiled_template_format_placeholder(number, placeholder);
+	view_put_text(map, name, placeholder);
+}
+
 static void
 clear_span(void *data)
 {

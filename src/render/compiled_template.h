@@ -12,6 +12,7 @@
 #include <glib.h>
 
 #include "render/chunk.h"
+#include "render/view.h"
 
 /* Maximum number of different placeholders. */
 #define COMPILED_TEMPLATE_PLACEHOLDERS_MAX  62
@@ -34,6 +35,10 @@ struct template_buffer {
  */
 void compiled_template_format_placeholder(
     unsigned number, char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES]);
+
+/** Put the placeholder of a value into a map. @param name  a string literal */
+void
+compiled_template_put_placeholder(struct view *map, const char *name, unsigned number);
 
 /** Compile a rendered text. @param columns  to wrap at, or 0 */
 struct compiled_template *compiled_template_new(const char *text, unsigned columns);

@@ -268,10 +268,7 @@ put_links(struct view *view, const struct locale_format *format,
 {
 	const struct paper *paper = entry->paper;
 	struct view *links = view_new_list();
-	g_autofree char *pdf_url =
-	    paper_id_is_arxiv(paper->id)
-	        ? g_strconcat("https://arxiv.org/pdf/", paper->id, NULL)
-	        : NULL;
+	g_autofree char *pdf_url = paper_id_format_arxiv_url(paper->id, "pdf");
 
 	add_link(links, locale_format_text(format, "pdf_at"), pdf_url);
 	add_link(links, format_code_label(format, entry->stars), paper->code_url);
@@ -436,15 +433,6 @@ enum reason_value {
 	REASON_WORDS,
 };
 
-static void
-put_placeholder(struct view *view, const char *name, enum reason_value value)
-{
-	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
-
-	compiled_template_format_placeholder(value, placeholder);
-	view_put_text(view, name, placeholder);
-}
-
 static struct compiled_template *
 compile_reason(
     const struct template *template, bool is_later, bool has_words, unsigned columns)
@@ -453,9 +441,9 @@ compile_reason(
 	struct view *list = view_new_list(), *item = view_new_map();
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	put_placeholder(item, "filter", REASON_FILTER);
+	compiled_template_put_placeholder(item, "filter", REASON_FILTER);
 	if (has_words)
-		put_placeholder(item, "words", REASON_WORDS);
+		compiled_template_put_placeholder(item, "words", REASON_WORDS);
 	view_put(item, "is_later", view_new_bool(is_later));
 	view_append(list, item);
 	view_put(view, "reasons", list);

@@ -181,15 +181,6 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 	return true;
 }
 
-static void
-put_placeholder(struct view *view, const char *name, unsigned value)
-{
-	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
-
-	compiled_template_format_placeholder(value, placeholder);
-	view_put_text(view, name, placeholder);
-}
-
 /* ---- counts and dates ---- */
 
 /* @param phrase  its number @param name  of the same */
@@ -238,11 +229,11 @@ put_counts(struct view *view, const struct page_params *params)
 {
 	g_autofree char *start = g_strdup_printf("%u", params->titles_start);
 
-	put_placeholder(view, "count_new", PAGE_COUNT_NEW);
-	put_placeholder(view, "count_papers", PAGE_COUNT_PAPERS);
+	compiled_template_put_placeholder(view, "count_new", PAGE_COUNT_NEW);
+	compiled_template_put_placeholder(view, "count_papers", PAGE_COUNT_PAPERS);
 	view_put_text(view, "titles_start", start);
 	if (params->shown < params->total)
-		put_placeholder(view, "rest", PAGE_REST);
+		compiled_template_put_placeholder(view, "rest", PAGE_REST);
 }
 
 /* ---- links of the reader ---- */
@@ -341,7 +332,7 @@ new_filters(const struct page_params *params, bool has_edit)
 
 		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
 			if (j != PAGE_FILTER_EDIT_URL || has_edit)
-				put_placeholder(filter, names[j],
+				compiled_template_put_placeholder(filter, names[j],
 				    PAGE_FILTERS + i * PAGE_FILTER_VALUES + j);
 		view_put(filter, "is_last", view_new_bool(i + 1 == params->filters));
 		view_append(list, filter);
@@ -364,7 +355,7 @@ new_top(const struct page_params *params)
 
 		for (unsigned j = 0; j < G_N_ELEMENTS(names); j++)
 			if (j != PAGE_TOP_URL || params->top_linked & 1U << i)
-				put_placeholder(paper, names[j],
+				compiled_template_put_placeholder(paper, names[j],
 				    PAGE_TOP + i * PAGE_TOP_VALUES + j);
 		view_put(paper, "is_first", view_new_bool(i == 0));
 		view_put(paper, "is_last", view_new_bool(i + 1 == params->top));
@@ -430,8 +421,8 @@ new_view(const struct page_settings *settings, const struct page_params *params,
 	view_put(view, "has_titles", view_new_bool(params->has_titles));
 	view_put(view, "is_grouped", view_new_bool(params->is_grouped));
 	view_put(view, "is_note", view_new_bool(params->is_note));
-	put_placeholder(view, "recipient", PAGE_RECIPIENT);
-	put_placeholder(view, "preheader", PAGE_PREHEADER);
+	compiled_template_put_placeholder(view, "recipient", PAGE_RECIPIENT);
+	compiled_template_put_placeholder(view, "preheader", PAGE_PREHEADER);
 	put_counts(view, params);
 	put_links(view, sender);
 	return view;
@@ -447,7 +438,8 @@ new_subject(struct pages *pages, const struct page_params *params, bool has_titl
 	if (!view)
 		return NULL;
 	if (has_title)
-		put_placeholder(view, "first_title", PAGE_FIRST_TITLE);
+		compiled_template_put_placeholder(
+		    view, "first_title", PAGE_FIRST_TITLE);
 	template_append(pages->settings.subject, view, text);
 	return compiled_template_new(text->str, 0);
 }
@@ -462,9 +454,10 @@ new_page(const struct page_settings *settings, const struct page_params *params,
 	if (!view)
 		return NULL;
 	put_overview(view, settings, params);
-	put_placeholder(view, "subject", PAGE_SUBJECT);
+	compiled_template_put_placeholder(view, "subject", PAGE_SUBJECT);
 	if (!params->is_note)
-		put_placeholder(view, "first_title", PAGE_FIRST_TITLE);
+		compiled_template_put_placeholder(
+		    view, "first_title", PAGE_FIRST_TITLE);
 	if (!init_part(&page->text, "digest.txt", settings->text, view,
 	        BOUNDS_TEXT_COLUMNS, error) ||
 	    !init_part(&page->html, "digest.html", settings->html, view, 0, error))
