@@ -594,12 +594,14 @@ def test_all(tap, days):
     assert not found, "\n".join([f"{len(found)} problems"] + found[:60])
 
 
+UNMARKED = r"(<(?:h2|p) dir=\"auto\">[^\n]*?)<b>([^<]*)</b>"
+
 # A true digest, and what is wrong in it: (pattern, replacement) of HTML and text.
 LIES = (
     (r"(\d+) votes", lambda match: f"{int(match[1]) + 1} votes"),
     (r"arxiv.org/pdf/\d", "arxiv.org/pdf/9"),
     (r"\((\d+) stars", lambda match: f"({int(match[1]) + 1} stars"),
-    (r"</b>( \w)", r"\1</b>"), (r"(<(?:h2|p) dir=\"auto\">[^\n]*?)<b>([^<]*)</b>", r"\1\2"),
+    (r"</b>( \w)", r"\1</b>"), (UNMARKED, r"\1\2"),
     (r"<p dir=\"auto\">(\w)", r"<p>Not \1"),
     (r"(<h2[^>]*><a[^>]*>(?:<b>)?)(\w)", r"\1A \2"), (r"<i[^>]*>(\w)", r"<i>x\1"),
     (r"and (\d+) more", lambda match: f"and {int(match[1]) + 1} more"),
@@ -612,10 +614,16 @@ LIES = (
 def test_lies(days):
     "one wrong number, word, mark or link is noticed"
     noticed = 0
-    for mail in days.mails[:: len(days.mails) // 15]:
+    # In an order of their own: that of delivery varies.
+    mails = sorted(days.mails, key=lambda mail: (mail.person.address, mail.time))
+    for mail in mails[:: len(mails) // 15]:
         if check_mail(days, mail)[0]:
             continue
+        # Only one mark of each phrase of a NEAR is required.
+        has_near = any("NEAR" in text for _, text in mail.person.filters)
         for pattern, wrong in LIES:
+            if pattern == UNMARKED and has_near:
+                continue
             lie = mail._replace(html=re.sub(pattern, wrong, mail.html, count=1),
                                 text=re.sub(pattern, wrong, mail.text, count=1))
             if (lie.html, lie.text) == (mail.html, mail.text):
