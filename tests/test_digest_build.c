@@ -11,6 +11,7 @@
 #include "service/digest/digest_overview.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
+#include "store/core/sql.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/papers.h"
@@ -1048,7 +1049,88 @@ usual_number_of_papers_grows_with_the_time(void)
 	}
 }
 
-UNIT_MAIN(overview_counts_what_the_entries_say, new_filters_are_announced_once,
+/* SQL of another handle, once a page of digests is decided but not saved. */
+struct intruder {
+	struct store_fixture *fixture;
+	const char *sql; /* NULL: has run */
+	bool is_decided; /* a snapshot was read */
+};
+
+static int
+intrude(unsigned event, void *context, void *statement, void *text)
+{
+	struct intruder *intruder = context;
+	const char *ours = sqlite3_sql(statement), *sql = intruder->sql;
+	sqlite3 *db;
+
+	(void)event;
+	(void)text;
+	intruder->is_decided |= strcmp(ours, "BEGIN") == 0;
+	if (!sql || !intruder->is_decided || strcmp(ours, "BEGIN IMMEDIATE") != 0)
+		return 0;
+	intruder->sql = NULL;
+	g_assert_cmpint(sqlite3_open(intruder->fixture->path, &db), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_exec(db, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+	sqlite3_close(db);
+	return 0;
+}
+
+static void
+changes_while_digests_are_decided_are_respected(void)
+{
+	static const struct {
+		const char *sql;
+		unsigned digests;
+		const char *titles, *due;
+	} rows[] = {
+	    {"UPDATE paper SET upvotes = 9", 2, "Diffusion", "2026-11-21T06:30"},
+	    /* Another row of the same paper takes its place. */
+	    {"INSERT INTO paper (id, title, abstract, authors, url, fetched_at,"
+	     " first_seen_at, last_day, revision) SELECT 'better', 'Merged', '', '',"
+	     " url, 0, 0, last_day, 0 FROM paper;"
+	     "INSERT INTO paper_duplicate VALUES (1, 2);"
+	     "UPDATE match SET papers = '2'; DELETE FROM paper_duplicate;"
+	     "DELETE FROM paper WHERE seq = 1",
+	        2, "Merged", "2026-11-21T06:30"},
+	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1", 1, "Diffusion",
+	        "2026-11-20T13:00"},
+	    {"UPDATE subscriber SET next_due_at = next_due_at + 60 WHERE id = 1", 1,
+	        "Diffusion", "2026-11-20T13:01"},
+	    {"DELETE FROM subscription WHERE subscriber_id = 1;"
+	     "DELETE FROM subscriber WHERE id = 1",
+	        1, "Diffusion", "2026-11-21T06:30"},
+	};
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		struct intruder intruder = {.fixture = fixture, .sql = rows[i].sql};
+		struct digest_build_report report = {0};
+		struct match_report matched;
+
+		store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
+		store_fixture_subscribe(
+		    fixture, ADA, "Europe/Berlin", "diffusion OR merged", now);
+		store_fixture_subscribe(fixture, "bob@example.org", "Europe/Berlin",
+		    "diffusion OR merged", now);
+		g_assert_true(match_run(fixture->store, now, &matched, NULL));
+		sqlite3_trace_v2(
+		    fixture->store->db, SQLITE_TRACE_STMT, intrude, &intruder);
+		g_assert_true(digest_build_run(
+		    fixture->store, fixture->key, NULL, now, &report, NULL));
+		sqlite3_trace_v2(fixture->store->db, 0, NULL, NULL);
+		g_assert_null(intruder.sql);
+		g_assert_cmpuint(report.digests, ==, rows[i].digests);
+		assert_rows(fixture,
+		    "SELECT DISTINCT p.title FROM digest_item i JOIN paper p"
+		    " ON p.seq = i.paper_seq",
+		    rows[i].titles);
+		assert_rows(fixture, DUE " ORDER BY id LIMIT 1", rows[i].due);
+	}
+}
+
+UNIT_MAIN(changes_while_digests_are_decided_are_respected,
+    overview_counts_what_the_entries_say, new_filters_are_announced_once,
     more_papers_than_usual_are_noticed, usual_number_of_papers_grows_with_the_time,
     digest_waits_for_matching, digest_built_again_has_the_same_message_id,
     first_digest_is_immediate_and_covers_three_days,

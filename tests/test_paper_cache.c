@@ -2,11 +2,13 @@
  * test_paper_cache.c - papers are loaded once, and again after a write.
  */
 #include <glib.h>
+#include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "store/core/sql.h"
 #include "store/paper/paper_cache.h"
 
 static struct paper *
@@ -52,6 +54,40 @@ a_paper_is_the_same_one_until_its_texts_change(void)
 	g_assert_cmpstr(changed->code_url, ==, "https://code.example.org/");
 	g_assert_cmpstr(first->title, ==, "A title");
 	g_assert_null(first->code_url);
+}
+
+static int
+count_papers(unsigned event, void *context, void *statement, void *text)
+{
+	unsigned *loaded = context;
+
+	(void)event;
+	(void)text;
+	*loaded += strstr(sqlite3_sql(statement), " FROM paper ") != NULL;
+	return 0;
+}
+
+/* While messages are sent, the scheduler commits new digests. */
+static void
+other_commits_load_no_papers(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(store) reader = NULL;
+	pb_auto(paper_cache) paper_cache = NULL;
+	unsigned loaded = 0;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "A title", 23);
+	reader = store_open(fixture->path, NULL);
+	paper_cache = paper_cache_new(reader);
+	sqlite3_trace_v2(reader->db, SQLITE_TRACE_STMT, count_papers, &loaded);
+	paper_free(take(paper_cache, 1));
+	g_assert_cmpuint(loaded, ==, 1);
+	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('digests', 1)");
+	paper_free(take(paper_cache, 1));
+	g_assert_cmpuint(loaded, ==, 1);
+	store_fixture_run(fixture, "UPDATE paper SET upvotes = 99");
+	paper_free(take(paper_cache, 1));
+	g_assert_cmpuint(loaded, ==, 2);
 }
 
 /* Each column that a digest or its attachment shows. */
@@ -128,5 +164,5 @@ it_holds_no_more_than_its_bound(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
 
-UNIT_MAIN(a_paper_is_the_same_one_until_its_texts_change, every_text_counts,
-    it_holds_no_more_than_its_bound)
+UNIT_MAIN(a_paper_is_the_same_one_until_its_texts_change, other_commits_load_no_papers,
+    every_text_counts, it_holds_no_more_than_its_bound)

@@ -24,13 +24,13 @@
 #include "store/subscriber/subscribers.h"
 
 /*
- * Maximum number of subscribers in one commit, and the time after which it has no more.
- * Writers that wait get in between commits.  A page that was not finished in that time
- * is followed by a smaller one.
+ * A page of subscribers: their digests are decided in a read transaction, so that
+ * others can write meanwhile, and then saved in one commit.  Each of both ends after
+ * this time, and the next page is as large as the part that was saved in it.
  */
 #define PAGE_SUBSCRIBERS       200
 #define PAGE_SUBSCRIBERS_LEAST 25
-#define PAGE_US                25000
+#define PAGE_US                20000
 
 /* Append a line with the filter and its hits to the reasons of an item. */
 static bool
@@ -232,24 +232,24 @@ make_style(const struct subscriber *subscriber)
 /*
  * An immediate schedule has at most one digest per hour.  If the last one was late or
  * of another schedule, postpone this one until the hour is over.
+ *
+ * @param until  set to that time, s; -1: do not postpone
  */
 static bool
-postpone(struct digest_cache *cache, const struct subscriber *subscriber, int64_t now,
-    bool *is_postponed, GError **error)
+find_postponement(struct digest_cache *cache, const struct subscriber *subscriber,
+    int64_t now, int64_t *until, GError **error)
 {
 	int64_t made_at;
 
-	*is_postponed = false;
+	*until = -1;
 	if (subscriber->schedule.frequency != SCHEDULE_NOW)
 		return true;
 	if (!digests_load_latest(cache->store, subscriber->id, &made_at, error))
 		return false;
 	/* A time in the future: the clock was wrong then. */
-	if (made_at < 0 || made_at > now || made_at + CLOCK_HOUR_S <= now)
-		return true;
-	*is_postponed = true;
-	return subscribers_postpone(
-	    cache->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
+	if (made_at >= 0 && made_at <= now && made_at + CLOCK_HOUR_S > now)
+		*until = made_at + CLOCK_HOUR_S;
+	return true;
 }
 
 /*
@@ -289,104 +289,212 @@ choose_texts(struct digest_cache *cache, const struct subscriber *subscriber)
 		cache->texts = catalog_get_texts(cache->book, subscriber->language);
 }
 
-/* Save the digest, or a "nothing new" notice if the subscriber wants one. */
-static bool
-save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
-    struct digest_record *digest_record, struct digest_build_report *report,
-    bool *is_made, GError **error)
-{
-	pb_local(digest_overview) overview = {0};
-	g_autoptr(GPtrArray) items = NULL;
-	g_autofree char *token = NULL;
+/* Changes to save for a subscriber. */
+struct plan {
+	const struct subscriber *subscriber; /* borrowed */
+	int64_t postponed_until;             /* or -1; then the rest is unset */
+	int64_t next_at;                     /* when the next digest is due, s */
+	struct digest_record digest;         /* without items: none, if not is_made */
+	bool is_made;
+	char *slot, *token;
+	char date[DAY_BYTES];
+	GPtrArray *items; /* or NULL */
+	struct digest_overview overview;
+};
 
-	choose_texts(cache, subscriber);
-	items = make_items(cache, subscriber, &overview, error);
-	if (!items)
-		return false;
-	*is_made = items->len > 0 || wants_note(subscriber);
-	if (!*is_made)
-		return true;
-	report->digests++;
-	report->papers += items->len;
-	digest_record->items = items;
-	token = format_message_token(cache, digest_record, error);
-	if (!token)
-		return false;
-	digest_record->message_token = token;
-	digest_record->style = make_style(subscriber);
-	digest_record->coverage = overview.coverage;
-	digest_record->notices = overview.notices;
-	digest_record->filters = overview.filters;
-	return digests_insert(cache->store, digest_record, error);
+static void
+plan_free(void *data)
+{
+	struct plan *plan = data;
+
+	g_free(plan->slot);
+	g_free(plan->token);
+	if (plan->items)
+		g_ptr_array_unref(plan->items);
+	digest_overview_clear(&plan->overview);
+	g_free(plan);
 }
 
-/* Build the due digest of one subscriber, in the caller's transaction. */
+/* Plan the digest, or a "nothing new" notice if the subscriber wants one. */
 static bool
-make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
-    int64_t now, struct digest_build_report *report, GError **error)
+plan_digest(struct digest_cache *cache, struct plan *plan, GError **error)
 {
-	GTimeZone *zone = digest_cache_get_zone(cache, subscriber);
-	g_autofree char *slot = format_slot(subscriber, zone, now);
-	struct digest_record digest_record = {
-	    .subscriber_id = subscriber->id, .slot = slot, .created_at = now};
-	struct schedule_slot next;
-	char date[DAY_BYTES];
-	bool is_postponed, has_slot, is_made = false;
+	const struct subscriber *subscriber = plan->subscriber;
 
-	if (!postpone(cache, subscriber, now, &is_postponed, error))
+	choose_texts(cache, subscriber);
+	plan->items = make_items(cache, subscriber, &plan->overview, error);
+	if (!plan->items)
 		return false;
-	if (is_postponed)
+	plan->is_made = plan->items->len > 0 || wants_note(subscriber);
+	if (!plan->is_made)
 		return true;
-	schedule_format_date(now, zone, date);
-	digest_record.date = date;
-	schedule_get_next(&subscriber->schedule, zone, now, &next);
+	plan->digest = (struct digest_record){
+	    .subscriber_id = subscriber->id,
+	    .slot = plan->slot,
+	    .date = plan->date,
+	    .created_at = cache->now,
+	    .items = plan->items,
+	    .style = make_style(subscriber),
+	    .coverage = plan->overview.coverage,
+	    .notices = plan->overview.notices,
+	    .filters = plan->overview.filters,
+	};
+	plan->token = format_message_token(cache, &plan->digest, error);
+	plan->digest.message_token = plan->token;
+	return plan->token != NULL;
+}
+
+static bool
+fill_plan(struct digest_cache *cache, struct plan *plan, GError **error)
+{
+	const struct subscriber *subscriber = plan->subscriber;
+	GTimeZone *zone = digest_cache_get_zone(cache, subscriber);
+	struct schedule_slot next;
+	bool has_slot;
+
+	if (!find_postponement(
+	        cache, subscriber, cache->now, &plan->postponed_until, error))
+		return false;
+	if (plan->postponed_until >= 0)
+		return true;
+	plan->slot = format_slot(subscriber, zone, cache->now);
+	schedule_format_date(cache->now, zone, plan->date);
+	schedule_get_next(&subscriber->schedule, zone, cache->now, &next);
+	plan->next_at = next.at;
+	return digests_has_slot(
+	           cache->store, subscriber->id, plan->slot, &has_slot, error) &&
+	       (has_slot || plan_digest(cache, plan, error));
+}
+
+/* In the caller's transaction.  A subscriber who has changed is in a later page. */
+static bool
+save_plan(struct digest_cache *cache, const struct plan *plan,
+    struct digest_build_report *report, GError **error)
+{
+	const struct subscriber *subscriber = plan->subscriber;
+	struct store *store = cache->store;
+	bool is_saved;
+
+	if (plan->postponed_until >= 0)
+		return subscribers_postpone(
+		    store, subscriber->id, plan->postponed_until, error);
+	if (!subscribers_save_due(store, subscriber->id, subscriber->next_due_at,
+	        plan->next_at, &is_saved, error))
+		return false;
+	if (!is_saved)
+		return true;
 	report->due++;
-	if (!digests_has_slot(cache->store, subscriber->id, slot, &has_slot, error))
-		return false;
-	if (!has_slot &&
-	    !save_digest(cache, subscriber, &digest_record, report, &is_made, error))
-		return false;
-	if (!is_made)
+	if (plan->is_made) {
+		report->digests++;
+		report->papers += plan->items->len;
+	} else {
 		report->quiet++;
-	return hold_restored(cache, subscriber, slot, is_made, error) &&
-	       subscribers_save_due(cache->store, subscriber->id, next.at, error);
+	}
+	return (!plan->is_made || digests_insert(store, &plan->digest, error)) &&
+	       hold_restored(cache, subscriber, plan->slot, plan->is_made, error);
+}
+
+static bool
+fail_subscriber(const struct subscriber *subscriber, GError **error)
+{
+	g_prefix_error(
+	    error, "digest of subscriber %" G_GINT64_FORMAT ": ", subscriber->id);
+	return false;
+}
+
+struct page {
+	GPtrArray *subscribers;
+	GPtrArray *plans; /* of struct plan *, of the first subscribers */
+	int64_t changes;  /* papers_load_changes() */
+};
+
+static void
+page_clear(struct page *page)
+{
+	g_clear_pointer(&page->plans, g_ptr_array_unref);
+	g_clear_pointer(&page->subscribers, g_ptr_array_unref);
+}
+
+/* Decide from one snapshot.  @param size  maximum number of subscribers */
+static bool
+plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError **error)
+{
+	int64_t end_us = g_get_monotonic_time() + PAGE_US;
+	pb_transaction snapshot = {0};
+
+	if (!store_begin_reading(cache->store, &snapshot, error) ||
+	    !papers_load_changes(cache->store, &page->changes, error))
+		return false;
+	page->subscribers =
+	    subscribers_load_due(cache->store, cache->now, cache->through, size, error);
+	if (!page->subscribers)
+		return false;
+	page->plans = g_ptr_array_new_with_free_func(plan_free);
+	while (page->plans->len < page->subscribers->len &&
+	       (page->plans->len == 0 || g_get_monotonic_time() < end_us)) {
+		struct plan *plan = g_new0(struct plan, 1);
+
+		plan->subscriber = page->subscribers->pdata[page->plans->len];
+		g_ptr_array_add(page->plans, plan);
+		if (!fill_plan(cache, plan, error))
+			return fail_subscriber(plan->subscriber, error);
+	}
+	return true;
+}
+
+/*
+ * Save what was planned, unless papers have changed since: a paper may have become
+ * another row.
+ *
+ * @param done  set to the number of plans that were saved
+ */
+static bool
+save_page(struct digest_cache *cache, const struct page *page,
+    struct digest_build_report *report, unsigned *done, GError **error)
+{
+	struct digest_build_report sums = *report;
+	pb_transaction transaction = {0};
+	int64_t changes, end_us;
+	unsigned saved = 0;
+
+	*done = 0;
+	if (!store_begin(cache->store, &transaction, error) ||
+	    !papers_load_changes(cache->store, &changes, error))
+		return false;
+	if (changes != page->changes)
+		return true;
+	end_us = g_get_monotonic_time() + PAGE_US;
+	while (saved < page->plans->len &&
+	       (saved == 0 || g_get_monotonic_time() < end_us)) {
+		const struct plan *plan = page->plans->pdata[saved++];
+
+		if (!save_plan(cache, plan, &sums, error))
+			return fail_subscriber(plan->subscriber, error);
+	}
+	if (!store_commit(&transaction, error))
+		return false;
+	*report = sums;
+	*done = saved;
+	return true;
 }
 
 /* @param size  maximum number of subscribers; set to that of the next page */
 static bool
-make_page(struct digest_cache *cache, int64_t now, struct digest_build_report *report,
+make_page(struct digest_cache *cache, struct digest_build_report *report,
     unsigned *size, bool *is_end, GError **error)
 {
-	struct digest_build_report sums = *report;
-	g_autoptr(GPtrArray) subscribers = NULL;
-	pb_transaction transaction = {0};
-	unsigned done = 0;
-	int64_t end_us;
+	pb_local(page) page = {0};
+	unsigned done;
 
-	if (!store_begin(cache->store, &transaction, error))
+	if (!plan_page(cache, *size, &page, error))
 		return false;
-	end_us = g_get_monotonic_time() + PAGE_US;
-	subscribers =
-	    subscribers_load_due(cache->store, now, cache->through, *size, error);
-	if (!subscribers)
+	*is_end = page.subscribers->len == 0;
+	if (*is_end)
+		return true;
+	if (!save_page(cache, &page, report, &done, error))
 		return false;
-	while (
-	    done < subscribers->len && (done == 0 || g_get_monotonic_time() < end_us)) {
-		const struct subscriber *subscriber = subscribers->pdata[done++];
-
-		if (!make_digest(cache, subscriber, now, &sums, error)) {
-			g_prefix_error(error,
-			    "digest of subscriber %" G_GINT64_FORMAT ": ",
-			    subscriber->id);
-			return false;
-		}
-	}
-	if (!store_commit(&transaction, error))
-		return false;
-	*is_end = subscribers->len == 0;
-	*size = CLAMP(done < subscribers->len ? done : 2 * done, PAGE_SUBSCRIBERS_LEAST,
-	    PAGE_SUBSCRIBERS);
-	*report = sums;
+	*size = CLAMP(done < page.subscribers->len ? done : 2 * done,
+	    PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
 	return true;
 }
 
@@ -432,10 +540,8 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 		set_coverage(&cache, coverage, report);
 	cache.is_restored = is_ok && restore.restored_at >= 0;
 	cache.is_asked = is_ok && restore.fetched_at >= restore.restored_at;
-	while (is_ok && !is_end && !store_is_stopped(store)) {
-		is_ok = make_page(&cache, now, report, &size, &is_end, error);
-		store_yield();
-	}
+	while (is_ok && !is_end && !store_is_stopped(store))
+		is_ok = make_page(&cache, report, &size, &is_end, error);
 	digest_cache_clear(&cache);
 	return is_ok;
 }

@@ -93,6 +93,19 @@ BEGIN
 	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
 END;
 
+-- A number that each change of papers advances, for caches and for digests in progress.
+CREATE TRIGGER paper_change_update AFTER UPDATE ON paper
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER paper_change_delete AFTER DELETE ON paper
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
 -- Words of titles and abstracts, their stem, and their document frequency.
 CREATE TABLE vocabulary (
 	text   TEXT PRIMARY KEY CHECK (text <> ''),

@@ -11,7 +11,8 @@
 struct paper_cache {
 	struct store *store;
 	GHashTable *papers; /* paper seq -> struct cached_paper * */
-	int64_t version;    /* commit of another handle at the last check */
+	int64_t commit;     /* of another handle at the last check */
+	int64_t version;    /* papers_load_changes(), likewise */
 };
 
 struct cached_paper {
@@ -34,7 +35,7 @@ paper_cache_new(struct store *store)
 	struct paper_cache *paper_cache = g_new0(struct paper_cache, 1);
 
 	paper_cache->store = store;
-	paper_cache->version = -1;
+	paper_cache->commit = -1;
 	paper_cache->papers = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, cached_paper_free);
 	return paper_cache;
@@ -52,8 +53,16 @@ paper_cache_free(struct paper_cache *paper_cache)
 bool
 paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
 {
-	return store_load_other_commit(
-	    paper_cache->store, &paper_cache->version, error);
+	int64_t commit;
+
+	if (!store_load_other_commit(paper_cache->store, &commit, error))
+		return false;
+	if (commit == paper_cache->commit)
+		return true;
+	if (!papers_load_changes(paper_cache->store, &paper_cache->version, error))
+		return false;
+	paper_cache->commit = commit;
+	return true;
 }
 
 /* @param a  or NULL; likewise b */

@@ -2,8 +2,8 @@
  * paper_cache.h - cache of papers.
  *
  * The digests of a day share some hundred papers.  A cache belongs to one handle of the
- * store.  After a write by another handle (PRAGMA data_version) papers are read again;
- * the object is replaced only if a field has changed that a digest takes from it.
+ * store.  After another handle has changed a paper, papers are read again; the object
+ * is replaced only if a field has changed that a digest takes from it.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_CACHE_H
 #define PAPERBOY_STORE_PAPER_PAPER_CACHE_H

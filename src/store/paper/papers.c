@@ -134,6 +134,12 @@ papers_load_newest_revision(struct store *store, int64_t *revision, GError **err
 }
 
 bool
+papers_load_changes(struct store *store, int64_t *changes, GError **error)
+{
+	return store_load_cursor(store, "paper changes", 0, changes, error);
+}
+
+bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {

@@ -146,6 +146,9 @@ bool papers_load_etag_time(
 bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
+/** Load a number that differs after each commit that changes or deletes papers. */
+bool papers_load_changes(struct store *store, int64_t *changes, GError **error);
+
 /**
  * Load the matched revision for a new filter, so that it will be matched against papers
  * listed on or after a day.

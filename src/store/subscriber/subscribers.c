@@ -262,21 +262,26 @@ subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error)
 }
 
 bool
-subscribers_save_due(
-    struct store *store, int64_t id, int64_t next_due_at, GError **error)
+subscribers_save_due(struct store *store, int64_t id, int64_t due_at,
+    int64_t next_due_at, bool *is_saved, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0, catch_up = NULL"
-	    " WHERE id = ?1";
+	    " WHERE id = ?1 AND next_due_at = ?3 AND state = 'active'";
+	unsigned count;
 
-	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT_OR_NULL(next_due_at));
+	if (!sql_exec_count(store, sql, &count, error, SQL_INT(id),
+	        SQL_INT_OR_NULL(next_due_at), SQL_INT(due_at)))
+		return false;
+	*is_saved = count > 0;
+	return true;
 }
 
 bool
 subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE subscriber SET next_due_at = ?2 WHERE id = ?1";
+	static const char sql[] = "UPDATE subscriber SET next_due_at = ?2"
+	                          " WHERE id = ?1 AND next_due_at < ?2";
 
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }

@@ -81,11 +81,16 @@ bool subscribers_load_next_due(struct store *store, int64_t *due_at, GError **er
  * Advance a subscriber's due time.
  *
  * The first digest counts as created, and papers missed in a pause as caught up.
+ *
+ * @param due_at    the time to replace, s
+ * @param is_saved  set on success; false if it has changed, or the subscriber is no
+ *                  longer active
  */
-bool subscribers_save_due(
-    struct store *store, int64_t id, int64_t next_due_at, GError **error);
+bool subscribers_save_due(struct store *store, int64_t id, int64_t due_at,
+    int64_t next_due_at, bool *is_saved, GError **error);
 
-/** Postpone the next digest until a time, without changing its contents. */
+/** Postpone the next digest until a time, if it is due earlier, without changing its
+ * contents. */
 bool
 subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error);
 
