@@ -655,7 +655,7 @@ crash_leaves_few_messages_in_flight(void)
 	mailing->script.path_in_flight = mailing->fixture->path;
 	mailer_fixture_run_at(mailing, store_fixture_time(NOW), NULL);
 	g_assert_cmpuint(mailing->script.most_sending, >, 2);
-	g_assert_cmpuint(mailing->script.most_sending, <=, 2 * MAILER_AHEAD);
+	g_assert_cmpuint(mailing->script.most_sending, <=, MAILER_IN_FLIGHT_MAX(2));
 }
 
 static void

@@ -288,7 +288,7 @@ check_arrived(struct world *world)
 
 	if (people != PEOPLE + 1)
 		return g_strdup_printf("%u people have a digest", people);
-	if (world->copies - people > SENDERS * MAILER_AHEAD)
+	if (world->copies - people > MAILER_IN_FLIGHT_MAX(SENDERS))
 		return g_strdup_printf("%u copies too many", world->copies - people);
 	g_hash_table_iter_init(&at, world->arrived);
 	while (g_hash_table_iter_next(&at, &recipient, &copies)) {

@@ -11,6 +11,9 @@
 /* Added to network timeouts, for slow disks and busy machines. */
 #define SLACK_S 60
 
+/* Maximum wait for a group of results to be complete. */
+#define GROUP_US (G_USEC_PER_SEC / 100)
+
 struct connection {
 	GThread *thread;
 	struct connection_pool *pool;
@@ -18,15 +21,19 @@ struct connection {
 	struct heartbeat *heartbeat;
 	size_t largest;              /* size of the current message, bytes */
 	struct delivery_task *first; /* to be started; or NULL */
-	bool is_ending;
 };
 
 struct connection_pool {
 	struct connection *all;
 	unsigned started;
-	GAsyncQueue *tasks; /* of struct delivery_task *; `end` ends a connection */
-	GAsyncQueue *done;  /* of struct delivery_task * */
-	struct delivery_task end;
+	GMutex lock; /* of the members below */
+	GCond has_task, has_results;
+	GQueue tasks;    /* of struct delivery_task * */
+	GPtrArray *done; /* likewise, with results */
+	unsigned wanted; /* number of results that end a wait */
+	/* The relay has failed: nothing else is started until that is known. */
+	bool is_paused;
+	bool is_ending;
 };
 
 struct delivery_task *
@@ -68,6 +75,13 @@ arm_heartbeat(struct connection *connection)
 	    SLACK_S + transport_get_wait_s(connection->transport, connection->largest));
 }
 
+/* In the lock. @return NULL if there is none */
+static struct delivery_task *
+take_task(struct connection_pool *pool)
+{
+	return pool->is_paused ? NULL : g_queue_pop_head(&pool->tasks);
+}
+
 /* Callbacks of struct job_queue (transport/transport.h). */
 static struct delivery_job *
 next_task(void *data)
@@ -75,11 +89,10 @@ next_task(void *data)
 	struct connection *connection = data;
 	struct delivery_task *task = g_steal_pointer(&connection->first);
 
-	if (!task && !connection->is_ending)
-		task = g_async_queue_try_pop(connection->pool->tasks);
-	if (task == &connection->pool->end) {
-		connection->is_ending = true;
-		return NULL;
+	if (!task) {
+		g_mutex_lock(&connection->pool->lock);
+		task = take_task(connection->pool);
+		g_mutex_unlock(&connection->pool->lock);
 	}
 	if (!task)
 		return NULL;
@@ -99,34 +112,61 @@ free_message(void *data, struct delivery_job *delivery_job)
 	g_clear_pointer(&task->message, g_bytes_unref);
 }
 
+/* Whether others may fail likewise (transport/breaker.h). */
+static bool
+is_failure_of_relay(const struct delivery *delivery)
+{
+	return delivery->scope != DELIVERY_SCOPE_MESSAGE || delivery->is_policy;
+}
+
 static void
 put_result(void *data, struct delivery_job *delivery_job)
 {
 	struct connection *connection = data;
+	struct connection_pool *pool = connection->pool;
 
 	arm_heartbeat(connection);
-	g_async_queue_push(connection->pool->done, delivery_job);
+	g_mutex_lock(&pool->lock);
+	g_ptr_array_add(pool->done, delivery_job);
+	pool->is_paused |= is_failure_of_relay(&delivery_job->result);
+	if (pool->is_paused || pool->done->len >= pool->wanted)
+		g_cond_signal(&pool->has_results);
+	g_mutex_unlock(&pool->lock);
 }
 
-/* @return the next task, which may be the end; NULL on timeout */
+/* @return the next task; NULL on timeout, or if there will be none */
 static struct delivery_task *
 wait_for_task(struct connection *connection, bool is_idle)
 {
-	GAsyncQueue *tasks = connection->pool->tasks;
-	int64_t end = is_idle ? INT64_MAX : g_get_monotonic_time() + IDLE_US;
+	struct connection_pool *pool = connection->pool;
+	int64_t now = g_get_monotonic_time();
+	int64_t end = is_idle ? INT64_MAX : now + IDLE_US;
 	struct delivery_task *task;
 
-	do {
-		int64_t left_us = end - g_get_monotonic_time();
+	g_mutex_lock(&pool->lock);
+	while (!(task = take_task(pool)) && !pool->is_ending && now < end) {
 		int64_t beat_s = heartbeat_idle(connection->heartbeat);
 
 		if (is_idle && !beat_s)
-			return g_async_queue_pop(tasks);
-		if (beat_s)
-			left_us = MIN(left_us, beat_s * G_USEC_PER_SEC);
-		task = g_async_queue_timeout_pop(tasks, (guint64)MAX(left_us, 1));
-	} while (!task && g_get_monotonic_time() < end);
+			g_cond_wait(&pool->has_task, &pool->lock);
+		else
+			g_cond_wait_until(&pool->has_task, &pool->lock,
+			    beat_s ? MIN(end, now + beat_s * G_USEC_PER_SEC) : end);
+		now = g_get_monotonic_time();
+	}
+	g_mutex_unlock(&pool->lock);
 	return task;
+}
+
+static bool
+is_ending(struct connection_pool *pool)
+{
+	bool is_ending;
+
+	g_mutex_lock(&pool->lock);
+	is_ending = pool->is_ending;
+	g_mutex_unlock(&pool->lock);
+	return is_ending;
 }
 
 static gpointer
@@ -141,7 +181,7 @@ run_connection(gpointer data)
 	};
 	bool is_idle = false;
 
-	while (!connection->is_ending) {
+	do {
 		connection->first = wait_for_task(connection, is_idle);
 		is_idle = !connection->first;
 		connection->largest = 0;
@@ -150,8 +190,7 @@ run_connection(gpointer data)
 			transport_close(connection->transport);
 		else
 			transport_run(connection->transport, &queue);
-	}
-	transport_close(connection->transport);
+	} while (!is_idle || !is_ending(connection->pool));
 	return NULL;
 }
 
@@ -161,8 +200,11 @@ connection_pool_new(unsigned count, struct transport *(*new_transport)(void *dat
 {
 	struct connection_pool *pool = g_new0(struct connection_pool, 1);
 
-	pool->tasks = g_async_queue_new();
-	pool->done = g_async_queue_new();
+	g_mutex_init(&pool->lock);
+	g_cond_init(&pool->has_task);
+	g_cond_init(&pool->has_results);
+	g_queue_init(&pool->tasks);
+	pool->done = g_ptr_array_new();
 	pool->all = g_new0(struct connection, count);
 	for (unsigned i = 0; i < count; i++) {
 		struct connection *connection = &pool->all[i];
@@ -188,16 +230,21 @@ connection_pool_free(struct connection_pool *pool)
 {
 	if (!pool)
 		return;
-	for (unsigned i = 0; i < pool->started; i++)
-		g_async_queue_push(pool->tasks, &pool->end);
+	g_mutex_lock(&pool->lock);
+	pool->is_paused = false;
+	pool->is_ending = true;
+	g_cond_broadcast(&pool->has_task);
+	g_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < pool->started; i++) {
 		if (pool->all[i].thread)
 			g_thread_join(pool->all[i].thread);
 		transport_free(pool->all[i].transport);
 		heartbeat_free(pool->all[i].heartbeat);
 	}
-	g_async_queue_unref(pool->tasks);
-	g_async_queue_unref(pool->done);
+	g_mutex_clear(&pool->lock);
+	g_cond_clear(&pool->has_task);
+	g_cond_clear(&pool->has_results);
+	g_ptr_array_unref(pool->done);
 	g_free(pool->all);
 	g_free(pool);
 }
@@ -205,21 +252,52 @@ connection_pool_free(struct connection_pool *pool)
 void
 connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
-	g_async_queue_push(pool->tasks, task);
+	g_mutex_lock(&pool->lock);
+	if (task->job->kind == OUTBOX_DIGEST)
+		g_queue_push_tail(&pool->tasks, task);
+	else
+		g_queue_push_head(&pool->tasks, task);
+	g_cond_signal(&pool->has_task);
+	g_mutex_unlock(&pool->lock);
 }
 
 struct delivery_task *
 connection_pool_reclaim(struct connection_pool *pool)
 {
-	return g_async_queue_try_pop(pool->tasks);
+	struct delivery_task *task;
+
+	g_mutex_lock(&pool->lock);
+	task = g_queue_pop_head(&pool->tasks);
+	g_mutex_unlock(&pool->lock);
+	return task;
 }
 
-struct delivery_task *
-connection_pool_pop(struct connection_pool *pool, int64_t wait_us)
+/* In the lock. @return false on timeout */
+static bool
+wait_for_results(struct connection_pool *pool, unsigned count, int64_t wait_us)
 {
-	if (wait_us < 0)
-		return g_async_queue_pop(pool->done);
-	if (wait_us == 0)
-		return g_async_queue_try_pop(pool->done);
-	return g_async_queue_timeout_pop(pool->done, (guint64)wait_us);
+	int64_t end = g_get_monotonic_time() + wait_us;
+
+	pool->wanted = count;
+	while (pool->done->len < count && !(pool->is_paused && pool->done->len))
+		if (!g_cond_wait_until(&pool->has_results, &pool->lock, end))
+			return false;
+	return true;
+}
+
+GPtrArray *
+connection_pool_collect(struct connection_pool *pool, unsigned count, int64_t wait_us)
+{
+	GPtrArray *done;
+
+	g_mutex_lock(&pool->lock);
+	if (pool->is_paused)
+		g_cond_broadcast(&pool->has_task);
+	pool->is_paused = false;
+	if (!wait_for_results(pool, count, MIN(GROUP_US, wait_us)))
+		wait_for_results(pool, 1, wait_us);
+	done = g_steal_pointer(&pool->done);
+	pool->done = g_ptr_array_new();
+	g_mutex_unlock(&pool->lock);
+	return done;
 }

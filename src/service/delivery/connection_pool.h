@@ -1,8 +1,8 @@
 /*
  * connection_pool.h - delivery threads with one transport each.
  *
- * The mailer puts tasks into one queue and gets them back with results from another;
- * nothing else is shared.
+ * The mailer puts tasks into a queue and collects them with their results; nothing else
+ * is shared.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
 #define PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
@@ -51,19 +51,25 @@ connection_pool_new(unsigned count, struct transport *(*new_transport)(void *dat
 /** Stop the threads, which finish their tasks. */
 void connection_pool_free(struct connection_pool *pool);
 
-/** Queue a task. @param task taken */
+/** Queue a task: system mail before digests, since a person waits for it. @param task
+ * taken
+ */
 void connection_pool_push(struct connection_pool *pool, struct delivery_task *task);
 
 /** Take back a task that is not started yet. @return owned by the caller, or NULL */
 struct delivery_task *connection_pool_reclaim(struct connection_pool *pool);
 
 /**
- * Get a task with its result.
+ * Collect tasks with their results: all there are, once there are enough, or a few
+ * milliseconds after the call any.
  *
- * @param wait_us  timeout; 0: do not wait, -1: none
- * @return owned by the caller, or NULL on timeout
+ * After a failure of the relay no task is started until the next call.
+ *
+ * @param count    enough results, at least 1
+ * @param wait_us  timeout for any result
+ * @return of struct delivery_task *, owned by the caller; empty on timeout
  */
-struct delivery_task *
-connection_pool_pop(struct connection_pool *pool, int64_t wait_us);
+GPtrArray *
+connection_pool_collect(struct connection_pool *pool, unsigned count, int64_t wait_us);
 
 #endif

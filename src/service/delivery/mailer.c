@@ -653,17 +653,17 @@ mailer_free(struct mailer *mailer)
 	g_free(mailer);
 }
 
-/* Wait for a result, and record all that are available. */
+/* Wait for results, and record all that are available. */
 static void
-collect_results(struct mailer *mailer, struct mailer_report *report)
+collect_results(struct mailer *mailer, unsigned count, struct mailer_report *report)
 {
-	struct delivery_task *task = connection_pool_pop(mailer->pool, RESULT_US);
+	g_autoptr(GPtrArray) done =
+	    connection_pool_collect(mailer->pool, count, RESULT_US);
 
-	while (task) {
-		mailer->in_flight--;
-		record_delivery(mailer, task, report);
-		delivery_task_free(task);
-		task = connection_pool_pop(mailer->pool, 0);
+	mailer->in_flight -= done->len;
+	for (unsigned i = 0; i < done->len; i++) {
+		record_delivery(mailer, done->pdata[i], report);
+		delivery_task_free(done->pdata[i]);
 	}
 }
 
@@ -676,7 +676,7 @@ static unsigned
 get_free_slots(const struct mailer *mailer)
 {
 	unsigned max =
-	    mailer->is_proven ? mailer->options.connections * MAILER_AHEAD : 1;
+	    mailer->is_proven ? MAILER_IN_FLIGHT_MAX(mailer->options.connections) : 1;
 
 	if (mailer->is_alone && mailer->in_flight)
 		return 0;
@@ -817,8 +817,9 @@ run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 			return false;
 		if (!start_claimed(mailer, report, error))
 			return false;
+		/* Connections have the other half meanwhile. */
 		if (mailer->in_flight)
-			collect_results(mailer, report);
+			collect_results(mailer, (mailer->in_flight + 1) / 2, report);
 		else if (!mailer->results->len && (is_stopped || !mailer->is_more))
 			return true;
 	}
@@ -829,15 +830,8 @@ static void
 drain(struct mailer *mailer, struct mailer_report *report)
 {
 	while (mailer->in_flight) {
-		struct delivery_task *task =
-		    connection_pool_pop(mailer->pool, G_USEC_PER_SEC);
-
 		heartbeat_arm(mailer->heartbeat, ROUND_S);
-		if (!task)
-			continue;
-		mailer->in_flight--;
-		record_delivery(mailer, task, report);
-		delivery_task_free(task);
+		collect_results(mailer, mailer->in_flight, report);
 	}
 	return_claimed(mailer);
 	mailer->needs_recovery = true;

@@ -3,12 +3,12 @@
  *
  * One thread owns the mailer and the store; each connection has a thread with a
  * transport and no store.  Claims are committed before messages are sent; results are
- * committed together with the next claims, as soon as there is one: while one group is
- * synced, the next one accumulates.  So at most MAILER_AHEAD messages per connection
- * are in flight when the daemon is killed, and only these may arrive twice, with the
- * same Message-ID and bytes (store/mail/outbox.h).  Recording each result before the
- * next message is sent would reduce that to one per connection, at the cost of a sync
- * per message.
+ * committed together with the next claims, half of the messages in flight at a time:
+ * while that group is synced, connections send the other half.  So at most
+ * MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is killed, and only these
+ * may arrive twice, with the same Message-ID and bytes (store/mail/outbox.h).
+ * Recording each result before the next message is sent would reduce that to one per
+ * connection, at the cost of a sync per message.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_MAILER_H
 #define PAPERBOY_SERVICE_DELIVERY_MAILER_H
@@ -26,11 +26,15 @@
 #include "transport/transport.h"
 
 /*
- * Maximum number of messages per connection in flight, from the commit of the claim to
- * that of the result: one with or awaiting its reply, one that follows in the same
- * write, and one that is ready.
+ * Maximum number of messages in flight, from the commit of the claim to that of the
+ * result.  Each connection has one with or awaiting its reply, one that follows in the
+ * same write, and one that is ready; few connections have more, so that a sync serves
+ * a group of messages.
  */
-#define MAILER_AHEAD 3
+#define MAILER_AHEAD     3
+#define MAILER_GROUP_MIN 24
+#define MAILER_IN_FLIGHT_MAX(connections) \
+	MAX((connections)*MAILER_AHEAD, MAILER_GROUP_MIN)
 
 struct mailer;
 
