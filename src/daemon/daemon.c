@@ -68,6 +68,11 @@ struct daemon {
 	struct status_line status_line;
 	const char *activity[N_STAGES]; /* static; NULL: idle */
 	struct metrics_work work;
+	/* Of the scheduler's thread: the digests of this run; NULL: none are built. */
+	const struct digest_build_report *building;
+	_Atomic bool is_building;    /* the mailer is to be woken for more of them */
+	struct mailer_report mailed; /* of the mailer's thread: not logged yet */
+	GError *mail_error;          /* of paperboyd --once: what ended the mailer */
 };
 
 /* @return an open lock file, or -1, and then the settings are freed */
@@ -334,6 +339,31 @@ send_alerts(struct daemon *daemon, int64_t now)
 	return daemon->scheduler.alerts_at;
 }
 
+/* Send the first digests while others are built.  A step of many commits may take
+ * longer than STEP_S in all. */
+static void
+handle_scheduler_commit(void *data)
+{
+	struct daemon *daemon = data;
+
+	heartbeat_arm(daemon->stage_heartbeats[STAGE_SCHEDULER], STEP_S);
+	if (!daemon->building || !daemon->building->digests)
+		return;
+	daemon->is_building = true;
+	worker_wake(daemon->workers[STAGE_MAILER]);
+}
+
+static void
+end_building(void *data)
+{
+	struct daemon *daemon = data;
+
+	daemon->is_building = false;
+	if (daemon->building && daemon->building->digests)
+		worker_wake(daemon->workers[STAGE_MAILER]);
+	daemon->building = NULL;
+}
+
 /*
  * After a start or a suspend, sources are polled before digests are built: papers of a
  * due slot would otherwise come with the next one, a day or a week later.
@@ -353,15 +383,15 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	if (now >= daemon->collect_at)
 		return inbox_due;
 	set_activity(daemon, STAGE_SCHEDULER, "building digests");
+	daemon->building = &report;
 	is_ok = watch_clock(daemon, daemon->scheduler.store, now, &problem) &&
 	        scheduler_run(&daemon->scheduler, now, &report, &next, &problem);
+	end_building(daemon);
 	/* Some pages may be committed although a later one failed. */
 	g_mutex_lock(&daemon->stats_lock);
 	daemon->work.digests += report.digests;
 	daemon->work.empty_digests += report.quiet;
 	g_mutex_unlock(&daemon->stats_lock);
-	if (report.digests)
-		worker_wake(daemon->workers[STAGE_MAILER]);
 	update_status_line(daemon, daemon->scheduler.store);
 	set_activity(daemon, STAGE_SCHEDULER, NULL);
 	if (!is_ok)
@@ -373,7 +403,7 @@ static int64_t
 run_mailer(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
-	struct mailer_report report = {0};
+	struct mailer_report *report = &daemon->mailed, before = *report;
 	GError *problem = NULL;
 	char *relay_text;
 	int64_t next;
@@ -386,7 +416,7 @@ run_mailer(void *data, int64_t now, const int *stop)
 		mailer_reset_breakers(daemon->mailer.mailer);
 	}
 	set_activity(daemon, STAGE_MAILER, "sending");
-	is_ok = mailer_stage_run(&daemon->mailer, stop, &report, &next, &problem);
+	is_ok = mailer_stage_run(&daemon->mailer, stop, report, &next, &problem);
 	update_status_line(daemon, daemon->mailer.store);
 	if (is_ok)
 		daemon->delivered_at = clock_get_now(daemon->options->clock);
@@ -396,10 +426,15 @@ run_mailer(void *data, int64_t now, const int *stop)
 	daemon->relay_text = relay_text;
 	mailer_relay_clear(&daemon->status_line.relay);
 	mailer_describe_relay(daemon->mailer.mailer, &daemon->status_line.relay);
-	daemon->work.sent += report.sent;
-	daemon->work.deferred += report.deferred;
-	daemon->work.failed += report.failed;
+	daemon->work.sent += report->sent - before.sent;
+	daemon->work.deferred += report->deferred - before.deferred;
+	daemon->work.failed += report->failed - before.failed;
 	g_mutex_unlock(&daemon->stats_lock);
+	/* The runs while digests are built are logged as one. */
+	if (!daemon->is_building || g_atomic_int_get(stop)) {
+		mailer_stage_log(report);
+		*report = (struct mailer_report){0};
+	}
 	set_activity(daemon, STAGE_MAILER, NULL);
 	return is_ok ? next : log_failure(EVENT_MAILER_FAILED, now, problem);
 }
@@ -650,8 +685,9 @@ start_workers(struct daemon *daemon, GError **error)
 		heartbeats[i] = heartbeat_new(daemon->heartbeats, stages[i].name);
 	store_set_commit_hook(
 	    daemon->collector.store, handle_commit, heartbeats[STAGE_COLLECTOR]);
-	store_set_commit_hook(
-	    daemon->scheduler.store, handle_commit, heartbeats[STAGE_SCHEDULER]);
+	store_set_commit_hook(daemon->scheduler.store, handle_scheduler_commit, daemon);
+	daemon->scheduler.built = end_building;
+	daemon->scheduler.data = daemon;
 	mailer_set_heartbeat(daemon->mailer.mailer, heartbeats[STAGE_MAILER]);
 	for (int i = N_STAGES - 1; i >= 0; i--) {
 		const struct worker_options options = {
@@ -815,13 +851,81 @@ receive_once(struct daemon *daemon, int64_t now, bool *is_clean, GError **error)
 	return true;
 }
 
+static int64_t
+run_mailer_once(void *data, int64_t now, const int *stop)
+{
+	struct daemon *daemon = data;
+	int64_t next;
+
+	(void)now;
+	if (!daemon->mail_error)
+		mailer_stage_run(
+		    &daemon->mailer, stop, &daemon->mailed, &next, &daemon->mail_error);
+	return -1;
+}
+
+/* Send while digests are built, if there are more than a page of them. */
+static void
+handle_commit_once(void *data)
+{
+	struct daemon *daemon = data;
+	struct worker **mailer = &daemon->workers[STAGE_MAILER];
+	const struct worker_options options = {
+	    .name = stages[STAGE_MAILER].name,
+	    .clock = daemon->options->clock,
+	    .step = run_mailer_once,
+	    .data = daemon,
+	    .step_s = STEP_S,
+	};
+
+	if (!daemon->building->digests)
+		return;
+	/* Without a thread all are sent afterwards. */
+	if (!*mailer)
+		*mailer = worker_new(&options, NULL);
+	else
+		worker_wake(*mailer);
+}
+
+static void
+end_building_once(void *data)
+{
+	struct daemon *daemon = data;
+
+	store_set_commit_hook(daemon->scheduler.store, NULL, NULL);
+	g_clear_pointer(&daemon->workers[STAGE_MAILER], worker_free);
+}
+
+/* @param next  set to when to retry what is left, s; -1: all is sent */
+static bool
+build_and_send_once(struct daemon *daemon, int64_t now,
+    struct digest_build_report *built, int64_t *next, GError **error)
+{
+	bool is_ok;
+
+	daemon->building = built;
+	daemon->scheduler.built = end_building_once;
+	daemon->scheduler.data = daemon;
+	store_set_commit_hook(daemon->scheduler.store, handle_commit_once, daemon);
+	is_ok = scheduler_run(&daemon->scheduler, now, built, next, error);
+	end_building_once(daemon);
+	if (is_ok && daemon->mail_error)
+		is_ok = pb_error_forward(error, &daemon->mail_error);
+	g_clear_error(&daemon->mail_error);
+	if (!is_ok ||
+	    !mailer_stage_run(&daemon->mailer, NULL, &daemon->mailed, next, error))
+		return false;
+	mailer_stage_log(&daemon->mailed);
+	return true;
+}
+
 bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error)
 {
 	struct daemon daemon = {.options = options, .shutdown_fd = -1};
 	struct collect_report collected = {0};
 	struct digest_build_report built = {0};
-	struct mailer_report mailed = {0};
+	const struct mailer_report *mailed = &daemon.mailed;
 	int64_t now = clock_get_now(options->clock), next;
 	int lock = lock_state(options, error);
 	bool is_ok, is_inbox_clean = true;
@@ -836,18 +940,17 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	    collector_run(&daemon.collector, now, &collected, error) &&
 	    clock_watch_confirm(daemon.collector.store, clock_get_now(options->clock),
 	        http_take_date(daemon.collector.http), error) &&
-	    scheduler_run(&daemon.scheduler, now, &built, &next, error) &&
-	    mailer_stage_run(&daemon.mailer, NULL, &mailed, &next, error);
+	    build_and_send_once(&daemon, now, &built, &next, error);
 	if (is_ok) {
 		store_checkpoint(daemon.scheduler.store);
 		/* next is the mailer's: when to retry what is left. */
 		*is_clean = is_inbox_clean && !collected.failed && next < 0 &&
-		            (!mailed.failed || mailed.sent);
+		            (!mailed->failed || mailed->sent);
 		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
 		    EVENT_INT("failed", collected.failed),
 		    EVENT_INT("new", collected.fresh),
 		    EVENT_INT("digests", built.digests),
-		    EVENT_INT("sent", mailed.sent));
+		    EVENT_INT("sent", mailed->sent));
 	}
 	clear_stages(&daemon);
 	close(lock);

@@ -331,8 +331,11 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	    !match_run(stage->store, now, &matched, error) ||
 	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
 	                   renderer_get_catalog(stage->config_snapshot->renderer), now,
-	                   report, error)) ||
-	    !maintenance_load_due(stage->store, now, &maintenance_due, error))
+	                   report, error)))
+		return false;
+	if (stage->built)
+		stage->built(stage->data);
+	if (!maintenance_load_due(stage->store, now, &maintenance_due, error))
 		return false;
 	if (matched.papers || matched.decided)
 		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.papers),
@@ -474,8 +477,12 @@ bool
 mailer_stage_run(struct mailer_stage *stage, const int *stop,
     struct mailer_report *report, int64_t *next, GError **error)
 {
-	if (!mailer_run(stage->mailer, stop, report, next, error))
-		return false;
+	return mailer_run(stage->mailer, stop, report, next, error);
+}
+
+void
+mailer_stage_log(const struct mailer_report *report)
+{
 	if (report->sent || report->deferred || report->failed || report->unknown ||
 	    report->cancelled)
 		event_log(EVENT_MAILER_DONE, EVENT_INT("sent", report->sent),
@@ -483,5 +490,4 @@ mailer_stage_run(struct mailer_stage *stage, const int *stop,
 		    EVENT_INT("failed", report->failed),
 		    EVENT_INT("unknown", report->unknown),
 		    EVENT_INT("cancelled", report->cancelled));
-	return true;
 }

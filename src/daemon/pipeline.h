@@ -39,6 +39,9 @@ struct scheduler {
 	int64_t bounces_at; /* next decisions about bounces */
 	int64_t inbox_at;   /* time of the current inbox run, s */
 	int64_t waited_id;  /* last message that had waited since before the start */
+	/* Called when digests have been built, before the maintenance; or NULL. */
+	void (*built)(void *data);
+	void *data;
 };
 
 /* Sends the outbox. */
@@ -97,7 +100,10 @@ bool scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *st
 bool scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error);
 
-/** @param next_due  set to when the next digest or maintenance is due, s */
+/**
+ * @param report    updated after each commit (store_set_commit_hook())
+ * @param next_due  set to when the next digest or maintenance is due, s
+ */
 bool scheduler_run(struct scheduler *stage, int64_t now,
     struct digest_build_report *report, int64_t *next_due, GError **error);
 
@@ -120,5 +126,8 @@ void mailer_stage_publish(
 bool mailer_stage_reload(struct mailer_stage *stage, GError **error);
 bool mailer_stage_run(struct mailer_stage *stage, const int *stop,
     struct mailer_report *report, int64_t *next, GError **error);
+
+/** Log the results of one or more runs. */
+void mailer_stage_log(const struct mailer_report *report);
 
 #endif
