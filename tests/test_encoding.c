@@ -117,9 +117,12 @@ random_text_round_trips(void)
 		g_autoptr(GString) text = new_random_text(random);
 		g_autoptr(GString) encoded = encode(text->str, text->len);
 		g_autoptr(GString) decoded = decode(encoded);
+		g_autoptr(GString) ours = g_string_new(NULL);
 
 		check_lines(encoded);
+		encoding_append_decoded(ours, encoded->str, encoded->len);
 		g_string_replace(text, "\r\n", "\n", 0);
+		g_assert_cmpstr(ours->str, ==, text->str);
 		g_string_replace(decoded, "\r\n", "\n", 0);
 		g_assert_cmpstr(decoded->str, ==, text->str);
 	}

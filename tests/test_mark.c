@@ -15,6 +15,40 @@ end_line(const char *text)
 	            : NULL;
 }
 
+/* @return the whole text, encoded */
+static GString *
+join(const struct chunk *chunk, const struct marked *marked)
+{
+	GString *whole = g_string_new(NULL);
+	const char *text = marked->text->str;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < marked->count; i++) {
+		const struct mark_piece *piece = &marked->pieces[i];
+
+		g_assert_cmpuint(piece->start, ==, at);
+		at = piece->end;
+		if (piece->marked_bytes)
+			g_string_append_len(whole, text, (gssize)piece->marked_bytes);
+		else
+			g_string_append_len(whole, chunk->encoded + piece->start,
+			    (gssize)(piece->end - piece->start));
+		text += piece->marked_bytes;
+	}
+	g_assert_cmpuint(at, ==, chunk->stats.encoded_bytes);
+	g_assert_cmpuint(whole->len, ==, marked->stats.encoded_bytes);
+	return whole;
+}
+
+static GString *
+decode(const GString *encoded)
+{
+	GString *text = g_string_new(NULL);
+
+	encoding_append_decoded(text, encoded->str, encoded->len);
+	return text;
+}
+
 static void
 words_of_hits_are_marked(void)
 {
@@ -63,20 +97,24 @@ words_of_hits_are_marked(void)
 		g_autofree char *wanted = end_line(rows[i].wanted);
 		g_autoptr(GPtrArray) hits = hits_parse(rows[i].hits);
 		pb_auto(mark_list) list = mark_list_new();
-		struct chunk html, marked = {0};
+		struct chunk html;
 		struct mark_index index;
+		struct marked marked;
+		g_autoptr(GString) encoded = NULL;
+		g_autoptr(GString) text = NULL;
 
 		mark_index_init(&index, &html, g_string_new(rows[i].html));
 		mark_list_add(list, hits);
-		g_assert_true(
-		    mark_list_apply(list, &index, &html, &marked) == (wanted != NULL));
-		g_assert_cmpstr(marked.plain ? marked.plain->str : NULL, ==, wanted);
+		mark_list_apply(list, &index, &html, &marked);
+		encoded = join(&html, &marked);
+		text = decode(encoded);
+		g_assert_true((marked.text->len > 0) == (wanted != NULL));
+		g_assert_cmpstr(text->str, ==, wanted ? wanted : index.html);
 		g_assert_cmpuint(hits->len, ==, strlen(rows[i].shown));
 		for (unsigned j = 0; j < hits->len; j++)
 			g_assert_cmpint(
 			    mark_list_is_shown(list, j), ==, rows[i].shown[j] == '1');
 		chunk_clear(&html);
-		chunk_clear(&marked);
 		mark_index_clear(&index);
 	}
 }
@@ -107,23 +145,27 @@ a_marked_chunk_is_as_if_it_were_encoded_anew(void)
 		    hits_parse("bdeep\tbab ab\tbspace deep\tbstate space\tb模型");
 		GString *html = g_string_new(MARK_BODY);
 		pb_auto(mark_list) list = mark_list_new();
-		struct chunk chunk, marked = {0}, anew = {0};
+		g_autoptr(GString) encoded = NULL;
+		g_autoptr(GString) text = NULL;
+		struct chunk chunk, anew;
 		struct mark_index index;
+		struct marked marked;
 
 		for (int i = g_test_rand_int_range(0, 12); i > 0; i--)
 			append_random_line(html);
 		g_string_append(html, MARK_END);
 		mark_index_init(&index, &chunk, html);
 		mark_list_add(list, hits);
-		if (mark_list_apply(list, &index, &chunk, &marked)) {
-			chunk_init(&anew, g_string_new(marked.plain->str));
-			g_assert_cmpstr(marked.encoded->str, ==, anew.encoded->str);
-			g_assert_cmpuint(marked.encoded->len, ==, anew.encoded->len);
-			g_assert_cmpuint(marked.lines, ==, anew.lines);
-			g_assert_cmpuint(marked.non_ascii, ==, anew.non_ascii);
-		}
+		mark_list_apply(list, &index, &chunk, &marked);
+		encoded = join(&chunk, &marked);
+		text = decode(encoded);
+		chunk_init(&anew, text);
+		g_assert_cmpstr(encoded->str, ==, anew.encoded);
+		g_assert_cmpuint(
+		    marked.stats.encoded_bytes, ==, anew.stats.encoded_bytes);
+		g_assert_cmpuint(marked.stats.plain_bytes, ==, anew.stats.plain_bytes);
+		g_assert_cmpuint(marked.stats.non_ascii, ==, anew.stats.non_ascii);
 		chunk_clear(&chunk);
-		chunk_clear(&marked);
 		chunk_clear(&anew);
 		mark_index_clear(&index);
 	}

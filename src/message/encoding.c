@@ -191,12 +191,16 @@ append_careful_line(GString *out, const char *line, size_t size)
 static void
 append_plain_line(GString *out, const char *line, size_t size, bool is_ended)
 {
-	size_t at = out->len;
+	size_t at = out->len, end = at + size + (is_ended ? 2 : 0);
 
-	g_string_set_size(out, at + size + (is_ended ? 2 : 0));
+	if (end < out->allocated_len)
+		out->len = end;
+	else
+		g_string_set_size(out, end);
 	memcpy(out->str + at, line, size);
 	if (is_ended)
 		memcpy(out->str + at + size, "\r\n", 2);
+	out->str[end] = '\0';
 }
 
 void
@@ -220,6 +224,33 @@ encoding_append_quoted_printable(GString *out, const char *text, size_t size)
 		if (!newline)
 			break;
 		text = newline + 1;
+	}
+}
+
+void
+encoding_append_decoded(GString *out, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		size_t run = 0;
+
+		while (text + run < end && text[run] != '=' && text[run] != '\r')
+			run++;
+		g_string_append_len(out, text, (gssize)run);
+		text += run;
+		if (text == end)
+			break;
+		if (*text == '\r') {
+			text++;
+		} else if (text[1] == '\r') {
+			text += strlen("=\r\n");
+		} else {
+			g_string_append_c(
+			    out, (char)(g_ascii_xdigit_value(text[1]) << 4 |
+			                g_ascii_xdigit_value(text[2])));
+			text += strlen("=XX");
+		}
 	}
 }
 

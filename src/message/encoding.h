@@ -30,6 +30,9 @@ enum encoding encoding_choose(size_t size, size_t non_ascii);
  */
 void encoding_append_quoted_printable(GString *out, const char *text, size_t size);
 
+/** Decode what encoding_append_quoted_printable() made; lines end in LF. */
+void encoding_append_decoded(GString *out, const char *text, size_t size);
+
 /** Append text in base64, with line ends converted to CRLF. */
 void encoding_append_base64(GString *out, const char *text, size_t size);
 

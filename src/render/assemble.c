@@ -18,7 +18,7 @@ append_entry(
     struct assembled_message *assembled, const struct digest *digest, unsigned index)
 {
 	unsigned number = (index + 1) % 1000;
-	char digits[] = ENTRY_BLOCK_NUMBER;
+	char digits[] = ENTRY_VIEW_NUMBER;
 
 	for (char *digit = digits + 2; digit >= digits; digit--, number /= 10)
 		*digit =
@@ -56,23 +56,23 @@ choose_entries(struct assembled_message *assembled, const struct digest *digest)
 	assembled->total = digest->entries->len;
 }
 
-enum entry_block_depth
+enum entry_depth
 assemble_get_depth(const struct assembled_message *assembled, unsigned index)
 {
 	if (index >= assembled->full)
-		return ENTRY_BLOCK_TITLE;
+		return ENTRY_DEPTH_TITLE;
 	switch (assembled->abstract) {
 	case PREFERENCE_ABSTRACT_BRIEF:
-		return index < BRIEF_ABSTRACTS ? ENTRY_BLOCK_SUMMARY
-		                               : ENTRY_BLOCK_BRIEF;
+		return index < BRIEF_ABSTRACTS ? ENTRY_DEPTH_SUMMARY
+		                               : ENTRY_DEPTH_BRIEF;
 	case PREFERENCE_ABSTRACT_SHORT:
-		return ENTRY_BLOCK_EXCERPT;
+		return ENTRY_DEPTH_EXCERPT;
 	case PREFERENCE_ABSTRACT_FULL:
-		return ENTRY_BLOCK_FULL;
+		return ENTRY_DEPTH_FULL;
 	case PREFERENCE_ABSTRACT_NONE:
 		break;
 	}
-	return ENTRY_BLOCK_NO_ABSTRACT;
+	return ENTRY_DEPTH_NO_ABSTRACT;
 }
 
 static void
@@ -87,7 +87,7 @@ load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache
 static const char *
 get_number(const struct assembled_message *assembled, unsigned index)
 {
-	return assembled->numbers->str + index * strlen(ENTRY_BLOCK_NUMBER);
+	return assembled->numbers->str + index * strlen(ENTRY_VIEW_NUMBER);
 }
 
 static unsigned
@@ -203,16 +203,16 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 	const struct entry_block *heading = get_heading(assembled, last);
 
 	if (heading)
-		entry_block_subtract_from(stats, &heading->html);
+		chunk_stats_subtract(stats, &heading->html.stats);
 	if (last < assembled->headings->len)
 		g_ptr_array_set_size(assembled->headings, (int)last);
-	entry_block_subtract_from(stats, &block->html);
+	chunk_stats_subtract(stats, &block->html.stats);
 	entry_block_free(block);
 	if (assembled->full > 0) {
 		block = entry_block_new(
-		    cache, assembled->entries->pdata[last], ENTRY_BLOCK_TITLE);
+		    cache, assembled->entries->pdata[last], ENTRY_DEPTH_TITLE);
 		assembled->blocks->pdata[last] = block;
-		entry_block_add_to(stats, &block->html);
+		chunk_stats_add(stats, &block->html.stats);
 		assembled->full--;
 	} else {
 		assembled->blocks->pdata[last] = NULL;
@@ -242,9 +242,10 @@ fill_part(const struct assembled_message *assembled, struct pages *pages, bool i
 		const struct entry_block *heading = get_heading(assembled, i);
 
 		if (heading)
-			entry_block_add_to(
-			    &part->stats, is_html ? &heading->html : &heading->text);
-		entry_block_add_to(&part->stats, is_html ? &block->html : &block->text);
+			chunk_stats_add(&part->stats,
+			    is_html ? &heading->html.stats : &heading->text.stats);
+		chunk_stats_add(
+		    &part->stats, is_html ? &block->html.stats : &block->text.stats);
 	}
 }
 
@@ -317,46 +318,37 @@ assemble_clear(struct assembled_message *assembled)
 	overview_clear(&assembled->overview);
 }
 
-/* @return NULL without a heading */
 static const struct entry_block_part *
-get_heading_part(
-    const struct assembled_message *assembled, unsigned index, bool is_html)
+get_part(const struct entry_block *block, bool is_html)
 {
-	const struct entry_block *heading = get_heading(assembled, index);
-
-	if (!heading)
-		return NULL;
-	return is_html ? &heading->html : &heading->text;
-}
-
-static const struct entry_block_part *
-get_part(const struct assembled_message *assembled, unsigned index, bool is_html)
-{
-	const struct entry_block *block = assembled->blocks->pdata[index];
-
 	return is_html ? &block->html : &block->text;
 }
 
-/* Get the size of the number at the start of a block, or 0. */
-static size_t
-get_number_size(const struct entry_block_part *part)
+static void
+append_span(GArray *spans, const char *data, size_t size)
 {
-	return g_str_has_prefix(part->chunks[0]->plain->str, ENTRY_BLOCK_NUMBER)
-	           ? strlen(ENTRY_BLOCK_NUMBER)
-	           : 0;
+	const struct compose_span span = {data, size};
+
+	g_array_append_val(spans, span);
 }
 
-/* The page's three spans, and those of the headings and blocks. */
-static unsigned
-count_spans(const struct assembled_message *assembled, bool is_html)
+/* @param number  of the paper; replaces that at the start of the block */
+static void
+append_block(GArray *spans, const struct entry_block_part *part, const char *number)
 {
-	unsigned count = 3;
+	const size_t size = strlen(ENTRY_VIEW_NUMBER);
+	struct compose_span *first;
 
-	for (unsigned i = 0; i < assembled->shown; i++)
-		count += get_part(assembled, i, is_html)->count +
-		         (get_number_size(get_part(assembled, i, is_html)) > 0) +
-		         (get_heading(assembled, i) != NULL);
-	return count;
+	if (part->spans[0].size < size ||
+	    memcmp(part->spans[0].data, ENTRY_VIEW_NUMBER, size) != 0) {
+		g_array_append_vals(spans, part->spans, part->count);
+		return;
+	}
+	append_span(spans, number, size);
+	g_array_append_vals(spans, part->spans, part->count);
+	first = &g_array_index(spans, struct compose_span, spans->len - part->count);
+	first->data += size;
+	first->size -= size;
 }
 
 void
@@ -365,73 +357,39 @@ assemble_list_spans(
 {
 	const struct assembled_part *part =
 	    is_html ? &assembled->html : &assembled->text;
-	const GString *encoded_page = part->buffer->encoded;
-	unsigned before = spans->len, count = count_spans(assembled, is_html);
-	struct compose_span *span;
+	const GString *page = part->buffer->encoded;
 
-	g_array_set_size(spans, before + count);
-	span = &g_array_index(spans, struct compose_span, before);
-	*span++ = (struct compose_span){encoded_page->str, part->head};
+	append_span(spans, page->str, part->head);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
-		const struct entry_block_part *block, *heading;
-		size_t number_size;
+		const struct entry_block *heading = get_heading(assembled, i);
 
 		if (i == assembled->full)
-			*span++ = (struct compose_span){
-			    encoded_page->str + part->head, part->middle - part->head};
+			append_span(
+			    spans, page->str + part->head, part->middle - part->head);
 		if (i == assembled->shown)
 			break;
-		heading = get_heading_part(assembled, i, is_html);
 		if (heading)
-			*span++ =
-			    (struct compose_span){heading->chunks[0]->encoded->str,
-			        heading->chunks[0]->encoded->len};
-		block = get_part(assembled, i, is_html);
-		number_size = get_number_size(block);
-		if (number_size)
-			*span++ = (struct compose_span){
-			    get_number(assembled, i), number_size};
-		for (unsigned j = 0; j < block->count; j++, number_size = 0) {
-			const GString *encoded = block->chunks[j]->encoded;
-
-			*span++ = (struct compose_span){
-			    encoded->str + number_size, encoded->len - number_size};
-		}
+			g_array_append_vals(spans, get_part(heading, is_html)->spans,
+			    get_part(heading, is_html)->count);
+		append_block(spans, get_part(assembled->blocks->pdata[i], is_html),
+		    get_number(assembled, i));
 	}
-	*span = (struct compose_span){
-	    encoded_page->str + part->middle, encoded_page->len - part->middle};
+	append_span(spans, page->str + part->middle, page->len - part->middle);
 }
 
-char *
+GString *
 assemble_format_plain(const struct assembled_message *assembled, bool is_html)
 {
-	const struct page_part *page =
-	    is_html ? &assembled->page->html : &assembled->page->text;
-	const char *const *values = assembled->overview.values;
+	g_autoptr(GArray) spans =
+	    g_array_new(FALSE, FALSE, sizeof(struct compose_span));
 	GString *out = g_string_new(NULL);
 
-	compiled_template_append_plain(page->head, values, out);
-	for (unsigned i = 0; i <= assembled->shown; i++) {
-		const struct entry_block_part *block, *heading;
-		size_t number_size;
+	assemble_list_spans(assembled, is_html, spans);
+	for (unsigned i = 0; i < spans->len; i++) {
+		const struct compose_span *span =
+		    &g_array_index(spans, struct compose_span, i);
 
-		if (i == assembled->full)
-			compiled_template_append_plain(page->middle, values, out);
-		if (i == assembled->shown)
-			break;
-		heading = get_heading_part(assembled, i, is_html);
-		if (heading)
-			g_string_append(out, heading->chunks[0]->plain->str);
-		block = get_part(assembled, i, is_html);
-		number_size = get_number_size(block);
-		g_string_append_len(out, get_number(assembled, i), (gssize)number_size);
-		for (unsigned j = 0; j < block->count; j++, number_size = 0) {
-			const GString *plain = block->chunks[j]->plain;
-
-			g_string_append_len(out, plain->str + number_size,
-			    (gssize)(plain->len - number_size));
-		}
+		encoding_append_decoded(out, span->data, span->size);
 	}
-	compiled_template_append_plain(page->tail, values, out);
-	return g_string_free(out, FALSE);
+	return out;
 }

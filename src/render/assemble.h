@@ -24,7 +24,7 @@ struct assembled_message {
 	GPtrArray *blocks;  /* of struct entry_block *, for the first `shown` entries */
 	GPtrArray *headings; /* of struct entry_block *, before the full entries: NULL
 	                      * except for the first of a group */
-	GString *numbers;    /* of the entries, each the size of ENTRY_BLOCK_NUMBER */
+	GString *numbers;    /* of the entries, each the size of ENTRY_VIEW_NUMBER */
 	enum preference_abstract abstract; /* of entries that are shown in full */
 	unsigned full;                     /* entries shown in full */
 	unsigned shown;                    /* shown in full or by title */
@@ -53,7 +53,7 @@ void assemble_clear(struct assembled_message *assembled);
 const char *assemble_get_subject(const struct assembled_message *assembled);
 
 /** Get how much of an entry is shown. @param index  in the message, from 0 */
-enum entry_block_depth
+enum entry_depth
 assemble_get_depth(const struct assembled_message *assembled, unsigned index);
 
 /** Append one part in quoted-printable, borrowed. @param spans  of struct compose_span
@@ -61,7 +61,7 @@ assemble_get_depth(const struct assembled_message *assembled, unsigned index);
 void assemble_list_spans(
     const struct assembled_message *assembled, bool is_html, GArray *spans);
 
-/** Format one part as plain text, lines ending in LF. @return owned by the caller */
-char *assemble_format_plain(const struct assembled_message *assembled, bool is_html);
+/** Decode one part, lines ending in LF. @return owned by the caller */
+GString *assemble_format_plain(const struct assembled_message *assembled, bool is_html);
 
 #endif

@@ -9,14 +9,14 @@
 #include <glib.h>
 
 #include "render/assemble.h"
-#include "render/entry_block.h"
+#include "render/entry_view.h"
 #include "render/locale_format.h"
 
 /* All are borrowed. */
 struct attach_input {
 	const struct digest *digest;
 	const struct assembled_message *assembled;
-	const struct entry_block_cache *cache;
+	const struct entry_view_context *context;
 	const struct locale_format *format;
 	const char *list_name;
 };

@@ -162,13 +162,13 @@ append_details(GString *out, const struct digest_entry *entry)
 
 static void
 append_summary(GString *out, const struct attach_input *input,
-    const struct paper *paper, enum entry_block_depth depth)
+    const struct paper *paper, enum entry_depth depth)
 {
-	pb_local(entry_block_summary) summary = {0};
+	pb_local(entry_summary) summary = {0};
 	g_autofree char *label = locale_format_text(input->format, "generated");
 	g_autofree char *marked = NULL;
 
-	entry_block_summary_init(&summary, input->cache, paper, depth);
+	entry_summary_init(&summary, input->context, paper, depth);
 	marked = summary.is_generated
 	             ? g_strdup_printf("%s (%s)", summary.sentence, label)
 	             : NULL;

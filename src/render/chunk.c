@@ -1,5 +1,5 @@
 /*
- * chunk.c - whole lines of a part, plain and encoded.
+ * chunk.c - whole lines of a part in quoted-printable.
  */
 #include "render/chunk.h"
 
@@ -21,38 +21,60 @@ count_lines(const char *text, size_t size)
 void
 chunk_init(struct chunk *chunk, GString *text)
 {
+	GString *encoded = g_string_sized_new(text->len + text->len / 16);
+
 	if (text->len > 0 && text->str[text->len - 1] != '\n')
 		g_string_append_c(text, '\n');
-	chunk->plain = text;
-	chunk->encoded = g_string_sized_new(text->len + text->len / 16);
-	encoding_append_quoted_printable(chunk->encoded, text->str, text->len);
-	chunk->non_ascii = encoding_count_non_ascii(text->str, text->len);
-	chunk->lines = count_lines(text->str, text->len);
+	chunk->stats = (struct chunk_stats){0};
+	chunk_stats_append(&chunk->stats, encoded, text->str, text->len);
+	chunk->encoded =
+	    g_realloc(g_string_free(encoded, FALSE), chunk->stats.encoded_bytes + 1);
 }
 
 void
 chunk_clear(struct chunk *chunk)
 {
-	if (!chunk->plain)
-		return;
-	g_string_free(g_steal_pointer(&chunk->plain), TRUE);
-	g_string_free(g_steal_pointer(&chunk->encoded), TRUE);
+	g_clear_pointer(&chunk->encoded, g_free);
+}
+
+size_t
+chunk_find_next_line(const struct chunk *chunk, size_t at)
+{
+	const char *encoded = chunk->encoded;
+	size_t start;
+
+	/* A line is several in quoted-printable, if it has soft breaks. */
+	do {
+		start = at;
+		at = (size_t)(strchr(encoded + at, '\n') + 1 - encoded);
+	} while (at - start > 2 && encoded[at - 3] == '=');
+	return at;
+}
+
+size_t
+chunk_find_line(const struct chunk *chunk, unsigned number)
+{
+	size_t at = 0;
+
+	while (number-- > 0)
+		at = chunk_find_next_line(chunk, at);
+	return at;
 }
 
 void
-chunk_stats_add(struct chunk_stats *stats, const struct chunk *chunk)
+chunk_stats_add(struct chunk_stats *stats, const struct chunk_stats *other)
 {
-	stats->plain_bytes += chunk->plain->len + chunk->lines;
-	stats->encoded_bytes += chunk->encoded->len;
-	stats->non_ascii += chunk->non_ascii;
+	stats->plain_bytes += other->plain_bytes;
+	stats->encoded_bytes += other->encoded_bytes;
+	stats->non_ascii += other->non_ascii;
 }
 
 void
-chunk_stats_subtract(struct chunk_stats *stats, const struct chunk *chunk)
+chunk_stats_subtract(struct chunk_stats *stats, const struct chunk_stats *other)
 {
-	stats->plain_bytes -= chunk->plain->len + chunk->lines;
-	stats->encoded_bytes -= chunk->encoded->len;
-	stats->non_ascii -= chunk->non_ascii;
+	stats->plain_bytes -= other->plain_bytes;
+	stats->encoded_bytes -= other->encoded_bytes;
+	stats->non_ascii -= other->non_ascii;
 }
 
 void

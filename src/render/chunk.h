@@ -1,5 +1,5 @@
 /*
- * chunk.h - whole lines of a part, plain and encoded.
+ * chunk.h - whole lines of a part in quoted-printable.
  *
  * Whole lines, because these can be encoded separately (message/encoding.h).
  */
@@ -10,26 +10,30 @@
 
 #include "message/encoding.h"
 
-struct chunk {
-	GString *plain;   /* lines ending in LF */
-	GString *encoded; /* the same in quoted-printable */
-	size_t lines;
-	size_t non_ascii; /* bytes */
-};
-
-/* Totals of several chunks, to measure a part before it is built. */
+/* Sizes of one or more chunks, to measure a part before it is built. */
 struct chunk_stats {
 	size_t plain_bytes; /* with CRLF */
 	size_t encoded_bytes;
 	size_t non_ascii;
 };
 
-/** Encode a text; LF is added if the last line lacks it. @param text taken */
+struct chunk {
+	char *encoded;
+	struct chunk_stats stats;
+};
+
+/** Encode a text; LF is added to it if the last line lacks it. */
 void chunk_init(struct chunk *chunk, GString *text);
 void chunk_clear(struct chunk *chunk);
 
-void chunk_stats_add(struct chunk_stats *stats, const struct chunk *chunk);
-void chunk_stats_subtract(struct chunk_stats *stats, const struct chunk *chunk);
+/** Find the position of a line of the text, from 0, in the encoded chunk. */
+size_t chunk_find_line(const struct chunk *chunk, unsigned number);
+
+/** Find the position of the next line of the text. @param at  of a line */
+size_t chunk_find_next_line(const struct chunk *chunk, size_t at);
+
+void chunk_stats_add(struct chunk_stats *stats, const struct chunk_stats *other);
+void chunk_stats_subtract(struct chunk_stats *stats, const struct chunk_stats *other);
 
 /** Append whole lines in quoted-printable, and add their sizes. */
 void chunk_stats_append(

@@ -62,18 +62,15 @@ clear_span(void *data)
 static void
 add_lines(struct compiled_template *compiled, const char *text, size_t size)
 {
-	g_autofree char *lines = g_strndup(text, size);
+	g_autoptr(GString) lines = g_string_new_len(text, (gssize)size);
+	g_autoptr(GString) wrapped = g_string_new(NULL);
 	struct span span = {0};
 
 	if (size == 0)
 		return;
-	if (compiled->columns > 0) {
-		g_autofree char *wrapped = wrap_format_text(lines, compiled->columns);
-
-		chunk_init(&span.chunk, g_string_new(wrapped));
-	} else {
-		chunk_init(&span.chunk, g_string_new(lines));
-	}
+	if (compiled->columns > 0)
+		wrap_append_text(wrapped, lines->str, compiled->columns);
+	chunk_init(&span.chunk, compiled->columns > 0 ? wrapped : lines);
 	g_array_append_val(compiled->spans, span);
 }
 
@@ -153,9 +150,9 @@ compiled_template_fill(const struct compiled_template *compiled,
 		GString *line = buffer->line;
 
 		if (!span->line) {
-			g_string_append_len(buffer->encoded, span->chunk.encoded->str,
-			    (gssize)span->chunk.encoded->len);
-			chunk_stats_add(&buffer->stats, &span->chunk);
+			g_string_append_len(buffer->encoded, span->chunk.encoded,
+			    (gssize)span->chunk.stats.encoded_bytes);
+			chunk_stats_add(&buffer->stats, &span->chunk.stats);
 			continue;
 		}
 		g_string_truncate(line, 0);
@@ -179,8 +176,8 @@ compiled_template_append_plain(
 		    &g_array_index(compiled->spans, struct span, i);
 
 		if (!span->line) {
-			g_string_append_len(out, span->chunk.plain->str,
-			    (gssize)span->chunk.plain->len);
+			encoding_append_decoded(
+			    out, span->chunk.encoded, span->chunk.stats.encoded_bytes);
 		} else if (compiled->columns > 0) {
 			g_autoptr(GString) line = g_string_sized_new(256);
 

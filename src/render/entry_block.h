@@ -3,8 +3,8 @@
  *
  * The templates of a paper see the paper and the reasons it matched, never the reader.
  * Lines before and after the reasons are rendered once per paper and cached, and so are
- * reasons, which papers and readers share.  The words that matched are marked in the
- * HTML for each reader (render/mark.h).
+ * reasons (render/entry_reasons.h).  The words that matched are marked in the HTML for
+ * each reader (render/mark.h).
  */
 #ifndef PAPERBOY_RENDER_ENTRY_BLOCK_H
 #define PAPERBOY_RENDER_ENTRY_BLOCK_H
@@ -12,23 +12,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "message/compose.h"
 #include "model/digest.h"
 #include "render/chunk.h"
-#include "render/locale_format.h"
+#include "render/entry_view.h"
 #include "render/template.h"
 
-/* Placeholder for the paper's number in the digest; the number has the same size. */
-#define ENTRY_BLOCK_NUMBER "000."
-
-/* Lines before the reasons, the reasons, and lines after them. */
-#define ENTRY_BLOCK_CHUNKS 3
-
-/*
- * Names that the templates of a paper, its section {{#reasons}} and the templates of a
- * heading may use; end with NULL.
- */
-extern const char *const entry_block_names[];
-extern const char *const entry_block_reason_names[];
+/* Names that the templates of a heading may use; ends with NULL. */
 extern const char *const entry_block_heading_names[];
 
 /* All are borrowed for the cache's lifetime. */
@@ -37,11 +27,16 @@ struct entry_block_templates {
 	const struct template *html;
 	const struct template *heading_text; /* of a group */
 	const struct template *heading_html;
+	const struct locale_format *format;
+	const struct entry_view_context *context;
 };
 
+/* Whole lines in quoted-printable; the first starts with ENTRY_VIEW_NUMBER if the
+ * template does. */
 struct entry_block_part {
-	const struct chunk *chunks[ENTRY_BLOCK_CHUNKS];
+	const struct compose_span *spans;
 	unsigned count;
+	struct chunk_stats stats;
 };
 
 struct entry_block {
@@ -49,43 +44,20 @@ struct entry_block {
 	struct entry_block_part html;
 };
 
-enum entry_block_depth {
-	ENTRY_BLOCK_TITLE,
-	ENTRY_BLOCK_NO_ABSTRACT,
-	ENTRY_BLOCK_BRIEF,   /* a sentence (render/sentence.h) */
-	ENTRY_BLOCK_EXCERPT, /* the beginning of the abstract (render/excerpt.h) */
-	ENTRY_BLOCK_FULL,
-	ENTRY_BLOCK_SUMMARY, /* the sentence of the source, and the abstract */
-};
-
 struct entry_block_cache;
 
 /**
  * Allocate a cache for one thread.  Papers and reasons are dropped before both exceed
  * BOUNDS_RENDER_CACHE_BYTES; the result never depends on its contents.
- *
- * @param format  borrowed for the cache's lifetime
  */
-struct entry_block_cache *entry_block_cache_new(
-    const struct entry_block_templates *templates, const struct locale_format *format);
+struct entry_block_cache *
+entry_block_cache_new(const struct entry_block_templates *templates);
 void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
-/* The sentence and the abstract of an entry; sanitized, NULL if they are not shown. */
-struct entry_block_summary {
-	char *sentence;
-	bool is_generated; /* the source's model wrote the sentence */
-	char *abstract;
-};
-
-void entry_block_summary_init(struct entry_block_summary *summary,
-    const struct entry_block_cache *cache, const struct paper *paper,
-    enum entry_block_depth depth);
-void entry_block_summary_clear(struct entry_block_summary *summary);
-
 /** Render an entry, the shared part from the cache. @return owned by the caller */
 struct entry_block *entry_block_new(struct entry_block_cache *cache,
-    const struct digest_entry *entry, enum entry_block_depth depth);
+    const struct digest_entry *entry, enum entry_depth depth);
 void entry_block_free(struct entry_block *block);
 
 /* The heading of a group of papers. */
@@ -98,10 +70,5 @@ struct entry_block_heading {
 /** Render a heading. @return owned by the caller */
 struct entry_block *entry_block_new_heading(
     const struct entry_block_cache *cache, const struct entry_block_heading *heading);
-
-/** Add or subtract the sizes of one part. */
-void entry_block_add_to(struct chunk_stats *stats, const struct entry_block_part *part);
-void entry_block_subtract_from(
-    struct chunk_stats *stats, const struct entry_block_part *part);
 
 #endif

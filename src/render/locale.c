@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "render/cache_key.h"
+#include "render/entry_reasons.h"
 
 #define ENGLISH "en"
 
@@ -19,8 +20,8 @@ static const struct {
     [LOCALE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, page_names},
     [LOCALE_TEXT] = {"digest.txt", TEMPLATE_TEXT, page_names},
     [LOCALE_HTML] = {"digest.html", TEMPLATE_HTML, page_names},
-    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_block_names},
-    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_block_names},
+    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_view_names},
+    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_view_names},
     [LOCALE_GROUP_TEXT] = {"group.txt", TEMPLATE_TEXT, entry_block_heading_names},
     [LOCALE_GROUP_HTML] = {"group.html", TEMPLATE_HTML, entry_block_heading_names},
 };
@@ -31,6 +32,7 @@ locale_free(struct locale *locale)
 	if (!locale)
 		return;
 	entry_block_cache_free(locale->cache);
+	entry_view_context_free(locale->context);
 	pages_free(locale->pages);
 	for (size_t i = 0; i < LOCALE_FILES; i++)
 		template_free(locale->templates[i]);
@@ -43,7 +45,7 @@ PB_DEFINE_AUTO(locale, locale_free);
 static bool
 check_reasons(const struct template *template, const char *name, GError **error)
 {
-	if (template_is_separable(template, "reasons", entry_block_reason_names))
+	if (template_is_separable(template, "reasons", entry_reasons_names))
 		return true;
 	return pb_fail(error, PB_ERROR_INPUT,
 	    "%s: expected {{#reasons}} at most once, with filter, words and "
@@ -76,14 +78,15 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 		    error, PB_ERROR_INPUT, "%s is empty", files[LOCALE_SUBJECT].name);
 		return NULL;
 	}
-	locale->cache = entry_block_cache_new(
-	    &(struct entry_block_templates){
-	        .text = locale->templates[LOCALE_PAPER_TEXT],
-	        .html = locale->templates[LOCALE_PAPER_HTML],
-	        .heading_text = locale->templates[LOCALE_GROUP_TEXT],
-	        .heading_html = locale->templates[LOCALE_GROUP_HTML],
-	    },
-	    &locale->format);
+	locale->context = entry_view_context_new(&locale->format);
+	locale->cache = entry_block_cache_new(&(struct entry_block_templates){
+	    .text = locale->templates[LOCALE_PAPER_TEXT],
+	    .html = locale->templates[LOCALE_PAPER_HTML],
+	    .heading_text = locale->templates[LOCALE_GROUP_TEXT],
+	    .heading_html = locale->templates[LOCALE_GROUP_HTML],
+	    .format = &locale->format,
+	    .context = locale->context,
+	});
 	return g_steal_pointer(&locale);
 }
 

@@ -31,6 +31,7 @@ struct locale {
 	char *language;
 	struct locale_format format;
 	struct template *templates[LOCALE_FILES];
+	struct entry_view_context *context;
 	struct entry_block_cache *cache;
 	struct pages *pages; /* set by the renderer, which has the settings */
 };

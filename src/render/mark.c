@@ -3,23 +3,20 @@
  */
 #include "render/mark.h"
 
-#include <stdint.h>
 #include <string.h>
-
-#include "base/fnv1a.h"
 
 static const char start_tag[] = "<b>", end_tag[] = "</b>";
 
-/* Words with the same hash are taken for equal: one in 2^63 would be marked wrongly. */
 struct mark_word {
-	int64_t hash;
-	uint32_t start, end; /* in the text, bytes */
-	uint32_t next;       /* in its bucket, or NO_WORD */
-	uint16_t text;       /* number of the markable text; its words only */
-	bool is_title;
+	uint32_t hash;
+	uint32_t start; /* in the HTML, bytes */
+	uint16_t size;
+	uint16_t next;      /* in its bucket, or NO_WORD */
+	uint16_t text : 15; /* number of the markable text; its words only */
+	uint16_t is_title : 1;
 };
 
-#define NO_WORD UINT32_MAX
+#define NO_WORD UINT16_MAX
 
 /* The start of a line in both forms of a chunk. */
 struct mark_line {
@@ -32,20 +29,43 @@ struct mark_range {
 
 /* ---- words ---- */
 
+/* Letters and digits; other characters than ASCII are checked by is_word_char(). */
+static const bool word_bytes[128] = {
+    ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
+
 /* As the tokenizer: letters and digits with their accents. */
 static bool
 is_word_char(gunichar c)
 {
-	return c < 128 ? g_ascii_isalnum((char)c)
-	               : g_unichar_isalnum(c) || g_unichar_ismark(c);
+	return g_unichar_isalnum(c) || g_unichar_ismark(c);
 }
 
-/* @param end  of the text @return the end of the word at `at`, or `at` */
+/*
+ * Read a word (FNV-1a, 32 bits).
+ *
+ * @param end   of the text
+ * @param hash  set
+ * @return the end of the word at `at`, or `at`
+ */
 static const char *
-skip_word(const char *at, const char *end)
+read_word(const char *at, const char *end, uint32_t *hash)
 {
-	while (at < end && is_word_char(g_utf8_get_char(at)))
-		at = g_utf8_next_char(at);
+	uint32_t value = 2166136261;
+
+	while (at < end) {
+		const char *next = at + 1;
+
+		if (*at & 0x80) {
+			if (!is_word_char(g_utf8_get_char(at)))
+				break;
+			next = g_utf8_next_char(at);
+		} else if (!word_bytes[(unsigned char)*at]) {
+			break;
+		}
+		for (; at < next; at++)
+			value = (value ^ (unsigned char)*at) * 16777619;
+	}
+	*hash = value;
 	return at;
 }
 
@@ -63,65 +83,57 @@ skip_other(const char *at, const char *end, bool is_html)
 static const char *
 skip_url(const char *at, const char *end)
 {
-	if (end - at < 3 || strncmp(at, "://", 3) != 0)
+	if (end - at < 3 || *at != ':' || strncmp(at, "://", 3) != 0)
 		return at;
 	while (at < end && !g_ascii_isspace(*at))
 		at++;
 	return at;
 }
 
+/* Words beyond the last number that fits are not marked. */
 static void
-add_words(GArray *words, const char *html, size_t from, size_t to,
-    const struct mark_word *like)
+add_words(struct mark_index *index, size_t from, size_t to, struct mark_word word)
 {
-	const char *at = html + from, *end = html + to;
+	const char *at = index->html + from, *end = index->html + to;
 
-	while (at < end) {
-		const char *behind = skip_word(at, end);
+	while (at < end && index->word_count < NO_WORD) {
+		const char *behind = read_word(at, end, &word.hash);
 		const char *url_end = skip_url(behind, end);
-		struct mark_word word = *like;
 
 		if (behind == at || url_end > behind) {
 			at = behind == at ? skip_other(at, end, true) : url_end;
 			continue;
 		}
-		word.hash = fnv1a_hash(at, (size_t)(behind - at));
-		word.start = (uint32_t)(at - html);
-		word.end = (uint32_t)(behind - html);
-		g_array_append_val(words, word);
+		word.start = (uint32_t)(at - index->html);
+		word.size = (uint16_t)MIN(behind - at, UINT16_MAX);
+		index->words[index->word_count++] = word;
 		at = behind;
 	}
 }
 
 /* ---- the index ---- */
 
-static bool
-is_control(char c)
-{
-	return c == *MARK_TITLE || c == *MARK_BODY || c == *MARK_END;
-}
+static const char controls[] = MARK_TITLE MARK_BODY MARK_END;
 
 void
 mark_strip(GString *text)
 {
 	size_t to = 0;
 
-	for (size_t i = 0; i < text->len; i++)
-		if (!is_control(text->str[i]))
-			text->str[to++] = text->str[i];
+	for (size_t at = 0; at < text->len; at++) {
+		size_t size = strcspn(text->str + at, controls);
+
+		memmove(text->str + to, text->str + at, size);
+		to += size;
+		at += size;
+	}
 	g_string_truncate(text, to);
 }
 
-static const struct mark_word *
-get_word(const struct mark_index *index, unsigned at)
-{
-	return &g_array_index(index->words, struct mark_word, at);
-}
-
 static unsigned
-get_bucket(int64_t hash)
+get_bucket(uint32_t hash)
 {
-	return (uint64_t)hash % MARK_BUCKETS;
+	return hash % MARK_BUCKETS;
 }
 
 /* From the last: each bucket lists its words in their order. */
@@ -129,13 +141,12 @@ static void
 fill_buckets(struct mark_index *index)
 {
 	memset(index->buckets, 0xff, sizeof(index->buckets));
-	for (unsigned at = index->words->len; at-- > 0;) {
-		struct mark_word *word =
-		    &g_array_index(index->words, struct mark_word, at);
-		uint32_t *bucket = &index->buckets[get_bucket(word->hash)];
+	for (unsigned at = index->word_count; at-- > 0;) {
+		struct mark_word *word = &index->words[at];
+		uint16_t *bucket = &index->buckets[get_bucket(word->hash)];
 
 		word->next = *bucket;
-		*bucket = at;
+		*bucket = (uint16_t)at;
 	}
 }
 
@@ -144,91 +155,88 @@ static void
 index_words(struct mark_index *index, GString *html)
 {
 	struct mark_word like = {0};
-	size_t to = 0, from = 0;
+	size_t to = 0;
 
-	index->words = g_array_new(FALSE, FALSE, sizeof(struct mark_word));
-	for (size_t i = 0; i < html->len; i++) {
-		char c = html->str[i];
+	index->html = html->str;
+	/* Between two words is a character. */
+	index->words = g_new(struct mark_word, html->len / 2 + 1);
+	for (size_t at = 0; at < html->len; at++) {
+		size_t size = strcspn(html->str + at, controls);
 
-		if (!is_control(c)) {
-			html->str[to++] = c;
-			continue;
-		}
-		if (c == *MARK_END)
-			add_words(index->words, html->str, from, to, &like);
+		memmove(html->str + to, html->str + at, size);
+		at += size;
+		if (html->str[at] == *MARK_END)
+			add_words(index, to, to + size, like);
+		to += size;
 		like.text++;
-		like.is_title = c == *MARK_TITLE;
-		from = to;
+		like.is_title = html->str[at] == *MARK_TITLE;
 	}
 	g_string_truncate(html, to);
+	index->words = g_renew(struct mark_word, index->words, index->word_count);
 	fill_buckets(index);
 }
 
-/* A line is several in quoted-printable, if it has soft breaks. */
-static size_t
-skip_encoded_line(const GString *encoded, size_t at)
-{
-	size_t start;
-
-	do {
-		start = at;
-		at = (size_t)(strchr(encoded->str + at, '\n') + 1 - encoded->str);
-	} while (at - start > 2 && encoded->str[at - 3] == '=');
-	return at;
-}
-
 static void
-add_line(struct mark_index *index, size_t plain, size_t encoded)
+index_lines(struct mark_index *index, const struct chunk *chunk, size_t size)
 {
-	const struct mark_line line = {(uint32_t)plain, (uint32_t)encoded};
-
-	g_array_append_val(index->lines, line);
-}
-
-static void
-index_lines(struct mark_index *index, const struct chunk *chunk)
-{
-	const GString *plain = chunk->plain;
 	size_t at = 0, encoded = 0;
+	unsigned count = 1;
 
-	index->lines = g_array_sized_new(
-	    FALSE, FALSE, sizeof(struct mark_line), (unsigned)chunk->lines + 1);
-	while (at < plain->len) {
-		add_line(index, at, encoded);
-		at = (size_t)(strchr(plain->str + at, '\n') + 1 - plain->str);
-		encoded = skip_encoded_line(chunk->encoded, encoded);
+	for (const char *line = index->html; (line = strchr(line, '\n')); line++)
+		count++;
+	index->lines = g_new(struct mark_line, count);
+	index->line_count = 0;
+	while (at < size) {
+		index->lines[index->line_count++] =
+		    (struct mark_line){(uint32_t)at, (uint32_t)encoded};
+		at = (size_t)(strchr(index->html + at, '\n') + 1 - index->html);
+		encoded = chunk_find_next_line(chunk, encoded);
 	}
-	add_line(index, at, encoded);
+	index->lines[index->line_count] =
+	    (struct mark_line){(uint32_t)at, (uint32_t)encoded};
 }
 
 void
 mark_index_init(struct mark_index *index, struct chunk *chunk, GString *html)
 {
+	size_t size;
+
+	index->word_count = 0;
 	index_words(index, html);
 	chunk_init(chunk, html);
-	index_lines(index, chunk);
+	size = html->len;
+	index->html = g_realloc(g_string_free(html, FALSE), size + 1);
+	index_lines(index, chunk, size);
 }
 
 void
 mark_index_clear(struct mark_index *index)
 {
-	g_clear_pointer(&index->words, g_array_unref);
-	g_clear_pointer(&index->lines, g_array_unref);
+	g_clear_pointer(&index->html, g_free);
+	g_clear_pointer(&index->words, g_free);
+	g_clear_pointer(&index->lines, g_free);
 }
 
 size_t
 mark_index_get_bytes(const struct mark_index *index)
 {
-	return index->words->len * sizeof(struct mark_word) +
-	       index->lines->len * sizeof(struct mark_line);
+	return index->lines[index->line_count].plain + 1 +
+	       index->word_count * sizeof(struct mark_word) +
+	       (index->line_count + 1) * sizeof(struct mark_line);
 }
 
 /* ---- phrases ---- */
 
+struct hit_word {
+	const char *text;
+	size_t size;
+	uint32_t hash;
+};
+
 /* Words of a hit, and the signs that follow the last: those of "C++". */
 struct mark_phrase {
 	unsigned hit;
-	unsigned first, count; /* in hashes */
+	unsigned first, count; /* in words */
 	const char *signs;
 	size_t signs_len;
 	bool is_title;
@@ -237,8 +245,11 @@ struct mark_phrase {
 
 struct mark_list {
 	GArray *phrases; /* of struct mark_phrase, of texts only */
-	GArray *hashes;  /* of int64_t, one for each word */
-	GArray *ranges;  /* of struct mark_range; scratch space */
+	GArray *words;   /* of struct hit_word */
+	GArray *ranges;  /* of struct mark_range; scratch space, as all below */
+	GArray *pieces;  /* of struct mark_piece */
+	GString *html;   /* lines with marks */
+	GString *text;   /* the same encoded */
 	unsigned hits;
 };
 
@@ -248,8 +259,11 @@ mark_list_new(void)
 	struct mark_list *list = g_new0(struct mark_list, 1);
 
 	list->phrases = g_array_new(FALSE, FALSE, sizeof(struct mark_phrase));
-	list->hashes = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	list->words = g_array_new(FALSE, FALSE, sizeof(struct hit_word));
 	list->ranges = g_array_new(FALSE, FALSE, sizeof(struct mark_range));
+	list->pieces = g_array_new(FALSE, FALSE, sizeof(struct mark_piece));
+	list->html = g_string_new(NULL);
+	list->text = g_string_new(NULL);
 	return list;
 }
 
@@ -257,7 +271,7 @@ void
 mark_list_clear(struct mark_list *list)
 {
 	g_array_set_size(list->phrases, 0);
-	g_array_set_size(list->hashes, 0);
+	g_array_set_size(list->words, 0);
 	list->hits = 0;
 }
 
@@ -267,15 +281,12 @@ mark_list_free(struct mark_list *list)
 	if (!list)
 		return;
 	g_array_unref(list->phrases);
-	g_array_unref(list->hashes);
+	g_array_unref(list->words);
 	g_array_unref(list->ranges);
+	g_array_unref(list->pieces);
+	g_string_free(list->html, TRUE);
+	g_string_free(list->text, TRUE);
 	g_free(list);
-}
-
-static int64_t
-get_hash(const struct mark_list *list, unsigned at)
-{
-	return g_array_index(list->hashes, int64_t, at);
 }
 
 static void
@@ -283,24 +294,24 @@ add_phrase(struct mark_list *list, const char *text, size_t len, bool is_title)
 {
 	const char *at = text, *end = text + len;
 	struct mark_phrase phrase = {.hit = list->hits,
-	    .first = list->hashes->len,
+	    .first = list->words->len,
 	    .signs = end,
 	    .is_title = is_title};
 
 	while (at < end) {
-		const char *behind = skip_word(at, end);
-		int64_t hash;
+		struct hit_word word = {.text = at};
+		const char *behind = read_word(at, end, &word.hash);
 
 		if (behind == at) {
 			at = skip_other(at, end, false);
 			continue;
 		}
-		hash = fnv1a_hash(at, (size_t)(behind - at));
-		g_array_append_val(list->hashes, hash);
+		word.size = (size_t)(behind - at);
+		g_array_append_val(list->words, word);
 		phrase.signs = at = behind;
 	}
 	phrase.signs_len = (size_t)(end - phrase.signs);
-	phrase.count = list->hashes->len - phrase.first;
+	phrase.count = list->words->len - phrase.first;
 	g_array_append_val(list->phrases, phrase);
 }
 
@@ -342,40 +353,53 @@ mark_list_is_shown(const struct mark_list *list, unsigned hit)
 
 /* ---- marks ---- */
 
+static bool
+is_equal(const struct mark_index *index, const struct mark_word *word,
+    const struct hit_word *other)
+{
+	return word->hash == other->hash && word->size == other->size &&
+	       memcmp(index->html + word->start, other->text, word->size) == 0;
+}
+
 /* Whether a phrase is at a word; its signs need no escapes in HTML. */
 static bool
 has_phrase_at(const struct mark_list *list, const struct mark_phrase *phrase,
-    const struct mark_index *index, const GString *html, unsigned at)
+    const struct mark_index *index, unsigned at)
 {
-	const struct mark_word *last;
+	const struct mark_word *first = &index->words[at],
+	                       *last = first + phrase->count - 1;
 
-	if (at + phrase->count > index->words->len ||
-	    get_word(index, at)->is_title != phrase->is_title)
+	if (at + phrase->count > index->word_count ||
+	    first->is_title != phrase->is_title)
 		return false;
 	for (unsigned i = 0; i < phrase->count; i++)
-		if (get_word(index, at + i)->hash != get_hash(list, phrase->first + i))
+		if (!is_equal(index, first + i,
+		        &g_array_index(
+		            list->words, struct hit_word, phrase->first + i)))
 			return false;
-	last = get_word(index, at + phrase->count - 1);
-	return last->text == get_word(index, at)->text &&
-	       strncmp(html->str + last->end, phrase->signs, phrase->signs_len) == 0;
+	return last->text == first->text &&
+	       strncmp(index->html + last->start + last->size, phrase->signs,
+	           phrase->signs_len) == 0;
 }
 
 static void
-find_phrase(struct mark_list *list, struct mark_phrase *phrase,
-    const struct mark_index *index, const GString *html)
+find_phrase(
+    struct mark_list *list, struct mark_phrase *phrase, const struct mark_index *index)
 {
-	uint32_t at = NO_WORD;
+	unsigned at = NO_WORD;
 
 	if (phrase->count)
-		at = index->buckets[get_bucket(get_hash(list, phrase->first))];
-	for (; at != NO_WORD; at = get_word(index, at)->next) {
+		at = index->buckets[get_bucket(
+		    g_array_index(list->words, struct hit_word, phrase->first).hash)];
+	for (; at != NO_WORD; at = index->words[at].next) {
+		const struct mark_word *last;
 		struct mark_range range;
 
-		if (!has_phrase_at(list, phrase, index, html, at))
+		if (!has_phrase_at(list, phrase, index, at))
 			continue;
-		range.start = get_word(index, at)->start;
-		range.end = get_word(index, at + phrase->count - 1)->end +
-		            (uint32_t)phrase->signs_len;
+		last = &index->words[at + phrase->count - 1];
+		range.start = index->words[at].start;
+		range.end = last->start + last->size + (uint32_t)phrase->signs_len;
 		g_array_append_val(list->ranges, range);
 		phrase->is_found = true;
 	}
@@ -407,104 +431,102 @@ merge_ranges(GArray *ranges)
 	g_array_set_size(ranges, last + 1);
 }
 
-static const struct mark_line *
-get_line(const struct mark_index *index, unsigned at)
-{
-	return &g_array_index(index->lines, struct mark_line, at);
-}
-
 /* @param line  where to begin @return the line of a byte */
 static unsigned
 find_line(const struct mark_index *index, unsigned line, uint32_t byte)
 {
-	while (get_line(index, line + 1)->plain <= byte)
+	while (index->lines[line + 1].plain <= byte)
 		line++;
 	return line;
 }
 
-static void
-append_range(GString *out, const GString *in, uint32_t start, uint32_t end)
-{
-	g_string_append_len(out, in->str + start, (gssize)(end - start));
-}
-
 /*
- * Append ranges with their tags, from the start of the first line that they are on to
- * the end of the last.
+ * Copy lines with tags to list->html: from the first that a range is on to the last,
+ * and further ranges on that.
  *
- * @param next  index of the first range; set to that of the first on a later line
+ * @param next  index of the range; set to that of the first on a later line
  * @return the line after them
  */
 static unsigned
-append_marked(struct chunk *marked, const struct chunk *chunk,
-    const struct mark_index *index, const GArray *ranges, unsigned *next, unsigned line)
+copy_marked(struct mark_list *list, const struct mark_index *index, unsigned *next,
+    unsigned line)
 {
-	uint32_t at = get_line(index, line)->plain, end;
+	const struct mark_range *ranges =
+	    (const struct mark_range *)(const void *)list->ranges->data;
+	uint32_t at = index->lines[line].plain, end;
+	GString *html = g_string_truncate(list->html, 0);
 
 	do {
-		const struct mark_range *range =
-		    &g_array_index(ranges, struct mark_range, (*next)++);
+		const struct mark_range *range = &ranges[(*next)++];
 
-		append_range(marked->plain, chunk->plain, at, range->start);
-		g_string_append_len(marked->plain, start_tag, strlen(start_tag));
-		append_range(marked->plain, chunk->plain, range->start, range->end);
-		g_string_append_len(marked->plain, end_tag, strlen(end_tag));
+		g_string_append_len(html, index->html + at, range->start - at);
+		g_string_append_len(html, start_tag, strlen(start_tag));
+		g_string_append_len(
+		    html, index->html + range->start, range->end - range->start);
+		g_string_append_len(html, end_tag, strlen(end_tag));
 		at = range->end;
 		line = find_line(index, line, at - 1);
-		end = get_line(index, line + 1)->plain;
-	} while (*next < ranges->len &&
-	         g_array_index(ranges, struct mark_range, *next).start < end);
-	append_range(marked->plain, chunk->plain, at, end);
+		end = index->lines[line + 1].plain;
+	} while (*next < list->ranges->len && ranges[*next].start < end);
+	g_string_append_len(html, index->html + at, end - at);
 	return line + 1;
 }
 
-/* Copy lines that have no marks. */
+/* @param marked_bytes  0: as they are */
 static void
-append_lines(struct chunk *marked, const struct chunk *chunk,
-    const struct mark_index *index, unsigned first, unsigned end)
+add_piece(struct mark_list *list, const struct mark_index *index, unsigned first,
+    unsigned end, size_t marked_bytes)
 {
-	const struct mark_line *from = get_line(index, first),
-	                       *to = get_line(index, end);
+	const struct mark_piece piece = {
+	    index->lines[first].encoded, index->lines[end].encoded, marked_bytes};
 
-	append_range(marked->plain, chunk->plain, from->plain, to->plain);
-	append_range(marked->encoded, chunk->encoded, from->encoded, to->encoded);
+	if (first < end)
+		g_array_append_val(list->pieces, piece);
 }
 
-/* Copy a chunk with tags; only lines with tags are encoded again. */
+/* List the pieces of a chunk; only lines with tags are encoded again. */
 static void
-init_marked(struct chunk *marked, const struct chunk *chunk,
-    const struct mark_index *index, const GArray *ranges)
+make_pieces(struct mark_list *list, const struct mark_index *index)
 {
-	const size_t tags = ranges->len * (strlen(start_tag) + strlen(end_tag));
 	unsigned line = 0, next = 0;
 
-	*marked = *chunk;
-	marked->plain = g_string_sized_new(chunk->plain->len + tags);
-	marked->encoded = g_string_sized_new(chunk->encoded->len + 2 * tags);
-	while (next < ranges->len) {
-		unsigned first = find_line(
-		    index, line, g_array_index(ranges, struct mark_range, next).start);
-		size_t begin;
+	g_array_set_size(list->pieces, 0);
+	g_string_truncate(list->text, 0);
+	while (next < list->ranges->len) {
+		unsigned first = find_line(index, line,
+		    g_array_index(list->ranges, struct mark_range, next).start);
+		size_t before = list->text->len;
 
-		append_lines(marked, chunk, index, line, first);
-		begin = marked->plain->len;
-		line = append_marked(marked, chunk, index, ranges, &next, first);
-		encoding_append_quoted_printable(marked->encoded,
-		    marked->plain->str + begin, marked->plain->len - begin);
+		add_piece(list, index, line, first, 0);
+		line = copy_marked(list, index, &next, first);
+		encoding_append_quoted_printable(
+		    list->text, list->html->str, list->html->len);
+		add_piece(list, index, first, line, list->text->len - before);
 	}
-	append_lines(marked, chunk, index, line, index->lines->len - 1);
+	add_piece(list, index, line, index->line_count, 0);
 }
 
-bool
+void
 mark_list_apply(struct mark_list *list, const struct mark_index *index,
-    const struct chunk *chunk, struct chunk *marked)
+    const struct chunk *chunk, struct marked *marked)
 {
 	g_array_set_size(list->ranges, 0);
 	for (unsigned i = 0; i < list->phrases->len; i++)
-		find_phrase(list, &g_array_index(list->phrases, struct mark_phrase, i),
-		    index, chunk->plain);
+		find_phrase(
+		    list, &g_array_index(list->phrases, struct mark_phrase, i), index);
 	merge_ranges(list->ranges);
-	if (list->ranges->len)
-		init_marked(marked, chunk, index, list->ranges);
-	return list->ranges->len > 0;
+	make_pieces(list, index);
+	*marked = (struct marked){
+	    .pieces = (const struct mark_piece *)(const void *)list->pieces->data,
+	    .count = list->pieces->len,
+	    .text = list->text,
+	    .stats = chunk->stats,
+	};
+	marked->stats.plain_bytes +=
+	    list->ranges->len * (strlen(start_tag) + strlen(end_tag));
+	for (unsigned i = 0; i < marked->count; i++)
+		if (marked->pieces[i].marked_bytes)
+			marked->stats.encoded_bytes += marked->pieces[i].marked_bytes -
+			                               marked->pieces[i].end +
+			                               marked->pieces[i].start;
 }

@@ -21,13 +21,18 @@
 #define MARK_BODY  "\x06"
 #define MARK_END   "\x07"
 
-#define MARK_BUCKETS 256
+#define MARK_BUCKETS 128
+
+struct mark_word;
+struct mark_line;
 
 /* Words and lines of one chunk; positions are in bytes, without control characters. */
 struct mark_index {
-	GArray *words; /* of struct mark_word: of the markable texts, in their order */
-	GArray *lines; /* of struct mark_line: the start of each, and the end */
-	uint32_t buckets[MARK_BUCKETS]; /* number of the first word of each */
+	char *html;              /* not encoded */
+	struct mark_word *words; /* of the markable texts, in their order */
+	struct mark_line *lines; /* the start of each, and the end */
+	unsigned word_count, line_count;
+	uint16_t buckets[MARK_BUCKETS]; /* number of the first word of each */
 };
 
 /**
@@ -56,8 +61,27 @@ PB_DEFINE_AUTO(mark_list, mark_list_free);
 /** Forget all hits. */
 void mark_list_clear(struct mark_list *list);
 
-/** Add the hits of a reason. @param hits  of struct hit *, borrowed */
+/**
+ * Add the hits of a reason.
+ *
+ * @param hits  of struct hit *, borrowed until mark_list_clear()
+ */
 void mark_list_add(struct mark_list *list, const GPtrArray *hits);
+
+/* Whole lines of a chunk: as they are, or with marks. */
+struct mark_piece {
+	size_t start, end;   /* in the encoded chunk */
+	size_t marked_bytes; /* in the marked text, which follows that of the piece
+	                      * before; 0: as they are */
+};
+
+/* Borrowed until the list changes. */
+struct marked {
+	const struct mark_piece *pieces; /* make up the chunk */
+	unsigned count;
+	const GString *text;      /* of the pieces with marks, encoded */
+	struct chunk_stats stats; /* of the whole */
+};
 
 /**
  * Mark the words of hits on the title in titles, and of those on the abstract in other
@@ -65,11 +89,10 @@ void mark_list_add(struct mark_list *list, const GPtrArray *hits);
  * them.
  *
  * @param chunk   of mark_index_init()
- * @param marked  set if there is something to mark; to be passed to chunk_clear()
- * @return whether there is
+ * @param marked  set
  */
-bool mark_list_apply(struct mark_list *list, const struct mark_index *index,
-    const struct chunk *chunk, struct chunk *marked);
+void mark_list_apply(struct mark_list *list, const struct mark_index *index,
+    const struct chunk *chunk, struct marked *marked);
 
 /** Whether all words of a hit have been marked. @param hit  in the order of adding */
 bool mark_list_is_shown(const struct mark_list *list, unsigned hit);

@@ -158,11 +158,11 @@ list_part(const struct assembled_message *assembled, bool is_html, GArray *spans
 		assemble_list_spans(assembled, is_html, spans);
 		break;
 	case ENCODING_BASE64: {
-		g_autofree char *plain = assemble_format_plain(assembled, is_html);
+		g_autoptr(GString) plain = assemble_format_plain(assembled, is_html);
 		struct compose_span span;
 
 		*bytes = g_string_new(NULL);
-		encoding_append_base64(*bytes, plain, strlen(plain));
+		encoding_append_base64(*bytes, plain->str, plain->len);
 		span = (struct compose_span){(*bytes)->str, (*bytes)->len};
 		g_array_append_val(spans, span);
 		break;
@@ -198,7 +198,7 @@ attach_file(struct compose_headers *fields, struct attached_file *file,
 	const struct attach_input input = {
 	    .digest = digest,
 	    .assembled = assembled,
-	    .cache = locale->cache,
+	    .context = locale->context,
 	    .format = &locale->format,
 	    .list_name = renderer->sender.list_name,
 	};
@@ -302,7 +302,7 @@ format_part(struct renderer *renderer, const struct digest *digest, bool is_html
 	sender_links_init(&links, &renderer->sender, digest);
 	if (!assemble(renderer, digest, &links, &assembled, error))
 		return NULL;
-	part = assemble_format_plain(&assembled, is_html);
+	part = g_string_free(assemble_format_plain(&assembled, is_html), FALSE);
 	assemble_clear(&assembled);
 	return part;
 }

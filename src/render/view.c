@@ -3,6 +3,8 @@
  */
 #include "render/view.h"
 
+#include <string.h>
+
 static struct view *
 new_view(enum view_kind kind)
 {
@@ -15,9 +17,11 @@ new_view(enum view_kind kind)
 struct view *
 view_new_text(const char *text)
 {
-	struct view *view = new_view(VIEW_TEXT);
+	const size_t bytes = (text ? strlen(text) : 0) + 1;
+	struct view *view = g_malloc(sizeof(*view) + bytes);
 
-	view->text = g_strdup(text ? text : "");
+	view->kind = VIEW_TEXT;
+	view->text = memcpy(view + 1, text ? text : "", bytes);
 	return view;
 }
 
@@ -39,13 +43,19 @@ view_new_list(void)
 	return view;
 }
 
+static void
+clear_member(void *data)
+{
+	view_free(((struct view_member *)data)->value);
+}
+
 struct view *
 view_new_map(void)
 {
 	struct view *view = new_view(VIEW_MAP);
 
-	view->map = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, NULL, (GDestroyNotify)view_free);
+	view->map = g_array_sized_new(FALSE, FALSE, sizeof(struct view_member), 16);
+	g_array_set_clear_func(view->map, clear_member);
 	return view;
 }
 
@@ -56,26 +66,46 @@ view_free(struct view *view)
 		return;
 	switch (view->kind) {
 	case VIEW_TEXT:
-		g_free(view->text);
-		break;
 	case VIEW_BOOL:
 		break;
 	case VIEW_LIST:
 		g_ptr_array_unref(view->list);
 		break;
 	case VIEW_MAP:
-		g_hash_table_unref(view->map);
+		g_array_unref(view->map);
 		break;
 	}
 	g_free(view);
 }
 
+static struct view_member *
+find_member(const struct view *map, const char *name)
+{
+	for (unsigned i = 0; i < map->map->len; i++) {
+		struct view_member *member =
+		    &g_array_index(map->map, struct view_member, i);
+
+		if (member->name[0] == name[0] && strcmp(member->name, name) == 0)
+			return member;
+	}
+	return NULL;
+}
+
 void
 view_put(struct view *map, const char *name, struct view *member)
 {
+	struct view_member *old;
+
 	g_assert(map->kind == VIEW_MAP);
-	/* The table does not write to its keys. */
-	g_hash_table_replace(map->map, (char *)name, member);
+	old = find_member(map, name);
+	if (old) {
+		view_free(old->value);
+		old->value = member;
+	} else {
+		const struct view_member added = {name, member};
+
+		g_array_append_val(map->map, added);
+	}
 }
 
 void
@@ -95,7 +125,10 @@ view_append(struct view *list, struct view *item)
 const struct view *
 view_find(const struct view *view, const char *name)
 {
-	return view->kind == VIEW_MAP ? g_hash_table_lookup(view->map, name) : NULL;
+	const struct view_member *member =
+	    view->kind == VIEW_MAP ? find_member(view, name) : NULL;
+
+	return member ? member->value : NULL;
 }
 
 bool

@@ -16,13 +16,18 @@ enum view_kind {
 	VIEW_MAP,
 };
 
+struct view_member {
+	const char *name; /* a string literal */
+	struct view *value;
+};
+
 struct view {
 	enum view_kind kind;
 	union {
-		char *text;
+		const char *text; /* in the same allocation */
 		bool truth;
 		GPtrArray *list; /* of struct view * */
-		GHashTable *map; /* string literals → struct view * */
+		GArray *map;     /* of struct view_member: a few */
 	};
 };
 

@@ -175,30 +175,48 @@ get_encoded_bytes(char c)
 	return c == '=' || (unsigned char)c >= 0x80 ? 3 : 1;
 }
 
+/* Count the leading characters that are neither blanks nor markup, and encoded as is.
+ */
+static unsigned
+measure_plain(const char *text)
+{
+	static const bool plain[256] = {['!' ... ';'] = true, ['?' ... '~'] = true};
+	unsigned n = 0;
+
+	while (plain[(unsigned char)text[n]])
+		n++;
+	return n;
+}
+
 void
-wrap_html(GString *html, unsigned columns)
+wrap_html(char *html, unsigned columns)
 {
 	unsigned column = 0, after_blank = 0;
 	char *blank = NULL; /* the last one in this line outside of tags */
 	bool is_tag = false;
 
-	for (char *at = html->str; *at; at++) {
-		if (*at == '\n') {
+	for (char *at = html; *at;) {
+		unsigned size = measure_plain(at), bytes = size;
+
+		if (size == 0) {
+			is_tag = *at == '<' || (is_tag && *at != '>');
+			if (*at == ' ' && !is_tag) {
+				blank = at;
+				after_blank = 0;
+			}
+			size = 1;
+			bytes = get_encoded_bytes(*at);
+		}
+		column += bytes;
+		after_blank += bytes;
+		if (at[size - 1] == '\n') {
 			column = 0;
 			blank = NULL;
-			continue;
-		}
-		is_tag = *at == '<' || (is_tag && *at != '>');
-		if (*at == ' ' && !is_tag) {
-			blank = at;
-			after_blank = 0;
-		}
-		column += get_encoded_bytes(*at);
-		after_blank += get_encoded_bytes(*at);
-		if (column > columns && blank) {
+		} else if (column > columns && blank) {
 			*blank = '\n';
 			column = after_blank - 1;
 			blank = NULL;
 		}
+		at += size;
 	}
 }

@@ -28,6 +28,6 @@ void wrap_append_text(GString *out, const char *text, unsigned columns);
  * `columns` bytes long in quoted-printable.  A line without such a blank is not broken;
  * the size does not change.
  */
-void wrap_html(GString *html, unsigned columns);
+void wrap_html(char *html, unsigned columns);
 
 #endif

@@ -274,17 +274,15 @@ static void
 render_found(const struct template *template, struct view *view)
 {
 	g_autoptr(GString) found = NULL;
-	GHashTableIter iter;
-	gpointer member;
 
 	if (view->kind == VIEW_LIST)
 		for (unsigned i = 0; i < view->list->len; i++)
 			render_found(template, view->list->pdata[i]);
 	if (view->kind != VIEW_MAP)
 		return;
-	g_hash_table_iter_init(&iter, view->map);
-	while (g_hash_table_iter_next(&iter, NULL, &member))
-		render_found(template, member);
+	for (unsigned i = 0; i < view->map->len; i++)
+		render_found(
+		    template, g_array_index(view->map, struct view_member, i).value);
 	found = g_string_new(NULL);
 	if (view_find(view, "backtest"))
 		template_append(template, view_find(view, "backtest"), found);

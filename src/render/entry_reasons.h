@@ -1,0 +1,52 @@
+/*
+ * entry_reasons.h - the reasons of a paper, rendered and encoded.
+ *
+ * They do not depend on the paper but on its hits, so papers and readers share them.
+ */
+#ifndef PAPERBOY_RENDER_ENTRY_REASONS_H
+#define PAPERBOY_RENDER_ENTRY_REASONS_H
+
+#include <glib.h>
+
+#include "render/chunk.h"
+#include "render/entry_view.h"
+#include "render/locale_format.h"
+#include "render/mark.h"
+#include "render/template.h"
+
+/* Names that the section {{#reasons}} may use; ends with NULL. */
+extern const char *const entry_reasons_names[];
+
+/* Whole lines in quoted-printable, in one allocation. */
+struct entry_reasons {
+	const char *text;
+	const char *html;
+	struct chunk_stats text_stats;
+	struct chunk_stats html_stats;
+};
+
+struct entry_reasons_cache;
+
+/**
+ * Allocate a cache for one thread, which is emptied when it is full.
+ *
+ * @param text, html  of a paper; borrowed for the cache's lifetime, as is the format
+ */
+struct entry_reasons_cache *
+entry_reasons_cache_new(const struct template *text, const struct template *html,
+    const struct locale_format *format, size_t limit_bytes);
+void entry_reasons_cache_free(struct entry_reasons_cache *cache);
+PB_DEFINE_AUTO(entry_reasons_cache, entry_reasons_cache_free);
+
+/**
+ * Render the reasons of an entry, unless they are cached.
+ *
+ * @param reasons  of struct digest_reason *, at least one
+ * @param marks    of their hits, after mark_list_apply(): the HTML names the others
+ * @return a new reference
+ */
+const struct entry_reasons *entry_reasons_get(struct entry_reasons_cache *cache,
+    const GPtrArray *reasons, const struct mark_list *marks, enum entry_depth depth);
+void entry_reasons_unref(const struct entry_reasons *reasons);
+
+#endif
