@@ -36,8 +36,16 @@ is_field_name(const char *name)
 static bool
 is_q_plain(char c)
 {
-	return g_ascii_isalnum(c) || c == '!' || c == '*' || c == '+' || c == '-' ||
-	       c == '/';
+	static const bool plain[256] = {['0' ... '9'] = true,
+	    ['A' ... 'Z'] = true,
+	    ['a' ... 'z'] = true,
+	    ['!'] = true,
+	    ['*'] = true,
+	    ['+'] = true,
+	    ['-'] = true,
+	    ['/'] = true};
+
+	return plain[(unsigned char)c];
 }
 
 static size_t

@@ -3,6 +3,8 @@
  */
 #include "message/sanitize.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -56,44 +58,74 @@ cut_line(GString *line, size_t limit_chars)
 static size_t
 measure_plain(const char *text)
 {
+	static const bool is_graph[256] = {['!' ... '~'] = true};
 	size_t n = 0;
 
-	while (g_ascii_isgraph(text[n]))
+	while (is_graph[(unsigned char)text[n]])
 		n++;
 	return n;
 }
 
+static bool
+is_clean_char(const char *at)
+{
+	return *at >= ' ' && *at <= '~' && (*at != ' ' || at[1] > ' ');
+}
+
 /* Whether a text is words of ASCII with single blanks between them. */
 static bool
-is_clean(const char *text)
+is_clean(const char *text, size_t size)
 {
-	char before = ' ';
+	const uint64_t ones = 0x0101010101010101, high_bits = ones << 7;
+	size_t i = 0;
 
-	for (; *text; before = *text++)
-		if (*text < ' ' || *text > '~' || (*text == ' ' && before == ' '))
-			return false;
-	return before != ' ';
+	if (*text == ' ')
+		return false;
+	/* Eight bytes at a time, with the bytes after each. */
+	for (uint64_t eight, after; i + sizeof(eight) < size; i += sizeof(eight)) {
+		uint64_t odd, blanks;
+
+		memcpy(&eight, text + i, sizeof(eight));
+		memcpy(&after, text + i + 1, sizeof(after));
+		odd = eight ^ (ones * 0x7f);
+		odd = (odd - ones) | (eight - ones * ' ') | eight;
+		blanks = (eight | after) ^ (ones * ' ');
+		blanks = (blanks - ones) & ~blanks;
+		if ((odd | blanks) & high_bits)
+			break;
+	}
+	while (i < size && is_clean_char(text + i))
+		i++;
+	return i == size;
 }
 
 char *
 sanitize_line(const char *text, size_t limit_chars)
 {
 	g_autofree char *valid = NULL;
-	GString *line;
 	bool owes_blank = false;
+	GString *line;
+	size_t size;
+	char *out;
 
-	if (text && limit_chars == 0 && is_clean(text))
-		return g_strdup(text);
-
-	if (text && !g_utf8_validate(text, -1, NULL))
+	if (!text)
+		text = "";
+	size = strlen(text);
+	/* A character has at least one byte. */
+	if ((limit_chars == 0 || size <= limit_chars) && is_clean(text, size))
+		return g_strndup(text, size);
+	if (!g_utf8_validate(text, -1, NULL)) {
 		text = valid = g_utf8_make_valid(text, -1);
-	line = g_string_sized_new(text ? strlen(text) : 0);
-	for (const char *p = text; p && *p;) {
+		size = strlen(text);
+	}
+	line = g_string_sized_new(size);
+	out = line->str;
+	for (const char *p = text; *p;) {
 		/* Fast path for ASCII words. */
 		size_t n = measure_plain(p);
 
 		if (*p == ' ') {
-			owes_blank = line->len > 0;
+			owes_blank = out > line->str;
 			p++;
 			continue;
 		}
@@ -102,18 +134,20 @@ sanitize_line(const char *text, size_t limit_chars)
 
 			n = (size_t)(g_utf8_next_char(p) - p);
 			if (is_blank(c))
-				owes_blank = line->len > 0;
+				owes_blank = out > line->str;
 			if (is_blank(c) || is_dropped(c)) {
 				p += n;
 				continue;
 			}
 		}
 		if (owes_blank)
-			g_string_append_c(line, ' ');
+			*out++ = ' ';
 		owes_blank = false;
-		g_string_append_len(line, p, (gssize)n);
+		out = mempcpy(out, p, n);
 		p += n;
 	}
+	line->len = (size_t)(out - line->str);
+	*out = '\0';
 	if (limit_chars > 0)
 		cut_line(line, limit_chars);
 	return g_string_free(line, FALSE);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/msg.h"
 
@@ -85,14 +86,14 @@ append_words(GString *out, const struct hit *hit)
 	bool is_text = hit_field_is_text(hit->field);
 
 	if (out->len)
-		g_string_append_len(out, ", ", 2);
+		append_text(out, ", ");
 	for (const char *at = hit->words;;) {
 		size_t len = strcspn(at, HIT_SEPARATOR);
 		const char *quote = is_text && memchr(at, ' ', len) ? "\"" : "";
 
-		g_string_append(out, quote);
-		g_string_append_len(out, at, (gssize)len);
-		g_string_append(out, quote);
+		append_text(out, quote);
+		append_bytes(out, at, len);
+		append_text(out, quote);
 		at += len;
 		if (*at == '\0')
 			break;
@@ -107,10 +108,10 @@ append_filled(GString *out, const char *text, const GString *words)
 {
 	for (const char *at; (at = strstr(text, PLACEHOLDER));
 	     text = at + strlen(PLACEHOLDER)) {
-		g_string_append_len(out, text, at - text);
-		g_string_append_len(out, words->str, (gssize)words->len);
+		append_bytes(out, text, (size_t)(at - text));
+		append_bytes(out, words->str, words->len);
 	}
-	g_string_append(out, text);
+	append_text(out, text);
 }
 
 /* Append all hits of a field and empty `words`. */
@@ -123,11 +124,11 @@ append_field(
 	if (fields[field].one && strcmp(words->str, "1") == 0)
 		id = fields[field].one;
 	if (out->len)
-		g_string_append_len(out, "; ", 2);
+		append_text(out, "; ");
 	if (id)
 		append_filled(out, texts ? texts[id] : msg_get_english(id), words);
 	else
-		g_string_append_len(out, words->str, (gssize)words->len);
+		append_bytes(out, words->str, words->len);
 	g_string_truncate(words, 0);
 }
 
@@ -137,7 +138,9 @@ cut_at_word(GString *out, glong limit_chars)
 {
 	const char *limit, *cut;
 
-	if (g_utf8_strlen(out->str, -1) <= limit_chars)
+	/* A character has at least one byte. */
+	if (out->len <= (size_t)limit_chars ||
+	    g_utf8_strlen(out->str, -1) <= limit_chars)
 		return;
 	limit = g_utf8_offset_to_pointer(out->str, limit_chars - 2);
 	cut = g_strrstr_len(out->str, limit - out->str, ", ");

@@ -230,12 +230,13 @@ fill_part(const struct assembled_message *assembled, struct pages *pages, bool i
 	const char *const *values = assembled->overview.values;
 	struct template_buffer *buffer = pages_get_buffer(pages, is_html);
 
-	part->buffer = buffer;
 	compiled_template_fill(page->head, values, buffer);
-	part->head = buffer->encoded->len;
+	part->head = buffer->spans->len;
 	compiled_template_fill(page->middle, values, buffer);
-	part->middle = buffer->encoded->len;
+	part->middle = buffer->spans->len;
 	compiled_template_fill(page->tail, values, buffer);
+	part->tail = buffer->spans->len;
+	part->page = template_buffer_get_spans(buffer);
 	part->stats = buffer->stats;
 	for (unsigned i = 0; i < assembled->shown; i++) {
 		const struct entry_block *block = assembled->blocks->pdata[i];
@@ -324,19 +325,12 @@ get_part(const struct entry_block *block, bool is_html)
 	return is_html ? &block->html : &block->text;
 }
 
-static void
-append_span(GArray *spans, const char *data, size_t size)
-{
-	const struct compose_span span = {data, size};
-
-	g_array_append_val(spans, span);
-}
-
 /* @param number  of the paper; replaces that at the start of the block */
 static void
 append_block(GArray *spans, const struct entry_block_part *part, const char *number)
 {
 	const size_t size = strlen(ENTRY_VIEW_NUMBER);
+	const struct compose_span ours = {number, size};
 	struct compose_span *first;
 
 	if (part->spans[0].size < size ||
@@ -344,7 +338,7 @@ append_block(GArray *spans, const struct entry_block_part *part, const char *num
 		g_array_append_vals(spans, part->spans, part->count);
 		return;
 	}
-	append_span(spans, number, size);
+	g_array_append_val(spans, ours);
 	g_array_append_vals(spans, part->spans, part->count);
 	first = &g_array_index(spans, struct compose_span, spans->len - part->count);
 	first->data += size;
@@ -357,15 +351,14 @@ assemble_list_spans(
 {
 	const struct assembled_part *part =
 	    is_html ? &assembled->html : &assembled->text;
-	const GString *page = part->buffer->encoded;
 
-	append_span(spans, page->str, part->head);
+	g_array_append_vals(spans, part->page, part->head);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
 		const struct entry_block *heading = get_heading(assembled, i);
 
 		if (i == assembled->full)
-			append_span(
-			    spans, page->str + part->head, part->middle - part->head);
+			g_array_append_vals(
+			    spans, part->page + part->head, part->middle - part->head);
 		if (i == assembled->shown)
 			break;
 		if (heading)
@@ -374,7 +367,8 @@ assemble_list_spans(
 		append_block(spans, get_part(assembled->blocks->pdata[i], is_html),
 		    get_number(assembled, i));
 	}
-	append_span(spans, page->str + part->middle, page->len - part->middle);
+	g_array_append_vals(
+	    spans, part->page + part->middle, part->tail - part->middle);
 }
 
 GString *

@@ -13,10 +13,9 @@
 #include "render/sender.h"
 
 struct assembled_part {
-	const struct template_buffer *buffer; /* the page, encoded; borrowed */
-	struct chunk_stats stats;             /* of the page and the blocks */
-	size_t head;                          /* end of the head in the buffer */
-	size_t middle;                        /* end of the middle */
+	const struct compose_span *page; /* borrowed */
+	struct chunk_stats stats;        /* of the page and the blocks */
+	unsigned head, middle, tail;     /* spans of the page up to their ends */
 };
 
 struct assembled_message {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "render/template.h"
 #include "render/wrap.h"
 
@@ -19,10 +20,20 @@
 #define PLACEHOLDER_RAW     "<"
 #define PLACEHOLDER_ESCAPED "&lt;"
 
+/* A text, and the value that follows it. */
+struct segment {
+	const char *text; /* in the line */
+	unsigned size;
+	unsigned value;
+	bool is_escaped;
+};
+
 /* Lines without placeholders, or one line with some. */
 struct span {
 	struct chunk chunk;
 	char *line; /* not wrapped, ends in LF; NULL for lines without placeholders */
+	GArray *segments; /* of struct segment */
+	const char *rest; /* of the line, after the last value */
 };
 
 struct compiled_template {
@@ -57,6 +68,7 @@ clear_span(void *data)
 
 	chunk_clear(&span->chunk);
 	g_free(span->line);
+	g_clear_pointer(&span->segments, g_array_unref);
 }
 
 static void
@@ -75,6 +87,26 @@ add_lines(struct compiled_template *compiled, const char *text, size_t size)
 }
 
 static void
+split_line(struct span *span)
+{
+	span->segments = g_array_new(FALSE, FALSE, sizeof(struct segment));
+	span->rest = span->line;
+	for (const char *at; (at = strchr(span->rest, PLACEHOLDER));) {
+		const char *end = at + 2;
+		struct segment segment = {
+		    .text = span->rest,
+		    .size = (unsigned)(at - span->rest),
+		    .value = (unsigned)(at[1] - PLACEHOLDER_FIRST),
+		    .is_escaped = g_str_has_prefix(end, PLACEHOLDER_ESCAPED),
+		};
+
+		g_array_append_val(span->segments, segment);
+		span->rest = end + strlen(segment.is_escaped ? PLACEHOLDER_ESCAPED
+		                                             : PLACEHOLDER_RAW);
+	}
+}
+
+static void
 add_line_with_placeholder(
     struct compiled_template *compiled, const char *text, size_t size)
 {
@@ -82,6 +114,7 @@ add_line_with_placeholder(
 	bool is_ended = text[size - 1] == '\n';
 
 	span.line = g_strdup_printf("%.*s%s", (int)size, text, is_ended ? "" : "\n");
+	split_line(&span);
 	g_array_append_val(compiled->spans, span);
 }
 
@@ -118,26 +151,28 @@ compiled_template_free(struct compiled_template *compiled)
 }
 
 static void
-append_values(GString *out, const char *line, const char *const *values)
+append_values(GString *out, const struct span *span, const char *const *values)
 {
-	for (;;) {
-		size_t size = (size_t)(strchrnul(line, PLACEHOLDER) - line);
-		const char *value;
+	for (unsigned i = 0; i < span->segments->len; i++) {
+		const struct segment *segment =
+		    &g_array_index(span->segments, struct segment, i);
 
-		g_string_append_len(out, line, (gssize)size);
-		line += size;
-		if (*line == '\0')
-			return;
-		value = values[line[1] - PLACEHOLDER_FIRST];
-		line += 2;
-		if (g_str_has_prefix(line, PLACEHOLDER_ESCAPED)) {
-			template_append_escaped(out, value);
-			line += strlen(PLACEHOLDER_ESCAPED);
-		} else {
-			g_string_append(out, value);
-			line += strlen(PLACEHOLDER_RAW);
-		}
+		append_bytes(out, segment->text, segment->size);
+		if (segment->is_escaped)
+			template_append_escaped(out, values[segment->value]);
+		else
+			append_text(out, values[segment->value]);
 	}
+	append_text(out, span->rest);
+}
+
+/* @param data  NULL: the next bytes of buffer->encoded, which may move */
+static void
+add_span(struct template_buffer *buffer, const char *data, size_t size)
+{
+	const struct compose_span span = {data, size};
+
+	g_array_append_val(buffer->spans, span);
 }
 
 void
@@ -147,16 +182,17 @@ compiled_template_fill(const struct compiled_template *compiled,
 	for (unsigned i = 0; i < compiled->spans->len; i++) {
 		const struct span *span =
 		    &g_array_index(compiled->spans, struct span, i);
+		const size_t before = buffer->encoded->len;
 		GString *line = buffer->line;
 
 		if (!span->line) {
-			g_string_append_len(buffer->encoded, span->chunk.encoded,
-			    (gssize)span->chunk.stats.encoded_bytes);
+			add_span(buffer, span->chunk.encoded,
+			    span->chunk.stats.encoded_bytes);
 			chunk_stats_add(&buffer->stats, &span->chunk.stats);
 			continue;
 		}
 		g_string_truncate(line, 0);
-		append_values(line, span->line, values);
+		append_values(line, span, values);
 		if (compiled->columns > 0) {
 			line = buffer->wrapped;
 			g_string_truncate(line, 0);
@@ -164,6 +200,7 @@ compiled_template_fill(const struct compiled_template *compiled,
 		}
 		chunk_stats_append(
 		    &buffer->stats, buffer->encoded, line->str, line->len);
+		add_span(buffer, NULL, buffer->encoded->len - before);
 	}
 }
 
@@ -181,12 +218,37 @@ compiled_template_append_plain(
 		} else if (compiled->columns > 0) {
 			g_autoptr(GString) line = g_string_sized_new(256);
 
-			append_values(line, span->line, values);
+			append_values(line, span, values);
 			wrap_append_text(out, line->str, compiled->columns);
 		} else {
-			append_values(out, span->line, values);
+			append_values(out, span, values);
 		}
 	}
+}
+
+const struct compose_span *
+template_buffer_get_spans(struct template_buffer *buffer)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < buffer->spans->len; i++) {
+		struct compose_span *span =
+		    &g_array_index(buffer->spans, struct compose_span, i);
+
+		if (span->data)
+			continue;
+		span->data = buffer->encoded->str + at;
+		at += span->size;
+	}
+	return (const struct compose_span *)(void *)buffer->spans->data;
+}
+
+void
+template_buffer_reset(struct template_buffer *buffer)
+{
+	g_string_truncate(buffer->encoded, 0);
+	g_array_set_size(buffer->spans, 0);
+	buffer->stats = (struct chunk_stats){0};
 }
 
 void
@@ -194,6 +256,7 @@ template_buffer_init(struct template_buffer *buffer)
 {
 	*buffer = (struct template_buffer){
 	    .encoded = g_string_sized_new(4096),
+	    .spans = g_array_new(FALSE, FALSE, sizeof(struct compose_span)),
 	    .line = g_string_sized_new(512),
 	    .wrapped = g_string_sized_new(512),
 	};
@@ -205,6 +268,7 @@ template_buffer_clear(struct template_buffer *buffer)
 	if (!buffer->encoded)
 		return;
 	g_string_free(g_steal_pointer(&buffer->encoded), TRUE);
+	g_array_unref(g_steal_pointer(&buffer->spans));
 	g_string_free(g_steal_pointer(&buffer->line), TRUE);
 	g_string_free(g_steal_pointer(&buffer->wrapped), TRUE);
 }

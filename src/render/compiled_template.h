@@ -11,6 +11,7 @@
 
 #include <glib.h>
 
+#include "message/compose.h"
 #include "render/chunk.h"
 #include "render/view.h"
 
@@ -22,7 +23,8 @@ struct compiled_template;
 
 /* One part of a message under construction. */
 struct template_buffer {
-	GString *encoded; /* quoted-printable */
+	GArray *spans;    /* of struct compose_span */
+	GString *encoded; /* lines with values, quoted-printable */
 	struct chunk_stats stats;
 	GString *line; /* scratch space */
 	GString *wrapped;
@@ -58,5 +60,15 @@ void compiled_template_append_plain(
 
 void template_buffer_init(struct template_buffer *buffer);
 void template_buffer_clear(struct template_buffer *buffer);
+
+/** Empty a buffer. */
+void template_buffer_reset(struct template_buffer *buffer);
+
+/**
+ * Get the spans, after the last compiled_template_fill().
+ *
+ * @return buffer->spans->len spans, borrowed from the buffer and the templates
+ */
+const struct compose_span *template_buffer_get_spans(struct template_buffer *buffer);
 
 #endif

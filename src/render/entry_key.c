@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/append.h"
+
 void
 entry_key_add(GString *bytes, const char *text)
 {
-	g_string_append_len(
-	    bytes, text ? text : "", text ? (gssize)strlen(text) + 1 : 1);
+	append_bytes(bytes, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
 struct entry_key

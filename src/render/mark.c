@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/append.h"
+
 static const char start_tag[] = "<b>", end_tag[] = "</b>";
 
 struct mark_word {
@@ -30,7 +32,7 @@ struct mark_range {
 /* ---- words ---- */
 
 /* Letters and digits; other characters than ASCII are checked by is_word_char(). */
-static const bool word_bytes[128] = {
+static const bool word_bytes[256] = {
     ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
 
 /* As the tokenizer: letters and digits with their accents. */
@@ -53,16 +55,15 @@ read_word(const char *at, const char *end, uint32_t *hash)
 	uint32_t value = 2166136261;
 
 	while (at < end) {
-		const char *next = at + 1;
+		const char *next;
 
-		if (*at & 0x80) {
-			if (!is_word_char(g_utf8_get_char(at)))
-				break;
-			next = g_utf8_next_char(at);
-		} else if (!word_bytes[(unsigned char)*at]) {
-			break;
+		if (word_bytes[(unsigned char)*at]) {
+			value = (value ^ (unsigned char)*at++) * 16777619;
+			continue;
 		}
-		for (; at < next; at++)
+		if (!(*at & 0x80) || !is_word_char(g_utf8_get_char(at)))
+			break;
+		for (next = g_utf8_next_char(at); at < next; at++)
 			value = (value ^ (unsigned char)*at) * 16777619;
 	}
 	*hash = value;
@@ -459,16 +460,16 @@ copy_marked(struct mark_list *list, const struct mark_index *index, unsigned *ne
 	do {
 		const struct mark_range *range = &ranges[(*next)++];
 
-		g_string_append_len(html, index->html + at, range->start - at);
-		g_string_append_len(html, start_tag, strlen(start_tag));
-		g_string_append_len(
+		append_bytes(html, index->html + at, range->start - at);
+		append_bytes(html, start_tag, strlen(start_tag));
+		append_bytes(
 		    html, index->html + range->start, range->end - range->start);
-		g_string_append_len(html, end_tag, strlen(end_tag));
+		append_bytes(html, end_tag, strlen(end_tag));
 		at = range->end;
 		line = find_line(index, line, at - 1);
 		end = index->lines[line + 1].plain;
 	} while (*next < list->ranges->len && ranges[*next].start < end);
-	g_string_append_len(html, index->html + at, end - at);
+	append_bytes(html, index->html + at, end - at);
 	return line + 1;
 }
 

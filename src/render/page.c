@@ -138,8 +138,7 @@ pages_get_buffer(struct pages *pages, bool is_html)
 {
 	struct template_buffer *buffer = is_html ? &pages->html : &pages->text;
 
-	g_string_truncate(buffer->encoded, 0);
-	buffer->stats = (struct chunk_stats){0};
+	template_buffer_reset(buffer);
 	return buffer;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -323,23 +324,23 @@ template_append_escaped(GString *out, const char *text)
 	while (*text) {
 		size_t plain = strcspn(text, "&<>\"'");
 
-		g_string_append_len(out, text, (gssize)plain);
+		append_bytes(out, text, plain);
 		text += plain;
 		switch (*text) {
 		case '&':
-			g_string_append(out, "&amp;");
+			append_text(out, "&amp;");
 			break;
 		case '<':
-			g_string_append(out, "&lt;");
+			append_text(out, "&lt;");
 			break;
 		case '>':
-			g_string_append(out, "&gt;");
+			append_text(out, "&gt;");
 			break;
 		case '"':
-			g_string_append(out, "&quot;");
+			append_text(out, "&quot;");
 			break;
 		case '\'':
-			g_string_append(out, "&#39;");
+			append_text(out, "&#39;");
 			break;
 		default:
 			return;
@@ -425,7 +426,7 @@ append_variable(const struct view *view, bool is_escaped, GString *out)
 	if (is_escaped)
 		template_append_escaped(out, view->text);
 	else
-		g_string_append(out, view->text);
+		append_text(out, view->text);
 }
 
 static void
@@ -438,7 +439,7 @@ append_nodes(const struct template *template, size_t from, size_t to,
 
 		switch (node->kind) {
 		case NODE_LITERAL:
-			g_string_append_len(out, node->text, (gssize)node->size);
+			append_bytes(out, node->text, node->size);
 			break;
 		case NODE_VALUE:
 			append_variable(find_name(stack, node->text),

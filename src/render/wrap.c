@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/append.h"
+
 /* Maximum number of digits of a list number; more may be a year. */
 #define NUMBER_DIGITS 3
 
@@ -58,7 +60,7 @@ append_line(GString *out, size_t indent, const char *from, const char *to)
 			indent = 1;
 		for (size_t i = 0; i < indent; i++)
 			g_string_append_c(out, ' ');
-		g_string_append_len(out, from, to - from);
+		append_bytes(out, from, (size_t)(to - from));
 	}
 	g_string_append_c(out, '\n');
 }
@@ -67,9 +69,10 @@ append_line(GString *out, size_t indent, const char *from, const char *to)
 static size_t
 measure_word(const char *text, const char *end, size_t most)
 {
+	static const bool is_graph[256] = {['!' ... '~'] = true};
 	size_t size = MIN((size_t)(end - text), most), n = 0;
 
-	while (n < size && g_ascii_isgraph(text[n]))
+	while (n < size && is_graph[(unsigned char)text[n]])
 		n++;
 	return n;
 }
