@@ -25,9 +25,6 @@ static const char sql_people[] = "SELECT max(id) FROM subscriber";
 static const char *const sql_page[] = {
     "INSERT INTO digest SELECT * FROM made.digest"
     " WHERE subscriber_id >= ?1 AND subscriber_id < ?2",
-    "INSERT INTO digest_item SELECT i.* FROM made.digest d"
-    " JOIN made.digest_item i ON i.digest_id = d.id"
-    " WHERE d.subscriber_id >= ?1 AND d.subscriber_id < ?2",
     "INSERT INTO outbox SELECT o.* FROM made.digest d"
     " JOIN made.outbox o ON o.digest_id = d.id"
     " WHERE d.subscriber_id >= ?1 AND d.subscriber_id < ?2",

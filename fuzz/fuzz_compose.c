@@ -59,12 +59,14 @@ static struct digest *
 make_digest(struct fuzz_input *input)
 {
 	struct digest *digest = render_sample_new_digest();
+	g_autofree char *filters = NULL;
 	unsigned choice = fuzz_take_byte(input), style = fuzz_take_byte(input);
 	unsigned repeats = choice < REPEATS_FROM ? 1 : 1 + choice % REPEATS_MAX;
 
 	g_free(digest->recipient_name);
 	digest->recipient_name = take_optional(input);
-	digest->filters = take_optional(input);
+	filters = take_optional(input);
+	render_sample_set_filters(digest, filters);
 	digest->notices = take_optional(input);
 	digest->style.abstract = (enum preference_abstract)(style % 4);
 	digest->style.group = (enum preference_group)(style >> 2 & 1);

@@ -462,10 +462,10 @@ send_digests(struct year *year)
 			continue;
 		sql = g_strdup_printf(
 		    "INSERT INTO digest (subscriber_id, slot, date, message_token,"
-		    " created_at, state) VALUES (%" G_GINT64_FORMAT
-		    ", 's%" G_GINT64_FORMAT
+		    " created_at, state, papers, newest_day, contents)"
+		    " VALUES (%" G_GINT64_FORMAT ", 's%" G_GINT64_FORMAT
 		    "', '2026-01-01', '12345678901234567', %" G_GINT64_FORMAT
-		    ", 'sent')",
+		    ", 'sent', 0, '2026-01-01', x'01')",
 		    person->id, year->next_digest++, year->bench.now);
 		store_fixture_run(fixture, sql);
 		deliver(year, person, &subject);

@@ -68,8 +68,9 @@ add_digest(struct conversation *c)
 {
 	store_fixture_run(c->fixture,
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token) VALUES (1, 'x', '2026-11-20', " G_STRINGIFY(
-	        DIGEST_AT) ", 'sent', 'abcdefghijklmnopq')");
+	    " message_token, papers, newest_day, contents) VALUES (1, 'x',"
+	    " '2026-11-20', " G_STRINGIFY(
+	        DIGEST_AT) ", 'sent', 'abcdefghijklmnopq', 0, '2026-11-20', x'01')");
 	save(c, "digest", format_digest_address(c, DIGEST_AT));
 	save(c, "forged", format_digest_address(c, DIGEST_AT + 1));
 }

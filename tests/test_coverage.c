@@ -235,8 +235,8 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	    store_fixture_time("2026-11-02T06:00:00Z"));
 	store_fixture_run(fixture, "UPDATE subscriber SET minute = 510");
 	assert_digests_at(fixture, "2026-11-02T06:00:01Z", 1);
-	assert_rows(
-	    fixture, "SELECT coverage FROM digest", "arXiv cs.CL: 3 listed, 3 read");
+	assert_rows(fixture, "SELECT coverage FROM digest_head",
+	    "arXiv cs.CL: 3 listed, 3 read");
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	    " next_try_at = NULL;"
@@ -256,7 +256,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	assert_digests_at(fixture, "2026-11-03T08:59:59Z", 0);
 	assert_digests_at(fixture, "2026-11-03T09:00:00Z", 1);
 	assert_rows(fixture,
-	    "SELECT coverage, notices FROM digest ORDER BY id DESC LIMIT 1",
+	    "SELECT coverage, notices FROM digest_head ORDER BY id DESC LIMIT 1",
 	    "|arXiv cs.CL late since Tue");
 }
 

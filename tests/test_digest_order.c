@@ -307,7 +307,7 @@ empty_day_note_follows_preference_but_is_never_hourly(void)
 			    store_fixture_time("2026-11-20T00:00:00Z") + hour * 3600);
 		g_assert_cmpuint(digests, ==, rows[i].digests);
 		g_assert_cmpint(store_fixture_number(fixture,
-		                    "SELECT count(*) FROM digest WHERE is_note"),
+		                    "SELECT count(*) FROM digest WHERE papers = 0"),
 		    ==, rows[i].digests);
 		g_assert_cmpint(store_fixture_number(fixture,
 		                    "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
@@ -324,7 +324,7 @@ day_with_papers_has_no_note(void)
 	choose(fixture, PREFERENCE_EMPTY, "note", NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
 	assert_digests_at(fixture, NOW, 1);
-	assert_rows(fixture, "SELECT is_note FROM digest", "0");
+	assert_rows(fixture, "SELECT papers > 0 FROM digest", "1");
 }
 
 static void

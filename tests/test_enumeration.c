@@ -212,11 +212,6 @@ static const struct {
     [ENUMERATION_LISTING_TYPE] = {false, false, {read_listings, read_paper}},
     [ENUMERATION_SOURCE_FETCH_STATUS] = {false, false, {read_reports}},
     [ENUMERATION_DIGEST_STATE] = {false, false, {read_digests, read_history}},
-    [ENUMERATION_DIGEST_ABSTRACT] = {false, false, {read_digest}},
-    [ENUMERATION_DIGEST_FORMAT] = {false, false, {read_digest}},
-    [ENUMERATION_DIGEST_ATTACH] = {false, false, {read_digest}},
-    [ENUMERATION_DIGEST_GROUPING] = {false, false, {read_digest}},
-    [ENUMERATION_DIGEST_ITEM_SHOWN] = {true, false, {read_digest, read_history}},
     [ENUMERATION_OUTBOX_KIND] = {false, false, {read_queue, read_message}},
     [ENUMERATION_OUTBOX_STATE] = {false, false, {read_queue, read_message}},
     [ENUMERATION_OUTBOX_HELD_FROM] = {false, true, {read_message}},
@@ -261,6 +256,32 @@ every_damaged_value_is_an_error_that_names_its_place(void)
 		check_damage(which, rows[which].is_number ? "-1" : "''");
 		if (!rows[which].may_be_null)
 			check_damage(which, "NULL");
+	}
+}
+
+static void
+read_candidates(struct store_fixture *fixture, GError **error)
+{
+	free_rows(digests_load_candidates(fixture->store, 1, "2026-11-01", error));
+}
+
+static void
+damaged_contents_are_an_error(void)
+{
+	static void (*const readers[])(struct store_fixture *, GError **) = {
+	    read_digest, read_history, read_candidates};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(readers); i++) {
+		pb_auto(store_fixture) fixture = new_world();
+		g_autoptr(GError) error = NULL;
+
+		readers[i](fixture, &error);
+		g_assert_no_error(error);
+		damage(fixture, "digest", "contents", "x'01ff'");
+		readers[i](fixture, &error);
+		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		g_assert_nonnull(strstr(error->message, "paperboyctl doctor"));
+		store_fixture_assert_idle(fixture);
 	}
 }
 
@@ -312,4 +333,5 @@ every_list_of_words_in_the_schema_is_known(void)
 }
 
 UNIT_MAIN(every_damaged_value_is_an_error_that_names_its_place,
-    a_claim_stops_at_a_damaged_kind, every_list_of_words_in_the_schema_is_known)
+    damaged_contents_are_an_error, a_claim_stops_at_a_damaged_kind,
+    every_list_of_words_in_the_schema_is_known)

@@ -10,7 +10,7 @@
 static void
 set_overview(struct digest *digest)
 {
-	render_sample_set_text(&digest->filters,
+	render_sample_set_filters(digest,
 	    "1\t7\trl<hf>\t\"reward model\" OR rlhf\n3\t2\tstate space\tspace state\n"
 	    "4\t1\tssm\tssm");
 	render_sample_set_text(&digest->notices,
@@ -69,8 +69,8 @@ link_to_edit_a_filter_adds_no_header_field(void)
 	g_autofree char *html = NULL;
 
 	render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
-	render_sample_set_text(
-	    &digest->filters, "2\t1\ta\t\"a&b\"\r OR\va?c=1&cc=x@example.org\r");
+	render_sample_set_filters(
+	    digest, "2\t1\ta\t\"a&b\"\r OR\va?c=1&cc=x@example.org\r");
 	html = renderer_format_html(renderer, digest, NULL);
 	g_assert_nonnull(
 	    strstr(html, "?subject=edit%202%20%22a%26b%22%20OR%20a%3Fc%3D1%26cc%3D"
@@ -91,7 +91,7 @@ small_digests_have_no_overview(void)
 
 			render_sample_add(digest, id, "A title", DIGEST_DETAIL_FULL);
 		}
-		render_sample_set_text(&digest->filters, "1\t9\tdiffusion\tdiffusion");
+		render_sample_set_filters(digest, "1\t9\tdiffusion\tdiffusion");
 		text = renderer_format_text(renderer, digest, NULL);
 		g_assert_null(strstr(text, "By filter"));
 		g_assert_true((strstr(text, "At the top") != NULL) == (papers > 8));
@@ -141,7 +141,7 @@ preheader_goes_on_from_the_subject(void)
 			render_sample_add(digest, title, title, DIGEST_DETAIL_FULL);
 		}
 		digest->is_note = rows[i].papers == 0;
-		render_sample_set_text(&digest->filters, rows[i].filters);
+		render_sample_set_filters(digest, rows[i].filters);
 		render_sample_set_text(&digest->notices, rows[i].notices);
 		html = renderer_format_html(renderer, digest, NULL);
 		if (!strstr(html, subject) || !strstr(html, preheader))

@@ -322,10 +322,10 @@ everything_that_names_a_paper_is_moved(void)
 	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
 	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
 	    " ORDER BY 1",
-	    "delivered.paper_seq digest_item.paper_seq digest_rejected.paper_seq "
+	    "delivered.paper_seq digest_rejected.paper_seq "
 	    "listing.paper_seq"
 	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
-	    " paper_duplicate.other_seq");
+	    " paper_duplicate.other_seq paper_moved.new_seq");
 	/* A match is a list of papers: a foreign key cannot refer to it. */
 	assert_rows(fixture,
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"

@@ -33,9 +33,9 @@ static const char *const fill[] = {
          " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at,"
          " is_next_held) SELECT i, i || '@a.example', i || '@a.example', 'active',"
          " 'daily', 127, 0, 'UTC', 20, 1, 1, 'asked', i, i % 2 FROM n",
-    ROWS
-    "INSERT INTO digest (id, subscriber_id, slot, message_token, date, created_at,"
-    " state) SELECT i, i, 's', printf('%%017d', i), '2026-11-20', 1, 'live' FROM n",
+    ROWS "INSERT INTO digest (id, subscriber_id, slot, message_token, date, created_at,"
+         " state, papers, newest_day, contents) SELECT i, i, 's', printf('%%017d', i),"
+         " '2026-11-20', 1, 'live', 1, '2026-11-20', x'01' FROM n",
     ROWS "INSERT INTO delivered SELECT i, i, 0, i, 1 FROM n",
     ROWS "INSERT INTO outbox (id, kind, subscriber_id, digest_id, state, queued_at,"
          " next_try_at, claimed_at, ended_at, held_why) SELECT i, 'digest', i, i,"

@@ -105,7 +105,7 @@ make_newer(const char *path)
 	sqlite3_open(path, &db);
 	sqlite3_exec(db,
 	    "CREATE TABLE a (b); PRAGMA application_id = 1885499257;"
-	    "PRAGMA user_version = 2;",
+	    "PRAGMA user_version = 9;",
 	    NULL, NULL, NULL);
 	sqlite3_close(db);
 }
@@ -172,7 +172,9 @@ other_files_are_rejected_and_unchanged(void)
 		void (*make)(const char *path);
 		const char *says;
 	} rows[] = {
-	    {make_newer, "newer paperboy (store version 2, supported up to 1)"},
+	    {make_newer,
+	        "newer paperboy (store version 9, supported up to " G_STRINGIFY(
+	            MIGRATE_VERSION) ")"},
 	    {make_foreign, "is a database of another program"},
 	    {make_empty, "is empty, so it is not a store"},
 	    {make_text, "is damaged or not a store"},
@@ -250,7 +252,7 @@ concurrent_creation_gives_one_store(void)
 #define END "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
 #define DIGEST                                                      \
 	"digest (id, subscriber_id, slot, date, created_at, state," \
-	" message_token)"
+	" message_token, papers, newest_day, contents)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
 static void
@@ -328,51 +330,44 @@ schema_rejects_invalid_states(void)
 	    {"", "UPDATE paper SET id = ''", "CHECK"},
 	    {"", "UPDATE paper SET id = printf('%.*c', 201, 'a') WHERE seq = 1",
 	        "CHECK"},
-	    {"", "DELETE FROM paper WHERE seq = 1", "FOREIGN KEY"},
+	    {"INSERT INTO paper_moved VALUES (1, 2)", "DELETE FROM paper WHERE seq = 1",
+	        "FOREIGN KEY"},
+	    {"", "DELETE FROM paper WHERE seq = 1", "only a merged paper is deleted"},
 	    {"", "UPDATE source_fetch SET status = 'failed', error = NULL", "CHECK"},
 	    {"", "UPDATE source_fetch SET error = 'but it was ok'", "CHECK"},
 	    /* Digests. */
 	    {"",
 	        "INSERT INTO " DIGEST
-	        " VALUES (9, 2, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
+	        " VALUES (9, 2, 's', 'd', 0, 'live', 'abcdefghijklmnopq', 0,"
+	        " 'd', x'01')",
 	        "a digest is only for a subscriber who is active"},
 	    {"",
 	        "INSERT INTO " DIGEST
-	        " VALUES (9, 3, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
+	        " VALUES (9, 3, 's', 'd', 0, 'live', 'abcdefghijklmnopq', 0,"
+	        " 'd', x'01')",
 	        "a digest is only for a subscriber who is active"},
 	    {"",
 	        "INSERT INTO " DIGEST
-	        " VALUES (9, 99, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
+	        " VALUES (9, 99, 's', 'd', 0, 'live', 'abcdefghijklmnopq', 0,"
+	        " 'd', x'01')",
 	        "a digest is only for a subscriber who is active"},
 	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1",
 	        "INSERT INTO " DIGEST
-	        " VALUES (9, 1, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
+	        " VALUES (9, 1, 's', 'd', 0, 'live', 'abcdefghijklmnopq', 0,"
+	        " 'd', x'01')",
 	        "a digest is only for a subscriber who is active"},
 	    {"",
 	        "INSERT INTO " DIGEST
-	        " SELECT 9, 1, slot, 'd', 0, 'live', message_token FROM digest",
+	        " SELECT 9, 1, slot, 'd', 0, 'live', message_token, papers, newest_day,"
+	        " contents FROM digest",
 	        "UNIQUE"},
-	    {"", "UPDATE digest SET abstract = 'none'", "a digest is frozen"},
-	    {"", "UPDATE digest SET format = 'text'", "a digest is frozen"},
-	    {"", "UPDATE digest SET attach = 'bibtex'", "a digest is frozen"},
-	    {"", "UPDATE digest SET language = 'de'", "a digest is frozen"},
-	    {"", "UPDATE digest SET is_note = 1", "a digest is frozen"},
-	    {"", "UPDATE digest SET coverage = 'all'", "a digest is frozen"},
-	    {"", "UPDATE digest SET notices = 'many'", "a digest is frozen"},
-	    {"", "UPDATE digest SET filters = ''", "a digest is frozen"},
+	    {"", "UPDATE digest SET contents = x'00'", "a digest is frozen"},
+	    {"", "UPDATE digest SET newest_day = ''", "a digest is frozen"},
 	    {"", "UPDATE digest SET papers = 0", "a digest is frozen"},
 	    {"UPDATE digest SET state = 'failed'", "UPDATE digest SET state = 'live'",
 	        "a digest that has ended stays"},
 	    {"UPDATE digest SET state = 'sent'", "UPDATE digest SET state = 'failed'",
 	        "a digest that has ended stays"},
-	    {"", "UPDATE digest_item SET reasons = 'other'", "is frozen"},
-	    {"", "UPDATE digest_item SET paper_seq = 2", "is frozen"},
-	    {"",
-	        "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 0, '', 0, 'r', 0)",
-	        "is frozen"},
-	    {"", "DELETE FROM digest_item", "is frozen"},
-	    {"INSERT INTO digest_reference (digest_id, position) VALUES (1, 1)",
-	        "UPDATE digest_reference SET doi = 'other'", "is frozen"},
 	    /* The outbox. */
 	    {"",
 	        "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"

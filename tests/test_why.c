@@ -261,7 +261,8 @@ delivered_paper_beyond_max_has_its_detail(void)
 		int64_t now = store_fixture_time(TIME);
 		pb_auto(store_fixture) fixture = make_world(&world, now);
 		g_autofree char *sql = g_strdup_printf(
-		    "DROP TRIGGER digest_frozen; UPDATE digest_item SET shown = %d",
+		    "DROP TRIGGER digest_is_frozen;"
+		    " UPDATE digest SET contents = digest_show(contents, %d)",
 		    rows[i].shown);
 		pb_auto(why) why = NULL;
 

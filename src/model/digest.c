@@ -25,40 +25,6 @@ digest_reason_free(struct digest_reason *reason)
 	g_free(reason);
 }
 
-/* A filter and its texts are one block of memory. */
-static void
-add_filter(GPtrArray *filters, const char *line, size_t size)
-{
-	struct digest_filter *filter =
-	    g_malloc0(sizeof(struct digest_filter) + size + 1);
-	char *text = (char *)(filter + 1), *end;
-
-	g_ptr_array_add(filters, filter);
-	memcpy(text, line, size);
-	filter->number = (int)g_ascii_strtoll(text, &end, 10);
-	filter->papers = (unsigned)g_ascii_strtoull(end, &end, 10);
-	filter->label = *end ? end + 1 : end;
-	filter->query = end = strchrnul(filter->label, '\t');
-	if (*end) {
-		*end = '\0';
-		filter->query++;
-	}
-}
-
-GPtrArray *
-digest_parse_filters(const char *lines)
-{
-	GPtrArray *filters = g_ptr_array_new_with_free_func(g_free);
-
-	while (lines && *lines) {
-		size_t size = strcspn(lines, "\n");
-
-		add_filter(filters, lines, size);
-		lines += size + (lines[size] == '\n');
-	}
-	return filters;
-}
-
 struct digest_entry *
 digest_entry_new(struct paper *paper, const char *day)
 {
@@ -90,9 +56,26 @@ digest_new(void)
 {
 	struct digest *digest = g_new0(struct digest, 1);
 
+	digest->filters = g_ptr_array_new_with_free_func(g_free);
 	digest->entries =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_entry_free);
 	return digest;
+}
+
+/* A filter and its texts are one block of memory. */
+void
+digest_add_filter(struct digest *digest, const struct digest_filter *filter)
+{
+	size_t label_bytes = strlen(filter->label) + 1;
+	size_t query_bytes = strlen(filter->query) + 1;
+	struct digest_filter *added =
+	    g_malloc(sizeof(*added) + label_bytes + query_bytes);
+	char *text = (char *)(added + 1);
+
+	*added = *filter;
+	added->label = memcpy(text, filter->label, label_bytes);
+	added->query = memcpy(text + label_bytes, filter->query, query_bytes);
+	g_ptr_array_add(digest->filters, added);
 }
 
 void
@@ -106,7 +89,7 @@ digest_free(struct digest *digest)
 	g_free(digest->recipient_name);
 	g_free(digest->coverage);
 	g_free(digest->notices);
-	g_free(digest->filters);
+	g_ptr_array_unref(digest->filters);
 	g_ptr_array_unref(digest->entries);
 	g_free(digest);
 }

@@ -77,9 +77,9 @@ struct digest {
 	char *recipient_name; /* may be NULL */
 	char *coverage;       /* one line that names the lists included; "" or NULL */
 	char *notices;        /* what is unusual, a line each; "" or NULL */
-	char *filters;        /* that matched: digest_parse_filters(); "" or NULL */
 	struct digest_style style;
 	bool is_note;       /* "nothing new" notice without entries */
+	GPtrArray *filters; /* of struct digest_filter *, in the order of `list` */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };
 
@@ -87,19 +87,14 @@ struct digest {
 struct digest_reason *digest_reason_new(const char *filter, GPtrArray *hits);
 void digest_reason_free(struct digest_reason *reason);
 
-/**
- * Parse the filters of a digest: lines of number, papers, label and query, with tabs
- * between them.
- *
- * @return of struct digest_filter *, in the order of `list`
- */
-GPtrArray *digest_parse_filters(const char *lines);
-
 /** Allocate an entry without reasons. @param paper taken */
 struct digest_entry *digest_entry_new(struct paper *paper, const char *day);
 void digest_entry_free(struct digest_entry *entry);
 
 struct digest *digest_new(void);
+
+/** Append a filter to a digest. @param filter  copied */
+void digest_add_filter(struct digest *digest, const struct digest_filter *filter);
 void digest_free(struct digest *digest);
 PB_DEFINE_AUTO(digest, digest_free);
 

@@ -51,7 +51,7 @@ static void
 add_filters(struct overview *overview, const struct digest *digest,
     const struct sender_identity *sender)
 {
-	g_autoptr(GPtrArray) filters = digest_parse_filters(digest->filters);
+	const GPtrArray *filters = digest->filters;
 	unsigned count = MIN(filters->len, PAGE_FILTERS_MAX), matches = 0;
 
 	for (unsigned i = 0; i < filters->len; i++)

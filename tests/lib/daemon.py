@@ -21,6 +21,7 @@ import os
 import sqlite3
 import subprocess
 
+import digest_views
 from clock import Clock
 from paperserver import element
 from tap import Child, top_builddir, top_srcdir
@@ -184,7 +185,7 @@ class Instance:
         """A read-only connection."""
         path = f"file:{self.store}?mode=ro"
         with contextlib.closing(sqlite3.connect(path, uri=True)) as db:
-            yield db
+            yield digest_views.create(db)
 
     def rows(self, sql, *values):
         with self.open() as db:

@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import time
 
+import digest_views
 from clock import Clock
 from papers import load_papers
 from tap import Child, run, top_builddir, top_srcdir
@@ -125,7 +126,7 @@ class Paperboy:
         uri = f"file:{self.state}/paperboy.db?mode=ro"
         db = sqlite3.connect(uri, uri=True, timeout=30)
         try:
-            return db.execute(sql, values).fetchall()
+            return digest_views.create(db).execute(sql, values).fetchall()
         finally:
             db.close()
 

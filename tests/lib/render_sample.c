@@ -99,6 +99,26 @@ render_sample_add_to_group(
 }
 
 void
+render_sample_set_filters(struct digest *digest, const char *lines)
+{
+	g_auto(GStrv) all = g_strsplit(lines ? lines : "", "\n", -1);
+
+	g_ptr_array_set_size(digest->filters, 0);
+	for (char **line = all; *line; line++) {
+		g_auto(GStrv) cells = g_strsplit(*line, "\t", 4);
+		struct digest_filter filter;
+
+		if (g_strv_length(cells) < 4)
+			continue;
+		filter.number = (int)g_ascii_strtoll(cells[0], NULL, 10);
+		filter.papers = (unsigned)g_ascii_strtoull(cells[1], NULL, 10);
+		filter.label = cells[2];
+		filter.query = cells[3];
+		digest_add_filter(digest, &filter);
+	}
+}
+
+void
 render_sample_check_golden(const char *name, const char *text)
 {
 	const char *top = g_getenv("top_srcdir");

@@ -30,6 +30,10 @@ struct digest_entry *render_sample_add_to_group(struct digest *digest, const cha
 /** Replace a text. */
 void render_sample_set_text(char **field, const char *text);
 
+/** Replace the filters. @param lines  of number, papers, label and query, with tabs; or
+ * NULL */
+void render_sample_set_filters(struct digest *digest, const char *lines);
+
 /** Compare with a file of tests/golden, or write it (GOLDEN_WRITE=1). */
 void render_sample_check_golden(const char *name, const char *text);
 

@@ -32,54 +32,68 @@
 #define PAGE_SUBSCRIBERS_LEAST 25
 #define PAGE_US                20000
 
-/* Append a line with the filter and its hits to the reasons of an item. */
+/* @return the index of a candidate's filter in the contents */
+static unsigned
+find_filter(const struct digest_contents *contents, const struct candidate *match)
+{
+	unsigned i = 0;
+
+	while (digest_contents_get_filter(contents, i)->number != match->number)
+		i++;
+	return i;
+}
+
+/* Add a reason to the paper that was added last. */
 static bool
-append_reason(struct digest_cache *cache, const struct candidate *match,
-    GString *reasons, GError **error)
+add_reason(struct digest_cache *cache, const struct candidate *match,
+    struct digest_contents *contents, GError **error)
 {
 	struct cached_match cached;
 
 	if (!digest_cache_get_match(cache, match, &cached, error))
 		return false;
-	if (reasons->len)
-		g_string_append_c(reasons, '\n');
-	digest_overview_append_label(reasons, match->label);
-	g_string_append_c(reasons, '\t');
-	g_string_append(reasons, cached.hits);
+	digest_contents_add_reason(contents, find_filter(contents, match), cached.hits);
 	return true;
 }
 
-/* Set numbers, venue and reasons: the filter that the item counts for, then the others
- * by number. */
+/* Add the paper of an item, with the filter that it counts for, then the others by
+ * number. */
 static bool
-fill_item(struct digest_cache *cache, const GPtrArray *matches,
-    struct digest_record_item *item, GError **error)
+add_paper(struct digest_cache *cache, const GPtrArray *matches,
+    const struct digest_item *item, struct digest_contents *contents, GError **error)
 {
 	const struct digest_cache_paper *paper =
 	    digest_cache_get_paper(cache, item->paper_seq, error);
-	g_autoptr(GString) reasons = g_string_new(NULL);
+	struct digest_contents_paper added = {
+	    .seq = item->paper_seq,
+	    .replacement = item->replacement,
+	    .upvotes = item->upvotes,
+	    .shown = item->shown,
+	};
 
 	if (!paper)
 		return false;
-	item->upvotes_before = paper->upvotes_before;
-	item->stars = paper->stars;
-	item->venue = g_strdup(paper->venue);
-	if (!append_reason(cache, matches->pdata[item->by], reasons, error))
+	added.upvotes_before = paper->upvotes_before;
+	added.stars = paper->stars;
+	added.venue =
+	    paper->venue ? digest_contents_keep(contents, paper->venue) : NULL;
+	g_strlcpy(added.day, item->day, sizeof(added.day));
+	g_array_append_val(contents->papers, added);
+	if (!add_reason(cache, matches->pdata[item->by], contents, error))
 		return false;
 	for (unsigned i = item->at; i < item->at + item->finds; i++)
 		if (i != item->by &&
-		    !append_reason(cache, matches->pdata[i], reasons, error))
+		    !add_reason(cache, matches->pdata[i], contents, error))
 			return false;
-	item->reasons = g_string_free(g_steal_pointer(&reasons), FALSE);
 	return true;
 }
 
 /* Make the item of a paper from its matches, which start at `at`; without reasons. */
-static struct digest_record_item *
+static struct digest_item *
 make_item(const GPtrArray *matches, unsigned at)
 {
 	const struct candidate *first = matches->pdata[at];
-	struct digest_record_item *item = g_new0(struct digest_record_item, 1);
+	struct digest_item *item = g_new0(struct digest_item, 1);
 
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
@@ -108,7 +122,7 @@ count_matches(const GPtrArray *candidates, unsigned at)
  * Choose the papers of a digest.
  *
  * @param matches  gets the candidates of the chosen papers, borrowed
- * @param items    gets struct digest_record_item *
+ * @param items    gets struct digest_item *
  */
 static bool
 choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
@@ -143,35 +157,48 @@ wants_note(const struct subscriber *subscriber)
 	       subscriber->schedule.frequency != SCHEDULE_NOW;
 }
 
-/*
- * @param overview  set unless there is nothing to send; digest_overview_clear() it
- * @return of struct digest_record_item *, in reading order
- */
-static GPtrArray *
-make_items(struct digest_cache *cache, const struct subscriber *subscriber,
-    struct digest_overview *overview, GError **error)
+static struct digest_style
+make_style(const struct subscriber *subscriber)
+{
+	const int *choice = subscriber->preferences.choice;
+	struct digest_style style = {
+	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
+	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
+	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
+	    .group = (enum preference_group)choice[PREFERENCE_GROUP],
+	};
+
+	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
+	return style;
+}
+
+/* @param contents  empty; gets the papers, and unless there is nothing to send, what a
+ * digest says about itself */
+static bool
+make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
+    struct digest_contents *contents, GError **error)
 {
 	pb_auto(digest_rules) rules = digest_rules_load(cache, subscriber, error);
 	g_autoptr(GPtrArray) candidates = NULL;
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
-	g_autoptr(GPtrArray) items =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_record_item_free);
+	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 
+	contents->style = make_style(subscriber);
 	if (rules)
 		candidates = digests_load_candidates(
 		    cache->store, subscriber->id, rules->oldest_day, error);
 	if (!candidates ||
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    !digest_order_items(cache, subscriber, matches, items, error))
-		return NULL;
-	for (unsigned i = 0; i < items->len; i++)
-		if (!fill_item(cache, matches, items->pdata[i], error))
-			return NULL;
+		return false;
 	if ((items->len || wants_note(subscriber)) &&
-	    !digest_overview_init(
-	        overview, cache, subscriber->id, matches, items, error))
-		return NULL;
-	return g_steal_pointer(&items);
+	    !digest_overview_add(
+	        cache, subscriber->id, matches, items, contents, error))
+		return false;
+	for (unsigned i = 0; i < items->len; i++)
+		if (!add_paper(cache, matches, items->pdata[i], contents, error))
+			return false;
+	return true;
 }
 
 /*
@@ -214,21 +241,6 @@ hold_restored(struct digest_cache *cache, const struct subscriber *subscriber,
 	           backup_clear_next_held(cache->store, subscriber->id, error));
 }
 
-static struct digest_style
-make_style(const struct subscriber *subscriber)
-{
-	const int *choice = subscriber->preferences.choice;
-	struct digest_style style = {
-	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
-	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
-	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
-	    .group = (enum preference_group)choice[PREFERENCE_GROUP],
-	};
-
-	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
-	return style;
-}
-
 /*
  * An immediate schedule has at most one digest per hour.  If the last one was late or
  * of another schedule, postpone this one until the hour is over.
@@ -262,11 +274,11 @@ format_message_token(struct digest_cache *cache,
 {
 	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GString) text = g_string_new(NULL);
+	const struct digest_contents *contents = digest_record->contents;
 
-	for (unsigned i = 0; i < digest_record->items->len; i++) {
-		const struct digest_record_item *item = digest_record->items->pdata[i];
-		const struct digest_cache_paper *paper =
-		    digest_cache_get_paper(cache, item->paper_seq, error);
+	for (unsigned i = 0; i < contents->papers->len; i++) {
+		const struct digest_cache_paper *paper = digest_cache_get_paper(
+		    cache, digest_contents_get_paper(contents, i)->seq, error);
 
 		if (!paper)
 			return NULL;
@@ -294,12 +306,11 @@ struct plan {
 	const struct subscriber *subscriber; /* borrowed */
 	int64_t postponed_until;             /* or -1; then the rest is unset */
 	int64_t next_at;                     /* when the next digest is due, s */
-	struct digest_record digest;         /* without items: none, if not is_made */
+	struct digest_record digest;         /* unset if not is_made */
 	bool is_made;
 	char *slot, *token;
 	char date[DAY_BYTES];
-	GPtrArray *items; /* or NULL */
-	struct digest_overview overview;
+	struct digest_contents contents;
 };
 
 static void
@@ -309,9 +320,7 @@ plan_free(void *data)
 
 	g_free(plan->slot);
 	g_free(plan->token);
-	if (plan->items)
-		g_ptr_array_unref(plan->items);
-	digest_overview_clear(&plan->overview);
+	digest_contents_clear(&plan->contents);
 	g_free(plan);
 }
 
@@ -322,10 +331,10 @@ plan_digest(struct digest_cache *cache, struct plan *plan, GError **error)
 	const struct subscriber *subscriber = plan->subscriber;
 
 	choose_texts(cache, subscriber);
-	plan->items = make_items(cache, subscriber, &plan->overview, error);
-	if (!plan->items)
+	digest_contents_init(&plan->contents);
+	if (!make_contents(cache, subscriber, &plan->contents, error))
 		return false;
-	plan->is_made = plan->items->len > 0 || wants_note(subscriber);
+	plan->is_made = plan->contents.papers->len > 0 || wants_note(subscriber);
 	if (!plan->is_made)
 		return true;
 	plan->digest = (struct digest_record){
@@ -333,11 +342,7 @@ plan_digest(struct digest_cache *cache, struct plan *plan, GError **error)
 	    .slot = plan->slot,
 	    .date = plan->date,
 	    .created_at = cache->now,
-	    .items = plan->items,
-	    .style = make_style(subscriber),
-	    .coverage = plan->overview.coverage,
-	    .notices = plan->overview.notices,
-	    .filters = plan->overview.filters,
+	    .contents = &plan->contents,
 	};
 	plan->token = format_message_token(cache, &plan->digest, error);
 	plan->digest.message_token = plan->token;
@@ -386,7 +391,7 @@ save_plan(struct digest_cache *cache, const struct plan *plan,
 	report->due++;
 	if (plan->is_made) {
 		report->digests++;
-		report->papers += plan->items->len;
+		report->papers += plan->contents.papers->len;
 	} else {
 		report->quiet++;
 	}
@@ -546,26 +551,6 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	return is_ok;
 }
 
-static bool
-add_preview_entry(struct store *store, const struct digest_record_item *item,
-    struct digest *digest, GError **error)
-{
-	pb_auto(stored_paper) stored = papers_load(store, item->paper_seq, error);
-	struct digest_entry *entry;
-
-	if (!stored)
-		return false;
-	entry = digest_entry_new(g_steal_pointer(&stored->paper), item->day);
-	entry->upvotes = item->upvotes;
-	entry->upvotes_before = item->upvotes_before;
-	entry->stars = item->stars;
-	entry->venue = g_strdup(item->venue);
-	entry->shown = item->shown;
-	digests_parse_reasons(item->reasons, entry->reasons);
-	g_ptr_array_add(digest->entries, entry);
-	return true;
-}
-
 struct digest *
 digest_build_preview(struct store *store, const struct catalog *book,
     int64_t subscriber_id, int64_t now, GError **error)
@@ -573,11 +558,10 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	pb_auto(subscriber) subscriber = subscribers_load(store, subscriber_id, error);
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GTimeZone) zone = NULL;
-	g_autoptr(GPtrArray) items = NULL;
 	pb_auto(coverage) coverage = NULL;
-	pb_local(digest_overview) overview = {0};
-	g_autofree char *line = NULL;
+	pb_local(digest_contents) contents = {0};
 	struct digest_cache cache;
+	bool is_made;
 
 	if (!subscriber)
 		return NULL;
@@ -585,26 +569,31 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	cache.book = book;
 	choose_texts(&cache, subscriber);
 	cache.coverage = coverage = coverage_load(store, now, error);
-	items = coverage ? make_items(&cache, subscriber, &overview, error) : NULL;
-	line = g_strdup(overview.coverage);
+	digest_contents_init(&contents);
+	is_made = coverage && make_contents(&cache, subscriber, &contents, error);
+	if (is_made) {
+		digest = digest_new();
+		digest_contents_fill_digest(&contents, digest);
+	}
 	digest_cache_clear(&cache);
-	if (!items)
+	if (!is_made)
 		return NULL;
 	zone = zone_load_or_utc(subscriber->zone);
-	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
-	digest->coverage = g_steal_pointer(&line);
-	digest->notices = g_steal_pointer(&overview.notices);
-	digest->filters = g_steal_pointer(&overview.filters);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);
-	digest->style = make_style(subscriber);
 	schedule_format_date(now, zone, digest->date);
-	for (unsigned i = 0; i < items->len; i++)
-		if (!add_preview_entry(store, items->pdata[i], digest, error))
+	for (unsigned i = 0; i < contents.papers->len; i++) {
+		pb_auto(stored_paper) stored = papers_load(
+		    store, digest_contents_get_paper(&contents, i)->seq, error);
+
+		if (!stored)
 			return NULL;
-	digest->is_note = !items->len && wants_note(subscriber);
+		digest_contents_add_entry(
+		    &contents, i, g_steal_pointer(&stored->paper), digest);
+	}
+	digest->is_note = digest->entries->len == 0 && wants_note(subscriber);
 	return g_steal_pointer(&digest);
 }

@@ -13,7 +13,7 @@ load_scores(struct digest_cache *cache, const GPtrArray *candidates, GPtrArray *
     GError **error)
 {
 	for (unsigned i = 0; i < items->len; i++) {
-		struct digest_record_item *item = items->pdata[i];
+		struct digest_item *item = items->pdata[i];
 
 		for (unsigned at = item->at; at < item->at + item->finds; at++) {
 			struct cached_match match;
@@ -27,10 +27,10 @@ load_scores(struct digest_cache *cache, const GPtrArray *candidates, GPtrArray *
 	return true;
 }
 
-static const struct digest_record_item *
+static const struct digest_item *
 item_of(gconstpointer pointer)
 {
-	return *(const struct digest_record_item *const *)pointer;
+	return *(const struct digest_item *const *)pointer;
 }
 
 static int
@@ -113,7 +113,7 @@ make_shares(const GPtrArray *candidates, const GPtrArray *items)
 	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct share));
 
 	for (unsigned i = 0; i < items->len; i++) {
-		const struct digest_record_item *item = items->pdata[i];
+		const struct digest_item *item = items->pdata[i];
 
 		for (unsigned at = item->at; at < item->at + item->finds; at++) {
 			const struct candidate *one = get_candidate(candidates, at);
@@ -145,8 +145,8 @@ is_open(const struct share *share)
  * @param by  set to the index of that match
  */
 static const struct share *
-find_owner(GArray *shares, const GPtrArray *candidates,
-    const struct digest_record_item *item, unsigned *by)
+find_owner(GArray *shares, const GPtrArray *candidates, const struct digest_item *item,
+    unsigned *by)
 {
 	const struct share *owner = NULL;
 
@@ -172,7 +172,7 @@ take_turn(GArray *shares, struct share *share, const GPtrArray *candidates,
 	if (!is_open(share))
 		return false;
 	for (unsigned i = share->next; i < items->len; i++) {
-		struct digest_record_item *item = items->pdata[i];
+		struct digest_item *item = items->pdata[i];
 
 		if (item->shown == DIGEST_DETAIL_FULL ||
 		    find_owner(shares, candidates, item, &item->by) != share)
@@ -224,11 +224,10 @@ choose_details(const struct subscriber *subscriber, const GPtrArray *candidates,
 	unsigned titles = 0;
 
 	for (unsigned i = 0; i < items->len; i++)
-		((struct digest_record_item *)items->pdata[i])->shown =
-		    DIGEST_DETAIL_COUNT;
+		((struct digest_item *)items->pdata[i])->shown = DIGEST_DETAIL_COUNT;
 	share_places(shares, (unsigned)max, candidates, items);
 	for (unsigned i = 0; i < items->len; i++) {
-		struct digest_record_item *item = items->pdata[i];
+		struct digest_item *item = items->pdata[i];
 
 		if (item->shown == DIGEST_DETAIL_FULL)
 			continue;

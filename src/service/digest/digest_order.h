@@ -9,9 +9,25 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/day.h"
+#include "model/digest.h"
 #include "model/subscriber.h"
 #include "service/digest/digest_cache.h"
+
+/* A paper of a new digest. */
+struct digest_item {
+	int64_t paper_seq;
+	char day[DAY_BYTES];
+	int64_t upvotes;
+	enum digest_detail shown;
+	int64_t replacement;
+	unsigned at;    /* index of the first of its candidates, */
+	unsigned finds; /* and their number */
+	unsigned by;    /* index of the candidate whose filter it counts for */
+	double score;   /* query/eval/rank.h; only if the order needs it */
+};
 
 /**
  * Sort papers as the subscriber prefers: those shown in full first, then titles, then
@@ -27,7 +43,7 @@
  * up its turns when it has shown that many; papers that counted for it count for the
  * next of their filters, if any.
  *
- * @param items       of struct digest_record_item *, by votes; gets the filter that
+ * @param items       of struct digest_item *, by votes; gets the filter that
  *                    each one counts for
  * @param candidates  of struct candidate *, which the items index
  * @return false with the store's error

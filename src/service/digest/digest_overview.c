@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "service/digest/digest_order.h"
 #include "store/mail/digests.h"
 
 #define LABEL_CHARS 60
@@ -13,8 +14,9 @@
 /* Maximum number of new filters that are named. */
 #define NEW_NAMES 3
 
-void
-digest_overview_append_label(GString *text, const char *label)
+/* Append the name of a filter, one line without tabs. */
+static void
+append_label(GString *text, const char *label)
 {
 	bool is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
 	g_autofree char *part =
@@ -63,7 +65,7 @@ count_filters(const GPtrArray *candidates, const GPtrArray *items)
 	GArray *filters = g_array_new(FALSE, FALSE, sizeof(struct matched));
 
 	for (unsigned i = 0; i < items->len; i++) {
-		const struct digest_record_item *item = items->pdata[i];
+		const struct digest_item *item = items->pdata[i];
 
 		for (unsigned j = item->at; j < item->at + item->finds; j++)
 			count_candidate(filters, candidates->pdata[j]);
@@ -73,30 +75,18 @@ count_filters(const GPtrArray *candidates, const GPtrArray *items)
 }
 
 static void
-append_line(GString *lines, const char *text)
+add_filter(struct digest_contents *contents, const struct matched *matched)
 {
-	size_t before = lines->len;
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct digest_filter filter = {
+	    .number = matched->candidate->number, .papers = matched->papers};
 
-	g_string_append(lines, text);
-	g_strdelimit(lines->str + before, "\t\n", ' ');
-}
-
-static char *
-format_filters(const GArray *filters)
-{
-	GString *lines = g_string_new(NULL);
-
-	for (unsigned i = 0; i < filters->len; i++) {
-		const struct matched *filter =
-		    &g_array_index(filters, struct matched, i);
-
-		g_string_append_printf(lines, "%s%d\t%u\t", i ? "\n" : "",
-		    filter->candidate->number, filter->papers);
-		digest_overview_append_label(lines, filter->candidate->label);
-		g_string_append_c(lines, '\t');
-		append_line(lines, filter->candidate->text);
-	}
-	return g_string_free(lines, FALSE);
+	append_label(text, matched->candidate->label);
+	filter.label = digest_contents_keep(contents, text->str);
+	g_string_assign(text, matched->candidate->text);
+	g_strdelimit(text->str, "\t\n", ' ');
+	filter.query = digest_contents_keep(contents, text->str);
+	g_array_append_val(contents->filters, filter);
 }
 
 /* ---- what is unusual ---- */
@@ -131,7 +121,7 @@ append_new_filters(GString *notices, const struct digest_history *history,
 			continue;
 		if (count++)
 			g_string_append(names, ", ");
-		digest_overview_append_label(names, candidate->label);
+		append_label(names, candidate->label);
 	}
 	if (count > NEW_NAMES)
 		append_notice(notices,
@@ -170,14 +160,14 @@ append_many(GString *notices, const struct digest_history *history, unsigned pap
 }
 
 bool
-digest_overview_init(struct digest_overview *overview, struct digest_cache *cache,
-    int64_t subscriber_id, const GPtrArray *candidates, const GPtrArray *items,
-    GError **error)
+digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
+    const GPtrArray *candidates, const GPtrArray *items,
+    struct digest_contents *contents, GError **error)
 {
 	g_autoptr(GArray) filters = count_filters(candidates, items);
 	const struct digest_cache_coverage *coverage;
+	g_autoptr(GString) notices = NULL;
 	struct digest_history history;
-	GString *notices;
 
 	if (!digests_load_history(cache->store, subscriber_id, &history, error))
 		return false;
@@ -187,15 +177,9 @@ digest_overview_init(struct digest_overview *overview, struct digest_cache *cach
 	notices = g_string_new(coverage->missing);
 	append_new_filters(notices, &history, filters, cache->texts);
 	append_many(notices, &history, items->len, cache->now, cache->texts);
-	overview->coverage = coverage->line;
-	overview->notices = g_string_free(notices, FALSE);
-	overview->filters = format_filters(filters);
+	contents->coverage = coverage->line;
+	contents->notices = digest_contents_keep(contents, notices->str);
+	for (unsigned i = 0; i < filters->len; i++)
+		add_filter(contents, &g_array_index(filters, struct matched, i));
 	return true;
-}
-
-void
-digest_overview_clear(struct digest_overview *overview)
-{
-	g_clear_pointer(&overview->filters, g_free);
-	g_clear_pointer(&overview->notices, g_free);
 }

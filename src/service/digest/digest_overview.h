@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
 #include "service/digest/digest_cache.h"
 
 /* A digest has more papers than usual if it has more than twice and over five more than
@@ -18,27 +17,17 @@
 #define DIGEST_USUAL_FACTOR  2
 #define DIGEST_USUAL_MARGIN  5
 
-struct digest_overview {
-	const char *coverage; /* of the sources; borrowed from the cache */
-	char *filters;        /* as in struct digest */
-	char *notices;        /* likewise */
-};
-
 /**
- * Describe a digest.
+ * Describe a digest: its coverage, notices and filters.
  *
  * @param candidates  of struct candidate *, which the items index
- * @param items       of struct digest_record_item *
- * @param overview    set on success; digest_overview_clear() it
+ * @param items       of struct digest_item *
+ * @param contents    gets the description; its coverage is borrowed from the cache
  * @return false if the store fails
  */
-bool digest_overview_init(struct digest_overview *overview, struct digest_cache *cache,
-    int64_t subscriber_id, const GPtrArray *candidates, const GPtrArray *items,
-    GError **error);
-void digest_overview_clear(struct digest_overview *overview);
-
-/** Append the name of a filter in a digest, one line without tabs. */
-void digest_overview_append_label(GString *text, const char *label);
+bool digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
+    const GPtrArray *candidates, const GPtrArray *items,
+    struct digest_contents *contents, GError **error);
 
 /** How many papers are usual. @return 0 if not enough is known */
 unsigned digest_overview_find_usual(const struct digest_history *history, int64_t now);

@@ -3,6 +3,7 @@
  */
 #include "store/core/integrity.h"
 
+#include "model/digest_contents.h"
 #include "store/core/record.h"
 
 #define MOST_PROBLEMS 10
@@ -16,9 +17,9 @@ const struct integrity_rule integrity_rules[] = {
         "a paper may be mailed twice: run paperboyctl queue drop --delivered"},
     {"message-without-digest", "messages have no digest",
         "they cannot be composed: restore a backup"},
-    {"digest-without-papers", "digests have no papers",
-        "they would be empty: run paperboyctl queue drop"},
-    {"sent-not-delivered", "papers were sent but are not recorded as delivered",
+    {"digest-damaged", "digests are damaged, or name unknown papers",
+        "they cannot be composed: restore a backup, or run paperboyctl queue drop"},
+    {"sent-not-delivered", "digests were sent but are not recorded as delivered",
         "they may be mailed again: restore a backup"},
     {"delivered-without-digest",
         "papers are recorded as delivered by a digest that never existed",
@@ -46,6 +47,65 @@ const struct integrity_rule integrity_rules[] = {
     {0},
 };
 
+/* @param known  papers that have been found, by seq */
+static bool
+has_papers(struct store *store, const struct digest_contents *contents,
+    GHashTable *known, bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper WHERE seq = ?1)"
+	                          " OR EXISTS (SELECT 1 FROM paper_moved"
+	                          " WHERE old_seq = ?1)";
+
+	*has = true;
+	for (unsigned i = 0; i < contents->papers->len && *has; i++) {
+		int64_t seq = digest_contents_get_paper(contents, i)->seq;
+
+		if (g_hash_table_contains(known, &seq))
+			continue;
+		if (!sql_has(store, sql, has, error, SQL_INT(seq)))
+			return false;
+		if (*has)
+			g_hash_table_add(known, g_memdup2(&seq, sizeof(seq)));
+	}
+	return true;
+}
+
+static bool
+is_digest_sound(struct store *store, sqlite3_stmt *row, GHashTable *known,
+    bool *is_sound, GError **error)
+{
+	pb_local(digest_contents) contents = {0};
+
+	digest_contents_init(&contents);
+	*is_sound = digest_contents_unpack(&contents, sqlite3_column_blob(row, 0),
+	                (size_t)sqlite3_column_bytes(row, 0), NULL) &&
+	            contents.papers->len == (uint64_t)sqlite3_column_int64(row, 1);
+	return !*is_sound || has_papers(store, &contents, known, is_sound, error);
+}
+
+static bool
+count_damaged(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT contents, papers FROM digest";
+	g_autoptr(GHashTable) known =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	sql_auto *statement = sql_bind(store, sql, error);
+	enum sql_step step = SQL_STEP_FAILED;
+	int64_t damaged = 0;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		bool is_sound;
+
+		if (!is_digest_sound(store, statement, known, &is_sound, error))
+			return false;
+		damaged += !is_sound;
+	}
+	if (step != SQL_STEP_DONE)
+		return false;
+	*count = damaged;
+	return true;
+}
+
 bool
 integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
@@ -60,11 +120,10 @@ integrity_count(
 	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
 	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
 	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
-	    "SELECT count(*) FROM digest g WHERE g.is_note = 0 AND NOT EXISTS"
-	    " (SELECT 1 FROM digest_item i WHERE i.digest_id = g.id AND ?1)",
-	    "SELECT count(*) FROM digest g JOIN digest_item i ON i.digest_id = g.id"
-	    " WHERE g.state = 'sent' AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = g.subscriber_id AND d.paper_seq = i.paper_seq)"
+	    NULL, /* count_damaged() */
+	    "SELECT count(*) FROM digest g WHERE g.state = 'sent' AND g.papers > 0"
+	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
+	    "  WHERE d.subscriber_id = g.subscriber_id AND d.digest_id = g.id)"
 	    /* Older deliveries have been pruned. */
 	    " AND g.created_at > ?1 - 59 * 86400",
 	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
@@ -94,6 +153,8 @@ integrity_count(
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(integrity_rules) - 1);
 	g_assert(rule < G_N_ELEMENTS(statements));
+	if (!statements[rule])
+		return count_damaged(store, count, error);
 	return sql_number(store, statements[rule], count, error, SQL_INT(now));
 }
 

@@ -6,6 +6,7 @@
 #include <gio/gio.h>
 
 #include "base/error.h"
+#include "store/core/migrate_functions.h"
 #include "store/core/migrations.h"
 #include "store/core/sql.h"
 
@@ -36,24 +37,45 @@ run_sql(sqlite3 *db, const char *sql, GError **error)
 	return false;
 }
 
+/* Run the next step in the open transaction. @param version  set to its result */
 static bool
-run_step(sqlite3 *db, int version, GError **error)
+run_step(sqlite3 *db, int *version, GError **error)
 {
-	g_autofree char *name = g_strdup_printf("/paperboy/migrations/%03d", version);
-	g_autofree char *end = g_strdup_printf(
-	    "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
-	    MIGRATE_APPLICATION_ID, version);
-	g_autoptr(GBytes) sql =
-	    g_resource_lookup_data(migrations_get_resource(), name, 0, error);
+	g_autofree char *name = NULL;
+	g_autofree char *end = NULL;
+	g_autoptr(GBytes) sql = NULL;
 
-	if (!sql)
+	/* Another process may have migrated meanwhile. */
+	if (!load_pragma(db, "PRAGMA user_version", version, error))
 		return false;
-	if (run_sql(db, "BEGIN IMMEDIATE;", error) &&
-	    run_sql(db, g_bytes_get_data(sql, NULL), error) && run_sql(db, end, error))
+	if (*version >= MIGRATE_VERSION)
 		return true;
-	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	g_prefix_error(error, "step %d: ", version);
+	name = g_strdup_printf("/paperboy/migrations/%03d", ++*version);
+	end = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
+	    MIGRATE_APPLICATION_ID, *version);
+	sql = g_resource_lookup_data(migrations_get_resource(), name, 0, error);
+	if (sql && run_sql(db, g_bytes_get_data(sql, NULL), error) &&
+	    run_sql(db, end, error))
+		return true;
+	g_prefix_error(error, "step %d: ", *version);
 	return false;
+}
+
+/* Steps may replace tables that others refer to:
+ * https://sqlite.org/lang_altertable.html section 7. */
+static bool
+run_steps(sqlite3 *db, int version, GError **error)
+{
+	if (!run_sql(db, "PRAGMA foreign_keys = OFF;", error) ||
+	    !migrate_functions_register(db, error))
+		return false;
+	while (version < MIGRATE_VERSION)
+		if (!run_sql(db, "BEGIN IMMEDIATE;", error) ||
+		    !run_step(db, &version, error) || !run_sql(db, "COMMIT;", error)) {
+			sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+			return false;
+		}
+	return run_sql(db, "PRAGMA foreign_keys = ON;", error);
 }
 
 bool
@@ -87,12 +109,8 @@ migrate_run(sqlite3 *db, const char *path, GError **error)
 		g_prefix_error(error, "'%s': ", path);
 		return false;
 	}
-	while (version < MIGRATE_VERSION) {
-		if (!run_step(db, version + 1, error)) {
-			g_prefix_error(error, "'%s': ", path);
-			return false;
-		}
-		version++;
-	}
-	return true;
+	if (version >= MIGRATE_VERSION || run_steps(db, version, error))
+		return true;
+	g_prefix_error(error, "'%s': ", path);
+	return false;
 }

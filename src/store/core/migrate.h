@@ -2,7 +2,7 @@
  * migrate.h - the version of the schema, and migrations.
  *
  * A migration is one SQL file, run in one transaction together with the new version
- * number.
+ * number.  It may call the functions of store/core/migrate_functions.h.
  */
 #ifndef PAPERBOY_STORE_CORE_MIGRATE_H
 #define PAPERBOY_STORE_CORE_MIGRATE_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* Version of the schema of this program. */
-#define MIGRATE_VERSION 1
+#define MIGRATE_VERSION 2
 
 /* "pboy", in the header of every store (PRAGMA application_id). */
 #define MIGRATE_APPLICATION_ID 0x70626f79

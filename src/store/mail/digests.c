@@ -7,18 +7,8 @@
 
 #include "base/error.h"
 #include "store/core/record.h"
-#include "store/paper/paper_row.h"
+#include "store/paper/packed_papers.h"
 #include "store/paper/papers.h"
-
-void
-digest_record_item_free(struct digest_record_item *item)
-{
-	if (!item)
-		return;
-	g_free(item->venue);
-	g_free(item->reasons);
-	g_free(item);
-}
 
 /* Conditions that exclude a paper p from the digests of the subscriber ?1. */
 
@@ -28,27 +18,52 @@ digest_record_item_free(struct digest_record_item *item)
 	"  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"              \
 	"  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber" \
 	"   WHERE id = ?1), p.replacement, 0))"
-#define IS_IN_PROGRESS                                                             \
-	" EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id = g.id" \
-	"  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = p.seq)"
 #define IS_REJECTED                                                           \
 	" EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id = ?1" \
 	"  AND r.paper_seq = p.seq AND r.times >= 2)"
+
+/* @param papers  gets struct digest_contents_version */
+static bool
+load_in_progress(
+    struct store *store, int64_t subscriber_id, GArray *papers, GError **error)
+{
+	static const char sql[] = "SELECT contents FROM digest"
+	                          " WHERE subscriber_id = ?1 AND state = 'live'";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+		if (!packed_papers_add(statement, 0, papers, error))
+			return false;
+	return step == SQL_STEP_DONE && packed_papers_follow(store, papers, error);
+}
+
+static bool
+contains(const GArray *papers, int64_t seq)
+{
+	for (unsigned i = 0; i < papers->len; i++)
+		if (packed_papers_get(papers, i)->seq == seq)
+			return true;
+	return false;
+}
 
 bool
 digests_find_exclusion(struct store *store, int64_t subscriber_id, int64_t paper_seq,
     enum digest_exclusion *exclusion, GError **error)
 {
-	static const char sql[] =
-	    "SELECT coalesce((SELECT CASE WHEN" IS_DELIVERED " THEN 1"
-	    " WHEN" IS_IN_PROGRESS " THEN 2 WHEN" IS_REJECTED " THEN 3 END"
-	    " FROM paper p WHERE p.seq = ?2), 0)";
+	static const char sql[] = "SELECT coalesce((SELECT CASE WHEN" IS_DELIVERED
+	                          " THEN 1 WHEN" IS_REJECTED " THEN 3 END"
+	                          " FROM paper p WHERE p.seq = ?2), 0)";
+	g_autoptr(GArray) in_progress = packed_papers_new();
 	int64_t found;
 
-	if (!sql_number(
-	        store, sql, &found, error, SQL_INT(subscriber_id), SQL_INT(paper_seq)))
+	if (!sql_number(store, sql, &found, error, SQL_INT(subscriber_id),
+	        SQL_INT(paper_seq)) ||
+	    !load_in_progress(store, subscriber_id, in_progress, error))
 		return false;
 	*exclusion = (enum digest_exclusion)found;
+	if (found != DIGEST_EXCLUSION_DELIVERED && contains(in_progress, paper_seq))
+		*exclusion = DIGEST_EXCLUSION_IN_PROGRESS;
 	return true;
 }
 
@@ -60,12 +75,31 @@ static const struct record_column candidate_columns[] = {COLUMN(filter_id),
 #undef COLUMN
 #define COUNT_BLOCK 4 /* columns of a block */
 
+/* Remove candidates whose papers are in `papers`. */
+static void
+remove_papers(GPtrArray *candidates, const GArray *papers)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < candidates->len; i++) {
+		struct candidate *candidate = candidates->pdata[i];
+
+		if (!contains(papers, candidate->paper_seq))
+			candidates->pdata[count++] = candidate;
+		else
+			g_free(candidate);
+	}
+	/* The rest is moved or freed. */
+	memset(
+	    candidates->pdata + count, 0, (candidates->len - count) * sizeof(gpointer));
+	g_ptr_array_set_size(candidates, (int)count);
+}
+
 GPtrArray *
 digests_load_candidates(
     struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error)
 {
-	/* Most subscribers have no live digest and no rejection: check these once, not
-	 * for each paper. */
+	/* Most subscribers have no rejection: check that once, not for each paper. */
 	static const char sql[] =
 	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical,"
 	    " p.seq, p.last_day, p.upvotes, s.since_day, p.replacement,"
@@ -75,17 +109,23 @@ digests_load_candidates(
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
-	    " AND NOT" IS_DELIVERED " AND (NOT EXISTS (SELECT 1 FROM digest"
-	    "   WHERE subscriber_id = ?1 AND state = 'live') OR NOT" IS_IN_PROGRESS ")"
+	    " AND NOT" IS_DELIVERED
 	    " AND (NOT EXISTS (SELECT 1 FROM digest_rejected WHERE subscriber_id = ?1)"
 	    "  OR NOT" IS_REJECTED ")"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(candidate, candidate_columns);
+	g_autoptr(GArray) in_progress = packed_papers_new();
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
+	GPtrArray *candidates;
 
-	return record_load_all(statement, &layout, error);
+	if (!statement || !load_in_progress(store, subscriber_id, in_progress, error))
+		return NULL;
+	candidates = record_load_all(statement, &layout, error);
+	if (candidates && in_progress->len)
+		remove_papers(candidates, in_progress);
+	return candidates;
 }
 
 GPtrArray *
@@ -113,84 +153,53 @@ digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 	return sql_has(store, sql, has, error, SQL_INT(subscriber_id), SQL_TEXT(slot));
 }
 
-#define TWICE(x) x x
-#define INSERT_ITEM                                                              \
-	"INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes," \
-	" upvotes_before, stars, venue, shown, reasons, replacement)"            \
-	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-#define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-#define ITEMS_MOST 8
-
-/* @param count  1, 2, 4 or ITEMS_MOST: starting a statement costs more than a row */
-static bool
-insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
-    unsigned at, unsigned count, GError **error)
+static const char *
+keep_text(struct digest_contents *contents, sqlite3_stmt *row, int column)
 {
-	static const char one[] = INSERT_ITEM;
-	static const char two[] = INSERT_ITEM ONE_ITEM;
-	static const char four[] = INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM);
-	static const char eight[] =
-	    INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM) TWICE(TWICE(ONE_ITEM));
-	struct sql_value values[10 * ITEMS_MOST + 2] = {SQL_INT(digest_id)};
-	struct sql_value *value = values + 1;
+	const char *text = (const char *)sqlite3_column_text(row, column);
 
-	for (unsigned i = at; i < at + count; i++) {
-		const struct digest_record_item *item = items->pdata[i];
-
-		*value++ = SQL_INT(i + 1);
-		*value++ = SQL_INT(item->paper_seq);
-		*value++ = SQL_TEXT(item->day);
-		*value++ = SQL_INT_OR_NULL(item->upvotes);
-		*value++ = SQL_INT_OR_NULL(item->upvotes_before);
-		*value++ = SQL_INT_OR_NULL(item->stars);
-		*value++ = SQL_TEXT(item->venue);
-		*value++ = SQL_INT(item->shown);
-		*value++ = SQL_TEXT(item->reasons);
-		*value++ = SQL_INT(item->replacement);
-	}
-	return sql_exec_values(store,
-	    count == 1   ? one
-	    : count == 2 ? two
-	    : count == 4 ? four
-	                 : eight,
-	    values, error);
+	return text ? digest_contents_keep(contents, text) : NULL;
 }
 
 static bool
-insert_all_items(
-    struct store *store, int64_t digest_id, const GPtrArray *items, GError **error)
+load_references(struct store *store, struct digest_contents *contents, GError **error)
 {
-	unsigned count = ITEMS_MOST;
+	static const char sql[] =
+	    "SELECT journal, doi, published_at, categories, keywords FROM paper"
+	    " WHERE seq = ?1";
 
-	for (unsigned at = 0; at < items->len; at += count) {
-		while (count > items->len - at)
-			count /= 2;
-		if (!insert_items(store, digest_id, items, at, count, error))
+	for (unsigned i = 0; i < contents->papers->len; i++) {
+		struct digest_contents_paper *paper =
+		    digest_contents_get_paper(contents, i);
+		sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper->seq));
+
+		if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
 			return false;
+		paper->reference = (struct digest_reference){
+		    .journal = keep_text(contents, statement, 0),
+		    .doi = keep_text(contents, statement, 1),
+		    .published_at = sql_get_int(statement, 2),
+		    .categories = keep_text(contents, statement, 3),
+		    .keywords = keep_text(contents, statement, 4),
+		};
 	}
 	return true;
 }
 
-static bool
-insert_references(struct store *store, int64_t digest_id, GError **error)
-{
-	static const char sql[] =
-	    "INSERT INTO digest_reference (digest_id, position, journal, doi,"
-	    " published_at, categories, keywords) SELECT i.digest_id, i.position,"
-	    " p.journal, p.doi, p.published_at, p.categories, p.keywords"
-	    " FROM digest_item i JOIN paper p ON p.seq = i.paper_seq"
-	    " WHERE i.digest_id = ?1";
-
-	return sql_exec(store, sql, error, SQL_INT(digest_id));
-}
-
+/* The last day of the papers; that of the digest if it has none. */
 static const char *
-word_of(enum preference preference, int choice)
+find_newest_day(const struct digest_record *digest_record)
 {
-	struct preferences all = {0};
+	const struct digest_contents *contents = digest_record->contents;
+	const char *newest = contents->papers->len ? "" : digest_record->date;
 
-	all.choice[preference] = choice;
-	return preferences_get_word(&all, preference);
+	for (unsigned i = 0; i < contents->papers->len; i++) {
+		const char *day = digest_contents_get_paper(contents, i)->day;
+
+		if (strcmp(day, newest) > 0)
+			newest = day;
+	}
+	return newest;
 }
 
 bool
@@ -199,38 +208,28 @@ digests_insert(
 {
 	static const char sql_digest[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " abstract, format, attach, grouping, language, is_note, coverage,"
-	    " message_token, notices, filters, papers)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
-	    " ?14, ?15)";
+	    " message_token, papers, newest_day, contents)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
-	const struct digest_style *style = &digest_record->style;
-	const GPtrArray *items = digest_record->items;
-	int64_t digest_id;
+	struct digest_contents *contents = digest_record->contents;
+	g_autoptr(GByteArray) packed = NULL;
 
-	if (!sql_exec(store, sql_digest, error, SQL_INT(digest_record->subscriber_id),
-	        SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
-	        SQL_INT(digest_record->created_at),
-	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)style->abstract)),
-	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)style->format)),
-	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)style->attach)),
-	        SQL_TEXT(word_of(PREFERENCE_GROUP, (int)style->group)),
-	        SQL_TEXT(*style->language ? style->language : NULL),
-	        SQL_INT(items->len == 0),
-	        SQL_TEXT(digest_record->coverage ? digest_record->coverage : ""),
-	        SQL_TEXT(digest_record->message_token),
-	        SQL_TEXT(digest_record->notices ? digest_record->notices : ""),
-	        SQL_TEXT(digest_record->filters ? digest_record->filters : ""),
-	        SQL_INT(items->len)))
+	if (contents->style.attach != PREFERENCE_ATTACH_NONE &&
+	    !load_references(store, contents, error))
 		return false;
-	digest_id = sqlite3_last_insert_rowid(store->db);
-	return insert_all_items(store, digest_id, items, error) &&
-	       (style->attach == PREFERENCE_ATTACH_NONE ||
-	           insert_references(store, digest_id, error)) &&
+	packed = digest_contents_pack(contents);
+	return sql_exec(store, sql_digest, error, SQL_INT(digest_record->subscriber_id),
+	           SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
+	           SQL_INT(digest_record->created_at),
+	           SQL_TEXT(digest_record->message_token),
+	           SQL_INT(contents->papers->len),
+	           SQL_TEXT(find_newest_day(digest_record)),
+	           SQL_BLOB(packed->data, packed->len)) &&
 	       sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
-	           SQL_INT(digest_id), SQL_INT(digest_record->created_at));
+	           SQL_INT(sqlite3_last_insert_rowid(store->db)),
+	           SQL_INT(digest_record->created_at));
 }
 
 bool
@@ -249,7 +248,7 @@ digests_load_history(struct store *store, int64_t subscriber_id,
     struct digest_history *history, GError **error)
 {
 	static const char sql[] =
-	    "SELECT count(*) FILTER (WHERE is_note = 0), coalesce(sum(papers), 0),"
+	    "SELECT count(*) FILTER (WHERE papers > 0), coalesce(sum(papers), 0),"
 	    " coalesce(min(created_at), -1), coalesce(max(created_at), -1)"
 	    " FROM digest WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
@@ -265,48 +264,28 @@ digests_load_history(struct store *store, int64_t subscriber_id,
 	return true;
 }
 
-void
-digests_parse_reasons(const char *text, GPtrArray *reasons)
-{
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+#define HEAD_COLUMNS                                                             \
+	"SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address," \
+	" s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.message_token"
+#define HEAD_TABLES \
+	" FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = ?1"
 
-	for (char **line = lines; *line; line++) {
-		char *tab = strchr(*line, '\t');
-
-		if (tab)
-			*tab = '\0';
-		g_ptr_array_add(
-		    reasons, digest_reason_new(*line, hits_parse(tab ? tab + 1 : "")));
-	}
-}
+#define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
+static const struct record_column head_columns[] = {COLUMN(id), COLUMN(subscriber_id),
+    COLUMN(slot), COLUMN(date), COLUMN(created_at), COLUMN(recipient),
+    COLUMN(recipient_name), COLUMN(subscriber_since), COLUMN(message_token)};
+#undef COLUMN
+static const struct record_layout head_layout =
+    RECORD_LAYOUT(digest, head_columns, .make = (void *(*)(void))digest_new);
 
 bool
 digests_find_head(
     struct store *store, int64_t digest_id, struct digest **found, GError **error)
 {
-	static const char sql[] =
-	    "SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address,"
-	    " s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.abstract,"
-	    " d.format, d.attach, d.grouping, d.language, d.is_note, d.coverage,"
-	    " d.message_token, d.notices, d.filters"
-	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
-	    " WHERE d.id = ?1";
-#define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id),
-	    COLUMN(subscriber_id), COLUMN(slot), COLUMN(date), COLUMN(created_at),
-	    COLUMN(recipient), COLUMN(recipient_name), COLUMN(subscriber_since),
-	    COLUMN(style.abstract, RECORD_CHECK(DIGEST_ABSTRACT)),
-	    COLUMN(style.format, RECORD_CHECK(DIGEST_FORMAT)),
-	    COLUMN(style.attach, RECORD_CHECK(DIGEST_ATTACH)),
-	    COLUMN(style.group, RECORD_CHECK(DIGEST_GROUPING)), COLUMN(style.language),
-	    COLUMN(is_note), COLUMN(coverage), COLUMN(message_token), COLUMN(notices),
-	    COLUMN(filters)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(digest, columns, .make = (void *(*)(void))digest_new);
+	static const char sql[] = HEAD_COLUMNS HEAD_TABLES;
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
-	return record_find(statement, &layout, found, error);
+	return record_find(statement, &head_layout, found, error);
 }
 
 /* @param paper_cache  or NULL */
@@ -322,41 +301,48 @@ load_paper(
 	return stored ? g_steal_pointer(&stored->paper) : NULL;
 }
 
-static void
-load_reference(sqlite3_stmt *row, struct paper *paper)
+/* Set the paper of an entry to the row that it was merged with. @param is_twice  set if
+ * the digest has that row, too */
+static bool
+follow_paper(struct store *store, struct digest_contents *contents, unsigned i,
+    bool *is_twice, GError **error)
 {
-	g_free(paper->journal);
-	g_free(paper->doi);
-	g_clear_pointer(&paper->categories, g_ptr_array_unref);
-	g_clear_pointer(&paper->keywords, g_ptr_array_unref);
-	paper->journal = sql_dup_text(row, 0);
-	paper->doi = sql_dup_text(row, 1);
-	paper->published_at = sqlite3_column_type(row, 2) == SQLITE_NULL
-	                          ? PAPER_UNKNOWN
-	                          : sql_get_int(row, 2);
-	paper->categories = paper_row_load_texts(row, 3);
-	paper->keywords = paper_row_load_texts(row, 4);
+	struct digest_contents_paper *paper = digest_contents_get_paper(contents, i);
+	int64_t seq;
+
+	if (!packed_papers_find_moved(store, paper->seq, &seq, error))
+		return false;
+	*is_twice = false;
+	for (unsigned j = 0; j < contents->papers->len; j++)
+		*is_twice |= digest_contents_get_paper(contents, j)->seq == seq;
+	paper->seq = seq;
+	return true;
 }
 
-/* Papers as they were when the digest was built; they are not shared. */
 static bool
-load_references(struct store *store, struct digest *digest, GError **error)
+add_entry(struct store *store, struct paper_cache *paper_cache,
+    struct digest_contents *contents, unsigned i, struct digest *digest, GError **error)
 {
-	static const char sql[] =
-	    "SELECT journal, doi, published_at, categories, keywords"
-	    " FROM digest_reference WHERE digest_id = ?1 ORDER BY position";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest->id));
-	enum sql_step step = statement ? SQL_STEP_DONE : SQL_STEP_FAILED;
+	struct digest_contents_paper *stored = digest_contents_get_paper(contents, i);
+	g_autoptr(GError) problem = NULL;
+	struct paper *paper = load_paper(store, paper_cache, stored->seq, &problem);
+	bool is_twice = false;
 
-	for (unsigned i = 0; statement && i < digest->entries->len; i++) {
-		struct digest_entry *entry = digest->entries->pdata[i];
-
-		step = sql_step(statement, error);
-		if (step != SQL_STEP_ROW)
-			break;
-		load_reference(statement, entry->paper);
+	if (!paper && g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		g_clear_error(&problem);
+		if (!follow_paper(store, contents, i, &is_twice, error))
+			return false;
+		if (is_twice)
+			return true;
+		paper = load_paper(store, paper_cache, stored->seq, &problem);
 	}
-	return step != SQL_STEP_FAILED;
+	if (!pb_error_forward(error, &problem))
+		return false;
+	/* Attached files show papers as they were; these are not shared. */
+	if (contents->style.attach != PREFERENCE_ATTACH_NONE)
+		digest_reference_apply(&stored->reference, paper);
+	digest_contents_add_entry(contents, i, paper, digest);
+	return true;
 }
 
 struct digest *
@@ -369,60 +355,30 @@ struct digest *
 digests_load_shared(struct store *store, struct paper_cache *paper_cache,
     int64_t digest_id, GError **error)
 {
-	static const char sql[] =
-	    "SELECT paper_seq, day, upvotes, upvotes_before, stars, venue, shown,"
-	    " reasons FROM digest_item WHERE digest_id = ?1 ORDER BY position";
-	struct item {
-		int64_t seq, upvotes, upvotes_before, stars;
-		char day[DAY_BYTES];
-		const char *venue;
-		enum digest_detail shown;
-		const char *reasons;
-	};
-#define COLUMN(...) RECORD_COLUMN(item, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(seq), COLUMN(day),
-	    COLUMN(upvotes), COLUMN(upvotes_before), COLUMN(stars), COLUMN(venue),
-	    COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)), COLUMN(reasons)};
-#undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(item, columns);
+	static const char sql[] = HEAD_COLUMNS ", d.contents" HEAD_TABLES;
+	pb_local(digest_contents) contents = {0};
 	pb_auto(digest) digest = NULL;
-	sql_auto *statement = NULL;
-	enum sql_step step;
-	bool has_references;
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
+	const int column = G_N_ELEMENTS(head_columns);
 
-	if (!digests_find_head(store, digest_id, &digest, error))
+	if (!record_find(statement, &head_layout, &digest, error))
 		return NULL;
 	if (!digest) {
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such digest");
 		return NULL;
 	}
-	has_references = digest->style.attach != PREFERENCE_ATTACH_NONE;
-	if (has_references)
+	digest_contents_init(&contents);
+	if (!digest_contents_unpack(&contents, sqlite3_column_blob(statement, column),
+	        (size_t)sqlite3_column_bytes(statement, column), error))
+		return NULL;
+	digest_contents_fill_digest(&contents, digest);
+	if (contents.style.attach != PREFERENCE_ATTACH_NONE)
 		paper_cache = NULL;
 	if (paper_cache && !paper_cache_refresh(paper_cache, error))
 		return NULL;
-	statement = sql_bind(store, sql, error, SQL_INT(digest_id));
-	if (!statement)
-		return NULL;
-	while ((step = record_step(statement, &layout, error)) == SQL_STEP_ROW) {
-		g_autofree struct item *item = record_load(statement, &layout);
-		struct paper *paper = load_paper(store, paper_cache, item->seq, error);
-		struct digest_entry *entry;
-
-		if (!paper)
+	for (unsigned i = 0; i < contents.papers->len; i++)
+		if (!add_entry(store, paper_cache, &contents, i, digest, error))
 			return NULL;
-		entry = digest_entry_new(paper, item->day);
-		entry->upvotes = item->upvotes;
-		entry->upvotes_before = item->upvotes_before;
-		entry->stars = item->stars;
-		entry->venue = g_strdup(item->venue);
-		entry->shown = item->shown;
-		digests_parse_reasons(item->reasons, entry->reasons);
-		g_ptr_array_add(digest->entries, entry);
-	}
-	if (step != SQL_STEP_DONE ||
-	    (has_references && !load_references(store, digest, error)))
-		return NULL;
 	return g_steal_pointer(&digest);
 }
 
@@ -439,14 +395,14 @@ digests_load_newest(
 	static const struct record_layout layout = RECORD_LAYOUT(digest_row, columns);
 	static const char sql[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
-	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
+	    " g.papers"
 	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
 	    " LEFT JOIN outbox o ON o.digest_id = g.id"
 	    " ORDER BY g.id DESC LIMIT ?1";
 	/* Few rows of many: use the index by subscriber, then sort. */
 	static const char sql_person[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
-	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
+	    " g.papers"
 	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
 	    " LEFT JOIN outbox o ON o.digest_id = g.id"
 	    " WHERE g.subscriber_id = ?2 ORDER BY g.id DESC LIMIT ?1";

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/digest.h"
+#include "model/digest_contents.h"
 #include "store/core/store.h"
 #include "store/paper/paper_cache.h"
 
@@ -59,46 +60,22 @@ GPtrArray *digests_load_candidates(
 GPtrArray *
 digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error);
 
-/* A paper in a new digest. */
-struct digest_record_item {
-	int64_t paper_seq;
-	char day[11];
-	int64_t upvotes;
-	int64_t upvotes_before;
-	int64_t stars;
-	char *venue; /* or NULL */
-	enum digest_detail shown;
-	int64_t replacement;
-	char *reasons;  /* lines: filter, tab, hits (model/hit.h); the filter it counts
-	                   for first */
-	unsigned at;    /* index of the first of its candidates, */
-	unsigned finds; /* and their number */
-	unsigned by;    /* index of the candidate whose filter it counts for */
-	double score;   /* query/eval/rank.h; only if the order needs it */
-};
-
 struct digest_record {
 	int64_t subscriber_id;
 	const char *slot;
 	const char *message_token;
 	const char *date; /* local, YYYY-MM-DD */
-	struct digest_style style;
-	const GPtrArray *items; /* of struct digest_record_item *, in reading order;
-	                           empty: a "nothing new" notice */
 	int64_t created_at;
-	const char *coverage; /* the lists that it includes, in one line; "" or NULL */
-	const char *notices;  /* as in struct digest; "" or NULL */
-	const char *filters;  /* likewise */
+	/* No papers: a "nothing new" notice.  References are set when it is stored. */
+	struct digest_contents *contents;
 };
-
-void digest_record_item_free(struct digest_record_item *item);
 
 /** Whether a subscriber has a digest for a slot. */
 bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
     bool *has, GError **error);
 
 /**
- * Store a digest with its items, and queue its message.
+ * Store a digest, and queue its message.
  *
  * The caller advances the due time in the same transaction.
  */
@@ -124,7 +101,7 @@ struct digest_history {
 bool digests_load_history(struct store *store, int64_t subscriber_id,
     struct digest_history *history, GError **error);
 
-/** Find a digest, without its entries. @param digest  set; NULL when there is none */
+/** Find a digest, without what is in it. @param digest  set; NULL when there is none */
 bool digests_find_head(
     struct store *store, int64_t digest_id, struct digest **digest, GError **error);
 
@@ -164,9 +141,6 @@ GPtrArray *digests_load_newest(
 
 /** Load the id of the newest digest. @return false with PB_ERROR_NOT_FOUND for none */
 bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
-
-/** Parse lines of filter, tab, hits into reasons. */
-void digests_parse_reasons(const char *text, GPtrArray *reasons);
 
 /** Load when the last digest of a subscriber was built, s. @param at  -1 for never */
 bool digests_load_last_built(

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "store/core/record.h"
 #include "store/core/suppression.h"
+#include "store/paper/packed_papers.h"
 
 /* @param n  bytes without the line end @return the problem, or NULL */
 static const char *
@@ -171,22 +172,46 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 	return g_steal_pointer(&jobs);
 }
 
+/* @return of struct digest_contents_version; NULL on failure */
+static GArray *
+load_papers(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT g.contents FROM outbox o"
+	    " JOIN digest g ON g.id = o.digest_id WHERE o.id = ?1";
+	g_autoptr(GArray) papers = packed_papers_new();
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED ||
+	    (step == SQL_STEP_ROW && !packed_papers_add(statement, 0, papers, error)) ||
+	    !packed_papers_follow(store, papers, error))
+		return NULL;
+	return g_steal_pointer(&papers);
+}
+
 /* Record the papers of a digest as delivered. */
 static bool
 save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at,"
-	    " replacement)"
-	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2, i.replacement"
-	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
-	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
+	    " replacement) SELECT subscriber_id, ?3, digest_id, ?2, ?4"
+	    " FROM outbox WHERE id = ?1 ON CONFLICT DO NOTHING";
 	static const char sql_digest[] =
 	    "UPDATE digest SET state = 'sent'"
 	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+	g_autoptr(GArray) papers = load_papers(store, id, error);
 
-	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
-	       sql_exec(store, sql_digest, error, SQL_INT(id));
+	for (unsigned i = 0; papers && i < papers->len; i++) {
+		const struct digest_contents_version *paper =
+		    packed_papers_get(papers, i);
+
+		if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now),
+		        SQL_INT(paper->seq), SQL_INT(paper->replacement)))
+			return false;
+	}
+	return papers && sql_exec(store, sql_digest, error, SQL_INT(id));
 }
 
 /*
@@ -363,12 +388,18 @@ save_refused(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
-	    " SELECT o.subscriber_id, i.paper_seq, 1, ?2"
-	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
-	    " WHERE o.id = ?1"
+	    " SELECT subscriber_id, ?3, 1, ?2 FROM outbox WHERE id = ?1"
 	    " ON CONFLICT DO UPDATE SET times = times + 1, at = excluded.at";
+	g_autoptr(GArray) papers = load_papers(store, id, error);
 
-	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));
+	for (unsigned i = 0; papers && i < papers->len; i++) {
+		int64_t seq = packed_papers_get(papers, i)->seq;
+
+		if (!sql_exec(
+		        store, sql, error, SQL_INT(id), SQL_INT(now), SQL_INT(seq)))
+			return false;
+	}
+	return papers != NULL;
 }
 
 static bool
@@ -567,8 +598,7 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	" o.cache_key, o.message_hash, o.held_from, o.held_why, g.slot, g.date, " \
 	"g.state,"                                                                \
 	" g.created_at,"                                                          \
-	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"         \
-	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind," \
+	" coalesce(g.papers, 0), g.newest_day, o.kind,"                           \
 	" o.possible_copies, o.crashes"                                           \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"         \
 	" LEFT JOIN digest g ON g.id = o.digest_id"

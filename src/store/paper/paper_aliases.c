@@ -223,10 +223,6 @@ move_deliveries(struct store *store, int64_t from, int64_t to, GError **error)
 	static const char sql[] =
 	    "UPDATE OR IGNORE delivered SET paper_seq = ?2 WHERE paper_seq = ?1";
 	static const char sql_rest[] = "DELETE FROM delivered WHERE paper_seq = ?1";
-	static const char sql_item[] =
-	    "UPDATE OR IGNORE digest_item SET paper_seq = ?2 WHERE paper_seq = ?1";
-	static const char sql_item_rest[] =
-	    "DELETE FROM digest_item WHERE paper_seq = ?1";
 	static const char sql_refused[] =
 	    "UPDATE OR IGNORE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1";
 	static const char sql_refused_rest[] =
@@ -234,10 +230,21 @@ move_deliveries(struct store *store, int64_t from, int64_t to, GError **error)
 
 	return sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
 	       sql_exec(store, sql_rest, error, SQL_INT(from)) &&
-	       sql_exec(store, sql_item, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_item_rest, error, SQL_INT(from)) &&
 	       sql_exec(store, sql_refused, error, SQL_INT(from), SQL_INT(to)) &&
 	       sql_exec(store, sql_refused_rest, error, SQL_INT(from));
+}
+
+/* Packed values are not changed: readers follow the move. */
+static bool
+record_move(struct store *store, int64_t from, int64_t to, GError **error)
+{
+	static const char sql_earlier[] =
+	    "UPDATE paper_moved SET new_seq = ?2 WHERE new_seq = ?1";
+	static const char sql[] =
+	    "INSERT INTO paper_moved (old_seq, new_seq) VALUES (?1, ?2)";
+
+	return sql_exec(store, sql_earlier, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to));
 }
 
 bool
@@ -253,6 +260,7 @@ paper_aliases_move(
 	return move_listings(store, from->seq, to, error) &&
 	       move_deliveries(store, from->seq, to, error) &&
 	       matches_move(store, from->seq, to, error) &&
+	       record_move(store, from->seq, to, error) &&
 	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&
 	       sql_exec(store, sql_duplicate, error, SQL_INT(from->seq)) &&
 	       archive_index(store, from->paper, NULL, error) &&

@@ -39,7 +39,8 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 
 /**
  * Move all references from one row to another and delete it: listings, aliases,
- * matches, deliveries, refusals and positions in digests.
+ * matches, deliveries and refusals.  Digests still name the deleted row
+ * (store/paper/packed_papers.h).
  *
  * The caller assigns the other row a new revision, since filters have not seen its
  * text.  The deleted row must not be in a message that may have been delivered.

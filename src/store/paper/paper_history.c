@@ -4,6 +4,7 @@
 #include "store/paper/paper_history.h"
 
 #include "store/core/record.h"
+#include "store/paper/packed_papers.h"
 
 GPtrArray *
 paper_history_load_listings(struct store *store, int64_t paper_seq, GError **error)
@@ -23,29 +24,66 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 	return record_load_all(statement, &layout, error);
 }
 
+/* @param is_found  set if the packed contents have the paper; then `shown`, too */
+static bool
+find_paper(struct store *store, sqlite3_stmt *row, int column, int64_t paper_seq,
+    bool *is_found, enum digest_detail *shown, GError **error)
+{
+	pb_local(digest_contents) contents = {0};
+	g_autoptr(GArray) papers = packed_papers_new();
+
+	digest_contents_init(&contents);
+	*is_found = false;
+	if (!digest_contents_unpack(&contents, sqlite3_column_blob(row, column),
+	        (size_t)sqlite3_column_bytes(row, column), error) ||
+	    !packed_papers_add(row, column, papers, error) ||
+	    !packed_papers_follow(store, papers, error))
+		return false;
+	for (unsigned i = 0; i < papers->len && !*is_found; i++)
+		if (packed_papers_get(papers, i)->seq == paper_seq) {
+			*is_found = true;
+			*shown = digest_contents_get_paper(&contents, i)->shown;
+		}
+	return true;
+}
+
 GPtrArray *
 paper_history_load_digests(
     struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT d.id, d.created_at, d.state, i.shown, o.state, o.next_try_at,"
-	    " o.ended_at, o.reply, ifnull(o.possible_copies, 0) FROM digest d"
-	    " JOIN digest_item i ON i.digest_id = d.id AND i.paper_seq = ?2"
-	    " LEFT JOIN outbox o ON o.digest_id = d.id"
+	    "SELECT d.id, d.created_at, d.state, o.state, o.next_try_at,"
+	    " o.ended_at, o.reply, ifnull(o.possible_copies, 0), d.contents"
+	    " FROM digest d LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
 #define COLUMN(...) RECORD_COLUMN(paper_history_digest, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(id), COLUMN(created_at),
 	    COLUMN(state, RECORD_CHECK(DIGEST_STATE)),
-	    COLUMN(shown, RECORD_CHECK(DIGEST_ITEM_SHOWN)),
 	    COLUMN(message, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)), COLUMN(next_try_at),
 	    COLUMN(ended_at), COLUMN(reply), COLUMN(copies)};
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(paper_history_digest, columns);
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
+	g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
 
-	return record_load_all(statement, &layout, error);
+	while (statement &&
+	       (step = record_step(statement, &layout, error)) == SQL_STEP_ROW) {
+		struct paper_history_digest *digest;
+		enum digest_detail shown;
+		bool is_found;
+
+		if (!find_paper(store, statement, G_N_ELEMENTS(columns), paper_seq,
+		        &is_found, &shown, error))
+			return NULL;
+		if (!is_found)
+			continue;
+		digest = record_load(statement, &layout);
+		digest->shown = shown;
+		g_ptr_array_add(digests, digest);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;
 }
 
 bool

@@ -9,6 +9,7 @@
 #include "base/day.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
+#include "store/paper/packed_papers.h"
 #include "store/paper/paper_aliases.h"
 #include "store/paper/paper_dedup.h"
 #include "store/paper/paper_row.h"
@@ -130,21 +131,70 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	       paper_aliases_add(store, paper, *seq, error);
 }
 
+/* Maximum number of messages in doubt that are read; with more, all texts are frozen.
+ */
+#define FROZEN_MESSAGES 10000
+
+/* Reports being saved, in one transaction. */
+struct saving {
+	struct store *store;
+	int64_t now;
+	GHashTable *frozen; /* paper seqs; NULL before the first use */
+	bool are_all_frozen;
+};
+
+static void
+saving_clear(struct saving *saving)
+{
+	g_clear_pointer(&saving->frozen, g_hash_table_unref);
+}
+
+static bool
+load_frozen(struct saving *saving, GError **error)
+{
+	/* A NEW one was not tried.  HELD: may have been sent before the restore. */
+	static const char sql[] =
+	    "SELECT g.contents FROM outbox o JOIN digest g ON g.id = o.digest_id"
+	    " WHERE o.ended_at IS NULL AND o.state <> 'NEW'"
+	    " AND (o.attempt > 0 OR o.state = 'HELD') LIMIT ?1";
+	g_autoptr(GArray) papers = packed_papers_new();
+	sql_auto *statement =
+	    sql_bind(saving->store, sql, error, SQL_INT(FROZEN_MESSAGES + 1));
+	enum sql_step step = SQL_STEP_FAILED;
+	unsigned messages = 0;
+
+	saving->frozen =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		if (++messages > FROZEN_MESSAGES)
+			break;
+		g_array_set_size(papers, 0);
+		if (!packed_papers_add(statement, 0, papers, error))
+			return false;
+		for (unsigned i = 0; i < papers->len; i++) {
+			const int64_t *seq = &packed_papers_get(papers, i)->seq;
+
+			if (!g_hash_table_contains(saving->frozen, seq))
+				g_hash_table_add(
+				    saving->frozen, g_memdup2(seq, sizeof(*seq)));
+		}
+	}
+	saving->are_all_frozen = step == SQL_STEP_ROW;
+	return step != SQL_STEP_FAILED;
+}
+
 /*
  * A digest that may have been delivered is composed again from its papers for a retry,
  * which must send the same bytes; so their text is frozen until its delivery has ended.
  */
 static bool
-are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **error)
+are_words_frozen(struct saving *saving, int64_t seq, bool *are_frozen, GError **error)
 {
-	static const char sql[] =
-	    "SELECT EXISTS (SELECT 1 FROM outbox o JOIN digest_item i"
-	    " ON i.digest_id = o.digest_id WHERE i.paper_seq = ?1"
-	    /* HELD: may have been sent before the restore. */
-	    " AND (o.attempt > 0 OR o.state = 'HELD')"
-	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
-
-	return sql_has(store, sql, are_frozen, error, SQL_INT(seq));
+	if (!saving->frozen && !load_frozen(saving, error))
+		return false;
+	*are_frozen =
+	    saving->are_all_frozen || g_hash_table_contains(saving->frozen, &seq);
+	return true;
 }
 
 /* Match all filters again. */
@@ -254,16 +304,18 @@ is_settled(const struct stored_paper *stored, int64_t now)
  * @param is_revision  in and out; whether filters that saw it have to be matched again
  */
 static bool
-update_paper(struct store *store, const struct paper *paper,
-    const struct stored_paper *stored, int64_t now, struct papers_saved *saved,
-    bool *is_revision, GError **error)
+update_paper(struct saving *saving, const struct paper *paper,
+    const struct stored_paper *stored, struct papers_saved *saved, bool *is_revision,
+    GError **error)
 {
+	struct store *store = saving->store;
 	struct paper_changes changes;
+	int64_t now = saving->now;
 	bool are_frozen = false;
 
 	find_changes(paper, stored->paper, is_settled(stored, now), &changes);
 	if ((changes.is_text || changes.are_links) &&
-	    !are_words_frozen(store, stored->seq, &are_frozen, error))
+	    !are_words_frozen(saving, stored->seq, &are_frozen, error))
 		return false;
 	if (are_frozen)
 		changes.is_text = changes.are_links = false;
@@ -336,16 +388,17 @@ record_listing(struct store *store, const char *source, const struct listing *li
  * *kept is set to the row that is retained.
  */
 static bool
-unite(struct store *store, struct stored_paper **stored, struct stored_paper **other,
-    int64_t now, GError **error)
+unite(struct saving *saving, struct stored_paper **stored, struct stored_paper **other,
+    GError **error)
 {
+	struct store *store = saving->store;
 	bool is_frozen, is_other_frozen, is_other_better;
 	pb_auto(paper) merged = NULL;
 	struct papers_saved saved = {0};
 	bool is_revision = false; /* the row gets a new revision in any case */
 
-	if (!are_words_frozen(store, (*stored)->seq, &is_frozen, error) ||
-	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
+	if (!are_words_frozen(saving, (*stored)->seq, &is_frozen, error) ||
+	    !are_words_frozen(saving, (*other)->seq, &is_other_frozen, error))
 		return false;
 	/* A paper in a digest may only be replaced by its duplicate. */
 	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
@@ -364,7 +417,7 @@ unite(struct store *store, struct stored_paper **stored, struct stored_paper **o
 	merged = paper_dedup_merge((*stored)->paper, (*other)->paper);
 	/* Delete it first, since the other may get its id. */
 	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
-	       update_paper(store, merged, *stored, now, &saved, &is_revision, error) &&
+	       update_paper(saving, merged, *stored, &saved, &is_revision, error) &&
 	       renew_revision(store, (*stored)->seq, error);
 }
 
@@ -382,16 +435,18 @@ reload(struct store *store, struct stored_paper **stored, GError **error)
 
 /* Find the row of a paper. *kept stays NULL if there is none. */
 static bool
-find_one(struct store *store, const struct paper *reported, int64_t now,
+find_one(struct saving *saving, const struct paper *reported,
     struct stored_paper **stored, GError **error)
 {
-	g_autoptr(GPtrArray) found = paper_aliases_find(store, reported, now, error);
+	struct store *store = saving->store;
+	g_autoptr(GPtrArray) found =
+	    paper_aliases_find(store, reported, saving->now, error);
 
 	if (!found)
 		return false;
 	for (unsigned i = 1; i < found->len; i++)
-		if (!unite(store, (struct stored_paper **)&found->pdata[0],
-		        (struct stored_paper **)&found->pdata[i], now, error) ||
+		if (!unite(saving, (struct stored_paper **)&found->pdata[0],
+		        (struct stored_paper **)&found->pdata[i], error) ||
 		    !reload(store, (struct stored_paper **)&found->pdata[0], error))
 			return false;
 	if (found->len)
@@ -403,6 +458,7 @@ bool
 papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error)
 {
+	pb_local(saving) saving = {.store = store, .now = now};
 	g_autoptr(GArray) pairs = paper_aliases_load_duplicates(store, limit, error);
 
 	for (unsigned i = 0; pairs && i < pairs->len; i += 2) {
@@ -412,7 +468,7 @@ papers_merge_duplicates(
 		pb_auto(stored_paper) other =
 		    papers_load(store, g_array_index(pairs, int64_t, i + 1), NULL);
 
-		if (one && other && !unite(store, &one, &other, now, error))
+		if (one && other && !unite(&saving, &one, &other, error))
 			return false;
 	}
 	return pairs != NULL;
@@ -449,16 +505,17 @@ is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_
 }
 
 static bool
-save_listing(struct store *store, const struct source_fetch *fetch,
+save_listing(struct saving *saving, const struct source_fetch *fetch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
 {
+	struct store *store = saving->store;
 	const struct paper *paper = listing->paper;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(paper) merged = NULL;
 	bool is_revision = false, is_listed, is_elsewhere;
 	int64_t seq;
 
-	if (!find_one(store, paper, fetch->fetched_at, &stored, error))
+	if (!find_one(saving, paper, &stored, error))
 		return false;
 	if (!stored) {
 		saved->fresh++;
@@ -476,8 +533,7 @@ save_listing(struct store *store, const struct source_fetch *fetch,
 	                         fetch->fetched_at, &is_revision, error)) &&
 	       (paper->upvotes == PAPER_UNKNOWN ||
 	           start_votes_day(store, stored->seq, fetch->fetched_at, error)) &&
-	       update_paper(store, merged, stored, fetch->fetched_at, saved,
-	           &is_revision, error) &&
+	       update_paper(saving, merged, stored, saved, &is_revision, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&
 	       (!is_revision || renew_revision(store, stored->seq, error));
 }
@@ -515,6 +571,7 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 	    "etag, count, fresh, ids_hash,"
 	    " error, is_of_day)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+	pb_local(saving) saving = {.store = store, .now = fetch->fetched_at};
 	struct papers_saved sums = {.listed = listings ? listings->len : 0};
 	const char *etag;
 
@@ -523,7 +580,7 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 	for (unsigned i = 0; i < sums.listed; i++) {
 		const struct listing *listing = listings->pdata[i];
 
-		if (!save_listing(store, fetch, listing, &sums, error)) {
+		if (!save_listing(&saving, fetch, listing, &sums, error)) {
 			g_prefix_error(error, "paper %s: ", listing->paper->id);
 			return false;
 		}
@@ -541,9 +598,10 @@ papers_save_fetch(struct store *store, const struct source_fetch *fetch,
 }
 
 static bool
-save_enriched(struct store *store, const struct paper *reported, int64_t now,
+save_enriched(struct saving *saving, const struct paper *reported,
     struct papers_saved *sums, GError **error)
 {
+	struct store *store = saving->store;
 	/* Only lists provide title and abstract. */
 	const struct paper answer = {
 	    .id = reported->id,
@@ -568,12 +626,12 @@ save_enriched(struct store *store, const struct paper *reported, int64_t now,
 		return true;
 	g_clear_pointer(&stored, stored_paper_free);
 	/* A DOI may identify another row as a duplicate. */
-	if (!find_one(store, &answer, now, &stored, error))
+	if (!find_one(saving, &answer, &stored, error))
 		return false;
 	merged = paper_dedup_merge(stored->paper, &answer);
 	sums->listed++;
 	find_enrichment_changes(
-	    merged, stored->paper, is_settled(stored, now), &changes);
+	    merged, stored->paper, is_settled(stored, saving->now), &changes);
 	sums->changed += changes.is_changed;
 	return update_enrichment(store, merged, stored->seq, error) &&
 	       paper_aliases_add(store, &answer, stored->seq, error) &&
@@ -585,10 +643,11 @@ bool
 papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
     struct papers_saved *saved, GError **error)
 {
+	pb_local(saving) saving = {.store = store, .now = now};
 	struct papers_saved sums = {0};
 
 	for (unsigned i = 0; i < papers->len; i++)
-		if (!save_enriched(store, papers->pdata[i], now, &sums, error))
+		if (!save_enriched(&saving, papers->pdata[i], &sums, error))
 			return false;
 	*saved = sums;
 	return true;

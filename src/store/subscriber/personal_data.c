@@ -33,14 +33,10 @@ const struct personal_data personal_data[] = {
         "DELETE FROM subscription WHERE subscriber_id = ?1", NULL},
     {"digest", "digests", {"date", "created", "state", "message", "papers"},
         "SELECT g.date, " TIME(
-            "g.created_at") ", g.state, o.state,"
-                            " (SELECT count(*) FROM digest_item i WHERE i.digest_id = "
-                            "g.id)"
+            "g.created_at") ", g.state, o.state, g.papers"
                             " FROM digest g LEFT JOIN outbox o ON o.digest_id = g.id"
                             " WHERE g.subscriber_id = ?1 ORDER BY g.id",
         "DELETE FROM digest WHERE subscriber_id = ?1", NULL},
-    {.table = "digest_item"},
-    {.table = "digest_reference"},
     {"delivered", "papers", {"id", "delivered"},
         "SELECT p.id, " TIME("max(d.at)") " FROM delivered d"
                                           " JOIN paper p ON p.seq = d.paper_seq WHERE "
@@ -122,6 +118,7 @@ const char *const personal_data_other_tables[] = {
     "paper",
     "paper_alias",
     "paper_duplicate",
+    "paper_moved",
     "rate_log", /* HMACs; deleted after two days */
     "row_count",
     "skipped_message", /* message names in a mailbox */

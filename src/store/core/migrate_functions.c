@@ -1,0 +1,183 @@
+/*
+ * migrate_functions.c - SQL functions of migrations, for what SQL cannot express.
+ */
+#include "store/core/migrate_functions.h"
+
+#include <string.h>
+
+#include "model/digest_contents.h"
+#include "store/core/sql.h"
+
+/* ---- version 1: digests with a row per paper ---- */
+
+static const char sql_digest[] =
+    "SELECT abstract, format, attach, grouping, language, coverage, notices, filters"
+    " FROM digest WHERE id = ?1";
+static const char sql_items[] =
+    "SELECT i.paper_seq, i.replacement, i.day, i.upvotes, i.upvotes_before, i.stars,"
+    " i.venue, i.shown, i.reasons, r.journal, r.doi, r.published_at, r.categories,"
+    " r.keywords FROM digest_item i LEFT JOIN digest_reference r"
+    " ON r.digest_id = i.digest_id AND r.position = i.position"
+    " WHERE i.digest_id = ?1 ORDER BY i.position";
+
+/* @return NULL for NULL */
+static const char *
+keep(struct digest_contents *contents, sqlite3_stmt *row, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text ? digest_contents_keep(contents, text) : NULL;
+}
+
+/* @param words  ends with NULL */
+static int
+find_word(sqlite3_stmt *row, int column, const char *const *words)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	int i = 0;
+
+	while (words[i] && g_strcmp0(words[i], text) != 0)
+		i++;
+	return words[i] ? i : 0;
+}
+
+/* Add a line of number, papers, label and query, with tabs between them. */
+static void
+add_filter(struct digest_contents *contents, const char *line)
+{
+	g_auto(GStrv) cells = g_strsplit(line, "\t", 4);
+	struct digest_filter filter;
+
+	if (g_strv_length(cells) < 4)
+		return;
+	filter.number = (int)g_ascii_strtoll(cells[0], NULL, 10);
+	filter.papers = (unsigned)g_ascii_strtoull(cells[1], NULL, 10);
+	filter.label = digest_contents_keep(contents, cells[2]);
+	filter.query = digest_contents_keep(contents, cells[3]);
+	g_array_append_val(contents->filters, filter);
+}
+
+/* Digests made before they stored their filters have these in the reasons only. */
+static unsigned
+find_filter(struct digest_contents *contents, const char *label)
+{
+	struct digest_filter added = {.query = ""};
+	unsigned i;
+
+	for (i = 0; i < contents->filters->len; i++)
+		if (strcmp(digest_contents_get_filter(contents, i)->label, label) == 0)
+			return i;
+	added.label = digest_contents_keep(contents, label);
+	g_array_append_val(contents->filters, added);
+	return i;
+}
+
+static void
+add_head(struct digest_contents *contents, sqlite3_stmt *row)
+{
+	static const char *const abstracts[] = {"brief", "short", "full", "none", NULL};
+	static const char *const formats[] = {"both", "text", "html", NULL};
+	static const char *const files[] = {"none", "bibtex", "ris", "markdown", NULL};
+	static const char *const groupings[] = {"off", "on", NULL};
+	const char *language = (const char *)sqlite3_column_text(row, 4);
+	const char *filters = (const char *)sqlite3_column_text(row, 7);
+	g_auto(GStrv) lines = g_strsplit(filters ? filters : "", "\n", -1);
+
+	contents->style = (struct digest_style){
+	    .abstract = (enum preference_abstract)find_word(row, 0, abstracts),
+	    .format = (enum preference_format)find_word(row, 1, formats),
+	    .attach = (enum preference_attach)find_word(row, 2, files),
+	    .group = (enum preference_group)find_word(row, 3, groupings),
+	};
+	g_strlcpy(contents->style.language, language ? language : "",
+	    sizeof(contents->style.language));
+	contents->coverage = keep(contents, row, 5);
+	contents->notices = keep(contents, row, 6);
+	for (char **line = lines; *line; line++)
+		add_filter(contents, *line);
+}
+
+static void
+add_paper(struct digest_contents *contents, sqlite3_stmt *row)
+{
+	const char *reasons = (const char *)sqlite3_column_text(row, 8);
+	g_auto(GStrv) lines = g_strsplit(reasons ? reasons : "", "\n", -1);
+	struct digest_contents_paper paper = {
+	    .seq = sql_get_int(row, 0),
+	    .replacement = sql_get_int(row, 1),
+	    .upvotes = sql_get_int(row, 3),
+	    .upvotes_before = sql_get_int(row, 4),
+	    .stars = sql_get_int(row, 5),
+	    .venue = keep(contents, row, 6),
+	    .shown = (enum digest_detail)CLAMP(
+	        sql_get_int(row, 7), DIGEST_DETAIL_FULL, DIGEST_DETAIL_COUNT),
+	    .reference = {.journal = keep(contents, row, 9),
+	        .doi = keep(contents, row, 10),
+	        .published_at = sql_get_int(row, 11),
+	        .categories = keep(contents, row, 12),
+	        .keywords = keep(contents, row, 13)},
+	};
+
+	g_strlcpy(paper.day, (const char *)sqlite3_column_text(row, 2), DAY_BYTES);
+	g_array_append_val(contents->papers, paper);
+	for (char **line = lines; *line; line++) {
+		char *tab = strchr(*line, '\t');
+
+		if (tab)
+			*tab = '\0';
+		digest_contents_add_reason(
+		    contents, find_filter(contents, *line), tab ? tab + 1 : "");
+	}
+}
+
+/* Call a function for each row about a digest. @return SQLITE_DONE, or an error */
+static int
+add_rows(sqlite3 *db, const char *sql, sqlite3_int64 id,
+    struct digest_contents *contents,
+    void (*add)(struct digest_contents *contents, sqlite3_stmt *row))
+{
+	sqlite3_stmt *statement = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(statement, 1, id);
+	if (rc == SQLITE_OK)
+		while ((rc = sqlite3_step(statement)) == SQLITE_ROW)
+			add(contents, statement);
+	sqlite3_finalize(statement);
+	return rc;
+}
+
+static void
+migrate_digest(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	sqlite3 *db = sqlite3_context_db_handle(context);
+	sqlite3_int64 id = sqlite3_value_int64(values[0]);
+	pb_local(digest_contents) contents = {0};
+	g_autoptr(GByteArray) packed = NULL;
+	int rc;
+
+	(void)count;
+	digest_contents_init(&contents);
+	rc = add_rows(db, sql_digest, id, &contents, add_head);
+	if (rc == SQLITE_DONE)
+		rc = add_rows(db, sql_items, id, &contents, add_paper);
+	if (rc != SQLITE_DONE) {
+		sqlite3_result_error_code(context, rc);
+		return;
+	}
+	packed = digest_contents_pack(&contents);
+	sqlite3_result_blob(context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
+}
+
+bool
+migrate_functions_register(sqlite3 *db, GError **error)
+{
+	int rc = sqlite3_create_function(
+	    db, "migrate_digest", 1, SQLITE_UTF8, NULL, migrate_digest, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		return true;
+	sql_set_error(error, db, rc, "cannot migrate");
+	return false;
+}

@@ -1,0 +1,73 @@
+-- 002: one packed value per digest instead of a row per paper.
+
+-- Rows that were merged with others: packed values still name them.
+CREATE TABLE paper_moved (
+	old_seq INTEGER PRIMARY KEY,
+	new_seq INTEGER NOT NULL REFERENCES paper (seq)
+) STRICT;
+CREATE INDEX paper_moved_new ON paper_moved (new_seq);
+
+CREATE TRIGGER paper_deleted_unmerged BEFORE DELETE ON paper
+WHEN NOT EXISTS (SELECT 1 FROM paper_moved WHERE old_seq = OLD.seq)
+BEGIN
+	SELECT RAISE(ABORT, 'only a merged paper is deleted');
+END;
+
+CREATE TABLE digest_packed (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in the Message-ID
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	slot          TEXT NOT NULL CHECK (slot <> ''),
+	date          TEXT NOT NULL,
+	message_token TEXT NOT NULL CHECK (length(message_token) = 17), -- in the Message-ID
+	created_at    INTEGER NOT NULL,
+	-- No IN with three or more strings: SQLite would build a temporary table for each
+	-- row written.
+	state         TEXT NOT NULL CHECK (state = 'live' OR state = 'sent' OR state = 'failed'
+		OR state = 'cancelled'),
+	papers        INTEGER NOT NULL CHECK (papers >= 0), -- 0: a notice that there are none
+	newest_day    TEXT NOT NULL, -- of the papers; without any, its own date
+	-- Style, filters, papers and reasons (src/model/digest_contents.h).
+	contents      BLOB NOT NULL CHECK (contents <> x''),
+	UNIQUE (subscriber_id, slot)
+) STRICT;
+
+INSERT INTO digest_packed (id, subscriber_id, slot, date, message_token, created_at, state,
+	papers, newest_day, contents)
+SELECT id, subscriber_id, slot, date, message_token, created_at, state,
+	(SELECT count(*) FROM digest_item WHERE digest_id = digest.id),
+	coalesce((SELECT max(day) FROM digest_item WHERE digest_id = digest.id), date),
+	migrate_digest(id)
+FROM digest ORDER BY id;
+
+DELETE FROM sqlite_sequence WHERE name = 'digest_packed';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'digest_packed', seq FROM sqlite_sequence
+WHERE name = 'digest';
+
+DROP TABLE digest_reference;
+DROP TABLE digest_item;
+DROP TABLE digest;
+ALTER TABLE digest_packed RENAME TO digest;
+
+CREATE INDEX digest_message ON digest (message_token);
+CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
+CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
+
+CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
+WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
+BEGIN
+	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
+END;
+
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, papers, newest_day, contents
+	ON digest
+BEGIN
+	SELECT RAISE(ABORT, 'a digest is frozen');
+END;
+
+CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
+WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
+	-- A report returned it; it is sent again.
+	AND NOT (OLD.state = 'sent' AND NEW.state = 'live')
+BEGIN
+	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
+END;

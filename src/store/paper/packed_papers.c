@@ -1,0 +1,69 @@
+/*
+ * packed_papers.c - papers in packed values: digests and delivered papers.
+ */
+#include "store/paper/packed_papers.h"
+
+#include "base/error.h"
+
+GArray *
+packed_papers_new(void)
+{
+	return g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
+}
+
+bool
+packed_papers_add(sqlite3_stmt *row, int column, GArray *papers, GError **error)
+{
+	return digest_contents_unpack_papers(sqlite3_column_blob(row, column),
+	    (size_t)sqlite3_column_bytes(row, column), papers, NULL, error);
+}
+
+bool
+packed_papers_find_moved(
+    struct store *store, int64_t seq, int64_t *moved, GError **error)
+{
+	static const char sql[] = "SELECT coalesce((SELECT new_seq FROM paper_moved"
+	                          " WHERE old_seq = ?1), 0)";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_INT(seq)))
+		return false;
+	if (!found)
+		return pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
+	*moved = found;
+	return true;
+}
+
+static void
+replace_seq(GArray *papers, int64_t from, int64_t to)
+{
+	for (unsigned i = 0; i < papers->len; i++) {
+		struct digest_contents_version *paper = packed_papers_get(papers, i);
+
+		if (paper->seq == from)
+			paper->seq = to;
+	}
+}
+
+bool
+packed_papers_follow(struct store *store, GArray *papers, GError **error)
+{
+	static const char sql[] = "SELECT old_seq, new_seq FROM paper_moved"
+	                          " WHERE old_seq BETWEEN ?1 AND ?2";
+	int64_t first = INT64_MAX, last = 0;
+	g_autoptr(GArray) moves = NULL;
+
+	for (unsigned i = 0; i < papers->len; i++) {
+		int64_t seq = packed_papers_get(papers, i)->seq;
+
+		first = MIN(first, seq);
+		last = MAX(last, seq);
+	}
+	if (!papers->len)
+		return true;
+	moves = sql_load_numbers(store, sql, error, SQL_INT(first), SQL_INT(last));
+	for (unsigned i = 0; moves && i < moves->len; i += 2)
+		replace_seq(papers, g_array_index(moves, int64_t, i),
+		    g_array_index(moves, int64_t, i + 1));
+	return moves != NULL;
+}

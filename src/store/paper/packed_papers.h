@@ -1,0 +1,33 @@
+/*
+ * packed_papers.h - papers in packed values: digests and delivered papers.
+ *
+ * For src/store only.  When two rows of a paper are merged, packed values still name
+ * the deleted one; the table paper_moved says with which it was merged.
+ */
+#ifndef PAPERBOY_STORE_PAPER_PACKED_PAPERS_H
+#define PAPERBOY_STORE_PAPER_PACKED_PAPERS_H
+
+#include "model/digest_contents.h"
+#include "store/core/sql.h"
+
+/** Allocate an array of struct digest_contents_version. */
+GArray *packed_papers_new(void);
+
+#define packed_papers_get(papers, i) \
+	(&g_array_index(papers, struct digest_contents_version, i))
+
+/** Append the papers of a packed column. @return false with PB_ERROR_PERMANENT */
+bool packed_papers_add(sqlite3_stmt *row, int column, GArray *papers, GError **error);
+
+/** Replace deleted rows by those with which they were merged. */
+bool packed_papers_follow(struct store *store, GArray *papers, GError **error);
+
+/**
+ * Find the row with which a deleted one was merged.
+ *
+ * @return false with PB_ERROR_NOT_FOUND if it is not known
+ */
+bool packed_papers_find_moved(
+    struct store *store, int64_t seq, int64_t *moved, GError **error);
+
+#endif
