@@ -247,7 +247,8 @@ start(struct simulation *simulation, const char *config, const char *clock_path)
 	store = factory_open_store(settings, &error);
 	key = store ? startup_load_key(settings, store, &error) : NULL;
 	simulation->config_snapshot =
-	    key ? config_snapshot_new(g_steal_pointer(&settings), NULL, key, &error)
+	    key ? config_snapshot_new(
+	              g_steal_pointer(&settings), NULL, &simulation->clock, key, &error)
 	        : NULL;
 	check(simulation->config_snapshot &&
 	          collector_init(

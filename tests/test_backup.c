@@ -65,7 +65,7 @@ a_writer_between_all_steps_does_not_starve_it(void)
 	pb_auto(store) other = store_open(fixture->path, &error);
 	struct writer writer = {.store = other};
 	const struct backup_plan plan = {
-	    key, store_fixture_time(NOW), write_between, &writer};
+	    key, NULL, store_fixture_time(NOW), write_between, &writer};
 	pb_auto(store) copy = NULL;
 	int64_t first, last;
 

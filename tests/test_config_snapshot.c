@@ -11,6 +11,14 @@
 #include "lib/unit.h"
 #include "service/state/one_click.h"
 
+static int64_t
+read_clock(const struct clock *clock)
+{
+	return clock->at_s;
+}
+
+static const struct clock test_clock = {.read = read_clock};
+
 #define OFFERS 300
 #define TAKERS 3
 
@@ -33,7 +41,7 @@ make(int interval_s)
 	settings->mail_owner = g_strdup("owner@example.org");
 	settings->collect_interval_s = interval_s;
 	settings->expire_h = interval_s;
-	config_snapshot = config_snapshot_new(settings, NULL, key, &error);
+	config_snapshot = config_snapshot_new(settings, NULL, &test_clock, key, &error);
 	g_assert_no_error(error);
 	return config_snapshot;
 }
@@ -49,14 +57,14 @@ invalid_settings_give_no_snapshot(void)
 
 	g_free(settings->template_dir);
 	settings->template_dir = g_strdup(fixture->directory);
-	g_assert_null(config_snapshot_new(settings, NULL, key, &error));
+	g_assert_null(config_snapshot_new(settings, NULL, &test_clock, key, &error));
 	g_assert_nonnull(error);
 	g_clear_error(&error);
 	settings = settings_new();
 	settings->smtp_user = (g_free(settings->smtp_user), g_strdup("ann"));
 	g_free(settings->smtp_password_file);
 	settings->smtp_password_file = g_strdup("/nowhere/password");
-	g_assert_null(config_snapshot_new(settings, NULL, key, &error));
+	g_assert_null(config_snapshot_new(settings, NULL, &test_clock, key, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 

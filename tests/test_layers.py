@@ -54,7 +54,7 @@ CASES = [
     ("daemon/a.c", "#include <libconfig.h>", "belongs to config"),
     ("transport/a.c", "#include <curl/curl.h>", "belongs to net"),
     ("ctl/a.c", "#include <jansson.h>", ""),
-    ("render/a.c", "#include <jansson.h>", "belongs to sources and ctl"),
+    ("render/a.c", "#include <jansson.h>", "belongs to net and sources"),
     ("transport/a.c", "#include <libetpan/mailsmtp.h>", "belongs to parser and"),
     ("service/a.c", "#include <expat.h>", "belongs to sources"),
     ("daemon/a.c", "#include <seccomp.h>", "belongs to parser"),

@@ -162,6 +162,10 @@
 #define BOUNDS_HTTP_STALL_S       30
 #define BOUNDS_HTTP_WAIT_S        86400
 
+/* Requests to an OAuth 2 server (src/net/oauth.h), and the file of its tokens. */
+#define BOUNDS_OAUTH_BYTES (64 * 1024)
+#define BOUNDS_OAUTH_S     30
+
 /* web.url: a line of a header has room for it and a token (RFC 5322 section 2.1.1). */
 #define BOUNDS_WEB_URL_BYTES 200
 

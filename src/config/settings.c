@@ -12,6 +12,8 @@ static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit",
 
 static const char *const protocol_choices[] = {"smtp", "lmtp", NULL};
 
+static const char *const login_choices[] = {"password", "oauth", NULL};
+
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 
 #define TEXT(n, field, value, least, about)                                  \
@@ -144,6 +146,8 @@ const struct setting setting_table[] = {
     TEXT("smtp.ca_file", smtp_ca_file, "", 0,
         "trusted CA certificates; empty: those of the system"),
     TEXT("smtp.user", smtp_user, "", 0, "user name for login; empty: no login"),
+    CHOICE("smtp.login", smtp_login, SETTINGS_LOGIN_PASSWORD, login_choices,
+        "password, or oauth (see the oauth group)"),
     TEXT("smtp.password_file", smtp_password_file, "", 0,
         "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0,
@@ -168,6 +172,8 @@ const struct setting setting_table[] = {
     TEXT("receive.imap_ca_file", imap_ca_file, "", 0,
         "trusted CA certificates; empty: those of the system"),
     TEXT("receive.imap_user", imap_user, "", 0, "user name for login"),
+    CHOICE("receive.imap_login", imap_login, SETTINGS_LOGIN_PASSWORD, login_choices,
+        "password, or oauth (see the oauth group)"),
     TEXT("receive.imap_password_file", imap_password_file, "", 0,
         "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("receive.imap_folder", imap_folder, "INBOX", 1, "folder to read"),
@@ -183,6 +189,15 @@ const struct setting setting_table[] = {
         "free disk space in MB below which mail is deferred"),
     TEXT("receive.parser", parser_program, "", 0,
         "path of paperboy-parser; empty: the installed one"),
+    TEXT("oauth.token_url", oauth_token_url, "", 0,
+        "token endpoint of the OAuth server, https"),
+    TEXT("oauth.client_id", oauth_client_id, "", 0,
+        "client id, under which paperboy is registered with the provider"),
+    TEXT("oauth.client_secret_file", oauth_client_secret_file, "", 0,
+        "file with the client secret, as for passwords; empty: none"),
+    TEXT("oauth.scope", oauth_scope, "", 0, "scopes to request, separated by blanks"),
+    TEXT("oauth.ca_file", oauth_ca_file, "", 0,
+        "trusted CA certificates; empty: those of the system"),
 };
 
 const size_t setting_count = G_N_ELEMENTS(setting_table);

@@ -27,6 +27,12 @@ enum settings_tls {
 	SETTINGS_TLS_IMPLICIT,
 };
 
+/* How a mail client logs in. */
+enum settings_login {
+	SETTINGS_LOGIN_PASSWORD,
+	SETTINGS_LOGIN_OAUTH,
+};
+
 struct settings {
 	char *state_dir;
 	char *template_dir;
@@ -90,6 +96,7 @@ struct settings {
 	int smtp_tls; /* enum settings_tls */
 	char *smtp_ca_file;
 	char *smtp_user;
+	int smtp_login; /* enum settings_login */
 	char *smtp_password_file;
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
@@ -109,6 +116,7 @@ struct settings {
 	int imap_tls; /* enum settings_tls; auto: by the port */
 	char *imap_ca_file;
 	char *imap_user;
+	int imap_login; /* enum settings_login */
 	char *imap_password_file;
 	char *imap_folder;
 	char *imap_move_to;
@@ -117,6 +125,13 @@ struct settings {
 	char *recipient_header;
 	int min_free_mb;
 	char *parser_program; /* "": the installed one */
+
+	/* oauth: access tokens, for logins without a password */
+	char *oauth_token_url;
+	char *oauth_client_id;
+	char *oauth_client_secret_file; /* "": a public client */
+	char *oauth_scope;
+	char *oauth_ca_file;
 
 	/* The file, for error messages. */
 	char *path;                     /* NULL: defaults only */

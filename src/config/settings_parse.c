@@ -330,7 +330,13 @@ check_combinations(struct parse *parse)
 	    !settings_has_error(settings, "delivery.maildir") && !parse->is_truncated)
 		add_combined(parse, "delivery.method",
 		    "delivery.method is maildir, but delivery.maildir is not set");
-	if (*settings->smtp_user && !*settings->smtp_password_file &&
+	if (settings->smtp_login == SETTINGS_LOGIN_OAUTH && !*settings->smtp_user &&
+	    !settings_has_error(settings, "smtp.user") && !parse->is_truncated)
+		add_combined(
+		    parse, "smtp.login", "smtp.login is set, but smtp.user is not");
+	if (settings->smtp_login == SETTINGS_LOGIN_PASSWORD && *settings->smtp_user &&
+	    !*settings->smtp_password_file &&
+	    !settings_has_error(settings, "smtp.login") &&
 	    !settings_has_error(settings, "smtp.password_file") && !parse->is_truncated)
 		add_combined(parse, "smtp.user",
 		    "smtp.user is set, but smtp.password_file is not");

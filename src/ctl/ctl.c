@@ -147,6 +147,13 @@ static const char rotate_details[] =
     "  --lost  the old key is not available; its tokens become invalid\n"
     "  --yes   do not ask";
 
+static const char login_details[] =
+    "Without imap, smtp or both: for those with login = \"oauth\". Tokens are kept in\n"
+    "the state directory; a running paperboyd uses them at once.\n\n"
+    "  --refresh-token FILE   use a refresh token from another program; - is standard\n"
+    "                         input\n"
+    "  --client-credentials   log in as the client itself, without a user";
+
 static const char check_details[] =
     "Connects to everything, and sends a mail to itself through the relay. DNS\n"
     "records (SPF, DKIM, DMARC) are not checked. Exits with status 65 if a check\n"
@@ -306,6 +313,8 @@ const struct ctl_command ctl_commands[] = {
     {"doctor", NULL, "", "check for problems; nothing is changed",
         "Exits with status 65 if there is damage, and with 1 for other problems.",
         ctl_run_doctor},
+    {"login", NULL, "[imap|smtp|both] [OPTION]...", "log in to the mailbox by OAuth 2",
+        login_details, ctl_run_login},
     {"check", NULL, "", "test sources, relay, receivers and a mail to itself",
         check_details, ctl_run_check},
     {"status", NULL, "", "show the state of the service, and what needs attention",

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -87,7 +88,7 @@ opens_itself(const struct ctl_command *command)
 	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
 	       command->run == ctl_run_key_rotate ||
 	       command->run == ctl_run_key_restore || command->run == ctl_run_config ||
-	       command->run == ctl_run_receive;
+	       command->run == ctl_run_receive || command->run == ctl_run_login;
 }
 
 /* On a read-only file system: without a lock; writing fails. */
@@ -279,6 +280,8 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
+	/* A core file would contain passwords and tokens. */
+	prctl(PR_SET_DUMPABLE, 0);
 	/* g_malloc() aborts with a message when out of memory. */
 	json_set_alloc_funcs(g_malloc, g_free);
 	log_start("warning", "paperboyctl");

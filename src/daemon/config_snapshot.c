@@ -65,8 +65,8 @@ load_parts(struct config_snapshot *config_snapshot, const char *credentials,
 	config_snapshot->key = g_bytes_ref(key);
 	config_snapshot->sources = factory_new_sources(settings);
 	config_snapshot->is_one_click_offered = one_click_is_offered(settings);
-	config_snapshot->transport =
-	    factory_new_transport_options(settings, credentials, error);
+	config_snapshot->transport = factory_new_transport_options(
+	    settings, credentials, config_snapshot->clock, error);
 	if (config_snapshot->transport)
 		config_snapshot->renderer = factory_new_renderer(settings, key, error);
 	if (config_snapshot->renderer && load_command_parts(config_snapshot, error))
@@ -76,12 +76,13 @@ load_parts(struct config_snapshot *config_snapshot, const char *credentials,
 }
 
 struct config_snapshot *
-config_snapshot_new(
-    struct settings *settings, const char *credentials, GBytes *key, GError **error)
+config_snapshot_new(struct settings *settings, const char *credentials,
+    const struct clock *clock, GBytes *key, GError **error)
 {
 	struct config_snapshot *config_snapshot = g_new0(struct config_snapshot, 1);
 
 	config_snapshot->settings = settings;
+	config_snapshot->clock = clock;
 	return load_parts(config_snapshot, credentials, key, error);
 }
 
@@ -94,6 +95,7 @@ config_snapshot_renew(
 	config_snapshot->origin =
 	    config_snapshot_ref(current->origin ? current->origin : current);
 	config_snapshot->settings = current->settings;
+	config_snapshot->clock = current->clock;
 	return load_parts(config_snapshot, credentials, current->key, error);
 }
 

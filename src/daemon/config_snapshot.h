@@ -23,6 +23,7 @@ struct config_snapshot {
 	_Atomic unsigned references;
 	struct config_snapshot *origin; /* has the settings; or NULL */
 	const struct settings *settings;
+	const struct clock *clock; /* borrowed */
 	bool is_one_click_offered; /* in the headers of digests (one_click.h) */
 	const struct factory_transport *transport;
 	GBytes *key;
@@ -41,10 +42,11 @@ struct config_snapshot {
  *
  * @param settings     taken, also on failure
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param clock        borrowed
  * @param key          of the state directory
  */
-struct config_snapshot *config_snapshot_new(
-    struct settings *settings, const char *credentials, GBytes *key, GError **error);
+struct config_snapshot *config_snapshot_new(struct settings *settings,
+    const char *credentials, const struct clock *clock, GBytes *key, GError **error);
 
 /** Create a snapshot with the same settings, which reads its files again. */
 struct config_snapshot *config_snapshot_renew(

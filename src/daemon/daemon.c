@@ -96,8 +96,8 @@ make_first_snapshot(const struct daemon_options *options, GError **error)
 
 	if (!key)
 		return NULL;
-	return config_snapshot_new(
-	    g_steal_pointer(&settings), options->credentials, key, error);
+	return config_snapshot_new(g_steal_pointer(&settings), options->credentials,
+	    options->clock, key, error);
 }
 
 /* Also after a failure, clear_stages() frees them. */

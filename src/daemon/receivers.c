@@ -303,7 +303,7 @@ receiver_thread_new(const struct receivers_options *options,
 	thread->store = factory_open_store(config_snapshot->settings, error);
 	if (thread->store &&
 	    factory_new_receiver(config_snapshot->settings, options->credentials,
-	        receiver, &thread->store, &thread->receiver, error)) {
+	        receiver, options->clock, &thread->store, &thread->receiver, error)) {
 		if (thread->receiver)
 			return thread;
 		/* A disabled receiver does not check any more whether they exist. */
@@ -374,12 +374,15 @@ receivers_free(struct receivers *receivers)
 
 /* The settings of a receiver begin with its name: receive.lmtp_socket. */
 static bool
-is_changed(const GPtrArray *names, const char *receiver)
+is_changed(const GPtrArray *names, enum factory_receiver receiver)
 {
-	g_autofree char *prefix = g_strdup_printf("receive.%s", receiver);
+	g_autofree char *prefix =
+	    g_strdup_printf("receive.%s", factory_get_receiver_name(receiver));
 
 	for (unsigned i = 0; i < names->len; i++)
-		if (g_str_has_prefix(names->pdata[i], prefix))
+		if (g_str_has_prefix(names->pdata[i], prefix) ||
+		    (receiver == FACTORY_RECEIVER_IMAP &&
+		        g_str_has_prefix(names->pdata[i], "oauth.")))
 			return true;
 	return false;
 }
@@ -399,7 +402,7 @@ receivers_reload(struct receivers *receivers, struct config_snapshot *config_sna
 
 		/* A failed receiver is restarted too: a password file may have changed.
 		 * The store is retried with each message anyway. */
-		if (!is_changed(names, name) &&
+		if (!is_changed(names, (enum factory_receiver)receiver) &&
 		    !(thread && thread->is_failing && !thread->is_store_failing)) {
 			if (thread)
 				config_snapshot_publish(&thread->next, config_snapshot);

@@ -37,8 +37,8 @@ reload_load(const char *config, const char *credentials,
 	check_fixed(current->settings, settings, problems);
 	if (problems->len)
 		return NULL;
-	fresh = config_snapshot_new(
-	    g_steal_pointer(&settings), credentials, current->key, &problem);
+	fresh = config_snapshot_new(g_steal_pointer(&settings), credentials,
+	    current->clock, current->key, &problem);
 	/* A file may have changed since the check. */
 	if (!fresh)
 		g_ptr_array_add(

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "net/http_file.h"
 #include "net/peer.h"
+#include "net/stream.h"
 
 struct http {
 	CURL *easy;
@@ -184,10 +185,11 @@ check_stop(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_tot
     curl_off_t up)
 {
 	struct transfer *transfer = user;
-	const int *stop = transfer->http->settings.stop;
+	const struct http_settings *settings = &transfer->http->settings;
 
 	(void)down_total, (void)down, (void)up_total, (void)up;
-	if (!stop || !g_atomic_int_get(stop))
+	if (!(settings->stop && g_atomic_int_get(settings->stop)) &&
+	    !(settings->stop_fd && stream_is_stopped(*settings->stop_fd)))
 		return 0;
 	transfer->verdict = VERDICT_STOPPED;
 	return 1;

@@ -36,8 +36,9 @@ struct http_settings {
 	/* Sleep function of http_pause(), false if interrupted; NULL: no sleep */
 	bool (*wait)(void *data, int64_t ms);
 	void *wait_data;
-	const int *stop; /* borrowed, atomic: a value other than 0 aborts a transfer
-	                    within about a second; or NULL */
+	const int *stop;    /* borrowed, atomic: a value other than 0 aborts a transfer
+	                       within about a second; or NULL */
+	const int *stop_fd; /* borrowed; readable: the same; or NULL */
 };
 
 struct http_response {

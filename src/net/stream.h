@@ -37,6 +37,22 @@ enum stream_tls {
 	STREAM_TLS_DETECT,
 };
 
+/* A source of access tokens (OAuth 2), which may be shared by threads. */
+struct stream_tokens {
+	/*
+	 * Get an access token, and renew it before it expires.
+	 *
+	 * @param rejected  a token that the host has rejected, so that another one is
+	 *                  needed; or NULL
+	 * @param stop_fd   as in struct stream_options
+	 * @return a new string for oauth_secret_free(), or NULL with the code of
+	 *         oauth.h
+	 */
+	char *(*get)(
+	    void *data, const char *rejected, const int *stop_fd, GError **error);
+	void *data;
+};
+
 /* Strings are borrowed for the time of the call. */
 struct stream_options {
 	enum stream_protocol protocol;
@@ -45,7 +61,9 @@ struct stream_options {
 	uint16_t port;
 	const char *ca_file;  /* PEM, the only trusted CAs; NULL: the system's */
 	const char *user;     /* NULL: no login */
-	const char *password; /* not NULL if user is set */
+	const char *password; /* for a user without tokens */
+	const struct stream_tokens *tokens; /* log in by OAUTHBEARER (RFC 7628) or
+	                                       XOAUTH2; NULL: by the password */
 	const char
 	    *hello; /* our name in EHLO: [A-Za-z0-9.:-] or in brackets; not for IMAP */
 	const int *stop_fd;  /* readable: ends every wait, while opening within 1 s;
@@ -71,13 +89,15 @@ enum stream_error_kind {
 	STREAM_ERROR_PROTOCOL,    /* TEMPORARY: malformed reply */
 	STREAM_ERROR_INSECURE, /* PERMANENT: wrong certificate or name, or no STARTTLS;
 	                          nothing was sent in clear */
-	STREAM_ERROR_LOGIN, /* PERMANENT: wrong user or password, or no supported AUTH
-	                       mechanism; retrying may lock the account */
+	STREAM_ERROR_LOGIN, /* PERMANENT: wrong user, password or token, no token, or no
+	                       supported AUTH mechanism; retrying may lock the account
+	                     */
 };
 
 struct stream_error {
 	enum stream_error_kind kind;
 	enum stream_step step;
+	bool is_token_rejected; /* another access token may be accepted */
 	bool is_not_tls; /* the first response to the TLS handshake was not TLS */
 	char *reply;     /*
 	                  * owned: last reply of the peer, lines ending in \
@@ -93,7 +113,7 @@ void stream_error_clear(struct stream_error *failure);
  *
  * @param failure  set on failure only, cleared by the caller; may be NULL
  * @return a new stream, or NULL with the code of stream_error_kind; the message names
- *         host and port, is printable ASCII and never contains the password
+ *         host and port, is printable ASCII and never contains a password or token
  */
 struct stream *stream_open(
     const struct stream_options *options, struct stream_error *failure, GError **error);

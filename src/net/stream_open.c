@@ -6,12 +6,15 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "net/oauth.h"
 #include "net/stream.h"
 #include "net/stream_private.h"
 
 /* State while opening, from the replies seen by libcurl. */
 struct connecting {
 	const struct stream_options *options;
+	const char *token; /* access token; NULL: log in by password */
+	char *challenge;   /* the host's explanation of a failed login, or NULL */
 	CURL *easy;
 	enum stream_step step;
 	GPtrArray *hello;       /* lines of the last EHLO reply */
@@ -42,6 +45,20 @@ connecting_clear(struct connecting *connecting)
 		g_ptr_array_unref(connecting->hello);
 	if (connecting->reply)
 		g_string_free(connecting->reply, TRUE);
+	g_free(connecting->challenge);
+}
+
+/* The first challenge of a failed OAuth login is empty. */
+static void
+record_challenge(struct connecting *connecting, const char *text, size_t size)
+{
+	char *challenge;
+
+	if (!connecting->token || connecting->step != STREAM_STEP_LOGIN || size == 0)
+		return;
+	challenge = oauth_format_challenge(text, size);
+	g_free(connecting->challenge);
+	connecting->challenge = challenge ? challenge : g_strdup("no reason given");
 }
 
 /* ---- Replies of an SMTP server ---- */
@@ -117,6 +134,8 @@ record_smtp_line(struct connecting *connecting, const char *line, size_t size)
 		    size > 4 ? g_strndup(line + 4, size - 4) : g_strdup(""));
 	connecting->code = (unsigned)(line[0] - '0') * 100 +
 	                   (unsigned)(line[1] - '0') * 10 + (unsigned)(line[2] - '0');
+	if (connecting->code == 334 && size >= 4)
+		record_challenge(connecting, line + 4, size - 4);
 	if (mark == ' ')
 		record_smtp_reply(connecting);
 	return true;
@@ -212,8 +231,11 @@ record_imap_line(struct connecting *connecting, const char *line, size_t size)
 	if (size == 0 || size > BOUNDS_IMAP_HELLO_BYTES || memchr(line, '\0', size) ||
 	    ++connecting->n_lines > BOUNDS_IMAP_HELLO_LINES)
 		return false;
-	if (line[0] == '+')
+	if (line[0] == '+') {
+		if (size >= 2)
+			record_challenge(connecting, line + 2, size - 2);
 		return true;
+	}
 	text = memchr(line, ' ', size);
 	if (!text || text == line)
 		return false;
@@ -304,11 +326,13 @@ check_options(const struct stream_options *options, GError **error)
 	else if (options->protocol == STREAM_PROTOCOL_SMTP &&
 	         !is_hello_name(options->hello))
 		wrong = "invalid character in the EHLO name";
-	else if (options->user && !options->password)
+	else if (options->user && !options->password && !options->tokens)
 		wrong = "missing password";
+	else if (options->tokens && strpbrk(options->user, ",=\1"))
+		wrong = "invalid character in the user name";
 	else if (options->user && options->tls == STREAM_TLS_OFF &&
 	         !is_this_machine(options->host))
-		wrong = "refusing to send a password to another host without TLS";
+		wrong = "refusing to log in to another host without TLS";
 	if (!wrong)
 		return true;
 	return pb_fail(error, PB_ERROR_INPUT, "cannot use mail host '%s': %s",
@@ -353,10 +377,16 @@ set_security(struct connecting *connecting)
 		is_set &= !curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
-	if (options->user) {
+	if (options->user)
+		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
+	if (connecting->token) {
+		is_set &=
+		    !curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, connecting->token);
+		is_set &= !curl_easy_setopt(
+		    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=OAUTHBEARER;AUTH=XOAUTH2");
+	} else if (options->user) {
 		/* Within TLS, the plain mechanisms are the ones that all hosts
 		 * support. */
-		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
 		if (!connecting->is_any_login)
 			is_set &= !curl_easy_setopt(
@@ -462,6 +492,14 @@ is_not_tls(const struct connecting *connecting, CURLcode result)
 	       result == CURLE_SSL_CONNECT_ERROR;
 }
 
+/* Another token would have the same scope. */
+static bool
+lacks_scope(const struct connecting *connecting)
+{
+	return connecting->challenge &&
+	       g_str_has_prefix(connecting->challenge, "insufficient_scope");
+}
+
 /* @return one-line description; the message of libcurl unless there is a better one */
 static char *
 format_cause(const struct connecting *connecting, CURLcode result, const char *message)
@@ -482,9 +520,16 @@ format_cause(const struct connecting *connecting, CURLcode result, const char *m
 		    steps[connecting->step], is_smtp ? "SMTP" : "IMAP");
 	if (connecting->is_timed_out)
 		return g_strdup("connection timed out");
+	if (result == CURLE_LOGIN_DENIED && connecting->challenge)
+		return g_strdup_printf("login with an access token failed: %s%s",
+		    connecting->challenge,
+		    lacks_scope(connecting)
+		        ? ": correct oauth.scope, then run paperboyctl login"
+		        : "");
 	if (result == CURLE_OK ||
 	    (result == CURLE_LOGIN_DENIED && connecting->code < 400))
-		return g_strdup("no supported authentication mechanism (PLAIN, LOGIN)");
+		return g_strdup_printf("no supported authentication mechanism (%s)",
+		    connecting->token ? "OAUTHBEARER, XOAUTH2" : "PLAIN, LOGIN");
 	if (result == CURLE_OPERATION_TIMEDOUT &&
 	    connecting->step == STREAM_STEP_CONNECT && is_connected(connecting))
 		return g_strdup(
@@ -531,7 +576,8 @@ set_failure(const struct connecting *connecting, CURLcode result, const char *me
 	const struct stream_options *options = connecting->options;
 	enum stream_error_kind kind = STREAM_ERROR_LOGIN;
 	g_autofree char *cause = format_cause(connecting, result, message);
-	bool is_answered = connecting->is_reply_complete && connecting->code >= 400;
+	bool is_answered = connecting->is_reply_complete && connecting->code >= 400 &&
+	                   !connecting->challenge;
 
 	if (result != CURLE_OK)
 		kind = kind_from_curl(connecting, result);
@@ -543,6 +589,9 @@ set_failure(const struct connecting *connecting, CURLcode result, const char *me
 	failure->kind = kind;
 	failure->step = connecting->step;
 	failure->is_not_tls = is_not_tls(connecting, result);
+	failure->is_token_rejected = connecting->token && kind == STREAM_ERROR_LOGIN &&
+	                             (is_answered || connecting->challenge) &&
+	                             !lacks_scope(connecting);
 	failure->reply = is_answered ? g_strdup(connecting->reply->str) : NULL;
 }
 
@@ -574,10 +623,11 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 
 /* @param is_any_login  all mechanisms of the host, including IMAP LOGIN */
 static struct stream *
-open_once(const struct stream_options *options, bool is_any_login,
+open_once(const struct stream_options *options, const char *token, bool is_any_login,
     struct stream_error *failure, GError **error)
 {
 	struct connecting connecting = {.options = options,
+	    .token = token,
 	    .step = STREAM_STEP_CONNECT,
 	    .is_any_login = is_any_login};
 	struct stream *stream;
@@ -601,6 +651,87 @@ wants_any_login(
 	       failure->kind == STREAM_ERROR_LOGIN && !failure->reply;
 }
 
+/* @param rejected  a token that the host has rejected, or NULL */
+static char *
+get_token(const struct stream_options *options, const char *rejected,
+    struct stream_error *failure, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	char *token = options->tokens->get(
+	    options->tokens->data, rejected, options->stop_fd, &problem);
+	bool is_temporary = g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY);
+
+	if (token)
+		return token;
+	make_printable(problem->message);
+	pb_fail(error, is_temporary ? PB_ERROR_TEMPORARY : PB_ERROR_PERMANENT,
+	    "cannot log in to %s port %u: %s", options->host, (unsigned)options->port,
+	    problem->message);
+	if (failure)
+		*failure = (struct stream_error){
+		    .kind =
+		        is_temporary ? STREAM_ERROR_UNREACHABLE : STREAM_ERROR_LOGIN,
+		    .step = STREAM_STEP_LOGIN,
+		};
+	return NULL;
+}
+
+/* Open with a token in place of a rejected one. */
+static struct stream *
+open_again(const struct stream_options *options, const char *token,
+    struct stream_error *failure, GError **error)
+{
+	struct stream_error own = {0};
+	g_autoptr(GError) problem = NULL;
+	struct stream *stream = open_once(options, token, false, &own, &problem);
+
+	if (problem && own.is_token_rejected)
+		pb_fail(error, (enum pb_error)problem->code,
+		    "%s; a new one was rejected, too: check the user name, and that "
+		    "oauth.scope includes %s",
+		    problem->message,
+		    options->protocol == STREAM_PROTOCOL_SMTP ? "SMTP" : "IMAP");
+	else
+		pb_error_forward(error, &problem);
+	if (failure)
+		*failure = own;
+	else
+		stream_error_clear(&own);
+	return stream;
+}
+
+/*
+ * A token may be revoked, or expire early by the host's clock.  It is replaced once: if
+ * the host rejects the new one too, the reason is another.
+ */
+static struct stream *
+open_by_tokens(
+    const struct stream_options *options, struct stream_error *failure, GError **error)
+{
+	char *token = get_token(options, NULL, failure, error);
+	pb_local(stream_error) first = {0};
+	g_autoptr(GError) problem = NULL;
+	struct stream *stream = NULL;
+	char *other = NULL;
+
+	if (token)
+		stream = open_once(options, token, false, &first, &problem);
+	if (problem && first.is_token_rejected) {
+		other = get_token(options, token, failure, error);
+		if (other)
+			stream = open_again(options, other, failure, error);
+	} else if (problem) {
+		pb_error_forward(error, &problem);
+		if (failure) {
+			*failure = first;
+			first.reply = NULL;
+		}
+	}
+	oauth_secret_free(token);
+	oauth_secret_free(other);
+	return stream;
+}
+
 /* Open with the TLS mode of the options, not DETECT. */
 static struct stream *
 open_checked(
@@ -610,12 +741,14 @@ open_checked(
 	g_autoptr(GError) problem = NULL;
 	struct stream *stream;
 
-	stream = open_once(options, false, &first, &problem);
+	if (options->user && options->tokens)
+		return open_by_tokens(options, failure, error);
+	stream = open_once(options, NULL, false, &first, &problem);
 	if (stream)
 		return stream;
 	if (wants_any_login(options, &first)) {
 		stream_error_clear(&first);
-		return open_once(options, true, failure, error);
+		return open_once(options, NULL, true, failure, error);
 	}
 	pb_error_forward(error, &problem);
 	if (failure)

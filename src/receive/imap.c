@@ -221,7 +221,8 @@ check_options(const struct imap_options *options, GError **error)
 {
 	const char *wrong = NULL;
 
-	if (!options->user || !*options->user || !options->password)
+	if (!options->user || !*options->user ||
+	    (!options->password && !options->tokens))
 		wrong = "missing user or password";
 	else if (!is_folder_name(options->folder) ||
 	         (options->move_to && !is_folder_name(options->move_to)))

@@ -75,6 +75,8 @@ struct imap_options {
 	const char *ca_file; /* NULL: the system's certificates */
 	const char *user;
 	const char *password;
+	const struct stream_tokens
+	    *tokens;         /* instead of a password; borrowed; or NULL */
 	const char *folder;  /* modified UTF-7 (RFC 3501 section 5.1.3) */
 	const char *move_to; /* folder for processed messages; NULL: not moved */
 	bool expunge; /* delete processed messages; with move_to: delete the originals

@@ -174,6 +174,7 @@ open_stream(const struct imap_options *options, const int *stop_fd, bool *is_ref
 	    .ca_file = options->ca_file,
 	    .user = options->user,
 	    .password = options->password,
+	    .tokens = options->tokens,
 	    .stop_fd = stop_fd,
 	    .connect_ms = options->times.connect_ms,
 	    .open_ms = options->times.open_ms};

@@ -56,7 +56,7 @@ HOMES = {
     "libconfig.h": ("config",),
     "sqlite3.h": ("store",),
     "curl/": ("net",),
-    "jansson.h": ("sources", "ctl", "web"),
+    "jansson.h": ("net", "sources", "ctl", "web"),
     "libetpan/": ("parser", "receive"),
     "expat.h": ("sources",),
     "seccomp.h": ("parser", "web"),

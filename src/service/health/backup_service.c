@@ -19,6 +19,7 @@
 #include "service/setup/startup.h"
 #include "service/state/generation.h"
 #include "service/state/lock.h"
+#include "service/state/oauth_login.h"
 #include "service/state/secret.h"
 #include "store/core/audit.h"
 #include "store/subscriber/carry_over.h"
@@ -92,6 +93,7 @@ backup_service_run(const struct settings *settings, struct store *store,
 	g_autofree char *draft =
 	    g_strdup_printf("%s.new.%d", request->path, (int)getpid());
 	g_autoptr(GBytes) key = NULL;
+	g_autofree char *oauth = NULL;
 	struct backup_plan plan = {
 	    .now = request->now,
 	    .progress = request->progress,
@@ -105,9 +107,10 @@ backup_service_run(const struct settings *settings, struct store *store,
 		return pb_fail(
 		    error, PB_ERROR_INPUT, "'%s' already exists", request->path);
 	key = startup_load_key(settings, store, error);
-	if (!key)
+	if (!key || !oauth_login_load_file(settings->state_dir, &oauth, error))
 		return false;
 	plan.key = key;
+	plan.oauth = oauth;
 	if (!backup_write(store, draft, &plan, error))
 		return false;
 	if (g_stat(draft, &status) != 0)

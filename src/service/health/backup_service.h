@@ -1,13 +1,14 @@
 /*
  * backup_service.h - making and restoring backups.
  *
- * A backup is one file (store/core/backup.h) with the store and the key.  It is written
- * while paperboyd runs, under another name in the same directory, verified, and
- * renamed.
+ * A backup is one file (store/core/backup.h) with the store, the key and OAuth logins.
+ * It is written while paperboyd runs, under another name in the same directory,
+ * verified, and renamed.
  *
  * A restore replaces the store in one step (renameat2(2) with RENAME_EXCHANGE): after a
  * crash the directory has either the old store or the new one, complete.  The key is in
- * the store, and is written to its file by the next program that loads it.  The old
+ * the store, and is written to its file by the next program that loads it, as are OAuth
+ * logins if there are none: those of the directory are newer.  The old
  * files are kept in a directory before-restore-TIME.
  */
 #ifndef PAPERBOY_SERVICE_HEALTH_BACKUP_SERVICE_H

@@ -138,8 +138,8 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 	g_autoptr(GError) error = NULL;
 	char *reported;
 
-	if (!factory_new_receiver(
-	        work->check->settings, NULL, receiver, &store, &mailbox, &error)) {
+	if (!factory_new_receiver(work->check->settings, NULL, receiver,
+	        work->check->clock, &store, &mailbox, &error)) {
 		add(work, name, g_strdup(error->message), advice[receiver]);
 		(*count)++;
 		return;
@@ -402,7 +402,8 @@ mail_check_run(const struct mail_check *check)
 	check_configuration(&work);
 	check_store(&work);
 	check_sources(&work);
-	options = factory_new_transport_options(check->settings, NULL, &error);
+	options =
+	    factory_new_transport_options(check->settings, NULL, check->clock, &error);
 	if (options)
 		check_relay(&work, options);
 	else

@@ -66,6 +66,7 @@ void probe_restored(struct health *health);
 void probe_crashed(struct health *health);
 void probe_held(struct health *health);
 void probe_relay(struct health *health);
+void probe_oauth(struct health *health);
 void probe_relay_denied(struct health *health);
 void probe_paused_domains(struct health *health);
 void probe_outages(struct health *health);

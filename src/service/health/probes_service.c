@@ -8,6 +8,7 @@
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
 #include "service/health/web_check.h"
+#include "service/setup/factory.h"
 #include "service/state/one_click.h"
 
 /* Age at which a message or inbox row needs an operator. */
@@ -211,7 +212,11 @@ probe_relay(struct health *health)
 		return;
 	finding = health_add(health,
 	    relay->is_auth_failed
-	        ? "correct smtp.user and smtp.password_file, then paperboyctl reload"
+	        ? (factory_uses_oauth(health->options->settings, OAUTH_USE_SMTP)
+	                  ? "paperboyctl status shows its reply; run paperboyctl login "
+	                    "smtp, or correct smtp.user, then paperboyctl reload"
+	                  : "correct smtp.user and smtp.password_file, then "
+	                    "paperboyctl reload")
 	        : "paperboyctl status shows its reply; check the relay, then "
 	          "paperboyctl queue retry all",
 	    "the relay %s since %s",
@@ -219,6 +224,44 @@ probe_relay(struct health *health)
 	                          : "does not accept mail",
 	    day ? day : "an unknown time");
 	finding->since = relay->since;
+}
+
+static void
+examine_login(struct health *health, enum oauth_use use)
+{
+	const struct settings *settings = health->options->settings;
+	pb_local(oauth_login) login = {0};
+	g_autoptr(GError) problem = NULL;
+	g_autoptr(GDateTime) time = NULL;
+	g_autofree char *action = NULL, *day = NULL;
+	const char *name = oauth_use_get_name(use);
+
+	if (!factory_uses_oauth(settings, use))
+		return;
+	if (!oauth_login_find(settings->state_dir, use, &login, &problem)) {
+		health_add(health, PROBES_FILE_ACTION, "%s", problem->message);
+		return;
+	}
+	action = g_strdup_printf("run paperboyctl login %s",
+	    oauth_use_get_name(login.token_url ? login.use : use));
+	time = g_date_time_new_from_unix_utc(
+	    login.rejection ? login.rejected_at : login.logged_in_at);
+	day = g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
+	if (!login.token_url)
+		health_add(health, action, "there is no OAuth login for %s yet", name);
+	else if (login.rejection)
+		health_add(health, action, "the OAuth login for %s ended at %s, %s",
+		    name, day, login.rejection)
+		    ->since = login.rejected_at;
+	else
+		health_add_ok(health, "logged in for %s since %s", name, day);
+}
+
+void
+probe_oauth(struct health *health)
+{
+	examine_login(health, OAUTH_USE_IMAP);
+	examine_login(health, OAUTH_USE_SMTP);
 }
 
 /*

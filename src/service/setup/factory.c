@@ -32,7 +32,9 @@ struct factory_transport {
 	char *user;
 	char *password;
 	char *hello;
-	struct smtp_options smtp; /* borrows the texts above */
+	struct oauth_source *oauth; /* NULL: the password is used */
+	int64_t logged_in_at;       /* by OAuth, s */
+	struct smtp_options smtp;   /* borrows the above */
 };
 
 struct store *
@@ -262,9 +264,72 @@ text_or_null(const char *text)
 	return *text ? g_strdup(text) : NULL;
 }
 
+bool
+factory_uses_oauth(const struct settings *settings, enum oauth_use use)
+{
+	if (use == OAUTH_USE_IMAP)
+		return *settings->imap_host &&
+		       settings->imap_login == SETTINGS_LOGIN_OAUTH;
+	return settings->delivery == SETTINGS_DELIVERY_SMTP && *settings->smtp_user &&
+	       settings->smtp_login == SETTINGS_LOGIN_OAUTH;
+}
+
+struct oauth_source *
+factory_new_oauth(const struct settings *settings, enum oauth_use use,
+    const char *credentials, const struct clock *clock, GError **error)
+{
+	struct oauth_source_options options = {
+	    .state_dir = settings->state_dir,
+	    .use = use,
+	    .client =
+	        {
+	            .token_url = settings->oauth_token_url,
+	            .client_id = settings->oauth_client_id,
+	        },
+	    .scope = settings->oauth_scope,
+	    .ca_file = *settings->oauth_ca_file ? settings->oauth_ca_file : NULL,
+	    .clock = clock,
+	};
+	struct oauth_source *source;
+	char *secret = NULL;
+
+	if (*settings->oauth_client_secret_file) {
+		secret = settings_load_secret(
+		    settings->oauth_client_secret_file, credentials, error);
+		if (!secret)
+			return NULL;
+	}
+	options.client.client_secret = secret;
+	source = oauth_source_new(&options);
+	oauth_secret_free(secret);
+	return source;
+}
+
+/* Get the login of the relay. */
+static bool
+load_login(struct factory_transport *transport, const struct settings *settings,
+    const char *credentials, const struct clock *clock, GError **error)
+{
+	pb_local(oauth_login) login = {0};
+
+	if (!*settings->smtp_user)
+		return true;
+	if (!factory_uses_oauth(settings, OAUTH_USE_SMTP)) {
+		transport->password = settings_load_secret(
+		    settings->smtp_password_file, credentials, error);
+		return transport->password != NULL;
+	}
+	transport->oauth =
+	    factory_new_oauth(settings, OAUTH_USE_SMTP, credentials, clock, error);
+	/* Without a login the error is that of each connection. */
+	if (oauth_login_find(settings->state_dir, OAUTH_USE_SMTP, &login, NULL))
+		transport->logged_in_at = login.logged_in_at;
+	return transport->oauth != NULL;
+}
+
 struct factory_transport *
-factory_new_transport_options(
-    const struct settings *settings, const char *credentials, GError **error)
+factory_new_transport_options(const struct settings *settings, const char *credentials,
+    const struct clock *clock, GError **error)
 {
 	struct factory_transport *transport = g_new0(struct factory_transport, 1);
 
@@ -272,13 +337,9 @@ factory_new_transport_options(
 		transport->maildir = g_strdup(settings->maildir);
 		return transport;
 	}
-	if (*settings->smtp_user) {
-		transport->password = settings_load_secret(
-		    settings->smtp_password_file, credentials, error);
-		if (!transport->password) {
-			factory_free_transport(transport);
-			return NULL;
-		}
+	if (!load_login(transport, settings, credentials, clock, error)) {
+		factory_free_transport(transport);
+		return NULL;
 	}
 	transport->host = g_strdup(settings->smtp_host);
 	transport->ca_file = text_or_null(settings->smtp_ca_file);
@@ -298,6 +359,9 @@ factory_new_transport_options(
 	            .ca_file = transport->ca_file,
 	            .user = transport->user,
 	            .password = transport->password,
+	            .tokens = transport->oauth
+	                          ? oauth_source_get_tokens(transport->oauth)
+	                          : NULL,
 	            .hello = transport->hello,
 	        },
 	    .times = SMTP_TIMES_STANDARD,
@@ -316,6 +380,7 @@ factory_free_transport(struct factory_transport *transport)
 	if (transport->password)
 		explicit_bzero(transport->password, strlen(transport->password));
 	g_free(transport->password);
+	oauth_source_free(transport->oauth);
 	g_free(transport->maildir);
 	g_free(transport->host);
 	g_free(transport->ca_file);
@@ -333,6 +398,8 @@ factory_is_same_transport(
 	       g_strcmp0(one->ca_file, other->ca_file) == 0 &&
 	       g_strcmp0(one->user, other->user) == 0 &&
 	       g_strcmp0(one->password, other->password) == 0 &&
+	       !one->oauth == !other->oauth &&
+	       one->logged_in_at == other->logged_in_at &&
 	       g_strcmp0(one->hello, other->hello) == 0 &&
 	       one->smtp.is_lmtp == other->smtp.is_lmtp &&
 	       one->smtp.stream.port == other->smtp.stream.port &&
@@ -418,8 +485,8 @@ new_lmtp(const struct settings *settings)
 
 bool
 factory_new_receiver(const struct settings *settings, const char *credentials,
-    enum factory_receiver receiver, struct store *const *store,
-    struct receiver **mailbox, GError **error)
+    enum factory_receiver receiver, const struct clock *clock,
+    struct store *const *store, struct receiver **mailbox, GError **error)
 {
 	switch (receiver) {
 	case FACTORY_RECEIVER_LMTP:
@@ -433,7 +500,8 @@ factory_new_receiver(const struct settings *settings, const char *credentials,
 	case FACTORY_RECEIVER_IMAP:
 		*mailbox = NULL;
 		if (*settings->imap_host)
-			*mailbox = imap_setup_new(settings, credentials, store, error);
+			*mailbox =
+			    imap_setup_new(settings, credentials, clock, store, error);
 		return !*settings->imap_host || *mailbox;
 	case FACTORY_RECEIVERS:
 		break;

@@ -7,11 +7,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "config/settings.h"
 #include "net/http.h"
 #include "net/stream.h"
 #include "receive/receiver.h"
 #include "render/renderer.h"
+#include "service/state/oauth_login.h"
 #include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/core/store.h"
@@ -66,11 +68,16 @@ factory_new_renderer(const struct settings *settings, GBytes *key, GError **erro
 /* Options of the transport, shared by all connections. */
 struct factory_transport;
 
-struct factory_transport *factory_new_transport_options(
-    const struct settings *settings, const char *credentials, GError **error);
+/**
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param clock        for the expiry of access tokens; borrowed
+ */
+struct factory_transport *factory_new_transport_options(const struct settings *settings,
+    const char *credentials, const struct clock *clock, GError **error);
 void factory_free_transport(struct factory_transport *transport);
 
-/** Whether both have the same host, port, TLS and login, or the same Maildir. */
+/** Whether both have the same host, port, TLS and login, or the same Maildir; an OAuth
+ * login is another one after `paperboyctl login`. */
 bool factory_is_same_transport(
     const struct factory_transport *one, const struct factory_transport *other);
 
@@ -99,12 +106,28 @@ const char *factory_get_receiver_name(enum factory_receiver receiver);
  * Create a receiver.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param clock        for the expiry of access tokens; borrowed
  * @param store        location of the store pointer when the receiver runs
  * @param mailbox      set on success: NULL when it is not configured
  */
 bool factory_new_receiver(const struct settings *settings, const char *credentials,
-    enum factory_receiver receiver, struct store *const *store,
-    struct receiver **mailbox, GError **error);
+    enum factory_receiver receiver, const struct clock *clock,
+    struct store *const *store, struct receiver **mailbox, GError **error);
+
+/** Whether IMAP or SMTP is used, and logs in by OAuth. */
+bool factory_uses_oauth(const struct settings *settings, enum oauth_use use);
+
+/**
+ * Create a source of access tokens.
+ *
+ * @param use          IMAP or SMTP
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param clock        borrowed
+ * @return NULL with PB_ERROR_INPUT if the client secret cannot be read
+ */
+struct oauth_source *
+factory_new_oauth(const struct settings *settings, enum oauth_use use,
+    const char *credentials, const struct clock *clock, GError **error);
 
 /** The envelope sender. @return borrowed */
 const char *factory_get_envelope_from(const struct settings *settings);

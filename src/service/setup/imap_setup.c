@@ -12,9 +12,10 @@
 #define IMAPS_PORT 993
 
 /* Owned by the receiver. */
-struct cursor_store {
+struct imap_parts {
 	struct store *const *store;
 	char *cursor;
+	struct oauth_source *oauth; /* NULL: a password is used */
 };
 
 /* Hashed, since names of users must not be in names of cursors. */
@@ -32,11 +33,11 @@ format_cursor(const struct settings *settings)
 static void
 load_cursor(void *data, struct imap_cursor *cursor)
 {
-	const struct cursor_store *cursors = data;
+	const struct imap_parts *parts = data;
 	int64_t value = 0;
 
 	/* Without it all messages are fetched again, and known as duplicates. */
-	if (!store_load_cursor(*cursors->store, cursors->cursor, 0, &value, NULL))
+	if (!store_load_cursor(*parts->store, parts->cursor, 0, &value, NULL))
 		return;
 	cursor->uidvalidity = (uint32_t)((uint64_t)value >> 32);
 	cursor->uid = (uint32_t)((uint64_t)value & UINT32_MAX);
@@ -45,11 +46,10 @@ load_cursor(void *data, struct imap_cursor *cursor)
 static bool
 save_cursor(void *data, const struct imap_cursor *cursor, GError **error)
 {
-	const struct cursor_store *cursors = data;
+	const struct imap_parts *parts = data;
 	uint64_t value = (uint64_t)cursor->uidvalidity << 32 | cursor->uid;
 
-	return store_save_cursor(
-	    *cursors->store, cursors->cursor, (int64_t)value, error);
+	return store_save_cursor(*parts->store, parts->cursor, (int64_t)value, error);
 }
 
 static double
@@ -72,7 +72,8 @@ get_usual_tls(const struct settings *settings)
 }
 
 static struct imap_options
-options_of(const struct settings *settings, const char *password)
+options_of(const struct settings *settings, const char *password,
+    const struct stream_tokens *tokens)
 {
 	struct imap_options options = {
 	    .host = settings->imap_host,
@@ -82,6 +83,7 @@ options_of(const struct settings *settings, const char *password)
 	    .ca_file = *settings->imap_ca_file ? settings->imap_ca_file : NULL,
 	    .user = settings->imap_user,
 	    .password = password,
+	    .tokens = tokens,
 	    .folder = settings->imap_folder,
 	    .move_to = *settings->imap_move_to ? settings->imap_move_to : NULL,
 	    .expunge = settings->imap_expunge,
@@ -96,7 +98,7 @@ options_of(const struct settings *settings, const char *password)
 char *
 imap_setup_find_problem(const struct settings *settings)
 {
-	const struct imap_options options = options_of(settings, "");
+	const struct imap_options options = options_of(settings, "", NULL);
 	g_autoptr(GError) problem = NULL;
 	struct receiver *mailbox = imap_receiver_new(&options, &problem);
 
@@ -105,35 +107,47 @@ imap_setup_find_problem(const struct settings *settings)
 }
 
 static void
-cursor_store_free(void *data)
+imap_parts_free(void *data)
 {
-	struct cursor_store *cursors = data;
+	struct imap_parts *parts = data;
 
-	g_free(cursors->cursor);
-	g_free(cursors);
+	oauth_source_free(parts->oauth);
+	g_free(parts->cursor);
+	g_free(parts);
+}
+
+/* @return NULL, also for an OAuth login */
+static char *
+load_password(const struct settings *settings, const char *credentials, GError **error)
+{
+	if (factory_uses_oauth(settings, OAUTH_USE_IMAP))
+		return NULL;
+	return settings_load_secret(settings->imap_password_file, credentials, error);
 }
 
 struct receiver *
 imap_setup_new(const struct settings *settings, const char *credentials,
-    struct store *const *store, GError **error)
+    const struct clock *clock, struct store *const *store, GError **error)
 {
-	g_autofree char *password =
-	    settings_load_secret(settings->imap_password_file, credentials, error);
+	struct imap_parts *parts = g_new0(struct imap_parts, 1);
+	char *password = load_password(settings, credentials, error);
 	struct imap_options options;
-	struct receiver *mailbox;
-	struct cursor_store *cursors;
+	struct receiver *mailbox = NULL;
 
-	if (!password)
-		return NULL;
-	cursors = g_new0(struct cursor_store, 1);
-	cursors->store = store;
-	cursors->cursor = format_cursor(settings);
-	options = options_of(settings, password);
-	options.cursor_store = (struct imap_cursor_store){
-	    load_cursor, save_cursor, cursor_store_free, cursors};
-	mailbox = imap_receiver_new(&options, error);
-	explicit_bzero(password, strlen(password));
+	parts->store = store;
+	parts->cursor = format_cursor(settings);
+	if (factory_uses_oauth(settings, OAUTH_USE_IMAP))
+		parts->oauth = factory_new_oauth(
+		    settings, OAUTH_USE_IMAP, credentials, clock, error);
+	if (password || parts->oauth) {
+		options = options_of(settings, password,
+		    parts->oauth ? oauth_source_get_tokens(parts->oauth) : NULL);
+		options.cursor_store = (struct imap_cursor_store){
+		    load_cursor, save_cursor, imap_parts_free, parts};
+		mailbox = imap_receiver_new(&options, error);
+	}
+	oauth_secret_free(password);
 	if (!mailbox)
-		cursor_store_free(cursors);
+		imap_parts_free(parts);
 	return mailbox;
 }

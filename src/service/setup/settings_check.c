@@ -338,6 +338,26 @@ check_absolute(const struct check *check, const char *name, const char *path)
 }
 
 static void
+check_oauth(const struct check *check, const char *credentials)
+{
+	const struct settings *settings = check->settings;
+
+	if (!factory_uses_oauth(settings, OAUTH_USE_IMAP) &&
+	    !factory_uses_oauth(settings, OAUTH_USE_SMTP))
+		return;
+	if (!*settings->oauth_client_id)
+		add_problem(check, "oauth.client_id",
+		    "must be set for a login by oauth: register paperboy with the "
+		    "provider");
+	if (!g_str_has_prefix(settings->oauth_token_url, "https://"))
+		add_problem(check, "oauth.token_url",
+		    "must be an https URL for a login by oauth");
+	check_password(check, credentials, "oauth.client_secret_file",
+	    settings->oauth_client_secret_file);
+	check_file(check, "oauth.ca_file", settings->oauth_ca_file);
+}
+
+static void
 check_imap(const struct check *check, const char *credentials)
 {
 	const struct settings *settings = check->settings;
@@ -347,8 +367,9 @@ check_imap(const struct check *check, const char *credentials)
 		return;
 	check_host(check, "receive.imap_host", settings->imap_host);
 	check_file(check, "receive.imap_ca_file", settings->imap_ca_file);
-	check_password(check, credentials, "receive.imap_password_file",
-	    settings->imap_password_file);
+	if (!factory_uses_oauth(settings, OAUTH_USE_IMAP))
+		check_password(check, credentials, "receive.imap_password_file",
+		    settings->imap_password_file);
 	problem = imap_setup_find_problem(settings);
 	if (problem)
 		add_problem(check, "receive.imap_host", problem);
@@ -408,7 +429,7 @@ factory_check(
 		check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
 	/* Not used without a user. */
-	if (*settings->smtp_user)
+	if (*settings->smtp_user && !factory_uses_oauth(settings, OAUTH_USE_SMTP))
 		check_password(&check, credentials, "smtp.password_file",
 		    settings->smtp_password_file);
 	check_mailboxes(&check);
@@ -416,6 +437,7 @@ factory_check(
 	check_absolute(&check, "web.socket", settings->web_socket);
 	check_web_listen(&check, "web.listen", settings->web_listen);
 	check_file(&check, "web.ca_file", settings->web_ca_file);
+	check_oauth(&check, credentials);
 	check_imap(&check, credentials);
 	check_templates(&check);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "service/setup/factory.h"
+#include "service/state/oauth_login.h"
 #include "service/state/secret.h"
 #include "store/core/backup.h"
 
@@ -118,17 +119,23 @@ startup_load_checked(const char *path, const char *credentials, GPtrArray *probl
 }
 
 /*
- * A restored store contains its key, which the first program that loads it writes to
- * the key file: so replacing the store restores both in one step.
+ * A restored store contains its key and OAuth logins, which the first program that
+ * loads it writes to their files: so replacing the store restores all in one step.
  */
 static bool
 adopt_key(const struct settings *settings, struct store *store, GError **error)
 {
+	const char *state_dir = settings->state_dir;
 	g_autoptr(GBytes) key = NULL;
+	g_autofree char *oauth = NULL;
 
-	return backup_load_key(store, &key, error) &&
-	       (!key || (secret_replace_key(settings->state_dir, key, error) &&
-	                    backup_delete_key(store, error)));
+	if (!backup_load_key(store, &key, error))
+		return false;
+	return !key ||
+	       (secret_replace_key(state_dir, key, error) &&
+	           backup_load_oauth(store, &oauth, error) &&
+	           (!oauth || oauth_login_restore_file(state_dir, oauth, error)) &&
+	           backup_delete_key(store, error));
 }
 
 GBytes *

@@ -120,12 +120,42 @@ bool
 backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT OR REPLACE INTO backup (id, made_at, key) VALUES (1, ?1, ?2)";
+	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, ?2) ON CONFLICT (id) "
+	    "DO UPDATE SET made_at = excluded.made_at, key = excluded.key";
 	g_autofree char *text = format_hex(keys);
 	bool is_ok = sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(text));
 
 	explicit_bzero(text, strlen(text));
 	return is_ok;
+}
+
+static bool
+save_oauth(struct store *store, const char *oauth, GError **error)
+{
+	static const char sql[] = "UPDATE backup SET oauth = ?1 WHERE id = 1";
+
+	return sql_exec(store, sql, error, SQL_TEXT(oauth));
+}
+
+bool
+backup_load_oauth(struct store *store, char **oauth, GError **error)
+{
+	static const char sql[] = "SELECT oauth FROM backup WHERE id = 1";
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	if (!statement)
+		return false;
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_FAILED:
+		return false;
+	case SQL_STEP_DONE:
+		*oauth = NULL;
+		return true;
+	case SQL_STEP_ROW:
+		break;
+	}
+	*oauth = g_strdup((const char *)sqlite3_column_text(statement, 0));
+	return true;
 }
 
 bool
@@ -142,7 +172,7 @@ backup_write(struct store *store, const char *path, const struct backup_plan *pl
 	if (is_ok)
 		copy = store_open(path, error);
 	is_ok = copy && backup_save_key(copy, plan->key, plan->now, error) &&
-	        end_log(copy, error);
+	        save_oauth(copy, plan->oauth, error) && end_log(copy, error);
 	store_free(copy);
 	is_ok = is_ok && backup_check(path, &info, error) &&
 	        file_sync(path, PB_ERROR_PERMANENT, error);

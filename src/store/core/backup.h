@@ -27,7 +27,8 @@
 typedef void (*backup_progress)(void *data, int done_pages, int all_pages);
 
 struct backup_plan {
-	GBytes *key; /* keys of the state directory */
+	GBytes *key;       /* keys of the state directory */
+	const char *oauth; /* file of OAuth logins, or NULL */
 	int64_t now;
 	backup_progress progress;
 	void *data;
@@ -104,7 +105,11 @@ bool backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **er
 
 /** Load the keys in the store. @param key  set; NULL for none */
 bool backup_load_key(struct store *store, GBytes **key, GError **error);
-/** Delete the keys once they are in the key file. */
+
+/** Load the file of OAuth logins in the store. @param oauth  set; NULL for none */
+bool backup_load_oauth(struct store *store, char **oauth, GError **error);
+
+/** Delete keys and logins once they are in their files. */
 bool backup_delete_key(struct store *store, GError **error);
 
 /* Times in s; -1: never. */

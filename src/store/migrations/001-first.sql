@@ -563,13 +563,14 @@ CREATE TABLE cursor (
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Empty except in a backup, which contains its key, and until a restored or rotated key
--- has been written to the key file.
+-- Empty except in a backup, which contains its key and OAuth logins, and until a restored
+-- or rotated key has been written to the key file.
 CREATE TABLE backup (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
 	made_at INTEGER NOT NULL,
 	key     TEXT NOT NULL -- hexadecimal: the key in use, then the retired ones
-		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0)
+		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0),
+	oauth   TEXT -- the file of OAuth logins
 ) STRICT;
 
 -- MAC of the key file, to detect a wrong or damaged key.

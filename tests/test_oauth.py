@@ -1,0 +1,563 @@
+#!/usr/bin/env python3
+"""test_oauth.py - logins by OAuth 2: Dovecot for IMAP, Postfix for SMTP, a token server.
+
+Dovecot checks each access token with the token server, for Postfix too.
+"""
+
+import base64
+import concurrent.futures
+import configparser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from clock import DAY
+from daemon import Instance, at_hour, days_after
+from peers import Dovecot, Postfix, make_ca
+from programs import built
+from smtp_fixture import Relay
+from tap import Tap, free_port, need_programs, need_strace, run
+from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
+
+OAUTH_CONF = """\
+auth_mechanisms = plain login {mechanisms}
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = {args}
+}}
+"""
+
+# The test's server gives no token away, so the client needs no password there.
+PASSDB_CONF = """\
+introspection_mode = post
+introspection_url = http://127.0.0.1:{port}/introspect
+force_introspection = yes
+username_attribute = username
+active_attribute = active
+active_value = true
+scope = mail
+"""
+
+
+def message(number):
+    return ("From: ada@example.org\r\nTo: papers@example.org\r\n"
+            f"Message-ID: <m{number}@example.org>"
+            "\r\nSubject: help\r\n\r\nhelp\r\n").encode()
+
+
+class Bench:
+    """Servers shared by the tests."""
+
+    def __init__(self, tap):
+        self.tap = tap
+        self.ca = make_ca(tap.subdirectory("ca"))
+        self.server = tap.enter(TokenServer(self.ca))
+        self.dovecots = {mechanisms: self.start_dovecot(mechanisms)
+                         for mechanisms in ("oauthbearer xoauth2", "xoauth2",
+                                            "oauthbearer", "")}
+        self.ports = {mechanisms: free_port() for mechanisms in self.dovecots}
+        services = [f"127.0.0.1:{self.ports[mechanisms]} inet n - n - - smtpd"
+                    f" -o smtpd_sasl_path={dovecot.sasl}"
+                    for mechanisms, dovecot in self.dovecots.items()]
+        first = self.dovecots["oauthbearer xoauth2"]
+        self.postfix = tap.enter(Postfix(
+            tap.subdirectory("postfix"), self.ca, lmtp=first.lmtp, sasl=first.sasl,
+            services="\n".join(services)))
+        self.numbers = iter(range(1000))
+        self.outputs = []  # of all programs: they must not contain tokens
+
+    def start_dovecot(self, mechanisms):
+        directory = self.tap.subdirectory("d" + mechanisms.replace(" ", "-"))
+        args = os.path.join(directory, "oauth2.conf")
+        with open(args, "w", encoding="ascii") as file:
+            file.write(PASSDB_CONF.format(port=self.server.plain_port))
+        return self.tap.enter(Dovecot(
+            directory, self.ca,
+            extra=OAUTH_CONF.format(mechanisms=mechanisms, args=args)))
+
+    def new(self, mechanisms="oauthbearer xoauth2", **settings):
+        self.server.reset()
+        return Box(self, mechanisms, settings)
+
+
+class Box(Instance):
+    """An instance whose mailbox is on these servers."""
+
+    def __init__(self, bench, mechanisms, settings):
+        self.bench = bench
+        self.dovecot = bench.dovecots[mechanisms]
+        name = f"box{next(bench.numbers)}"
+        directory = bench.tap.subdirectory(name)
+        self.user = user = f"{name}@example.org"
+        settings = {
+            "smtp__host": "localhost", "smtp__tls": "starttls",
+            "smtp__ca_file": bench.ca.cert, "smtp__user": user, "smtp__login": "oauth",
+            "receive__imap_host": "localhost", "receive__imap_tls": "implicit",
+            "receive__imap_port": self.dovecot.imaps_port,
+            "receive__imap_ca_file": bench.ca.cert, "receive__imap_user": user,
+            "receive__imap_login": "oauth", "receive__parser": built("paperboy-parser"),
+            "oauth__token_url": bench.server.url + "/token",
+            "oauth__client_id": CLIENT_ID, "oauth__ca_file": bench.ca.cert,
+            "mail__from": user, "commands__address": user,
+        } | settings
+        super().__init__(directory, port=bench.ports[mechanisms], **settings)
+        self.hours = 0
+
+    def later(self, hours=2):
+        """The time some hours after the call before, when an access token has expired."""
+        self.hours += hours
+        return at_hour(DAY, self.hours)
+
+    def ctl(self, *arguments, **options):
+        options = {"now": at_hour(DAY, self.hours)} | options
+        output = super().ctl(*arguments, **options)
+        self.bench.outputs.append(output)
+        return output
+
+    def once(self, *arguments, **options):
+        done = super().once(*arguments, **options)
+        self.bench.outputs.append(done.output)
+        return done
+
+    def log_in(self, use="both", **options):
+        """Log in with a refresh token.  @return the server's grant"""
+        refresh = self.bench.server.grant(self.user, **options)
+        path = os.path.join(self.directory, "refresh")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(refresh + "\n")
+        os.chmod(path, 0o600)
+        self.ctl("login", use, "--refresh-token", path)
+        return self.bench.server.grants[-1]
+
+    def check(self, now=None):
+        """{name: text} of the lines about the relay and the receiver."""
+        output = self.ctl("--json", "check", "--wait", "0",
+                          now=now or at_hour(DAY, self.hours), wanted=(0, 1, 65))
+        return {row["check"]: row["found"] for row in json.loads(output)}
+
+    def check_works(self, now=None):
+        found = self.check(now)
+        assert "logged in" in found["relay"], found
+        assert "logged in" in found["receiver imap"], found
+
+    def check_fails(self, pattern, now=None):
+        found = self.check(now)
+        for name in ("relay", "receiver imap"):
+            assert re.search(pattern, found[name]), found
+
+    @property
+    def tokens(self):
+        """The file of tokens, as a dictionary of groups."""
+        file = configparser.ConfigParser(interpolation=None)
+        file.read(os.path.join(self.state, "oauth"))
+        return file
+
+
+def logins(bench):
+    """both mechanisms log in to both servers, with one access token"""
+    for mechanisms in ("oauthbearer", "xoauth2", "oauthbearer xoauth2"):
+        box = bench.new(mechanisms)
+        box.log_in()
+        before = bench.server.count()
+        box.check_works()
+        assert bench.server.count() == before
+        mode = os.stat(os.path.join(box.state, "oauth")).st_mode
+        assert mode & 0o777 == 0o600, oct(mode)
+    box = bench.new("")
+    box.log_in()
+    box.check_fails("no supported authentication mechanism .OAUTHBEARER, XOAUTH2.")
+
+
+def mail_is_sent_and_received(bench):
+    """mail is sent and received, and the token is renewed once for all"""
+    box = bench.new(smtp__connections=4)
+    box.log_in()
+    box.write_day(DAY, range(3))
+    box.add_people(20, now=at_hour(DAY, 0))
+    box.dovecot.put(box.user, message(1))
+    before = bench.server.count()
+    box.once(box.later(), wanted=0)
+    assert box.states()["SENT"] >= 20, box.states()
+    assert box.value("SELECT count(*) FROM inbox WHERE receiver = 'imap'") == 1
+    assert bench.server.count() == before + 1
+
+
+def renewed_once(bench):
+    """threads and programs that need a token at the same time request it once"""
+    box = bench.new()
+    box.log_in()
+    for _ in range(3):
+        before = bench.server.count()
+        now = box.later()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            outputs = list(pool.map(
+                lambda _, at=now: run([built("tests", "helper_oauth"), box.config, at,
+                                       "16"]), range(4)))
+        lines = "".join(outputs).splitlines()
+        assert len(lines) == 64 and len(set(lines)) == 1, set(lines)
+        assert lines[0].startswith("token "), lines[0]
+        assert bench.server.count() == before + 1
+
+
+def rotation(bench):
+    """each refresh token is used once; only the newest one is kept"""
+    box = bench.new()
+    grant = box.log_in()
+    used = set()
+    for _ in range(4):
+        box.check_works(box.later())
+        stored = box.tokens["both"]["refresh_token"]
+        assert stored == grant.current and stored not in used
+        used.add(stored)
+    bench.server.rotates = False
+    box.check_works(box.later())
+    assert box.tokens["both"]["refresh_token"] == grant.current
+    bench.server.rotates = True
+
+
+def two_logins(bench):
+    """IMAP and SMTP can have logins of their own; a login for both is divided"""
+    box = bench.new()
+    box.log_in("both")
+    assert box.tokens.sections() == ["both"]
+    box.log_in("imap")
+    assert sorted(box.tokens.sections()) == ["imap", "smtp"]
+    box.check_works(box.later())
+    box.log_in()
+    assert box.tokens.sections() == ["both"]
+    box.set(receive__imap_login="password")
+    output = box.ctl("login", "both", "--client-credentials", wanted=65)
+    assert 'receive.imap_login = "oauth"' in output, output
+
+
+def revoked_access(bench):
+    """an access token that the servers reject is replaced at once"""
+    box = bench.new()
+    box.log_in()
+    for mechanisms in ("oauthbearer", "xoauth2"):
+        other = bench.new(mechanisms)
+        other.log_in()
+        before = bench.server.count()
+        bench.server.revoke_access()
+        other.check_works()
+        assert bench.server.count() == before + 1
+
+
+def revoked_grant(bench):
+    """a rejected refresh token is not tried again; mail waits for a login"""
+    box = bench.new()
+    box.log_in()
+    bench.server.revoke_grants()
+    before = bench.server.count()
+    box.write_day(DAY, range(3))
+    box.add_people(5, now=at_hour(DAY, 0))
+    box.dovecot.put(box.user, message(2))
+    now = box.later()
+    box.once(now, wanted=75)
+    wanted = "invalid_grant: made up for a test: run paperboyctl login both"
+    box.check_fails(wanted)
+    box.once(now, wanted=75)
+    assert bench.server.count() == before + 1
+    assert "SENT" not in box.states(), box.states()
+    for command in ("status", "doctor"):
+        output = box.ctl(command, wanted=1)
+        assert "the OAuth login for smtp ended at 2026-11-20 02:00 UTC" in output, output
+        assert "run paperboyctl login both" in output, output
+    box.log_in()
+    box.once(box.later(), wanted=0)
+    assert box.states() == {"SENT": 5} or box.states()["SENT"] >= 5, box.states()
+    assert box.value("SELECT count(*) FROM inbox") >= 1
+    output = box.ctl("doctor", wanted=(0, 1))
+    assert "logged in for smtp since 2026-11-20 02:00 UTC" in output, output
+
+
+def no_login(bench):
+    """without a login, or with one for another client, the command is named"""
+    box = bench.new()
+    box.check_fails("no OAuth login yet: run paperboyctl login (imap|smtp)$")
+    assert "there is no OAuth login for imap yet" in box.ctl("status", wanted=1)
+    box.log_in()
+    box.set(oauth__client_id="client-2")
+    before = bench.server.count()
+    box.check_fails("another provider or client: run paperboyctl login both")
+    assert bench.server.count() == before
+
+
+def clock_skew(bench):
+    """a clock that is set forward or back, or differs from the server's, does no harm"""
+    box = bench.new()
+    box.log_in()
+    for day in ("2027-11-20", "2026-11-19", "2020-01-01", "2026-11-20"):
+        before = bench.server.count()
+        box.check_works(at_hour(day, 8))
+        box.check_works(at_hour(day, 8, 30))
+        assert bench.server.count() == before + 1, day
+    bench.server.lifetime_s = 1
+    for minute in range(3):
+        box.check_works(at_hour(DAY, 9, minute))
+    bench.server.lifetime_s = 3600
+
+
+def server_down(bench):
+    """while the token server is down mail waits; a token that is still valid is used"""
+    box = bench.new()
+    box.log_in()
+    box.write_day(DAY, range(3))
+    box.add_people(3, now=at_hour(DAY, 0))
+    bench.server.error = (503, {"error": "temporarily_unavailable"})
+    before = bench.server.count()
+    box.check_works(at_hour(DAY, 0, 57))
+    assert bench.server.count() > before
+    now = box.later()
+    box.check_fails("HTTP status 503, temporarily_unavailable", now)
+    box.once(now, wanted=75)
+    assert "SENT" not in box.states(), box.states()
+    bench.server.error = (200, "<html>not JSON</html>")
+    box.check_fails("invalid response of the OAuth server")
+    bench.server.error = (200, {"access_token": "one two", "token_type": "Bearer"})
+    box.check_fails("no bearer token")
+    bench.server.error = (200, {"access_token": "x" * 70000})
+    box.check_fails("larger than")
+    bench.server.error = (400, {"error": "invalid_client"})
+    box.check_fails("refused by the OAuth server localhost:[0-9]+: invalid_client")
+    bench.server.error = None
+    url = box.settings["oauth.token_url"]
+    box.set(oauth__ca_file=None)
+    box.check_fails("certificate")
+    box.set(oauth__ca_file=bench.ca.cert)
+    box.once(box.later(), wanted=0)
+    assert box.states()["SENT"] >= 3, box.states()
+    assert box.settings["oauth.token_url"] == url
+
+
+def wrong_scope(bench):
+    """a token without the scope for mail is not renewed in vain"""
+    for mechanisms in ("oauthbearer", "xoauth2"):
+        box = bench.new(mechanisms)
+        box.log_in(scope="calendar")
+        before = bench.server.count()
+        box.check_fails("failed: (invalid_token|401 .scope mail.); a new one was "
+                        "rejected, too: check the user name, and that oauth.scope includes (SMTP|IMAP)$")
+        assert bench.server.count() <= before + 2
+
+
+def failing_login(challenge):
+    """A function for Relay.act: a login that fails with an explanation (RFC 7628)."""
+    replies = []
+
+    def act(verb, _):
+        if verb in ("CONNECT", "EHLO", "STARTTLS"):
+            replies[:] = [b"334 \r\n", b"334 " + base64.b64encode(challenge) + b"\r\n"]
+            return None
+        return replies.pop(0) if replies else b"535 5.7.8 no\r\n"
+
+    return act
+
+
+def explained_failures(bench):
+    """the explanation of a failed login is decoded; a missing scope is not renewed"""
+    explained = {
+        b'{"status":"insufficient_scope","scope":"https://mail.example/"}':
+            r"insufficient_scope \(scope https://mail.example/\): correct oauth.scope, "
+            "then run paperboyctl login$",
+        b'{"status":"400","schemes":"Bearer","scope":"x\xc3\xa9\\n"}':
+            r"400 \(scope x\?\?\?\); a new one was rejected, too",
+        b"not JSON": "failed: no reason given; a new one was rejected, too",
+    }
+    for challenge, pattern in explained.items():
+        for mechanism in ("XOAUTH2", "OAUTHBEARER"):
+            with Relay(certificate=bench.ca.make_pair("localhost")) as relay:
+                relay.secure_lines = [f"AUTH {mechanism}"]
+                relay.act = failing_login(challenge)
+                box = bench.new()
+                box.log_in()
+                box.set(smtp__port=relay.port)
+                before = bench.server.count()
+                found = box.check()["relay"]
+                assert re.search(pattern, found), (mechanism, found)
+                renewals = 0 if b"insufficient" in challenge else 1
+                assert bench.server.count() == before + renewals
+
+
+def idle(bench):
+    """a token that expires during IDLE is renewed when the server disconnects"""
+    (doveadm,) = need_programs("doveadm")
+    box = bench.new()
+    box.log_in()
+    counted = "SELECT count(*) FROM inbox WHERE receiver = 'imap'"
+
+    def wait_mail(child, number):
+        child.wait_fact(lambda: os.path.exists(box.store) and box.value(counted) >= number,
+                        f"{number} messages")
+
+    before = box.dovecot.mails(box.user)
+    with box.start(now=at_hour(DAY, 0)) as child:
+        wait_mail(child, len(before))
+        box.dovecot.put(box.user, message(10))
+        wait_mail(child, len(before) + 1)
+        for number in range(11, 14):
+            count = bench.server.count()
+            bench.server.revoke_access()
+            run([doveadm, "-c", box.dovecot.config, "kick", box.user])
+            box.dovecot.put(box.user, message(number))
+            wait_mail(child, len(before) + number - 9)
+            assert bench.server.count() == count + 1
+        check_process(bench, child)
+        child.signal(signal.SIGTERM)
+        assert child.wait_exit() == 0, child.output
+        assert "receiver failed" not in child.output, child.output
+        bench.outputs.append(child.output)
+
+
+def check_process(bench, child):
+    """No token in the arguments or the environment, and no core file."""
+    for name in ("cmdline", "environ"):
+        with open(f"/proc/{child.pid}/{name}", "rb") as file:
+            bench.outputs.append(file.read().decode("utf-8", "replace"))
+
+
+def no_core(bench):
+    """a crash leaves no core file with tokens"""
+    box = bench.new()
+    box.log_in()
+    control = subprocess.Popen(["sh", "-c", "ulimit -c unlimited; kill -ABRT $$"],
+                               cwd=box.directory)
+    _, status = os.waitpid(control.pid, 0)
+    if not os.WCOREDUMP(status):
+        print("# this system writes no core files at all", flush=True)
+    process = subprocess.Popen(
+        ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", box.daemon, "-c",
+         box.config, "--now", at_hour(DAY, 0)],
+        cwd=box.directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for line in process.stdout:
+        if b"started" in line:
+            break
+    process.send_signal(signal.SIGABRT)
+    process.stdout.read()
+    _, status = os.waitpid(process.pid, 0)
+    assert os.WTERMSIG(status) == signal.SIGABRT and not os.WCOREDUMP(status)
+
+
+def client_secrets(bench):
+    """a client with a secret, and one that logs in as itself"""
+    secret = os.path.join(bench.tap.subdirectory("secret"), "secret")
+    with open(secret, "w", encoding="ascii") as file:
+        file.write(CLIENT_SECRET + "\n")
+    os.chmod(secret, 0o600)
+    box = bench.new(oauth__client_secret_file=secret, oauth__scope="mail")
+    box.log_in()
+    box.check_works(box.later())
+    bench.server.is_own_allowed = box.user
+    box.ctl("login", "--client-credentials")
+    assert "refresh_token" not in box.tokens["both"]
+    box.check_works(box.later())
+    assert bench.server.count("client_credentials") == 2
+    bench.server.is_own_allowed = None
+    box.check_fails("unauthorized_client", box.later())
+    bench.server.is_own_allowed = box.user
+    box.check_works()
+    with open(secret, "w", encoding="ascii") as file:
+        file.write("wrong\n")
+    box.check_fails("invalid_client", box.later())
+    with open(secret, "w", encoding="ascii") as file:
+        file.write(CLIENT_SECRET + "\n")
+    box.check_works()
+
+
+# Calls of a refresh, and those after the new token was written to a file.
+CALLS = ("flock", "unlink", "fallocate", "connect", "sendto", "recvfrom", "pwrite64")
+LATE_CALLS = ("ftruncate", "fsync", "rename")
+
+
+def killed(bench):
+    """killed at any step of a refresh, it has a usable refresh token afterwards"""
+    strace = need_strace()
+    box = bench.new()
+    grant = box.log_in()
+    helper = built("tests", "helper_oauth")
+    n_runs = n_killed = 0
+    for call in CALLS + LATE_CALLS:
+        # Before, the response may be lost, and the old token has to be valid for longer.
+        bench.server.is_strict = call in LATE_CALLS
+        for number in range(1, 60):
+            n_runs += 1
+            now = at_hour(days_after(DAY, n_runs))
+            done = subprocess.run(
+                [strace, "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                 f"inject={call}:signal=KILL:when={number}", helper, box.config, now,
+                 "1"], capture_output=True, check=False)
+            if done.returncode == 0:
+                break
+            n_killed += 1
+            before = bench.server.count()
+            output = run([helper, box.config, now, "1"])
+            assert output.startswith("token "), (call, number, output)
+            assert box.tokens["both"]["refresh_token"] == grant.current
+            if call in LATE_CALLS:
+                assert bench.server.count() == before, (call, number)
+        else:
+            raise AssertionError(f"too many calls of {call}")
+        assert number > 1, f"no call of {call}"
+    print(f"# killed {n_killed} times", flush=True)
+    assert sorted(os.listdir(box.state)) == ["oauth"], os.listdir(box.state)
+
+
+def disk_full(bench):
+    """without space for the new refresh token the old one is not used up"""
+    strace = need_strace()
+    box = bench.new()
+    grant = box.log_in()
+    before = bench.server.count()
+    output = run([strace, "-f", "-qq", "-o", "/dev/null", "-e",
+                  "inject=fallocate:error=ENOSPC", built("tests", "helper_oauth"),
+                  box.config, box.later(), "1"])
+    assert "No space left on device" in output or "no space" in output, output
+    assert bench.server.count() == before
+    assert box.tokens["both"]["refresh_token"] == grant.current
+
+
+def backups(bench):
+    """a backup contains the logins; a restore keeps newer ones"""
+    box = bench.new()
+    grant = box.log_in()
+    box.once(box.later(), wanted=0)
+    backup = os.path.join(box.directory, "backup")
+    box.ctl("backup", backup)
+    first = box.tokens["both"]["refresh_token"]
+    box.check_works(box.later())
+    box.ctl("restore", backup, "--yes")
+    assert box.tokens["both"]["refresh_token"] == grant.current != first
+    box.check_works(box.later())
+    os.unlink(os.path.join(box.state, "oauth"))
+    box.ctl("restore", backup, "--yes")
+    assert box.tokens["both"]["refresh_token"] == first
+    mode = os.stat(os.path.join(box.state, "oauth")).st_mode
+    assert mode & 0o777 == 0o600, oct(mode)
+
+
+def no_token_is_printed(bench):
+    """no token or secret is in a log, an output, arguments or the environment"""
+    text = "\n".join(bench.outputs)
+    assert len(bench.outputs) > 50 and len(bench.server.seen) > 50
+    found = [token for token in bench.server.seen | {CLIENT_SECRET} if token in text]
+    assert not found, found
+
+
+def main():
+    with Tap() as tap:
+        bench = Bench(tap)
+        for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
+                     two_logins, revoked_access, revoked_grant, no_login, clock_skew,
+                     server_down, wrong_scope,
+                     explained_failures, idle, no_core, client_secrets, killed,
+                     disk_full, backups, no_token_is_printed):
+            tap.run(test, bench)
+
+
+main()
