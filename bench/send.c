@@ -94,7 +94,8 @@ static void *
 run_sender(void *data)
 {
 	struct sender sender = {.job = data};
-	const struct job_queue feed = {take, ignore, count, &sender};
+	const struct job_queue feed = {
+	    .next = take, .written = ignore, .done = count, .data = &sender};
 	pb_auto(transport) transport = smtp_new(&sender.job->options);
 
 	transport_run(transport, &feed);

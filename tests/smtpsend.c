@@ -174,7 +174,8 @@ static bool
 deliver_files(struct transport *transport, const struct arguments *arguments)
 {
 	struct line line = {.arguments = arguments};
-	const struct job_queue feed = {take, ignore, print_result, &line};
+	const struct job_queue feed = {
+	    .next = take, .written = ignore, .done = print_result, .data = &line};
 
 	if (load_line(&line))
 		transport_run(transport, &feed);

@@ -140,6 +140,63 @@ shared_paper_gives_the_same_bytes(void)
 	paper_free(shared);
 }
 
+enum { THREADS = 4, ROUNDS = 20 };
+
+/* Digests that several threads compose. */
+struct shared_work {
+	struct renderer *renderer;
+	struct digest *digests[THREADS];
+	char *wanted[THREADS];
+};
+
+static void *
+compose_all(void *data)
+{
+	const struct shared_work *work = data;
+
+	for (unsigned i = 0; i < ROUNDS * THREADS; i++) {
+		g_autofree char *message =
+		    compose(work->renderer, work->digests[i % THREADS]);
+
+		g_assert_cmpstr(message, ==, work->wanted[i % THREADS]);
+	}
+	return NULL;
+}
+
+static void
+threads_compose_the_same_bytes_with_one_renderer(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(renderer) fresh = render_sample_new_renderer();
+	struct shared_work work = {.renderer = renderer};
+	GThread *threads[THREADS];
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct digest *digest = render_sample_new_full_digest();
+		struct digest_entry *entry = digest->entries->pdata[0];
+
+		g_snprintf(digest->date, sizeof(digest->date), "2026-11-%02u", i + 1);
+		/* Two digests share a paper. */
+		if (i % 2) {
+			struct digest_entry *other =
+			    work.digests[i - 1]->entries->pdata[0];
+
+			paper_free(entry->paper);
+			entry->paper = paper_share(other->paper);
+		}
+		work.digests[i] = digest;
+		work.wanted[i] = compose(fresh, digest);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		threads[i] = g_thread_new("compose", compose_all, &work);
+	for (unsigned i = 0; i < THREADS; i++)
+		g_thread_join(threads[i]);
+	for (unsigned i = 0; i < THREADS; i++) {
+		digest_free(work.digests[i]);
+		g_free(work.wanted[i]);
+	}
+}
+
 /* Twice the capacity of the cache, with all blocks in use. */
 static void
 full_cache_does_not_change_the_output(void)
@@ -906,14 +963,15 @@ subject_length_is_limited(void)
 
 UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings,
     groups_of_a_large_digest_are_closed, text_equals_the_golden_file,
-    same_digest_gives_the_same_bytes, changed_paper_is_rendered_again,
-    shared_paper_gives_the_same_bytes, full_cache_does_not_change_the_output,
-    html_fills_its_size_limit, full_papers_and_titles_are_limited,
-    hostile_text_is_neutralised, blocks_do_not_contain_the_reader,
-    invalid_digest_is_rejected, invalid_settings_are_rejected,
-    each_setting_changes_the_cache_key, reasons_follow_the_template,
-    templates_may_use_the_reader_anywhere, digests_show_the_coverage,
-    digests_ask_for_complaints_if_that_is_signed, digests_link_to_the_page,
-    link_of_the_longest_base_is_one_word, invalid_template_is_reported_at_start,
-    each_template_changes_the_cache_key, template_size_is_limited,
-    templates_without_room_for_papers_are_rejected, subject_length_is_limited)
+    threads_compose_the_same_bytes_with_one_renderer, same_digest_gives_the_same_bytes,
+    changed_paper_is_rendered_again, shared_paper_gives_the_same_bytes,
+    full_cache_does_not_change_the_output, html_fills_its_size_limit,
+    full_papers_and_titles_are_limited, hostile_text_is_neutralised,
+    blocks_do_not_contain_the_reader, invalid_digest_is_rejected,
+    invalid_settings_are_rejected, each_setting_changes_the_cache_key,
+    reasons_follow_the_template, templates_may_use_the_reader_anywhere,
+    digests_show_the_coverage, digests_ask_for_complaints_if_that_is_signed,
+    digests_link_to_the_page, link_of_the_longest_base_is_one_word,
+    invalid_template_is_reported_at_start, each_template_changes_the_cache_key,
+    template_size_is_limited, templates_without_room_for_papers_are_rejected,
+    subject_length_is_limited)

@@ -107,7 +107,8 @@ note_done(void *data, struct delivery_job *delivery_job)
 static void
 run(struct line *line)
 {
-	const struct job_queue feed = {take, note_written, note_done, line};
+	const struct job_queue feed = {
+	    .next = take, .written = note_written, .done = note_done, .data = line};
 
 	transport_run(line->transport, &feed);
 	g_assert_cmpuint(line->done, ==, MESSAGES);

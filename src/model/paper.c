@@ -38,12 +38,8 @@ paper_new(void)
 void
 paper_free(struct paper *paper)
 {
-	if (!paper)
+	if (!paper || g_atomic_int_add(&paper->shares, -1) > 0)
 		return;
-	if (paper->shares > 0) {
-		paper->shares--;
-		return;
-	}
 	g_free(paper->id);
 	g_free(paper->guid);
 	g_free(paper->link);
@@ -69,8 +65,14 @@ paper_free(struct paper *paper)
 struct paper *
 paper_share(struct paper *paper)
 {
-	paper->shares++;
+	g_atomic_int_inc(&paper->shares);
 	return paper;
+}
+
+bool
+paper_is_shared(const struct paper *paper)
+{
+	return g_atomic_int_get(&paper->shares) > 0;
 }
 
 void

@@ -43,9 +43,9 @@ struct paper_listing {
 };
 
 struct paper {
-	unsigned shares; /* references besides the first; immutable if > 0 */
-	char *id;        /* canonical (model/paper_id.h); never NULL */
-	char *guid;      /* "SOURCE:identifier in that source", or NULL */
+	int shares; /* references besides the first, atomic; immutable if > 0 */
+	char *id;   /* canonical (model/paper_id.h); never NULL */
+	char *guid; /* "SOURCE:identifier in that source", or NULL */
 	/* Keys of a feed entry (model/paper_id.h), or NULL. */
 	char *link;      /* "link=..." */
 	char *entry_key; /* "post=SOURCE:..." */
@@ -87,11 +87,14 @@ void paper_free(struct paper *paper);
 
 /**
  * Add a reference to a paper, which is immutable from then on, so that equal pointers
- * mean equal text.  Not thread-safe.
+ * mean equal text.  Several threads may have references.
  *
  * @return the paper; each reference needs a paper_free()
  */
 struct paper *paper_share(struct paper *paper);
+
+/** Whether others have references to a paper. */
+bool paper_is_shared(const struct paper *paper);
 PB_DEFINE_AUTO(paper, paper_free);
 
 void paper_add_listing(struct paper *paper, const char *source, const char *day,

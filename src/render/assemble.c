@@ -79,9 +79,10 @@ static void
 load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache)
 {
 	for (unsigned i = 0; i < assembled->shown; i++)
-		g_ptr_array_add(assembled->blocks,
-		    entry_block_new(cache, assembled->entries->pdata[i],
-		        assemble_get_depth(assembled, i)));
+		g_ptr_array_add(
+		    assembled->blocks, entry_block_new(cache, &assembled->scratch,
+		                           assembled->entries->pdata[i],
+		                           assemble_get_depth(assembled, i)));
 }
 
 static const char *
@@ -209,8 +210,8 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 	chunk_stats_subtract(stats, &block->html.stats);
 	entry_block_free(block);
 	if (assembled->full > 0) {
-		block = entry_block_new(
-		    cache, assembled->entries->pdata[last], ENTRY_DEPTH_TITLE);
+		block = entry_block_new(cache, &assembled->scratch,
+		    assembled->entries->pdata[last], ENTRY_DEPTH_TITLE);
 		assembled->blocks->pdata[last] = block;
 		chunk_stats_add(stats, &block->html.stats);
 		assembled->full--;
@@ -222,14 +223,15 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 }
 
 static void
-fill_part(const struct assembled_message *assembled, struct pages *pages, bool is_html,
+fill_part(const struct assembled_message *assembled, bool is_html,
     struct assembled_part *part)
 {
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
 	const char *const *values = assembled->overview.values;
-	struct template_buffer *buffer = pages_get_buffer(pages, is_html);
+	struct template_buffer *buffer = &part->buffer;
 
+	template_buffer_reset(buffer);
 	compiled_template_fill(page->head, values, buffer);
 	part->head = buffer->spans->len;
 	compiled_template_fill(page->middle, values, buffer);
@@ -260,7 +262,7 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 
 		if (!find_page(assembled, pages, digest, error))
 			return false;
-		fill_part(assembled, pages, true, &assembled->html);
+		fill_part(assembled, true, &assembled->html);
 		stats = assembled->html.stats;
 		if (chunk_stats_get_part_bytes(&stats) <= BOUNDS_HTML_PART_BYTES)
 			break;
@@ -272,7 +274,7 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 		       chunk_stats_get_part_bytes(&stats) > BOUNDS_HTML_PART_BYTES)
 			demote_last(assembled, cache, &stats);
 	}
-	fill_part(assembled, pages, false, &assembled->text);
+	fill_part(assembled, false, &assembled->text);
 	return true;
 }
 
@@ -287,6 +289,9 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	if (digest->entries->len == 0 && !digest->is_note)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
+	entry_block_scratch_init(&result.scratch);
+	template_buffer_init(&result.text.buffer);
+	template_buffer_init(&result.html.buffer);
 	result.abstract = digest->style.abstract;
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(
@@ -317,6 +322,9 @@ assemble_clear(struct assembled_message *assembled)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
 	overview_clear(&assembled->overview);
+	entry_block_scratch_clear(&assembled->scratch);
+	template_buffer_clear(&assembled->text.buffer);
+	template_buffer_clear(&assembled->html.buffer);
 }
 
 static const struct entry_block_part *

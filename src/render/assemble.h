@@ -13,7 +13,8 @@
 #include "render/sender.h"
 
 struct assembled_part {
-	const struct compose_span *page; /* borrowed */
+	struct template_buffer buffer;   /* the page, encoded */
+	const struct compose_span *page; /* borrowed from the buffer */
 	struct chunk_stats stats;        /* of the page and the blocks */
 	unsigned head, middle, tail;     /* spans of the page up to their ends */
 };
@@ -28,8 +29,9 @@ struct assembled_message {
 	unsigned full;                     /* entries shown in full */
 	unsigned shown;                    /* shown in full or by title */
 	unsigned total;                    /* in the digest */
-	const struct page *page;           /* until the next pages_get() */
+	const struct page *page;
 	struct overview overview;
+	struct entry_block_scratch scratch;
 	struct assembled_part text;
 	struct assembled_part html;
 };
@@ -38,7 +40,7 @@ struct assembled_message {
  * Assemble a digest so that its HTML part fits BOUNDS_HTML_PART_BYTES.
  *
  * @param assembled  set on success only; to be passed to assemble_clear().  Borrows
- *                   from the digest and the pages, until the next call with these
+ *                   from the digest and the pages until then
  * @param sender     borrowed until assemble_clear(), as are the links
  * @return as renderer_compose()
  */

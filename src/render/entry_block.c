@@ -8,8 +8,8 @@
 
 #include "base/bounds.h"
 #include "message/sanitize.h"
-#include "render/entry_key.h"
 #include "render/entry_reasons.h"
+#include "render/entry_table.h"
 #include "render/mark.h"
 #include "render/wrap.h"
 
@@ -39,7 +39,7 @@ struct shared_part {
 
 /* Reference-counted: blocks in use outlive the cache's contents. */
 struct shared_block {
-	struct entry_key key; /* must be first: the table finds its address */
+	struct entry_key key;
 	char *key_bytes;
 	struct paper
 	    *paper; /* a reference, so that the address is not reused; or NULL */
@@ -61,11 +61,24 @@ struct own_block {
 struct entry_block_cache {
 	struct entry_block_templates templates;
 	struct entry_reasons_cache *reasons;
-	GHashTable *entries; /* a set: struct entry_key * of struct shared_block * */
-	size_t entry_bytes;
-	GString *key_bytes;      /* scratch space */
-	struct mark_list *marks; /* likewise */
+	struct entry_table entries; /* of struct shared_block * */
 };
+
+void
+entry_block_scratch_init(struct entry_block_scratch *scratch)
+{
+	scratch->key_bytes = g_string_sized_new(256);
+	scratch->marks = mark_list_new();
+}
+
+void
+entry_block_scratch_clear(struct entry_block_scratch *scratch)
+{
+	if (!scratch->key_bytes)
+		return;
+	g_string_free(g_steal_pointer(&scratch->key_bytes), TRUE);
+	g_clear_pointer(&scratch->marks, mark_list_free);
+}
 
 /* ---- keys ---- */
 
@@ -87,11 +100,12 @@ add_texts(GString *bytes, const struct paper *paper)
 }
 
 static struct entry_key
-make_key(GString *bytes, const struct digest_entry *entry, enum entry_depth depth)
+make_key(GString *bytes, const struct digest_entry *entry, bool is_shared,
+    enum entry_depth depth)
 {
 	const struct paper *paper = entry->paper;
 	const struct key_head head = {
-	    .paper = paper->shares > 0 ? paper : NULL,
+	    .paper = is_shared ? paper : NULL,
 	    .upvotes = entry->upvotes,
 	    .upvotes_before = entry->upvotes_before,
 	    .stars = entry->stars,
@@ -128,7 +142,7 @@ clear_shared(void *data)
 static void
 unref_shared(void *shared)
 {
-	g_rc_box_release_full(shared, clear_shared);
+	g_atomic_rc_box_release_full(shared, clear_shared);
 }
 
 struct entry_block_cache *
@@ -139,10 +153,8 @@ entry_block_cache_new(const struct entry_block_templates *templates)
 	cache->templates = *templates;
 	cache->reasons = entry_reasons_cache_new(
 	    templates->text, templates->html, templates->format, REASON_BYTES_MAX);
-	cache->entries =
-	    g_hash_table_new_full(entry_key_hash, entry_key_equal, unref_shared, NULL);
-	cache->key_bytes = g_string_new(NULL);
-	cache->marks = mark_list_new();
+	entry_table_init(&cache->entries, G_STRUCT_OFFSET(struct shared_block, key),
+	    unref_shared, BOUNDS_RENDER_CACHE_BYTES - REASON_BYTES_MAX);
 	return cache;
 }
 
@@ -152,9 +164,7 @@ entry_block_cache_free(struct entry_block_cache *cache)
 	if (!cache)
 		return;
 	entry_reasons_cache_free(cache->reasons);
-	g_hash_table_unref(cache->entries);
-	g_string_free(cache->key_bytes, TRUE);
-	mark_list_free(cache->marks);
+	entry_table_clear(&cache->entries);
 	g_free(cache);
 }
 
@@ -238,33 +248,32 @@ add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 	               shared->text.chunk.stats.encoded_bytes +
 	               shared->html.chunk.stats.encoded_bytes;
 
-	entry_key_make_room(cache->entries, &cache->entry_bytes, bytes,
-	    BOUNDS_RENDER_CACHE_BYTES - REASON_BYTES_MAX);
-	g_hash_table_add(cache->entries, &shared->key);
+	entry_table_add(&cache->entries, shared, bytes);
 }
 
 /* @return a new reference */
 static struct shared_block *
-get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
-    enum entry_depth depth)
+get_shared(struct entry_block_cache *cache, GString *key_bytes,
+    const struct digest_entry *entry, enum entry_depth depth)
 {
-	const struct entry_key key = make_key(cache->key_bytes, entry, depth);
-	struct shared_block *shared = g_hash_table_lookup(cache->entries, &key);
+	bool is_shared = paper_is_shared(entry->paper);
+	const struct entry_key key = make_key(key_bytes, entry, is_shared, depth);
+	struct shared_block *shared = entry_table_find(&cache->entries, &key);
 	pb_auto(view) view = NULL;
 
 	if (shared)
-		return g_rc_box_acquire(shared);
+		return shared;
 	view = entry_view_new(cache->templates.context, entry, depth);
-	shared = g_rc_box_new0(struct shared_block);
+	shared = g_atomic_rc_box_new0(struct shared_block);
 	shared->key_bytes = g_memdup2(key.bytes, key.size);
 	shared->key = key;
 	shared->key.bytes = shared->key_bytes;
-	if (entry->paper->shares > 0)
+	if (is_shared)
 		shared->paper = paper_share(entry->paper);
 	init_html(shared, cache->templates.html, view);
 	init_text(&shared->text, cache->templates.text, view);
 	add_shared(cache, shared);
-	return g_rc_box_acquire(shared);
+	return shared;
 }
 
 /* ---- blocks ---- */
@@ -365,10 +374,11 @@ mark_hits(const struct shared_block *shared, struct mark_list *marks,
 }
 
 struct entry_block *
-entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entry,
-    enum entry_depth depth)
+entry_block_new(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
+    const struct digest_entry *entry, enum entry_depth depth)
 {
-	struct shared_block *shared = get_shared(cache, entry, depth);
+	struct shared_block *shared =
+	    get_shared(cache, scratch->key_bytes, entry, depth);
 	const struct chunk *html = &shared->html.chunk;
 	struct own_block *own;
 	struct marked marked;
@@ -383,11 +393,11 @@ entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entr
 		    &html->stats, NULL);
 		return &own->block;
 	}
-	mark_hits(shared, cache->marks, entry, &marked);
+	mark_hits(shared, scratch->marks, entry, &marked);
 	own = new_own(3 + marked.count + 2, marked.text->len);
 	own->shared = shared;
-	own->reasons =
-	    entry_reasons_get(cache->reasons, entry->reasons, cache->marks, depth);
+	own->reasons = entry_reasons_get(
+	    cache->reasons, scratch->key_bytes, entry->reasons, scratch->marks, depth);
 	spans = list_text(own, own->spans);
 	list_html(own, &marked, spans, (char *)(own->spans + 3 + marked.count + 2));
 	return &own->block;

@@ -44,11 +44,21 @@ struct entry_block {
 	struct entry_block_part html;
 };
 
+/* Scratch space of one thread. */
+struct entry_block_scratch {
+	GString *key_bytes;
+	struct mark_list *marks;
+};
+
+void entry_block_scratch_init(struct entry_block_scratch *scratch);
+void entry_block_scratch_clear(struct entry_block_scratch *scratch);
+
 struct entry_block_cache;
 
 /**
- * Allocate a cache for one thread.  Papers and reasons are dropped before both exceed
- * BOUNDS_RENDER_CACHE_BYTES; the result never depends on its contents.
+ * Allocate a cache, which several threads may use.  Papers and reasons are dropped
+ * before both exceed BOUNDS_RENDER_CACHE_BYTES; the result never depends on its
+ * contents.
  */
 struct entry_block_cache *
 entry_block_cache_new(const struct entry_block_templates *templates);
@@ -56,7 +66,8 @@ void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
 /** Render an entry, the shared part from the cache. @return owned by the caller */
-struct entry_block *entry_block_new(struct entry_block_cache *cache,
+struct entry_block *
+entry_block_new(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
     const struct digest_entry *entry, enum entry_depth depth);
 void entry_block_free(struct entry_block *block);
 

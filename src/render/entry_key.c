@@ -45,13 +45,3 @@ entry_key_equal(gconstpointer a, gconstpointer b)
 	return left->size == right->size &&
 	       memcmp(left->bytes, right->bytes, left->size) == 0;
 }
-
-void
-entry_key_make_room(GHashTable *table, size_t *total, size_t bytes, size_t limit)
-{
-	if (*total + bytes > limit) {
-		g_hash_table_remove_all(table);
-		*total = 0;
-	}
-	*total += bytes;
-}

@@ -24,7 +24,4 @@ struct entry_key entry_key_make(const GString *bytes, size_t hashed);
 guint entry_key_hash(gconstpointer key);
 gboolean entry_key_equal(gconstpointer a, gconstpointer b);
 
-/** Count the bytes of a new value; a full table is emptied first. */
-void entry_key_make_room(GHashTable *table, size_t *total, size_t bytes, size_t limit);
-
 #endif

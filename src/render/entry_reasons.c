@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "message/sanitize.h"
 #include "render/compiled_template.h"
-#include "render/entry_key.h"
+#include "render/entry_table.h"
 
 const char *const entry_reasons_names[] = {"filter", "is_later", "words", NULL};
 
@@ -27,11 +27,7 @@ struct cached_reasons {
 struct entry_reasons_cache {
 	struct compiled_reasons text, html;
 	const struct locale_format *format;
-	GHashTable
-	    *table; /* a set: struct entry_key * -> its struct cached_reasons * */
-	size_t bytes, limit_bytes;
-	GString *key_bytes, *plain, *encoded; /* scratch space */
-	GPtrArray *hits;                      /* likewise */
+	struct entry_table table; /* of struct cached_reasons * */
 };
 
 enum reason_value {
@@ -73,21 +69,6 @@ clear_compiled(struct compiled_reasons *compiled)
 		compiled_template_free(compiled->by[i >> 1][i & 1]);
 }
 
-/* The key is part of the value. */
-static struct cached_reasons *
-get_value(void *key)
-{
-	void *value = (char *)key - G_STRUCT_OFFSET(struct cached_reasons, key);
-
-	return value;
-}
-
-static void
-unref_value(void *key)
-{
-	g_rc_box_release(get_value(key));
-}
-
 struct entry_reasons_cache *
 entry_reasons_cache_new(const struct template *text, const struct template *html,
     const struct locale_format *format, size_t limit_bytes)
@@ -97,13 +78,8 @@ entry_reasons_cache_new(const struct template *text, const struct template *html
 	compile_reasons(&cache->text, text, BOUNDS_TEXT_COLUMNS);
 	compile_reasons(&cache->html, html, 0);
 	cache->format = format;
-	cache->table =
-	    g_hash_table_new_full(entry_key_hash, entry_key_equal, unref_value, NULL);
-	cache->limit_bytes = limit_bytes;
-	cache->key_bytes = g_string_new(NULL);
-	cache->plain = g_string_new(NULL);
-	cache->encoded = g_string_new(NULL);
-	cache->hits = g_ptr_array_new();
+	entry_table_init(&cache->table, G_STRUCT_OFFSET(struct cached_reasons, key),
+	    g_atomic_rc_box_release, limit_bytes);
 	return cache;
 }
 
@@ -114,11 +90,7 @@ entry_reasons_cache_free(struct entry_reasons_cache *cache)
 		return;
 	clear_compiled(&cache->text);
 	clear_compiled(&cache->html);
-	g_hash_table_unref(cache->table);
-	g_string_free(cache->key_bytes, TRUE);
-	g_string_free(cache->plain, TRUE);
-	g_string_free(cache->encoded, TRUE);
-	g_ptr_array_unref(cache->hits);
+	entry_table_clear(&cache->table);
 	g_free(cache);
 }
 
@@ -130,14 +102,12 @@ entry_reasons_cache_free(struct entry_reasons_cache *cache)
  * @return NULL for none
  */
 static char *
-format_words(struct entry_reasons_cache *cache, const struct digest_reason *reason,
+format_words(const struct locale_format *format, const struct digest_reason *reason,
     const struct mark_list *marks, unsigned at)
 {
-	const struct locale_format *format = cache->format;
-	GPtrArray *hits = cache->hits;
+	g_autoptr(GPtrArray) hits = g_ptr_array_new();
 	g_autofree char *words = NULL;
 
-	g_ptr_array_set_size(hits, 0);
 	for (unsigned i = 0; i < reason->hits->len; i++) {
 		struct hit *hit = reason->hits->pdata[i];
 
@@ -169,18 +139,19 @@ append_reason(const struct compiled_reasons *compiled, const char *filter,
  * @param marks  NULL for the text part
  */
 static void
-append_part(struct entry_reasons_cache *cache, const GPtrArray *list, bool is_title,
-    const struct mark_list *marks, struct chunk_stats *stats)
+append_part(const struct entry_reasons_cache *cache, const GPtrArray *list,
+    bool is_title, const struct mark_list *marks, GString *encoded,
+    struct chunk_stats *stats)
 {
 	const struct compiled_reasons *compiled = marks ? &cache->html : &cache->text;
-	GString *plain = g_string_truncate(cache->plain, 0);
+	g_autoptr(GString) plain = g_string_sized_new(256);
 	unsigned at = 0;
 
 	for (unsigned i = 0; i < (is_title ? 1 : list->len); i++) {
 		const struct digest_reason *reason = list->pdata[i];
 		g_autofree char *filter = sanitize_line(reason->filter, 0);
 		g_autofree char *words =
-		    is_title ? NULL : format_words(cache, reason, marks, at);
+		    is_title ? NULL : format_words(cache->format, reason, marks, at);
 
 		append_reason(compiled, filter, words, i > 0, plain);
 		at += reason->hits->len;
@@ -188,7 +159,7 @@ append_part(struct entry_reasons_cache *cache, const GPtrArray *list, bool is_ti
 	if (plain->len && plain->str[plain->len - 1] != '\n')
 		g_string_append_c(plain, '\n');
 	*stats = (struct chunk_stats){0};
-	chunk_stats_append(stats, cache->encoded, plain->str, plain->len);
+	chunk_stats_append(stats, encoded, plain->str, plain->len);
 }
 
 /* All that reasons depend on: their filters and hits, and which are marked. */
@@ -219,52 +190,49 @@ set_key(GString *bytes, const GPtrArray *reasons, const struct mark_list *marks,
 }
 
 static struct cached_reasons *
-new_reasons(struct entry_reasons_cache *cache, const GPtrArray *list,
+new_reasons(const struct entry_reasons_cache *cache, const GPtrArray *list,
     const struct mark_list *marks, bool is_title, const struct entry_key *key)
 {
+	g_autoptr(GString) encoded = g_string_sized_new(512);
 	struct entry_reasons reasons;
 	struct cached_reasons *cached;
-	size_t text_bytes, encoded_bytes;
+	size_t text_bytes;
 
-	g_string_truncate(cache->encoded, 0);
-	append_part(cache, list, is_title, NULL, &reasons.text_stats);
-	text_bytes = cache->encoded->len;
-	append_part(cache, list, is_title, marks, &reasons.html_stats);
-	encoded_bytes = cache->encoded->len;
-	cached = g_rc_box_alloc(sizeof(*cached) + encoded_bytes + key->size);
-	reasons.text = memcpy(cached->data, cache->encoded->str, encoded_bytes);
+	append_part(cache, list, is_title, NULL, encoded, &reasons.text_stats);
+	text_bytes = encoded->len;
+	append_part(cache, list, is_title, marks, encoded, &reasons.html_stats);
+	cached = g_atomic_rc_box_alloc(sizeof(*cached) + encoded->len + key->size);
+	reasons.text = memcpy(cached->data, encoded->str, encoded->len);
 	reasons.html = cached->data + text_bytes;
 	cached->reasons = reasons;
 	cached->key = *key;
-	cached->key.bytes = memcpy(cached->data + encoded_bytes, key->bytes, key->size);
+	cached->key.bytes = memcpy(cached->data + encoded->len, key->bytes, key->size);
 	return cached;
 }
 
 const struct entry_reasons *
-entry_reasons_get(struct entry_reasons_cache *cache, const GPtrArray *reasons,
-    const struct mark_list *marks, enum entry_depth depth)
+entry_reasons_get(struct entry_reasons_cache *cache, GString *key_bytes,
+    const GPtrArray *reasons, const struct mark_list *marks, enum entry_depth depth)
 {
 	/* A title has only the filter that it counts for. */
 	bool is_title = depth == ENTRY_DEPTH_TITLE;
-	struct entry_key key, *found;
 	struct cached_reasons *cached;
+	struct entry_key key;
 
-	set_key(cache->key_bytes, reasons, marks, is_title);
-	key = entry_key_make(cache->key_bytes, cache->key_bytes->len);
-	found = g_hash_table_lookup(cache->table, &key);
-	if (found) {
-		cached = get_value(found);
-		return &g_rc_box_acquire(cached)->reasons;
-	}
+	set_key(key_bytes, reasons, marks, is_title);
+	key = entry_key_make(key_bytes, key_bytes->len);
+	cached = entry_table_find(&cache->table, &key);
+	if (cached)
+		return &cached->reasons;
 	cached = new_reasons(cache, reasons, marks, is_title, &key);
-	entry_key_make_room(cache->table, &cache->bytes,
-	    sizeof(*cached) + cache->encoded->len + key.size, cache->limit_bytes);
-	g_hash_table_add(cache->table, &cached->key);
-	return &g_rc_box_acquire(cached)->reasons;
+	entry_table_add(&cache->table, cached,
+	    sizeof(*cached) + cached->reasons.text_stats.encoded_bytes +
+	        cached->reasons.html_stats.encoded_bytes + key.size);
+	return &cached->reasons;
 }
 
 void
 entry_reasons_unref(const struct entry_reasons *reasons)
 {
-	g_rc_box_release((void *)reasons);
+	g_atomic_rc_box_release((void *)reasons);
 }

@@ -28,7 +28,7 @@ struct entry_reasons {
 struct entry_reasons_cache;
 
 /**
- * Allocate a cache for one thread, which is emptied when it is full.
+ * Allocate a cache, which several threads may use and is emptied when it is full.
  *
  * @param text, html  of a paper; borrowed for the cache's lifetime, as is the format
  */
@@ -41,11 +41,13 @@ PB_DEFINE_AUTO(entry_reasons_cache, entry_reasons_cache_free);
 /**
  * Render the reasons of an entry, unless they are cached.
  *
- * @param reasons  of struct digest_reason *, at least one
- * @param marks    of their hits, after mark_list_apply(): the HTML names the others
+ * @param key_bytes  scratch space
+ * @param reasons    of struct digest_reason *, at least one
+ * @param marks      of their hits, after mark_list_apply(): the HTML names the others
  * @return a new reference
  */
-const struct entry_reasons *entry_reasons_get(struct entry_reasons_cache *cache,
+const struct entry_reasons *
+entry_reasons_get(struct entry_reasons_cache *cache, GString *key_bytes,
     const GPtrArray *reasons, const struct mark_list *marks, enum entry_depth depth);
 void entry_reasons_unref(const struct entry_reasons *reasons);
 

@@ -33,7 +33,7 @@ locale_free(struct locale *locale)
 		return;
 	entry_block_cache_free(locale->cache);
 	entry_view_context_free(locale->context);
-	pages_free(locale->pages);
+	pages_unref(locale->pages);
 	for (size_t i = 0; i < LOCALE_FILES; i++)
 		template_free(locale->templates[i]);
 	g_free(locale->language);

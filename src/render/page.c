@@ -31,13 +31,12 @@ const char *const page_names[] = {"change_url", "commands", "count", "count_new"
 
 struct pages {
 	struct page_settings settings;
+	char *phrases[PAGE_PHRASES];
+	GMutex lock;          /* of the tables, also while a value is made */
 	GHashTable *entries;  /* parameters as text -> struct page * */
 	GHashTable *subjects; /* likewise -> struct compiled_template * */
 	GHashTable *counts;   /* number and phrase -> char * */
 	GHashTable *titles;   /* title -> struct page_title * */
-	GString *lookup_key;
-	char *phrases[PAGE_PHRASES];
-	struct template_buffer text, html; /* reused for all messages */
 };
 
 static void
@@ -78,8 +77,9 @@ pages_new(const struct page_settings *settings)
 	    [PAGE_PHRASE_NO_NEW_PAPERS] = "no_new_papers",
 	    [PAGE_PHRASE_NO_PAPERS] = "no_papers",
 	};
-	struct pages *pages = g_new0(struct pages, 1);
+	struct pages *pages = g_atomic_rc_box_new0(struct pages);
 
+	g_mutex_init(&pages->lock);
 	pages->settings = *settings;
 	pages->entries = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_free);
@@ -90,27 +90,52 @@ pages_new(const struct page_settings *settings)
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_title);
 	for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
 		pages->phrases[i] = locale_format_text(settings->format, phrases[i]);
-	pages->lookup_key = g_string_new(NULL);
-	template_buffer_init(&pages->text);
-	template_buffer_init(&pages->html);
 	return pages;
 }
 
-void
-pages_free(struct pages *pages)
+static void
+clear(void *data)
 {
-	if (!pages)
-		return;
+	struct pages *pages = data;
+
 	g_hash_table_unref(pages->entries);
 	g_hash_table_unref(pages->subjects);
 	g_hash_table_unref(pages->counts);
 	g_hash_table_unref(pages->titles);
 	for (size_t i = 0; i < PAGE_PHRASES; i++)
 		g_free(pages->phrases[i]);
-	g_string_free(pages->lookup_key, TRUE);
-	template_buffer_clear(&pages->text);
-	template_buffer_clear(&pages->html);
-	g_free(pages);
+	g_mutex_clear(&pages->lock);
+}
+
+struct pages *
+pages_ref(struct pages *pages)
+{
+	return g_atomic_rc_box_acquire(pages);
+}
+
+void
+pages_unref(struct pages *pages)
+{
+	if (pages)
+		g_atomic_rc_box_release_full(pages, clear);
+}
+
+void
+pages_renew_if_full(struct pages **pages)
+{
+	struct pages *old = *pages;
+	bool is_full;
+
+	g_mutex_lock(&old->lock);
+	is_full = g_hash_table_size(old->entries) >= PAGES_MAX ||
+	          g_hash_table_size(old->subjects) >= PAGES_MAX ||
+	          g_hash_table_size(old->counts) >= COUNTS_MAX ||
+	          g_hash_table_size(old->titles) >= TITLES_MAX;
+	g_mutex_unlock(&old->lock);
+	if (!is_full)
+		return;
+	*pages = pages_new(&old->settings);
+	pages_unref(old);
 }
 
 const char *
@@ -122,24 +147,19 @@ pages_get_phrase(const struct pages *pages, enum page_phrase phrase)
 const struct page_title *
 pages_get_title(struct pages *pages, const char *text)
 {
-	struct page_title *title = g_hash_table_lookup(pages->titles, text);
+	struct page_title *title;
 
-	if (title)
-		return title;
-	title = g_new0(struct page_title, 1);
-	title->line = sanitize_paper_text(text, BOUNDS_SUBJECT_TITLE_CHARS);
-	title->short_line = sanitize_line(title->line, BOUNDS_PREHEADER_TITLE_CHARS);
-	g_hash_table_insert(pages->titles, g_strdup(text), title);
+	g_mutex_lock(&pages->lock);
+	title = g_hash_table_lookup(pages->titles, text);
+	if (!title) {
+		title = g_new0(struct page_title, 1);
+		title->line = sanitize_paper_text(text, BOUNDS_SUBJECT_TITLE_CHARS);
+		title->short_line =
+		    sanitize_line(title->line, BOUNDS_PREHEADER_TITLE_CHARS);
+		g_hash_table_insert(pages->titles, g_strdup(text), title);
+	}
+	g_mutex_unlock(&pages->lock);
 	return title;
-}
-
-struct template_buffer *
-pages_get_buffer(struct pages *pages, bool is_html)
-{
-	struct template_buffer *buffer = is_html ? &pages->html : &pages->text;
-
-	template_buffer_reset(buffer);
-	return buffer;
 }
 
 /* Cut the line of a marker out of a text. @param rest  set to what follows it */
@@ -187,28 +207,22 @@ static const char *
 get_count(struct pages *pages, unsigned number, unsigned phrase, const char *name)
 {
 	void *key = GSIZE_TO_POINTER((size_t)number * 4 + phrase);
-	char *count = g_hash_table_lookup(pages->counts, key);
+	char *count;
 
+	g_mutex_lock(&pages->lock);
+	count = g_hash_table_lookup(pages->counts, key);
 	if (!count) {
 		count = locale_format_count(pages->settings.format, number, name);
 		g_hash_table_insert(pages->counts, key, count);
 	}
+	g_mutex_unlock(&pages->lock);
 	return count;
-}
-
-static void
-empty_if_full(GHashTable *table, unsigned most)
-{
-	if (g_hash_table_size(table) >= most)
-		g_hash_table_remove_all(table);
 }
 
 void
 pages_set_counts(
     struct pages *pages, const struct page_params *params, const char **values)
 {
-	empty_if_full(pages->titles, TITLES_MAX);
-	empty_if_full(pages->counts, COUNTS_MAX);
 	if (params->is_note) {
 		values[PAGE_COUNT_NEW] = pages->phrases[PAGE_PHRASE_NO_NEW_PAPERS];
 		values[PAGE_COUNT_PAPERS] = pages->phrases[PAGE_PHRASE_NO_PAPERS];
@@ -464,27 +478,21 @@ new_page(const struct page_settings *settings, const struct page_params *params,
 	return g_steal_pointer(&page);
 }
 
-/* @param end  any text */
-static void
-set_key(GString *key, const char *date, const unsigned *numbers, size_t count,
-    const char *end)
+/* Date, numbers and coverage. */
+static char *
+format_key(const struct page_params *params, const unsigned *numbers, size_t count)
 {
-	g_string_assign(key, date);
+	GString *key = g_string_sized_new(256);
+
+	g_string_append(key, params->date);
 	for (size_t i = 0; i < count; i++) {
 		/* Seven bits per byte, and never a NUL. */
 		for (unsigned rest = numbers[i]; rest; rest >>= 7)
 			g_string_append_c(key, (char)(rest | 128));
 		g_string_append_c(key, '\n');
 	}
-	g_string_append(key, end);
-}
-
-/* Insert a copy of the lookup key. */
-static void
-insert(struct pages *pages, GHashTable *table, void *value)
-{
-	empty_if_full(table, PAGES_MAX);
-	g_hash_table_insert(table, g_strdup(pages->lookup_key->str), value);
+	g_string_append(key, params->coverage ? params->coverage : "");
+	return g_string_free(key, FALSE);
 }
 
 const struct page *
@@ -494,16 +502,18 @@ pages_get(struct pages *pages, const struct page_params *params, GError **error)
 	    params->titles_start, params->is_note, params->is_grouped, params->notices,
 	    params->top, params->top_linked, params->filters, params->more_filters,
 	    params->is_overlapping};
+	g_autofree char *key = format_key(params, numbers, G_N_ELEMENTS(numbers));
 	struct page *page;
 
-	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers),
-	    params->coverage ? params->coverage : "");
-	page = g_hash_table_lookup(pages->entries, pages->lookup_key->str);
-	if (page)
-		return page;
-	page = new_page(&pages->settings, params, error);
-	if (page)
-		insert(pages, pages->entries, page);
+	g_mutex_lock(&pages->lock);
+	page = g_hash_table_lookup(pages->entries, key);
+	if (!page) {
+		page = new_page(&pages->settings, params, error);
+		if (page)
+			g_hash_table_insert(
+			    pages->entries, g_steal_pointer(&key), page);
+	}
+	g_mutex_unlock(&pages->lock);
 	return page;
 }
 
@@ -511,22 +521,24 @@ char *
 pages_format_subject(struct pages *pages, const struct page_params *params,
     const char *const *values, GError **error)
 {
+	bool has_title = values[PAGE_FIRST_TITLE][0] != '\0';
 	const unsigned numbers[] = {params->shown < params->total, params->has_titles,
-	    params->titles_start, params->is_note, params->is_grouped,
-	    values[PAGE_FIRST_TITLE][0] != '\0'};
+	    params->titles_start, params->is_note, params->is_grouped, has_title};
+	g_autofree char *key = format_key(params, numbers, G_N_ELEMENTS(numbers));
 	g_autoptr(GString) line = g_string_new(NULL);
 	struct compiled_template *subject;
 
-	set_key(pages->lookup_key, params->date, numbers, G_N_ELEMENTS(numbers),
-	    params->coverage ? params->coverage : "");
-	subject = g_hash_table_lookup(pages->subjects, pages->lookup_key->str);
+	g_mutex_lock(&pages->lock);
+	subject = g_hash_table_lookup(pages->subjects, key);
 	if (!subject) {
-		subject =
-		    new_subject(pages, params, values[PAGE_FIRST_TITLE][0], error);
-		if (!subject)
-			return NULL;
-		insert(pages, pages->subjects, subject);
+		subject = new_subject(pages, params, has_title, error);
+		if (subject)
+			g_hash_table_insert(
+			    pages->subjects, g_steal_pointer(&key), subject);
 	}
+	g_mutex_unlock(&pages->lock);
+	if (!subject)
+		return NULL;
 	compiled_template_append_plain(subject, values, line);
 	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
 }

@@ -99,15 +99,24 @@ struct page_title {
 
 struct pages;
 
-/** Allocate the pages of one thread and language. */
+/**
+ * Allocate the pages of one language, which several threads may use.  Nothing is
+ * removed from them: what they lend is valid until they are freed.
+ */
 struct pages *pages_new(const struct page_settings *settings);
-void pages_free(struct pages *pages);
-PB_DEFINE_AUTO(pages, pages_free);
+
+/** Get an additional reference, for one digest. */
+struct pages *pages_ref(struct pages *pages);
+void pages_unref(struct pages *pages);
+PB_DEFINE_AUTO(pages, pages_unref);
+
+/** Replace pages that are full by new ones. */
+void pages_renew_if_full(struct pages **pages);
 
 /**
  * Get a page, rendering it unless it is cached.
  *
- * @return borrowed until the next call; NULL with PB_ERROR_INPUT for an invalid date,
+ * @return borrowed; NULL with PB_ERROR_INPUT for an invalid date,
  *         or if a tag for papers or titles is missing, repeated or not alone on its
  *         line, or titles come before papers
  */
@@ -123,11 +132,11 @@ pages_get(struct pages *pages, const struct page_params *params, GError **error)
 char *pages_format_subject(struct pages *pages, const struct page_params *params,
     const char *const *values, GError **error);
 
-/** Set the counts. @param values  borrowed until the next call */
+/** Set the counts. @param values  borrowed */
 void pages_set_counts(
     struct pages *pages, const struct page_params *params, const char **values);
 
-/** Get the forms of a title. @return borrowed until the next pages_set_counts() */
+/** Get the forms of a title. @return borrowed */
 const struct page_title *pages_get_title(struct pages *pages, const char *title);
 
 /* Phrases of preheaders. */
@@ -141,8 +150,5 @@ enum page_phrase {
 
 /** Get a phrase. @return borrowed */
 const char *pages_get_phrase(const struct pages *pages, enum page_phrase phrase);
-
-/** Get an empty buffer for one part. @return borrowed until the next call */
-struct template_buffer *pages_get_buffer(struct pages *pages, bool is_html);
 
 #endif

@@ -15,10 +15,8 @@
 struct renderer {
 	struct sender_identity sender;
 	struct locales locales;
-	GArray *spans;       /* of struct compose_span; scratch space */
-	int64_t dated_at;    /* time of date_field, s */
-	GString *date_field; /* digests built together share it; or empty */
 	char *key;
+	GMutex lock; /* of the pages of all locales, to replace them */
 };
 
 static void
@@ -36,7 +34,6 @@ make_pages(struct renderer *renderer)
 
 		locale->pages = pages_new(&settings);
 	}
-	renderer->spans = g_array_new(FALSE, FALSE, sizeof(struct compose_span));
 }
 
 /* Render sample digests: some errors in templates show only when they are used. */
@@ -88,7 +85,7 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	pb_auto(renderer) renderer = g_new0(struct renderer, 1);
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
 
-	renderer->date_field = g_string_new(NULL);
+	g_mutex_init(&renderer->lock);
 	if (!sender_identity_init(&renderer->sender, settings, error) ||
 	    !locales_load(&renderer->locales, settings->template_dir, checksum, error))
 		return NULL;
@@ -108,8 +105,7 @@ renderer_free(struct renderer *renderer)
 		return;
 	locales_clear(&renderer->locales);
 	sender_identity_clear(&renderer->sender);
-	g_clear_pointer(&renderer->spans, g_array_unref);
-	g_string_free(renderer->date_field, TRUE);
+	g_mutex_clear(&renderer->lock);
 	g_free(renderer->key);
 	g_free(renderer);
 }
@@ -126,16 +122,17 @@ renderer_get_cache_key(const struct renderer *renderer)
 	return renderer->key;
 }
 
-static bool
-assemble(struct renderer *renderer, const struct digest *digest,
-    const struct sender_links *links, struct assembled_message *assembled,
-    GError **error)
+/* @return a reference */
+static struct pages *
+get_pages(struct renderer *renderer, struct locale *locale)
 {
-	const struct locale *locale =
-	    locales_get(&renderer->locales, digest->style.language);
+	struct pages *pages;
 
-	return assemble_init(assembled, locale->pages, locale->cache, digest,
-	    &renderer->sender, links, error);
+	g_mutex_lock(&renderer->lock);
+	pages_renew_if_full(&locale->pages);
+	pages = pages_ref(locale->pages);
+	g_mutex_unlock(&renderer->lock);
+	return pages;
 }
 
 /*
@@ -219,18 +216,8 @@ attach_file(struct compose_headers *fields, struct attached_file *file,
 	};
 }
 
-static bool
-set_date_field(struct renderer *renderer, int64_t at, GError **error)
-{
-	if (renderer->date_field->len && renderer->dated_at == at)
-		return true;
-	g_string_truncate(renderer->date_field, 0);
-	renderer->dated_at = at;
-	return header_append_date(renderer->date_field, "Date", at, 0, error);
-}
-
 static GBytes *
-build_message(struct renderer *renderer, const struct digest *digest,
+build_message(const struct renderer *renderer, const struct digest *digest,
     const struct sender_links *links, const struct assembled_message *assembled,
     GError **error)
 {
@@ -248,7 +235,9 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
 	pb_local(attached_file) file = {0};
-	GArray *spans = g_array_set_size(renderer->spans, 0);
+	g_autoptr(GArray) spans =
+	    g_array_new(FALSE, FALSE, sizeof(struct compose_span));
+	g_autoptr(GString) date_field = g_string_new(NULL);
 	struct compose_headers fields = {
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = assemble_get_subject(assembled),
@@ -259,9 +248,9 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	    .prefix = &renderer->sender.prefix,
 	};
 
-	if (!set_date_field(renderer, digest->created_at, error))
+	if (!header_append_date(date_field, "Date", digest->created_at, 0, error))
 		return NULL;
-	fields.date_field = renderer->date_field->str;
+	fields.date_field = date_field->str;
 	fields.text.span_count =
 	    list_part(assembled, false, spans, &text, &fields.text.encoding);
 	fields.html.span_count =
@@ -279,12 +268,15 @@ build_message(struct renderer *renderer, const struct digest *digest,
 GBytes *
 renderer_compose(struct renderer *renderer, const struct digest *digest, GError **error)
 {
+	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
+	pb_auto(pages) pages = get_pages(renderer, locale);
 	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	GBytes *message;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (!assemble(renderer, digest, &links, &assembled, error))
+	if (!assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
+	        &links, error))
 		return NULL;
 	message = build_message(renderer, digest, &links, &assembled, error);
 	assemble_clear(&assembled);
@@ -295,12 +287,15 @@ static char *
 format_part(struct renderer *renderer, const struct digest *digest, bool is_html,
     GError **error)
 {
+	struct locale *locale = locales_get(&renderer->locales, digest->style.language);
+	pb_auto(pages) pages = get_pages(renderer, locale);
 	pb_local(sender_links) links = {0};
 	struct assembled_message assembled;
 	char *part;
 
 	sender_links_init(&links, &renderer->sender, digest);
-	if (!assemble(renderer, digest, &links, &assembled, error))
+	if (!assemble_init(&assembled, pages, locale->cache, digest, &renderer->sender,
+	        &links, error))
 		return NULL;
 	part = g_string_free(assemble_format_plain(&assembled, is_html), FALSE);
 	assemble_clear(&assembled);

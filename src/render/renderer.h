@@ -42,8 +42,8 @@ struct renderer_settings {
 /**
  * Load and check the templates and settings.
  *
- * A renderer belongs to one thread.  It caches up to BOUNDS_RENDER_CACHE_BYTES of
- * rendered papers for each language.
+ * Several threads may compose at a time.  Up to BOUNDS_RENDER_CACHE_BYTES of rendered
+ * papers are cached for each language.
  *
  * @return NULL with PB_ERROR_INPUT (an invalid setting or template, the latter with
  *         `file:line:column`), PB_ERROR_NOT_FOUND (no such file), or PB_ERROR_LIMIT

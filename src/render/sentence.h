@@ -21,7 +21,7 @@
  */
 const char *sentence_find_end(const char *text, const char *at);
 
-/* Scores sentences by position, length and words; for one thread at a time. */
+/* Scores sentences by position, length and words. */
 struct sentence_scorer;
 
 struct sentence_scorer *sentence_scorer_new(void);

@@ -148,6 +148,8 @@ run_transaction(struct smtp *smtp)
 		bool is_written;
 		bool is_whole = write_group(smtp, &is_written, &error);
 
+		if (smtp_transaction->awaited == SMTP_STAGE_DOT && smtp->queue->waiting)
+			smtp->queue->waiting(smtp->queue->data);
 		reply = session_read_reply(&smtp->session,
 		    is_whole ? get_wait_ms(times, smtp_transaction) : 0,
 		    is_whole ? &error : NULL);

@@ -32,7 +32,8 @@ transport_deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result)
 {
 	struct single single = {.job = {.envelope = *envelope}};
-	const struct job_queue queue = {take_single, ignore, ignore, &single};
+	const struct job_queue queue = {
+	    .next = take_single, .written = ignore, .done = ignore, .data = &single};
 
 	delivery_clear(result);
 	if (transport->ops->deliver) {

@@ -31,6 +31,9 @@ struct job_queue {
 	void (*written)(void *data, struct delivery_job *job);
 	/* Its result is set; called in the order of next(). */
 	void (*done)(void *data, struct delivery_job *job);
+	/* Or NULL.  The host handles a message, which leaves time to prepare the next
+	 * one.  Not all transports call it. */
+	void (*waiting)(void *data);
 	void *data;
 };
 

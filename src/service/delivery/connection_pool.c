@@ -19,16 +19,18 @@ struct connection {
 	struct connection_pool *pool;
 	struct transport *transport;
 	struct heartbeat *heartbeat;
-	size_t largest;              /* size of the current message, bytes */
-	struct delivery_task *first; /* to be started; or NULL */
+	size_t largest;             /* size of the current message, bytes */
+	struct delivery_task *next; /* composed, not started; in the pool's lock */
 };
 
 struct connection_pool {
+	struct connection_pool_options options;
 	struct connection *all;
 	unsigned started;
 	GMutex lock; /* of the members below */
 	GCond has_task, has_results;
 	GQueue tasks;    /* of struct delivery_task * */
+	unsigned idle;   /* number of connections that wait for a task */
 	GPtrArray *done; /* likewise, with results */
 	unsigned wanted; /* number of results that end a wait */
 	/* The relay has failed: nothing else is started until that is known. */
@@ -36,31 +38,15 @@ struct connection_pool {
 	bool is_ending;
 };
 
-struct delivery_task *
-delivery_task_new(struct outbox_job *job, GBytes *message, char *id, char *sender)
-{
-	struct delivery_task *task = g_new0(struct delivery_task, 1);
-
-	task->job = job;
-	task->message = message;
-	task->id = id;
-	task->sender = sender;
-	task->delivery_job.envelope = (struct envelope){
-	    .id = id,
-	    .sender = sender,
-	    .recipient = job->recipient,
-	    .message = message,
-	};
-	return task;
-}
-
 void
 delivery_task_free(struct delivery_task *task)
 {
 	if (!task)
 		return;
 	g_free(task->job);
+	digest_free(task->digest);
 	g_clear_pointer(&task->message, g_bytes_unref);
+	g_clear_error(&task->error);
 	g_free(task->id);
 	g_free(task->sender);
 	delivery_clear(&task->delivery_job.result);
@@ -75,11 +61,72 @@ arm_heartbeat(struct connection *connection)
 	    SLACK_S + transport_get_wait_s(connection->transport, connection->largest));
 }
 
-/* In the lock. @return NULL if there is none */
-static struct delivery_task *
-take_task(struct connection_pool *pool)
+/* Whether others may fail likewise (transport/breaker.h). */
+static bool
+is_failure_of_relay(const struct delivery *delivery)
 {
-	return pool->is_paused ? NULL : g_queue_pop_head(&pool->tasks);
+	return delivery->scope != DELIVERY_SCOPE_MESSAGE || delivery->is_policy;
+}
+
+static void
+finish_task(struct connection_pool *pool, struct delivery_task *task)
+{
+	g_mutex_lock(&pool->lock);
+	g_ptr_array_add(pool->done, task);
+	pool->is_paused |= is_failure_of_relay(&task->delivery_job.result);
+	if (pool->is_paused || pool->done->len >= pool->wanted)
+		g_cond_signal(&pool->has_results);
+	g_mutex_unlock(&pool->lock);
+}
+
+static bool
+compose(struct connection_pool *pool, struct delivery_task *task)
+{
+	if (!task->message)
+		task->message = renderer_compose(
+		    pool->options.renderer, task->digest, &task->error);
+	g_clear_pointer(&task->digest, digest_free);
+	if (!task->message)
+		return false;
+	task->job->message_hash = fnv1a_hash_bytes(task->message);
+	task->delivery_job.envelope = (struct envelope){
+	    .id = task->id,
+	    .sender = task->sender,
+	    .recipient = task->job->recipient,
+	    .message = task->message,
+	};
+	return true;
+}
+
+/* @param is_early  leave tasks to connections that are idle */
+static struct delivery_task *
+take_task(struct connection *connection, bool is_early)
+{
+	struct connection_pool *pool = connection->pool;
+	struct delivery_task *task = NULL;
+
+	g_mutex_lock(&pool->lock);
+	if (connection->next && !is_early && !pool->is_paused)
+		task = g_steal_pointer(&connection->next);
+	else if (!connection->next && !pool->is_paused &&
+	         pool->tasks.length > (is_early ? pool->idle : 0))
+		task = g_queue_pop_head(&pool->tasks);
+	g_mutex_unlock(&pool->lock);
+	return task;
+}
+
+static struct delivery_task *
+take_composed(struct connection *connection, bool is_early)
+{
+	struct delivery_task *task;
+
+	while ((task = take_task(connection, is_early))) {
+		arm_heartbeat(connection);
+		if (compose(connection->pool, task))
+			break;
+		finish_task(connection->pool, task);
+	}
+	return task;
 }
 
 /* Callbacks of struct job_queue (transport/transport.h). */
@@ -87,19 +134,26 @@ static struct delivery_job *
 next_task(void *data)
 {
 	struct connection *connection = data;
-	struct delivery_task *task = g_steal_pointer(&connection->first);
+	struct delivery_task *task = take_composed(connection, false);
 
-	if (!task) {
-		g_mutex_lock(&connection->pool->lock);
-		task = take_task(connection->pool);
-		g_mutex_unlock(&connection->pool->lock);
-	}
 	if (!task)
 		return NULL;
-	task->job->message_hash = fnv1a_hash_bytes(task->message);
 	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));
 	arm_heartbeat(connection);
 	return &task->delivery_job;
+}
+
+static void
+prepare_task(void *data)
+{
+	struct connection *connection = data;
+	struct delivery_task *task = take_composed(connection, true);
+
+	if (!task)
+		return;
+	g_mutex_lock(&connection->pool->lock);
+	connection->next = task;
+	g_mutex_unlock(&connection->pool->lock);
 }
 
 static void
@@ -112,39 +166,41 @@ free_message(void *data, struct delivery_job *delivery_job)
 	g_clear_pointer(&task->message, g_bytes_unref);
 }
 
-/* Whether others may fail likewise (transport/breaker.h). */
-static bool
-is_failure_of_relay(const struct delivery *delivery)
-{
-	return delivery->scope != DELIVERY_SCOPE_MESSAGE || delivery->is_policy;
-}
-
 static void
 put_result(void *data, struct delivery_job *delivery_job)
 {
 	struct connection *connection = data;
-	struct connection_pool *pool = connection->pool;
 
 	arm_heartbeat(connection);
-	g_mutex_lock(&pool->lock);
-	g_ptr_array_add(pool->done, delivery_job);
-	pool->is_paused |= is_failure_of_relay(&delivery_job->result);
-	if (pool->is_paused || pool->done->len >= pool->wanted)
-		g_cond_signal(&pool->has_results);
-	g_mutex_unlock(&pool->lock);
+	finish_task(connection->pool, (struct delivery_task *)delivery_job);
 }
 
-/* @return the next task; NULL on timeout, or if there will be none */
-static struct delivery_task *
+enum wait {
+	WAIT_TASK,    /* there is a task */
+	WAIT_TIMEOUT, /* none for IDLE_US */
+	WAIT_END,     /* there will be none */
+};
+
+/* In the lock. */
+static bool
+has_task(const struct connection *connection)
+{
+	const struct connection_pool *pool = connection->pool;
+
+	return (connection->next || pool->tasks.length) && !pool->is_paused;
+}
+
+static enum wait
 wait_for_task(struct connection *connection, bool is_idle)
 {
 	struct connection_pool *pool = connection->pool;
 	int64_t now = g_get_monotonic_time();
 	int64_t end = is_idle ? INT64_MAX : now + IDLE_US;
-	struct delivery_task *task;
+	enum wait result;
 
 	g_mutex_lock(&pool->lock);
-	while (!(task = take_task(pool)) && !pool->is_ending && now < end) {
+	pool->idle++;
+	while (!has_task(connection) && !pool->is_ending && now < end) {
 		int64_t beat_s = heartbeat_idle(connection->heartbeat);
 
 		if (is_idle && !beat_s)
@@ -154,19 +210,13 @@ wait_for_task(struct connection *connection, bool is_idle)
 			    beat_s ? MIN(end, now + beat_s * G_USEC_PER_SEC) : end);
 		now = g_get_monotonic_time();
 	}
+	pool->idle--;
+	if (has_task(connection))
+		result = WAIT_TASK;
+	else
+		result = pool->is_ending ? WAIT_END : WAIT_TIMEOUT;
 	g_mutex_unlock(&pool->lock);
-	return task;
-}
-
-static bool
-is_ending(struct connection_pool *pool)
-{
-	bool is_ending;
-
-	g_mutex_lock(&pool->lock);
-	is_ending = pool->is_ending;
-	g_mutex_unlock(&pool->lock);
-	return is_ending;
+	return result;
 }
 
 static gpointer
@@ -176,44 +226,44 @@ run_connection(gpointer data)
 	const struct job_queue queue = {
 	    .next = next_task,
 	    .written = free_message,
+	    .waiting = prepare_task,
 	    .done = put_result,
 	    .data = connection,
 	};
-	bool is_idle = false;
+	enum wait wait = WAIT_TASK;
 
-	do {
-		connection->first = wait_for_task(connection, is_idle);
-		is_idle = !connection->first;
+	while (wait != WAIT_END) {
+		wait = wait_for_task(connection, wait == WAIT_TIMEOUT);
 		connection->largest = 0;
 		arm_heartbeat(connection);
-		if (is_idle)
-			transport_close(connection->transport);
-		else
+		if (wait == WAIT_TASK)
 			transport_run(connection->transport, &queue);
-	} while (!is_idle || !is_ending(connection->pool));
+		else
+			transport_close(connection->transport);
+	}
 	return NULL;
 }
 
 struct connection_pool *
-connection_pool_new(unsigned count, struct transport *(*new_transport)(void *data),
-    void *data, struct heartbeats *heartbeats, const int *stop_fd, GError **error)
+connection_pool_new(const struct connection_pool_options *options, GError **error)
 {
 	struct connection_pool *pool = g_new0(struct connection_pool, 1);
 
+	pool->options = *options;
 	g_mutex_init(&pool->lock);
 	g_cond_init(&pool->has_task);
 	g_cond_init(&pool->has_results);
 	g_queue_init(&pool->tasks);
 	pool->done = g_ptr_array_new();
-	pool->all = g_new0(struct connection, count);
-	for (unsigned i = 0; i < count; i++) {
+	pool->all = g_new0(struct connection, options->count);
+	for (unsigned i = 0; i < options->count; i++) {
 		struct connection *connection = &pool->all[i];
 		g_autofree char *name = g_strdup_printf("connection-%u", i + 1);
 
 		connection->pool = pool;
-		connection->transport = new_transport(data);
-		connection->transport->stop_fd = stop_fd;
-		connection->heartbeat = heartbeat_new(heartbeats, name);
+		connection->transport = options->new_transport(options->data);
+		connection->transport->stop_fd = options->stop_fd;
+		connection->heartbeat = heartbeat_new(options->heartbeats, name);
 		connection->thread =
 		    g_thread_try_new(name, run_connection, connection, error);
 		pool->started++;
@@ -268,6 +318,8 @@ connection_pool_reclaim(struct connection_pool *pool)
 
 	g_mutex_lock(&pool->lock);
 	task = g_queue_pop_head(&pool->tasks);
+	for (unsigned i = 0; !task && i < pool->started; i++)
+		task = g_steal_pointer(&pool->all[i].next);
 	g_mutex_unlock(&pool->lock);
 	return task;
 }

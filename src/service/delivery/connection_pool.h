@@ -1,8 +1,10 @@
 /*
- * connection_pool.h - delivery threads with one transport each.
+ * connection_pool.h - threads that compose and deliver messages, with one transport
+ * each.
  *
- * The mailer puts tasks into a queue and collects them with their results; nothing else
- * is shared.
+ * The mailer puts tasks into a queue and collects them with their results; nothing but
+ * the renderer is shared besides.  While the host handles a message, the next one is
+ * composed.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
 #define PAPERBOY_SERVICE_DELIVERY_CONNECTION_POOL_H
@@ -11,42 +13,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/digest.h"
+#include "render/renderer.h"
 #include "service/log/heartbeat.h"
 #include "store/mail/outbox.h"
 #include "transport/transport.h"
 
+/* All members are owned, those that are not needed any more are NULL. */
 struct delivery_task {
 	struct delivery_job delivery_job; /* first: the transport returns it */
-	struct outbox_job *job;           /* owned; lends the recipient */
-	GBytes *message;                  /* owned; NULL once it is not needed */
-	char *id;     /* owned; envelope id, the same for every attempt */
-	char *sender; /* owned; envelope sender */
+	struct outbox_job *job;           /* lends the recipient */
+	struct digest *digest;            /* to be composed, or NULL: */
+	GBytes *message;
+	char *id;      /* envelope id, the same for every attempt */
+	char *sender;  /* envelope sender */
+	GError *error; /* instead of a result: it cannot be composed */
 };
-
-/**
- * @param job      taken
- * @param message  taken
- * @param id       taken
- * @param sender   envelope sender; taken
- */
-struct delivery_task *
-delivery_task_new(struct outbox_job *job, GBytes *message, char *id, char *sender);
 
 void delivery_task_free(struct delivery_task *task);
 
 struct connection_pool;
 
+struct connection_pool_options {
+	unsigned count;            /* of connections */
+	struct renderer *renderer; /* borrowed */
+	/* Called once for each connection, in the caller's thread. */
+	struct transport *(*new_transport)(void *data);
+	void *data;
+	struct heartbeats *heartbeats; /* borrowed; or NULL */
+	/* Readable: stop waiting for replies; borrowed; or NULL. */
+	const int *stop_fd;
+};
+
 /**
  * Start the threads.
  *
- * @param new_transport  called once for each, in the caller's thread
- * @param heartbeats     or NULL
- * @param stop_fd        readable: stop waiting for replies; borrowed; or NULL
+ * @param options  copied
  * @return NULL if a thread cannot be started
  */
 struct connection_pool *
-connection_pool_new(unsigned count, struct transport *(*new_transport)(void *data),
-    void *data, struct heartbeats *heartbeats, const int *stop_fd, GError **error);
+connection_pool_new(const struct connection_pool_options *options, GError **error);
 
 /** Stop the threads, which finish their tasks. */
 void connection_pool_free(struct connection_pool *pool);

@@ -1,5 +1,5 @@
 /*
- * mailer.c - queue runner: claims messages, composes them, records the results.
+ * mailer.c - queue runner: claims messages, loads them, records the results.
  */
 #include "service/delivery/mailer.h"
 
@@ -34,7 +34,7 @@
 /* Interval of checks while the disk is full. */
 #define DISK_CHECK_S 60
 
-/* Heartbeat timeout of one round: claiming, composing or committing a group. */
+/* Heartbeat timeout of one round: claiming, loading or committing a group. */
 #define ROUND_S (10 * 60)
 
 struct mailer {
@@ -342,7 +342,7 @@ record_delivery(
 	report_relay(mailer, job, delivery, now);
 }
 
-/* ---- composing ---- */
+/* ---- starting ---- */
 
 static void
 count_cancelled(const struct outbox_job *job, struct mailer_report *report)
@@ -381,28 +381,15 @@ load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_cancelled
 	return true;
 }
 
-static GBytes *
-compose(struct mailer *mailer, const struct outbox_job *job,
-    const struct digest *digest, GError **error)
+/* The bytes will differ from those sent before. */
+static void
+report_change(const struct mailer *mailer, const struct outbox_job *job)
 {
 	const char *key = renderer_get_cache_key(mailer->options.renderer);
 
 	if (job->cache_key && !g_str_equal(job->cache_key, key))
 		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
 		    EVENT_INT("outbox", job->id));
-	return renderer_compose(mailer->options.renderer, digest, error);
-}
-
-/* Fail a message that cannot be composed. */
-static void
-fail_broken(struct mailer *mailer, struct outbox_job *job, const char *why,
-    struct mailer_report *report)
-{
-	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
-	    EVENT_INT("outbox", job->id), EVENT_TEXT(why));
-	report->failed++;
-	add_result(mailer, job, OUTBOX_FAILED, -1, NULL, why);
-	g_free(job);
 }
 
 static void
@@ -467,13 +454,28 @@ format_sender(const struct mailer *mailer, const struct outbox_job *job,
 	return g_strdup(job->sender ? job->sender : mailer->options.envelope_from);
 }
 
+/* @param job  taken, as are digest and message */
+static struct delivery_task *
+new_task(const struct mailer *mailer, struct outbox_job *job, struct digest *digest,
+    GBytes *message)
+{
+	struct delivery_task *task = g_new0(struct delivery_task, 1);
+
+	task->job = job;
+	task->digest = digest;
+	task->message = message;
+	task->id =
+	    mail_token_format_envelope(mailer->tokens, MAX(job->digest_id, 0), job->id);
+	task->sender = format_sender(mailer, job, digest);
+	return task;
+}
+
 static bool
 start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	struct outbox_job *job = g_queue_pop_head(&mailer->claimed);
 	pb_auto(digest) digest = NULL;
-	g_autoptr(GError) local_error = NULL;
-	GBytes *message = NULL;
+	g_autoptr(GBytes) message = NULL;
 	bool is_cancelled;
 
 	if (!load_job(mailer, job, &is_cancelled, &digest, &message, error)) {
@@ -485,22 +487,14 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 		return true;
 	}
 	if (!take_permission(mailer, job)) {
-		g_clear_pointer(&message, g_bytes_unref);
 		g_free(job);
 		return true;
 	}
-	if (!message)
-		message = compose(mailer, job, digest, &local_error);
-	if (!message) {
-		fail_broken(mailer, job, local_error->message, report);
-		return true;
-	}
+	if (digest)
+		report_change(mailer, job);
 	mailer->in_flight++;
-	connection_pool_push(
-	    mailer->pool, delivery_task_new(job, message,
-	                      mail_token_format_envelope(
-	                          mailer->tokens, MAX(job->digest_id, 0), job->id),
-	                      format_sender(mailer, job, digest)));
+	connection_pool_push(mailer->pool,
+	    new_task(mailer, job, g_steal_pointer(&digest), g_steal_pointer(&message)));
 	return true;
 }
 
@@ -604,6 +598,21 @@ recover_in_flight(struct mailer *mailer, bool is_crash, GError **error)
 	return true;
 }
 
+static struct connection_pool *
+new_pool(const struct mailer_options *options, GError **error)
+{
+	const struct connection_pool_options pool = {
+	    .count = options->connections,
+	    .renderer = options->renderer,
+	    .new_transport = options->new_transport,
+	    .data = options->data,
+	    .heartbeats = options->heartbeats,
+	    .stop_fd = options->stop_fd,
+	};
+
+	return connection_pool_new(&pool, error);
+}
+
 struct mailer *
 mailer_new(const struct mailer_options *options, GError **error)
 {
@@ -627,8 +636,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 		mailer_free(mailer);
 		return NULL;
 	}
-	mailer->pool = connection_pool_new(options->connections, options->new_transport,
-	    options->data, options->heartbeats, options->stop_fd, error);
+	mailer->pool = new_pool(options, error);
 	if (!mailer->pool) {
 		mailer_free(mailer);
 		return NULL;
@@ -653,6 +661,17 @@ mailer_free(struct mailer *mailer)
 	g_free(mailer);
 }
 
+/* A message that cannot be composed fails. */
+static void
+record_broken(struct mailer *mailer, const struct delivery_task *task,
+    struct mailer_report *report)
+{
+	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", task->job->digest_id),
+	    EVENT_INT("outbox", task->job->id), EVENT_TEXT(task->error->message));
+	report->failed++;
+	add_result(mailer, task->job, OUTBOX_FAILED, -1, NULL, task->error->message);
+}
+
 /* Wait for results, and record all that are available. */
 static void
 collect_results(struct mailer *mailer, unsigned count, struct mailer_report *report)
@@ -662,8 +681,13 @@ collect_results(struct mailer *mailer, unsigned count, struct mailer_report *rep
 
 	mailer->in_flight -= done->len;
 	for (unsigned i = 0; i < done->len; i++) {
-		record_delivery(mailer, done->pdata[i], report);
-		delivery_task_free(done->pdata[i]);
+		struct delivery_task *task = done->pdata[i];
+
+		if (task->error)
+			record_broken(mailer, task, report);
+		else
+			record_delivery(mailer, task, report);
+		delivery_task_free(task);
 	}
 }
 
@@ -899,8 +923,7 @@ mailer_reload(struct mailer *mailer, const struct mailer_options *options,
 	struct connection_pool *pool;
 
 	g_assert(!mailer->in_flight && g_queue_is_empty(&mailer->claimed));
-	pool = connection_pool_new(options->connections, options->new_transport,
-	    options->data, options->heartbeats, options->stop_fd, error);
+	pool = new_pool(options, error);
 	if (!pool)
 		return false;
 	connection_pool_free(mailer->pool);

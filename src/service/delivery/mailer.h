@@ -1,14 +1,14 @@
 /*
- * mailer.h - queue runner: claims messages, composes them, records the results.
+ * mailer.h - queue runner: claims messages, loads them, records the results.
  *
- * One thread owns the mailer and the store; each connection has a thread with a
- * transport and no store.  Claims are committed before messages are sent; results are
- * committed together with the next claims, half of the messages in flight at a time:
- * while that group is synced, connections send the other half.  So at most
- * MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is killed, and only these
- * may arrive twice, with the same Message-ID and bytes (store/mail/outbox.h).
- * Recording each result before the next message is sent would reduce that to one per
- * connection, at the cost of a sync per message.
+ * One thread owns the mailer and the store; each connection has a thread that composes
+ * messages and sends them, with a transport and no store.  Claims are committed before
+ * messages are sent; results are committed together with the next claims, half of the
+ * messages in flight at a time: while that group is synced, connections send the other
+ * half.  So at most MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is
+ * killed, and only these may arrive twice, with the same Message-ID and bytes
+ * (store/mail/outbox.h). Recording each result before the next message is sent would
+ * reduce that to one per connection, at the cost of a sync per message.
  */
 #ifndef PAPERBOY_SERVICE_DELIVERY_MAILER_H
 #define PAPERBOY_SERVICE_DELIVERY_MAILER_H
@@ -40,7 +40,7 @@ struct mailer;
 
 struct mailer_options {
 	struct store *store;       /* borrowed; of the thread that runs the mailer */
-	struct renderer *renderer; /* borrowed; likewise */
+	struct renderer *renderer; /* borrowed; of the threads of all connections */
 	const struct clock *clock;
 	GBytes *key;               /* the secret of the state directory; borrowed */
 	const char *envelope_from; /* for bounces of digests; borrowed */
