@@ -12,7 +12,7 @@
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
 #include "store/mail/bounces.h"
-#include "store/mail/digests.h"
+#include "store/mail/candidates.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
 #include "store/paper/filter_index.h"
@@ -183,10 +183,15 @@ hot_retry_now(struct store *store)
 static void
 hot_candidates(struct store *store)
 {
-	g_autoptr(GPtrArray) rows =
-	    digests_load_candidates(store, 1, "2026-11-01", NULL);
+	struct subscriber subscriber = {.id = 1};
+	g_autoptr(GPtrArray) filters =
+	    candidates_load_filters(store, &(gpointer){&subscriber}, 1, NULL);
+	g_autoptr(GArray) excluded = candidates_load_excluded(store, 1, NULL);
+	g_autoptr(GArray) seqs = matches_load_seqs(store, 1, NULL);
+	g_autofree struct listed_paper *paper = NULL;
 
-	g_assert_nonnull(rows);
+	g_assert_true(filters && excluded && seqs);
+	g_assert_true(papers_find_listed(store, 1, &paper, NULL));
 }
 
 static void
@@ -356,11 +361,12 @@ hot_statements_use_their_indexes(void)
 	        {"bounce_at (at>?", "bounce_scored (subscriber_id>?"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_retry_now", hot_retry_now, {"outbox_due (next_try_at>?)"}},
-	    {"digests_load_candidates", hot_candidates,
-	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
-	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
-	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
-	            "replacement>?)"}},
+	    {"candidates", hot_candidates,
+	        {"s USING INDEX sqlite_autoindex_subscription_2 (subscriber_id=?)",
+	            "delivered USING PRIMARY KEY (subscriber_id=?)", "digest_live",
+	            "digest_rejected USING PRIMARY KEY (subscriber_id=?)",
+	            "match USING PRIMARY KEY (filter_id=?)",
+	            "paper USING INTEGER PRIMARY KEY (rowid=?)"}},
 	    {"filter_progress_load_lagging", hot_lagging,
 	        {"filter_lagging (matched_revision<?)"}},
 	    {"filter_progress_foreach", hot_batch,

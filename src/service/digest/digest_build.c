@@ -38,7 +38,7 @@ find_filter(const struct digest_contents *contents, const struct candidate *matc
 {
 	unsigned i = 0;
 
-	while (digest_contents_get_filter(contents, i)->number != match->number)
+	while (digest_contents_get_filter(contents, i)->number != match->filter->number)
 		i++;
 	return i;
 }
@@ -48,11 +48,12 @@ static bool
 add_reason(struct digest_cache *cache, const struct candidate *match,
     struct digest_contents *contents, GError **error)
 {
-	struct cached_match cached;
+	struct match_details details;
 
-	if (!digest_cache_get_match(cache, match, &cached, error))
+	if (!digest_cache_get_match(cache, match, &details, error))
 		return false;
-	digest_contents_add_reason(contents, find_filter(contents, match), cached.hits);
+	digest_contents_add_reason(
+	    contents, find_filter(contents, match), details.hits);
 	return true;
 }
 
@@ -92,13 +93,14 @@ add_paper(struct digest_cache *cache, const GPtrArray *matches,
 static struct digest_item *
 make_item(const GPtrArray *matches, unsigned at)
 {
-	const struct candidate *first = matches->pdata[at];
+	const struct listed_paper *paper =
+	    ((const struct candidate *)matches->pdata[at])->paper;
 	struct digest_item *item = g_new0(struct digest_item, 1);
 
-	item->paper_seq = first->paper_seq;
-	item->upvotes = first->upvotes;
-	item->replacement = first->replacement;
-	g_strlcpy(item->day, first->day, sizeof(item->day));
+	item->paper_seq = paper->seq;
+	item->upvotes = paper->upvotes;
+	item->replacement = paper->replacement;
+	g_strlcpy(item->day, paper->day, sizeof(item->day));
 	item->at = at;
 	item->finds = matches->len - at;
 	return item;
@@ -111,9 +113,9 @@ count_matches(const GPtrArray *candidates, unsigned at)
 	const struct candidate *first = candidates->pdata[at];
 	unsigned end = at + 1;
 
-	while (end < candidates->len &&
-	       ((const struct candidate *)candidates->pdata[end])->paper_seq ==
-	           first->paper_seq)
+	while (
+	    end < candidates->len &&
+	    ((const struct candidate *)candidates->pdata[end])->paper == first->paper)
 		end++;
 	return end - at;
 }
@@ -137,7 +139,7 @@ choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
 
 		count = count_matches(candidates, at);
 		if (!digest_decide(cache, rules,
-		        &(struct digest_matches){.paper_seq = first->paper_seq,
+		        &(struct digest_matches){.paper = first->paper,
 		            .candidates = candidates->pdata + at,
 		            .count = count},
 		        matches, &decision, error))
@@ -176,17 +178,16 @@ make_style(const struct subscriber *subscriber)
  * digest says about itself */
 static bool
 make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
-    struct digest_contents *contents, GError **error)
+    const GPtrArray *filters, struct digest_contents *contents, GError **error)
 {
-	pb_auto(digest_rules) rules = digest_rules_load(cache, subscriber, error);
-	g_autoptr(GPtrArray) candidates = NULL;
+	pb_auto(digest_rules) rules =
+	    digest_rules_load(cache, subscriber, filters, error);
+	g_autoptr(GPtrArray) candidates =
+	    rules ? digest_find_candidates(cache, rules, error) : NULL;
 	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items = g_ptr_array_new_with_free_func(g_free);
 
 	contents->style = make_style(subscriber);
-	if (rules)
-		candidates = digests_load_candidates(
-		    cache->store, subscriber->id, rules->oldest_day, error);
 	if (!candidates ||
 	    !choose_papers(cache, rules, candidates, matches, items, error) ||
 	    !digest_order_items(cache, subscriber, matches, items, error))
@@ -326,13 +327,14 @@ plan_free(void *data)
 
 /* Plan the digest, or a "nothing new" notice if the subscriber wants one. */
 static bool
-plan_digest(struct digest_cache *cache, struct plan *plan, GError **error)
+plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *plan,
+    GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
 
 	choose_texts(cache, subscriber);
 	digest_contents_init(&plan->contents);
-	if (!make_contents(cache, subscriber, &plan->contents, error))
+	if (!make_contents(cache, subscriber, filters, &plan->contents, error))
 		return false;
 	plan->is_made = plan->contents.papers->len > 0 || wants_note(subscriber);
 	if (!plan->is_made)
@@ -350,7 +352,8 @@ plan_digest(struct digest_cache *cache, struct plan *plan, GError **error)
 }
 
 static bool
-fill_plan(struct digest_cache *cache, struct plan *plan, GError **error)
+fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *plan,
+    GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
 	GTimeZone *zone = digest_cache_get_zone(cache, subscriber);
@@ -368,7 +371,7 @@ fill_plan(struct digest_cache *cache, struct plan *plan, GError **error)
 	plan->next_at = next.at;
 	return digests_has_slot(
 	           cache->store, subscriber->id, plan->slot, &has_slot, error) &&
-	       (has_slot || plan_digest(cache, plan, error));
+	       (has_slot || plan_digest(cache, filters, plan, error));
 }
 
 /* In the caller's transaction.  A subscriber who has changed is in a later page. */
@@ -409,14 +412,16 @@ fail_subscriber(const struct subscriber *subscriber, GError **error)
 
 struct page {
 	GPtrArray *subscribers;
-	GPtrArray *plans; /* of struct plan *, of the first subscribers */
-	int64_t changes;  /* papers_load_changes() */
+	GPtrArray *filters; /* of struct candidate_filter * */
+	GPtrArray *plans;   /* of struct plan *, of the first subscribers */
+	int64_t changes;    /* papers_load_changes() */
 };
 
 static void
 page_clear(struct page *page)
 {
 	g_clear_pointer(&page->plans, g_ptr_array_unref);
+	g_clear_pointer(&page->filters, g_ptr_array_unref);
 	g_clear_pointer(&page->subscribers, g_ptr_array_unref);
 }
 
@@ -432,8 +437,12 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 		return false;
 	page->subscribers =
 	    subscribers_load_due(cache->store, cache->now, cache->through, size, error);
-	if (!page->subscribers)
+	if (page->subscribers)
+		page->filters = candidates_load_filters(cache->store,
+		    page->subscribers->pdata, page->subscribers->len, error);
+	if (!page->filters)
 		return false;
+	digest_cache_refresh(cache, page->changes);
 	page->plans = g_ptr_array_new_with_free_func(plan_free);
 	while (page->plans->len < page->subscribers->len &&
 	       (page->plans->len == 0 || g_get_monotonic_time() < end_us)) {
@@ -441,7 +450,7 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 
 		plan->subscriber = page->subscribers->pdata[page->plans->len];
 		g_ptr_array_add(page->plans, plan);
-		if (!fill_plan(cache, plan, error))
+		if (!fill_plan(cache, page->filters, plan, error))
 			return fail_subscriber(plan->subscriber, error);
 	}
 	return true;
@@ -558,6 +567,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	pb_auto(subscriber) subscriber = subscribers_load(store, subscriber_id, error);
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GTimeZone) zone = NULL;
+	g_autoptr(GPtrArray) filters = NULL;
 	pb_auto(coverage) coverage = NULL;
 	pb_local(digest_contents) contents = {0};
 	struct digest_cache cache;
@@ -570,7 +580,11 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	choose_texts(&cache, subscriber);
 	cache.coverage = coverage = coverage_load(store, now, error);
 	digest_contents_init(&contents);
-	is_made = coverage && make_contents(&cache, subscriber, &contents, error);
+	if (coverage)
+		filters =
+		    candidates_load_filters(store, &(gpointer){subscriber}, 1, error);
+	is_made =
+	    filters && make_contents(&cache, subscriber, filters, &contents, error);
 	if (is_made) {
 		digest = digest_new();
 		digest_contents_fill_digest(&contents, digest);

@@ -8,9 +8,11 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
+#include "model/digest.h"
 #include "service/log/event.h"
 #include "service/match/match.h"
-#include "store/mail/digests.h"
+#include "store/paper/filter_progress.h"
+#include "store/paper/matches.h"
 #include "store/paper/papers.h"
 
 #define CACHE_PAPERS        2000
@@ -39,7 +41,7 @@ free_coverage(void *data)
 	g_free(coverage);
 }
 
-/* A parsed filter; rank is NULL before its first use. */
+/* A parsed filter; query is NULL if that failed, rank before its first use. */
 struct digest_cache_filter {
 	struct lru_entry entry;
 	struct query *query;
@@ -56,13 +58,31 @@ free_filter(void *data)
 	g_free(filter);
 }
 
+static void
+init_papers(struct digest_cache *cache)
+{
+	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
+	match_cache_init(&cache->matches, CACHE_MATCHES_BYTES);
+	cache->listed =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+}
+
+static void
+clear_papers(struct digest_cache *cache)
+{
+	lru_clear(&cache->papers);
+	match_cache_clear(&cache->matches);
+	g_hash_table_unref(cache->listed);
+}
+
 void
 digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 {
 	*cache = (struct digest_cache){.store = store, .now = now};
-	lru_init(&cache->papers, CACHE_PAPERS, free_paper);
+	day_format(
+	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, cache->oldest_day);
+	init_papers(cache);
 	lru_init(&cache->filters, CACHE_FILTERS, free_filter);
-	match_cache_init(&cache->matches, CACHE_MATCHES_BYTES);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
 	cache->zones = g_hash_table_new_full(
@@ -72,12 +92,21 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 void
 digest_cache_clear(struct digest_cache *cache)
 {
-	lru_clear(&cache->papers);
+	clear_papers(cache);
 	lru_clear(&cache->filters);
-	match_cache_clear(&cache->matches);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->coverage_lines);
+}
+
+void
+digest_cache_refresh(struct digest_cache *cache, int64_t changes)
+{
+	if (changes == cache->changes)
+		return;
+	clear_papers(cache);
+	init_papers(cache);
+	cache->changes = changes;
 }
 
 static void
@@ -142,31 +171,84 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	return paper;
 }
 
+/* @return NULL with the store's error */
 static struct digest_cache_filter *
-get_filter(struct digest_cache *cache, const struct candidate *candidate)
+get_filter(struct digest_cache *cache, int64_t filter_id, GError **error)
 {
-	struct digest_cache_filter *filter =
-	    lru_find(&cache->filters, candidate->filter_id);
-	struct query *query;
+	struct digest_cache_filter *filter = lru_find(&cache->filters, filter_id);
+	g_autofree char *canonical = NULL;
 
 	if (filter)
 		return filter;
-	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(cache->store), NULL);
-	if (!query)
+	if (!filter_progress_load_canonical(cache->store, filter_id, &canonical, error))
 		return NULL;
 	filter = g_new0(struct digest_cache_filter, 1);
-	filter->query = query;
-	lru_insert(&cache->filters, filter, candidate->filter_id, 1);
+	filter->query =
+	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
+	lru_insert(&cache->filters, filter, filter_id, 1);
 	return filter;
 }
 
-const struct query *
-digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate)
+bool
+digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
+    const struct query **query, GError **error)
 {
-	struct digest_cache_filter *filter = get_filter(cache, candidate);
+	const struct digest_cache_filter *filter = get_filter(cache, filter_id, error);
 
-	return filter ? filter->query : NULL;
+	if (!filter)
+		return false;
+	*query = filter->query;
+	return true;
+}
+
+/* @return borrowed until digest_cache_refresh(); NULL if it does not exist */
+static bool
+find_listed(struct digest_cache *cache, int64_t seq, struct listed_paper **paper,
+    GError **error)
+{
+	*paper = g_hash_table_lookup(cache->listed, &seq);
+	if (*paper)
+		return true;
+	if (!papers_find_listed(cache->store, seq, paper, error))
+		return false;
+	if (*paper)
+		g_hash_table_insert(cache->listed, &(*paper)->seq, *paper);
+	return true;
+}
+
+/* Load the matches of a filter with papers that are not too old. */
+static bool
+load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
+{
+	g_autoptr(GPtrArray) papers = NULL;
+	g_autoptr(GArray) seqs = NULL;
+
+	if (match_cache_has(&cache->matches, filter_id))
+		return true;
+	seqs = matches_load_seqs(cache->store, filter_id, error);
+	if (!seqs)
+		return false;
+	papers = g_ptr_array_new();
+	for (unsigned i = 0; i < seqs->len; i++) {
+		struct listed_paper *paper;
+
+		if (!find_listed(cache, g_array_index(seqs, int64_t, i), &paper, error))
+			return false;
+		if (paper && strcmp(paper->day, cache->oldest_day) >= 0)
+			g_ptr_array_add(papers, paper);
+	}
+	match_cache_insert(&cache->matches, filter_id, papers);
+	return true;
+}
+
+bool
+digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
+    const char *since_day, GPtrArray *papers, GError **error)
+{
+	if (!load_matches(cache, filter_id, error))
+		return false;
+	match_cache_append_papers(&cache->matches, filter_id, since_day, papers);
+	return true;
 }
 
 static const struct rank *
@@ -188,36 +270,49 @@ append_hits(
 	hits_append(text, hits);
 }
 
-bool
-digest_cache_get_match(struct digest_cache *cache, const struct candidate *candidate,
-    struct cached_match *match, GError **error)
+/* @param hits  gets the hits */
+static bool
+find_details(struct digest_cache *cache, const struct candidate *candidate,
+    GString *hits, struct match_details *details, GError **error)
 {
+	const struct listed_paper *listed = candidate->paper;
+	struct digest_cache_filter *filter =
+	    get_filter(cache, candidate->filter->filter_id, error);
 	const struct digest_cache_paper *paper;
-	struct digest_cache_filter *filter;
-	g_autoptr(GString) hits = NULL;
 	const struct rank *rank;
 	int64_t age_s;
 
-	if (match_cache_find(
-	        &cache->matches, candidate->filter_id, candidate->paper_seq, match))
-		return true;
-	*match = (struct cached_match){.hits = ""};
-	filter = get_filter(cache, candidate);
-	if (!filter)
-		return true;
+	*details = (struct match_details){.hits = ""};
+	if (!filter || !filter->query)
+		return filter != NULL;
 	rank = get_rank(cache, filter, error);
-	paper =
-	    rank ? digest_cache_get_paper(cache, candidate->paper_seq, error) : NULL;
+	paper = rank ? digest_cache_get_paper(cache, listed->seq, error) : NULL;
 	if (!paper)
 		return false;
-	hits = g_string_new(NULL);
 	append_hits(hits, filter->query, paper->document);
-	match->hits = hits->str;
-	age_s = MAX(cache->now - day_start(candidate->day), 0);
-	match->score = rank_blend(rank_get_relevance(rank, paper->document),
-	    candidate->upvotes, age_s / CLOCK_DAY_S);
-	match_cache_insert(
-	    &cache->matches, candidate->filter_id, candidate->paper_seq, match);
+	details->hits = hits->str;
+	age_s = MAX(cache->now - day_start(listed->day), 0);
+	details->score = rank_blend(rank_get_relevance(rank, paper->document),
+	    listed->upvotes, age_s / CLOCK_DAY_S);
+	return true;
+}
+
+bool
+digest_cache_get_match(struct digest_cache *cache, const struct candidate *candidate,
+    struct match_details *details, GError **error)
+{
+	int64_t filter_id = candidate->filter->filter_id;
+	g_autoptr(GString) hits = NULL;
+
+	if (!load_matches(cache, filter_id, error))
+		return false;
+	if (match_cache_find_details(
+	        &cache->matches, filter_id, candidate->paper, details))
+		return true;
+	hits = g_string_new(NULL);
+	if (!find_details(cache, candidate, hits, details, error))
+		return false;
+	match_cache_set_details(&cache->matches, filter_id, candidate->paper, details);
 	return true;
 }
 

@@ -20,12 +20,15 @@
 #include "service/digest/match_cache.h"
 #include "service/match/corpus.h"
 #include "store/core/store.h"
-#include "store/mail/digests.h"
+#include "store/mail/candidates.h"
 
 struct digest_cache {
 	struct store *store;
 	struct token_signer *tokens; /* borrowed; NULL in a preview */
 	int64_t now;
+	int64_t changes;            /* papers_load_changes() of the papers */
+	char oldest_day[DAY_BYTES]; /* of papers in digests */
+	GHashTable *listed;         /* seq -> struct listed_paper *, of the matches */
 	const struct catalog *book; /* languages; NULL: English */
 	struct lru papers;          /* of struct digest_cache_paper, by seq */
 	struct lru filters;         /* of struct digest_cache_filter, by id */
@@ -71,17 +74,29 @@ void digest_cache_clear(struct digest_cache *cache);
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
 
-/** Get a parsed filter. @return NULL when it cannot be parsed */
-const struct query *
-digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate);
+/** Forget all papers, if others have changed them. @param changes
+ * papers_load_changes() */
+void digest_cache_refresh(struct digest_cache *cache, int64_t changes);
+
+/** Get a parsed filter. @param query  set; NULL when it cannot be parsed */
+bool digest_cache_get_query(struct digest_cache *cache, int64_t filter_id,
+    const struct query **query, GError **error);
+
+/**
+ * Append the papers that a filter matches, listed on or after a day and the oldest day.
+ *
+ * @param papers  gets struct listed_paper *, borrowed until digest_cache_refresh()
+ */
+bool digest_cache_append_papers(struct digest_cache *cache, int64_t filter_id,
+    const char *since_day, GPtrArray *papers, GError **error);
 
 /**
  * Get score and hits of a match; 0 and none for a filter that cannot be parsed.
  *
- * @param match  set; its hits are borrowed until the next call
+ * @param details  set; its hits are borrowed until the next call
  */
 bool digest_cache_get_match(struct digest_cache *cache,
-    const struct candidate *candidate, struct cached_match *match, GError **error);
+    const struct candidate *candidate, struct match_details *details, GError **error);
 
 /**
  * Get the coverage since a subscriber's last digest, in the current language.

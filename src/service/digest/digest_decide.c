@@ -13,28 +13,85 @@ digest_rules_free(struct digest_rules *rules)
 {
 	if (!rules)
 		return;
-	g_ptr_array_unref(rules->blocks);
+	g_array_unref(rules->excluded);
 	g_free(rules);
 }
 
+/* @return the index of the first filter of this subscriber or a later one */
+static unsigned
+find_subscriber(const GPtrArray *filters, int64_t subscriber_id)
+{
+	unsigned low = 0, high = filters->len;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		const struct candidate_filter *filter = filters->pdata[middle];
+
+		if (filter->subscriber_id < subscriber_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct digest_rules *
-digest_rules_load(
-    struct digest_cache *cache, const struct subscriber *subscriber, GError **error)
+digest_rules_load(struct digest_cache *cache, const struct subscriber *subscriber,
+    const GPtrArray *filters, GError **error)
 {
 	const int *choice = subscriber->preferences.choice;
-	GPtrArray *blocks = digests_load_blocks(cache->store, subscriber->id, error);
+	GArray *excluded =
+	    candidates_load_excluded(cache->store, subscriber->id, error);
+	unsigned first = find_subscriber(filters, subscriber->id);
 	struct digest_rules *rules;
 
-	if (!blocks)
+	if (!excluded)
 		return NULL;
 	rules = g_new0(struct digest_rules, 1);
-	rules->blocks = blocks;
+	rules->filters = filters->pdata + first;
+	rules->filter_count = find_subscriber(filters, subscriber->id + 1) - first;
+	rules->excluded = excluded;
 	rules->wants_crosslist =
 	    choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
 	rules->wants_updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
-	day_format(cache->now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S,
-	    rules->oldest_day);
 	return rules;
+}
+
+static int
+compare_candidates(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *one = *(const struct candidate *const *)a;
+	const struct candidate *other = *(const struct candidate *const *)b;
+
+	if (one->paper == other->paper)
+		return one->filter->number - other->filter->number;
+	return listed_paper_compare(one->paper, other->paper);
+}
+
+GPtrArray *
+digest_find_candidates(
+    struct digest_cache *cache, const struct digest_rules *rules, GError **error)
+{
+	g_autoptr(GPtrArray) candidates = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+
+	for (unsigned i = 0; i < rules->filter_count; i++) {
+		const struct candidate_filter *filter = rules->filters[i];
+
+		g_ptr_array_set_size(papers, 0);
+		if (!filter->is_block &&
+		    !digest_cache_append_papers(
+		        cache, filter->filter_id, filter->since_day, papers, error))
+			return NULL;
+		for (unsigned j = 0; j < papers->len; j++) {
+			const struct candidate candidate = {papers->pdata[j], filter};
+
+			g_ptr_array_add(
+			    candidates, g_memdup2(&candidate, sizeof(candidate)));
+		}
+	}
+	g_ptr_array_sort(candidates, compare_candidates);
+	return g_steal_pointer(&candidates);
 }
 
 /*
@@ -42,17 +99,18 @@ digest_rules_load(
  * is not new to the filter.
  */
 static enum digest_outcome
-check_match(const struct digest_rules *rules, const struct digest_cache_paper *paper,
-    const struct candidate *match)
+check_match(const struct digest_cache *cache, const struct digest_rules *rules,
+    const struct digest_cache_paper *paper, const struct candidate *match)
 {
 	const char *day =
 	    paper->matching_day[rules->wants_crosslist][rules->wants_updates];
+	const char *since_day = match->filter->since_day;
 
-	if (strcmp(match->day, match->since_day) < 0)
+	if (strcmp(match->paper->day, since_day) < 0)
 		return DIGEST_OUTCOME_BEFORE_FILTER;
-	if (strcmp(match->day, rules->oldest_day) < 0)
+	if (strcmp(match->paper->day, cache->oldest_day) < 0)
 		return DIGEST_OUTCOME_TOO_OLD;
-	if (strcmp(day, match->since_day) < 0 || strcmp(day, rules->oldest_day) < 0)
+	if (strcmp(day, since_day) < 0 || strcmp(day, cache->oldest_day) < 0)
 		return DIGEST_OUTCOME_UNWANTED;
 	return DIGEST_OUTCOME_INCLUDED;
 }
@@ -61,28 +119,34 @@ check_match(const struct digest_rules *rules, const struct digest_cache_paper *p
  * Blocks are evaluated now and not at the time of the listing: votes change.  A paper
  * whose block needs the enrichment waits for a later digest.
  */
-static void
+static bool
 check_blocks(struct digest_cache *cache, const struct digest_rules *rules,
-    const struct digest_cache_paper *paper, struct digest_decision *decision)
+    const struct digest_cache_paper *paper, struct digest_decision *decision,
+    GError **error)
 {
-	for (unsigned i = 0; i < rules->blocks->len; i++) {
-		const struct candidate *block = rules->blocks->pdata[i];
-		const struct query *query = digest_cache_get_query(cache, block);
+	for (unsigned i = 0; i < rules->filter_count; i++) {
+		const struct candidate_filter *block = rules->filters[i];
+		const struct query *query = NULL;
 		enum query_verdict verdict = QUERY_FALSE;
 
+		if (!block->is_block)
+			continue;
+		if (!digest_cache_get_query(cache, block->filter_id, &query, error))
+			return false;
 		if (query)
 			verdict =
 			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
 		if (verdict == QUERY_TRUE) {
 			*decision =
 			    (struct digest_decision){DIGEST_OUTCOME_BLOCKED, block};
-			return;
+			return true;
 		}
 		if (verdict == QUERY_UNKNOWN && paper->awaits_enrichment &&
 		    !decision->block && query_needs_enrichment(query))
 			*decision = (struct digest_decision){
 			    DIGEST_OUTCOME_BLOCK_PENDING, block};
 	}
+	return true;
 }
 
 bool
@@ -95,27 +159,31 @@ digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
 	    [DIGEST_EXCLUSION_IN_PROGRESS] = DIGEST_OUTCOME_IN_PROGRESS,
 	    [DIGEST_EXCLUSION_REJECTED] = DIGEST_OUTCOME_REJECTED,
 	};
+	const struct listed_paper *listed = matches->paper;
+	enum digest_exclusion exclusion = candidates_find_exclusion(rules->excluded,
+	    listed->seq, rules->wants_updates ? listed->replacement : 0);
 	const struct digest_cache_paper *paper;
 	guint before = eligible->len;
 
 	decision->block = NULL;
-	decision->outcome = excluded[matches->exclusion];
-	if (matches->exclusion != DIGEST_EXCLUSION_NONE)
+	decision->outcome = excluded[exclusion];
+	if (exclusion != DIGEST_EXCLUSION_NONE)
 		return true;
-	paper = digest_cache_get_paper(cache, matches->paper_seq, error);
+	paper = digest_cache_get_paper(cache, listed->seq, error);
 	if (!paper)
 		return false;
 	decision->outcome = DIGEST_OUTCOME_NOT_MATCHED;
 	for (unsigned i = 0; i < matches->count; i++) {
 		enum digest_outcome outcome =
-		    check_match(rules, paper, matches->candidates[i]);
+		    check_match(cache, rules, paper, matches->candidates[i]);
 
 		decision->outcome = MAX(decision->outcome, outcome);
 		if (outcome == DIGEST_OUTCOME_INCLUDED)
 			g_ptr_array_add(eligible, matches->candidates[i]);
 	}
-	if (decision->outcome == DIGEST_OUTCOME_INCLUDED)
-		check_blocks(cache, rules, paper, decision);
+	if (decision->outcome == DIGEST_OUTCOME_INCLUDED &&
+	    !check_blocks(cache, rules, paper, decision, error))
+		return false;
 	if (decision->outcome != DIGEST_OUTCOME_INCLUDED)
 		g_ptr_array_set_size(eligible, (int)before);
 	return true;

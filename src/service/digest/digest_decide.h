@@ -12,7 +12,7 @@
 
 #include "model/subscriber.h"
 #include "service/digest/digest_cache.h"
-#include "store/mail/digests.h"
+#include "store/mail/candidates.h"
 
 /* In the order of the checks: an outcome has passed all checks before it. */
 enum digest_outcome {
@@ -30,27 +30,42 @@ enum digest_outcome {
 
 struct digest_decision {
 	enum digest_outcome outcome;
-	const struct candidate *block; /* borrowed; of BLOCKED, BLOCK_PENDING */
+	const struct candidate_filter *block; /* borrowed; of BLOCKED, BLOCK_PENDING */
 };
 
-/* Settings of a subscriber that decide. */
+/* Filters, blocks, history and settings of a subscriber, which decide. */
 struct digest_rules {
-	GPtrArray *blocks; /* of struct candidate * */
+	const gpointer *filters; /* of struct candidate_filter *: with the blocks */
+	unsigned filter_count;
+	GArray *excluded; /* candidates_load_excluded() */
 	bool wants_crosslist;
 	bool wants_updates;
-	char oldest_day[DAY_BYTES];
 };
 
-struct digest_rules *digest_rules_load(
-    struct digest_cache *cache, const struct subscriber *subscriber, GError **error);
+/**
+ * Load the rules of a subscriber.
+ *
+ * @param filters  of struct candidate_filter *: also of others, by subscriber; borrowed
+ */
+struct digest_rules *digest_rules_load(struct digest_cache *cache,
+    const struct subscriber *subscriber, const GPtrArray *filters, GError **error);
 void digest_rules_free(struct digest_rules *rules);
 PB_DEFINE_AUTO(digest_rules, digest_rules_free);
 
+/**
+ * Find the candidates for the next digest: the papers that the subscriber's filters
+ * match, listed on or after the filter's first day.
+ *
+ * @return of struct candidate *: papers in reading order (votes, day, id), the
+ *         filters of one paper side by side, by number
+ */
+GPtrArray *digest_find_candidates(
+    struct digest_cache *cache, const struct digest_rules *rules, GError **error);
+
 /* A paper and the filters of one subscriber that match it. */
 struct digest_matches {
-	int64_t paper_seq;
-	enum digest_exclusion exclusion; /* NONE for loaded candidates */
-	const gpointer *candidates;      /* of struct candidate * */
+	const struct listed_paper *paper;
+	const gpointer *candidates; /* of struct candidate * */
 	unsigned count;
 };
 

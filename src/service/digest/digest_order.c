@@ -16,7 +16,7 @@ load_scores(struct digest_cache *cache, const GPtrArray *candidates, GPtrArray *
 		struct digest_item *item = items->pdata[i];
 
 		for (unsigned at = item->at; at < item->at + item->finds; at++) {
-			struct cached_match match;
+			struct match_details match;
 
 			if (!digest_cache_get_match(
 			        cache, candidates->pdata[at], &match, error))
@@ -78,10 +78,10 @@ struct share {
 	unsigned next;  /* index of an item; those before are not for this filter */
 };
 
-static const struct candidate *
-get_candidate(const GPtrArray *candidates, unsigned at)
+static const struct candidate_filter *
+get_filter(const GPtrArray *candidates, unsigned at)
 {
-	return candidates->pdata[at];
+	return ((const struct candidate *)candidates->pdata[at])->filter;
 }
 
 static int
@@ -116,7 +116,7 @@ make_shares(const GPtrArray *candidates, const GPtrArray *items)
 		const struct digest_item *item = items->pdata[i];
 
 		for (unsigned at = item->at; at < item->at + item->finds; at++) {
-			const struct candidate *one = get_candidate(candidates, at);
+			const struct candidate_filter *one = get_filter(candidates, at);
 			struct share *share = find_share(shares, one->number);
 			const struct share first = {
 			    .number = one->number, .max_papers = one->max_papers};
@@ -152,7 +152,7 @@ find_owner(GArray *shares, const GPtrArray *candidates, const struct digest_item
 
 	for (unsigned at = item->at; at < item->at + item->finds; at++) {
 		const struct share *share =
-		    find_share(shares, get_candidate(candidates, at)->number);
+		    find_share(shares, get_filter(candidates, at)->number);
 
 		if (!owner || is_open(share) > is_open(owner) ||
 		    (is_open(share) == is_open(owner) &&
@@ -249,8 +249,8 @@ compare_details(gconstpointer a, gconstpointer b)
 static int
 compare_groups(gconstpointer a, gconstpointer b, gpointer candidates)
 {
-	int one = get_candidate(candidates, item_of(a)->by)->number;
-	int other = get_candidate(candidates, item_of(b)->by)->number;
+	int one = get_filter(candidates, item_of(a)->by)->number;
+	int other = get_filter(candidates, item_of(b)->by)->number;
 
 	return (one > other) - (one < other);
 }

@@ -15,6 +15,7 @@
 #include "model/digest.h"
 #include "model/subscriber.h"
 #include "service/digest/digest_cache.h"
+#include "store/mail/digests.h"
 
 /* A paper of a new digest. */
 struct digest_item {

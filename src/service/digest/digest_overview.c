@@ -30,7 +30,7 @@ append_label(GString *text, const char *label)
 
 /* A filter that matched papers of the digest. */
 struct matched {
-	const struct candidate *candidate;
+	const struct candidate_filter *filter;
 	unsigned papers;
 };
 
@@ -39,18 +39,18 @@ compare_numbers(gconstpointer a, gconstpointer b)
 {
 	const struct matched *one = a, *other = b;
 
-	return one->candidate->number - other->candidate->number;
+	return one->filter->number - other->filter->number;
 }
 
 static void
-count_candidate(GArray *filters, const struct candidate *candidate)
+count_filter(GArray *filters, const struct candidate_filter *matched)
 {
-	struct matched added = {candidate, 1};
+	struct matched added = {matched, 1};
 
 	for (unsigned i = 0; i < filters->len; i++) {
 		struct matched *filter = &g_array_index(filters, struct matched, i);
 
-		if (filter->candidate->number == candidate->number) {
+		if (filter->filter->number == matched->number) {
 			filter->papers++;
 			return;
 		}
@@ -68,7 +68,8 @@ count_filters(const GPtrArray *candidates, const GPtrArray *items)
 		const struct digest_item *item = items->pdata[i];
 
 		for (unsigned j = item->at; j < item->at + item->finds; j++)
-			count_candidate(filters, candidates->pdata[j]);
+			count_filter(filters,
+			    ((const struct candidate *)candidates->pdata[j])->filter);
 	}
 	g_array_sort(filters, compare_numbers);
 	return filters;
@@ -79,11 +80,11 @@ add_filter(struct digest_contents *contents, const struct matched *matched)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct digest_filter filter = {
-	    .number = matched->candidate->number, .papers = matched->papers};
+	    .number = matched->filter->number, .papers = matched->papers};
 
-	append_label(text, matched->candidate->label);
+	append_label(text, matched->filter->label);
 	filter.label = digest_contents_keep(contents, text->str);
-	g_string_assign(text, matched->candidate->text);
+	g_string_assign(text, matched->filter->text);
 	g_strdelimit(text->str, "\t\n", ' ');
 	filter.query = digest_contents_keep(contents, text->str);
 	g_array_append_val(contents->filters, filter);
@@ -114,14 +115,14 @@ append_new_filters(GString *notices, const struct digest_history *history,
 	if (!history->digests)
 		return;
 	for (unsigned i = 0; i < filters->len; i++) {
-		const struct candidate *candidate =
-		    g_array_index(filters, struct matched, i).candidate;
+		const struct candidate_filter *filter =
+		    g_array_index(filters, struct matched, i).filter;
 
-		if (candidate->created_at <= history->latest_at)
+		if (filter->created_at <= history->latest_at)
 			continue;
 		if (count++)
 			g_string_append(names, ", ");
-		append_label(names, candidate->label);
+		append_label(names, filter->label);
 	}
 	if (count > NEW_NAMES)
 		append_notice(notices,

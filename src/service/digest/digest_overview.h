@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "service/digest/digest_cache.h"
+#include "store/mail/digests.h"
 
 /* A digest has more papers than usual if it has more than twice and over five more than
  * usual: the mean of at least five digests, or, after a longer time than usual, what

@@ -1,27 +1,25 @@
 /*
- * match_cache.c - scores and hits of the matches of a run.
+ * match_cache.c - the papers that filters match, with scores and hits.
  */
 #include "service/digest/match_cache.h"
 
 #include <string.h>
 
-/* First size of a block: a few matches. */
-#define BLOCK_BYTES 192
-
 /* About what the table of the blocks needs for each. */
 #define ENTRY_BYTES 32
 
 struct match {
-	int64_t paper_seq;
+	const struct listed_paper *paper;
 	double score;
-	size_t hits; /* offset from the end of the block */
+	size_t hits; /* offset; 0: score and hits are not known */
 };
 
-/* Matches, sorted by paper, grow from the start of `data`, and hits from its end. */
 struct match_block {
 	struct lru_entry entry;
-	size_t count, hits_bytes, size;
-	char *data;
+	char *hits; /* texts; the first byte is not used */
+	size_t hits_bytes, hits_size;
+	size_t count;
+	struct match matches[]; /* in the order of listed_paper_compare() */
 };
 
 static void
@@ -29,7 +27,7 @@ free_block(void *data)
 {
 	struct match_block *block = data;
 
-	g_free(block->data);
+	g_free(block->hits);
 	g_free(block);
 }
 
@@ -45,98 +43,93 @@ match_cache_clear(struct match_cache *cache)
 	lru_clear(&cache->filters);
 }
 
-static struct match *
-get_matches(const struct match_block *block)
+static int
+compare_matches(gconstpointer a, gconstpointer b)
 {
-	return (struct match *)(void *)block->data;
-}
+	const struct match *one = a, *other = b;
 
-/* @return the index of the first match with this paper or a later one */
-static size_t
-find_place(const struct match_block *block, int64_t paper_seq)
-{
-	const struct match *matches = get_matches(block);
-	size_t low = 0, high = block->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (matches[middle].paper_seq < paper_seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static struct cached_match
-make_result(const struct match_block *block, size_t at)
-{
-	const struct match *match = get_matches(block) + at;
-
-	return (struct cached_match){
-	    match->score, block->data + block->size - match->hits};
-}
-
-bool
-match_cache_find(struct match_cache *cache, int64_t filter_id, int64_t paper_seq,
-    struct cached_match *match)
-{
-	const struct match_block *block = lru_find(&cache->filters, filter_id);
-	size_t at = block ? find_place(block, paper_seq) : 0;
-
-	if (!block || at == block->count ||
-	    get_matches(block)[at].paper_seq != paper_seq)
-		return false;
-	*match = make_result(block, at);
-	return true;
-}
-
-static struct match_block *
-make_block(struct lru *filters, int64_t filter_id)
-{
-	struct match_block *block = g_new0(struct match_block, 1);
-
-	block->size = BLOCK_BYTES;
-	block->data = g_malloc(block->size);
-	lru_insert(
-	    filters, block, filter_id, sizeof(*block) + block->size + ENTRY_BYTES);
-	return block;
-}
-
-/* Make room for one more match. */
-static void
-reserve(struct lru *filters, struct match_block *block, size_t hits_bytes)
-{
-	size_t used = block->count * sizeof(struct match) + block->hits_bytes;
-	size_t needed = used + sizeof(struct match) + hits_bytes, before = block->size;
-
-	if (needed <= before)
-		return;
-	block->size = needed + needed / 2;
-	block->data = g_realloc(block->data, block->size);
-	memmove(block->data + block->size - block->hits_bytes,
-	    block->data + before - block->hits_bytes, block->hits_bytes);
-	lru_grow(filters, block, block->size - before);
+	return listed_paper_compare(one->paper, other->paper);
 }
 
 void
-match_cache_insert(struct match_cache *cache, int64_t filter_id, int64_t paper_seq,
-    struct cached_match *match)
+match_cache_insert(
+    struct match_cache *cache, int64_t filter_id, const GPtrArray *papers)
+{
+	size_t size = sizeof(struct match_block) + papers->len * sizeof(struct match);
+	struct match_block *block = g_malloc0(size);
+
+	block->count = papers->len;
+	for (unsigned i = 0; i < papers->len; i++)
+		block->matches[i].paper = papers->pdata[i];
+	qsort(block->matches, block->count, sizeof(*block->matches), compare_matches);
+	lru_insert(&cache->filters, block, filter_id, size + ENTRY_BYTES);
+}
+
+bool
+match_cache_has(struct match_cache *cache, int64_t filter_id)
+{
+	return lru_find(&cache->filters, filter_id) != NULL;
+}
+
+void
+match_cache_append_papers(struct match_cache *cache, int64_t filter_id,
+    const char *since_day, GPtrArray *papers)
+{
+	const struct match_block *block = lru_find(&cache->filters, filter_id);
+
+	for (size_t i = 0; i < block->count; i++)
+		if (strcmp(block->matches[i].paper->day, since_day) >= 0)
+			g_ptr_array_add(papers, (gpointer)block->matches[i].paper);
+}
+
+static struct match *
+find_match(struct match_block *block, const struct listed_paper *paper)
+{
+	const struct match key = {.paper = paper};
+
+	return bsearch(
+	    &key, block->matches, block->count, sizeof(key), compare_matches);
+}
+
+bool
+match_cache_find_details(struct match_cache *cache, int64_t filter_id,
+    const struct listed_paper *paper, struct match_details *details)
 {
 	struct match_block *block = lru_find(&cache->filters, filter_id);
-	size_t hits_bytes = strlen(match->hits) + 1, at;
-	struct match *place;
+	const struct match *match = find_match(block, paper);
 
-	if (!block)
-		block = make_block(&cache->filters, filter_id);
-	reserve(&cache->filters, block, hits_bytes);
-	at = find_place(block, paper_seq);
-	place = get_matches(block) + at;
-	memmove(place + 1, place, (block->count - at) * sizeof(*place));
-	block->count++;
-	block->hits_bytes += hits_bytes;
-	*place = (struct match){paper_seq, match->score, block->hits_bytes};
-	memcpy(block->data + block->size - block->hits_bytes, match->hits, hits_bytes);
-	*match = make_result(block, at);
+	if (!match->hits)
+		return false;
+	*details = (struct match_details){match->score, block->hits + match->hits};
+	return true;
+}
+
+/* Make room for the hits of one more match. */
+static void
+reserve(struct lru *filters, struct match_block *block, size_t bytes)
+{
+	size_t before = block->hits_size;
+
+	if (!block->hits_bytes)
+		block->hits_bytes = 1;
+	if (block->hits_bytes + bytes <= before)
+		return;
+	block->hits_size = (block->hits_bytes + bytes) * 3 / 2;
+	block->hits = g_realloc(block->hits, block->hits_size);
+	lru_grow(filters, block, block->hits_size - before);
+}
+
+void
+match_cache_set_details(struct match_cache *cache, int64_t filter_id,
+    const struct listed_paper *paper, struct match_details *details)
+{
+	struct match_block *block = lru_find(&cache->filters, filter_id);
+	struct match *match = find_match(block, paper);
+	size_t bytes = strlen(details->hits) + 1;
+
+	reserve(&cache->filters, block, bytes);
+	match->score = details->score;
+	match->hits = block->hits_bytes;
+	details->hits = memcpy(block->hits + match->hits, details->hits, bytes);
+	block->hits_bytes += bytes;
 }

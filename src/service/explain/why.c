@@ -25,8 +25,7 @@ struct why_context {
 	const struct query_document *document; /* of the paper; borrowed */
 	int64_t now;
 	struct paper_history_delivery delivery;
-	GPtrArray *matches; /* of struct candidate * */
-	bool is_behind;     /* a filter has not been matched with the paper yet */
+	bool is_behind; /* a filter has not been matched with the paper yet */
 };
 
 static const char *const outcome_names[] = {
@@ -170,22 +169,6 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 	return filter;
 }
 
-/* A match of the paper, as digests_load_candidates() would load it. */
-static struct candidate *
-make_candidate(
-    const struct subscription *subscription, const struct stored_paper *stored)
-{
-	struct candidate *candidate = g_new0(struct candidate, 1);
-
-	candidate->paper_seq = stored->seq;
-	candidate->filter_id = subscription->filter_id;
-	candidate->number = subscription->number;
-	g_strlcpy(candidate->day, stored->day, sizeof(candidate->day));
-	g_strlcpy(candidate->since_day, subscription->since_day,
-	    sizeof(candidate->since_day));
-	return candidate;
-}
-
 /* Explain one filter of the subscriber, with the result of matching. */
 static bool
 explain_filter(struct why_context *context, const struct subscription *subscription,
@@ -220,9 +203,6 @@ explain_filter(struct why_context *context, const struct subscription *subscript
 	filter->is_found = true;
 	filter->found_at = match.decided_at;
 	filter->waits_until = -1;
-	if (!subscription->is_block)
-		g_ptr_array_add(
-		    context->matches, make_candidate(subscription, why->stored));
 	return true;
 }
 
@@ -566,25 +546,58 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 	}
 }
 
+static bool
+is_found(const struct why *why, int number)
+{
+	for (unsigned i = 0; i < why->filters->len; i++) {
+		const struct why_filter *filter = why->filters->pdata[i];
+
+		if (filter->number == number)
+			return filter->is_found && !filter->is_block;
+	}
+	return false;
+}
+
+/* @return the matches of the paper, of struct candidate * */
+static GPtrArray *
+list_matches(
+    const struct why *why, const GPtrArray *filters, const struct listed_paper *paper)
+{
+	GPtrArray *matches = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct candidate match = {paper, filters->pdata[i]};
+
+		if (is_found(why, match.filter->number))
+			g_ptr_array_add(matches, g_memdup2(&match, sizeof(match)));
+	}
+	return matches;
+}
+
 /* Let the digest decide, and decide again as if cross-lists were wanted. */
 static bool
 decide(struct why_context *context, struct digest_cache *cache, GError **error)
 {
+	g_autoptr(GPtrArray) filters = candidates_load_filters(
+	    context->store, &(gpointer){(gpointer)context->subscriber}, 1, error);
 	pb_auto(digest_rules) rules =
-	    digest_rules_load(cache, context->subscriber, error);
+	    filters ? digest_rules_load(cache, context->subscriber, filters, error)
+	            : NULL;
+	g_autofree struct listed_paper *paper = NULL;
+	g_autoptr(GPtrArray) found = NULL;
 	g_autoptr(GPtrArray) eligible = g_ptr_array_new();
-	struct digest_matches matches = {
-	    .paper_seq = context->why->stored->seq,
-	    .candidates = context->matches->pdata,
-	    .count = context->matches->len,
-	};
+	struct digest_matches matches;
 	struct digest_rules with_cross;
 	struct digest_decision decision, other;
 
-	if (!rules ||
-	    !digests_find_exclusion(context->store, context->subscriber->id,
-	        matches.paper_seq, &matches.exclusion, error) ||
-	    !digest_decide(cache, rules, &matches, eligible, &decision, error))
+	if (!rules || !papers_find_listed(
+	                  context->store, context->why->stored->seq, &paper, error))
+		return false;
+	if (!paper)
+		return pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
+	found = list_matches(context->why, filters, paper);
+	matches = (struct digest_matches){paper, found->pdata, found->len};
+	if (!digest_decide(cache, rules, &matches, eligible, &decision, error))
 		return false;
 	with_cross = *rules;
 	with_cross.wants_crosslist = true;
@@ -639,12 +652,8 @@ why_find_outcome(struct store *store, const char *address, const char *paper_id,
 {
 	pb_auto(subscriber) subscriber = find_subscriber(store, address, error);
 	pb_auto(why) why = g_new0(struct why, 1);
-	g_autoptr(GPtrArray) matches = g_ptr_array_new_with_free_func(g_free);
-	struct why_context context = {.store = store,
-	    .why = why,
-	    .subscriber = subscriber,
-	    .now = now,
-	    .matches = matches};
+	struct why_context context = {
+	    .store = store, .why = why, .subscriber = subscriber, .now = now};
 	const struct digest_cache_paper *paper;
 	struct digest_cache cache;
 	bool is_ok;

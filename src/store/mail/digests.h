@@ -1,5 +1,5 @@
 /*
- * digests.h - digests: their candidates, their content, and delivered papers.
+ * digests.h - digests: their content, and delivered papers.
  */
 #ifndef PAPERBOY_STORE_MAIL_DIGESTS_H
 #define PAPERBOY_STORE_MAIL_DIGESTS_H
@@ -12,53 +12,6 @@
 #include "model/digest_contents.h"
 #include "store/core/store.h"
 #include "store/paper/paper_cache.h"
-
-/* A paper to mail that one filter of the subscriber matches. */
-struct candidate {
-	int64_t paper_seq;
-	int64_t filter_id;
-	int number;            /* of the filter */
-	const char *label;     /* the filter's name, or its text as typed */
-	const char *canonical; /* form of the filter */
-	const char *text;      /* as typed */
-	char day[11];
-	int64_t upvotes;     /* or PAPER_UNKNOWN */
-	char since_day[11];  /* first day of the filter */
-	int64_t created_at;  /* when the subscriber added it, s */
-	int64_t replacement; /* of the paper, announced last; 0: none */
-	int max_papers;      /* that the filter may show in full; 0: no limit */
-};
-
-/* Reason in the history of a paper to exclude it from a subscriber's digests. */
-enum digest_exclusion {
-	DIGEST_EXCLUSION_NONE,
-	DIGEST_EXCLUSION_DELIVERED,   /* delivered, and not replaced since */
-	DIGEST_EXCLUSION_IN_PROGRESS, /* in a digest whose message has not ended */
-	DIGEST_EXCLUSION_REJECTED,    /* in two messages rejected for their content */
-};
-
-/** Find why digests_load_candidates() would leave out a paper that matches. */
-bool digests_find_exclusion(struct store *store, int64_t subscriber_id,
-    int64_t paper_seq, enum digest_exclusion *exclusion, GError **error);
-
-/**
- * Load candidates for a subscriber's next digest: matches of the subscriber's filters
- * with papers listed on or after oldest_day and the filter's first day, without those
- * that have a digest_exclusion.
- *
- * @return of struct candidate *: papers in reading order (votes, day, id), the
- *         filters of one paper side by side, by number
- */
-GPtrArray *digests_load_candidates(
-    struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error);
-
-/**
- * Load the blocks of a subscriber: filters that exclude papers.
- *
- * @return of struct candidate * without a paper, by number
- */
-GPtrArray *
-digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error);
 
 struct digest_record {
 	int64_t subscriber_id;

@@ -151,7 +151,7 @@ CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
 CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (
-	id              INTEGER PRIMARY KEY,
+	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a cache of matches
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
 	matched_revision INTEGER,

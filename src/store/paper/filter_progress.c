@@ -3,6 +3,7 @@
  */
 #include "store/paper/filter_progress.h"
 
+#include "base/error.h"
 #include "store/core/record.h"
 
 /* Columns of a filter f. */
@@ -121,6 +122,17 @@ filter_progress_foreach_range(struct store *store, int64_t after, int64_t throug
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(through));
 
 	return foreach (statement, callbacks, error);
+}
+
+bool
+filter_progress_load_canonical(
+    struct store *store, int64_t id, char **canonical, GError **error)
+{
+	static const char sql[] = "SELECT canonical FROM filter WHERE id = ?1";
+
+	if (!sql_find_text(store, sql, canonical, error, SQL_INT(id)))
+		return false;
+	return *canonical || pb_fail(error, PB_ERROR_NOT_FOUND, "no such filter");
 }
 
 bool

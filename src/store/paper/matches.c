@@ -247,6 +247,28 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 	return true;
 }
 
+GArray *
+matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
+{
+	static const char sql[] = "SELECT papers FROM match WHERE filter_id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(filter_id));
+	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		const char *at = (const char *)sqlite3_column_text(statement, 0);
+
+		while (at && *at) {
+			char *end;
+			int64_t seq = g_ascii_strtoll(at, &end, 10);
+
+			g_array_append_val(seqs, seq);
+			at = *end ? end + 1 : end;
+		}
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&seqs) : NULL;
+}
+
 GPtrArray *
 matches_load_papers(
     struct store *store, int64_t filter_id, const char *oldest_day, GError **error)

@@ -61,6 +61,9 @@ struct stored_match {
 bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
     struct stored_match *match, GError **error);
 
+/** Load the papers that a filter matches. @return of int64_t, paper.seq */
+GArray *matches_load_seqs(struct store *store, int64_t filter_id, GError **error);
+
 /* A paper that a filter matches. */
 struct matches_paper {
 	const char *id;

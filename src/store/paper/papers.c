@@ -133,6 +133,34 @@ papers_load_newest_revision(struct store *store, int64_t *revision, GError **err
 	return sql_number(store, sql, revision, error);
 }
 
+int
+listed_paper_compare(const struct listed_paper *one, const struct listed_paper *other)
+{
+	int64_t votes = MAX(one->upvotes, 0), others = MAX(other->upvotes, 0);
+	int later;
+
+	if (votes != others)
+		return votes > others ? -1 : 1;
+	later = strcmp(other->day, one->day);
+	return later ? later : strcmp(one->id, other->id);
+}
+
+bool
+papers_find_listed(
+    struct store *store, int64_t seq, struct listed_paper **paper, GError **error)
+{
+	static const char sql[] =
+	    "SELECT seq, id, last_day, upvotes, replacement FROM paper WHERE seq = ?1";
+#define COLUMN(...) RECORD_COLUMN(listed_paper, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(seq), COLUMN(id), COLUMN(day), COLUMN(upvotes), COLUMN(replacement)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(listed_paper, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+
+	return record_find(statement, &layout, paper, error);
+}
+
 bool
 papers_load_changes(struct store *store, int64_t *changes, GError **error)
 {

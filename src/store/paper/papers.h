@@ -146,6 +146,23 @@ bool papers_load_etag_time(
 bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
+/* Fields that select and sort the papers of digests. */
+struct listed_paper {
+	int64_t seq;
+	const char *id;
+	char day[11];        /* the last it was listed on */
+	int64_t upvotes;     /* or PAPER_UNKNOWN */
+	int64_t replacement; /* announced last; 0: none */
+};
+
+/** Compare the reading order of two papers: by votes, day, id. */
+int
+listed_paper_compare(const struct listed_paper *one, const struct listed_paper *other);
+
+/** Find a paper. @param paper  set, g_free() it; NULL when there is none */
+bool papers_find_listed(
+    struct store *store, int64_t seq, struct listed_paper **paper, GError **error);
+
 /** Load a number that differs after each commit that changes or deletes papers. */
 bool papers_load_changes(struct store *store, int64_t *changes, GError **error);
 

@@ -1,0 +1,63 @@
+/*
+ * candidates.h - what the papers of a subscriber's next digest are chosen from.
+ */
+#ifndef PAPERBOY_STORE_MAIL_CANDIDATES_H
+#define PAPERBOY_STORE_MAIL_CANDIDATES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+#include "store/paper/papers.h"
+
+/* A filter of a subscriber, or a block, which excludes papers. */
+struct candidate_filter {
+	int64_t subscriber_id;
+	int64_t filter_id;
+	int number;
+	const char *label;  /* the name, or the text as typed */
+	const char *text;   /* as typed */
+	char since_day[11]; /* first day */
+	int64_t created_at; /* when the subscriber added it, s */
+	int max_papers;     /* that may be shown in full; 0: no limit */
+	bool is_block;
+};
+
+/* A paper that a filter matches. */
+struct candidate {
+	const struct listed_paper *paper;
+	const struct candidate_filter *filter;
+};
+
+/**
+ * Load the filters and blocks of subscribers.
+ *
+ * @param subscribers  of struct subscriber *
+ * @return of struct candidate_filter *, by subscriber and number
+ */
+GPtrArray *candidates_load_filters(
+    struct store *store, const gpointer *subscribers, unsigned count, GError **error);
+
+/* Reason in the history of a paper to exclude it from a subscriber's digests. */
+enum digest_exclusion {
+	DIGEST_EXCLUSION_NONE,
+	DIGEST_EXCLUSION_DELIVERED,   /* delivered, and not replaced since */
+	DIGEST_EXCLUSION_IN_PROGRESS, /* in a digest whose message has not ended */
+	DIGEST_EXCLUSION_REJECTED,    /* in two messages rejected for their content */
+};
+
+/** Load the papers that are excluded from a subscriber's digests. */
+GArray *
+candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error);
+
+/**
+ * Find out whether a paper is excluded, and why.
+ *
+ * @param excluded     from candidates_load_excluded()
+ * @param replacement  that the subscriber has to have seen; 0: any
+ */
+enum digest_exclusion
+candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replacement);
+
+#endif
