@@ -13,7 +13,7 @@
 
 #define TOKEN "abcdefghijklmnopqrstuvwxyz"
 
-static struct subaddress_base base, bounces;
+static struct subaddress_base base, bounces, bare;
 
 static const struct autoreply_settings settings = {
     .base = &base,
@@ -21,6 +21,14 @@ static const struct autoreply_settings settings = {
     .from = "digest@example.org",
     .message_domain = "example.org",
     .authserv_id = "mx.example.org",
+};
+
+static const struct autoreply_settings without = {
+    .base = &bare,
+    .bounces = &bare,
+    .from = "digest@example.org",
+    .message_domain = "example.org",
+    .authserv_id = "",
 };
 
 static struct inmail *
@@ -271,6 +279,100 @@ recipient_address_selects_the_purpose(void)
 	}
 }
 
+#define TAGGED(kind_) "[" kind_ "-" TOKEN "]"
+
+/* With subaddresses, too: links of older digests stay valid. */
+static void
+tag_in_the_subject_selects_the_purpose(void)
+{
+	static const struct {
+		const char *subject;
+		enum subaddress_kind kind;
+		const char *rest; /* of the subject; NULL: no tag */
+	} rows[] = {
+	    {"Re: Please confirm " TAGGED("c"), SUBADDRESS_CONFIRM,
+	        "Re: Please confirm"},
+	    {"RE: PLEASE CONFIRM " TAGGED("C"), SUBADDRESS_CONFIRM,
+	        "RE: PLEASE CONFIRM"},
+	    {TAGGED("u") " unsubscribe", SUBADDRESS_LEAVE, "unsubscribe"},
+	    {"Re: [list] " TAGGED("p") " pause", SUBADDRESS_PAUSE, "Re: [list] pause"},
+	    {TAGGED("w"), SUBADDRESS_WEEKLY, ""},
+	    {"[" TAGGED("f") "]", SUBADDRESS_FEWER, "[ ]"},
+	    {TAGGED("check"), SUBADDRESS_CHECK, ""},
+	    /* These have another place. */
+	    {TAGGED("r"), SUBADDRESS_COMMANDS, NULL},
+	    {TAGGED("b"), SUBADDRESS_COMMANDS, NULL},
+	    {"[c-users] subscribe", SUBADDRESS_COMMANDS, NULL},
+	    {"[c-" TOKEN "a]", SUBADDRESS_COMMANDS, NULL},
+	    {"[c-abcdefghijklmnopqrstuvwxy8]", SUBADDRESS_COMMANDS, NULL},
+	    {"[c-]", SUBADDRESS_COMMANDS, NULL},
+	    {"[c-" TOKEN, SUBADDRESS_COMMANDS, NULL},
+	    {"", SUBADDRESS_COMMANDS, NULL},
+	};
+	const struct autoreply_settings *modes[] = {&settings, &without};
+
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(rows); i++) {
+		static const struct receive_mail envelope = {.recipient = HOME};
+		pb_auto(inmail) mail =
+		    conversation_new_mail("eva@example.com", rows[i / 2].subject, "");
+		struct autoreply_verdict verdict = {0};
+
+		autoreply_check(modes[i % 2], mail, &envelope, &verdict);
+		g_test_message("%s", rows[i / 2].subject);
+		g_assert_cmpint(verdict.kind, ==, rows[i / 2].kind);
+		g_assert_cmpstr(verdict.subject, ==, rows[i / 2].rest);
+		g_assert_cmpstr(verdict.token, ==, rows[i / 2].rest ? TOKEN : "");
+		autoreply_clear(&verdict);
+	}
+}
+
+/* A Message-ID is known to everybody who sees a reply: Reply-To has better tokens. */
+static void
+message_id_identifies_replies_only_without_subaddresses(void)
+{
+	static const struct {
+		const char *in_reply_to, *references;
+		const char *token; /* "": no target */
+		bool is_message_id;
+	} rows[] = {
+	    {"digest.abc@example.org", NULL, "abc", true},
+	    {"DIGEST.ABC@EXAMPLE.ORG", NULL, "abc", true},
+	    {"letter.random.abc@example.org", NULL, "abc", false},
+	    {NULL, "digest.abc@example.org", "abc", true},
+	    {"other@example.net", "digest.abc@example.org", "", false},
+	    {"letter.random@example.org", NULL, "", false},
+	    {"check.abc@example.org", NULL, "", false},
+	    {"letter.a.b.c@example.org", NULL, "", false},
+	    {"digest.abc@example.net", NULL, "", false},
+	    {"digest.abc", NULL, "", false},
+	    {NULL, NULL, "", false},
+	};
+	static const struct receive_mail envelope = {.recipient = HOME};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inmail) mail = new_mail();
+		struct autoreply_verdict verdict = {0};
+
+		if (rows[i].in_reply_to)
+			g_ptr_array_add(
+			    mail->in_reply_to, g_strdup(rows[i].in_reply_to));
+		if (rows[i].references) {
+			g_ptr_array_add(
+			    mail->references, g_strdup("first@example.net"));
+			g_ptr_array_add(mail->references, g_strdup(rows[i].references));
+		}
+		autoreply_check(&without, mail, &envelope, &verdict);
+		g_test_message("%s", rows[i].in_reply_to ? rows[i].in_reply_to : "-");
+		g_assert_cmpint(verdict.kind, ==,
+		    *rows[i].token ? SUBADDRESS_REPLY : SUBADDRESS_COMMANDS);
+		g_assert_cmpstr(verdict.token, ==, rows[i].token);
+		g_assert_true(verdict.is_message_id == rows[i].is_message_id);
+		check(mail, NULL, HOME, &verdict);
+		g_assert_cmpint(verdict.kind, ==, SUBADDRESS_COMMANDS);
+		autoreply_clear(&verdict);
+	}
+}
+
 static void
 every_envelope_recipient_is_a_target(void)
 {
@@ -437,6 +539,9 @@ main(int argc, char **argv)
 	g_assert_true(subaddress_base_parse("paperboy@example.org", "+", &base, NULL));
 	g_assert_true(
 	    subaddress_base_parse("bounces@back.example.org", "+", &bounces, NULL));
+	g_assert_true(subaddress_base_parse(HOME, "", &bare, NULL));
+	UNIT_ADD(tag_in_the_subject_selects_the_purpose,
+	    message_id_identifies_replies_only_without_subaddresses);
 	UNIT_ADD(personal_mail_gets_a_reply, automatic_mail_gets_no_reply,
 	    robots_and_our_own_addresses_get_no_reply,
 	    null_senders_reports_and_loops_get_no_reply,

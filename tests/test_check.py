@@ -71,7 +71,7 @@ class SmtpConversation(socketserver.StreamRequestHandler):
 class Street:
     """A Postfix that delivers our mail to us, and an instance of paperboy."""
 
-    def __init__(self, tap, name, signs=None, **settings):
+    def __init__(self, tap, name, signs=None, postfix=None, **settings):
         directory = tap.subdirectory(name)
         for part in ("ca", "postfix", "home"):
             os.makedirs(os.path.join(directory, part))
@@ -82,7 +82,7 @@ class Street:
                 "transport_maps":
                     f"inline:{{news.example=lmtp:inet:127.0.0.1:{self.lmtp_port}}}",
                 "relay_domains": "news.example",
-            }))
+            } | (postfix or {})))
         port = self.postfix.port
         if signs:
             port = tap.enter(Signer(signs, port)).port
@@ -198,6 +198,21 @@ def reports_a_mail_that_does_not_come_back(tap):
     assert "mail to itself" not in found
 
 
+def finds_that_there_are_no_subaddresses(tap):
+    """if only mail to subaddresses is rejected, check names the setting to use"""
+    street = Street(tap, "plain", postfix={
+        "recipient_delimiter": "",
+        "smtpd_recipient_restrictions":
+            r"check_recipient_access regexp:{{/^paperboy\+/ 550 5.1.1 no}}"})
+    write_today(street.instance)
+    found = check(street.instance, wanted=WRONG)["mail to itself"]
+    assert found["found"] == f"received at {HOME}, but not at its subaddresses (+)", found
+    assert 'set commands.delimiter = ""' in found["action"], found
+    street.instance.set(commands__delimiter="")
+    found = check(street.instance, wanted=WRONG)["mail to itself"]
+    assert found["found"] == "received" and found["ok"], found
+
+
 def checks_an_imap_mailbox(tap):
     """an IMAP mailbox is checked: valid, wrong password, missing folder"""
     directory = tap.subdirectory("imap")
@@ -237,6 +252,7 @@ def main(tap):
     tap.run(sees_what_failed_on_the_way, tap)
     tap.run(reports_each_thing_that_is_broken, tap)
     tap.run(reports_a_mail_that_does_not_come_back, tap)
+    tap.run(finds_that_there_are_no_subaddresses, tap)
     tap.run(checks_an_imap_mailbox, tap)
 
 

@@ -71,8 +71,13 @@ add_digest(struct conversation *c)
 	    " message_token, papers, newest_day, contents) VALUES (1, 'x',"
 	    " '2026-11-20', " G_STRINGIFY(
 	        DIGEST_AT) ", 'sent', 'abcdefghijklmnopq', 0, '2026-11-20', x'01')");
-	save(c, "digest", format_digest_address(c, DIGEST_AT));
-	save(c, "forged", format_digest_address(c, DIGEST_AT + 1));
+	if (c->own_addresses->commands.delimiter) {
+		save(c, "digest", format_digest_address(c, DIGEST_AT));
+		save(c, "forged", format_digest_address(c, DIGEST_AT + 1));
+	} else {
+		save(c, "digest", g_strdup("<digest.abcdefghijklmnopq@example.org>"));
+		save(c, "forged", g_strdup("<digest.abcdefghijklmnopr@example.org>"));
+	}
 }
 
 static void

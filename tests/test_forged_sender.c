@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/token.h"
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
@@ -103,7 +104,7 @@ forged_commands_change_nothing_but_unsubscribe(void)
 
 static const struct step new_address_learns_nothing[] = {
     CHANGE_ADDRESS,
-    HAS("paperboy+c-"),
+    HAS("c-"),
     HAS_NOT("va@example.com"),
     HAS_NOT("diffusion"),
     {.kind = STEP_END},
@@ -215,19 +216,33 @@ every_verb_is_tested(void)
 			g_assert_cmpstr(find_line(row->verb), !=, row->verb);
 }
 
-/* Find the mailto link of a digest that has a subject. @return its recipient */
+/*
+ * Find the mailto link of a digest whose subject ends with a text.
+ *
+ * @return its recipient; without subaddresses the one that has its tag
+ */
 static char *
 find_link(const char *html, const char *subject)
 {
 	g_autofree char *escaped = g_uri_escape_string(subject, NULL, FALSE);
-	g_autofree char *end = g_strdup_printf("?subject=%s\"", escaped);
+	g_autofree char *end = g_strconcat(escaped, "\"", NULL);
 	const char *found = strstr(html, end), *start = found;
+	g_autofree char *link = NULL;
+	g_autofree char *tag = NULL;
+	g_auto(GStrv) parts = NULL;
 
 	g_assert_nonnull(found);
 	while (!g_str_has_prefix(start, "href=\"mailto:"))
 		start--;
 	start += strlen("href=\"mailto:");
-	return g_uri_unescape_segment(start, found, NULL);
+	link = g_uri_unescape_segment(start, found, NULL);
+	parts = g_strsplit(link, "?subject=", 2);
+	if (*parts[1] != '[')
+		return g_strdup(parts[0]);
+	g_assert_cmpstr(parts[0], ==, HOME);
+	tag = g_strndup(parts[1] + 1, strcspn(parts[1] + 1, "]"));
+	g_assert_cmpstr(parts[1] + strlen(tag) + 2, ==, " ");
+	return g_strdup_printf("paperboy+%s@example.org", tag);
 }
 
 static char *
@@ -290,18 +305,15 @@ link_to_edit_a_filter_is_confirmed(void)
 	pb_auto(conversation) c = begin();
 	g_autofree char *html = format_digest(c);
 	g_autofree char *address = find_link(html, "edit 1 diffusion");
-	g_autofree char *reply_to = NULL;
+	static const struct step save[] = {SAVE("reply"), {.kind = STEP_END}};
 
 	g_assert_cmpstr(address, ==, HOME);
 	g_assert_cmpint(conversation_send(c, EVA, address, "edit 1 diffusion OR mamba"),
 	    ==, HANDLER_CONFIRMING);
 	assert_rows(c->fixture, filter, "diffusion");
-	reply_to = store_fixture_text(c->fixture,
-	    "SELECT substr(m, 1, instr(m, char(13)) - 1) FROM (SELECT substr(message,"
-	    " instr(message, 'Reply-To: ') + 10) AS m FROM (SELECT CAST(message AS"
-	    " TEXT) AS message FROM outbox ORDER BY id DESC LIMIT 1))");
+	conversation_play(c, save);
 	g_assert_cmpint(
-	    conversation_send(c, EVA, reply_to, "yes"), ==, HANDLER_REPLIED);
+	    conversation_send(c, EVA, "$reply", "yes"), ==, HANDLER_REPLIED);
 	assert_rows(c->fixture, filter, "diffusion OR mamba");
 }
 
@@ -326,8 +338,140 @@ invalid_links_change_nothing(void)
 	}
 }
 
-UNIT_MAIN(links_of_a_digest_reduce_only, link_to_edit_a_filter_is_confirmed,
-    invalid_links_change_nothing, forged_commands_change_nothing_but_unsubscribe,
+/* Tokens of Eva's, and where each belongs. */
+struct token {
+	char *token;
+	const char *place; /* "c", "r", "u" (also p, w, f), "b" */
+};
+
+#define TOKENS 5
+
+static char *
+take_token(const char *address)
+{
+	const char *at = strchr(address, '+') + strlen("+c-");
+
+	return g_strndup(at, strcspn(at, "@"));
+}
+
+static void
+find_tokens(struct conversation *c, struct token *tokens)
+{
+	static const struct step talk[] = {MAIL(EVA, HOME, "list", "replied", NULL),
+	    SAVE("reply"), MAIL(EVA, HOME, "del 1", "confirmation requested", NULL),
+	    SAVE("confirm"), {.kind = STEP_END}};
+	GBytes *key = c->fixture->key;
+	g_autofree char *leave = conversation_format_leave(c, key, 1);
+	pb_auto(digest) digest = digests_load(c->fixture->store, 1, NULL);
+
+	conversation_play(c, talk);
+	tokens[0] =
+	    (struct token){take_token(g_hash_table_lookup(c->saved, "confirm")), "c"};
+	tokens[1] =
+	    (struct token){take_token(g_hash_table_lookup(c->saved, "reply")), "r"};
+	tokens[2] = (struct token){take_token(leave), "upwf"};
+	tokens[3] = (struct token){
+	    token_sign(key, SUBADDRESS_TOKEN_REPLY, 1, digest->created_at), "r"};
+	tokens[4] = (struct token){
+	    token_sign(key, SUBADDRESS_TOKEN_BOUNCE, 1, digest->created_at), "b"};
+}
+
+/* A report that the message of the token could not be delivered. */
+static void
+send_report(struct conversation *c, const char *address)
+{
+	pb_auto(inmail) mail = conversation_new_mail("mailer-daemon@x.example", "", "");
+	GPtrArray *fields;
+
+	mail->report = INMAIL_REPORT_DELIVERY;
+	inmail_add_group(mail);
+	fields = inmail_add_group(mail);
+	g_ptr_array_add(fields, inmail_field_new("Action", "failed"));
+	g_ptr_array_add(fields, inmail_field_new("Status", "5.1.1"));
+	conversation_hand_in(c, mail, "", address);
+}
+
+/* Of servers that do not send reports; a person's mail is no bounce. */
+static void
+bounce_without_a_report_is_known_by_its_text(void)
+{
+	static const struct {
+		const char *from, *sender;
+		const char *bounces;
+	} rows[] = {
+	    {"mailer-daemon@x.example", "", "1"},
+	    {"mailer-daemon@x.example", "mailer-daemon@x.example", "1"},
+	    {EVA, EVA, "0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(conversation) c = begin();
+		pb_auto(digest) digest = digests_load(c->fixture->store, 1, NULL);
+		g_autofree char *token = token_sign(
+		    c->fixture->key, SUBADDRESS_TOKEN_BOUNCE, 1, digest->created_at);
+		g_autofree char *text = g_strdup_printf(
+		    "<" EVA ">: host mail.example.com said: 550 5.1.1 User unknown\n\n"
+		    "--- Below is a copy of the message.\n\n"
+		    "Return-Path: <" HOME ">\n" SUBADDRESS_BOUNCE_FIELD ": %s\n",
+		    token);
+		pb_auto(inmail) mail =
+		    conversation_new_mail(rows[i].from, "failure notice", text);
+
+		conversation_hand_in(c, mail, rows[i].sender, HOME);
+		assert_rows(c->fixture, "SELECT count(*) FROM bounce", rows[i].bounces);
+	}
+}
+
+static void
+token_of_one_purpose_is_not_valid_for_another(void)
+{
+	static const char places[] = "cruwpfb";
+
+	for (size_t i = 0; i < TOKENS * strlen(places); i++) {
+		const char place[] = {places[i % strlen(places)], '\0'};
+		pb_auto(conversation) c = begin();
+		struct token tokens[TOKENS];
+		const struct token *token = &tokens[i / strlen(places)];
+		g_autofree char *before = NULL;
+		g_autofree char *after = NULL;
+		g_autofree char *address = NULL;
+		bool is_right;
+
+		find_tokens(c, tokens);
+		before = get_state(c);
+		address =
+		    g_strdup_printf("paperboy+%s-%s@example.org", place, token->token);
+		is_right = strstr(token->place, place);
+		g_test_message("%s", address);
+		if (*place == 'b')
+			send_report(c, address);
+		else
+			/* Eva's own mail unsubscribes her without any token. */
+			conversation_send(c, strchr("cr", *place) ? EVA : ADAM, address,
+			    strchr("cr", *place) ? "set max 7" : "");
+		after = get_state(c);
+		if (*place == 'b')
+			assert_rows(c->fixture, "SELECT count(*) FROM bounce",
+			    is_right ? "1" : "0");
+		else if (*place != 'c')
+			g_assert_true(
+			    is_right == (strcmp(before, after) != 0) || *place == 'u');
+		assert_rows(c->fixture,
+		    "SELECT count(*) FROM subscriber WHERE id = 1 AND state <> "
+		    "'active'",
+		    is_right && strchr("up", *place) ? "1" : "0");
+		assert_rows(c->fixture,
+		    "SELECT count(*) FROM subscription WHERE subscriber_id = 1",
+		    is_right && *place == 'u' ? "0" : "2");
+		for (size_t j = 0; j < TOKENS; j++)
+			g_free(tokens[j].token);
+	}
+}
+
+UNIT_MAIN_WITH(CONVERSATION_ADD, token_of_one_purpose_is_not_valid_for_another,
+    bounce_without_a_report_is_known_by_its_text, links_of_a_digest_reduce_only,
+    link_to_edit_a_filter_is_confirmed, invalid_links_change_nothing,
+    forged_commands_change_nothing_but_unsubscribe,
     new_address_learns_nothing_about_the_subscriber,
     one_confirmation_does_not_change_the_address, yes_to_a_reply_accepts_its_suggestion,
     help_without_a_command_is_sent_once_a_day, every_verb_is_tested,

@@ -83,8 +83,7 @@ receive_delivery_report(struct conversation *c)
 static void
 bounce_of_a_confirmation_deletes_it(struct conversation *c)
 {
-	g_autofree char *sender =
-	    store_fixture_text(c->fixture, "SELECT sender FROM outbox WHERE id = 2");
+	g_autofree char *sender = conversation_find_sender(c, 2);
 	pb_auto(inmail) back =
 	    conversation_new_mail("mailer-daemon@example.com", "failed", "");
 	struct handler_report report = conversation_hand_in(c, back, "", sender);

@@ -16,6 +16,14 @@
  *
  * Local part, host and the `+` are configured.  Case is ignored, because mail servers
  * change the case of local parts.
+ *
+ * Mail servers without subaddresses have an empty delimiter.  Then all mail goes to
+ * paperboy@host, and what the subaddress says is said by the message:
+ *
+ *     [c-TOKEN] in the subject           confirms; likewise [u-TOKEN], [p-TOKEN],
+ *                                        [w-TOKEN], [f-TOKEN] and [check-TOKEN]
+ *     In-Reply-To: our Message-ID        replies to a digest or a reply
+ *     SUBADDRESS_BOUNCE_FIELD: TOKEN     in the header of a returned message
  */
 #ifndef PAPERBOY_MESSAGE_SUBADDRESS_H
 #define PAPERBOY_MESSAGE_SUBADDRESS_H
@@ -69,13 +77,16 @@ enum subaddress_kind {
 /* Base of our addresses. */
 struct subaddress_base {
 	struct address address; /* paperboy@host */
-	char delimiter;         /* '+' */
+	char delimiter;         /* '+'; 0: no subaddresses */
 };
+
+/* Header field with the token of a bounce address, without subaddresses. */
+#define SUBADDRESS_BOUNCE_FIELD "X-Paperboy-Bounce"
 
 /**
  * Parse the configured address.
  *
- * @param delimiter  one of + - = _ .
+ * @param delimiter  one of + - = _ . or empty
  * @param base       set on success only; subaddress_base_clear() it
  * @return false with PB_ERROR_INPUT for an invalid address or delimiter, or a local
  *         part too long for a token within 64 bytes
@@ -97,7 +108,7 @@ bool subaddress_parse(const struct subaddress_base *base, const char *address,
     enum subaddress_kind *kind, char **token);
 
 /**
- * Format an address.
+ * Format an address; without subaddresses always the same one.
  *
  * @param token  for kinds that have one, [a-z2-7]; else NULL
  * @return owned by the caller
@@ -105,11 +116,25 @@ bool subaddress_parse(const struct subaddress_base *base, const char *address,
 char *subaddress_format(
     const struct subaddress_base *base, enum subaddress_kind kind, const char *token);
 
-/** Format an address as mailto URI (RFC 6068) without a subject. */
+/** Format what says the same in a subject, "[u-TOKEN]" or "help". */
+char *subaddress_format_tag(enum subaddress_kind kind, const char *token);
+
+/**
+ * Find the first tag in a subject.
+ *
+ * @param kind   set if there is one, of those listed above
+ * @param token  likewise: in lower case, owned by the caller
+ * @return the subject without the tag, owned by the caller; NULL without a tag
+ */
+char *
+subaddress_take_tag(const char *subject, enum subaddress_kind *kind, char **token);
+
+/** Format an address as mailto URI (RFC 6068), with a subject only without
+ * subaddresses. */
 char *subaddress_format_mailto(
     const struct subaddress_base *base, enum subaddress_kind kind, const char *token);
 
-/* A precomputed address or mailto URI of one kind, without its token. */
+/* A precomputed address, tag or mailto URI of one kind, without its token. */
 struct subaddress_template {
 	char *before;
 	char *behind;
@@ -120,7 +145,12 @@ void subaddress_template_init(struct subaddress_template *template,
     const struct subaddress_base *base, enum subaddress_kind kind, bool is_link);
 void subaddress_template_clear(struct subaddress_template *template);
 
-/** Insert a token. @return as subaddress_format() or subaddress_format_mailto() */
+/**
+ * Insert a token.
+ *
+ * @return as subaddress_format_mailto() or subaddress_format(), but as
+ *         subaddress_format_tag() without subaddresses
+ */
 char *subaddress_template_expand(
     const struct subaddress_template *template, const char *token);
 

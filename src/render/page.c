@@ -22,12 +22,12 @@
 
 const char *const page_names[] = {"change_url", "commands", "count", "count_new",
     "count_papers", "coverage", "date", "date_long", "edit_url", "fewer_address",
-    "fewer_url", "filters", "first_title", "has_counts", "has_edit", "has_titles",
-    "is_grouped", "is_first", "is_last", "is_note", "is_overlapping", "label",
-    "list_name", "more_filters", "notices", "number", "owner", "owner_url", "papers",
-    "pause_address", "pause_url", "preheader", "recipient", "rest", "stop_address",
-    "stop_url", "subject", "title", "titles", "titles_start", "top", "url", "view_url",
-    "weekly_address", "weekly_url", NULL};
+    "fewer_url", "filters", "first_title", "has_counts", "has_edit", "has_subjects",
+    "has_titles", "is_grouped", "is_first", "is_last", "is_note", "is_overlapping",
+    "label", "list_name", "more_filters", "notices", "number", "owner", "owner_url",
+    "papers", "pause_address", "pause_url", "preheader", "recipient", "rest",
+    "stop_address", "stop_url", "subject", "title", "titles", "titles_start", "top",
+    "url", "view_url", "weekly_address", "weekly_url", NULL};
 
 struct pages {
 	struct page_settings settings;
@@ -306,10 +306,12 @@ put_mail_links(struct view *view, const struct sender_identity *sender)
 		view_put_text(view, "stop_url", sender->stop_url);
 		return;
 	}
+	if (!sender->has_subaddresses)
+		view_put(view, "has_subjects", view_new_bool(true));
 	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
 		const struct sender_link *link = &sender->links[i];
 
-		put_with_token(view, links[i][0], &link->url, link->subject);
+		put_with_token(view, links[i][0], &link->url, link->end);
 		put_with_token(view, links[i][1], &link->address, "");
 	}
 }

@@ -43,12 +43,14 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 {
 	static const struct {
 		enum subaddress_kind kind;
-		const char *subject;
+		/* With subaddresses; else behind the tag in the subject. */
+		const char *ends[2];
 	} actions[] = {
-	    [SENDER_STOP] = {SUBADDRESS_LEAVE, "?subject=unsubscribe"},
-	    [SENDER_PAUSE] = {SUBADDRESS_PAUSE, "?subject=pause"},
-	    [SENDER_WEEKLY] = {SUBADDRESS_WEEKLY, "?subject=weekly"},
-	    [SENDER_FEWER] = {SUBADDRESS_FEWER, "?subject=fewer"},
+	    [SENDER_STOP] = {SUBADDRESS_LEAVE,
+	        {"?subject=unsubscribe", "%20unsubscribe"}},
+	    [SENDER_PAUSE] = {SUBADDRESS_PAUSE, {"?subject=pause", "%20pause"}},
+	    [SENDER_WEEKLY] = {SUBADDRESS_WEEKLY, {"?subject=weekly", "%20weekly"}},
+	    [SENDER_FEWER] = {SUBADDRESS_FEWER, {"?subject=fewer", "%20fewer"}},
 	};
 	g_autofree char *subscribe =
 	    subaddress_format_mailto(base, SUBADDRESS_SUBSCRIBE, NULL);
@@ -59,10 +61,11 @@ set_commands(struct sender_identity *sender, const struct subaddress_base *base)
 
 		subaddress_template_init(&link->url, base, actions[i].kind, true);
 		subaddress_template_init(&link->address, base, actions[i].kind, false);
-		link->subject = actions[i].subject;
+		link->end = actions[i].ends[base->delimiter == 0];
 	}
 	subaddress_template_init(&sender->reply, base, SUBADDRESS_REPLY, false);
 	sender->has_commands = true;
+	sender->has_subaddresses = base->delimiter != 0;
 	sender->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
 	sender->list_help_value = g_strdup_printf("<%s>", help);
 	g_free(sender->owner);
@@ -265,6 +268,9 @@ sender_identity_format_reply_to(
 
 	if (!sender->has_commands)
 		return NULL;
+	/* The Message-ID identifies the digest in replies. */
+	if (!sender->has_subaddresses)
+		return g_strdup(sender->owner);
 	token = token_signer_sign(
 	    sender->tokens, SUBADDRESS_TOKEN_REPLY, digest->id, digest->created_at);
 	return subaddress_template_expand(&sender->reply, token);

@@ -24,8 +24,8 @@ enum sender_action {
 
 struct sender_link {
 	struct subaddress_template url;     /* a mailto link */
-	struct subaddress_template address; /* to be shown */
-	const char *subject; /* to be added to the link: mail programs ask for one */
+	struct subaddress_template address; /* to be shown; or the subject */
+	const char *end; /* of the link: a subject, since mail programs ask for one */
 };
 
 struct sender_identity {
@@ -34,9 +34,10 @@ struct sender_identity {
 	GBytes *secret;
 	struct sender_link links[SENDER_ACTIONS]; /* empty without commands */
 	struct subaddress_template reply;
-	char *edit_url;    /* the start of a link that edits a filter; likewise */
-	bool has_commands; /* else people write to the owner */
-	char *from_name;   /* or NULL */
+	char *edit_url;        /* the start of a link that edits a filter; likewise */
+	bool has_commands;     /* else people write to the owner */
+	bool has_subaddresses; /* else tokens are in the subject */
+	char *from_name;       /* or NULL */
 	char *from_address;
 	char *message_domain;
 	char *list_name;

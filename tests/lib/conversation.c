@@ -4,12 +4,15 @@
  */
 #include "conversation.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/token.h"
 #include "service/setup/factory.h"
+#include "unit.h"
 
 GString *conversation_calls;
+const char *conversation_delimiter = "+";
 
 static void
 fill(void *data, void *to, size_t size)
@@ -43,6 +46,7 @@ conversation_new(void)
 	conversation_set(&settings->mail_from, HOME);
 	conversation_set(&settings->mail_owner, "owner@example.org");
 	conversation_set(&settings->commands_address, HOME);
+	conversation_set(&settings->commands_delimiter, conversation_delimiter);
 	conversation->own_addresses = own_addresses_new(settings, &error);
 	g_assert_no_error(error);
 	conversation->random = (struct random_source){fill, conversation};
@@ -153,12 +157,59 @@ conversation_add_pass(struct inmail *mail, const char *server)
 	conversation_add_result(mail, server, "dmarc", "pass", domain);
 }
 
+static bool
+has_subaddresses(const struct conversation *conversation)
+{
+	return conversation->own_addresses->commands.delimiter;
+}
+
+static bool
+parse_subaddress(const char *address, enum subaddress_kind *kind, char **token)
+{
+	pb_local(subaddress_base) base = {0};
+
+	g_assert_true(subaddress_base_parse(HOME, "+", &base, NULL));
+	return subaddress_parse(&base, address, kind, token);
+}
+
+/* Put the token of an address elsewhere. @return whether it has one */
+static bool
+move_token(struct inmail *mail, const char *address)
+{
+	g_autofree char *token = NULL;
+	enum subaddress_kind kind;
+
+	if (address && *address == '<') {
+		g_ptr_array_add(
+		    mail->in_reply_to, g_strndup(address + 1, strlen(address) - 2));
+		return true;
+	}
+	if (!address || !parse_subaddress(address, &kind, &token) || !*token)
+		return false;
+	if (kind == SUBADDRESS_REPLY) {
+		g_ptr_array_add(mail->in_reply_to,
+		    g_strdup_printf("letter.made-up.%s@example.org", token));
+	} else if (kind == SUBADDRESS_BOUNCE) {
+		g_ptr_array_add(
+		    mail->returned, inmail_field_new(SUBADDRESS_BOUNCE_FIELD, token));
+	} else {
+		g_autofree char *tag = subaddress_format_tag(kind, token);
+		g_autofree char *bare = mail->subject;
+
+		mail->subject = g_strdup_printf("%s %s", bare, tag);
+	}
+	return true;
+}
+
+/* @param mail  changed without subaddresses */
 struct handler_report
 conversation_hand_in(struct conversation *conversation, const struct inmail *mail,
     const char *sender, const char *recipient)
 {
+	bool is_moved = !has_subaddresses(conversation) &&
+	                move_token((struct inmail *)mail, recipient);
 	const struct receive_mail envelope = {
-	    .id = 1, .sender = sender, .recipient = recipient};
+	    .id = 1, .sender = sender, .recipient = is_moved ? HOME : recipient};
 	struct handler_report report = {0};
 	pb_transaction transaction = {0};
 	GError *error = NULL;
@@ -186,14 +237,33 @@ conversation_get_mail(struct conversation *conversation)
 }
 
 char *
+conversation_find_sender(struct conversation *conversation, int64_t outbox_id)
+{
+	static const char field[] = "\r\n" SUBADDRESS_BOUNCE_FIELD ": ";
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT sender, CAST(message AS TEXT) FROM outbox WHERE id = %" PRId64,
+	    outbox_id);
+	g_autofree char *row = store_fixture_text(conversation->fixture, sql);
+	const char *at = strstr(row, field);
+	g_autofree char *token = NULL;
+
+	g_assert_true(has_subaddresses(conversation) != (at != NULL));
+	if (!at)
+		return g_strndup(row, strcspn(row, "|"));
+	g_assert_true(g_str_has_prefix(row, HOME "|"));
+	at += strlen(field);
+	token = g_strndup(at, strcspn(at, "\r"));
+	return g_strdup_printf("paperboy+b-%s@example.org", token);
+}
+
+char *
 conversation_format_leave(struct conversation *conversation, GBytes *key, int64_t id)
 {
 	int64_t since = store_fixture_number(conversation->fixture,
 	    "SELECT created_at FROM subscriber ORDER BY id LIMIT 1");
 	g_autofree char *token = token_sign(key, SUBADDRESS_TOKEN_LEAVE, id, since);
 
-	return subaddress_format(
-	    &conversation->own_addresses->commands, SUBADDRESS_LEAVE, token);
+	return g_strdup_printf("paperboy+u-%s@example.org", token);
 }
 
 /* Append $name or #name. @return its length, 0: not saved */
@@ -266,11 +336,39 @@ send_mail(struct conversation *conversation, const struct step *step)
 		conversation_assert_calls(step->calls);
 }
 
+/* Find what stands for Reply-To. @return as with subaddresses; NULL: no token */
+static char *
+find_token(const char *mail)
+{
+	g_autoptr(GRegex) regex =
+	    g_regex_new("\\[(c-[a-z2-7]+)\\]\r$|"
+	                "^Message-ID: <letter[.][a-z2-7]+[.]([a-z2-7]+)@",
+	        G_REGEX_MULTILINE, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	g_autofree char *confirm = NULL;
+	g_autofree char *reply = NULL;
+
+	if (!g_regex_match(regex, mail, 0, &match))
+		return NULL;
+	confirm = g_match_info_fetch(match, 1);
+	reply = g_match_info_fetch(match, 2);
+	return reply && *reply ? g_strdup_printf("paperboy+r-%s@example.org", reply)
+	                       : g_strdup_printf("paperboy+%s@example.org", confirm);
+}
+
 static void
 save(struct conversation *conversation, const char *name, const char *start)
 {
 	g_autofree char *mail = conversation_get_mail(conversation);
+	g_autofree char *address =
+	    has_subaddresses(conversation) ? NULL : find_token(mail);
 	const char *at = strstr(mail, start);
+
+	if (address && *start == '\r') {
+		g_hash_table_insert(
+		    conversation->saved, g_strdup(name), g_steal_pointer(&address));
+		return;
+	}
 
 	g_assert_nonnull(at);
 	at += *start == '\r' ? strlen(start) : 0;
@@ -337,6 +435,45 @@ play_test(const void *data)
 	conversation_play(conversation, title + 1);
 }
 
+static void
+play_without(const void *data)
+{
+	conversation_delimiter = "";
+	play_test(data);
+	conversation_delimiter = "+";
+}
+
+static void
+run_without(const void *data)
+{
+	void (*const *function)(void) = data;
+
+	conversation_delimiter = "";
+	(*function)();
+	conversation_delimiter = "+";
+}
+
+/* Several recipients are subaddresses, too. */
+static bool
+names_subaddress(const char *text)
+{
+	const char *at = text ? strstr(text, "paperboy+") : NULL;
+
+	return at && !g_str_has_prefix(at, "paperboy+r-#") &&
+	       !g_str_has_prefix(at, "paperboy+u-#");
+}
+
+static bool
+is_about_subaddresses(const struct step *steps)
+{
+	for (; steps->kind != STEP_END && steps->kind != STEP_TITLE; steps++)
+		if (names_subaddress(steps->recipient) ||
+		    names_subaddress(steps->text) ||
+		    (steps->recipient && strchr(steps->recipient, '\n')))
+			return true;
+	return false;
+}
+
 void
 conversation_add_tests(const struct step *steps)
 {
@@ -347,6 +484,26 @@ conversation_add_tests(const struct step *steps)
 			continue;
 		path = g_strconcat("/", steps->subject, NULL);
 		g_test_add_data_func(path, steps, play_test);
+		if (!is_about_subaddresses(steps + 1)) {
+			g_autofree char *without =
+			    g_strconcat(path, ", without subaddresses", NULL);
+
+			g_test_add_data_func(without, steps, play_without);
+		}
+	}
+}
+
+void
+conversation_add_functions(const char *names, void (*const *functions)(void))
+{
+	g_auto(GStrv) paths = unit_list_paths(names);
+
+	for (size_t i = 0; paths[i]; i++) {
+		g_autofree char *without =
+		    g_strconcat(paths[i], ", without subaddresses", NULL);
+
+		g_test_add_func(paths[i], functions[i]);
+		g_test_add_data_func(without, &functions[i], run_without);
 	}
 }
 

@@ -33,6 +33,14 @@ struct conversation {
 	GHashTable *saved; /* char *name -> char *address, of SAVE */
 };
 
+/*
+ * Delimiter of subaddresses of new conversations: "+", or "" without.  In the latter,
+ * an address with a token stands for a message that has this token elsewhere: in its
+ * subject, In-Reply-To or returned header.  "<ID>" stands for a reply to that
+ * Message-ID.
+ */
+extern const char *conversation_delimiter;
+
 /** Commands go to HOME, the time is CONVERSATION_NOW. */
 struct conversation *conversation_new(void);
 void conversation_free(struct conversation *conversation);
@@ -84,6 +92,9 @@ int64_t conversation_count_mails(struct conversation *conversation);
 
 /** Get the newest mail. @return a new string */
 char *conversation_get_mail(struct conversation *conversation);
+
+/** Find where a bounce of a mail in the outbox goes. @return a new string */
+char *conversation_find_sender(struct conversation *conversation, int64_t outbox_id);
 
 /** Format the unsubscribe address of a subscriber. @return a new string */
 char *
@@ -156,8 +167,17 @@ struct step {
 /** Take the steps up to the next title. */
 void conversation_play(struct conversation *conversation, const struct step *steps);
 
-/** Add a test for each title of a table that ends with a row of STEP_END. */
+/**
+ * Add a test for each title of a table that ends with a row of STEP_END; a second one
+ * without subaddresses, unless it names some.
+ */
 void conversation_add_tests(const struct step *steps);
+
+/** Add functions as tests, with and without subaddresses. @param functions  static */
+void conversation_add_functions(const char *names, void (*const *functions)(void));
+#define CONVERSATION_ADD(...)                                   \
+	static void (*const functions[])(void) = {__VA_ARGS__}; \
+	conversation_add_functions(#__VA_ARGS__, functions)
 
 /** Call log of the fake commands: "run eva@example.com proven list;"; or NULL. */
 extern GString *conversation_calls;

@@ -376,8 +376,12 @@ command_finish(struct request *request, GError **error)
 	add_counts(request);
 	if (!add_status(request, error))
 		return false;
-	reply_text_add_paragraph(
-	    &request->text, "footer", "help", request->help_address);
+	if (request->own_addresses->commands.delimiter)
+		reply_text_add_paragraph(
+		    &request->text, "footer", "help", request->help_address);
+	else
+		reply_text_add_paragraph(&request->text, "footer_word", "address",
+		    request->commands_address);
 	if (!request->mail && !request->reply.subject)
 		request->reply.subject =
 		    reply_text_format(&request->text, "subject.page");

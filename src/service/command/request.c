@@ -78,7 +78,7 @@ request_clear(struct request *request)
 	request->is_proven = request->has_token = request->is_removed = false;
 	request->digest_id = 0;
 	request->undo = NULL;
-	request->name = request->verb = request->reply_to = NULL;
+	request->name = request->verb = request->confirm_token = NULL;
 	command_reply_clear(&request->reply);
 }
 

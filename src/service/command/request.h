@@ -140,7 +140,8 @@ struct request {
 
 	/* Result. */
 	struct command_reply reply;
-	const char *reply_to;          /* borrowed; NULL: a token for subscribers */
+	const char *confirm_token;     /* of replies to the reply; borrowed; NULL:
+	                                * a token for subscribers */
 	struct handler_report *report; /* used by the handler only */
 };
 

@@ -3,6 +3,8 @@
  */
 #include "service/delivery/connection_pool.h"
 
+#include <string.h>
+
 #include "base/fnv1a.h"
 
 /* Idle time after which a connection is closed. */
@@ -49,6 +51,7 @@ delivery_task_free(struct delivery_task *task)
 	g_clear_error(&task->error);
 	g_free(task->id);
 	g_free(task->sender);
+	g_free(task->field);
 	delivery_clear(&task->delivery_job.result);
 	g_free(task);
 }
@@ -79,6 +82,19 @@ finish_task(struct connection_pool *pool, struct delivery_task *task)
 	g_mutex_unlock(&pool->lock);
 }
 
+static void
+prepend(const char *field, GBytes **message)
+{
+	g_autoptr(GBytes) bare = *message;
+	gsize size;
+	const char *bytes = g_bytes_get_data(bare, &size);
+	GString *whole = g_string_sized_new(strlen(field) + size);
+
+	g_string_append(whole, field);
+	g_string_append_len(whole, bytes, (gssize)size);
+	*message = g_string_free_to_bytes(whole);
+}
+
 static bool
 compose(struct connection_pool *pool, struct delivery_task *task)
 {
@@ -88,6 +104,8 @@ compose(struct connection_pool *pool, struct delivery_task *task)
 	g_clear_pointer(&task->digest, digest_free);
 	if (!task->message)
 		return false;
+	if (task->field)
+		prepend(task->field, &task->message);
 	task->job->message_hash = fnv1a_hash_bytes(task->message);
 	task->delivery_job.envelope = (struct envelope){
 	    .id = task->id,

@@ -27,6 +27,7 @@ struct delivery_task {
 	GBytes *message;
 	char *id;      /* envelope id, the same for every attempt */
 	char *sender;  /* envelope sender */
+	char *field;   /* "Name: value" and CRLF, before the message; or NULL */
 	GError *error; /* instead of a result: it cannot be composed */
 };
 

@@ -54,13 +54,19 @@ is_reply_token(const struct mail_token *mail_token, const struct subscriber *sub
 	return false;
 }
 
+/* Whether replies to a digest still authenticate its subscriber. */
+static bool
+is_recent(const struct mail_token *mail_token, const struct digest *digest)
+{
+	return digest->created_at >=
+	       mail_token->now - MAIL_TOKEN_REPLY_DAYS * (int64_t)CLOCK_DAY_S;
+}
+
 static bool
 is_digest_token(
     const struct mail_token *mail_token, const struct digest *digest, const char *token)
 {
-	int64_t oldest = mail_token->now - MAIL_TOKEN_REPLY_DAYS * (int64_t)CLOCK_DAY_S;
-
-	return digest->created_at >= oldest &&
+	return is_recent(mail_token, digest) &&
 	       token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_REPLY, digest->id,
 	           digest->created_at, token);
 }
@@ -95,6 +101,29 @@ mail_token_find_reply(const struct mail_token *mail_token, const char *token,
 	if (found && is_reply_token(mail_token, found, token))
 		*subscriber = g_steal_pointer(&found);
 	return true;
+}
+
+bool
+mail_token_find_parent(const struct mail_token *mail_token, const char *token,
+    struct subscriber **subscriber, int64_t *digest_id, GError **error)
+{
+	pb_auto(digest) digest = NULL;
+	int64_t id, subscriber_id;
+
+	*subscriber = NULL;
+	*digest_id = 0;
+	/* No subscriber if it was sent to a former address. */
+	if (!digests_find_by_token(
+	        mail_token->store, token, &id, &subscriber_id, error))
+		return false;
+	if (!subscriber_id)
+		return true;
+	if (!digests_find_head(mail_token->store, id, &digest, error))
+		return false;
+	if (!digest || !is_recent(mail_token, digest))
+		return true;
+	*digest_id = id;
+	return subscribers_find_id(mail_token->store, subscriber_id, subscriber, error);
 }
 
 bool

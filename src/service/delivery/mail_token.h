@@ -36,6 +36,13 @@ struct mail_token {
 bool mail_token_find_reply(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, int64_t *digest_id, GError **error);
 
+/**
+ * Find the subscriber of a digest by the token of its Message-ID, which a reply names:
+ * as mail_token_find_reply(), for mail servers without subaddresses.
+ */
+bool mail_token_find_parent(const struct mail_token *mail_token, const char *token,
+    struct subscriber **subscriber, int64_t *digest_id, GError **error);
+
 /** Find the subscriber of an unsubscribe address, which never expires.  As above. */
 bool mail_token_find_unsubscribe(const struct mail_token *mail_token, const char *token,
     struct subscriber **subscriber, GError **error);

@@ -432,26 +432,28 @@ take_permission(struct mailer *mailer, struct outbox_job *job)
 }
 
 /*
- * Format the envelope sender: a VERP address for digests and notices to subscribers.
+ * Set the envelope sender: a VERP address for digests and notices to subscribers.
  * Replies keep the null sender, and confirmations the address they were stored with.
  */
-static char *
-format_sender(const struct mailer *mailer, const struct outbox_job *job,
-    const struct digest *digest)
+static void
+set_sender(const struct mailer *mailer, struct delivery_task *task)
 {
+	const struct subaddress_base *bounces = mailer->options.bounces;
+	const struct outbox_job *job = task->job;
 	g_autofree char *token = NULL;
 
-	if (mailer->options.bounces && digest)
+	if (bounces && task->digest)
 		token = mail_token_format_bounce(
-		    mailer->tokens, digest->id, digest->created_at);
-	else if (mailer->options.bounces && job->kind == OUTBOX_NOTICE &&
-	         job->subscriber_id > 0)
+		    mailer->tokens, task->digest->id, task->digest->created_at);
+	else if (bounces && job->kind == OUTBOX_NOTICE && job->subscriber_id > 0)
 		token = mail_token_format_bounce_mail(
 		    mailer->tokens, job->id, job->queued_at);
-	if (token)
-		return subaddress_format(
-		    mailer->options.bounces, SUBADDRESS_BOUNCE, token);
-	return g_strdup(job->sender ? job->sender : mailer->options.envelope_from);
+	task->sender =
+	    token ? subaddress_format(bounces, SUBADDRESS_BOUNCE, token)
+	          : g_strdup(job->sender ? job->sender : mailer->options.envelope_from);
+	if (token && !bounces->delimiter)
+		task->field =
+		    g_strconcat(SUBADDRESS_BOUNCE_FIELD, ": ", token, "\r\n", NULL);
 }
 
 /* @param job  taken, as are digest and message */
@@ -466,7 +468,7 @@ new_task(const struct mailer *mailer, struct outbox_job *job, struct digest *dig
 	task->message = message;
 	task->id =
 	    mail_token_format_envelope(mailer->tokens, MAX(job->digest_id, 0), job->id);
-	task->sender = format_sender(mailer, job, digest);
+	set_sender(mailer, task);
 	return task;
 }
 

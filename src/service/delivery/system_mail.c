@@ -96,6 +96,69 @@ encode(GString *buffer, const char *text, struct compose_span *run)
 	return part;
 }
 
+/* ---- fields that have a token ---- */
+
+static const struct subaddress_base *
+get_base(const struct system_mailer *system_mailer)
+{
+	return &system_mailer->own_addresses->commands;
+}
+
+/* Without subaddresses the token of a reply is in the Message-ID, and that of a
+ * confirmation in the subject. */
+static bool
+has_tag(const struct system_mailer *system_mailer, const struct system_mail *mail,
+    enum subaddress_kind kind)
+{
+	return mail->reply_token && mail->reply_kind == kind &&
+	       !get_base(system_mailer)->delimiter;
+}
+
+static char *
+format_reply_to(
+    const struct system_mailer *system_mailer, const struct system_mail *mail)
+{
+	return mail->reply_token ? subaddress_format(get_base(system_mailer),
+	                               mail->reply_kind, mail->reply_token)
+	                         : g_strdup(mail->reply_to);
+}
+
+static char *
+format_id(const struct system_mailer *system_mailer, const struct system_mail *mail,
+    const char *random)
+{
+	g_autofree char *id = has_tag(system_mailer, mail, SUBADDRESS_REPLY)
+	                          ? g_strconcat(random, ".", mail->reply_token, NULL)
+	                          : g_strdup(mail->id ? mail->id : random);
+
+	return system_mail_format_message_id(system_mailer, id);
+}
+
+static char *
+format_subject(
+    const struct system_mailer *system_mailer, const struct system_mail *mail)
+{
+	g_autofree char *tag =
+	    has_tag(system_mailer, mail, SUBADDRESS_CONFIRM)
+	        ? subaddress_format_tag(SUBADDRESS_CONFIRM, mail->reply_token)
+	        : NULL;
+	g_autofree char *line = sanitize_line(
+	    mail->subject, BOUNDS_SUBJECT_CHARS - (tag ? strlen(tag) + 1 : 0));
+
+	return g_strconcat(line, tag ? " " : NULL, tag, NULL);
+}
+
+static char *
+format_sender(const struct system_mailer *system_mailer, const struct system_mail *mail)
+{
+	return mail->bounce_token
+	           ? subaddress_format(&system_mailer->own_addresses->bounces,
+	                 SUBADDRESS_BOUNCE, mail->bounce_token)
+	           : g_strdup(mail->sender);
+}
+
+/* ---- the message ---- */
+
 static GBytes *
 build(const struct system_mailer *system_mailer, const struct system_mail *mail,
     GError **error)
@@ -105,23 +168,25 @@ build(const struct system_mailer *system_mailer, const struct system_mail *mail,
 	                       ? system_mailer->own_addresses->commands.address.text
 	                       : system_mailer->settings->mail_from;
 	g_autofree char *token = system_mail_new_token(system_mailer);
-	const char *unique = mail->id ? mail->id : token;
 	g_autofree char *random = system_mail_new_token(system_mailer);
 	g_autofree char *boundary = g_strconcat("=_", random, NULL);
-	g_autofree char *id = system_mail_format_message_id(system_mailer, unique);
+	g_autofree char *id = format_id(system_mailer, mail, token);
+	g_autofree char *reply_to = format_reply_to(system_mailer, mail);
 	g_autofree char *in_reply_to = answered ? format_in_reply_to(answered) : NULL;
 	g_autofree char *references = answered ? format_references(answered) : NULL;
-	g_autofree char *subject = sanitize_line(mail->subject, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *subject = format_subject(system_mailer, mail);
 	const char *name = *system_mailer->settings->mail_from_name
 	                       ? system_mailer->settings->mail_from_name
 	                       : NULL;
 	const struct compose_header extra[] = {
-	    {"Reply-To", mail->reply_to},
+	    {"Reply-To", reply_to},
 	    {"In-Reply-To", in_reply_to},
 	    {"References", references},
 	    {"Auto-Submitted", answered ? "auto-replied" : "auto-generated"},
 	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
 	    {"X-Loop", from},
+	    {SUBADDRESS_BOUNCE_FIELD,
+	        get_base(system_mailer)->delimiter ? NULL : mail->bounce_token},
 	};
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) file = g_string_new(NULL);
@@ -149,12 +214,13 @@ system_mail_send(const struct system_mailer *system_mailer,
 {
 	pb_local(address) recipient = {0};
 	g_autofree char *key = NULL;
+	g_autofree char *sender = format_sender(system_mailer, mail);
 	g_autoptr(GBytes) message = NULL;
 	struct outbox_mail row = {
 	    .kind = mail->kind,
 	    .subscriber_id = mail->subscriber_id,
 	    .recipient = mail->recipient,
-	    .sender = mail->sender,
+	    .sender = sender,
 	    .now = system_mailer->now,
 	};
 

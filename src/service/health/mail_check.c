@@ -246,13 +246,34 @@ check_results(struct work *work, const struct probe_mail *mail)
 		              : NULL);
 }
 
+/* Report a mail to a subaddress that is not received while one to the address is. */
+static bool
+find_subaddress_problem(struct work *work, struct self_mail *self_mail)
+{
+	const struct settings *settings = work->check->settings;
+	pb_local(probe_mail) mail = {0};
+	g_autofree char *reason = NULL;
+
+	if (!*settings->commands_delimiter)
+		return false;
+	self_mail->is_bare = true;
+	if (self_mail_run(self_mail, &mail, &reason) != SELF_MAIL_RECEIVED)
+		return false;
+	add(work, "mail to itself",
+	    g_strdup_printf("received at %s, but not at its subaddresses (%s)",
+	        settings->commands_address, settings->commands_delimiter),
+	    "enable them at the mail server, or set commands.delimiter = \"\" "
+	    "(paperboyd(8), Incoming mail)");
+	return true;
+}
+
 /* @param mail  set if true */
 static bool
 run_mail(struct work *work, const struct factory_transport *options, const char *link,
     struct probe_mail *mail)
 {
 	const struct mail_check *check = work->check;
-	const struct self_mail self_mail = {
+	struct self_mail self_mail = {
 	    .settings = check->settings,
 	    .store = check->store,
 	    .clock = check->clock,
@@ -261,19 +282,20 @@ run_mail(struct work *work, const struct factory_transport *options, const char 
 	    .link = link,
 	    .wait_s = check->wait_s,
 	};
-	char *reason = NULL;
+	g_autofree char *reason = NULL;
+	enum self_mail_result result = self_mail_run(&self_mail, mail, &reason);
 
-	switch (self_mail_run(&self_mail, mail, &reason)) {
-	case SELF_MAIL_RECEIVED:
+	if (result == SELF_MAIL_RECEIVED) {
 		add(work, "mail to itself", g_strdup("received"), NULL);
 		return true;
-	case SELF_MAIL_REJECTED:
-		add(work, "mail to itself", reason,
+	}
+	if (find_subaddress_problem(work, &self_mail))
+		return false;
+	if (result == SELF_MAIL_REJECTED) {
+		add(work, "mail to itself", g_steal_pointer(&reason),
 		    "the relay must accept commands.address and its subaddresses: see "
 		    "paperboyd(8), Incoming mail");
 		return false;
-	case SELF_MAIL_LOST:
-		break;
 	}
 	add(work, "mail to itself",
 	    g_strdup_printf("accepted by the relay, but not received within "

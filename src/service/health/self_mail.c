@@ -15,9 +15,36 @@
 #define POLL_US (G_USEC_PER_SEC / 5)
 #define NEWEST  50
 
+/* Address and tag of a probe. */
+struct target {
+	char *address;
+	char *subject;
+};
+
+static void
+target_clear(struct target *target)
+{
+	g_free(target->address);
+	g_free(target->subject);
+}
+
+static void
+target_init(const struct self_mail *self_mail,
+    const struct own_addresses *own_addresses, const char *token, struct target *target)
+{
+	struct subaddress_base base = own_addresses->commands;
+	g_autofree char *tag = subaddress_format_tag(SUBADDRESS_CHECK, token);
+
+	if (self_mail->is_bare)
+		base.delimiter = 0;
+	target->address = subaddress_format(&base, SUBADDRESS_CHECK, token);
+	target->subject = g_strconcat("paperboyctl check", base.delimiter ? NULL : " ",
+	    base.delimiter ? NULL : tag, NULL);
+}
+
 static GBytes *
 compose(const struct self_mail *self_mail, const struct own_addresses *own_addresses,
-    const char *address, const char *id, GError **error)
+    const struct target *target, const char *id, GError **error)
 {
 	static const char text[] = "paperboy has sent this to itself, as a test.\r\n";
 	const struct compose_span run = {text, strlen(text)};
@@ -26,7 +53,7 @@ compose(const struct self_mail *self_mail, const struct own_addresses *own_addre
 	g_autofree char *list =
 	    list_id ? g_strdup_printf("<%s>", list_id)
 	            : g_strdup_printf("<digest.%s>", own_addresses->domain);
-	g_autofree char *mail_link = g_strdup_printf("mailto:%s", address);
+	g_autofree char *mail_link = g_strdup_printf("mailto:%s", target->address);
 	g_autofree char *leave = sender_format_unsubscribe(self_mail->link, mail_link);
 	g_autofree char *feedback = sender_format_feedback(&own_addresses->commands);
 	const struct compose_header extra[] = {
@@ -39,8 +66,8 @@ compose(const struct self_mail *self_mail, const struct own_addresses *own_addre
 	const struct compose_headers fields = {
 	    .date = clock_get_now(self_mail->clock),
 	    .from = {settings->mail_from_name, settings->mail_from},
-	    .to = {NULL, address},
-	    .subject = "paperboyctl check",
+	    .to = {NULL, target->address},
+	    .subject = target->subject,
 	    .message_id = id,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
@@ -56,21 +83,21 @@ send_mail(const struct self_mail *self_mail, const struct own_addresses *own_add
     const char *token, char **reason)
 {
 	pb_auto(transport) transport = factory_new_transport(self_mail->transport);
-	g_autofree char *address =
-	    subaddress_format(&own_addresses->commands, SUBADDRESS_CHECK, token);
+	pb_local(target) target = {0};
 	g_autofree char *id =
 	    g_strdup_printf("check.%s@%s", token, own_addresses->domain);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message =
-	    compose(self_mail, own_addresses, address, id, &error);
-	const struct envelope envelope = {
+	g_autoptr(GBytes) message = NULL;
+	struct envelope envelope = {
 	    .id = id,
 	    .sender = factory_get_envelope_from(self_mail->settings),
-	    .recipient = address,
-	    .message = message,
 	};
 	pb_local(delivery) result = {0};
 
+	target_init(self_mail, own_addresses, token, &target);
+	message = compose(self_mail, own_addresses, &target, id, &error);
+	envelope.recipient = target.address;
+	envelope.message = message;
 	if (!message) {
 		*reason = g_strdup(error->message);
 		return false;

@@ -26,6 +26,7 @@ struct self_mail {
 	const struct random_source *random;
 	const struct factory_transport *transport;
 	const char *link;   /* https link in List-Unsubscribe, or NULL */
+	bool is_bare;       /* to commands.address, whatever commands.delimiter is */
 	int64_t wait_s;     /* until it must have been received */
 	const int *stop;    /* not 0: give up; or NULL */
 	const int *stop_fd; /* likewise, of the transport (transport.h) */

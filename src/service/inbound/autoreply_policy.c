@@ -273,12 +273,26 @@ has_target(const GPtrArray *targets, enum subaddress_kind kind, const char *toke
 	return false;
 }
 
+static void
+insert_target(GPtrArray *targets, enum subaddress_kind kind, const char *token,
+    bool is_message_id)
+{
+	struct autoreply_target *target;
+
+	if (has_target(targets, kind, token))
+		return;
+	target = g_new0(struct autoreply_target, 1);
+	target->kind = kind;
+	target->token = g_strdup(token);
+	target->is_message_id = is_message_id;
+	g_ptr_array_add(targets, target);
+}
+
 /* Add an address if it is one of ours. */
 static void
 add_target(
     const struct autoreply_settings *settings, const char *address, GPtrArray *targets)
 {
-	struct autoreply_target *target;
 	enum subaddress_kind kind;
 	g_autofree char *token = NULL;
 
@@ -291,12 +305,7 @@ add_target(
 		    kind == SUBADDRESS_COMMANDS)
 			return;
 	}
-	if (has_target(targets, kind, token))
-		return;
-	target = g_new0(struct autoreply_target, 1);
-	target->kind = kind;
-	target->token = g_steal_pointer(&token);
-	g_ptr_array_add(targets, target);
+	insert_target(targets, kind, token, false);
 }
 
 /* Lower is more specific. */
@@ -382,6 +391,50 @@ find_header_targets(const struct check *check, GPtrArray *targets)
 		}
 }
 
+/* A tag is valid with subaddresses, too: old links stay valid when these are enabled.
+ */
+static void
+find_tag(
+    const struct check *check, struct autoreply_verdict *verdict, GPtrArray *targets)
+{
+	enum subaddress_kind kind;
+	g_autofree char *token = NULL;
+
+	verdict->subject = subaddress_take_tag(check->mail->subject, &kind, &token);
+	if (verdict->subject)
+		insert_target(targets, kind, token, false);
+}
+
+/*
+ * Without subaddresses a reply names the message that it replies to: the Message-ID of
+ * a digest is derived from the key, that of a reply contains the token of its address.
+ */
+static void
+find_parent(const struct check *check, GPtrArray *targets)
+{
+	const struct inmail *mail = check->mail;
+	const GPtrArray *ids = mail->in_reply_to;
+	const char *id, *at;
+	g_auto(GStrv) parts = NULL;
+	g_autofree char *local = NULL;
+
+	if (check->settings->base->delimiter)
+		return;
+	/* The parent is last. */
+	if (!ids->len)
+		ids = mail->references;
+	id = ids->len ? ids->pdata[ids->len - 1] : "";
+	at = strrchr(id, '@');
+	if (!at || g_ascii_strcasecmp(at + 1, check->settings->message_domain) != 0)
+		return;
+	local = g_ascii_strdown(id, at - id);
+	parts = g_strsplit(local, ".", 4);
+	if (g_strv_length(parts) == 2 && strcmp(parts[0], "digest") == 0)
+		insert_target(targets, SUBADDRESS_REPLY, parts[1], true);
+	if (g_strv_length(parts) == 3 && strcmp(parts[0], "letter") == 0)
+		insert_target(targets, SUBADDRESS_REPLY, parts[2], false);
+}
+
 /*
  * Find our addresses among the recipients: in the envelope, or else in the header.  The
  * header is safe: an address without a token allows nothing, and a token proves itself.
@@ -399,6 +452,8 @@ find_targets(const struct check *check, struct autoreply_verdict *verdict)
 		add_target(check->settings, *at, targets);
 	if (!targets->len)
 		find_header_targets(check, targets);
+	find_tag(check, verdict, targets);
+	find_parent(check, targets);
 	choose_targets(targets);
 	if (!targets->len) {
 		struct autoreply_target *target = g_new0(struct autoreply_target, 1);
@@ -417,6 +472,7 @@ autoreply_select(struct autoreply_verdict *verdict, unsigned index)
 
 	verdict->kind = target->kind;
 	verdict->token = target->token;
+	verdict->is_message_id = target->is_message_id;
 }
 
 static void
@@ -510,6 +566,7 @@ autoreply_clear(struct autoreply_verdict *verdict)
 	g_free(verdict->key);
 	g_free(verdict->domain);
 	g_free(verdict->name);
+	g_free(verdict->subject);
 	*verdict = (struct autoreply_verdict){0};
 }
 

@@ -27,10 +27,12 @@ struct autoreply_settings {
 	const char *authserv_id;
 };
 
-/* One of our addresses as recipient. */
+/* One of our addresses as recipient, or what takes its place without subaddresses. */
 struct autoreply_target {
 	enum subaddress_kind kind;
-	char *token; /* "": none */
+	char *token;        /* "": none */
+	bool is_message_id; /* of a reply: the token is that of the digest's Message-ID
+	                     */
 };
 
 struct autoreply_verdict {
@@ -39,6 +41,10 @@ struct autoreply_verdict {
 	GPtrArray *targets;
 	enum subaddress_kind kind; /* of the selected target, initially the first */
 	const char *token;         /* the same; borrowed */
+	bool is_message_id;        /* the same */
+
+	/* Subject without the tag that is a target; NULL: it has none. */
+	char *subject;
 
 	/* Reason to send no reply, a keyword; NULL: reply.  Static. */
 	const char *reason;

@@ -187,15 +187,27 @@ process_verb(struct request *request, const struct autoreply_verdict *verdict,
 
 /* ---- addresses with a token ---- */
 
+/* Find the subscriber whom the selected target of kind SUBADDRESS_REPLY identifies. */
+static bool
+find_reply(const struct request *request, const struct autoreply_verdict *verdict,
+    struct subscriber **subscriber, int64_t *digest_id, GError **error)
+{
+	struct mail_token mail_token = get_mail_token(request);
+
+	return verdict->is_message_id
+	           ? mail_token_find_parent(
+	                 &mail_token, verdict->token, subscriber, digest_id, error)
+	           : mail_token_find_reply(
+	                 &mail_token, verdict->token, subscriber, digest_id, error);
+}
+
 static bool
 process_reply(
     struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
-	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
 
-	return mail_token_find_reply(&mail_token, verdict->token, &subscriber,
-	           &request->digest_id, error) &&
+	return find_reply(request, verdict, &subscriber, &request->digest_id, error) &&
 	       process_sender(request, verdict,
 	           subscriber ? subscriber->address_key : NULL, error);
 }
@@ -435,12 +447,10 @@ static bool
 is_own_reply(struct request *request, const struct autoreply_verdict *verdict,
     bool *is_own, GError **error)
 {
-	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
 	int64_t digest_id;
 
-	if (!mail_token_find_reply(
-	        &mail_token, verdict->token, &subscriber, &digest_id, error))
+	if (!find_reply(request, verdict, &subscriber, &digest_id, error))
 		return false;
 	*is_own = subscriber && g_strcmp0(subscriber->address_key, verdict->key) == 0;
 	return true;
@@ -554,6 +564,7 @@ handler_run(struct store *store, const struct handler_options *options,
 	    subaddress_format(&options->own_addresses->commands, SUBADDRESS_HELP, NULL);
 	struct autoreply_verdict verdict = {0};
 	struct handler_report made = {0};
+	struct inmail untagged = *mail;
 	struct request request;
 	bool is_ok;
 
@@ -561,6 +572,11 @@ handler_run(struct store *store, const struct handler_options *options,
 	request.envelope = envelope;
 	request.mail = mail;
 	check_policy(options, mail, envelope, &verdict);
+	/* As if the token had been in the address. */
+	if (verdict.subject) {
+		untagged.subject = verdict.subject;
+		request.mail = &untagged;
+	}
 	is_ok = process_targets(&request, &verdict, error);
 	autoreply_clear(&verdict);
 	if (is_ok)

@@ -132,16 +132,11 @@ static bool
 reply_to_recipient(struct request *request, const struct confirmation *confirmation,
     const char *phrase, const char *value, const char *token, GError **error)
 {
-	g_autofree char *reply_to =
-	    token ? subaddress_format(
-	                &request->own_addresses->commands, SUBADDRESS_CONFIRM, token)
-	          : NULL;
-
 	request_clear(request);
 	if (!request_set_requester(request, confirmation->recipient, error))
 		return false;
 	request->has_token = true;
-	request->reply_to = reply_to;
+	request->confirm_token = token;
 	if (!command_reply_with(request, phrase, value, error))
 		return false;
 	command_fill_tokens(&request->reply, token, NULL);

@@ -122,35 +122,31 @@ format_details(const struct request *request)
 	    request->actor, when, hash);
 }
 
-/* Addresses and Message-ID of a request to confirm. */
+/* Tokens and Message-ID of a request to confirm. */
 struct route {
-	char *reply_to;
-	char *sender;
+	char *bounce;
 	char *id;
 };
 
 static void
 route_clear(struct route *route)
 {
-	g_clear_pointer(&route->reply_to, g_free);
-	g_clear_pointer(&route->sender, g_free);
+	g_clear_pointer(&route->bounce, g_free);
 	g_clear_pointer(&route->id, g_free);
 }
 
+/* @param mail  set: borrows from the route and the draft */
 static void
-route_init(
-    const struct request *request, const struct draft *draft, struct route *route)
+route_init(const struct request *request, const struct draft *draft,
+    struct route *route, struct system_mail *mail)
 {
-	const struct own_addresses *own_addresses = request->own_addresses;
-	g_autofree char *bounce =
-	    token_sign(request->key, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
-	        draft->confirmation.id, draft->confirmation.made_at);
-
-	route->reply_to = subaddress_format(
-	    &own_addresses->commands, SUBADDRESS_CONFIRM, draft->token);
-	route->sender =
-	    subaddress_format(&own_addresses->bounces, SUBADDRESS_BOUNCE, bounce);
+	route->bounce = token_sign(request->key, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
+	    draft->confirmation.id, draft->confirmation.made_at);
 	route->id = handler_format_confirm_id(&draft->confirmation);
+	mail->bounce_token = route->bounce;
+	mail->reply_kind = SUBADDRESS_CONFIRM;
+	mail->reply_token = draft->token;
+	mail->id = route->id;
 }
 
 char *
@@ -224,11 +220,8 @@ send_to_new_address(struct request *request, const struct draft *draft,
 	    .kind = OUTBOX_CONFIRMATION, .recipient = address, .subject = subject};
 	int64_t id;
 
-	route_init(request, draft, &route);
+	route_init(request, draft, &route, &mail);
 	command_fill_tokens(&reply, draft->token, NULL);
-	mail.sender = route.sender;
-	mail.reply_to = route.reply_to;
-	mail.id = route.id;
 	mail.text = reply.text;
 	return system_mail_send(&mailer, &mail, &id, error) &&
 	       rate_limit_count(request, RATE_CASE_CONFIRMATION, address, error);
@@ -272,29 +265,21 @@ ask_to_confirm(struct request *request, GError **error)
 		return false;
 	if (reply->new_address && !ask_new_address(request, subject, error))
 		return false;
-	route_init(request, &draft, &route);
+	route_init(request, &draft, &route, &mail);
 	command_fill_tokens(reply, draft.token, NULL);
-	mail.sender = route.sender;
-	mail.reply_to = route.reply_to;
-	mail.id = route.id;
 	request->report->outcome = HANDLER_CONFIRMING;
 	return send(request, &mail, &id, error);
 }
 
-/* Replies of a subscriber to the reply are proven by its address. */
+/* Replies of a subscriber to the reply are proven by this token. */
 static char *
-format_reply_to(const struct request *request)
+format_reply_token(const struct request *request)
 {
-	g_autofree char *token = NULL;
-
-	if (request->reply_to)
-		return g_strdup(request->reply_to);
-	if (!request->subscriber)
-		return NULL;
-	token =
-	    mail_token_format_answer(request->key, request->subscriber, request->now);
-	return subaddress_format(
-	    &request->own_addresses->commands, SUBADDRESS_REPLY, token);
+	if (request->confirm_token)
+		return g_strdup(request->confirm_token);
+	return request->subscriber ? mail_token_format_answer(request->key,
+	                                 request->subscriber, request->now)
+	                           : NULL;
 }
 
 /* End all other mail, and erase the data once this reply is out. */
@@ -348,12 +333,14 @@ send_reply(struct request *request, GError **error)
 {
 	struct command_reply *reply = &request->reply;
 	g_autofree char *subject = format_subject(request);
-	g_autofree char *reply_to = format_reply_to(request);
+	g_autofree char *token = format_reply_token(request);
 	pb_local(draft) undo = {0};
 	struct system_mail mail = {
 	    .kind = OUTBOX_REPLY,
 	    .sender = "",
-	    .reply_to = reply_to,
+	    .reply_token = token,
+	    .reply_kind =
+	        request->confirm_token ? SUBADDRESS_CONFIRM : SUBADDRESS_REPLY,
 	    .subject = subject,
 	    .file_name = reply->attachment_name,
 	    .file_type = reply->attachment_type,

@@ -18,11 +18,33 @@ static const char *const feedback_domains[] = {"arf.mail.yahoo.com", "microsoft.
 static const char *const jmrp_domains[] = {"hotmail.com", "outlook.com", NULL};
 static const char jmrp_from[] = "staff@hotmail.com";
 
+/*
+ * Find the token of a message that was sent without subaddresses: in the header that a
+ * report returns, or in the text of a bounce that is not a report.
+ *
+ * @return NULL: none; owned by the caller
+ */
+static char *
+find_bounce_token(const struct inmail *mail)
+{
+	static const char field[] = SUBADDRESS_BOUNCE_FIELD ": ";
+	const char *value = inmail_find_field(mail->returned, SUBADDRESS_BOUNCE_FIELD);
+	const char *at =
+	    value || mail->report || !mail->body ? NULL : strstr(mail->body, field);
+
+	if (at)
+		value = at + strlen(field);
+	return value ? g_strndup(value, strcspn(value, " \t\r\n")) : NULL;
+}
+
 bool
 handler_is_report(
     const struct request *request, const struct autoreply_verdict *verdict)
 {
-	return verdict->kind == SUBADDRESS_BOUNCE ||
+	g_autofree char *token =
+	    verdict->reason ? find_bounce_token(request->mail) : NULL;
+
+	return token || verdict->kind == SUBADDRESS_BOUNCE ||
 	       verdict->kind == SUBADDRESS_FEEDBACK ||
 	       request->mail->report == INMAIL_REPORT_DELIVERY ||
 	       request->mail->report == INMAIL_REPORT_FEEDBACK;
@@ -130,10 +152,16 @@ static bool
 find_in_fields(struct request *request, const GPtrArray *fields, bool has_ids,
     struct mail_token_message *message, GError **error)
 {
+	const struct mail_token mail_token = {
+	    request->store, request->key, request->now};
+
 	for (unsigned i = 0; i < fields->len && !is_found(message); i++) {
 		const struct inmail_field *field = fields->pdata[i];
 		g_auto(GStrv) words = g_strsplit_set(field->value, " \t<>,;:?\"", -1);
 
+		if (g_ascii_strcasecmp(field->name, SUBADDRESS_BOUNCE_FIELD) == 0 &&
+		    !mail_token_find_bounce(&mail_token, field->value, message, error))
+			return false;
 		for (size_t k = 0; words[k] && !is_found(message); k++)
 			if (strchr(words[k], '@') &&
 			    !find_by_address(request, words[k], message, error))
@@ -174,10 +202,12 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 	        ? inmail_find_field(mail->groups->pdata[0], "Original-Envelope-Id")
 	        : NULL;
 	struct mail_token_message own = {0}, secret = {0};
+	g_autofree char *token = verdict->kind == SUBADDRESS_BOUNCE
+	                             ? g_strdup(verdict->token)
+	                             : find_bounce_token(mail);
 
 	*message = own;
-	if (verdict->kind == SUBADDRESS_BOUNCE &&
-	    !mail_token_find_bounce(&mail_token, verdict->token, message, error))
+	if (token && !mail_token_find_bounce(&mail_token, token, message, error))
 		return false;
 	if (!message->digest_id && !message->confirmation_id && !message->outbox_id &&
 	    envelope && mail->report == INMAIL_REPORT_DELIVERY &&
