@@ -13,6 +13,9 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.parse
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
@@ -21,7 +24,7 @@ from daemon import Instance, at_hour, days_after
 from peers import Dovecot, Postfix, make_ca
 from programs import built
 from smtp_fixture import Relay
-from tap import Tap, free_port, need_programs, need_strace, run
+from tap import Child, Tap, free_port, need_programs, need_strace, run, top_builddir
 from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
 OAUTH_CONF = """\
@@ -470,6 +473,121 @@ def client_secrets(bench):
     box.check_works()
 
 
+def run_login(box, *options, **popen):
+    """paperboyctl login, while it waits for a browser."""
+    return Child([os.path.join(top_builddir(), "paperboyctl"), "-c", box.config,
+                  "--now", at_hour(DAY, box.hours), "login", *options], **popen)
+
+
+def device_login(bench):
+    """a login with a code: authorization_pending, slow_down, access_denied, expired"""
+    box = bench.new(oauth__device_url=bench.server.url + "/device", oauth__scope="mail")
+    bench.server.coming = (box.user, ["authorization_pending", "slow_down",
+                                      "authorization_pending"])
+    output = box.ctl("login")
+    assert f"Open {bench.server.url}/activate in a browser" in output, output
+    assert "enter the code ABCD-EFGH." in output, output
+    assert "Logged in for imap and smtp." in output and "warning" not in output, output
+    assert not bench.server.is_early
+    box.check_works()
+    box.check_works(box.later())
+    for error in ("access_denied", "expired_token"):
+        bench.server.coming = (box.user, [error])
+        output = box.ctl("login", "--device", wanted=69)
+        assert "refused by the OAuth server localhost:" in output and error in output
+    box.check_works()
+    bench.server.error = (400, {"error": "invalid_scope"})
+    assert "invalid_scope" in box.ctl("login", wanted=65)
+    bench.server.reset()
+    box.set(oauth__device_url=None, oauth__scope="mail calendar",
+            oauth__authorization_url=bench.server.url + "/authorize")
+    assert "use --browser" in box.ctl("login", "--device", wanted=65)
+
+
+def browser_login(bench):
+    """a login with a browser: by its redirect, or by the address pasted here"""
+    box = bench.new(oauth__scope="mail calendar",
+                    oauth__authorization_url=bench.server.url + "/authorize")
+    with run_login(box) as child:
+        url = child.wait_line("^https://.*$")[0]
+        redirect = bench.server.authorize(url)
+        assert redirect.startswith("http://127.0.0.1:"), redirect
+        port = urllib.parse.urlsplit(redirect).port
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/favicon.ico", timeout=30)
+            raise AssertionError("an icon")
+        except urllib.error.HTTPError as error:
+            assert error.code == 404
+        with urllib.request.urlopen(redirect, timeout=30) as page:
+            assert b"You can close this page" in page.read()
+        assert child.wait_exit() == 0, child.output
+        assert "did not grant the scope calendar" in child.output, child.output
+        bench.outputs.append(child.output)
+    box.check_works()
+    read_end, write_end = os.pipe()
+    with run_login(box, "smtp", "--browser", stdin=read_end) as child:
+        os.close(read_end)
+        redirect = bench.server.authorize(child.wait_line("^https://.*$")[0])
+        os.write(write_end, b"http://127.0.0.1/\n")
+        child.wait_line("This address has no code")
+        os.write(write_end, redirect.encode() + b"\n")
+        assert child.wait_exit() == 0, child.output
+        os.close(write_end)
+    box.check_works(box.later())
+    for query, wanted in (("code=a&state=b", "not the one to which this login was"),
+                          ("error=access_denied&state={state}", "access_denied"),
+                          ("code=wrong&state={state}", "invalid_grant")):
+        with run_login(box, "imap") as child:
+            url = child.wait_line("^https://.*$")[0]
+            redirect = bench.server.authorize(url)
+            state = urllib.parse.parse_qs(urllib.parse.urlsplit(redirect).query)["state"]
+            base = redirect.partition("?")[0]
+            urllib.request.urlopen(base + "?" + query.format(state=state[0]), timeout=30)
+            assert child.wait_exit() in (65, 69), child.output
+            assert wanted in child.output, child.output
+    box.check_works()
+    bench.server.gives_refresh = False
+    with run_login(box, "both") as child:
+        urllib.request.urlopen(
+            bench.server.authorize(child.wait_line("^https://.*$")[0]), timeout=30)
+        assert child.wait_exit() == 65, child.output
+        assert "gave no refresh token" in child.output, child.output
+
+
+def presets(bench):
+    """a provider gives the endpoints and scopes; the settings override them"""
+    box = bench.new(oauth__token_url=None, oauth__provider="microsoft",
+                    oauth__device_url=None)
+    with run_login(box, "both", "--browser") as child:
+        url = urllib.parse.urlsplit(child.wait_line("^https://.*$")[0])
+        query = dict(urllib.parse.parse_qsl(url.query))
+        assert url.netloc == "login.microsoftonline.com", url
+        assert url.path == "/organizations/oauth2/v2.0/authorize", url
+        assert query["scope"] == (
+            "https://outlook.office.com/IMAP.AccessAsUser.All "
+            "https://outlook.office.com/SMTP.Send offline_access"), query
+        assert query["redirect_uri"].startswith("http://localhost:"), query
+        assert query["login_hint"] == box.user
+    box.set(oauth__provider="google", oauth__redirect_uri="https://paper.example/done")
+    with run_login(box, "smtp") as child:
+        url = urllib.parse.urlsplit(child.wait_line("^https://.*$")[0])
+        query = dict(urllib.parse.parse_qsl(url.query))
+        assert query["scope"] == "https://mail.google.com/", query
+        assert query["access_type"] == "offline" and query["prompt"] == "consent"
+        assert query["redirect_uri"] == "https://paper.example/done"
+    for provider, wanted in (("zoho", "uses a password"), ("gmial", "unknown provider")):
+        box.set(oauth__provider=provider)
+        done = box.once(wanted=78)
+        assert wanted in done.output, done.output
+    rows = {row["provider"]: row for row in json.loads(box.ctl("--json", "provider",
+                                                               "list"))}
+    assert set(rows) == {"google", "microsoft", "outlook", "fastmail", "yahoo", "zoho",
+                         "mailbox.org", "proton"}
+    assert rows["google"]["login"] == "oauth, browser"
+    assert rows["yahoo"]["subaddresses"] == "no" and rows["zoho"]["per_day"] is None
+    assert all(row["source"] for row in rows.values())
+
+
 # Calls of a refresh, and those after the new token was written to a file.
 CALLS = ("flock", "unlink", "fallocate", "connect", "sendto", "recvfrom", "pwrite64")
 LATE_CALLS = ("ftruncate", "fsync", "rename")
@@ -555,9 +673,11 @@ def main():
         for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
                      two_logins, revoked_access, revoked_grant, no_login, clock_skew,
                      server_down, wrong_scope,
-                     explained_failures, idle, no_core, client_secrets, killed,
+                     explained_failures, idle, no_core, client_secrets, device_login, browser_login,
+                     presets, killed,
                      disk_full, backups, no_token_is_printed):
             tap.run(test, bench)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -127,7 +127,12 @@ struct settings {
 	char *parser_program; /* "": the installed one */
 
 	/* oauth: access tokens, for logins without a password */
+	char *oauth_provider; /* see provider.h; "": the URLs are set */
+	char *oauth_tenant;   /* "": the provider's default */
 	char *oauth_token_url;
+	char *oauth_authorization_url;
+	char *oauth_device_url;
+	char *oauth_redirect_uri; /* "": a loopback address */
 	char *oauth_client_id;
 	char *oauth_client_secret_file; /* "": a public client */
 	char *oauth_scope;

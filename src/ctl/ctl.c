@@ -150,6 +150,9 @@ static const char rotate_details[] =
 static const char login_details[] =
     "Without imap, smtp or both: for those with login = \"oauth\". Tokens are kept in\n"
     "the state directory; a running paperboyd uses them at once.\n\n"
+    "  --device               with a browser on any machine, which takes a code; the\n"
+    "                         default for providers that have it\n"
+    "  --browser              with a browser that returns to this program\n"
     "  --refresh-token FILE   use a refresh token from another program; - is standard\n"
     "                         input\n"
     "  --client-credentials   log in as the client itself, without a user";
@@ -315,6 +318,9 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_doctor},
     {"login", NULL, "[imap|smtp|both] [OPTION]...", "log in to the mailbox by OAuth 2",
         login_details, ctl_run_login},
+    {"provider", "list", "", "list mailbox providers: servers, login, limits",
+        "A fact that could not be confirmed is \"-\"; JSON has the sources, too.",
+        ctl_run_provider_list},
     {"check", NULL, "", "test sources, relay, receivers and a mail to itself",
         check_details, ctl_run_check},
     {"status", NULL, "", "show the state of the service, and what needs attention",

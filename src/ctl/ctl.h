@@ -92,6 +92,7 @@ bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);

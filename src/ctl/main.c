@@ -170,7 +170,9 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
-	if (command->run == ctl_run_bounce_explain) /* needs no configuration */
+	/* These need no configuration. */
+	if (command->run == ctl_run_bounce_explain ||
+	    command->run == ctl_run_provider_list)
 		return command->run(&ctl, argc, argv, &error) ? ctl.status
 		                                              : fail(command, error);
 	/* Templates are not checked: a broken one must not block e.g. removals. */

@@ -15,6 +15,12 @@
 #define DEFAULT_LIFETIME_S 3600
 #define MAX_LIFETIME_S     (365 * 86400)
 
+/* Polling for the login with a device code (RFC 8628 sections 3.2 and 3.5). */
+#define DEVICE_INTERVAL_S 5
+#define DEVICE_LIFETIME_S 1800
+#define SLOW_DOWN_S       5
+#define MAX_INTERVAL_S    60
+
 static inline void
 json_clear(json_t **json)
 {
@@ -178,13 +184,13 @@ read_tokens(const json_t *object, struct oauth_response *response, GError **erro
 /*
  * Send a form.
  *
- * @param form    freed
- * @param status  set: the HTTP status; 0 without a response
+ * @param form  freed
+ * @param name  set: the server's error code, or NULL; may be NULL
  * @return the JSON object of the response, or NULL
  */
 static json_t *
 send_form(
-    struct http *http, const char *url, GString *form, int *status, GError **error)
+    struct http *http, const char *url, GString *form, char **name, GError **error)
 {
 	pb_local(http_response) response = {0};
 	g_autofree char *host = NULL;
@@ -193,7 +199,6 @@ send_form(
 	size_t size;
 	bool is_ok;
 
-	*status = 0;
 	if (!g_str_has_prefix(url, "https://"))
 		is_ok = pb_fail(error, PB_ERROR_INPUT, "'%s' is not an https URL", url);
 	else
@@ -202,24 +207,24 @@ send_form(
 	form_free(form);
 	if (!is_ok)
 		return NULL;
-	*status = response.status;
 	host = g_strndup(url + 8, strcspn(url + 8, "/?#"));
 	body = g_bytes_get_data(response.body, &size);
 	object = json_loadb(body ? body : "", size, JSON_REJECT_DUPLICATES, NULL);
 	explicit_bzero((char *)body, size);
 	if (response.status == 200 && json_is_object(object))
 		return g_steal_pointer(&object);
+	if (name)
+		*name = g_strdup(get_text(object, "error"));
 	set_error(&response, object, host, error);
 	return NULL;
 }
 
-/* @param form  freed */
+/* @param form  freed @param name  as for send_form() */
 static bool
 request(struct http *http, const struct oauth_client *client, GString *form,
-    struct oauth_response *response, GError **error)
+    struct oauth_response *response, char **name, GError **error)
 {
-	int status;
-	auto_json object = send_form(http, client->token_url, form, &status, error);
+	auto_json object = send_form(http, client->token_url, form, name, error);
 
 	return object && read_tokens(object, response, error);
 }
@@ -231,7 +236,7 @@ oauth_refresh(struct http *http, const struct oauth_client *client,
 	GString *form = new_form(client, "refresh_token");
 
 	add_field(form, "refresh_token", refresh_token);
-	return request(http, client, form, response, error);
+	return request(http, client, form, response, NULL, error);
 }
 
 bool
@@ -242,8 +247,168 @@ oauth_request_own(struct http *http, const struct oauth_client *client,
 
 	if (*scope)
 		add_field(form, "scope", scope);
-	return request(http, client, form, response, error);
+	return request(http, client, form, response, NULL, error);
 }
+
+/* ---- Logins of a user ---- */
+
+void
+oauth_device_clear(struct oauth_device *device)
+{
+	g_clear_pointer(&device->device_code, oauth_secret_free);
+	g_clear_pointer(&device->user_code, g_free);
+	g_clear_pointer(&device->url, g_free);
+}
+
+static int64_t
+get_number(const json_t *object, const char *name, int64_t usual, int64_t maximum)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_number(value)
+	           ? (int64_t)CLAMP(json_number_value(value), 1, (double)maximum)
+	           : usual;
+}
+
+bool
+oauth_start_device(struct http *http, const struct oauth_client *client,
+    const char *device_url, const char *scope, struct oauth_device *device,
+    GError **error)
+{
+	GString *form = g_string_sized_new(BOUNDS_OAUTH_BYTES);
+	auto_json object = NULL;
+	const char *code, *user_code, *url;
+
+	add_field(form, "client_id", client->client_id);
+	if (client->client_secret)
+		add_field(form, "client_secret", client->client_secret);
+	add_field(form, "scope", scope);
+	object = send_form(http, device_url, form, NULL, error);
+	if (!object)
+		return false;
+	code = get_text(object, "device_code");
+	user_code = get_text(object, "user_code");
+	url = get_text(object, "verification_uri");
+	/* Its name in the drafts, which some servers kept. */
+	if (!url)
+		url = get_text(object, "verification_url");
+	if (!code || !user_code || !url)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
+		    "invalid response of the OAuth server: no device code");
+	*device = (struct oauth_device){
+	    .device_code = g_strdup(code),
+	    .user_code = copy_printable(user_code),
+	    .url = copy_printable(url),
+	    .interval_s =
+	        get_number(object, "interval", DEVICE_INTERVAL_S, MAX_INTERVAL_S),
+	    .lifetime_s =
+	        get_number(object, "expires_in", DEVICE_LIFETIME_S, DEVICE_LIFETIME_S),
+	};
+	return true;
+}
+
+bool
+oauth_await_device(struct http *http, const struct oauth_client *client,
+    const struct oauth_device *device, struct oauth_response *response, GError **error)
+{
+	int64_t interval_s = device->interval_s;
+	int64_t left_s = device->lifetime_s;
+
+	for (; left_s > 0; left_s -= interval_s) {
+		GString *form =
+		    new_form(client, "urn:ietf:params:oauth:grant-type:device_code");
+		g_autoptr(GError) problem = NULL;
+		g_autofree char *name = NULL;
+
+		add_field(form, "device_code", device->device_code);
+		if (!http_pause(http, interval_s * 1000, error)) {
+			form_free(form);
+			return false;
+		}
+		if (request(http, client, form, response, &name, &problem))
+			return true;
+		/* RFC 8628 section 3.5; also while the server is not reached. */
+		if (g_strcmp0(name, "slow_down") == 0 || !name)
+			interval_s = MIN(interval_s + SLOW_DOWN_S, MAX_INTERVAL_S);
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
+			return pb_error_forward(error, &problem);
+	}
+	return pb_fail(error, PB_ERROR_PERMANENT,
+	    "nobody has logged in with the code while it was valid");
+}
+
+/* Base64 for URLs, without padding (RFC 7636 appendix A). */
+static char *
+hash_verifier(const char *verifier)
+{
+	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 digest[32];
+	gsize size = sizeof(digest);
+	char *text;
+
+	g_checksum_update(checksum, (const guchar *)verifier, -1);
+	g_checksum_get_digest(checksum, digest, &size);
+	text = g_base64_encode(digest, size);
+	g_strdelimit(text, "+", '-');
+	g_strdelimit(text, "/", '_');
+	text[strcspn(text, "=")] = '\0';
+	return text;
+}
+
+char *
+oauth_format_authorization(
+    const struct oauth_client *client, const struct oauth_authorization *authorization)
+{
+	g_autofree char *challenge = hash_verifier(authorization->verifier);
+	GString *query = g_string_new(NULL);
+	char *url;
+
+	add_field(query, "response_type", "code");
+	add_field(query, "client_id", client->client_id);
+	add_field(query, "redirect_uri", authorization->redirect_uri);
+	add_field(query, "scope", authorization->scope);
+	add_field(query, "state", authorization->state);
+	add_field(query, "code_challenge", challenge);
+	add_field(query, "code_challenge_method", "S256");
+	if (*authorization->user)
+		add_field(query, "login_hint", authorization->user);
+	url = g_strdup_printf("%s%s%s%s%s", authorization->url,
+	    strchr(authorization->url, '?') ? "&" : "?", query->str,
+	    authorization->parameters ? "&" : "",
+	    authorization->parameters ? authorization->parameters : "");
+	g_string_free(query, TRUE);
+	return url;
+}
+
+bool
+oauth_redeem(struct http *http, const struct oauth_client *client,
+    const struct oauth_authorization *authorization, const char *query,
+    struct oauth_response *response, GError **error)
+{
+	g_autoptr(GHashTable) fields =
+	    g_uri_parse_params(query, -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
+	const char *code = fields ? g_hash_table_lookup(fields, "code") : NULL;
+	const char *name = fields ? g_hash_table_lookup(fields, "error") : NULL;
+	const char *state = fields ? g_hash_table_lookup(fields, "state") : NULL;
+	GString *form;
+
+	if (g_strcmp0(state, authorization->state) != 0)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "the address is not the one to which this login was redirected");
+	if (name || !code) {
+		g_autofree char *printable = copy_printable(name ? name : "no code");
+
+		return pb_fail(error, PB_ERROR_PERMANENT,
+		    "refused by the OAuth server: %s", printable);
+	}
+	form = new_form(client, "authorization_code");
+	add_field(form, "code", code);
+	add_field(form, "redirect_uri", authorization->redirect_uri);
+	add_field(form, "code_verifier", authorization->verifier);
+	return request(http, client, form, response, NULL, error);
+}
+
+/* ---- Explanations of mail servers ---- */
 
 char *
 oauth_format_challenge(const char *challenge, size_t size)

@@ -45,6 +45,51 @@ void oauth_secret_free(char *secret);
 bool oauth_refresh(struct http *http, const struct oauth_client *client,
     const char *refresh_token, struct oauth_response *response, GError **error);
 
+/** A device authorization (RFC 8628 section 3.2). */
+struct oauth_device {
+	char *device_code; /* secret */
+	char *user_code;   /* printable ASCII, as the others */
+	char *url;         /* where to enter it */
+	int64_t interval_s;
+	int64_t lifetime_s;
+};
+
+void oauth_device_clear(struct oauth_device *device);
+
+/** Start a login in a browser on any machine. @param device  set on success only */
+bool oauth_start_device(struct http *http, const struct oauth_client *client,
+    const char *device_url, const char *scope, struct oauth_device *device,
+    GError **error);
+
+/** Ask, at the pace of the server (http_pause()), until the user has logged in. */
+bool oauth_await_device(struct http *http, const struct oauth_client *client,
+    const struct oauth_device *device, struct oauth_response *response, GError **error);
+
+/** An authorization request with PKCE (RFC 6749 section 4.1, RFC 7636). */
+struct oauth_authorization {
+	const char *url;
+	const char *parameters; /* more of them, or NULL */
+	const char *scope;
+	const char *redirect_uri;
+	const char *user;     /* hint for the login page */
+	const char *state;    /* random */
+	const char *verifier; /* random, secret: 43 to 128 characters */
+};
+
+/** Format the URL to open in a browser. @return a new string */
+char *oauth_format_authorization(
+    const struct oauth_client *client, const struct oauth_authorization *authorization);
+
+/**
+ * Redeem the code with which the browser was redirected.
+ *
+ * @param query  of the redirect, without "?": it is checked for the state, and for an
+ *               error of the server
+ */
+bool oauth_redeem(struct http *http, const struct oauth_client *client,
+    const struct oauth_authorization *authorization, const char *query,
+    struct oauth_response *response, GError **error);
+
 /** Get an access token for the client itself (RFC 6749 section 4.4). */
 bool oauth_request_own(struct http *http, const struct oauth_client *client,
     const char *scope, struct oauth_response *response, GError **error);

@@ -16,6 +16,7 @@ import json
 import secrets
 import ssl
 import threading
+import time
 import urllib.parse
 
 CLIENT_ID = "client-1"
@@ -64,7 +65,9 @@ class TokenServer:
         self.requests = []  # grant types, in order
         self.seen = set()  # every token and code that was issued
         self.reset()
-        self.devices = {}  # device code: [user, errors to come]
+        self.devices = {}  # device code: [user, errors to come, earliest poll, interval]
+        self.coming = ("", [])  # user and errors of the next device code
+        self.is_early = False  # a device code was polled faster than allowed
         self.codes = {}  # authorization code: (user, challenge, redirect URI)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(ca.make_pair("localhost", "127.0.0.1"))
@@ -100,6 +103,7 @@ class TokenServer:
         self.rotates = True
         self.is_strict = False  # the old refresh token is invalid at once
         self.error = None  # (HTTP status, body) of all requests to /token
+        self.gives_refresh = True
         self.is_own_allowed = None  # user of client credentials
 
     def grant(self, user, scope=SCOPE):
@@ -151,7 +155,7 @@ class TokenServer:
         kind = form.get("grant_type")
         if path == "/device":
             code = self.make("device")
-            self.devices.setdefault(code, self.devices.pop("next"))
+            self.devices[code] = [*self.coming, time.monotonic() + 1, 1]
             return {"device_code": code, "user_code": "ABCD-EFGH", "expires_in": 600,
                     "verification_uri": f"{self.url}/activate", "interval": 1}
         if kind == "refresh_token":
@@ -161,10 +165,7 @@ class TokenServer:
                 raise Refused("unauthorized_client")
             return self.issue(self.is_own_allowed, form.get("scope", SCOPE))
         if kind == "urn:ietf:params:oauth:grant-type:device_code":
-            user, errors = self.devices[form["device_code"]]
-            if errors:
-                raise Refused(errors.pop(0))
-            return self.begin(user)
+            return self.poll_device(self.devices[form["device_code"]])
         if kind == "authorization_code":
             user, challenge, redirect = self.codes.pop(form["code"], (None, "", ""))
             digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
@@ -174,9 +175,31 @@ class TokenServer:
             return self.begin(user)
         raise Refused("unsupported_grant_type")
 
+    def poll_device(self, device):
+        user, errors, earliest, interval = device
+        self.is_early |= time.monotonic() < earliest
+        if not errors:
+            return self.begin(user)
+        error = errors.pop(0)
+        interval += 5 if error == "slow_down" else 0
+        device[2:] = time.monotonic() + interval, interval
+        raise Refused(error)
+
+    def authorize(self, url):
+        """Log in as a browser would.  @return the address of the redirect"""
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
+        assert query["response_type"] == "code" and query["client_id"] == CLIENT_ID
+        assert query["code_challenge_method"] == "S256" and query["scope"], query
+        with self.lock:
+            code = self.make("code")
+            self.codes[code] = (query["login_hint"], query["code_challenge"],
+                                query["redirect_uri"])
+        answer = urllib.parse.urlencode({"code": code, "state": query["state"]})
+        return f"{query['redirect_uri']}/?{answer}"
+
     def begin(self, user):
-        refresh = self.grant(user)
-        return self.issue(user, SCOPE) | {"refresh_token": refresh}
+        reply = self.issue(user, SCOPE)
+        return reply | {"refresh_token": self.grant(user)} if self.gives_refresh else reply
 
     def issue(self, user, scope):
         token = self.make("access")

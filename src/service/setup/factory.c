@@ -10,6 +10,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "config/provider.h"
 #include "message/address.h"
 #include "message/sanitize.h"
 #include "receive/lmtp_server.h"
@@ -278,15 +279,11 @@ struct oauth_source *
 factory_new_oauth(const struct settings *settings, enum oauth_use use,
     const char *credentials, const struct clock *clock, GError **error)
 {
+	pb_local(provider_endpoints) endpoints = {0};
 	struct oauth_source_options options = {
 	    .state_dir = settings->state_dir,
 	    .use = use,
-	    .client =
-	        {
-	            .token_url = settings->oauth_token_url,
-	            .client_id = settings->oauth_client_id,
-	        },
-	    .scope = settings->oauth_scope,
+	    .client.client_id = settings->oauth_client_id,
 	    .ca_file = *settings->oauth_ca_file ? settings->oauth_ca_file : NULL,
 	    .clock = clock,
 	};
@@ -299,7 +296,10 @@ factory_new_oauth(const struct settings *settings, enum oauth_use use,
 		if (!secret)
 			return NULL;
 	}
+	provider_endpoints_init(&endpoints, settings, true, true);
+	options.client.token_url = endpoints.token_url;
 	options.client.client_secret = secret;
+	options.scope = endpoints.client_scope;
 	source = oauth_source_new(&options);
 	oauth_secret_free(secret);
 	return source;

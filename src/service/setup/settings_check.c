@@ -11,6 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/zone.h"
+#include "config/provider.h"
 #include "config/web_url.h"
 #include "message/address.h"
 #include "model/schedule.h"
@@ -338,9 +339,19 @@ check_absolute(const struct check *check, const char *name, const char *path)
 }
 
 static void
+check_https(
+    const struct check *check, const char *name, const char *url, bool is_needed)
+{
+	if ((*url || is_needed) && !g_str_has_prefix(url, "https://"))
+		add_problem(check, name, "must be an https URL for a login by oauth");
+}
+
+static void
 check_oauth(const struct check *check, const char *credentials)
 {
 	const struct settings *settings = check->settings;
+	const struct provider *provider = provider_find(settings->oauth_provider);
+	pb_local(provider_endpoints) endpoints = {0};
 
 	if (!factory_uses_oauth(settings, OAUTH_USE_IMAP) &&
 	    !factory_uses_oauth(settings, OAUTH_USE_SMTP))
@@ -349,9 +360,16 @@ check_oauth(const struct check *check, const char *credentials)
 		add_problem(check, "oauth.client_id",
 		    "must be set for a login by oauth: register paperboy with the "
 		    "provider");
-	if (!g_str_has_prefix(settings->oauth_token_url, "https://"))
-		add_problem(check, "oauth.token_url",
-		    "must be an https URL for a login by oauth");
+	if (*settings->oauth_provider && !(provider && provider->token_url))
+		add_problem(check, "oauth.provider",
+		    provider
+		        ? "this provider uses a password instead of oauth"
+		        : "unknown provider (paperboyctl provider list shows them)");
+	provider_endpoints_init(&endpoints, settings, true, true);
+	check_https(check, "oauth.token_url", endpoints.token_url, true);
+	check_https(
+	    check, "oauth.authorization_url", endpoints.authorization_url, false);
+	check_https(check, "oauth.device_url", endpoints.device_url, false);
 	check_password(check, credentials, "oauth.client_secret_file",
 	    settings->oauth_client_secret_file);
 	check_file(check, "oauth.ca_file", settings->oauth_ca_file);

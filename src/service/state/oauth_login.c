@@ -471,6 +471,15 @@ get_token(void *data, const char *rejected, const int *stop_fd, GError **error)
 	return token;
 }
 
+/* @param stop_fd  const int *, or NULL */
+static bool
+wait_or_stop(void *stop_fd, int64_t ms)
+{
+	struct pollfd stop = {.fd = stop_fd ? *(int *)stop_fd : -1, .events = POLLIN};
+
+	return poll(&stop, 1, (int)ms) <= 0;
+}
+
 struct http *
 oauth_source_new_http(const char *ca_file, const int *stop_fd)
 {
@@ -482,6 +491,8 @@ oauth_source_new_http(const char *ca_file, const int *stop_fd)
 	    /* The server may be internal. */
 	    .allow_private = true,
 	    .no_redirects = true,
+	    .wait = wait_or_stop,
+	    .wait_data = (void *)stop_fd,
 	    .stop_fd = stop_fd,
 	};
 

@@ -1,0 +1,64 @@
+/*
+ * provider.h - mailbox providers: their servers, OAuth endpoints and limits.
+ *
+ * Facts that could not be confirmed from the source are unknown.
+ */
+#ifndef PAPERBOY_CONFIG_PROVIDER_H
+#define PAPERBOY_CONFIG_PROVIDER_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "config/settings.h"
+
+enum provider_fact { PROVIDER_UNKNOWN, PROVIDER_YES, PROVIDER_NO };
+
+struct provider {
+	const char *name; /* value of oauth.provider */
+	const char *title;
+	const char *imap_host;
+	int imap_port;
+	const char *smtp_host;
+	int smtp_port;
+	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
+	int per_day;                         /* messages; 0: unknown */
+
+	/* OAuth; NULL: a password is used.  "{tenant}" stands for oauth.tenant. */
+	const char *token_url;
+	const char *authorization_url;
+	const char *device_url; /* or NULL */
+	const char *imap_scope, *smtp_scope;
+	const char *extra_scope;   /* for both, or NULL */
+	const char *client_scope;  /* of a client that logs in as itself, or NULL */
+	const char *tenant;        /* default of oauth.tenant */
+	const char *parameters;    /* of the authorization URL, or NULL */
+	const char *redirect_host; /* of the loopback redirect (RFC 8252 section 7.3) */
+
+	const char *source; /* of these facts, as of PROVIDER_DATE */
+};
+
+#define PROVIDER_DATE "2026-11-22"
+
+/** The table, ended by a row without a name. */
+extern const struct provider providers[];
+
+/** @return NULL if there is none */
+const struct provider *provider_find(const char *name);
+
+/* OAuth endpoints of the settings, or of their provider. */
+struct provider_endpoints {
+	char *token_url; /* "": not set, as the others */
+	char *authorization_url;
+	char *device_url;
+	char *scope;
+	char *client_scope;
+	const char *parameters;    /* borrowed, or NULL */
+	const char *redirect_host; /* borrowed */
+};
+
+/** @param imap, smtp  what the scope is for */
+void provider_endpoints_init(struct provider_endpoints *endpoints,
+    const struct settings *settings, bool imap, bool smtp);
+void provider_endpoints_clear(struct provider_endpoints *endpoints);
+
+#endif
