@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/compose.h"
@@ -24,7 +25,7 @@ append_entry(
 		*digit =
 		    number || digit == digits + 2 ? (char)('0' + number % 10) : ' ';
 	g_ptr_array_add(assembled->entries, digest->entries->pdata[index]);
-	g_string_append_len(assembled->numbers, digits, strlen(digits));
+	append_bytes(assembled->numbers, digits, strlen(digits));
 }
 
 static void
@@ -78,11 +79,17 @@ assemble_get_depth(const struct assembled_message *assembled, unsigned index)
 static void
 load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache)
 {
-	for (unsigned i = 0; i < assembled->shown; i++)
-		g_ptr_array_add(
-		    assembled->blocks, entry_block_new(cache, &assembled->scratch,
-		                           assembled->entries->pdata[i],
-		                           assemble_get_depth(assembled, i)));
+	const unsigned count = assembled->shown;
+	struct entry_block_scratch *scratch = &assembled->scratch->blocks;
+	g_autofree struct entry_shared **shared = g_new(struct entry_shared *, count);
+
+	for (unsigned i = 0; i < count; i++)
+		shared[i] = entry_block_find(cache, scratch,
+		    assembled->entries->pdata[i], assemble_get_depth(assembled, i));
+	for (unsigned i = 0; i < count; i++)
+		g_ptr_array_add(assembled->blocks,
+		    entry_block_new(cache, scratch, assembled->entries->pdata[i],
+		        assemble_get_depth(assembled, i), shared[i]));
 }
 
 static const char *
@@ -210,8 +217,11 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 	chunk_stats_subtract(stats, &block->html.stats);
 	entry_block_free(block);
 	if (assembled->full > 0) {
-		block = entry_block_new(cache, &assembled->scratch,
-		    assembled->entries->pdata[last], ENTRY_DEPTH_TITLE);
+		const struct digest_entry *entry = assembled->entries->pdata[last];
+		struct entry_block_scratch *scratch = &assembled->scratch->blocks;
+
+		block = entry_block_new(cache, scratch, entry, ENTRY_DEPTH_TITLE,
+		    entry_block_find(cache, scratch, entry, ENTRY_DEPTH_TITLE));
 		assembled->blocks->pdata[last] = block;
 		chunk_stats_add(stats, &block->html.stats);
 		assembled->full--;
@@ -229,7 +239,8 @@ fill_part(const struct assembled_message *assembled, bool is_html,
 	const struct page_part *page =
 	    is_html ? &assembled->page->html : &assembled->page->text;
 	const char *const *values = assembled->overview.values;
-	struct template_buffer *buffer = &part->buffer;
+	struct template_buffer *buffer =
+	    is_html ? &assembled->scratch->html : &assembled->scratch->text;
 
 	template_buffer_reset(buffer);
 	compiled_template_fill(page->head, values, buffer);
@@ -278,9 +289,25 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 	return true;
 }
 
+void
+assemble_scratch_init(struct assemble_scratch *scratch)
+{
+	entry_block_scratch_init(&scratch->blocks);
+	template_buffer_init(&scratch->text);
+	template_buffer_init(&scratch->html);
+}
+
+void
+assemble_scratch_clear(struct assemble_scratch *scratch)
+{
+	entry_block_scratch_clear(&scratch->blocks);
+	template_buffer_clear(&scratch->text);
+	template_buffer_clear(&scratch->html);
+}
+
 bool
-assemble_init(struct assembled_message *assembled, struct pages *pages,
-    struct entry_block_cache *cache, const struct digest *digest,
+assemble_init(struct assembled_message *assembled, struct assemble_scratch *scratch,
+    struct pages *pages, struct entry_block_cache *cache, const struct digest *digest,
     const struct sender_identity *sender, const struct sender_links *links,
     GError **error)
 {
@@ -289,16 +316,15 @@ assemble_init(struct assembled_message *assembled, struct pages *pages,
 	if (digest->entries->len == 0 && !digest->is_note)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
-	entry_block_scratch_init(&result.scratch);
-	template_buffer_init(&result.text.buffer);
-	template_buffer_init(&result.html.buffer);
+	result.scratch = scratch;
 	result.abstract = digest->style.abstract;
 	result.entries = g_ptr_array_sized_new(digest->entries->len);
 	result.blocks = g_ptr_array_new_full(
 	    digest->entries->len, (GDestroyNotify)entry_block_free);
 	result.headings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)entry_block_free);
-	result.numbers = g_string_new(NULL);
+	result.numbers =
+	    g_string_sized_new(digest->entries->len * strlen(ENTRY_VIEW_NUMBER));
 	choose_entries(&result, digest);
 	if (digest->style.group == PREFERENCE_GROUP_ON)
 		load_headings(&result, cache);
@@ -322,9 +348,6 @@ assemble_clear(struct assembled_message *assembled)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
 	overview_clear(&assembled->overview);
-	entry_block_scratch_clear(&assembled->scratch);
-	template_buffer_clear(&assembled->text.buffer);
-	template_buffer_clear(&assembled->html.buffer);
 }
 
 static const struct entry_block_part *
@@ -333,24 +356,42 @@ get_part(const struct entry_block *block, bool is_html)
 	return is_html ? &block->html : &block->text;
 }
 
+/* @return the spans after those */
+static struct compose_span *
+copy_spans(struct compose_span *to, const struct compose_span *from, unsigned count)
+{
+	memcpy(to, from, count * sizeof(*to));
+	return to + count;
+}
+
 /* @param number  of the paper; replaces that at the start of the block */
-static void
-append_block(GArray *spans, const struct entry_block_part *part, const char *number)
+static struct compose_span *
+copy_block(
+    struct compose_span *to, const struct entry_block_part *part, const char *number)
 {
 	const size_t size = strlen(ENTRY_VIEW_NUMBER);
-	const struct compose_span ours = {number, size};
-	struct compose_span *first;
+	const struct compose_span *first = part->spans;
 
-	if (part->spans[0].size < size ||
-	    memcmp(part->spans[0].data, ENTRY_VIEW_NUMBER, size) != 0) {
-		g_array_append_vals(spans, part->spans, part->count);
-		return;
+	if (first->size < size || memcmp(first->data, ENTRY_VIEW_NUMBER, size) != 0)
+		return copy_spans(to, part->spans, part->count);
+	*to++ = (struct compose_span){number, size};
+	*to++ = (struct compose_span){first->data + size, first->size - size};
+	return copy_spans(to, part->spans + 1, part->count - 1);
+}
+
+/* Count at least as many spans as there are. */
+static unsigned
+count_spans(const struct assembled_message *assembled, bool is_html)
+{
+	unsigned count = is_html ? assembled->html.tail : assembled->text.tail;
+
+	for (unsigned i = 0; i < assembled->shown; i++) {
+		const struct entry_block *heading = get_heading(assembled, i);
+
+		count += get_part(assembled->blocks->pdata[i], is_html)->count + 1;
+		count += heading ? get_part(heading, is_html)->count : 0;
 	}
-	g_array_append_val(spans, ours);
-	g_array_append_vals(spans, part->spans, part->count);
-	first = &g_array_index(spans, struct compose_span, spans->len - part->count);
-	first->data += size;
-	first->size -= size;
+	return count;
 }
 
 void
@@ -359,24 +400,29 @@ assemble_list_spans(
 {
 	const struct assembled_part *part =
 	    is_html ? &assembled->html : &assembled->text;
+	const unsigned before = spans->len;
+	struct compose_span *at;
 
-	g_array_append_vals(spans, part->page, part->head);
+	g_array_set_size(spans, before + count_spans(assembled, is_html));
+	at = &g_array_index(spans, struct compose_span, before);
+	at = copy_spans(at, part->page, part->head);
 	for (unsigned i = 0; i <= assembled->shown; i++) {
 		const struct entry_block *heading = get_heading(assembled, i);
 
 		if (i == assembled->full)
-			g_array_append_vals(
-			    spans, part->page + part->head, part->middle - part->head);
+			at = copy_spans(
+			    at, part->page + part->head, part->middle - part->head);
 		if (i == assembled->shown)
 			break;
 		if (heading)
-			g_array_append_vals(spans, get_part(heading, is_html)->spans,
+			at = copy_spans(at, get_part(heading, is_html)->spans,
 			    get_part(heading, is_html)->count);
-		append_block(spans, get_part(assembled->blocks->pdata[i], is_html),
+		at = copy_block(at, get_part(assembled->blocks->pdata[i], is_html),
 		    get_number(assembled, i));
 	}
-	g_array_append_vals(
-	    spans, part->page + part->middle, part->tail - part->middle);
+	at = copy_spans(at, part->page + part->middle, part->tail - part->middle);
+	g_array_set_size(
+	    spans, (unsigned)(at - (struct compose_span *)(void *)spans->data));
 }
 
 GString *

@@ -13,11 +13,19 @@
 #include "render/sender.h"
 
 struct assembled_part {
-	struct template_buffer buffer;   /* the page, encoded */
-	const struct compose_span *page; /* borrowed from the buffer */
+	const struct compose_span *page; /* borrowed */
 	struct chunk_stats stats;        /* of the page and the blocks */
 	unsigned head, middle, tail;     /* spans of the page up to their ends */
 };
+
+/* Scratch space of one thread, for one message at a time. */
+struct assemble_scratch {
+	struct entry_block_scratch blocks;
+	struct template_buffer text, html; /* pages */
+};
+
+void assemble_scratch_init(struct assemble_scratch *scratch);
+void assemble_scratch_clear(struct assemble_scratch *scratch);
 
 struct assembled_message {
 	GPtrArray *entries; /* of struct digest_entry *, borrowed: full, then titles */
@@ -31,7 +39,7 @@ struct assembled_message {
 	unsigned total;                    /* in the digest */
 	const struct page *page;
 	struct overview overview;
-	struct entry_block_scratch scratch;
+	struct assemble_scratch *scratch;
 	struct assembled_part text;
 	struct assembled_part html;
 };
@@ -41,11 +49,12 @@ struct assembled_message {
  *
  * @param assembled  set on success only; to be passed to assemble_clear().  Borrows
  *                   from the digest and the pages until then
- * @param sender     borrowed until assemble_clear(), as are the links
+ * @param scratch    borrowed until assemble_clear(), as are sender and links
  * @return as renderer_compose()
  */
-bool assemble_init(struct assembled_message *assembled, struct pages *pages,
-    struct entry_block_cache *cache, const struct digest *digest,
+bool
+assemble_init(struct assembled_message *assembled, struct assemble_scratch *scratch,
+    struct pages *pages, struct entry_block_cache *cache, const struct digest *digest,
     const struct sender_identity *sender, const struct sender_links *links,
     GError **error);
 void assemble_clear(struct assembled_message *assembled);

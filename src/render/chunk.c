@@ -81,12 +81,14 @@ void
 chunk_stats_append(
     struct chunk_stats *stats, GString *encoded, const char *text, size_t size)
 {
-	size_t before = encoded->len;
+	size_t before = encoded->len, plain_bytes = size + count_lines(text, size);
 
 	encoding_append_quoted_printable(encoded, text, size);
-	stats->plain_bytes += size + count_lines(text, size);
+	stats->plain_bytes += plain_bytes;
 	stats->encoded_bytes += encoded->len - before;
-	stats->non_ascii += encoding_count_non_ascii(text, size);
+	/* Lines that are encoded as they are are ASCII. */
+	if (encoded->len - before != plain_bytes)
+		stats->non_ascii += encoding_count_non_ascii(text, size);
 }
 
 enum encoding

@@ -166,28 +166,24 @@ append_values(GString *out, const struct span *span, const char *const *values)
 	append_text(out, span->rest);
 }
 
-/* @param data  NULL: the next bytes of buffer->encoded, which may move */
-static void
-add_span(struct template_buffer *buffer, const char *data, size_t size)
-{
-	const struct compose_span span = {data, size};
-
-	g_array_append_val(buffer->spans, span);
-}
-
 void
 compiled_template_fill(const struct compiled_template *compiled,
     const char *const *values, struct template_buffer *buffer)
 {
-	for (unsigned i = 0; i < compiled->spans->len; i++) {
+	const unsigned count = compiled->spans->len, first = buffer->spans->len;
+	struct compose_span *out;
+
+	g_array_set_size(buffer->spans, first + count);
+	out = &g_array_index(buffer->spans, struct compose_span, first);
+	for (unsigned i = 0; i < count; i++, out++) {
 		const struct span *span =
 		    &g_array_index(compiled->spans, struct span, i);
 		const size_t before = buffer->encoded->len;
 		GString *line = buffer->line;
 
 		if (!span->line) {
-			add_span(buffer, span->chunk.encoded,
-			    span->chunk.stats.encoded_bytes);
+			*out = (struct compose_span){
+			    span->chunk.encoded, span->chunk.stats.encoded_bytes};
 			chunk_stats_add(&buffer->stats, &span->chunk.stats);
 			continue;
 		}
@@ -200,7 +196,8 @@ compiled_template_fill(const struct compiled_template *compiled,
 		}
 		chunk_stats_append(
 		    &buffer->stats, buffer->encoded, line->str, line->len);
-		add_span(buffer, NULL, buffer->encoded->len - before);
+		/* To be set by template_buffer_get_spans(): the buffer may move. */
+		*out = (struct compose_span){NULL, buffer->encoded->len - before};
 	}
 }
 

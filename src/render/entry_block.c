@@ -38,20 +38,20 @@ struct shared_part {
 };
 
 /* Reference-counted: blocks in use outlive the cache's contents. */
-struct shared_block {
+struct entry_shared {
 	struct entry_key key;
-	char *key_bytes;
 	struct paper
 	    *paper; /* a reference, so that the address is not reused; or NULL */
 	struct shared_part text;
 	struct shared_part html;
 	struct mark_index index; /* of the HTML */
+	char key_bytes[];
 };
 
 /* The block of one reader, in one allocation. */
 struct own_block {
 	struct entry_block block;    /* must be first: its address is the result */
-	struct shared_block *shared; /* NULL for a heading */
+	struct entry_shared *shared; /* NULL for a heading */
 	const struct entry_reasons *reasons; /* or NULL */
 	struct chunk heading_text;
 	struct chunk heading_html;
@@ -61,7 +61,7 @@ struct own_block {
 struct entry_block_cache {
 	struct entry_block_templates templates;
 	struct entry_reasons_cache *reasons;
-	struct entry_table entries; /* of struct shared_block * */
+	struct entry_table entries; /* of struct entry_shared * */
 };
 
 void
@@ -69,15 +69,15 @@ entry_block_scratch_init(struct entry_block_scratch *scratch)
 {
 	scratch->key_bytes = g_string_sized_new(256);
 	scratch->marks = mark_list_new();
+	entry_reasons_scratch_init(&scratch->reasons);
 }
 
 void
 entry_block_scratch_clear(struct entry_block_scratch *scratch)
 {
-	if (!scratch->key_bytes)
-		return;
-	g_string_free(g_steal_pointer(&scratch->key_bytes), TRUE);
-	g_clear_pointer(&scratch->marks, mark_list_free);
+	g_string_free(scratch->key_bytes, TRUE);
+	mark_list_free(scratch->marks);
+	entry_reasons_scratch_clear(&scratch->reasons);
 }
 
 /* ---- keys ---- */
@@ -130,12 +130,11 @@ make_key(GString *bytes, const struct digest_entry *entry, bool is_shared,
 static void
 clear_shared(void *data)
 {
-	struct shared_block *shared = data;
+	struct entry_shared *shared = data;
 
 	chunk_clear(&shared->text.chunk);
 	chunk_clear(&shared->html.chunk);
 	mark_index_clear(&shared->index);
-	g_free(shared->key_bytes);
 	paper_free(shared->paper);
 }
 
@@ -153,7 +152,7 @@ entry_block_cache_new(const struct entry_block_templates *templates)
 	cache->templates = *templates;
 	cache->reasons = entry_reasons_cache_new(
 	    templates->text, templates->html, templates->format, REASON_BYTES_MAX);
-	entry_table_init(&cache->entries, G_STRUCT_OFFSET(struct shared_block, key),
+	entry_table_init(&cache->entries, G_STRUCT_OFFSET(struct entry_shared, key),
 	    unref_shared, BOUNDS_RENDER_CACHE_BYTES - REASON_BYTES_MAX);
 	return cache;
 }
@@ -214,7 +213,7 @@ init_text(
 }
 
 static void
-init_html(struct shared_block *shared, const struct template *template,
+init_html(struct entry_shared *shared, const struct template *template,
     const struct view *view)
 {
 	struct shared_part *part = &shared->html;
@@ -241,7 +240,7 @@ init_html(struct shared_block *shared, const struct template *template,
 }
 
 static void
-add_shared(struct entry_block_cache *cache, struct shared_block *shared)
+add_shared(struct entry_block_cache *cache, struct entry_shared *shared)
 {
 	size_t bytes = sizeof(*shared) + shared->key.size +
 	               mark_index_get_bytes(&shared->index) +
@@ -251,23 +250,24 @@ add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 	entry_table_add(&cache->entries, shared, bytes);
 }
 
-/* @return a new reference */
-static struct shared_block *
-get_shared(struct entry_block_cache *cache, GString *key_bytes,
+struct entry_shared *
+entry_block_find(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
     const struct digest_entry *entry, enum entry_depth depth)
 {
 	bool is_shared = paper_is_shared(entry->paper);
-	const struct entry_key key = make_key(key_bytes, entry, is_shared, depth);
-	struct shared_block *shared = entry_table_find(&cache->entries, &key);
+	const struct entry_key key =
+	    make_key(scratch->key_bytes, entry, is_shared, depth);
+	struct entry_shared *shared = entry_table_find(&cache->entries, &key);
 	pb_auto(view) view = NULL;
 
-	if (shared)
+	if (shared) {
+		mark_index_prefetch(&shared->index);
 		return shared;
+	}
 	view = entry_view_new(cache->templates.context, entry, depth);
-	shared = g_atomic_rc_box_new0(struct shared_block);
-	shared->key_bytes = g_memdup2(key.bytes, key.size);
+	shared = g_atomic_rc_box_alloc0(sizeof(*shared) + key.size);
 	shared->key = key;
-	shared->key.bytes = shared->key_bytes;
+	shared->key.bytes = memcpy(shared->key_bytes, key.bytes, key.size);
 	if (is_shared)
 		shared->paper = paper_share(entry->paper);
 	init_html(shared, cache->templates.html, view);
@@ -363,7 +363,7 @@ list_html(struct own_block *own, const struct marked *marked,
 
 /* Mark the hits of all reasons. */
 static void
-mark_hits(const struct shared_block *shared, struct mark_list *marks,
+mark_hits(const struct entry_shared *shared, struct mark_list *marks,
     const struct digest_entry *entry, struct marked *marked)
 {
 	mark_list_clear(marks);
@@ -375,10 +375,9 @@ mark_hits(const struct shared_block *shared, struct mark_list *marks,
 
 struct entry_block *
 entry_block_new(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
-    const struct digest_entry *entry, enum entry_depth depth)
+    const struct digest_entry *entry, enum entry_depth depth,
+    struct entry_shared *shared)
 {
-	struct shared_block *shared =
-	    get_shared(cache, scratch->key_bytes, entry, depth);
 	const struct chunk *html = &shared->html.chunk;
 	struct own_block *own;
 	struct marked marked;
@@ -397,7 +396,7 @@ entry_block_new(struct entry_block_cache *cache, struct entry_block_scratch *scr
 	own = new_own(3 + marked.count + 2, marked.text->len);
 	own->shared = shared;
 	own->reasons = entry_reasons_get(
-	    cache->reasons, scratch->key_bytes, entry->reasons, scratch->marks, depth);
+	    cache->reasons, &scratch->reasons, entry->reasons, scratch->marks, depth);
 	spans = list_text(own, own->spans);
 	list_html(own, &marked, spans, (char *)(own->spans + 3 + marked.count + 2));
 	return &own->block;

@@ -15,6 +15,7 @@
 #include "message/compose.h"
 #include "model/digest.h"
 #include "render/chunk.h"
+#include "render/entry_reasons.h"
 #include "render/entry_view.h"
 #include "render/template.h"
 
@@ -48,6 +49,7 @@ struct entry_block {
 struct entry_block_scratch {
 	GString *key_bytes;
 	struct mark_list *marks;
+	struct entry_reasons_scratch reasons;
 };
 
 void entry_block_scratch_init(struct entry_block_scratch *scratch);
@@ -65,10 +67,25 @@ entry_block_cache_new(const struct entry_block_templates *templates);
 void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
-/** Render an entry, the shared part from the cache. @return owned by the caller */
-struct entry_block *
-entry_block_new(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
+/* The part of a block that all its readers share. */
+struct entry_shared;
+
+/**
+ * Find the shared part of an entry in the cache, or render it.
+ *
+ * Its memory is loaded in the background: the parts of a digest's entries are best
+ * found before the first entry_block_new().
+ *
+ * @return a new reference, to be passed to entry_block_new()
+ */
+struct entry_shared *
+entry_block_find(struct entry_block_cache *cache, struct entry_block_scratch *scratch,
     const struct digest_entry *entry, enum entry_depth depth);
+
+/** Render an entry. @param shared  taken @return owned by the caller */
+struct entry_block *entry_block_new(struct entry_block_cache *cache,
+    struct entry_block_scratch *scratch, const struct digest_entry *entry,
+    enum entry_depth depth, struct entry_shared *shared);
 void entry_block_free(struct entry_block *block);
 
 /* The heading of a group of papers. */

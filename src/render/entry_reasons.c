@@ -9,6 +9,7 @@
 #include "message/sanitize.h"
 #include "render/compiled_template.h"
 #include "render/entry_table.h"
+#include "render/wrap.h"
 
 const char *const entry_reasons_names[] = {"filter", "is_later", "words", NULL};
 
@@ -36,8 +37,7 @@ enum reason_value {
 };
 
 static struct compiled_template *
-compile_reason(
-    const struct template *template, bool is_later, bool has_words, unsigned columns)
+compile_reason(const struct template *template, bool is_later, bool has_words)
 {
 	pb_auto(view) view = view_new_map();
 	struct view *list = view_new_list(), *item = view_new_map();
@@ -50,16 +50,14 @@ compile_reason(
 	view_append(list, item);
 	view_put(view, "reasons", list);
 	template_append_section(template, view, "reasons", text);
-	return compiled_template_new(text->str, columns);
+	return compiled_template_new(text->str, 0);
 }
 
 static void
-compile_reasons(struct compiled_reasons *compiled, const struct template *template,
-    unsigned columns)
+compile_reasons(struct compiled_reasons *compiled, const struct template *template)
 {
 	for (int i = 0; i < 4; i++)
-		compiled->by[i >> 1][i & 1] =
-		    compile_reason(template, i >> 1, i & 1, columns);
+		compiled->by[i >> 1][i & 1] = compile_reason(template, i >> 1, i & 1);
 }
 
 static void
@@ -69,14 +67,34 @@ clear_compiled(struct compiled_reasons *compiled)
 		compiled_template_free(compiled->by[i >> 1][i & 1]);
 }
 
+void
+entry_reasons_scratch_init(struct entry_reasons_scratch *scratch)
+{
+	scratch->key_bytes = g_string_new(NULL);
+	scratch->plain = g_string_new(NULL);
+	scratch->wrapped = g_string_new(NULL);
+	scratch->encoded = g_string_new(NULL);
+	scratch->hits = g_ptr_array_new();
+}
+
+void
+entry_reasons_scratch_clear(struct entry_reasons_scratch *scratch)
+{
+	g_string_free(scratch->key_bytes, TRUE);
+	g_string_free(scratch->plain, TRUE);
+	g_string_free(scratch->wrapped, TRUE);
+	g_string_free(scratch->encoded, TRUE);
+	g_ptr_array_unref(scratch->hits);
+}
+
 struct entry_reasons_cache *
 entry_reasons_cache_new(const struct template *text, const struct template *html,
     const struct locale_format *format, size_t limit_bytes)
 {
 	struct entry_reasons_cache *cache = g_new0(struct entry_reasons_cache, 1);
 
-	compile_reasons(&cache->text, text, BOUNDS_TEXT_COLUMNS);
-	compile_reasons(&cache->html, html, 0);
+	compile_reasons(&cache->text, text);
+	compile_reasons(&cache->html, html);
 	cache->format = format;
 	entry_table_init(&cache->table, G_STRUCT_OFFSET(struct cached_reasons, key),
 	    g_atomic_rc_box_release, limit_bytes);
@@ -102,12 +120,12 @@ entry_reasons_cache_free(struct entry_reasons_cache *cache)
  * @return NULL for none
  */
 static char *
-format_words(const struct locale_format *format, const struct digest_reason *reason,
-    const struct mark_list *marks, unsigned at)
+format_words(GPtrArray *hits, const struct locale_format *format,
+    const struct digest_reason *reason, const struct mark_list *marks, unsigned at)
 {
-	g_autoptr(GPtrArray) hits = g_ptr_array_new();
 	g_autofree char *words = NULL;
 
+	g_ptr_array_set_size(hits, 0);
 	for (unsigned i = 0; i < reason->hits->len; i++) {
 		struct hit *hit = reason->hits->pdata[i];
 
@@ -134,32 +152,39 @@ append_reason(const struct compiled_reasons *compiled, const char *filter,
 }
 
 /*
- * Append one part in quoted-printable.  Nothing is marked in the text part.
+ * Append one part to scratch->encoded.  Nothing is marked in the text part.
  *
  * @param marks  NULL for the text part
  */
 static void
-append_part(const struct entry_reasons_cache *cache, const GPtrArray *list,
-    bool is_title, const struct mark_list *marks, GString *encoded,
-    struct chunk_stats *stats)
+append_part(const struct entry_reasons_cache *cache,
+    struct entry_reasons_scratch *scratch, const GPtrArray *list, bool is_title,
+    const struct mark_list *marks, struct chunk_stats *stats)
 {
 	const struct compiled_reasons *compiled = marks ? &cache->html : &cache->text;
-	g_autoptr(GString) plain = g_string_sized_new(256);
+	GString *plain = g_string_truncate(scratch->plain, 0);
 	unsigned at = 0;
 
 	for (unsigned i = 0; i < (is_title ? 1 : list->len); i++) {
 		const struct digest_reason *reason = list->pdata[i];
 		g_autofree char *filter = sanitize_line(reason->filter, 0);
-		g_autofree char *words =
-		    is_title ? NULL : format_words(cache->format, reason, marks, at);
+		g_autofree char *words = NULL;
 
+		if (!is_title)
+			words = format_words(
+			    scratch->hits, cache->format, reason, marks, at);
 		append_reason(compiled, filter, words, i > 0, plain);
 		at += reason->hits->len;
 	}
-	if (plain->len && plain->str[plain->len - 1] != '\n')
+	if (!marks) {
+		g_string_truncate(scratch->wrapped, 0);
+		wrap_append_text(scratch->wrapped, plain->str, BOUNDS_TEXT_COLUMNS);
+		plain = scratch->wrapped;
+	} else if (plain->len && plain->str[plain->len - 1] != '\n') {
 		g_string_append_c(plain, '\n');
+	}
 	*stats = (struct chunk_stats){0};
-	chunk_stats_append(stats, encoded, plain->str, plain->len);
+	chunk_stats_append(stats, scratch->encoded, plain->str, plain->len);
 }
 
 /* All that reasons depend on: their filters and hits, and which are marked. */
@@ -190,17 +215,18 @@ set_key(GString *bytes, const GPtrArray *reasons, const struct mark_list *marks,
 }
 
 static struct cached_reasons *
-new_reasons(const struct entry_reasons_cache *cache, const GPtrArray *list,
+new_reasons(const struct entry_reasons_cache *cache,
+    struct entry_reasons_scratch *scratch, const GPtrArray *list,
     const struct mark_list *marks, bool is_title, const struct entry_key *key)
 {
-	g_autoptr(GString) encoded = g_string_sized_new(512);
+	GString *encoded = g_string_truncate(scratch->encoded, 0);
 	struct entry_reasons reasons;
 	struct cached_reasons *cached;
 	size_t text_bytes;
 
-	append_part(cache, list, is_title, NULL, encoded, &reasons.text_stats);
+	append_part(cache, scratch, list, is_title, NULL, &reasons.text_stats);
 	text_bytes = encoded->len;
-	append_part(cache, list, is_title, marks, encoded, &reasons.html_stats);
+	append_part(cache, scratch, list, is_title, marks, &reasons.html_stats);
 	cached = g_atomic_rc_box_alloc(sizeof(*cached) + encoded->len + key->size);
 	reasons.text = memcpy(cached->data, encoded->str, encoded->len);
 	reasons.html = cached->data + text_bytes;
@@ -211,20 +237,21 @@ new_reasons(const struct entry_reasons_cache *cache, const GPtrArray *list,
 }
 
 const struct entry_reasons *
-entry_reasons_get(struct entry_reasons_cache *cache, GString *key_bytes,
-    const GPtrArray *reasons, const struct mark_list *marks, enum entry_depth depth)
+entry_reasons_get(struct entry_reasons_cache *cache,
+    struct entry_reasons_scratch *scratch, const GPtrArray *reasons,
+    const struct mark_list *marks, enum entry_depth depth)
 {
 	/* A title has only the filter that it counts for. */
 	bool is_title = depth == ENTRY_DEPTH_TITLE;
 	struct cached_reasons *cached;
 	struct entry_key key;
 
-	set_key(key_bytes, reasons, marks, is_title);
-	key = entry_key_make(key_bytes, key_bytes->len);
+	set_key(scratch->key_bytes, reasons, marks, is_title);
+	key = entry_key_make(scratch->key_bytes, scratch->key_bytes->len);
 	cached = entry_table_find(&cache->table, &key);
 	if (cached)
 		return &cached->reasons;
-	cached = new_reasons(cache, reasons, marks, is_title, &key);
+	cached = new_reasons(cache, scratch, reasons, marks, is_title, &key);
 	entry_table_add(&cache->table, cached,
 	    sizeof(*cached) + cached->reasons.text_stats.encoded_bytes +
 	        cached->reasons.html_stats.encoded_bytes + key.size);

@@ -25,6 +25,15 @@ struct entry_reasons {
 	struct chunk_stats html_stats;
 };
 
+/* Scratch space of one thread. */
+struct entry_reasons_scratch {
+	GString *key_bytes, *plain, *wrapped, *encoded;
+	GPtrArray *hits;
+};
+
+void entry_reasons_scratch_init(struct entry_reasons_scratch *scratch);
+void entry_reasons_scratch_clear(struct entry_reasons_scratch *scratch);
+
 struct entry_reasons_cache;
 
 /**
@@ -41,14 +50,13 @@ PB_DEFINE_AUTO(entry_reasons_cache, entry_reasons_cache_free);
 /**
  * Render the reasons of an entry, unless they are cached.
  *
- * @param key_bytes  scratch space
  * @param reasons    of struct digest_reason *, at least one
  * @param marks      of their hits, after mark_list_apply(): the HTML names the others
  * @return a new reference
  */
-const struct entry_reasons *
-entry_reasons_get(struct entry_reasons_cache *cache, GString *key_bytes,
-    const GPtrArray *reasons, const struct mark_list *marks, enum entry_depth depth);
+const struct entry_reasons *entry_reasons_get(struct entry_reasons_cache *cache,
+    struct entry_reasons_scratch *scratch, const GPtrArray *reasons,
+    const struct mark_list *marks, enum entry_depth depth);
 void entry_reasons_unref(const struct entry_reasons *reasons);
 
 #endif

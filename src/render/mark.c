@@ -218,6 +218,23 @@ mark_index_clear(struct mark_index *index)
 	g_clear_pointer(&index->lines, g_free);
 }
 
+#define CPU_LINE_BYTES 64
+
+static void
+prefetch(const void *data, size_t size)
+{
+	for (size_t i = 0; i < size; i += CPU_LINE_BYTES)
+		__builtin_prefetch((const char *)data + i);
+}
+
+void
+mark_index_prefetch(const struct mark_index *index)
+{
+	prefetch(index->buckets, sizeof(index->buckets));
+	prefetch(index->words, index->word_count * sizeof(struct mark_word));
+	prefetch(index->lines, index->line_count * sizeof(struct mark_line));
+}
+
 size_t
 mark_index_get_bytes(const struct mark_index *index)
 {
@@ -419,11 +436,14 @@ static void
 merge_ranges(GArray *ranges)
 {
 	struct mark_range *range = (struct mark_range *)(void *)ranges->data;
-	unsigned last = 0;
+	unsigned last = 0, sorted = 1;
 
 	if (ranges->len < 2)
 		return;
-	g_array_sort(ranges, compare_ranges);
+	while (sorted < ranges->len && range[sorted - 1].start <= range[sorted].start)
+		sorted++;
+	if (sorted < ranges->len)
+		g_array_sort(ranges, compare_ranges);
 	for (unsigned i = 1; i < ranges->len; i++)
 		if (range[i].start <= range[last].end)
 			range[last].end = MAX(range[last].end, range[i].end);
@@ -473,38 +493,36 @@ copy_marked(struct mark_list *list, const struct mark_index *index, unsigned *ne
 	return line + 1;
 }
 
-/* @param marked_bytes  0: as they are */
-static void
-add_piece(struct mark_list *list, const struct mark_index *index, unsigned first,
-    unsigned end, size_t marked_bytes)
-{
-	const struct mark_piece piece = {
-	    index->lines[first].encoded, index->lines[end].encoded, marked_bytes};
-
-	if (first < end)
-		g_array_append_val(list->pieces, piece);
-}
-
 /* List the pieces of a chunk; only lines with tags are encoded again. */
 static void
 make_pieces(struct mark_list *list, const struct mark_index *index)
 {
+	const struct mark_line *lines = index->lines;
 	unsigned line = 0, next = 0;
+	struct mark_piece *piece;
 
-	g_array_set_size(list->pieces, 0);
+	g_array_set_size(list->pieces, 2 * list->ranges->len + 1);
 	g_string_truncate(list->text, 0);
+	piece = (struct mark_piece *)(void *)list->pieces->data;
 	while (next < list->ranges->len) {
 		unsigned first = find_line(index, line,
 		    g_array_index(list->ranges, struct mark_range, next).start);
 		size_t before = list->text->len;
 
-		add_piece(list, index, line, first, 0);
+		if (first > line)
+			*piece++ = (struct mark_piece){
+			    lines[line].encoded, lines[first].encoded, 0};
 		line = copy_marked(list, index, &next, first);
 		encoding_append_quoted_printable(
 		    list->text, list->html->str, list->html->len);
-		add_piece(list, index, first, line, list->text->len - before);
+		*piece++ = (struct mark_piece){lines[first].encoded,
+		    lines[line].encoded, list->text->len - before};
 	}
-	add_piece(list, index, line, index->line_count, 0);
+	if (line < index->line_count)
+		*piece++ = (struct mark_piece){
+		    lines[line].encoded, lines[index->line_count].encoded, 0};
+	g_array_set_size(list->pieces,
+	    (unsigned)(piece - (struct mark_piece *)(void *)list->pieces->data));
 }
 
 void

@@ -45,6 +45,9 @@ struct mark_index {
 void mark_index_init(struct mark_index *index, struct chunk *chunk, GString *html);
 void mark_index_clear(struct mark_index *index);
 
+/** Start to load the index into the cache of the CPU. */
+void mark_index_prefetch(const struct mark_index *index);
+
 /** Get the memory of an index, besides the struct. */
 size_t mark_index_get_bytes(const struct mark_index *index);
 
