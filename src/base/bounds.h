@@ -28,6 +28,11 @@
 /* Acronym that a paper defines: "low-rank adaptation (LoRA)". */
 #define BOUNDS_ACRONYM_CHARS 10
 
+/* Ranking by answers: weighted terms and answers of a person, papers of a matrix. */
+#define BOUNDS_TASTE_TERMS   300
+#define BOUNDS_TASTE_ANSWERS 1000
+#define BOUNDS_MATRIX_PAPERS 200000
+
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
 #define BOUNDS_ADDRESS_BYTES      254
 #define BOUNDS_LOCAL_PART_BYTES   64

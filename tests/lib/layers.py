@@ -34,7 +34,8 @@ MAY_USE = {
 # Floors inside a layer, the lowest first: a directory may include itself and those
 # on lower floors, and never another one on its own floor.
 FLOORS = {
-    "query": (("query",), ("query/text",), ("query/parse",), ("query/eval",)),
+    "query": (("query",), ("query/text",), ("query/parse",), ("query/eval",),
+              ("query/taste",)),
     "store": (("store/core",), ("store/paper",), ("store/subscriber",), ("store/mail",)),
     "service": (
         ("service/log",),

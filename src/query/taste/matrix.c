@@ -1,0 +1,270 @@
+/*
+ * matrix.c - document-term matrix: words of papers and pairs of them, with counts.
+ */
+#include "query/taste/matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "query/text/stem.h"
+
+/* Words that say nothing about a subject.  Sorted by strcmp(), for bsearch(). */
+static const char *const function_words[] = {"a", "about", "above", "after", "again",
+    "against", "al", "all", "also", "although", "am", "among", "an", "and", "any",
+    "are", "as", "at", "be", "because", "been", "before", "being", "below", "between",
+    "both", "but", "by", "can", "cannot", "could", "did", "do", "does", "doing", "down",
+    "during", "each", "either", "et", "few", "for", "from", "further", "had", "has",
+    "have", "having", "he", "her", "here", "hers", "him", "his", "how", "however", "i",
+    "if", "in", "into", "is", "it", "its", "itself", "just", "may", "me", "might",
+    "more", "moreover", "most", "much", "must", "my", "no", "nor", "not", "of", "off",
+    "on", "once", "one", "only", "or", "other", "our", "ours", "out", "over", "own",
+    "per", "same", "she", "should", "since", "so", "some", "such", "than", "that",
+    "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those",
+    "through", "thus", "to", "too", "toward", "towards", "two", "under", "until", "up",
+    "upon", "us", "use", "used", "uses", "using", "via", "was", "we", "were", "what",
+    "when", "where", "whether", "which", "while", "who", "whom", "why", "will", "with",
+    "within", "without", "would", "yet", "you", "your"};
+
+/* Longer than any function word. */
+#define FUNCTION_WORD_BYTES 12
+
+/* Longer words are cut; two of them fit into a term. */
+#define WORD_BYTES 64
+
+struct paper_entry {
+	size_t first; /* in counts */
+	unsigned lengths[2];
+};
+
+struct matrix {
+	const struct tokenizer *tokenizer;
+	bool folds_plurals;
+	GStringChunk *strings;
+	GHashTable *numbers; /* const char * -> number of the term */
+	GArray *terms;       /* of struct matrix_term */
+	GArray *last;        /* of uint32_t: the last paper with the term, from 1 */
+	GArray *places;      /* of uint32_t: its count there */
+	GArray *counts;      /* of struct matrix_count */
+	GArray *papers;      /* of struct paper_entry */
+};
+
+/* A text that is being read. */
+struct reading {
+	struct matrix *matrix;
+	const char *text;
+	unsigned field; /* 0: title, 1: abstract */
+	char
+	    previous[WORD_BYTES]; /* the word before; "" if a pair cannot begin there */
+	size_t previous_end;
+};
+
+struct matrix *
+matrix_new(const struct tokenizer *tokenizer, bool folds_plurals)
+{
+	struct matrix *matrix = g_new0(struct matrix, 1);
+
+	matrix->tokenizer = tokenizer;
+	matrix->folds_plurals = folds_plurals;
+	matrix->strings = g_string_chunk_new(64 * 1024);
+	matrix->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+	matrix->terms = g_array_new(FALSE, FALSE, sizeof(struct matrix_term));
+	matrix->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	matrix->places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	matrix->counts = g_array_new(FALSE, FALSE, sizeof(struct matrix_count));
+	matrix->papers = g_array_new(FALSE, FALSE, sizeof(struct paper_entry));
+	return matrix;
+}
+
+void
+matrix_free(struct matrix *matrix)
+{
+	if (!matrix)
+		return;
+	g_array_unref(matrix->papers);
+	g_array_unref(matrix->counts);
+	g_array_unref(matrix->places);
+	g_array_unref(matrix->last);
+	g_array_unref(matrix->terms);
+	g_hash_table_unref(matrix->numbers);
+	g_string_chunk_free(matrix->strings);
+	g_free(matrix);
+}
+
+static int
+compare_word(const void *key, const void *element)
+{
+	return strcmp(key, *(const char *const *)element);
+}
+
+static bool
+is_function_word(const char *word, size_t len)
+{
+	return len < FUNCTION_WORD_BYTES &&
+	       bsearch(word, function_words, G_N_ELEMENTS(function_words),
+	           sizeof(function_words[0]), compare_word);
+}
+
+static uint32_t
+intern(struct matrix *matrix, const char *text, bool is_pair)
+{
+	static const uint32_t none = 0;
+	void *number = g_hash_table_lookup(matrix->numbers, text);
+	struct matrix_term term = {.is_pair = is_pair};
+
+	if (number)
+		return GPOINTER_TO_UINT(number) - 1;
+	term.text = g_string_chunk_insert(matrix->strings, text);
+	g_array_append_val(matrix->terms, term);
+	g_array_append_val(matrix->last, none);
+	g_array_append_val(matrix->places, none);
+	g_hash_table_insert(
+	    matrix->numbers, (void *)term.text, GUINT_TO_POINTER(matrix->terms->len));
+	return matrix->terms->len - 1;
+}
+
+static void
+count_term(struct matrix *matrix, const char *text, bool is_pair, unsigned field)
+{
+	uint32_t number = intern(matrix, text, is_pair);
+	uint32_t *last = &g_array_index(matrix->last, uint32_t, number);
+	uint32_t *place = &g_array_index(matrix->places, uint32_t, number);
+	struct matrix_count *count;
+	uint16_t *occurrences;
+
+	if (*last != matrix->papers->len) {
+		struct matrix_count fresh = {.term = number};
+
+		*last = matrix->papers->len;
+		*place = matrix->counts->len;
+		g_array_append_val(matrix->counts, fresh);
+		g_array_index(matrix->terms, struct matrix_term, number).papers++;
+	}
+	count = &g_array_index(matrix->counts, struct matrix_count, *place);
+	occurrences = field == 0 ? &count->title : &count->abstract;
+	if (*occurrences < UINT16_MAX)
+		++*occurrences;
+}
+
+/* Whether words are adjacent, with nothing but spaces, hyphens and signs between. */
+static bool
+is_adjacent(const char *text, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (strchr(".,;:!?()", text[i]))
+			return false;
+	return true;
+}
+
+static void
+read_word(void *data, const char *token, size_t token_len, size_t start, size_t end)
+{
+	struct reading *reading = data;
+	struct matrix *matrix = reading->matrix;
+	size_t len = MIN(token_len, WORD_BYTES - 1);
+	char word[WORD_BYTES], pair[2 * WORD_BYTES];
+
+	while (len < token_len && len > 0 && ((unsigned char)token[len] & 0xc0) == 0x80)
+		len--; /* not inside a character */
+	memcpy(word, token, len);
+	word[len] = '\0';
+	if (is_function_word(word, len)) {
+		reading->previous[0] = '\0';
+		return;
+	}
+	if (matrix->folds_plurals && stem_may_be_plural(word, len)) {
+		g_autofree char *folded = stem_plural(word, len);
+
+		g_strlcpy(word, folded, sizeof(word));
+	}
+	g_array_index(matrix->papers, struct paper_entry, matrix->papers->len - 1)
+	    .lengths[reading->field]++;
+	count_term(matrix, word, false, reading->field);
+	if (reading->previous[0] &&
+	    is_adjacent(reading->text, reading->previous_end, start)) {
+		g_snprintf(pair, sizeof(pair), "%s %s", reading->previous, word);
+		count_term(matrix, pair, true, reading->field);
+	}
+	g_strlcpy(reading->previous, word, sizeof(reading->previous));
+	reading->previous_end = end;
+}
+
+bool
+matrix_add(
+    struct matrix *matrix, const char *title, const char *abstract, GError **error)
+{
+	const char *texts[] = {title, abstract};
+	struct paper_entry entry = {.first = matrix->counts->len};
+
+	if (matrix->papers->len >= BOUNDS_MATRIX_PAPERS)
+		return pb_fail(error, PB_ERROR_LIMIT, "a matrix has at most %d papers",
+		    BOUNDS_MATRIX_PAPERS);
+	if (strlen(title) > BOUNDS_PAPER_TITLE_BYTES ||
+	    strlen(abstract) > BOUNDS_PAPER_ABSTRACT_BYTES)
+		return pb_fail(error, PB_ERROR_LIMIT, "a text is too long");
+	g_array_append_val(matrix->papers, entry);
+	for (unsigned field = 0; field < G_N_ELEMENTS(texts); field++) {
+		struct reading reading = {
+		    .matrix = matrix, .text = texts[field], .field = field};
+
+		if (!matrix->tokenizer->split(matrix->tokenizer->self, texts[field],
+		        strlen(texts[field]), read_word, &reading))
+			return pb_fail(
+			    error, PB_ERROR_TEMPORARY, "cannot tokenize a paper");
+	}
+	return true;
+}
+
+unsigned
+matrix_count_papers(const struct matrix *matrix)
+{
+	return matrix->papers->len;
+}
+
+unsigned
+matrix_count_terms(const struct matrix *matrix)
+{
+	return matrix->terms->len;
+}
+
+const struct matrix_term *
+matrix_get_term(const struct matrix *matrix, uint32_t term)
+{
+	return &g_array_index(matrix->terms, struct matrix_term, term);
+}
+
+bool
+matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *term)
+{
+	void *number = g_hash_table_lookup(matrix->numbers, text);
+
+	if (number)
+		*term = GPOINTER_TO_UINT(number) - 1;
+	return number != NULL;
+}
+
+size_t
+matrix_get_first(const struct matrix *matrix, unsigned paper)
+{
+	return paper < matrix->papers->len
+	           ? g_array_index(matrix->papers, struct paper_entry, paper).first
+	           : matrix->counts->len;
+}
+
+const struct matrix_count *
+matrix_get_counts(const struct matrix *matrix, unsigned paper, size_t *count)
+{
+	size_t first = matrix_get_first(matrix, paper);
+
+	*count = matrix_get_first(matrix, paper + 1) - first;
+	return (const struct matrix_count *)matrix->counts->data + first;
+}
+
+void
+matrix_get_lengths(const struct matrix *matrix, unsigned paper, unsigned lengths[2])
+{
+	memcpy(lengths,
+	    g_array_index(matrix->papers, struct paper_entry, paper).lengths,
+	    2 * sizeof(lengths[0]));
+}

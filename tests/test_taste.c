@@ -1,0 +1,283 @@
+/*
+ * test_taste.c - papers are ordered by what a person liked and hid.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "query/taste/taste.h"
+#include "test_query.h"
+
+static void
+must_add(struct matrix *matrix, const char *title, const char *abstract)
+{
+	g_autoptr(GError) error = NULL;
+
+	matrix_add(matrix, title, abstract, &error);
+	g_assert_no_error(error);
+}
+
+/* "term title+abstract" of the first paper, sorted. */
+static char *
+list_counts(const struct matrix *matrix)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+	GString *list = g_string_new(NULL);
+	size_t count;
+	const struct matrix_count *counts = matrix_get_counts(matrix, 0, &count);
+
+	for (size_t i = 0; i < count; i++)
+		g_ptr_array_add(
+		    texts, g_strdup_printf("%s %u+%u",
+		               matrix_get_term(matrix, counts[i].term)->text,
+		               counts[i].title, counts[i].abstract));
+	g_ptr_array_sort(texts, text_compare_pointers);
+	for (unsigned i = 0; i < texts->len; i++)
+		g_string_append_printf(
+		    list, "%s%s", i ? "; " : "", (char *)texts->pdata[i]);
+	return g_string_free(list, FALSE);
+}
+
+static void
+words_and_pairs_are_counted(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *title;
+		const char *abstract;
+		bool folds_plurals;
+		const char *counts;
+	} rows[] = {
+	    {"State Space Models", "A state, space.", false,
+	        "models 1+0; space 1+1; space models 1+0; state 1+1; state space 1+0"},
+	    {"Models", "the model of models", true, "model 1+2"},
+	    {"Self-play in Go", "", false, "go 1+0; play 1+0; self 1+0; self play 1+0"},
+	    {"", "", false, ""},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(matrix) matrix =
+		    matrix_new(fixture->tokenizer, rows[i].folds_plurals);
+		g_autofree char *counts = NULL;
+
+		must_add(matrix, rows[i].title, rows[i].abstract);
+		counts = list_counts(matrix);
+		g_assert_cmpstr(counts, ==, rows[i].counts);
+	}
+}
+
+static void
+a_term_knows_its_papers(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, false);
+	uint32_t term;
+
+	(void)unused;
+	must_add(matrix, "diffusion", "diffusion");
+	must_add(matrix, "speech", "");
+	must_add(matrix, "speech", "diffusion");
+	g_assert_cmpuint(matrix_count_papers(matrix), ==, 3);
+	g_assert_true(matrix_find_term(matrix, "diffusion", &term));
+	g_assert_cmpuint(matrix_get_term(matrix, term)->papers, ==, 2);
+	g_assert_false(matrix_find_term(matrix, "absent", &term));
+}
+
+static void
+a_matrix_has_limits(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, false);
+	g_autofree char *title = g_strnfill(BOUNDS_PAPER_TITLE_BYTES, 'x');
+	g_autofree char *longer = g_strnfill(BOUNDS_PAPER_TITLE_BYTES + 1, 'x');
+	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'x');
+	g_autofree char *more = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 'x');
+	g_autoptr(GError) error = NULL;
+
+	(void)unused;
+	must_add(matrix, title, abstract);
+	g_assert_false(matrix_add(matrix, longer, "", &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_clear_error(&error);
+	g_assert_false(matrix_add(matrix, "", more, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_clear_error(&error);
+	while (matrix_count_papers(matrix) < BOUNDS_MATRIX_PAPERS)
+		must_add(matrix, "", "");
+	g_assert_false(matrix_add(matrix, "", "", &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+/* Papers with 5 words of one of two subjects, and words of their own. */
+static struct matrix *
+make_two_subjects(const struct query_fixture *fixture, unsigned papers)
+{
+	struct matrix *matrix = matrix_new(fixture->tokenizer, false);
+
+	for (unsigned i = 0; i < papers; i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		const char *subject = i % 2 ? "speech" : "vision";
+
+		for (unsigned j = 0; j < 5; j++)
+			g_string_append_printf(text, "%s%u own%u. ", subject,
+			    (i / 2 + j * j) % 11, i * 7 + j);
+		must_add(matrix, "", text->str);
+	}
+	return matrix;
+}
+
+static GArray *
+make_answers(unsigned from, unsigned count)
+{
+	GArray *papers = g_array_new(FALSE, FALSE, sizeof(unsigned));
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned paper = from + 2 * i;
+
+		g_array_append_val(papers, paper);
+	}
+	return papers;
+}
+
+static struct taste *
+must_learn(const struct vectors *vectors, const GArray *likes, const GArray *hides)
+{
+	struct taste_answers answers = {.likes = (unsigned *)likes->data,
+	    .like_count = likes->len,
+	    .hides = (unsigned *)hides->data,
+	    .hide_count = hides->len};
+	g_autoptr(GError) error = NULL;
+	struct taste *taste = taste_learn(vectors, &answers, &error);
+
+	g_assert_no_error(error);
+	return taste;
+}
+
+static double
+score(const struct taste *taste, const struct vectors *vectors, unsigned paper)
+{
+	double result;
+
+	taste_score(taste, vectors, &paper, 1, &result);
+	return result;
+}
+
+/* Mean score of the last ten papers of each subject: 0: vision, 1: speech */
+static void
+score_last(const struct taste *taste, const struct vectors *vectors, double means[2])
+{
+	unsigned papers = matrix_count_papers(vectors_get_matrix(vectors));
+
+	means[0] = means[1] = 0;
+	for (unsigned i = papers - 20; i < papers; i++)
+		means[i % 2] += score(taste, vectors, i) / 10;
+}
+
+static void
+papers_like_liked_ones_come_first(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = make_two_subjects(fixture, 200);
+	pb_auto(vectors) vectors = vectors_new(matrix);
+	static const unsigned counts[] = {1, 3, 20, 40};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+		for (unsigned subject = 0; subject < 2; subject++) {
+			g_autoptr(GArray) likes = make_answers(subject, counts[i]);
+			g_autoptr(GArray) hides = make_answers(0, 0);
+			pb_auto(taste) taste = must_learn(vectors, likes, hides);
+			double means[2];
+
+			score_last(taste, vectors, means);
+			g_assert_cmpfloat(means[subject], >, means[1 - subject]);
+		}
+}
+
+static void
+papers_like_hidden_ones_come_last(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = make_two_subjects(fixture, 200);
+	pb_auto(vectors) vectors = vectors_new(matrix);
+	static const unsigned counts[][2] = {{0, 3}, {3, 5}, {20, 20}};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+		g_autoptr(GArray) likes = make_answers(0, counts[i][0]);
+		g_autoptr(GArray) hides = make_answers(1, counts[i][1]);
+		pb_auto(taste) taste = must_learn(vectors, likes, hides);
+		double means[2];
+
+		score_last(taste, vectors, means);
+		g_assert_cmpfloat(means[1], <, 0);
+		g_assert_cmpfloat(means[0], >=, 0);
+	}
+}
+
+static void
+nothing_is_learned_without_answers(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = make_two_subjects(fixture, 20);
+	pb_auto(vectors) vectors = vectors_new(matrix);
+	g_autoptr(GArray) none = make_answers(0, 0);
+	pb_auto(taste) taste = must_learn(vectors, none, none);
+
+	(void)unused;
+	g_assert_cmpuint(taste->terms->len, ==, 0);
+	g_assert_cmpfloat(score(taste, vectors, 0), ==, 0);
+}
+
+static void
+a_taste_has_limits(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix =
+	    make_two_subjects(fixture, 2 * BOUNDS_TASTE_ANSWERS + 4);
+	pb_auto(vectors) vectors = vectors_new(matrix);
+	g_autoptr(GArray) likes = make_answers(0, 60);
+	g_autoptr(GArray) many = make_answers(0, BOUNDS_TASTE_ANSWERS);
+	g_autoptr(GArray) none = make_answers(0, 0);
+	g_autoptr(GArray) one = make_answers(1, 1);
+	pb_auto(taste) taste = must_learn(vectors, likes, none);
+	pb_auto(taste) most = must_learn(vectors, many, none);
+	struct taste_answers more = {
+	    (unsigned *)many->data, many->len, (unsigned *)one->data, one->len};
+	g_autoptr(GError) error = NULL;
+
+	(void)unused;
+	g_assert_cmpuint(taste->terms->len, <=, BOUNDS_TASTE_TERMS);
+	for (unsigned i = 1; i < taste->terms->len; i++)
+		g_assert_cmpfloat(
+		    fabs(g_array_index(taste->terms, struct taste_term, i - 1).weight),
+		    >=, fabs(g_array_index(taste->terms, struct taste_term, i).weight));
+	g_assert_cmpuint(most->terms->len, <=, BOUNDS_TASTE_TERMS);
+	g_assert_null(taste_learn(vectors, &more, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+static void
+one_subject_is_recognized(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) many = matrix_new(fixture->tokenizer, false);
+	pb_auto(matrix) one = matrix_new(fixture->tokenizer, false);
+	pb_auto(vectors) broad = NULL;
+	pb_auto(vectors) narrow = NULL;
+
+	(void)unused;
+	for (unsigned i = 0; i < 100; i++) {
+		g_autofree char *text = g_strdup_printf("a%u b%u c%u", i, i / 2, i / 4);
+		g_autofree char *same =
+		    g_strdup_printf("a%u b%u insulin%u", i % 5, i, i % 3);
+
+		must_add(many, "", text);
+		must_add(one, "", same);
+	}
+	broad = vectors_new(many);
+	narrow = vectors_new(one);
+	g_assert_false(vectors_is_narrow(broad));
+	g_assert_true(vectors_is_narrow(narrow));
+	g_assert_cmpfloat(
+	    vectors_get_similarity(broad), <, vectors_get_similarity(narrow));
+}
+
+QUERY_MAIN(words_and_pairs_are_counted, a_term_knows_its_papers, a_matrix_has_limits,
+    papers_like_liked_ones_come_first, papers_like_hidden_ones_come_last,
+    nothing_is_learned_without_answers, a_taste_has_limits, one_subject_is_recognized)
