@@ -260,6 +260,47 @@ inbox_are_claimed_before_digests(void)
 }
 
 static void
+subscribe(struct store_fixture *fixture, const char *address, const char *update)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "UPDATE subscriber SET %s WHERE address = '%s'", update, address);
+
+	store_fixture_subscribe(
+	    fixture, address, "UTC", "diffusion", store_fixture_time(NOW));
+	store_fixture_run(fixture, sql);
+}
+
+/* They are queued last, behind a mailing. */
+static void
+awaited_messages_are_claimed_before_a_mailing(void)
+{
+	enum { MAILING = 120 };
+	static const char *const first[] = {
+	    "new@example.org", "first@example.org", "now@example.org"};
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autoptr(GPtrArray) jobs = NULL, rest = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	for (int i = 0; i < MAILING; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		subscribe(fixture, address, "is_first_due = 0");
+	}
+	assert_digests_at(fixture, NOW, MAILING);
+	subscribe(fixture, "now@example.org", "is_first_due = 0, frequency = 'now'");
+	subscribe(fixture, "first@example.org", "is_first_due = 1");
+	assert_digests_at(fixture, NOW, 2);
+	add(fixture, OUTBOX_REPLY, 0, "new@example.org");
+	jobs = claim(fixture, G_N_ELEMENTS(first));
+	g_assert_cmpuint(jobs->len, ==, G_N_ELEMENTS(first));
+	for (unsigned i = 0; i < G_N_ELEMENTS(first); i++)
+		g_assert_cmpstr(
+		    ((struct outbox_job *)jobs->pdata[i])->recipient, ==, first[i]);
+	rest = claim(fixture, 2);
+	g_assert_cmpint(((struct outbox_job *)rest->pdata[0])->id, ==, 1);
+}
+
+static void
 replies_go_to_inactive_but_not_to_suppressed_addresses(void)
 {
 	static const struct {
@@ -477,7 +518,7 @@ an_operator_holds_releases_and_drops_it(void)
 
 UNIT_MAIN(message_is_sent_as_stored, a_mail_that_cannot_be_sent_is_not_stored,
     its_size_and_its_lines_have_an_end, schema_rejects_invalid_mail,
-    inbox_are_claimed_before_digests,
+    inbox_are_claimed_before_digests, awaited_messages_are_claimed_before_a_mailing,
     replies_go_to_inactive_but_not_to_suppressed_addresses,
     a_suppression_after_the_claim_is_seen_too, a_claim_takes_the_first_that_may_be_sent,
     bytes_are_deleted_when_the_message_ends,

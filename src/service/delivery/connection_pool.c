@@ -317,14 +317,22 @@ connection_pool_free(struct connection_pool *pool)
 	g_free(pool);
 }
 
+static enum outbox_priority
+get_priority(const struct delivery_task *task)
+{
+	return task->job->priority;
+}
+
 void
 connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
+	GList *at;
+
 	g_mutex_lock(&pool->lock);
-	if (task->job->kind == OUTBOX_DIGEST)
-		g_queue_push_tail(&pool->tasks, task);
-	else
-		g_queue_push_head(&pool->tasks, task);
+	at = pool->tasks.tail;
+	while (at && get_priority(at->data) < get_priority(task))
+		at = at->prev;
+	g_queue_insert_after(&pool->tasks, at, task);
 	g_cond_signal(&pool->has_task);
 	g_mutex_unlock(&pool->lock);
 }

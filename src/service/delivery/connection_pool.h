@@ -58,9 +58,7 @@ connection_pool_new(const struct connection_pool_options *options, GError **erro
 /** Stop the threads, which finish their tasks. */
 void connection_pool_free(struct connection_pool *pool);
 
-/** Queue a task: system mail before digests, since a person waits for it. @param task
- * taken
- */
+/** Queue a task, by priority. @param task  taken */
 void connection_pool_push(struct connection_pool *pool, struct delivery_task *task);
 
 /** Take back a task that is not started yet. @return owned by the caller, or NULL */

@@ -325,6 +325,15 @@ plan_free(void *data)
 	g_free(plan);
 }
 
+static enum outbox_priority
+get_priority(const struct subscriber *subscriber)
+{
+	if (subscriber->is_first_due)
+		return OUTBOX_PRIORITY_FIRST;
+	return subscriber->schedule.frequency == SCHEDULE_NOW ? OUTBOX_PRIORITY_NOW
+	                                                      : OUTBOX_PRIORITY_DIGEST;
+}
+
 /* Plan the digest, or a "nothing new" notice if the subscriber wants one. */
 static bool
 plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *plan,
@@ -344,6 +353,7 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	    .slot = plan->slot,
 	    .date = plan->date,
 	    .created_at = cache->now,
+	    .priority = get_priority(subscriber),
 	    .contents = &plan->contents,
 	};
 	plan->token = format_message_token(cache, &plan->digest, error);

@@ -79,7 +79,7 @@ digests_insert(
 	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
-	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
+	    " next_try_at, priority) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3, ?4)";
 	struct digest_contents *contents = digest_record->contents;
 	g_autoptr(GByteArray) packed = NULL;
 
@@ -96,7 +96,8 @@ digests_insert(
 	           SQL_BLOB(packed->data, packed->len)) &&
 	       sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
 	           SQL_INT(sqlite3_last_insert_rowid(store->db)),
-	           SQL_INT(digest_record->created_at));
+	           SQL_INT(digest_record->created_at),
+	           SQL_INT(digest_record->priority));
 }
 
 bool

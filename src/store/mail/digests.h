@@ -11,6 +11,7 @@
 #include "model/digest.h"
 #include "model/digest_contents.h"
 #include "store/core/store.h"
+#include "store/mail/outbox.h"
 #include "store/paper/paper_cache.h"
 
 struct digest_record {
@@ -19,6 +20,7 @@ struct digest_record {
 	const char *message_token;
 	const char *date; /* local, YYYY-MM-DD */
 	int64_t created_at;
+	enum outbox_priority priority; /* of its message */
 	/* No papers: a "nothing new" notice.  References are set when it is stored. */
 	struct digest_contents *contents;
 };

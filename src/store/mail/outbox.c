@@ -75,8 +75,8 @@ outbox_add_mail(
 {
 	static const char sql[] =
 	    "INSERT INTO outbox (kind, subscriber_id, recipient, address_key, sender,"
-	    " message, state, queued_at, next_try_at)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'NEW', ?7, ?7)";
+	    " message, state, queued_at, next_try_at, priority)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'NEW', ?7, ?7, ?8)";
 
 	g_assert(mail->kind != OUTBOX_DIGEST);
 	if (!check_message(mail->message, error) ||
@@ -84,7 +84,8 @@ outbox_add_mail(
 	        SQL_TEXT(enumeration_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
 	        mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
 	        SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
-	        SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now)))
+	        SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now),
+	        SQL_INT(OUTBOX_PRIORITY_MAIL)))
 		return false;
 	*id = sqlite3_last_insert_rowid(store->db);
 	return true;
@@ -128,7 +129,7 @@ outbox_result_free(struct outbox_result *result)
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
 	" o.cache_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"       \
 	" o.sender, (" IS_DUE_TO_SEND                                                  \
-	") IS NOT TRUE, o.possible_copies, o.crashes, -1"                              \
+	") IS NOT TRUE, o.possible_copies, o.crashes, -1, o.priority"                  \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
 #define COLUMN(...) RECORD_COLUMN(outbox_job, __VA_ARGS__)
@@ -136,39 +137,47 @@ static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id)
     COLUMN(subscriber_id), COLUMN(recipient), COLUMN(cache_key), COLUMN(queued_at),
     COLUMN(attempt), COLUMN(was_unknown), COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)),
     COLUMN(sender), COLUMN(is_cancelled), COLUMN(copies), COLUMN(crashes),
-    COLUMN(message_hash)};
+    COLUMN(message_hash), COLUMN(priority)};
 #undef COLUMN
 static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
 
 /* Maximum number of messages read for one claim. */
 #define CLAIM_MAX 50
 
+/* @param jobs  to add messages to */
+static bool
+load_priority(struct store *store, const struct outbox_claim *claim, int priority,
+    unsigned limit, GPtrArray *jobs, GError **error)
+{
+	static const char sql_first[] = JOB_COLUMNS
+	    " WHERE o.priority = ?4 AND o.priority > 0"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	static const char sql_rest[] = JOB_COLUMNS
+	    " WHERE o.priority = ?4"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	sql_auto *statement =
+	    sql_bind(store, priority > OUTBOX_PRIORITY_DIGEST ? sql_first : sql_rest,
+	        error, SQL_BYTES(claim->key), SQL_INT(claim->now), SQL_INT(limit),
+	        SQL_INT(priority));
+	g_autoptr(GPtrArray) loaded = record_load_all(statement, &job_layout, error);
+
+	if (!loaded)
+		return false;
+	g_ptr_array_extend_and_steal(jobs, g_steal_pointer(&loaded));
+	return true;
+}
+
 static GPtrArray *
 load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
     GError **error)
 {
-	static const char sql_system_mail[] = JOB_COLUMNS
-	    " WHERE o.kind <> 'digest'"
-	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
-	static const char sql_digests[] = JOB_COLUMNS
-	    " WHERE o.kind = 'digest'"
-	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
-	sql_auto *messages = sql_bind(store, sql_system_mail, error,
-	    SQL_BYTES(claim->key), SQL_INT(claim->now), SQL_INT(limit));
-	g_autoptr(GPtrArray) jobs = record_load_all(messages, &job_layout, error);
-	g_autoptr(GPtrArray) more = NULL;
-	sql_auto *digests = NULL;
+	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
 
-	if (!jobs)
-		return NULL;
-	if (jobs->len == limit)
-		return g_steal_pointer(&jobs);
-	digests = sql_bind(store, sql_digests, error, SQL_BYTES(claim->key),
-	    SQL_INT(claim->now), SQL_INT(limit - jobs->len));
-	more = record_load_all(digests, &job_layout, error);
-	if (!more)
-		return NULL;
-	g_ptr_array_extend_and_steal(jobs, g_steal_pointer(&more));
+	for (int priority = OUTBOX_PRIORITY_MAIL;
+	     priority >= OUTBOX_PRIORITY_DIGEST && jobs->len < limit; priority--)
+		if (!load_priority(
+		        store, claim, priority, limit - jobs->len, jobs, error))
+			return NULL;
 	return g_steal_pointer(&jobs);
 }
 

@@ -17,8 +17,7 @@
  * ends an UNKNOWN message; those of a failed digest are available again.
  *
  * All other messages are system mail.  It is stored as sent, so that a retry sends the
- * same bytes, and is claimed before digests, since a person waits for it.  Its bytes,
- * which may quote the user, are deleted in the commit that ends it.
+ * same bytes, which may quote the user: they are deleted in the commit that ends it.
  */
 #ifndef PAPERBOY_STORE_MAIL_OUTBOX_H
 #define PAPERBOY_STORE_MAIL_OUTBOX_H
@@ -43,10 +42,19 @@ enum outbox_kind {
 	OUTBOX_NOTICE,       /* without a preceding command */
 };
 
+/* Higher ones are claimed first: a mailing does not delay what somebody waits for. */
+enum outbox_priority {
+	OUTBOX_PRIORITY_DIGEST,
+	OUTBOX_PRIORITY_NOW,   /* a digest of an immediate schedule */
+	OUTBOX_PRIORITY_FIRST, /* the first digest of a subscriber */
+	OUTBOX_PRIORITY_MAIL,  /* system mail */
+};
+
 /* A claimed message. */
 struct outbox_job {
 	int64_t id;
 	enum outbox_kind kind;
+	enum outbox_priority priority;
 	int64_t digest_id;     /* or -1: system mail */
 	int64_t subscriber_id; /* or -1 */
 	const char *recipient;
@@ -104,8 +112,8 @@ struct outbox_claim {
 };
 
 /**
- * Claim messages that are due, system mail first, then longest due first, in the
- * caller's transaction.
+ * Claim messages that are due, by priority, then longest due first, in the caller's
+ * transaction.
  *
  * Digests of subscribers who are no longer active, and all mail to suppressed
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A

@@ -369,6 +369,8 @@ CREATE TABLE outbox (
 		OR kind = 'confirmation' OR kind = 'notice'),
 	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: not a subscriber
 	digest_id     INTEGER UNIQUE REFERENCES digest (id),
+	-- Higher ones are claimed first (enum outbox_priority of src/store/mail/outbox.h).
+	priority      INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 3),
 	-- Of system mail: recipient, envelope sender ('' is the null sender), and the
 	-- message until it has ended.
 	recipient     TEXT
@@ -424,8 +426,8 @@ CREATE TABLE outbox (
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE next_try_at IS NOT NULL;
-CREATE INDEX outbox_mail_due ON outbox (next_try_at, id)
-	WHERE kind <> 'digest' AND next_try_at IS NOT NULL;
+CREATE INDEX outbox_priority ON outbox (priority, next_try_at, id)
+	WHERE priority > 0 AND next_try_at IS NOT NULL;
 CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
