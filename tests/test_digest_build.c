@@ -782,6 +782,35 @@ more_subscribers_than_a_page_get_digests(void)
 	    "0");
 }
 
+/* As a command that is processed while digests are built. */
+static void
+pause_last(void *data)
+{
+	struct store_fixture *fixture = data;
+
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 0);
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET state = 'paused' WHERE id = (SELECT max(id) FROM"
+	    " subscriber)");
+}
+
+static void
+other_work_is_done_between_pages(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	for (int i = 0; i < 250; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		store_fixture_subscribe(fixture, address, "UTC", "diffusion", now);
+	}
+	store_set_between(fixture->store, pause_last, fixture);
+	assert_digests(fixture, now, 249);
+}
+
 /* Count log lines about a time zone. */
 static GLogWriterOutput
 count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
@@ -1151,6 +1180,6 @@ UNIT_MAIN(changes_while_digests_are_decided_are_respected,
     cancelled_digest_releases_its_papers, reasons_list_each_filter_and_its_hits,
     votes_are_compared_with_the_day_before, long_filter_is_cut_in_its_reason,
     preview_stores_nothing_and_equals_the_digest,
-    more_subscribers_than_a_page_get_digests,
+    more_subscribers_than_a_page_get_digests, other_work_is_done_between_pages,
     missing_time_zone_falls_back_to_utc_and_is_logged_once,
     unparsable_filter_does_not_stop_a_digest, relative_date_match_keeps_its_reasons)

@@ -70,6 +70,10 @@ struct daemon {
 	struct metrics_work work;
 	/* Of the scheduler's thread: the digests of this run; NULL: none are built. */
 	const struct digest_build_report *building;
+	int64_t
+	    inbox_due; /* likewise: when the next received message is due, s; or -1 */
+	const int *scheduler_stop;   /* likewise */
+	_Atomic bool has_mail;       /* received since the last look at the inbox */
 	_Atomic bool is_building;    /* the mailer is to be woken for more of them */
 	struct mailer_report mailed; /* of the mailer's thread: not logged yet */
 	GError *mail_error;          /* of paperboyd --once: what ended the mailer */
@@ -353,6 +357,19 @@ handle_scheduler_commit(void *data)
 	worker_wake(daemon->workers[STAGE_MAILER]);
 }
 
+/* Replies do not wait until all digests are built. */
+static void
+process_inbox_between(void *data)
+{
+	struct daemon *daemon = data;
+	int64_t now = clock_get_now(daemon->options->clock);
+
+	if (daemon->has_mail || (daemon->inbox_due >= 0 && daemon->inbox_due <= now)) {
+		daemon->has_mail = false;
+		daemon->inbox_due = process_inbox(daemon, now, daemon->scheduler_stop);
+	}
+}
+
 static void
 end_building(void *data)
 {
@@ -374,14 +391,16 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct digest_build_report report = {0};
 	GError *problem = NULL;
-	int64_t next = -1, inbox_due;
+	int64_t next = -1;
 	bool is_ok;
 
 	scheduler_reload(&daemon->scheduler);
 	store_set_stop(daemon->scheduler.store, stop);
-	inbox_due = process_inbox(daemon, now, stop);
+	daemon->scheduler_stop = stop;
+	daemon->has_mail = false;
+	daemon->inbox_due = process_inbox(daemon, now, stop);
 	if (now >= daemon->collect_at)
-		return inbox_due;
+		return daemon->inbox_due;
 	set_activity(daemon, STAGE_SCHEDULER, "building digests");
 	daemon->building = &report;
 	is_ok = watch_clock(daemon, daemon->scheduler.store, now, &problem) &&
@@ -396,7 +415,7 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	set_activity(daemon, STAGE_SCHEDULER, NULL);
 	if (!is_ok)
 		next = log_failure(EVENT_SCHEDULER_FAILED, now, problem);
-	return earlier(earlier(next, inbox_due), send_alerts(daemon, now));
+	return earlier(earlier(next, daemon->inbox_due), send_alerts(daemon, now));
 }
 
 static int64_t
@@ -614,6 +633,7 @@ handle_mail_received(void *data)
 {
 	struct daemon *daemon = data;
 
+	daemon->has_mail = true;
 	worker_wake(daemon->workers[STAGE_SCHEDULER]);
 }
 
@@ -686,6 +706,7 @@ start_workers(struct daemon *daemon, GError **error)
 	store_set_commit_hook(
 	    daemon->collector.store, handle_commit, heartbeats[STAGE_COLLECTOR]);
 	store_set_commit_hook(daemon->scheduler.store, handle_scheduler_commit, daemon);
+	store_set_between(daemon->scheduler.store, process_inbox_between, daemon);
 	daemon->scheduler.built = end_building;
 	daemon->scheduler.data = daemon;
 	mailer_set_heartbeat(daemon->mailer.mailer, heartbeats[STAGE_MAILER]);

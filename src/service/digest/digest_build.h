@@ -25,7 +25,8 @@ struct digest_build_report {
 };
 
 /**
- * Build the digests that are due.  A stop (store_set_stop()) leaves the rest due.
+ * Build the digests that are due.  A stop (store_set_stop()) leaves the rest due. Calls
+ * store_call_between() after each page.
  *
  * @param key   derives Message-IDs
  * @param book  languages of coverage and notices; NULL: English

@@ -20,7 +20,9 @@ struct store {
 	struct tokenizer *tokenizer;
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
-	const int *stop; /* or NULL */
+	const int *stop;             /* or NULL */
+	void (*between)(void *data); /* or NULL */
+	void *between_data;
 };
 
 struct sql_value {

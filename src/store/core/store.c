@@ -432,6 +432,21 @@ store_set_stop(struct store *store, const int *stop)
 	store->stop = stop;
 }
 
+void
+store_set_between(struct store *store, void (*between)(void *data), void *data)
+{
+	store->between = between;
+	store->between_data = data;
+}
+
+void
+store_call_between(const struct store *store)
+{
+	g_assert(sqlite3_get_autocommit(store->db));
+	if (store->between)
+		store->between(store->between_data);
+}
+
 bool
 store_is_stopped(const struct store *store)
 {

@@ -87,6 +87,13 @@ void store_yield(void);
 void store_set_stop(struct store *store, const int *stop);
 bool store_is_stopped(const struct store *store);
 
+/**
+ * Set a function that long jobs call between two of their commits, for work that must
+ * not wait for their end.  It may use the store.  NULL: none.
+ */
+void store_set_between(struct store *store, void (*between)(void *data), void *data);
+void store_call_between(const struct store *store);
+
 /** Begin a read transaction, which sees one snapshot; or a savepoint. */
 bool store_begin_reading(
     struct store *store, struct store_transaction *transaction, GError **error);
