@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 #include "message/address.h"
@@ -138,13 +139,13 @@ append_folded(GString *out, const char *name, const char *value, GError **error)
 	size_t column = strlen(name) + 1;
 
 	g_assert(is_field_name(name));
-	g_string_append(out, name);
+	append_text(out, name);
 	g_string_append_c(out, ':');
 	for (const char *word = value; *word;) {
 		size_t size = strcspn(word, " ");
 
 		if (column + 1 + size > BOUNDS_LINE_SOFT_BYTES && word != value) {
-			g_string_append(out, "\r\n");
+			append_text(out, "\r\n");
 			column = 0;
 		}
 		if (column + 1 + size > BOUNDS_LINE_BYTES) {
@@ -154,12 +155,12 @@ append_folded(GString *out, const char *name, const char *value, GError **error)
 			return false;
 		}
 		g_string_append_c(out, ' ');
-		g_string_append_len(out, word, (gssize)size);
+		append_bytes(out, word, size);
 		column += 1 + size;
 		word += size;
 		word += strspn(word, " ");
 	}
-	g_string_append(out, "\r\n");
+	append_text(out, "\r\n");
 	return true;
 }
 

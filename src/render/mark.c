@@ -42,31 +42,30 @@ is_word_char(gunichar c)
 	return g_unichar_isalnum(c) || g_unichar_ismark(c);
 }
 
-/*
- * Read a word (FNV-1a, 32 bits).
- *
- * @param end   of the text
- * @param hash  set
- * @return the end of the word at `at`, or `at`
- */
+/* Hash the first letters and the size of a word: equal hashes are compared. */
+static uint32_t
+hash_word(const char *word, size_t size)
+{
+	uint64_t start = 0;
+
+	memcpy(&start, word, MIN(size, sizeof(start)));
+	return (uint32_t)(((start ^ size) * 0x9E3779B97F4A7C15) >> 32);
+}
+
+/* @param hash  set @return the end of the word at `at`, or `at` */
 static const char *
 read_word(const char *at, const char *end, uint32_t *hash)
 {
-	uint32_t value = 2166136261;
+	const char *word = at;
 
-	while (at < end) {
-		const char *next;
-
-		if (word_bytes[(unsigned char)*at]) {
-			value = (value ^ (unsigned char)*at++) * 16777619;
-			continue;
-		}
-		if (!(*at & 0x80) || !is_word_char(g_utf8_get_char(at)))
+	while (at < end)
+		if (word_bytes[(unsigned char)*at])
+			at++;
+		else if (*at & 0x80 && is_word_char(g_utf8_get_char(at)))
+			at = g_utf8_next_char(at);
+		else
 			break;
-		for (next = g_utf8_next_char(at); at < next; at++)
-			value = (value ^ (unsigned char)*at) * 16777619;
-	}
-	*hash = value;
+	*hash = hash_word(word, (size_t)(at - word));
 	return at;
 }
 

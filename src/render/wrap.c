@@ -116,11 +116,19 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 		size_t word = before < 0x80 ? measure_word(p, end, most) : 0;
 		gunichar c;
 
-		/* Most words fit and cannot be broken. */
+		/* Most words fit; none can be broken. */
 		if (word && (!break_end || column + word <= columns)) {
 			column += word;
 			p += word;
 			before = (gunichar)p[-1];
+			continue;
+		}
+		if (word) {
+			append_line(out, from == line ? 0 : indent, from, break_end);
+			p = from = break_next;
+			column = indent;
+			break_end = NULL;
+			before = 0;
 			continue;
 		}
 		c = (unsigned char)*p < 0x80 ? (gunichar)*p : g_utf8_get_char(p);
