@@ -140,7 +140,7 @@ check_refusals(enum smtp_stage stage, const char *text, const char *enhanced)
 	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
 	    "SENT|1000");
 	assert_rows(mailing->fixture, "SELECT count(*) FROM domain_pause", "0");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2000");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2000");
 }
 
 static void
@@ -271,7 +271,7 @@ reports_of_our_fault_pause_the_domain_and_requeue(void)
 	    mailing->fixture, "SELECT count(*), sum(is_scored) FROM bounce", "1000|0");
 	assert_rows(mailing->fixture, "SELECT domain, rule FROM domain_pause",
 	    "example.org|made-up");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "0");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "0");
 	mailing->script.tried = 0;
 	mailer_fixture_run_at(mailing, bench.now + 60, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, 0);
@@ -280,7 +280,7 @@ reports_of_our_fault_pause_the_domain_and_requeue(void)
 	g_assert_cmpuint(mailing->script.tried, ==, 1000);
 	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
 	    "SENT|1000");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2000");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2000");
 	assert_rows(mailing->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state <> 'active'", "0");
 	bounce_rules_free(bench.rules);

@@ -24,7 +24,7 @@
 	" JOIN subscriber u ON u.id = s.subscriber_id"                              \
 	" WHERE u.id = %d AND s.is_block = 0"                                       \
 	" AND p.last_day >= max(s.since_day, '" OLDEST_DAY "')"                     \
-	" AND NOT EXISTS (SELECT 1 FROM delivered d"                                \
+	" AND NOT EXISTS (SELECT 1 FROM delivered_paper d"                          \
 	"  WHERE d.subscriber_id = u.id AND d.paper_seq = p.seq"                    \
 	"  AND d.replacement >= iif(u.updates = 'on', p.replacement, 0))"           \
 	" AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"                \
@@ -142,14 +142,26 @@ add_history(struct store_fixture *fixture, GRand *rand)
 {
 	for (int i = 0; i < 100; i++) {
 		g_autofree char *sql = g_strdup_printf(
-		    "INSERT OR IGNORE INTO delivered (subscriber_id, paper_seq,"
-		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, 1, 0"
+		    "INSERT OR IGNORE INTO delivered_paper (subscriber_id, paper_seq,"
+		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, %2$d %% 5, 0"
 		    " WHERE %4$d;"
 		    "INSERT OR IGNORE INTO digest_rejected (subscriber_id, paper_seq,"
 		    " times, at) SELECT %1$d, %2$d, %3$d, 0 WHERE NOT %4$d AND %3$d",
 		    g_rand_int_range(rand, 1, SUBSCRIBERS - 3),
 		    g_rand_int_range(rand, 1, PAPERS + 1), g_rand_int_range(rand, 0, 4),
 		    g_rand_boolean(rand));
+
+		store_fixture_run(fixture, sql);
+	}
+	/* Delivered before two rows were merged. */
+	for (int i = 1; i < 10; i++) {
+		int seq = g_rand_int_range(rand, 1, PAPERS + 1);
+		g_autofree char *sql = g_strdup_printf(
+		    "INSERT INTO paper_moved VALUES (%1$d, %2$d);"
+		    "INSERT INTO delivered_paper (subscriber_id, paper_seq, "
+		    "replacement,"
+		    " digest_id, at) VALUES (%3$d, %1$d, 1, 6, 0)",
+		    1000 * i + seq, seq, g_rand_int_range(rand, 1, SUBSCRIBERS - 3));
 
 		store_fixture_run(fixture, sql);
 	}

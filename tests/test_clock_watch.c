@@ -114,7 +114,7 @@ begin(struct life *life, struct store_fixture *fixture)
 	    " claimed_at = 1; UPDATE outbox SET state = 'SENT', ended_at ="
 	    " unixepoch('2026-11-20 09:00'); UPDATE digest SET state = 'sent'");
 	store_fixture_run(fixture,
-	    "INSERT INTO delivered SELECT subscriber_id, paper_seq, 0, 1,"
+	    "INSERT INTO delivered_paper SELECT subscriber_id, paper_seq, 0, 1,"
 	    " unixepoch('2026-11-20 09:00') FROM digest, digest_item");
 	store_fixture_list(fixture, "2026-11-20", "2611.00021", "Diffusion again", 1);
 	/* Not deleted because of its age only. */
@@ -131,7 +131,7 @@ assert_all_is_there(const struct life *life)
 	    " (SELECT count(*) FROM match) > 0,"
 	    " (SELECT count(*) FROM filter WHERE canonical = 'kept'),"
 	    " (SELECT count(*) FROM outbox WHERE state = 'SENT'),"
-	    " (SELECT count(*) FROM delivered)",
+	    " (SELECT count(*) FROM delivered_paper)",
 	    "1|1|1|1|1");
 }
 
@@ -189,10 +189,8 @@ a_restart_does_not_hide_a_jump(void)
 
 		begin(&life, fixture);
 		store_fixture_run(fixture,
-		    "INSERT INTO delivered SELECT 1, seq, 0, 1, 1 FROM paper"
+		    "INSERT INTO delivered_paper SELECT 1, seq, 0, 2, 1 FROM paper"
 		    " WHERE id LIKE '%21'");
-		store_fixture_run(
-		    fixture, "DELETE FROM delivered WHERE at = 1 AND paper_seq = 1");
 		life.clock_off_s = offs[i];
 		life.watch = (struct clock_watch){0};
 		run_on(&life, 60, 60);

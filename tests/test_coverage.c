@@ -241,7 +241,7 @@ digest_waits_for_a_late_list_and_then_shows_it_as_missing(void)
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	    " next_try_at = NULL;"
 	    "UPDATE digest SET state = 'sent';"
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT 1, paper_seq, digest_id, 5"
 	    " FROM digest_item;"
 	    "UPDATE subscriber SET next_due_at = "
@@ -338,7 +338,8 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 			ask(fixture, &fake, is_working ? deed[i] : DEED_EMPTY, at);
 			digests += store_fixture_build_digests(fixture, at + 60);
 			store_fixture_run(fixture,
-			    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+			    "INSERT OR FAIL INTO delivered_paper (subscriber_id, "
+			    "paper_seq, "
 			    "digest_id, at) SELECT 1, i.paper_seq,"
 			    " i.digest_id, 5 FROM digest_item i JOIN digest d ON"
 			    " d.id = i.digest_id WHERE d.state = 'live';"
@@ -354,7 +355,7 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 	digests +=
 	    store_fixture_build_digests(fixture, start + 31 * (int64_t)CLOCK_DAY_S);
 	store_fixture_run(fixture,
-	    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+	    "INSERT OR FAIL INTO delivered_paper (subscriber_id, paper_seq, "
 	    "digest_id, at) SELECT 1, i.paper_seq, i.digest_id,"
 	    " 5 FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 	    " WHERE d.state = 'live'");
@@ -364,8 +365,8 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 	    store_fixture_number(fixture, "SELECT count(*) FROM paper"
 	                                  " WHERE last_day >= '2026-11-02'"),
 	    ==, with_list * 3);
-	g_assert_cmpint(store_fixture_number(
-	                    fixture, "SELECT count(DISTINCT paper_seq) FROM delivered"),
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(DISTINCT paper_seq) FROM delivered_paper"),
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));
 	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM listing"),
 	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));

@@ -240,7 +240,8 @@ day_without_papers_has_a_line(void)
 
 		assert_digests_at(fixture, NOW, 1);
 		store_fixture_run(fixture,
-		    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+		    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, "
+		    "at)"
 		    " SELECT 1, paper_seq, 1, 0 FROM"
 		    " digest_item; UPDATE digest SET state = 'sent'");
 		preferences.language = rows[i].language;

@@ -241,7 +241,7 @@ block_excludes_matches_of_the_same_subscriber_only(void)
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1,"
 	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
 	store_fixture_run(fixture,
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
 	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
 	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
@@ -342,7 +342,7 @@ replacement_is_sent_again_to_those_who_want_updates(void)
 		end_all(fixture, store_fixture_time(time), OUTBOX_SENT);
 	}
 	assert_rows(fixture,
-	    "SELECT subscriber_id, replacement FROM delivered ORDER BY 1, 2",
+	    "SELECT subscriber_id, replacement FROM delivered_paper ORDER BY 1, 2",
 	    "1|0 1|2 1|3 2|0");
 }
 
@@ -483,8 +483,9 @@ details_follow_max(void)
 	    "0|1|3|3 1|4|203|200 2|204|208|5");
 	/* Papers that were only counted count as delivered too. */
 	end_all(fixture, now, OUTBOX_SENT);
-	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
-	    ==, papers);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM delivered_paper"), ==,
+	    papers);
 	assert_digests_at(fixture, "2026-11-21T07:30:00Z", 0);
 }
 

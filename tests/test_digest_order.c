@@ -452,7 +452,7 @@ static void
 deliver(struct store_fixture *fixture)
 {
 	store_fixture_run(fixture,
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at)"
 	    " SELECT g.subscriber_id, i.paper_seq, g.id,"
 	    " g.created_at FROM digest g JOIN digest_item i ON i.digest_id = g.id"
 	    " WHERE g.state = 'live';"
@@ -511,8 +511,9 @@ every_paper_is_sent_once_in_a_month_of_random_changes(void)
 			deliver(fixture);
 	}
 	deliver(fixture);
-	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
-	    ==, PEOPLE * papers);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM delivered_paper"), ==,
+	    PEOPLE * papers);
 	assert_rows(fixture,
 	    "SELECT count(*) - count(DISTINCT subscriber_id || ' ' ||"
 	    " paper_seq) FROM digest_item i JOIN digest g"

@@ -125,7 +125,7 @@ new_fixture(int64_t *id)
 	    " (SELECT id FROM subscriber WHERE address = '" ZEBRA "')");
 	add_mail(fixture);
 	store_fixture_run(fixture,
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT id, 1, 1, 1 FROM subscriber");
 	store_fixture_run(
 	    fixture, "INSERT INTO digest_rejected SELECT id, 1, 1, 1 FROM subscriber");

@@ -79,7 +79,7 @@ def delivered_is_what_was_sent(instance):
         "SELECT g.subscriber_id, i.paper_seq FROM digest g"
         " JOIN digest_item i ON i.digest_id = g.id WHERE g.state = 'sent'"
     )
-    delivered = instance.rows("SELECT subscriber_id, paper_seq FROM delivered")
+    delivered = instance.rows("SELECT subscriber_id, paper_seq FROM delivered_paper")
     assert sorted(items) == sorted(delivered), "delivered differs from what was sent"
     return len(items)
 
@@ -332,13 +332,13 @@ def crash_loop_ends(tap):
         assert instance.rows("SELECT state, held_why, possible_copies, crashes, count(*)"
                           " FROM outbox GROUP BY 1, 2, 3, 4") == [
             ("HELD", "crash", COPIES, COPIES, people)]
-        assert instance.value("SELECT count(*) FROM delivered") == 0
+        assert instance.value("SELECT count(*) FROM delivered_paper") == 0
         instance.ctl("queue", "release", "1")
         instance.ctl("queue", "drop", "2", "--yes")
         instance.once()
         assert count_copies(basket)["person-0001@example.org"] == COPIES + 1
         assert instance.states() == {"CANCELLED": 1, "HELD": people - 2, "SENT": 1}
-        assert instance.value("SELECT count(*) FROM delivered") == 2 * len(NUMBERS)
+        assert instance.value("SELECT count(*) FROM delivered_paper") == 2 * len(NUMBERS)
 
 
 def poison_is_found(tap):

@@ -71,8 +71,8 @@ each_outcome_sets_its_state(void)
 		if (strcmp(row, rows[i].row) != 0)
 			g_test_fail_printf("row %zu: %s", i, row);
 		g_assert_cmpstr(digest, ==, rows[i].digest);
-		g_assert_cmpint(store_fixture_number(
-		                    mailing->fixture, "SELECT count(*) FROM delivered"),
+		g_assert_cmpint(store_fixture_number(mailing->fixture,
+		                    "SELECT count(*) FROM delivered_paper"),
 		    ==, rows[i].delivered);
 		g_assert_cmpint(store_fixture_number(mailing->fixture,
 		                    "SELECT count(*) FROM digest_rejected"),
@@ -120,8 +120,8 @@ deferred_message_is_retried_unchanged_until_it_expires(void)
 			    >=, store_fixture_time(NOW) + GIVE_UP_S);
 		assert_rows(
 		    mailing->fixture, "SELECT state FROM digest", rows[i].digest);
-		g_assert_cmpint(store_fixture_number(
-		                    mailing->fixture, "SELECT count(*) FROM delivered"),
+		g_assert_cmpint(store_fixture_number(mailing->fixture,
+		                    "SELECT count(*) FROM delivered_paper"),
 		    ==, rows[i].delivered);
 		g_assert_cmpuint(g_hash_table_size(mailing->script.bytes), ==, 1);
 	}
@@ -187,7 +187,7 @@ unknown_message_stays_unknown_when_deferred(void)
 	mailer_fixture_run_at(mailing, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
 	assert_rows(mailing->fixture, "SELECT state, ended_at IS NULL FROM outbox",
 	    "UNKNOWN|0");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2");
 }
 
 static void
@@ -592,7 +592,7 @@ each_crash_is_counted_and_increases_the_wait(void)
 		g_assert_cmpint(next_at, <=, now + rows[i].wait_s * 11 / 10);
 		now = next_at;
 	}
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "0");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "0");
 	/* After release it is sent once more; a crash holds it again. */
 	store_fixture_run(mailing->fixture,
 	    "UPDATE outbox SET state = held_from, held_from = NULL, held_why = NULL,"
@@ -627,7 +627,7 @@ five_possible_copies_count_as_delivered(void)
 	    "UNKNOWN|5|1|0");
 	g_assert_cmpint(mailing->next, ==, -1);
 	assert_rows(mailing->fixture, "SELECT state FROM digest", "sent");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "2");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2");
 }
 
 static void

@@ -28,7 +28,7 @@ rows_are_deleted_after_their_days(void)
 	        "INSERT INTO match_pending VALUES (1, 1, %" G_GINT64_FORMAT ", 9)",
 	        MAINTENANCE_MATCH_DAYS},
 	    {"delivered",
-	        "INSERT INTO delivered VALUES (1, 1, 0, 1, %" G_GINT64_FORMAT ")",
+	        "INSERT INTO delivered_paper VALUES (1, 1, 0, 1, %" G_GINT64_FORMAT ")",
 	        MAINTENANCE_DELIVERED_DAYS},
 	    {"digest_rejected",
 	        "INSERT INTO digest_rejected VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",

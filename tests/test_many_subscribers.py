@@ -141,7 +141,7 @@ def check_store(paperboy, subscribers):
     states = paperboy.rows("SELECT state, count(*) FROM outbox GROUP BY state")
     assert states == [("SENT", len(subscribers.wanted))], states
     rows = paperboy.rows(
-        "SELECT address, p.id FROM delivered d JOIN subscriber s ON s.id = d.subscriber_id"
+        "SELECT address, p.id FROM delivered_paper d JOIN subscriber s ON s.id = d.subscriber_id"
         " JOIN paper p ON p.seq = paper_seq")
     delivered = collections.defaultdict(list)
     for address, name in rows:

@@ -163,6 +163,11 @@ contents_are_those_of_the_rows(void)
 	assert_same_rows(fixture, "SELECT id, papers, newest_day FROM main.digest",
 	    "SELECT g.id, count(i.day), coalesce(max(i.day), g.date) FROM old.digest g"
 	    " LEFT JOIN old.digest_item i ON i.digest_id = g.id GROUP BY g.id");
+	assert_same_rows(fixture,
+	    "SELECT subscriber_id, paper_seq, replacement, digest_id, at"
+	    " FROM delivered_paper",
+	    "SELECT subscriber_id, paper_seq, replacement, digest_id, at"
+	    " FROM old.delivered");
 	/* Filters of older digests are known by their reasons only. */
 	assert_rows(fixture,
 	    "SELECT count(*) FROM digest_head h JOIN old.digest g USING (id)"

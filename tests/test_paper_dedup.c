@@ -11,7 +11,9 @@
 #include "model/paper_id.h"
 #include "service/match/match.h"
 #include "sources/feed.h"
+#include "store/mail/digests.h"
 #include "store/paper/paper_dedup.h"
+#include "store/paper/paper_history.h"
 #include "store/paper/papers.h"
 
 #define DAY  "2026-11-18"
@@ -271,7 +273,7 @@ two_rows_become_one_without_a_second_delivery(void)
 	    fixture, "nature", of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
 	assert_digests(fixture, now, 1);
 	store_fixture_run(fixture,
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT 1, paper_seq, digest_id, 5"
 	    " FROM digest_item;"
 	    "UPDATE digest SET state = 'sent';"
@@ -282,8 +284,23 @@ two_rows_become_one_without_a_second_delivery(void)
 	assert_rows(fixture, IDS, "2611.00001");
 	assert_rows(fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
 	assert_digests(fixture, now + CLOCK_DAY_S, 0);
-	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
+	assert_rows(fixture, "SELECT count(*) FROM delivered_paper", "1");
 	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+/* Both rows are in the digest, which has the paper once afterwards. */
+static void
+assert_digest_follows(struct store_fixture *fixture)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(digest) digest = digests_load(fixture->store, 1, &error);
+	int64_t seq = store_fixture_number(fixture, "SELECT seq FROM paper");
+	g_autoptr(GPtrArray) history =
+	    paper_history_load_digests(fixture->store, 1, seq, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(digest->entries->len, ==, 1);
+	g_assert_cmpuint(history->len, ==, 1);
 }
 
 static void
@@ -310,6 +327,16 @@ rows_in_queued_messages_are_merged_later(void)
 	assert_rows(fixture, IDS, "2611.00001");
 	assert_rows(fixture, "SELECT count(*) FROM paper_duplicate", "0");
 	assert_rows(fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	assert_digest_follows(fixture);
+	/* Merged again. */
+	store_fixture_run(fixture,
+	    "INSERT INTO paper (id, title, abstract, authors, url, fetched_at,"
+	    " first_seen_at, last_day, revision) SELECT 'third', title, '', '', url, 0,"
+	    " 0, last_day, 0 FROM paper; UPDATE paper_moved SET new_seq = 3;"
+	    "INSERT INTO paper_moved SELECT min(seq), 3 FROM paper;"
+	    "UPDATE listing SET paper_seq = 3; UPDATE paper_alias SET paper_seq = 3;"
+	    "DELETE FROM match; DELETE FROM paper WHERE seq < 3");
+	assert_digest_follows(fixture);
 }
 
 /* Tables added later must be handled when two rows are merged. */
@@ -322,10 +349,15 @@ everything_that_names_a_paper_is_moved(void)
 	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
 	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
 	    " ORDER BY 1",
-	    "delivered.paper_seq digest_rejected.paper_seq "
-	    "listing.paper_seq"
+	    "digest_rejected.paper_seq listing.paper_seq"
 	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
 	    " paper_duplicate.other_seq paper_moved.new_seq");
+	/* Packed values are not changed: readers follow the move. */
+	assert_rows(fixture,
+	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
+	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.type = 'BLOB'"
+	    " AND m.name LIKE 'd%' ORDER BY 1",
+	    "delivered.papers digest.contents");
 	/* A match is a list of papers: a foreign key cannot refer to it. */
 	assert_rows(fixture,
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"

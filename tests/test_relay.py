@@ -244,7 +244,7 @@ def one_refused(tap):
         instance.once(at_hour(DAY), wanted=0)
         assert instance.states() == {"SENT": 19, "FAILED": 1}, instance.states()
         assert person(7) not in relay.recipients()
-        assert instance.value("SELECT count(*) FROM delivered") == 19 * 3
+        assert instance.value("SELECT count(*) FROM delivered_paper") == 19 * 3
         relay.act = lambda verb, text: None
         relay.forget()
         instance.write_day(days_after(DAY, 1), range(3, 5))
@@ -290,7 +290,7 @@ def given_up(tap):
             assert instance.states() == {"DEFERRED": 2}, (hours, instance.states())
         gone = instance.once(at_hour(days_after(DAY, 1), 20))
         assert instance.states() == {"FAILED": 2}, gone.output
-        assert instance.value("SELECT count(*) FROM delivered") == 0
+        assert instance.value("SELECT count(*) FROM delivered_paper") == 0
         relay.act = lambda verb, _: None
         instance.write_day(days_after(DAY, 2), [9])
         instance.once(at_hour(days_after(DAY, 2)), wanted=0)
@@ -313,7 +313,7 @@ def given_up_unknown(tap):
         instance.once(at_hour(days_after(DAY, 1), 21))
         assert instance.rows("SELECT state, ended_at IS NOT NULL FROM outbox") == [
             ("UNKNOWN", 1)]
-        assert instance.value("SELECT count(*) FROM delivered") == 3
+        assert instance.value("SELECT count(*) FROM delivered_paper") == 3
         check_copies(relay, 1, 2)
         relay.forget()
         relay.act = lambda verb, _: None

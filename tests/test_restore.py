@@ -16,6 +16,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import digest_views
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
 from tap import Tap, need_strace, run
@@ -71,7 +72,8 @@ def backup_is_whole(tap):
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         ((key,),) = db.execute("SELECT key FROM backup").fetchall()
-        assert db.execute("SELECT count(*) FROM delivered").fetchone() == (9,)
+        digest_views.create(db)
+        assert db.execute("SELECT count(*) FROM delivered_paper").fetchone() == (9,)
     assert bytes.fromhex(key) == key_of(instance)
     # the store itself does not contain the key
     assert instance.rows("SELECT * FROM backup") == []

@@ -36,7 +36,7 @@ static const char *const fill[] = {
     ROWS "INSERT INTO digest (id, subscriber_id, slot, message_token, date, created_at,"
          " state, papers, newest_day, contents) SELECT i, i, 's', printf('%%017d', i),"
          " '2026-11-20', 1, 'live', 1, '2026-11-20', x'01' FROM n",
-    ROWS "INSERT INTO delivered SELECT i, i, 0, i, 1 FROM n",
+    ROWS "INSERT INTO delivered_paper SELECT i, i, 0, i, 1 FROM n",
     ROWS "INSERT INTO outbox (id, kind, subscriber_id, digest_id, state, queued_at,"
          " next_try_at, claimed_at, ended_at, held_why) SELECT i, 'digest', i, i,"
          " CASE i % 7 WHEN 0 THEN 'NEW' WHEN 1 THEN 'DEFERRED' WHEN 2 THEN 'SENT'"

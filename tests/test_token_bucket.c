@@ -344,7 +344,7 @@ after_an_outage_all_are_sent_once_at_the_limit(void)
 	assert_rows(mailing->fixture,
 	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
 	    "SENT|300|1");
-	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered", "600");
+	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "600");
 }
 
 int

@@ -14,31 +14,34 @@
 #define ADA  "ada@example.org"
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define TIME "2026-11-20T12:00:00Z"
-#define SENT                                                                         \
-	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "     \
-	"claimed_at = 1;"                                                            \
-	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"        \
-	"UPDATE digest SET state = 'sent';"                                          \
-	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
-	"paper_seq, digest_id, 1795176000"                                           \
+#define SENT                                                                     \
+	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
+	"claimed_at = 1;"                                                        \
+	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"    \
+	"UPDATE digest SET state = 'sent';"                                      \
+	"INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) " \
+	"SELECT 1, "                                                             \
+	"paper_seq, digest_id, 1795176000"                                       \
 	" FROM digest_item;"
 #define DROPPED                                                                    \
 	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
 	"UPDATE digest SET state = 'cancelled';"
-#define DROPPED_READ                                                                 \
-	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;"   \
-	"UPDATE digest SET state = 'sent';"                                          \
-	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
-	"paper_seq, digest_id, 1795176000"                                           \
+#define DROPPED_READ                                                               \
+	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
+	"UPDATE digest SET state = 'sent';"                                        \
+	"INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) "   \
+	"SELECT 1, "                                                               \
+	"paper_seq, digest_id, 1795176000"                                         \
 	" FROM digest_item;"
-#define DOUBTED                                                                      \
-	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "     \
-	"claimed_at = 1;"                                                            \
-	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL,"     \
-	" possible_copies = 5;"                                                      \
-	"UPDATE digest SET state = 'sent';"                                          \
-	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
-	"paper_seq, digest_id, 1795176000"                                           \
+#define DOUBTED                                                                  \
+	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
+	"claimed_at = 1;"                                                        \
+	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL," \
+	" possible_copies = 5;"                                                  \
+	"UPDATE digest SET state = 'sent';"                                      \
+	"INSERT INTO delivered_paper (subscriber_id, paper_seq, digest_id, at) " \
+	"SELECT 1, "                                                             \
+	"paper_seq, digest_id, 1795176000"                                       \
 	" FROM digest_item;"
 
 /* One paper, a diffusion survey of cs.CV, listed on `day`. */

@@ -277,6 +277,15 @@ digest_contents_pack(const struct digest_contents *contents)
 	return out;
 }
 
+GByteArray *
+digest_contents_pack_papers(const struct digest_contents *contents)
+{
+	GByteArray *out = g_byte_array_new();
+
+	put_head(out, contents);
+	return out;
+}
+
 /* ---- unpack ---- */
 
 /* After a damaged byte all further values are 0 or "". */

@@ -94,6 +94,9 @@ digest_reference_apply(const struct digest_reference *reference, struct paper *p
 /** Pack contents. @return owned by the caller */
 GByteArray *digest_contents_pack(const struct digest_contents *contents);
 
+/** Pack the papers with their versions only: delivered papers. */
+GByteArray *digest_contents_pack_papers(const struct digest_contents *contents);
+
 /**
  * Unpack contents; any bytes are safe.
  *

@@ -15,7 +15,17 @@ static const char views[] =
     "CREATE TEMP VIEW digest_head AS SELECT id,"
     " digest_json(contents) ->> 'coverage' AS coverage,"
     " digest_json(contents) ->> 'notices' AS notices,"
-    " digest_json(contents) ->> 'filters' AS filters FROM main.digest;";
+    " digest_json(contents) ->> 'filters' AS filters FROM main.digest;"
+    "CREATE TEMP VIEW delivered_paper AS SELECT d.subscriber_id,"
+    " coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = j.value ->> 0),"
+    "  j.value ->> 0) AS paper_seq, j.value ->> 1 AS replacement, d.digest_id, d.at"
+    " FROM main.delivered d, json_each(delivered_json(d.papers)) j;"
+    "CREATE TEMP TRIGGER delivered_paper_insert INSTEAD OF INSERT ON delivered_paper"
+    " BEGIN INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
+    " VALUES (NEW.subscriber_id, NEW.digest_id, NEW.at,"
+    "  delivered_add(NULL, NEW.paper_seq, coalesce(NEW.replacement, 0)))"
+    " ON CONFLICT DO UPDATE SET papers ="
+    "  delivered_add(papers, NEW.paper_seq, coalesce(NEW.replacement, 0)); END;";
 
 /* @param text  or NULL */
 static void
@@ -145,6 +155,72 @@ set_shown(sqlite3_context *context, int count, sqlite3_value **values)
 	sqlite3_result_blob(context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
 }
 
+/* @param value  delivered papers, or NULL */
+static GArray *
+unpack_papers(sqlite3_context *context, sqlite3_value *value)
+{
+	g_autoptr(GArray) papers =
+	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
+	g_autoptr(GError) error = NULL;
+
+	if (sqlite3_value_type(value) != SQLITE_NULL &&
+	    !digest_contents_unpack_papers(sqlite3_value_blob(value),
+	        (size_t)sqlite3_value_bytes(value), papers, NULL, &error)) {
+		sqlite3_result_error(context, error->message, -1);
+		return NULL;
+	}
+	return g_steal_pointer(&papers);
+}
+
+static void
+format_papers(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	g_autoptr(GArray) papers = unpack_papers(context, values[0]);
+	g_autoptr(GString) out = g_string_new("[");
+
+	(void)count;
+	for (unsigned i = 0; papers && i < papers->len; i++) {
+		const struct digest_contents_version *paper =
+		    &g_array_index(papers, struct digest_contents_version, i);
+
+		g_string_append_printf(out,
+		    "%s[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]", i ? "," : "",
+		    paper->seq, paper->replacement);
+	}
+	g_string_append_c(out, ']');
+	if (papers)
+		sqlite3_result_text(context, out->str, (int)out->len, SQLITE_TRANSIENT);
+}
+
+/* delivered_add(papers, seq, replacement) */
+static void
+add_delivered(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	g_autoptr(GArray) papers = unpack_papers(context, values[0]);
+	pb_local(digest_contents) contents = {0};
+	g_autoptr(GByteArray) packed = NULL;
+	struct digest_contents_paper added = {
+	    .seq = sqlite3_value_int64(values[1]),
+	    .replacement = sqlite3_value_int64(values[2]),
+	};
+
+	(void)count;
+	digest_contents_init(&contents);
+	for (unsigned i = 0; papers && i < papers->len; i++) {
+		const struct digest_contents_version *paper =
+		    &g_array_index(papers, struct digest_contents_version, i);
+
+		g_array_append_val(
+		    contents.papers, ((struct digest_contents_paper){.seq = paper->seq,
+		                         .replacement = paper->replacement}));
+	}
+	g_array_append_val(contents.papers, added);
+	packed = digest_contents_pack_papers(&contents);
+	if (papers)
+		sqlite3_result_blob(
+		    context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
+}
+
 void
 digest_views_create(sqlite3 *db)
 {
@@ -152,5 +228,9 @@ digest_views_create(sqlite3 *db)
 	    db, "digest_json", 1, SQLITE_UTF8, NULL, format_json, NULL, NULL);
 	sqlite3_create_function(
 	    db, "digest_show", 2, SQLITE_UTF8, NULL, set_shown, NULL, NULL);
+	sqlite3_create_function(
+	    db, "delivered_json", 1, SQLITE_UTF8, NULL, format_papers, NULL, NULL);
+	sqlite3_create_function(
+	    db, "delivered_add", 3, SQLITE_UTF8, NULL, add_delivered, NULL, NULL);
 	g_assert_cmpint(sqlite3_exec(db, views, NULL, NULL, NULL), ==, SQLITE_OK);
 }

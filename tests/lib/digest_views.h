@@ -6,6 +6,8 @@
  *     filter, tab, hits
  *   digest_head (id, coverage, notices, filters): filters are lines of number, papers,
  *     label and query, with tabs between them
+ *   delivered_paper (subscriber_id, paper_seq, replacement, digest_id, at): a row for
+ *     each delivered paper; an INSERT adds it to those of the digest
  *
  * tests/lib/digest_views.py is a second implementation.
  */

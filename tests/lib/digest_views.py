@@ -22,6 +22,10 @@ VIEWS = (
     digest_json(contents) ->> 'coverage' AS coverage,
     digest_json(contents) ->> 'notices' AS notices,
     digest_json(contents) ->> 'filters' AS filters FROM main.digest""",
+    """CREATE TEMP VIEW delivered_paper AS SELECT d.subscriber_id,
+    coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = j.value ->> 0),
+        j.value ->> 0) AS paper_seq, j.value ->> 1 AS replacement, d.digest_id, d.at
+    FROM main.delivered d, json_each(delivered_json(d.papers)) j""",
 )
 
 
@@ -61,11 +65,16 @@ def format_day(number):
     return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
 
 
+def unpack_papers(source):
+    """@return pairs of a paper and its version"""
+    assert source.number() == VERSION
+    return [(source.number(), source.number()) for _ in range(source.number())]
+
+
 def unpack(value):
     """@return the contents as a dictionary"""
     source = Unpacker(value)
-    assert source.number() == VERSION
-    heads = [(source.number(), source.number()) for _ in range(source.number())]
+    heads = unpack_papers(source)
     style = [source.number() for _ in ("abstract", "format", "attach", "grouping")]
     language, coverage, notices = source.text(), source.text(), source.text()
     filters = [(source.number(), source.number(), source.text(), source.text())
@@ -95,6 +104,8 @@ def unpack(value):
 def create(db):
     """Create the views as temporary ones of a connection.  @return it"""
     db.create_function("digest_json", 1, lambda value: json.dumps(unpack(value)))
+    db.create_function("delivered_json", 1,
+                       lambda value: json.dumps(unpack_papers(Unpacker(value))))
     for view in VIEWS:
         db.execute(view)
     return db

@@ -17,12 +17,11 @@ const struct integrity_rule integrity_rules[] = {
         "a paper may be mailed twice: run paperboyctl queue drop --delivered"},
     {"message-without-digest", "messages have no digest",
         "they cannot be composed: restore a backup"},
-    {"digest-damaged", "digests are damaged, or name unknown papers",
+    {"digest-damaged", "digests or deliveries are damaged, or name unknown papers",
         "they cannot be composed: restore a backup, or run paperboyctl queue drop"},
     {"sent-not-delivered", "digests were sent but are not recorded as delivered",
         "they may be mailed again: restore a backup"},
-    {"delivered-without-digest",
-        "papers are recorded as delivered by a digest that never existed",
+    {"delivered-without-digest", "digests are recorded as delivered that never existed",
         "harmless; the records are deleted after 60 days"},
     {"no-due-time", "active subscribers have no due time",
         "they get no mail: see paperboyctl subscriber show; remove and add them"},
@@ -49,46 +48,54 @@ const struct integrity_rule integrity_rules[] = {
 
 /* @param known  papers that have been found, by seq */
 static bool
-has_papers(struct store *store, const struct digest_contents *contents,
-    GHashTable *known, bool *has, GError **error)
+are_known(struct store *store, const GArray *papers, GHashTable *known, bool *are,
+    GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper WHERE seq = ?1)"
 	                          " OR EXISTS (SELECT 1 FROM paper_moved"
 	                          " WHERE old_seq = ?1)";
 
-	*has = true;
-	for (unsigned i = 0; i < contents->papers->len && *has; i++) {
-		int64_t seq = digest_contents_get_paper(contents, i)->seq;
+	*are = true;
+	for (unsigned i = 0; i < papers->len && *are; i++) {
+		int64_t seq =
+		    g_array_index(papers, struct digest_contents_version, i).seq;
 
 		if (g_hash_table_contains(known, &seq))
 			continue;
-		if (!sql_has(store, sql, has, error, SQL_INT(seq)))
+		if (!sql_has(store, sql, are, error, SQL_INT(seq)))
 			return false;
-		if (*has)
+		if (*are)
 			g_hash_table_add(known, g_memdup2(&seq, sizeof(seq)));
 	}
 	return true;
 }
 
+/* Whether a packed value can be read.  @param count  of papers; -1: of delivered ones
+ */
 static bool
-is_digest_sound(struct store *store, sqlite3_stmt *row, GHashTable *known,
-    bool *is_sound, GError **error)
+can_unpack(const void *data, size_t size, int64_t count, GArray *papers)
 {
 	pb_local(digest_contents) contents = {0};
+	size_t head_bytes;
 
+	if (!digest_contents_unpack_papers(data, size, papers, &head_bytes, NULL))
+		return false;
+	if (count < 0)
+		return head_bytes == size;
 	digest_contents_init(&contents);
-	*is_sound = digest_contents_unpack(&contents, sqlite3_column_blob(row, 0),
-	                (size_t)sqlite3_column_bytes(row, 0), NULL) &&
-	            contents.papers->len == (uint64_t)sqlite3_column_int64(row, 1);
-	return !*is_sound || has_papers(store, &contents, known, is_sound, error);
+	return digest_contents_unpack(&contents, data, size, NULL) &&
+	       contents.papers->len == (uint64_t)count;
 }
 
 static bool
 count_damaged(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT contents, papers FROM digest";
+	static const char sql[] = "SELECT contents, papers FROM digest"
+	                          " UNION ALL SELECT papers, -1 FROM delivered";
 	g_autoptr(GHashTable) known =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GArray) papers =
+	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
 	sql_auto *statement = sql_bind(store, sql, error);
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t damaged = 0;
@@ -96,7 +103,11 @@ count_damaged(struct store *store, int64_t *count, GError **error)
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		bool is_sound;
 
-		if (!is_digest_sound(store, statement, known, &is_sound, error))
+		g_array_set_size(papers, 0);
+		is_sound = can_unpack(sqlite3_column_blob(statement, 0),
+		    (size_t)sqlite3_column_bytes(statement, 0),
+		    sql_get_int(statement, 1), papers);
+		if (is_sound && !are_known(store, papers, known, &is_sound, error))
 			return false;
 		damaged += !is_sound;
 	}

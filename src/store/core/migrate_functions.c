@@ -170,12 +170,108 @@ migrate_digest(sqlite3_context *context, int count, sqlite3_value **values)
 	sqlite3_result_blob(context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
 }
 
+/* ---- version 1: delivered papers, a row each ---- */
+
+/* Delivered papers of one digest. */
+struct delivery {
+	sqlite3_stmt *insert;
+	struct digest_contents contents;
+	sqlite3_int64 subscriber_id, digest_id, at;
+};
+
+/* Insert and empty the papers that were collected. @return SQLITE_OK, or an error */
+static int
+flush_delivery(struct delivery *delivery)
+{
+	g_autoptr(GByteArray) packed = NULL;
+	int rc;
+
+	if (!delivery->contents.papers->len)
+		return SQLITE_OK;
+	packed = digest_contents_pack_papers(&delivery->contents);
+	sqlite3_bind_int64(delivery->insert, 1, delivery->subscriber_id);
+	sqlite3_bind_int64(delivery->insert, 2, delivery->digest_id);
+	sqlite3_bind_int64(delivery->insert, 3, delivery->at);
+	sqlite3_bind_blob(
+	    delivery->insert, 4, packed->data, (int)packed->len, SQLITE_STATIC);
+	rc = sqlite3_step(delivery->insert);
+	sqlite3_reset(delivery->insert);
+	g_array_set_size(delivery->contents.papers, 0);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* @return SQLITE_OK, or an error */
+static int
+add_delivered(struct delivery *delivery, sqlite3_stmt *row)
+{
+	struct digest_contents_paper paper = {
+	    .seq = sqlite3_column_int64(row, 3),
+	    .replacement = sqlite3_column_int64(row, 4),
+	};
+	sqlite3_int64 subscriber_id = sqlite3_column_int64(row, 0);
+	sqlite3_int64 digest_id = sqlite3_column_int64(row, 1);
+	bool is_same = subscriber_id == delivery->subscriber_id &&
+	               digest_id == delivery->digest_id;
+	int rc = is_same ? SQLITE_OK : flush_delivery(delivery);
+
+	delivery->subscriber_id = subscriber_id;
+	delivery->digest_id = digest_id;
+	delivery->at = sqlite3_column_int64(row, 2);
+	g_array_append_val(delivery->contents.papers, paper);
+	return rc;
+}
+
+static int
+copy_delivered(struct delivery *delivery, sqlite3_stmt *rows)
+{
+	int rc;
+
+	while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
+		rc = add_delivered(delivery, rows);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	return rc == SQLITE_DONE ? flush_delivery(delivery) : rc;
+}
+
+static void
+migrate_delivered(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	/* Sorted for one subscriber at a time, since the table is. */
+	static const char sql[] =
+	    "SELECT subscriber_id, digest_id, at, paper_seq, replacement FROM delivered"
+	    " ORDER BY subscriber_id, digest_id";
+	static const char sql_insert[] =
+	    "INSERT INTO delivered_packed (subscriber_id, digest_id, at, papers)"
+	    " VALUES (?1, ?2, ?3, ?4)";
+	sqlite3 *db = sqlite3_context_db_handle(context);
+	struct delivery delivery = {0};
+	sqlite3_stmt *rows = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &rows, NULL);
+
+	(void)count;
+	(void)values;
+	digest_contents_init(&delivery.contents);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, sql_insert, -1, &delivery.insert, NULL);
+	if (rc == SQLITE_OK)
+		rc = copy_delivered(&delivery, rows);
+	sqlite3_finalize(rows);
+	sqlite3_finalize(delivery.insert);
+	digest_contents_clear(&delivery.contents);
+	if (rc != SQLITE_OK)
+		sqlite3_result_error_code(context, rc);
+}
+
 bool
 migrate_functions_register(sqlite3 *db, GError **error)
 {
 	int rc = sqlite3_create_function(
 	    db, "migrate_digest", 1, SQLITE_UTF8, NULL, migrate_digest, NULL, NULL);
 
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_function(db, "migrate_delivered", 0, SQLITE_UTF8,
+		    NULL, migrate_delivered, NULL, NULL);
 	if (rc == SQLITE_OK)
 		return true;
 	sql_set_error(error, db, rc, "cannot migrate");

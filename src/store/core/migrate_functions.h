@@ -3,6 +3,8 @@
  *
  * migrate_digest(id): the packed contents of a digest (model/digest_contents.h) from
  * the tables of version 1.
+ *
+ * migrate_delivered(): fill delivered_packed from the table delivered of version 1.
  */
 #ifndef PAPERBOY_STORE_CORE_MIGRATE_FUNCTIONS_H
 #define PAPERBOY_STORE_CORE_MIGRATE_FUNCTIONS_H

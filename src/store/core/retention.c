@@ -8,9 +8,8 @@
 /* ?1 is the time, ?2 the limit. */
 static const char *const statements[] = {
     [RETENTION_DELIVERED] =
-        "DELETE FROM delivered WHERE (subscriber_id, paper_seq,"
-        " replacement) IN (SELECT subscriber_id, paper_seq, replacement"
-        " FROM delivered WHERE at < ?1 LIMIT ?2)",
+        "DELETE FROM delivered WHERE (subscriber_id, digest_id) IN"
+        " (SELECT subscriber_id, digest_id FROM delivered WHERE at < ?1 LIMIT ?2)",
     [RETENTION_REJECTED] =
         "DELETE FROM digest_rejected WHERE (subscriber_id, paper_seq) IN"
         " (SELECT subscriber_id, paper_seq FROM digest_rejected WHERE"

@@ -36,64 +36,81 @@ candidates_load_filters(
 	return record_load_all(statement, &layout, error);
 }
 
+/* A slot of a hash table with open addressing; without a paper it is free. */
 struct excluded {
 	int64_t seq, replacement;
 	enum digest_exclusion exclusion;
 };
 
-static int
-compare_excluded(gconstpointer a, gconstpointer b)
+/* @param size  a power of 2 */
+static unsigned
+find_slot(int64_t seq, unsigned size)
 {
-	const struct excluded *one = a, *other = b;
-
-	if (one->seq != other->seq)
-		return one->seq < other->seq ? -1 : 1;
-	return (int)one->exclusion - (int)other->exclusion;
+	/* Knuth's multiplicative hash. */
+	return (unsigned)((uint64_t)seq * 0x9e3779b97f4a7c15 >> 32) & (size - 1);
 }
 
-/* Add delivered and rejected papers. */
-static bool
-load_history(
-    struct store *store, int64_t subscriber_id, GArray *excluded, GError **error)
+static void
+insert_papers(GArray *excluded, const GArray *papers, enum digest_exclusion exclusion)
 {
-	/* The numbers are those of the enumeration. */
-	static const char sql[] =
-	    "SELECT paper_seq, replacement, 1 FROM delivered WHERE subscriber_id = ?1"
-	    " UNION ALL SELECT paper_seq, 0, 3 FROM digest_rejected"
-	    " WHERE subscriber_id = ?1 AND times >= 2";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	enum sql_step step = SQL_STEP_FAILED;
-
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const struct excluded row = {sql_get_int(statement, 0),
-		    sql_get_int(statement, 1),
-		    (enum digest_exclusion)sql_get_int(statement, 2)};
-
-		g_array_append_val(excluded, row);
-	}
-	return step == SQL_STEP_DONE;
-}
-
-static bool
-load_in_progress(
-    struct store *store, int64_t subscriber_id, GArray *excluded, GError **error)
-{
-	static const char sql[] = "SELECT contents FROM digest"
-	                          " WHERE subscriber_id = ?1 AND state = 'live'";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
-	g_autoptr(GArray) papers = packed_papers_new();
-	enum sql_step step = SQL_STEP_FAILED;
-
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
-		if (!packed_papers_add(statement, 0, papers, error))
-			return false;
-	if (step != SQL_STEP_DONE || !packed_papers_follow(store, papers, error))
-		return false;
 	for (unsigned i = 0; i < papers->len; i++) {
-		const struct excluded row = {
-		    packed_papers_get(papers, i)->seq, 0, DIGEST_EXCLUSION_IN_PROGRESS};
+		const struct digest_contents_version *paper =
+		    packed_papers_get(papers, i);
+		unsigned at = find_slot(paper->seq, excluded->len);
 
-		g_array_append_val(excluded, row);
+		while (g_array_index(excluded, struct excluded, at).seq)
+			at = (at + 1) & (excluded->len - 1);
+		g_array_index(excluded, struct excluded, at) =
+		    (struct excluded){paper->seq, paper->replacement, exclusion};
+	}
+}
+
+/* @param rows  of paper, or packed papers */
+static bool
+load_papers(struct store *store, sqlite3_stmt *rows, GArray *papers, GError **error)
+{
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (rows && (step = sql_step(rows, error)) == SQL_STEP_ROW) {
+		if (sqlite3_column_type(rows, 0) == SQLITE_BLOB) {
+			if (!packed_papers_add(rows, 0, papers, error))
+				return false;
+		} else {
+			const struct digest_contents_version paper = {
+			    .seq = sql_get_int(rows, 0)};
+
+			g_array_append_val(papers, paper);
+		}
+	}
+	return step == SQL_STEP_DONE && packed_papers_follow(store, papers, error);
+}
+
+/* @param papers  gets an array for each exclusion */
+static bool
+load_all_papers(struct store *store, int64_t subscriber_id,
+    GArray *papers[DIGEST_EXCLUSION_REJECTED + 1], GError **error)
+{
+	static const char delivered[] =
+	    "SELECT papers FROM delivered WHERE subscriber_id = ?1";
+	static const char live[] =
+	    "SELECT contents FROM digest WHERE subscriber_id = ?1 AND state = 'live'";
+	static const char rejected[] =
+	    "SELECT paper_seq FROM digest_rejected WHERE subscriber_id = ?1"
+	    " AND times >= 2";
+	static const char *const statements[DIGEST_EXCLUSION_REJECTED + 1] = {
+	    [DIGEST_EXCLUSION_DELIVERED] = delivered,
+	    [DIGEST_EXCLUSION_IN_PROGRESS] = live,
+	    [DIGEST_EXCLUSION_REJECTED] = rejected,
+	};
+
+	for (unsigned i = DIGEST_EXCLUSION_DELIVERED; i < G_N_ELEMENTS(statements);
+	     i++) {
+		sql_auto *rows =
+		    sql_bind(store, statements[i], error, SQL_INT(subscriber_id));
+
+		papers[i] = packed_papers_new();
+		if (!load_papers(store, rows, papers[i], error))
+			return false;
 	}
 	return true;
 }
@@ -101,37 +118,40 @@ load_in_progress(
 GArray *
 candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error)
 {
-	g_autoptr(GArray) excluded = g_array_new(FALSE, FALSE, sizeof(struct excluded));
+	GArray *papers[DIGEST_EXCLUSION_REJECTED + 1] = {NULL};
+	g_autoptr(GArray) excluded = g_array_new(FALSE, TRUE, sizeof(struct excluded));
+	bool is_ok = load_all_papers(store, subscriber_id, papers, error);
+	unsigned count = 0, size = 1;
 
-	if (!load_history(store, subscriber_id, excluded, error) ||
-	    !load_in_progress(store, subscriber_id, excluded, error))
-		return NULL;
-	g_array_sort(excluded, compare_excluded);
-	return g_steal_pointer(&excluded);
+	for (unsigned i = 0; i < G_N_ELEMENTS(papers); i++)
+		count += papers[i] ? papers[i]->len : 0;
+	while (count && size < 2 * count)
+		size *= 2;
+	g_array_set_size(excluded, count ? size : 0);
+	for (unsigned i = 0; i < G_N_ELEMENTS(papers); i++)
+		if (papers[i]) {
+			insert_papers(excluded, papers[i], (enum digest_exclusion)i);
+			g_array_unref(papers[i]);
+		}
+	return is_ok ? g_steal_pointer(&excluded) : NULL;
 }
 
 enum digest_exclusion
 candidates_find_exclusion(const GArray *excluded, int64_t seq, int64_t replacement)
 {
-	unsigned low = 0, high = excluded->len;
+	enum digest_exclusion found = DIGEST_EXCLUSION_NONE;
+	const struct excluded *slot;
+	unsigned at;
 
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (g_array_index(excluded, struct excluded, middle).seq < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < excluded->len; low++) {
-		const struct excluded *row =
-		    &g_array_index(excluded, struct excluded, low);
-
-		if (row->seq != seq)
-			break;
-		if (row->exclusion != DIGEST_EXCLUSION_DELIVERED ||
-		    row->replacement >= replacement)
-			return row->exclusion;
-	}
-	return DIGEST_EXCLUSION_NONE;
+	if (!excluded->len)
+		return found;
+	for (at = find_slot(seq, excluded->len);
+	     (slot = &g_array_index(excluded, struct excluded, at))->seq;
+	     at = (at + 1) & (excluded->len - 1))
+		if (slot->seq == seq &&
+		    (slot->exclusion != DIGEST_EXCLUSION_DELIVERED ||
+		        slot->replacement >= replacement) &&
+		    (!found || slot->exclusion < found))
+			found = slot->exclusion;
+	return found;
 }

@@ -181,46 +181,32 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 	return g_steal_pointer(&jobs);
 }
 
-/* @return of struct digest_contents_version; NULL on failure */
-static GArray *
-load_papers(struct store *store, int64_t id, GError **error)
-{
-	static const char sql[] =
-	    "SELECT g.contents FROM outbox o"
-	    " JOIN digest g ON g.id = o.digest_id WHERE o.id = ?1";
-	g_autoptr(GArray) papers = packed_papers_new();
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
-
-	if (step == SQL_STEP_FAILED ||
-	    (step == SQL_STEP_ROW && !packed_papers_add(statement, 0, papers, error)) ||
-	    !packed_papers_follow(store, papers, error))
-		return NULL;
-	return g_steal_pointer(&papers);
-}
-
-/* Record the papers of a digest as delivered. */
+/* Record the papers of a digest as delivered: the head of its contents. */
 static bool
 save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at,"
-	    " replacement) SELECT subscriber_id, ?3, digest_id, ?2, ?4"
-	    " FROM outbox WHERE id = ?1 ON CONFLICT DO NOTHING";
 	static const char sql_digest[] =
 	    "UPDATE digest SET state = 'sent'"
-	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
-	g_autoptr(GArray) papers = load_papers(store, id, error);
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)"
+	    " RETURNING subscriber_id, id, papers, contents";
+	static const char sql[] =
+	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
+	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+	g_autoptr(GArray) papers = packed_papers_new();
+	sql_auto *row = sql_bind(store, sql_digest, error, SQL_INT(id));
+	enum sql_step step = row ? sql_step(row, error) : SQL_STEP_FAILED;
+	const void *contents;
+	size_t head_bytes;
 
-	for (unsigned i = 0; papers && i < papers->len; i++) {
-		const struct digest_contents_version *paper =
-		    packed_papers_get(papers, i);
-
-		if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now),
-		        SQL_INT(paper->seq), SQL_INT(paper->replacement)))
-			return false;
-	}
-	return papers && sql_exec(store, sql_digest, error, SQL_INT(id));
+	/* Not a digest, or a notice that there are no papers. */
+	if (step != SQL_STEP_ROW || sql_get_int(row, 2) == 0)
+		return step != SQL_STEP_FAILED;
+	contents = sqlite3_column_blob(row, 3);
+	return digest_contents_unpack_papers(contents,
+	           (size_t)sqlite3_column_bytes(row, 3), papers, &head_bytes, error) &&
+	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
+	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
+	           SQL_BLOB(contents, head_bytes));
 }
 
 /*
@@ -390,6 +376,24 @@ outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *k
 		return false;
 	*is_cancelled = found != 1;
 	return true;
+}
+
+/* @return of struct digest_contents_version; NULL on failure */
+static GArray *
+load_papers(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT g.contents FROM outbox o"
+	    " JOIN digest g ON g.id = o.digest_id WHERE o.id = ?1";
+	g_autoptr(GArray) papers = packed_papers_new();
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED ||
+	    (step == SQL_STEP_ROW && !packed_papers_add(statement, 0, papers, error)) ||
+	    !packed_papers_follow(store, papers, error))
+		return NULL;
+	return g_steal_pointer(&papers);
 }
 
 static bool

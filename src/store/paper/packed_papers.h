@@ -25,7 +25,7 @@ bool packed_papers_follow(struct store *store, GArray *papers, GError **error);
 /**
  * Find the row with which a deleted one was merged.
  *
- * @return false with PB_ERROR_NOT_FOUND if it is not known
+ * @return false with PB_ERROR_PERMANENT if it is not known
  */
 bool packed_papers_find_moved(
     struct store *store, int64_t seq, int64_t *moved, GError **error);

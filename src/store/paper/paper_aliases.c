@@ -218,20 +218,15 @@ move_listings(struct store *store, int64_t from, int64_t to, GError **error)
 }
 
 static bool
-move_deliveries(struct store *store, int64_t from, int64_t to, GError **error)
+move_refusals(struct store *store, int64_t from, int64_t to, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE OR IGNORE delivered SET paper_seq = ?2 WHERE paper_seq = ?1";
-	static const char sql_rest[] = "DELETE FROM delivered WHERE paper_seq = ?1";
-	static const char sql_refused[] =
 	    "UPDATE OR IGNORE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1";
-	static const char sql_refused_rest[] =
+	static const char sql_rest[] =
 	    "DELETE FROM digest_rejected WHERE paper_seq = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_rest, error, SQL_INT(from)) &&
-	       sql_exec(store, sql_refused, error, SQL_INT(from), SQL_INT(to)) &&
-	       sql_exec(store, sql_refused_rest, error, SQL_INT(from));
+	       sql_exec(store, sql_rest, error, SQL_INT(from));
 }
 
 /* Packed values are not changed: readers follow the move. */
@@ -258,7 +253,7 @@ paper_aliases_move(
 	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
 
 	return move_listings(store, from->seq, to, error) &&
-	       move_deliveries(store, from->seq, to, error) &&
+	       move_refusals(store, from->seq, to, error) &&
 	       matches_move(store, from->seq, to, error) &&
 	       record_move(store, from->seq, to, error) &&
 	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&

@@ -86,28 +86,59 @@ paper_history_load_digests(
 	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;
 }
 
+/* Whether packed papers have a paper in a version after `newest`, which is then set. */
+static bool
+find_version(struct store *store, sqlite3_stmt *row, int column, int64_t paper_seq,
+    int64_t *newest, bool *is_newer, GError **error)
+{
+	g_autoptr(GArray) papers = packed_papers_new();
+
+	*is_newer = false;
+	if (!packed_papers_add(row, column, papers, error) ||
+	    !packed_papers_follow(store, papers, error))
+		return false;
+	for (unsigned i = 0; i < papers->len; i++) {
+		const struct digest_contents_version *paper =
+		    packed_papers_get(papers, i);
+
+		if (paper->seq == paper_seq && paper->replacement > *newest) {
+			*newest = paper->replacement;
+			*is_newer = true;
+		}
+	}
+	return true;
+}
+
 bool
 paper_history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct paper_history_delivery *delivery, GError **error)
 {
-	static const char sql[] = "SELECT (SELECT at FROM delivered"
-	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2"
-	                          "  ORDER BY replacement DESC LIMIT 1),"
-	                          " (SELECT digest_id FROM delivered"
-	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2"
-	                          "  ORDER BY replacement DESC LIMIT 1),"
-	                          " coalesce((SELECT times FROM digest_rejected"
-	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
+	static const char sql[] = "SELECT at, digest_id, papers FROM delivered"
+	                          " WHERE subscriber_id = ?1 ORDER BY digest_id";
+	static const char sql_refusals[] =
+	    "SELECT coalesce((SELECT times FROM digest_rejected"
+	    "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
+	struct paper_history_delivery found = {.at = -1, .digest_id = -1};
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
+	int64_t newest = -1;
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		bool is_newer;
+
+		if (!find_version(
+		        store, statement, 2, paper_seq, &newest, &is_newer, error))
+			return false;
+		if (is_newer) {
+			found.at = sql_get_int(statement, 0);
+			found.digest_id = sql_get_int(statement, 1);
+		}
+	}
+	if (step != SQL_STEP_DONE ||
+	    !sql_number(store, sql_refusals, &found.refusals, error,
+	        SQL_INT(subscriber_id), SQL_INT(paper_seq)))
 		return false;
-	*delivery = (struct paper_history_delivery){
-	    .at = sql_get_int(statement, 0),
-	    .digest_id = sql_get_int(statement, 1),
-	    .refusals = sql_get_int(statement, 2),
-	};
+	*delivery = found;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "store/subscriber/personal_data.h"
 
 #include "store/core/sql.h"
+#include "store/paper/packed_papers.h"
 
 #define TIME(column) "strftime('%Y-%m-%dT%H:%M:%SZ', " column ", 'unixepoch')"
 
@@ -12,6 +13,97 @@
 
 /* Rows of the subscriber, and rows of the address from before the subscription. */
 #define IS_OWN "(subscriber_id = ?1 OR address_key = " ADDRESS_KEY ")"
+
+static void
+row_free(gpointer data)
+{
+	char **row = data;
+
+	for (int i = 0; i < PERSONAL_DATA_FIELDS; i++)
+		g_free(row[i]);
+	g_free(row);
+}
+
+/* A paper when it was delivered last. */
+struct delivered {
+	int64_t seq, at;
+};
+
+static int
+compare_delivered(gconstpointer a, gconstpointer b)
+{
+	const struct delivered *one = a, *other = b;
+
+	if (one->at != other->at)
+		return one->at < other->at ? -1 : 1;
+	return (one->seq > other->seq) - (one->seq < other->seq);
+}
+
+/* @param last  paper seq -> time */
+static bool
+collect_delivered(
+    struct store *store, int64_t subscriber_id, GHashTable *last, GError **error)
+{
+	static const char sql[] =
+	    "SELECT papers, at FROM delivered WHERE subscriber_id = ?1 ORDER BY at";
+	g_autoptr(GArray) papers = packed_papers_new();
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t at = sql_get_int(statement, 1);
+
+		g_array_set_size(papers, 0);
+		if (!packed_papers_add(statement, 0, papers, error) ||
+		    !packed_papers_follow(store, papers, error))
+			return false;
+		for (unsigned i = 0; i < papers->len; i++)
+			g_hash_table_replace(last,
+			    g_memdup2(&packed_papers_get(papers, i)->seq, sizeof(at)),
+			    g_memdup2(&at, sizeof(at)));
+	}
+	return step == SQL_STEP_DONE;
+}
+
+/* Delivered papers and when they were delivered last, by that time. */
+static GPtrArray *
+load_delivered(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "SELECT id, " TIME("?2") " FROM paper WHERE seq = ?1";
+	g_autoptr(GHashTable) last =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct delivered));
+	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
+	GHashTableIter iter;
+	gpointer seq, at;
+
+	if (!collect_delivered(store, subscriber_id, last, error))
+		return NULL;
+	g_hash_table_iter_init(&iter, last);
+	while (g_hash_table_iter_next(&iter, &seq, &at))
+		g_array_append_val(
+		    sorted, ((struct delivered){*(int64_t *)seq, *(int64_t *)at}));
+	g_array_sort(sorted, compare_delivered);
+	for (unsigned i = 0; i < sorted->len; i++) {
+		const struct delivered *one =
+		    &g_array_index(sorted, struct delivered, i);
+		sql_auto *statement =
+		    sql_bind(store, sql, error, SQL_INT(one->seq), SQL_INT(one->at));
+		enum sql_step step =
+		    statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+		char **row;
+
+		if (step == SQL_STEP_FAILED)
+			return NULL;
+		if (step == SQL_STEP_DONE)
+			continue;
+		row = g_new0(char *, PERSONAL_DATA_FIELDS);
+		row[0] = sql_dup_text(statement, 0);
+		row[1] = sql_dup_text(statement, 1);
+		g_ptr_array_add(rows, row);
+	}
+	return g_steal_pointer(&rows);
+}
 
 const struct personal_data personal_data[] = {
     /* Canonical filters may contain text of a subscriber; they are shared. */
@@ -37,12 +129,10 @@ const struct personal_data personal_data[] = {
                             " FROM digest g LEFT JOIN outbox o ON o.digest_id = g.id"
                             " WHERE g.subscriber_id = ?1 ORDER BY g.id",
         "DELETE FROM digest WHERE subscriber_id = ?1", NULL},
-    {"delivered", "papers", {"id", "delivered"},
-        "SELECT p.id, " TIME("max(d.at)") " FROM delivered d"
-                                          " JOIN paper p ON p.seq = d.paper_seq WHERE "
-                                          "d.subscriber_id = ?1"
-                                          " GROUP BY p.seq ORDER BY max(d.at), p.seq",
-        "DELETE FROM delivered WHERE subscriber_id = ?1", NULL},
+    {.table = "delivered",
+        .section = "papers",
+        .fields = {"id", "delivered"},
+        .erase = "DELETE FROM delivered WHERE subscriber_id = ?1"},
     {"digest_rejected", "rejected_papers", {"id", "times", "at"},
         "SELECT p.id, times, " TIME("at") " FROM digest_rejected r"
                                           " JOIN paper p ON p.seq = r.paper_seq WHERE "
@@ -129,25 +219,17 @@ const char *const personal_data_other_tables[] = {
     NULL,
 };
 
-static void
-row_free(gpointer data)
-{
-	char **row = data;
-
-	for (int i = 0; i < PERSONAL_DATA_FIELDS; i++)
-		g_free(row[i]);
-	g_free(row);
-}
-
 GPtrArray *
 personal_data_load(struct store *store, const struct personal_data *data,
     int64_t subscriber_id, GError **error)
 {
-	sql_auto *statement =
-	    sql_bind(store, data->load, error, SQL_INT(subscriber_id));
 	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
+	sql_auto *statement = NULL;
 	enum sql_step step;
 
+	if (!data->load)
+		return load_delivered(store, subscriber_id, error);
+	statement = sql_bind(store, data->load, error, SQL_INT(subscriber_id));
 	if (!statement)
 		return NULL;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {

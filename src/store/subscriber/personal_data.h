@@ -19,7 +19,7 @@ struct personal_data {
 	const char *section; /* in an export; NULL: none */
 	const char
 	    *fields[PERSONAL_DATA_FIELDS + 1]; /* of the section; NULL-terminated */
-	const char *load;  /* SQL of these fields; ?1 is the subscriber */
+	const char *load;  /* SQL of these fields; ?1 is the subscriber; NULL: packed */
 	const char *erase; /* SQL; ?1 is the subscriber; NULL: deleted by cascade */
 	const char *erase_address; /* SQL; ?1 address key, ?2 address; or NULL */
 };

@@ -1,4 +1,5 @@
--- 002: one packed value per digest instead of a row per paper.
+-- 002: one packed value per digest instead of a row per paper, and one per digest that was
+-- delivered.
 
 -- Rows that were merged with others: packed values still name them.
 CREATE TABLE paper_moved (
@@ -71,3 +72,18 @@ WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
 BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;
+
+-- By subscriber, since all of a subscriber are read together.
+CREATE TABLE delivered_packed (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	digest_id     INTEGER NOT NULL,
+	at            INTEGER NOT NULL,
+	-- Papers and their versions: the head of the contents of the digest.  Subscribers
+	-- with updates also get later versions.
+	papers        BLOB NOT NULL CHECK (papers <> x''),
+	PRIMARY KEY (subscriber_id, digest_id)
+) STRICT, WITHOUT ROWID;
+SELECT migrate_delivered();
+DROP TABLE delivered;
+ALTER TABLE delivered_packed RENAME TO delivered;
+CREATE INDEX delivered_at ON delivered (at);
