@@ -39,13 +39,13 @@ struct shared_part {
 
 /* Reference-counted: blocks in use outlive the cache's contents. */
 struct entry_shared {
-	struct entry_key key;
-	struct paper
-	    *paper; /* a reference, so that the address is not reused; or NULL */
 	struct shared_part text;
 	struct shared_part html;
 	struct mark_index index; /* of the HTML */
-	char key_bytes[];
+	struct paper
+	    *paper; /* a reference, so that the address is not reused; or NULL */
+	struct entry_key key;
+	char key_bytes[]; /* next to the key */
 };
 
 /* The block of one reader, in one allocation. */

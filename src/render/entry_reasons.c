@@ -22,7 +22,7 @@ struct compiled_reasons {
 struct cached_reasons {
 	struct entry_reasons reasons; /* must be first: its address is the result */
 	struct entry_key key;
-	char data[]; /* text, HTML, key */
+	char data[]; /* of the key, next to it; text, HTML */
 };
 
 struct entry_reasons_cache {
@@ -228,11 +228,11 @@ new_reasons(const struct entry_reasons_cache *cache,
 	text_bytes = encoded->len;
 	append_part(cache, scratch, list, is_title, marks, &reasons.html_stats);
 	cached = g_atomic_rc_box_alloc(sizeof(*cached) + encoded->len + key->size);
-	reasons.text = memcpy(cached->data, encoded->str, encoded->len);
-	reasons.html = cached->data + text_bytes;
-	cached->reasons = reasons;
 	cached->key = *key;
-	cached->key.bytes = memcpy(cached->data + encoded->len, key->bytes, key->size);
+	cached->key.bytes = memcpy(cached->data, key->bytes, key->size);
+	reasons.text = memcpy(cached->data + key->size, encoded->str, encoded->len);
+	reasons.html = reasons.text + text_bytes;
+	cached->reasons = reasons;
 	return cached;
 }
 
