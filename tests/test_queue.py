@@ -401,6 +401,39 @@ def replays(tap):
     assert len(glob.glob(os.path.join(maildir, "new", "*"))) == 2
 
 
+def limits(tap):
+    """more than delivery.per_day waits, the oldest first, across restarts"""
+    maildir = os.path.join(tap.directory, "limited")
+    instance = Instance(tap.subdirectory("limits"), maildir=maildir, delivery__per_day=3)
+    instance.write_day(DAY, range(3))
+    instance.add_people(8, now=at_hour(DAY, 6))
+
+    def sent():
+        return [number for (number,) in instance.rows(
+            "SELECT id FROM outbox WHERE state = 'SENT' ORDER BY id")]
+
+    for hour in (8, 9, 23):
+        instance.once(at_hour(DAY, hour))
+        assert sent() == [1, 2, 3], (hour, sent())
+    now = at_hour(DAY, 23)
+    text = instance.ctl("status", now=now, wanted=(0, 1))
+    assert "3 of 3 messages in 24 hours" in text and "mail waits until" in text, text
+    assert reported(instance, "status", now=now, wanted=(0, 1))["limits"] == {
+        "per_hour": 0, "sent_in_hour": 0, "per_day": 3, "sent_in_day": 3,
+        "next_in_day": instance.value("SELECT max(ended_at) / 300 FROM outbox") * 300
+                       + 86400 + 300}
+    instance.once(at_hour(days_after(DAY, 1), 7))
+    assert sent() == [1, 2, 3]
+    # The limit of today is taken by the rest of yesterday's.
+    instance.once(at_hour(days_after(DAY, 1), 9))
+    assert sent() == [1, 2, 3, 4, 5, 6]
+    instance.set(delivery__per_day=None, smtp__host="smtp.gmail.com")
+    assert reported(instance, "status", now=at_hour(days_after(DAY, 1), 9), wanted=(0, 1))[
+        "limits"]["per_day"] == 2000
+    instance.once(at_hour(days_after(DAY, 1), 9, 1))
+    assert len(sent()) == 8
+
+
 def bad_replays(tap):
     """an invalid day or file is reported, and nothing is recorded"""
     instance = Instance(tap.subdirectory("bad-replays"))
@@ -426,5 +459,6 @@ with Tap() as tap:
     for test in (
         lists, stored_messages, retries, sending_is_left_alone, drops, held_after_crashes, releases,
         relay_is_tried, content, difference_from_sent_bytes, digests, sources, replays, bad_replays,
+        limits,
     ):
         tap.run(test, tap)

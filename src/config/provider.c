@@ -44,7 +44,8 @@ const struct provider providers[] = {
         .smtp_host = "smtp.office365.com",
         .smtp_port = 587,
         .has_subaddresses = PROVIDER_YES,
-        .per_day = 10000, /* recipients; and 30 messages a minute */
+        .per_hour = 1800, /* 30 a minute */
+        .per_day = 10000, /* recipients */
         MICROSOFT_OAUTH("organizations"),
         .source = "learn.microsoft.com: Authenticate an IMAP, POP or SMTP connection "
                   "using OAuth; Plus Addressing in Exchange Online"},
@@ -115,6 +116,23 @@ provider_find(const char *name)
 		if (strcmp(row->name, name) == 0)
 			return row;
 	return NULL;
+}
+
+struct provider_limits
+provider_get_limits(const struct settings *settings)
+{
+	struct provider_limits limits = {
+	    (unsigned)settings->per_hour, (unsigned)settings->per_day};
+
+	for (const struct provider *row = providers; row->name; row++) {
+		if (g_ascii_strcasecmp(row->smtp_host, settings->smtp_host) != 0)
+			continue;
+		if (!limits.per_hour)
+			limits.per_hour = (unsigned)row->per_hour;
+		if (!limits.per_day)
+			limits.per_day = (unsigned)row->per_day;
+	}
+	return limits;
 }
 
 /* @param text  or NULL. @return a new string */

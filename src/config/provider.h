@@ -21,7 +21,7 @@ struct provider {
 	const char *smtp_host;
 	int smtp_port;
 	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
-	int per_day;                         /* messages; 0: unknown */
+	int per_hour, per_day;               /* messages; 0: unknown */
 
 	/* OAuth; NULL: a password is used.  "{tenant}" stands for oauth.tenant. */
 	const char *token_url;
@@ -44,6 +44,15 @@ extern const struct provider providers[];
 
 /** @return NULL if there is none */
 const struct provider *provider_find(const char *name);
+
+/* Maximum number of messages, 0 for no limit. */
+struct provider_limits {
+	unsigned per_hour, per_day;
+};
+
+/** Get the limits of the settings or, where they have none, of the provider whose
+ * server smtp.host is. */
+struct provider_limits provider_get_limits(const struct settings *settings);
 
 /* OAuth endpoints of the settings, or of their provider. */
 struct provider_endpoints {

@@ -104,6 +104,7 @@ struct settings {
 	int expire_h;
 	int per_second; /* messages; 0: no limit */
 	int per_hour;
+	int per_day;
 	int domain_per_hour; /* to one domain */
 
 	/* receive: receivers of mail; "" disables one */

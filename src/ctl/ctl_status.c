@@ -116,6 +116,16 @@ json_of_queue(const struct status *status)
 }
 
 static json_t *
+json_of_limits(const struct status *status)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:o}", "per_hour",
+	    (json_int_t)status->per_hour, "sent_in_hour",
+	    (json_int_t)status->sent_in_hour, "per_day", (json_int_t)status->per_day,
+	    "sent_in_day", (json_int_t)status->sent_in_day, "next_in_day",
+	    print_json_number(status->next_in_day));
+}
+
+static json_t *
 json_of_inbox(const struct status *status)
 {
 	return json_pack("{s:I, s:I, s:I}", "new", (json_int_t)status->messages,
@@ -187,18 +197,18 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	json_t *object = json_of_daemon(daemon);
 	json_t *more = json_pack(
 	    "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o,"
-	    " s:o, s:o, s:I, s:I, s:I, s:o}",
+	    " s:o, s:o, s:o, s:I, s:I, s:I, s:o}",
 	    "sources", json_of_sources(status->sources), "coverage", status->coverage,
 	    "papers", (json_int_t)status->papers, "subscribers",
 	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
 	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
 	    "waiting", (json_int_t)status->waiting, "next_digest_at",
 	    print_json_number(status->next_due), "queue", json_of_queue(status),
-	    "people", json_of_people(status), "oldest", json_of_oldest(status->oldest),
-	    "restore", json_of_restore(status), "inbox", json_of_inbox(status),
-	    "bounces", json_of_bounces(status), "confirmations",
-	    json_of_confirmations(status), "disk_free_bytes",
-	    (json_int_t)status->disk_free_bytes, "store_bytes",
+	    "limits", json_of_limits(status), "people", json_of_people(status),
+	    "oldest", json_of_oldest(status->oldest), "restore",
+	    json_of_restore(status), "inbox", json_of_inbox(status), "bounces",
+	    json_of_bounces(status), "confirmations", json_of_confirmations(status),
+	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
 	    (json_int_t)status->store_bytes, "wal_bytes", (json_int_t)status->wal_bytes,
 	    "problems", json_of_problems(problems));
 
@@ -331,6 +341,29 @@ print_queue(const struct status *status)
 }
 
 static void
+print_limits(const struct status *status)
+{
+	g_autofree char *next = ctl_format_time(status->next_in_day);
+
+	if (!status->per_hour && !status->per_day)
+		return;
+	fputs("limits      ", stdout);
+	if (status->per_day)
+		printf(" %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+		       " messages in 24 hours%s",
+		    status->sent_in_day, status->per_day, status->per_hour ? "," : "");
+	if (status->per_hour)
+		printf(" %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+		       " messages in an hour",
+		    status->sent_in_hour, status->per_hour);
+	putchar('\n');
+	if (status->next_in_day >= 0)
+		printf("             delivery.per_day is reached: mail waits until %s, "
+		       "the oldest first\n",
+		    next);
+}
+
+static void
 print_inbox(const struct status *status, const struct status_daemon *daemon)
 {
 	g_autofree char *since = ctl_format_time(status->inbox_oldest_at);
@@ -428,6 +461,7 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
 	print_people(status);
 	print_queue(status);
+	print_limits(status);
 	print_inbox(status, daemon);
 	print_bounces(status);
 	printf("confirmations %" G_GINT64_FORMAT " pending; %" G_GINT64_FORMAT

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "config/provider.h"
 #include "service/bounce/bounce.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
@@ -385,6 +386,7 @@ mailer_options_of(
     struct mailer_stage *stage, const struct config_snapshot *config_snapshot)
 {
 	const struct settings *settings = config_snapshot->settings;
+	const struct provider_limits limits = provider_get_limits(settings);
 	bool is_maildir = settings->delivery == SETTINGS_DELIVERY_MAILDIR;
 
 	return (struct mailer_options){
@@ -400,7 +402,8 @@ mailer_options_of(
 	    .connections = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .expire_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
 	    .per_second = (unsigned)settings->per_second,
-	    .per_hour = (unsigned)settings->per_hour,
+	    .per_hour = limits.per_hour,
+	    .per_day = limits.per_day,
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)config_snapshot->transport,

@@ -13,6 +13,7 @@
 #include "service/delivery/domain_refusals.h"
 #include "service/delivery/domain_throttle.h"
 #include "service/delivery/mail_token.h"
+#include "service/delivery/send_limits.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
 #include "store/mail/digests.h"
@@ -20,7 +21,6 @@
 #include "store/paper/paper_cache.h"
 #include "transport/backoff.h"
 #include "transport/breaker.h"
-#include "transport/token_bucket.h"
 
 /* Maximum time that a message to a throttled domain is postponed by. */
 #define POSTPONE_MAX_S (20 * CLOCK_HOUR_S)
@@ -47,7 +47,7 @@ struct mailer {
 	GQueue claimed;     /* of struct outbox_job *, not with a connection yet */
 	GPtrArray *results; /* of struct outbox_result *, not committed yet */
 	unsigned in_flight;
-	struct token_bucket per_second, per_hour;
+	struct send_limits limits;
 	struct domain_throttle *domains;
 	unsigned policy_refusals; /* consecutive policy rejections (5.7.x) */
 	char *policy_domain;      /* their domain; NULL: several domains */
@@ -71,6 +71,8 @@ add_result(struct mailer *mailer, const struct outbox_job *job, enum outbox_stat
 {
 	struct outbox_result *result = g_new0(struct outbox_result, 1);
 
+	if (end == OUTBOX_SENT || end == OUTBOX_UNKNOWN)
+		send_limits_count(&mailer->limits);
 	result->id = job->id;
 	result->end = end;
 	result->next_try_at = next_try_at;
@@ -423,8 +425,7 @@ take_permission(struct mailer *mailer, struct outbox_job *job)
 	int64_t now = clock_get_now(mailer->options.clock);
 
 	if (breaker_allow(&mailer->breaker, now)) {
-		token_bucket_take(&mailer->per_second, now);
-		token_bucket_take(&mailer->per_hour, now);
+		send_limits_take(&mailer->limits, now);
 		return true;
 	}
 	add_result(mailer, job, OUTBOX_RETURNED, now, NULL, NULL);
@@ -527,11 +528,8 @@ start_claimed(struct mailer *mailer, struct mailer_report *report, GError **erro
 static void
 set_rate_limits(struct mailer *mailer)
 {
-	if (mailer->per_second.limit != mailer->options.per_second)
-		token_bucket_init(&mailer->per_second, mailer->options.per_second, 1);
-	if (mailer->per_hour.limit != mailer->options.per_hour)
-		token_bucket_init(
-		    &mailer->per_hour, mailer->options.per_hour, CLOCK_HOUR_S);
+	send_limits_set(&mailer->limits, mailer->options.per_second,
+	    mailer->options.per_hour, mailer->options.per_day);
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);
 }
 
@@ -715,8 +713,7 @@ get_limit(const struct mailer *mailer, int64_t now)
 {
 	unsigned max = MIN(get_free_slots(mailer), get_breaker_limit(mailer, now));
 
-	return token_bucket_get_available(&mailer->per_second, now,
-	    token_bucket_get_available(&mailer->per_hour, now, max));
+	return send_limits_get_available(&mailer->limits, now, max, mailer->in_flight);
 }
 
 static GPtrArray *
@@ -760,13 +757,15 @@ static bool
 commit_round(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
-	unsigned limit = get_limit(mailer, now);
+	unsigned limit;
 	g_autoptr(GPtrArray) jobs = NULL;
 	pb_transaction transaction = {0};
 
 	/* Reports may have paused a domain meanwhile. */
-	if (!domain_refusals_load(mailer->refusals, now, error))
+	if (!domain_refusals_load(mailer->refusals, now, error) ||
+	    !send_limits_update(&mailer->limits, mailer->options.store, now, error))
 		return false;
+	limit = get_limit(mailer, now);
 	mailer->is_more = false;
 	if (!limit)
 		return commit_results(mailer, error);
@@ -911,8 +910,7 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	if (due >= 0 && mailer->breaker.state != BREAKER_CLOSED)
 		*next = MAX(due, mailer->breaker.retry_at);
 	if (due >= 0)
-		*next = MAX(MAX(*next, token_bucket_get_next(&mailer->per_second, now)),
-		    token_bucket_get_next(&mailer->per_hour, now));
+		*next = MAX(*next, send_limits_get_next(&mailer->limits, now));
 	if (due >= 0 && !has_disk_space(mailer))
 		*next = MAX(*next, now + DISK_CHECK_S);
 	return true;

@@ -51,7 +51,7 @@ struct mailer_options {
 	                     own (transport/backoff.h) */
 	/* Maximum numbers of messages; 0: no limit (transport/token_bucket.h,
 	 * service/delivery/domain_throttle.h). */
-	unsigned per_second, per_hour, domain_per_hour;
+	unsigned per_second, per_hour, per_day, domain_per_hour;
 	/* Create a transport; called once for each connection, in the mailer's thread.
 	 */
 	struct transport *(*new_transport)(void *data);

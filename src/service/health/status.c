@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "config/provider.h"
 #include "service/bounce/bounce.h"
 #include "service/collect/coverage.h"
 #include "service/collect/source_status.h"
+#include "service/delivery/send_limits.h"
 #include "service/setup/factory.h"
 #include "service/state/generation.h"
 #include "store/mail/inbox.h"
@@ -194,6 +196,37 @@ load_messages(struct store *store, int64_t now, struct status *status, GError **
 	           store, now - CLOCK_DAY_S, &status->last_failed, error);
 }
 
+/* @param data  int64_t *: sum */
+static void
+add_sent(void *data, int64_t at, int64_t count)
+{
+	int64_t *sum = data;
+
+	(void)at;
+	*sum += count;
+}
+
+static bool
+load_limits(struct store *store, const struct settings *settings, int64_t now,
+    struct status *status, GError **error)
+{
+	struct provider_limits maximum = provider_get_limits(settings);
+	struct send_limits limits = {0};
+
+	send_limits_set(&limits, 0, 0, maximum.per_day);
+	if (!send_limits_update(&limits, store, now, error))
+		return false;
+	status->per_hour = maximum.per_hour;
+	status->per_day = maximum.per_day;
+	status->sent_in_day = limits.sum;
+	status->next_in_day = send_limits_get_available(&limits, now, 1, 0)
+	                          ? -1
+	                          : send_limits_get_next(&limits, now);
+	return !maximum.per_hour ||
+	       outbox_foreach_sent(store, now - CLOCK_HOUR_S, CLOCK_HOUR_S, add_sent,
+	           &status->sent_in_hour, error);
+}
+
 static bool
 load_bounces(struct store *store, int64_t now, struct status *status, GError **error)
 {
@@ -237,6 +270,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 	if (!load_sources(store, settings, now, &loaded, error) ||
 	    !load_counts(store, now, &loaded, error) ||
 	    !load_messages(store, now, &loaded, error) ||
+	    !load_limits(store, settings, now, &loaded, error) ||
 	    !load_bounces(store, now, &loaded, error) ||
 	    !clock_watch_load(store, &loaded.jump, error) ||
 	    !generation_is_stale(store, directory, &loaded.is_stale, error)) {

@@ -65,6 +65,10 @@ struct status {
 	struct outbox_message *oldest;          /* queued, not held; or NULL */
 	struct outbox_message *oldest_deferred; /* or NULL */
 	struct outbox_message *last_failed;     /* in the last day; or NULL */
+	/* Limits of delivery, 0: none; what was sent; and when more can be, or -1. */
+	int64_t per_hour, sent_in_hour;
+	int64_t per_day, sent_in_day;
+	int64_t next_in_day;
 	/* Received mail. */
 	int64_t messages, inbox_oldest_at; /* not processed yet */
 	int64_t quarantined;

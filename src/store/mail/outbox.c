@@ -566,6 +566,26 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 }
 
 bool
+outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
+    void (*add)(void *data, int64_t at, int64_t count), void *data, GError **error)
+{
+	static const char sql[] =
+	    "SELECT at / ?2 * ?2, count(*) FROM ("
+	    "  SELECT ended_at AS at FROM outbox WHERE ended_at >= ?1"
+	    "   AND (state = 'SENT' OR state = 'UNKNOWN')"
+	    "  UNION ALL SELECT claimed_at FROM outbox WHERE ended_at IS NULL"
+	    "   AND state = 'UNKNOWN' AND claimed_at >= ?1)"
+	    " GROUP BY 1";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(step));
+	enum sql_step result = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	for (; result == SQL_STEP_ROW; result = sql_step(statement, error))
+		add(data, sql_get_int(statement, 0), sql_get_int(statement, 1));
+	return result != SQL_STEP_FAILED;
+}
+
+bool
 outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 {
 	static const char sql[] = "SELECT min(next_try_at) FROM outbox"

@@ -192,6 +192,16 @@ bool outbox_retry_now(struct store *store, int64_t now, GError **error);
 bool
 outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
+/**
+ * Count the messages that the relay has, or may have, accepted, in intervals.
+ *
+ * @param since  the first time, s
+ * @param step   of the intervals, s
+ * @param add    called with the beginning of each interval that has messages
+ */
+bool outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
+    void (*add)(void *data, int64_t at, int64_t count), void *data, GError **error);
+
 /** Time of the next attempt, s. @param at  -1: nothing is queued */
 bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
 
