@@ -11,10 +11,9 @@
 #include "base/error.h"
 
 /* Centroid. */
-#define HIDDEN_PART  0.5 /* of the mean of hidden papers that is subtracted */
-#define FLATTENING   0.8 /* exponent of the weights, many subjects */
-#define FLATTENING_1 0.7 /* on one subject */
-#define PRIOR_PAPERS 2   /* mean papers added to those with a term */
+#define HIDDEN_PART  0.15 /* of the mean of hidden papers that is subtracted */
+#define FLATTENING   0.7  /* exponent of the weights on one subject */
+#define PRIOR_PAPERS 2    /* mean papers added to those with a term */
 
 /* Regression. */
 #define STEPS             80
@@ -110,7 +109,6 @@ learn_centroid(
     const struct learner *learner, const struct taste_answers *answers, double *weights)
 {
 	bool is_narrow = vectors_is_narrow(learner->vectors);
-	double exponent = is_narrow ? FLATTENING_1 : FLATTENING;
 
 	memset(weights, 0, learner->terms * sizeof(*weights));
 	for (unsigned i = 0; i < answers->like_count; i++)
@@ -121,10 +119,9 @@ learn_centroid(
 		    -HIDDEN_PART / answers->hide_count, weights);
 	if (!is_narrow)
 		scale_by_resemblance(learner, weights);
-	for (unsigned term = 0; term < learner->terms; term++)
-		if (weights[term] != 0)
-			weights[term] =
-			    copysign(pow(fabs(weights[term]), exponent), weights[term]);
+	for (unsigned term = 0; is_narrow && term < learner->terms; term++)
+		weights[term] =
+		    copysign(pow(fabs(weights[term]), FLATTENING), weights[term]);
 }
 
 /* Likes weigh 1 together, hides and background 1 together. */

@@ -6,9 +6,9 @@
  * vector (query/taste/vectors.h). Pure arithmetic, the same for the same input.
  *
  * centroid    mean of the liked papers minus a part of the mean of the hidden ones.
- *             Where the papers are on many subjects a term's weight is multiplied by
- *             how much papers with the term resemble the centroid, against the mean of
- *             all papers. Weights are flattened by a power below 1.
+ *             Among papers on many subjects a term's weight is multiplied by how much
+ *             papers with the term resemble the centroid, against the mean of all
+ *             papers; on one subject weights are flattened by an exponent below 1.
  * regression  logistic regression of liked papers against hidden ones and others.
  *
  * From TASTE_REGRESSION_ANSWERS answers on it is the better one, by leave-one-out: each
