@@ -7,10 +7,14 @@ draws of each review.  Task A: an author likes their first k papers; candidates 
 systematic review are liked; candidates are all others.  The measure is nDCG@10, the
 baselines are centroids of tf-idf vectors (1 + ln tf, title counted twice, cosine) of
 words, and of words and pairs.  Five hidden papers are the best ones that are not
-wanted; they are not candidates.  Prints means, the ratio to the better baseline and
+wanted; they are not candidates.  Acronyms: pairs that papers define at least twice,
+found by a second implementation (A. Schwartz and M. Hearst, 2003), and all
+definitions deleted; is the short form among the terms related to the long one?
+
+Prints means, the ratio to the better baseline and
 its 95 % interval, by bootstrap over authors, or over draws of the reviews.
 
-Reads ../shared/data; needs `make bench/rank`.
+Reads ../shared/data; needs `make bench/rank bench/related`.
 """
 
 import argparse
@@ -166,6 +170,63 @@ def run_case(programs, centroids, case):
     return [ndcg([i in wanted for i in order[:10]], len(wanted)) for order in orders]
 
 
+DEFINITION = re.compile(r"\(\s*([A-Za-z][A-Za-z0-9-]{1,9}?)s?\s*\)")
+
+
+def find_long_form(short, text):
+    """The words before a definition that contain the characters of a short form, in order."""
+    place = len(text)
+    for index in range(len(short) - 1, -1, -1):
+        place -= 1
+        while place >= 0 and (text[place].lower() != short[index].lower() or
+                              index == 0 and text[place - 1:place].isalnum()):
+            place -= 1
+        if place < 0:
+            return None
+    words = text[place:].split()
+    return " ".join(words) if 2 <= len(words) <= len(short) + 2 else None
+
+
+def fold(text):
+    return " ".join(word if len(word) < 4 else re.sub("(?<![siu])s$", "", word)
+                    for word in WORD.findall(text.lower()))
+
+
+def show_acronyms(papers, directory):
+    pairs = collections.Counter()
+    deleted = []
+    for paper in papers:
+        text = paper["summary"]
+        for match in DEFINITION.finditer(text):
+            short = match[1]
+            if sum(c.isupper() for c in short) >= 2:
+                before = re.split(r"[.,;:()]", text[:match.start()])[-1].rstrip()
+                pairs[fold(find_long_form(short, before) or ""), short.lower()] += 1
+        deleted.append({**paper, "summary": DEFINITION.sub(" ", text),
+                        "title": DEFINITION.sub(" ", paper["title"])})
+    texts = [f" {fold(p['title'])} . {fold(p['summary'])} " for p in deleted]
+
+    def count(words):
+        return sum(f" {words} " in text for text in texts)
+
+    pairs = [(long, short) for (long, short), times in sorted(pairs.items())
+             if long and times >= 2 and count(long) >= 5 and count(fold(short)) >= 5]
+    programs = Programs(deleted, directory)
+    run = subprocess.run([os.path.join(TOP, "bench/related"), programs.path("corpus")],
+                         input="".join(f'"{long}"\n' for long, _ in pairs), text=True,
+                         check=True, capture_output=True)
+    found = collections.defaultdict(list)
+    for line in run.stdout.splitlines():
+        found[line.split("\t")[0]].append(line.split("\t")[1])
+    places = {pair: found[f'"{pair[0]}"'].index(fold(pair[1])) for pair in pairs
+              if fold(pair[1]) in found[f'"{pair[0]}"']}
+    print(f"acronyms n={len(pairs)}:", *(
+        f"first {n}: {sum(p < n for p in places.values()) / len(pairs):.3f}"
+        for n in (1, 5, 10)))
+    print("  not in the first five:", *(f"{long} ({short});" for long, short in pairs
+                                        if places.get((long, short), 9) >= 5))
+
+
 def mean(values):
     return sum(values) / len(values)
 
@@ -197,6 +258,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as directory:
         papers = load_papers()
+        show_acronyms(papers, directory)
         programs = Programs(papers, directory)
         centroids = [Centroid(papers, False), Centroid(papers, True)]
         for k in (3, 10):

@@ -109,5 +109,39 @@ time_is_bounded_for_any_text(void)
 	g_assert_cmpuint(forms->len, ==, 0);
 }
 
+static void
+acronyms_are_compared_with_phrases(void)
+{
+	static const struct {
+		const char *short_text;
+		const char *phrase;
+		bool matches;
+	} rows[] = {
+	    {"LLM", "large language model", true},
+	    {"LORA", "low rank adaptation", true},
+	    {"COT", "chain of thought", true},
+	    {"T2I", "text to image", true},
+	    {"sft", "supervised finetuning", true},
+	    {"SFT", "supervised finetuning", false},
+	    {"LM", "large language model", false},
+	    {"LLMX", "large language model", false},
+	    {"L", "large language", false},
+	    {"", "large language", false},
+	    {"LLM", "", false},
+	    {"LLM", "large", false},
+	    {"LL", ", large language", false},
+	};
+	g_autofree char *longest = g_strnfill(BOUNDS_ACRONYM_CHARS, 'a');
+	g_autofree char *longer = g_strnfill(BOUNDS_ACRONYM_CHARS + 1, 'a');
+	const char *phrase = "aaa aaaaa aaaaaaaaaaa";
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (acronym_matches(rows[i].short_text, rows[i].phrase) !=
+		    rows[i].matches)
+			g_error("%s: %s", rows[i].short_text, rows[i].phrase);
+	g_assert_true(acronym_matches(longest, phrase));
+	g_assert_false(acronym_matches(longer, phrase));
+}
+
 UNIT_MAIN(acronyms_are_found_as_papers_define_them, acronym_has_a_maximum_length,
-    time_is_bounded_for_any_text)
+    time_is_bounded_for_any_text, acronyms_are_compared_with_phrases)

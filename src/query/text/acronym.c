@@ -3,7 +3,6 @@
  */
 #include "query/text/acronym.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -143,6 +142,19 @@ is_match(const char *chars, const struct part *parts, unsigned count)
 
 	return count >= 2 && is_same_char(chars[0], parts[0].text[0]) &&
 	       !is_small(parts[0].text, parts[0].len) && match_words(&match, chars, 0);
+}
+
+bool
+acronym_matches(const char *short_text, const char *phrase)
+{
+	struct part parts[WORDS_MOST];
+	size_t len = strlen(short_text);
+	unsigned count;
+
+	if (len < 2 || len > BOUNDS_ACRONYM_CHARS)
+		return false;
+	count = collect_parts(phrase, phrase + strlen(phrase), WORDS_MOST, parts);
+	return count && parts[0].text == phrase && is_match(short_text, parts, count);
 }
 
 /* Read a short form without signs and plural s. @return NULL when it is not one */

@@ -17,6 +17,7 @@
 #define PAPERBOY_QUERY_TEXT_ACRONYM_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "base/cleanup.h"
 
@@ -24,6 +25,12 @@ struct acronym {
 	char *short_text; /* as written, singular: "LoRA" */
 	char *long_text;  /* as written: "low-rank adaptation" */
 };
+
+/**
+ * Whether a short form may stand for a phrase, by the rules for its characters above,
+ * of which those for the long form's words and the number of capitals do not apply.
+ */
+bool acronym_matches(const char *short_text, const char *phrase);
 
 /** Find all in a normalised text. @return of struct acronym *, in text order */
 GPtrArray *acronym_find(const char *text);

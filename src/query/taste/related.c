@@ -1,0 +1,321 @@
+/*
+ * related.c - words and phrases related to a filter, from the papers that it matches.
+ */
+#include "query/taste/related.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/parse/tree.h"
+#include "query/text/acronym.h"
+#include "query/text/stem.h"
+
+#define PAPERS_MIN 5 /* minimum number of papers with a term */
+#define SHARED_MIN 2 /* of them that match the filter */
+
+struct search {
+	const struct matrix *matrix;
+	GPtrArray *phrases; /* of char *: words and phrases of the filter */
+	GHashTable *words;  /* char *: the words of these */
+	unsigned papers;
+	unsigned matching;
+	GPtrArray *found; /* of struct related_term * */
+};
+
+void
+related_term_free(struct related_term *term)
+{
+	if (!term)
+		return;
+	g_free(term->text);
+	g_free(term);
+}
+
+static char *
+join_words(const struct phrase *phrase)
+{
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < phrase->words->len; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? " " : "", phrase_get_word(phrase, i)->key.text);
+	return g_string_free(text, FALSE);
+}
+
+static void
+add_phrase(struct search *search, char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+	for (char **word = words; *word; word++)
+		g_hash_table_add(search->words, g_strdup(*word));
+	g_ptr_array_add(search->phrases, text);
+}
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	const struct node *first = *(struct node *const *)a;
+	const struct node *second = *(struct node *const *)b;
+
+	return first->column < second->column ? -1 : first->column > second->column;
+}
+
+/* Words side by side may be a phrase without quotation marks. */
+static void
+add_typed_phrase(struct search *search, const struct node *node)
+{
+	g_autoptr(GPtrArray) operands = g_ptr_array_new();
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (guint i = 0; i < node->operands->len; i++)
+		g_ptr_array_add(operands, node->operands->pdata[i]);
+	g_ptr_array_sort(operands, compare_columns);
+	for (guint i = 0; i < operands->len; i++) {
+		const struct node *operand = operands->pdata[i];
+		g_autofree char *words = NULL;
+
+		if (operand->kind != NODE_WORDS)
+			continue;
+		words = join_words(operand->phrase);
+		g_string_append_printf(text, "%s%s", text->len ? " " : "", words);
+	}
+	if (text->len)
+		add_phrase(search, g_strdup(text->str));
+}
+
+static void
+collect_phrases(struct search *search, const struct node *node)
+{
+	if (node->kind == NODE_WORDS)
+		add_phrase(search, join_words(node->phrase));
+	for (guint i = 0; node->kind == NODE_NEAR && i < node->phrases->len; i++)
+		add_phrase(search, join_words(node->phrases->pdata[i]));
+	if (node->kind == NODE_AND)
+		add_typed_phrase(search, node);
+	if (node->kind == NODE_AND || node->kind == NODE_OR)
+		for (guint i = 0; i < node->operands->len; i++)
+			collect_phrases(search, node->operands->pdata[i]);
+}
+
+static double
+entropy(double count)
+{
+	return count > 0 ? count * log(count) : 0;
+}
+
+/* @return 0 when the term and the filter share fewer papers than by chance */
+static double
+compute_ratio(const struct search *search, unsigned shared, unsigned with_term)
+{
+	double all = search->papers, query = search->matching, term = with_term;
+
+	if (shared * all <= query * term)
+		return 0;
+	return 2 * (entropy(shared) + entropy(query - shared) + entropy(term - shared) +
+	               entropy(all - query - term + shared) + entropy(all) -
+	               entropy(query) - entropy(all - query) - entropy(term) -
+	               entropy(all - term));
+}
+
+/*
+ * Whether a term may be an acronym of the filter, or the reverse.
+ *
+ * @param change_case  g_ascii_strup(): letters begin words or continue;
+ *                     g_ascii_strdown(): they may be within words
+ */
+static bool
+is_acronym(const struct search *search, const struct matrix_term *term,
+    char *(*change_case)(const char *text, gssize len))
+{
+	g_autofree char *short_text = change_case(term->text, -1);
+
+	for (guint i = 0; i < search->phrases->len; i++) {
+		const char *phrase = search->phrases->pdata[i];
+		bool has_words = strchr(phrase, ' ') != NULL;
+		g_autofree char *own_text = change_case(phrase, -1);
+
+		if (!term->is_pair && has_words && acronym_matches(short_text, phrase))
+			return true;
+		if (term->is_pair && !has_words &&
+		    acronym_matches(own_text, term->text))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_only_words_of(GHashTable *words, const char *text)
+{
+	g_auto(GStrv) parts = g_strsplit(text, " ", -1);
+
+	for (char **part = parts; *part; part++)
+		if (!g_hash_table_contains(words, *part))
+			return false;
+	return true;
+}
+
+static void
+add_found(struct search *search, const char *text, double score)
+{
+	struct related_term *found = g_new(struct related_term, 1);
+
+	*found = (struct related_term){g_strdup(text), score};
+	g_ptr_array_add(search->found, found);
+}
+
+static void
+try_term(struct search *search, uint32_t number, unsigned shared)
+{
+	const struct matrix_term *term = matrix_get_term(search->matrix, number);
+	double ratio = compute_ratio(search, shared, term->papers);
+
+	if (!shared || has_only_words_of(search->words, term->text))
+		return;
+	if (is_acronym(search, term, g_ascii_strup))
+		add_found(search, term->text, RELATED_PRIOR * (1 + ratio));
+	else if (ratio > 0 && is_acronym(search, term, g_ascii_strdown))
+		add_found(search, term->text, RELATED_WEAK_PRIOR * ratio);
+	else if (ratio > 0 && shared >= SHARED_MIN && shared < term->papers &&
+	         term->papers >= PAPERS_MIN)
+		add_found(search, term->text, ratio);
+}
+
+static void
+try_terms(struct search *search, const bool *matches)
+{
+	unsigned terms = matrix_count_terms(search->matrix);
+	g_autofree unsigned *shared = g_new0(unsigned, terms);
+
+	for (unsigned paper = 0; paper < search->papers; paper++) {
+		size_t count;
+		const struct matrix_count *counts =
+		    matrix_get_counts(search->matrix, paper, &count);
+
+		for (size_t i = 0; matches[paper] && i < count; i++)
+			shared[counts[i].term]++;
+	}
+	for (uint32_t term = 0; term < terms; term++)
+		if (shared[term])
+			try_term(search, term, shared[term]);
+}
+
+/* Fold the words of a long form: "Low-Rank Adaptations" is "low rank adaptation". */
+static char *
+fold_long_form(const char *text)
+{
+	g_autofree char *lower = g_utf8_strdown(text, -1);
+	g_auto(GStrv) words = g_strsplit_set(lower, " -/", -1);
+	GString *folded = g_string_new(NULL);
+
+	for (char **word = words; *word; word++) {
+		g_autofree char *singular = stem_plural(*word, strlen(*word));
+
+		if (*singular)
+			g_string_append_printf(
+			    folded, "%s%s", folded->len ? " " : "", singular);
+	}
+	return g_string_free(folded, FALSE);
+}
+
+/* Long forms of three or more words, of an acronym in the filter. */
+static void
+try_long_forms(struct search *search, const GPtrArray *acronyms)
+{
+	g_autoptr(GHashTable) papers =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GHashTableIter iter;
+	gpointer key, value;
+
+	for (guint i = 0; i < acronyms->len; i++) {
+		const struct acronym *acronym = acronyms->pdata[i];
+		g_autofree char *short_text = fold_long_form(acronym->short_text);
+		char *text;
+		guint count;
+
+		if (!g_hash_table_contains(search->words, short_text))
+			continue;
+		text = fold_long_form(acronym->long_text);
+		count = GPOINTER_TO_UINT(g_hash_table_lookup(papers, text));
+		g_hash_table_insert(papers, text, GUINT_TO_POINTER(count + 1));
+	}
+	g_hash_table_iter_init(&iter, papers);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		unsigned count = MIN(GPOINTER_TO_UINT(value), search->matching);
+		uint32_t term;
+
+		if (!matrix_find_term(search->matrix, key, &term) &&
+		    !has_only_words_of(search->words, key))
+			add_found(search, key,
+			    RELATED_PRIOR * (1 + compute_ratio(search, count, count)));
+	}
+}
+
+static int
+compare_terms(const void *a, const void *b)
+{
+	const struct related_term *first = *(struct related_term *const *)a;
+	const struct related_term *second = *(struct related_term *const *)b;
+
+	if (first->score != second->score)
+		return first->score < second->score ? 1 : -1;
+	return strcmp(first->text, second->text);
+}
+
+/* Whether all words of one of two texts are in the other. */
+static bool
+is_contained(const char *a, const char *b)
+{
+	g_autofree char *first = g_strconcat(" ", a, " ", NULL);
+	g_autofree char *second = g_strconcat(" ", b, " ", NULL);
+
+	return strstr(first, second) || strstr(second, first);
+}
+
+static GPtrArray *
+select_best(const GPtrArray *found, unsigned limit)
+{
+	GPtrArray *best =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)related_term_free);
+
+	for (guint i = 0; i < found->len && best->len < limit; i++) {
+		const struct related_term *term = found->pdata[i];
+		struct related_term *copy;
+		bool is_repeated = false;
+
+		for (guint j = 0; j < best->len; j++)
+			is_repeated |= is_contained(
+			    term->text, ((struct related_term *)best->pdata[j])->text);
+		if (is_repeated)
+			continue;
+		copy = g_new(struct related_term, 1);
+		*copy = (struct related_term){g_strdup(term->text), term->score};
+		g_ptr_array_add(best, copy);
+	}
+	return best;
+}
+
+GPtrArray *
+related_find(const struct query *query, const struct matrix *matrix,
+    const bool *matches, const GPtrArray *acronyms, unsigned limit)
+{
+	g_autoptr(GPtrArray) phrases = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) found =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)related_term_free);
+	g_autoptr(GHashTable) words =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct search search = {.matrix = matrix,
+	    .phrases = phrases,
+	    .words = words,
+	    .papers = matrix_count_papers(matrix),
+	    .found = found};
+
+	for (unsigned paper = 0; paper < search.papers; paper++)
+		search.matching += matches[paper];
+	collect_phrases(&search, query->root);
+	try_terms(&search, matches);
+	try_long_forms(&search, acronyms);
+	g_ptr_array_sort(found, compare_terms);
+	return select_best(found, limit);
+}

@@ -1,0 +1,40 @@
+/*
+ * related.h - words and phrases related to a filter, from the papers that it matches.
+ *
+ * The papers that match are taken as relevant. A term's score is the log-likelihood
+ * ratio (T. Dunning, 1993) of its papers and those of the filter, if they share more
+ * than by chance. A term that may be the acronym of a phrase of the filter, or a phrase
+ * whose acronym the filter may have, scores more: RELATED_PRIOR * (1 + ratio) if each
+ * letter begins a word or continues the one before, RELATED_WEAK_PRIOR * ratio if
+ * letters are within words.
+ */
+#ifndef PAPERBOY_QUERY_TASTE_RELATED_H
+#define PAPERBOY_QUERY_TASTE_RELATED_H
+
+#include "query/query.h"
+#include "query/taste/matrix.h"
+
+#define RELATED_PRIOR      10
+#define RELATED_WEAK_PRIOR 3
+
+struct related_term {
+	char *text; /* words with folded plurals */
+	double score;
+};
+
+/**
+ * Find related terms. Words of the filter, words contained in a better term, terms in
+ * few papers, and terms without further papers are left out; acronyms are not.
+ *
+ * @param query     the filter; words under a NOT are ignored
+ * @param matrix    of the archive, with folded plurals
+ * @param matches   by paper of the matrix: whether the filter matches
+ * @param acronyms  of struct acronym *: defined by papers that match, once for each
+ * @param limit     maximum number of terms
+ * @return of struct related_term *, the best first
+ */
+GPtrArray *related_find(const struct query *query, const struct matrix *matrix,
+    const bool *matches, const GPtrArray *acronyms, unsigned limit);
+void related_term_free(struct related_term *term);
+
+#endif
