@@ -107,7 +107,8 @@ class Box(Instance):
             "receive__imap_login": "oauth", "receive__parser": built("paperboy-parser"),
             "oauth__token_url": bench.server.url + "/token",
             "oauth__client_id": CLIENT_ID, "oauth__ca_file": bench.ca.cert,
-            "mail__from": user, "commands__address": user,
+            "mail__from": user, "mail__owner": "owner@example.org",
+            "commands__address": user,
         } | settings
         super().__init__(directory, port=bench.ports[mechanisms], **settings)
         self.hours = 0
@@ -254,7 +255,7 @@ def revoked_access(bench):
 
 def revoked_grant(bench):
     """a rejected refresh token is not tried again; mail waits for a login"""
-    box = bench.new()
+    box = bench.new(mail__alerts=True)
     box.log_in()
     bench.server.revoke_grants()
     before = bench.server.count()
@@ -265,7 +266,9 @@ def revoked_grant(bench):
     box.once(now, wanted=75)
     wanted = "invalid_grant: made up for a test: run paperboyctl login both"
     box.check_fails(wanted)
-    box.once(now, wanted=75)
+    with box.start(now=box.later(1)) as child:
+        child.wait_fact(lambda: box.value(
+            "SELECT count(*) FROM outbox WHERE kind = 'notice'"), "an alert")
     assert bench.server.count() == before + 1
     assert "SENT" not in box.states(), box.states()
     for command in ("status", "doctor"):
@@ -277,7 +280,39 @@ def revoked_grant(bench):
     assert box.states() == {"SENT": 5} or box.states()["SENT"] >= 5, box.states()
     assert box.value("SELECT count(*) FROM inbox") >= 1
     output = box.ctl("doctor", wanted=(0, 1))
-    assert "logged in for smtp since 2026-11-20 02:00 UTC" in output, output
+    assert "logged in for smtp since 2026-11-20 03:00 UTC" in output, output
+
+
+def daemon_continues(bench):
+    """a running daemon continues after a login, and after a correction of the client"""
+    box = bench.new(mail__alerts=True)
+    box.log_in()
+    bench.server.revoke_grants()
+    box.write_day(DAY, range(3))
+    box.add_people(3, now=at_hour(DAY, 0))
+    box.dovecot.put(box.user, message(20))
+    sent = "SELECT count(*) FROM outbox WHERE state = 'SENT' AND kind = 'digest'"
+    received = "SELECT count(*) FROM inbox WHERE receiver = 'imap'"
+    box.later(8)
+    with box.start(now=at_hour(DAY, 8)) as child:
+        child.wait_line("relay auth failed.*run paperboyctl login both")
+        child.wait_fact(lambda: "receiver failed receiver=imap: " in child.output,
+                        "a failed receiver")
+        assert box.value(sent) == box.value(received) == 0
+        box.log_in()
+        child.wait_fact(lambda: box.value(sent) == 3 and box.value(received) == 1,
+                        "digests and the message", 60)
+        child.signal(signal.SIGTERM)
+        assert child.wait_exit() == 0, child.output
+        bench.outputs.append(child.output)
+    box.set(oauth__client_id="client-2")
+    box.write_day(days_after(DAY, 1), range(3, 6))
+    with box.start(now=at_hour(days_after(DAY, 1), 8)) as child:
+        child.wait_line("relay auth failed.*another provider or client")
+        box.set(oauth__client_id=CLIENT_ID)
+        box.ctl("reload")
+        child.wait_fact(lambda: box.value(sent) == 6, "digests", 60)
+        bench.outputs.append(child.output)
 
 
 def no_login(bench):
@@ -671,7 +706,8 @@ def main():
     with Tap() as tap:
         bench = Bench(tap)
         for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
-                     two_logins, revoked_access, revoked_grant, no_login, clock_skew,
+                     two_logins, revoked_access, revoked_grant, daemon_continues,
+                     no_login, clock_skew,
                      server_down, wrong_scope,
                      explained_failures, idle, no_core, client_secrets, device_login, browser_login,
                      presets, killed,

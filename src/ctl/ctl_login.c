@@ -327,6 +327,10 @@ log_in(struct login *login, const struct login_options *options, GError **error)
 	                                  : oauth_use_get_name(login->use));
 	/* It waits for an hour after a failed login. */
 	reply = ctl_ask_daemon(ctl, "reload");
+	if (reply && !g_str_has_prefix(reply, "ok"))
+		fputs("paperboyctl: warning: paperboyd rejects the configuration: see "
+		      "paperboyctl reload\n",
+		    stderr);
 	return true;
 }
 

@@ -125,20 +125,20 @@ copy_printable(const char *text)
 	return copy;
 }
 
+/* @param status  of HTTP */
 static bool
-set_error(const struct http_response *http, const json_t *object, const char *host,
-    GError **error)
+set_error(int status, const json_t *object, const char *host, GError **error)
 {
 	const char *name = get_text(object, "error");
 	const char *text = get_text(object, "error_description");
 	g_autofree char *code = name ? copy_printable(name) : NULL;
 	g_autofree char *about = text ? copy_printable(text) : NULL;
-	bool is_temporary = http->status == 429 || http->status >= 500;
+	bool is_temporary = status == 429 || status >= 500;
 
 	if (!name || is_temporary)
 		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "invalid response of the OAuth server %s: HTTP status %d%s%s", host,
-		    http->status, code ? ", " : "", code ? code : "");
+		    status, code ? ", " : "", code ? code : "");
 	return pb_fail(error, code_from_error(name),
 	    "refused by the OAuth server %s: %s%s%s", host, code, about ? ": " : "",
 	    about ? about : "");
@@ -162,23 +162,51 @@ read_tokens(const json_t *object, struct oauth_response *response, GError **erro
 	const char *type = get_text(object, "token_type");
 	const char *scope = get_text(object, "scope");
 	const json_t *lifetime = json_object_get(object, "expires_in");
-	int64_t lifetime_s = DEFAULT_LIFETIME_S;
+	double lifetime_s = DEFAULT_LIFETIME_S;
 
 	if (!access || !is_token(access) || (refresh && !is_token(refresh)) ||
 	    (type && g_ascii_strcasecmp(type, "bearer") != 0))
 		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "invalid response of the OAuth server: no bearer token");
 	if (json_is_number(lifetime))
-		lifetime_s = (int64_t)json_number_value(lifetime);
+		lifetime_s = json_number_value(lifetime);
 	else if (json_is_string(lifetime))
-		lifetime_s = g_ascii_strtoll(json_string_value(lifetime), NULL, 10);
+		lifetime_s = g_ascii_strtod(json_string_value(lifetime), NULL);
+	/* NaN is a number of strtod(). */
+	if (!(lifetime_s >= 1))
+		lifetime_s = 1;
 	*response = (struct oauth_response){
 	    .access_token = g_strdup(access),
 	    .refresh_token = g_strdup(refresh),
 	    .scope = g_strdup(scope),
-	    .lifetime_s = CLAMP(lifetime_s, 1, MAX_LIFETIME_S),
+	    .lifetime_s = (int64_t)MIN(lifetime_s, MAX_LIFETIME_S),
 	};
 	return true;
+}
+
+/* @param name  as for send_form() */
+static json_t *
+parse_object(const char *body, size_t size, int status, const char *host, char **name,
+    GError **error)
+{
+	auto_json object = json_loadb(body, size, JSON_REJECT_DUPLICATES, NULL);
+
+	/* Some servers send errors with status 200. */
+	if (status == 200 && json_is_object(object) && !get_text(object, "error"))
+		return g_steal_pointer(&object);
+	if (name)
+		*name = g_strdup(get_text(object, "error"));
+	set_error(status, object, host, error);
+	return NULL;
+}
+
+bool
+oauth_parse_response(const char *body, size_t size, int status,
+    struct oauth_response *response, GError **error)
+{
+	auto_json object = parse_object(body, size, status, "", NULL, error);
+
+	return object && read_tokens(object, response, error);
 }
 
 /*
@@ -194,7 +222,7 @@ send_form(
 {
 	pb_local(http_response) response = {0};
 	g_autofree char *host = NULL;
-	auto_json object = NULL;
+	json_t *object;
 	const char *body;
 	size_t size;
 	bool is_ok;
@@ -209,14 +237,10 @@ send_form(
 		return NULL;
 	host = g_strndup(url + 8, strcspn(url + 8, "/?#"));
 	body = g_bytes_get_data(response.body, &size);
-	object = json_loadb(body ? body : "", size, JSON_REJECT_DUPLICATES, NULL);
+	object =
+	    parse_object(body ? body : "", size, response.status, host, name, error);
 	explicit_bzero((char *)body, size);
-	if (response.status == 200 && json_is_object(object))
-		return g_steal_pointer(&object);
-	if (name)
-		*name = g_strdup(get_text(object, "error"));
-	set_error(&response, object, host, error);
-	return NULL;
+	return object;
 }
 
 /* @param form  freed @param name  as for send_form() */

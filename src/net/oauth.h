@@ -41,6 +41,15 @@ void oauth_response_clear(struct oauth_response *response);
 /** Erase and free a secret. @param secret  or NULL */
 void oauth_secret_free(char *secret);
 
+/**
+ * Parse a response of the token endpoint.
+ *
+ * @param status    of HTTP
+ * @param response  set on success only
+ */
+bool oauth_parse_response(const char *body, size_t size, int status,
+    struct oauth_response *response, GError **error);
+
 /** Get a new access token (RFC 6749 section 6). @param response  set on success only */
 bool oauth_refresh(struct http *http, const struct oauth_client *client,
     const char *refresh_token, struct oauth_response *response, GError **error);

@@ -8,6 +8,7 @@
 
 #define SOURCE_ALERT_S (3 * CLOCK_HOUR_S)
 #define RELAY_ALERT_S  (15 * 60)
+#define OAUTH_ALERT_S  60
 
 /* In the order of doctor; status omits those with HEALTH_DAMAGE. */
 const struct health_check health_checks[] = {
@@ -143,6 +144,7 @@ const struct health_check health_checks[] = {
         .severity = HEALTH_ALERT,
         .probe = probe_oauth,
         .ok = "no login by OAuth is configured",
+        .alert_after_s = OAUTH_ALERT_S,
         .subject = "paperboy has to log in to the mailbox again"},
     {.name = "relay-denied",
         .severity = HEALTH_WARNING,

@@ -247,8 +247,10 @@ examine_login(struct health *health, enum oauth_use use)
 	time = g_date_time_new_from_unix_utc(
 	    login.rejection ? login.rejected_at : login.logged_in_at);
 	day = g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
+	/* During the set-up; no alert. */
 	if (!login.token_url)
-		health_add(health, action, "there is no OAuth login for %s yet", name);
+		health_add(health, action, "there is no OAuth login for %s yet", name)
+		    ->since = health->options->now;
 	else if (login.rejection)
 		health_add(health, action, "the OAuth login for %s ended at %s, %s",
 		    name, day, login.rejection)

@@ -219,8 +219,9 @@ static const struct event_row rows[N_EVENTS] = {
         "a time probes it."},
     [EVENT_RELAY_AUTH_FAILED] = {"relay-auth-failed",
         "6ec1d0d196b2f1e3a6458f2a171f7047", G_LOG_LEVEL_WARNING, NULL,
-        "smtp.user or the password is wrong.  Attempts are rare, so that the account "
-        "is not locked; a reload with another password tries it at once."},
+        "smtp.user or the password is wrong, or the OAuth login has ended.  Attempts "
+        "are rare, so that the account is not locked; a reload with another password, "
+        "or paperboyctl login, tries it at once."},
     [EVENT_RELAY_RECOVERED] = {"relay-recovered", "d6a3b0605c7fedac44902da031d4f886",
         G_LOG_LEVEL_MESSAGE, NULL, "Messages that waited for the relay are sent."},
     [EVENT_DOMAIN_PAUSED] = {"domain-paused", "9db0417fa3e04a59935966f859888bab",

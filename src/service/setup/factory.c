@@ -399,6 +399,7 @@ factory_is_same_transport(
 	       g_strcmp0(one->user, other->user) == 0 &&
 	       g_strcmp0(one->password, other->password) == 0 &&
 	       !one->oauth == !other->oauth &&
+	       (!one->oauth || oauth_source_is_same(one->oauth, other->oauth)) &&
 	       one->logged_in_at == other->logged_in_at &&
 	       g_strcmp0(one->hello, other->hello) == 0 &&
 	       one->smtp.is_lmtp == other->smtp.is_lmtp &&

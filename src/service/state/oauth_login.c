@@ -499,6 +499,18 @@ oauth_source_new_http(const char *ca_file, const int *stop_fd)
 	return http_new(&settings);
 }
 
+bool
+oauth_source_is_same(const struct oauth_source *one, const struct oauth_source *other)
+{
+	const struct oauth_source_options *a = &one->options, *b = &other->options;
+
+	return strcmp(a->client.token_url, b->client.token_url) == 0 &&
+	       strcmp(a->client.client_id, b->client.client_id) == 0 &&
+	       g_strcmp0(a->client.client_secret, b->client.client_secret) == 0 &&
+	       strcmp(a->scope, b->scope) == 0 &&
+	       g_strcmp0(a->ca_file, b->ca_file) == 0;
+}
+
 const struct stream_tokens *
 oauth_source_get_tokens(const struct oauth_source *source)
 {

@@ -85,6 +85,10 @@ struct oauth_source *oauth_source_new(const struct oauth_source_options *options
 void oauth_source_free(struct oauth_source *source);
 PB_DEFINE_AUTO(oauth_source, oauth_source_free);
 
+/** Whether both use the same client of the same server. */
+bool
+oauth_source_is_same(const struct oauth_source *one, const struct oauth_source *other);
+
 /**
  * Get the functions for a stream. An error other than PB_ERROR_TEMPORARY says what the
  * operator has to do.
