@@ -783,6 +783,27 @@ more_subscribers_than_a_page_get_digests(void)
 	    "0");
 }
 
+static void
+first_and_immediate_digests_are_built_first(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	for (int i = 1; i <= 5; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		store_fixture_subscribe(fixture, address, "UTC", "diffusion", now);
+	}
+	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = id = 4,"
+	                           " frequency = iif(id = 2, 'now', 'daily'), "
+	                           "next_due_at = next_due_at - 10 * id"
+	                           " + 25 * (id = 4)");
+	assert_digests(fixture, now + 60, 5);
+	assert_rows(
+	    fixture, "SELECT subscriber_id FROM digest ORDER BY id", "2 4 5 3 1");
+}
+
 /* As a command that is processed while digests are built. */
 static void
 pause_last(void *data)
@@ -1182,5 +1203,6 @@ UNIT_MAIN(changes_while_digests_are_decided_are_respected,
     votes_are_compared_with_the_day_before, long_filter_is_cut_in_its_reason,
     preview_stores_nothing_and_equals_the_digest,
     more_subscribers_than_a_page_get_digests, other_work_is_done_between_pages,
+    first_and_immediate_digests_are_built_first,
     missing_time_zone_falls_back_to_utc_and_is_logged_once,
     unparsable_filter_does_not_stop_a_digest, relative_date_match_keeps_its_reasons)

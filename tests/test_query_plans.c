@@ -338,7 +338,9 @@ hot_statements_use_their_indexes(void)
 		void (*call)(struct store *store);
 		const char *indexes[8];
 	} rows[] = {
-	    {"subscribers_load_due", hot_due, {"subscriber_due"}},
+	    {"subscribers_load_due", hot_due,
+	        {"subscriber_due (next_due_at<?)",
+	            "subscriber_urgent (next_due_at<?)"}},
 	    {"subscribers_load_next_due", hot_next_due,
 	        {"subscriber_due", "subscriber_pause_end"}},
 	    {"subscribers_load_pause_ended", hot_pause_ended,

@@ -224,6 +224,9 @@ CREATE TABLE subscriber (
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
+-- Somebody waits for these digests: they are built before the others.
+CREATE INDEX subscriber_urgent ON subscriber (next_due_at, id)
+	WHERE state = 'active' AND (is_first_due = 1 OR frequency = 'now');
 CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
 
 -- Ids of erased subscribers, to erase them again when an older backup is restored.

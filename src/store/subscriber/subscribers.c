@@ -189,24 +189,40 @@ subscribers_load_page(
 
 #define NEWEST_REVISION "(SELECT coalesce(max(revision), 0) FROM paper)"
 
+/* As in the index subscriber_urgent. */
+#define IS_URGENT "(is_first_due = 1 OR frequency = 'now')"
+
+/* Mostly all filters have been matched: check that once, not for each. */
+#define SELECT_DUE(condition)                                                    \
+	"SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"                          \
+	" WHERE state = 'active' AND " condition " AND next_due_at <= ?1"        \
+	" AND (" NEWEST_REVISION " <= " FILTER_PROGRESS_LEAST " OR NOT EXISTS"   \
+	"  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"    \
+	"   WHERE s.subscriber_id = subscriber.id AND " FILTER_PROGRESS_REVISION \
+	"    < " NEWEST_REVISION "))"                                            \
+	" ORDER BY next_due_at, id LIMIT ?2"
+
 GPtrArray *
 subscribers_load_due(
     struct store *store, int64_t now, int64_t through, unsigned limit, GError **error)
 {
-	/* Mostly all filters have been matched: check that once, not for each. */
-	static const char sql[] =
-	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	    " WHERE state = 'active' AND next_due_at <= ?1"
-	    " AND (next_due_at <= ?3 OR is_first_due = 1 OR frequency = 'now')"
-	    " AND (" NEWEST_REVISION " <= " FILTER_PROGRESS_LEAST " OR NOT EXISTS"
-	    "  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"
-	    "   WHERE s.subscriber_id = subscriber.id AND " FILTER_PROGRESS_REVISION
-	    "    < " NEWEST_REVISION "))"
-	    " ORDER BY next_due_at, id LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit), SQL_INT(through));
+	static const char sql_urgent[] = SELECT_DUE(IS_URGENT);
+	static const char sql_rest[] = SELECT_DUE("NOT " IS_URGENT);
+	sql_auto *urgent =
+	    sql_bind(store, sql_urgent, error, SQL_INT(now), SQL_INT(limit));
+	g_autoptr(GPtrArray) due = record_load_all(urgent, &subscriber_layout, error);
+	sql_auto *rest = NULL;
+	GPtrArray *others;
 
-	return record_load_all(statement, &subscriber_layout, error);
+	if (!due)
+		return NULL;
+	rest = sql_bind(store, sql_rest, error, SQL_INT(MIN(now, through)),
+	    SQL_INT(limit - due->len));
+	others = record_load_all(rest, &subscriber_layout, error);
+	if (!others)
+		return NULL;
+	g_ptr_array_extend_and_steal(due, others);
+	return g_steal_pointer(&due);
 }
 
 GPtrArray *

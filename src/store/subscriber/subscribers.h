@@ -49,13 +49,13 @@ GPtrArray *subscribers_load_page(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
 /**
- * Load a page of active subscribers whose digest is due, earliest first.
+ * Load a page of active subscribers whose digest is due, earliest first: first digests
+ * (is_first_due) and hourly ones (frequency "now"), then the others.
  *
  * Subscribers with a filter that has not been matched with the newest papers are
  * skipped: their digest waits for the match.
  *
- * @param through  before now; digests due later are skipped too, except first digests
- *   (is_first_due) and hourly ones (frequency "now")
+ * @param through  before now; others that are due later are skipped
  */
 GPtrArray *subscribers_load_due(
     struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
