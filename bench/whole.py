@@ -6,17 +6,24 @@ many messages of the same sizes; and a short script (script.py) does the same wo
 
 By step: matching and building with their functions in programs of their own, so that
 each has a peak of memory; sending with `paperboyd --once` on a store of built digests.
+
+Latency: while the daemon sends a mailing, a subscriber is added and a command arrives.
+Each first digest and reply is timed from its cause to the commit of its result.
 """
 
 import collections
+import contextlib
 import os
 import shutil
+import smtplib
+import sqlite3
 import sys
+import time
 
 from daemon import Instance
 from harness import (DAY, Different, Sink, Store, alternate, call, count_connections, figure,
                      print_row, program, run_once)
-from tap import top_srcdir, wait_until
+from tap import free_port, top_builddir, top_srcdir, wait_until
 
 CONNECTIONS = 8  # of whole mailings
 PAGE = 25  # subscribers in a commit, in the revision of mailing.sql
@@ -25,15 +32,18 @@ SAMPLE = 1000  # subscribers whose messages give the sizes
 SCRIPT_SAMPLE = 500  # subscribers of script.py, which is slow
 MANY = 100000  # subscribers; with more, one run, and sending by CONNECTIONS alone
 
+COMMANDS = "commands@news.example"
+AWAITED = 5  # first digests and replies during a mailing
+
 Mailing = collections.namedtuple(
-    "Mailing", "people digests papers bytes peer_bytes total floor script steps")
+    "Mailing", "people digests papers bytes peer_bytes total floor script steps waits")
 
 
 def new_instance(directory, store, **settings):
     """A fresh instance with a copy of a store; it collects no papers."""
     shutil.rmtree(directory, ignore_errors=True)
     instance = Instance(directory, log_level="warning", huggingface__enabled=False,
-                        commands__address="commands@news.example",
+                        commands__address=COMMANDS,
                         web__url="https://papers.example.org", **settings)
     shutil.copy(store, instance.store)
     return instance
@@ -124,6 +134,46 @@ class Runner:
         shutil.rmtree(self.place)
         return values
 
+    def await_state(self, instance, sql, *values):
+        """Wait until a message is sent.  @return seconds, and how many digests were not"""
+        start = time.monotonic()
+        wait_until(lambda: instance.rows(sql, *values) == [("SENT",)], "what is awaited")
+        return time.monotonic() - start, instance.value(
+            "SELECT count(*) FROM outbox WHERE ended_at IS NULL")
+
+    def wait_for(self, instance, lmtp_port, number):
+        """Cause a first digest, then a reply.  @return as await_state(), for each"""
+        first, asking = f"first-{number}@example.org", f"asking-{number}@example.org"
+        instance.add_person(first, now=f"{DAY}T12:00:00Z")
+        yield self.await_state(
+            instance, "SELECT o.state FROM outbox o JOIN subscriber s"
+            " ON s.id = o.subscriber_id WHERE s.address = ?", first)
+        with smtplib.LMTP("127.0.0.1", lmtp_port) as lmtp:
+            lmtp.sendmail(asking, COMMANDS,
+                          f"From: {asking}\nTo: {COMMANDS}\nMessage-ID: <{asking}>\n\nhelp\n")
+        yield self.await_state(
+            instance, "SELECT state FROM outbox WHERE recipient = ?", asking)
+
+    def latency(self):
+        """@return [(seconds, digests not sent then)] of first digests and of replies"""
+        before, lmtp_port = self.sink.count(), free_port()
+        instance = new_instance(self.place, self.store.made, port=self.sink.port,
+                                smtp__connections=CONNECTIONS,
+                                web__socket=os.path.join(self.place, "web"),
+                                receive__parser=os.path.join(top_builddir(), "paperboy-parser"),
+                                receive__lmtp_listen=f"127.0.0.1:{lmtp_port}")
+        with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+            db.execute("UPDATE outbox SET priority = 0")  # else all are first digests
+        with instance.start(now=f"{DAY}T12:00:00Z") as child:
+            wait_until(lambda: self.sink.count() > before, "the first message")
+            waits = [list(self.wait_for(instance, lmtp_port, number))
+                     for number in range(AWAITED)]
+            wait_until(lambda: set(instance.states()) == {"SENT"}, "the end of the mailing",
+                       deadline_s=600)
+            child.stop()
+        shutil.rmtree(self.place)
+        return list(zip(*waits))
+
     def rows(self, *page):
         """@param page  for digests that are built; none for a mailing in one commit"""
         path = os.path.join(self.store.directory, "rows.db")
@@ -190,10 +240,11 @@ def bench_whole(directory, titles, people, is_quick):
             print_row(f"  sending, {count_connections(connections)}", "s", 1, ours, theirs)
             if connections == CONNECTIONS:
                 steps["sending"] = ours
+        waits = runner.latency()
     store.remove()
     shutil.rmtree(sample)
     return Mailing(people, runner.digests, runner.papers, messages.bytes,
-                   messages.peer_bytes, total, floor, script, steps)
+                   messages.peer_bytes, total, floor, script, steps, waits)
 
 
 def format_mailing(mailing):
@@ -208,3 +259,6 @@ def format_mailing(mailing):
         f"{name} {one.wall * 1e6 / mailing.digests:,.0f} us a digest"
         f" ({one.cpu * 1e6 / mailing.digests:,.0f} of CPU), {one.peak_kb / 1024:.0f} MB"
         for name, one in mailing.steps.items())
+    for name, waits in zip(("first digests", "replies"), mailing.waits):
+        yield (f"  {name} after {', '.join(f'{wait * 1000:,.0f}' for wait, _ in waits)} ms while"
+               f" {', '.join(f'{left:,}' for _, left in waits)} digests were queued")
