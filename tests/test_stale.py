@@ -5,7 +5,9 @@
 import json
 import os
 import shutil
+import signal
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, papers_of, parse
@@ -122,6 +124,56 @@ def truncated_log(tap):
     relay.close()
 
 
+class Gate:
+    """A relay that holds its replies from one message on, until it is opened."""
+
+    def __init__(self, relay, holds_from):
+        self.holds_from = holds_from
+        self.opened = threading.Event()
+        self.count = 0
+        self.lock = threading.Lock()
+        relay.act = self.act
+
+    def act(self, verb, _):
+        if verb == ".":
+            with self.lock:
+                self.count += 1
+                is_held = self.count >= self.holds_from
+            if is_held:
+                self.opened.wait()
+
+
+def copy_of_this_mailing(tap):
+    """killed in a mailing and replaced by a copy from its middle: mail is held"""
+    relay = Server()
+    instance = new_instance(tap, "middle", relay)
+    old = os.path.join(tap.directory, "middle-old")
+    relay.arrived.clear()
+    middle = Gate(relay, 10)
+    with instance.start(now=at_hour(NEXT)) as child:
+        child.wait_fact(lambda: middle.count >= 10, "the middle of the mailing")
+        child.wait_fact(lambda: instance.states().get("NEW", 0) > 0, "messages to claim")
+        child.signal(signal.SIGSTOP)
+        copy_store(instance, old)
+        child.signal(signal.SIGCONT)
+        end = Gate(relay, PEOPLE - 12)
+        middle.opened.set()
+        child.wait_fact(lambda: end.count >= end.holds_from, "most of the mailing")
+        child.kill()
+    end.opened.set()
+    put_back(instance, old)
+    queued = sum(count for state, count in instance.states().items() if state != "SENT")
+    relay.act = lambda verb, text: None
+    relay.arrived.clear()
+    with instance.start(now=at_hour(NEXT, 10)) as child:
+        child.wait_line("store stale")
+        child.wait_fact(lambda: instance.states().get("HELD") == queued, "held digests")
+        child.wait_fact(lambda: relay.arrived, "the alert")
+        assert child.stop() == 0
+    assert not digests(relay), digests(relay)
+    relay.close()
+
+
 def first_digest(tap):
     """a first digest that an older copy builds again has the same Message-ID"""
     relay = Server()
@@ -167,5 +219,5 @@ def no_false_alarm(tap):
 
 
 with Tap() as tap:
-    for test in (yesterdays_copy, truncated_log, first_digest, no_false_alarm):
+    for test in (yesterdays_copy, truncated_log, copy_of_this_mailing, first_digest, no_false_alarm):
         tap.run(test, tap)
