@@ -559,6 +559,14 @@ def browser_login(bench):
         assert "did not grant the scope calendar" in child.output, child.output
         bench.outputs.append(child.output)
     box.check_works()
+    port = free_port()
+    box.set(oauth__redirect_uri=f"http://localhost:{port}/done")
+    with run_login(box) as child:
+        redirect = bench.server.authorize(child.wait_line("^https://.*$")[0])
+        assert redirect.startswith(f"http://localhost:{port}/done"), redirect
+        urllib.request.urlopen(redirect, timeout=30)
+        assert child.wait_exit() == 0, child.output
+    box.set(oauth__redirect_uri=None)
     read_end, write_end = os.pipe()
     with run_login(box, "smtp", "--browser", stdin=read_end) as child:
         os.close(read_end)

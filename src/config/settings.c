@@ -206,7 +206,7 @@ const struct setting setting_table[] = {
     TEXT("oauth.device_url", oauth_device_url, "", 0,
         "endpoint for device codes; empty: the provider's, if it has one"),
     TEXT("oauth.redirect_uri", oauth_redirect_uri, "", 0,
-        "registered redirect URI; empty: a free port of the loopback address"),
+        "registered redirect URI, such as http://localhost:8085/; empty: any port"),
     TEXT("oauth.scope", oauth_scope, "", 0,
         "scopes, separated by blanks; empty: the provider's"),
     TEXT("oauth.ca_file", oauth_ca_file, "", 0,

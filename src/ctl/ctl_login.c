@@ -122,17 +122,34 @@ use_device(struct login *login, struct oauth_response *response, GError **error)
 
 /* ---- A browser on this machine ---- */
 
-/* @return a socket of the loopback address, or -1 */
-static int
-listen_loopback(unsigned *port, GError **error)
+/* @return the port of a redirect URI of this machine; 0: any */
+static uint16_t
+get_redirect_port(const char *uri)
 {
-	struct sockaddr_in address = {
-	    .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	g_autofree char *host = NULL;
+	int port = -1;
+
+	if (!g_uri_split_network(uri, G_URI_FLAGS_NONE, NULL, &host, &port, NULL) ||
+	    port < 0 ||
+	    (strcmp(host, "localhost") != 0 && strcmp(host, "127.0.0.1") != 0))
+		return 0;
+	return (uint16_t)port;
+}
+
+/* @param port  in/out: 0 for a free one @return a socket, or -1 */
+static int
+listen_loopback(uint16_t *port, GError **error)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	    .sin_port = htons(*port)};
 	socklen_t size = sizeof(address);
+	const int one = 1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 &&
-	    listen(fd, 1) == 0 &&
+	if (fd >= 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+	    bind(fd, (struct sockaddr *)&address, size) == 0 && listen(fd, 1) == 0 &&
 	    getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
 		*port = ntohs(address.sin_port);
 		return fd;
@@ -243,7 +260,7 @@ use_browser(struct login *login, struct oauth_response *response, GError **error
 	    .state = state,
 	    .verifier = verifier,
 	};
-	unsigned port;
+	uint16_t port = get_redirect_port(settings->oauth_redirect_uri);
 	int listener;
 
 	if (!*endpoints->authorization_url)

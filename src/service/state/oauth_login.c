@@ -314,10 +314,15 @@ oauth_login_restore_file(const char *state_dir, const char *text, GError **error
 {
 	g_autofree char *path = format_path(state_dir);
 	pb_local(draft) draft = {.fd = -1};
+	int lock = take_lock(state_dir, NULL, error);
+	bool is_ok =
+	    lock >= 0 && (g_file_test(path, G_FILE_TEST_EXISTS) ||
+	                     (draft_init(&draft, state_dir, error) &&
+	                         draft_install(&draft, state_dir, text, error)));
 
-	return g_file_test(path, G_FILE_TEST_EXISTS) ||
-	       (draft_init(&draft, state_dir, error) &&
-	           draft_install(&draft, state_dir, text, error));
+	if (lock >= 0)
+		close(lock);
+	return is_ok;
 }
 
 /* ---- Access tokens ---- */
