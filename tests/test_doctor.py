@@ -94,8 +94,11 @@ BROKEN_ROWS = [
     ("digest-damaged",
      "DROP TRIGGER digest_is_frozen; UPDATE digest SET papers = papers + 1 WHERE id = 1"),
     ("digest-damaged",
-     "DROP TRIGGER paper_deleted_unmerged; DELETE FROM listing; DELETE FROM paper_alias; DELETE FROM delivered;"
-     " DELETE FROM match_pending; DELETE FROM digest_rejected; DELETE FROM paper"),
+     "DROP TRIGGER paper_deleted_unmerged; DELETE FROM listing; DELETE FROM paper_alias;"
+     " DELETE FROM delivered; DELETE FROM match_pending; DELETE FROM digest_rejected;"
+     " DELETE FROM paper"),
+    ("digest-damaged",
+     "UPDATE delivered SET papers = x'0102'"),
     ("sent-not-delivered",
      "DELETE FROM delivered WHERE subscriber_id = 1"),
     ("delivered-without-digest",

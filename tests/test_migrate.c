@@ -60,6 +60,12 @@ static const char fill[] = COUNT
     " ended_at) SELECT 'digest', subscriber_id, id, iif(state = 'live', 'NEW',"
     " 'CANCELLED'), 1, iif(state = 'live', 1, NULL), iif(state = 'live', NULL, 1)"
     " FROM digest;"
+    "INSERT INTO outbox (kind, subscriber_id, recipient, address_key, sender, message,"
+    " state, queued_at, next_try_at) VALUES ('notice', 1, 'p1@example.org',"
+    " 'p1@example.org', '', x'0d0a', 'NEW', 1, 1);"
+    "INSERT INTO filter (canonical, hash, created_at) VALUES ('ssm',"
+    " printf('%064d', 1), 1), ('other', printf('%064d', 2), 1);"
+    "DELETE FROM filter WHERE id = 1;"
     "INSERT INTO delivered (subscriber_id, paper_seq, replacement, digest_id, at)"
     " SELECT g.subscriber_id, i.paper_seq, i.replacement, g.id, g.created_at"
     " FROM digest g JOIN digest_item i ON i.digest_id = g.id WHERE g.state = 'sent'"
@@ -89,6 +95,7 @@ make_old_store(const char *path, const char *rows)
 	g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
 	run(db, g_bytes_get_data(schema, NULL));
 	run(db, header);
+	run(db, "PRAGMA foreign_keys = ON");
 	if (rows)
 		run(db, rows);
 	sqlite3_close(db);
@@ -173,6 +180,15 @@ contents_are_those_of_the_rows(void)
 	    "SELECT count(*) FROM digest_head h JOIN old.digest g USING (id)"
 	    " WHERE substr(h.filters, 1, length(g.filters)) <> g.filters",
 	    "0");
+	assert_same_rows(fixture, "SELECT id, canonical, hash FROM main.filter",
+	    "SELECT id, canonical, hash FROM old.filter");
+	assert_same_rows(fixture, "SELECT id, kind, digest_id, state FROM main.outbox",
+	    "SELECT id, kind, digest_id, state FROM old.outbox");
+	assert_same_rows(fixture, "SELECT name, count FROM main.row_count",
+	    "SELECT name, count FROM old.row_count");
+	assert_rows(fixture,
+	    "SELECT DISTINCT priority, kind FROM main.outbox ORDER BY 1",
+	    "0|digest 3|notice");
 	assert_rows(fixture, "PRAGMA foreign_key_check", "");
 	assert_rows(fixture, "PRAGMA foreign_keys", "1");
 	assert_rows(

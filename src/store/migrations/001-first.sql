@@ -93,19 +93,6 @@ BEGIN
 	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
 END;
 
--- A number that each change of papers advances, for caches and for digests in progress.
-CREATE TRIGGER paper_change_update AFTER UPDATE ON paper
-BEGIN
-	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
-	ON CONFLICT (name) DO UPDATE SET value = value + 1;
-END;
-
-CREATE TRIGGER paper_change_delete AFTER DELETE ON paper
-BEGIN
-	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
-	ON CONFLICT (name) DO UPDATE SET value = value + 1;
-END;
-
 -- Words of titles and abstracts, their stem, and their document frequency.
 CREATE TABLE vocabulary (
 	text   TEXT PRIMARY KEY CHECK (text <> ''),
@@ -151,7 +138,7 @@ CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
 CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (
-	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a cache of matches
+	id              INTEGER PRIMARY KEY,
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
 	matched_revision INTEGER,
@@ -224,9 +211,6 @@ CREATE TABLE subscriber (
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
--- Somebody waits for these digests: they are built before the others.
-CREATE INDEX subscriber_urgent ON subscriber (next_due_at, id)
-	WHERE state = 'active' AND (is_first_due = 1 OR frequency = 'now');
 CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
 
 -- Ids of erased subscribers, to erase them again when an older backup is restored.
@@ -372,8 +356,6 @@ CREATE TABLE outbox (
 		OR kind = 'confirmation' OR kind = 'notice'),
 	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: not a subscriber
 	digest_id     INTEGER UNIQUE REFERENCES digest (id),
-	-- Higher ones are claimed first (enum outbox_priority of src/store/mail/outbox.h).
-	priority      INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 3),
 	-- Of system mail: recipient, envelope sender ('' is the null sender), and the
 	-- message until it has ended.
 	recipient     TEXT
@@ -429,8 +411,8 @@ CREATE TABLE outbox (
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE next_try_at IS NOT NULL;
-CREATE INDEX outbox_priority ON outbox (priority, next_try_at, id)
-	WHERE priority > 0 AND next_try_at IS NOT NULL;
+CREATE INDEX outbox_mail_due ON outbox (next_try_at, id)
+	WHERE kind <> 'digest' AND next_try_at IS NOT NULL;
 CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
@@ -568,14 +550,13 @@ CREATE TABLE cursor (
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Empty except in a backup, which contains its key and OAuth logins, and until a restored
--- or rotated key has been written to the key file.
+-- Empty except in a backup, which contains its key, and until a restored or rotated key
+-- has been written to the key file.
 CREATE TABLE backup (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
 	made_at INTEGER NOT NULL,
 	key     TEXT NOT NULL -- hexadecimal: the key in use, then the retired ones
-		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0),
-	oauth   TEXT -- the file of OAuth logins
+		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0)
 ) STRICT;
 
 -- MAC of the key file, to detect a wrong or damaged key.

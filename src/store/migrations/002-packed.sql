@@ -1,5 +1,5 @@
 -- 002: one packed value per digest instead of a row per paper, and one per digest that was
--- delivered.
+-- delivered; messages have priorities; caches recognise changed papers and new filters.
 
 -- Rows that were merged with others: packed values still name them.
 CREATE TABLE paper_moved (
@@ -87,3 +87,69 @@ SELECT migrate_delivered();
 DROP TABLE delivered;
 ALTER TABLE delivered_packed RENAME TO delivered;
 CREATE INDEX delivered_at ON delivered (at);
+
+-- A number that each change of papers advances, for caches and for digests in progress.
+CREATE TRIGGER paper_change_update AFTER UPDATE ON paper
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TRIGGER paper_change_delete AFTER DELETE ON paper
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+
+CREATE TABLE filter_numbered (
+	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: a cache of matches
+	-- The revision of the papers through which it has seen them; NULL: that of the
+	-- crowd, which is the cursor 'matched'.
+	matched_revision INTEGER,
+	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
+	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	created_at      INTEGER NOT NULL
+) STRICT;
+INSERT INTO filter_numbered (id, matched_revision, canonical, hash, created_at)
+SELECT id, matched_revision, canonical, hash, created_at FROM filter ORDER BY id;
+DROP TABLE filter;
+ALTER TABLE filter_numbered RENAME TO filter;
+CREATE INDEX filter_lagging ON filter (matched_revision, id) WHERE matched_revision IS NOT NULL;
+
+-- A filter without terms is a candidate for every paper.
+CREATE TRIGGER filter_is_indexed AFTER INSERT ON filter
+BEGIN
+	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
+END;
+
+CREATE TRIGGER filter_deletes_matches AFTER DELETE ON filter
+BEGIN
+	DELETE FROM match WHERE filter_id = OLD.id;
+END;
+
+CREATE TRIGGER filter_count_insert AFTER INSERT ON filter
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'filter';
+END;
+
+CREATE TRIGGER filter_count_delete AFTER DELETE ON filter
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'filter';
+END;
+
+-- Somebody waits for these digests: they are built before the others.
+CREATE INDEX subscriber_urgent ON subscriber (next_due_at, id)
+	WHERE state = 'active' AND (is_first_due = 1 OR frequency = 'now');
+
+-- Higher ones are claimed first (enum outbox_priority of src/store/mail/outbox.h).
+ALTER TABLE outbox ADD COLUMN priority INTEGER NOT NULL DEFAULT 0
+	CHECK (priority BETWEEN 0 AND 3);
+UPDATE outbox SET priority = 3 WHERE kind <> 'digest';
+DROP INDEX outbox_mail_due;
+CREATE INDEX outbox_priority ON outbox (priority, next_try_at, id)
+	WHERE priority > 0 AND next_try_at IS NOT NULL;
+
+-- In a backup: the file of OAuth logins.
+ALTER TABLE backup ADD COLUMN oauth TEXT;
