@@ -74,6 +74,12 @@ acronyms_are_added_and_removed(void)
 	form = forms->pdata[0];
 	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
 	g_assert_cmpint(form->papers, ==, 2);
+	g_ptr_array_unref(forms);
+	forms = archive_load_acronyms_of(fixture->store, "low rank adapter", 1, NULL);
+	g_assert_cmpuint(forms->len, ==, 1);
+	form = forms->pdata[0];
+	g_assert_cmpstr(form->shown, ==, "lora");
+	g_assert_cmpint(form->papers, ==, 1);
 	list(fixture, "2", "None", "No more.");
 	assert_rows(fixture, FORMS, "lora|low_rank_adaptation|1");
 	assert_sound(fixture);

@@ -160,13 +160,28 @@ notes_suggest_corrections(void)
 	    {"mamba OR qqqqqqq", "qqqqqqq: in no paper"},
 	    {"mamba OR quan*", "quan*: no word starts with this"},
 	    {"old", "no papers in 30 days, but 1 in 90 days"},
-	    {"LoRA", "2 more papers with \"low-rank adaptation\": add it with OR?"},
+	    {"LoRA", "2 more papers with lora OR \"low-rank adaptation\", the latest: "
+	             "Trees"},
 	    {"LoRAs OR tree",
-	        "1 more paper with \"low-rank adaptation\": add it with OR?"},
+	        "1 more paper with lora OR \"low-rank adaptation\": Mamba"},
+	    {"mamba LoRA", "1 more paper with lora OR \"low-rank adaptation\": Mamba"},
+	    {"abstract:LoRA tree",
+	        "no papers in 90 days: is this the intended filter?; "
+	        "1 more paper with abstract:lora OR "
+	        "abstract:\"low-rank adaptation\": Trees"},
 	    {"LoRA OR \"low-rank adaptation\"", ""},
-	    {"\"LoRA\" NOT lora*", "no papers in 90 days: is this the intended "
-	                           "filter?; 3 more papers with "
-	                           "\"low-rank adaptation\": add it with OR?"},
+	    {"(LoRA OR \"low-rank adaptation\") mamba", ""},
+	    {"\"low-rank adaptations\"",
+	        "1 more paper with \"low rank adaptation\" OR LoRA: On LoRAs"},
+	    {"title:\"low-rank adaptation\"",
+	        "no papers in 90 days: is this the intended filter?; 1 more paper with "
+	        "title:\"low rank adaptation\" OR title:LoRA: On LoRAs"},
+	    {"\"low-rank adaptation\" mamba", ""},
+	    {"mamba -LoRA", ""},
+	    {"\"LoRA\" NOT lora*",
+	        "no papers in 90 days: is this the intended filter?; 2 more papers "
+	        "with "
+	        "lora OR \"low-rank adaptation\", the latest: Trees"},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -174,6 +189,7 @@ notes_suggest_corrections(void)
 	list(fixture, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
 	list(fixture, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
 	list(fixture, "2026-11-20", "4", "Trees", "Low rank adaptations");
+	list(fixture, "2026-11-20", "5", "On LoRAs", "");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct backtest_request request = {.text = rows[i].text};
 		pb_auto(backtest) backtest = run(fixture, &request);

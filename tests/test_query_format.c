@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "query/parse/canonical.h"
+#include "query/parse/widen.h"
 #include "test_query.h"
 
 static void
@@ -296,6 +298,57 @@ longest_typed_filter_has_a_canonical_text_within_bounds(
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
 }
 
-QUERY_MAIN(filters_have_a_canonical_text, hash_is_of_the_canonical_text,
-    time_dependent_filters_are_detected,
+/* Find a clause by its canonical text. */
+static const struct node *
+find_clause(const struct node *node, const char *text)
+{
+	g_autoptr(GString) own = g_string_new(NULL);
+
+	for (guint i = 0; node->operands && i < node->operands->len; i++) {
+		const struct node *found = find_clause(node->operands->pdata[i], text);
+
+		if (found)
+			return found;
+	}
+	if (!node->operands)
+		node_append_clause(node, own);
+	return g_str_equal(own->str, text) ? node : NULL;
+}
+
+static void
+a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *clause;
+		const char *alternative;
+		const char *widened; /* NULL: refused */
+	} rows[] = {
+	    {"rag", "rag", "\"retrieval generation\"",
+	        "\"retrieval generation\" OR rag"},
+	    {"rag answers", "rag", "x", "answer AND (rag OR x)"},
+	    {"a OR b c NOT d", "b", "x", "(b OR x) AND c NOT d OR a"},
+	    {"(rag OR x) answers", "rag", "x", "answer AND (rag OR x)"},
+	    {"title:rag^3", "title:rag", "x", "title:rag^3 OR title:x^3"},
+	    {"rag", "rag", "", NULL},
+	    {"rag", "rag", "x y", NULL},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+		const struct node *clause = find_clause(query->root, rows[i].clause);
+		g_autofree char *before = query_format(query);
+		pb_auto(query) widened =
+		    query_widen(query, clause, rows[i].alternative, fixture->tokenizer);
+		g_autofree char *text = widened ? query_format(widened) : NULL;
+		g_autofree char *after = query_format(query);
+
+		g_assert_cmpstr(text, ==, rows[i].widened);
+		g_assert_cmpstr(after, ==, before);
+	}
+}
+
+QUERY_MAIN(a_clause_gets_an_alternative, filters_have_a_canonical_text,
+    hash_is_of_the_canonical_text, time_dependent_filters_are_detected,
     longest_typed_filter_has_a_canonical_text_within_bounds)

@@ -117,8 +117,8 @@ MSG(NOTE_UNDECIDED_TRUE, "{clause} can never be decided: no source has reported 
     "any paper so far; after {days} days it counts as true")
 MSG(NOTE_UNDECIDED_FALSE, "{clause} can never be decided: no source has reported this for "
     "any paper so far; after {days} days it counts as false")
-MSG(NOTE_FORM_ONE, "1 more paper with {form}: add it with OR?")
-MSG(NOTE_FORM_MANY, "{count} more papers with {form}: add it with OR?")
+MSG(NOTE_FORM_ONE, "1 more paper with {form}: {title}")
+MSG(NOTE_FORM_MANY, "{count} more papers with {form}, the latest: {title}")
 MSG(NOTE_UNKNOWN, "{word}: in no paper")
 MSG(NOTE_UNKNOWN_NEAR, "{word}: in no paper; {near} is in {count}")
 MSG(NOTE_PREFIX, "{word}*: no word starts with this")

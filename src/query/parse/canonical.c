@@ -56,10 +56,16 @@ append_quoted_value(const struct node *node, GString *out)
 }
 
 void
-node_append_clause(const struct node *node, GString *out)
+node_append_field(const struct node *node, GString *out)
 {
 	if (node->field != field_get_text())
 		g_string_append_printf(out, "%s:", node->field->name);
+}
+
+void
+node_append_clause(const struct node *node, GString *out)
+{
+	node_append_field(node, out);
 	switch (node->kind) {
 	case NODE_AND:
 	case NODE_OR:

@@ -27,6 +27,9 @@ void node_append(const struct node *node, GString *out);
 /** Append a clause with its field, without its boost. */
 void node_append_clause(const struct node *node, GString *out);
 
+/** Append the field of a clause: "title:", or nothing for title and abstract. */
+void node_append_field(const struct node *node, GString *out);
+
 /** Whether a token is at a place of a canonical text. */
 static inline bool
 canonical_is_at(const char *at, const char *token)

@@ -5,12 +5,18 @@
 
 #include <string.h>
 
-#include "query/parse/tree.h"
+#include "message/sanitize.h"
+#include "query/parse/canonical.h"
+#include "query/parse/widen.h"
 #include "query/text/stem.h"
+#include "query/text/tokens.h"
 #include "store/paper/archive.h"
 
-/* Maximum number of long forms of an acronym, most frequent first. */
+/* Maximum number of alternatives to a clause, those that most papers define first. */
 #define FORMS_MAX 2
+
+/* Maximum length of the title of a further paper. */
+#define TITLE_CHARS 60
 
 /* State of a collection. */
 struct query_stats {
@@ -21,53 +27,122 @@ struct query_stats {
 	GHashTable *reported; /* words handled so far, char * */
 };
 
-static bool
-count_others(void *data, struct search_match *match, GError **error)
+/* Papers that a changed query finds and the query does not. */
+struct gain {
+	const struct query *query;
+	const struct tokenizer *tokenizer;
+	const char *folded; /* a short form, of one word; or NULL */
+	unsigned papers;
+	char *title; /* of the latest one */
+	char *shown; /* the short form as that paper writes it; or NULL */
+};
+
+static void
+gain_clear(struct gain *gain)
 {
-	void **pair = data;
-	const struct query *query = pair[0];
+	g_free(gain->title);
+	g_free(gain->shown);
+}
+
+/* Find a word as a text writes it, in the singular. */
+static char *
+find_word(const struct tokenizer *tokenizer, const char *text, const char *folded)
+{
+	g_autoptr(GArray) tokens = tokens_split(tokenizer, text, strlen(text));
+
+	for (unsigned i = 0; tokens && i < tokens->len; i++) {
+		struct token *token = &g_array_index(tokens, struct token, i);
+		g_autofree char *singular =
+		    stem_plural(token->text, strlen(token->text));
+		size_t plural = strlen(token->text) - strlen(singular);
+
+		if (g_str_equal(singular, folded))
+			return g_strndup(
+			    text + token->start, token->end - token->start - plural);
+	}
+	return NULL;
+}
+
+static bool
+count_gain(void *data, struct search_match *match, GError **error)
+{
+	struct gain *gain = data;
+	const struct paper *paper;
 
 	if (!search_match_load(match, error))
 		return false;
-	if (query_evaluate(query, match->document, QUERY_AS_REPORTED) != QUERY_TRUE)
-		++*(unsigned *)pair[1];
-	return true;
-}
-
-/* Count papers in scope that have a long form but do not match the filter. */
-static bool
-add_long_form(const struct query_stats *query_stats, const struct archive_acronym *form,
-    GError **error)
-{
-	g_autofree char *text = g_strconcat("\"", form->shown, "\"", NULL);
-	pb_auto(query) query = query_parse(
-	    text, store_get_tokenizer(query_stats->store), NULL, NULL, NULL);
-	unsigned count = 0;
-	void *pair[] = {(void *)query_stats->query, &count};
-
-	if (!query)
+	if (query_evaluate(gain->query, match->document, QUERY_AS_REPORTED) ==
+	    QUERY_TRUE)
 		return true;
-	if (!search_foreach(query_stats->store, query, query_stats->scope, count_others,
-	        pair, NULL, error))
-		return false;
-	if (count)
-		g_ptr_array_add(query_stats->notes,
-		    msg_new(count == 1 ? MSG_NOTE_FORM_ONE : MSG_NOTE_FORM_MANY,
-		        "count", MSG_INT(count), "form", text, NULL));
+	paper = match->stored->paper;
+	if (!gain->papers++)
+		gain->title = sanitize_paper_text(paper->title, TITLE_CHARS);
+	if (gain->folded && !gain->shown)
+		gain->shown = find_word(gain->tokenizer, paper->title, gain->folded);
+	if (gain->folded && !gain->shown)
+		gain->shown = find_word(gain->tokenizer, paper->abstract, gain->folded);
 	return true;
 }
 
+/* Count the papers that an alternative to a clause adds. @param text  unquoted */
 static bool
-add_forms(const struct query_stats *query_stats, const char *folded, GError **error)
+add_alternative(const struct query_stats *query_stats, const struct node *clause,
+    const char *text, bool is_short, GError **error)
 {
-	g_autoptr(GPtrArray) forms =
-	    archive_load_acronyms(query_stats->store, folded, FORMS_MAX, error);
+	struct store *store = query_stats->store;
+	bool is_word = is_short && !strchr(text, ' ');
+	g_autofree char *quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", text);
+	pb_auto(query) widened =
+	    query_widen(query_stats->query, clause, quoted, store_get_tokenizer(store));
+	g_autoptr(GString) form = g_string_new(NULL);
+	pb_local(gain) gain = {.query = query_stats->query,
+	    .tokenizer = store_get_tokenizer(store),
+	    .folded = is_word ? text : NULL};
 
+	if (!widened)
+		return true;
+	if (!search_foreach(
+	        store, widened, query_stats->scope, count_gain, &gain, NULL, error))
+		return false;
+	if (!gain.papers)
+		return true;
+	node_append_clause(clause, form);
+	g_string_append(form, CANONICAL_OR);
+	node_append_field(clause, form);
+	g_string_append(form, gain.shown ? gain.shown : quoted);
+	g_ptr_array_add(query_stats->notes,
+	    msg_new(gain.papers == 1 ? MSG_NOTE_FORM_ONE : MSG_NOTE_FORM_MANY, "count",
+	        MSG_INT(gain.papers), "form", form->str, "title", gain.title, NULL));
+	return true;
+}
+
+/* Long forms of an acronym, or acronyms of a phrase. */
+static bool
+add_alternatives(
+    const struct query_stats *query_stats, const struct node *clause, GError **error)
+{
+	const struct phrase *phrase = clause->phrase;
+	bool is_short = phrase->words->len > 1; /* what to look for */
+	g_autoptr(GString) folded = g_string_new(NULL);
+	g_autoptr(GPtrArray) forms = NULL;
+
+	if (phrase->is_prefix)
+		return true;
+	for (guint i = 0; i < phrase->words->len; i++)
+		g_string_append_printf(
+		    folded, "%s%s", i ? " " : "", phrase_get_word(phrase, i)->key.text);
+	forms = is_short ? archive_load_acronyms_of(
+	                       query_stats->store, folded->str, FORMS_MAX, error)
+	                 : archive_load_acronyms(
+	                       query_stats->store, folded->str, FORMS_MAX, error);
 	if (!forms)
 		return false;
-	for (unsigned i = 0; i < forms->len; i++)
-		if (!add_long_form(query_stats, forms->pdata[i], error))
+	for (unsigned i = 0; i < forms->len; i++) {
+		const struct archive_acronym *form = forms->pdata[i];
+
+		if (!add_alternative(query_stats, clause, form->shown, is_short, error))
 			return false;
+	}
 	return true;
 }
 
@@ -114,9 +189,6 @@ add_phrase(struct query_stats *query_stats, const struct phrase *phrase, GError 
 			    msg_new(MSG_NOTE_PREFIX, "word", text, NULL));
 		if (!papers && !is_prefix && !add_unknown(query_stats, text, error))
 			return false;
-		if (!is_prefix && phrase->words->len == 1 &&
-		    !add_forms(query_stats, text, error))
-			return false;
 	}
 	return true;
 }
@@ -128,7 +200,8 @@ add_node(struct query_stats *query_stats, const struct node *node, GError **erro
 	GPtrArray *phrases = node->kind == NODE_NEAR ? node->phrases : NULL;
 
 	if (node->kind == NODE_WORDS)
-		return add_phrase(query_stats, node->phrase, error);
+		return add_phrase(query_stats, node->phrase, error) &&
+		       add_alternatives(query_stats, node, error);
 	for (guint i = 0; phrases && i < phrases->len; i++)
 		if (!add_phrase(query_stats, phrases->pdata[i], error))
 			return false;

@@ -1,6 +1,6 @@
 /*
  * query_stats.h - suggestions for a filter from statistics of the archive: the closest
- * word for an unknown one, and long forms of acronyms.
+ * word for an unknown one, acronyms and their long forms.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
 #define PAPERBOY_SERVICE_MATCH_QUERY_STATS_H
@@ -13,9 +13,10 @@
 /**
  * Add suggestions for the words of a query:
  *   difusion: in no paper; diffusion is in 214
- *   12 more papers with "low-rank adaptation": add it with OR?
+ *   12 more papers with lora OR "low-rank adaptation", the latest: ...
+ * The latter replaces a clause of the query; none is added if it finds no more papers.
  *
- * @param scope  in which papers with a long form are counted
+ * @param scope  in which further papers are counted
  * @param notes  of struct msg *, added to
  */
 bool query_stats_add(struct store *store, const struct query *query,

@@ -82,13 +82,22 @@ bool archive_find_nearest(
     struct store *store, const char *folded, char **word, GError **error);
 
 struct archive_acronym {
-	const char *shown; /* as written in a paper: "low-rank adaptation" */
-	int64_t papers;    /* number of papers with this long form */
+	const char *shown; /* a long form as written in a paper: "low-rank adaptation";
+	                      a short form folded: "lora" */
+	int64_t papers;    /* number of papers that define the pair */
 };
 
-/** @return of struct archive_acronym *, the most frequent first, at most limit */
+/**
+ * Load the long forms of an acronym.
+ *
+ * @return of struct archive_acronym *, the most frequent first, at most limit
+ */
 GPtrArray *archive_load_acronyms(
     struct store *store, const char *folded_short, unsigned limit, GError **error);
+
+/** Load the acronyms of a long form, likewise. */
+GPtrArray *archive_load_acronyms_of(
+    struct store *store, const char *folded_long, unsigned limit, GError **error);
 
 /** Number of papers, and the average length of their titles and abstracts. */
 struct archive_size {
