@@ -147,6 +147,16 @@ static const char rotate_details[] =
     "  --lost  the old key is not available; its tokens become invalid\n"
     "  --yes   do not ask";
 
+static const char setup_details[] =
+    "Each answer is tried at once: mail hosts, login, time zone, sources. Writes the\n"
+    "configuration (see -c) and beside it the file password, and sends a test mail.\n"
+    "An existing file is only replaced after asking.\n\n"
+    "  --answers FILE    answers instead of questions, as lines NAME: ANSWER; names:\n"
+    "                    owner, mailbox, servers, password_file (its path),\n"
+    "                    subscribers, time, categories\n"
+    "  --set NAME=VALUE  another setting; may be repeated\n"
+    "  --yes             replace files without asking";
+
 static const char login_details[] =
     "Without imap, smtp or both: for those with login = \"oauth\". Tokens are kept in\n"
     "the state directory; a running paperboyd uses them at once.\n\n"
@@ -318,6 +328,8 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_doctor},
     {"login", NULL, "[imap|smtp|both] [OPTION]...", "log in to the mailbox by OAuth 2",
         login_details, ctl_run_login},
+    {"setup", NULL, "[OPTION]...", "write a configuration by five questions",
+        setup_details, ctl_run_setup},
     {"provider", "list", "", "list mailbox providers: servers, login, limits",
         "A fact that could not be confirmed is \"-\"; JSON has the sources, too.",
         ctl_run_provider_list},

@@ -15,7 +15,8 @@
 
 struct ctl {
 	const struct settings *settings;
-	struct store *store; /* NULL for a command that opens it itself */
+	const char *config_path; /* of the configuration, which setup writes */
+	struct store *store;     /* NULL for a command that opens it itself */
 	struct clock clock;
 	bool is_json;
 	char *who;  /* "operator NAME", for the audit log */
@@ -93,6 +94,7 @@ bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);

@@ -168,11 +168,12 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	bool is_ok;
 	int status;
 
+	ctl.config_path = startup_get_config(options->config);
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
 	/* These need no configuration. */
 	if (command->run == ctl_run_bounce_explain ||
-	    command->run == ctl_run_provider_list)
+	    command->run == ctl_run_provider_list || command->run == ctl_run_setup)
 		return command->run(&ctl, argc, argv, &error) ? ctl.status
 		                                              : fail(command, error);
 	/* Templates are not checked: a broken one must not block e.g. removals. */

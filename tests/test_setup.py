@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""test_setup.py - paperboyctl setup, from an empty directory to the first digest.
+
+The mailbox is at a provider made of Postfix and Dovecot.
+"""
+
+import email.utils
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from clock import DAY
+from conversations import EVA, PARSER
+from daemon import at_hour
+from mail_network import BOX, HostedNetwork
+from paperserver import FEED, feed_item
+from peers import PASSWORD, write
+from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
+
+CTL = os.path.join(top_builddir(), "paperboyctl")
+USAGE, INPUT = 64, 65
+
+class Site:
+    """A provider, an empty directory for the configuration, and lists of papers."""
+
+    def __init__(self, tap, name):
+        self.network = tap.enter(HostedNetwork(tap, name))
+        self.network.instance.write_day(DAY, [1, 2])
+        self.directory = tap.subdirectory(name + "-etc")
+        self.config = os.path.join(self.directory, "paperboy.conf")
+        feeds = tap.subdirectory(name + "-feeds")
+        for title, items in (("cs.CL", feed_item(7)), ("Feed error for query: cs.LO", "")):
+            feed = FEED % (title, 20, items)
+            write(os.path.join(feeds, title.split()[-1] + ".xml"),
+                  feed.replace("Wed, 18", "Fri, 20").replace("Wed, 20", "Fri, 20"))
+        ca = self.network.ca.cert
+        state = os.path.join(self.directory, "state")
+        os.mkdir(state, 0o700)
+        self.servers = (f"localhost:{self.network.dovecot.imaps_port}"
+                        f" localhost:{self.network.postfix.port}")
+        self.settings = [
+            f"state_dir={state}", f"receive.parser={PARSER}",
+            f"template_dir={os.path.join(top_srcdir(), 'etc', 'templates')}",
+            "smtp.tls=starttls", f"smtp.ca_file={ca}", "receive.imap_tls=implicit",
+            f"receive.imap_ca_file={ca}", "arxiv.enrich=false",
+            f"huggingface.url=file://{self.network.instance.papers}",
+            f"arxiv.url=file://{feeds}",
+        ]
+
+    def command(self, *options):
+        return [CTL, "-c", self.config, "--now", at_hour(DAY), "setup", *options,
+                *(word for setting in self.settings for word in ("--set", setting))]
+
+    def answer(self, lines, *options):
+        """Run it with a file of answers: exit status and output."""
+        answers = write(os.path.join(self.directory, "answers"), "\n".join(lines) + "\n")
+        done = subprocess.run(
+            self.command("--answers", answers, *options), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+        return done.returncode, done.stdout.decode()
+
+
+class Terminal:
+    """A program on a pseudo-terminal."""
+
+    def __init__(self, command):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            command, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+        self.slave = slave
+        self.text = ""
+
+    def read_until(self, pattern):
+        """The output up to a match of the pattern, which is consumed."""
+        end = time.monotonic() + 60
+        while not (match := re.search(pattern, self.text)):
+            ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
+            assert ready, f"{pattern!r} is not in {self.text!r}"
+            self.text += os.read(self.master, 4096).decode().replace("\r\n", "\n")
+        before, self.text = self.text[:match.end()], self.text[match.end():]
+        return before
+
+    def type(self, prompt, answer, is_hidden=False):
+        self.read_until(prompt + r".*[:\]] $")
+        assert bool(termios.tcgetattr(self.slave)[3] & termios.ECHO) != is_hidden
+        os.write(self.master, answer.encode() + b"\n")
+
+    def close(self):
+        status = self.process.wait(timeout=60)
+        os.close(self.slave)
+        os.close(self.master)
+        return status
+
+
+OWNER, MAILBOX, SERVERS = "Your mail address", "a mailbox of its own", "IMAP-HOST SMTP-HOST"
+SECRET, WHO = "Password of the mailbox", "anyone who writes"
+TIME, CATEGORIES = "time zone", "Categories"
+
+
+def wrong_answers_are_asked_again(tap):
+    """each wrong answer on a terminal says why; the right ones lead to a first digest"""
+    site = Site(tap, "terminal")
+    terminal = Terminal(site.command())
+    for prompt, answer, shown in (
+            (OWNER, "", "wrong: an answer is needed"),
+            (OWNER, "eva", "wrong: .*address"),
+            (OWNER, "a b@example.org", "wrong: .*address"),
+            (OWNER, EVA, "ok: owner"),
+            (MAILBOX, "papers", "wrong: .*address"),
+            (MAILBOX, BOX, "ok: mailbox"),
+            (SERVERS, "nowhere", "wrong: expected a provider"),
+            (SERVERS, f"localhost localhost:{free_port()}", "wrong: sending: "),
+            (SERVERS, site.servers, "ok: servers: localhost, TLS"),
+            # The password or the servers are wrong.
+            (SECRET, "guess", "wrong: sending: "),
+            (SERVERS, site.servers, "ok: servers"),
+            (SECRET, PASSWORD, "ok: password_file: .*logged in.*folder INBOX exists"),
+            (WHO, "everybody", 'wrong: expected "anyone" or "invited"'),
+            (WHO, "", "ok: subscribers"),
+            (TIME, "7:30", "wrong: expected a time and a time zone"),
+            (TIME, "07:30 Mars/Olympus", "wrong: .*Mars/Olympus"),
+            (TIME, "25:30 UTC", "wrong: .*25:30"),
+            (TIME, "07:30 Europe/Berlin", "ok: time"),
+            (CATEGORIES, "cs.NO", "wrong: .*cs.NO"),
+            (CATEGORIES, "cs.LO", "wrong: source arxiv/cs.LO"),
+            (CATEGORIES, "cs.CL", "ok: categories: .*2 papers, arXiv cs.CL: 1 papers"),
+    ):
+        terminal.type(prompt, answer, is_hidden=prompt == SECRET)
+        assert PASSWORD not in terminal.read_until(shown + ".*\n")
+    end = terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
+    assert f"A test mail is on its way to {EVA}" in end, end
+    assert terminal.close() == 0
+    the_first_digest_comes(site)
+
+
+def the_first_digest_comes(site):
+    network = site.network
+    (test,) = network.read(1)
+    assert test["Subject"] == "paperboyctl setup" and test["From"].endswith(f"{BOX}>")
+    with open(site.config, encoding="utf-8") as file:
+        text = file.read()
+    assert PASSWORD not in text and "\t# The mailbox to which users write.\n" in text, text
+    password = os.path.join(site.directory, "password")
+    assert os.stat(password).st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(site.directory)) == sorted(
+        {"paperboy.conf", "password", "state"} | (
+            set(os.listdir(site.directory)) & {"answers"}))
+    daemon = Child([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--now",
+                    at_hour(DAY)])
+    try:
+        daemon.wait_line("started")
+        network.write(BOX, "subscribe", "add paper\n")
+        asked = network.read(2)[1]
+        network.write(email.utils.parseaddr(asked["Reply-To"])[1],
+                      "Re: " + asked["Subject"], "yes\n", In_Reply_To=asked["Message-ID"])
+        assert [mail for mail in network.read(4) if mail["List-Id"]]
+    finally:
+        daemon.stop()
+
+
+def answers_can_come_from_a_file(tap):
+    """a file of answers gives the same; what is wrong in it is named"""
+    site = Site(tap, "answers")
+    secret = write(os.path.join(site.directory, "secret"), PASSWORD + "\n", 0o600)
+    lines = [f"owner: {EVA}", f"mailbox: {BOX}", f"servers: {site.servers}",
+             f"password_file: {secret}", "# as it is", "", "time: 07:30 Europe/Berlin",
+             "subscribers: invited"]
+    for extra, reason in (
+            (["time: 7:30 Nowhere"], "time: "),
+            (["servers: nowhere"], "servers: expected a provider"),
+            (["owner:"], "owner: an answer is needed"),
+            (["password_file: /nowhere"], "/nowhere"),
+            (["color: red"], "answers:9: expected"),
+    ):
+        status, text = site.answer(lines + extra)
+        assert status == INPUT and reason in text, (status, text)
+        assert not os.path.exists(site.config)
+    status, text = site.answer(lines)
+    assert status == 0 and "paperboyctl subscriber add" in text, text
+    with open(site.config, encoding="utf-8") as file:
+        written = file.read()
+    assert "imap_host" not in written and 'zone = "Europe/Berlin"' in written, written
+    run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
+
+
+def nothing_is_replaced_without_asking(tap):
+    """an existing configuration is kept unless the operator says otherwise"""
+    site = Site(tap, "replace")
+    write(site.config, "# mine\n")
+    status, text = site.answer([f"owner: {EVA}"])
+    assert status == INPUT and "--yes" in text, text
+    terminal = Terminal(site.command())
+    terminal.type("Replace .*", "no")
+    terminal.read_until("not done")
+    assert terminal.close() == INPUT
+    with open(site.config, encoding="utf-8") as file:
+        assert file.read() == "# mine\n"
+    os.unlink(site.config)
+    # Without an answer nothing is left behind.
+    terminal = Terminal(site.command())
+    terminal.type("Your mail address", EVA)
+    terminal.type("a mailbox of its own", "\x04")
+    terminal.read_until("control characters|not done")
+    terminal.process.terminate()
+    terminal.close()
+    assert set(os.listdir(site.directory)) <= {"state", "answers"}
+    status, text = site.answer([], "--bad")
+    assert status == USAGE, (status, text)
+    done = subprocess.run(site.command(), stdin=subprocess.DEVNULL, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    assert done.returncode == INPUT and b"--answers FILE" in done.stdout, done.stdout
+
+
+with Tap() as tap:
+    tap.run(wrong_answers_are_asked_again, tap)
+    tap.run(answers_can_come_from_a_file, tap)
+    tap.run(nothing_is_replaced_without_asking, tap)
