@@ -523,7 +523,8 @@ def test_work(ctl_fixture):
         "running", "sources", "coverage", "papers", "subscribers", "filters", "matches",
         "waiting", "next_digest_at", "queue", "started_at", "collected_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
-        "wal_bytes", "problems", "receivers", "inbox", "confirmations", "bounces"}, status
+        "wal_bytes", "problems", "receivers", "inbox", "confirmations", "bounces",
+        "limits"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status
