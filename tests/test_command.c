@@ -94,6 +94,7 @@ command_test_new(void)
 	    .sources = conversation->sources,
 	    .catalog = conversation->phrases,
 	    .renderer = conversation->renderer,
+	    .own_addresses = conversation->own_addresses,
 	    .key = test->fixture->key,
 	    .now = now + 60,
 	    .commands_address = "paperboy@example.net",

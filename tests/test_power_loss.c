@@ -258,7 +258,7 @@ check_store(struct world *world, enum promise promise)
 	    {PROMISE_DIGESTS, "SELECT count(*) FROM digest", "61"},
 	    {PROMISE_DIGESTS, "SELECT count(*) FROM outbox", "61"},
 	    {PROMISE_SENT, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "61"},
-	    {PROMISE_SENT, "SELECT count(*) FROM delivered_paper", "61"},
+	    {PROMISE_SENT, "SELECT count(*) FROM delivered", "61"},
 	};
 	g_autoptr(GError) error = NULL;
 	pb_auto(store) store = open_store(world, &error);
