@@ -109,7 +109,6 @@ CREATE TABLE acronym (
 	papers INTEGER NOT NULL CHECK (papers >= 1),
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX acronym_long ON acronym (long);
 
 -- The configured source lists, as last seen by the collector.
 CREATE TABLE source_list (

@@ -153,3 +153,5 @@ CREATE INDEX outbox_priority ON outbox (priority, next_try_at, id)
 
 -- In a backup: the file of OAuth logins.
 ALTER TABLE backup ADD COLUMN oauth TEXT;
+
+CREATE INDEX acronym_long ON acronym (long);
