@@ -3,9 +3,9 @@
  *
  * One thread owns the mailer and the store; each connection has a thread that composes
  * messages and sends them, with a transport and no store.  Claims are committed before
- * messages are sent; results are committed together with the next claims, half of the
- * messages in flight at a time: while that group is synced, connections send the other
- * half.  So at most MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is
+ * messages are sent; results are committed together with the next claims, two thirds of
+ * the messages in flight at a time: while that group is synced, connections send the
+ * rest.  So at most MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is
  * killed, and only these may arrive twice, with the same Message-ID and bytes
  * (store/mail/outbox.h). Recording each result before the next message is sent would
  * reduce that to one per connection, at the cost of a sync per message.
