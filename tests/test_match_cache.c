@@ -190,6 +190,27 @@ test_days(void)
 	clear_cases(&cases);
 }
 
+static void
+test_empty(void)
+{
+	static const int64_t ids[] = {1, 7, 8, 99, (1 << 24) - 1, 1 << 24, INT64_MAX};
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	struct match_cache cache;
+
+	match_cache_init(&cache, 2000);
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		g_assert_false(match_cache_has(&cache, ids[i]));
+		match_cache_insert(&cache, ids[i], papers);
+		g_assert_true(match_cache_has(&cache, ids[i]));
+		g_assert_false(match_cache_has(&cache, ids[i] - 1) &&
+		               (i == 0 || ids[i - 1] != ids[i] - 1));
+		match_cache_append_papers(&cache, ids[i], "", papers);
+		g_assert_cmpuint(papers->len, ==, 0);
+	}
+	g_assert_cmpuint(cache.filters.order.length, ==, 2);
+	match_cache_clear(&cache);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -204,5 +225,6 @@ main(int argc, char **argv)
 	g_test_add_func("/match-cache/one filter may be larger", test_large_filter);
 	g_test_add_func(
 	    "/match-cache/papers are sorted, and none is too old", test_days);
+	g_test_add_func("/match-cache/knows filters without matches", test_empty);
 	return g_test_run();
 }

@@ -8,6 +8,9 @@
 /* About what the table of the blocks needs for each. */
 #define ENTRY_BYTES 32
 
+/* Ids from here on have blocks only, so that the bits need at most 2 MB. */
+#define EMPTY_IDS_MAX (1 << 24)
+
 struct match {
 	const struct listed_paper *paper;
 	double score;
@@ -35,12 +38,33 @@ void
 match_cache_init(struct match_cache *cache, size_t max_bytes)
 {
 	lru_init(&cache->filters, max_bytes, free_block);
+	cache->empty = g_byte_array_new();
 }
 
 void
 match_cache_clear(struct match_cache *cache)
 {
 	lru_clear(&cache->filters);
+	g_byte_array_unref(cache->empty);
+}
+
+static bool
+is_empty(const struct match_cache *cache, int64_t filter_id)
+{
+	return filter_id / 8 < (int64_t)cache->empty->len &&
+	       cache->empty->data[filter_id / 8] >> filter_id % 8 & 1;
+}
+
+static void
+set_empty(struct match_cache *cache, int64_t filter_id)
+{
+	guint before = cache->empty->len, size = (guint)(filter_id / 8) + 1;
+
+	if (size > before) {
+		g_byte_array_set_size(cache->empty, size);
+		memset(cache->empty->data + before, 0, size - before);
+	}
+	cache->empty->data[filter_id / 8] |= (guint8)(1 << filter_id % 8);
 }
 
 static int
@@ -56,8 +80,13 @@ match_cache_insert(
     struct match_cache *cache, int64_t filter_id, const GPtrArray *papers)
 {
 	size_t size = sizeof(struct match_block) + papers->len * sizeof(struct match);
-	struct match_block *block = g_malloc0(size);
+	struct match_block *block;
 
+	if (!papers->len && filter_id < EMPTY_IDS_MAX) {
+		set_empty(cache, filter_id);
+		return;
+	}
+	block = g_malloc0(size);
 	block->count = papers->len;
 	for (unsigned i = 0; i < papers->len; i++)
 		block->matches[i].paper = papers->pdata[i];
@@ -68,7 +97,7 @@ match_cache_insert(
 bool
 match_cache_has(struct match_cache *cache, int64_t filter_id)
 {
-	return lru_find(&cache->filters, filter_id) != NULL;
+	return is_empty(cache, filter_id) || lru_find(&cache->filters, filter_id);
 }
 
 void
@@ -77,7 +106,7 @@ match_cache_append_papers(struct match_cache *cache, int64_t filter_id,
 {
 	const struct match_block *block = lru_find(&cache->filters, filter_id);
 
-	for (size_t i = 0; i < block->count; i++)
+	for (size_t i = 0; block && i < block->count; i++)
 		if (strcmp(block->matches[i].paper->day, since_day) >= 0)
 			g_ptr_array_add(papers, (gpointer)block->matches[i].paper);
 }

@@ -2,7 +2,7 @@
  * match_cache.h - the papers that filters match, with scores and hits.
  *
  * The matches of a filter are one block.  Full, the cache frees the filters used least
- * recently.
+ * recently.  Most filters match nothing: these are a bit each, beside the limit.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_MATCH_CACHE_H
 #define PAPERBOY_SERVICE_DIGEST_MATCH_CACHE_H
@@ -16,6 +16,7 @@
 
 struct match_cache {
 	struct lru filters; /* of struct match_block */
+	GByteArray *empty;  /* bits by id: filters without matches */
 };
 
 /* Why a filter matches a paper. */
