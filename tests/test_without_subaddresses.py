@@ -168,7 +168,7 @@ def check_finds_what_is_missing(tap):
             reported = network.instance.ctl("check", "--wait", str(wait_s), wanted=wanted)
             return getattr(reported, "output", reported)
 
-        found = check(10, 65)
+        found = check(20, 65)
         assert f"received at {BOX}, but not at its subaddresses (+)" in found, found
         assert 'commands.delimiter = ""' in found, found
         network.instance.set(commands__delimiter="")

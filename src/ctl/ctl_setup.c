@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "base/token.h"
 #include "config/provider.h"
@@ -164,17 +165,32 @@ write_file(const char *path, const char *text, int mode, GError **error)
 	return pb_fail(error, PB_ERROR_PERMANENT, "%s", problem->message);
 }
 
+/* Create a file beside another one. @return its path, a new string; or NULL */
+static char *
+make_file(const char *path, GError **error)
+{
+	g_autofree char *template = g_strconcat(path, ".XXXXXX", NULL);
+	int fd = g_mkstemp(template); /* mode 0600 */
+
+	if (fd < 0) {
+		file_set_error("cannot create", template, PB_ERROR_PERMANENT, error);
+		return NULL;
+	}
+	close(fd);
+	return g_steal_pointer(&template);
+}
+
 /* Load the configuration so far. @return NULL with the first problem */
 static struct settings *
 load(const struct setup *setup, GError **error)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *text = format_configuration(setup);
-	g_autofree char *path = g_strconcat(setup->path, ".new", NULL);
+	g_autofree char *path = make_file(setup->path, error);
 	struct settings *settings = NULL;
 	const char *at;
 
-	if (!write_file(path, text, 0644, error))
+	if (!path || !write_file(path, text, 0644, error))
 		return NULL;
 	settings = startup_load_checked(path, NULL, problems);
 	g_unlink(path);
@@ -392,8 +408,13 @@ take_password(struct setup *setup, const char *answer, GError **error)
 
 	if (!setup->answers) {
 		g_autofree char *line = g_strconcat(answer, "\n", NULL);
-		bool is_ok = write_file(setup->new_password_path, line, 0600, error);
+		bool is_ok;
 
+		if (!setup->new_password_path)
+			setup->new_password_path =
+			    make_file(setup->password_path, error);
+		is_ok = setup->new_password_path &&
+		        write_file(setup->new_password_path, line, 0600, error);
 		explicit_bzero(line, strlen(line));
 		if (!is_ok)
 			return false;
@@ -505,11 +526,11 @@ ask(const struct question *question)
 	char line[ANSWER_BYTES] = "";
 	bool is_read;
 
+	if (question->is_secret)
+		set_echo(false);
 	printf("%s%s%s%s: ", question->text, question->usual ? " [" : "",
 	    question->usual ? question->usual : "", question->usual ? "]" : "");
 	fflush(stdout);
-	if (question->is_secret)
-		set_echo(false);
 	is_read = fgets(line, sizeof(line), stdin);
 	if (question->is_secret) {
 		set_echo(true);
@@ -783,7 +804,6 @@ run(struct setup *setup, const char *answers, char **settings, bool is_yes,
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "questions need a terminal, or --answers FILE");
 	setup->password_path = g_build_filename(directory, "password", NULL);
-	setup->new_password_path = g_strconcat(setup->password_path, ".new", NULL);
 	return may_replace(setup->path, is_yes, error) &&
 	       (answers || may_replace(setup->password_path, is_yes, error)) &&
 	       put_settings(setup, settings, error) && ask_all(setup, error) &&
