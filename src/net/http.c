@@ -211,8 +211,11 @@ set_options(struct transfer *transfer, const char *url, struct curl_slist *heade
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
 	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (http->ca_file)
+	if (http->ca_file) {
+		/* Otherwise the system's CA directory would be used, too. */
 		curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
 	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
