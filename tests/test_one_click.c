@@ -97,6 +97,27 @@ length_of_links_is_limited(void)
 }
 
 static void
+replaced_message_id_is_noticed(void)
+{
+	static const struct {
+		const char *id;
+		bool is_own;
+	} rows[] = {{"check.abc@example.org", true}, {"check.abcd@example.org", false},
+	    {"made-up@provider.example", false}, {NULL, false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inmail) inmail = inmail_new();
+		pb_local(probe_mail) mail = {0};
+		g_autofree char *line = NULL;
+
+		inmail->message_id = g_strdup(rows[i].id);
+		line = probe_mail_format(inmail, "abc", "");
+		g_assert_true(probe_mail_parse(line, "abc", &mail));
+		g_assert_true(mail.has_own_id == rows[i].is_own);
+	}
+}
+
+static void
 each_fault_has_a_name_and_an_action(void)
 {
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -260,6 +281,7 @@ test_tokens_belong_to_nobody(void)
 	}
 }
 
-UNIT_MAIN(returned_links_are_examined, length_of_links_is_limited,
-    each_fault_has_a_name_and_an_action, wrong_results_remove_the_link,
-    tests_have_an_interval, other_pages_are_tested_again, test_tokens_belong_to_nobody)
+UNIT_MAIN(replaced_message_id_is_noticed, returned_links_are_examined,
+    length_of_links_is_limited, each_fault_has_a_name_and_an_action,
+    wrong_results_remove_the_link, tests_have_an_interval, other_pages_are_tested_again,
+    test_tokens_belong_to_nobody)

@@ -286,7 +286,14 @@ run_mail(struct work *work, const struct factory_transport *options, const char 
 	enum self_mail_result result = self_mail_run(&self_mail, mail, &reason);
 
 	if (result == SELF_MAIL_RECEIVED) {
-		add(work, "mail to itself", g_strdup("received"), NULL);
+		bool is_usable =
+		    mail->has_own_id || *check->settings->commands_delimiter;
+
+		add(work, "mail to itself",
+		    g_strdup(is_usable ? "received"
+		                       : "received with another Message-ID: replies "
+		                         "to digests need a confirmation"),
+		    NULL);
 		return true;
 	}
 	if (find_subaddress_problem(work, &self_mail))

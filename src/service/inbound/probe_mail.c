@@ -225,6 +225,15 @@ parse_link(const char *word, struct probe_mail *mail)
 	mail->link = g_strdup(mail->link_state == PROBE_LINK_ONE ? word : "");
 }
 
+/* As service/health/self_mail.c makes it. */
+static bool
+has_own_id(const struct inmail *mail, const char *token)
+{
+	g_autofree char *start = g_strdup_printf("check.%s@", token);
+
+	return mail->message_id && g_str_has_prefix(mail->message_id, start);
+}
+
 char *
 probe_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
 {
@@ -236,6 +245,7 @@ probe_mail_format(const struct inmail *mail, const char *token, const char *auth
 	append_signatures(out, mail);
 	append_results(out, mail, authserv_id);
 	append_link(out, mail);
+	g_string_append(out, has_own_id(mail, token) ? " id=own" : " id=other");
 	return g_string_free(out, FALSE);
 }
 
@@ -255,7 +265,8 @@ split(const char *text)
 bool
 probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 {
-	static const char *const names[] = {"signed=", "covers=", "results=", "link="};
+	static const char *const names[] = {
+	    "signed=", "covers=", "results=", "link=", "id="};
 	GPtrArray *lists[3];
 	g_auto(GStrv) words = g_strsplit(line, " ", -1);
 
@@ -266,6 +277,7 @@ probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
 		if (!g_str_has_prefix(words[2 + i], names[i]))
 			return false;
 	parse_link(words[5] + strlen(names[3]), mail);
+	mail->has_own_id = strcmp(words[6], "id=own") == 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
 		lists[i] = split(words[2 + i] + strlen(names[i]));
 	mail->signers = lists[0];

@@ -35,7 +35,8 @@ struct probe_mail {
 	GPtrArray *results; /* of char *: "dkim:pass" */
 	bool has_feedback;  /* a signature covers CFBL-Address (RFC 9477) */
 	enum probe_link link_state;
-	char *link; /* of PROBE_LINK_ONE; else "" */
+	char *link;      /* of PROBE_LINK_ONE; else "" */
+	bool has_own_id; /* its Message-ID was not replaced on the way */
 };
 
 void probe_mail_clear(struct probe_mail *mail);
