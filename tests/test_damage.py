@@ -146,6 +146,77 @@ def page_flipped(bench):
     assert not bench.relay.commands
 
 
+def clear(relay):
+    relay.commands.clear()
+    relay.arrived.clear()
+
+
+def damage_value(instance, table, column, number, change):
+    """Change the bytes of a packed value of a subscriber."""
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+        db.execute("DROP TRIGGER digest_is_frozen")
+        (value,) = db.execute(
+            f"SELECT {column} FROM {table} WHERE subscriber_id = ?", (number,)).fetchone()
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE subscriber_id = ?",
+                   (change(value), number))
+
+
+def flipped(at):
+    def flip(value):
+        place = at * (len(value) - 1) // 100
+        return value[:place] + bytes([value[place] ^ 0xFF]) + value[place + 1:]
+    return flip
+
+
+# Changes to the bytes of a packed value.
+DAMAGED_BYTES = [
+    lambda value: value[:1],
+    lambda value: value[:-1],
+    lambda value: b"\x02" + value[1:],                        # unknown version
+    lambda value: b"\x01" + b"\xff" * 8 + b"\x7f" + value[2:],  # so many papers
+    lambda value: value[:2] + b"\x63" + value[3:],            # an unknown paper
+    lambda value: value + b"\0",
+    flipped(0), flipped(25), flipped(50), flipped(75), flipped(100),
+]
+
+
+def digest_values(bench):
+    """a damaged digest fails, and all others are sent"""
+    for number, change in enumerate(DAMAGED_BYTES):
+        instance = bench.copy(f"digest-{number}")
+        damage_value(instance, "digest", "contents", 2, change)
+        done = instance.once(NEXT)
+        assert done.status == 0 and "digest broken" in done.output, (number, done)
+        assert instance.value("SELECT state FROM outbox WHERE subscriber_id = 2") == "FAILED"
+        # its papers may be in another one already
+        arrived = [recipient for recipient, _, _ in bench.relay.arrived]
+        others = sorted(to for to in arrived if "0002" not in to)
+        assert len(others) == 4 and len(set(others)) == 4, (number, arrived)
+        clear(bench.relay)
+    instance = bench.copy("digest-unknown")
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+        db.execute("UPDATE outbox SET state = 'UNKNOWN', attempt = 1,"
+                   " possible_copies = 1 WHERE subscriber_id = 2")
+    damage_value(instance, "digest", "contents", 2, lambda value: value[:-1])
+    instance.once(NEXT, wanted=0)
+    assert instance.states() == {"SENT": 4, "UNKNOWN": 1}, instance.states()
+    assert instance.value("SELECT count(*) FROM delivered WHERE subscriber_id = 2") == 1
+    clear(bench.relay)
+
+
+def delivered_values(bench):
+    """a subscriber with damaged deliveries gets no digest, but all others do"""
+    for number, change in enumerate(DAMAGED_BYTES[:4]):
+        instance = bench.copy(f"delivered-{number}")
+        bench.works(instance)
+        damage_value(instance, "delivered", "papers", 3, change)
+        instance.write_day(days_after(DAY, 2), range(10, 13))
+        done = instance.once(at_hour(days_after(DAY, 2)), wanted=0)
+        assert "digest skipped subscriber=3" in done.output, done
+        assert instance.states() == {"SENT": 9}, instance.states()
+        clear(bench.relay)
+
+
 def empty(bench):
     """an empty store file is rejected, not initialised"""
     instance = bench.copy("empty")
@@ -296,9 +367,9 @@ def locks_are_held(bench):
 
 
 TESTS = (
-    sound_works, truncated, header_flipped, page_flipped, empty, foreign, newer,
-    log_without_store, no_store, not_a_file, wrong_modes, unreadable, key_is_stored,
-    lost_key, two_daemons, locks_are_held,
+    sound_works, truncated, header_flipped, page_flipped, digest_values, delivered_values,
+    empty, foreign, newer, log_without_store, no_store, not_a_file, wrong_modes,
+    unreadable, key_is_stored, lost_key, two_daemons, locks_are_held,
 )
 
 with Tap() as tap:

@@ -278,7 +278,7 @@ damaged_values_are_refused(void)
 		copy = g_memdup2(packed->data, size);
 		digest_contents_init(&damaged);
 		if (!digest_contents_unpack(&damaged, copy, size, &error)) {
-			g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+			g_assert_error(error, PB_ERROR, PB_ERROR_DAMAGED);
 			refused++;
 			continue;
 		}

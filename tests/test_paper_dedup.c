@@ -339,6 +339,28 @@ rows_in_queued_messages_are_merged_later(void)
 	assert_digest_follows(fixture);
 }
 
+static void
+text_of_merged_papers_is_frozen(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
+	fill_two(fixture);
+	assert_digests(fixture, now, 1);
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	assert_rows(fixture, "SELECT count(*) FROM paper_moved", "1");
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Changed", "Another."));
+	assert_rows(fixture, "SELECT count(*) FROM paper WHERE title = 'Changed'", "0");
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5, next_try_at = NULL");
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Changed", "Another."));
+	assert_rows(fixture, "SELECT count(*) FROM paper WHERE title = 'Changed'", "1");
+}
+
 /* Tables added later must be handled when two rows are merged. */
 static void
 everything_that_names_a_paper_is_moved(void)
@@ -787,7 +809,8 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 UNIT_MAIN(fields_are_merged_by_rule_in_any_order, votes_that_fall_are_reported_too,
     a_paper_is_found_by_any_of_its_names, papers_with_a_shared_alias_may_differ,
     two_rows_become_one_without_a_second_delivery,
-    rows_in_queued_messages_are_merged_later, everything_that_names_a_paper_is_moved,
+    rows_in_queued_messages_are_merged_later, text_of_merged_papers_is_frozen,
+    everything_that_names_a_paper_is_moved,
     matches_of_one_row_become_matches_of_the_other, merge_does_not_lose_a_delivery,
     merge_changes_only_matches_of_merged_rows,
     the_number_of_a_paper_that_went_is_not_used_again, uniting_is_whole_or_not_at_all,

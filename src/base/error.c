@@ -98,6 +98,7 @@ pb_error_exit_status(const GError *error)
 	case PB_ERROR_PERMANENT:
 		return EX_UNAVAILABLE;
 	case PB_ERROR_LIMIT:
+	case PB_ERROR_DAMAGED:
 		return EX_DATAERR;
 	}
 	return EX_SOFTWARE;

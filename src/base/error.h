@@ -20,6 +20,7 @@ enum pb_error {
 	PB_ERROR_TEMPORARY, /* may succeed later: retry with backoff */
 	PB_ERROR_PERMANENT, /* cannot succeed: give up, report to the operator */
 	PB_ERROR_LIMIT,     /* a documented limit was exceeded */
+	PB_ERROR_DAMAGED,   /* a stored value cannot be read: skip it, report it */
 };
 
 GQuark pb_error_quark(void);

@@ -483,7 +483,7 @@ static bool
 check(const struct unpacker *in, GError **error)
 {
 	return !in->is_bad ||
-	       pb_fail(error, PB_ERROR_PERMANENT,
+	       pb_fail(error, PB_ERROR_DAMAGED,
 	           "the store is damaged: a digest cannot be read; run paperboyctl "
 	           "doctor");
 }

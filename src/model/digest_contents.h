@@ -101,7 +101,7 @@ GByteArray *digest_contents_pack_papers(const struct digest_contents *contents);
  * Unpack contents; any bytes are safe.
  *
  * @param contents  initialized and empty; its texts are those of `data`
- * @return false with PB_ERROR_PERMANENT if the value is damaged
+ * @return false with PB_ERROR_DAMAGED if it cannot be read
  */
 bool digest_contents_unpack(
     struct digest_contents *contents, const void *data, size_t size, GError **error);

@@ -344,6 +344,18 @@ record_delivery(
 	report_relay(mailer, job, delivery, now);
 }
 
+/* A message that cannot be composed fails, but an earlier copy may have arrived. */
+static void
+record_broken(struct mailer *mailer, const struct outbox_job *job,
+    const GError *problem, struct mailer_report *report)
+{
+	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
+	    EVENT_INT("outbox", job->id), EVENT_TEXT(problem->message));
+	report->failed++;
+	add_result(mailer, job, job->was_unknown ? OUTBOX_UNKNOWN : OUTBOX_FAILED, -1,
+	    NULL, problem->message);
+}
+
 /* ---- starting ---- */
 
 static void
@@ -479,11 +491,17 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 	struct outbox_job *job = g_queue_pop_head(&mailer->claimed);
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GBytes) message = NULL;
+	g_autoptr(GError) problem = NULL;
 	bool is_cancelled;
 
-	if (!load_job(mailer, job, &is_cancelled, &digest, &message, error)) {
-		g_queue_push_head(&mailer->claimed, job);
-		return false;
+	if (!load_job(mailer, job, &is_cancelled, &digest, &message, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED)) {
+			g_queue_push_head(&mailer->claimed, job);
+			return pb_error_forward(error, &problem);
+		}
+		record_broken(mailer, job, problem, report);
+		g_free(job);
+		return true;
 	}
 	if (is_cancelled) {
 		cancel_job(mailer, job, report);
@@ -631,16 +649,11 @@ mailer_new(const struct mailer_options *options, GError **error)
 	if (options->state_dir)
 		mailer->generation = generation_new(options->store, options->state_dir,
 		    clock_get_now(options->clock), error);
-	if ((options->state_dir && !mailer->generation) ||
-	    !recover_in_flight(mailer, true, error)) {
-		mailer_free(mailer);
-		return NULL;
-	}
-	mailer->pool = new_pool(options, error);
-	if (!mailer->pool) {
-		mailer_free(mailer);
-		return NULL;
-	}
+	if ((!options->state_dir || mailer->generation) &&
+	    recover_in_flight(mailer, true, error))
+		mailer->pool = new_pool(options, error);
+	if (!mailer->pool)
+		g_clear_pointer(&mailer, mailer_free);
 	return mailer;
 }
 
@@ -661,17 +674,6 @@ mailer_free(struct mailer *mailer)
 	g_free(mailer);
 }
 
-/* A message that cannot be composed fails. */
-static void
-record_broken(struct mailer *mailer, const struct delivery_task *task,
-    struct mailer_report *report)
-{
-	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", task->job->digest_id),
-	    EVENT_INT("outbox", task->job->id), EVENT_TEXT(task->error->message));
-	report->failed++;
-	add_result(mailer, task->job, OUTBOX_FAILED, -1, NULL, task->error->message);
-}
-
 /* Wait for results, and record all that are available. */
 static void
 collect_results(struct mailer *mailer, unsigned count, struct mailer_report *report)
@@ -684,7 +686,7 @@ collect_results(struct mailer *mailer, unsigned count, struct mailer_report *rep
 		struct delivery_task *task = done->pdata[i];
 
 		if (task->error)
-			record_broken(mailer, task, report);
+			record_broken(mailer, task->job, task->error, report);
 		else
 			record_delivery(mailer, task, report);
 		delivery_task_free(task);

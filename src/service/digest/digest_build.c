@@ -15,6 +15,7 @@
 #include "service/digest/digest_decide.h"
 #include "service/digest/digest_order.h"
 #include "service/digest/digest_overview.h"
+#include "service/log/event.h"
 #include "service/people/profile.h"
 #include "service/state/clock_watch.h"
 #include "store/core/backup.h"
@@ -420,6 +421,23 @@ fail_subscriber(const struct subscriber *subscriber, GError **error)
 	return false;
 }
 
+/*
+ * Postpone the digest of a subscriber whose earlier digests cannot be read: their
+ * papers would be sent again.
+ */
+static bool
+skip_damaged(
+    struct digest_cache *cache, struct plan *plan, GError **problem, GError **error)
+{
+	if (!g_error_matches(*problem, PB_ERROR, PB_ERROR_DAMAGED))
+		return pb_error_forward(error, problem);
+	event_log(EVENT_DIGEST_SKIPPED, EVENT_INT("subscriber", plan->subscriber->id),
+	    EVENT_TEXT((*problem)->message));
+	g_clear_error(problem);
+	plan->postponed_until = cache->now + CLOCK_HOUR_S;
+	return true;
+}
+
 struct page {
 	GPtrArray *subscribers;
 	GPtrArray *filters; /* of struct candidate_filter * */
@@ -441,6 +459,7 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 {
 	int64_t end_us = g_get_monotonic_time() + PAGE_US;
 	pb_transaction snapshot = {0};
+	g_autoptr(GError) problem = NULL;
 
 	if (!store_begin_reading(cache->store, &snapshot, error) ||
 	    !papers_load_changes(cache->store, &page->changes, error))
@@ -460,7 +479,8 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 
 		plan->subscriber = page->subscribers->pdata[page->plans->len];
 		g_ptr_array_add(page->plans, plan);
-		if (!fill_plan(cache, page->filters, plan, error))
+		if (!fill_plan(cache, page->filters, plan, &problem) &&
+		    !skip_damaged(cache, plan, &problem, error))
 			return fail_subscriber(plan->subscriber, error);
 	}
 	return true;

@@ -201,7 +201,11 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_DIGEST_BROKEN] = {"digest-broken", "5a80495a08d08679a2e3731eb93eec56",
         G_LOG_LEVEL_WARNING, NULL,
         "A digest could not be composed and is not sent; its papers go into the next "
-        "one."},
+        "one, or count as delivered when a copy may have arrived."},
+    [EVENT_DIGEST_SKIPPED] = {"digest-skipped", "535e208bd0b247c58fa938fd92a0ff8b",
+        G_LOG_LEVEL_WARNING, NULL,
+        "Earlier digests of a subscriber cannot be read, so that no new one is built; "
+        "retried every hour.  paperboyctl doctor reports the damage."},
     [EVENT_REPLY_SUPPRESSED] = {"reply-suppressed", "723a4924258a4df5ae3c1f8d48f158b2",
         G_LOG_LEVEL_INFO, NULL,
         "A message gets no reply, with the reason: its kind (automatic, bulk, list, "

@@ -18,7 +18,8 @@ const struct integrity_rule integrity_rules[] = {
     {"message-without-digest", "messages have no digest",
         "they cannot be composed: restore a backup"},
     {"digest-damaged", "digests or deliveries are damaged, or name unknown papers",
-        "they cannot be composed: restore a backup, or run paperboyctl queue drop"},
+        "they are not sent, and nothing is sent after a damaged delivery: restore a "
+        "backup"},
     {"sent-not-delivered", "digests were sent but are not recorded as delivered",
         "they may be mailed again: restore a backup"},
     {"delivered-without-digest", "digests are recorded as delivered that never existed",

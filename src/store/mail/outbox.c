@@ -181,7 +181,10 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 	return g_steal_pointer(&jobs);
 }
 
-/* Record the papers of a digest as delivered: the head of its contents. */
+/*
+ * Record the papers of a digest as delivered: the head of its contents.  Damaged ones
+ * are not recorded, which doctor reports.
+ */
 static bool
 save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
@@ -202,8 +205,8 @@ save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 	if (step != SQL_STEP_ROW || sql_get_int(row, 2) == 0)
 		return step != SQL_STEP_FAILED;
 	contents = sqlite3_column_blob(row, 3);
-	return digest_contents_unpack_papers(contents,
-	           (size_t)sqlite3_column_bytes(row, 3), papers, &head_bytes, error) &&
+	return !digest_contents_unpack_papers(contents,
+	           (size_t)sqlite3_column_bytes(row, 3), papers, &head_bytes, NULL) ||
 	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
 	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
 	           SQL_BLOB(contents, head_bytes));
@@ -378,7 +381,7 @@ outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *k
 	return true;
 }
 
-/* @return of struct digest_contents_version; NULL on failure */
+/* @return of struct digest_contents_version, none if damaged; NULL on failure */
 static GArray *
 load_papers(struct store *store, int64_t id, GError **error)
 {
@@ -389,9 +392,11 @@ load_papers(struct store *store, int64_t id, GError **error)
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 
-	if (step == SQL_STEP_FAILED ||
-	    (step == SQL_STEP_ROW && !packed_papers_add(statement, 0, papers, error)) ||
-	    !packed_papers_follow(store, papers, error))
+	if (step == SQL_STEP_FAILED)
+		return NULL;
+	if (step == SQL_STEP_ROW && !packed_papers_add(statement, 0, papers, NULL))
+		g_array_set_size(papers, 0);
+	if (!packed_papers_follow(store, papers, error))
 		return NULL;
 	return g_steal_pointer(&papers);
 }

@@ -29,7 +29,7 @@ packed_papers_find_moved(
 	if (!sql_number(store, sql, &found, error, SQL_INT(seq)))
 		return false;
 	if (!found)
-		return pb_fail(error, PB_ERROR_PERMANENT,
+		return pb_fail(error, PB_ERROR_DAMAGED,
 		    "the store is damaged: paper %" G_GINT64_FORMAT
 		    " of a digest does not exist; run paperboyctl doctor",
 		    seq);

@@ -16,7 +16,7 @@ GArray *packed_papers_new(void);
 #define packed_papers_get(papers, i) \
 	(&g_array_index(papers, struct digest_contents_version, i))
 
-/** Append the papers of a packed column. @return false with PB_ERROR_PERMANENT */
+/** Append the papers of a packed column. @return false with PB_ERROR_DAMAGED */
 bool packed_papers_add(sqlite3_stmt *row, int column, GArray *papers, GError **error);
 
 /** Replace deleted rows by those with which they were merged. */
@@ -25,7 +25,7 @@ bool packed_papers_follow(struct store *store, GArray *papers, GError **error);
 /**
  * Find the row with which a deleted one was merged.
  *
- * @return false with PB_ERROR_PERMANENT if it is not known
+ * @return false with PB_ERROR_DAMAGED if it is not known
  */
 bool packed_papers_find_moved(
     struct store *store, int64_t seq, int64_t *moved, GError **error);

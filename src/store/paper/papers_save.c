@@ -149,6 +149,39 @@ saving_clear(struct saving *saving)
 	g_clear_pointer(&saving->frozen, g_hash_table_unref);
 }
 
+/* @param papers  of struct digest_contents_version */
+static void
+add_frozen(struct saving *saving, const GArray *papers)
+{
+	for (unsigned i = 0; i < papers->len; i++) {
+		const int64_t *seq = &packed_papers_get(papers, i)->seq;
+
+		if (!g_hash_table_contains(saving->frozen, seq))
+			g_hash_table_add(saving->frozen, g_memdup2(seq, sizeof(*seq)));
+	}
+}
+
+/* A message that names a merged paper is composed from the row that it became. */
+static bool
+follow_frozen(struct saving *saving, GError **error)
+{
+	g_autoptr(GArray) papers = packed_papers_new();
+	GHashTableIter at;
+	void *seq;
+
+	g_hash_table_iter_init(&at, saving->frozen);
+	while (g_hash_table_iter_next(&at, &seq, NULL)) {
+		const struct digest_contents_version paper = {
+		    .seq = *(const int64_t *)seq};
+
+		g_array_append_val(papers, paper);
+	}
+	if (!packed_papers_follow(saving->store, papers, error))
+		return false;
+	add_frozen(saving, papers);
+	return true;
+}
+
 static bool
 load_frozen(struct saving *saving, GError **error)
 {
@@ -169,18 +202,12 @@ load_frozen(struct saving *saving, GError **error)
 		if (++messages > FROZEN_MESSAGES)
 			break;
 		g_array_set_size(papers, 0);
-		if (!packed_papers_add(statement, 0, papers, error))
-			return false;
-		for (unsigned i = 0; i < papers->len; i++) {
-			const int64_t *seq = &packed_papers_get(papers, i)->seq;
-
-			if (!g_hash_table_contains(saving->frozen, seq))
-				g_hash_table_add(
-				    saving->frozen, g_memdup2(seq, sizeof(*seq)));
-		}
+		/* A damaged one is not composed again. */
+		if (packed_papers_add(statement, 0, papers, NULL))
+			add_frozen(saving, papers);
 	}
 	saving->are_all_frozen = step == SQL_STEP_ROW;
-	return step != SQL_STEP_FAILED;
+	return step != SQL_STEP_FAILED && follow_frozen(saving, error);
 }
 
 /*
