@@ -347,8 +347,10 @@ text_of_merged_papers_is_frozen(void)
 
 	store_fixture_subscribe(
 	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
-	fill_two(fixture);
+	save(
+	    fixture, "nature", of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
 	assert_digests(fixture, now, 1);
+	save(fixture, "hf", store_fixture_paper("2611.00001", "Mamba", "Of hf."));
 	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
 	assert_rows(fixture, "SELECT count(*) FROM paper_moved", "1");
 	store_fixture_run(fixture,
