@@ -282,7 +282,7 @@ damaged_contents_are_an_error(void)
 		g_assert_no_error(error);
 		damage(fixture, "digest", "contents", "x'01ff'");
 		readers[i](fixture, &error);
-		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		g_assert_error(error, PB_ERROR, PB_ERROR_DAMAGED);
 		g_assert_nonnull(strstr(error->message, "paperboyctl doctor"));
 		store_fixture_assert_idle(fixture);
 	}

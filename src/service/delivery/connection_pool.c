@@ -154,6 +154,11 @@ next_task(void *data)
 	struct connection *connection = data;
 	struct delivery_task *task = take_composed(connection, false);
 
+	/* The relay may have failed while the message was composed. */
+	g_mutex_lock(&connection->pool->lock);
+	if (connection->pool->is_paused)
+		connection->next = g_steal_pointer(&task);
+	g_mutex_unlock(&connection->pool->lock);
 	if (!task)
 		return NULL;
 	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));

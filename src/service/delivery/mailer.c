@@ -13,6 +13,7 @@
 #include "service/delivery/domain_refusals.h"
 #include "service/delivery/domain_throttle.h"
 #include "service/delivery/mail_token.h"
+#include "service/delivery/relay_state.h"
 #include "service/delivery/send_limits.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
@@ -20,7 +21,6 @@
 #include "store/mail/outbox.h"
 #include "store/paper/paper_cache.h"
 #include "transport/backoff.h"
-#include "transport/breaker.h"
 
 /* Maximum time that a message to a throttled domain is postponed by. */
 #define POSTPONE_MAX_S (20 * CLOCK_HOUR_S)
@@ -43,17 +43,13 @@ struct mailer {
 	struct paper_cache *paper_cache; /* for composing digests */
 	struct token_signer *tokens;
 	struct heartbeat *heartbeat; /* of the thread, or NULL */
-	struct breaker breaker;
+	struct relay_state relay;
 	GQueue claimed;     /* of struct outbox_job *, not with a connection yet */
 	GPtrArray *results; /* of struct outbox_result *, not committed yet */
 	unsigned in_flight;
 	struct send_limits limits;
 	struct domain_throttle *domains;
-	unsigned policy_refusals; /* consecutive policy rejections (5.7.x) */
-	char *policy_domain;      /* their domain; NULL: several domains */
-	bool is_proven; /* the relay has handled a message since its last failure */
 	struct generation *generation; /* NULL without a state directory */
-	bool is_failure_logged;        /* the recovery is not logged yet */
 	bool needs_recovery;   /* the store failed: SENDING rows may have lost their
 	                          results */
 	bool is_alone;         /* the message in flight is to be sent alone */
@@ -217,75 +213,6 @@ record_lost(struct mailer *mailer, const struct outbox_job *job, bool is_crash)
 	    EVENT_INT("crashes", result->crashes));
 }
 
-/* Consecutive policy rejections for several domains are the relay's own policy. */
-static bool
-is_relay_policy(struct mailer *mailer, const struct outbox_job *job,
-    const struct delivery *delivery)
-{
-	const char *at = strrchr(job->recipient, '@');
-	const char *domain = at ? at + 1 : "";
-
-	if (!delivery->is_policy) {
-		if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
-			mailer->policy_refusals = 0;
-		return false;
-	}
-	if (mailer->policy_refusals++ == 0) {
-		g_free(mailer->policy_domain);
-		mailer->policy_domain = g_ascii_strdown(domain, -1);
-	} else if (mailer->policy_domain &&
-	           g_ascii_strcasecmp(mailer->policy_domain, domain) != 0) {
-		g_clear_pointer(&mailer->policy_domain, g_free);
-	}
-	return mailer->policy_refusals >= BREAKER_FAILURES && !mailer->policy_domain;
-}
-
-/* Whether the relay replied about the message itself. */
-static bool
-is_reply(const struct delivery *delivery)
-{
-	return delivery->scope == DELIVERY_SCOPE_MESSAGE &&
-	       (delivery->outcome == DELIVERY_SENT ||
-	           delivery->stage != SMTP_STAGE_NONE);
-}
-
-/*
- * Log when the relay fails and when it recovers.  Replies after MAIL FROM may contain
- * the recipient's address in any form, so only their code goes into log and status; the
- * text stays in the queue.
- */
-static void
-report_relay(struct mailer *mailer, const struct outbox_job *job,
-    const struct delivery *delivery, int64_t now)
-{
-	enum breaker_state before = mailer->breaker.state;
-	bool was_login = mailer->breaker.is_login;
-	const struct breaker *breaker = &mailer->breaker;
-	struct delivery seen = *delivery;
-	g_autofree char *code =
-	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
-
-	if (delivery->code && delivery->stage >= SMTP_STAGE_MAIL)
-		seen.text = g_strchomp(code);
-	if (is_relay_policy(mailer, job, delivery))
-		seen.scope = DELIVERY_SCOPE_RELAY;
-	breaker_report(&mailer->breaker, &seen, now);
-	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
-		mailer->is_proven = true;
-	if (mailer->is_failure_logged && breaker->state == BREAKER_CLOSED &&
-	    is_reply(&seen)) {
-		mailer->is_failure_logged = false;
-		event_log(EVENT_RELAY_RECOVERED);
-	}
-	if (breaker->state != BREAKER_OPEN ||
-	    (before == BREAKER_OPEN && was_login == breaker->is_login))
-		return;
-	mailer->is_proven = false;
-	mailer->is_failure_logged = true;
-	event_log(breaker->is_login ? EVENT_RELAY_AUTH_FAILED : EVENT_RELAY_FAILED,
-	    EVENT_SECONDS("next_in", breaker->wait_s), EVENT_TEXT(breaker->text));
-}
-
 static void
 log_delivery(
     const struct delivery_task *task, const struct verdict *verdict, int64_t now)
@@ -336,12 +263,12 @@ record_delivery(
 		break;
 	}
 	/* A failed trial is logged for the relay only: its message was not tried. */
-	if (mailer->breaker.state != BREAKER_HALF_OPEN ||
+	if (mailer->relay.breaker.state != BREAKER_HALF_OPEN ||
 	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
 	    delivery->stage >= SMTP_STAGE_DATA)
 		log_delivery(task, &verdict, now);
 	domain_refusals_report(mailer->refusals, job->recipient, delivery, now);
-	report_relay(mailer, job, delivery, now);
+	relay_state_report(&mailer->relay, job->recipient, delivery, now);
 }
 
 /* A message that cannot be composed fails, but an earlier copy may have arrived. */
@@ -436,7 +363,7 @@ take_permission(struct mailer *mailer, struct outbox_job *job)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
 
-	if (breaker_allow(&mailer->breaker, now)) {
+	if (breaker_allow(&mailer->relay.breaker, now)) {
 		send_limits_take(&mailer->limits, now);
 		return true;
 	}
@@ -551,19 +478,6 @@ set_rate_limits(struct mailer *mailer)
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);
 }
 
-/* Maximum number of messages that the breaker allows. */
-static unsigned
-get_breaker_limit(const struct mailer *mailer, int64_t now)
-{
-	if (mailer->breaker.state == BREAKER_CLOSED)
-		return ROUND_MESSAGES;
-	/* A wait above the maximum: the clock was wrong when it began. */
-	return now >= mailer->breaker.retry_at ||
-	               mailer->breaker.retry_at > now + BREAKER_WAIT_MAX_S
-	           ? 1
-	           : 0;
-}
-
 /* In the caller's transaction. */
 static bool
 save_results(struct mailer *mailer, int64_t now, GError **error)
@@ -642,7 +556,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 	mailer->paper_cache = paper_cache_new(options->store);
 	mailer->tokens = token_signer_new(options->key);
 	g_queue_init(&mailer->claimed);
-	breaker_init(&mailer->breaker);
+	relay_state_reset(&mailer->relay);
 	mailer->domains = domain_throttle_new(options->domain_per_hour);
 	mailer->refusals = domain_refusals_new(options->store, mailer->domains);
 	set_rate_limits(mailer);
@@ -666,7 +580,7 @@ mailer_free(struct mailer *mailer)
 	domain_refusals_free(mailer->refusals);
 	domain_throttle_free(mailer->domains);
 	generation_free(mailer->generation);
-	g_free(mailer->policy_domain);
+	relay_state_clear(&mailer->relay);
 	paper_cache_free(mailer->paper_cache);
 	token_signer_free(mailer->tokens);
 	g_ptr_array_unref(mailer->results);
@@ -701,8 +615,9 @@ collect_results(struct mailer *mailer, unsigned count, struct mailer_report *rep
 static unsigned
 get_free_slots(const struct mailer *mailer)
 {
-	unsigned max =
-	    mailer->is_proven ? MAILER_IN_FLIGHT_MAX(mailer->options.connections) : 1;
+	unsigned max = mailer->relay.is_proven
+	                   ? MAILER_IN_FLIGHT_MAX(mailer->options.connections)
+	                   : 1;
 
 	if (mailer->is_alone && mailer->in_flight)
 		return 0;
@@ -713,8 +628,9 @@ get_free_slots(const struct mailer *mailer)
 static unsigned
 get_limit(const struct mailer *mailer, int64_t now)
 {
-	unsigned max = MIN(get_free_slots(mailer), get_breaker_limit(mailer, now));
+	unsigned max = MIN(get_free_slots(mailer), ROUND_MESSAGES);
 
+	max = MIN(max, relay_state_get_limit(&mailer->relay, now));
 	return send_limits_get_available(&mailer->limits, now, max, mailer->in_flight);
 }
 
@@ -797,7 +713,7 @@ return_claimed(struct mailer *mailer)
 	struct outbox_job *job;
 	struct delivery_task *task;
 
-	while (mailer->breaker.state != BREAKER_HALF_OPEN &&
+	while (mailer->relay.breaker.state != BREAKER_HALF_OPEN &&
 	       (task = connection_pool_reclaim(mailer->pool))) {
 		mailer->in_flight--;
 		add_result(mailer, task->job, OUTBOX_RETURNED, now, NULL, NULL);
@@ -825,7 +741,8 @@ must_stop(const struct mailer *mailer, const int *stop)
 	const int *pause = mailer->options.pause;
 
 	return (stop && g_atomic_int_get(stop)) || (pause && g_atomic_int_get(pause)) ||
-	       !get_breaker_limit(mailer, clock_get_now(mailer->options.clock)) ||
+	       !relay_state_get_limit(
+	           &mailer->relay, clock_get_now(mailer->options.clock)) ||
 	       !has_disk_space(mailer);
 }
 
@@ -910,8 +827,8 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		return false;
 	now = clock_get_now(mailer->options.clock);
 	*next = due;
-	if (due >= 0 && mailer->breaker.state != BREAKER_CLOSED)
-		*next = MAX(due, mailer->breaker.retry_at);
+	if (due >= 0 && mailer->relay.breaker.state != BREAKER_CLOSED)
+		*next = MAX(due, mailer->relay.breaker.retry_at);
 	if (due >= 0)
 		*next = MAX(*next, send_limits_get_next(&mailer->limits, now));
 	if (due >= 0 && !has_disk_space(mailer))
@@ -937,9 +854,8 @@ mailer_reload(struct mailer *mailer, const struct mailer_options *options,
 	set_rate_limits(mailer);
 	if (is_other_relay) {
 		domain_refusals_resume(mailer->refusals);
-		breaker_init(&mailer->breaker);
-		mailer->policy_refusals = 0;
-		mailer->is_proven = false;
+		relay_state_reset(&mailer->relay);
+		mailer->relay.policy_refusals = 0;
 	}
 	return true;
 }
@@ -954,16 +870,15 @@ void
 mailer_reset_breakers(struct mailer *mailer)
 {
 	/* Between runs nothing is in flight: no trial is pending. */
-	breaker_init(&mailer->breaker);
+	relay_state_reset(&mailer->relay);
 	domain_refusals_resume(mailer->refusals);
-	mailer->is_proven = false;
 }
 
 char *
 mailer_format_relay(const struct mailer *mailer)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
-	g_autofree char *line = breaker_format(&mailer->breaker, now);
+	g_autofree char *line = breaker_format(&mailer->relay.breaker, now);
 	g_autofree char *masked = event_mask_addresses(line);
 	const char *name;
 	unsigned paused = domain_throttle_count_paused(mailer->domains, now, &name);
@@ -984,7 +899,7 @@ mailer_relay_clear(struct mailer_relay *relay)
 void
 mailer_describe_relay(const struct mailer *mailer, struct mailer_relay *relay)
 {
-	const struct breaker *breaker = &mailer->breaker;
+	const struct breaker *breaker = &mailer->relay.breaker;
 	int64_t now = clock_get_now(mailer->options.clock);
 	const char *name;
 
