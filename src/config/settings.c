@@ -137,7 +137,7 @@ const struct setting setting_table[] = {
     INT("delivery.per_day", per_day, 0, 0, 1000000,
         "maximum messages in 24 hours; 0: the provider's limit, if known"),
     INT("delivery.domain_per_hour", domain_per_hour, 0, 0, 1000000,
-        "the same for each recipient domain"),
+        "maximum messages per hour to each recipient domain; 0: no limit"),
     CHOICE("smtp.protocol", smtp_protocol, SETTINGS_PROTOCOL_SMTP, protocol_choices,
         "smtp; or lmtp to a host that delivers locally, without TLS and login"),
     TEXT("smtp.host", smtp_host, "localhost", 1,
