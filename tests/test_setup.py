@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -189,6 +190,28 @@ def answers_can_come_from_a_file(tap):
     run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
 
 
+def nothing_is_left_of_an_attempt(tap):
+    """a signal at any question leaves no file, and a terminal that shows what is typed"""
+    site = Site(tap, "signals")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for is_hidden in (True, False):
+            terminal = Terminal(site.command())
+            # An answer of any length is one answer.
+            terminal.type(OWNER, 3000 * "x" + "@example.org")
+            terminal.read_until("wrong: .*\n")
+            terminal.type(OWNER, EVA)
+            terminal.type(MAILBOX, BOX)
+            terminal.type(SERVERS, site.servers)
+            if not is_hidden:
+                terminal.type(SECRET, PASSWORD, is_hidden=True)
+            terminal.read_until((SECRET if is_hidden else WHO) + r".*[:\]] $")
+            terminal.process.send_signal(number)
+            assert terminal.process.wait(timeout=60) == -number
+            assert termios.tcgetattr(terminal.slave)[3] & termios.ECHO
+            terminal.close()
+            assert os.listdir(site.directory) == ["state"], os.listdir(site.directory)
+
+
 def nothing_is_replaced_without_asking(tap):
     """an existing configuration is kept unless the operator says otherwise"""
     site = Site(tap, "replace")
@@ -220,4 +243,5 @@ def nothing_is_replaced_without_asking(tap):
 with Tap() as tap:
     tap.run(wrong_answers_are_asked_again, tap)
     tap.run(answers_can_come_from_a_file, tap)
+    tap.run(nothing_is_left_of_an_attempt, tap)
     tap.run(nothing_is_replaced_without_asking, tap)

@@ -4,11 +4,15 @@
  * After each answer the configuration so far is loaded as paperboyd does, and what the
  * answer names is tried: the mail hosts, the login, the sources.
  */
-#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,12 +24,11 @@
 #include "ctl/ctl.h"
 #include "message/address.h"
 #include "message/compose.h"
+#include "net/oauth.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "service/state/own_addresses.h"
 #include "sources/source.h"
-
-#define ANSWER_BYTES 1024
 
 /* A line of the configuration.  Names are interned. */
 struct entry {
@@ -43,9 +46,9 @@ struct setup {
 	GHashTable *answers; /* char *name -> char *; NULL: from a terminal */
 	char *note;          /* what the last answer has shown, or NULL */
 	char *mailbox;
-	char *password_path;     /* final, and while it is not certain; or NULL */
-	char *new_password_path; /* removed at the end */
-	bool is_local;           /* the relay is on this machine */
+	char *password_path; /* final */
+	int password_fd;     /* in memory while it is not certain; or -1 */
+	bool is_local;       /* the relay is on this machine */
 };
 
 /* ---- the configuration ---- */
@@ -399,26 +402,39 @@ put_password(struct setup *setup, const char *path)
 	put_text(setup, "receive.imap_password_file", path, NULL);
 }
 
+static char *
+format_fd_path(int fd)
+{
+	return g_strdup_printf("/proc/self/fd/%d", fd);
+}
+
+/* Nothing is left of it when the program is ended. */
+static bool
+hold_password(struct setup *setup, const char *password, GError **error)
+{
+	size_t size = strlen(password);
+
+	if (setup->password_fd < 0)
+		setup->password_fd = memfd_create("password", MFD_CLOEXEC);
+	if (setup->password_fd >= 0 && fchmod(setup->password_fd, 0600) == 0 &&
+	    ftruncate(setup->password_fd, 0) == 0 &&
+	    pwrite(setup->password_fd, password, size, 0) == (ssize_t)size)
+		return true;
+	return file_set_error("cannot hold", "the password", PB_ERROR_TEMPORARY, error);
+}
+
 /* @param answer  the password; in a file with answers, the path of one */
 static bool
 take_password(struct setup *setup, const char *answer, GError **error)
 {
-	const char *path = answer;
+	g_autofree char *path = g_strdup(answer);
 	pb_auto(settings) settings = NULL;
 
 	if (!setup->answers) {
-		g_autofree char *line = g_strconcat(answer, "\n", NULL);
-		bool is_ok;
-
-		if (!setup->new_password_path)
-			setup->new_password_path =
-			    make_file(setup->password_path, error);
-		is_ok = setup->new_password_path &&
-		        write_file(setup->new_password_path, line, 0600, error);
-		explicit_bzero(line, strlen(line));
-		if (!is_ok)
+		if (!hold_password(setup, answer, error))
 			return false;
-		path = setup->new_password_path;
+		g_free(path);
+		path = format_fd_path(setup->password_fd);
 	}
 	put_password(setup, path);
 	settings = load(setup, error);
@@ -504,7 +520,6 @@ static const struct question {
 
 /* ---- asking ---- */
 
-/* Without echo no signal may end the program: the terminal would stay so. */
 static void
 set_echo(bool is_on)
 {
@@ -513,33 +528,77 @@ set_echo(bool is_on)
 	if (tcgetattr(STDIN_FILENO, &mode) != 0)
 		return;
 	if (is_on)
-		mode.c_lflag |= ECHO | ISIG;
+		mode.c_lflag |= ECHO;
 	else
-		mode.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
+		mode.c_lflag &= ~(tcflag_t)ECHO;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &mode);
+}
+
+static void
+print_prompt(const struct question *question)
+{
+	printf("%s%s%s%s: ", question->text, question->usual ? " [" : "",
+	    question->usual ? question->usual : "", question->usual ? "]" : "");
+	fflush(stdout);
+}
+
+/* @return a new string; NULL at the end of the input */
+static char *
+read_line(void)
+{
+	char *line = NULL, *answer = NULL;
+	size_t size = 0;
+
+	if (getline(&line, &size, stdin) >= 0)
+		answer = g_strndup(line, strcspn(line, "\r\n"));
+	if (line)
+		explicit_bzero(line, size);
+	free(line);
+	return answer;
+}
+
+/* A signal acts once the terminal shows again what is typed. */
+static char *
+ask_secret(const struct question *question)
+{
+	struct pollfd items[] = {
+	    {.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
+	sigset_t signals, old;
+	char *answer = NULL;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGTSTP);
+	items[1].fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	do {
+		sigprocmask(SIG_BLOCK, &signals, &old);
+		set_echo(false);
+		print_prompt(question);
+		poll(items, G_N_ELEMENTS(items), -1);
+		if (!items[1].revents)
+			answer = read_line();
+		set_echo(true);
+		putchar('\n');
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	} while (items[1].revents & POLLIN);
+	close(items[1].fd);
+	return answer;
 }
 
 /* @return a new string; NULL at the end of the input */
 static char *
 ask(const struct question *question)
 {
-	char line[ANSWER_BYTES] = "";
-	bool is_read;
+	char *answer;
 
 	if (question->is_secret)
-		set_echo(false);
-	printf("%s%s%s%s: ", question->text, question->usual ? " [" : "",
-	    question->usual ? question->usual : "", question->usual ? "]" : "");
-	fflush(stdout);
-	is_read = fgets(line, sizeof(line), stdin);
-	if (question->is_secret) {
-		set_echo(true);
-		putchar('\n');
-	}
-	line[strcspn(line, "\r\n")] = '\0';
-	if (!question->is_secret)
-		g_strstrip(line);
-	return is_read ? g_strdup(line) : NULL;
+		return ask_secret(question);
+	print_prompt(question);
+	answer = read_line();
+	return answer ? g_strstrip(answer) : NULL;
 }
 
 static char *
@@ -698,22 +757,44 @@ send_test(struct setup *setup, const struct settings *settings, GError **error)
 	    result.text);
 }
 
-/* The daemon's user reads it. */
+/* Write a file for the daemon's user. */
+static bool
+install_password(const char *path, const char *password, GError **error)
+{
+	const struct passwd *user = geteuid() == 0 ? getpwnam("paperboy") : NULL;
+	g_autofree char *draft = make_file(path, error);
+
+	if (!draft)
+		return false;
+	if (write_file(draft, password, 0600, error)) {
+		if ((!user || chown(draft, user->pw_uid, user->pw_gid) == 0) &&
+		    g_rename(draft, path) == 0)
+			return true;
+		file_set_error("cannot write", path, PB_ERROR_PERMANENT, error);
+	}
+	g_unlink(draft);
+	return false;
+}
+
 static bool
 keep_password(struct setup *setup, GError **error)
 {
-	const struct passwd *user = geteuid() == 0 ? getpwnam("paperboy") : NULL;
+	g_autofree char *path = NULL;
+	char *password, *line;
+	bool is_ok;
 
 	if (setup->answers || setup->is_local)
 		return true;
-	if (user && chown(setup->new_password_path, user->pw_uid, user->pw_gid) != 0)
-		return pb_fail(error, PB_ERROR_PERMANENT,
-		    "cannot give '%s' to paperboy", setup->new_password_path);
-	if (g_rename(setup->new_password_path, setup->password_path) != 0)
-		return pb_fail(error, PB_ERROR_PERMANENT, "cannot write '%s'",
-		    setup->password_path);
+	path = format_fd_path(setup->password_fd);
+	password = settings_load_secret(path, NULL, error);
+	if (!password)
+		return false;
+	line = g_strconcat(password, "\n", NULL);
+	is_ok = install_password(setup->password_path, line, error);
+	oauth_secret_free(password);
+	oauth_secret_free(line);
 	put_password(setup, setup->password_path);
-	return true;
+	return is_ok;
 }
 
 static bool
@@ -749,14 +830,13 @@ finish(struct setup *setup, GError **error)
 static void
 setup_clear(struct setup *setup)
 {
-	if (setup->new_password_path)
-		g_unlink(setup->new_password_path);
+	if (setup->password_fd >= 0)
+		close(setup->password_fd);
 	g_clear_pointer(&setup->entries, g_ptr_array_unref);
 	g_clear_pointer(&setup->answers, g_hash_table_unref);
 	g_free(setup->note);
 	g_free(setup->mailbox);
 	g_free(setup->password_path);
-	g_free(setup->new_password_path);
 }
 
 static bool
@@ -825,6 +905,7 @@ ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error)
 	    .ctl = ctl,
 	    .path = path,
 	    .entries = g_ptr_array_new_with_free_func(entry_free),
+	    .password_fd = -1,
 	};
 
 	return ctl_parse(options, 0, &argc, &argv, error) &&
