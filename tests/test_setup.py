@@ -178,6 +178,7 @@ def answers_can_come_from_a_file(tap):
             (["owner:"], "owner: an answer is needed"),
             (["password_file: /nowhere"], "/nowhere"),
             (["color: red"], "answers:9: expected"),
+            (["servers: microsoft"], "run paperboyctl login"),
     ):
         status, text = site.answer(lines + extra)
         assert status == INPUT and reason in text, (status, text)
@@ -186,6 +187,11 @@ def answers_can_come_from_a_file(tap):
     assert status == 0 and "paperboyctl subscriber add" in text, text
     with open(site.config, encoding="utf-8") as file:
         written = file.read()
+    os.unlink(site.config)
+    site.settings += ["smtp.host=localhost", f"smtp.port={site.network.postfix.port}"]
+    status, text = site.answer(lines + ["servers: google", "password_file: /nowhere"])
+    assert status == INPUT and "make an app password" in text, text
+    write(site.config, written)
     assert "imap_host" not in written and 'zone = "Europe/Berlin"' in written, written
     run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
 

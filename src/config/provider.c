@@ -16,7 +16,8 @@
 	.smtp_scope = "https://outlook.office.com/SMTP.Send",                         \
 	.extra_scope = "offline_access",                                              \
 	.client_scope = "https://outlook.office365.com/.default",                     \
-	.tenant = (default_tenant), .redirect_host = "localhost"
+	.tenant = (default_tenant), .redirect_host = "localhost",                     \
+	.has_no_passwords = true
 
 const struct provider providers[] = {
     {.name = "google",

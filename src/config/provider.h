@@ -23,6 +23,8 @@ struct provider {
 	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
 	int per_hour, per_day;               /* messages; 0: unknown */
 
+	bool has_no_passwords; /* of apps either */
+
 	/* OAuth; NULL: a password is used.  "{tenant}" stands for oauth.tenant. */
 	const char *token_url;
 	const char *authorization_url;

@@ -365,6 +365,11 @@ take_servers(struct setup *setup, const char *answer, GError **error)
 	if (!setup->is_local && !provider && !words[1])
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "expected a provider, IMAP-HOST SMTP-HOST, or local");
+	if (provider && provider->has_no_passwords)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "%s takes no passwords: write %s by hand (README, Mailboxes with "
+		    "OAuth 2), then run paperboyctl login",
+		    provider->title, setup->path);
 	put_text(setup, "smtp.user", NULL, NULL);
 	put_text(setup, "smtp.password_file", NULL, NULL);
 	remove_receiver(setup);
@@ -385,6 +390,13 @@ take_servers(struct setup *setup, const char *answer, GError **error)
 	settings = load(setup, error);
 	if (!settings || !try_relay(setup, settings, error))
 		return false;
+	if (provider && provider->token_url) {
+		g_free(setup->note);
+		setup->note =
+		    g_strdup("make an app password in the account's settings, for the "
+		             "next question; or use OAuth 2: README, Mailboxes with "
+		             "OAuth 2");
+	}
 	if (imap) {
 		put_text(setup, "receive.imap_host", imap,
 		    "The mailbox to which users write.");
