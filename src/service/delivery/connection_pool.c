@@ -74,12 +74,15 @@ is_failure_of_relay(const struct delivery *delivery)
 static void
 finish_task(struct connection_pool *pool, struct delivery_task *task)
 {
+	bool is_awaited;
+
 	g_mutex_lock(&pool->lock);
 	g_ptr_array_add(pool->done, task);
 	pool->is_paused |= is_failure_of_relay(&task->delivery_job.result);
-	if (pool->is_paused || pool->done->len >= pool->wanted)
-		g_cond_signal(&pool->has_results);
+	is_awaited = pool->is_paused || pool->done->len == pool->wanted;
 	g_mutex_unlock(&pool->lock);
+	if (is_awaited)
+		g_cond_signal(&pool->has_results);
 }
 
 static void
@@ -331,6 +334,7 @@ get_priority(const struct delivery_task *task)
 void
 connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
+	bool is_awaited;
 	GList *at;
 
 	g_mutex_lock(&pool->lock);
@@ -338,8 +342,10 @@ connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 	while (at && get_priority(at->data) < get_priority(task))
 		at = at->prev;
 	g_queue_insert_after(&pool->tasks, at, task);
-	g_cond_signal(&pool->has_task);
+	is_awaited = pool->idle > 0;
 	g_mutex_unlock(&pool->lock);
+	if (is_awaited)
+		g_cond_signal(&pool->has_task);
 }
 
 struct delivery_task *
