@@ -165,6 +165,14 @@ format_immutable(const char *path)
 	return g_strconcat(uri, "?immutable=1", NULL);
 }
 
+/* Statistics of memory, which nothing reads, take a mutex at each allocation. */
+static gpointer
+configure(gpointer data)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	return data;
+}
+
 /* @param name  for error messages */
 static sqlite3 *
 open_database(
@@ -175,8 +183,12 @@ open_database(
 	    open_mode == OPEN_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	bool is_fixed = open_mode == OPEN_READ_ONLY && is_immutable(path);
 	g_autofree char *uri = is_fixed ? format_immutable(path) : NULL;
+	static GOnce once = G_ONCE_INIT;
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
+	int rc;
+
+	g_once(&once, configure, NULL);
+	rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
 	    mode | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
 
 	if (rc == SQLITE_OK && open_mode != OPEN_DRAFT &&
