@@ -537,6 +537,11 @@ def device_login(bench):
     box.set(oauth__device_url=None, oauth__scope="mail calendar",
             oauth__authorization_url=bench.server.url + "/authorize")
     assert "use --browser" in box.ctl("login", "--device", wanted=65)
+    assert "exclude each other" in box.ctl("login", "--device", "--browser", wanted=65)
+    # Found before the code is shown.
+    box.set(oauth__token_url="http://localhost/token")
+    output = box.ctl("login", wanted=65)
+    assert "is not an https URL" in output and "Open" not in output, output
 
 
 def browser_login(bench):

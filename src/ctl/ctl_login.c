@@ -351,6 +351,32 @@ log_in(struct login *login, const struct login_options *options, GError **error)
 	return true;
 }
 
+/* Before somebody has logged in with a browser, and must again. */
+static bool
+check_endpoints(const struct provider_endpoints *endpoints, GError **error)
+{
+	const char *const urls[] = {
+	    endpoints->token_url, endpoints->authorization_url, endpoints->device_url};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(urls); i++)
+		if (*urls[i] && !g_str_has_prefix(urls[i], "https://"))
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "'%s' in the oauth group is not an https URL", urls[i]);
+	return true;
+}
+
+static bool
+check_options(const struct login_options *options, GError **error)
+{
+	if (options->is_device + options->is_browser + options->is_own +
+	        (options->token_path != NULL) <=
+	    1)
+		return true;
+	return pb_fail(error, PB_ERROR_INPUT,
+	    "--device, --browser, --refresh-token and --client-credentials exclude "
+	    "each other");
+}
+
 static bool
 load_client(struct login *login, char **secret, GError **error)
 {
@@ -389,14 +415,15 @@ ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error)
 	struct login login = {.ctl = ctl};
 	char *secret = NULL;
 	bool is_ok = ctl_parse_some(entries, 0, 1, &argc, &argv, error) &&
+	             check_options(&options, error) &&
 	             find_use(settings, argv[1], &login.use, error);
 
 	provider_endpoints_init(&login.endpoints, settings, login.use & OAUTH_USE_IMAP,
 	    login.use & OAUTH_USE_SMTP);
 	login.http = oauth_source_new_http(
 	    *settings->oauth_ca_file ? settings->oauth_ca_file : NULL, NULL);
-	is_ok = is_ok && load_client(&login, &secret, error) &&
-	        log_in(&login, &options, error);
+	is_ok = is_ok && check_endpoints(&login.endpoints, error) &&
+	        load_client(&login, &secret, error) && log_in(&login, &options, error);
 	http_free(login.http);
 	provider_endpoints_clear(&login.endpoints);
 	oauth_secret_free(secret);
