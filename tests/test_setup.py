@@ -72,8 +72,10 @@ class Terminal:
 
     def __init__(self, command):
         self.master, slave = pty.openpty()
+        # nohup, and a shell's background, leave signals ignored.
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            command, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+            ["env", "--default-signal=HUP,INT,TERM", *command],
+            stdin=slave, stdout=slave, stderr=slave, close_fds=True)
         self.slave = slave
         self.text = ""
 
