@@ -74,15 +74,12 @@ is_failure_of_relay(const struct delivery *delivery)
 static void
 finish_task(struct connection_pool *pool, struct delivery_task *task)
 {
-	bool is_awaited;
-
 	g_mutex_lock(&pool->lock);
 	g_ptr_array_add(pool->done, task);
 	pool->is_paused |= is_failure_of_relay(&task->delivery_job.result);
-	is_awaited = pool->is_paused || pool->done->len == pool->wanted;
-	g_mutex_unlock(&pool->lock);
-	if (is_awaited)
+	if (pool->is_paused || pool->done->len >= pool->wanted)
 		g_cond_signal(&pool->has_results);
+	g_mutex_unlock(&pool->lock);
 }
 
 static void
@@ -157,11 +154,6 @@ next_task(void *data)
 	struct connection *connection = data;
 	struct delivery_task *task = take_composed(connection, false);
 
-	/* The relay may have failed while the message was composed. */
-	g_mutex_lock(&connection->pool->lock);
-	if (connection->pool->is_paused)
-		connection->next = g_steal_pointer(&task);
-	g_mutex_unlock(&connection->pool->lock);
 	if (!task)
 		return NULL;
 	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));
@@ -334,7 +326,6 @@ get_priority(const struct delivery_task *task)
 void
 connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
-	bool is_awaited;
 	GList *at;
 
 	g_mutex_lock(&pool->lock);
@@ -342,10 +333,8 @@ connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 	while (at && get_priority(at->data) < get_priority(task))
 		at = at->prev;
 	g_queue_insert_after(&pool->tasks, at, task);
-	is_awaited = pool->idle > 0;
+	g_cond_signal(&pool->has_task);
 	g_mutex_unlock(&pool->lock);
-	if (is_awaited)
-		g_cond_signal(&pool->has_task);
 }
 
 struct delivery_task *
