@@ -104,8 +104,10 @@ compose(struct connection_pool *pool, struct delivery_task *task)
 	g_clear_pointer(&task->digest, digest_free);
 	if (!task->message)
 		return false;
+	/* A prepared message comes here again when it is started. */
 	if (task->field)
 		prepend(task->field, &task->message);
+	g_clear_pointer(&task->field, g_free);
 	task->job->message_hash = fnv1a_hash_bytes(task->message);
 	task->delivery_job.envelope = (struct envelope){
 	    .id = task->id,
