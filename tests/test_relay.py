@@ -423,6 +423,18 @@ def closing_once(tap):
         all_sent_once(instance, relay, 20)
 
 
+def identified_once(tap):
+    """without subaddresses each digest has one field that identifies its bounces"""
+    with Relay() as relay:
+        instance = make_instance(tap, "field", relay.port, 50, smtp__connections=1,
+                                 commands__address="papers@news.example",
+                                 commands__delimiter="")
+        instance.once(at_hour(DAY), wanted=0)
+        all_sent_once(instance, relay, 50)
+        for _, raw in relay.accepted():
+            assert len(parse(raw).get_all("X-Paperboy-Bounce")) == 1, raw
+
+
 # ---- shutdown and full disk --------------------------------------------------
 
 
@@ -631,8 +643,8 @@ TESTS = (
     relay_down, daemon_relay_down, login_refused, starttls_stripped, greylisted,
     later_at_the_dot, one_refused, refused_content, given_up, given_up_unknown,
     removed_meanwhile, cut_after_the_dot, sink_cuts_after_the_dot, cut_before_the_dot,
-    closing, closing_once, ended_at_the_dot, ended_while_slow, ended_while_silent,
-    unit_waits_longer, disk_full, disk_full_behind_the_dot,
+    closing, closing_once, identified_once, ended_at_the_dot, ended_while_slow,
+    ended_while_silent, unit_waits_longer, disk_full, disk_full_behind_the_dot,
     daemon_disk_full,
 )
 

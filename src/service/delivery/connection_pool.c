@@ -104,10 +104,8 @@ compose(struct connection_pool *pool, struct delivery_task *task)
 	g_clear_pointer(&task->digest, digest_free);
 	if (!task->message)
 		return false;
-	/* A prepared message comes here again when it is started. */
 	if (task->field)
 		prepend(task->field, &task->message);
-	g_clear_pointer(&task->field, g_free);
 	task->job->message_hash = fnv1a_hash_bytes(task->message);
 	task->delivery_job.envelope = (struct envelope){
 	    .id = task->id,
@@ -142,7 +140,9 @@ take_composed(struct connection *connection, bool is_early)
 
 	while ((task = take_task(connection, is_early))) {
 		arm_heartbeat(connection);
-		if (compose(connection->pool, task))
+		/* A prepared message is composed already. */
+		if (task->delivery_job.envelope.message ||
+		    compose(connection->pool, task))
 			break;
 		finish_task(connection->pool, task);
 	}
