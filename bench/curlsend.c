@@ -18,7 +18,7 @@ struct job {
 	size_t size;
 };
 
-/* How far one message has been read. */
+/* Position of libcurl in one message. */
 struct mime_parser {
 	const struct job *job;
 	size_t at;

@@ -116,7 +116,7 @@ index_day(sqlite3 *db, const GPtrArray *papers, char **folded)
 	g_assert_cmpint(sqlite3_exec(db, "COMMIT", 0, 0, 0), ==, SQLITE_OK);
 }
 
-/* How many people have each filter, by its id. */
+/* Number of subscribers of each filter, by its id. */
 static GHashTable *
 count_people(struct store *store)
 {

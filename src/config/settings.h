@@ -27,7 +27,7 @@ enum settings_tls {
 	SETTINGS_TLS_IMPLICIT,
 };
 
-/* How a mail client logs in. */
+/* Login methods of mail clients. */
 enum settings_login {
 	SETTINGS_LOGIN_PASSWORD,
 	SETTINGS_LOGIN_OAUTH,

@@ -10,7 +10,7 @@
 #include "base/bounds.h"
 #include "base/tex_display.h"
 
-/* How far back to search for a blank when cutting, characters. */
+/* Maximum distance of the blank at which a text is cut, characters. */
 #define CUT_LOOK_BACK 24
 
 static bool

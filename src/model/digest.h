@@ -19,7 +19,7 @@
 /* Days that the first digest of a new filter covers. */
 #define DIGEST_FIRST_DAYS 3
 
-/* How much of a paper a digest shows. */
+/* Level of detail of a paper in a digest. */
 enum digest_detail {
 	DIGEST_DETAIL_FULL = 0,  /* authors, reasons and abstract */
 	DIGEST_DETAIL_TITLE = 1, /* beyond the subscriber's max: one line */

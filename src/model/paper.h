@@ -17,7 +17,7 @@
 /* A number or time that no source has reported yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
 
-/* How a source announced a paper (arXiv's announcement types). */
+/* Announcement types (arXiv's). */
 enum listing_type {
 	LISTING_NEW,
 	LISTING_CROSS,         /* new, with another primary category */

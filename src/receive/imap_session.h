@@ -19,7 +19,7 @@ struct imap_session;
 /** Wait for a time or for stop_fd. @return true after the whole time */
 bool imap_wait(const struct receiver_sink *sink, int stop_fd, int64_t wait_ms);
 
-/* How processed messages are marked. */
+/* Marks of processed messages. */
 enum imap_disposition {
 	IMAP_DISPOSITION_KEYWORD,
 	IMAP_DISPOSITION_MOVE,

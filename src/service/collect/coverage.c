@@ -10,7 +10,7 @@
 #include "base/msg.h"
 #include "store/paper/source_lists.h"
 
-/* How far back the first missing day is searched. */
+/* Maximum age of the first missing day, days. */
 #define SEARCH_DAYS 30
 
 /* Maximum age of a list without days. */

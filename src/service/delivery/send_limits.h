@@ -31,7 +31,7 @@ struct send_limits {
 	int64_t newest;                    /* number of the current slot; 0: not read */
 };
 
-/** Set the limits; a changed one starts anew, that of the day is read again. */
+/** Set the limits; a changed one starts again, that of the day is read again. */
 void send_limits_set(struct send_limits *limits, unsigned per_second, unsigned per_hour,
     unsigned per_day);
 

@@ -30,7 +30,7 @@ bool digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
     const GPtrArray *candidates, const GPtrArray *items,
     struct digest_contents *contents, GError **error);
 
-/** How many papers are usual. @return 0 if not enough is known */
+/** @return the usual number of papers; 0 if not enough is known */
 unsigned digest_overview_find_usual(const struct digest_history *history, int64_t now);
 
 #endif

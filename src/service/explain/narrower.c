@@ -204,7 +204,7 @@ is_word(const char *folded)
 	return true;
 }
 
-/* How typical a word is of the matches: matches with it, times the log of its lift. */
+/* Weight of a word among the matches: matches with it, times the log of its lift. */
 static bool
 score_word(const struct tally *tally, int64_t archive, const struct feature *word,
     double *score, GError **error)

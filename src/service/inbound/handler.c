@@ -287,7 +287,7 @@ handler_leave(struct request *request, const char *token, const char *reason,
 		return false;
 	request->is_proven = request->has_token = true;
 	request->verb = "unsubscribe";
-	/* The page gives the undo token to whoever unsubscribes, again and again. */
+	/* The page shows the undo token each time. */
 	if (!is_away && !reason && request->subscriber &&
 	    !rate_limit_check(
 	        request, RATE_CASE_LEAVING, request->address, &reason, error))

@@ -27,7 +27,7 @@
 /* Delay of the second try; the third waits four times as long. */
 #define INBOX_PROCESS_WAIT_S 10
 
-/* How messages are stored. */
+/* Rules for storing messages. */
 struct inbox_process_rules {
 	const char *state_dir;
 	int64_t min_free_bytes; /* with less free space messages are deferred */

@@ -8,7 +8,7 @@
 
 #include "model/paper_id.h"
 
-/* How to choose between two values.  A missing value never replaces an existing one. */
+/* Rules for choosing between two values.  A missing one never replaces another. */
 enum rule {
 	RULE_BEST_ID,     /* arXiv's, then a DOI, then the source's own */
 	RULE_SOURCE_RANK, /* best text: arXiv, then Hugging Face, then feeds */
