@@ -25,6 +25,15 @@ struct connection {
 	struct delivery_task *next; /* composed, not started; in the pool's lock */
 };
 
+/*
+ * Nobody misses a wake-up: a thread checks its condition in the lock before it waits,
+ * and whoever makes a condition true wakes it.  A connection counts as idle from before
+ * that check until after its wait, so a task that is added while none is idle is found
+ * by the next check; the end of a pause wakes all.  The mailer waits for exactly
+ * `wanted` results, or for any in a pause; only results begin a pause.
+ *
+ * A task is in `tasks`, in `next` of one connection, with a transport, or in `done`.
+ */
 struct connection_pool {
 	struct connection_pool_options options;
 	struct connection *all;
@@ -74,12 +83,15 @@ is_failure_of_relay(const struct delivery *delivery)
 static void
 finish_task(struct connection_pool *pool, struct delivery_task *task)
 {
+	bool is_awaited;
+
 	g_mutex_lock(&pool->lock);
 	g_ptr_array_add(pool->done, task);
 	pool->is_paused |= is_failure_of_relay(&task->delivery_job.result);
-	if (pool->is_paused || pool->done->len >= pool->wanted)
-		g_cond_signal(&pool->has_results);
+	is_awaited = pool->is_paused || pool->done->len == pool->wanted;
 	g_mutex_unlock(&pool->lock);
+	if (is_awaited)
+		g_cond_signal(&pool->has_results);
 }
 
 static void
@@ -149,6 +161,21 @@ take_composed(struct connection *connection, bool is_early)
 	return task;
 }
 
+/* Whether the relay has failed while a message was composed: it is not started then. */
+static bool
+keep_if_paused(struct connection *connection, struct delivery_task *task)
+{
+	struct connection_pool *pool = connection->pool;
+	bool is_paused;
+
+	g_mutex_lock(&pool->lock);
+	is_paused = pool->is_paused;
+	if (is_paused)
+		connection->next = task;
+	g_mutex_unlock(&pool->lock);
+	return is_paused;
+}
+
 /* Callbacks of struct job_queue (transport/transport.h). */
 static struct delivery_job *
 next_task(void *data)
@@ -156,7 +183,7 @@ next_task(void *data)
 	struct connection *connection = data;
 	struct delivery_task *task = take_composed(connection, false);
 
-	if (!task)
+	if (!task || keep_if_paused(connection, task))
 		return NULL;
 	connection->largest = MAX(connection->largest, g_bytes_get_size(task->message));
 	arm_heartbeat(connection);
@@ -328,6 +355,7 @@ get_priority(const struct delivery_task *task)
 void
 connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 {
+	bool is_awaited;
 	GList *at;
 
 	g_mutex_lock(&pool->lock);
@@ -335,8 +363,10 @@ connection_pool_push(struct connection_pool *pool, struct delivery_task *task)
 	while (at && get_priority(at->data) < get_priority(task))
 		at = at->prev;
 	g_queue_insert_after(&pool->tasks, at, task);
-	g_cond_signal(&pool->has_task);
+	is_awaited = pool->idle > 0;
 	g_mutex_unlock(&pool->lock);
+	if (is_awaited)
+		g_cond_signal(&pool->has_task);
 }
 
 struct delivery_task *
