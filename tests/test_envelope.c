@@ -39,6 +39,17 @@ format_slowly(const char *bytes, size_t size, bool is_data, GString *out)
 	return true;
 }
 
+static bool
+format_data(const struct envelope *envelope, GString *data, GError **error)
+{
+	bool has_dots;
+
+	if (!envelope_check_message(envelope, &has_dots, error))
+		return false;
+	envelope_append_data(envelope, has_dots, data);
+	return true;
+}
+
 static void
 check_format(const struct envelope *envelope, bool is_data)
 {
@@ -51,7 +62,7 @@ check_format(const struct envelope *envelope, bool is_data)
 
 	if (!is_good)
 		g_string_assign(wanted, "before\n");
-	g_assert_cmpint(is_data ? envelope_format_data(envelope, found, &error)
+	g_assert_cmpint(is_data ? format_data(envelope, found, &error)
 	                        : envelope_format_file(envelope, found, &error),
 	    ==, is_good);
 	g_assert_cmpmem(found->str, found->len, wanted->str, wanted->len);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -81,11 +82,12 @@ check_line(const char *at, const char *end, size_t *n_line)
 	return NULL;
 }
 
-/* @return NULL, or an error description */
+/* @param has_dots  set if a line begins with a dot @return NULL, or an error
+ * description
+ */
 static const char *
-append_lines(const char *at, const char *end, bool is_data, GString *out)
+check_lines(const char *at, const char *end, bool *has_dots)
 {
-	const char *from = at; /* not appended yet */
 	size_t n;
 
 	if (memchr(at, '\0', (size_t)(end - at)))
@@ -95,51 +97,78 @@ append_lines(const char *at, const char *end, bool is_data, GString *out)
 
 		if (wrong)
 			return wrong;
-		if (is_data && *at == '.') {
-			g_string_append_len(out, from, at - from);
-			g_string_append_c(out, '.');
-			from = at;
-		} else if (!is_data) {
-			g_string_append_len(out, at, (gssize)n);
-			g_string_append_c(out, '\n');
-		}
+		*has_dots |= *at == '.';
 	}
-	if (!is_data)
-		return NULL;
-	g_string_append_len(out, from, end - from);
-	if (end[-1] != '\n')
-		g_string_append(out, "\r\n");
 	return NULL;
 }
 
-/* @param is_data  dots stuffed, with CRLF; else with LF */
-static bool
-append_message(
-    const struct envelope *envelope, bool is_data, GString *out, GError **error)
+bool
+envelope_check_message(const struct envelope *envelope, bool *has_dots, GError **error)
 {
 	size_t size;
 	const char *bytes = g_bytes_get_data(envelope->message, &size);
-	gsize start = out->len;
-	const char *wrong =
-	    size > 0 ? append_lines(bytes, bytes + size, is_data, out) : NULL;
+	const char *wrong;
 
-	if (!wrong)
-		return true;
-	g_string_truncate(out, start);
-	return pb_fail(error, PB_ERROR_PERMANENT, "message has %s", wrong);
+	*has_dots = false;
+	wrong = size > 0 ? check_lines(bytes, bytes + size, has_dots) : NULL;
+	return !wrong || pb_fail(error, PB_ERROR_PERMANENT, "message has %s", wrong);
 }
 
-bool
-envelope_format_data(const struct envelope *envelope, GString *data, GError **error)
+/* @return behind the line end, or the end */
+static const char *
+find_next_line(const char *at, const char *end)
 {
-	if (!append_message(envelope, true, data, error))
-		return false;
+	const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+	return stop ? stop + 1 : end;
+}
+
+static void
+append_stuffed(const char *at, const char *end, GString *data)
+{
+	const char *from = at; /* not appended yet */
+
+	for (; at < end; at = find_next_line(at, end))
+		if (*at == '.') {
+			g_string_append_len(data, from, at - from);
+			g_string_append_c(data, '.');
+			from = at;
+		}
+	g_string_append_len(data, from, end - from);
+}
+
+void
+envelope_append_data(const struct envelope *envelope, bool has_dots, GString *data)
+{
+	size_t size;
+	const char *bytes = g_bytes_get_data(envelope->message, &size);
+
+	if (has_dots)
+		append_stuffed(bytes, bytes + size, data);
+	else
+		append_bytes(data, bytes, size);
+	if (size > 0 && bytes[size - 1] != '\n')
+		g_string_append(data, "\r\n");
 	g_string_append(data, ".\r\n");
-	return true;
 }
 
 bool
 envelope_format_file(const struct envelope *envelope, GString *file, GError **error)
 {
-	return append_message(envelope, false, file, error);
+	size_t size;
+	const char *at = g_bytes_get_data(envelope->message, &size);
+	const char *end = at + size;
+	bool has_dots;
+
+	if (!envelope_check_message(envelope, &has_dots, error))
+		return false;
+	while (at < end) {
+		const char *next = find_next_line(at, end);
+		size_t n_end = next[-1] == '\n' ? strlen("\r\n") : 0;
+
+		g_string_append_len(file, at, next - at - (gssize)n_end);
+		g_string_append_c(file, '\n');
+		at = next;
+	}
+	return true;
 }

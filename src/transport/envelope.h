@@ -35,16 +35,26 @@ bool envelope_needs_smtputf8(const struct envelope *envelope);
 bool envelope_is_8bit(const struct envelope *envelope);
 
 /**
- * Append the message in DATA format: dots stuffed (RFC 5321 section 4.5.2), a final
- * line end if missing, and the final dot.
+ * Check the lines of the message.
  *
+ * @param has_dots  set: a line begins with a dot
  * @return false with PB_ERROR_PERMANENT for a bare CR or LF, a NUL, or a line longer
- *         than BOUNDS_LINE_BYTES without its end; nothing is appended then
+ *         than BOUNDS_LINE_BYTES without its end
  */
 bool
-envelope_format_data(const struct envelope *envelope, GString *data, GError **error);
+envelope_check_message(const struct envelope *envelope, bool *has_dots, GError **error);
 
-/** Append the message with LF line ends. Errors as envelope_format_data(). */
+/**
+ * Append a checked message in DATA format: dots stuffed (RFC 5321 section 4.5.2), a
+ * final line end if missing, and the final dot.
+ *
+ * @param has_dots  as set by the check
+ */
+void
+envelope_append_data(const struct envelope *envelope, bool has_dots, GString *data);
+
+/** Check the message and append it with LF line ends; nothing is appended on failure.
+ */
 bool
 envelope_format_file(const struct envelope *envelope, GString *file, GError **error);
 

@@ -56,7 +56,6 @@ finish(struct smtp *smtp)
 {
 	struct delivery_job *job = smtp->current.job;
 
-	smtp_transaction_clear(&smtp->current.smtp_transaction);
 	smtp->current = smtp->next;
 	smtp->next = (struct transaction){0};
 	smtp->queue->done(smtp->queue->data, job);

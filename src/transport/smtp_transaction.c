@@ -92,28 +92,19 @@ smtp_transaction_init(struct smtp_transaction *transaction,
 	*transaction =
 	    (struct smtp_transaction){.envelope = envelope, .result = result};
 	transaction->size_bytes = g_bytes_get_size(envelope->message);
-	transaction->data = g_string_sized_new(transaction->size_bytes + 1024);
 	transaction->is_8bit = envelope_is_8bit(envelope);
 	transaction->needs_smtputf8 = envelope_needs_smtputf8(envelope);
 	if (!envelope_check_addresses(envelope, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.1.3", error->message);
-	else if (!envelope_format_data(envelope, transaction->data, &error))
+	else if (!envelope_check_message(envelope, &transaction->has_dots, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.6.0", error->message);
-}
-
-void
-smtp_transaction_clear(struct smtp_transaction *transaction)
-{
-	if (transaction->data)
-		g_string_free(transaction->data, TRUE);
-	transaction->data = NULL;
 }
 
 void
 smtp_transaction_start(struct smtp_transaction *transaction,
     const struct extensions *extensions, bool needs_reset)
 {
-	g_assert(transaction->data);
+	g_assert(transaction->envelope->message);
 	transaction->extensions = *extensions;
 	transaction->written = SMTP_STAGE_AUTH;
 	transaction->awaited = SMTP_STAGE_MAIL;
@@ -183,15 +174,12 @@ append_rcpt(const struct smtp_transaction *transaction, GString *out)
 }
 
 static void
-append_dot(struct smtp_transaction *transaction, GString *out)
+append_dot(const struct smtp_transaction *transaction, GString *out)
 {
-	if (transaction->is_refused) {
+	if (transaction->is_refused)
 		g_string_append(out, ".\r\n");
-		return;
-	}
-	g_string_append_len(
-	    out, transaction->data->str, (gssize)transaction->data->len);
-	g_string_free(g_steal_pointer(&transaction->data), TRUE);
+	else
+		envelope_append_data(transaction->envelope, transaction->has_dots, out);
 }
 
 static void

@@ -35,8 +35,8 @@ struct extensions {
 
 struct smtp_transaction {
 	const struct envelope *envelope; /* borrowed */
-	GString *data;     /* owned: DATA format with the dot; NULL once written */
-	size_t size_bytes; /* of the message */
+	size_t size_bytes;               /* of the message */
+	bool has_dots;                   /* a line of the message begins with one */
 	bool is_8bit;
 	bool needs_smtputf8;
 	struct extensions extensions;
@@ -57,12 +57,11 @@ void extensions_parse(const GPtrArray *hello, struct extensions *extensions);
  * Initialise a transaction. It may be over at once: FAILED at SMTP_STAGE_NONE if the
  * envelope is invalid.
  *
- * @param envelope  borrowed until smtp_transaction_clear()
- * @param result    set when the transaction is over; borrowed likewise
+ * @param envelope  borrowed; its message until that is written up to its dot
+ * @param result    set when the transaction is over; borrowed
  */
 void smtp_transaction_init(struct smtp_transaction *transaction,
     const struct envelope *envelope, struct delivery *result);
-void smtp_transaction_clear(struct smtp_transaction *transaction);
 
 /**
  * Start the transaction on a connection, or restart it if the message has not been
