@@ -452,7 +452,8 @@ static const char mine[] =
     " ORDER BY number";
 static const char me[] =
     "SELECT address, name, state, frequency, weekdays, minute, zone, max_full, sorting,"
-    " abstract, format, empty_digest, updates, crosslist, attach, grouping, language, "
+    " abstract, format, empty_digest, updates, crosslist, attach, grouping, feedback, "
+    "language, "
     "consent_text,"
     " paused_until FROM subscriber";
 
@@ -469,7 +470,8 @@ undo_restores_everything(void)
 	    "del 1\nblock name=\"no sky\" weather\n"
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
 	    "none group on\n"
-	    "set format html quiet note updates on crosslist off attach bibtex\n"
+	    "set format html quiet note updates on crosslist off attach bibtex "
+	    "feedback on\n"
 	    "set language de name Ada L.\npause 14d\n",
 	    &first);
 	g_assert_cmpuint(first.failed, ==, 0);

@@ -200,16 +200,18 @@ def test_subscriber_csv(ctl_fixture):
         "preferences": {
             "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
+            "feedback": "off",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
     }, shown
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
-               "--crosslist", "off", "--group", "on")
+               "--crosslist", "off", "--group", "on", "--feedback", "on")
     assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
         "updates": "on", "crosslist": "off", "attach": "bibtex", "group": "on",
+        "feedback": "on",
         "language": "de"}
     added = json.loads(ctl_fixture.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "model/taste_vector.h"
 #include "service/health/maintenance.h"
 #include "service/people/data_export.h"
 #include "service/people/profile.h"
@@ -23,7 +24,8 @@
 
 /* Words that occur only in the data of one person. */
 static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "wombatname",
-    "numbatword", "consentiform", "refusalgram", "answergram", "strangergram"};
+    "numbatword", "consentiform", "refusalgram", "answergram", "strangergram",
+    "okapiword"};
 
 /* Read with another program, which does not affect our locks. */
 static bool
@@ -100,6 +102,42 @@ add_mail(struct store_fixture *fixture)
 	}
 }
 
+static char *
+format_hex(const GByteArray *bytes)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < bytes->len; i++)
+		g_string_append_printf(text, "%02x", bytes->data[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* Learned words; those of the person to erase are unlike those of the others. */
+static void
+add_tastes(struct store_fixture *fixture)
+{
+	static const struct {
+		const char *word, *who;
+	} rows[] = {{"diffusion", "<>"}, {"okapiword", "="}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_local(taste_vector) vector = {0};
+		g_autofree char *sql = NULL, *weights = NULL, *words = NULL;
+		g_autoptr(GByteArray) packed = NULL, texts = NULL;
+
+		taste_vector_init(&vector);
+		taste_vector_add(&vector, rows[i].word, 7);
+		packed = taste_vector_pack_weights(&vector);
+		texts = taste_vector_pack_words(&vector);
+		weights = format_hex(packed);
+		words = format_hex(texts);
+		sql = g_strdup_printf("INSERT INTO taste SELECT id, 1, x'%s', x'%s'"
+		                      " FROM subscriber WHERE address %s '" ZEBRA "'",
+		    weights, words, rows[i].who);
+		store_fixture_run(fixture, sql);
+	}
+}
+
 /* The person to erase has rows in every table, among many others. */
 static struct store_fixture *
 new_fixture(int64_t *id)
@@ -129,6 +167,9 @@ new_fixture(int64_t *id)
 	    "SELECT id, 1, 1, 1 FROM subscriber");
 	store_fixture_run(
 	    fixture, "INSERT INTO digest_rejected SELECT id, 1, 1, 1 FROM subscriber");
+	store_fixture_run(
+	    fixture, "INSERT INTO feedback SELECT id, 1, 1, 1, 'mail' FROM subscriber");
+	add_tastes(fixture);
 	store_fixture_run(fixture,
 	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"
 	    " SELECT id, 'digest-1', 1, 'dead', 1, 'no-such-user' FROM subscriber");

@@ -42,7 +42,8 @@ static const char set_details[] =
     "  --quiet WORD       on a day without papers: off (no mail) or note (one line)\n"
     "  --updates WORD     replaced papers: off or on\n"
     "  --crosslist WORD   cross-listed papers: on or off\n"
-    "  --attach WORD      a file of the papers: none, bibtex, ris or markdown";
+    "  --attach WORD      a file of the papers: none, bibtex, ris or markdown\n"
+    "  --feedback WORD    links for like and hide with each paper: off or on";
 
 static const char pause_details[] =
     "Filters continue to match. Queued mail is cancelled. After the pause, one\n"
@@ -69,10 +70,10 @@ static const char erase_details[] =
 static const char import_details[] =
     "FILE is CSV; - is standard input. The first line names the columns: address,\n"
     "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
-    "format, quiet, updates, crosslist, attach, group, language, catch_up,\n"
-    "consent_at, consent_text, created_at, filters; only address is required. All\n"
-    "errors are reported at once, and then nothing is stored. First digests are sent\n"
-    "at each subscriber's usual time.\n\n"
+    "format, quiet, updates, crosslist, attach, group, feedback, language,\n"
+    "catch_up, consent_at, consent_text, created_at, filters; only address is\n"
+    "required. All errors are reported at once, and then nothing is stored. First\n"
+    "digests are sent at each subscriber's usual time.\n\n"
     "  --consent TEXT  consent of the people without one in their line\n"
     "  --dry-run       report, but do not store anything\n"
     "  --skip-bad      skip invalid lines and store the others\n"

@@ -283,6 +283,8 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"attach", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ATTACH], NULL,
 	        NULL},
 	    {"group", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_GROUP], NULL, NULL},
+	    {"feedback", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_FEEDBACK], NULL,
+	        NULL},
 	    {0},
 	};
 	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);

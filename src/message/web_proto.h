@@ -41,8 +41,8 @@ enum web_op {
 	 * P: token; add (filter, name, max), edit (number, filter, name, max, note),
 	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
-	 * group, format, quiet, updates, crosslist, attach, language, name), pause
-	 * (days or until; both empty: until resumed), resume, address (address),
+	 * group, format, quiet, updates, crosslist, attach, feedback, language, name),
+	 * pause (days or until; both empty: until resumed), resume, address (address),
 	 * export (format), forget, feed_on, feed_off, unsubscribe.
 	 * The reply has the view that show, number and page ask for.
 	 */

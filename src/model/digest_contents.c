@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/packing.h"
 
 /* Days are numbers such as 20261122. */
 #define DAY_MAX 99999999
@@ -130,38 +131,21 @@ digest_contents_add_entry(const struct digest_contents *contents, unsigned i,
 
 /* ---- pack ---- */
 
-static void
-put_number(GByteArray *out, uint64_t number)
-{
-	uint8_t bytes[10];
-	unsigned count = 0;
-
-	for (; number >= 0x80; number >>= 7)
-		bytes[count++] = (uint8_t)(number | 0x80);
-	bytes[count++] = (uint8_t)number;
-	g_byte_array_append(out, bytes, count);
-}
-
 /* @param number  or -1: unknown */
 static void
 put_optional_number(GByteArray *out, int64_t number)
 {
-	put_number(out, number < 0 ? 0 : (uint64_t)MIN(number, INT64_MAX - 1) + 1);
-}
-
-static void
-put_text(GByteArray *out, const char *text)
-{
-	g_byte_array_append(out, (const uint8_t *)text, (guint)strlen(text) + 1);
+	packing_put_number(
+	    out, number < 0 ? 0 : (uint64_t)MIN(number, INT64_MAX - 1) + 1);
 }
 
 /* @param text  or NULL */
 static void
 put_optional_text(GByteArray *out, const char *text)
 {
-	put_number(out, text != NULL);
+	packing_put_number(out, text != NULL);
 	if (text)
-		put_text(out, text);
+		packing_put_text(out, text);
 }
 
 static uint64_t
@@ -191,34 +175,34 @@ format_day(uint64_t number, char day[DAY_BYTES])
 static void
 put_head(GByteArray *out, const struct digest_contents *contents)
 {
-	put_number(out, DIGEST_CONTENTS_VERSION);
-	put_number(out, contents->papers->len);
+	packing_put_number(out, DIGEST_CONTENTS_VERSION);
+	packing_put_number(out, contents->papers->len);
 	for (unsigned i = 0; i < contents->papers->len; i++) {
 		const struct digest_contents_paper *paper =
 		    digest_contents_get_paper(contents, i);
 
-		put_number(out, (uint64_t)paper->seq);
-		put_number(out, (uint64_t)paper->replacement);
+		packing_put_number(out, (uint64_t)paper->seq);
+		packing_put_number(out, (uint64_t)paper->replacement);
 	}
 }
 
 static void
 put_style(GByteArray *out, const struct digest_style *style)
 {
-	put_number(out, style->abstract);
-	put_number(out, style->format);
-	put_number(out, style->attach);
-	put_number(out, style->group);
-	put_text(out, style->language);
+	packing_put_number(out, style->abstract);
+	packing_put_number(out, style->format);
+	packing_put_number(out, style->attach);
+	packing_put_number(out, style->group);
+	packing_put_text(out, style->language);
 }
 
 static void
 put_filter(GByteArray *out, const struct digest_filter *filter)
 {
-	put_number(out, (uint64_t)MAX(filter->number, 0));
-	put_number(out, filter->papers);
-	put_text(out, filter->label);
-	put_text(out, filter->query);
+	packing_put_number(out, (uint64_t)MAX(filter->number, 0));
+	packing_put_number(out, filter->papers);
+	packing_put_text(out, filter->label);
+	packing_put_text(out, filter->query);
 }
 
 static void
@@ -236,19 +220,19 @@ static void
 put_paper(GByteArray *out, const struct digest_contents *contents,
     const struct digest_contents_paper *paper, uint64_t newest_day)
 {
-	put_number(out, newest_day - parse_day(paper->day));
+	packing_put_number(out, newest_day - parse_day(paper->day));
 	put_optional_number(out, paper->upvotes);
 	put_optional_number(out, paper->upvotes_before);
 	put_optional_number(out, paper->stars);
 	put_optional_text(out, paper->venue);
-	put_number(out, paper->shown);
-	put_number(out, paper->reasons);
+	packing_put_number(out, paper->shown);
+	packing_put_number(out, paper->reasons);
 	for (unsigned i = 0; i < paper->reasons; i++) {
 		const struct digest_contents_reason *reason =
 		    digest_contents_get_reason(contents, paper->first_reason + i);
 
-		put_number(out, reason->filter);
-		put_text(out, reason->hits);
+		packing_put_number(out, reason->filter);
+		packing_put_text(out, reason->hits);
 	}
 	if (contents->style.attach != PREFERENCE_ATTACH_NONE)
 		put_reference(out, &paper->reference);
@@ -265,12 +249,12 @@ digest_contents_pack(const struct digest_contents *contents)
 		    newest_day, parse_day(digest_contents_get_paper(contents, i)->day));
 	put_head(out, contents);
 	put_style(out, &contents->style);
-	put_text(out, contents->coverage);
-	put_text(out, contents->notices);
-	put_number(out, contents->filters->len);
+	packing_put_text(out, contents->coverage);
+	packing_put_text(out, contents->notices);
+	packing_put_number(out, contents->filters->len);
 	for (unsigned i = 0; i < contents->filters->len; i++)
 		put_filter(out, digest_contents_get_filter(contents, i));
-	put_number(out, newest_day);
+	packing_put_number(out, newest_day);
 	for (unsigned i = 0; i < contents->papers->len; i++)
 		put_paper(
 		    out, contents, digest_contents_get_paper(contents, i), newest_day);
@@ -288,73 +272,16 @@ digest_contents_pack_papers(const struct digest_contents *contents)
 
 /* ---- unpack ---- */
 
-/* After a damaged byte all further values are 0 or "". */
-struct unpacker {
-	const uint8_t *at, *end;
-	bool is_bad;
-};
-
-static uint64_t
-fail(struct unpacker *in)
-{
-	in->is_bad = true;
-	in->at = in->end;
-	return 0;
-}
-
-/* @param max  at most INT64_MAX */
-static uint64_t
-take_number(struct unpacker *in, uint64_t max)
-{
-	uint64_t number = 0;
-
-	for (unsigned shift = 0; shift < 63 && in->at < in->end; shift += 7) {
-		uint8_t byte = *in->at++;
-
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte & 0x80)
-			continue;
-		/* The shortest form is the only one. */
-		return number > max || (byte == 0 && shift > 0) ? fail(in) : number;
-	}
-	return fail(in);
-}
-
 static int64_t
 take_optional_number(struct unpacker *in)
 {
-	return (int64_t)take_number(in, INT64_MAX) - 1;
-}
-
-/* The number of elements that take at least `bytes` each. */
-static unsigned
-take_count(struct unpacker *in, size_t bytes)
-{
-	uint64_t count = take_number(in, UINT32_MAX);
-
-	return (
-	    unsigned)(count > (size_t)(in->end - in->at) / bytes ? fail(in) : count);
-}
-
-static const char *
-take_text(struct unpacker *in)
-{
-	const char *text = (const char *)in->at;
-	const uint8_t *end = memchr(in->at, '\0', (size_t)(in->end - in->at));
-
-	if (!end ||
-	    !g_utf8_validate_len(text, (size_t)((const char *)end - text), NULL)) {
-		fail(in);
-		return "";
-	}
-	in->at = end + 1;
-	return text;
+	return (int64_t)packing_take_number(in, INT64_MAX) - 1;
 }
 
 static const char *
 take_optional_text(struct unpacker *in)
 {
-	return take_number(in, 1) ? take_text(in) : NULL;
+	return packing_take_number(in, 1) ? packing_take_text(in) : NULL;
 }
 
 /* Take the version and the papers, of which only these fields are set. */
@@ -363,14 +290,14 @@ take_head(struct unpacker *in, GArray *papers)
 {
 	unsigned count;
 
-	if (take_number(in, INT64_MAX) != DIGEST_CONTENTS_VERSION)
-		fail(in);
-	count = take_count(in, 2);
+	if (packing_take_number(in, INT64_MAX) != DIGEST_CONTENTS_VERSION)
+		packing_fail(in);
+	count = packing_take_count(in, 2);
 	for (unsigned i = 0; i < count && !in->is_bad; i++) {
 		struct digest_contents_version paper;
 
-		paper.seq = (int64_t)take_number(in, INT64_MAX);
-		paper.replacement = (int64_t)take_number(in, INT64_MAX);
+		paper.seq = (int64_t)packing_take_number(in, INT64_MAX);
+		paper.replacement = (int64_t)packing_take_number(in, INT64_MAX);
 		g_array_append_val(papers, paper);
 	}
 }
@@ -380,13 +307,13 @@ take_style(struct unpacker *in, struct digest_style *style)
 {
 	const char *language;
 
-	style->abstract = take_number(in, PREFERENCE_ABSTRACT_NONE);
-	style->format = take_number(in, PREFERENCE_FORMAT_HTML);
-	style->attach = take_number(in, PREFERENCE_ATTACH_MARKDOWN);
-	style->group = take_number(in, PREFERENCE_GROUP_ON);
-	language = take_text(in);
+	style->abstract = packing_take_number(in, PREFERENCE_ABSTRACT_NONE);
+	style->format = packing_take_number(in, PREFERENCE_FORMAT_HTML);
+	style->attach = packing_take_number(in, PREFERENCE_ATTACH_MARKDOWN);
+	style->group = packing_take_number(in, PREFERENCE_GROUP_ON);
+	language = packing_take_text(in);
 	if (strlen(language) >= sizeof(style->language))
-		fail(in);
+		packing_fail(in);
 	else
 		g_strlcpy(style->language, language, sizeof(style->language));
 }
@@ -394,15 +321,15 @@ take_style(struct unpacker *in, struct digest_style *style)
 static void
 take_filters(struct unpacker *in, GArray *filters)
 {
-	unsigned count = take_count(in, 4);
+	unsigned count = packing_take_count(in, 4);
 
 	for (unsigned i = 0; i < count && !in->is_bad; i++) {
 		struct digest_filter filter;
 
-		filter.number = (int)take_number(in, INT_MAX);
-		filter.papers = (unsigned)take_number(in, UINT_MAX);
-		filter.label = take_text(in);
-		filter.query = take_text(in);
+		filter.number = (int)packing_take_number(in, INT_MAX);
+		filter.papers = (unsigned)packing_take_number(in, UINT_MAX);
+		filter.label = packing_take_text(in);
+		filter.query = packing_take_text(in);
 		g_array_append_val(filters, filter);
 	}
 }
@@ -412,14 +339,14 @@ take_reasons(struct unpacker *in, struct digest_contents *contents,
     struct digest_contents_paper *paper)
 {
 	paper->first_reason = contents->reasons->len;
-	paper->reasons = take_count(in, 2);
+	paper->reasons = packing_take_count(in, 2);
 	for (unsigned i = 0; i < paper->reasons && !in->is_bad; i++) {
 		struct digest_contents_reason reason;
 
-		reason.filter = (unsigned)take_number(in, UINT_MAX);
-		reason.hits = take_text(in);
+		reason.filter = (unsigned)packing_take_number(in, UINT_MAX);
+		reason.hits = packing_take_text(in);
 		if (reason.filter >= contents->filters->len)
-			fail(in);
+			packing_fail(in);
 		g_array_append_val(contents->reasons, reason);
 	}
 }
@@ -438,12 +365,12 @@ static void
 take_paper(struct unpacker *in, struct digest_contents *contents, uint64_t newest_day,
     struct digest_contents_paper *paper)
 {
-	format_day(newest_day - take_number(in, newest_day), paper->day);
+	format_day(newest_day - packing_take_number(in, newest_day), paper->day);
 	paper->upvotes = take_optional_number(in);
 	paper->upvotes_before = take_optional_number(in);
 	paper->stars = take_optional_number(in);
 	paper->venue = take_optional_text(in);
-	paper->shown = take_number(in, DIGEST_DETAIL_COUNT);
+	paper->shown = packing_take_number(in, DIGEST_DETAIL_COUNT);
 	take_reasons(in, contents, paper);
 	if (contents->style.attach != PREFERENCE_ATTACH_NONE)
 		take_reference(in, &paper->reference);
@@ -453,7 +380,7 @@ static void
 take_papers(
     struct unpacker *in, struct digest_contents *contents, const GArray *versions)
 {
-	uint64_t newest_day = take_number(in, DAY_MAX);
+	uint64_t newest_day = packing_take_number(in, DAY_MAX);
 	uint64_t newest_found = 0;
 
 	for (unsigned i = 0; i < versions->len && !in->is_bad; i++) {
@@ -467,16 +394,7 @@ take_papers(
 		g_array_append_val(contents->papers, paper);
 	}
 	if (newest_found != newest_day)
-		fail(in);
-}
-
-/* @param data  NULL if it is empty */
-static struct unpacker
-start(const void *data, size_t size)
-{
-	const uint8_t *at = size ? data : (const uint8_t *)"";
-
-	return (struct unpacker){.at = at, .end = at + size};
+		packing_fail(in);
 }
 
 static bool
@@ -494,16 +412,16 @@ digest_contents_unpack(
 {
 	g_autoptr(GArray) versions =
 	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
-	struct unpacker in = start(data, size);
+	struct unpacker in = packing_start(data, size);
 
 	take_head(&in, versions);
 	take_style(&in, &contents->style);
-	contents->coverage = take_text(&in);
-	contents->notices = take_text(&in);
+	contents->coverage = packing_take_text(&in);
+	contents->notices = packing_take_text(&in);
 	take_filters(&in, contents->filters);
 	take_papers(&in, contents, versions);
 	if (in.at < in.end)
-		fail(&in);
+		packing_fail(&in);
 	return check(&in, error);
 }
 
@@ -511,7 +429,7 @@ bool
 digest_contents_unpack_papers(
     const void *data, size_t size, GArray *papers, size_t *head_bytes, GError **error)
 {
-	struct unpacker in = start(data, size);
+	struct unpacker in = packing_start(data, size);
 	const uint8_t *first = in.at;
 
 	take_head(&in, papers);

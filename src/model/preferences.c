@@ -37,6 +37,8 @@ static const struct {
                                          [PREFERENCE_ATTACH_MARKDOWN] = "markdown"}},
     [PREFERENCE_GROUP] = {"group",
         {[PREFERENCE_GROUP_OFF] = "off", [PREFERENCE_GROUP_ON] = "on"}},
+    [PREFERENCE_FEEDBACK] = {"feedback",
+        {[PREFERENCE_FEEDBACK_OFF] = "off", [PREFERENCE_FEEDBACK_ON] = "on"}},
 };
 
 const char *

@@ -19,8 +19,9 @@ enum preference {
 	PREFERENCE_CROSSLIST,
 	PREFERENCE_ATTACH,
 	PREFERENCE_GROUP,
+	PREFERENCE_FEEDBACK,
 };
-#define PREFERENCE_COUNT (PREFERENCE_GROUP + 1)
+#define PREFERENCE_COUNT (PREFERENCE_FEEDBACK + 1)
 
 /* Values of each preference; 0 is the default. */
 enum preference_order {
@@ -59,6 +60,10 @@ enum preference_group {
 	PREFERENCE_GROUP_OFF,
 	PREFERENCE_GROUP_ON
 }; /* group the papers of a digest by filter */
+enum preference_feedback {
+	PREFERENCE_FEEDBACK_OFF,
+	PREFERENCE_FEEDBACK_ON
+}; /* links for like and hide in each entry */
 
 struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */

@@ -194,8 +194,8 @@ static const struct {
 	const char *keys[GROUP_KEYS];
 } setting_groups[] = {
     {"web.group.schedule", {"when", "days", "at", "tz"}},
-    {"web.group.papers",
-        {"max", "order", "abstract", "group", "updates", "crosslist", "quiet"}},
+    {"web.group.papers", {"max", "order", "abstract", "group", "updates", "crosslist",
+                             "quiet", "feedback"}},
     {"web.group.mail", {"language", "name", "format", "attach"}},
     {"web.group.other", {NULL}},
 };

@@ -4,6 +4,7 @@
 #include "store/core/integrity.h"
 
 #include "model/digest_contents.h"
+#include "model/taste_vector.h"
 #include "store/core/record.h"
 
 #define MOST_PROBLEMS 10
@@ -20,6 +21,8 @@ const struct integrity_rule integrity_rules[] = {
     {"digest-damaged", "digests or deliveries are damaged, or name unknown papers",
         "they are not sent, and nothing is sent after a damaged delivery: restore a "
         "backup"},
+    {"taste-damaged", "learned words of subscribers are damaged",
+        "papers are in the usual order until the subscriber's next like or hide"},
     {"sent-not-delivered", "digests were sent but are not recorded as delivered",
         "they may be mailed again: restore a backup"},
     {"delivered-without-digest", "digests are recorded as delivered that never existed",
@@ -89,7 +92,7 @@ can_unpack(const void *data, size_t size, int64_t count, GArray *papers)
 }
 
 static bool
-count_damaged(struct store *store, int64_t *count, GError **error)
+count_damaged_digests(struct store *store, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT contents, papers FROM digest"
 	                          " UNION ALL SELECT papers, -1 FROM delivered";
@@ -118,6 +121,31 @@ count_damaged(struct store *store, int64_t *count, GError **error)
 	return true;
 }
 
+static bool
+count_damaged_tastes(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT weights, words FROM taste";
+	sql_auto *statement = sql_bind(store, sql, error);
+	enum sql_step step = SQL_STEP_FAILED;
+	int64_t damaged = 0;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		pb_local(taste_vector) vector = {0};
+
+		taste_vector_init(&vector);
+		damaged += !taste_vector_unpack_weights(&vector,
+		               sqlite3_column_blob(statement, 0),
+		               (size_t)sqlite3_column_bytes(statement, 0), NULL) ||
+		           !taste_vector_unpack_words(&vector,
+		               sqlite3_column_blob(statement, 1),
+		               (size_t)sqlite3_column_bytes(statement, 1), NULL);
+	}
+	if (step != SQL_STEP_DONE)
+		return false;
+	*count = damaged;
+	return true;
+}
+
 bool
 integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
@@ -132,7 +160,8 @@ integrity_count(
 	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
 	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
 	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
-	    NULL, /* count_damaged() */
+	    NULL, /* of packed values */
+	    NULL,
 	    "SELECT count(*) FROM digest g WHERE g.state = 'sent' AND g.papers > 0"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
 	    "  WHERE d.subscriber_id = g.subscriber_id AND d.digest_id = g.id)"
@@ -166,7 +195,9 @@ integrity_count(
 	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(integrity_rules) - 1);
 	g_assert(rule < G_N_ELEMENTS(statements));
 	if (!statements[rule])
-		return count_damaged(store, count, error);
+		return (statements[rule - 1]
+		            ? count_damaged_digests
+		            : count_damaged_tastes)(store, count, error);
 	return sql_number(store, statements[rule], count, error, SQL_INT(now));
 }
 

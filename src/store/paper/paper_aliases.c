@@ -229,6 +229,23 @@ move_refusals(struct store *store, int64_t from, int64_t to, GError **error)
 	       sql_exec(store, sql_rest, error, SQL_INT(from));
 }
 
+/* Of two answers of a subscriber the newer one stays. */
+static bool
+move_feedback(struct store *store, int64_t from, int64_t to, GError **error)
+{
+	static const char sql_older[] =
+	    "DELETE FROM feedback WHERE paper_seq = ?2 AND EXISTS"
+	    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
+	    "  AND f.paper_seq = ?1 AND f.at > feedback.at)";
+	static const char sql[] =
+	    "UPDATE OR IGNORE feedback SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_rest[] = "DELETE FROM feedback WHERE paper_seq = ?1";
+
+	return sql_exec(store, sql_older, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql_rest, error, SQL_INT(from));
+}
+
 /* Packed values are not changed: readers follow the move. */
 static bool
 record_move(struct store *store, int64_t from, int64_t to, GError **error)
@@ -254,6 +271,7 @@ paper_aliases_move(
 
 	return move_listings(store, from->seq, to, error) &&
 	       move_refusals(store, from->seq, to, error) &&
+	       move_feedback(store, from->seq, to, error) &&
 	       matches_move(store, from->seq, to, error) &&
 	       record_move(store, from->seq, to, error) &&
 	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&

@@ -39,7 +39,7 @@ paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **erro
 
 /**
  * Move all references from one row to another and delete it: listings, aliases,
- * matches and refusals.  Digests and deliveries still name the deleted row
+ * matches, refusals and answers.  Digests and deliveries still name the deleted row
  * (store/paper/packed_papers.h).
  *
  * The caller assigns the other row a new revision, since filters have not seen its

@@ -3,8 +3,11 @@
  */
 #include "store/subscriber/personal_data.h"
 
+#include <string.h>
+
 #include "store/core/sql.h"
 #include "store/paper/packed_papers.h"
+#include "store/subscriber/feedback.h"
 
 #define TIME(column) "strftime('%Y-%m-%dT%H:%M:%SZ', " column ", 'unixepoch')"
 
@@ -105,6 +108,27 @@ load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 	return g_steal_pointer(&rows);
 }
 
+/* Learned words with their weights, in the order of their hashes. */
+static GPtrArray *
+load_taste(struct store *store, int64_t subscriber_id, GError **error)
+{
+	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
+	pb_local(taste_vector) vector = {0};
+
+	taste_vector_init(&vector);
+	if (!feedback_load_taste(store, subscriber_id, &vector, error))
+		return NULL;
+	for (unsigned i = 0; i < vector.weights->len; i++) {
+		const struct taste_weight *weight = taste_vector_get(&vector, i);
+		char **row = g_new0(char *, PERSONAL_DATA_FIELDS);
+
+		row[0] = g_strdup(weight->word);
+		row[1] = g_strdup_printf("%d", weight->weight);
+		g_ptr_array_add(rows, row);
+	}
+	return g_steal_pointer(&rows);
+}
+
 const struct personal_data personal_data[] = {
     /* Canonical filters may contain text of a subscriber; they are shared. */
     {.table = "filter",
@@ -138,6 +162,16 @@ const struct personal_data personal_data[] = {
                                           " JOIN paper p ON p.seq = r.paper_seq WHERE "
                                           "subscriber_id = ?1 ORDER BY p.id",
         "DELETE FROM digest_rejected WHERE subscriber_id = ?1", NULL},
+    {"feedback", "feedback", {"id", "answer", "at", "source"},
+        "SELECT p.id, iif(is_like, 'like', 'hide'), " TIME(
+            "at") ", source FROM feedback f"
+                  " JOIN paper p ON p.seq = f.paper_seq WHERE subscriber_id = ?1"
+                  " ORDER BY at, p.seq",
+        "DELETE FROM feedback WHERE subscriber_id = ?1", NULL},
+    {.table = "taste",
+        .section = "taste",
+        .fields = {"word", "weight"},
+        .erase = "DELETE FROM taste WHERE subscriber_id = ?1"},
     {"audit_log", "changes", {"at", "what", "who", "detail"},
         "SELECT " TIME("at") ", what, who, detail FROM audit_log"
                              " WHERE subscriber_id = ?1 ORDER BY id",
@@ -228,7 +262,9 @@ personal_data_load(struct store *store, const struct personal_data *data,
 	enum sql_step step;
 
 	if (!data->load)
-		return load_delivered(store, subscriber_id, error);
+		return strcmp(data->table, "taste") == 0
+		           ? load_taste(store, subscriber_id, error)
+		           : load_delivered(store, subscriber_id, error);
 	statement = sql_bind(store, data->load, error, SQL_INT(subscriber_id));
 	if (!statement)
 		return NULL;

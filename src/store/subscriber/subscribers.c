@@ -14,7 +14,7 @@
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, ifnull(catch_up, 0), sorting, abstract, format,"   \
-	" empty_digest, updates, crosslist, attach, grouping, moved_at"
+	" empty_digest, updates, crosslist, attach, grouping, feedback, moved_at"
 
 #define COLUMN(...) RECORD_COLUMN(subscriber, __VA_ARGS__)
 #define PREFERENCE(preference, enumeration) \
@@ -29,7 +29,8 @@ static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(add
     PREFERENCE(FORMAT, SUBSCRIBER_FORMAT), PREFERENCE(EMPTY, SUBSCRIBER_EMPTY_DIGEST),
     PREFERENCE(UPDATES, SUBSCRIBER_UPDATES),
     PREFERENCE(CROSSLIST, SUBSCRIBER_CROSSLIST), PREFERENCE(ATTACH, SUBSCRIBER_ATTACH),
-    PREFERENCE(GROUP, SUBSCRIBER_GROUPING), COLUMN(moved_at)};
+    PREFERENCE(GROUP, SUBSCRIBER_GROUPING), PREFERENCE(FEEDBACK, SUBSCRIBER_FEEDBACK),
+    COLUMN(moved_at)};
 #undef COLUMN
 static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
     subscriber_columns, .make = (void *(*)(void))subscriber_new,
@@ -56,7 +57,8 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_UPDATES)),                  \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_CROSSLIST)),                \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_ATTACH)),                   \
-	    SQL_TEXT(get_word(subscriber, PREFERENCE_GROUP))
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_GROUP)),                    \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_FEEDBACK))
 
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
@@ -66,9 +68,10 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " weekdays,"
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
-	    " abstract, format, empty_digest, updates, crosslist, attach, grouping)"
+	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
+	    " feedback)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
 	const struct schedule *schedule = &subscriber->schedule;
 
 	if (!sql_exec(store, sql, error, SQL_TEXT(subscriber->address),
@@ -98,7 +101,8 @@ subscribers_update(
 	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
 	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
 	    " abstract = ?18, format = ?19, empty_digest = ?20, updates = ?21,"
-	    " crosslist = ?22, attach = ?23, grouping = ?24 WHERE id = ?1";
+	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25"
+	    " WHERE id = ?1";
 	const struct schedule *schedule = &subscriber->schedule;
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber->id),

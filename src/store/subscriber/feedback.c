@@ -1,0 +1,123 @@
+/*
+ * feedback.c - papers that subscribers liked and hid, and what was learned from them.
+ */
+#include "store/subscriber/feedback.h"
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "store/core/sql.h"
+
+bool
+feedback_save(struct store *store, int64_t subscriber_id,
+    const struct feedback *feedback, const char *source, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO feedback (subscriber_id, paper_seq, is_like, at, source)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+	    " is_like = excluded.is_like, at = excluded.at, source = excluded.source";
+	static const char sql_oldest[] =
+	    "DELETE FROM feedback WHERE subscriber_id = ?1 AND paper_seq IN"
+	    " (SELECT paper_seq FROM feedback WHERE subscriber_id = ?1"
+	    "  ORDER BY at DESC, paper_seq DESC LIMIT -1 OFFSET ?2)";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id),
+	           SQL_INT(feedback->paper_seq), SQL_INT(feedback->is_like),
+	           SQL_INT(feedback->at), SQL_TEXT(source)) &&
+	       sql_exec(store, sql_oldest, error, SQL_INT(subscriber_id),
+	           SQL_INT(BOUNDS_TASTE_ANSWERS));
+}
+
+GArray *
+feedback_load(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "SELECT paper_seq, at, is_like FROM feedback"
+	                          " WHERE subscriber_id = ?1"
+	                          " ORDER BY at DESC, paper_seq DESC";
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct feedback));
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct feedback feedback = {.paper_seq = sql_get_int(statement, 0),
+		    .at = sql_get_int(statement, 1),
+		    .is_like = sql_get_int(statement, 2) > 0};
+
+		g_array_append_val(all, feedback);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
+}
+
+static bool
+delete_taste(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "DELETE FROM taste WHERE subscriber_id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
+}
+
+bool
+feedback_delete(
+    struct store *store, int64_t subscriber_id, unsigned *count, GError **error)
+{
+	static const char sql[] = "DELETE FROM feedback WHERE subscriber_id = ?1";
+
+	return delete_taste(store, subscriber_id, error) &&
+	       sql_exec_count(store, sql, count, error, SQL_INT(subscriber_id));
+}
+
+bool
+feedback_save_taste(struct store *store, int64_t subscriber_id,
+    const struct taste_vector *vector, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO taste (subscriber_id, learned_at, weights, words)"
+	    " VALUES (?1, ?2, ?3, ?4)";
+	g_autoptr(GByteArray) weights = NULL, words = NULL;
+
+	if (!vector->weights->len)
+		return delete_taste(store, subscriber_id, error);
+	weights = taste_vector_pack_weights(vector);
+	words = taste_vector_pack_words(vector);
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now),
+	    SQL_BLOB(weights->data, weights->len), SQL_BLOB(words->data, words->len));
+}
+
+static bool
+unpack_weights(sqlite3_stmt *row, struct taste_vector *vector, GError **error)
+{
+	return taste_vector_unpack_weights(vector, sqlite3_column_blob(row, 0),
+	    (size_t)sqlite3_column_bytes(row, 0), error);
+}
+
+static bool
+unpack(sqlite3_stmt *row, struct taste_vector *vector, GError **error)
+{
+	return unpack_weights(row, vector, error) &&
+	       taste_vector_unpack_words(vector, sqlite3_column_blob(row, 1),
+	           (size_t)sqlite3_column_bytes(row, 1), error);
+}
+
+bool
+feedback_load_weights(struct store *store, int64_t subscriber_id,
+    struct taste_vector *vector, GError **error)
+{
+	static const char sql[] = "SELECT weights FROM taste WHERE subscriber_id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	return step == SQL_STEP_ROW ? unpack_weights(statement, vector, error)
+	                            : step == SQL_STEP_DONE;
+}
+
+bool
+feedback_load_taste(struct store *store, int64_t subscriber_id,
+    struct taste_vector *vector, GError **error)
+{
+	static const char sql[] =
+	    "SELECT weights, words FROM taste WHERE subscriber_id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	return step == SQL_STEP_ROW ? unpack(statement, vector, error)
+	                            : step == SQL_STEP_DONE;
+}
