@@ -19,6 +19,7 @@
 #include "store/paper/paper_history.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/confirmations.h"
+#include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
@@ -40,6 +41,9 @@ new_world(void)
 	    " 'a@b.example', 'a@b.example', 'a@b.example', 'add x', 1, 9e9);"
 	    "INSERT INTO bounce (subscriber_id, message, at, class, is_scored, rule)"
 	    " VALUES (1, 'digest-1', 1, 'dead', 1, 'no-such-user');"
+	    "INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
+	    " term, command, gained, lost, days, title, made_at, expires_at, state)"
+	    " VALUES (1, 1, 0, '', 'x', 'block x', 1, 0, 30, '', 1, 9, 'open');"
 	    "INSERT INTO inbox (key, receiver, received_at, size, state, next_try_at, "
 	    "raw)"
 	    " VALUES (hex(zeroblob(32)), 'lmtp', 1, 1, 'new', 1, x'41')");
@@ -192,6 +196,15 @@ read_bounces(struct store_fixture *fixture, GError **error)
 	free_rows(bounces_load_person(fixture->store, 1, error));
 }
 
+static void
+read_proposal(struct store_fixture *fixture, GError **error)
+{
+	struct proposal *proposal = NULL;
+
+	proposals_find(fixture->store, 1, 1, 2, &proposal, error);
+	g_free(proposal);
+}
+
 #define READERS 3
 
 static const struct {
@@ -222,6 +235,7 @@ static const struct {
     [ENUMERATION_INBOX_RECEIVER] = {false, false, {process_inbox}},
     [ENUMERATION_INBOX_STATE] = {false, false, {process_inbox}},
     [ENUMERATION_BOUNCE_CLASS] = {false, false, {read_bounces}},
+    [ENUMERATION_PROPOSAL_STATE] = {false, false, {read_proposal}},
 };
 
 /* @param value  as SQL */

@@ -184,6 +184,13 @@ new_fixture(int64_t *id)
 	    " SELECT printf('%064d', id), 'confirm', address, address_key,"
 	    " address, id, 'add ' || coalesce(name, 'x'), 'asked', 1, 2 FROM "
 	    "subscriber");
+	store_fixture_run(fixture,
+	    "INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
+	    " term, command, gained, lost, days, title, made_at, expires_at, state)"
+	    " SELECT id, 1, 1, '1 ' || coalesce(name, 'x'), 'x', 'block x', 1, 0, 30,"
+	    " 'X', 1, 9, 'open' FROM subscriber");
+	store_fixture_run(fixture,
+	    "INSERT INTO proposal_change SELECT id, 1, '[]', NULL FROM proposal");
 	return fixture;
 }
 

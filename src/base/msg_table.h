@@ -119,6 +119,11 @@ MSG(NOTE_UNDECIDED_FALSE, "{clause} can never be decided: no source has reported
     "any paper so far; after {days} days it counts as false")
 MSG(NOTE_FORM_ONE, "1 more paper with {form}: {title}")
 MSG(NOTE_FORM_MANY, "{count} more papers with {form}, the latest: {title}")
+MSG(PROPOSAL_GAINS_ONE, "{term}: 1 more paper in {days} days: {title}")
+MSG(PROPOSAL_GAINS, "{term}: {count} more papers in {days} days, the latest: {title}")
+MSG(PROPOSAL_LOSES, "{term}: it removes {count} of the papers in {days} days, the latest: "
+    "{title}")
+MSG(PROPOSAL_SAME, "{term}")
 MSG(NOTE_UNKNOWN, "{word}: in no paper")
 MSG(NOTE_UNKNOWN_NEAR, "{word}: in no paper; {near} is in {count}")
 MSG(NOTE_PREFIX, "{word}*: no word starts with this")

@@ -492,6 +492,51 @@ find_request(const struct inmail *mail, char **line)
 	return found;
 }
 
+/* Longer lines are more than an answer to a proposal. */
+#define ANSWER_WORDS 4
+
+static char *
+format_answer(const char *verb, const char *line)
+{
+	g_auto(GStrv) words = g_strsplit_set(line, " ,.!", -1);
+	GString *answer = g_string_new(verb);
+
+	for (char **word = words; *word; word++)
+		if (**word && strspn(*word, "0123456789") == strlen(*word))
+			g_string_append_printf(answer, " %s", *word);
+	return g_string_free(answer, FALSE);
+}
+
+static unsigned
+count_words(const char *line)
+{
+	g_auto(GStrv) words = g_strsplit(line, " ", -1);
+
+	return g_strv_length(words);
+}
+
+char *
+command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbers)
+{
+	g_autofree char *line = NULL;
+	const struct command_row *row;
+	const char *arguments;
+
+	*has_numbers = false;
+	if (command_table_classify(command_text_skip_prefixes(
+	        mail->subject ? mail->subject : "")) == COMMAND_KIND_VERB ||
+	    find_request(mail, &line) >= REQUEST_SUBSCRIBE || !line)
+		return NULL;
+	row = command_table_parse(line, &arguments);
+	if (row && (row->run == command_run_yes || row->run == command_run_no))
+		*has_numbers = *arguments;
+	if (command_table_classify(line) == COMMAND_KIND_VERB ||
+	    request_match(line) == REQUEST_LEAVE_UNCLEAR ||
+	    count_words(line) > ANSWER_WORDS)
+		return NULL;
+	return format_answer(verb, line);
+}
+
 /* @param asking  the line that asked to subscribe, or NULL */
 static bool
 run_subscription(struct request *request, struct command_text *lines,
@@ -671,6 +716,7 @@ has_other_commands(const char *text)
 		    command_table_parse(lines.lines->pdata[i], &arguments);
 
 		if (row && row->run != command_run_confirm &&
+		    row->run != command_run_yes && row->run != command_run_no &&
 		    row->run != command_run_subscribe)
 			is_found = true;
 	}

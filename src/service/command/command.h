@@ -44,4 +44,15 @@ bool command_reply_with(
 void
 command_fill_tokens(struct command_reply *reply, const char *confirm, const char *undo);
 
+/**
+ * Find the answer to a proposal in the first own line of a message.
+ *
+ * @param verb         "yes" or "no", which the line means in some language; static
+ * @param has_numbers  set: whether it is a command with the numbers of proposals
+ * @return a command: "Ja, 2 bitte" is "yes 2"; NULL if it is a command already, or asks
+ *         for something else
+ */
+char *
+command_find_answer(const struct inmail *mail, const char *verb, bool *has_numbers);
+
 #endif

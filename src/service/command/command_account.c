@@ -151,6 +151,15 @@ append_preferences(GString *lines, const struct subscriber *subscriber)
 	g_string_append_c(lines, '\n');
 }
 
+char *
+command_format_preferences(const struct subscriber *subscriber)
+{
+	GString *lines = g_string_new(NULL);
+
+	append_preferences(lines, subscriber);
+	return g_string_free(lines, FALSE);
+}
+
 /* @return lines for command_run_confirmed() that restore the subscription */
 static char *
 format_undo(struct request *request, GError **error)

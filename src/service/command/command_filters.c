@@ -513,6 +513,22 @@ command_run_edit(struct request *request, const char *arguments, GError **error)
 	       edit(request, before, &options, error);
 }
 
+bool
+command_add_changed_filter(
+    struct request *request, int64_t subscription_id, GError **error)
+{
+	g_autoptr(GPtrArray) own = load_filters(request, error);
+
+	for (unsigned i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+		g_autofree char *what = format_filter(request, one);
+
+		if (one->id == subscription_id)
+			reply_text_add(&request->text, "", what);
+	}
+	return own != NULL;
+}
+
 /* ---- list ---- */
 
 static bool

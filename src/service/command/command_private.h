@@ -12,6 +12,7 @@
 #include "query/query_error.h"
 #include "service/command/command.h"
 #include "service/command/reply_text.h"
+#include "store/subscriber/proposals.h"
 
 /*
  * Pending lines that users cannot type: restore a subscriber; language of the request.
@@ -101,16 +102,17 @@ enum command_kind command_table_classify(const char *line);
 bool command_is_settings(const char *line);
 
 command_run_fn command_run_add, command_run_address, command_run_confirm,
-    command_run_del, command_run_edit, command_run_export, command_run_forget,
-    command_run_help, command_run_info, command_run_last, command_run_list,
-    command_run_pause, command_run_restore, command_run_resume, command_run_search,
-    command_run_set, command_run_sources, command_run_status, command_run_subscribe,
-    command_run_test, command_run_undo, command_run_unsubscribe, command_run_why;
+    command_run_no, command_run_undo_number, command_run_yes, command_run_del,
+    command_run_edit, command_run_export, command_run_forget, command_run_help,
+    command_run_info, command_run_last, command_run_list, command_run_pause,
+    command_run_restore, command_run_resume, command_run_search, command_run_set,
+    command_run_sources, command_run_status, command_run_subscribe, command_run_test,
+    command_run_undo, command_run_unsubscribe, command_run_why;
 
 command_decide_fn command_decide_add, command_decide_address, command_decide_del,
     command_decide_edit, command_decide_export, command_decide_forget,
-    command_decide_pause, command_decide_resume, command_decide_set,
-    command_decide_subscribe;
+    command_decide_no, command_decide_pause, command_decide_resume, command_decide_set,
+    command_decide_subscribe, command_decide_yes;
 
 /** Start planning; for an unsubscribed requester, as a new subscriber. */
 bool command_plan_start(struct request *request, GError **error);
@@ -150,6 +152,16 @@ bool command_parse_days(
 /** Format a filter as the command that adds it. @return a new string */
 char *command_format_filter(const struct subscription *subscription, bool has_number);
 
+/** Format the settings as lines with `set`. @return a new string */
+char *command_format_preferences(const struct subscriber *subscriber);
+
+/** Add the filter with an id, if there is one, as it is now. */
+bool command_add_changed_filter(
+    struct request *request, int64_t subscription_id, GError **error);
+
+/** Whether arguments are numbers only, or empty: "2", "1, 3". */
+bool command_is_numbers(const char *arguments);
+
 /** Replace references to filters in a pending line by their numbers. */
 char *
 command_format_references(struct request *request, const char *line, GError **error);
@@ -158,6 +170,24 @@ void command_add_warnings(struct request *request, const GPtrArray *warnings);
 bool command_add_list(struct request *request, GError **error);
 bool command_add_backtest(struct request *request, const char *text, int number,
     bool is_block, unsigned days, GError **error);
+
+/**
+ * Add offered proposals, each with its number, effect and command, and how to take
+ * them.
+ *
+ * @param proposals  of struct proposal *
+ */
+void command_add_proposals(struct request *request, const GPtrArray *proposals);
+
+/** Format the effect of a proposal: "tool use: 12 more papers in 30 days, ...". */
+struct msg *command_format_effect(const struct proposal *proposal);
+
+/**
+ * Apply a proposal, unless it has ended or its filter has changed since, and say how to
+ * undo it.
+ */
+bool command_apply_proposal(
+    struct request *request, const struct proposal *proposal, GError **error);
 
 /** Add an error to the reply, in its language. */
 void command_add_error(

@@ -23,11 +23,15 @@ const struct command_row command_rows[] = {
     {"subscribe", "sub join", CONFIRM, COMMAND_ARITY_OPTIONAL, true,
         COMMAND_CONFIRM_SUBSCRIBE, "[YOUR NAME]", command_run_subscribe,
         command_decide_subscribe},
-    {"confirm", "con accept ok", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[TOKEN]",
+    {"confirm", "con accept", NONE, COMMAND_ARITY_OPTIONAL, true, 0, "[TOKEN]",
         command_run_confirm, NULL},
     {"unsubscribe", "unsub uns leave signoff cancel remove", NONE,
         COMMAND_ARITY_OPTIONAL, true, 0, "[*]", command_run_unsubscribe, NULL},
-    {"undo", "", NONE, COMMAND_ARITY_REQUIRED, true, 0, "TOKEN", command_run_undo,
+    {"yes", "ok", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE,
+        "[N...]", command_run_yes, command_decide_yes},
+    {"no", "", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE, "[N...]",
+        command_run_no, command_decide_no},
+    {"undo", "", NONE, COMMAND_ARITY_REQUIRED, true, 0, "N | TOKEN", command_run_undo,
         NULL},
     {"add", "", CHANGE, COMMAND_ARITY_REQUIRED, true, COMMAND_CONFIRM_CHANGE,
         "[name=N] [max=N] [note=\"...\"] QUERY", command_run_add, command_decide_add},
@@ -70,6 +74,11 @@ const struct command_row command_rows[] = {
     {0},
 };
 
+/* `undo 2` of a proposal; nothing but a token authenticates other ones. */
+static const struct command_row undo_number = {"undo", "", CHANGE,
+    COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE, "N", command_run_undo_number,
+    command_decide_yes};
+
 char *
 command_table_split(const char *line, const char **arguments)
 {
@@ -111,12 +120,33 @@ command_table_find(const char *text)
 	return count == 1 ? found : NULL;
 }
 
+/* "ok TOKEN" is a confirmation, "accept 2" a yes; "yes, but ..." is neither. */
+static const struct command_row *
+choose_row(const struct command_row *row, const char *word, const char *arguments)
+{
+	bool is_number = *arguments && command_is_numbers(arguments);
+	bool is_yes = row && row->run == command_run_yes;
+
+	if (row && row->run == command_run_undo && is_number)
+		return &undo_number;
+	if (row && row->run == command_run_confirm && is_number)
+		return command_table_find("yes");
+	if (is_yes && g_ascii_strcasecmp(word, "ok") == 0 &&
+	    (strlen(arguments) == TOKEN_RANDOM_LENGTH && !strchr(arguments, ' ')))
+		return command_table_find("confirm");
+	if ((is_yes || (row && row->run == command_run_no)) &&
+	    !command_is_numbers(arguments))
+		return NULL;
+	return row;
+}
+
 const struct command_row *
 command_table_parse(const char *line, const char **arguments)
 {
 	g_autofree char *word = command_table_split(line, arguments);
 	const struct command_row *row = command_table_find(word);
 
+	row = choose_row(row, word, *arguments);
 	if (row || !command_is_settings(line))
 		return row;
 	*arguments = line;
@@ -167,9 +197,12 @@ command_table_classify(const char *line)
 {
 	const char *arguments;
 	g_autofree char *word = command_table_split(line, &arguments);
-	const struct command_row *row = command_table_find(word);
+	const struct command_row *found = command_table_find(word);
+	const struct command_row *row = choose_row(found, word, arguments);
 
-	/* "Ok, thanks" is not a confirmation. */
+	/* "Ok, thanks" is not a yes, either. */
+	if (found && !row)
+		return COMMAND_KIND_NONE;
 	if (row && row->run == command_run_confirm && !is_confirming(word, arguments))
 		return COMMAND_KIND_NONE;
 	if (row || command_is_settings(line))

@@ -30,6 +30,8 @@
 #define MAINTENANCE_PAUSE_DAYS        1
 #define MAINTENANCE_CONFIRMATION_DAYS 7
 #define MAINTENANCE_RATE_LOG_DAYS     31
+/* After they expire: an applied proposal can be undone for 30 days. */
+#define MAINTENANCE_PROPOSAL_DAYS     31
 
 /**
  * Delete expired rows and unused filters, and repair the index.  Does nothing while a

@@ -15,6 +15,7 @@
 #include "service/inbound/probe_mail.h"
 #include "service/inbound/rate_limit.h"
 #include "service/people/subscribe.h"
+#include "store/subscriber/proposals.h"
 
 /* Duration of a pause by its address; digests say so. */
 #define PAUSE_DAYS 14
@@ -129,7 +130,7 @@ handler_run_commands(struct request *request, GError **error)
 
 /* A plain "yes" accepts the suggestion in the message it replies to. */
 static bool
-accept_suggestion(struct request *request, bool *is_done, GError **error)
+accept_suggestion(struct request *request, int64_t after, bool *is_done, GError **error)
 {
 	g_autofree struct confirmation *confirmation = NULL;
 
@@ -137,11 +138,54 @@ accept_suggestion(struct request *request, bool *is_done, GError **error)
 	if (!confirmations_find_pending(request->store, CONFIRMATION_CONFIRM,
 	        request->address_key, request->now, &confirmation, error))
 		return false;
-	if (!confirmation ||
+	if (!confirmation || confirmation->made_at < after ||
 	    handler_match_consent(request, confirmation, "") != CONSENT_YES)
 		return true;
 	*is_done = true;
 	return handler_apply_confirmation(request, confirmation, error);
+}
+
+/* @param newest  set: when a proposal was offered last; -1 if none is open */
+static bool
+load_newest_proposal(struct request *request, int64_t *newest, GError **error)
+{
+	g_autoptr(GPtrArray) open = NULL;
+
+	*newest = -1;
+	if (!request->subscriber)
+		return true;
+	open = proposals_load_open(
+	    request->store, request->subscriber->id, 0, request->now, error);
+	for (unsigned i = 0; open && i < open->len; i++)
+		*newest = MAX(*newest, ((struct proposal *)open->pdata[i])->made_at);
+	return open != NULL;
+}
+
+/*
+ * Accept the suggestion of a corrected command, or find the answer to proposals:
+ * whichever was sent last.
+ *
+ * @param answer  set: a command, or NULL
+ */
+static bool
+accept_or_answer(struct request *request, char **answer, bool *is_done, GError **error)
+{
+	enum consent consent = handler_match_consent(request, NULL, "");
+	g_autofree char *found = NULL;
+	bool has_numbers;
+	int64_t newest;
+
+	*is_done = false;
+	found = command_find_answer(
+	    request->mail, consent == CONSENT_NO ? "no" : "yes", &has_numbers);
+	if (!load_newest_proposal(request, &newest, error))
+		return false;
+	if (!has_numbers && !accept_suggestion(request, newest, is_done, error))
+		return false;
+	if (!*is_done && newest >= 0 &&
+	    (consent == CONSENT_YES || consent == CONSENT_NO))
+		*answer = g_steal_pointer(&found);
+	return true;
 }
 
 /*
@@ -153,6 +197,7 @@ static bool
 process_sender(struct request *request, const struct autoreply_verdict *verdict,
     const char *key, GError **error)
 {
+	g_autofree char *answer = NULL;
 	bool is_away, is_done;
 
 	if (!handler_set_requester(request, verdict->address, &is_away, error))
@@ -169,12 +214,16 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
 	if (!handler_restore_suspended(request, error))
 		return false;
 	if (request->has_token && !request->verb) {
-		if (!accept_suggestion(request, &is_done, error))
+		if (!accept_or_answer(request, &answer, &is_done, error))
 			return false;
 		if (is_done)
 			return true;
+		request->verb = answer;
 	}
-	return handler_run_commands(request, error);
+	is_done = handler_run_commands(request, error);
+	if (answer)
+		request->verb = NULL;
+	return is_done;
 }
 
 static bool

@@ -55,6 +55,8 @@ static const struct {
     [ENUMERATION_INBOX_STATE] = {"inbox", "state", {"new", "done", "quarantined"}, 0},
     [ENUMERATION_BOUNCE_CLASS] = {"bounce", "class",
         {"dead", "full", "temporary", "sender", "complaint"}, 0},
+    [ENUMERATION_PROPOSAL_STATE] = {"proposal", "state",
+        {"open", "applied", "undone", "refused"}, 0},
 };
 
 void

@@ -44,6 +44,11 @@ static const char *const statements[] = {
     [RETENTION_INBOX] =
         "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE state ="
         " 'done' AND received_at < ?1 LIMIT ?2)",
+    [RETENTION_PROPOSAL] =
+        "DELETE FROM proposal WHERE id IN (SELECT id FROM proposal WHERE"
+        " expires_at < ?1 AND (state <> 'refused' OR (subscription_id <> 0"
+        "  AND NOT EXISTS (SELECT 1 FROM subscription s"
+        "   WHERE s.id = proposal.subscription_id))) LIMIT ?2)",
 };
 
 bool

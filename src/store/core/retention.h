@@ -24,6 +24,7 @@ enum retention {
 	RETENTION_FILTER,       /* creation; without a subscription */
 	RETENTION_QUARANTINE,   /* quarantine; only the content is deleted */
 	RETENTION_INBOX,        /* receipt; done */
+	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */
 };
 
 /** Delete rows older than a time, up to a limit. @param count  set: rows deleted */

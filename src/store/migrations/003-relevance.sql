@@ -23,3 +23,36 @@ CREATE TABLE taste (
 -- Links for answers in each entry of a digest.
 ALTER TABLE subscriber ADD COLUMN feedback TEXT NOT NULL DEFAULT 'off'
 	CHECK (feedback = 'off' OR feedback = 'on');
+
+-- Commands proposed to a subscriber: "yes 2" applies one, "no 2" refuses it for good.
+CREATE TABLE proposal (
+	id              INTEGER PRIMARY KEY AUTOINCREMENT,
+	subscriber_id   INTEGER NOT NULL REFERENCES subscriber (id),
+	number          INTEGER NOT NULL CHECK (number >= 1), -- the subscriber's
+	subscription_id INTEGER NOT NULL, -- the filter that it changes, maybe gone; 0: none
+	filter          TEXT NOT NULL,    -- its number and text: void once they differ
+	term            TEXT NOT NULL,    -- what a refusal applies to
+	command         TEXT NOT NULL CHECK (command <> ''),
+	gained          INTEGER NOT NULL CHECK (gained >= 0), -- papers in these days
+	lost            INTEGER NOT NULL CHECK (lost >= 0),
+	days            INTEGER NOT NULL CHECK (days >= 0),
+	title           TEXT NOT NULL, -- of the latest of these papers
+	made_at         INTEGER NOT NULL,
+	expires_at      INTEGER NOT NULL,
+	ended_at        INTEGER CHECK ((ended_at IS NULL) = (state = 'open')),
+	state           TEXT NOT NULL CHECK (state = 'open' OR state = 'applied'
+		OR state = 'undone' OR state = 'refused'),
+	settings        TEXT -- once applied: lines that restore changed settings
+) STRICT;
+CREATE INDEX proposal_subscriber ON proposal (subscriber_id, number);
+CREATE INDEX proposal_expires ON proposal (expires_at);
+
+-- The filters that an applied proposal changed: each as one value (json_array()), NULL
+-- for none.
+CREATE TABLE proposal_change (
+	proposal_id     INTEGER NOT NULL REFERENCES proposal (id) ON DELETE CASCADE,
+	subscription_id INTEGER NOT NULL,
+	before          TEXT,
+	after           TEXT,
+	PRIMARY KEY (proposal_id, subscription_id)
+) STRICT, WITHOUT ROWID;

@@ -147,6 +147,15 @@ const struct personal_data personal_data[] = {
             "s.created_at") " FROM subscription s JOIN filter f ON f.id = s.filter_id"
                             " WHERE subscriber_id = ?1 ORDER BY number",
         "DELETE FROM subscription WHERE subscriber_id = ?1", NULL},
+    {"proposal", "proposals",
+        {"number", "filter", "command", "state", "made", "ended", "gained", "lost",
+            "title"},
+        "SELECT number, filter, command, state, " TIME("made_at") ", " TIME(
+            "ended_at") ", gained, lost, title FROM proposal"
+                        " WHERE subscriber_id = ?1 ORDER BY id",
+        "DELETE FROM proposal WHERE subscriber_id = ?1", NULL},
+    /* Deleted with its proposal. */
+    {.table = "proposal_change"},
     {"digest", "digests", {"date", "created", "state", "message", "papers"},
         "SELECT g.date, " TIME(
             "g.created_at") ", g.state, o.state, g.papers"

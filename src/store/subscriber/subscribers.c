@@ -306,6 +306,23 @@ subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **e
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
+/* @param statement  or NULL after an error */
+static GPtrArray *
+take_subscriptions(sqlite3_stmt *statement, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id),
+	    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
+	    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
+	    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(subscription, columns,
+	    .make = (void *(*)(void))subscription_new,
+	    .free = (GDestroyNotify)subscription_free);
+
+	return record_load_all(statement, &layout, error);
+}
+
 GPtrArray *
 subscribers_load_subscriptions(
     struct store *store, int64_t subscriber_id, GError **error)
@@ -316,18 +333,23 @@ subscribers_load_subscriptions(
 	    " ifnull(s.max_papers, 0), s.note"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
-#define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id),
-	    COLUMN(subscriber_id), COLUMN(number), COLUMN(filter_id), COLUMN(name),
-	    COLUMN(text), COLUMN(canonical), COLUMN(since_day), COLUMN(created_at),
-	    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
-#undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(subscription, columns,
-	    .make = (void *(*)(void))subscription_new,
-	    .free = (GDestroyNotify)subscription_free);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	return record_load_all(statement, &layout, error);
+	return take_subscriptions(statement, error);
+}
+
+GPtrArray *
+subscribers_load_before_change(struct store *store, int64_t proposal_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT before ->> 0, before ->> 1, before ->> 2, before ->> 3,"
+	    " before ->> 4, before ->> 5, before ->> 6, before ->> 7, before ->> 8,"
+	    " before ->> 9, ifnull(before ->> 10, 0), before ->> 11"
+	    " FROM proposal_change WHERE proposal_id = ?1 AND before IS NOT NULL"
+	    " ORDER BY subscription_id";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(proposal_id));
+
+	return take_subscriptions(statement, error);
 }
 
 /* Find or insert the row of a canonical filter. */
@@ -423,6 +445,30 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 	    SQL_TEXT(subscription->since_day), SQL_TEXT(subscription->name),
 	    subscription->max_papers ? SQL_INT(subscription->max_papers) : SQL_NULL,
 	    SQL_TEXT(subscription->note));
+}
+
+bool
+subscribers_restore_subscription(struct store *store,
+    const struct subscription *subscription, int64_t matched_revision, int64_t now,
+    GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO subscription (id, subscriber_id, number, filter_id, name, "
+	    "text,"
+	    " since_day, created_at, is_block, max_papers, note)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+	g_autofree char *hash = g_compute_checksum_for_string(
+	    G_CHECKSUM_SHA256, subscription->canonical, -1);
+	pb_auto(subscription) copy = subscription_copy(subscription);
+
+	return save_filter(store, copy, hash, matched_revision, now, error) &&
+	       sql_exec(store, sql, error, SQL_INT(copy->id),
+	           SQL_INT(copy->subscriber_id), SQL_INT(copy->number),
+	           SQL_INT(copy->filter_id), SQL_TEXT(copy->name), SQL_TEXT(copy->text),
+	           SQL_TEXT(copy->since_day), SQL_INT(copy->created_at),
+	           SQL_INT(copy->is_block),
+	           copy->max_papers ? SQL_INT(copy->max_papers) : SQL_NULL,
+	           SQL_TEXT(copy->note));
 }
 
 bool

@@ -121,6 +121,15 @@ bool
 subscribers_change_subscription(struct store *store, struct subscription *subscription,
     const char *hash, int64_t matched_revision, int64_t now, GError **error);
 
+/** Load filters as they were before a proposal was applied (proposals.h). */
+GPtrArray *subscribers_load_before_change(
+    struct store *store, int64_t proposal_id, GError **error);
+
+/** Insert a deleted subscription with its id; its number and filter must be free. */
+bool subscribers_restore_subscription(struct store *store,
+    const struct subscription *subscription, int64_t matched_revision, int64_t now,
+    GError **error);
+
 /** @param name  NULL for none */
 bool subscribers_name_subscription(
     struct store *store, int64_t id, const char *name, GError **error);

@@ -1,0 +1,383 @@
+/*
+ * command_proposals.c - proposed commands: print, apply, refuse and undo them.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "service/command/command_private.h"
+#include "service/people/filters.h"
+#include "store/core/audit.h"
+#include "store/subscriber/proposals.h"
+#include "store/subscriber/subscribers.h"
+
+/* ---- numbers ---- */
+
+/* Whether arguments are numbers, such as "2", "1, 3" or "1 and 3"; also if empty. */
+bool
+command_is_numbers(const char *arguments)
+{
+	return strspn(arguments, "0123456789 ,.#") == strlen(arguments);
+}
+
+static void
+add_number(GArray *numbers, unsigned number)
+{
+	for (guint i = 0; i < numbers->len; i++)
+		if (g_array_index(numbers, unsigned, i) == number)
+			return;
+	g_array_append_val(numbers, number);
+}
+
+/*
+ * Without numbers: the proposals of the newest mail.
+ *
+ * @param is_one  they must be one
+ */
+static bool
+add_newest(struct request *request, bool is_one, GArray *numbers, GError **error)
+{
+	g_autoptr(GPtrArray) open = proposals_load_open(
+	    request->store, request->subscriber->id, 0, request->now, error);
+	g_autoptr(GString) list = g_string_new(NULL);
+	int64_t newest = 0;
+
+	if (!open)
+		return false;
+	for (unsigned i = 0; i < open->len; i++)
+		newest = MAX(newest, ((struct proposal *)open->pdata[i])->made_at);
+	for (unsigned i = 0; i < open->len; i++) {
+		const struct proposal *proposal = open->pdata[i];
+
+		if (proposal->made_at != newest)
+			continue;
+		add_number(numbers, proposal->number);
+		g_string_append_printf(
+		    list, "%syes %u", list->len ? ", " : "", proposal->number);
+	}
+	if (!numbers->len)
+		return command_fail(request, error, "proposal_none");
+	if (is_one && numbers->len > 1)
+		return command_fail(
+		    request, error, "proposal_which", "choices", list->str);
+	return true;
+}
+
+/* @return of unsigned; NULL with an error for the user */
+static GArray *
+parse_numbers(
+    struct request *request, const char *arguments, bool is_one, GError **error)
+{
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	g_auto(GStrv) words = g_strsplit_set(arguments, " ,.#", -1);
+
+	for (char **word = words; *word; word++) {
+		unsigned number;
+
+		if (!**word)
+			continue;
+		if (!command_parse_number(
+		        request, "N", *word, G_MAXINT32, &number, error))
+			return NULL;
+		add_number(numbers, number);
+	}
+	if (numbers->len > BOUNDS_COMMANDS) {
+		command_fail(request, error, "too_many_words");
+		return NULL;
+	}
+	if (!numbers->len && !add_newest(request, is_one, numbers, error))
+		return NULL;
+	return g_steal_pointer(&numbers);
+}
+
+static struct proposal *
+find_number(struct request *request, unsigned number, GError **error)
+{
+	g_autofree char *text = g_strdup_printf("%u", number);
+	struct proposal *proposal;
+
+	if (!proposals_find(request->store, request->subscriber->id, number,
+	        request->now, &proposal, error))
+		return NULL;
+	if (!proposal)
+		command_fail(request, error, "proposal_no_number", "number", text);
+	return proposal;
+}
+
+/* ---- states ---- */
+
+/* @return the filter that a proposal changes, an element of own; or NULL */
+static const struct subscription *
+find_filter(const GPtrArray *own, const struct proposal *proposal)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->id ==
+		    proposal->subscription_id)
+			return own->pdata[i];
+	return NULL;
+}
+
+static bool
+check_filter(struct request *request, const struct proposal *proposal, GError **error)
+{
+	g_autoptr(GPtrArray) own = subscribers_load_subscriptions(
+	    request->store, request->subscriber->id, error);
+	const struct subscription *filter = own ? find_filter(own, proposal) : NULL;
+	g_autofree char *shown = filter ? proposals_format_filter(filter) : NULL;
+
+	if (!own)
+		return false;
+	return !proposal->subscription_id || g_strcmp0(shown, proposal->filter) == 0 ||
+	       command_fail(
+	           request, error, "proposal_changed", "command", proposal->command);
+}
+
+static bool
+check_open(struct request *request, const struct proposal *proposal, GError **error)
+{
+	g_autofree char *number = g_strdup_printf("%u", proposal->number);
+
+	switch (proposal->state) {
+	case PROPOSAL_OPEN:
+	case PROPOSAL_UNDONE:
+	case PROPOSAL_REFUSED: /* on second thoughts */
+		break;
+	case PROPOSAL_APPLIED:
+		return command_fail(
+		    request, error, "proposal_applied", "number", number);
+	}
+	return proposal->expires_at > request->now
+	           ? check_filter(request, proposal, error)
+	           : command_fail(request, error, "proposal_expired", "command",
+	                 proposal->command);
+}
+
+static bool
+audit(struct request *request, const struct proposal *proposal, const char *what,
+    GError **error)
+{
+	return audit_insert(request->store, request->now, request->actor, what,
+	    proposal->subscriber_id, proposal->command, error);
+}
+
+/* ---- apply ---- */
+
+static bool
+run_command(struct request *request, const char *line, GError **error)
+{
+	const struct command_row *row, *before = request->row;
+	const char *arguments;
+	bool is_ok;
+
+	row = command_table_parse(line, &arguments);
+	g_assert(row);
+	request->row = row;
+	is_ok = row->run(request, arguments, error);
+	request->row = before;
+	return is_ok;
+}
+
+bool
+command_apply_proposal(
+    struct request *request, const struct proposal *proposal, GError **error)
+{
+	struct store *store = request->store;
+	g_autofree char *before = command_format_preferences(request->subscriber);
+	g_autofree char *after = NULL;
+	g_autofree char *number = g_strdup_printf("%u", proposal->number);
+	g_autofree char *shown = NULL;
+
+	if (!check_open(request, proposal, error) ||
+	    !proposals_save_state(
+	        store, proposal->id, PROPOSAL_APPLIED, request->now, error) ||
+	    !proposals_save_before(store, proposal, error))
+		return false;
+	shown = reply_text_quote(&request->text, proposal->command);
+	reply_phrase(&request->text, "ok", "proposal_runs", "command", shown);
+	if (!run_command(request, proposal->command, error) ||
+	    !request_reload(request, error))
+		return false;
+	after = command_format_preferences(request->subscriber);
+	if (!proposals_save_after(
+	        store, proposal, strcmp(before, after) == 0 ? "" : before, error) ||
+	    !audit(request, proposal, "proposal applied", error))
+		return false;
+	reply_phrase(&request->text, "", "proposal_undo", "number", number);
+	return true;
+}
+
+/* ---- commands ---- */
+
+/* Fix the numbers, which may be left out. */
+static bool
+decide(struct request *request, const char *arguments, bool is_one,
+    struct command_decision *decision, GError **error)
+{
+	g_autoptr(GArray) numbers = NULL;
+	GString *text;
+
+	/* Unsubscribed people have no proposals. */
+	if (!request->subscriber)
+		return command_fail(request, error, "proposal_none");
+	numbers = parse_numbers(request, arguments, is_one, error);
+	if (!numbers)
+		return false;
+	text = g_string_new(NULL);
+	for (guint i = 0; i < numbers->len; i++)
+		g_string_append_printf(
+		    text, "%s%u", i ? " " : "", g_array_index(numbers, unsigned, i));
+	decision->arguments = g_string_free(text, FALSE);
+	return true;
+}
+
+bool
+command_decide_yes(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide(request, arguments, true, decision, error);
+}
+
+bool
+command_decide_no(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	return decide(request, arguments, false, decision, error);
+}
+
+/* @param each  applied to the proposal of each number */
+static bool
+run_each(struct request *request, const char *arguments, bool is_one,
+    bool (*each)(
+        struct request *request, const struct proposal *proposal, GError **error),
+    GError **error)
+{
+	g_autoptr(GArray) numbers = parse_numbers(request, arguments, is_one, error);
+
+	for (guint i = 0; numbers && i < numbers->len; i++) {
+		g_autofree struct proposal *proposal =
+		    find_number(request, g_array_index(numbers, unsigned, i), error);
+
+		if (!proposal || !each(request, proposal, error))
+			return false;
+	}
+	return numbers != NULL;
+}
+
+bool
+command_run_yes(struct request *request, const char *arguments, GError **error)
+{
+	return run_each(request, arguments, true, command_apply_proposal, error);
+}
+
+static bool
+refuse(struct request *request, const struct proposal *proposal, GError **error)
+{
+	g_autofree char *number = g_strdup_printf("%u", proposal->number);
+	g_autofree char *term = NULL;
+
+	if (proposal->state == PROPOSAL_APPLIED)
+		return command_fail(
+		    request, error, "proposal_applied", "number", number);
+	if (!proposals_save_state(
+	        request->store, proposal->id, PROPOSAL_REFUSED, request->now, error) ||
+	    !audit(request, proposal, "proposal refused", error))
+		return false;
+	term = reply_text_quote(&request->text, proposal->term);
+	reply_phrase(&request->text, "ok", "proposal_refused", "term", term);
+	return true;
+}
+
+bool
+command_run_no(struct request *request, const char *arguments, GError **error)
+{
+	return run_each(request, arguments, false, refuse, error);
+}
+
+static bool
+run_settings(struct request *request, const char *settings, GError **error)
+{
+	g_auto(GStrv) lines = g_strsplit(settings, "\n", -1);
+
+	for (char **line = lines; *line; line++)
+		if (**line && !run_command(request, *line, error))
+			return false;
+	return true;
+}
+
+static bool
+undo(struct request *request, const struct proposal *proposal, GError **error)
+{
+	g_autofree char *number = g_strdup_printf("%u", proposal->number);
+	g_autofree char *shown = NULL, *settings = NULL;
+	struct filters_start start;
+	bool can;
+
+	if (proposal->state != PROPOSAL_APPLIED)
+		return command_fail(
+		    request, error, "proposal_not_applied", "number", number);
+	if (!proposals_can_undo(request->store, proposal, &can, error))
+		return false;
+	if (!can)
+		return command_fail(
+		    request, error, "proposal_undo_changed", "number", number);
+	if (!filters_load_start(request->store, request->now, &start, error) ||
+	    !proposals_restore(request->store, proposal, start.matched_revision,
+	        request->now, &settings, error) ||
+	    !proposals_save_state(
+	        request->store, proposal->id, PROPOSAL_UNDONE, request->now, error) ||
+	    !audit(request, proposal, "proposal undone", error))
+		return false;
+	shown = reply_text_quote(&request->text, proposal->command);
+	reply_phrase(&request->text, "ok", "proposal_undone", "command", shown);
+	request->reply.is_changed = true;
+	return run_settings(request, settings, error) &&
+	       command_add_changed_filter(request, proposal->subscription_id, error);
+}
+
+bool
+command_run_undo_number(struct request *request, const char *arguments, GError **error)
+{
+	return run_each(request, arguments, true, undo, error);
+}
+
+/* ---- print ---- */
+
+struct msg *
+command_format_effect(const struct proposal *proposal)
+{
+	int64_t count = proposal->gained ? proposal->gained : proposal->lost;
+	enum msg_id id = proposal->gained
+	                     ? count == 1 ? MSG_PROPOSAL_GAINS_ONE : MSG_PROPOSAL_GAINS
+	                     : MSG_PROPOSAL_LOSES;
+
+	return msg_new(count ? id : MSG_PROPOSAL_SAME, "term", proposal->term, "count",
+	    MSG_INT(count), "days", MSG_INT(proposal->days), "title", proposal->title,
+	    NULL);
+}
+
+static void
+add_proposal(struct request *request, const struct proposal *proposal)
+{
+	pb_auto(msg) effect = command_format_effect(proposal);
+	g_autofree char *text = reply_text_format_msg(&request->text, effect);
+	g_autofree char *number = g_strdup_printf("%u", proposal->number);
+	g_autofree char *shown = reply_text_quote(&request->text, proposal->command);
+
+	reply_phrase(&request->text, "", "proposal", "number", number, "effect", text,
+	    "command", shown);
+}
+
+void
+command_add_proposals(struct request *request, const GPtrArray *proposals)
+{
+	const struct proposal *first = proposals->len ? proposals->pdata[0] : NULL;
+	g_autofree char *number = NULL;
+
+	if (!first)
+		return;
+	reply_phrase(&request->text, "",
+	    proposals->len == 1 ? "proposals_one" : "proposals_many");
+	for (unsigned i = 0; i < proposals->len; i++)
+		add_proposal(request, proposals->pdata[i]);
+	number = g_strdup_printf("%u", first->number);
+	reply_phrase(&request->text, "", "proposals_how", "number", number);
+}

@@ -1,0 +1,245 @@
+/*
+ * proposals.c - commands that are proposed to a subscriber, and undone exactly.
+ */
+#include "store/subscriber/proposals.h"
+
+#include "base/clock.h"
+#include "store/core/record.h"
+#include "store/core/sql.h"
+#include "store/subscriber/subscribers.h"
+
+#define COLUMNS                                                                       \
+	"id, subscriber_id, number, subscription_id, filter, term, command, gained, " \
+	"lost, days, title, made_at, expires_at, ended_at, state"
+
+#define COLUMN(...) RECORD_COLUMN(proposal, __VA_ARGS__)
+static const struct record_column columns[] = {COLUMN(id), COLUMN(subscriber_id),
+    COLUMN(number), COLUMN(subscription_id), COLUMN(filter), COLUMN(term),
+    COLUMN(command), COLUMN(gained), COLUMN(lost), COLUMN(days), COLUMN(title),
+    COLUMN(made_at), COLUMN(expires_at), COLUMN(ended_at),
+    COLUMN(state, RECORD_CHECK(PROPOSAL_STATE))};
+#undef COLUMN
+static const struct record_layout layout = RECORD_LAYOUT(proposal, columns);
+
+/* A filter as one value, by which it is compared and restored. */
+#define SNAPSHOT                                                                   \
+	"json_array(s.id, s.subscriber_id, s.number, s.filter_id, s.name, s.text," \
+	" f.canonical, s.since_day, s.created_at, s.is_block, s.max_papers, s.note)"
+#define FROM_FILTERS " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+
+char *
+proposals_format_filter(const struct subscription *filter)
+{
+	return g_strdup_printf("%d %s", filter->number, filter->text);
+}
+
+bool
+proposals_is_refused(struct store *store, int64_t subscriber_id,
+    int64_t subscription_id, const char *term, bool *is_refused, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM proposal WHERE subscriber_id = ?1"
+	    " AND subscription_id = ?2 AND term = ?3 AND state = 'refused')";
+
+	return sql_has(store, sql, is_refused, error, SQL_INT(subscriber_id),
+	    SQL_INT(subscription_id), SQL_TEXT(term));
+}
+
+/* Offer an open proposal again. @param id  set; 0 if there is none */
+static bool
+renew(struct store *store, const struct proposal *proposal, int64_t *id, GError **error)
+{
+	static const char sql_find[] =
+	    "SELECT ifnull((SELECT id FROM proposal WHERE subscriber_id = ?1"
+	    " AND subscription_id = ?2 AND filter = ?3 AND command = ?4"
+	    " AND state = 'open' AND expires_at > ?5), 0)";
+	static const char sql[] =
+	    "UPDATE proposal SET gained = ?2, lost = ?3, days = ?4, title = ?5,"
+	    " made_at = ?6, expires_at = ?7 WHERE id = ?1";
+
+	return sql_number(store, sql_find, id, error, SQL_INT(proposal->subscriber_id),
+	           SQL_INT(proposal->subscription_id), SQL_TEXT(proposal->filter),
+	           SQL_TEXT(proposal->command), SQL_INT(proposal->made_at)) &&
+	       (!*id || sql_exec(store, sql, error, SQL_INT(*id),
+	                    SQL_INT(proposal->gained), SQL_INT(proposal->lost),
+	                    SQL_INT(proposal->days), SQL_TEXT(proposal->title),
+	                    SQL_INT(proposal->made_at), SQL_INT(proposal->expires_at)));
+}
+
+static bool
+insert(
+    struct store *store, const struct proposal *proposal, int64_t *id, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
+	    " term, command, gained, lost, days, title, made_at, expires_at, state)"
+	    " SELECT ?1, 1 + ifnull((SELECT max(number) FROM proposal"
+	    "  WHERE subscriber_id = ?1 AND made_at > ?12), 0),"
+	    " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'open'";
+	static const char sql_limit[] =
+	    "DELETE FROM proposal WHERE id IN (SELECT id FROM proposal"
+	    " WHERE subscriber_id = ?1 AND state = 'open'"
+	    " ORDER BY made_at DESC, id DESC LIMIT -1 OFFSET ?2)";
+
+	if (!sql_exec(store, sql, error, SQL_INT(proposal->subscriber_id),
+	        SQL_INT(proposal->subscription_id), SQL_TEXT(proposal->filter),
+	        SQL_TEXT(proposal->term), SQL_TEXT(proposal->command),
+	        SQL_INT(proposal->gained), SQL_INT(proposal->lost),
+	        SQL_INT(proposal->days), SQL_TEXT(proposal->title),
+	        SQL_INT(proposal->made_at), SQL_INT(proposal->expires_at),
+	        SQL_INT(
+	            proposal->made_at - PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S)))
+		return false;
+	*id = sqlite3_last_insert_rowid(store->db);
+	return sql_exec(store, sql_limit, error, SQL_INT(proposal->subscriber_id),
+	    SQL_INT(PROPOSALS_OPEN_MAX));
+}
+
+bool
+proposals_offer(struct store *store, const struct proposal *proposal,
+    const struct subscription *filter, int64_t now, struct proposal **offered,
+    GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM proposal WHERE id = ?1";
+	g_autofree char *shown =
+	    filter ? proposals_format_filter(filter) : g_strdup("");
+	struct proposal offer = *proposal;
+	sql_auto *statement = NULL;
+	bool is_refused;
+	int64_t id;
+
+	offer.subscription_id = filter ? filter->id : 0;
+	offer.filter = shown;
+	offer.title = proposal->title ? proposal->title : "";
+	offer.made_at = now;
+	offer.expires_at = now + PROPOSALS_VALID_DAYS * (int64_t)CLOCK_DAY_S;
+	*offered = NULL;
+	if (!proposals_is_refused(store, offer.subscriber_id, offer.subscription_id,
+	        offer.term, &is_refused, error))
+		return false;
+	if (is_refused)
+		return true;
+	if (!renew(store, &offer, &id, error) ||
+	    (!id && !insert(store, &offer, &id, error)))
+		return false;
+	statement = sql_bind(store, sql, error, SQL_INT(id));
+	return record_find(statement, &layout, offered, error);
+}
+
+GPtrArray *
+proposals_load_open(struct store *store, int64_t subscriber_id, int64_t subscription_id,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM proposal WHERE subscriber_id = ?1"
+	    " AND state = 'open' AND (?2 = 0 OR subscription_id = ?2)"
+	    " AND expires_at > ?3 ORDER BY number";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id),
+	    SQL_INT(subscription_id), SQL_INT(now));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+proposals_find(struct store *store, int64_t subscriber_id, unsigned number, int64_t now,
+    struct proposal **proposal, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM proposal WHERE subscriber_id = ?1"
+	    " AND number = ?2 AND made_at > ?3 ORDER BY id DESC LIMIT 1";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(number),
+	        SQL_INT(now - PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S));
+
+	return record_find(statement, &layout, proposal, error);
+}
+
+bool
+proposals_save_state(struct store *store, int64_t id, enum proposal_state state,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE proposal SET state = ?2, ended_at = ?3 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id),
+	    SQL_TEXT(enumeration_get_word(ENUMERATION_PROPOSAL_STATE, state)),
+	    SQL_INT(now));
+}
+
+/* ---- undo ---- */
+
+bool
+proposals_save_before(
+    struct store *store, const struct proposal *proposal, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, before)"
+	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(proposal->id), SQL_INT(proposal->subscriber_id));
+}
+
+bool
+proposals_save_after(struct store *store, const struct proposal *proposal,
+    const char *settings, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, after)"
+	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2"
+	    " ON CONFLICT DO UPDATE SET after = excluded.after";
+	static const char sql_same[] =
+	    "DELETE FROM proposal_change WHERE proposal_id = ?1 AND before IS after";
+	static const char sql_settings[] =
+	    "UPDATE proposal SET settings = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(proposal->id),
+	           SQL_INT(proposal->subscriber_id)) &&
+	       sql_exec(store, sql_same, error, SQL_INT(proposal->id)) &&
+	       sql_exec(store, sql_settings, error, SQL_INT(proposal->id),
+	           SQL_TEXT(settings));
+}
+
+bool
+proposals_can_undo(
+    struct store *store, const struct proposal *proposal, bool *can, GError **error)
+{
+	/* A number or query that was free again may be in use now. */
+	static const char sql[] =
+	    "SELECT NOT EXISTS (SELECT 1 FROM proposal_change c WHERE proposal_id = ?1"
+	    " AND (after IS NOT (SELECT " SNAPSHOT FROM_FILTERS
+	    "  WHERE s.id = c.subscription_id)"
+	    " OR EXISTS (SELECT 1" FROM_FILTERS " WHERE s.subscriber_id = ?2"
+	    "  AND s.id <> c.subscription_id"
+	    "  AND (s.number = json_extract(c.before, '$[2]')"
+	    "   OR f.canonical = json_extract(c.before, '$[6]'))"
+	    "  AND s.id NOT IN (SELECT subscription_id FROM proposal_change"
+	    "   WHERE proposal_id = ?1))))";
+
+	return sql_has(store, sql, can, error, SQL_INT(proposal->id),
+	    SQL_INT(proposal->subscriber_id));
+}
+
+bool
+proposals_restore(struct store *store, const struct proposal *proposal,
+    int64_t matched_revision, int64_t now, char **settings, GError **error)
+{
+	static const char sql_settings[] =
+	    "SELECT settings FROM proposal WHERE id = ?1";
+	/* All of them: two may have exchanged a number or a query. */
+	static const char sql_delete[] =
+	    "DELETE FROM subscription WHERE id IN (SELECT subscription_id"
+	    " FROM proposal_change WHERE proposal_id = ?1)";
+	g_autoptr(GPtrArray) before =
+	    subscribers_load_before_change(store, proposal->id, error);
+
+	if (!before || !sql_exec(store, sql_delete, error, SQL_INT(proposal->id)))
+		return false;
+	for (unsigned i = 0; i < before->len; i++)
+		if (!subscribers_restore_subscription(
+		        store, before->pdata[i], matched_revision, now, error))
+			return false;
+	return sql_find_text(
+	           store, sql_settings, settings, error, SQL_INT(proposal->id)) &&
+	       (*settings || (*settings = g_strdup("")));
+}
