@@ -20,9 +20,10 @@ struct candidate {
 };
 
 static struct matrix *
-make_matrix(const GPtrArray *papers, const struct tokenizer *tokenizer)
+make_matrix(
+    const GPtrArray *papers, const struct tokenizer *tokenizer, bool folds_plurals)
 {
-	struct matrix *matrix = matrix_new(tokenizer, false);
+	struct matrix *matrix = matrix_new(tokenizer, folds_plurals);
 	g_autoptr(GError) error = NULL;
 
 	for (unsigned i = 0; i < papers->len; i++) {
@@ -88,12 +89,11 @@ print_ranked(const GPtrArray *papers, const GArray *numbers, const double *score
 }
 
 static void
-rank(const GPtrArray *papers, const struct matrix *matrix, int count, char **paths)
+rank(const GPtrArray *papers, const struct vectors *vectors, int count, char **paths)
 {
 	g_autoptr(GHashTable) numbers = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(GArray) likes = NULL, hides = NULL, candidates = NULL;
 	g_autoptr(GError) error = NULL;
-	pb_auto(vectors) vectors = vectors_new(matrix);
 	struct taste_answers answers;
 	pb_auto(taste) taste = NULL;
 	g_autofree double *scores = NULL;
@@ -121,6 +121,7 @@ main(int argc, char **argv)
 {
 	pb_auto(tokenizer) tokenizer = NULL;
 	pb_auto(matrix) matrix = NULL;
+	pb_auto(vectors) vectors = NULL;
 	g_autoptr(GPtrArray) papers = NULL;
 	g_autoptr(GError) error = NULL;
 	sqlite3 *db = NULL;
@@ -136,8 +137,15 @@ main(int argc, char **argv)
 	tokenizer = tokenizer_new_unicode61(db, &error);
 	if (!tokenizer)
 		paper_file_fail("%s", error->message);
-	matrix = make_matrix(papers, tokenizer);
-	rank(papers, matrix, argc - 2, argv + 2);
+	matrix = make_matrix(papers, tokenizer, true);
+	vectors = vectors_new(matrix);
+	if (vectors_is_repetitive(vectors)) {
+		vectors_free(vectors);
+		matrix_free(matrix);
+		matrix = make_matrix(papers, tokenizer, false);
+		vectors = vectors_new(matrix);
+	}
+	rank(papers, vectors, argc - 2, argv + 2);
 	tokenizer_free(g_steal_pointer(&tokenizer));
 	sqlite3_close(db);
 	return 0;

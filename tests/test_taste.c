@@ -254,30 +254,66 @@ a_taste_has_limits(struct query_fixture *fixture, const void *unused)
 }
 
 static void
-one_subject_is_recognized(struct query_fixture *fixture, const void *unused)
+repetition_is_recognized(struct query_fixture *fixture, const void *unused)
 {
-	pb_auto(matrix) many = matrix_new(fixture->tokenizer, false);
-	pb_auto(matrix) one = matrix_new(fixture->tokenizer, false);
-	pb_auto(vectors) broad = NULL;
-	pb_auto(vectors) narrow = NULL;
+	pb_auto(matrix) none = matrix_new(fixture->tokenizer, false);
+	pb_auto(matrix) once = matrix_new(fixture->tokenizer, false);
+	pb_auto(matrix) twice = matrix_new(fixture->tokenizer, false);
+	pb_auto(vectors) empty = vectors_new(none);
+	pb_auto(vectors) varied = NULL;
+	pb_auto(vectors) repetitive = NULL;
 
 	(void)unused;
-	for (unsigned i = 0; i < 100; i++) {
-		g_autofree char *text = g_strdup_printf("a%u b%u c%u", i, i / 2, i / 4);
-		g_autofree char *same =
-		    g_strdup_printf("a%u b%u insulin%u", i % 5, i, i % 3);
+	must_add(once, "insulin", "glucose insulin");
+	must_add(twice, "insulin", "glucose insulin. glucose insulin");
+	varied = vectors_new(once);
+	repetitive = vectors_new(twice);
+	g_assert_cmpfloat(vectors_get_repetition(empty), ==, 1);
+	g_assert_cmpfloat(vectors_get_repetition(varied), ==, 1.5);
+	g_assert_cmpfloat(vectors_get_repetition(repetitive), ==, 2.5);
+	g_assert_false(vectors_is_repetitive(varied));
+	g_assert_true(vectors_is_repetitive(repetitive));
+}
 
-		must_add(many, "", text);
-		must_add(one, "", same);
+/*
+ * The liked paper is about sleep; of others, "sleep" is often with "melatonin", which
+ * is therefore part of the subject when all are ranked together.
+ */
+static void
+papers_ranked_together_add_their_subject(
+    struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, false);
+	pb_auto(vectors) vectors = NULL;
+	pb_auto(taste) taste = NULL;
+	g_autoptr(GArray) likes = make_answers(0, 1);
+	g_autoptr(GArray) none = make_answers(0, 0);
+	unsigned papers[160];
+	double scores[160];
+
+	(void)unused;
+	for (unsigned i = 0; i <= G_N_ELEMENTS(papers); i++) {
+		g_autofree char *own = g_strdup_printf("own%u", i);
+		g_autofree char *text = g_strdup_printf("%s %s %s. %s %s", own,
+		    i % 3 ? "other" : "sleep", i % 3 && i % 4 ? "control" : "melatonin",
+		    own, i == 0 ? "dream dream" : "rest rest");
+
+		must_add(matrix, "", i == 0 ? "sleep sleep dream dream" : text);
+		if (i > 0)
+			papers[i - 1] = i;
 	}
-	broad = vectors_new(many);
-	narrow = vectors_new(one);
-	g_assert_false(vectors_is_narrow(broad));
-	g_assert_true(vectors_is_narrow(narrow));
-	g_assert_cmpfloat(
-	    vectors_get_similarity(broad), <, vectors_get_similarity(narrow));
+	vectors = vectors_new(matrix);
+	g_assert_true(vectors_is_repetitive(vectors));
+	taste = must_learn(vectors, likes, none);
+	/* 4 has "other" and "melatonin", 1 "other" and "control". */
+	taste_score(taste, vectors, papers, 20, scores);
+	g_assert_cmpfloat(scores[3], ==, scores[0]);
+	taste_score(taste, vectors, papers, G_N_ELEMENTS(papers), scores);
+	g_assert_cmpfloat(scores[3], >, scores[0]);
+	g_assert_cmpfloat(scores[2], >, scores[3]);
 }
 
 QUERY_MAIN(words_and_pairs_are_counted, a_term_knows_its_papers, a_matrix_has_limits,
     papers_like_liked_ones_come_first, papers_like_hidden_ones_come_last,
-    nothing_is_learned_without_answers, a_taste_has_limits, one_subject_is_recognized)
+    nothing_is_learned_without_answers, a_taste_has_limits, repetition_is_recognized,
+    papers_ranked_together_add_their_subject)

@@ -12,8 +12,12 @@
 
 /* Centroid. */
 #define HIDDEN_PART  0.15 /* of the mean of hidden papers that is subtracted */
-#define FLATTENING   0.7  /* exponent of the weights on one subject */
+#define FLATTENING   0.7  /* exponent of weights among repetitive papers */
 #define PRIOR_PAPERS 2    /* mean papers added to those with a term */
+
+/* Repetitive papers that are ranked together. */
+#define POOL_PAPERS 100 /* minimum number */
+#define POOL_PART   2   /* their norm, in norms of a taste of one liked paper */
 
 /* Regression. */
 #define STEPS             80
@@ -108,7 +112,7 @@ static void
 learn_centroid(
     const struct learner *learner, const struct taste_answers *answers, double *weights)
 {
-	bool is_narrow = vectors_is_narrow(learner->vectors);
+	bool is_repetitive = vectors_is_repetitive(learner->vectors);
 
 	memset(weights, 0, learner->terms * sizeof(*weights));
 	for (unsigned i = 0; i < answers->like_count; i++)
@@ -117,9 +121,9 @@ learn_centroid(
 	for (unsigned i = 0; i < answers->hide_count; i++)
 		vectors_add(learner->vectors, answers->hides[i],
 		    -HIDDEN_PART / answers->hide_count, weights);
-	if (!is_narrow)
+	if (!is_repetitive)
 		scale_by_resemblance(learner, weights);
-	for (unsigned term = 0; is_narrow && term < learner->terms; term++)
+	for (unsigned term = 0; is_repetitive && term < learner->terms; term++)
 		weights[term] =
 		    copysign(pow(fabs(weights[term]), FLATTENING), weights[term]);
 }
@@ -394,6 +398,7 @@ taste_learn(
 	                       answers->like_count > 1 &&
 	                       leave_one_out(&learner, answers, learn_regression) >
 	                           leave_one_out(&learner, answers, learn_centroid);
+	taste->likes = answers->like_count;
 	taste->terms = learn(&learner, answers,
 	    taste->is_regression ? learn_regression : learn_centroid);
 	return taste;
@@ -406,6 +411,36 @@ taste_free(struct taste *taste)
 		return;
 	g_array_unref(taste->terms);
 	g_free(taste);
+}
+
+static double
+get_norm(const double *weights, unsigned count)
+{
+	double squares = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		squares += weights[i] * weights[i];
+	return sqrt(squares);
+}
+
+/* Add to a taste the papers to rank, each multiplied by its score. */
+static void
+add_pool(const struct taste *taste, const struct vectors *vectors,
+    const unsigned *papers, size_t count, double *weights)
+{
+	unsigned terms = matrix_count_terms(vectors_get_matrix(vectors));
+	g_autofree double *pool = g_new0(double, terms);
+	double norm, factor;
+
+	for (size_t i = 0; i < count; i++)
+		vectors_add(vectors, papers[i],
+		    vectors_multiply(vectors, papers[i], weights), pool);
+	norm = get_norm(pool, terms);
+	if (norm <= 0)
+		return;
+	factor = POOL_PART * get_norm(weights, terms) / norm / taste->likes;
+	for (unsigned term = 0; term < terms; term++)
+		weights[term] += factor * pool[term];
 }
 
 void
@@ -421,6 +456,9 @@ taste_score(const struct taste *taste, const struct vectors *vectors,
 
 		weights[term->term] = term->weight;
 	}
+	if (vectors_is_repetitive(vectors) && !taste->is_regression && taste->likes &&
+	    count >= POOL_PAPERS)
+		add_pool(taste, vectors, papers, count, weights);
 	for (size_t i = 0; i < count; i++)
 		scores[i] = vectors_multiply(vectors, papers[i], weights);
 }

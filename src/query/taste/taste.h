@@ -6,9 +6,13 @@
  * vector (query/taste/vectors.h). Pure arithmetic, the same for the same input.
  *
  * centroid    mean of the liked papers minus a part of the mean of the hidden ones.
- *             Among papers on many subjects a term's weight is multiplied by how much
- *             papers with the term resemble the centroid, against the mean of all
- *             papers; on one subject weights are flattened by an exponent below 1.
+ *             A term's weight is multiplied by how much papers with the term resemble
+ *             the centroid, against the mean of all papers.  Among papers that repeat
+ *             their words (vectors.h) weights are flattened by an exponent below 1
+ *             instead, and the papers to rank, if they are at least 100, are added,
+ *             each multiplied by its score, with 2 / (number of likes) of the norm:
+ *             the fewer likes, the more their common subject counts.  A digest has
+ *             fewer papers, so that the vector alone orders it.
  * regression  logistic regression of liked papers against hidden ones and others.
  *
  * From TASTE_REGRESSION_ANSWERS answers on it is the better one, by leave-one-out: each
@@ -30,6 +34,7 @@ struct taste_term {
 struct taste {
 	GArray *terms; /* of struct taste_term, by decreasing absolute weight */
 	bool is_regression;
+	unsigned likes; /* number of liked papers */
 };
 
 /* Papers of the matrix that a person has answered, distinct. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Papers on many subjects. */
+/* Papers that seldom repeat their words. */
 #define SATURATION    0.6 /* k1 of BM25 */
 #define LENGTH_PART   0.3 /* b of BM25 */
 #define TITLE_FACTOR  2
@@ -14,16 +14,17 @@
 #define NORM_PART     0.4
 #define SHARED_PAPERS 2 /* minimum number of papers with a term */
 
-/* Papers on one subject. */
-#define TITLE_WEIGHT 0.3
+/* Papers that repeat their words. */
+#define TITLE_WEIGHT            0.3
+#define REPETITIVE_IDF_EXPONENT 1.3
 
-/* Minimum similarity of papers on one subject. */
-#define NARROW 0.034
+/* Minimum of the mean occurrences of a word. */
+#define REPETITIVE 1.56
 
 struct vectors {
 	const struct matrix *matrix;
 	float *values; /* one for each count of the matrix */
-	double similarity;
+	double repetition;
 };
 
 /* Compute a factor of each term: its idf, to the power of an exponent. */
@@ -50,7 +51,7 @@ get_log_tf(unsigned occurrences)
 }
 
 static void
-fill_narrow(struct vectors *vectors, unsigned paper, const double *factors)
+fill_repetitive(struct vectors *vectors, unsigned paper, const double *factors)
 {
 	size_t count;
 	const struct matrix_count *counts =
@@ -78,7 +79,7 @@ fill_narrow(struct vectors *vectors, unsigned paper, const double *factors)
 }
 
 static double
-compute_broad(const struct matrix_term *term, const struct matrix_count *count,
+compute_saturated(const struct matrix_term *term, const struct matrix_count *count,
     double relative_length)
 {
 	double t = TITLE_FACTOR * count->title + count->abstract;
@@ -113,7 +114,7 @@ compute_norm(const struct vectors *vectors, unsigned paper)
 
 /* @return the norm of the vector, which is not yet divided by it */
 static double
-fill_broad(
+fill_saturated(
     struct vectors *vectors, unsigned paper, double mean_length, const double *factors)
 {
 	const struct matrix *matrix = vectors->matrix;
@@ -125,7 +126,7 @@ fill_broad(
 	for (size_t i = 0; i < count; i++) {
 		uint32_t number = counts[i].term;
 
-		values[i] = (float)(compute_broad(matrix_get_term(matrix, number),
+		values[i] = (float)(compute_saturated(matrix_get_term(matrix, number),
 		                        &counts[i], relative) *
 		                    factors[number]);
 	}
@@ -133,7 +134,7 @@ fill_broad(
 }
 
 static void
-fill_all_broad(struct vectors *vectors)
+fill_all_saturated(struct vectors *vectors)
 {
 	const struct matrix *matrix = vectors->matrix;
 	unsigned papers = matrix_count_papers(matrix), filled = 0;
@@ -144,7 +145,7 @@ fill_all_broad(struct vectors *vectors)
 	for (unsigned paper = 0; paper < papers; paper++)
 		length += get_length(matrix, paper);
 	for (unsigned paper = 0; paper < papers; paper++) {
-		norms[paper] = fill_broad(vectors, paper, length / papers, factors);
+		norms[paper] = fill_saturated(vectors, paper, length / papers, factors);
 		norm += norms[paper];
 		filled += norms[paper] > 0;
 	}
@@ -155,42 +156,47 @@ fill_all_broad(struct vectors *vectors)
 			                              (1 - NORM_PART) * norm / filled);
 }
 
-/* Mean product of two different papers: that of all pairs is the square of the sum. */
 static double
-compute_similarity(const struct vectors *vectors)
+compute_repetition(const struct matrix *matrix)
+{
+	unsigned papers = matrix_count_papers(matrix);
+	size_t count;
+	const struct matrix_count *counts = matrix_get_counts(matrix, 0, &count);
+	double words = 0, occurrences = 0;
+
+	for (size_t i = 0; i < matrix_get_first(matrix, papers); i++) {
+		if (matrix_get_term(matrix, counts[i].term)->is_pair)
+			continue;
+		words++;
+		occurrences += counts[i].title + counts[i].abstract;
+	}
+	return words > 0 ? occurrences / words : 1;
+}
+
+static void
+fill_all_repetitive(struct vectors *vectors)
 {
 	unsigned papers = matrix_count_papers(vectors->matrix);
-	unsigned terms = matrix_count_terms(vectors->matrix);
-	g_autofree double *sum = g_new0(double, terms);
-	double products = 0;
+	g_autofree double *factors =
+	    compute_idf(vectors->matrix, REPETITIVE_IDF_EXPONENT);
 
-	if (papers < 2)
-		return 0;
-	for (unsigned paper = 0; paper < papers; paper++) {
-		double norm = compute_norm(vectors, paper);
-
-		vectors_add(vectors, paper, 1, sum);
-		products -= norm * norm;
-	}
-	for (unsigned term = 0; term < terms; term++)
-		products += sum[term] * sum[term];
-	return products / papers / (papers - 1);
+	for (unsigned paper = 0; paper < papers; paper++)
+		fill_repetitive(vectors, paper, factors);
 }
 
 struct vectors *
 vectors_new(const struct matrix *matrix)
 {
 	struct vectors *vectors = g_new0(struct vectors, 1);
-	unsigned papers = matrix_count_papers(matrix);
-	g_autofree double *factors = compute_idf(matrix, 1);
 
 	vectors->matrix = matrix;
-	vectors->values = g_new0(float, matrix_get_first(matrix, papers));
-	for (unsigned paper = 0; paper < papers; paper++)
-		fill_narrow(vectors, paper, factors);
-	vectors->similarity = compute_similarity(vectors);
-	if (!vectors_is_narrow(vectors))
-		fill_all_broad(vectors);
+	vectors->values =
+	    g_new0(float, matrix_get_first(matrix, matrix_count_papers(matrix)));
+	vectors->repetition = compute_repetition(matrix);
+	if (vectors_is_repetitive(vectors))
+		fill_all_repetitive(vectors);
+	else
+		fill_all_saturated(vectors);
 	return vectors;
 }
 
@@ -210,15 +216,15 @@ vectors_get_matrix(const struct vectors *vectors)
 }
 
 bool
-vectors_is_narrow(const struct vectors *vectors)
+vectors_is_repetitive(const struct vectors *vectors)
 {
-	return vectors->similarity >= NARROW;
+	return vectors->repetition >= REPETITIVE;
 }
 
 double
-vectors_get_similarity(const struct vectors *vectors)
+vectors_get_repetition(const struct vectors *vectors)
 {
-	return vectors->similarity;
+	return vectors->repetition;
 }
 
 const float *

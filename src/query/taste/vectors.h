@@ -1,25 +1,23 @@
 /*
  * vectors.h - papers as weighted vectors of terms, so that products compare them.
  *
- * What makes two papers alike depends on the others.  Among papers on many subjects
- * rare words and pairs do:
+ * Weights depend on how often papers repeat a word: in the mean 1.4 times in computer
+ * science, where rare words and pairs tell papers apart, 1.7 times in medicine, where
+ * the words that papers share and repeat tell more.  Below 1.56:
  *
  *   weight = f * idf^1.6,  pairs * 0.7;  terms of at least two papers
  *   f      = 1.6 t / (t + 0.6 (0.7 + 0.3 length / mean length)), t: occurrences,
  *            those in the title count twice (BM25 with k1 = 0.6, b = 0.3)
  *   idf    = ln(1 + (N - n + 0.5) / (n + 0.5)), n of N papers have the term
  *
- * divided by 0.4 * (norm of the vector) + 0.6 * (mean norm).  Among papers on one
- * subject, such as those found for a systematic review, the words that all share tell
- * more, and rare ones mislead:
+ * divided by 0.4 * (norm of the vector) + 0.6 * (mean norm).  From 1.56 on:
  *
- *   weight = (1 + ln t) * idf,  words only
+ *   weight = (1 + ln t) * idf^1.3,  words only
  *
  * where title and abstract are vectors of their own, each of norm 1, of which the title
- * is multiplied by 0.3.
+ * is multiplied by 0.3.  Plurals had better be folded below 1.56, and only there.
  *
- * The exponents, and the mean similarity of two papers that separates the two cases,
- * were chosen on papers of the same authors and on systematic reviews
+ * The constants were chosen on papers of the same authors and on systematic reviews
  * (bench/relevance.py).
  */
 #ifndef PAPERBOY_QUERY_TASTE_VECTORS_H
@@ -37,11 +35,11 @@ PB_DEFINE_AUTO(vectors, vectors_free);
 
 const struct matrix *vectors_get_matrix(const struct vectors *vectors);
 
-/** Whether the papers are on one subject. */
-bool vectors_is_narrow(const struct vectors *vectors);
+/** Whether the papers repeat their words. */
+bool vectors_is_repetitive(const struct vectors *vectors);
 
-/** Mean similarity of two papers: product of their vectors on one subject. */
-double vectors_get_similarity(const struct vectors *vectors);
+/** Mean number of occurrences of a word in a paper that has it. */
+double vectors_get_repetition(const struct vectors *vectors);
 
 /** Get the weights of a paper: one for each of matrix_get_counts(). */
 const float *vectors_get(const struct vectors *vectors, unsigned paper);
