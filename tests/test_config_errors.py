@@ -96,7 +96,7 @@ def test_no_text(config_directory):
     for text, why in (
         (GOOD + "#" * (MOST - len(GOOD) + 1), f"larger than {MOST} bytes"),
         ("#" * 2 * MOST, f"larger than {MOST} bytes"),
-        (GOOD.encode() + b"\0", "not a text file: it contains a NUL byte"),
+        (GOOD.encode() + b"\0", "not a text file: it contains a NUL byte (line 3)"),
         (GOOD.encode("utf-16"), "UTF-16 (expected UTF-8)"),
     ):
         config_directory.expect(text, f"paperboy.conf: cannot read the file: {why}")
@@ -169,7 +169,7 @@ def test_secrets(config_directory):
         ("", 0o600, "the file is empty (expected a secret)"),
         ("\n", 0o600, "the file is empty (expected a secret)"),
         ("s3cret\nmore\n", 0o600, "the file has several lines (expected the secret on one)"),
-        ("s3\0cret\n", 0o600, "not a text file: it contains a NUL byte"),
+        ("s3\0cret\n", 0o600, "not a text file: it contains a NUL byte (line 1)"),
     ):
         config_directory.write(text, "secret", mode)
         expect(why)
@@ -191,12 +191,15 @@ def test_hosts(config_directory):
             GOOD + f'smtp: {{ host = "{host}:{port}"; }};',
             f"paperboy.conf:3: smtp.host: '{host}:{port}' contains a port: write "
              "host ="
-            f' "{host}"; port = {port};')
-    for host in ("smtp://mail.example.org", "mail example.org", "a,b", "a:", "a@b", "[::1]"):
+            f' "{host.strip("[]")}"; port = {port};')
+    for host in ("smtp://mail.example.org", "mail example.org", "a,b", "a:", "a@b"):
         config_directory.expect(
             GOOD + f'smtp: {{ host = "{host}"; }};',
             f"paperboy.conf:3: smtp.host: '{host}' is not a host name or an address"
             " (expected, for example, mail.example.org)")
+    config_directory.expect(
+        GOOD + 'smtp: { host = "[::1]"; };',
+        "paperboy.conf:3: smtp.host: '[::1]': write the address without brackets")
 
 
 def test_page(config_directory):

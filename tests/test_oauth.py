@@ -27,27 +27,6 @@ from smtp_fixture import Relay
 from tap import Child, Tap, free_port, need_programs, need_strace, run, top_builddir
 from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
-OAUTH_CONF = """\
-auth_mechanisms = plain login {mechanisms}
-passdb {{
-  driver = oauth2
-  mechanisms = xoauth2 oauthbearer
-  args = {args}
-}}
-"""
-
-# The test's server gives no token away, so the client needs no password there.
-PASSDB_CONF = """\
-introspection_mode = post
-introspection_url = http://127.0.0.1:{port}/introspect
-force_introspection = yes
-username_attribute = username
-active_attribute = active
-active_value = true
-scope = mail
-"""
-
-
 def message(number):
     return ("From: ada@example.org\r\nTo: papers@example.org\r\n"
             f"Message-ID: <m{number}@example.org>"
@@ -77,12 +56,8 @@ class Bench:
 
     def start_dovecot(self, mechanisms):
         directory = self.tap.subdirectory("d" + mechanisms.replace(" ", "-"))
-        args = os.path.join(directory, "oauth2.conf")
-        with open(args, "w", encoding="ascii") as file:
-            file.write(PASSDB_CONF.format(port=self.server.plain_port))
         return self.tap.enter(Dovecot(
-            directory, self.ca,
-            extra=OAUTH_CONF.format(mechanisms=mechanisms, args=args)))
+            directory, self.ca, extra=self.server.write_dovecot(directory, mechanisms)))
 
     def new(self, mechanisms="oauthbearer xoauth2", **settings):
         self.server.reset()
@@ -367,7 +342,7 @@ def server_down(bench):
     bench.server.error = None
     url = box.settings["oauth.token_url"]
     box.set(oauth__ca_file=None)
-    box.check_fails("certificate")
+    box.check_fails("certificate.*; if its authority is private, set oauth.ca_file")
     box.set(oauth__ca_file=bench.ca.cert)
     box.once(box.later(), wanted=0)
     assert box.states()["SENT"] >= 3, box.states()

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import termios
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
@@ -21,8 +22,9 @@ from conversations import EVA, PARSER
 from daemon import at_hour
 from mail_network import BOX, HostedNetwork
 from paperserver import FEED, feed_item
-from peers import PASSWORD, write
+from peers import PASSWORD, make_ca, write
 from tap import Child, Tap, free_port, run, top_builddir, top_srcdir
+from token_server import CLIENT_ID, CLIENT_SECRET, TokenServer
 
 CTL = os.path.join(top_builddir(), "paperboyctl")
 USAGE, INPUT = 64, 65
@@ -30,8 +32,8 @@ USAGE, INPUT = 64, 65
 class Site:
     """A provider, an empty directory for the configuration, and lists of papers."""
 
-    def __init__(self, tap, name):
-        self.network = tap.enter(HostedNetwork(tap, name))
+    def __init__(self, tap, name, dovecot=""):
+        self.network = tap.enter(HostedNetwork(tap, name, dovecot=dovecot))
         self.network.instance.write_day(DAY, [1, 2])
         self.directory = tap.subdirectory(name + "-etc")
         self.config = os.path.join(self.directory, "paperboy.conf")
@@ -57,6 +59,15 @@ class Site:
     def command(self, *options):
         return [CTL, "-c", self.config, "--now", at_hour(DAY), "setup", *options,
                 *(word for setting in self.settings for word in ("--set", setting))]
+
+    def use_tokens(self, server):
+        """The addresses of a provider with OAuth 2."""
+        self.settings += [
+            "smtp.host=localhost", f"smtp.port={self.network.postfix.port}",
+            "receive.imap_host=localhost",
+            f"receive.imap_port={self.network.dovecot.imaps_port}",
+            f"oauth.token_url={server.url}/token", f"oauth.ca_file={server.ca}",
+            "oauth.scope=mail"]
 
     def answer(self, lines, *options):
         """Run it with a file of answers: exit status and output."""
@@ -116,15 +127,25 @@ def wrong_answers_are_asked_again(tap):
             (OWNER, "a b@example.org", "wrong: .*address"),
             (OWNER, EVA, "ok: owner"),
             (MAILBOX, "papers", "wrong: .*address"),
+            (MAILBOX, "back", "back"),
+            (OWNER, EVA, "ok: owner"),
             (MAILBOX, BOX, "ok: mailbox"),
             (SERVERS, "nowhere", "wrong: expected a provider"),
+            (SERVERS, "localhost:imap localhost", "wrong: 'localhost:imap' is not a server"),
+            (SERVERS, "[::1]:99999 [::1]:25", "wrong: "),
+            (SERVERS, f"localhost [::1]:{free_port()}",
+             "wrong: sending: cannot connect to ::1 port .*refused"),
             (SERVERS, f"localhost localhost:{free_port()}", "wrong: sending: "),
             (SERVERS, site.servers, "ok: servers: localhost, TLS"),
             # The password or the servers are wrong.
             (SECRET, "guess", "wrong: sending: "),
             (SERVERS, site.servers, "ok: servers"),
+            (SECRET, PASSWORD[:3] + "\0" + PASSWORD[3:], "wrong: control characters"),
+            (SERVERS, site.servers, "ok: servers"),
             (SECRET, PASSWORD, "ok: password_file: .*logged in.*folder INBOX exists"),
             (WHO, "everybody", 'wrong: expected "anyone" or "invited"'),
+            (WHO, "invited", "ok: subscribers"),
+            (TIME, "back", "back"),
             (WHO, "", "ok: subscribers"),
             (TIME, "7:30", "wrong: expected a time and a time zone"),
             (TIME, "07:30 Mars/Olympus", "wrong: .*Mars/Olympus"),
@@ -139,21 +160,126 @@ def wrong_answers_are_asked_again(tap):
     end = terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
     assert f"A test mail is on its way to {EVA}" in end, end
     assert terminal.close() == 0
+    assert os.stat(os.path.join(site.directory, "password")).st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(site.directory)) == ["paperboy.conf", "password", "state"]
     the_first_digest_comes(site)
 
 
-def the_first_digest_comes(site):
+def make_token_site(tap, name):
+    ca = make_ca(tap.subdirectory(name + "-token"))
+    server = tap.enter(TokenServer(ca))
+    server.ca = ca.cert
+    site = Site(tap, name, server.write_dovecot(tap.subdirectory(name + "-passdb")))
+    site.use_tokens(server)
+    return site, server
+
+
+TENANT, CLIENT, LOGIN = "Tenant", "Client id", "Enter to log in with a browser"
+CLIENT_KEY, HOW = "Client secret", "Log in with a password for apps"
+
+
+def a_login_with_a_code(tap):
+    """a provider without passwords: tenant, client and login are asked and tried"""
+    site, server = make_token_site(tap, "device")
+    site.settings.append(f"oauth.device_url={server.url}/device")
+    terminal = Terminal(site.command())
+    server.coming = ("other@example.org", [])
+    missing = os.path.join(site.directory, "missing")
+    for prompt, answer, shown in (
+            (OWNER, EVA, "ok: owner"),
+            (MAILBOX, BOX, "ok: mailbox"),
+            (SERVERS, "microsoft", "ok: servers"),
+            (TENANT, "back", "back"),
+            (SERVERS, "microsoft", "ok: servers"),
+            (TENANT, "our/tenant", "wrong: expected a domain"),
+            (TENANT, "example.org", "ok: tenant"),
+            (CLIENT, "client-2", "wrong: refused by the OAuth server .*invalid_client"),
+            (CLIENT, "back", "back"),
+            (TENANT, "", "ok: tenant"),
+            (CLIENT, CLIENT_ID, "ok: client_id"),
+            (LOGIN, missing, "wrong: .*No such file"),
+            (LOGIN, "", "(?s)enter the code ABCD-EFGH.*wrong: sending: .*check the user name"),
+    ):
+        terminal.type(prompt, answer)
+        terminal.read_until(shown + ".*\n")
+    server.coming = (BOX, ["access_denied"])
+    terminal.type(LOGIN, "")
+    terminal.read_until("wrong: refused by the OAuth server .*access_denied.*\n")
+    server.coming = (BOX, ["authorization_pending"])
+    terminal.type(LOGIN, "")
+    terminal.read_until("(?s)Logged in for imap and smtp.*ok: .*folder INBOX exists.*\n")
+    for prompt, shown in ((WHO, "ok: subscribers"), (TIME, "ok: time"),
+                          (CATEGORIES, "ok: categories")):
+        terminal.type(prompt, "")
+        terminal.read_until(shown + ".*\n")
+    terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
+    assert terminal.close() == 0
+    assert sorted(os.listdir(site.directory)) == ["paperboy.conf", "state"]
+    the_first_digest_comes(site, server.seen)
+    with open(site.config, encoding="utf-8") as file:
+        assert "tenant" not in file.read()
+
+
+def a_login_with_a_browser(tap):
+    """a provider with both: oauth asks for the client's secret, too, which gets a file"""
+    site, server = make_token_site(tap, "browser")
+    site.settings.append(f"oauth.authorization_url={server.url}/authorize")
+    terminal = Terminal(site.command())
+    for prompt, answer, shown in (
+            (OWNER, EVA, "ok: owner"),
+            (MAILBOX, BOX, "ok: mailbox"),
+            (SERVERS, "google", "ok: servers"),
+            (HOW, "somehow", 'wrong: expected "password" or "oauth"'),
+            (HOW, "", "ok: login"),
+            (SECRET, "guess", "wrong: sending: .*login failed"),
+            (HOW, "oauth", "ok: login"),
+            (CLIENT, "client-2", "ok: client_id"),
+            (CLIENT_KEY, CLIENT_SECRET, "wrong: refused .*invalid_client"),
+            (CLIENT, CLIENT_ID, "ok: client_id"),
+            (CLIENT_KEY, "wrong\0", "wrong: control characters"),
+            (CLIENT, CLIENT_ID, "ok: client_id"),
+            (CLIENT_KEY, CLIENT_SECRET, "ok: client_secret_file"),
+    ):
+        terminal.type(prompt, answer, is_hidden=prompt in (SECRET, CLIENT_KEY))
+        assert CLIENT_SECRET not in terminal.read_until(shown + ".*\n")
+    terminal.type(LOGIN, "")
+    url = terminal.read_until("https://.*\n").split()[-1]
+    with urllib.request.urlopen(server.authorize(url), timeout=30):
+        pass
+    terminal.read_until("(?s)Logged in.*ok: .*\n")
+    for prompt, shown in ((WHO, "ok: subscribers"), (TIME, "ok: time"),
+                          (CATEGORIES, "ok: categories")):
+        terminal.type(prompt, "")
+        terminal.read_until(shown + ".*\n")
+    terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
+    assert terminal.close() == 0
+    secret = os.path.join(site.directory, "client-secret")
+    with open(secret, encoding="ascii") as file:
+        assert file.read() == CLIENT_SECRET + "\n"
+    assert os.stat(secret).st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(site.directory)) == ["client-secret", "paperboy.conf", "state"]
+    run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
+    # The same from a file, with the token of another program.
+    token = write(os.path.join(site.directory, "token"), server.grant(BOX) + "\n", 0o600)
+    lines = [f"owner: {EVA}", f"mailbox: {BOX}", "servers: google", "login: oauth",
+             f"client_id: {CLIENT_ID}", f"client_secret_file: {secret}"]
+    status, text = site.answer(lines + ["refresh_token_file: /nowhere"], "--yes")
+    assert status == INPUT and "refresh_token_file: '/nowhere'" in text, (status, text)
+    status, text = site.answer(lines + [f"refresh_token_file: {token}"], "--yes")
+    assert status == 0 and "Logged in for imap and smtp" in text, (status, text)
+    write(token, "abc\0def\n", 0o600)
+    status, text = site.answer(lines + [f"refresh_token_file: {token}"], "--yes")
+    assert status == INPUT and "contains a NUL byte (line 1)" in text, (status, text)
+
+
+def the_first_digest_comes(site, secrets=(PASSWORD,)):
     network = site.network
     (test,) = network.read(1)
     assert test["Subject"] == "paperboyctl setup" and test["From"].endswith(f"{BOX}>")
     with open(site.config, encoding="utf-8") as file:
         text = file.read()
-    assert PASSWORD not in text and "\t# The mailbox to which users write.\n" in text, text
-    password = os.path.join(site.directory, "password")
-    assert os.stat(password).st_mode & 0o777 == 0o600
-    assert sorted(os.listdir(site.directory)) == sorted(
-        {"paperboy.conf", "password", "state"} | (
-            set(os.listdir(site.directory)) & {"answers"}))
+    assert not [secret for secret in secrets if secret in text], text
+    assert "\t# From address of digests.\n" in text, text
     daemon = Child([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--now",
                     at_hour(DAY)])
     try:
@@ -180,7 +306,8 @@ def answers_can_come_from_a_file(tap):
             (["owner:"], "owner: an answer is needed"),
             (["password_file: /nowhere"], "/nowhere"),
             (["color: red"], "answers:9: expected"),
-            (["servers: microsoft"], "run paperboyctl login"),
+            (["servers: [::1]x localhost"], "'[::1]x' is not a server"),
+            (["time: 07:30 UTC\0x"], "contains a NUL byte (line 9)"),
     ):
         status, text = site.answer(lines + extra)
         assert status == INPUT and reason in text, (status, text)
@@ -192,7 +319,7 @@ def answers_can_come_from_a_file(tap):
     os.unlink(site.config)
     site.settings += ["smtp.host=localhost", f"smtp.port={site.network.postfix.port}"]
     status, text = site.answer(lines + ["servers: google", "password_file: /nowhere"])
-    assert status == INPUT and "make an app password" in text, text
+    assert status == INPUT and "/nowhere" in text, text
     write(site.config, written)
     assert "imap_host" not in written and 'zone = "Europe/Berlin"' in written, written
     run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
@@ -250,6 +377,8 @@ def nothing_is_replaced_without_asking(tap):
 
 with Tap() as tap:
     tap.run(wrong_answers_are_asked_again, tap)
+    tap.run(a_login_with_a_code, tap)
+    tap.run(a_login_with_a_browser, tap)
     tap.run(answers_can_come_from_a_file, tap)
     tap.run(nothing_is_left_of_an_attempt, tap)
     tap.run(nothing_is_replaced_without_asking, tap)

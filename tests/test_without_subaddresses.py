@@ -21,6 +21,7 @@ from peers import HOST, SmtpSink
 from tap import Tap, wait_until
 
 GONE, NEVER, MALLORY = "gone@example.org", "never@example.org", "mallory@example.org"
+NEW = "new@example.org"
 
 
 def make_network(tap, name, **settings):
@@ -55,6 +56,9 @@ class User:
             # No address of ours has a subaddress.
             fields = (mail["Return-Path"], mail["Reply-To"], mail["List-Unsubscribe"])
             assert "+" not in "".join(str(field) for field in fields), fields
+            # Replies are not returned, because of their null sender.
+            bounce = mail.get_all("X-Paperboy-Bounce", [])
+            assert len(bounce) == (mail["Return-Path"] != "<>"), (mail["Subject"], bounce)
         return self.mails[before:]
 
     def reply(self, mail, text, sender=EVA, **headers):
@@ -104,6 +108,7 @@ def everything_works_by_mail(tap):
         the_links_work(user, digest, value)
         bounces_are_known_by_their_header(network, value)
         forged_mail_changes_nothing(network, user, digest, value)
+        the_old_address_gets_a_notice(network, user, digest)
         instance.check_store()
 
 
@@ -156,6 +161,15 @@ def forged_mail_changes_nothing(network, user, digest, value):
     user.reply(digest, "del papers\n", sender=MALLORY)
     assert len(network.read(1, user=MALLORY)) == 1
     assert value(filters) == before
+
+
+def the_old_address_gets_a_notice(network, user, digest):
+    user.reply(digest, f"address {NEW}\n")
+    (asked,) = network.read(1, user=NEW)
+    assert len(asked.get_all("X-Paperboy-Bounce")) == 1, asked
+    user.reply(asked, "yes\n", sender=NEW)
+    (notice,) = user.receive()
+    assert notice["Return-Path"] == f"<{BOX}>" and NEW in text_of(notice), notice
 
 
 def check_finds_what_is_missing(tap):

@@ -10,6 +10,16 @@
 
 #define BOM_UTF8 "\xef\xbb\xbf"
 
+static unsigned
+count_lines(const char *text)
+{
+	unsigned count = 1;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
 static char *
 read_descriptor(struct text_file *file, int fd, size_t max_bytes)
 {
@@ -36,7 +46,9 @@ read_descriptor(struct text_file *file, int fd, size_t max_bytes)
 	    g_str_has_prefix(text->str, "\xfe\xff"))
 		return g_strdup("UTF-16 (expected UTF-8)");
 	if (strlen(text->str) != text->len)
-		return g_strdup("not a text file: it contains a NUL byte");
+		return g_strdup_printf(
+		    "not a text file: it contains a NUL byte (line %u)",
+		    count_lines(text->str));
 	if (g_str_has_prefix(text->str, BOM_UTF8))
 		g_string_erase(text, 0, (gssize)strlen(BOM_UTF8));
 	g_string_replace(text, "\r\n", "\n", 0);

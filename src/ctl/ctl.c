@@ -150,10 +150,12 @@ static const char rotate_details[] =
 
 static const char setup_details[] =
     "Each answer is tried at once: mail hosts, login, time zone, sources. Writes the\n"
-    "configuration (see -c) and beside it the file password, and sends a test mail.\n"
+    "configuration (see -c) and beside it the file password, or client-secret, and\n"
+    "sends a test mail. For providers with OAuth 2 it logs in, as paperboyctl login.\n"
     "An existing file is only replaced after asking.\n\n"
     "  --answers FILE    answers instead of questions, as lines NAME: ANSWER; names:\n"
-    "                    owner, mailbox, servers, password_file (its path),\n"
+    "                    owner, mailbox, servers, login, password_file (its path),\n"
+    "                    tenant, client_id, client_secret_file, refresh_token_file,\n"
     "                    subscribers, time, categories\n"
     "  --set NAME=VALUE  another setting; may be repeated\n"
     "  --yes             replace files without asking";

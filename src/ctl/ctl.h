@@ -145,6 +145,18 @@ bool ctl_check_replaceable(const char *path, GError **error);
  */
 char *ctl_ask_daemon(const struct ctl *ctl, const char *command);
 
+/**
+ * Log in by OAuth 2 for all that is configured for it.
+ *
+ * @param token_path  file with a refresh token; NULL: with a browser
+ */
+bool ctl_log_in(const struct settings *settings, const struct clock *clock,
+    const char *token_path, GError **error);
+
+/** Check that the OAuth server knows the client of the settings. */
+bool ctl_check_client(
+    const struct settings *settings, const struct clock *clock, GError **error);
+
 /** Wake a running daemon, if any, to process changes now. */
 void ctl_wake_daemon(const struct ctl *ctl);
 

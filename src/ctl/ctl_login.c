@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "config/provider.h"
 #include "ctl/ctl.h"
+#include "ctl/prompt.h"
 #include "ctl/table.h"
 #include "service/setup/factory.h"
 
@@ -25,15 +26,17 @@
 #define SECRET_BYTES 32
 
 struct login {
-	struct ctl *ctl;
+	const struct settings *settings;
+	const struct clock *clock;
 	enum oauth_use use;
 	struct provider_endpoints endpoints;
 	struct oauth_client client;
+	char *secret; /* of the client, or NULL */
 	struct http *http;
 };
 
 struct login_options {
-	char *token_path;
+	const char *token_path;
 	gboolean is_own, is_device, is_browser;
 };
 
@@ -71,14 +74,14 @@ find_use(const struct settings *settings, const char *name, enum oauth_use *use,
 static char *
 read_token(const char *path, GError **error)
 {
-	char line[BUFSIZ] = "";
+	char *line;
 
 	if (strcmp(path, "-") != 0)
 		return settings_load_secret(path, NULL, error);
-	if (fgets(line, sizeof(line), stdin))
-		line[strcspn(line, "\r\n")] = '\0';
-	if (*line)
-		return g_strdup(line);
+	line = prompt_read_line(stdin);
+	if (line && *line)
+		return line;
+	oauth_secret_free(line);
 	pb_fail(error, PB_ERROR_INPUT, "no refresh token on standard input");
 	return NULL;
 }
@@ -246,7 +249,7 @@ format_random(void)
 static bool
 use_browser(struct login *login, struct oauth_response *response, GError **error)
 {
-	const struct settings *settings = login->ctl->settings;
+	const struct settings *settings = login->settings;
 	const struct provider_endpoints *endpoints = &login->endpoints;
 	g_autofree char *state = format_random();
 	g_autofree char *verifier = format_random();
@@ -324,9 +327,7 @@ warn_scope(const char *wanted, const char *granted)
 static bool
 log_in(struct login *login, const struct login_options *options, GError **error)
 {
-	const struct ctl *ctl = login->ctl;
 	pb_local(oauth_response) response = {0};
-	g_autofree char *reply = NULL;
 
 	if (!request(login, options, &response, error))
 		return false;
@@ -334,20 +335,14 @@ log_in(struct login *login, const struct login_options *options, GError **error)
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "the server gave no refresh token: add the scope for it "
 		    "(offline_access on many servers) to oauth.scope");
-	if (!oauth_login_save(ctl->settings->state_dir, login->use, &login->client,
-	        &response, clock_get_now(&ctl->clock), error))
+	if (!oauth_login_save(login->settings->state_dir, login->use, &login->client,
+	        &response, clock_get_now(login->clock), error))
 		return false;
 	if (!options->is_own && !options->token_path)
 		warn_scope(login->endpoints.scope, response.scope);
 	printf("Logged in for %s.\n", login->use == OAUTH_USE_BOTH
 	                                  ? "imap and smtp"
 	                                  : oauth_use_get_name(login->use));
-	/* It waits for an hour after a failed login. */
-	reply = ctl_ask_daemon(ctl, "reload");
-	if (reply && !g_str_has_prefix(reply, "ok"))
-		fputs("paperboyctl: warning: paperboyd rejects the configuration: see "
-		      "paperboyctl reload\n",
-		    stderr);
 	return true;
 }
 
@@ -378,20 +373,20 @@ check_options(const struct login_options *options, GError **error)
 }
 
 static bool
-load_client(struct login *login, char **secret, GError **error)
+load_client(struct login *login, GError **error)
 {
-	const struct settings *settings = login->ctl->settings;
+	const struct settings *settings = login->settings;
 
 	if (*settings->oauth_client_secret_file) {
-		*secret = settings_load_secret(
+		login->secret = settings_load_secret(
 		    settings->oauth_client_secret_file, NULL, error);
-		if (!*secret)
+		if (!login->secret)
 			return false;
 	}
 	login->client = (struct oauth_client){
 	    .token_url = login->endpoints.token_url,
 	    .client_id = settings->oauth_client_id,
-	    .client_secret = *secret,
+	    .client_secret = login->secret,
 	};
 	if (*login->client.token_url && *login->client.client_id)
 		return true;
@@ -399,36 +394,91 @@ load_client(struct login *login, char **secret, GError **error)
 	    "oauth.client_id, and oauth.provider or oauth.token_url, must be set");
 }
 
+static void
+login_clear(struct login *login)
+{
+	http_free(login->http);
+	provider_endpoints_clear(&login->endpoints);
+	oauth_secret_free(login->secret);
+}
+
+/* @param use  as for find_use() */
+static bool
+login_init(struct login *login, const struct settings *settings,
+    const struct clock *clock, const char *use, GError **error)
+{
+	login->settings = settings;
+	login->clock = clock;
+	if (!find_use(settings, use, &login->use, error))
+		return false;
+	provider_endpoints_init(&login->endpoints, settings,
+	    login->use & OAUTH_USE_IMAP, login->use & OAUTH_USE_SMTP);
+	login->http = oauth_source_new_http(
+	    *settings->oauth_ca_file ? settings->oauth_ca_file : NULL, NULL);
+	return check_endpoints(&login->endpoints, error) && load_client(login, error);
+}
+
+bool
+ctl_check_client(
+    const struct settings *settings, const struct clock *clock, GError **error)
+{
+	pb_local(login) login = {0};
+	pb_local(oauth_device) device = {0};
+
+	if (!login_init(&login, settings, clock, NULL, error))
+		return false;
+	if (*login.endpoints.device_url)
+		return oauth_start_device(login.http, &login.client,
+		    login.endpoints.device_url, login.endpoints.scope, &device, error);
+	return oauth_check_client(login.http, &login.client, error);
+}
+
+bool
+ctl_log_in(const struct settings *settings, const struct clock *clock,
+    const char *token_path, GError **error)
+{
+	const struct login_options options = {.token_path = token_path};
+	pb_local(login) login = {0};
+
+	return login_init(&login, settings, clock, NULL, error) &&
+	       log_in(&login, &options, error);
+}
+
+/* A daemon waits for an hour after a failed login. */
+static void
+reload_daemon(const struct ctl *ctl)
+{
+	g_autofree char *reply = ctl_ask_daemon(ctl, "reload");
+
+	if (reply && !g_str_has_prefix(reply, "ok"))
+		fputs("paperboyctl: warning: paperboyd rejects the configuration: see "
+		      "paperboyctl reload\n",
+		    stderr);
+}
+
 bool
 ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	const struct settings *settings = ctl->settings;
 	struct login_options options = {0};
+	g_autofree char *token_path = NULL;
 	const GOptionEntry entries[] = {
 	    {"device", 0, 0, G_OPTION_ARG_NONE, &options.is_device, NULL, NULL},
 	    {"browser", 0, 0, G_OPTION_ARG_NONE, &options.is_browser, NULL, NULL},
-	    {"refresh-token", 0, 0, G_OPTION_ARG_FILENAME, &options.token_path, NULL,
-	        NULL},
+	    {"refresh-token", 0, 0, G_OPTION_ARG_FILENAME, &token_path, NULL, NULL},
 	    {"client-credentials", 0, 0, G_OPTION_ARG_NONE, &options.is_own, NULL,
 	        NULL},
 	    {0}};
-	struct login login = {.ctl = ctl};
-	char *secret = NULL;
-	bool is_ok = ctl_parse_some(entries, 0, 1, &argc, &argv, error) &&
-	             check_options(&options, error) &&
-	             find_use(settings, argv[1], &login.use, error);
+	pb_local(login) login = {0};
 
-	provider_endpoints_init(&login.endpoints, settings, login.use & OAUTH_USE_IMAP,
-	    login.use & OAUTH_USE_SMTP);
-	login.http = oauth_source_new_http(
-	    *settings->oauth_ca_file ? settings->oauth_ca_file : NULL, NULL);
-	is_ok = is_ok && check_endpoints(&login.endpoints, error) &&
-	        load_client(&login, &secret, error) && log_in(&login, &options, error);
-	http_free(login.http);
-	provider_endpoints_clear(&login.endpoints);
-	oauth_secret_free(secret);
-	g_free(options.token_path);
-	return is_ok;
+	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
+		return false;
+	options.token_path = token_path;
+	if (!check_options(&options, error) ||
+	    !login_init(&login, ctl->settings, &ctl->clock, argv[1], error) ||
+	    !log_in(&login, &options, error))
+		return false;
+	reload_daemon(ctl);
+	return true;
 }
 
 /* ---- Providers ---- */

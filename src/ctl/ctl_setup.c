@@ -4,205 +4,62 @@
  * After each answer the configuration so far is loaded as paperboyd does, and what the
  * answer names is tried: the mail hosts, the login, the sources.
  */
+#include <errno.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/random.h"
-#include "base/token.h"
 #include "config/provider.h"
+#include "config/text_file.h"
 #include "ctl/ctl.h"
+#include "ctl/prompt.h"
+#include "ctl/setup_config.h"
+#include "ctl/setup_try.h"
 #include "message/address.h"
-#include "message/compose.h"
 #include "net/oauth.h"
-#include "service/setup/factory.h"
-#include "service/setup/startup.h"
-#include "service/state/own_addresses.h"
-#include "sources/source.h"
 
-/* A line of the configuration.  Names are interned. */
-struct entry {
-	const char *group; /* "": none */
-	const char *name;
-	const char *comment; /* static; or NULL */
-	char *value;         /* as libconfig reads it */
-	bool is_fixed;       /* by --set */
+/* A secret, of which nothing is left when the program is ended before it is certain. */
+struct secret {
+	char *path; /* of its file */
+	int fd;     /* in memory; or -1: there is none */
 };
 
 struct setup {
 	struct ctl *ctl;
-	const char *path;    /* of the configuration */
-	GPtrArray *entries;  /* of struct entry *, in the order of the file */
+	struct setup_config config;
 	GHashTable *answers; /* char *name -> char *; NULL: from a terminal */
 	char *note;          /* what the last answer has shown, or NULL */
 	char *mailbox;
-	char *password_path; /* final */
-	int password_fd;     /* in memory while it is not certain; or -1 */
-	bool is_local;       /* the relay is on this machine */
+	const struct provider *provider; /* or NULL */
+	struct secret password;
+	struct secret client_secret;
+	bool is_local;   /* the relay is on this machine */
+	bool is_oauth;   /* instead of a password */
+	bool has_secret; /* the OAuth client */
+	bool has_login;
+	bool is_open; /* users can subscribe by mail */
 };
 
-/* ---- the configuration ---- */
+#define ANSWERS_BYTES (64 * 1024)
 
 static void
-entry_free(void *data)
+put(struct setup *setup, const char *setting, const char *text, const char *comment)
 {
-	struct entry *entry = data;
-
-	g_free(entry->value);
-	g_free(entry);
+	setup_config_put(&setup->config, setting, text, comment);
 }
 
-/* Set a value; NULL removes it.  @param value  taken */
-static void
-put(struct setup *setup, const char *setting, char *value, const char *comment)
-{
-	g_auto(GStrv) parts = g_strsplit(setting, ".", 2);
-	const char *group = g_intern_string(parts[1] ? parts[0] : "");
-	const char *name = g_intern_string(parts[1] ? parts[1] : parts[0]);
-	struct entry *entry = NULL;
-
-	for (unsigned i = 0; i < setup->entries->len && !entry; i++) {
-		entry = setup->entries->pdata[i];
-		if (entry->group != group || entry->name != name)
-			entry = NULL;
-	}
-	if (!value || (entry && entry->is_fixed)) {
-		if (entry && !entry->is_fixed)
-			g_ptr_array_remove(setup->entries, entry);
-		g_free(value);
-		return;
-	}
-	if (!entry) {
-		entry = g_new0(struct entry, 1);
-		entry->group = group;
-		entry->name = name;
-		g_ptr_array_add(setup->entries, entry);
-	}
-	g_free(entry->value);
-	entry->value = value;
-	entry->comment = comment;
-}
-
-static char *
-quote(const char *text)
-{
-	GString *out = g_string_new("\"");
-
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			g_string_append_c(out, '\\');
-		g_string_append_c(out, *text);
-	}
-	return g_string_free(g_string_append_c(out, '"'), FALSE);
-}
-
-static void
-put_text(
-    struct setup *setup, const char *setting, const char *text, const char *comment)
-{
-	put(setup, setting, text ? quote(text) : NULL, comment);
-}
-
-static void
-put_port(struct setup *setup, const char *setting, int port)
-{
-	put(setup, setting, g_strdup_printf("%d", port), NULL);
-}
-
-static void
-append_group(const struct setup *setup, const char *group, GString *out)
-{
-	const char *indent = *group ? "\t" : "";
-
-	g_string_append_printf(out, *group ? "\n%s: {\n" : "\n%s", group);
-	for (unsigned i = 0; i < setup->entries->len; i++) {
-		const struct entry *entry = setup->entries->pdata[i];
-
-		if (entry->group != group)
-			continue;
-		if (entry->comment)
-			g_string_append_printf(out, "%s# %s\n", indent, entry->comment);
-		g_string_append_printf(
-		    out, "%s%s = %s;\n", indent, entry->name, entry->value);
-	}
-	g_string_append(out, *group ? "};\n" : "");
-}
-
-static char *
-format_configuration(const struct setup *setup)
-{
-	GString *out =
-	    g_string_new("# Configuration of paperboyd and paperboyctl, made by "
-	                 "paperboyctl setup.\n"
-	                 "# paperboy.conf(5) has all settings.  Check a change "
-	                 "with: paperboyd --check\n");
-	g_autoptr(GHashTable) done = g_hash_table_new(NULL, NULL);
-
-	for (unsigned i = 0; i < setup->entries->len; i++) {
-		const struct entry *entry = setup->entries->pdata[i];
-
-		if (g_hash_table_add(done, (void *)entry->group))
-			append_group(setup, entry->group, out);
-	}
-	return g_string_free(out, FALSE);
-}
-
-static bool
-write_file(const char *path, const char *text, int mode, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	if (g_file_set_contents_full(
-	        path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, &problem))
-		return true;
-	return pb_fail(error, PB_ERROR_PERMANENT, "%s", problem->message);
-}
-
-/* Create a file beside another one. @return its path, a new string; or NULL */
-static char *
-make_file(const char *path, GError **error)
-{
-	g_autofree char *template = g_strconcat(path, ".XXXXXX", NULL);
-	int fd = g_mkstemp(template); /* mode 0600 */
-
-	if (fd < 0) {
-		file_set_error("cannot create", template, PB_ERROR_PERMANENT, error);
-		return NULL;
-	}
-	close(fd);
-	return g_steal_pointer(&template);
-}
-
-/* Load the configuration so far. @return NULL with the first problem */
+/* The mailbox cannot be tried without a login. */
 static struct settings *
 load(const struct setup *setup, GError **error)
 {
-	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	g_autofree char *text = format_configuration(setup);
-	g_autofree char *path = make_file(setup->path, error);
-	struct settings *settings = NULL;
-	const char *at;
-
-	if (!path || !write_file(path, text, 0644, error))
-		return NULL;
-	settings = startup_load_checked(path, NULL, problems);
-	g_unlink(path);
-	if (settings)
-		return settings;
-	/* After "file:line: ". */
-	at = problems->len ? strstr(problems->pdata[0], ": ") : NULL;
-	pb_fail(error, PB_ERROR_INPUT, "%s", at ? at + 2 : "invalid configuration");
-	return NULL;
+	return setup_config_load(
+	    &setup->config, setup->has_login ? NULL : "receive.imap_", error);
 }
 
 static bool
@@ -213,99 +70,99 @@ check(const struct setup *setup, GError **error)
 	return settings;
 }
 
-/* ---- trying it ---- */
+/* ---- Secrets ---- */
+
+static char *
+format_fd_path(int fd)
+{
+	return g_strdup_printf("/proc/self/fd/%d", fd);
+}
 
 static bool
-try_relay(struct setup *setup, const struct settings *settings, GError **error)
+secret_hold(struct secret *secret, const char *text, GError **error)
 {
-	struct factory_transport *transport =
-	    factory_new_transport_options(settings, NULL, &setup->ctl->clock, error);
+	size_t size = strlen(text);
+
+	if (secret->fd < 0)
+		secret->fd = memfd_create("secret", MFD_CLOEXEC);
+	if (secret->fd >= 0 && fchmod(secret->fd, 0600) == 0 &&
+	    ftruncate(secret->fd, 0) == 0 &&
+	    pwrite(secret->fd, text, size, 0) == (ssize_t)size)
+		return true;
+	return file_set_error("cannot hold", "the secret", PB_ERROR_TEMPORARY, error);
+}
+
+/* Write a file for the daemon's user. */
+static bool
+install_secret(const char *path, const char *text, GError **error)
+{
+	const struct passwd *user = geteuid() == 0 ? getpwnam("paperboy") : NULL;
+	g_autofree char *draft = setup_config_make_file(path, error);
+
+	if (!draft)
+		return false;
+	if (setup_config_write_file(draft, text, 0600, error)) {
+		if ((!user || chown(draft, user->pw_uid, user->pw_gid) == 0) &&
+		    g_rename(draft, path) == 0)
+			return true;
+		file_set_error("cannot write", path, PB_ERROR_PERMANENT, error);
+	}
+	g_unlink(draft);
+	return false;
+}
+
+static bool
+secret_install(const struct secret *secret, GError **error)
+{
+	g_autofree char *path = format_fd_path(secret->fd);
+	char *text, *line;
 	bool is_ok;
 
-	if (!transport)
+	text = settings_load_secret(path, NULL, error);
+	if (!text)
 		return false;
-	g_clear_pointer(&setup->note, g_free);
-	is_ok = factory_probe_transport(transport, &setup->note, error);
-	factory_free_transport(transport);
-	if (!is_ok)
-		g_prefix_error(error, "sending: ");
+	line = g_strconcat(text, "\n", NULL);
+	is_ok = install_secret(secret->path, line, error);
+	oauth_secret_free(text);
+	oauth_secret_free(line);
 	return is_ok;
 }
 
-static bool
-try_mailbox(struct setup *setup, const struct settings *settings, GError **error)
+static void
+secret_clear(struct secret *secret)
 {
-	struct store *none = NULL;
-	pb_auto(receiver) mailbox = NULL;
-	g_autofree char *relay = NULL;
-	g_autofree char *reported = NULL;
-
-	if (!try_relay(setup, settings, error))
-		return false;
-	if (!factory_new_receiver(settings, NULL, FACTORY_RECEIVER_IMAP,
-	        &setup->ctl->clock, &none, &mailbox, error))
-		return false;
-	if (!receiver_probe(mailbox, &reported, error)) {
-		g_prefix_error(error, "receiving: ");
-		return false;
-	}
-	relay = g_steal_pointer(&setup->note);
-	setup->note = g_strconcat(relay, "; ", reported, NULL);
-	return true;
+	if (secret->fd >= 0)
+		close(secret->fd);
+	g_free(secret->path);
 }
 
-/* @return false unless it may work later: then that is noted */
-static bool
-try_source(struct source *source, struct http *http, const char *day, GString *found,
+/*
+ * Get the path of a file with a secret.
+ *
+ * @param answer  the secret; in a file with answers, the path
+ * @return a new string, or NULL
+ */
+static char *
+find_secret_path(const struct setup *setup, struct secret *secret, const char *answer,
     GError **error)
 {
-	pb_local(source_answer) answer = {0};
-	g_autoptr(GError) problem = NULL;
-	bool is_ok;
-
-	source_answer_init(&answer);
-	is_ok = source->poll
-	            ? source_poll(source, http, day, NULL, &answer, &problem)
-	            : source_fetch_day(source, http, day, NULL, &answer, &problem);
-	if (!is_ok && !g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
-		g_prefix_error(&problem, "source %s: ", source->name);
-		return pb_error_forward(error, &problem);
-	}
-	g_string_append_printf(found, "%s%s: ", found->len ? ", " : "", source->label);
-	if (is_ok)
-		g_string_append_printf(found, "%zu papers", answer.count);
-	else
-		g_string_append_printf(found, "not tested (%s)", problem->message);
-	return true;
+	if (setup->answers)
+		return g_strdup(answer);
+	return secret_hold(secret, answer, error) ? format_fd_path(secret->fd) : NULL;
 }
 
-static bool
-try_sources(struct setup *setup, const struct settings *settings, GError **error)
-{
-	g_autoptr(GPtrArray) sources = factory_new_sources(settings);
-	pb_auto(http) http = factory_new_http(settings, NULL);
-	g_autoptr(GDateTime) now =
-	    g_date_time_new_from_unix_utc(clock_get_now(&setup->ctl->clock));
-	g_autofree char *day = g_date_time_format(now, "%Y-%m-%d");
-	g_autoptr(GString) found = g_string_new(NULL);
-
-	for (unsigned i = 0; i < sources->len; i++)
-		if (!try_source(sources->pdata[i], http, day, found, error))
-			return false;
-	setup->note = g_strdup(found->str);
-	return true;
-}
-
-/* ---- the questions ---- */
+/* ---- 1: the owner ---- */
 
 static bool
 take_owner(struct setup *setup, const char *answer, GError **error)
 {
-	put_text(setup, "mail.from", answer, "From address of digests.");
-	put_text(setup, "mail.owner", answer,
+	put(setup, "mail.from", answer, "From address of digests.");
+	put(setup, "mail.owner", answer,
 	    "The operator, who gets alerts by mail (alerts = false: none).");
 	return check(setup, error);
 }
+
+/* ---- 2: the mailbox ---- */
 
 static bool
 take_mailbox(struct setup *setup, const char *answer, GError **error)
@@ -316,162 +173,291 @@ take_mailbox(struct setup *setup, const char *answer, GError **error)
 		return false;
 	g_free(setup->mailbox);
 	setup->mailbox = g_strdup(address.text);
-	put_text(setup, "mail.from", address.text, "From address of digests.");
+	put(setup, "mail.from", address.text, "From address of digests.");
 	return check(setup, error);
 }
 
-/* @param port  set if the text ends with ":PORT". @return the host, a new string */
+/*
+ * "host", "host:port", "2001:db8::1", "[2001:db8::1]:port".
+ *
+ * @param port  set if there is one. @return the host, a new string; or NULL
+ */
 static char *
-parse_host(const char *text, int *port)
+parse_host(const char *text, int *port, GError **error)
 {
-	g_auto(GStrv) parts = g_strsplit(text, ":", 2);
+	g_autoptr(GRegex) regex = g_regex_new(
+	    "^(?|\\[([0-9A-Fa-f:.]+)\\]|([^\\[\\]:]+))(?::([0-9]{1,5}))?$", 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	g_autofree char *number = NULL;
 
-	if (parts[0] && parts[1])
-		*port = (int)g_ascii_strtoll(parts[1], NULL, 10);
-	return g_strdup(parts[0] ? parts[0] : "");
+	if (g_hostname_is_ip_address(text))
+		return g_strdup(text);
+	if (!g_regex_match(regex, text, 0, &match)) {
+		pb_fail(error, PB_ERROR_INPUT,
+		    "'%s' is not a server: expected HOST, HOST:PORT or [IPv6]:PORT",
+		    text);
+		return NULL;
+	}
+	number = g_match_info_fetch(match, 2);
+	if (number && *number)
+		*port = (int)g_ascii_strtoll(number, NULL, 10);
+	return g_match_info_fetch(match, 1);
 }
 
 static void
 put_smtp(struct setup *setup, const char *host, int port)
 {
-	put_text(setup, "smtp.host", host, "The server that takes our mail.");
-	put_port(setup, "smtp.port", port);
-	put_text(setup, "smtp.tls", port == 465 ? "implicit" : NULL,
+	put(setup, "smtp.host", host, "The server that takes our mail.");
+	setup_config_put_number(&setup->config, "smtp.port", port);
+	put(setup, "smtp.tls", port == 465 ? "implicit" : NULL,
 	    "Port 465 has TLS from the start.");
 }
 
-/* For other servers, or if nothing is to be received. */
 static void
-remove_receiver(struct setup *setup)
+put_imap(struct setup *setup, const char *host, int port)
 {
-	put(setup, "receive.imap_host", NULL, NULL);
-	put(setup, "receive.imap_port", NULL, NULL);
-	put(setup, "receive.imap_user", NULL, NULL);
-	put(setup, "receive.imap_password_file", NULL, NULL);
+	put(setup, "receive.imap_host", host, "The mailbox to which users write.");
+	setup_config_put_number(&setup->config, "receive.imap_port", port);
 }
 
-/* A provider, "IMAP-HOST[:PORT] SMTP-HOST[:PORT]", or "local". */
+static void
+remove_all(struct setup *setup, const char *const *settings)
+{
+	for (; *settings; settings++)
+		put(setup, *settings, NULL, NULL);
+}
+
+static const char *const receiver_settings[] = {"receive.imap_host",
+    "receive.imap_port", "receive.imap_user", "receive.imap_login",
+    "receive.imap_password_file", NULL};
+
+static const char *const login_settings[] = {"smtp.user", "smtp.login",
+    "smtp.password_file", "receive.imap_user", "receive.imap_login",
+    "receive.imap_password_file", "oauth.provider", "oauth.tenant", "oauth.client_id",
+    "oauth.client_secret_file", NULL};
+
+/* "IMAP-HOST[:PORT] SMTP-HOST[:PORT]". */
+static bool
+put_servers(struct setup *setup, const char *answer, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(answer, " ", 2);
+	g_autofree char *imap = NULL, *smtp = NULL;
+	int imap_port = 993, smtp_port = 587;
+
+	if (!words[1])
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "expected a provider, IMAP-HOST SMTP-HOST, or local");
+	imap = parse_host(words[0], &imap_port, error);
+	smtp = imap ? parse_host(g_strstrip(words[1]), &smtp_port, error) : NULL;
+	if (!smtp)
+		return false;
+	put_imap(setup, imap, imap_port);
+	put_smtp(setup, smtp, smtp_port);
+	return true;
+}
+
+/* A provider, two servers, or "local". */
 static bool
 take_servers(struct setup *setup, const char *answer, GError **error)
 {
 	const struct provider *provider = provider_find(answer);
-	g_auto(GStrv) words = g_strsplit(answer, " ", 2);
-	g_autofree char *imap = NULL;
-	g_autofree char *smtp = NULL;
-	int imap_port = 993, smtp_port = 587;
 	pb_auto(settings) settings = NULL;
 
+	setup->provider = provider;
 	setup->is_local = strcmp(answer, "local") == 0;
-	if (!setup->is_local && !provider && !words[1])
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "expected a provider, IMAP-HOST SMTP-HOST, or local");
-	if (provider && provider->has_no_passwords)
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "%s takes no passwords: write %s by hand (README, Mailboxes with "
-		    "OAuth 2), then run paperboyctl login",
-		    provider->title, setup->path);
-	put_text(setup, "smtp.user", NULL, NULL);
-	put_text(setup, "smtp.password_file", NULL, NULL);
-	remove_receiver(setup);
+	setup->is_oauth = provider && provider->has_no_passwords;
+	setup->has_login = false;
+	remove_all(setup, login_settings);
+	remove_all(setup, receiver_settings);
 	if (setup->is_local) {
 		put_smtp(setup, "localhost", 25);
 	} else if (provider) {
-		imap = g_strdup(provider->imap_host);
-		imap_port = provider->imap_port;
+		put_imap(setup, provider->imap_host, provider->imap_port);
 		put_smtp(setup, provider->smtp_host, provider->smtp_port);
-	} else {
-		imap = parse_host(words[0], &imap_port);
-		smtp = parse_host(g_strstrip(words[1]), &smtp_port);
-		put_smtp(setup, smtp, smtp_port);
+	} else if (!put_servers(setup, answer, error)) {
+		return false;
 	}
-	put_text(setup, "commands.delimiter",
+	put(setup, "commands.delimiter",
 	    provider && provider->has_subaddresses == PROVIDER_NO ? "" : NULL,
 	    "The provider has no subaddresses (name+tag).");
 	settings = load(setup, error);
-	if (!settings || !try_relay(setup, settings, error))
-		return false;
-	if (provider && provider->token_url) {
-		g_free(setup->note);
-		setup->note =
-		    g_strdup("make an app password in the account's settings, for the "
-		             "next question; or use OAuth 2: README, Mailboxes with "
-		             "OAuth 2");
-	}
-	if (imap) {
-		put_text(setup, "receive.imap_host", imap,
-		    "The mailbox to which users write.");
-		put_port(setup, "receive.imap_port", imap_port);
-	}
-	return true;
+	return settings &&
+	       setup_try_relay(settings, &setup->ctl->clock, &setup->note, error);
+}
+
+/* ---- The login of the mailbox ---- */
+
+static bool
+has_mailbox(const struct setup *setup)
+{
+	return !setup->is_local;
+}
+
+static bool
+has_choice(const struct setup *setup)
+{
+	return setup->provider && setup->provider->token_url &&
+	       !setup->provider->has_no_passwords;
+}
+
+static bool
+has_password(const struct setup *setup)
+{
+	return has_mailbox(setup) && !setup->is_oauth;
+}
+
+static bool
+has_oauth(const struct setup *setup)
+{
+	return setup->is_oauth;
+}
+
+static bool
+has_tenant(const struct setup *setup)
+{
+	return setup->is_oauth && setup->provider->tenant;
+}
+
+/* Clients that log in with a device code have none. */
+static bool
+has_client_secret(const struct setup *setup)
+{
+	return setup->is_oauth && !setup->provider->device_url;
+}
+
+static bool
+take_login(struct setup *setup, const char *answer, GError **error)
+{
+	setup->is_oauth = strcmp(answer, "oauth") == 0;
+	if (setup->is_oauth || strcmp(answer, "password") == 0)
+		return true;
+	return pb_fail(error, PB_ERROR_INPUT, "expected \"password\" or \"oauth\"");
 }
 
 static void
 put_password(struct setup *setup, const char *path)
 {
-	put_text(setup, "smtp.user", setup->mailbox, NULL);
-	put_text(setup, "smtp.password_file", path, NULL);
-	put_text(setup, "receive.imap_user", setup->mailbox, NULL);
-	put_text(setup, "receive.imap_password_file", path, NULL);
+	put(setup, "smtp.user", setup->mailbox, NULL);
+	put(setup, "smtp.password_file", path, NULL);
+	put(setup, "receive.imap_user", setup->mailbox, NULL);
+	put(setup, "receive.imap_password_file", path, NULL);
+	setup->has_login = true;
 }
 
-static char *
-format_fd_path(int fd)
-{
-	return g_strdup_printf("/proc/self/fd/%d", fd);
-}
-
-/* Nothing is left of it when the program is ended. */
-static bool
-hold_password(struct setup *setup, const char *password, GError **error)
-{
-	size_t size = strlen(password);
-
-	if (setup->password_fd < 0)
-		setup->password_fd = memfd_create("password", MFD_CLOEXEC);
-	if (setup->password_fd >= 0 && fchmod(setup->password_fd, 0600) == 0 &&
-	    ftruncate(setup->password_fd, 0) == 0 &&
-	    pwrite(setup->password_fd, password, size, 0) == (ssize_t)size)
-		return true;
-	return file_set_error("cannot hold", "the password", PB_ERROR_TEMPORARY, error);
-}
-
-/* @param answer  the password; in a file with answers, the path of one */
 static bool
 take_password(struct setup *setup, const char *answer, GError **error)
 {
-	g_autofree char *path = g_strdup(answer);
+	g_autofree char *path =
+	    find_secret_path(setup, &setup->password, answer, error);
 	pb_auto(settings) settings = NULL;
 
-	if (!setup->answers) {
-		if (!hold_password(setup, answer, error))
-			return false;
-		g_free(path);
-		path = format_fd_path(setup->password_fd);
-	}
+	if (!path)
+		return false;
+	remove_all(setup, login_settings);
 	put_password(setup, path);
 	settings = load(setup, error);
-	return settings && try_mailbox(setup, settings, error);
+	return settings &&
+	       setup_try_mailbox(settings, &setup->ctl->clock, &setup->note, error);
 }
+
+/* A domain or id, which becomes a part of URLs. */
+static bool
+take_tenant(struct setup *setup, const char *answer, GError **error)
+{
+	for (const char *at = answer; *at; at++)
+		if (!g_ascii_isalnum(*at) && *at != '.' && *at != '-')
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "expected a domain, the tenant's id, organizations or "
+			    "consumers");
+	put(setup, "oauth.tenant",
+	    strcmp(answer, setup->provider->tenant) ? answer : NULL, NULL);
+	return true;
+}
+
+/* Before somebody logs in, which would be in vain. */
+static bool
+check_state_dir(const struct settings *settings, GError **error)
+{
+	if (g_access(settings->state_dir, R_OK | W_OK | X_OK) == 0)
+		return true;
+	return pb_fail(error, PB_ERROR_PERMANENT,
+	    "cannot use the state directory '%s': %s%s", settings->state_dir,
+	    g_strerror(errno),
+	    errno == ENOENT ? "; paperboyd creates it when it starts" : "");
+}
+
+static bool
+check_client(const struct setup *setup, GError **error)
+{
+	pb_auto(settings) settings = load(setup, error);
+
+	return settings && ctl_check_client(settings, &setup->ctl->clock, error);
+}
+
+static bool
+take_client_id(struct setup *setup, const char *answer, GError **error)
+{
+	pb_auto(settings) settings = NULL;
+
+	put(setup, "smtp.user", setup->mailbox, NULL);
+	put(setup, "smtp.login", "oauth", NULL);
+	put(setup, "receive.imap_user", setup->mailbox, NULL);
+	put(setup, "receive.imap_login", "oauth", NULL);
+	put(setup, "oauth.provider", setup->provider->name,
+	    "Access tokens instead of a password; see paperboyctl login.");
+	put(setup, "oauth.client_id", answer, NULL);
+	put(setup, "oauth.client_secret_file", NULL, NULL);
+	setup->has_secret = false;
+	setup->has_login = true;
+	settings = load(setup, error);
+	return settings && check_state_dir(settings, error) &&
+	       (has_client_secret(setup) || check_client(setup, error));
+}
+
+static bool
+take_client_secret(struct setup *setup, const char *answer, GError **error)
+{
+	g_autofree char *path = NULL;
+
+	setup->has_secret = *answer != '\0';
+	if (setup->has_secret) {
+		path = find_secret_path(setup, &setup->client_secret, answer, error);
+		if (!path)
+			return false;
+	}
+	put(setup, "oauth.client_secret_file", path, NULL);
+	return check_client(setup, error);
+}
+
+/* @param answer  path of a file with a refresh token; "": log in with a browser */
+static bool
+take_token(struct setup *setup, const char *answer, GError **error)
+{
+	const struct clock *clock = &setup->ctl->clock;
+	pb_auto(settings) settings = load(setup, error);
+
+	return settings &&
+	       ctl_log_in(settings, clock, *answer ? answer : NULL, error) &&
+	       setup_try_mailbox(settings, clock, &setup->note, error);
+}
+
+/* ---- 3 to 5 ---- */
 
 static bool
 take_subscribers(struct setup *setup, const char *answer, GError **error)
 {
 	bool is_open = strcmp(answer, "anyone") == 0;
+	bool has_socket = is_open && setup->is_local;
 
+	setup->is_open = is_open;
 	if (!is_open && strcmp(answer, "invited") != 0)
 		return pb_fail(
 		    error, PB_ERROR_INPUT, "expected \"anyone\" or \"invited\"");
-	if (!is_open) {
-		remove_receiver(setup);
-		return check(setup, error);
-	}
-	put_text(setup, "commands.address", setup->mailbox,
+	put(setup, "commands.address", is_open ? setup->mailbox : NULL,
 	    "Who writes \"subscribe\" there is asked to confirm.");
-	if (setup->is_local) {
-		put_text(setup, "receive.lmtp_socket", "/run/paperboy/lmtp",
-		    "Postfix delivers mail for this address there: see README.");
-		put_text(setup, "receive.lmtp_group", "paperboy", NULL);
-	}
+	put(setup, "receive.lmtp_socket", has_socket ? "/run/paperboy/lmtp" : NULL,
+	    "Postfix delivers mail for this address there: see README.");
+	put(setup, "receive.lmtp_group", has_socket ? "paperboy" : NULL, NULL);
 	return check(setup, error);
 }
 
@@ -484,9 +470,9 @@ take_time(struct setup *setup, const char *answer, GError **error)
 	if (!words[1])
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "expected a time and a time zone: 07:30 Europe/Berlin");
-	put_text(setup, "digest.at", words[0],
+	put(setup, "digest.at", words[0],
 	    "Time of new subscribers' digests; they can change it.");
-	put_text(setup, "digest.zone", g_strstrip(words[1]), NULL);
+	put(setup, "digest.zone", g_strstrip(words[1]), NULL);
 	return check(setup, error);
 }
 
@@ -495,131 +481,98 @@ take_categories(struct setup *setup, const char *answer, GError **error)
 {
 	pb_auto(settings) settings = NULL;
 
-	put_text(setup, "arxiv.categories", strcmp(answer, "none") ? answer : "",
+	put(setup, "arxiv.categories", strcmp(answer, "none") ? answer : "",
 	    "Categories to collect, besides Hugging Face's Daily Papers.");
 	settings = load(setup, error);
-	return settings && try_sources(setup, settings, error);
+	return settings &&
+	       setup_try_sources(settings, &setup->ctl->clock, &setup->note, error);
 }
+
+/* ---- Asking ---- */
 
 static const struct question {
 	const char *name;    /* in a file with answers */
 	const char *heading; /* before it, or NULL */
 	const char *text;
-	const char *usual; /* for an empty answer; or NULL */
+	const char *usual; /* for an empty answer; or NULL: one is needed */
 	bool (*take)(struct setup *setup, const char *answer, GError **error);
-	bool is_of_mailbox; /* not asked for a local relay */
+	bool (*applies)(const struct setup *setup); /* NULL: always */
 	bool is_secret;
-	int retry; /* after a wrong answer: this one (0), or one before it (-1) */
+	bool may_be_other; /* a wrong answer may be the one before */
 } questions[] = {
-    {"owner", "1 of 5: Who are you?", "Your mail address", NULL, take_owner, false,
-        false, 0},
+    {"owner", "1 of 5: Who are you?", "Your mail address", NULL, take_owner, NULL,
+        false, false},
     {"mailbox", "2 of 5: Where is the mail of paperboy?",
-        "Its address, a mailbox of its own", NULL, take_mailbox, false, false, 0},
+        "Its address, a mailbox of its own", NULL, take_mailbox, NULL, false, false},
     {"servers", NULL,
         "Provider (see paperboyctl provider list), IMAP-HOST SMTP-HOST, or local", NULL,
-        take_servers, false, false, 0},
-    {"password_file", NULL, "Password of the mailbox", NULL, take_password, true, true,
-        -1},
+        take_servers, NULL, false, false},
+    {"login", NULL,
+        "Log in with a password for apps, made in the account's settings, or with "
+        "oauth",
+        "password", take_login, has_choice, false, false},
+    {"password_file", NULL, "Password of the mailbox", NULL, take_password,
+        has_password, true, true},
+    {"tenant", NULL, "Tenant: domain or id of your organization", NULL, take_tenant,
+        has_tenant, false, false},
+    {"client_id", NULL, "Client id (how to get one: README, Mailboxes with OAuth 2)",
+        NULL, take_client_id, has_oauth, false, false},
+    {"client_secret_file", NULL, "Client secret, or Enter if there is none", "",
+        take_client_secret, has_client_secret, true, true},
+    {"refresh_token_file", NULL,
+        "Enter to log in with a browser, or a file with a refresh token", "",
+        take_token, has_oauth, false, false},
     {"subscribers", "3 of 5: Who may subscribe?",
         "anyone who writes to the mailbox, or invited: those whom you add", "anyone",
-        take_subscribers, false, false, 0},
+        take_subscribers, NULL, false, false},
     {"time", "4 of 5: When do digests come?", "Local time and time zone", "07:30 UTC",
-        take_time, false, false, 0},
+        take_time, NULL, false, false},
     {"categories", "5 of 5: Which papers, besides Hugging Face's Daily Papers?",
         "Categories of arXiv, such as cs.CL stat.ML, or none", "none", take_categories,
-        false, false, 0},
+        NULL, false, false},
 };
 
-/* ---- asking ---- */
-
-static void
-set_echo(bool is_on)
+static bool
+applies(const struct setup *setup, const struct question *question)
 {
-	struct termios mode;
-
-	if (tcgetattr(STDIN_FILENO, &mode) != 0)
-		return;
-	if (is_on)
-		mode.c_lflag |= ECHO;
-	else
-		mode.c_lflag &= ~(tcflag_t)ECHO;
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &mode);
+	return !question->applies || question->applies(setup);
 }
 
-static void
-print_prompt(const struct question *question)
+/* @return the question before; the first one has none */
+static int
+find_previous(const struct setup *setup, int i)
 {
-	printf("%s%s%s%s: ", question->text, question->usual ? " [" : "",
-	    question->usual ? question->usual : "", question->usual ? "]" : "");
-	fflush(stdout);
+	while (i > 0 && !applies(setup, &questions[--i]))
+		;
+	return i;
 }
 
-/* @return a new string; NULL at the end of the input */
+static const char *
+get_usual(const struct setup *setup, const struct question *question)
+{
+	return question->take == take_tenant ? setup->provider->tenant
+	                                     : question->usual;
+}
+
+/* @return a new string, or NULL at the end of the input */
 static char *
-read_line(void)
+ask(const struct question *question, const char *usual)
 {
-	char *line = NULL, *answer = NULL;
-	size_t size = 0;
-
-	if (getline(&line, &size, stdin) >= 0)
-		answer = g_strndup(line, strcspn(line, "\r\n"));
-	if (line)
-		explicit_bzero(line, size);
-	free(line);
-	return answer;
-}
-
-/* A signal acts once the terminal shows again what is typed. */
-static char *
-ask_secret(const struct question *question)
-{
-	struct pollfd items[] = {
-	    {.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
-	sigset_t signals, old;
-	char *answer = NULL;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGTSTP);
-	items[1].fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	do {
-		sigprocmask(SIG_BLOCK, &signals, &old);
-		set_echo(false);
-		print_prompt(question);
-		poll(items, G_N_ELEMENTS(items), -1);
-		if (!items[1].revents)
-			answer = read_line();
-		set_echo(true);
-		putchar('\n');
-		sigprocmask(SIG_SETMASK, &old, NULL);
-	} while (items[1].revents & POLLIN);
-	close(items[1].fd);
-	return answer;
-}
-
-/* @return a new string; NULL at the end of the input */
-static char *
-ask(const struct question *question)
-{
-	char *answer;
-
+	if (question->heading)
+		printf("\n%s\n", question->heading);
 	if (question->is_secret)
-		return ask_secret(question);
-	print_prompt(question);
-	answer = read_line();
-	return answer ? g_strstrip(answer) : NULL;
+		return prompt_ask_secret(question->text);
+	return prompt_ask(question->text, usual && *usual ? usual : NULL);
 }
 
 static char *
 find_answer(const struct setup *setup, const struct question *question, GError **error)
 {
+	const char *usual = get_usual(setup, question);
 	g_autofree char *answer =
 	    setup->answers
 	        ? g_strdup(g_hash_table_lookup(setup->answers, question->name))
-	        : ask(question);
+	        : ask(question, usual);
 
 	if (!setup->answers && !answer) {
 		pb_fail(error, PB_ERROR_INPUT, "not done: no answer");
@@ -627,14 +580,14 @@ find_answer(const struct setup *setup, const struct question *question, GError *
 	}
 	if (answer && *answer)
 		return g_steal_pointer(&answer);
-	return g_strdup(question->usual ? question->usual : "");
+	return g_strdup(usual ? usual : "");
 }
 
 static bool
 take_answer(struct setup *setup, const struct question *question, const char *answer,
     GError **error)
 {
-	if (!*answer)
+	if (!*answer && !get_usual(setup, question))
 		return pb_fail(error, PB_ERROR_INPUT, "an answer is needed");
 	for (const char *at = answer; *at; at++)
 		if (g_ascii_iscntrl(*at))
@@ -643,40 +596,68 @@ take_answer(struct setup *setup, const struct question *question, const char *an
 	return question->take(setup, answer, error);
 }
 
+/* Ask a question. @param next  set: the question to ask next */
+static bool
+ask_one(struct setup *setup, int number, int *next, GError **error)
+{
+	const struct question *question = &questions[number];
+	g_autofree char *answer = find_answer(setup, question, error);
+	g_autoptr(GError) problem = NULL;
+
+	if (!answer)
+		return false;
+	*next = number + 1;
+	g_clear_pointer(&setup->note, g_free);
+	if (!setup->answers && !question->is_secret && strcmp(answer, "back") == 0) {
+		*next = find_previous(setup, number);
+		return true;
+	}
+	if (take_answer(setup, question, answer, &problem)) {
+		printf("ok: %s%s%s\n", question->name, setup->note ? ": " : "",
+		    setup->note ? setup->note : "");
+	} else if (setup->answers) {
+		g_prefix_error(&problem, "%s: ", question->name);
+	} else {
+		printf("wrong: %s\n", problem->message);
+		g_clear_error(&problem);
+		*next = question->may_be_other ? find_previous(setup, number) : number;
+	}
+	if (question->is_secret)
+		explicit_bzero(answer, strlen(answer));
+	return pb_error_forward(error, &problem);
+}
+
 static bool
 ask_all(struct setup *setup, GError **error)
 {
-	int i = 0;
-
-	while (i < (int)G_N_ELEMENTS(questions)) {
-		const struct question *question = &questions[i];
-		g_autofree char *answer = NULL;
-		g_autoptr(GError) problem = NULL;
-
-		if (question->is_of_mailbox && setup->is_local) {
+	if (!setup->answers)
+		puts(
+		    "Each answer is tried at once.  \"back\" returns to the question "
+		    "before, and\nCtrl-C ends this; no file is written before the last "
+		    "answer.");
+	for (int i = 0; i < (int)G_N_ELEMENTS(questions);) {
+		if (!applies(setup, &questions[i]))
 			i++;
-			continue;
-		}
-		if (!setup->answers && question->heading)
-			printf("\n%s\n", question->heading);
-		answer = find_answer(setup, question, error);
-		if (!answer)
+		else if (!ask_one(setup, i, &i, error))
 			return false;
-		g_clear_pointer(&setup->note, g_free);
-		if (take_answer(setup, question, answer, &problem)) {
-			printf("ok: %s%s%s\n", question->name, setup->note ? ": " : "",
-			    setup->note ? setup->note : "");
-			i++;
-		} else if (setup->answers) {
-			g_prefix_error(&problem, "%s: ", question->name);
-			return pb_error_forward(error, &problem);
-		} else {
-			printf("wrong: %s\n", problem->message);
-			i += question->retry;
-		}
-		if (question->is_secret)
-			explicit_bzero(answer, strlen(answer));
 	}
+	return true;
+}
+
+static bool
+add_answer(struct setup *setup, char *line)
+{
+	g_auto(GStrv) parts = g_strsplit(g_strstrip(line), ":", 2);
+	bool is_known = false;
+
+	if (!*line || *line == '#')
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(questions); i++)
+		is_known |= strcmp(parts[0], questions[i].name) == 0;
+	if (!is_known || !parts[1])
+		return false;
+	g_hash_table_insert(
+	    setup->answers, g_strdup(parts[0]), g_strdup(g_strstrip(parts[1])));
 	return true;
 }
 
@@ -684,129 +665,39 @@ ask_all(struct setup *setup, GError **error)
 static bool
 read_answers(struct setup *setup, const char *path, GError **error)
 {
-	g_autofree char *text = NULL;
+	g_autofree char *problem = NULL;
 	g_auto(GStrv) lines = NULL;
-	g_autoptr(GError) problem = NULL;
+	pb_local(text_file) file = {0};
 
-	if (!g_file_get_contents(path, &text, NULL, &problem))
-		return pb_fail(error, PB_ERROR_INPUT, "%s", problem->message);
+	problem = text_file_load(&file, path, ANSWERS_BYTES);
+	if (problem)
+		return pb_fail(error, PB_ERROR_INPUT, "'%s': %s", path, problem);
 	setup->answers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	lines = g_strsplit(text, "\n", -1);
-	for (unsigned i = 0; lines[i]; i++) {
-		g_auto(GStrv) parts = g_strsplit(g_strstrip(lines[i]), ":", 2);
-		bool is_known = false;
-
-		if (!*lines[i] || *lines[i] == '#')
-			continue;
-		for (size_t k = 0; k < G_N_ELEMENTS(questions); k++)
-			is_known |= strcmp(parts[0], questions[k].name) == 0;
-		if (!is_known || !parts[1])
+	lines = g_strsplit(file.text, "\n", -1);
+	for (unsigned i = 0; lines[i]; i++)
+		if (!add_answer(setup, lines[i]))
 			return pb_fail(error, PB_ERROR_INPUT,
 			    "%s:%u: expected \"owner: ANSWER\" or another question",
 			    path, i + 1);
-		g_hash_table_insert(
-		    setup->answers, g_strdup(parts[0]), g_strdup(g_strstrip(parts[1])));
-	}
 	return true;
 }
 
-/* ---- the end ---- */
+/* ---- The end ---- */
 
-static GBytes *
-compose(const struct setup *setup, const struct settings *settings, const char *id,
-    GError **error)
-{
-	g_autofree char *text = g_strdup_printf(
-	    "paperboy can send mail: its configuration is %s.\r\n", setup->path);
-	const struct compose_span run = {text, strlen(text)};
-	const struct compose_header extra[] = {{"Auto-Submitted", "auto-generated"}};
-	const struct compose_headers fields = {
-	    .date = clock_get_now(&setup->ctl->clock),
-	    .from = {settings->mail_from_name, settings->mail_from},
-	    .to = {NULL, settings->mail_owner},
-	    .subject = "paperboyctl setup",
-	    .message_id = id,
-	    .extra = extra,
-	    .extra_count = G_N_ELEMENTS(extra),
-	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
-	};
-
-	return compose_message(&fields, error);
-}
-
+/* Secrets of a terminal get files. */
 static bool
-send_test(struct setup *setup, const struct settings *settings, GError **error)
+install_secrets(struct setup *setup, GError **error)
 {
-	struct factory_transport *options =
-	    factory_new_transport_options(settings, NULL, &setup->ctl->clock, error);
-	g_autofree char *domain = own_addresses_format_domain(settings);
-	uint8_t bytes[TOKEN_RANDOM_BYTES];
-	g_autofree char *token = NULL;
-	g_autofree char *id = NULL;
-	g_autoptr(GBytes) message = NULL;
-	struct transport *transport;
-	struct envelope envelope = {.sender = factory_get_envelope_from(settings),
-	    .recipient = settings->mail_owner};
-	pb_local(delivery) result = {0};
-
-	if (!options)
-		return false;
-	random_system.fill(random_system.data, bytes, sizeof(bytes));
-	token = token_format_random(bytes);
-	id = g_strdup_printf("setup.%s@%s", token, domain);
-	message = compose(setup, settings, id, error);
-	envelope.id = id;
-	envelope.message = message;
-	transport = factory_new_transport(options);
-	if (message)
-		transport_deliver(transport, &envelope, &result);
-	transport_free(transport);
-	factory_free_transport(options);
-	if (!message || result.outcome == DELIVERY_SENT)
-		return message;
-	return pb_fail(error, PB_ERROR_TEMPORARY,
-	    "the test mail to %s was not accepted: %s", settings->mail_owner,
-	    result.text);
-}
-
-/* Write a file for the daemon's user. */
-static bool
-install_password(const char *path, const char *password, GError **error)
-{
-	const struct passwd *user = geteuid() == 0 ? getpwnam("paperboy") : NULL;
-	g_autofree char *draft = make_file(path, error);
-
-	if (!draft)
-		return false;
-	if (write_file(draft, password, 0600, error)) {
-		if ((!user || chown(draft, user->pw_uid, user->pw_gid) == 0) &&
-		    g_rename(draft, path) == 0)
-			return true;
-		file_set_error("cannot write", path, PB_ERROR_PERMANENT, error);
-	}
-	g_unlink(draft);
-	return false;
-}
-
-static bool
-keep_password(struct setup *setup, GError **error)
-{
-	g_autofree char *path = NULL;
-	char *password, *line;
-	bool is_ok;
-
 	if (setup->answers || setup->is_local)
 		return true;
-	path = format_fd_path(setup->password_fd);
-	password = settings_load_secret(path, NULL, error);
-	if (!password)
-		return false;
-	line = g_strconcat(password, "\n", NULL);
-	is_ok = install_password(setup->password_path, line, error);
-	oauth_secret_free(password);
-	oauth_secret_free(line);
-	put_password(setup, setup->password_path);
-	return is_ok;
+	if (!setup->is_oauth) {
+		put_password(setup, setup->password.path);
+		return secret_install(&setup->password, error);
+	}
+	if (!setup->has_secret)
+		return true;
+	put(setup, "oauth.client_secret_file", setup->client_secret.path, NULL);
+	return secret_install(&setup->client_secret, error);
 }
 
 static bool
@@ -815,19 +706,21 @@ finish(struct setup *setup, GError **error)
 	g_autofree char *text = NULL;
 	pb_auto(settings) settings = NULL;
 
-	if (!keep_password(setup, error))
+	if (!install_secrets(setup, error))
 		return false;
+	if (!setup->is_open)
+		remove_all(setup, receiver_settings);
 	settings = load(setup, error);
 	if (!settings)
 		return false;
-	text = format_configuration(setup);
-	if (!write_file(setup->path, text, 0644, error))
+	text = setup_config_format(&setup->config);
+	if (!setup_config_write_file(setup->config.path, text, 0644, error))
 		return false;
-	printf("\n%s is written.\n", setup->path);
-	if (!send_test(setup, settings, error))
+	printf("\n%s is written.\n", setup->config.path);
+	if (!setup_try_mail(settings, &setup->ctl->clock, setup->config.path, error))
 		return false;
 	printf("A test mail is on its way to %s.\n\nNext:\n"
-	       "  start paperboyd, then run paperboyctl check\n",
+	       "  start paperboyd, or restart it, then run paperboyctl check\n",
 	    settings->mail_owner);
 	if (*settings->commands_address)
 		printf("  write \"subscribe\" to %s\n", settings->commands_address);
@@ -837,18 +730,17 @@ finish(struct setup *setup, GError **error)
 	return true;
 }
 
-/* ---- the command ---- */
+/* ---- The command ---- */
 
 static void
 setup_clear(struct setup *setup)
 {
-	if (setup->password_fd >= 0)
-		close(setup->password_fd);
-	g_clear_pointer(&setup->entries, g_ptr_array_unref);
+	setup_config_clear(&setup->config);
+	secret_clear(&setup->password);
+	secret_clear(&setup->client_secret);
 	g_clear_pointer(&setup->answers, g_hash_table_unref);
 	g_free(setup->note);
 	g_free(setup->mailbox);
-	g_free(setup->password_path);
 }
 
 static bool
@@ -861,45 +753,27 @@ may_replace(const char *path, bool is_yes, GError **error)
 	           ctl_confirm(is_yes, question, error));
 }
 
-/* @param settings  of char *, "NAME=VALUE"; or NULL */
-static bool
-put_settings(struct setup *setup, char **settings, GError **error)
-{
-	for (char **at = settings; at && *at; at++) {
-		g_auto(GStrv) parts = g_strsplit(*at, "=", 2);
-		struct entry *entry;
-		bool is_plain;
-
-		if (!parts[1])
-			return pb_fail(error, PB_ERROR_INPUT,
-			    "--set: expected NAME=VALUE, not '%s'", *at);
-		is_plain = strcmp(parts[1], "true") == 0 ||
-		           strcmp(parts[1], "false") == 0 ||
-		           (*parts[1] && !parts[1][strspn(parts[1], "0123456789")]);
-		put(setup, parts[0], is_plain ? g_strdup(parts[1]) : quote(parts[1]),
-		    NULL);
-		entry = setup->entries->pdata[setup->entries->len - 1];
-		entry->is_fixed = true;
-	}
-	return true;
-}
-
 static bool
 run(struct setup *setup, const char *answers, char **settings, bool is_yes,
     GError **error)
 {
-	g_autofree char *directory = g_path_get_dirname(setup->path);
+	g_autofree char *directory = g_path_get_dirname(setup->config.path);
 
 	if (answers && !read_answers(setup, answers, error))
 		return false;
 	if (!answers && !isatty(STDIN_FILENO))
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "questions need a terminal, or --answers FILE");
-	setup->password_path = g_build_filename(directory, "password", NULL);
-	return may_replace(setup->path, is_yes, error) &&
-	       (answers || may_replace(setup->password_path, is_yes, error)) &&
-	       put_settings(setup, settings, error) && ask_all(setup, error) &&
-	       finish(setup, error);
+	setup->password.path = g_build_filename(directory, "password", NULL);
+	setup->client_secret.path = g_build_filename(directory, "client-secret", NULL);
+	for (char **at = settings; at && *at; at++)
+		if (!setup_config_fix(&setup->config, *at, error))
+			return false;
+	return may_replace(setup->config.path, is_yes, error) &&
+	       (answers ||
+	           (may_replace(setup->password.path, is_yes, error) &&
+	               may_replace(setup->client_secret.path, is_yes, error))) &&
+	       ask_all(setup, error) && finish(setup, error);
 }
 
 bool
@@ -915,11 +789,11 @@ ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_autofree char *path = g_canonicalize_filename(ctl->config_path, NULL);
 	pb_local(setup) setup = {
 	    .ctl = ctl,
-	    .path = path,
-	    .entries = g_ptr_array_new_with_free_func(entry_free),
-	    .password_fd = -1,
+	    .password.fd = -1,
+	    .client_secret.fd = -1,
 	};
 
+	setup_config_init(&setup.config, path);
 	return ctl_parse(options, 0, &argc, &argv, error) &&
 	       run(&setup, answers, settings, is_yes, error);
 }

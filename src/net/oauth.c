@@ -209,6 +209,14 @@ oauth_parse_response(const char *body, size_t size, int status,
 	return object && read_tokens(object, response, error);
 }
 
+static void
+add_hint(GError **error, const char *hint)
+{
+	g_autoptr(GError) problem = g_steal_pointer(error);
+
+	pb_fail(error, (enum pb_error)problem->code, "%s; %s", problem->message, hint);
+}
+
 /*
  * Send a form.
  *
@@ -225,15 +233,17 @@ send_form(
 	json_t *object;
 	const char *body;
 	size_t size;
-	bool is_ok;
+	g_autoptr(GError) problem = NULL;
 
 	if (!g_str_has_prefix(url, "https://"))
-		is_ok = pb_fail(error, PB_ERROR_INPUT, "'%s' is not an https URL", url);
-	else
-		is_ok =
-		    http_send_form(http, url, FORM_TYPE, form->str, &response, error);
+		pb_fail(&problem, PB_ERROR_INPUT, "'%s' is not an https URL", url);
+	else if (!http_send_form(
+	             http, url, FORM_TYPE, form->str, &response, &problem) &&
+	         http_get_failure(http) == HTTP_FAILURE_UNTRUSTED)
+		add_hint(
+		    &problem, "if its authority is private, set oauth.ca_file to it");
 	form_free(form);
-	if (!is_ok)
+	if (!pb_error_forward(error, &problem))
 		return NULL;
 	host = g_strndup(url + 8, strcspn(url + 8, "/?#"));
 	body = g_bytes_get_data(response.body, &size);
@@ -272,6 +282,25 @@ oauth_request_own(struct http *http, const struct oauth_client *client,
 	if (*scope)
 		add_field(form, "scope", scope);
 	return request(http, client, form, response, NULL, error);
+}
+
+bool
+oauth_check_client(struct http *http, const struct oauth_client *client, GError **error)
+{
+	/* Some servers have error codes of their own for tokens. */
+	static const char *const of_client[] = {
+	    "invalid_client", "unauthorized_client", "invalid_request", NULL};
+	GString *form = new_form(client, "refresh_token");
+	pb_local(oauth_response) response = {0};
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *name = NULL;
+
+	add_field(form, "refresh_token", "made-up");
+	if (request(http, client, form, &response, &name, &problem) ||
+	    (name && !g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY) &&
+	        !g_strv_contains(of_client, name)))
+		return true;
+	return pb_error_forward(error, &problem);
 }
 
 /* ---- Logins of a user ---- */

@@ -54,6 +54,13 @@ bool oauth_parse_response(const char *body, size_t size, int status,
 bool oauth_refresh(struct http *http, const struct oauth_client *client,
     const char *refresh_token, struct oauth_response *response, GError **error);
 
+/**
+ * Check the id and secret of a client with a made-up refresh token, which the server
+ * has to reject (invalid_grant) rather than the client.
+ */
+bool oauth_check_client(
+    struct http *http, const struct oauth_client *client, GError **error);
+
 /** A device authorization (RFC 8628 section 3.2). */
 struct oauth_device {
 	char *device_code; /* secret */

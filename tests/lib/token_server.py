@@ -13,6 +13,7 @@ import base64
 import hashlib
 import http.server
 import json
+import os
 import secrets
 import ssl
 import threading
@@ -22,6 +23,27 @@ import urllib.parse
 CLIENT_ID = "client-1"
 CLIENT_SECRET = "client-secret-5f1e"
 SCOPE = "mail"
+
+
+DOVECOT_CONF = """\
+auth_mechanisms = plain login {mechanisms}
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = {args}
+}}
+"""
+
+# The test's server gives no token away, so the client needs no password there.
+PASSDB_CONF = """\
+introspection_mode = post
+introspection_url = http://127.0.0.1:{port}/introspect
+force_introspection = yes
+username_attribute = username
+active_attribute = active
+active_value = true
+scope = mail
+"""
 
 
 class Grant:
@@ -113,6 +135,13 @@ class TokenServer:
             grant.current = self.make("refresh")
             self.grants.append(grant)
             return grant.current
+
+    def write_dovecot(self, directory, mechanisms="oauthbearer xoauth2"):
+        """Settings with which Dovecot checks tokens here."""
+        args = os.path.join(directory, "oauth2.conf")
+        with open(args, "w", encoding="ascii") as file:
+            file.write(PASSDB_CONF.format(port=self.plain_port))
+        return DOVECOT_CONF.format(mechanisms=mechanisms, args=args)
 
     def revoke_access(self):
         with self.lock:

@@ -231,6 +231,9 @@ static void
 check_host(const struct check *check, const char *name, const char *host)
 {
 	const char *colon = strrchr(host, ':');
+	bool is_literal6 = *host == '[';
+	const char *start = host + is_literal6;
+	size_t size = strcspn(start, "]");
 	g_autofree char *problem = NULL;
 
 	if (!has_valid_value(check, name, host) || g_hostname_is_ip_address(host))
@@ -239,7 +242,10 @@ check_host(const struct check *check, const char *name, const char *host)
 	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
 		problem = g_strdup_printf(
 		    "'%s' contains a port: write host = \"%.*s\"; port = %s;", host,
-		    (int)(colon - host), host, colon + 1);
+		    (int)MIN(size, (size_t)(colon - start)), start, colon + 1);
+	else if (is_literal6)
+		problem =
+		    g_strdup_printf("'%s': write the address without brackets", host);
 	else if (strpbrk(host, ":/@[]() \t,"))
 		problem = g_strdup_printf("'%s' is not a host name or an address "
 		                          "(expected, for example, mail.example.org)",

@@ -168,6 +168,16 @@ draft_clear(struct draft *draft)
 	g_free(draft->path);
 }
 
+/* Root writes files of the daemon's user (paperboyctl setup). */
+static bool
+give_to_owner(int fd, const char *state_dir)
+{
+	GStatBuf status;
+
+	return geteuid() != 0 || (g_stat(state_dir, &status) == 0 &&
+	                             fchown(fd, status.st_uid, status.st_gid) == 0);
+}
+
 static bool
 draft_init(struct draft *draft, const char *state_dir, GError **error)
 {
@@ -175,7 +185,7 @@ draft_init(struct draft *draft, const char *state_dir, GError **error)
 	/* Incomplete: left over from a killed program. */
 	g_unlink(draft->path);
 	draft->fd = g_open(draft->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (draft->fd >= 0)
+	if (draft->fd >= 0 && give_to_owner(draft->fd, state_dir))
 		errno = posix_fallocate(draft->fd, 0, BOUNDS_OAUTH_BYTES);
 	if (draft->fd >= 0 && errno == 0)
 		return true;
