@@ -14,6 +14,7 @@
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
+#include "service/people/sharing.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
@@ -237,6 +238,7 @@ struct scene {
 	const char *language;
 	bool is_answered; /* pending commands are confirmed: NAME-confirmed.txt */
 	unsigned bounces; /* messages returned on the days before */
+	bool is_shared;   /* Eve shares a filter */
 };
 
 #define SCENE(name_, sender_, text_, ...) \
@@ -360,6 +362,29 @@ static const struct scene scenes[] = {
         "status-bounced-german", PROVEN, "\nstatus\n", .bounces = 1, .language = "de"),
     SCENE("last", PROVEN, "\nlast\n"),
     SCENE("last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n"),
+    SCENE("share", PROVEN,
+        "\nshare 1 as Diffusion-News\nlist\nshare 1 as other\nshare 1\n"
+        "unshare diffusion-news\nunshare nothing\nshare 1 as me\nshare 1 as 2nd\n"),
+    SCENE("share-german", PROVEN,
+        "\nshare 1 as diffusion-news\nlist\n"
+        "unshare diffusion-news\n",
+        .language = "de"),
+    SCENE("share-unproven", UNPROVEN, "\nshare 1 as diffusion-news\n",
+        .is_answered = true),
+    SCENE("follow", PROVEN,
+        "\nfollow Weather-News\nfollow weather-news\nfollow weather-news version=7\n"
+        "share 2 as mine\nlist\nunfollow weather-news\nfollow nobody\n",
+        .is_shared = true),
+    SCENE("follow-german", PROVEN,
+        "\nfollow weather-news\nlist\nunfollow weather-news\n", .language = "de",
+        .is_shared = true),
+    SCENE("follow-unproven", UNPROVEN, "\nfollow weather-news\n", .is_answered = true,
+        .is_shared = true),
+    SCENE("fork", PROVEN,
+        "\nfollow weather-news\nfork weather-news\nlist\nunfollow weather-news\n",
+        .is_shared = true),
+    SCENE("fork-german", PROVEN, "\nfork weather-news\nlist\n", .language = "de",
+        .is_shared = true),
     SCENE("address", PROVEN, "\naddress ada@example.com\n", .is_answered = true),
     SCENE("address-unproven", UNPROVEN, "\naddress thief@example.com\n",
         .is_answered = true),
@@ -408,13 +433,27 @@ add_bounces(struct command_test *test, unsigned count)
 }
 
 static void
+add_share(struct command_test *test)
+{
+	const struct sharing_actor eve = {
+	    test->fixture->store, EVE, "mail", test->request.now};
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_subscribe(
+	    test->fixture, EVE, "UTC", "weather OR survey", test->request.now);
+	sharing_share(&eve, 1, "weather-news", &name, &error);
+	g_assert_no_error(error);
+}
+
+static void
 play(const void *data)
 {
 	const struct scene *scene = data;
 	pb_auto(command_test) test = command_test_new();
 	bool is_unknown = scene->sender == UNKNOWN_SENDER;
 	reply_auto reply = {0}, after = {0};
-	g_autofree char *hash = store_fixture_hash(test->fixture);
+	g_autofree char *hash = NULL;
 	g_autofree char *hash_after = NULL;
 
 	test->user = (struct requester){
@@ -427,6 +466,9 @@ play(const void *data)
 		test->user.digest_id =
 		    store_fixture_number(test->fixture, "SELECT max(id) FROM digest");
 	add_bounces(test, scene->bounces);
+	if (scene->is_shared)
+		add_share(test);
+	hash = store_fixture_hash(test->fixture);
 	run(test, scene->text, &reply);
 	hash_after = store_fixture_hash(test->fixture);
 	if (scene->sender != PROVEN && !reply.undo)
@@ -450,6 +492,11 @@ play(const void *data)
 static const char mine[] =
     "SELECT number, s.name, text, max_papers, note, is_block FROM subscription s"
     " ORDER BY number";
+static const char my_shares[] =
+    "SELECT h.name, o.number, f.version, f.is_fork, s.number FROM share h"
+    " JOIN subscription o ON o.id = h.subscription_id LEFT JOIN follow f"
+    " ON f.share_id = h.id LEFT JOIN subscription s ON s.id = f.subscription_id"
+    " ORDER BY h.name";
 static const char me[] =
     "SELECT address, name, state, frequency, weekdays, minute, zone, max_full, sorting,"
     " abstract, format, empty_digest, updates, crosslist, attach, grouping, feedback, "
@@ -487,6 +534,26 @@ undo_restores_everything(void)
 	assert_rows(test->fixture, mine, filters);
 	assert_rows(test->fixture, me, person);
 	compare_golden("undo-done", back.text);
+}
+
+static void
+undo_restores_what_is_shared_and_followed(void)
+{
+	pb_auto(command_test) test = command_test_new();
+	reply_auto first = {0}, gone = {0}, back = {0};
+
+	add_share(test);
+	run(test, "\nshare 1 as diffusion-news\nfollow weather-news\n", &first);
+	g_assert_cmpuint(first.failed, ==, 0);
+	assert_rows(
+	    test->fixture, my_shares, "diffusion-news|1|-|-|- weather-news|1|1|0|2");
+	run(test, "\nunsubscribe\n", &gone);
+	assert_rows(test->fixture, my_shares, "weather-news|1|-|-|-");
+	test->user.subscriber_id = 0;
+	run_confirmed(test, gone.undo, &back);
+	g_assert_cmpuint(back.failed, ==, 0);
+	assert_rows(
+	    test->fixture, my_shares, "diffusion-news|1|-|-|- weather-news|1|1|0|2");
 }
 
 static void
@@ -884,7 +951,8 @@ main(int argc, char **argv)
 
 		g_test_add_data_func(path, &scenes[i], play);
 	}
-	UNIT_ADD(undo_restores_everything, commands_beside_a_consent_are_reported,
+	UNIT_ADD(undo_restores_everything, undo_restores_what_is_shared_and_followed,
+	    commands_beside_a_consent_are_reported,
 	    undo_restores_a_subscriber_without_a_name, pending_line_keeps_its_filter,
 	    failing_command_does_not_affect_others,
 	    reply_to_a_subject_with_a_command_runs_nothing,

@@ -102,7 +102,7 @@ COMMANDS = [
     ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
     ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
-    ("filter", "explain"), ("filter", "remove"), ("search",), ("why",),
+    ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
     ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
@@ -421,6 +421,28 @@ def test_tex(ctl_fixture):
     preview = ctl_fixture.json("preview", "ada@example.org")
     assert preview[0]["reasons"][0]["words"] == '"n \\log n" in the title', preview
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK, [shown, '"n log n" in the title'])
+
+
+def test_shares(ctl_fixture):
+    """the operator lists shared filters and ends the sharing of one"""
+    ctl_fixture.ctl("share", "list").expect(OK, "No filter is shared.")
+    ctl_fixture.add().expect(OK)
+    ctl_fixture.ctl("filter", "add", "ada@example.org", "diffusion").expect(OK)
+    store = sqlite3.connect(os.path.join(ctl_fixture.directory, "state", "paperboy.db"))
+    with contextlib.closing(store), store:
+        store.execute("INSERT INTO share (name, subscription_id, version, created_at)"
+                      " SELECT 'weather-news', id, 1, 0 FROM subscription")
+    (listed,) = ctl_fixture.json("share", "list")
+    assert listed == {"name": "weather-news", "owner": "ada@example.org", "filter": 1,
+                      "version": 1, "created_at": 0,
+                      "query": "diffusion"}, listed
+    ctl_fixture.ctl("share", "list").expect(OK, ["weather-news", "ada@example.org"])
+    ctl_fixture.ctl("share", "remove", "other", "--yes").expect(
+        NOUSER, err='no shared filter "other"')
+    ctl_fixture.ctl("share", "remove", "Weather-News", "--yes").expect(
+        OK, "no longer shared")
+    assert ctl_fixture.json("share", "list") == []
+    ctl_fixture.ctl("filter", "list", "ada@example.org").expect(OK, "diffusion")
 
 
 def test_filter_errors(ctl_fixture):
@@ -891,7 +913,7 @@ def main():
         tap.run(test_check, tap)
         tap.run(test_read_only, tap)
         for test in (
-            test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_archive,
+            test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_shares, test_archive,
             test_tex, test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
             test_owner, test_other_user, test_lost_output,

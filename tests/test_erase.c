@@ -25,7 +25,7 @@
 /* Words that occur only in the data of one person. */
 static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "wombatname",
     "numbatword", "consentiform", "refusalgram", "answergram", "strangergram",
-    "okapiword"};
+    "okapiword", "kudu"};
 
 /* Read with another program, which does not affect our locks. */
 static bool
@@ -175,6 +175,17 @@ new_fixture(int64_t *id)
 	    " SELECT id, 'digest-1', 1, 'dead', 1, 'no-such-user' FROM subscriber");
 	store_fixture_run(
 	    fixture, "INSERT INTO bounce_probe SELECT id, 1, 1 FROM subscriber");
+	/* Zebra shares a filter and follows another. */
+	store_fixture_run(fixture,
+	    "INSERT INTO share (name, subscription_id, version, created_at)"
+	    " SELECT 'kudu-news', id, 1, 1 FROM subscription WHERE name = 'wombatname'"
+	    " UNION ALL SELECT 'diffusion-news', min(id), 1, 1 FROM subscription;"
+	    "INSERT INTO share_version SELECT h.id, 1, s.text, 1 FROM share h"
+	    " JOIN subscription s ON s.id = h.subscription_id;"
+	    "INSERT INTO follow (subscription_id, subscriber_id, share_id, version,"
+	    " is_fork) SELECT s.id, s.subscriber_id, h.id, 1, 0 FROM subscription s"
+	    " JOIN share h ON h.name = 'diffusion-news'"
+	    " WHERE s.text = 'diffusion' AND s.id <> h.subscription_id");
 	store_fixture_run(fixture,
 	    "INSERT INTO pending_erasure (address_key, address, outbox_id, at)"
 	    " SELECT address_key, address, 1, 1 FROM subscriber");

@@ -21,6 +21,11 @@
 #define BOUNDS_FILTER_NOTE    200
 #define BOUNDS_CONSENT_BYTES  1000
 
+/* Shared filters: length of a name, and number for each owner. */
+#define BOUNDS_SHARE_NAME_MIN 3
+#define BOUNDS_SHARE_NAME     40
+#define BOUNDS_SHARES_PERSON  10
+
 /* Canonical text of a filter, and explanation of a match. */
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200

@@ -172,6 +172,14 @@ MSG(LIST_FAILED, "{list} failed since {day}")
 MSG(NOTICE_NEW, "First papers for {filters}")
 MSG(NOTICE_NEW_MANY, "First papers for {count} new filters")
 MSG(NOTICE_MANY, "More papers than usual (about {usual})")
+MSG(NOTICE_SHARE, "Filter {number} follows \"{name}\", which has changed: version {version} "
+    "({change}; papers of 30 days: {before} before, {after} with it). To take it, reply: "
+    "follow {name}")
+MSG(NOTICE_SHARE_ENDED, "Filter {number} ({filter}) is no longer shared by its owner. It "
+    "stays as it is, and is your own now")
+MSG(SHARE_ADDS, "adds {clauses}")
+MSG(SHARE_REMOVES, "removes {clauses}")
+MSG(SHARE_REORDERS, "other combination of the same clauses")
 
 /* ---- settings ---- */
 
@@ -206,6 +214,24 @@ MSG(FILTER_NAME_TAKEN, "the name \"{name}\" is already used by filter {number}")
 MSG(FILTER_LIMIT, "limit of {most} filters reached")
 MSG(FILTER_SAME, "filter {number} is the same: {filter}")
 MSG(FILTER_NONE, "no such filter: {number}")
+
+/* ---- shared filters ---- */
+
+MSG(SHARE_NAME, "the name of a shared filter has {least} to {most} letters, digits and "
+    "hyphens, and begins with a letter")
+MSG(SHARE_RESERVED, "the name \"{name}\" is reserved")
+MSG(SHARE_TAKEN, "the name \"{name}\" is in use")
+MSG(SHARE_ALREADY, "filter {number} is already shared as \"{name}\"")
+MSG(SHARE_LIMIT, "limit of {most} shared filters reached")
+MSG(SHARE_BLOCK, "a block cannot be shared")
+MSG(SHARE_FOLLOWED, "filter {number} follows \"{name}\"; it can be shared after: fork "
+    "{name}")
+MSG(SHARE_NONE, "there is no shared filter \"{name}\"")
+MSG(SHARE_NOT_OWN, "no filter of yours is shared as \"{name}\"")
+MSG(SHARE_OWN, "\"{name}\" is your own filter {number}")
+MSG(SHARE_VERSION, "\"{name}\" has no version {version}")
+MSG(SHARE_FOLLOWS, "filter {number} follows \"{name}\" already, and has version {version}")
+MSG(SHARE_FOLLOWS_NOT, "no filter of yours follows \"{name}\"")
 
 /* ---- subscribers and addresses ---- */
 

@@ -150,6 +150,14 @@ struct query_slow {
 /** List the slow clauses in reading order. @return of struct query_slow * */
 GPtrArray *query_list_slow(const struct query *query);
 
+/**
+ * List the clauses of a query that another one lacks, in reading order.
+ *
+ * @return of char *, canonical, prefixed by "NOT " when negated
+ */
+GPtrArray *
+query_list_new_clauses(const struct query *before, const struct query *after);
+
 /** Whether a clause has a relative date. */
 bool query_has_relative_date(const struct query *query);
 

@@ -186,6 +186,36 @@ query_list_slow(const struct query *query)
 	return list;
 }
 
+static void
+add_clauses(const struct node *node, bool is_negated, GPtrArray *list)
+{
+	if (node->field) {
+		GString *text = g_string_new(is_negated ? CANONICAL_NOT : NULL);
+
+		node_append_clause(node, text);
+		g_ptr_array_add(list, g_string_free(text, FALSE));
+		return;
+	}
+	for (guint i = 0; i < node->operands->len; i++)
+		add_clauses(node->operands->pdata[i],
+		    is_negated != (node->kind == NODE_NOT), list);
+}
+
+GPtrArray *
+query_list_new_clauses(const struct query *before, const struct query *after)
+{
+	g_autoptr(GPtrArray) old = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+
+	add_clauses(before->root, false, old);
+	add_clauses(after->root, false, list);
+	for (guint i = list->len; i-- > 0;)
+		if (g_ptr_array_find_with_equal_func(
+		        old, list->pdata[i], g_str_equal, NULL))
+			g_ptr_array_remove_index(list, i);
+	return list;
+}
+
 static bool
 has_relative_date(const struct node *node)
 {

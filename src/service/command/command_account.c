@@ -185,6 +185,8 @@ format_undo(struct request *request, GError **error)
 
 		g_string_append_printf(lines, "%s\n", line);
 	}
+	if (!command_append_shares(request, lines, error))
+		return NULL;
 	if (subscriber->state == SUBSCRIBER_PAUSED)
 		g_string_append_printf(lines, "pause %s%s\n",
 		    *subscriber->paused_until ? "until " : "",

@@ -529,6 +529,37 @@ command_add_changed_filter(
 	return own != NULL;
 }
 
+/* ---- for other commands ---- */
+
+struct subscription *
+command_find_filter(
+    struct request *request, const GPtrArray *own, const char *word, GError **error)
+{
+	return find_filter(request, own, word, error);
+}
+
+char *
+command_format_reference(const struct subscription *subscription)
+{
+	return format_reference(subscription);
+}
+
+void
+command_add_filter(
+    struct request *request, const char *margin, const struct subscription *filter)
+{
+	g_autofree char *what = format_filter(request, filter);
+
+	reply_text_add(&request->text, margin, what);
+}
+
+bool
+command_add_edited(struct request *request, const struct subscription *before,
+    const struct subscription *after, GError **error)
+{
+	return add_edited(request, before, after, after->text, error);
+}
+
 /* ---- list ---- */
 
 static bool
@@ -543,6 +574,8 @@ add_filter(struct request *request, const struct subscription *one, GError **err
 		return false;
 	papers = reply_text_format_count(&request->text, "papers", found);
 	reply_phrase(&request->text, "", "list_filter", "what", what, "papers", papers);
+	if (!command_add_shares(request, one, error))
+		return false;
 	if (one->max_papers) {
 		g_autofree char *max = g_strdup_printf("%d", one->max_papers);
 

@@ -103,16 +103,19 @@ bool command_is_settings(const char *line);
 
 command_run_fn command_run_add, command_run_address, command_run_confirm,
     command_run_no, command_run_undo_number, command_run_yes, command_run_del,
-    command_run_edit, command_run_export, command_run_forget, command_run_help,
-    command_run_info, command_run_last, command_run_list, command_run_pause,
-    command_run_restore, command_run_resume, command_run_search, command_run_set,
-    command_run_sources, command_run_status, command_run_subscribe, command_run_test,
-    command_run_undo, command_run_unsubscribe, command_run_why;
+    command_run_edit, command_run_export, command_run_follow, command_run_forget,
+    command_run_fork, command_run_help, command_run_info, command_run_last,
+    command_run_list, command_run_pause, command_run_restore, command_run_resume,
+    command_run_search, command_run_set, command_run_share, command_run_sources,
+    command_run_status, command_run_subscribe, command_run_test, command_run_undo,
+    command_run_unfollow, command_run_unshare, command_run_unsubscribe, command_run_why;
 
 command_decide_fn command_decide_add, command_decide_address, command_decide_del,
-    command_decide_edit, command_decide_export, command_decide_forget,
-    command_decide_no, command_decide_pause, command_decide_resume, command_decide_set,
-    command_decide_subscribe, command_decide_yes;
+    command_decide_edit, command_decide_export, command_decide_follow,
+    command_decide_forget, command_decide_fork, command_decide_no, command_decide_pause,
+    command_decide_resume, command_decide_set, command_decide_share,
+    command_decide_subscribe, command_decide_unfollow, command_decide_unshare,
+    command_decide_yes;
 
 /** Start planning; for an unsubscribed requester, as a new subscriber. */
 bool command_plan_start(struct request *request, GError **error);
@@ -165,6 +168,32 @@ bool command_is_numbers(const char *arguments);
 /** Replace references to filters in a pending line by their numbers. */
 char *
 command_format_references(struct request *request, const char *line, GError **error);
+
+/**
+ * Find a filter by number, name or reference.
+ *
+ * @return an element of own; NULL with PB_ERROR_INPUT
+ */
+struct subscription *command_find_filter(
+    struct request *request, const GPtrArray *own, const char *word, GError **error);
+
+/** Format a reference for a pending line. @return a new string */
+char *command_format_reference(const struct subscription *subscription);
+
+/** Add a result: 'filter 3 "rlhf": canonical'. */
+void command_add_filter(
+    struct request *request, const char *margin, const struct subscription *filter);
+
+/** Add an edited filter, the one before, and the difference. */
+bool command_add_edited(struct request *request, const struct subscription *before,
+    const struct subscription *after, GError **error);
+
+/** Add to a line of `list` what a filter is shared as, or follows. */
+bool command_add_shares(
+    struct request *request, const struct subscription *filter, GError **error);
+
+/** Append the lines that share and follow filters again. */
+bool command_append_shares(struct request *request, GString *lines, GError **error);
 
 void command_add_warnings(struct request *request, const GPtrArray *warnings);
 bool command_add_list(struct request *request, GError **error);

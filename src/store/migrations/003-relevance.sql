@@ -56,3 +56,59 @@ CREATE TABLE proposal_change (
 	after           TEXT,
 	PRIMARY KEY (proposal_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Filters that others can follow by their name (src/store/subscriber/shares.h).
+CREATE TABLE share (
+	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in restored backups
+	name            TEXT NOT NULL UNIQUE CHECK (name GLOB '[a-z]*')
+		CHECK (name NOT GLOB '*[^a-z0-9-]*'),
+	subscription_id INTEGER NOT NULL UNIQUE REFERENCES subscription (id), -- the owner's
+	version         INTEGER NOT NULL CHECK (version >= 1), -- the newest one
+	created_at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE share_version (
+	share_id   INTEGER NOT NULL REFERENCES share (id) ON DELETE CASCADE,
+	version    INTEGER NOT NULL CHECK (version >= 1),
+	text       TEXT NOT NULL CHECK (text <> ''), -- as the owner typed it
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (share_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- Filters that follow a shared one, or were copied from it.
+CREATE TABLE follow (
+	subscription_id INTEGER PRIMARY KEY REFERENCES subscription (id) ON DELETE CASCADE,
+	subscriber_id   INTEGER NOT NULL REFERENCES subscriber (id),
+	share_id        INTEGER REFERENCES share (id), -- NULL: no longer shared
+	version         INTEGER NOT NULL CHECK (version >= 1), -- that the filter has
+	is_fork         INTEGER NOT NULL CHECK (is_fork BETWEEN 0 AND 1),
+	-- The version that the subscriber has to be told of, 0: the end; NULL: none.
+	news            INTEGER CHECK (news >= 0),
+	CHECK (is_fork = 0 OR (share_id IS NOT NULL AND news IS NULL))
+) STRICT;
+CREATE INDEX follow_share ON follow (share_id);
+CREATE INDEX follow_news ON follow (subscriber_id) WHERE news IS NOT NULL;
+CREATE INDEX follow_change ON follow (share_id, version, news) WHERE news > 0;
+
+-- Effect of a new version on filters with an older one.
+CREATE TABLE share_change (
+	share_id     INTEGER NOT NULL REFERENCES share (id) ON DELETE CASCADE,
+	from_version INTEGER NOT NULL,
+	to_version   INTEGER NOT NULL,
+	added        TEXT NOT NULL, -- clauses, one a line
+	removed      TEXT NOT NULL, -- likewise
+	before       INTEGER NOT NULL, -- papers of 30 days
+	after        INTEGER NOT NULL,
+	PRIMARY KEY (share_id, from_version, to_version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER share_ends BEFORE DELETE ON share
+BEGIN
+	DELETE FROM follow WHERE share_id = OLD.id AND is_fork = 1;
+	UPDATE follow SET share_id = NULL, news = 0 WHERE share_id = OLD.id;
+END;
+
+CREATE TRIGGER subscription_unshares BEFORE DELETE ON subscription
+BEGIN
+	DELETE FROM share WHERE subscription_id = OLD.id;
+END;

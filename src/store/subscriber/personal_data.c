@@ -156,6 +156,29 @@ const struct personal_data personal_data[] = {
         "DELETE FROM proposal WHERE subscriber_id = ?1", NULL},
     /* Deleted with its proposal. */
     {.table = "proposal_change"},
+    {"share", "shared_filters", {"name", "filter", "version", "since"},
+        "SELECT h.name, s.number, h.version, " TIME(
+            "h.created_at") " FROM share h JOIN subscription s"
+                            " ON s.id = h.subscription_id"
+                            " WHERE s.subscriber_id = ?1 ORDER BY h.name",
+        "DELETE FROM share WHERE subscription_id IN"
+        " (SELECT id FROM subscription WHERE subscriber_id = ?1)",
+        NULL},
+    {"share_version", "shared_versions", {"name", "version", "text", "at"},
+        "SELECT h.name, v.version, v.text, " TIME(
+            "v.created_at") " FROM share_version v JOIN share h ON h.id = v.share_id"
+                            " JOIN subscription s ON s.id = h.subscription_id"
+                            " WHERE s.subscriber_id = ?1"
+                            " ORDER BY h.name, v.version",
+        NULL, NULL},
+    {.table = "share_change"},
+    /* The name of the share, not its owner. */
+    {"follow", "followed_filters", {"filter", "name", "version", "copied"},
+        "SELECT s.number, h.name, f.version, iif(f.is_fork, 'yes', 'no')"
+        " FROM follow f JOIN subscription s ON s.id = f.subscription_id"
+        " LEFT JOIN share h ON h.id = f.share_id"
+        " WHERE f.subscriber_id = ?1 ORDER BY s.number",
+        "DELETE FROM follow WHERE subscriber_id = ?1", NULL},
     {"digest", "digests", {"date", "created", "state", "message", "papers"},
         "SELECT g.date, " TIME(
             "g.created_at") ", g.state, o.state, g.papers"

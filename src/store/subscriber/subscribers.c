@@ -9,6 +9,7 @@
 #include "store/core/record.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
+#include "store/subscriber/shares.h"
 
 #define SUBSCRIBER_COLUMNS                                                           \
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
@@ -425,11 +426,15 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
 	    " WHERE subscriber_id = ?1 AND filter_id = ?2 AND id <> ?3), 0)";
+	static const char sql_is_same[] =
+	    "SELECT EXISTS (SELECT 1 FROM subscription WHERE id = ?1 AND filter_id ="
+	    " ?2)";
 	static const char sql[] =
 	    "UPDATE subscription SET filter_id = ?2, text = ?3,"
 	    " since_day = ?4, name = ?5, max_papers = ?6, note = ?7"
 	    " WHERE id = ?1";
 	int64_t number;
+	bool is_same;
 
 	if (!save_filter(store, subscription, hash, matched_revision, now, error) ||
 	    !sql_number(store, sql_has, &number, error,
@@ -440,11 +445,16 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME, "number",
 		    MSG_INT(number), "filter", subscription->canonical, NULL);
 	}
-	return sql_exec(store, sql, error, SQL_INT(subscription->id),
-	    SQL_INT(subscription->filter_id), SQL_TEXT(subscription->text),
-	    SQL_TEXT(subscription->since_day), SQL_TEXT(subscription->name),
-	    subscription->max_papers ? SQL_INT(subscription->max_papers) : SQL_NULL,
-	    SQL_TEXT(subscription->note));
+	return sql_has(store, sql_is_same, &is_same, error, SQL_INT(subscription->id),
+	           SQL_INT(subscription->filter_id)) &&
+	       sql_exec(store, sql, error, SQL_INT(subscription->id),
+	           SQL_INT(subscription->filter_id), SQL_TEXT(subscription->text),
+	           SQL_TEXT(subscription->since_day), SQL_TEXT(subscription->name),
+	           subscription->max_papers ? SQL_INT(subscription->max_papers)
+	                                    : SQL_NULL,
+	           SQL_TEXT(subscription->note)) &&
+	       (is_same || shares_record_edit(store, subscription->id,
+	                       subscription->text, now, error));
 }
 
 bool

@@ -1,0 +1,77 @@
+/*
+ * ctl_share.c - the commands share ...
+ */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "ctl/table.h"
+#include "service/people/sharing.h"
+#include "store/subscriber/shares.h"
+
+static const struct table_column columns[] = {
+    TABLE_COLUMN("NAME", "name", TABLE_TEXT, share_listing, name),
+    TABLE_COLUMN("OWNER", "owner", TABLE_TEXT, share_listing, address),
+    TABLE_COLUMN("FILTER", "filter", TABLE_INT, share_listing, number),
+    TABLE_COLUMN("VERSION", "version", TABLE_INT, share_listing, version),
+    TABLE_COLUMN("SINCE", "created_at", TABLE_TIME, share_listing, created_at),
+    TABLE_COLUMN("QUERY", "query", TABLE_TEXT, share_listing, text),
+    {0},
+};
+
+struct share_cursor {
+	struct store *store;
+	char *after; /* name of the last row loaded */
+};
+
+static GPtrArray *
+load_page(void *data, GError **error)
+{
+	struct share_cursor *cursor = data;
+	GPtrArray *rows =
+	    shares_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+
+	if (rows && rows->len) {
+		const struct share_listing *last = rows->pdata[rows->len - 1];
+
+		g_free(cursor->after);
+		cursor->after = g_strdup(last->name);
+	}
+	return rows;
+}
+
+bool
+ctl_run_share_list(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	struct share_cursor cursor = {.store = ctl->store, .after = g_strdup("")};
+	const struct table table = {
+	    columns, "No filter is shared.", load_page, &cursor};
+	bool is_ok = ctl_parse(NULL, 0, &argc, &argv, error) &&
+	             table_print_pages(ctl, &table, error);
+
+	g_free(cursor.after);
+	return is_ok;
+}
+
+bool
+ctl_run_share_remove(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	gboolean is_yes = FALSE;
+	const GOptionEntry entries[] = {
+	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
+	g_autofree char *question = NULL;
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error))
+		return false;
+	question = g_strdup_printf("End the sharing of %s", argv[1]);
+	if (!ctl_confirm(is_yes, question, error) ||
+	    !sharing_remove(
+	        ctl->store, argv[1], ctl->who, clock_get_now(&ctl->clock), error))
+		return false;
+	if (ctl->is_json)
+		print_json(json_pack("{s:s}", "removed", argv[1]));
+	else
+		printf("%s is no longer shared\n", argv[1]);
+	return true;
+}

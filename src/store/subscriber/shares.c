@@ -1,0 +1,266 @@
+/*
+ * shares.c - filters that others follow by name: owners, versions, followers.
+ */
+#include "store/subscriber/shares.h"
+
+#include "store/core/record.h"
+#include "store/core/sql.h"
+
+#define COLUMN(...) RECORD_COLUMN(share, __VA_ARGS__)
+static const struct record_column share_columns[] = {COLUMN(id), COLUMN(name),
+    COLUMN(subscription_id), COLUMN(subscriber_id), COLUMN(number), COLUMN(version),
+    COLUMN(text), COLUMN(created_at)};
+#undef COLUMN
+static const struct record_layout share_layout = RECORD_LAYOUT(share, share_columns);
+
+#define SELECT_SHARE                                                         \
+	"SELECT h.id, h.name, h.subscription_id, s.subscriber_id, s.number," \
+	" h.version, s.text, h.created_at FROM share h JOIN subscription s"  \
+	" ON s.id = h.subscription_id "
+
+bool
+shares_find(struct store *store, const char *name, struct share **share, GError **error)
+{
+	static const char sql[] = SELECT_SHARE "WHERE h.name = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
+
+	return record_find(statement, &share_layout, share, error);
+}
+
+GPtrArray *
+shares_load_own(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    SELECT_SHARE "WHERE s.subscriber_id = ?1 ORDER BY s.number";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	return record_load_all(statement, &share_layout, error);
+}
+
+GPtrArray *
+shares_load_page(struct store *store, const char *after, unsigned limit, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(share_listing, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(name), COLUMN(address),
+	    COLUMN(number), COLUMN(version), COLUMN(text), COLUMN(created_at)};
+#undef COLUMN
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(share_listing, columns);
+	static const char sql[] =
+	    "SELECT h.name, p.address, s.number, h.version, s.text, h.created_at"
+	    " FROM share h JOIN subscription s ON s.id = h.subscription_id"
+	    " JOIN subscriber p ON p.id = s.subscriber_id"
+	    " WHERE h.name > ?1 ORDER BY h.name LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(after), SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
+static bool
+insert_version(struct store *store, int64_t subscription_id, const char *text,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO share_version (share_id, version, text, created_at)"
+	    " SELECT id, version, ?2, ?3 FROM share WHERE subscription_id = ?1";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(subscription_id), SQL_TEXT(text), SQL_INT(now));
+}
+
+bool
+shares_insert(struct store *store, int64_t subscription_id, const char *name,
+    const char *text, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO share (name, subscription_id, version, created_at)"
+	    " VALUES (?1, ?2, 1, ?3)";
+
+	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(subscription_id),
+	           SQL_INT(now)) &&
+	       insert_version(store, subscription_id, text, now, error);
+}
+
+bool
+shares_delete(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "DELETE FROM share WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+bool
+shares_find_version(
+    struct store *store, int64_t share_id, int version, char **text, GError **error)
+{
+	static const char sql[] =
+	    "SELECT text FROM share_version WHERE share_id = ?1 AND version = ?2";
+
+	return sql_find_text(
+	    store, sql, text, error, SQL_INT(share_id), SQL_INT(version));
+}
+
+bool
+shares_record_edit(struct store *store, int64_t subscription_id, const char *text,
+    int64_t now, GError **error)
+{
+	static const char sql_share[] =
+	    "UPDATE share SET version = version + 1 WHERE subscription_id = ?1";
+	static const char sql_news[] =
+	    "UPDATE follow SET news = h.version FROM share h WHERE h.subscription_id ="
+	    " ?1 AND follow.share_id = h.id AND follow.is_fork = 0";
+	/* The text of a version is that version, also when a change is undone. */
+	static const char sql_fork[] =
+	    "UPDATE follow SET version = coalesce(w.same, version),"
+	    " is_fork = w.same IS NULL, news = iif(w.same IS NULL, NULL, news) FROM"
+	    " (SELECT max(v.version) AS same FROM follow f JOIN share_version v"
+	    "  ON v.share_id = f.share_id"
+	    "  WHERE f.subscription_id = ?1 AND v.text = ?2) w"
+	    " WHERE subscription_id = ?1 AND share_id IS NOT NULL AND is_fork = 0";
+	static const char sql_end[] =
+	    "DELETE FROM follow WHERE subscription_id = ?1 AND share_id IS NULL";
+	struct sql_value id = SQL_INT(subscription_id);
+	unsigned count;
+
+	if (!sql_exec_count(store, sql_share, &count, error, id))
+		return false;
+	if (count && (!insert_version(store, subscription_id, text, now, error) ||
+	                 !sql_exec(store, sql_news, error, id)))
+		return false;
+	return sql_exec(store, sql_fork, error, id, SQL_TEXT(text)) &&
+	       sql_exec(store, sql_end, error, id);
+}
+
+/* ---- followers ---- */
+
+#define COLUMN(...) RECORD_COLUMN(follow, __VA_ARGS__)
+static const struct record_column follow_columns[] = {COLUMN(subscription_id),
+    COLUMN(number), COLUMN(share_id), COLUMN(name), COLUMN(version), COLUMN(newest),
+    COLUMN(is_fork), COLUMN(news)};
+#undef COLUMN
+static const struct record_layout follow_layout = RECORD_LAYOUT(follow, follow_columns);
+
+#define SELECT_FOLLOW                                                        \
+	"SELECT f.subscription_id, s.number, f.share_id, h.name, f.version," \
+	" h.version, f.is_fork, f.news FROM subscription s"                  \
+	" JOIN follow f ON f.subscription_id = s.id"                         \
+	" LEFT JOIN share h ON h.id = f.share_id WHERE s.subscriber_id = ?1 "
+
+GPtrArray *
+shares_load_follows(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = SELECT_FOLLOW "ORDER BY s.number";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	return record_load_all(statement, &follow_layout, error);
+}
+
+bool
+shares_find_follow(struct store *store, int64_t subscriber_id, int64_t share_id,
+    struct follow **follow, GError **error)
+{
+	static const char sql[] = SELECT_FOLLOW "AND f.share_id = ?2 AND f.is_fork = 0";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(share_id));
+
+	return record_find(statement, &follow_layout, follow, error);
+}
+
+bool
+shares_save_follow(struct store *store, int64_t subscription_id, int64_t share_id,
+    int version, bool is_fork, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO follow (subscription_id, subscriber_id, share_id,"
+	    " version, is_fork) SELECT id, subscriber_id, ?2, ?3, ?4"
+	    " FROM subscription WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(subscription_id), SQL_INT(share_id),
+	    SQL_INT(version), SQL_INT(is_fork));
+}
+
+/* ---- news for followers ---- */
+
+bool
+shares_has_news(struct store *store, bool *has, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM follow WHERE news IS NOT NULL)";
+
+	return sql_has(store, sql, has, error);
+}
+
+GPtrArray *
+shares_load_news(struct store *store, int64_t subscriber_id, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(share_news, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(subscription_id),
+	    COLUMN(number), COLUMN(label), COLUMN(name), COLUMN(news), COLUMN(added),
+	    COLUMN(removed), COLUMN(before), COLUMN(after)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(share_news, columns);
+	static const char sql[] =
+	    "SELECT s.id, s.number, coalesce(s.name, s.text), h.name, f.news, c.added,"
+	    " c.removed, c.before, c.after FROM follow f"
+	    " JOIN subscription s ON s.id = f.subscription_id"
+	    " LEFT JOIN share h ON h.id = f.share_id"
+	    " LEFT JOIN share_change c ON c.share_id = f.share_id"
+	    "  AND c.from_version = f.version AND c.to_version = f.news"
+	    " WHERE f.subscriber_id = ?1 AND f.news IS NOT NULL ORDER BY s.number";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+shares_clear_news(
+    struct store *store, int64_t subscription_id, int news, GError **error)
+{
+	/* A filter whose end was told is one like any other. */
+	static const char sql_end[] =
+	    "DELETE FROM follow WHERE subscription_id = ?1 AND share_id IS NULL";
+	static const char sql[] =
+	    "UPDATE follow SET news = NULL WHERE subscription_id = ?1 AND news = ?2";
+
+	return news ? sql_exec(
+	                  store, sql, error, SQL_INT(subscription_id), SQL_INT(news))
+	            : sql_exec(store, sql_end, error, SQL_INT(subscription_id));
+}
+
+GPtrArray *
+shares_load_changes(struct store *store, unsigned limit, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(share_change, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(share_id),
+	    COLUMN(from_version), COLUMN(to_version), COLUMN(from_text),
+	    COLUMN(to_text)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(share_change, columns);
+	static const char sql[] =
+	    "SELECT DISTINCT f.share_id, f.version, f.news, o.text, n.text FROM follow "
+	    "f"
+	    " JOIN share_version o ON o.share_id = f.share_id AND o.version = f.version"
+	    " JOIN share_version n ON n.share_id = f.share_id AND n.version = f.news"
+	    " WHERE f.news > 0 AND NOT EXISTS (SELECT 1 FROM share_change c"
+	    "  WHERE c.share_id = f.share_id AND c.from_version = f.version"
+	    "  AND c.to_version = f.news) LIMIT ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+shares_save_change(
+    struct store *store, const struct share_change *change, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO share_change (share_id, from_version, to_version,"
+	    " added, removed, before, after) SELECT id, ?2, ?3, ?4, ?5, ?6, ?7"
+	    " FROM share WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(change->share_id),
+	    SQL_INT(change->from_version), SQL_INT(change->to_version),
+	    SQL_TEXT(change->added), SQL_TEXT(change->removed), SQL_INT(change->before),
+	    SQL_INT(change->after));
+}

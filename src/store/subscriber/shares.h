@@ -1,0 +1,135 @@
+/*
+ * shares.h - filters that others follow by name: owners, versions, followers.
+ *
+ * The filter of a follower is an own row of `subscription` with the text of one version
+ * of the shared one: equal filters are matched once, whoever has them.  Deleting the
+ * owner's filter, by whatever way, ends the share; its followers keep what they have.
+ * Nothing here counts or lists followers.
+ */
+#ifndef PAPERBOY_STORE_SUBSCRIBER_SHARES_H
+#define PAPERBOY_STORE_SUBSCRIBER_SHARES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+struct share {
+	int64_t id;
+	const char *name; /* folded */
+	int64_t subscription_id;
+	int64_t subscriber_id; /* the owner */
+	int number;            /* of the owner's filter */
+	int version;           /* the newest one */
+	const char *text;      /* of that version */
+	int64_t created_at;
+};
+
+/** Find by folded name. @param share  set; NULL if there is none; g_free() it */
+bool shares_find(
+    struct store *store, const char *name, struct share **share, GError **error);
+
+/** Load the shares of a subscriber, by number. @return of struct share * */
+GPtrArray *shares_load_own(struct store *store, int64_t subscriber_id, GError **error);
+
+/* A share as the operator sees it. */
+struct share_listing {
+	const char *name;
+	const char *address; /* of the owner */
+	int number;          /* of the owner's filter */
+	int version;
+	const char *text; /* of that version */
+	int64_t created_at;
+};
+
+/**
+ * Load a page of all shares, by name.
+ *
+ * @param after  the last name of the previous page, "" at first
+ * @return of struct share_listing *
+ */
+GPtrArray *shares_load_page(
+    struct store *store, const char *after, unsigned limit, GError **error);
+
+/** Share a filter as version 1. @param text  of the filter */
+bool shares_insert(struct store *store, int64_t subscription_id, const char *name,
+    const char *text, int64_t now, GError **error);
+
+/** End a share: its followers are to be told. */
+bool shares_delete(struct store *store, int64_t id, GError **error);
+
+/** Find the text of a version. @param text  set; NULL if there is none */
+bool shares_find_version(
+    struct store *store, int64_t share_id, int version, char **text, GError **error);
+
+/**
+ * Record that a filter has changed: of a shared one, a new version of which the
+ * followers are to be told; of a follower, that it is a fork now.
+ */
+bool shares_record_edit(struct store *store, int64_t subscription_id, const char *text,
+    int64_t now, GError **error);
+
+/* A filter that follows a shared one, or was copied from it. */
+struct follow {
+	int64_t subscription_id;
+	int number;       /* of the filter */
+	int64_t share_id; /* -1: no longer shared */
+	const char *name; /* NULL: no longer shared */
+	int version;      /* that the filter has */
+	int newest;       /* version of the share; -1: no longer shared */
+	bool is_fork;
+	int news; /* version of which the subscriber has to be told, 0: the end; -1 */
+};
+
+/** Load the followed filters and forks of a subscriber, by number. */
+GPtrArray *
+shares_load_follows(struct store *store, int64_t subscriber_id, GError **error);
+
+/** Find the filter with which a subscriber follows a share. @param follow  set; NULL */
+bool shares_find_follow(struct store *store, int64_t subscriber_id, int64_t share_id,
+    struct follow **follow, GError **error);
+
+/** Set what a filter follows, or was copied from; there is no news of it. */
+bool shares_save_follow(struct store *store, int64_t subscription_id, int64_t share_id,
+    int version, bool is_fork, GError **error);
+
+/* ---- news for followers ---- */
+
+/* An announcement; the change from the follower's version to the newest. */
+struct share_news {
+	int64_t subscription_id;
+	int number;
+	const char *label;           /* name or text of the filter */
+	const char *name;            /* of the share; NULL: no longer shared */
+	int news;                    /* its newest version; 0: no longer shared */
+	const char *added, *removed; /* clauses, one a line; NULL: not computed yet */
+	int before, after;           /* papers of 30 days */
+};
+
+/** Whether any follower has to be told anything. */
+bool shares_has_news(struct store *store, bool *has, GError **error);
+
+/** Load the news for a subscriber, by number. @return of struct share_news * */
+GPtrArray *shares_load_news(struct store *store, int64_t subscriber_id, GError **error);
+
+/** Record that a subscriber was told. @param news  later ones remain */
+bool shares_clear_news(
+    struct store *store, int64_t subscription_id, int news, GError **error);
+
+/* A change between versions that followers have to be told of. */
+struct share_change {
+	int64_t share_id;
+	int from_version, to_version;
+	const char *from_text, *to_text;
+	char *added, *removed; /* NULL until computed; owned by the caller */
+	unsigned before, after;
+};
+
+/** Load the changes that have not been computed yet, at most limit. */
+GPtrArray *shares_load_changes(struct store *store, unsigned limit, GError **error);
+
+bool shares_save_change(
+    struct store *store, const struct share_change *change, GError **error);
+
+#endif

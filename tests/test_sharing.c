@@ -1,0 +1,452 @@
+/*
+ * test_sharing.c - filters are shared, followed and forked.
+ */
+#include "service/people/sharing.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "service/match/match.h"
+#include "service/people/data_export.h"
+#include "service/people/erase.h"
+#include "service/people/filters.h"
+#include "service/people/subscribe.h"
+#include "store/subscriber/shares.h"
+
+#define NOW "2026-11-20T09:00:00Z" /* a Friday */
+#define ADA "ada@example.org"      /* shares filter 1, diffusion */
+#define EVE "eve@example.net"      /* follows */
+#define BOB "bob@example.com"
+
+#define NAME "diffusion-news"
+
+static struct sharing_actor
+act(struct store_fixture *fixture, const char *address)
+{
+	return (struct sharing_actor){
+	    fixture->store, address, "test", store_fixture_time(NOW)};
+}
+
+static struct store_fixture *
+new_fixture(void)
+{
+	struct store_fixture *fixture = store_fixture_new();
+	const struct sharing_actor ada = act(fixture, ADA);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "State spaces", 3);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", ada.now);
+	store_fixture_subscribe(fixture, EVE, "UTC", NULL, ada.now);
+	store_fixture_subscribe(fixture, BOB, "UTC", NULL, ada.now);
+	g_assert_true(sharing_share(&ada, 1, "Diffusion-News", &name, &error));
+	g_assert_cmpstr(name, ==, NAME);
+	return fixture;
+}
+
+static void
+follow(struct store_fixture *fixture, const char *address, int version)
+{
+	const struct sharing_actor actor = act(fixture, address);
+	pb_auto(subscription) before = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) filter =
+	    sharing_follow(&actor, NAME, version, &before, &error);
+
+	g_assert_no_error(error);
+	g_assert_nonnull(filter);
+	store_fixture_assert_idle(fixture);
+}
+
+static void
+edit(struct store_fixture *fixture, const char *address, int number, const char *text)
+{
+	const struct filters_change change = {
+	    .address = address, .number = number, .text = text, .who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) after = filters_edit(
+	    fixture->store, &change, store_fixture_time(NOW), NULL, NULL, &error);
+
+	g_assert_no_error(error);
+}
+
+/* Filters of Eve, with what they follow: number, name, text, version, fork, news. */
+#define EVES                                                                    \
+	"SELECT s.number, s.name, s.text, h.name, f.version, f.is_fork, f.news" \
+	" FROM subscription s LEFT JOIN follow f ON f.subscription_id = s.id"   \
+	" LEFT JOIN share h ON h.id = f.share_id JOIN subscriber p"             \
+	" ON p.id = s.subscriber_id WHERE p.address = '" EVE "' ORDER BY s.number"
+
+static void
+names_are_folded_and_checked(void)
+{
+	static const struct {
+		const char *name;
+		const char *folded; /* NULL: invalid */
+	} rows[] = {
+	    {"RL-for-Robots", "rl-for-robots"},
+	    {"abc", "abc"},
+	    {"a23", "a23"},
+	    {"abcdefghijabcdefghijabcdefghijabcdefghij",
+	        "abcdefghijabcdefghijabcdefghijabcdefghij"},
+	    {"abcdefghijabcdefghijabcdefghijabcdefghijk", NULL},
+	    {"ab", NULL},
+	    {"", NULL},
+	    {"2nd", NULL},
+	    {"-abc", NULL},
+	    {"abc-", NULL},
+	    {"a b c", NULL},
+	    {"a_bc", NULL},
+	    {"a.bc", NULL},
+	    {"m\303\274ller", NULL},
+	    {"Admin", NULL},
+	    {"paperboy", NULL},
+	};
+
+	g_assert_cmpint(BOUNDS_SHARE_NAME, ==, 40);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *folded = sharing_fold_name(rows[i].name, &error);
+
+		g_assert_cmpstr(folded, ==, rows[i].folded);
+		if (!rows[i].folded)
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	}
+}
+
+static void
+changes_reach_followers_only_when_they_take_them(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+
+	follow(fixture, EVE, 0);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	edit(fixture, ADA, 1, "diffusion OR mamba -survey");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|3");
+	follow(fixture, EVE, 2);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion OR mamba|" NAME "|2|0|-");
+	follow(fixture, EVE, 0);
+	assert_rows(
+	    fixture, EVES, "1|" NAME "|diffusion OR mamba -survey|" NAME "|3|0|-");
+	follow(fixture, EVE, 1);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
+	/* Other spelling, the same filter: no version. */
+	edit(fixture, ADA, 1, "mamba -survey OR diffusion");
+	edit(fixture, ADA, 1, "mamba -survey OR Diffusion");
+	assert_rows(fixture, "SELECT max(version) FROM share_version", "3");
+	assert_rows(fixture, "SELECT version FROM share", "3");
+}
+
+static void
+own_edit_makes_a_fork_and_undoing_it_follows_again(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+
+	follow(fixture, EVE, 0);
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	/* The text of a version is that version. */
+	edit(fixture, EVE, 1, "diffusion OR mamba");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion OR mamba|" NAME "|2|0|2");
+	edit(fixture, EVE, 1, "diffusion");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|2");
+	edit(fixture, EVE, 1, "diffusion OR weather");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion OR weather|" NAME "|1|1|-");
+	edit(fixture, ADA, 1, "mamba");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion OR weather|" NAME "|1|1|-");
+	follow(fixture, EVE, 0);
+	assert_rows(fixture, EVES,
+	    "1|" NAME "|diffusion OR weather|" NAME "|1|1|- 2|-|mamba|" NAME "|3|0|-");
+}
+
+static void
+forks_are_own_filters(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	const struct sharing_actor eve = act(fixture, EVE);
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) copied = sharing_fork(&eve, NAME, 0, &error);
+	pb_auto(subscription) own = NULL;
+
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|1|-");
+	/* An equal filter begins to follow. */
+	follow(fixture, EVE, 0);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
+	edit(fixture, ADA, 1, "mamba");
+	own = sharing_fork(&eve, NAME, 0, &error);
+	g_assert_no_error(error);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|1|-");
+}
+
+static bool
+leave_by_unshare(struct store_fixture *fixture, GError **error)
+{
+	const struct sharing_actor ada = act(fixture, ADA);
+	int number = 0;
+
+	return sharing_unshare(&ada, "DIFFUSION-news", &number, error) && number == 1;
+}
+
+static bool
+leave_by_del(struct store_fixture *fixture, GError **error)
+{
+	return subscribe_remove_filter(
+	    fixture->store, ADA, 1, "test", store_fixture_time(NOW), error);
+}
+
+static bool
+leave_by_unsubscribe(struct store_fixture *fixture, GError **error)
+{
+	return subscribe_remove(
+	    fixture->store, ADA, "test", store_fixture_time(NOW), error);
+}
+
+static bool
+leave_by_erasure(struct store_fixture *fixture, GError **error)
+{
+	const struct erase_request request = {
+	    .address = ADA, .key = fixture->key, .who = "test"};
+
+	return erase_person(fixture->store, &request, store_fixture_time(NOW), error);
+}
+
+static bool
+leave_by_operator(struct store_fixture *fixture, GError **error)
+{
+	return sharing_remove(
+	    fixture->store, NAME, "operator", store_fixture_time(NOW), error);
+}
+
+static void
+followers_of_a_departed_owner_keep_what_they_have(void)
+{
+	static bool (*const ways[])(struct store_fixture *, GError **) = {
+	    leave_by_unshare, leave_by_del, leave_by_unsubscribe, leave_by_erasure,
+	    leave_by_operator};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		const struct sharing_actor bob = act(fixture, BOB);
+		g_autoptr(GError) error = NULL;
+		pb_auto(subscription) fork = NULL;
+		bool is_left;
+
+		follow(fixture, EVE, 0);
+		fork = sharing_fork(&bob, NAME, 0, &error);
+		g_assert_nonnull(fork);
+		edit(fixture, ADA, 1, "mamba");
+		is_left = ways[i](fixture, &error);
+		g_assert_no_error(error);
+		g_assert_true(is_left);
+		assert_rows(fixture, EVES, "1|" NAME "|diffusion|-|1|0|0");
+		assert_rows(fixture, "SELECT count(*) FROM share", "0");
+		assert_rows(fixture, "SELECT count(*) FROM share_version", "0");
+		/* The follower alone has to be told. */
+		assert_rows(fixture, "SELECT count(*) FROM follow", "1");
+		g_assert_true(shares_clear_news(fixture->store,
+		    store_fixture_number(fixture, "SELECT subscription_id FROM follow"),
+		    0, &error));
+		assert_rows(fixture, EVES, "1|" NAME "|diffusion|-|-|-|-");
+		/* The name is free, and its new owner has no followers. */
+		store_fixture_add_filter(fixture, BOB, "weather", bob.now);
+		{
+			g_autofree char *name = NULL;
+
+			g_assert_true(sharing_share(&bob, 2, NAME, &name, &error));
+		}
+		edit(fixture, BOB, 2, "sky");
+		assert_rows(fixture, EVES, "1|" NAME "|diffusion|-|-|-|-");
+	}
+}
+
+/* The error of sharing filter 1 of somebody. */
+static void
+assert_not_shared(struct store_fixture *fixture, const char *address, int number,
+    const char *wanted, enum pb_error code)
+{
+	const struct sharing_actor actor = act(fixture, address);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(sharing_share(&actor, number, wanted, &name, &error));
+	g_assert_error(error, PB_ERROR, (int)code);
+	store_fixture_assert_idle(fixture);
+}
+
+static void
+what_cannot_be_shared_is_refused(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	const struct sharing_actor ada = act(fixture, ADA), bob = act(fixture, BOB);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+	int number;
+
+	follow(fixture, EVE, 0);
+	assert_not_shared(fixture, ADA, 1, "other", PB_ERROR_INPUT);
+	assert_not_shared(fixture, ADA, 7, "other", PB_ERROR_NOT_FOUND);
+	assert_not_shared(fixture, EVE, 1, "other", PB_ERROR_INPUT);
+	store_fixture_add_block(fixture, BOB, "weather", ada.now);
+	assert_not_shared(fixture, BOB, 1, "other", PB_ERROR_INPUT);
+	store_fixture_add_filter(fixture, BOB, "ssm", ada.now);
+	assert_not_shared(fixture, BOB, 2, "DIFFUSION-NEWS", PB_ERROR_INPUT);
+	g_assert_false(sharing_unshare(&bob, NAME, &number, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	for (int i = 1; i <= BOUNDS_SHARES_PERSON; i++) {
+		g_autofree char *text = g_strdup_printf("word%d", i);
+		g_autofree char *shared = NULL;
+
+		store_fixture_add_filter(fixture, ADA, text, ada.now);
+		if (i == BOUNDS_SHARES_PERSON)
+			break;
+		g_assert_true(sharing_share(&ada, i + 1, text, &shared, NULL));
+	}
+	assert_not_shared(
+	    fixture, ADA, BOUNDS_SHARES_PERSON + 1, "one-more", PB_ERROR_LIMIT);
+}
+
+static void
+owner_does_not_follow_the_own_filter(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	const struct sharing_actor ada = act(fixture, ADA);
+	pb_auto(subscription) before = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(sharing_follow(&ada, NAME, 0, &before, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static bool
+call_follow(struct store_fixture *fixture, void *data, GError **error)
+{
+	const struct sharing_actor eve = act(fixture, EVE);
+	pb_auto(subscription) before = NULL;
+	pb_auto(subscription) filter = sharing_follow(&eve, NAME, 0, &before, error);
+
+	(void)data;
+	return filter != NULL;
+}
+
+static void
+following_is_whole_or_not_at_all(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_follow, NULL, true), >, 10);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_follow, NULL, true), >, 10);
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion OR mamba|" NAME "|2|0|-");
+}
+
+/* Neither side is in the other's data. */
+static void
+nobody_learns_of_the_other_side(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	static const char *const addresses[] = {ADA, EVE};
+
+	follow(fixture, EVE, 0);
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
+		g_autofree char *sql = g_strdup_printf(
+		    "SELECT id FROM subscriber WHERE address = '%s'", addresses[i]);
+		g_autoptr(GError) error = NULL;
+		g_autofree char *text = data_export_format(fixture->store, fixture->key,
+		    store_fixture_number(fixture, sql), i, store_fixture_time(NOW),
+		    &error);
+
+		g_assert_no_error(error);
+		g_assert_nonnull(strstr(text, addresses[i]));
+		g_assert_nonnull(strstr(text, NAME));
+		g_assert_null(strstr(text, addresses[!i]));
+	}
+	/* No count of followers is stored. */
+	assert_rows(fixture,
+	    "SELECT count(*) FROM pragma_table_info('share') WHERE name LIKE"
+	    " '%follow%' OR name LIKE '%count%'",
+	    "0");
+}
+
+#define FOLLOWERS 10000
+
+static void
+add_followers(struct store_fixture *fixture)
+{
+	store_fixture_run(fixture,
+	    "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
+	    " WHERE n < " G_STRINGIFY(
+	        FOLLOWERS) ")"
+	                   "INSERT INTO subscriber (address, address_key, state, "
+	                   "frequency, weekdays,"
+	                   " minute, zone, max_full, created_at, consent_at, "
+	                   "consent_text, next_due_at,"
+	                   " is_first_due) SELECT 'f' || n || '@example.org', 'f' || n "
+	                   "||"
+	                   " '@example.org', 'active', 'daily', 127, 450, 'UTC', 20, "
+	                   "1, 1, 'yes',"
+	                   " 1795248000, 0 FROM n;"
+	                   "INSERT INTO subscription (subscriber_id, number, "
+	                   "filter_id, name, text,"
+	                   " since_day, created_at) SELECT p.id, 1, s.filter_id, '" NAME
+	                   "', s.text,"
+	                   " s.since_day, 1 FROM subscriber p JOIN subscription s ON "
+	                   "s.id ="
+	                   " (SELECT subscription_id FROM share) WHERE p.address GLOB "
+	                   "'f[0-9]*';"
+	                   "INSERT INTO follow (subscription_id, subscriber_id, "
+	                   "share_id, version,"
+	                   " is_fork) SELECT s.id, s.subscriber_id, 1, 1, 0 FROM "
+	                   "subscription s"
+	                   " JOIN subscriber p ON p.id = s.subscriber_id WHERE "
+	                   "p.address GLOB"
+	                   " 'f[0-9]*'");
+}
+
+static void
+thousands_of_followers_cost_one_match(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *log = NULL;
+	int64_t start_us;
+
+	add_followers(fixture);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion again", 3);
+	g_assert_true(
+	    match_run(fixture->store, store_fixture_time(NOW), &report, &error));
+	g_assert_cmpuint(report.found, ==, 2); /* the papers of one filter */
+	assert_rows(fixture, "SELECT count(*) FROM filter", "1");
+
+	start_us = g_get_monotonic_time();
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	assert_rows(fixture, "SELECT count(*) FROM follow WHERE news = 2",
+	    G_STRINGIFY(FOLLOWERS));
+	g_test_message("an edit with %d followers: %.0f ms", FOLLOWERS,
+	    (double)(g_get_monotonic_time() - start_us) / 1000);
+	assert_rows(fixture, "SELECT count(*) FROM filter", "2");
+
+	start_us = g_get_monotonic_time();
+	g_assert_true(leave_by_erasure(fixture, &error));
+	assert_rows(fixture, "SELECT count(*) FROM follow WHERE news = 0",
+	    G_STRINGIFY(FOLLOWERS));
+	assert_rows(fixture, "SELECT count(*) FROM filter", "1");
+	g_test_message("erasure of their owner: %.0f ms",
+	    (double)(g_get_monotonic_time() - start_us) / 1000);
+}
+
+UNIT_MAIN(names_are_folded_and_checked,
+    changes_reach_followers_only_when_they_take_them,
+    own_edit_makes_a_fork_and_undoing_it_follows_again, forks_are_own_filters,
+    followers_of_a_departed_owner_keep_what_they_have, what_cannot_be_shared_is_refused,
+    owner_does_not_follow_the_own_filter, following_is_whole_or_not_at_all,
+    nobody_learns_of_the_other_side, thousands_of_followers_cost_one_match)
