@@ -4,12 +4,15 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_history.h"
+#include "store/paper/paper_values.h"
 
 #define DAY "2026-11-20"
 #define AT  store_fixture_time("2026-11-20T12:00:00Z")
@@ -262,38 +265,31 @@ a_failure_anywhere_leaves_words_and_papers_together(void)
 	assert_sound(fixture);
 }
 
-/* Day, votes, and the places of the first phrase; words in title and abstract. */
+/* The number of a paper and the places of the first phrase. */
 static void
-append_paper(void *data, const struct archive_paper *paper)
+append_row(void *data, int64_t seq, void *row)
 {
 	unsigned columns[] = {0, 0, 0};
 	GString *text = data;
 
-	g_string_append_printf(text, "%s%s:%" G_GINT64_FORMAT, text->len ? " " : "",
-	    paper->last_day + 8, paper->upvotes);
-	if (!paper->row)
-		return;
-	archive_count_places(paper->row, 0, columns);
-	g_string_append_printf(text, ":%u+%u+%u:%u+%u", columns[0], columns[1],
-	    columns[2], archive_get_words(paper->row, 0),
-	    archive_get_words(paper->row, 1));
+	archive_count_places(row, 0, columns);
+	g_string_append_printf(text, "%s%" G_GINT64_FORMAT ":%u+%u+%u",
+	    text->len ? " " : "", seq, columns[0], columns[1], columns[2]);
 }
 
 static void
-papers_are_found_by_words_and_days_the_newest_first(void)
+papers_are_found_by_words_the_oldest_first(void)
 {
 	static const struct {
-		const char *match; /* NULL: all papers */
-		const char *oldest_day;
+		const char *match;
+		int64_t least_seq;
 		const char *wanted;
 	} rows[] = {
-	    {NULL, NULL, "20:3 19:2 18:-1"},
-	    {NULL, "2026-11-19", "20:3 19:2"},
-	    {"mamba", NULL, "20:3:2+0+0:3+0 18:-1:1+0+0:1+0"},
-	    {"mamba", "2026-11-19", "20:3:2+0+0:3+0"},
-	    {"mamba", "2026-11-21", ""},
-	    {"ada OR mamba", "2026-11-20", "20:3:0+0+1:3+0"},
-	    {"nothing", NULL, ""},
+	    {"mamba", 0, "1:1+0+0 3:2+0+0"},
+	    {"mamba", 2, "3:2+0+0"},
+	    {"mamba", 4, ""},
+	    {"ada OR mamba", 2, "2:0+0+1 3:0+0+1"},
+	    {"nothing", 0, ""},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
@@ -303,20 +299,69 @@ papers_are_found_by_words_and_days_the_newest_first(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
 
-		g_assert_true(rows[i].match
-		                  ? archive_find(fixture->store, rows[i].match,
-		                        rows[i].oldest_day, append_paper, text, NULL)
-		                  : archive_find_all(fixture->store, rows[i].oldest_day,
-		                        append_paper, text, NULL));
+		g_assert_true(archive_find(fixture->store, rows[i].match,
+		    rows[i].least_seq, append_row, text, NULL));
 		g_assert_cmpstr(text->str, ==, rows[i].wanted);
 		store_fixture_assert_idle(fixture);
 	}
 }
 
+/* Days, votes and numbers of words. */
 static void
-count_wrong_phrase(void *data, const struct archive_paper *paper)
+assert_values(struct store *store, const char *wanted)
 {
-	archive_count_places(paper->row, 1, data);
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	const GArray *values = paper_values_load(store, &error);
+
+	g_assert_no_error(error);
+	for (guint i = 0; i < values->len; i++) {
+		const struct paper_value *value =
+		    &g_array_index(values, struct paper_value, i);
+		char day[DAY_BYTES];
+
+		if (value->day == PAPER_VALUE_NONE)
+			continue;
+		day_format(value->day * (int64_t)CLOCK_DAY_S, day);
+		g_string_append_printf(text, "%s%s %u:%" G_GINT64_FORMAT ":%u+%u",
+		    text->len ? ", " : "", day, value->date, value->upvotes,
+		    value->words[0], value->words[1]);
+	}
+	g_assert_cmpstr(text->str, ==, wanted);
+}
+
+static void
+values_of_papers_are_read_again_after_a_change(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct store *store = fixture->store;
+	pb_auto(store) other = NULL;
+	g_autoptr(GString) title = g_string_new("Mamba");
+	const GArray *values;
+
+	assert_values(store, "");
+	store_fixture_list(fixture, "2026-11-18", "1", "Mamba or mamba", PAPER_UNKNOWN);
+	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
+	assert_values(store, "2026-11-18 20261118:-1:3+0, 2026-11-19 20261119:2:1+0");
+	values = paper_values_load(store, NULL);
+	g_assert_true(values == paper_values_load(store, NULL));
+
+	other = store_open(fixture->path, NULL);
+	g_assert_cmpint(
+	    sqlite3_exec(other->db, "UPDATE paper SET upvotes = 5 WHERE seq = 1", NULL,
+	        NULL, NULL),
+	    ==, SQLITE_OK);
+	for (int i = 1; i < 200; i++)
+		g_string_append(title, " mamba");
+	store_fixture_list(fixture, "2026-11-20", "2", title->str, 2);
+	assert_values(store, "2026-11-18 20261118:5:3+0, 2026-11-20 20261120:2:200+0");
+}
+
+static void
+count_wrong_phrase(void *data, int64_t seq, void *row)
+{
+	(void)seq;
+	archive_count_places(row, 1, data);
 }
 
 static void
@@ -328,7 +373,7 @@ a_failure_of_the_index_is_an_error(void)
 
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", 1);
 	g_assert_false(archive_find(
-	    fixture->store, "mamba", NULL, count_wrong_phrase, columns, &error));
+	    fixture->store, "mamba", 0, count_wrong_phrase, columns, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	store_fixture_assert_idle(fixture);
 }
@@ -344,9 +389,8 @@ searches_use_their_indexes(void)
 	struct paper_history_delivery delivery;
 
 	g_hash_table_remove_all(fixture->store->statements);
-	g_assert_true(archive_find_all(fixture->store, NULL, append_paper, text, NULL));
-	g_assert_true(
-	    archive_find(fixture->store, "a", NULL, append_paper, text, NULL));
+	g_assert_true(archive_find(fixture->store, "a", 0, append_row, text, NULL));
+	g_assert_nonnull(paper_values_load(fixture->store, NULL));
 	searches = store_fixture_format_plans(fixture);
 	g_assert_null(strstr(searches, "TEMP B-TREE"));
 	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));
@@ -357,13 +401,13 @@ searches_use_their_indexes(void)
 	    paper_history_load_delivery(fixture->store, 1, 1, &delivery, NULL));
 	plans = store_fixture_format_plans(fixture);
 	g_test_message("%s", plans);
-	/* Only FTS5's own tables are "scanned", by their index. */
+	/* Only FTS5's own tables are "scanned", by their index, and lengths of all
+	 * papers. */
 	g_assert_false(g_regex_match_simple(
-	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
+	    "SCAN (?!CONSTANT|paper_fts VIRTUAL|paper_fts_docsize)\\S++(?! USING "
+	    "(COVERING )?INDEX)",
 	    plans, 0, 0));
-	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_rank (seq=?)"));
 	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_rank"));
-	g_assert_nonnull(strstr(plans, "COVERING INDEX paper_last_day (last_day>?)"));
 	g_assert_nonnull(strstr(plans, "vocabulary_class (folded=?)"));
 	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
 }
@@ -373,5 +417,6 @@ UNIT_MAIN(locale_format_are_counted_by_papers_and_follow_a_revision,
     closest_word_is_found, words_are_counted_on_request,
     wrong_entries_are_found_and_rebuilt,
     a_failure_anywhere_leaves_words_and_papers_together,
-    papers_are_found_by_words_and_days_the_newest_first,
-    a_failure_of_the_index_is_an_error, searches_use_their_indexes)
+    papers_are_found_by_words_the_oldest_first,
+    values_of_papers_are_read_again_after_a_change, a_failure_of_the_index_is_an_error,
+    searches_use_their_indexes)

@@ -17,6 +17,7 @@ struct formatter {
 	GString *out;
 	unsigned phrases; /* in the expression so far */
 	bool is_exact;    /* the expression says the same as the nodes */
+	bool is_match;    /* likewise, without votes, and without AND below OR */
 	bool is_negated;  /* clauses under a NOT are not ranked */
 	bool is_in_or;    /* FTS5 skips hits in an AND that is false: OR replaces it */
 };
@@ -235,6 +236,7 @@ skip_node(struct formatter *formatter, const struct node *node)
 		return;
 	}
 	formatter->is_exact &= clause.is_exact && !formatter->is_negated;
+	formatter->is_match = false;
 	if (node->kind != NODE_NOT && !formatter->is_negated)
 		g_array_append_val(formatter->fts->clauses, clause);
 }
@@ -302,6 +304,7 @@ format_operands(struct formatter *formatter, const struct node *node, GError **e
 	gsize start = formatter->out->len;
 
 	formatter->is_exact &= !(was_in_or && formatter->is_negated);
+	formatter->is_match &= !was_in_or || node->kind == NODE_OR;
 	formatter->is_in_or |= node->kind == NODE_OR;
 
 	for (guint i = 0; i < node->operands->len; i++) {
@@ -366,8 +369,11 @@ fts_query_new(
 {
 	pb_auto(fts_query) fts = g_new0(struct fts_query, 1);
 	g_autoptr(GString) out = g_string_new(NULL);
-	struct formatter formatter = {
-	    .lexicon = lexicon, .fts = fts, .out = out, .is_exact = true};
+	struct formatter formatter = {.lexicon = lexicon,
+	    .fts = fts,
+	    .out = out,
+	    .is_exact = true,
+	    .is_match = true};
 
 	fts->root = query->root;
 	fts->clauses = g_array_new(FALSE, FALSE, sizeof(struct fts_clause));
@@ -378,6 +384,7 @@ fts_query_new(
 		return NULL;
 	fts->expression = out->len ? g_strdup(out->str) : NULL;
 	fts->is_exact = formatter.is_exact;
+	fts->is_match = fts->is_exact && fts->is_required && formatter.is_match;
 	return g_steal_pointer(&fts);
 }
 
@@ -415,15 +422,17 @@ count_words(const struct fts_clause *clause, const struct fts_paper *paper,
 }
 
 static bool
-may_be_listed(const struct date_end *from, const char *last_day)
+may_be_listed(const struct date_end *from, unsigned day)
 {
-	return from->kind != DATE_DAY || date_read_day(last_day) >= from->day;
+	return from->kind != DATE_DAY || day >= from->day;
 }
 
-static void
-count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
-    struct rank_hits *hits)
+void
+fts_query_count_clause(const struct fts_query *fts, unsigned i,
+    const struct fts_paper *paper, struct rank_hits *hits)
 {
+	const struct fts_clause *clause =
+	    &g_array_index(fts->clauses, struct fts_clause, i);
 	const struct node *node = clause->node;
 
 	*hits = (struct rank_hits){0};
@@ -433,7 +442,7 @@ count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
 		hits->texts[0] =
 		    paper->upvotes >= node->min && paper->upvotes <= node->max;
 	else if (node->kind == NODE_DATE)
-		hits->texts[0] = may_be_listed(&node->dates.from, paper->last_day);
+		hits->texts[0] = may_be_listed(&node->dates.from, paper->day);
 	else
 		hits->texts[0] = 1;
 }
@@ -474,7 +483,6 @@ fts_query_classify(
 	unsigned clause = 0;
 
 	for (guint i = 0; i < fts->clauses->len; i++)
-		count_clause(&g_array_index(fts->clauses, struct fts_clause, i), paper,
-		    &hits[i]);
+		fts_query_count_clause(fts, i, paper, &hits[i]);
 	return classify(fts, fts->root, hits, &clause);
 }

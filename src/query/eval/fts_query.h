@@ -41,6 +41,7 @@ struct fts_query {
 	char *expression;        /* NULL: the query has no words */
 	bool is_required;        /* a paper that it does not match is not a match */
 	bool is_exact;           /* fts_query_classify() always decides */
+	bool is_match;           /* likewise, for all papers of the expression alike */
 	GArray *clauses;         /* of struct fts_clause */
 	GPtrArray *excluded;     /* NOT nodes in the expression */
 };
@@ -62,11 +63,15 @@ PB_DEFINE_AUTO(fts_query, fts_query_free);
 /* Known facts of a paper that is not read. */
 struct fts_paper {
 	int64_t upvotes;
-	const char *last_day;
+	unsigned day; /* last listed, as date_read_day() */
 	/* Add the places of a phrase of the expression to the columns of the row. */
 	void (*count)(void *row, unsigned phrase, unsigned columns[FTS_COLUMNS]);
 	void *row; /* NULL: the expression does not match the paper */
 };
+
+/** Count the places of clause i, as fts_query_classify(). */
+void fts_query_count_clause(const struct fts_query *fts, unsigned i,
+    const struct fts_paper *paper, struct rank_hits *hits);
 
 /**
  * Evaluate the query as far as this is possible; a field that is not reported is false.

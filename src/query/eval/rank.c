@@ -159,27 +159,31 @@ is_in_text(const struct leaf *leaf)
 }
 
 double
+rank_compute_clause(const struct rank *rank, unsigned clause,
+    const struct rank_hits *hits, const unsigned words[2])
+{
+	const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, clause);
+	double often;
+
+	if (!is_in_text(leaf))
+		return hits->texts[0] ? leaf->boost : 0;
+	if (!hits->texts[0] && !hits->texts[1])
+		return 0;
+	often = TITLE_WEIGHT * normalize(hits->texts[0], words[0], rank->title_words) +
+	        normalize(hits->texts[1], words[1], rank->abstract_words);
+	/* often / (often + SATURATION) could decrease by rounding. */
+	return leaf->boost * leaf->idf * (SATURATION + 1) *
+	       (1 - SATURATION / (often + SATURATION));
+}
+
+double
 rank_compute(
     const struct rank *rank, const struct rank_hits *hits, const unsigned words[2])
 {
 	double relevance = 0;
 
-	for (guint i = 0; i < rank->leaves->len; i++) {
-		const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, i);
-		const unsigned *texts = hits[i].texts;
-		double often;
-
-		if (!is_in_text(leaf)) {
-			relevance += texts[0] ? leaf->boost : 0;
-			continue;
-		}
-		often =
-		    TITLE_WEIGHT * normalize(texts[0], words[0], rank->title_words) +
-		    normalize(texts[1], words[1], rank->abstract_words);
-		/* often / (often + SATURATION) could decrease by rounding. */
-		relevance += leaf->boost * leaf->idf * (SATURATION + 1) *
-		             (1 - SATURATION / (often + SATURATION));
-	}
+	for (guint i = 0; i < rank->leaves->len; i++)
+		relevance += rank_compute_clause(rank, i, &hits[i], words);
 	return relevance;
 }
 
@@ -216,10 +220,20 @@ rank_get_relevance(const struct rank *rank, const struct query_document *documen
 }
 
 double
+rank_get_votes_factor(int64_t upvotes)
+{
+	return 1 + VOTES_WEIGHT * log2(1 + (double)MAX(upvotes, 0));
+}
+
+double
+rank_get_age_factor(int64_t age_days)
+{
+	return 1 - AGE_WEIGHT + AGE_WEIGHT * exp2(-(double)age_days / HALF_LIFE);
+}
+
+double
 rank_blend(double relevance, int64_t upvotes, int64_t age_days)
 {
-	double votes = 1 + VOTES_WEIGHT * log2(1 + (double)MAX(upvotes, 0));
-	double age = 1 - AGE_WEIGHT + AGE_WEIGHT * exp2(-(double)age_days / HALF_LIFE);
-
-	return relevance * votes * age;
+	return relevance * rank_get_votes_factor(upvotes) *
+	       rank_get_age_factor(age_days);
 }

@@ -71,11 +71,23 @@ double rank_compute(
     const struct rank *rank, const struct rank_hits *hits, const unsigned words[2]);
 
 /**
+ * Compute the share of one clause: rank_compute() is the sum of all.
+ *
+ * @param hits  its own
+ */
+double rank_compute_clause(const struct rank *rank, unsigned clause,
+    const struct rank_hits *hits, const unsigned words[2]);
+
+/**
  * Combine relevance with votes and age.
  *
  * @param upvotes   PAPER_UNKNOWN counts as 0
  * @param age_days  at least 0
  */
 double rank_blend(double relevance, int64_t upvotes, int64_t age_days);
+
+/** The factors of votes and age: rank_blend() is relevance * votes * age. */
+double rank_get_votes_factor(int64_t upvotes);
+double rank_get_age_factor(int64_t age_days);
 
 #endif

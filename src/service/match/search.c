@@ -13,9 +13,14 @@
 #include "query/eval/fts_query.h"
 #include "service/match/corpus.h"
 #include "store/paper/archive.h"
+#include "store/paper/paper_values.h"
 
 /* Candidates of which all are evaluated, so that the number of matches is exact. */
 #define COUNTED_MAX 300
+
+/* Factors of the rank that are kept: ages in days, and votes. */
+#define AGES_KNOWN  8192
+#define VOTES_KNOWN 256
 
 /* A paper that may match. */
 struct candidate {
@@ -25,36 +30,55 @@ struct candidate {
 	uint32_t verdict; /* enum query_verdict */
 };
 
+/* A clause, and how much it can add to the relevance of a paper. */
+struct cap {
+	unsigned clause;
+	double most;
+	double rest; /* of this and all clauses that follow */
+};
+
+/* Makes up for rounding when shares are added in another order. */
+#define ROUNDING (1 + 1e-9)
+
 /* A collection of candidates. */
 struct lookup {
 	const struct fts_query *fts;
-	const struct rank *rank; /* or NULL */
+	const struct rank *rank;          /* or NULL */
+	const struct paper_value *values; /* by seq */
+	guint papers;                     /* number of these */
 	int64_t now;
+	int32_t oldest; /* skips papers last listed before, as their day */
 	struct rank_hits *hits;
-	GArray *rows;       /* of struct candidate: matches of an optional expression */
-	guint next;         /* of these */
-	GArray *candidates; /* of struct candidate, newest first */
+	guint next;         /* paper to classify, if the expression is optional */
+	GArray *candidates; /* of struct candidate, oldest first */
 	unsigned limit;     /* number of results */
 	GArray *best;       /* double: the best scores that are certain, descending */
-	unsigned matches;   /* if fts->is_exact */
-	char last_day[DAY_BYTES]; /* parsed: papers of a day are adjacent */
-	int32_t day;
+	GArray *caps;       /* of struct cap: all clauses, the highest first */
+	double *ages;       /* factors by days; 0: not yet known */
+	double votes[VOTES_KNOWN]; /* factors */
+	unsigned matches;          /* if fts->is_exact */
 };
-
-static int32_t
-parse_day(struct lookup *lookup, const char *day)
-{
-	if (strcmp(lookup->last_day, day) != 0) {
-		g_strlcpy(lookup->last_day, day, sizeof(lookup->last_day));
-		lookup->day = (int32_t)(day_start(day) / CLOCK_DAY_S);
-	}
-	return lookup->day;
-}
 
 static int64_t
 get_age_days(int64_t now, int64_t day)
 {
 	return MAX(now - day * CLOCK_DAY_S, 0) / CLOCK_DAY_S;
+}
+
+/* The same as rank_blend(). */
+static double
+blend(struct lookup *lookup, double relevance, const struct paper_value *value)
+{
+	int64_t age_days = get_age_days(lookup->now, value->day);
+	int64_t upvotes = MAX(value->upvotes, 0);
+
+	if (age_days >= AGES_KNOWN || upvotes >= VOTES_KNOWN)
+		return rank_blend(relevance, upvotes, age_days);
+	if (lookup->ages[age_days] <= 0)
+		lookup->ages[age_days] = rank_get_age_factor(age_days);
+	if (lookup->votes[upvotes] <= 0)
+		lookup->votes[upvotes] = rank_get_votes_factor(upvotes);
+	return relevance * lookup->votes[upvotes] * lookup->ages[age_days];
 }
 
 /* Score that a paper must reach to be among the results. */
@@ -64,41 +88,6 @@ get_threshold(const struct lookup *lookup)
 	return lookup->best->len < lookup->limit
 	           ? 0
 	           : g_array_index(lookup->best, double, lookup->limit - 1);
-}
-
-static double
-get_bound(const struct lookup *lookup, const struct archive_paper *paper, int32_t day)
-{
-	int64_t age_days = get_age_days(lookup->now, day);
-	unsigned words[] = {0, 0};
-	double bound = rank_blend(
-	    rank_compute(lookup->rank, lookup->hits, words), paper->upvotes, age_days);
-
-	/* Looking up the numbers of words takes longer than all else. */
-	if (!paper->row || bound < get_threshold(lookup))
-		return bound;
-	for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
-		words[i] = archive_get_words(paper->row, i);
-	return rank_blend(
-	    rank_compute(lookup->rank, lookup->hits, words), paper->upvotes, age_days);
-}
-
-static struct candidate
-classify(struct lookup *lookup, const struct archive_paper *paper)
-{
-	const struct fts_paper known = {.upvotes = paper->upvotes,
-	    .last_day = paper->last_day,
-	    .count = archive_count_places,
-	    .row = paper->row};
-	struct candidate candidate = {.seq = paper->seq};
-
-	candidate.verdict = fts_query_classify(lookup->fts, &known, lookup->hits);
-	if (candidate.verdict == QUERY_FALSE)
-		return candidate;
-	candidate.day = parse_day(lookup, paper->last_day);
-	if (lookup->rank)
-		candidate.bound = get_bound(lookup, paper, candidate.day);
-	return candidate;
 }
 
 /* Remember a score that is certain. */
@@ -115,47 +104,80 @@ add_best(struct lookup *lookup, double score)
 }
 
 static void
-add_candidate(struct lookup *lookup, const struct candidate *candidate)
+classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
-	if (candidate->verdict == QUERY_FALSE)
+	const struct fts_paper known = {.upvotes = value->upvotes,
+	    .day = value->date,
+	    .count = archive_count_places,
+	    .row = row};
+	const unsigned words[] = {value->words[0], value->words[1]};
+	struct candidate candidate = {.seq = seq, .day = value->day};
+
+	candidate.verdict = fts_query_classify(lookup->fts, &known, lookup->hits);
+	if (candidate.verdict == QUERY_FALSE)
 		return;
 	lookup->matches++;
-	if (lookup->rank && candidate->bound < get_threshold(lookup))
-		return;
-	if (lookup->rank && lookup->fts->is_exact)
-		add_best(lookup, candidate->bound);
-	g_array_append_val(lookup->candidates, *candidate);
-}
-
-static void
-add_row(void *data, const struct archive_paper *paper)
-{
-	struct lookup *lookup = data;
-	struct candidate candidate = classify(lookup, paper);
-
-	if (lookup->fts->is_required)
-		add_candidate(lookup, &candidate);
-	else
-		g_array_append_val(lookup->rows, candidate);
-}
-
-static void
-add_any(void *data, const struct archive_paper *paper)
-{
-	struct lookup *lookup = data;
-	const struct candidate *row =
-	    lookup->next < lookup->rows->len
-	        ? &g_array_index(lookup->rows, struct candidate, lookup->next)
-	        : NULL;
-	struct candidate candidate;
-
-	if (row && row->seq == paper->seq) {
-		lookup->next++;
-		add_candidate(lookup, row);
-		return;
+	if (lookup->rank) {
+		candidate.bound = blend(
+		    lookup, rank_compute(lookup->rank, lookup->hits, words), value);
+		if (candidate.bound < get_threshold(lookup))
+			return;
+		if (lookup->fts->is_exact)
+			add_best(lookup, candidate.bound);
 	}
-	candidate = classify(lookup, paper);
-	add_candidate(lookup, &candidate);
+	g_array_append_val(lookup->candidates, candidate);
+}
+
+/* Classify papers that the expression does not match, up to one. */
+static void
+classify_others(struct lookup *lookup, int64_t end)
+{
+	for (; lookup->next < end; lookup->next++) {
+		const struct paper_value *value = &lookup->values[lookup->next];
+
+		if (value->day >= lookup->oldest)
+			classify(lookup, lookup->next, value, NULL);
+	}
+}
+
+/* Count the clauses only until a paper cannot be among the results. */
+static bool
+may_be_best(struct lookup *lookup, const struct paper_value *value, void *row)
+{
+	const struct fts_paper known = {.count = archive_count_places, .row = row};
+	const unsigned words[] = {value->words[0], value->words[1]};
+	double threshold = get_threshold(lookup), relevance = 0;
+
+	for (guint i = 0; threshold > 0 && i < lookup->caps->len; i++) {
+		const struct cap *cap = &g_array_index(lookup->caps, struct cap, i);
+		struct rank_hits hits;
+
+		if (blend(lookup, (relevance + cap->rest) * ROUNDING, value) <
+		    threshold)
+			return false;
+		fts_query_count_clause(lookup->fts, cap->clause, &known, &hits);
+		relevance +=
+		    rank_compute_clause(lookup->rank, cap->clause, &hits, words);
+	}
+	return true;
+}
+
+static void
+add_row(void *data, int64_t seq, void *row)
+{
+	struct lookup *lookup = data;
+	const struct paper_value *value = &lookup->values[seq];
+
+	if (seq < 0 || seq >= lookup->papers || value->day < lookup->oldest)
+		return;
+	if (!lookup->fts->is_required) {
+		classify_others(lookup, seq);
+		lookup->next = (guint)seq + 1;
+	}
+	if (lookup->fts->is_match && lookup->rank && !may_be_best(lookup, value, row))
+		lookup->matches++;
+	else
+		classify(lookup, seq, value, row);
 }
 
 static void
@@ -164,10 +186,12 @@ lookup_init(struct lookup *lookup, const struct fts_query *fts, int64_t now)
 	*lookup = (struct lookup){
 	    .fts = fts,
 	    .now = now,
+	    .oldest = PAPER_VALUE_NONE + 1,
 	    .hits = g_new(struct rank_hits, fts->clauses->len),
-	    .rows = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
 	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
 	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
+	    .caps = g_array_new(FALSE, FALSE, sizeof(struct cap)),
+	    .ages = g_new0(double, AGES_KNOWN),
 	};
 }
 
@@ -177,23 +201,68 @@ lookup_clear(struct lookup *lookup)
 	if (!lookup->fts)
 		return;
 	g_free(lookup->hits);
-	g_array_unref(lookup->rows);
+	g_free(lookup->ages);
 	g_array_unref(lookup->candidates);
 	g_array_unref(lookup->best);
+	g_array_unref(lookup->caps);
 }
 
-/* Collect the candidates, the newest first. */
+static int
+compare_caps(const void *a, const void *b)
+{
+	const struct cap *left = a, *right = b;
+
+	return (left->most < right->most) - (left->most > right->most);
+}
+
+/* Rank the candidates. */
+static void
+lookup_set_rank(struct lookup *lookup, const struct rank *rank, unsigned limit)
+{
+	static const struct rank_hits unknown = {
+	    {RANK_HITS_UNKNOWN, RANK_HITS_UNKNOWN}};
+	static const unsigned words[] = {0, 0};
+	double rest = 0;
+
+	lookup->rank = rank;
+	lookup->limit = limit;
+	for (guint i = 0; i < lookup->fts->clauses->len; i++) {
+		const struct cap cap = {
+		    i, rank_compute_clause(rank, i, &unknown, words), 0};
+
+		g_array_append_val(lookup->caps, cap);
+	}
+	g_array_sort(lookup->caps, compare_caps);
+	for (guint i = lookup->caps->len; i-- > 0;) {
+		struct cap *cap = &g_array_index(lookup->caps, struct cap, i);
+
+		cap->rest = rest += cap->most;
+	}
+}
+
+/* Collect the candidates, the oldest first. */
 static bool
 lookup_run(
     struct lookup *lookup, struct store *store, const char *oldest_day, GError **error)
 {
 	const struct fts_query *fts = lookup->fts;
+	const GArray *values = paper_values_load(store, error);
 
-	if (fts->expression &&
-	    !archive_find(store, fts->expression, oldest_day, add_row, lookup, error))
+	if (!values)
 		return false;
-	return fts->is_required ||
-	       archive_find_all(store, oldest_day, add_any, lookup, error);
+	lookup->values = (const struct paper_value *)(void *)values->data;
+	lookup->papers = values->len;
+	if (oldest_day)
+		lookup->oldest = (int32_t)(day_start(oldest_day) / CLOCK_DAY_S);
+	while (lookup->next < lookup->papers &&
+	       lookup->values[lookup->next].day < lookup->oldest)
+		lookup->next++;
+	if (fts->expression &&
+	    !archive_find(store, fts->expression, lookup->next, add_row, lookup, error))
+		return false;
+	if (!fts->is_required)
+		classify_others(lookup, lookup->papers);
+	return true;
 }
 
 static GPtrArray *
@@ -285,7 +354,7 @@ search_foreach(struct store *store, const struct query *query,
 		return false;
 	if (is_cut)
 		*is_cut = false;
-	for (guint i = 0; i < lookup.candidates->len; i++) {
+	for (guint i = lookup.candidates->len; i-- > 0;) {
 		const struct candidate *candidate =
 		    &g_array_index(lookup.candidates, struct candidate, i);
 		bool is_match = candidate->verdict == QUERY_TRUE;
@@ -406,42 +475,60 @@ is_done(const struct search *search, double bound)
 	return last && last->score > bound;
 }
 
-static int
-compare_bounds(const void *a, const void *b)
+static bool
+is_above(const struct candidate *one, const struct candidate *other)
 {
-	const struct candidate *left = a, *right = b;
-
-	if (left->bound != right->bound)
-		return left->bound > right->bound ? -1 : 1;
-	return left->seq > right->seq ? -1 : 1;
+	return one->bound != other->bound ? one->bound > other->bound
+	                                  : one->seq > other->seq;
 }
 
-/* Evaluate the candidates in order of their bounds. */
+/* Sift a candidate of a heap down. */
+static void
+sift(struct candidate *heap, guint len, guint at)
+{
+	const struct candidate moved = heap[at];
+	guint below;
+
+	while ((below = 2 * at + 1) < len) {
+		below += below + 1 < len && is_above(&heap[below + 1], &heap[below]);
+		if (!is_above(&heap[below], &moved))
+			break;
+		heap[at] = heap[below];
+		at = below;
+	}
+	heap[at] = moved;
+}
+
+/* Evaluate the candidates in order of their bounds: most are never sorted. */
 static bool
 rank_candidates(struct search *search, GError **error)
 {
 	struct search_answer *answer = search->answer;
 	GArray *candidates = search->lookup.candidates;
+	struct candidate *heap = (struct candidate *)(void *)candidates->data;
 	bool is_exact = search->lookup.fts->is_exact;
 	unsigned most =
 	    search->scope->most ? search->scope->most : BOUNDS_SEARCH_PAPERS;
 	bool wants_all = !is_exact && candidates->len <= COUNTED_MAX;
-	guint i = 0;
+	guint left = candidates->len;
 
-	g_array_sort(candidates, compare_bounds);
-	for (; i < candidates->len && !answer->is_cut; i++) {
-		const struct candidate *candidate =
-		    &g_array_index(candidates, struct candidate, i);
+	for (guint i = left / 2; i-- > 0;)
+		sift(heap, left, i);
+	while (
+	    left && !answer->is_cut && (wants_all || !is_done(search, heap[0].bound))) {
+		const struct candidate top = heap[0];
 
-		if (!wants_all && is_done(search, candidate->bound))
+		answer->is_cut = candidates->len - left == most;
+		if (answer->is_cut)
 			break;
-		answer->is_cut = i == most;
-		if (!answer->is_cut && !add_match(search, candidate, error))
+		heap[0] = heap[--left];
+		sift(heap, left, 0);
+		if (!add_match(search, &top, error))
 			return false;
 	}
 	if (is_exact)
 		answer->found = search->lookup.matches;
-	answer->is_more = !is_exact && (i < candidates->len || answer->is_cut);
+	answer->is_more = !is_exact && left;
 	return true;
 }
 
@@ -466,8 +553,7 @@ run(struct search *search, const struct rank *rank, unsigned limit, GError **err
 	if (!fts || !store_begin_reading(search->store, &transaction, error))
 		return false;
 	lookup_init(&search->lookup, fts, search->scope->now);
-	search->lookup.rank = rank;
-	search->lookup.limit = limit;
+	lookup_set_rank(&search->lookup, rank, limit);
 	is_ok = lookup_run(
 	            &search->lookup, search->store, search->scope->oldest_day, error) &&
 	        rank_candidates(search, error);

@@ -30,15 +30,6 @@ fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns)
 		columns[column]++;
 }
 
-unsigned
-fts_row_get_words(struct fts_row *row, unsigned column)
-{
-	int words = 0;
-
-	set_code(row, row->api->xColumnSize(row->context, (int)column, &words));
-	return words > 0 ? (unsigned)words : 0;
-}
-
 static void
 call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
     sqlite3_value **values)

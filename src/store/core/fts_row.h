@@ -34,7 +34,4 @@ int fts_row_register(sqlite3 *db);
 /** Add the number of places of a phrase to those in each column. */
 void fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns);
 
-/** Get the number of words in a column; 0 on failure. */
-unsigned fts_row_get_words(struct fts_row *row, unsigned column);
-
 #endif

@@ -23,6 +23,8 @@ struct store {
 	const int *stop;             /* or NULL */
 	void (*between)(void *data); /* or NULL */
 	void *between_data;
+	void *paper_values; /* of paper_values.c; or NULL */
+	GDestroyNotify free_paper_values;
 };
 
 struct sql_value {

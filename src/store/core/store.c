@@ -365,6 +365,8 @@ store_free(struct store *store)
 {
 	if (!store)
 		return;
+	if (store->paper_values)
+		store->free_paper_values(store->paper_values);
 	g_hash_table_unref(store->statements);
 	tokenizer_free(store->tokenizer);
 	sqlite3_close(store->db);

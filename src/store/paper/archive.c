@@ -404,12 +404,6 @@ archive_count_places(void *row, unsigned phrase, unsigned columns[3])
 	fts_row_count(row, phrase, columns);
 }
 
-unsigned
-archive_get_words(void *row, unsigned column)
-{
-	return fts_row_get_words(row, column);
-}
-
 /* A scan and the receiver of its papers. */
 struct scan {
 	archive_found found;
@@ -420,67 +414,21 @@ static void
 pass_row(void *data, struct fts_row *row, sqlite3_value **values)
 {
 	const struct scan *scan = data;
-	const struct archive_paper paper = {
-	    .seq = sqlite3_value_int64(values[0]),
-	    .upvotes = sqlite3_value_type(values[1]) == SQLITE_NULL
-	                   ? PAPER_UNKNOWN
-	                   : sqlite3_value_int64(values[1]),
-	    .last_day = (const char *)sqlite3_value_text(values[2]),
-	    .row = row,
-	};
 
-	scan->found(scan->data, &paper);
+	scan->found(scan->data, sqlite3_value_int64(values[0]), row);
 }
 
-/*
- * Ends scans at old papers.  min(+seq) uses the index of days; min(seq) would scan all
- * older papers.
- */
-#define OLDEST_SEQ                                \
-	"CASE WHEN ?1 = '' THEN 0 ELSE coalesce(" \
-	"  (SELECT min(+seq) FROM paper WHERE last_day >= ?1), 0) END"
-
 bool
-archive_find(struct store *store, const char *match, const char *oldest_day,
+archive_find(struct store *store, const char *match, int64_t least_seq,
     archive_found found, void *data, GError **error)
 {
-	/* CROSS JOIN makes SQLite start with FTS5. */
-	static const char sql[] =
-	    "SELECT fts_call(paper_fts, ?3, paper.seq, paper.upvotes, paper.last_day)"
-	    " FROM paper_fts CROSS JOIN paper INDEXED BY paper_rank"
-	    " ON paper.seq = paper_fts.rowid WHERE paper_fts MATCH ?2"
-	    " AND paper_fts.rowid >= " OLDEST_SEQ
-	    " AND paper.last_day >= ?1 ORDER BY paper_fts.rowid DESC";
+	static const char sql[] = "SELECT fts_call(paper_fts, ?3, rowid) FROM paper_fts"
+	                          " WHERE paper_fts MATCH ?1 AND rowid >= ?2";
 	const struct scan scan = {found, data};
 	const struct fts_callback callback = {pass_row, (void *)&scan};
 
-	return sql_exec(store, sql, error, SQL_TEXT(oldest_day ? oldest_day : ""),
-	    SQL_TEXT(match), SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
-}
-
-bool
-archive_find_all(struct store *store, const char *oldest_day, archive_found found,
-    void *data, GError **error)
-{
-	static const char sql[] =
-	    "SELECT seq, upvotes, last_day FROM paper INDEXED BY paper_rank"
-	    " WHERE seq >= " OLDEST_SEQ " AND last_day >= ?1 ORDER BY seq DESC";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(oldest_day ? oldest_day : ""));
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const struct archive_paper paper = {
-		    .seq = sql_get_int(statement, 0),
-		    .upvotes = sql_get_int(statement, 1),
-		    .last_day = (const char *)sqlite3_column_text(statement, 2),
-		};
-
-		found(data, &paper);
-	}
-	return step == SQL_STEP_DONE;
+	return sql_exec(store, sql, error, SQL_TEXT(match), SQL_INT(least_seq),
+	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
 GPtrArray *

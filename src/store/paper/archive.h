@@ -25,35 +25,21 @@
 bool archive_index(struct store *store, const struct paper *old,
     const struct paper *fresh, GError **error);
 
-/* Values of a paper in the indexes; valid during the call. */
-struct archive_paper {
-	int64_t seq;
-	int64_t upvotes; /* or PAPER_UNKNOWN */
-	const char *last_day;
-	void *row; /* of the full-text index; or NULL */
-};
-
-typedef void (*archive_found)(void *data, const struct archive_paper *paper);
+/** Called for each paper. @param row  of the full-text index, valid during the call */
+typedef void (*archive_found)(void *data, int64_t seq, void *row);
 
 /**
- * Call a function for each paper that an FTS5 expression matches, newest first.
+ * Call a function for each paper that an FTS5 expression matches, oldest first.
  *
- * @param oldest_day  skips papers last listed before it; or NULL
- * @param found       must not use the store
+ * @param least_seq  skips papers before it
+ * @param found      must not use the store
  */
-bool archive_find(struct store *store, const char *match, const char *oldest_day,
+bool archive_find(struct store *store, const char *match, int64_t least_seq,
     archive_found found, void *data, GError **error);
-
-/** Likewise for each paper, without its row of the full-text index. */
-bool archive_find_all(struct store *store, const char *oldest_day, archive_found found,
-    void *data, GError **error);
 
 /** Add the places of a phrase of the expression to those in title, abstract, authors.
  */
 void archive_count_places(void *row, unsigned phrase, unsigned columns[3]);
-
-/** Count the words of the title (0) or abstract (1). */
-unsigned archive_get_words(void *row, unsigned column);
 
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);
