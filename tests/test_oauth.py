@@ -7,6 +7,7 @@ Dovecot checks each access token with the token server, for Postfix too.
 import base64
 import concurrent.futures
 import configparser
+import datetime
 import json
 import os
 import re
@@ -288,6 +289,63 @@ def daemon_continues(bench):
         box.ctl("reload")
         child.wait_fact(lambda: box.value(sent) == 6, "digests", 60)
         bench.outputs.append(child.output)
+
+
+SPEED = 2000
+
+
+def attempts_are_few(bench):
+    """rejected tokens or passwords are tried again a few times an hour, with an alert"""
+    tokens = bench.new(mail__alerts=True)
+    tokens.log_in(scope="calendar")
+    wrong = os.path.join(tokens.directory, "wrong")
+    with open(wrong, "w", encoding="ascii") as file:
+        file.write("guess\n")
+    os.chmod(wrong, 0o600)
+    passwords = bench.new(
+        mail__alerts=True, smtp__login=None, smtp__password_file=wrong,
+        receive__imap_login=None, receive__imap_password_file=wrong)
+    environment = os.environ | {"LD_PRELOAD": built("tests", "fast_clock"),
+                                "CLOCK_SPEED": str(SPEED)}
+
+    def count(lines, *words):
+        return sum(all(word in line for word in words) for line in lines)
+
+    def count_all():
+        """Logins and token requests so far, and how many are allowed in an hour."""
+        return {
+            "tokens": (bench.server.checked.count(tokens.user), 2 + 4),
+            "token requests": (bench.server.count(), 1 + 2),
+            "imap": (count(tokens.dovecot.child.lines, passwords.user, "auth failed"), 1),
+            "smtp": (count(bench.postfix.log, "SASL", "authentication failed",
+                           passwords.user), 2),
+        }
+
+    for box in (tokens, passwords):
+        box.write_day(DAY, range(3))
+        box.add_people(20, now=at_hour(DAY, 0))
+        box.dovecot.put(box.user, message(1))
+    before = count_all()
+    with tokens.start(now=at_hour(DAY, 8), env=environment) as one, \
+            passwords.start(now=at_hour(DAY, 8), env=environment) as other:
+        one.wait_fact(
+            lambda: all(value >= before[name][0] + 3 * allowed
+                        for name, (value, allowed) in count_all().items()),
+            "attempts of three hours", 120)
+        after = count_all()
+        stamps = [datetime.datetime.fromisoformat(line[:19])
+                  for child in (one, other) for line in child.lines if line[19:20] == "Z"]
+        hours = (max(stamps) - min(stamps)).total_seconds() / 3600
+        for box, child in ((tokens, one), (passwords, other)):
+            child.wait_line("relay auth failed next_in=1800s")
+            child.wait_fact(lambda box=box: box.value(
+                "SELECT count(*) FROM outbox WHERE kind = 'notice'"), "an alert")
+            assert "SENT" not in box.states(), box.states()
+            bench.outputs.append(child.output)
+    for name, (value, allowed) in after.items():
+        made = value - before[name][0]
+        print(f"# {name}: {made} in {hours:.1f} hours", flush=True)
+        assert made <= (hours + 1) * allowed, (name, made, hours)
 
 
 def no_login(bench):
@@ -695,7 +753,7 @@ def main():
         bench = Bench(tap)
         for test in (logins, mail_is_sent_and_received, renewed_once, rotation,
                      two_logins, revoked_access, revoked_grant, daemon_continues,
-                     no_login, clock_skew,
+                     attempts_are_few, no_login, clock_skew,
                      server_down, wrong_scope,
                      explained_failures, idle, no_core, client_secrets, device_login, browser_login,
                      presets, killed,

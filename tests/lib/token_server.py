@@ -32,6 +32,12 @@ passdb {{
   mechanisms = xoauth2 oauthbearer
   args = {args}
 }}
+# No delays after failures.
+service anvil {{
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
 """
 
 # The test's server gives no token away, so the client needs no password there.
@@ -85,6 +91,7 @@ class TokenServer:
         self.grants = []
         self.access = {}  # token: [user, scope, is_active]
         self.requests = []  # grant types, in order
+        self.checked = []  # user of each token that a mail server has asked about
         self.seen = set()  # every token and code that was issued
         self.reset()
         self.devices = {}  # device code: [user, errors to come, earliest poll, interval]
@@ -164,6 +171,7 @@ class TokenServer:
             if path == "/introspect":
                 user, scope, is_active = self.access.get(
                     form.get("token"), (None, None, False))
+                self.checked.append(user)
                 handler.reply(200, {"active": True, "username": user, "scope": scope}
                               if is_active else {"active": False})
                 return
