@@ -313,7 +313,57 @@ papers_ranked_together_add_their_subject(
 	g_assert_cmpfloat(scores[2], >, scores[3]);
 }
 
+/* Add papers, which repeat their words or do not. */
+static void
+add_papers(struct matrix *matrix, bool is_repetitive)
+{
+	for (unsigned i = 0; i < 300; i++) {
+		g_autofree char *title = g_strdup_printf("t%u x%u", i % 7, i / 2);
+		g_autofree char *text = g_strdup_printf(
+		    is_repetitive ? "a%1$u b%2$u. a%1$u b%2$u. a%1$u c%3$u"
+		                  : "a%1$u b%2$u c%3$u",
+		    i % 50, i / 3, i % 3);
+
+		must_add(matrix, title, text);
+	}
+}
+
+static void
+a_projected_paper_has_the_weights_of_an_added_one(
+    struct query_fixture *fixture, const void *unused)
+{
+	(void)unused;
+	for (int is_repetitive = 0; is_repetitive <= 1; is_repetitive++) {
+		pb_auto(matrix) all = matrix_new(fixture->tokenizer, false);
+		pb_auto(matrix) others = matrix_new(fixture->tokenizer, false);
+		pb_auto(matrix) one = matrix_new(fixture->tokenizer, false);
+		pb_auto(vectors) with = NULL;
+		pb_auto(vectors) without = NULL;
+		g_autofree float *projected = NULL;
+		const float *added;
+		size_t count, count_added;
+
+		add_papers(others, is_repetitive);
+		add_papers(all, is_repetitive);
+		must_add(all, "insulin t1 new", "a1 b2 insulin1 unheard c2");
+		must_add(one, "insulin t1 new", "a1 b2 insulin1 unheard c2");
+		with = vectors_new(all);
+		without = vectors_new(others);
+		g_assert_cmpint(vectors_is_repetitive(with), ==, is_repetitive);
+		g_assert_cmpint(vectors_is_repetitive(without), ==, is_repetitive);
+		projected = vectors_project(without, one, 0);
+		added = vectors_get(with, 300);
+		matrix_get_counts(one, 0, &count);
+		matrix_get_counts(all, 300, &count_added);
+		g_assert_cmpuint(count, ==, count_added);
+		for (size_t i = 0; i < count; i++)
+			g_assert_cmpfloat_with_epsilon(
+			    projected[i], added[i], 0.01 * (0.1 + fabs(added[i])));
+	}
+}
+
 QUERY_MAIN(words_and_pairs_are_counted, a_term_knows_its_papers, a_matrix_has_limits,
     papers_like_liked_ones_come_first, papers_like_hidden_ones_come_last,
     nothing_is_learned_without_answers, a_taste_has_limits, repetition_is_recognized,
-    papers_ranked_together_add_their_subject)
+    papers_ranked_together_add_their_subject,
+    a_projected_paper_has_the_weights_of_an_added_one)

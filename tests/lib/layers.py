@@ -40,7 +40,7 @@ FLOORS = {
     "service": (
         ("service/log",),
         ("service/state", "service/match"),
-        ("service/collect", "service/people"),
+        ("service/collect", "service/people", "service/taste"),
         ("service/digest",),
         ("service/explain", "service/delivery"),
         ("service/bounce", "service/command"),

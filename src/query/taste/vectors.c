@@ -25,21 +25,36 @@ struct vectors {
 	const struct matrix *matrix;
 	float *values; /* one for each count of the matrix */
 	double repetition;
+	double mean_length, mean_norm; /* unless they are repetitive */
 };
 
-/* Compute a factor of each term: its idf, to the power of an exponent. */
+/*
+ * Compute a factor of each term of some papers: its idf in the archive, to the power of
+ * an exponent.
+ *
+ * @param papers  the archive's matrix, or that of papers that count as if added to it
+ * @param least   0 for terms of fewer papers
+ */
 static double *
-compute_idf(const struct matrix *matrix, double exponent)
+compute_idf(const struct matrix *archive, const struct matrix *papers, double exponent,
+    unsigned least)
 {
-	unsigned terms = matrix_count_terms(matrix);
-	double all = matrix_count_papers(matrix);
+	unsigned terms = matrix_count_terms(papers);
+	bool is_other = papers != archive;
+	double all = matrix_count_papers(archive) + is_other;
 	double *factors = g_new(double, terms);
 
 	for (uint32_t number = 0; number < terms; number++) {
-		double papers = matrix_get_term(matrix, number)->papers;
+		const struct matrix_term *term = matrix_get_term(papers, number);
+		uint32_t same = number;
+		unsigned with = is_other;
 
+		if (!is_other || matrix_find_term(archive, term->text, &same))
+			with += matrix_get_term(archive, same)->papers;
 		factors[number] =
-		    pow(log1p((all - papers + 0.5) / (papers + 0.5)), exponent);
+		    with < least
+		        ? 0
+		        : pow(log1p((all - with + 0.5) / (with + 0.5)), exponent);
 	}
 	return factors;
 }
@@ -50,20 +65,20 @@ get_log_tf(unsigned occurrences)
 	return occurrences ? 1 + log(occurrences) : 0;
 }
 
+/* @param values  zeros; set, one for each count of the paper */
 static void
-fill_repetitive(struct vectors *vectors, unsigned paper, const double *factors)
+fill_repetitive(
+    const struct matrix *matrix, unsigned paper, const double *factors, float *values)
 {
 	size_t count;
-	const struct matrix_count *counts =
-	    matrix_get_counts(vectors->matrix, paper, &count);
-	float *values = vectors->values + matrix_get_first(vectors->matrix, paper);
+	const struct matrix_count *counts = matrix_get_counts(matrix, paper, &count);
 	double title = 0, abstract = 0;
 
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < count; i++) {
 			double t, a;
 
-			if (matrix_get_term(vectors->matrix, counts[i].term)->is_pair)
+			if (matrix_get_term(matrix, counts[i].term)->is_pair)
 				continue;
 			t = get_log_tf(counts[i].title) * factors[counts[i].term];
 			a = get_log_tf(counts[i].abstract) * factors[counts[i].term];
@@ -85,8 +100,6 @@ compute_saturated(const struct matrix_term *term, const struct matrix_count *cou
 	double t = TITLE_FACTOR * count->title + count->abstract;
 	double slope = SATURATION * (1 - LENGTH_PART + LENGTH_PART * relative_length);
 
-	if (term->papers < SHARED_PAPERS)
-		return 0;
 	return (SATURATION + 1) * t / (t + slope) * (term->is_pair ? PAIR_FACTOR : 1);
 }
 
@@ -100,13 +113,10 @@ get_length(const struct matrix *matrix, unsigned paper)
 }
 
 static double
-compute_norm(const struct vectors *vectors, unsigned paper)
+compute_norm(const float *values, size_t count)
 {
-	const float *values = vectors_get(vectors, paper);
 	double squares = 0;
-	size_t count;
 
-	matrix_get_counts(vectors->matrix, paper, &count);
 	for (size_t i = 0; i < count; i++)
 		squares += (double)values[i] * values[i];
 	return sqrt(squares);
@@ -114,11 +124,9 @@ compute_norm(const struct vectors *vectors, unsigned paper)
 
 /* @return the norm of the vector, which is not yet divided by it */
 static double
-fill_saturated(
-    struct vectors *vectors, unsigned paper, double mean_length, const double *factors)
+fill_saturated(const struct matrix *matrix, unsigned paper, double mean_length,
+    const double *factors, float *values)
 {
-	const struct matrix *matrix = vectors->matrix;
-	float *values = vectors->values + matrix_get_first(matrix, paper);
 	double relative = get_length(matrix, paper) / mean_length;
 	size_t count;
 	const struct matrix_count *counts = matrix_get_counts(matrix, paper, &count);
@@ -130,7 +138,14 @@ fill_saturated(
 		                        &counts[i], relative) *
 		                    factors[number]);
 	}
-	return compute_norm(vectors, paper);
+	return compute_norm(values, count);
+}
+
+static void
+divide(float *values, size_t count, double norm, double mean_norm)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] /= (float)(NORM_PART * norm + (1 - NORM_PART) * mean_norm);
 }
 
 static void
@@ -138,22 +153,30 @@ fill_all_saturated(struct vectors *vectors)
 {
 	const struct matrix *matrix = vectors->matrix;
 	unsigned papers = matrix_count_papers(matrix), filled = 0;
-	g_autofree double *factors = compute_idf(matrix, IDF_EXPONENT);
+	g_autofree double *factors =
+	    compute_idf(matrix, matrix, IDF_EXPONENT, SHARED_PAPERS);
 	g_autofree double *norms = g_new(double, papers);
 	double length = 0, norm = 0;
 
 	for (unsigned paper = 0; paper < papers; paper++)
 		length += get_length(matrix, paper);
+	vectors->mean_length = length / papers;
 	for (unsigned paper = 0; paper < papers; paper++) {
-		norms[paper] = fill_saturated(vectors, paper, length / papers, factors);
+		norms[paper] = fill_saturated(matrix, paper, vectors->mean_length,
+		    factors, vectors->values + matrix_get_first(matrix, paper));
 		norm += norms[paper];
 		filled += norms[paper] > 0;
 	}
-	for (unsigned paper = 0; filled && paper < papers; paper++)
-		for (size_t i = matrix_get_first(matrix, paper);
-		     i < matrix_get_first(matrix, paper + 1); i++)
-			vectors->values[i] /= (float)(NORM_PART * norms[paper] +
-			                              (1 - NORM_PART) * norm / filled);
+	if (!filled)
+		return;
+	vectors->mean_norm = norm / filled;
+	for (unsigned paper = 0; paper < papers; paper++) {
+		size_t first = matrix_get_first(matrix, paper);
+
+		divide(vectors->values + first,
+		    matrix_get_first(matrix, paper + 1) - first, norms[paper],
+		    vectors->mean_norm);
+	}
 }
 
 static double
@@ -178,10 +201,11 @@ fill_all_repetitive(struct vectors *vectors)
 {
 	unsigned papers = matrix_count_papers(vectors->matrix);
 	g_autofree double *factors =
-	    compute_idf(vectors->matrix, REPETITIVE_IDF_EXPONENT);
+	    compute_idf(vectors->matrix, vectors->matrix, REPETITIVE_IDF_EXPONENT, 0);
 
 	for (unsigned paper = 0; paper < papers; paper++)
-		fill_repetitive(vectors, paper, factors);
+		fill_repetitive(vectors->matrix, paper, factors,
+		    vectors->values + matrix_get_first(vectors->matrix, paper));
 }
 
 struct vectors *
@@ -198,6 +222,29 @@ vectors_new(const struct matrix *matrix)
 	else
 		fill_all_saturated(vectors);
 	return vectors;
+}
+
+float *
+vectors_project(
+    const struct vectors *vectors, const struct matrix *papers, unsigned paper)
+{
+	bool is_repetitive = vectors_is_repetitive(vectors);
+	g_autofree double *factors = compute_idf(vectors->matrix, papers,
+	    is_repetitive ? REPETITIVE_IDF_EXPONENT : IDF_EXPONENT,
+	    is_repetitive ? 0 : SHARED_PAPERS);
+	size_t count;
+	float *values;
+
+	matrix_get_counts(papers, paper, &count);
+	values = g_new0(float, count);
+	if (is_repetitive)
+		fill_repetitive(papers, paper, factors, values);
+	else if (vectors->mean_norm > 0)
+		divide(values, count,
+		    fill_saturated(
+		        papers, paper, vectors->mean_length, factors, values),
+		    vectors->mean_norm);
+	return values;
 }
 
 void

@@ -44,6 +44,15 @@ double vectors_get_repetition(const struct vectors *vectors);
 /** Get the weights of a paper: one for each of matrix_get_counts(). */
 const float *vectors_get(const struct vectors *vectors, unsigned paper);
 
+/**
+ * Compute the weights of a paper of another matrix as if it had been added to this one.
+ *
+ * @param papers  likewise without or with folded plurals; best of one paper only
+ * @return one for each of its matrix_get_counts(); owned by the caller
+ */
+float *vectors_project(
+    const struct vectors *vectors, const struct matrix *papers, unsigned paper);
+
 /** Multiply a paper by a dense vector. @param weights  one for each term */
 double
 vectors_multiply(const struct vectors *vectors, unsigned paper, const double *weights);

@@ -26,6 +26,8 @@ free_paper(void *data)
 	struct digest_cache_paper *paper = data;
 
 	query_document_free(paper->document);
+	if (paper->terms)
+		g_array_unref(paper->terms);
 	g_free(paper->id);
 	g_free(paper->venue);
 	g_free(paper);
@@ -95,6 +97,7 @@ digest_cache_clear(struct digest_cache *cache)
 	clear_papers(cache);
 	lru_clear(&cache->filters);
 	g_clear_pointer(&cache->corpus, corpus_free);
+	g_clear_pointer(&cache->background, background_free);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->coverage_lines);
 }
@@ -144,8 +147,8 @@ set_details(
 		paper->venue = g_strdup(from->categories->pdata[0]);
 }
 
-const struct digest_cache_paper *
-digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+static struct digest_cache_paper *
+get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
 	struct digest_cache_paper *paper = lru_find(&cache->papers, seq);
 	pb_auto(stored_paper) stored = NULL;
@@ -169,6 +172,29 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	set_details(paper, stored, cache->now);
 	lru_insert(&cache->papers, paper, seq, 1);
 	return paper;
+}
+
+const struct digest_cache_paper *
+digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+{
+	return get_paper(cache, seq, error);
+}
+
+const GArray *
+digest_cache_get_terms(struct digest_cache *cache, int64_t seq, GError **error)
+{
+	struct digest_cache_paper *paper = get_paper(cache, seq, error);
+	pb_auto(stored_paper) stored = NULL;
+
+	if (!paper || paper->terms)
+		return paper ? paper->terms : NULL;
+	if (!cache->background)
+		cache->background = background_load(cache->store, NULL, error);
+	stored = cache->background ? papers_load(cache->store, seq, error) : NULL;
+	if (stored)
+		paper->terms = background_weigh(cache->background, stored->paper->title,
+		    stored->paper->abstract, error);
+	return paper->terms;
 }
 
 /* @return NULL with the store's error */

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/error.h"
+#include "service/taste/scorer.h"
+#include "store/subscriber/feedback.h"
 
 /* The score of a paper is that of its best match. */
 static bool
@@ -237,6 +240,62 @@ choose_details(const struct subscriber *subscriber, const GPtrArray *candidates,
 	}
 }
 
+/* ---- answers ---- */
+
+static int
+compare_tastes(gconstpointer a, gconstpointer b)
+{
+	double one = item_of(a)->taste, other = item_of(b)->taste;
+
+	return (one < other) - (one > other);
+}
+
+/* A damaged value is as none; doctor reports it. */
+static bool
+load_weights(struct digest_cache *cache, int64_t subscriber_id,
+    struct taste_vector *vector, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	taste_vector_init(vector);
+	if (feedback_load_weights(cache->store, subscriber_id, vector, &problem))
+		return true;
+	g_array_set_size(vector->weights, 0);
+	return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
+	       pb_error_forward(error, &problem);
+}
+
+/* Stable: papers of which nothing is known stay as they are, between the others. */
+static bool
+sort_by_taste(struct digest_cache *cache, const struct subscriber *subscriber,
+    GPtrArray *items, GError **error)
+{
+	pb_local(taste_vector) vector = {0};
+	struct scorer scorer;
+
+	if (items->len < 2)
+		return true;
+	if (!load_weights(cache, subscriber->id, &vector, error))
+		return false;
+	if (!vector.weights->len)
+		return true;
+	scorer_init(&scorer, &vector);
+	for (unsigned i = 0; i < items->len; i++) {
+		struct digest_item *item = items->pdata[i];
+		const GArray *terms;
+
+		/* Only counted. */
+		if (item->shown == DIGEST_DETAIL_COUNT)
+			continue;
+		terms = digest_cache_get_terms(cache, item->paper_seq, error);
+		if (!terms)
+			return false;
+		item->taste = scorer_score(&scorer, terms);
+	}
+	g_ptr_array_sort(items, compare_tastes);
+	return true;
+}
+
 /* ---- reading order ---- */
 
 static int
@@ -265,6 +324,9 @@ digest_order_items(struct digest_cache *cache, const struct subscriber *subscrib
 	        candidates, items, error))
 		return false;
 	choose_details(subscriber, candidates, items);
+	if (choice[PREFERENCE_ORDER] == PREFERENCE_ORDER_SCORE &&
+	    !sort_by_taste(cache, subscriber, items, error))
+		return false;
 	if (choice[PREFERENCE_GROUP] == PREFERENCE_GROUP_ON)
 		g_ptr_array_sort_with_data(items, compare_groups, (gpointer)candidates);
 	g_ptr_array_sort(items, compare_details);

@@ -28,6 +28,7 @@ struct digest_item {
 	unsigned finds; /* and their number */
 	unsigned by;    /* index of the candidate whose filter it counts for */
 	double score;   /* query/eval/rank.h; only if the order needs it */
+	double taste;   /* service/taste/scorer.h; likewise */
 };
 
 /**
@@ -43,6 +44,10 @@ struct digest_item {
  * papers in this digest, then the lowest number.  A filter with a max of its own gives
  * up its turns when it has shown that many; papers that counted for it count for the
  * next of their filters, if any.
+ *
+ * In the order `score`, papers of the same detail, and of the same group, are then
+ * sorted by what the subscriber's answers teach (service/taste/answers.h).  So answers
+ * neither add or remove a paper nor decide which ones are shown in full.
  *
  * @param items       of struct digest_item *, by votes; gets the filter that
  *                    each one counts for

@@ -356,3 +356,18 @@ papers_has_field(struct store *store, const char *name, bool *has, GError **erro
 	*has = found == 1;
 	return true;
 }
+
+GPtrArray *
+papers_load_texts(struct store *store, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT seq, title, abstract FROM paper ORDER BY seq DESC LIMIT ?1";
+#define COLUMN(...) RECORD_COLUMN(paper_text, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(seq), COLUMN(title), COLUMN(abstract)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(paper_text, columns);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}

@@ -196,6 +196,16 @@ struct stored_paper *papers_load(struct store *store, int64_t seq, GError **erro
 struct stored_paper *
 papers_load_id(struct store *store, const char *id, GError **error);
 
+/* Words of a paper. */
+struct paper_text {
+	int64_t seq;
+	const char *title;
+	const char *abstract;
+};
+
+/** Load the papers stored last, newest first. @return of struct paper_text * */
+GPtrArray *papers_load_texts(struct store *store, unsigned limit, GError **error);
+
 /* Status of a source. */
 struct source_report {
 	int64_t fetch_id; /* of the last fetch */

@@ -1,0 +1,53 @@
+/*
+ * answers.h - saves which papers a person likes and hides, and learns from them.
+ *
+ * Answers order papers within digests (service/digest/digest_order.h) and lead to
+ * proposed blocks; they never add or remove a paper.
+ */
+#ifndef PAPERBOY_SERVICE_TASTE_ANSWERS_H
+#define PAPERBOY_SERVICE_TASTE_ANSWERS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "model/taste_vector.h"
+#include "store/core/store.h"
+
+struct answers_request {
+	int64_t subscriber_id;
+	const int64_t *papers;
+	unsigned count;
+	bool is_like;
+	const char *source; /* as feedback_save() */
+	int64_t now;
+};
+
+/* A learned word, with its weight in per cent of the largest. */
+struct answers_word {
+	char *word;
+	int weight; /* 1 to 100, or -1 to -100 */
+	int change; /* by the last answer */
+};
+
+struct answers {
+	unsigned likes, hides;
+	GPtrArray *raising;  /* of struct answers_word *, the largest weight first */
+	GPtrArray *lowering; /* likewise */
+};
+
+/**
+ * Save answers, and learn again.  A later answer replaces an earlier one.
+ *
+ * @param answers  set: what is known now
+ */
+bool answers_save(struct store *store, const struct answers_request *request,
+    struct answers *answers, GError **error);
+
+/** Load what is known. */
+bool answers_load(struct store *store, int64_t subscriber_id, struct answers *answers,
+    GError **error);
+void answers_clear(struct answers *answers);
+
+#endif
