@@ -192,9 +192,13 @@ decide_row(struct request *request, const struct command_row *row,
 }
 
 static bool
-needs_confirmation(const struct request *request, const struct command_row *row)
+needs_confirmation(
+    const struct request *request, const struct command_row *row, const char *arguments)
 {
 	if (request->is_confirmed)
+		return false;
+	/* It only lists. */
+	if (row->run == command_run_taste && !*arguments)
 		return false;
 	switch (row->auth) {
 	case COMMAND_AUTH_NONE:
@@ -249,7 +253,7 @@ execute(struct request *request, const char *line, GError **error)
 		request->reply.failed++;
 		return true;
 	}
-	return needs_confirmation(request, row)
+	return needs_confirmation(request, row, arguments)
 	           ? decide_row(request, row, arguments, error)
 	           : run_row(request, row, arguments, error);
 }

@@ -127,12 +127,11 @@ command_run_search(struct request *request, const char *arguments, GError **erro
 	return found && add_results(request, found);
 }
 
-/* Find a paper by its number in the digest replied to, else by id. */
-static char *
-find_paper(struct request *request, const char *word, GError **error)
+char *
+command_find_paper(
+    struct request *request, const char *word, struct digest **digest, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
-	pb_auto(digest) digest = NULL;
 	guint64 number;
 
 	if (!g_ascii_string_to_unsigned(word, 10, 1, 9999, &number, NULL))
@@ -141,14 +140,15 @@ find_paper(struct request *request, const char *word, GError **error)
 		command_fail(request, error, "why_no_digest", "number", word);
 		return NULL;
 	}
-	digest = digests_load(request->store, request->digest_id, &problem);
-	if (!digest || digest->subscriber_id != request->subscriber->id ||
-	    number > digest->entries->len) {
+	if (!*digest)
+		*digest = digests_load(request->store, request->digest_id, &problem);
+	if (!*digest || (*digest)->subscriber_id != request->subscriber->id ||
+	    number > (*digest)->entries->len) {
 		command_fail(request, error, "why_no_number", "number", word);
 		return NULL;
 	}
 	return g_strdup(
-	    ((struct digest_entry *)digest->entries->pdata[number - 1])->paper->id);
+	    ((struct digest_entry *)(*digest)->entries->pdata[number - 1])->paper->id);
 }
 
 static void
@@ -208,7 +208,9 @@ bool
 command_run_why(struct request *request, const char *arguments, GError **error)
 {
 	g_autofree char *word = command_take_word(&arguments);
-	g_autofree char *id = word ? find_paper(request, word, error) : NULL;
+	pb_auto(digest) digest = NULL;
+	g_autofree char *id =
+	    word ? command_find_paper(request, word, &digest, error) : NULL;
 	g_autoptr(GError) problem = NULL;
 	pb_auto(why) why = NULL;
 

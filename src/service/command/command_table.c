@@ -58,6 +58,14 @@ const struct command_row command_rows[] = {
     {"search", "find", READ, COMMAND_ARITY_REQUIRED, true, 0,
         "[since=90d] [max=N] QUERY", command_run_search, NULL},
     {"why", "", READ, COMMAND_ARITY_REQUIRED, false, 0, "PAPER", command_run_why, NULL},
+    {"more", "", READ, COMMAND_ARITY_REQUIRED, false, 0, "PAPER...", command_run_more,
+        NULL},
+    {"like", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "PAPER...", command_run_like, command_decide_like},
+    {"hide", "", CHANGE, COMMAND_ARITY_REQUIRED, false, COMMAND_CONFIRM_CHANGE,
+        "PAPER...", command_run_hide, command_decide_like},
+    {"taste", "", CHANGE, COMMAND_ARITY_OPTIONAL, false, COMMAND_CONFIRM_CHANGE,
+        "[forget]", command_run_taste, command_decide_taste},
     {"status", "", READ, COMMAND_ARITY_NONE, false, 0, "", command_run_status, NULL},
     {"last", "get", READ, COMMAND_ARITY_OPTIONAL, false, 0, "[DATE]", command_run_last,
         NULL},
@@ -130,6 +138,14 @@ command_table_find(const char *text)
 	return count == 1 ? found : NULL;
 }
 
+/* Commands on papers: "More on this below" is none. */
+static bool
+is_of_papers(const struct command_row *row)
+{
+	return row->run == command_run_like || row->run == command_run_hide ||
+	       row->run == command_run_more;
+}
+
 /* "ok TOKEN" is a confirmation, "accept 2" a yes; "yes, but ..." is neither. */
 static const struct command_row *
 choose_row(const struct command_row *row, const char *word, const char *arguments)
@@ -146,6 +162,8 @@ choose_row(const struct command_row *row, const char *word, const char *argument
 		return command_table_find("confirm");
 	if ((is_yes || (row && row->run == command_run_no)) &&
 	    !command_is_numbers(arguments))
+		return NULL;
+	if (row && is_of_papers(row) && *arguments && !command_is_papers(arguments))
 		return NULL;
 	return row;
 }

@@ -192,8 +192,8 @@ digest_cache_get_terms(struct digest_cache *cache, int64_t seq, GError **error)
 		cache->background = background_load(cache->store, NULL, error);
 	stored = cache->background ? papers_load(cache->store, seq, error) : NULL;
 	if (stored)
-		paper->terms = background_weigh(cache->background, stored->paper->title,
-		    stored->paper->abstract, error);
+		paper->terms = background_list_terms(cache->background,
+		    stored->paper->title, stored->paper->abstract, error);
 	return paper->terms;
 }
 

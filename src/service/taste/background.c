@@ -116,7 +116,7 @@ background_find(const struct background *background, int64_t seq, unsigned *numb
 }
 
 GArray *
-background_weigh(const struct background *background, const char *title,
+background_list_terms(const struct background *background, const char *title,
     const char *abstract, GError **error)
 {
 	pb_auto(matrix) matrix =

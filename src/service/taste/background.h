@@ -39,11 +39,11 @@ struct weighed_term {
 };
 
 /**
- * Weigh the words of any paper.
+ * Compute the weights of the words of any paper.
  *
  * @return of struct weighed_term; NULL with PB_ERROR_TEMPORARY
  */
-GArray *background_weigh(const struct background *background, const char *title,
+GArray *background_list_terms(const struct background *background, const char *title,
     const char *abstract, GError **error);
 
 #endif

@@ -46,7 +46,7 @@ scorer_score(const struct scorer *scorer, const GArray *terms)
 	return sum;
 }
 
-/* What a word adds to the score of a paper. */
+/* Contribution of a word to the score of a paper. */
 struct part {
 	const char *word;
 	double product;

@@ -1,0 +1,513 @@
+/*
+ * command_feedback.c - commands on papers of a digest: like, hide, more, taste.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "message/sanitize.h"
+#include "query/query.h"
+#include "service/command/command_private.h"
+#include "service/explain/backtest.h"
+#include "service/explain/why.h"
+#include "service/taste/answers.h"
+#include "store/core/audit.h"
+#include "store/mail/digests.h"
+#include "store/subscriber/feedback.h"
+#include "store/subscriber/subscribers.h"
+
+/* Maximum number of learned words of each kind in a reply. */
+#define WORDS_CHANGED 6
+#define WORDS_LISTED  20
+
+/* Minimum change of a weight that is mentioned, in per cent of the largest. */
+#define CHANGE_LEAST 5
+
+/* Maximum number of entries of one `more`. */
+#define MORE_MAX 10
+
+/* A block is proposed for a word of so many hidden papers of the newest answers. */
+#define BLOCK_HIDDEN    2
+#define BLOCK_ANSWERS   200
+#define BLOCK_WORDS     10
+#define BLOCK_BACKTESTS 3
+
+/* ---- papers ---- */
+
+/* "3", "2605.15202", "arXiv:2605.15202v2": a word that may name a paper. */
+static bool
+is_reference(const char *word)
+{
+	return strpbrk(word, "0123456789") != NULL;
+}
+
+bool
+command_is_papers(const char *arguments)
+{
+	g_autofree char *word = command_take_word(&arguments);
+
+	return word && is_reference(word);
+}
+
+/* @return of char *: words; "3, 5 and 7" are three */
+static GPtrArray *
+take_references(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) parts = g_strsplit_set(arguments, " ,;#", -1);
+
+	for (char **part = parts; *part; part++)
+		if (is_reference(*part))
+			g_ptr_array_add(words, g_strdup(*part));
+	if (words->len > BOUNDS_COMMAND_ARGUMENTS) {
+		command_fail(request, error, "too_many_words");
+		return NULL;
+	}
+	if (!words->len) {
+		command_fail(request, error, "feedback_wants_papers");
+		return NULL;
+	}
+	return g_steal_pointer(&words);
+}
+
+/* @param digest  loaded on first use */
+static struct stored_paper *
+load_paper(
+    struct request *request, const char *word, struct digest **digest, GError **error)
+{
+	g_autofree char *id = command_find_paper(request, word, digest, error);
+	g_autofree char *shown = NULL;
+	struct stored_paper *stored = NULL;
+
+	if (!id || !papers_find(request->store, id, &stored, error) || stored)
+		return stored;
+	shown = reply_text_quote(&request->text, id);
+	command_fail(request, error, "why_no_paper", "id", shown);
+	return NULL;
+}
+
+/* @return of struct stored_paper *, distinct, in the order of the arguments */
+static GPtrArray *
+load_papers(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) words = take_references(request, arguments, error);
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
+	pb_auto(digest) digest = NULL;
+
+	for (unsigned i = 0; words && i < words->len; i++) {
+		struct stored_paper *stored =
+		    load_paper(request, words->pdata[i], &digest, error);
+		bool is_new = true;
+
+		if (!stored)
+			return NULL;
+		for (unsigned j = 0; j < papers->len; j++)
+			is_new &= ((struct stored_paper *)papers->pdata[j])->seq !=
+			          stored->seq;
+		if (is_new)
+			g_ptr_array_add(papers, stored);
+		else
+			stored_paper_free(stored);
+	}
+	return words ? g_steal_pointer(&papers) : NULL;
+}
+
+static char *
+format_title(const struct paper *paper)
+{
+	g_autofree char *title =
+	    sanitize_paper_text(paper->title, BOUNDS_SUBJECT_CHARS);
+
+	return g_strdup_printf("%s  %s", paper->id, title);
+}
+
+/* ---- learned words ---- */
+
+/* "reward model +100, rlhf +62 (was +12)" */
+static char *
+format_words(struct request *request, const GPtrArray *words, unsigned most,
+    bool is_changed_only)
+{
+	g_autofree char *was = reply_text_format(&request->text, "feedback_was");
+	GString *text = g_string_new(NULL);
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < words->len && count < most; i++) {
+		const struct answers_word *word = words->pdata[i];
+
+		if (is_changed_only && abs(word->change) < CHANGE_LEAST)
+			continue;
+		g_string_append_printf(
+		    text, "%s%s %+d", count++ ? ", " : "", word->word, word->weight);
+		if (is_changed_only && word->change != word->weight)
+			g_string_append_printf(
+			    text, " (%s %+d)", was, word->weight - word->change);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void
+add_words(struct request *request, const char *name, const GPtrArray *words,
+    unsigned most, bool is_changed_only)
+{
+	g_autofree char *list = format_words(request, words, most, is_changed_only);
+
+	if (*list)
+		reply_phrase(&request->text, "", name, "words", list);
+}
+
+static void
+add_counts(struct request *request, const char *margin, const struct answers *answers)
+{
+	reply_phrase(&request->text, margin, "feedback_counts", "likes",
+	    MSG_INT(answers->likes), "hides", MSG_INT(answers->hides));
+}
+
+/* ---- proposed blocks ---- */
+
+static bool
+matches(struct request *request, const char *filter, int64_t paper_seq, bool *is_match,
+    struct stored_paper **stored, GError **error)
+{
+	pb_auto(stored_paper) paper = papers_load(request->store, paper_seq, error);
+	pb_auto(why_filter) verdict = paper ? why_explain(request->store, filter, paper,
+	                                          request->now, NULL, NULL, error)
+	                                    : NULL;
+
+	if (!verdict)
+		return false;
+	*is_match = verdict->truth == QUERY_TRUE;
+	if (*is_match && !*stored)
+		*stored = g_steal_pointer(&paper);
+	return true;
+}
+
+/*
+ * Whether a block would hit papers that were hidden, and none that was liked.
+ *
+ * @param newest  set: the newest hidden paper that it hits, owned by the caller
+ */
+static bool
+is_good_block(struct request *request, const char *filter, const GArray *all,
+    bool *is_good, struct stored_paper **newest, GError **error)
+{
+	unsigned hidden = 0;
+
+	*is_good = false;
+	for (unsigned i = 0; i < MIN(all->len, BLOCK_ANSWERS); i++) {
+		const struct feedback *one = &g_array_index(all, struct feedback, i);
+		pb_auto(stored_paper) liked = NULL;
+		bool is_match;
+
+		if (!matches(request, filter, one->paper_seq, &is_match,
+		        one->is_like ? &liked : newest, error))
+			return false;
+		if (is_match && one->is_like)
+			return true;
+		hidden += is_match;
+	}
+	*is_good = hidden >= BLOCK_HIDDEN;
+	return true;
+}
+
+/* Whether a filter asks for a word, or a block excludes it already. */
+static bool
+is_in_filters(const GPtrArray *own, const char *word)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (strcasestr(
+		        ((const struct subscription *)own->pdata[i])->canonical, word))
+			return true;
+	return false;
+}
+
+/* @param offered  set: NULL if it would remove nothing, or was refused before */
+static bool
+offer_block(struct request *request, const char *filter,
+    const struct stored_paper *newest, struct proposal **offered, GError **error)
+{
+	const struct backtest_request wanted = {.text = filter,
+	    .subscriber_id = request->subscriber->id,
+	    .is_block = true,
+	    .now = request->now};
+	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
+	g_autofree char *command = g_strconcat("block ", filter, NULL);
+	g_autofree char *title = NULL;
+	struct proposal proposal = {.subscriber_id = request->subscriber->id,
+	    .term = filter,
+	    .command = command};
+
+	if (!backtest)
+		return false;
+	if (!backtest->known)
+		return true;
+	title = sanitize_paper_text(newest->paper->title, BOUNDS_SUBJECT_CHARS);
+	proposal.lost = backtest->known;
+	proposal.days = backtest->days;
+	proposal.title = title;
+	return proposals_offer(
+	    request->store, &proposal, NULL, request->now, offered, error);
+}
+
+/* A pair of words is a phrase. @return a new string */
+static char *
+format_block(const char *word)
+{
+	return strchr(word, ' ') ? g_strdup_printf("\"%s\"", word) : g_strdup(word);
+}
+
+/* @param tests  backtests that are left */
+static bool
+try_block(struct request *request, const char *word, const GPtrArray *own,
+    const GArray *all, unsigned *tests, struct proposal **offered, GError **error)
+{
+	g_autofree char *filter = format_block(word);
+	pb_auto(stored_paper) newest = NULL;
+	pb_auto(why_filter) parsed =
+	    why_explain(request->store, filter, NULL, request->now, NULL, NULL, NULL);
+	bool is_good;
+
+	/* Such as a word of the filter language. */
+	if (!parsed || is_in_filters(own, word))
+		return true;
+	if (!is_good_block(request, filter, all, &is_good, &newest, error))
+		return false;
+	if (!is_good)
+		return true;
+	--*tests;
+	return offer_block(request, filter, newest, offered, error);
+}
+
+/* Propose to block a word of several hidden papers and of no liked one. */
+static bool
+propose_block(struct request *request, const struct answers *answers, GError **error)
+{
+	g_autoptr(GPtrArray) proposals = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) own = NULL;
+	g_autoptr(GArray) all = NULL;
+	struct proposal *offered = NULL;
+	unsigned tests = BLOCK_BACKTESTS;
+
+	if (answers->hides < BLOCK_HIDDEN)
+		return true;
+	own = subscribers_load_subscriptions(
+	    request->store, request->subscriber->id, error);
+	all =
+	    own ? feedback_load(request->store, request->subscriber->id, error) : NULL;
+	if (!all)
+		return false;
+	for (unsigned i = 0;
+	     i < MIN(answers->lowering->len, BLOCK_WORDS) && tests && !offered; i++)
+		if (!try_block(request,
+		        ((struct answers_word *)answers->lowering->pdata[i])->word, own,
+		        all, &tests, &offered, error))
+			return false;
+	if (!offered)
+		return true;
+	g_ptr_array_add(proposals, offered);
+	reply_phrase(&request->text, "", "feedback_block", "term", offered->term);
+	command_add_proposals(request, proposals);
+	return true;
+}
+
+/* ---- like, hide ---- */
+
+static bool
+is_like(const struct request *request)
+{
+	return request->row->run == command_run_like;
+}
+
+static void
+add_answers(
+    struct request *request, const GPtrArray *papers, const struct answers *answers)
+{
+	for (unsigned i = 0; i < papers->len; i++) {
+		const struct stored_paper *stored = papers->pdata[i];
+		g_autofree char *title = format_title(stored->paper);
+
+		reply_phrase(&request->text, i ? "" : "ok",
+		    is_like(request) ? "liked" : "hidden", "paper", title);
+	}
+	add_words(request, "feedback_raised", answers->raising, WORDS_CHANGED, true);
+	add_words(request, "feedback_lowered", answers->lowering, WORDS_CHANGED, true);
+	add_counts(request, "", answers);
+}
+
+static bool
+save_answers(struct request *request, const GPtrArray *papers, GError **error)
+{
+	g_autofree int64_t *seqs = g_new(int64_t, papers->len);
+	const struct answers_request wanted = {
+	    .subscriber_id = request->subscriber->id,
+	    .papers = seqs,
+	    .count = papers->len,
+	    .is_like = is_like(request),
+	    .source = request->lines ? "page" : "mail",
+	    .now = request->now,
+	};
+	pb_local(answers) answers = {0};
+
+	for (unsigned i = 0; i < papers->len; i++)
+		seqs[i] = ((struct stored_paper *)papers->pdata[i])->seq;
+	if (!answers_save(request->store, &wanted, &answers, error))
+		return false;
+	add_answers(request, papers, &answers);
+	return is_like(request) || propose_block(request, &answers, error);
+}
+
+bool
+command_run_like(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) papers = load_papers(request, arguments, error);
+
+	return papers && save_answers(request, papers, error);
+}
+
+bool
+command_run_hide(struct request *request, const char *arguments, GError **error)
+{
+	return command_run_like(request, arguments, error);
+}
+
+/* Fix the papers, whose numbers are those of a digest. */
+bool
+command_decide_like(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	g_autoptr(GPtrArray) papers = load_papers(request, arguments, error);
+	GString *ids;
+
+	if (!papers)
+		return false;
+	ids = g_string_new(NULL);
+	for (unsigned i = 0; i < papers->len; i++)
+		g_string_append_printf(ids, "%s%s", i ? " " : "",
+		    ((struct stored_paper *)papers->pdata[i])->paper->id);
+	decision->arguments = g_string_free(ids, FALSE);
+	return true;
+}
+
+/* ---- more ---- */
+
+static void
+add_link(struct request *request, const char *name, const char *url)
+{
+	if (url)
+		reply_phrase(&request->text, "", name, "url", url);
+}
+
+static void
+add_more(struct request *request, const struct paper *paper)
+{
+	g_autofree char *title = format_title(paper);
+	g_autofree char *authors = NULL, *abstract = NULL;
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (unsigned i = 0; paper->authors && i < paper->authors->len; i++)
+		g_string_append_printf(
+		    names, "%s%s", i ? ", " : "", (char *)paper->authors->pdata[i]);
+	authors = sanitize_paper_text(names->str, BOUNDS_BODY_LINE_BYTES * 10);
+	abstract = sanitize_paper_text(paper->abstract, 0);
+	reply_text_add(&request->text, "ok", title);
+	if (*authors)
+		reply_text_add(&request->text, "", authors);
+	reply_text_add_blank(&request->text);
+	if (*abstract)
+		reply_text_add(&request->text, "", abstract);
+	else
+		reply_phrase(&request->text, "", "more_no_abstract");
+	reply_text_add_blank(&request->text);
+	reply_text_add(&request->text, "", paper->url);
+	add_link(request, "more_code", paper->code_url);
+	add_link(request, "more_project", paper->project_url);
+	add_link(request, "more_video", paper->video_url);
+}
+
+bool
+command_run_more(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) papers = load_papers(request, arguments, error);
+
+	if (!papers)
+		return false;
+	if (papers->len > MORE_MAX)
+		return command_fail(
+		    request, error, "more_many", "most", MSG_INT(MORE_MAX));
+	for (unsigned i = 0; i < papers->len; i++) {
+		if (i)
+			reply_text_add_blank(&request->text);
+		add_more(request, ((struct stored_paper *)papers->pdata[i])->paper);
+	}
+	return true;
+}
+
+/* ---- taste ---- */
+
+static bool
+forget(struct request *request, GError **error)
+{
+	g_autofree char *answers = NULL;
+	unsigned count;
+
+	if (!feedback_delete(request->store, request->subscriber->id, &count, error) ||
+	    !audit_insert(request->store, request->now, request->actor,
+	        "answers deleted", request->subscriber->id, NULL, error))
+		return false;
+	answers = reply_text_format_count(&request->text, "answers", count);
+	reply_phrase(&request->text, "ok", "taste_forgotten", "answers", answers);
+	return true;
+}
+
+static bool
+is_forget(const char *arguments)
+{
+	return g_ascii_strcasecmp(arguments, "forget") == 0 ||
+	       g_ascii_strcasecmp(arguments, "reset") == 0;
+}
+
+static void
+add_taste(struct request *request, const struct answers *answers)
+{
+	g_autofree char *rest = NULL;
+	unsigned more = 0;
+
+	if (!answers->likes && !answers->hides) {
+		reply_phrase(&request->text, "ok", "taste_none");
+		return;
+	}
+	add_counts(request, "ok", answers);
+	add_words(request, "feedback_raised", answers->raising, WORDS_LISTED, false);
+	add_words(request, "feedback_lowered", answers->lowering, WORDS_LISTED, false);
+	more += MAX(answers->raising->len, WORDS_LISTED) - WORDS_LISTED;
+	more += MAX(answers->lowering->len, WORDS_LISTED) - WORDS_LISTED;
+	rest = g_strdup_printf("%u", more);
+	if (more)
+		reply_phrase(&request->text, "", "taste_more", "count", rest);
+	reply_phrase(&request->text, "", "taste_effect");
+}
+
+bool
+command_run_taste(struct request *request, const char *arguments, GError **error)
+{
+	pb_local(answers) answers = {0};
+
+	if (is_forget(arguments))
+		return forget(request, error);
+	if (*arguments)
+		return command_fail(request, error, "taste_wrong");
+	if (!answers_load(request->store, request->subscriber->id, &answers, error))
+		return false;
+	add_taste(request, &answers);
+	return true;
+}
+
+bool
+command_decide_taste(struct request *request, const char *arguments,
+    struct command_decision *decision, GError **error)
+{
+	(void)decision;
+	return is_forget(arguments) || command_fail(request, error, "taste_wrong");
+}
