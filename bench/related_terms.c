@@ -86,7 +86,10 @@ print_related(const struct archive *archive, const char *text)
 		defined = acronym_find(paper->abstract);
 		g_ptr_array_extend_and_steal(acronyms, g_steal_pointer(&defined));
 	}
-	terms = related_find(query, archive->matrix, matches, acronyms, TERMS_MAX);
+	terms = related_find(query,
+	    &(const struct related_source){
+	        .matrix = archive->matrix, .matches = matches, .acronyms = acronyms},
+	    TERMS_MAX);
 	for (unsigned i = 0; i < terms->len; i++) {
 		const struct related_term *term = terms->pdata[i];
 

@@ -339,8 +339,8 @@ a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 		const struct node *clause = find_clause(query->root, rows[i].clause);
 		g_autofree char *before = query_format(query);
-		pb_auto(query) widened =
-		    query_widen(query, clause, rows[i].alternative, fixture->tokenizer);
+		pb_auto(query) widened = query_widen(
+		    query, clause, clause, rows[i].alternative, fixture->tokenizer);
 		g_autofree char *text = widened ? query_format(widened) : NULL;
 		g_autofree char *after = query_format(query);
 

@@ -60,7 +60,10 @@ find(const struct query_fixture *fixture, const char *filter, const char *long_f
 	}
 	if (long_form)
 		g_ptr_array_add(acronyms, &acronym);
-	terms = related_find(query, matrix, matches, acronyms, limit);
+	terms = related_find(query,
+	    &(const struct related_source){
+	        .matrix = matrix, .matches = matches, .acronyms = acronyms},
+	    limit);
 	g_assert_cmpuint(terms->len, <=, limit);
 	for (unsigned i = 0; i < terms->len; i++) {
 		const struct related_term *term = terms->pdata[i];

@@ -24,29 +24,64 @@ find_place(const struct node *tree, const struct node *wanted, struct node **cop
 	return NULL;
 }
 
-struct query *
-query_widen(const struct query *query, const struct node *clause, const char *text,
-    const struct tokenizer *tokenizer)
+/* Parse a word or phrase in the field of a clause. @return NULL if it is not one */
+static struct query *
+parse_alternative(
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
-	/* A canonical text is parsed to an equal tree. */
-	g_autofree char *canonical = query_format(query);
-	pb_auto(query) copy = query_parse_canonical(canonical, tokenizer, NULL);
 	g_autoptr(GString) alternative = g_string_new(NULL);
 	pb_auto(query) added = NULL;
-	struct node **place, *either;
 
 	node_append_field(clause, alternative);
 	g_string_append(alternative, text);
 	added = query_parse_clause(alternative->str, tokenizer);
-	if (!copy || !added || added->root->kind != NODE_WORDS)
+	if (!added || added->root->kind != NODE_WORDS)
 		return NULL;
-	place = find_place(query->root, clause, &copy->root);
-	g_assert(place);
-	either = node_new(NODE_OR, clause->column);
 	added->root->boost = clause->boost;
-	node_add_operand(either, *place);
-	node_add_operand(either, g_steal_pointer(&added->root));
-	*place = either;
+	return g_steal_pointer(&added);
+}
+
+/* @param is_either  whether the part stays, too */
+static struct query *
+change(const struct query *query, const struct node *part, struct query *added,
+    bool is_either, const struct tokenizer *tokenizer)
+{
+	/* A canonical text is parsed to an equal tree. */
+	g_autofree char *canonical = query_format(query);
+	pb_auto(query) copy = query_parse_canonical(canonical, tokenizer, NULL);
+	struct node **place, *either;
+
+	if (!copy)
+		return NULL;
+	place = find_place(query->root, part, &copy->root);
+	g_assert(place);
+	if (is_either) {
+		either = node_new(NODE_OR, part->column);
+		node_add_operand(either, *place);
+		node_add_operand(either, g_steal_pointer(&added->root));
+		*place = either;
+	} else {
+		node_free(*place);
+		*place = g_steal_pointer(&added->root);
+	}
 	copy->root = node_simplify(copy->root);
 	return g_steal_pointer(&copy);
+}
+
+struct query *
+query_widen(const struct query *query, const struct node *part,
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer)
+{
+	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+
+	return added ? change(query, part, added, true, tokenizer) : NULL;
+}
+
+struct query *
+query_replace(const struct query *query, const struct node *part,
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer)
+{
+	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+
+	return added ? change(query, part, added, false, tokenizer) : NULL;
 }

@@ -7,14 +7,19 @@
 #include "query/parse/tree.h"
 
 /**
- * Copy a filter and replace a clause by "clause OR alternative", in the clause's field
- * and with its boost.
+ * Copy a filter and replace a part by "part OR alternative", in the field and with the
+ * boost of a clause.
  *
+ * @param part    a node of the filter
  * @param clause  a NODE_WORDS of the filter
  * @param text    a word, or a phrase in quotation marks, without field
  * @return NULL when text is not one, or the tokenizer failed
  */
-struct query *query_widen(const struct query *query, const struct node *clause,
-    const char *text, const struct tokenizer *tokenizer);
+struct query *query_widen(const struct query *query, const struct node *part,
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer);
+
+/** Likewise, and replace the part by the alternative. */
+struct query *query_replace(const struct query *query, const struct node *part,
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer);
 
 #endif

@@ -15,12 +15,15 @@
 #define SHARED_MIN 2 /* of them that match the filter */
 
 struct search {
+	const struct related_source *source;
 	const struct matrix *matrix;
 	GPtrArray *phrases; /* of char *: words and phrases of the filter */
 	GHashTable *words;  /* char *: the words of these */
 	unsigned papers;
 	unsigned matching;
-	GPtrArray *found; /* of struct related_term * */
+	unsigned sampled;   /* of these, in the matrix */
+	GHashTable *titles; /* numbers of terms in the title of one of them */
+	GPtrArray *found;   /* of struct related_term * */
 };
 
 void
@@ -157,44 +160,80 @@ has_only_words_of(GHashTable *words, const char *text)
 }
 
 static void
-add_found(struct search *search, const char *text, double score)
+add_found(struct search *search, const struct related_term *term)
 {
-	struct related_term *found = g_new(struct related_term, 1);
+	struct related_term *found = g_memdup2(term, sizeof(*term));
 
-	*found = (struct related_term){g_strdup(text), score};
+	found->text = g_strdup(term->text);
 	g_ptr_array_add(search->found, found);
 }
 
+/* Papers with a term. @param in_matrix  that match */
 static void
-try_term(struct search *search, uint32_t number, unsigned shared)
+count_papers(const struct search *search, const struct matrix_term *term,
+    unsigned in_matrix, unsigned *shared, unsigned *papers)
 {
-	const struct matrix_term *term = matrix_get_term(search->matrix, number);
-	double ratio = compute_ratio(search, shared, term->papers);
+	const struct related_source *source = search->source;
 
-	if (!shared || has_only_words_of(search->words, term->text))
+	*shared = in_matrix;
+	*papers = term->papers;
+	if (!source->count)
 		return;
-	if (is_acronym(search, term, g_ascii_strup))
-		add_found(search, term->text, RELATED_PRIOR * (1 + ratio));
-	else if (ratio > 0 && is_acronym(search, term, g_ascii_strdown))
-		add_found(search, term->text, RELATED_WEAK_PRIOR * ratio);
-	else if (ratio > 0 && shared >= SHARED_MIN && shared < term->papers &&
-	         term->papers >= PAPERS_MIN)
-		add_found(search, term->text, ratio);
+	*shared = (unsigned)((uint64_t)in_matrix * search->matching / search->sampled);
+	*papers = source->count(source->data, term, *shared);
 }
 
 static void
-try_terms(struct search *search, const bool *matches)
+try_term(struct search *search, uint32_t number, unsigned in_matrix)
 {
+	const struct matrix_term *term = matrix_get_term(search->matrix, number);
+	unsigned shared, papers;
+	struct related_term found;
+	double ratio;
+
+	/* Of a sample, one is chance. */
+	if (search->source->count && in_matrix < SHARED_MIN)
+		return;
+	if (has_only_words_of(search->words, term->text))
+		return;
+	count_papers(search, term, in_matrix, &shared, &papers);
+	ratio = compute_ratio(search, shared, papers);
+	found = (struct related_term){.text = (char *)term->text,
+	    .score = ratio,
+	    .precision = (double)shared / papers,
+	    .is_in_title =
+	        g_hash_table_contains(search->titles, GUINT_TO_POINTER(number))};
+	if (is_acronym(search, term, g_ascii_strup)) {
+		found.score = RELATED_PRIOR * (1 + ratio);
+		add_found(search, &found);
+	} else if (ratio > 0 && is_acronym(search, term, g_ascii_strdown)) {
+		found.score = RELATED_WEAK_PRIOR * ratio;
+		add_found(search, &found);
+	} else if (ratio > 0 && in_matrix >= SHARED_MIN && shared < papers &&
+	           papers >= PAPERS_MIN) {
+		add_found(search, &found);
+	}
+}
+
+static void
+try_terms(struct search *search)
+{
+	const bool *matches = search->source->matches;
+	unsigned papers = matrix_count_papers(search->matrix);
 	unsigned terms = matrix_count_terms(search->matrix);
 	g_autofree unsigned *shared = g_new0(unsigned, terms);
 
-	for (unsigned paper = 0; paper < search->papers; paper++) {
+	for (unsigned paper = 0; paper < papers; paper++) {
 		size_t count;
 		const struct matrix_count *counts =
 		    matrix_get_counts(search->matrix, paper, &count);
 
-		for (size_t i = 0; matches[paper] && i < count; i++)
+		for (size_t i = 0; (!matches || matches[paper]) && i < count; i++) {
 			shared[counts[i].term]++;
+			if (counts[i].title)
+				g_hash_table_add(
+				    search->titles, GUINT_TO_POINTER(counts[i].term));
+		}
 	}
 	for (uint32_t term = 0; term < terms; term++)
 		if (shared[term])
@@ -247,8 +286,11 @@ try_long_forms(struct search *search, const GPtrArray *acronyms)
 
 		if (!matrix_find_term(search->matrix, key, &term) &&
 		    !has_only_words_of(search->words, key))
-			add_found(search, key,
-			    RELATED_PRIOR * (1 + compute_ratio(search, count, count)));
+			add_found(search,
+			    &(const struct related_term){.text = key,
+			        .score = RELATED_PRIOR *
+			                 (1 + compute_ratio(search, count, count)),
+			        .precision = 1});
 	}
 }
 
@@ -260,6 +302,9 @@ compare_terms(const void *a, const void *b)
 
 	if (first->score != second->score)
 		return first->score < second->score ? 1 : -1;
+	/* A pair says more than its words. */
+	if (!strchr(first->text, ' ') != !strchr(second->text, ' '))
+		return strchr(first->text, ' ') ? -1 : 1;
 	return strcmp(first->text, second->text);
 }
 
@@ -289,33 +334,41 @@ select_best(const GPtrArray *found, unsigned limit)
 			    term->text, ((struct related_term *)best->pdata[j])->text);
 		if (is_repeated)
 			continue;
-		copy = g_new(struct related_term, 1);
-		*copy = (struct related_term){g_strdup(term->text), term->score};
+		copy = g_memdup2(term, sizeof(*term));
+		copy->text = g_strdup(term->text);
 		g_ptr_array_add(best, copy);
 	}
 	return best;
 }
 
 GPtrArray *
-related_find(const struct query *query, const struct matrix *matrix,
-    const bool *matches, const GPtrArray *acronyms, unsigned limit)
+related_find(
+    const struct query *query, const struct related_source *source, unsigned limit)
 {
 	g_autoptr(GPtrArray) phrases = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) found =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)related_term_free);
 	g_autoptr(GHashTable) words =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct search search = {.matrix = matrix,
+	g_autoptr(GHashTable) titles = g_hash_table_new(NULL, NULL);
+	struct search search = {.source = source,
+	    .titles = titles,
+	    .matrix = source->matrix,
 	    .phrases = phrases,
 	    .words = words,
-	    .papers = matrix_count_papers(matrix),
+	    .papers = source->papers,
+	    .matching = source->matching,
+	    .sampled = matrix_count_papers(source->matrix),
 	    .found = found};
 
-	for (unsigned paper = 0; paper < search.papers; paper++)
-		search.matching += matches[paper];
+	if (source->matches) {
+		search.papers = search.sampled;
+		for (unsigned paper = 0; paper < search.papers; paper++)
+			search.matching += source->matches[paper];
+	}
 	collect_phrases(&search, query->root);
-	try_terms(&search, matches);
-	try_long_forms(&search, acronyms);
+	try_terms(&search);
+	try_long_forms(&search, source->acronyms);
 	g_ptr_array_sort(found, compare_terms);
 	return select_best(found, limit);
 }

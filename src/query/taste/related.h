@@ -20,21 +20,38 @@
 struct related_term {
 	char *text; /* words with folded plurals */
 	double score;
+	double precision; /* share of the papers with it that match the filter */
+	bool is_in_title; /* of a matching paper of the matrix: a subject */
+};
+
+/* Papers of the archive. */
+struct related_source {
+	const struct matrix *matrix; /* with folded plurals */
+	const bool *matches; /* by paper of the matrix: whether the filter matches */
+	const GPtrArray *acronyms; /* of struct acronym *: defined by papers that match,
+	                              once for each */
+	/*
+	 * For a matrix with a sample of the matching papers only: `matches` is NULL,
+	 * and these are of the whole archive.
+	 */
+	unsigned papers;
+	unsigned matching;
+	/** @return number of papers with the term, at least `at_least` */
+	unsigned (*count)(
+	    void *data, const struct matrix_term *term, unsigned at_least);
+	void *data;
 };
 
 /**
  * Find related terms. Words of the filter, words contained in a better term, terms in
  * few papers, and terms without further papers are left out; acronyms are not.
  *
- * @param query     the filter; words under a NOT are ignored
- * @param matrix    of the archive, with folded plurals
- * @param matches   by paper of the matrix: whether the filter matches
- * @param acronyms  of struct acronym *: defined by papers that match, once for each
- * @param limit     maximum number of terms
+ * @param query  the filter; words under a NOT are ignored
+ * @param limit  maximum number of terms
  * @return of struct related_term *, the best first
  */
-GPtrArray *related_find(const struct query *query, const struct matrix *matrix,
-    const bool *matches, const GPtrArray *acronyms, unsigned limit);
+GPtrArray *related_find(
+    const struct query *query, const struct related_source *source, unsigned limit);
 void related_term_free(struct related_term *term);
 
 #endif

@@ -8,6 +8,7 @@
 #include "query/query.h"
 #include "service/command/command_private.h"
 #include "service/explain/backtest.h"
+#include "service/explain/suggest.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -200,6 +201,35 @@ add_found(struct request *request, const struct backtest *backtest, bool is_bloc
 		reply_text_add(&request->text, "", forecast);
 }
 
+/* Pages show them beside their filters, and an applied one is enough for a reply. */
+static bool
+has_suggestions(const struct request *request, bool is_block)
+{
+	return request->subscriber && !is_block && !request->text.results &&
+	       !request->is_applying;
+}
+
+/* @param number  of the filter; 0: of none */
+static bool
+add_suggestions(struct request *request, const char *text, int number, GError **error)
+{
+	g_autoptr(GPtrArray) own = load_filters(request, error);
+	struct subscription typed = {
+	    .subscriber_id = request->subscriber->id, .text = (char *)text};
+	const struct subscription *filter = &typed;
+	g_autoptr(GPtrArray) proposals = NULL;
+
+	if (!own)
+		return false;
+	for (unsigned i = 0; number && i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->number == number)
+			filter = own->pdata[i];
+	proposals = suggest_offer(request->store, filter, request->now, error);
+	if (proposals)
+		command_add_proposals(request, proposals);
+	return proposals != NULL;
+}
+
 bool
 command_add_backtest(struct request *request, const char *text, int number,
     bool is_block, unsigned days, GError **error)
@@ -211,6 +241,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 	    .is_block = is_block,
 	    .days = days,
 	    .now = request->now,
+	    .has_suggestions = has_suggestions(request, is_block),
 	    .texts = reply_text_get_texts(&request->text),
 	};
 	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
@@ -223,7 +254,7 @@ command_add_backtest(struct request *request, const char *text, int number,
 		add_papers(request, backtest);
 	}
 	command_add_warnings(request, backtest->notes);
-	return true;
+	return !wanted.has_suggestions || add_suggestions(request, text, number, error);
 }
 
 /* ---- add, block ---- */

@@ -185,6 +185,7 @@ command_apply_proposal(
 	g_autofree char *after = NULL;
 	g_autofree char *number = g_strdup_printf("%u", proposal->number);
 	g_autofree char *shown = NULL;
+	bool is_ok;
 
 	if (!check_open(request, proposal, error) ||
 	    !proposals_save_state(
@@ -193,8 +194,10 @@ command_apply_proposal(
 		return false;
 	shown = reply_text_quote(&request->text, proposal->command);
 	reply_phrase(&request->text, "ok", "proposal_runs", "command", shown);
-	if (!run_command(request, proposal->command, error) ||
-	    !request_reload(request, error))
+	request->is_applying = true;
+	is_ok = run_command(request, proposal->command, error);
+	request->is_applying = false;
+	if (!is_ok || !request_reload(request, error))
 		return false;
 	after = command_format_preferences(request->subscriber);
 	if (!proposals_save_after(

@@ -133,6 +133,7 @@ struct request {
 	GPtrArray *planned_filters;            /* struct subscription * */
 	const struct command_row *example_row; /* example that was shown last */
 	bool has_filters; /* lines with filters follow a subscription */
+	bool is_applying; /* a proposal */
 	bool is_inferred; /* the line is a keyword offered as a filter */
 	/* Filter with a syntax error, and its column from 1; of the last error. */
 	char *error_filter;

@@ -256,9 +256,10 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 }
 
 static bool
-add_notes(struct store *store, const struct query *query, int64_t now,
-    struct backtest *backtest, GError **error)
+add_notes(struct store *store, const struct backtest_request *request,
+    const struct query *query, struct backtest *backtest, GError **error)
 {
+	int64_t now = request->now;
 	char day[DAY_BYTES];
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 
@@ -266,7 +267,8 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 	if (!backtest->found && backtest->covered_days &&
 	    !add_nothing_note(store, query, now, backtest, error))
 		return false;
-	return query_stats_add(store, query, &scope, backtest->notes, error);
+	return query_stats_add(store, query, request->has_suggestions ? NULL : &scope,
+	    backtest->notes, error);
 }
 
 /* Compute the forecast, and narrower filters if there are too many papers. */
@@ -314,7 +316,7 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
 	       add_forecast(store, request, test->query, is_cut, backtest, error) &&
-	       add_notes(store, test->query, request->now, backtest, error);
+	       add_notes(store, request, test->query, backtest, error);
 }
 
 struct backtest *

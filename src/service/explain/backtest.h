@@ -31,6 +31,7 @@ struct backtest_request {
 	bool is_block;         /* it is a block */
 	unsigned days;         /* 1 to BOUNDS_BACKTEST_DAYS; 0: BACKTEST_DAYS */
 	int64_t now;
+	bool has_suggestions; /* acronyms are left to them (explain/suggest.h) */
 	/* Language of explanations, by enum msg_id; NULL: English */
 	const char *const *texts;
 };

@@ -92,8 +92,8 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	struct store *store = query_stats->store;
 	bool is_word = is_short && !strchr(text, ' ');
 	g_autofree char *quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", text);
-	pb_auto(query) widened =
-	    query_widen(query_stats->query, clause, quoted, store_get_tokenizer(store));
+	pb_auto(query) widened = query_widen(
+	    query_stats->query, clause, clause, quoted, store_get_tokenizer(store));
 	g_autoptr(GString) form = g_string_new(NULL);
 	pb_local(gain) gain = {.query = query_stats->query,
 	    .tokenizer = store_get_tokenizer(store),
@@ -126,7 +126,7 @@ add_alternatives(
 	g_autoptr(GString) folded = g_string_new(NULL);
 	g_autoptr(GPtrArray) forms = NULL;
 
-	if (phrase->is_prefix)
+	if (phrase->is_prefix || !query_stats->scope)
 		return true;
 	for (guint i = 0; i < phrase->words->len; i++)
 		g_string_append_printf(

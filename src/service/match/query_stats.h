@@ -16,7 +16,7 @@
  *   12 more papers with lora OR "low-rank adaptation", the latest: ...
  * The latter replaces a clause of the query; none is added if it finds no more papers.
  *
- * @param scope  in which further papers are counted
+ * @param scope  in which further papers are counted; NULL: no acronyms
  * @param notes  of struct msg *, added to
  */
 bool query_stats_add(struct store *store, const struct query *query,

@@ -473,6 +473,42 @@ archive_count_papers(
 }
 
 bool
+archive_count_pair(struct store *store, const char *first, const char *second,
+    int64_t *papers, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH"
+	    " (SELECT '{title abstract} : (' ||"
+	    "  group_concat('\"' || a.text || ' ' || b.text || '\"', ' OR ') || ')'"
+	    "  FROM vocabulary a, vocabulary b WHERE a.folded = ?1 AND b.folded = ?2)";
+
+	return sql_number(store, sql, papers, error, SQL_TEXT(first), SQL_TEXT(second));
+}
+
+bool
+archive_count_since(
+    struct store *store, const char *day, int64_t *papers, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM paper WHERE last_day >= ?1";
+
+	return sql_number(store, sql, papers, error, SQL_TEXT(day));
+}
+
+bool
+archive_find_text(
+    struct store *store, int64_t seq, struct archive_text **text, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(archive_text, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(title), COLUMN(abstract)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(archive_text, columns);
+	static const char sql[] = "SELECT title, abstract FROM paper WHERE seq = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+
+	return record_find(statement, &layout, text, error);
+}
+
+bool
 archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error)
 {

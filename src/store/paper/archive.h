@@ -58,6 +58,23 @@ bool archive_count_papers(
 bool archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
 
+/** Count the papers with two words side by side, likewise with their plurals. */
+bool archive_count_pair(struct store *store, const char *first, const char *second,
+    int64_t *papers, GError **error);
+
+/** Count the papers listed on a day or later. */
+bool archive_count_since(
+    struct store *store, const char *day, int64_t *papers, GError **error);
+
+/* Texts of a paper. */
+struct archive_text {
+	const char *title, *abstract;
+};
+
+/** Load the texts of a paper. @param text  set; NULL: it is gone; g_free() it */
+bool archive_find_text(
+    struct store *store, int64_t seq, struct archive_text **text, GError **error);
+
 /**
  * Find the known word closest to an unknown one: up to two characters wrong, missing,
  * extra or swapped; the most frequent of several at the same distance.

@@ -1,0 +1,207 @@
+/*
+ * test_suggest.c - suggestions for filters: what is offered, and that it comes true.
+ */
+#include "service/explain/suggest.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "lib/conversation.h"
+#include "lib/unit.h"
+#include "service/explain/backtest.h"
+#include "store/subscriber/subscribers.h"
+
+#define FILTER_ROW                                                                    \
+	"SELECT s.id || '|' || s.number || '|' || s.filter_id || '|' || text || '|' " \
+	"||"                                                                          \
+	" ifnull(name, '-') || '|' || ifnull(max_papers, 0) || '|' || ifnull(note, "  \
+	"'-')"                                                                        \
+	" || '|' || since_day || '|' || s.created_at FROM subscription s"
+
+/* A title and abstract, and how many papers there are of it. */
+static const struct {
+	const char *title, *abstract;
+	unsigned count;
+} papers[] = {
+    {"Agents and function calling", "Agents plan. Function calling helps them.", 8},
+    {"Function calling", "Function calling, planned in steps, helps.", 3},
+    {"Large language models (LLMs)", "Large language models (LLMs) write.", 4},
+    {"An LLM", "An LLM reads.", 5},
+    {"Weather", "Rain and snow over the sea.", 30},
+    {"Cells", "Proteins in cells.", 30},
+};
+
+static void
+fill(struct conversation *c)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
+		for (unsigned k = 0; k < papers[i].count; k++) {
+			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
+
+			store_fixture_save(c->fixture, "hf", "2026-11-18",
+			    store_fixture_time("2026-11-18T12:00:00Z"),
+			    store_fixture_paper(
+			        id, papers[i].title, papers[i].abstract));
+		}
+}
+
+/* @return "TERM GAINED TEXT; ..." */
+static char *
+find(struct conversation *c, const char *text)
+{
+	const struct suggest_request request = {.text = text,
+	    .subscriber_id = 1,
+	    .subscription_id = 1,
+	    .now = c->options.now};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) found = suggest_find(c->fixture->store, &request, &error);
+	GString *list = g_string_new(NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(found->len, <=, SUGGEST_MAX);
+	for (unsigned i = 0; i < found->len; i++) {
+		const struct suggestion *one = found->pdata[i];
+
+		g_string_append_printf(list, "%s%s %u %s", i ? "; " : "", one->term,
+		    one->gained, one->text);
+	}
+	return g_string_free(list, FALSE);
+}
+
+static void
+terms_and_acronyms_widen_their_clause(void)
+{
+	static const char *const rows[][2] = {
+	    {"agents", "function calling 3 agents OR \"function calling\""},
+	    {"agents -survey",
+	        "function calling 3 (agents OR \"function calling\") -survey"},
+	    {"title:agents -weather",
+	        "function calling 3 title:(agents OR \"function calling\") -weather"},
+	    {"(agents | birds) -weather",
+	        "function calling 3 (agents OR \"function calling\" |"
+	        " birds) -weather"},
+	    {"\"large language models\"", "LLM 5 \"large language models\" OR LLM"},
+	    {"LLM OR cells", ""},
+	    {"agents OR \"function calling\"", ""},
+	    {"nowhere", ""},
+	    {"upvotes:>=20", ""},
+	};
+	pb_auto(conversation) c = conversation_new();
+
+	fill(c);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *found = find(c, rows[i][0]);
+
+		g_test_message("%s: %s", rows[i][0], found);
+		g_assert_cmpstr(found, ==, rows[i][1]);
+	}
+}
+
+static void
+refused_terms_are_left_out(void)
+{
+	pb_auto(conversation) c = conversation_new();
+	const struct subscription filter = {
+	    .id = 1, .number = 1, .subscriber_id = 1, .text = (char *)"agents"};
+	g_autoptr(GPtrArray) offered = NULL, again = NULL;
+	const struct proposal *first;
+	GError *error = NULL;
+
+	fill(c);
+	conversation_subscribe(c, EVA);
+	offered = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(offered->len, ==, 1);
+	first = offered->pdata[0];
+	g_assert_cmpstr(first->command, ==, "edit 1 agents OR \"function calling\"");
+	g_assert_true(proposals_save_state(
+	    c->fixture->store, first->id, PROPOSAL_REFUSED, c->options.now, NULL));
+	again = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(again->len, ==, 0);
+}
+
+static const char *const filters[] = {"agents", "agents -survey", "diffusion",
+    "\"tool use\"", "RAG", "LoRA", "quantization", "\"reward model\"", "robot",
+    "medical image", "mamba OR \"state space\"", "title:reasoning", "video generation",
+    "\"speech recognition\" OR ASR", "benchmark code", "name=x max=4 note=\"n\" GRPO",
+    "alignment^3 (safety OR preference)", "upvotes:>=20 reasoning", "3D scene",
+    "multimodal -video"};
+
+static char *
+load_row(struct conversation *c)
+{
+	return store_fixture_text(c->fixture, FILTER_ROW);
+}
+
+/* Apply each proposal for a filter by mail, and undo it. */
+static unsigned
+check_filter(struct conversation *c, const char *reply, const char *filter)
+{
+	g_autofree char *line = g_strdup_printf("add %s", filter);
+	g_autoptr(GPtrArray) open = NULL;
+	g_autofree char *before = NULL;
+	unsigned count;
+
+	conversation_send(c, EVA, reply, line);
+	before = load_row(c);
+	open = proposals_load_open(c->fixture->store, 1, 0, c->options.now, NULL);
+	count = open->len;
+	for (unsigned i = 0; i < count; i++) {
+		const struct proposal *one = open->pdata[i];
+		g_autofree char *yes = g_strdup_printf("yes %u", one->number);
+		g_autofree char *undo = g_strdup_printf("undo %u", one->number);
+		g_autofree char *added = g_strdup_printf(
+		    "%" G_GINT64_FORMAT " added, 0 removed", one->gained);
+		g_autofree char *mail = NULL, *after = NULL;
+
+		conversation_send(c, EVA, reply, yes);
+		mail = conversation_get_mail(c);
+		if (!strstr(mail, added))
+			g_error("%s: %s: '%s' is not in: %s", filter, one->command,
+			    added, mail);
+		conversation_send(c, EVA, reply, undo);
+		after = load_row(c);
+		g_assert_cmpstr(before, ==, after);
+	}
+	conversation_send(c, EVA, reply, "del 1");
+	store_fixture_run(c->fixture, "DELETE FROM proposal; DELETE FROM rate_log");
+	return count;
+}
+
+static void
+applied_suggestions_keep_their_word_on_real_days(void)
+{
+	pb_auto(conversation) c = conversation_new();
+	g_autofree char *mail = NULL, *reply = NULL;
+	unsigned count = 0;
+
+	if (!store_fixture_fill_real(c->fixture)) {
+		g_test_skip(STORE_FIXTURE_NO_REAL_DATA);
+		return;
+	}
+	conversation_load_templates(c);
+	c->options.now = store_fixture_time("2025-08-29T18:00:00Z");
+	store_fixture_set_now(c->fixture, c->options.now);
+	conversation_subscribe(c, EVA);
+	conversation_send(c, EVA, HOME, "list");
+	mail = conversation_get_mail(c);
+	reply = g_strdup(strstr(mail, "Reply-To: ") + strlen("Reply-To: "));
+	*strchr(reply, '\r') = '\0';
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++)
+		count += check_filter(c, reply, filters[i]);
+	g_test_message("%u proposals", count);
+	g_assert_cmpuint(count, >=, 10);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_set_nonfatal_assertions();
+	UNIT_ADD(terms_and_acronyms_widen_their_clause, refused_terms_are_left_out,
+	    applied_suggestions_keep_their_word_on_real_days);
+	return g_test_run();
+}
