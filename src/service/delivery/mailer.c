@@ -26,7 +26,7 @@
 #define POSTPONE_MAX_S (20 * CLOCK_HOUR_S)
 
 /* Maximum number of messages claimed without waiting for a result. */
-#define ROUND_MESSAGES 50
+#define ROUND_MESSAGES 100
 
 /* Timeout for a result, before limits are checked again. */
 #define RESULT_US (G_USEC_PER_SEC / 10)

@@ -28,13 +28,11 @@
 /*
  * Maximum number of messages in flight, from the commit of the claim to that of the
  * result.  Each connection has one with or awaiting its reply, one that follows in the
- * same write, and one that is ready; few connections have more, so that a sync serves
- * a group of messages.
+ * same write, and one that is ready, while the results of a group are synced.
  */
-#define MAILER_AHEAD     3
-#define MAILER_GROUP_MIN 24
-#define MAILER_IN_FLIGHT_MAX(connections) \
-	MAX((connections)*MAILER_AHEAD, MAILER_GROUP_MIN)
+#define MAILER_AHEAD                      3
+#define MAILER_GROUP                      24
+#define MAILER_IN_FLIGHT_MAX(connections) ((connections)*MAILER_AHEAD + MAILER_GROUP)
 
 struct mailer;
 

@@ -142,7 +142,7 @@ static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id)
 static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
 
 /* Maximum number of messages read for one claim. */
-#define CLAIM_MAX 50
+#define CLAIM_MAX 100
 
 /* @param jobs  to add messages to */
 static bool
