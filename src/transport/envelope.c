@@ -50,11 +50,11 @@ envelope_is_8bit(const struct envelope *envelope)
 {
 	size_t size;
 	const unsigned char *bytes = g_bytes_get_data(envelope->message, &size);
-	uint64_t seen = 0, word;
+	uint64_t seen = 0, words[4];
 
-	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		seen |= word;
+	for (; size >= sizeof(words); size -= sizeof(words), bytes += sizeof(words)) {
+		memcpy(words, bytes, sizeof(words));
+		seen |= words[0] | words[1] | words[2] | words[3];
 	}
 	for (; size; size--)
 		seen |= *bytes++;

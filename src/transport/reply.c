@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/append.h"
+
 void
 reply_parser_init(struct reply_parser *parser)
 {
@@ -24,8 +26,11 @@ reply_parser_clear(struct reply_parser *parser)
 static bool
 is_printable(gunichar c)
 {
-	GUnicodeType type = g_unichar_type(c);
+	GUnicodeType type;
 
+	if (c < 0x80)
+		return g_ascii_isgraph((char)c);
+	type = g_unichar_type(c);
 	return g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR &&
 	       type != G_UNICODE_PARAGRAPH_SEPARATOR && type != G_UNICODE_PRIVATE_USE;
 }
@@ -37,7 +42,8 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 	const char *end = text + size;
 
 	while (text < end) {
-		gunichar c = g_utf8_get_char_validated(text, end - text);
+		gunichar c = *text & 0x80 ? g_utf8_get_char_validated(text, end - text)
+		                          : (gunichar)*text;
 		char bytes[6] = "?";
 		int n_bytes = 1;
 		bool is_valid = c != (gunichar)-1 && c != (gunichar)-2;
@@ -52,7 +58,7 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 			continue;
 		if (line->len + (size_t)n_bytes > limit)
 			break;
-		g_string_append_len(line, bytes, n_bytes);
+		append_bytes(line, bytes, (size_t)n_bytes);
 	}
 	if (line->len > 0 && line->str[line->len - 1] == ' ')
 		g_string_truncate(line, line->len - 1);
@@ -95,8 +101,10 @@ add_text(struct reply_parser *parser, const char *text)
 	else if (n > 0 && strlen(reply->enhanced) == n &&
 	         memcmp(reply->enhanced, text, n) == 0)
 		text += n;
-	if (parser->text->len < BOUNDS_REPLY_TEXT_BYTES)
-		g_string_append_printf(parser->text, " %s", text);
+	if (parser->text->len < BOUNDS_REPLY_TEXT_BYTES) {
+		g_string_append_c(parser->text, ' ');
+		append_text(parser->text, text);
+	}
 }
 
 static enum reply_progress
@@ -133,7 +141,8 @@ take_line(struct reply_parser *parser)
 	code = (line[0] - '0') * 100 + (line[1] - '0') * 10 + (line[2] - '0');
 	if (parser->n_lines == 1) {
 		parser->reply.code = code;
-		g_string_printf(parser->text, "%d", code);
+		g_string_truncate(parser->text, 0);
+		append_bytes(parser->text, line, 3);
 	} else if (code != parser->reply.code) {
 		return REPLY_MALFORMED;
 	}
