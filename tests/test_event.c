@@ -142,6 +142,7 @@ main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	g_log_set_writer_func(capture, seen, NULL);
+	g_log_set_debug_enabled(TRUE);
 	UNIT_ADD(every_event_has_a_complete_row, addresses_are_masked_in_every_shape);
 	g_test_add_data_func("/event/an_event_is_a_line_and_fields", seen,
 	    an_event_is_a_line_and_fields);

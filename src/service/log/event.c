@@ -452,8 +452,11 @@ void
 event_log_fields(enum event_kind kind, const struct event_field *fields)
 {
 	const struct event_row *row = event_get_row(kind);
-	struct writer writer = {.line = g_string_new(NULL)};
+	struct writer writer = {0};
 
+	if (row->level == G_LOG_LEVEL_DEBUG && !g_log_get_debug_enabled())
+		return;
+	writer.line = g_string_new(NULL);
 	append_name(writer.line, row);
 	add_field(&writer, "MESSAGE_ID", row->message_id);
 	add_field(&writer, "PRIORITY", levels[find_level(row)].priority);

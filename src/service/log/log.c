@@ -87,6 +87,7 @@ log_set_level(struct log *log, const char *level)
 		if (strcmp(levels[i].name, level) == 0)
 			lowest = levels[i].flag;
 	g_atomic_int_set(&log->level, (int)lowest);
+	g_log_set_debug_enabled(lowest == G_LOG_LEVEL_DEBUG);
 }
 
 struct log *
