@@ -12,15 +12,22 @@
 /* Days are numbers such as 20261122. */
 #define DAY_MAX 99999999
 
+/* With room for most digests. */
+static GArray *
+new_array(unsigned element_bytes)
+{
+	return g_array_sized_new(FALSE, FALSE, element_bytes, 32);
+}
+
 void
 digest_contents_init(struct digest_contents *contents)
 {
 	*contents = (struct digest_contents){
 	    .coverage = "",
 	    .notices = "",
-	    .filters = g_array_new(FALSE, FALSE, sizeof(struct digest_filter)),
-	    .papers = g_array_new(FALSE, FALSE, sizeof(struct digest_contents_paper)),
-	    .reasons = g_array_new(FALSE, FALSE, sizeof(struct digest_contents_reason)),
+	    .filters = new_array(sizeof(struct digest_filter)),
+	    .papers = new_array(sizeof(struct digest_contents_paper)),
+	    .reasons = new_array(sizeof(struct digest_contents_reason)),
 	};
 }
 
@@ -410,8 +417,7 @@ bool
 digest_contents_unpack(
     struct digest_contents *contents, const void *data, size_t size, GError **error)
 {
-	g_autoptr(GArray) versions =
-	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
+	g_autoptr(GArray) versions = new_array(sizeof(struct digest_contents_version));
 	struct unpacker in = packing_start(data, size);
 
 	take_head(&in, versions);

@@ -44,30 +44,28 @@ static const struct {
     [HIT_FIELD_HAS] = {'h', MSG_NONE, MSG_NONE},
 };
 
-struct hit *
-hit_new(enum hit_field field, bool is_repeated, const char *words)
+static struct hit *
+new_hit(enum hit_field field, bool is_repeated, const char *words, size_t size)
 {
-	struct hit *hit = g_new0(struct hit, 1);
+	struct hit *hit = g_malloc(sizeof(*hit) + size + 1);
 
 	hit->field = field;
 	hit->is_repeated = is_repeated;
-	hit->words = g_strdup(words);
+	memcpy(hit->words, words, size);
+	hit->words[size] = '\0';
 	return hit;
 }
 
-void
-hit_free(struct hit *hit)
+struct hit *
+hit_new(enum hit_field field, bool is_repeated, const char *words)
 {
-	if (!hit)
-		return;
-	g_free(hit->words);
-	g_free(hit);
+	return new_hit(field, is_repeated, words, strlen(words));
 }
 
 GPtrArray *
 hits_new(void)
 {
-	return g_ptr_array_new_with_free_func((GDestroyNotify)hit_free);
+	return g_ptr_array_new_with_free_func(g_free);
 }
 
 bool
@@ -192,14 +190,18 @@ hits_append(GString *out, const GPtrArray *hits)
 GPtrArray *
 hits_parse(const char *text)
 {
-	g_auto(GStrv) parts = g_strsplit(text, "\t", -1);
 	GPtrArray *hits = hits_new();
 
-	for (unsigned i = 0; parts[i]; i++)
-		for (unsigned field = 0; field < HIT_FIELDS; field++)
-			if (g_ascii_tolower(parts[i][0]) == fields[field].tag)
-				g_ptr_array_add(hits,
-				    hit_new((enum hit_field)field,
-				        g_ascii_isupper(parts[i][0]), parts[i] + 1));
+	while (*text) {
+		char tag = g_ascii_tolower(*text);
+		size_t size = strcspn(text, "\t");
+
+		for (unsigned field = 0; size && field < HIT_FIELDS; field++)
+			if (tag == fields[field].tag)
+				g_ptr_array_add(
+				    hits, new_hit((enum hit_field)field, *text != tag,
+				              text + 1, size - 1));
+		text += size + (text[size] == '\t');
+	}
 	return hits;
 }

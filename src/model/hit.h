@@ -37,11 +37,11 @@ enum hit_field {
 struct hit {
 	enum hit_field field;
 	bool is_repeated; /* an earlier hit is the same word; only to be marked */
-	char *words; /* as in the paper; those of a NEAR separated by HIT_SEPARATOR */
+	char words[]; /* as in the paper; those of a NEAR separated by HIT_SEPARATOR */
 };
 
+/** Allocate a hit. @return to be freed with g_free() */
 struct hit *hit_new(enum hit_field field, bool is_repeated, const char *words);
-void hit_free(struct hit *hit);
 
 /** Allocate an array that owns hits. */
 GPtrArray *hits_new(void);
