@@ -181,35 +181,61 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 	return g_steal_pointer(&jobs);
 }
 
-/*
- * Record the papers of a digest as delivered: the head of its contents.  Damaged ones
- * are not recorded, which doctor reports.
- */
-static bool
-save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
+/* Append an id to a JSON array without its end. */
+static void
+add_id(GString *ids, int64_t id)
 {
-	static const char sql_digest[] =
-	    "UPDATE digest SET state = 'sent'"
-	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)"
-	    " RETURNING subscriber_id, id, papers, contents";
+	g_string_append_printf(ids, "%s%" G_GINT64_FORMAT, ids->len ? "," : "[", id);
+}
+
+/* Record the papers of a digest: the head of its contents.  Damaged ones are not
+ * recorded, which doctor reports. */
+static bool
+insert_delivered(struct store *store, sqlite3_stmt *row, int64_t now, GError **error)
+{
 	static const char sql[] =
 	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
 	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
 	g_autoptr(GArray) papers = packed_papers_new();
-	sql_auto *row = sql_bind(store, sql_digest, error, SQL_INT(id));
-	enum sql_step step = row ? sql_step(row, error) : SQL_STEP_FAILED;
-	const void *contents;
+	const void *contents = sqlite3_column_blob(row, 2);
 	size_t head_bytes;
 
-	/* Not a digest, or a notice that there are no papers. */
-	if (step != SQL_STEP_ROW || sql_get_int(row, 2) == 0)
-		return step != SQL_STEP_FAILED;
-	contents = sqlite3_column_blob(row, 3);
 	return !digest_contents_unpack_papers(contents,
-	           (size_t)sqlite3_column_bytes(row, 3), papers, &head_bytes, NULL) ||
+	           (size_t)sqlite3_column_bytes(row, 2), papers, &head_bytes, NULL) ||
 	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
 	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
 	           SQL_BLOB(contents, head_bytes));
+}
+
+/* Record the papers of messages as delivered. @param ids  JSON array */
+static bool
+save_delivered(struct store *store, const char *ids, int64_t now, GError **error)
+{
+	static const char sql_state[] =
+	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
+	    " WHERE id IN (SELECT value FROM json_each(?1)))";
+	/* Not a notice that there are no papers. */
+	static const char sql[] =
+	    "SELECT d.subscriber_id, d.id, d.contents FROM outbox o"
+	    " JOIN digest d ON d.id = o.digest_id"
+	    " WHERE o.id IN (SELECT value FROM json_each(?1)) AND d.papers > 0";
+	sql_auto *row = NULL;
+	enum sql_step step = SQL_STEP_FAILED;
+
+	if (sql_exec(store, sql_state, error, SQL_TEXT(ids)))
+		row = sql_bind(store, sql, error, SQL_TEXT(ids));
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
+		if (!insert_delivered(store, row, now, error))
+			return false;
+	return step == SQL_STEP_DONE;
+}
+
+static bool
+save_delivered_one(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	g_autofree char *ids = g_strdup_printf("[%" G_GINT64_FORMAT "]", id);
+
+	return save_delivered(store, ids, now, error);
 }
 
 /*
@@ -228,20 +254,22 @@ outbox_cancel_one(
 
 	if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)))
 		return false;
-	return was_unknown ? save_delivered(store, id, now, error)
+	return was_unknown ? save_delivered_one(store, id, now, error)
 	                   : sql_exec(store, sql_digest, error, SQL_INT(id));
 }
 
+/* @param ids  JSON array */
 static bool
-claim_job(struct store *store, const struct outbox_claim *claim,
-    const struct outbox_job *job, GError **error)
+save_claimed(struct store *store, const struct outbox_claim *claim, const char *ids,
+    GError **error)
 {
 	static const char sql[] =
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
-	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3) WHERE id = ?1";
+	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3)"
+	    " WHERE id IN (SELECT value FROM json_each(?1))";
 
-	return sql_exec(store, sql, error, SQL_INT(job->id), SQL_INT(claim->now),
+	return sql_exec(store, sql, error, SQL_TEXT(ids), SQL_INT(claim->now),
 	    SQL_TEXT(claim->cache_key));
 }
 
@@ -265,6 +293,7 @@ struct claiming {
 	struct store *store;
 	const struct outbox_claim *claim;
 	unsigned claimed;
+	GString *ids; /* of those whose claim is not saved: a JSON array */
 	bool is_full; /* no other message can be claimed */
 };
 
@@ -290,7 +319,8 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 	*is_taken = true;
 	claiming->claimed++;
 	claiming->is_full = is_alone;
-	return claim_job(claiming->store, claim, job, error);
+	add_id(claiming->ids, job->id);
+	return true;
 }
 
 /* Read back by outbox_load_generation(). */
@@ -314,6 +344,8 @@ outbox_load_generation(struct store *store, int64_t *generation, GError **error)
 static bool
 take_all(struct claiming *claiming, GPtrArray *due, GPtrArray *jobs, GError **error)
 {
+	GString *ids = g_string_truncate(claiming->ids, 0);
+
 	for (unsigned i = 0; i < due->len && !claiming->is_full; i++) {
 		bool is_taken;
 
@@ -322,7 +354,10 @@ take_all(struct claiming *claiming, GPtrArray *due, GPtrArray *jobs, GError **er
 		if (is_taken)
 			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
 	}
-	return true;
+	if (!ids->len)
+		return true;
+	g_string_append_c(ids, ']');
+	return save_claimed(claiming->store, claiming->claim, ids->str, error);
 }
 
 GPtrArray *
@@ -330,7 +365,8 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
     GError **error)
 {
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
-	struct claiming claiming = {.store = store, .claim = claim};
+	g_autoptr(GString) ids = g_string_new(NULL);
+	struct claiming claiming = {.store = store, .claim = claim, .ids = ids};
 	unsigned read = 0;
 	bool has_next = true;
 
@@ -499,8 +535,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 {
 	switch (result->end) {
 	case OUTBOX_SENT:
-		return end_row(store, result, "SENT", now, error) &&
-		       save_delivered(store, result->id, now, error);
+		break; /* see save_sent() */
 	case OUTBOX_DEFERRED:
 		return requeue_row(store, result, "DEFERRED", error);
 	case OUTBOX_RETURNED:
@@ -509,7 +544,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 		if (result->next_try_at >= 0)
 			return requeue_row(store, result, "UNKNOWN", error);
 		return end_row(store, result, "UNKNOWN", now, error) &&
-		       save_delivered(store, result->id, now, error);
+		       save_delivered_one(store, result->id, now, error);
 	case OUTBOX_HELD:
 		return hold_row(store, result, error);
 	case OUTBOX_FAILED:
@@ -526,20 +561,94 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 	return false;
 }
 
+/* Messages that were sent: one statement for each of them would be twice the work. */
+struct sent {
+	GString *ids, *rows; /* JSON arrays without their ends */
+};
+
+/* @param number  negative: unknown */
+static void
+append_json_number(GString *out, int64_t number)
+{
+	if (number < 0)
+		g_string_append(out, "null,");
+	else
+		g_string_append_printf(out, "%" G_GINT64_FORMAT ",", number);
+}
+
+/* @param line  printable, so only these characters need escapes; or NULL */
+static void
+append_json_line(GString *out, const char *line)
+{
+	if (!line) {
+		g_string_append(out, "null");
+		return;
+	}
+	g_string_append_c(out, '"');
+	for (; *line; line++) {
+		if (*line == '"' || *line == '\\')
+			g_string_append_c(out, '\\');
+		g_string_append_c(out, *line);
+	}
+	g_string_append_c(out, '"');
+}
+
+/* In the order of save_sent(). */
+static void
+add_sent(struct sent *sent, const struct outbox_result *result)
+{
+	GString *rows = sent->rows;
+
+	add_id(sent->ids, result->id);
+	g_string_append(rows, rows->len ? ",[" : "[[");
+	append_json_number(rows, result->id);
+	append_json_number(rows, result->code);
+	append_json_number(rows, result->message_hash);
+	append_json_number(rows, result->copies);
+	append_json_number(rows, result->crashes);
+	append_json_line(rows, result->reply);
+	g_string_append_c(rows, ']');
+}
+
+static bool
+save_sent(struct store *store, struct sent *sent, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'SENT', ended_at = ?2, next_try_at = NULL,"
+	    " message = NULL, code = r.value ->> 1,"
+	    " message_hash = coalesce(r.value ->> 2, message_hash),"
+	    " possible_copies = r.value ->> 3, crashes = r.value ->> 4,"
+	    " reply = r.value ->> 5, failed_stage = NULL"
+	    " FROM json_each(?1) r WHERE outbox.id = r.value ->> 0";
+
+	if (!sent->ids->len)
+		return true;
+	g_string_append_c(sent->ids, ']');
+	g_string_append_c(sent->rows, ']');
+	return sql_exec(store, sql, error, SQL_TEXT(sent->rows->str), SQL_INT(now)) &&
+	       save_delivered(store, sent->ids->str, now, error);
+}
+
 bool
 outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error)
 {
+	g_autoptr(GString) ids = g_string_new(NULL);
+	g_autoptr(GString) rows = g_string_new(NULL);
+	struct sent sent = {ids, rows};
+
 	for (unsigned i = 0; i < results->len; i++) {
 		const struct outbox_result *result = results->pdata[i];
 
-		if (!save_result(store, result, now, error)) {
+		if (result->end == OUTBOX_SENT) {
+			add_sent(&sent, result);
+		} else if (!save_result(store, result, now, error)) {
 			g_prefix_error(
 			    error, "message %" G_GINT64_FORMAT ": ", result->id);
 			return false;
 		}
 	}
-	return true;
+	return save_sent(store, &sent, now, error);
 }
 
 bool
