@@ -14,8 +14,10 @@
 #include "lib/conversation.h"
 #include "lib/unit.h"
 #include "service/command/command_private.h"
+#include "service/people/filters.h"
 #include "service/people/sharing.h"
 #include "service/people/subscribe.h"
+#include "store/subscriber/proposals.h"
 #include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
@@ -571,6 +573,80 @@ undo_restores_what_is_shared_and_followed(void)
 	    test->fixture, my_shares, "diffusion-news|1|-|-|- weather-news|1|1|0|2");
 }
 
+/* Offer a command to Ada. @return its number, as text */
+static char *
+offer(struct command_test *test, const char *command, int number)
+{
+	const struct proposal proposal = {
+	    .subscriber_id = test->ada, .term = command, .command = command};
+	g_autofree struct proposal *offered = NULL;
+	pb_auto(subscription) filter =
+	    filters_load(test->fixture->store, ADA, number, NULL);
+
+	g_assert_true(proposals_offer(test->fixture->store, &proposal, filter,
+	    test->request.now, &offered, NULL));
+	return g_strdup_printf("%u", offered->number);
+}
+
+/* Apply a proposal and undo it. @param applied  shares after the first */
+static void
+assert_undone(
+    struct command_test *test, const char *command, int number, const char *applied)
+{
+	g_autofree char *filters = store_fixture_text(test->fixture, mine);
+	g_autofree char *shares = store_fixture_text(test->fixture, my_shares);
+	g_autofree char *offered = offer(test, command, number);
+	g_autofree char *yes = g_strdup_printf("\nyes %s\n", offered);
+	g_autofree char *undo = g_strdup_printf("\nundo %s\n", offered);
+	reply_auto first = {0}, second = {0};
+
+	run(test, yes, &first);
+	g_assert_cmpuint(first.failed, ==, 0);
+	assert_rows(test->fixture, my_shares, applied);
+	run(test, undo, &second);
+	g_assert_cmpuint(second.failed, ==, 0);
+	assert_rows(test->fixture, mine, filters);
+	assert_rows(test->fixture, my_shares, shares);
+	assert_rows(test->fixture, "PRAGMA foreign_key_check", "");
+}
+
+static void
+undo_of_proposals_keeps_what_is_shared_and_followed(void)
+{
+	pb_auto(command_test) test = command_test_new();
+	const struct filters_change change = {
+	    .address = EVE, .number = 1, .text = "weather", .who = "test"};
+	pb_auto(subscription) edited = NULL;
+	reply_auto first = {0};
+
+	add_share(test);
+	run(test,
+	    "\nshare 1 as diffusion-news\nfollow weather-news\nadd name=own mamba\n",
+	    &first);
+	g_assert_cmpuint(first.failed, ==, 0);
+	edited = filters_edit(
+	    test->fixture->store, &change, test->request.now, NULL, NULL, NULL);
+	g_assert_nonnull(edited);
+	/* Another version, a fork by an edit, and no filter at all. */
+	assert_undone(test, "follow weather-news version=2", 2,
+	    "diffusion-news|1|-|-|- weather-news|1|2|0|2");
+	assert_undone(test, "edit 2 weather OR survey OR snow", 2,
+	    "diffusion-news|1|-|-|- weather-news|1|1|1|2");
+	assert_undone(test, "del 2", 2, "diffusion-news|1|-|-|- weather-news|1|-|-|-");
+	assert_undone(test, "unfollow weather-news", 2,
+	    "diffusion-news|1|-|-|- weather-news|1|-|-|-");
+	/* Of the owner: versions go on. */
+	assert_undone(test, "edit 1 diffusion -survey", 1,
+	    "diffusion-news|1|-|-|- weather-news|1|1|0|2");
+	assert_rows(test->fixture, "SELECT name, version FROM share ORDER BY name",
+	    "diffusion-news|3 weather-news|2");
+	/* Of another filter. */
+	assert_undone(
+	    test, "del own", 3, "diffusion-news|1|-|-|- weather-news|1|1|0|2");
+	assert_rows(test->fixture, "SELECT name, version FROM share ORDER BY name",
+	    "diffusion-news|3 weather-news|2");
+}
+
 static void
 commands_beside_a_consent_are_reported(void)
 {
@@ -967,6 +1043,7 @@ main(int argc, char **argv)
 		g_test_add_data_func(path, &scenes[i], play);
 	}
 	UNIT_ADD(undo_restores_everything, undo_restores_what_is_shared_and_followed,
+	    undo_of_proposals_keeps_what_is_shared_and_followed,
 	    commands_beside_a_consent_are_reported,
 	    undo_restores_a_subscriber_without_a_name, pending_line_keeps_its_filter,
 	    failing_command_does_not_affect_others,

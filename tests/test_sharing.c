@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/explain/share_news.h"
 #include "service/match/match.h"
 #include "service/people/data_export.h"
 #include "service/people/erase.h"
@@ -376,6 +377,91 @@ nobody_learns_of_the_other_side(void)
 	    "0");
 }
 
+#define NOTICES                                                                \
+	"SELECT h.notices FROM digest_head h JOIN digest g ON g.id = h.id"     \
+	" JOIN subscriber p ON p.id = g.subscriber_id WHERE p.address = '" EVE \
+	"' ORDER BY g.id DESC LIMIT 1"
+
+static void
+report_news(struct store_fixture *fixture, int64_t now)
+{
+	g_autoptr(GError) error = NULL;
+	unsigned count;
+
+	g_assert_true(share_news_run(fixture->store, now, &count, &error));
+	g_assert_no_error(error);
+	store_fixture_assert_idle(fixture);
+}
+
+static void
+next_digest_reports_a_change_once(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	int64_t now = store_fixture_time(NOW);
+
+	follow(fixture, EVE, 0);
+	store_fixture_build_digests(fixture, now);
+	edit(fixture, ADA, 1, "(diffusion OR \"state space\") -survey");
+	/* Of several edits only the last one. */
+	edit(fixture, ADA, 1, "diffusion OR \"state space\" OR mamba");
+	report_news(fixture, now + 60);
+	assert_rows(fixture,
+	    "SELECT number, term, command, gained, lost, days, state FROM proposal",
+	    "1|" NAME " version 3|follow " NAME " version=3|1|0|30|open");
+	/* Nothing new. */
+	report_news(fixture, now + 60);
+	assert_rows(fixture, "SELECT count(*) FROM proposal", "1");
+	assert_rows(fixture, "SELECT count(*) FROM share_change", "1");
+	/* No papers for Eve, no digest. */
+	assert_digests_at(fixture, "2026-11-21T08:00:00Z", 1);
+	store_fixture_list(fixture, "2026-11-21", "2611.00009", "Diffusion too", 3);
+	assert_digests_at(fixture, "2026-11-22T08:00:00Z", 2);
+	assert_rows(fixture, NOTICES,
+	    "\"" NAME "\" (your filter 1) has a version 3: adds \"state space\", mamba;"
+	    " papers of 30 days: 1 more, 0 less. Reply \"yes 1\" to take it, \"no 1\""
+	    " to keep version 1");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|-");
+	store_fixture_list(fixture, "2026-11-22", "2611.00010", "Diffusion again", 3);
+	assert_digests_at(fixture, "2026-11-23T08:00:00Z", 2);
+	assert_rows(fixture, NOTICES, "");
+}
+
+static void
+next_digest_reports_the_end_once(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	follow(fixture, EVE, 0);
+	store_fixture_build_digests(fixture, now);
+	edit(fixture, ADA, 1, "mamba");
+	g_assert_true(leave_by_unsubscribe(fixture, &error));
+	report_news(fixture, now + 60);
+	store_fixture_list(fixture, "2026-11-20", "2611.00009", "Diffusion too", 3);
+	assert_digests_at(fixture, "2026-11-21T08:00:00Z", 1);
+	assert_rows(fixture, NOTICES,
+	    "Filter 1 (" NAME ") is no longer shared by its owner. It stays as it is,"
+	    " and is your own now");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|-|-|-|-");
+	store_fixture_list(fixture, "2026-11-21", "2611.00010", "Diffusion again", 3);
+	assert_digests_at(fixture, "2026-11-22T08:00:00Z", 1);
+	assert_rows(fixture, NOTICES, "");
+}
+
+static void
+an_edit_that_was_taken_back_is_no_news(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+
+	follow(fixture, EVE, 0);
+	edit(fixture, ADA, 1, "mamba");
+	edit(fixture, ADA, 1, "DIFFUSION");
+	report_news(fixture, store_fixture_time(NOW));
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|3|0|-");
+	assert_rows(fixture, "SELECT count(*) FROM proposal", "0");
+}
+
 #define FOLLOWERS 10000
 
 static void
@@ -417,7 +503,6 @@ thousands_of_followers_cost_one_match(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
-	g_autofree char *log = NULL;
 	int64_t start_us;
 
 	add_followers(fixture);
@@ -436,6 +521,14 @@ thousands_of_followers_cost_one_match(void)
 	assert_rows(fixture, "SELECT count(*) FROM filter", "2");
 
 	start_us = g_get_monotonic_time();
+	report_news(fixture, store_fixture_time(NOW));
+	assert_rows(fixture, "SELECT count(*) FROM share_change", "1");
+	assert_rows(fixture, "SELECT count(*) FROM proposal", G_STRINGIFY(FOLLOWERS));
+	assert_rows(fixture, "SELECT count(*) FROM outbox", "0");
+	g_test_message("its proposals: %.0f ms",
+	    (double)(g_get_monotonic_time() - start_us) / 1000);
+
+	start_us = g_get_monotonic_time();
 	g_assert_true(leave_by_erasure(fixture, &error));
 	assert_rows(fixture, "SELECT count(*) FROM follow WHERE news = 0",
 	    G_STRINGIFY(FOLLOWERS));
@@ -449,4 +542,6 @@ UNIT_MAIN(names_are_folded_and_checked,
     own_edit_makes_a_fork_and_undoing_it_follows_again, forks_are_own_filters,
     followers_of_a_departed_owner_keep_what_they_have, what_cannot_be_shared_is_refused,
     owner_does_not_follow_the_own_filter, following_is_whole_or_not_at_all,
-    nobody_learns_of_the_other_side, thousands_of_followers_cost_one_match)
+    nobody_learns_of_the_other_side, next_digest_reports_a_change_once,
+    next_digest_reports_the_end_once, an_edit_that_was_taken_back_is_no_news,
+    thousands_of_followers_cost_one_match)

@@ -172,9 +172,9 @@ MSG(LIST_FAILED, "{list} failed since {day}")
 MSG(NOTICE_NEW, "First papers for {filters}")
 MSG(NOTICE_NEW_MANY, "First papers for {count} new filters")
 MSG(NOTICE_MANY, "More papers than usual (about {usual})")
-MSG(NOTICE_SHARE, "Filter {number} follows \"{name}\", which has changed: version {version} "
-    "({change}; papers of 30 days: {before} before, {after} with it). To take it, reply: "
-    "follow {name}")
+MSG(NOTICE_SHARE, "\"{name}\" (your filter {number}) has a version {version}: {change}; "
+    "papers of 30 days: {gained} more, {lost} less. Reply \"yes {proposal}\" to take it, "
+    "\"no {proposal}\" to keep version {own}")
 MSG(NOTICE_SHARE_ENDED, "Filter {number} ({filter}) is no longer shared by its owner. It "
     "stays as it is, and is your own now")
 MSG(SHARE_ADDS, "adds {clauses}")

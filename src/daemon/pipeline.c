@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"
+#include "service/explain/share_news.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
 #include "service/health/status.h"
@@ -314,6 +315,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	struct match_report matched = {0};
 	int64_t newest, digest_build_due = -1, match_due, maintenance_due, bounces_due;
 	struct clock_jump jump;
+	unsigned changes;
 
 	if (!clock_watch_load(stage->store, &jump, error))
 		return false;
@@ -330,6 +332,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	if (!process_bounces(stage, now, &bounces_due, error) ||
 	    !papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
+	    !share_news_run(stage->store, now, &changes, error) ||
 	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
 	                   renderer_get_catalog(stage->config_snapshot->renderer), now,
 	                   report, error)))

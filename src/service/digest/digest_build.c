@@ -13,6 +13,7 @@
 #include "service/digest/clock_repair.h"
 #include "service/digest/digest_cache.h"
 #include "service/digest/digest_decide.h"
+#include "service/digest/digest_news.h"
 #include "service/digest/digest_order.h"
 #include "service/digest/digest_overview.h"
 #include "service/log/event.h"
@@ -22,6 +23,7 @@
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/papers.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 /*
@@ -313,6 +315,7 @@ struct plan {
 	char *slot, *token;
 	char date[DAY_BYTES];
 	struct digest_contents contents;
+	GArray *reported; /* of struct digest_news; or NULL */
 };
 
 static void
@@ -322,6 +325,7 @@ plan_free(void *data)
 
 	g_free(plan->slot);
 	g_free(plan->token);
+	g_clear_pointer(&plan->reported, g_array_unref);
 	digest_contents_clear(&plan->contents);
 	g_free(plan);
 }
@@ -349,6 +353,12 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	plan->is_made = plan->contents.papers->len > 0 || wants_note(subscriber);
 	if (!plan->is_made)
 		return true;
+	if (cache->has_news) {
+		plan->reported = g_array_new(FALSE, FALSE, sizeof(struct digest_news));
+		if (!digest_news_add(cache->store, subscriber->id, cache->now,
+		        cache->texts, &plan->contents, plan->reported, error))
+			return false;
+	}
 	plan->digest = (struct digest_record){
 	    .subscriber_id = subscriber->id,
 	    .slot = plan->slot,
@@ -410,6 +420,7 @@ save_plan(struct digest_cache *cache, const struct plan *plan,
 		report->quiet++;
 	}
 	return (!plan->is_made || digests_insert(store, &plan->digest, error)) &&
+	       (!plan->reported || digest_news_save(store, plan->reported, error)) &&
 	       hold_restored(cache, subscriber, plan->slot, plan->is_made, error);
 }
 
@@ -576,6 +587,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	        profile_end_pause(store, now, &resumed, error) &&
 	        backup_load_restored_from(store, &restore, error);
 	digest_cache_init(&cache, store, now);
+	is_ok = is_ok && shares_has_news(store, &cache.has_news, error);
 	cache.tokens = tokens;
 	cache.book = book;
 	coverage = is_ok ? coverage_load(store, now, error) : NULL;

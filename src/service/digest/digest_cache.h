@@ -39,6 +39,7 @@ struct digest_cache {
 	GHashTable *zones;             /* name -> GTimeZone * */
 	bool is_restored;              /* from a backup: some digests are HELD */
 	bool is_asked;                 /* all sources have answered since the restore */
+	bool has_news;                 /* some filters that are followed have changed */
 	int64_t through; /* digests due later wait, except first and immediate ones */
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */

@@ -54,6 +54,7 @@ CREATE TABLE proposal_change (
 	subscription_id INTEGER NOT NULL,
 	before          TEXT,
 	after           TEXT,
+	follow          TEXT, -- what the filter before followed: share, version, fork
 	PRIMARY KEY (proposal_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -62,7 +63,9 @@ CREATE TABLE share (
 	id              INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: in restored backups
 	name            TEXT NOT NULL UNIQUE CHECK (name GLOB '[a-z]*')
 		CHECK (name NOT GLOB '*[^a-z0-9-]*'),
-	subscription_id INTEGER NOT NULL UNIQUE REFERENCES subscription (id), -- the owner's
+	-- The owner's.  Deferred: undo deletes and restores subscriptions.
+	subscription_id INTEGER NOT NULL UNIQUE REFERENCES subscription (id)
+		DEFERRABLE INITIALLY DEFERRED,
 	version         INTEGER NOT NULL CHECK (version >= 1), -- the newest one
 	created_at      INTEGER NOT NULL
 ) STRICT;
@@ -77,7 +80,8 @@ CREATE TABLE share_version (
 
 -- Filters that follow a shared one, or were copied from it.
 CREATE TABLE follow (
-	subscription_id INTEGER PRIMARY KEY REFERENCES subscription (id) ON DELETE CASCADE,
+	subscription_id INTEGER PRIMARY KEY REFERENCES subscription (id) ON DELETE CASCADE
+		DEFERRABLE INITIALLY DEFERRED,
 	subscriber_id   INTEGER NOT NULL REFERENCES subscriber (id),
 	share_id        INTEGER REFERENCES share (id), -- NULL: no longer shared
 	version         INTEGER NOT NULL CHECK (version >= 1), -- that the filter has
@@ -97,8 +101,8 @@ CREATE TABLE share_change (
 	to_version   INTEGER NOT NULL,
 	added        TEXT NOT NULL, -- clauses, one a line
 	removed      TEXT NOT NULL, -- likewise
-	before       INTEGER NOT NULL, -- papers of 30 days
-	after        INTEGER NOT NULL,
+	gained       INTEGER NOT NULL CHECK (gained >= 0), -- papers of 30 days
+	lost         INTEGER NOT NULL CHECK (lost >= 0),
 	PRIMARY KEY (share_id, from_version, to_version)
 ) STRICT, WITHOUT ROWID;
 

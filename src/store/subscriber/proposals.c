@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/core/record.h"
 #include "store/core/sql.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 #define COLUMNS                                                                       \
@@ -175,9 +176,14 @@ proposals_save_before(
 	static const char sql[] =
 	    "INSERT INTO proposal_change (proposal_id, subscription_id, before)"
 	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2";
+	static const char sql_follow[] =
+	    "UPDATE proposal_change SET follow = json_array(f.share_id, f.version,"
+	    " f.is_fork) FROM follow f WHERE proposal_id = ?1"
+	    " AND f.subscription_id = proposal_change.subscription_id";
 
-	return sql_exec(
-	    store, sql, error, SQL_INT(proposal->id), SQL_INT(proposal->subscriber_id));
+	return sql_exec(store, sql, error, SQL_INT(proposal->id),
+	           SQL_INT(proposal->subscriber_id)) &&
+	       sql_exec(store, sql_follow, error, SQL_INT(proposal->id));
 }
 
 bool
@@ -230,16 +236,28 @@ proposals_restore(struct store *store, const struct proposal *proposal,
 	static const char sql_delete[] =
 	    "DELETE FROM subscription WHERE id IN (SELECT subscription_id"
 	    " FROM proposal_change WHERE proposal_id = ?1)";
+	static const char sql_follow[] =
+	    "INSERT INTO follow (subscription_id, subscriber_id, share_id, version,"
+	    " is_fork) SELECT s.id, s.subscriber_id, h.id, c.follow ->> 1,"
+	    " c.follow ->> 2 FROM proposal_change c"
+	    " JOIN subscription s ON s.id = c.subscription_id"
+	    " JOIN share h ON h.id = c.follow ->> 0 WHERE c.proposal_id = ?1"
+	    " ON CONFLICT (subscription_id) DO UPDATE SET share_id = excluded.share_id,"
+	    " version = excluded.version, is_fork = excluded.is_fork,"
+	    " news = iif(excluded.is_fork, NULL, news)";
 	g_autoptr(GPtrArray) before =
 	    subscribers_load_before_change(store, proposal->id, error);
 
-	if (!before || !sql_exec(store, sql_delete, error, SQL_INT(proposal->id)))
+	if (!before || !shares_detach(store, proposal->subscriber_id, error) ||
+	    !sql_exec(store, sql_delete, error, SQL_INT(proposal->id)))
 		return false;
 	for (unsigned i = 0; i < before->len; i++)
 		if (!subscribers_restore_subscription(
 		        store, before->pdata[i], matched_revision, now, error))
 			return false;
-	return sql_find_text(
+	return shares_attach(store, proposal->subscriber_id, now, error) &&
+	       sql_exec(store, sql_follow, error, SQL_INT(proposal->id)) &&
+	       sql_find_text(
 	           store, sql_settings, settings, error, SQL_INT(proposal->id)) &&
 	       (*settings || (*settings = g_strdup("")));
 }

@@ -191,24 +191,35 @@ shares_has_news(struct store *store, bool *has, GError **error)
 	return sql_has(store, sql, has, error);
 }
 
+/* The open proposal to take a version. */
+#define PROPOSAL                                                        \
+	"(SELECT max(p.number) FROM proposal p WHERE p.subscriber_id =" \
+	" f.subscriber_id AND p.subscription_id = f.subscription_id"    \
+	" AND p.state = 'open' AND p.expires_at > ?2"                   \
+	" AND p.command = 'follow ' || h.name || ' version=' || f.news)"
+
 GPtrArray *
-shares_load_news(struct store *store, int64_t subscriber_id, GError **error)
+shares_load_news(
+    struct store *store, int64_t subscriber_id, int64_t until, GError **error)
 {
 #define COLUMN(...) RECORD_COLUMN(share_news, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(subscription_id),
-	    COLUMN(number), COLUMN(label), COLUMN(name), COLUMN(news), COLUMN(added),
-	    COLUMN(removed), COLUMN(before), COLUMN(after)};
+	    COLUMN(number), COLUMN(label), COLUMN(name), COLUMN(news), COLUMN(version),
+	    COLUMN(added), COLUMN(removed), COLUMN(gained), COLUMN(lost),
+	    COLUMN(proposal)};
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(share_news, columns);
 	static const char sql[] =
-	    "SELECT s.id, s.number, coalesce(s.name, s.text), h.name, f.news, c.added,"
-	    " c.removed, c.before, c.after FROM follow f"
+	    "SELECT s.id, s.number, coalesce(s.name, s.text), h.name, f.news, "
+	    "f.version,"
+	    " c.added, c.removed, c.gained, c.lost, " PROPOSAL " FROM follow f"
 	    " JOIN subscription s ON s.id = f.subscription_id"
 	    " LEFT JOIN share h ON h.id = f.share_id"
 	    " LEFT JOIN share_change c ON c.share_id = f.share_id"
 	    "  AND c.from_version = f.version AND c.to_version = f.news"
 	    " WHERE f.subscriber_id = ?1 AND f.news IS NOT NULL ORDER BY s.number";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(until));
 
 	return record_load_all(statement, &layout, error);
 }
@@ -256,11 +267,113 @@ shares_save_change(
 {
 	static const char sql[] =
 	    "INSERT OR REPLACE INTO share_change (share_id, from_version, to_version,"
-	    " added, removed, before, after) SELECT id, ?2, ?3, ?4, ?5, ?6, ?7"
+	    " added, removed, gained, lost) SELECT id, ?2, ?3, ?4, ?5, ?6, ?7"
 	    " FROM share WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(change->share_id),
 	    SQL_INT(change->from_version), SQL_INT(change->to_version),
-	    SQL_TEXT(change->added), SQL_TEXT(change->removed), SQL_INT(change->before),
-	    SQL_INT(change->after));
+	    SQL_TEXT(change->added), SQL_TEXT(change->removed), SQL_INT(change->gained),
+	    SQL_INT(change->lost));
+}
+
+bool
+shares_skip_change(
+    struct store *store, const struct share_change *change, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE follow SET version = ?3, news = NULL WHERE share_id = ?1"
+	    " AND version = ?2 AND news = ?3";
+
+	return sql_exec(store, sql, error, SQL_INT(change->share_id),
+	    SQL_INT(change->from_version), SQL_INT(change->to_version));
+}
+
+GArray *
+shares_load_unoffered(
+    struct store *store, int64_t after, int64_t until, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT DISTINCT f.subscriber_id FROM follow f"
+	    " JOIN share h ON h.id = f.share_id"
+	    " JOIN subscriber o ON o.id = f.subscriber_id AND o.state = 'active'"
+	    " JOIN share_change c ON c.share_id = f.share_id"
+	    "  AND c.from_version = f.version AND c.to_version = f.news"
+	    " WHERE f.news > 0 AND f.subscriber_id > ?1 AND " PROPOSAL " IS NULL"
+	    " ORDER BY f.subscriber_id LIMIT ?3";
+
+	return sql_load_numbers(
+	    store, sql, error, SQL_INT(after), SQL_INT(until), SQL_INT(limit));
+}
+
+/* ---- undo ---- */
+
+#define IS_OWN " IN (SELECT id FROM subscription WHERE subscriber_id = ?1)"
+
+bool
+shares_detach(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql_share[] =
+	    "UPDATE share SET subscription_id = -subscription_id"
+	    " WHERE subscription_id" IS_OWN;
+	static const char sql_follow[] =
+	    "UPDATE follow SET subscription_id = -subscription_id"
+	    " WHERE subscription_id" IS_OWN;
+
+	return sql_exec(store, sql_share, error, SQL_INT(subscriber_id)) &&
+	       sql_exec(store, sql_follow, error, SQL_INT(subscriber_id));
+}
+
+struct changed_text {
+	int64_t id;
+	const char *text;
+};
+
+/* Record the filters whose text is not that of their version any more. */
+static bool
+record_changed(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(changed_text, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(text)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(changed_text, columns);
+	static const char sql[] =
+	    "SELECT s.id, s.text FROM subscription s JOIN"
+	    " (SELECT subscription_id, id AS share_id, version FROM share"
+	    "  WHERE subscription_id" IS_OWN
+	    " UNION ALL SELECT subscription_id, share_id,"
+	    "  version FROM follow WHERE subscription_id" IS_OWN " AND is_fork = 0) h"
+	    " ON h.subscription_id = s.id JOIN share_version v"
+	    " ON v.share_id = h.share_id AND v.version = h.version WHERE v.text <> "
+	    "s.text";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	g_autoptr(GPtrArray) changed = record_load_all(statement, &layout, error);
+
+	for (unsigned i = 0; changed && i < changed->len; i++) {
+		const struct changed_text *one = changed->pdata[i];
+
+		if (!shares_record_edit(store, one->id, one->text, now, error))
+			return false;
+	}
+	return changed != NULL;
+}
+
+bool
+shares_attach(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	static const char sql_share[] =
+	    "UPDATE share SET subscription_id = -subscription_id"
+	    " WHERE -subscription_id" IS_OWN;
+	static const char sql_follow[] =
+	    "UPDATE follow SET subscription_id = -subscription_id"
+	    " WHERE -subscription_id" IS_OWN;
+	static const char sql_end_share[] =
+	    "DELETE FROM share WHERE subscription_id < 0";
+	static const char sql_end_follow[] =
+	    "DELETE FROM follow WHERE subscription_id < 0";
+
+	return sql_exec(store, sql_share, error, SQL_INT(subscriber_id)) &&
+	       sql_exec(store, sql_follow, error, SQL_INT(subscriber_id)) &&
+	       sql_exec(store, sql_end_share, error) &&
+	       sql_exec(store, sql_end_follow, error) &&
+	       record_changed(store, subscriber_id, now, error);
 }

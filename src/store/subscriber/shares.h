@@ -103,15 +103,23 @@ struct share_news {
 	const char *label;           /* name or text of the filter */
 	const char *name;            /* of the share; NULL: no longer shared */
 	int news;                    /* its newest version; 0: no longer shared */
-	const char *added, *removed; /* clauses, one a line; NULL: not computed yet */
-	int before, after;           /* papers of 30 days */
+	int version;                 /* that the filter has */
+	const char *added, *removed; /* clauses, one a line */
+	int gained, lost;            /* papers of 30 days */
+	int proposal; /* number of the open proposal to take it; -1: not offered */
 };
 
 /** Whether any follower has to be told anything. */
 bool shares_has_news(struct store *store, bool *has, GError **error);
 
-/** Load the news for a subscriber, by number. @return of struct share_news * */
-GPtrArray *shares_load_news(struct store *store, int64_t subscriber_id, GError **error);
+/**
+ * Load the news for a subscriber, by number.
+ *
+ * @param until  proposals that expire before are not counted as open
+ * @return of struct share_news *
+ */
+GPtrArray *shares_load_news(
+    struct store *store, int64_t subscriber_id, int64_t until, GError **error);
 
 /** Record that a subscriber was told. @param news  later ones remain */
 bool shares_clear_news(
@@ -122,8 +130,8 @@ struct share_change {
 	int64_t share_id;
 	int from_version, to_version;
 	const char *from_text, *to_text;
-	char *added, *removed; /* NULL until computed; owned by the caller */
-	unsigned before, after;
+	const char *added, *removed; /* NULL until computed */
+	unsigned gained, lost;
 };
 
 /** Load the changes that have not been computed yet, at most limit. */
@@ -131,5 +139,28 @@ GPtrArray *shares_load_changes(struct store *store, unsigned limit, GError **err
 
 bool shares_save_change(
     struct store *store, const struct share_change *change, GError **error);
+
+/** Advance filters of the older version, which differ in spelling only. */
+bool shares_skip_change(
+    struct store *store, const struct share_change *change, GError **error);
+
+/**
+ * Load active subscribers with news of a computed change for which no proposal is open.
+ *
+ * @param after  the last one of the previous page, 0 at first
+ * @param until  as in shares_load_news()
+ * @return of int64_t, ascending
+ */
+GArray *shares_load_unoffered(
+    struct store *store, int64_t after, int64_t until, unsigned limit, GError **error);
+
+/* ---- undo ---- */
+
+/** Keep what is shared and followed while a subscriber's filters are replaced. */
+bool shares_detach(struct store *store, int64_t subscriber_id, GError **error);
+
+/** Give it back to the filters that exist again; a changed one is a version. */
+bool
+shares_attach(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
 #endif

@@ -1,0 +1,113 @@
+/*
+ * digest_news.c - lines of a digest about filters that the subscriber follows.
+ */
+#include "service/digest/digest_news.h"
+
+#include "base/msg.h"
+#include "base/text.h"
+#include "store/subscriber/shares.h"
+
+/* Maximum characters of the clauses that are added, and of those removed. */
+#define CLAUSES_CHARS 100
+#define LABEL_CHARS   60
+
+/* Append "adds A, B", or nothing. */
+static void
+append_clauses(
+    GString *text, enum msg_id id, const char *clauses, const char *const *texts)
+{
+	g_auto(GStrv) lines = g_strsplit(clauses, "\n", -1);
+	g_autofree char *list = g_strjoinv(", ", lines);
+	g_autofree char *part = text_quote(list, CLAUSES_CHARS);
+	pb_auto(msg) msg = NULL;
+	g_autofree char *words = NULL;
+
+	if (!*clauses)
+		return;
+	msg = msg_new(id, "clauses", part, NULL);
+	words = msg_format(msg, texts);
+	g_string_append_printf(text, "%s%s", text->len ? "; " : "", words);
+}
+
+char *
+digest_news_format_change(
+    const char *added, const char *removed, const char *const *texts)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	pb_auto(msg) same = msg_new(MSG_SHARE_REORDERS, NULL);
+
+	append_clauses(text, MSG_SHARE_ADDS, added, texts);
+	append_clauses(text, MSG_SHARE_REMOVES, removed, texts);
+	return text->len ? g_strdup(text->str) : msg_format(same, texts);
+}
+
+static char *
+format_news(const struct share_news *news, const char *const *texts)
+{
+	g_autofree char *label = text_quote(news->label, LABEL_CHARS);
+	g_autofree char *change = NULL;
+	pb_auto(msg) msg = NULL;
+
+	if (!news->news) {
+		msg = msg_new(MSG_NOTICE_SHARE_ENDED, "number", MSG_INT(news->number),
+		    "filter", label, NULL);
+	} else {
+		change = digest_news_format_change(news->added, news->removed, texts);
+		msg = msg_new(MSG_NOTICE_SHARE, "number", MSG_INT(news->number), "name",
+		    news->name, "version", MSG_INT(news->news), "own",
+		    MSG_INT(news->version), "change", change, "gained",
+		    MSG_INT(news->gained), "lost", MSG_INT(news->lost), "proposal",
+		    MSG_INT(news->proposal), NULL);
+	}
+	return msg_format(msg, texts);
+}
+
+/* Whether it can be reported: its effect is known, and it is proposed. */
+static bool
+is_ready(const struct share_news *news)
+{
+	return !news->news || (news->added && news->proposal > 0);
+}
+
+bool
+digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
+    const char *const *texts, struct digest_contents *contents, GArray *reported,
+    GError **error)
+{
+	g_autoptr(GPtrArray) all = shares_load_news(
+	    store, subscriber_id, now + DIGEST_NEWS_PROPOSAL_S / 2, error);
+	g_autoptr(GString) notices = g_string_new(NULL);
+
+	for (unsigned i = 0; all && i < all->len && reported->len < DIGEST_NEWS_MAX;
+	     i++) {
+		const struct share_news *news = all->pdata[i];
+		g_autofree char *line =
+		    is_ready(news) ? format_news(news, texts) : NULL;
+
+		if (!line)
+			continue;
+		g_string_append_printf(notices, "%s%s", notices->len ? "\n" : "", line);
+		g_array_append_val(reported,
+		    ((struct digest_news){news->subscription_id, news->news}));
+	}
+	if (!all || !reported->len)
+		return all != NULL;
+	/* First, since a digest shows a few lines only. */
+	if (*contents->notices)
+		g_string_append_printf(notices, "\n%s", contents->notices);
+	contents->notices = digest_contents_keep(contents, notices->str);
+	return true;
+}
+
+bool
+digest_news_save(struct store *store, const GArray *reported, GError **error)
+{
+	for (unsigned i = 0; i < reported->len; i++) {
+		const struct digest_news *one =
+		    &g_array_index(reported, struct digest_news, i);
+
+		if (!shares_clear_news(store, one->subscription_id, one->news, error))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * digest_news.h - lines of a digest about filters that the subscriber follows.
+ */
+#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_NEWS_H
+#define PAPERBOY_SERVICE_DIGEST_DIGEST_NEWS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "model/digest_contents.h"
+#include "store/core/store.h"
+
+/* Least time that a proposal is valid after the digest that names it. */
+#define DIGEST_NEWS_PROPOSAL_S (7 * (int64_t)CLOCK_DAY_S)
+
+/* Lines in one digest; others are in the next one. */
+#define DIGEST_NEWS_MAX 2
+
+/* News that a digest tells. */
+struct digest_news {
+	int64_t subscription_id;
+	int news;
+};
+
+/**
+ * Add the news for a subscriber to the notices of a digest.
+ *
+ * @param texts  by enum msg_id; NULL: English
+ * @param reported   gets struct digest_news, for digest_news_save()
+ */
+bool digest_news_add(struct store *store, int64_t subscriber_id, int64_t now,
+    const char *const *texts, struct digest_contents *contents, GArray *reported,
+    GError **error);
+
+/** Record what was reported; in the transaction that stores the digest. */
+bool digest_news_save(struct store *store, const GArray *reported, GError **error);
+
+/** Format "adds A, B; removes C". @param added, removed  one a line @return new */
+char *digest_news_format_change(
+    const char *added, const char *removed, const char *const *texts);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * share_news.c - tell followers of a shared filter that it has changed.
+ */
+#include "service/explain/share_news.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "query/query.h"
+#include "service/digest/digest_news.h"
+#include "service/explain/backtest.h"
+#include "store/subscriber/proposals.h"
+#include "store/subscriber/shares.h"
+#include "store/subscriber/subscribers.h"
+
+#define PAGE_CHANGES     20
+#define PAGE_SUBSCRIBERS 200
+
+/* ---- effects ---- */
+
+static char *
+join(GPtrArray *clauses)
+{
+	g_ptr_array_add(clauses, NULL);
+	return g_strjoinv("\n", (char **)clauses->pdata);
+}
+
+/* @return false with PB_ERROR_INPUT for a text that is no longer valid */
+static bool
+compute(struct store *store, struct share_change *change, int64_t now, GError **error)
+{
+	const struct tokenizer *tokenizer = store_get_tokenizer(store);
+	pb_auto(query) before =
+	    query_parse(change->from_text, tokenizer, NULL, NULL, error);
+	pb_auto(query) after =
+	    before ? query_parse(change->to_text, tokenizer, NULL, NULL, error) : NULL;
+	g_autofree char *old = after ? query_format(before) : NULL;
+	g_autofree char *new = after ? query_format(after) : NULL;
+	g_autoptr(GPtrArray) added = NULL, removed = NULL;
+	g_autofree char *adds = NULL, *removes = NULL;
+	struct backtest_difference difference;
+
+	if (!after)
+		return false;
+	if (strcmp(old, new) == 0)
+		return shares_skip_change(store, change, error);
+	if (!backtest_compare(store, old, new, BACKTEST_DAYS, now, &difference, error))
+		return false;
+	added = query_list_new_clauses(before, after);
+	removed = query_list_new_clauses(after, before);
+	change->added = adds = join(added);
+	change->removed = removes = join(removed);
+	change->gained = difference.after - difference.both;
+	change->lost = difference.before - difference.both;
+	return shares_save_change(store, change, error);
+}
+
+static bool
+compute_or_skip(
+    struct store *store, struct share_change *change, int64_t now, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (compute(store, change, now, &problem))
+		return true;
+	return g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)
+	           ? shares_skip_change(store, change, error)
+	           : pb_error_forward(error, &problem);
+}
+
+static bool
+compute_changes(struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	for (;;) {
+		g_autoptr(GPtrArray) changes =
+		    shares_load_changes(store, PAGE_CHANGES, error);
+
+		if (!changes)
+			return false;
+		/* Each statement is its own transaction. */
+		for (unsigned i = 0; i < changes->len; i++)
+			if (!compute_or_skip(store, changes->pdata[i], now, error))
+				return false;
+		*count += changes->len;
+		if (changes->len < PAGE_CHANGES)
+			return true;
+	}
+}
+
+/* ---- proposals ---- */
+
+static const struct subscription *
+find_filter(const GPtrArray *own, int64_t id)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->id == id)
+			return own->pdata[i];
+	return NULL;
+}
+
+/* A refused version is not news any more. */
+static bool
+offer(struct store *store, const struct share_news *news,
+    const struct subscription *filter, int64_t now, GError **error)
+{
+	g_autofree char *command =
+	    g_strdup_printf("follow %s version=%d", news->name, news->news);
+	g_autofree char *term =
+	    g_strdup_printf("%s version %d", news->name, news->news);
+	const struct proposal proposal = {
+	    .subscriber_id = filter->subscriber_id,
+	    .term = term,
+	    .command = command,
+	    .gained = news->gained,
+	    .lost = news->lost,
+	    .days = BACKTEST_DAYS,
+	    .title = "",
+	};
+	g_autofree struct proposal *offered = NULL;
+
+	return proposals_offer(store, &proposal, filter, now, &offered, error) &&
+	       (offered || shares_clear_news(store, filter->id, news->news, error));
+}
+
+static bool
+offer_all(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) news =
+	    shares_load_news(store, subscriber_id, now + DIGEST_NEWS_PROPOSAL_S, error);
+	g_autoptr(GPtrArray) own =
+	    news ? subscribers_load_subscriptions(store, subscriber_id, error) : NULL;
+
+	for (unsigned i = 0; own && i < news->len; i++) {
+		const struct share_news *one = news->pdata[i];
+		const struct subscription *filter =
+		    find_filter(own, one->subscription_id);
+
+		if (filter && one->news > 0 && one->added && one->proposal < 0 &&
+		    !offer(store, one, filter, now, error))
+			return false;
+	}
+	return own != NULL;
+}
+
+/* @param after  the last subscriber of the page before; set to that of this one */
+static bool
+offer_page(
+    struct store *store, int64_t now, int64_t *after, bool *is_end, GError **error)
+{
+	pb_transaction transaction = {0};
+	g_autoptr(GArray) page = NULL;
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	page = shares_load_unoffered(
+	    store, *after, now + DIGEST_NEWS_PROPOSAL_S, PAGE_SUBSCRIBERS, error);
+	if (!page)
+		return false;
+	for (unsigned i = 0; i < page->len; i++) {
+		*after = g_array_index(page, int64_t, i);
+		if (!offer_all(store, *after, now, error))
+			return false;
+	}
+	*is_end = page->len < PAGE_SUBSCRIBERS;
+	return store_commit(&transaction, error);
+}
+
+bool
+share_news_run(struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	int64_t after = 0;
+	bool has, is_end = false;
+
+	*count = 0;
+	if (!shares_has_news(store, &has, error))
+		return false;
+	if (!has)
+		return true;
+	if (!compute_changes(store, now, count, error))
+		return false;
+	while (!is_end && !store_is_stopped(store)) {
+		if (!offer_page(store, now, &after, &is_end, error))
+			return false;
+		store_call_between(store);
+	}
+	return true;
+}
