@@ -5,6 +5,7 @@ The mailbox is at a provider made of Postfix and Dovecot.
 """
 
 import email.utils
+import json
 import os
 import pty
 import re
@@ -89,6 +90,7 @@ class Terminal:
             stdin=slave, stdout=slave, stderr=slave, close_fds=True)
         self.slave = slave
         self.text = ""
+        self.consumed = ""
 
     def read_until(self, pattern):
         """The output up to a match of the pattern, which is consumed."""
@@ -98,6 +100,7 @@ class Terminal:
             assert ready, f"{pattern!r} is not in {self.text!r}"
             self.text += os.read(self.master, 4096).decode().replace("\r\n", "\n")
         before, self.text = self.text[:match.end()], self.text[match.end():]
+        self.consumed += before
         return before
 
     def type(self, prompt, answer, is_hidden=False):
@@ -112,7 +115,8 @@ class Terminal:
         return status
 
 
-OWNER, MAILBOX, SERVERS = "Your mail address", "a mailbox of its own", "IMAP-HOST SMTP-HOST"
+OWNER, MAILBOX = "Your mail address", "a mailbox of its own"
+SERVERS = r"Provider \((?s:.*)IMAP-HOST SMTP-HOST"
 SECRET, WHO = "Password of the mailbox", "anyone who writes"
 TIME, CATEGORIES = "time zone", "Categories"
 
@@ -125,38 +129,40 @@ def wrong_answers_are_asked_again(tap):
             (OWNER, "", "wrong: an answer is needed"),
             (OWNER, "eva", "wrong: .*address"),
             (OWNER, "a b@example.org", "wrong: .*address"),
-            (OWNER, EVA, "ok: owner"),
+            (OWNER, EVA, "\nok"),
             (MAILBOX, "papers", "wrong: .*address"),
             (MAILBOX, "back", "back"),
-            (OWNER, EVA, "ok: owner"),
-            (MAILBOX, BOX, "ok: mailbox"),
+            (OWNER, EVA, "\nok"),
+            (MAILBOX, BOX, "\nok"),
             (SERVERS, "nowhere", "wrong: expected a provider"),
             (SERVERS, "localhost:imap localhost", "wrong: 'localhost:imap' is not a server"),
             (SERVERS, "[::1]:99999 [::1]:25", "wrong: "),
             (SERVERS, f"localhost [::1]:{free_port()}",
              "wrong: sending: cannot connect to ::1 port .*refused"),
             (SERVERS, f"localhost localhost:{free_port()}", "wrong: sending: "),
-            (SERVERS, site.servers, "ok: servers: localhost, TLS"),
+            (SERVERS, site.servers, "ok: localhost, TLS"),
             # The password or the servers are wrong.
             (SECRET, "guess", "wrong: sending: "),
-            (SERVERS, site.servers, "ok: servers"),
+            (SERVERS, site.servers, "ok: localhost, TLS"),
             (SECRET, PASSWORD[:3] + "\0" + PASSWORD[3:], "wrong: control characters"),
-            (SERVERS, site.servers, "ok: servers"),
-            (SECRET, PASSWORD, "ok: password_file: .*logged in.*folder INBOX exists"),
+            (SERVERS, site.servers, "ok: localhost, TLS"),
+            (SECRET, PASSWORD, "ok: .*logged in.*folder INBOX exists"),
             (WHO, "everybody", 'wrong: expected "anyone" or "invited"'),
-            (WHO, "invited", "ok: subscribers"),
+            (WHO, "invited", "\nok"),
             (TIME, "back", "back"),
-            (WHO, "", "ok: subscribers"),
+            (WHO, "", "\nok"),
             (TIME, "7:30", "wrong: expected a time and a time zone"),
             (TIME, "07:30 Mars/Olympus", "wrong: .*Mars/Olympus"),
             (TIME, "25:30 UTC", "wrong: .*25:30"),
-            (TIME, "07:30 Europe/Berlin", "ok: time"),
+            (TIME, "07:30 Europe/Berlin", "\nok"),
             (CATEGORIES, "cs.NO", "wrong: .*cs.NO"),
             (CATEGORIES, "cs.LO", "wrong: source arxiv/cs.LO"),
-            (CATEGORIES, "cs.CL", "ok: categories: .*2 papers, arXiv cs.CL: 1 papers"),
+            (CATEGORIES, "cs.CL", "ok: .*2 papers, arXiv cs.CL: 1 papers"),
     ):
         terminal.type(prompt, answer, is_hidden=prompt == SECRET)
         assert PASSWORD not in terminal.read_until(shown + ".*\n")
+    for row in json.loads(run([CTL, "--json", "provider", "list"])):
+        assert row["provider"] in terminal.consumed, row
     end = terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
     assert f"A test mail is on its way to {EVA}" in end, end
     assert terminal.close() == 0
@@ -186,17 +192,17 @@ def a_login_with_a_code(tap):
     server.coming = ("other@example.org", [])
     missing = os.path.join(site.directory, "missing")
     for prompt, answer, shown in (
-            (OWNER, EVA, "ok: owner"),
-            (MAILBOX, BOX, "ok: mailbox"),
-            (SERVERS, "microsoft", "ok: servers"),
+            (OWNER, EVA, "\nok"),
+            (MAILBOX, BOX, "\nok"),
+            (SERVERS, "microsoft", "ok: localhost, TLS"),
             (TENANT, "back", "back"),
-            (SERVERS, "microsoft", "ok: servers"),
+            (SERVERS, "microsoft", "ok: localhost, TLS"),
             (TENANT, "our/tenant", "wrong: expected a domain"),
-            (TENANT, "example.org", "ok: tenant"),
+            (TENANT, "example.org", "\nok"),
             (CLIENT, "client-2", "wrong: refused by the OAuth server .*invalid_client"),
             (CLIENT, "back", "back"),
-            (TENANT, "", "ok: tenant"),
-            (CLIENT, CLIENT_ID, "ok: client_id"),
+            (TENANT, "", "\nok"),
+            (CLIENT, CLIENT_ID, "\nok"),
             (LOGIN, missing, "wrong: .*No such file"),
             (LOGIN, "", "(?s)enter the code ABCD-EFGH.*wrong: sending: .*check the user name"),
     ):
@@ -208,8 +214,8 @@ def a_login_with_a_code(tap):
     server.coming = (BOX, ["authorization_pending"])
     terminal.type(LOGIN, "")
     terminal.read_until("(?s)Logged in for imap and smtp.*ok: .*folder INBOX exists.*\n")
-    for prompt, shown in ((WHO, "ok: subscribers"), (TIME, "ok: time"),
-                          (CATEGORIES, "ok: categories")):
+    for prompt, shown in ((WHO, "\nok"), (TIME, "\nok"),
+                          (CATEGORIES, "ok: Hugging Face")):
         terminal.type(prompt, "")
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
@@ -226,19 +232,19 @@ def a_login_with_a_browser(tap):
     site.settings.append(f"oauth.authorization_url={server.url}/authorize")
     terminal = Terminal(site.command())
     for prompt, answer, shown in (
-            (OWNER, EVA, "ok: owner"),
-            (MAILBOX, BOX, "ok: mailbox"),
-            (SERVERS, "google", "ok: servers"),
+            (OWNER, EVA, "\nok"),
+            (MAILBOX, BOX, "\nok"),
+            (SERVERS, "google", "ok: localhost, TLS"),
             (HOW, "somehow", 'wrong: expected "password" or "oauth"'),
-            (HOW, "", "ok: login"),
+            (HOW, "", "\nok"),
             (SECRET, "guess", "wrong: sending: .*login failed"),
-            (HOW, "oauth", "ok: login"),
-            (CLIENT, "client-2", "ok: client_id"),
+            (HOW, "oauth", "\nok"),
+            (CLIENT, "client-2", "\nok"),
             (CLIENT_KEY, CLIENT_SECRET, "wrong: refused .*invalid_client"),
-            (CLIENT, CLIENT_ID, "ok: client_id"),
+            (CLIENT, CLIENT_ID, "\nok"),
             (CLIENT_KEY, "wrong\0", "wrong: control characters"),
-            (CLIENT, CLIENT_ID, "ok: client_id"),
-            (CLIENT_KEY, CLIENT_SECRET, "ok: client_secret_file"),
+            (CLIENT, CLIENT_ID, "\nok"),
+            (CLIENT_KEY, CLIENT_SECRET, "\nok"),
     ):
         terminal.type(prompt, answer, is_hidden=prompt in (SECRET, CLIENT_KEY))
         assert CLIENT_SECRET not in terminal.read_until(shown + ".*\n")
@@ -247,8 +253,8 @@ def a_login_with_a_browser(tap):
     with urllib.request.urlopen(server.authorize(url), timeout=30):
         pass
     terminal.read_until("(?s)Logged in.*ok: .*\n")
-    for prompt, shown in ((WHO, "ok: subscribers"), (TIME, "ok: time"),
-                          (CATEGORIES, "ok: categories")):
+    for prompt, shown in ((WHO, "\nok"), (TIME, "\nok"),
+                          (CATEGORIES, "ok: Hugging Face")):
         terminal.type(prompt, "")
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
@@ -279,6 +285,8 @@ def the_first_digest_comes(site, secrets=(PASSWORD,)):
     with open(site.config, encoding="utf-8") as file:
         text = file.read()
     assert not [secret for secret in secrets if secret in text], text
+    # The daemon's user has to read it.
+    assert os.stat(site.config).st_mode & 0o777 == 0o644
     assert "\t# From address of digests.\n" in text, text
     daemon = Child([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--now",
                     at_hour(DAY)])
@@ -360,6 +368,11 @@ def nothing_is_replaced_without_asking(tap):
     with open(site.config, encoding="utf-8") as file:
         assert file.read() == "# mine\n"
     os.unlink(site.config)
+    # Found before the first question.
+    missing = os.path.join(site.directory, "no", "paperboy.conf")
+    terminal = Terminal([CTL, "-c", missing, "--now", at_hour(DAY), "setup"])
+    terminal.read_until("cannot write to '.*/no': No such file or directory")
+    assert terminal.close() not in (0, None)
     # Without an answer nothing is left behind.
     terminal = Terminal(site.command())
     terminal.type("Your mail address", EVA)

@@ -505,8 +505,9 @@ static const struct question {
     {"mailbox", "2 of 5: Where is the mail of paperboy?",
         "Its address, a mailbox of its own", NULL, take_mailbox, NULL, false, false},
     {"servers", NULL,
-        "Provider (see paperboyctl provider list), IMAP-HOST SMTP-HOST, or local", NULL,
-        take_servers, NULL, false, false},
+        "Provider (google, microsoft, outlook, fastmail, yahoo, zoho, mailbox.org, "
+        "proton),\nor IMAP-HOST SMTP-HOST, or local for Postfix on this machine",
+        NULL, take_servers, NULL, false, false},
     {"login", NULL,
         "Log in with a password for apps, made in the account's settings, or with "
         "oauth",
@@ -613,7 +614,8 @@ ask_one(struct setup *setup, int number, int *next, GError **error)
 		return true;
 	}
 	if (take_answer(setup, question, answer, &problem)) {
-		printf("ok: %s%s%s\n", question->name, setup->note ? ": " : "",
+		printf("ok%s%s%s%s\n", setup->answers ? ": " : "",
+		    setup->answers ? question->name : "", setup->note ? ": " : "",
 		    setup->note ? setup->note : "");
 	} else if (setup->answers) {
 		g_prefix_error(&problem, "%s: ", question->name);
@@ -766,6 +768,9 @@ run(struct setup *setup, const char *answers, char **settings, bool is_yes,
 		    "questions need a terminal, or --answers FILE");
 	setup->password.path = g_build_filename(directory, "password", NULL);
 	setup->client_secret.path = g_build_filename(directory, "client-secret", NULL);
+	if (g_access(directory, W_OK) != 0)
+		return file_set_error(
+		    "cannot write to", directory, PB_ERROR_PERMANENT, error);
 	for (char **at = settings; at && *at; at++)
 		if (!setup_config_fix(&setup->config, *at, error))
 			return false;

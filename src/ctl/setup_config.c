@@ -176,10 +176,13 @@ setup_config_write_file(const char *path, const char *text, int mode, GError **e
 {
 	g_autoptr(GError) problem = NULL;
 
-	if (g_file_set_contents_full(
+	if (!g_file_set_contents_full(
 	        path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, &problem))
-		return true;
-	return pb_fail(error, PB_ERROR_PERMANENT, "%s", problem->message);
+		return pb_fail(error, PB_ERROR_PERMANENT, "%s", problem->message);
+	/* The umask is for the state directory. */
+	if (g_chmod(path, mode) != 0)
+		return file_set_error("cannot chmod", path, PB_ERROR_PERMANENT, error);
+	return true;
 }
 
 char *

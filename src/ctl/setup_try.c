@@ -27,6 +27,8 @@ setup_try_relay(const struct settings *settings, const struct clock *clock, char
 	factory_free_transport(transport);
 	if (!is_ok)
 		g_prefix_error(error, "sending: ");
+	else if (*note)
+		(*note)[strcspn(*note, ";")] = '\0'; /* the extensions of ESMTP */
 	return is_ok;
 }
 
