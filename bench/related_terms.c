@@ -11,6 +11,7 @@
 
 #include "paper_file.h"
 #include "query/query.h"
+#include "query/taste/recall.h"
 #include "query/taste/related.h"
 #include "query/text/acronym.h"
 #include "store/core/tokenizer.h"
@@ -60,21 +61,13 @@ archive_init(struct archive *archive, sqlite3 *db, const char *path)
 	}
 }
 
-static void
-print_related(const struct archive *archive, const char *text)
+/* Find the papers that match. @param acronyms  NULL, or defined by these: added */
+static unsigned
+find_matching(const struct archive *archive, const struct query *query, bool *matches,
+    GPtrArray *acronyms)
 {
-	g_autoptr(GPtrArray) acronyms =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
-	g_autofree bool *matches = g_new0(bool, archive->papers->len);
-	g_autoptr(GPtrArray) terms = NULL;
-	g_autoptr(GError) error = NULL;
-	pb_auto(query) query =
-	    query_parse(text, archive->tokenizer, NULL, NULL, &error);
+	unsigned found = 0;
 
-	if (!query) {
-		fprintf(stderr, "%s: %s\n", text, error->message);
-		return;
-	}
 	for (unsigned i = 0; i < archive->papers->len; i++) {
 		const struct paper *paper = archive->papers->pdata[i];
 		g_autoptr(GPtrArray) defined = NULL;
@@ -83,9 +76,72 @@ print_related(const struct archive *archive, const char *text)
 		                 QUERY_AS_REPORTED) == QUERY_TRUE;
 		if (!matches[i])
 			continue;
+		found++;
+		if (!acronyms)
+			continue;
 		defined = acronym_find(paper->abstract);
 		g_ptr_array_extend_and_steal(acronyms, g_steal_pointer(&defined));
 	}
+	return found;
+}
+
+/* @return number of papers that only other forms of acronyms find; -1 without forms */
+static int64_t
+count_missed(const struct archive *archive, const struct query *query,
+    const bool *matches, const GPtrArray *acronyms)
+{
+	g_autoptr(GPtrArray) forms = related_list_forms(query, acronyms);
+	g_autofree bool *is_missed = g_new0(bool, archive->papers->len);
+	g_autofree bool *found = g_new0(bool, archive->papers->len);
+	int64_t missed = 0;
+
+	for (unsigned i = 0; i < forms->len; i++) {
+		g_autofree char *text =
+		    g_strdup_printf("\"%s\"", (char *)forms->pdata[i]);
+		pb_auto(query) form =
+		    query_parse(text, archive->tokenizer, NULL, NULL, NULL);
+
+		if (!form)
+			continue;
+		find_matching(archive, form, found, NULL);
+		for (unsigned j = 0; j < archive->papers->len; j++)
+			is_missed[j] |= found[j] && !matches[j];
+	}
+	for (unsigned i = 0; i < archive->papers->len; i++)
+		missed += is_missed[i];
+	return forms->len ? missed : -1;
+}
+
+static void
+print_recall(const struct archive *archive, const char *text, const struct query *query)
+{
+	g_autoptr(GPtrArray) acronyms =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
+	g_autofree bool *matches = g_new0(bool, archive->papers->len);
+	pb_local(recall) recall = {0};
+	int64_t missed;
+
+	recall_init(&recall, archive->papers->len,
+	    find_matching(archive, query, matches, acronyms));
+	recall_add_all(&recall, query, archive->matrix, matches);
+	missed = count_missed(archive, query, matches, acronyms);
+	printf("%s\t%.3f\t", text, recall_estimate(&recall, missed));
+	for (unsigned i = 0; i < archive->papers->len; i++)
+		if (matches[i])
+			printf("%s ", ((struct paper *)archive->papers->pdata[i])->id);
+	printf("\n");
+}
+
+static void
+print_related(
+    const struct archive *archive, const char *text, const struct query *query)
+{
+	g_autoptr(GPtrArray) acronyms =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
+	g_autofree bool *matches = g_new0(bool, archive->papers->len);
+	g_autoptr(GPtrArray) terms = NULL;
+
+	find_matching(archive, query, matches, acronyms);
 	terms = related_find(query,
 	    &(const struct related_source){
 	        .matrix = archive->matrix, .matches = matches, .acronyms = acronyms},
@@ -95,6 +151,21 @@ print_related(const struct archive *archive, const char *text)
 
 		printf("%s\t%s\t%.3f\n", text, term->text, term->score);
 	}
+}
+
+static void
+print_filter(const struct archive *archive, const char *text, bool is_recall)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(query) query =
+	    query_parse(text, archive->tokenizer, NULL, NULL, &error);
+
+	if (!query)
+		fprintf(stderr, "%s: %s\n", text, error->message);
+	else if (is_recall)
+		print_recall(archive, text, query);
+	else
+		print_related(archive, text, query);
 	fflush(stdout);
 }
 
@@ -104,20 +175,21 @@ main(int argc, char **argv)
 	pb_local(archive) archive = {0};
 	char line[LINE_BYTES];
 	sqlite3 *db = NULL;
+	bool is_recall = argc > 1 && strcmp(argv[1], "--recall") == 0;
 
 	g_set_prgname("related");
-	if (argc != 2) {
-		fprintf(stderr, "usage: related CORPUS.jsonl <FILTERS\n");
+	if (argc != 2 + is_recall) {
+		fprintf(stderr, "usage: related [--recall] CORPUS.jsonl <FILTERS\n");
 		return 64;
 	}
 	sqlite3_open(":memory:", &db);
-	archive_init(&archive, db, argv[1]);
+	archive_init(&archive, db, argv[argc - 1]);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!strchr(line, '\n') && !feof(stdin))
 			paper_file_fail("standard input: line too long");
 		g_strstrip(line);
 		if (*line)
-			print_related(&archive, line);
+			print_filter(&archive, line, is_recall);
 	}
 	return 0;
 }

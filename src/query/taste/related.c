@@ -7,12 +7,18 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/text.h"
 #include "query/parse/tree.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
 
 #define PAPERS_MIN 5 /* minimum number of papers with a term */
 #define SHARED_MIN 2 /* of them that match the filter */
+
+/* Other forms of acronyms: minimum number of papers that define one, and the part
+ * (1 / FORM_PART) of those that define the most frequent one. */
+#define FORM_DEFINITIONS 2
+#define FORM_PART        5
 
 struct search {
 	const struct related_source *source;
@@ -108,18 +114,22 @@ entropy(double count)
 	return count > 0 ? count * log(count) : 0;
 }
 
-/* @return 0 when the term and the filter share fewer papers than by chance */
-static double
-compute_ratio(const struct search *search, unsigned shared, unsigned with_term)
+double
+related_compute_ratio(double all, double query, double term, double shared)
 {
-	double all = search->papers, query = search->matching, term = with_term;
-
 	if (shared * all <= query * term)
 		return 0;
 	return 2 * (entropy(shared) + entropy(query - shared) + entropy(term - shared) +
 	               entropy(all - query - term + shared) + entropy(all) -
 	               entropy(query) - entropy(all - query) - entropy(term) -
 	               entropy(all - term));
+}
+
+static double
+compute_ratio(const struct search *search, unsigned shared, unsigned with_term)
+{
+	return related_compute_ratio(
+	    search->papers, search->matching, with_term, shared);
 }
 
 /*
@@ -371,4 +381,57 @@ related_find(
 	try_long_forms(&search, source->acronyms);
 	g_ptr_array_sort(found, compare_terms);
 	return select_best(found, limit);
+}
+
+/* Count the other form of an acronym, of which the filter has one. */
+static void
+count_form(
+    const struct search *search, const struct acronym *acronym, GHashTable *papers)
+{
+	char *forms[] = {
+	    fold_long_form(acronym->short_text), fold_long_form(acronym->long_text)};
+	bool has[2] = {false};
+
+	for (guint i = 0; i < search->phrases->len; i++)
+		for (unsigned j = 0; j < 2; j++)
+			has[j] |= strcmp(search->phrases->pdata[i], forms[j]) == 0;
+	for (unsigned j = 0; j < 2; j++) {
+		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(papers, forms[j]));
+
+		if (has[1 - j] && !has[j])
+			g_hash_table_insert(papers, g_steal_pointer(&forms[j]),
+			    GUINT_TO_POINTER(count + 1));
+		g_free(forms[j]);
+	}
+}
+
+GPtrArray *
+related_list_forms(const struct query *query, const GPtrArray *acronyms)
+{
+	g_autoptr(GPtrArray) phrases = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GHashTable) words =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) papers =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct search search = {.phrases = phrases, .words = words};
+	GPtrArray *forms = g_ptr_array_new_with_free_func(g_free);
+	GHashTableIter iter;
+	gpointer form, count;
+	guint most = 0;
+
+	if (query->root->kind == NODE_AND)
+		return forms;
+	collect_phrases(&search, query->root);
+	for (guint i = 0; i < acronyms->len; i++)
+		count_form(&search, acronyms->pdata[i], papers);
+	g_hash_table_iter_init(&iter, papers);
+	while (g_hash_table_iter_next(&iter, NULL, &count))
+		most = MAX(most, GPOINTER_TO_UINT(count));
+	g_hash_table_iter_init(&iter, papers);
+	while (g_hash_table_iter_next(&iter, &form, &count))
+		if (GPOINTER_TO_UINT(count) >= FORM_DEFINITIONS &&
+		    GPOINTER_TO_UINT(count) * FORM_PART >= most)
+			g_ptr_array_add(forms, g_strdup(form));
+	g_ptr_array_sort(forms, text_compare_pointers);
+	return forms;
 }

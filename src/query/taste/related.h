@@ -54,4 +54,25 @@ GPtrArray *related_find(
     const struct query *query, const struct related_source *source, unsigned limit);
 void related_term_free(struct related_term *term);
 
+/**
+ * Compute the log-likelihood ratio of two sets of papers.
+ *
+ * @param all     number of papers
+ * @param query   of these, that match the filter
+ * @param term    that have the term
+ * @param shared  both
+ * @return 0 if they share no more than by chance
+ */
+double related_compute_ratio(double all, double query, double term, double shared);
+
+/**
+ * List acronyms of the filter's phrases, and long forms of its acronyms, unless it has
+ * them, too.
+ *
+ * @param query     a phrase, or several with OR; others have none
+ * @param acronyms  of struct acronym *: defined by papers that match, once for each
+ * @return of char *: words with folded plurals, sorted
+ */
+GPtrArray *related_list_forms(const struct query *query, const GPtrArray *acronyms);
+
 #endif
