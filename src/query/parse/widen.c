@@ -85,3 +85,26 @@ query_replace(const struct query *query, const struct node *part,
 
 	return added ? change(query, part, added, false, tokenizer) : NULL;
 }
+
+struct query *
+query_widen_only(const struct query *query, const struct node *clause, const char *text,
+    const struct tokenizer *tokenizer)
+{
+	g_autofree char *canonical = query_format(query);
+	pb_auto(query) widened = query_widen(query, clause, clause, text, tokenizer);
+	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
+	pb_auto(query) old = query_parse_canonical(canonical, tokenizer, NULL);
+	struct node *both, *without;
+
+	if (!widened || !added || !old)
+		return NULL;
+	/* No paper without the alternative is new: it is often the rarest part. */
+	both = node_new(NODE_AND, clause->column);
+	node_add_operand(both, g_steal_pointer(&added->root));
+	node_add_operand(both, g_steal_pointer(&widened->root));
+	without = node_new(NODE_NOT, clause->column);
+	node_add_operand(without, g_steal_pointer(&old->root));
+	node_add_operand(both, without);
+	widened->root = node_simplify(both);
+	return g_steal_pointer(&widened);
+}

@@ -22,4 +22,8 @@ struct query *query_widen(const struct query *query, const struct node *part,
 struct query *query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer);
 
+/** Likewise, for the papers that only the widened filter matches. */
+struct query *query_widen_only(const struct query *query, const struct node *clause,
+    const char *text, const struct tokenizer *tokenizer);
+
 #endif

@@ -18,25 +18,11 @@
 #include "store/paper/paper_history.h"
 #include "store/subscriber/subscribers.h"
 
-/* Another filter of the subscriber. */
-struct other {
-	struct query *query;
-	bool is_block;
-};
-
-static void
-other_free(void *data)
-{
-	struct other *other = data;
-
-	query_free(other->query);
-	g_free(other);
-}
-
 /* State of a test. */
 struct test {
 	const struct query *query;
-	GPtrArray *others; /* of struct other * */
+	GArray *found;  /* of int64_t: seqs of the matches, newest first */
+	GArray *window; /* of struct narrower_match: those of the forecast */
 	struct backtest *backtest;
 	char oldest[DAY_BYTES]; /* first day of the test; the forecast may need more */
 	const char *const *texts;
@@ -80,54 +66,27 @@ backtest_new(unsigned days, int64_t now)
 	return backtest;
 }
 
-/* Load the subscriber's other filters, without those that cannot be parsed. */
-static GPtrArray *
-load_others(struct store *store, const struct backtest_request *request, GError **error)
-{
-	g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(other_free);
-	g_autoptr(GPtrArray) own = NULL;
-
-	if (!request->subscriber_id)
-		return g_steal_pointer(&others);
-	own = subscribers_load_subscriptions(store, request->subscriber_id, error);
-	if (!own)
-		return NULL;
-	for (unsigned i = 0; i < own->len; i++) {
-		const struct subscription *subscription = own->pdata[i];
-		struct query *query = NULL;
-		struct other *other;
-
-		if (subscription->number != request->number)
-			query = query_parse_canonical(
-			    subscription->canonical, store_get_tokenizer(store), NULL);
-		if (!query)
-			continue;
-		other = g_new(struct other, 1);
-		*other = (struct other){query, subscription->is_block};
-		g_ptr_array_add(others, other);
-	}
-	return g_steal_pointer(&others);
-}
-
-static bool
-is_found_by(
-    const struct test *test, const struct query_document *document, bool is_block)
-{
-	for (unsigned i = 0; i < test->others->len; i++) {
-		const struct other *other = test->others->pdata[i];
-
-		if (other->is_block == is_block &&
-		    query_evaluate(other->query, document, QUERY_AS_REPORTED) ==
-		        QUERY_TRUE)
-			return true;
-	}
-	return false;
-}
-
 static const struct backtest_paper *
 get_last(const GPtrArray *papers)
 {
 	return papers->pdata[papers->len - 1];
+}
+
+/* Compare a match with a paper by day and id. @param is_newer  set */
+static bool
+is_newer_than(const struct search_match *match, const struct backtest_paper *paper,
+    bool *is_newer, GError **error)
+{
+	int by_day = strcmp(match->day, paper->day);
+	g_autofree char *id = NULL;
+
+	*is_newer = by_day > 0;
+	if (by_day)
+		return true;
+	if (!papers_find_id(match->store, match->seq, &id, error))
+		return false;
+	*is_newer = g_strcmp0(id, paper->id) > 0;
+	return true;
 }
 
 /* Keep a paper that is among the newest, by day and id. */
@@ -138,8 +97,11 @@ keep_newest(struct test *test, struct search_match *match, GError **error)
 	struct backtest_paper *paper;
 	const struct stored_paper *stored;
 	guint at = newest->len;
+	bool is_newer = at < BACKTEST_NEWEST;
 
-	if (at == BACKTEST_NEWEST && strcmp(match->day, get_last(newest)->day) < 0)
+	if (!is_newer && !is_newer_than(match, get_last(newest), &is_newer, error))
+		return false;
+	if (!is_newer)
 		return true;
 	if (!search_match_load(match, error))
 		return false;
@@ -152,8 +114,6 @@ keep_newest(struct test *test, struct search_match *match, GError **error)
 		    (by_day == 0 && strcmp(before->id, stored->paper->id) > 0))
 			break;
 	}
-	if (at == BACKTEST_NEWEST)
-		return true;
 	paper = g_new0(struct backtest_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->title = g_strdup(stored->paper->title);
@@ -182,18 +142,91 @@ count_paper(void *data, struct search_match *match, GError **error)
 {
 	struct test *test = data;
 
+	const struct narrower_match one = {match->seq, match->upvotes};
+
 	forecast_count(&test->backtest->forecast, match->day);
+	if (strcmp(match->day, test->backtest->forecast.oldest) >= 0)
+		g_array_append_val(test->window, one);
 	if (strcmp(match->day, test->oldest) < 0)
 		return true;
 	test->backtest->found++;
 	count_day(test->backtest, match->day);
-	if (test->others->len) {
-		if (!search_match_load(match, error))
-			return false;
-		test->backtest->known += is_found_by(test, match->document, false);
-		test->backtest->blocked += is_found_by(test, match->document, true);
-	}
+	g_array_append_val(test->found, match->seq);
 	return keep_newest(test, match, error);
+}
+
+/* ---- other filters of the subscriber ---- */
+
+enum { IS_KNOWN = 1, IS_BLOCKED = 2 };
+
+static bool
+add_seq(void *data, struct search_match *match, GError **error)
+{
+	(void)error;
+	g_array_append_val((GArray *)data, match->seq);
+	return true;
+}
+
+/* Load the papers that a filter has found, or that are among those of the test. */
+static GArray *
+load_found(struct store *store, const struct test *test, int64_t now,
+    const struct subscription *other, GError **error)
+{
+	const struct search_scope scope = {
+	    .oldest_day = test->oldest, .only = test->found, .now = now};
+	g_autoptr(GArray) seqs = NULL;
+	pb_auto(query) query = NULL;
+	bool is_old;
+
+	if (!matches_has_filter_since(store, other->filter_id,
+	        now - BACKTEST_DAYS * (int64_t)CLOCK_DAY_S, &is_old, error))
+		return NULL;
+	if (is_old && test->backtest->days <= BACKTEST_DAYS)
+		return matches_load_seqs(store, other->filter_id, error);
+	seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	query =
+	    query_parse_canonical(other->canonical, store_get_tokenizer(store), NULL);
+	if (query && !search_foreach(store, query, &scope, add_seq, seqs, NULL, error))
+		return NULL;
+	return g_steal_pointer(&seqs);
+}
+
+static int
+compare_seqs(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+
+	return (*left < *right) - (*left > *right);
+}
+
+static bool
+count_others(struct store *store, const struct backtest_request *request,
+    struct test *test, GError **error)
+{
+	g_autofree uint8_t *marks = g_new0(uint8_t, test->found->len);
+	g_autoptr(GPtrArray) own =
+	    subscribers_load_subscriptions(store, request->subscriber_id, error);
+
+	for (unsigned i = 0; own && i < own->len; i++) {
+		const struct subscription *other = own->pdata[i];
+		g_autoptr(GArray) seqs = NULL;
+		guint at;
+
+		if (other->number == request->number)
+			continue;
+		seqs = load_found(store, test, request->now, other, error);
+		if (!seqs)
+			return false;
+		for (unsigned n = 0; n < seqs->len; n++)
+			if (g_array_binary_search(test->found,
+			        &g_array_index(seqs, int64_t, n), compare_seqs, &at))
+				marks[at] |= other->is_block ? IS_BLOCKED : IS_KNOWN;
+	}
+	for (guint i = 0; i < test->found->len; i++) {
+		test->backtest->known += (marks[i] & IS_KNOWN) != 0;
+		test->backtest->blocked += (marks[i] & IS_BLOCKED) != 0;
+	}
+	return own != NULL;
 }
 
 static bool
@@ -274,8 +307,9 @@ add_notes(struct store *store, const struct backtest_request *request,
 /* Compute the forecast, and narrower filters if there are too many papers. */
 static bool
 add_forecast(struct store *store, const struct backtest_request *request,
-    const struct query *query, bool is_cut, struct backtest *backtest, GError **error)
+    const struct test *test, bool is_cut, GError **error)
 {
+	struct backtest *backtest = test->backtest;
 	pb_auto(subscriber) subscriber = NULL;
 
 	if (request->is_block)
@@ -289,8 +323,8 @@ add_forecast(struct store *store, const struct backtest_request *request,
 		return false;
 	return !forecast_is_flood(&backtest->forecast,
 	           subscriber ? (unsigned)subscriber->max_full : 0) ||
-	       narrower_add_notes(store, &backtest->forecast, request->text, query,
-	           backtest->notes, error);
+	       narrower_add_notes(store, &backtest->forecast, request->text,
+	           test->query, test->window, backtest->notes, error);
 }
 
 static bool
@@ -305,17 +339,15 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, test->oldest);
 	if (strcmp(window, test->oldest) < 0)
 		scope.oldest_day = window;
-	test->others = load_others(store, request, error);
-	if (!test->others)
-		return false;
 	if (!search_foreach(
-	        store, test->query, &scope, count_paper, test, &is_cut, error))
+	        store, test->query, &scope, count_paper, test, &is_cut, error) ||
+	    (request->subscriber_id && !count_others(store, request, test, error)))
 		return false;
 	if (is_cut)
 		add_note(backtest,
 		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
-	       add_forecast(store, request, test->query, is_cut, backtest, error) &&
+	       add_forecast(store, request, test, is_cut, error) &&
 	       add_notes(store, request, test->query, backtest, error);
 }
 
@@ -345,12 +377,15 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	g_ptr_array_unref(backtest->notes);
 	backtest->notes = g_steal_pointer(&warnings);
 	test.query = query;
+	test.found = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	test.window = g_array_new(FALSE, FALSE, sizeof(struct narrower_match));
 	test.backtest = backtest;
 	test.texts = request->texts;
 	is_ok = filters_add_notes(
 	            store, query, request->is_block, backtest->notes, error) &&
 	        find(store, request, &test, error);
-	g_clear_pointer(&test.others, g_ptr_array_unref);
+	g_array_unref(test.found);
+	g_array_unref(test.window);
 	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }
 

@@ -19,6 +19,9 @@
 
 #define NARROWER_MAX 3
 
+/* Matches whose texts are read, evenly spread: the others are counted by votes only. */
+#define SAMPLE 200
+
 /* An additional word is at least this long, and this much more frequent than usual. */
 #define WORD_CHARS 4
 #define WORD_LIFT  1.2
@@ -31,27 +34,19 @@ enum narrower_kind {
 	NARROWER_WORD,
 };
 
-static const struct {
-	enum narrower_kind kind;
-	const char *clause;
-} clauses[] = {
-    {NARROWER_CODE, "has:code"},
-    {NARROWER_VOTES, "upvotes:>=5"},
-    {NARROWER_VOTES, "upvotes:>=10"},
-    {NARROWER_VOTES, "upvotes:>=20"},
-    {NARROWER_VOTES, "upvotes:>=50"},
-    {NARROWER_VOTES, "upvotes:>=100"},
-};
+/* Numbers of votes to try. */
+static const int least_upvotes[] = {5, 10, 20, 50, 100};
 
 /* A narrower filter. */
 struct narrower {
 	enum narrower_kind kind;
 	char *text;
 	struct query *query;
-	unsigned count;
+	unsigned count; /* in the sample ... */
+	unsigned of;    /* which has this number of matches */
 };
 
-/* A word or category of the matches; begins with the key of the hash table. */
+/* A word or category of the sample; begins with the key of the hash table. */
 struct feature {
 	struct phrase_key key; /* owns its text */
 	unsigned count;        /* matches with it */
@@ -63,10 +58,11 @@ struct tally {
 	struct store *store;
 	const char *text;
 	const struct query *query; /* of the text */
-	unsigned found;
-	GArray *narrower;       /* of struct narrower */
-	GHashTable *words;      /* of struct feature *, folded words */
-	GHashTable *categories; /* likewise */
+	const GArray *matches;     /* of struct narrower_match */
+	unsigned sampled;          /* of these */
+	GArray *narrower;          /* of struct narrower */
+	GHashTable *words;         /* of struct feature *, folded words */
+	GHashTable *categories;    /* likewise */
 };
 
 static void
@@ -139,44 +135,70 @@ add_words(struct tally *tally, const struct text_field *text_field)
 {
 	for (guint at = 0; at < text_field->tokens->len; at++)
 		add_one(tally->words, &text_field_get_token(text_field, (int)at)->key,
-		    tally->found);
+		    tally->sampled);
 }
 
 static bool
-tally_paper(void *data, struct search_match *match, GError **error)
+tally_paper(struct tally *tally, int64_t seq, GError **error)
 {
-	struct tally *tally = data;
-	const struct query_document *document;
+	pb_local(search_match) match = {.store = tally->store, .seq = seq};
 	const GPtrArray *categories;
 
-	if (!search_match_load(match, error))
+	if (!search_match_load(&match, error))
 		return false;
-	document = match->document;
-	categories = match->stored->paper->categories;
-	tally->found++;
+	categories = match.stored->paper->categories;
+	tally->sampled++;
 	for (unsigned i = 0; i < tally->narrower->len; i++) {
 		struct narrower *one =
 		    &g_array_index(tally->narrower, struct narrower, i);
 
-		one->count += query_evaluate(one->query, document, QUERY_AS_REPORTED) ==
-		              QUERY_TRUE;
+		one->count += query_evaluate(one->query, match.document,
+		                  QUERY_AS_REPORTED) == QUERY_TRUE;
 	}
 	for (unsigned i = 0; categories && i < categories->len; i++) {
 		const char *category = categories->pdata[i];
 		const struct phrase_key key = {g_str_hash(category), category};
 
-		add_one(tally->categories, &key, tally->found);
+		add_one(tally->categories, &key, tally->sampled);
 	}
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		add_words(tally, &document->texts[i]);
+		add_words(tally, &match.document->texts[i]);
 	return true;
+}
+
+/* Read the texts of a sample. */
+static bool
+tally_sample(struct tally *tally, GError **error)
+{
+	guint step = (tally->matches->len + SAMPLE - 1) / SAMPLE;
+
+	for (guint i = 0; i < tally->matches->len; i += step)
+		if (!tally_paper(tally,
+		        g_array_index(tally->matches, struct narrower_match, i).seq,
+		        error))
+			return false;
+	for (unsigned i = 0; i < tally->narrower->len; i++)
+		g_array_index(tally->narrower, struct narrower, i).of = tally->sampled;
+	return true;
+}
+
+static unsigned
+count_voted(const struct tally *tally, int64_t least)
+{
+	unsigned count = 0;
+
+	for (guint i = 0; i < tally->matches->len; i++)
+		count +=
+		    g_array_index(tally->matches, struct narrower_match, i).upvotes >=
+		    least;
+	return count;
 }
 
 /* Papers per day if the filter had only so many of the matches. */
 static double
-get_rate(const struct tally *tally, unsigned count)
+get_rate(const struct tally *tally, unsigned count, unsigned of)
 {
-	return tally->found ? tally->forecast->a_day * count / tally->found : 0;
+	return of ? tally->forecast->a_day * count / of : 0;
 }
 
 static bool
@@ -214,7 +236,7 @@ score_word(const struct tally *tally, int64_t archive, const struct feature *wor
 
 	if (!archive_count_class(tally->store, word->key.text, &papers, error))
 		return false;
-	lift = papers ? ((double)word->count / tally->found) /
+	lift = papers ? ((double)word->count / tally->sampled) /
 	                    ((double)papers / (double)archive)
 	              : 0;
 	*score = lift >= WORD_LIFT ? word->count * log(lift) : 0;
@@ -238,7 +260,8 @@ find_word(const struct tally *tally, const struct feature **best, GError **error
 		const struct feature *word = key;
 		double score;
 
-		if (!is_about_target(tally, get_rate(tally, word->count)) ||
+		if (!is_about_target(
+		        tally, get_rate(tally, word->count, tally->sampled)) ||
 		    !is_word(word->key.text))
 			continue;
 		if (!score_word(tally, size.papers, word, &score, error))
@@ -265,7 +288,7 @@ find_category(const struct tally *tally)
 	g_hash_table_iter_init(&iter, tally->categories);
 	while (g_hash_table_iter_next(&iter, &key, NULL)) {
 		const struct feature *category = key;
-		double rate = get_rate(tally, category->count);
+		double rate = get_rate(tally, category->count, tally->sampled);
 		double distance =
 		    is_about_target(tally, rate) ? get_distance(rate) : G_MAXDOUBLE;
 
@@ -281,14 +304,49 @@ find_category(const struct tally *tally)
 
 /* Append the clause to the narrower filters. @param clause  taken */
 static void
-add_counted(struct tally *tally, enum narrower_kind kind, char *clause, unsigned count)
+add_counted(struct tally *tally, enum narrower_kind kind, char *clause, unsigned count,
+    unsigned of)
 {
 	unsigned before = tally->narrower->len;
 
 	add_query(tally, kind, join_clause(tally, clause));
-	if (tally->narrower->len > before)
-		g_array_index(tally->narrower, struct narrower, before).count = count;
+	if (tally->narrower->len > before) {
+		struct narrower *one =
+		    &g_array_index(tally->narrower, struct narrower, before);
+
+		one->count = count;
+		one->of = of;
+	}
 	g_free(clause);
+}
+
+static bool
+count_match(void *data, struct search_match *match, GError **error)
+{
+	(void)match;
+	(void)error;
+	++*(unsigned *)data;
+	return true;
+}
+
+/* Count the matches of a filter that words alone decide: the sample may err. */
+static bool
+count_exactly(const struct tally *tally, struct narrower *narrower, GError **error)
+{
+	const struct search_scope scope = {.oldest_day = tally->forecast->oldest,
+	    .most = 1,
+	    .now = tally->forecast->now};
+	unsigned count = 0;
+	bool is_cut;
+
+	if (!search_foreach(tally->store, narrower->query, &scope, count_match, &count,
+	        &is_cut, error))
+		return false;
+	if (!is_cut) {
+		narrower->count = count;
+		narrower->of = tally->matches->len;
+	}
+	return true;
 }
 
 /* The word as people write it: its class has the singular and the plural. */
@@ -310,7 +368,7 @@ find_closest(const struct tally *tally)
 	for (unsigned i = 0; i < tally->narrower->len; i++) {
 		const struct narrower *one =
 		    &g_array_index(tally->narrower, struct narrower, i);
-		double rate = get_rate(tally, one->count);
+		double rate = get_rate(tally, one->count, one->of);
 
 		if (is_about_target(tally, rate) &&
 		    get_distance(rate) < best_distance) {
@@ -343,7 +401,7 @@ add_notes(struct tally *tally, GPtrArray *notes)
 	g_ptr_array_add(notes, msg_new(best ? MSG_NOTE_MANY_BUT : MSG_NOTE_MANY,
 	                           "count", MSG_INT(a_day), NULL));
 	for (unsigned i = 0; best && i < NARROWER_MAX; i++) {
-		double rate = get_rate(tally, best->count);
+		double rate = get_rate(tally, best->count, best->of);
 
 		g_ptr_array_add(notes,
 		    msg_new(MSG_NOTE_NARROWER, "count", MSG_INT((int64_t)(rate + 0.5)),
@@ -356,39 +414,49 @@ add_notes(struct tally *tally, GPtrArray *notes)
 static bool
 run_tally(struct tally *tally, GError **error)
 {
-	const struct search_scope scope = {
-	    .oldest_day = tally->forecast->oldest, .now = tally->forecast->now};
 	bool is_single = !strpbrk(tally->text, " ()\":^");
 	const struct feature *category, *word;
 
 	add_query(tally, NARROWER_TITLE,
 	    g_strdup_printf(is_single ? "title:%s" : "title:(%s)", tally->text));
-	for (size_t i = 0; i < G_N_ELEMENTS(clauses); i++)
-		add_query(
-		    tally, clauses[i].kind, join_clause(tally, clauses[i].clause));
-	if (!search_foreach(
-	        tally->store, tally->query, &scope, tally_paper, tally, NULL, error) ||
-	    !find_word(tally, &word, error))
+	add_query(tally, NARROWER_CODE, join_clause(tally, "has:code"));
+	if (!tally_sample(tally, error) || !find_word(tally, &word, error))
 		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(least_upvotes); i++)
+		add_counted(tally, NARROWER_VOTES,
+		    g_strdup_printf("upvotes:>=%d", least_upvotes[i]),
+		    count_voted(tally, least_upvotes[i]), tally->matches->len);
 	category = find_category(tally);
 	if (category)
 		add_counted(tally, NARROWER_CATEGORY,
-		    g_strconcat("cat:", category->key.text, NULL), category->count);
+		    g_strconcat("cat:", category->key.text, NULL), category->count,
+		    tally->sampled);
 	if (word)
 		add_counted(tally, NARROWER_WORD,
-		    format_word(tally->store, word->key.text), word->count);
+		    format_word(tally->store, word->key.text), word->count,
+		    tally->sampled);
+	for (unsigned i = 0; i < tally->narrower->len; i++) {
+		struct narrower *one =
+		    &g_array_index(tally->narrower, struct narrower, i);
+
+		if ((one->kind == NARROWER_TITLE || one->kind == NARROWER_WORD) &&
+		    !count_exactly(tally, one, error))
+			return false;
+	}
 	return true;
 }
 
 bool
 narrower_add_notes(struct store *store, const struct forecast *forecast,
-    const char *text, const struct query *query, GPtrArray *notes, GError **error)
+    const char *text, const struct query *query, const GArray *matches,
+    GPtrArray *notes, GError **error)
 {
 	struct tally tally = {
 	    .forecast = forecast,
 	    .store = store,
 	    .text = text,
 	    .query = query,
+	    .matches = matches,
 	    .narrower = g_array_new(FALSE, FALSE, sizeof(struct narrower)),
 	    .words = new_features(),
 	    .categories = new_features(),

@@ -18,6 +18,9 @@
 /* Maximum length of the title of a further paper. */
 #define TITLE_CHARS 60
 
+/* Papers in which the spelling of a short form is looked for. */
+#define SHOWN_IN_MAX 10
+
 /* State of a collection. */
 struct query_stats {
 	struct store *store;
@@ -29,7 +32,6 @@ struct query_stats {
 
 /* Papers that a changed query finds and the query does not. */
 struct gain {
-	const struct query *query;
 	const struct tokenizer *tokenizer;
 	const char *folded; /* a short form, of one word; or NULL */
 	unsigned papers;
@@ -67,19 +69,20 @@ static bool
 count_gain(void *data, struct search_match *match, GError **error)
 {
 	struct gain *gain = data;
+	bool wants_form = gain->folded && !gain->shown && gain->papers < SHOWN_IN_MAX;
 	const struct paper *paper;
 
+	gain->papers++;
+	if (gain->title && !wants_form)
+		return true;
 	if (!search_match_load(match, error))
 		return false;
-	if (query_evaluate(gain->query, match->document, QUERY_AS_REPORTED) ==
-	    QUERY_TRUE)
-		return true;
 	paper = match->stored->paper;
-	if (!gain->papers++)
+	if (!gain->title)
 		gain->title = sanitize_paper_text(paper->title, TITLE_CHARS);
-	if (gain->folded && !gain->shown)
+	if (wants_form)
 		gain->shown = find_word(gain->tokenizer, paper->title, gain->folded);
-	if (gain->folded && !gain->shown)
+	if (wants_form && !gain->shown)
 		gain->shown = find_word(gain->tokenizer, paper->abstract, gain->folded);
 	return true;
 }
@@ -92,17 +95,16 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	struct store *store = query_stats->store;
 	bool is_word = is_short && !strchr(text, ' ');
 	g_autofree char *quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", text);
-	pb_auto(query) widened = query_widen(
-	    query_stats->query, clause, clause, quoted, store_get_tokenizer(store));
+	pb_auto(query) gained = query_widen_only(
+	    query_stats->query, clause, quoted, store_get_tokenizer(store));
 	g_autoptr(GString) form = g_string_new(NULL);
-	pb_local(gain) gain = {.query = query_stats->query,
-	    .tokenizer = store_get_tokenizer(store),
-	    .folded = is_word ? text : NULL};
+	pb_local(gain) gain = {
+	    .tokenizer = store_get_tokenizer(store), .folded = is_word ? text : NULL};
 
-	if (!widened)
+	if (!gained)
 		return true;
 	if (!search_foreach(
-	        store, widened, query_stats->scope, count_gain, &gain, NULL, error))
+	        store, gained, query_stats->scope, count_gain, &gain, NULL, error))
 		return false;
 	if (!gain.papers)
 		return true;

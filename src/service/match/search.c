@@ -281,7 +281,7 @@ make_fts_query(struct store *store, const struct query *query, GError **error)
 
 /* ---- all matches ---- */
 
-static void
+void
 search_match_clear(struct search_match *match)
 {
 	g_clear_pointer(&match->document, query_document_free);
@@ -337,6 +337,15 @@ decide(struct search_match *match, const struct query *query, bool *is_match,
 	return true;
 }
 
+/* Whether a paper is one of these. @param next  position; papers come newest first */
+static bool
+is_among(const GArray *seqs, guint *next, int64_t seq)
+{
+	while (*next < seqs->len && g_array_index(seqs, int64_t, *next) > seq)
+		++*next;
+	return *next < seqs->len && g_array_index(seqs, int64_t, *next) == seq;
+}
+
 bool
 search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
@@ -346,6 +355,7 @@ search_foreach(struct store *store, const struct query *query,
 	pb_local(lookup) lookup = {0};
 	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
 	pb_transaction transaction = {0};
+	guint next = 0;
 
 	if (!fts || !store_begin_reading(store, &transaction, error))
 		return false;
@@ -358,8 +368,12 @@ search_foreach(struct store *store, const struct query *query,
 		const struct candidate *candidate =
 		    &g_array_index(lookup.candidates, struct candidate, i);
 		bool is_match = candidate->verdict == QUERY_TRUE;
-		pb_local(search_match) match = {.store = store, .seq = candidate->seq};
+		pb_local(search_match) match = {.store = store,
+		    .seq = candidate->seq,
+		    .upvotes = lookup.values[candidate->seq].upvotes};
 
+		if (scope->only && !is_among(scope->only, &next, candidate->seq))
+			continue;
 		if (!is_match && left-- == 0) {
 			if (is_cut)
 				*is_cut = true;

@@ -30,6 +30,9 @@
 /* Papers to search. */
 struct search_scope {
 	const char *oldest_day; /* skips papers last listed before; or NULL */
+	/* Searches only these papers, of int64_t, newest first; for search_foreach().
+	 * NULL: all. */
+	const GArray *only;
 	unsigned most; /* maximum number of papers to evaluate; 0: the default */
 	int64_t now;   /* origin of ages, s */
 	/* Language of explanations, by enum msg_id; NULL: English */
@@ -40,6 +43,7 @@ struct search_scope {
 struct search_match {
 	int64_t seq;
 	char day[DAY_BYTES]; /* last listed */
+	int64_t upvotes;     /* or PAPER_UNKNOWN */
 	/* Valid after search_match_load(). */
 	struct stored_paper *stored;
 	struct query_document *document;
@@ -50,6 +54,7 @@ struct search_match {
 
 /** Read and index the paper: many matches are known without that. */
 bool search_match_load(struct search_match *match, GError **error);
+void search_match_clear(struct search_match *match);
 
 /** Called for each match. @return false to stop, with the error set */
 typedef bool (*search_found)(void *data, struct search_match *match, GError **error);

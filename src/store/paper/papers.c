@@ -246,6 +246,14 @@ papers_find(
 	return step != SQL_STEP_FAILED;
 }
 
+bool
+papers_find_id(struct store *store, int64_t seq, char **id, GError **error)
+{
+	static const char sql[] = "SELECT id FROM paper WHERE seq = ?1";
+
+	return sql_find_text(store, sql, id, error, SQL_INT(seq));
+}
+
 struct stored_paper *
 papers_load_id(struct store *store, const char *id, GError **error)
 {
@@ -327,9 +335,10 @@ papers_has_categories(struct store *store, bool *has, GError **error)
 }
 
 /* 1 if one of the newest papers has the column, or there are no papers. */
-#define SQL_HAS_COLUMN(column)                                 \
-	"SELECT coalesce(max(" column " IS NOT NULL), 1) FROM" \
-	" (SELECT " column " FROM paper ORDER BY seq DESC LIMIT 20000)"
+#define SQL_HAS_COLUMN(column)                                                   \
+	"SELECT NOT EXISTS (SELECT 1 FROM paper) OR EXISTS (SELECT 1 FROM paper" \
+	" WHERE seq > (SELECT max(seq) - 20000 FROM paper)"                      \
+	" AND " column " IS NOT NULL)"
 
 bool
 papers_has_field(struct store *store, const char *name, bool *has, GError **error)

@@ -191,6 +191,9 @@ bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 bool papers_find(
     struct store *store, const char *id, struct stored_paper **stored, GError **error);
 
+/** Find the canonical id of a paper. @param id  set; NULL: it does not exist */
+bool papers_find_id(struct store *store, int64_t seq, char **id, GError **error);
+
 /** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */
 struct stored_paper *papers_load(struct store *store, int64_t seq, GError **error);
 struct stored_paper *
