@@ -14,6 +14,21 @@
 #include "service/people/erase.h"
 #include "store/mail/digests.h"
 
+/* Eva shares her filter and follows one of Adam's; a block is proposed to her. */
+static const char shares_and_proposals[] =
+    "INSERT INTO share SELECT s.id, CASE address WHEN '" EVA
+    "' THEN 'hers' ELSE 'robots'"
+    " END, s.id, 1, 0 FROM subscription s JOIN subscriber p ON p.id = subscriber_id"
+    " WHERE NOT is_block;"
+    "INSERT INTO share_version SELECT share.id, 1, text, 0 FROM share"
+    " JOIN subscription s ON s.id = subscription_id;"
+    "INSERT INTO follow SELECT s.id, subscriber_id, (SELECT id FROM share WHERE name ="
+    " 'robots'), 1, 1, NULL FROM subscription s JOIN subscriber p ON p.id ="
+    " subscriber_id WHERE address = '" EVA "' AND NOT is_block;"
+    "INSERT INTO proposal SELECT NULL, id, 1, 0, '', 'images', 'block images', 0, 1, "
+    "30,"
+    " '', 0, 1 << 40, NULL, 'open', NULL FROM subscriber WHERE address = '" EVA "'";
+
 /* With the real messages, subscribers and papers. */
 static struct conversation *
 begin(void)
@@ -27,6 +42,7 @@ begin(void)
 	store_fixture_add_block(c->fixture, EVA, "survey", since);
 	store_fixture_subscribe(c->fixture, ADAM, "UTC", "robots", since);
 	store_fixture_build_digests(c->fixture, since);
+	store_fixture_run(c->fixture, shares_and_proposals);
 	return c;
 }
 
@@ -41,6 +57,19 @@ get_state(struct conversation *c)
 	    " since_day, is_block, 0, 0, 0, 0 FROM subscription"
 	    " UNION ALL SELECT 'd', id, subscriber_id, slot, state, 0, 0, 0, 0, 0, 0,"
 	    " 0, 0 FROM digest"
+	    " UNION ALL SELECT 'l', subscriber_id, paper_seq, is_like, at, 0, 0, 0, 0, "
+	    "0,"
+	    " 0, 0, 0 FROM feedback"
+	    " UNION ALL SELECT 't', subscriber_id, weights, words, 0, 0, 0, 0, 0, 0, "
+	    "0, 0,"
+	    " 0 FROM taste"
+	    " UNION ALL SELECT 'p', id, state, ended_at, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM"
+	    " proposal"
+	    " UNION ALL SELECT 'n', id, name, version, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM "
+	    "share"
+	    " UNION ALL SELECT 'w', subscription_id, share_id, version, is_fork, news, "
+	    "0,"
+	    " 0, 0, 0, 0, 0, 0 FROM follow"
 	    " UNION ALL SELECT 'h', hash, reason, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
 	    " FROM suppression");
 }
@@ -50,7 +79,9 @@ static const char *const lines[] = {"confirm abcdefghijklmnopqrstuvwxyz",
     "undo abcdefghijklmnopqrstuvwxyz", "add name=spam lottery", "del 1",
     "edit 1 lottery", "block diffusion", "unblock 2", "set at 23:59", "pause 14d",
     "test diffusion", "search diffusion", "why 2611.00001", "address thief@example.net",
-    "forget me"};
+    "forget me", "yes 1", "no 1", "like 2611.00001", "hide 2611.00001", "taste forget",
+    "more 2611.00001", "share 1 as mine", "unshare hers", "follow robots",
+    "unfollow robots", "fork robots"};
 
 static const char *
 find_line(const char *verb)
