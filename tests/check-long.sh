@@ -9,7 +9,8 @@
 # 4. `make check` of a build with gcc's sanitizers;
 # 5. a build with clang and -Werror;
 # 6. each fuzzer for FUZZ_SECONDS (20) with libFuzzer;
-# 7. a quick run of the benchmarks.
+# 7. a quick run of the benchmarks;
+# 8. tests/first_digest.py, from an empty Debian to a digest (root; downloads).
 #
 # Installs nothing.  Builds are in long-*/ of the build directory, logs in long-logs/.
 # The last line is "N passed, N failed"; the exit status is 1 if one failed.
@@ -55,7 +56,7 @@ step() {
 
 # Print the statistics of a test.
 show() {
-	grep -hE '^# .* (kills|filters)' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
+	grep -hE '^# (.* (kills|filters)|.*digest after)' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
 }
 
 run_script() {
@@ -139,6 +140,8 @@ main() {
 		step fuzzers run_fuzzers
 	fi
 	step bench $MAKE -s bench BENCHFLAGS=--quick
+	step "a first digest" run_script tests/first_digest.py
+	show a-first-digest.log
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]
 }

@@ -84,7 +84,7 @@ class Box(Instance):
             "oauth__token_url": bench.server.url + "/token",
             "oauth__client_id": CLIENT_ID, "oauth__ca_file": bench.ca.cert,
             "mail__from": user, "mail__owner": "owner@example.org",
-            "commands__address": user,
+            "commands__address": user, "log_level": "debug",
         } | settings
         super().__init__(directory, port=bench.ports[mechanisms], **settings)
         self.hours = 0
@@ -743,7 +743,7 @@ def backups(bench):
 def no_token_is_printed(bench):
     """no token or secret is in a log, an output, arguments or the environment"""
     text = "\n".join(bench.outputs)
-    assert len(bench.outputs) > 50 and len(bench.server.seen) > 50
+    assert len(bench.outputs) > 50 and len(bench.server.seen) > 50 and " debug " in text
     found = [token for token in bench.server.seen | {CLIENT_SECRET} if token in text]
     assert not found, found
 

@@ -259,6 +259,8 @@ def a_login_with_a_browser(tap):
         terminal.read_until(shown + ".*\n")
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
     assert terminal.close() == 0
+    with open(site.config, encoding="utf-8") as file:
+        assert "password_file" not in file.read()
     secret = os.path.join(site.directory, "client-secret")
     with open(secret, encoding="ascii") as file:
         assert file.read() == CLIENT_SECRET + "\n"

@@ -329,6 +329,8 @@ static bool
 take_login(struct setup *setup, const char *answer, GError **error)
 {
 	setup->is_oauth = strcmp(answer, "oauth") == 0;
+	setup->has_login = false;
+	remove_all(setup, login_settings);
 	if (setup->is_oauth || strcmp(answer, "password") == 0)
 		return true;
 	return pb_fail(error, PB_ERROR_INPUT, "expected \"password\" or \"oauth\"");
@@ -353,7 +355,6 @@ take_password(struct setup *setup, const char *answer, GError **error)
 
 	if (!path)
 		return false;
-	remove_all(setup, login_settings);
 	put_password(setup, path);
 	settings = load(setup, error);
 	return settings &&
