@@ -7,6 +7,10 @@
  * least significant group first; texts end with a NUL.  A value has one packed form
  * only. The head of a value, up to the papers, is a value of its own: the delivered
  * papers.
+ *
+ * There is no checksum, as there is none in other columns: most damage breaks the form
+ * or names papers that do not exist, which doctor finds, and a message that is sent
+ * again is compared with the hash of its first bytes.
  */
 #ifndef PAPERBOY_MODEL_DIGEST_CONTENTS_H
 #define PAPERBOY_MODEL_DIGEST_CONTENTS_H
