@@ -27,8 +27,8 @@ static const struct {
     {"Function calling", "Function calling, planned in steps, helps.", 3},
     {"Large language models (LLMs)", "Large language models (LLMs) write.", 4},
     {"An LLM", "An LLM reads.", 5},
-    {"Weather", "Rain and snow over the sea.", 30},
-    {"Cells", "Proteins in cells.", 30},
+    {"Weather", "Rain and snow over the sea.", 120},
+    {"Cells", "Proteins in cells.", 120},
 };
 
 static void
@@ -56,7 +56,8 @@ find(struct conversation *c, const char *text)
 	    .subscription_id = 1,
 	    .now = c->options.now};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) found = suggest_find(c->fixture->store, &request, &error);
+	g_autoptr(GPtrArray) found =
+	    suggest_find(c->fixture->store, &request, NULL, &error);
 	GString *list = g_string_new(NULL);
 
 	g_assert_no_error(error);
@@ -111,14 +112,15 @@ refused_terms_are_left_out(void)
 
 	fill(c);
 	conversation_subscribe(c, EVA);
-	offered = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
+	offered =
+	    suggest_offer(c->fixture->store, &filter, c->options.now, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(offered->len, ==, 1);
 	first = offered->pdata[0];
 	g_assert_cmpstr(first->command, ==, "edit 1 agents OR \"function calling\"");
 	g_assert_true(proposals_save_state(
 	    c->fixture->store, first->id, PROPOSAL_REFUSED, c->options.now, NULL));
-	again = suggest_offer(c->fixture->store, &filter, c->options.now, &error);
+	again = suggest_offer(c->fixture->store, &filter, c->options.now, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(again->len, ==, 0);
 }
@@ -193,7 +195,7 @@ applied_suggestions_keep_their_word_on_real_days(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++)
 		count += check_filter(c, reply, filters[i]);
 	g_test_message("%u proposals", count);
-	g_assert_cmpuint(count, >=, 10);
+	g_assert_cmpuint(count, >=, 5);
 }
 
 int

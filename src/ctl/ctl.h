@@ -63,6 +63,7 @@ bool ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
 bool ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_share_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_share_remove(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_config(struct ctl *ctl, int argc, char **argv, GError **error);

@@ -1,5 +1,6 @@
 /*
- * filter_search.c - the commands that search the archive: filter test and search.
+ * filter_search.c - the commands that search the archive: filter test, filter suggest
+ * and search.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "ctl/print.h"
 #include "message/sanitize.h"
 #include "service/explain/backtest.h"
+#include "service/explain/suggest.h"
 #include "service/match/search.h"
 #include "service/people/filters.h"
 #include "service/people/subscribe.h"
@@ -189,6 +191,77 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_json(json_of_backtest(backtest));
 	else
 		print_backtest(backtest, request.is_block);
+	return true;
+}
+
+/* ---- suggestions ---- */
+
+static json_t *
+json_of_suggestions(const GPtrArray *suggestions)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < suggestions->len; i++) {
+		const struct suggestion *one = suggestions->pdata[i];
+
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "term", one->term,
+		              "filter", one->text, "papers", (int)one->gained, "days",
+		              SUGGEST_DAYS, "similar", (int)one->similar, "newest",
+		              one->title));
+	}
+	return list;
+}
+
+static void
+print_suggestions(const GPtrArray *suggestions, double recall)
+{
+	if (recall >= 0)
+		printf("The filter finds about %.0f %% of the papers on its subject.\n",
+		    recall * 100);
+	if (!suggestions->len)
+		puts("No suggestions: no other term would find similar papers.");
+	for (unsigned i = 0; i < suggestions->len; i++) {
+		const struct suggestion *one = suggestions->pdata[i];
+
+		printf("%s: %u more paper%s in %d days, %u %% like those of the "
+		       "filter\n  newest: %s\n  %s\n",
+		    one->term, one->gained, one->gained == 1 ? "" : "s", SUGGEST_DAYS,
+		    one->similar, one->title, one->text);
+	}
+}
+
+bool
+ctl_run_filter_suggest(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *address = NULL;
+	const GOptionEntry entries[] = {
+	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
+	    {0},
+	};
+	struct backtest_request wanted = {0};
+	pb_auto(subscription) own = NULL;
+	g_autoptr(GPtrArray) found = NULL;
+	double recall;
+	struct suggest_request request = {.now = clock_get_now(&ctl->clock)};
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error))
+		return false;
+	wanted.text = argv[1];
+	if (address && !find_filter(ctl, address, &wanted, &own, error))
+		return false;
+	request.text = wanted.text;
+	request.subscriber_id = own ? own->subscriber_id : 0;
+	request.subscription_id = own ? own->id : 0;
+	found = suggest_find(ctl->store, &request, &recall, error);
+	if (!found)
+		return false;
+	if (ctl->is_json)
+		print_json(json_pack("{s:o, s:o}", "recall",
+		    recall < 0 ? json_null() : json_real(recall), "suggestions",
+		    json_of_suggestions(found)));
+	else
+		print_suggestions(found, recall);
 	return true;
 }
 

@@ -27,9 +27,9 @@ struct search {
 	GHashTable *words;  /* char *: the words of these */
 	unsigned papers;
 	unsigned matching;
-	unsigned sampled;   /* of these, in the matrix */
-	GHashTable *titles; /* numbers of terms in the title of one of them */
-	GPtrArray *found;   /* of struct related_term * */
+	unsigned sampled; /* of these, in the matrix */
+	unsigned *titles; /* by term: of these, with it in the title */
+	GPtrArray *found; /* of struct related_term * */
 };
 
 void
@@ -211,8 +211,7 @@ try_term(struct search *search, uint32_t number, unsigned in_matrix)
 	found = (struct related_term){.text = (char *)term->text,
 	    .score = ratio,
 	    .precision = (double)shared / papers,
-	    .is_in_title =
-	        g_hash_table_contains(search->titles, GUINT_TO_POINTER(number))};
+	    .titles = search->titles[number]};
 	if (is_acronym(search, term, g_ascii_strup)) {
 		found.score = RELATED_PRIOR * (1 + ratio);
 		add_found(search, &found);
@@ -240,9 +239,7 @@ try_terms(struct search *search)
 
 		for (size_t i = 0; (!matches || matches[paper]) && i < count; i++) {
 			shared[counts[i].term]++;
-			if (counts[i].title)
-				g_hash_table_add(
-				    search->titles, GUINT_TO_POINTER(counts[i].term));
+			search->titles[counts[i].term] += counts[i].title > 0;
 		}
 	}
 	for (uint32_t term = 0; term < terms; term++)
@@ -360,7 +357,8 @@ related_find(
 	    g_ptr_array_new_with_free_func((GDestroyNotify)related_term_free);
 	g_autoptr(GHashTable) words =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	g_autoptr(GHashTable) titles = g_hash_table_new(NULL, NULL);
+	g_autofree unsigned *titles =
+	    g_new0(unsigned, matrix_count_terms(source->matrix));
 	struct search search = {.source = source,
 	    .titles = titles,
 	    .matrix = source->matrix,

@@ -21,7 +21,7 @@ struct related_term {
 	char *text; /* words with folded plurals */
 	double score;
 	double precision; /* share of the papers with it that match the filter */
-	bool is_in_title; /* of a matching paper of the matrix: a subject */
+	unsigned titles;  /* of matching papers of the matrix, with it: a subject */
 };
 
 /* Papers of the archive. */

@@ -13,6 +13,7 @@
 #include "query/parse/canonical.h"
 #include "query/parse/tree.h"
 #include "query/parse/widen.h"
+#include "query/taste/recall.h"
 #include "query/taste/related.h"
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
@@ -26,10 +27,9 @@
 #define HITS_FEW    30
 #define HITS_SAMPLE 150
 
-/* Terms tried, and pairs of words that are counted in the archive. */
+/* Terms that are related, and those of them that are tried. */
 #define TERMS_FOUND 60
 #define TERMS_MAX   16
-#define PAIRS_MAX   40
 
 /* Maximum number of papers that a suggestion adds: times those of the filter, or so
  * many. */
@@ -40,16 +40,21 @@
 #define TYPICAL_MAX  60
 #define COMPARED_MAX 12
 #define COMPARED_MIN 2
+#define PHRASE_FEW   6
 
 #define SHRINKING 8
 
 /* A related term: share of its papers that the filter finds, and how many times that of
  * all papers. */
 #define PRECISION_MIN 0.1
-#define LIFT_MIN      3
+#define LIFT_MIN      13
 
 /* Acronyms or long forms of a clause, those that most papers define first. */
 #define FORMS_MAX 2
+
+/* Share of the papers with an acronym that have the phrase, too: others may mean
+ * something else. */
+#define FORM_PRECISION_MIN 0.25
 
 /* Share of the new papers that resemble the filter's own, %. */
 #define SIMILAR_MIN 50
@@ -76,10 +81,12 @@ struct state {
 	int64_t papers;        /* in the archive */
 	unsigned matching;     /* of these, about */
 	char oldest[DAY_BYTES], recent_day[DAY_BYTES];
-	unsigned pairs_left;
+	GHashTable *counts;  /* word -> int64_t *: papers of the archive */
 	GHashTable *typical; /* word -> double *: weight */
 	double threshold;    /* score of a paper that resembles the hits */
-	GError *problem;     /* of count_term() */
+	struct recall recall;
+	int64_t missed;  /* other papers with a form of a clause; -1: no form */
+	GError *problem; /* of count_term() */
 };
 
 void
@@ -102,7 +109,9 @@ state_clear(struct state *state)
 	g_ptr_array_unref(state->acronyms);
 	g_array_unref(state->places);
 	g_hash_table_unref(state->typical);
+	g_hash_table_unref(state->counts);
 	g_clear_error(&state->problem);
+	recall_clear(&state->recall);
 }
 
 static void
@@ -118,7 +127,9 @@ state_init(struct state *state)
 	    state->request->now - HITS_DAYS * (int64_t)CLOCK_DAY_S, state->oldest);
 	day_format(state->request->now - SUGGEST_DAYS * (int64_t)CLOCK_DAY_S,
 	    state->recent_day);
-	state->pairs_left = PAIRS_MAX;
+	state->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	state->missed = -1;
+	recall_init(&state->recall, 0, 0);
 }
 
 /* ---- the filter's papers ---- */
@@ -188,45 +199,45 @@ read_hits(struct state *state, GError **error)
 
 /* ---- typical words ---- */
 
-static bool
-count_word(struct state *state, const char *folded, int64_t *papers)
+static int64_t
+count_word(struct state *state, const char *folded)
 {
-	*papers = 0;
-	return state->problem ||
-	       archive_count_class(state->store, folded, papers, &state->problem);
+	int64_t *known = g_hash_table_lookup(state->counts, folded);
+	int64_t papers = 0;
+
+	if (known)
+		return *known;
+	if (!state->problem)
+		archive_count_class(state->store, folded, &papers, &state->problem);
+	g_hash_table_insert(
+	    state->counts, g_strdup(folded), g_memdup2(&papers, sizeof(papers)));
+	return papers;
 }
 
+/* About: between its papers here and those of its rarer word.  Counting takes longer
+ * than all else, and the papers that it adds are counted later. */
 static unsigned
-count_pair(struct state *state, const struct matrix_term *term, unsigned at_least)
+estimate_pair(struct state *state, const char *text, unsigned at_least)
 {
-	g_auto(GStrv) words = g_strsplit(term->text, " ", 2);
-	int64_t first, second, papers;
+	g_auto(GStrv) words = g_strsplit(text, " ", 2);
+	int64_t rarer = MIN(count_word(state, words[0]), count_word(state, words[1]));
 
-	count_word(state, words[0], &first);
-	count_word(state, words[1], &second);
-	/* About, unless it is counted. */
-	papers = (int64_t)sqrt((double)MIN(first, second) * at_least);
-	if (term->papers * 8 >= matrix_count_papers(state->matrix) &&
-	    state->pairs_left && !state->problem) {
-		state->pairs_left--;
-		archive_count_pair(
-		    state->store, words[0], words[1], &papers, &state->problem);
-	}
-	return (unsigned)papers;
+	return (unsigned)sqrt((double)rarer * at_least);
 }
 
 static unsigned
 count_term(void *data, const struct matrix_term *term, unsigned at_least)
 {
 	struct state *state = data;
-	int64_t papers;
+	unsigned papers;
 
 	if (term->papers < 2)
 		return at_least;
 	if (term->is_pair)
-		return MAX(count_pair(state, term, at_least), at_least);
-	count_word(state, term->text, &papers);
-	return MAX((unsigned)papers, at_least);
+		return MAX(estimate_pair(state, term->text, at_least), at_least);
+	papers = MAX((unsigned)count_word(state, term->text), at_least);
+	recall_add(&state->recall, papers, at_least);
+	return papers;
 }
 
 /* A word, and how much more frequent it is in the filter's papers. */
@@ -278,10 +289,8 @@ get_usual(struct state *state)
 	g_hash_table_iter_init(&iter, state->typical);
 	while (g_hash_table_iter_next(&iter, &word, &weight)) {
 		double share, points = *(double *)weight;
-		int64_t papers;
 
-		count_word(state, word, &papers);
-		share = MIN(1, (double)papers / state->papers);
+		share = MIN(1, (double)count_word(state, word) / state->papers);
 		mean += points * share;
 		variance += points * points * share * (1 - share);
 	}
@@ -340,7 +349,7 @@ find_typical(struct state *state)
 		if (term->is_pair || term->papers < MIN(3, papers) ||
 		    g_hash_table_contains(own, term->text))
 			continue;
-		count_word(state, term->text, &all);
+		all = count_word(state, term->text);
 		word.weight = get_logit(term->papers, papers) -
 		              get_logit(MIN(all, state->papers), state->papers);
 		word.order = word.weight * term->papers;
@@ -398,6 +407,7 @@ find_places(struct state *state)
 struct gain {
 	struct state *state;
 	unsigned papers; /* of the last SUGGEST_DAYS days */
+	unsigned all;
 	unsigned compared, similar;
 	char *title, *abstract; /* of the latest */
 };
@@ -444,6 +454,7 @@ add_gain(void *data, struct search_match *match, GError **error)
 
 	if (g_hash_table_contains(state->own, &match->seq))
 		return true;
+	gain->all++;
 	gain->papers += strcmp(match->day, state->recent_day) >= 0;
 	if (gain->compared == COMPARED_MAX)
 		return true;
@@ -585,16 +596,44 @@ make_suggestion(struct state *state, const struct place *place, const char *term
 	return suggestion;
 }
 
+/* Share of the papers with a term that the filter finds, of those that were searched.
+ */
+static double
+get_precision(const struct state *state, const char *term, unsigned others)
+{
+	double shared = 0;
+	uint32_t number;
+
+	if (matrix_find_term(state->matrix, term, &number))
+		shared = (double)matrix_get_term(state->matrix, number)->papers *
+		         state->hits->len / matrix_count_papers(state->matrix);
+	return shared / MAX(shared + others, 1);
+}
+
+static bool
+is_precise(const struct state *state, double precision)
+{
+	double usual = (double)state->matching / (double)state->papers;
+
+	return precision >= PRECISION_MIN && precision >= LIFT_MIN * usual;
+}
+
 /* @param is_alike  an acronym or long form of what the filter has */
 static bool
-is_good(const struct state *state, const struct gain *gain, bool is_alike)
+is_good(
+    const struct state *state, const struct gain *gain, const char *term, bool is_alike)
 {
 	unsigned most = MAX(GAIN_RATIO * state->recent, GAIN_SMALL);
 
 	if (!gain->papers || gain->papers > most)
 		return false;
-	return is_alike || (gain->compared >= COMPARED_MIN &&
-	                       gain->similar * 100 >= SIMILAR_MIN * gain->compared);
+	/* Others may use the same letters; phrases are compared if there are some. */
+	if (is_alike)
+		return gain->similar ||
+		       (strchr(term, ' ') && gain->compared < PHRASE_FEW);
+	return is_precise(state, get_precision(state, term, gain->all)) &&
+	       gain->compared >= COMPARED_MIN &&
+	       gain->similar * 100 >= SIMILAR_MIN * gain->compared;
 }
 
 /* Try a term as an alternative in one place. @param made  set; NULL: not suggested */
@@ -616,7 +655,9 @@ try_place(struct state *state, const struct place *place, const char *term,
 	if (!search_foreach(
 	        state->store, replaced, &scope, add_gain, &gain, NULL, error))
 		return false;
-	if (is_good(state, &gain, is_alike))
+	if (is_alike)
+		state->missed = MAX(state->missed, 0) + gain.all;
+	if (is_good(state, &gain, term, is_alike))
 		*made = make_suggestion(state, place, term, &gain);
 	return true;
 }
@@ -689,7 +730,8 @@ static bool
 is_presentable(const char *term)
 {
 	static const char *const parts[] = {"http", "https", "github", "com", "www",
-	    "arxiv", "available", "code", "project", "page", "io", NULL};
+	    "arxiv", "available", "code", "project", "page", "io", "based", "wise",
+	    "feed", NULL};
 	g_auto(GStrv) words = g_strsplit(term, " ", -1);
 
 	for (char **word = words; *word; word++) {
@@ -704,15 +746,38 @@ is_presentable(const char *term)
 	return true;
 }
 
-/* How much more frequent a term is in the filter's papers. */
+/* Whether a pair is a part of a longer term: "augmented generation" */
+static bool
+is_fragment(const struct state *state, const char *term)
+{
+	g_autofree char *inner = g_strconcat(term, " ", NULL);
+	g_autofree char *end = g_strconcat(" ", term, NULL);
+
+	for (guint i = 0; strchr(term, ' ') && i < state->acronyms->len; i++) {
+		const struct acronym *acronym = state->acronyms->pdata[i];
+		g_autofree char *text = g_utf8_strdown(acronym->long_text, -1);
+
+		g_strdelimit(text, "-/", ' ');
+		if (g_str_has_suffix(text, end) || strstr(text, inner))
+			return true;
+	}
+	return false;
+}
+
+/* Subjects are in titles; of many papers, one is chance. */
+static unsigned
+get_titles_min(const struct state *state)
+{
+	return matrix_count_papers(state->matrix) < HITS_FEW ? 1 : 2;
+}
+
+/* Whether it is a subject that is far more frequent in the filter's papers. */
 static bool
 is_specific(const struct state *state, const struct related_term *term)
 {
-	double usual = (double)state->matching / (double)state->papers;
-
-	return term->precision >= PRECISION_MIN &&
-	       term->precision >= LIFT_MIN * usual && term->is_in_title &&
-	       is_presentable(term->text);
+	return is_precise(state, term->precision) &&
+	       term->titles >= get_titles_min(state) && is_presentable(term->text) &&
+	       !is_fragment(state, term->text);
 }
 
 static int
@@ -760,6 +825,24 @@ try_related(struct state *state, GPtrArray *suggestions, GError **error)
 	return true;
 }
 
+/* Whether papers that have an acronym are mostly on the filter's subject. */
+static bool
+is_own_form(struct state *state, const char *form)
+{
+	unsigned sampled = matrix_count_papers(state->matrix);
+	unsigned shared = 0;
+	int64_t papers;
+	uint32_t term;
+
+	if (strchr(form, ' ') || strchr(form, '-'))
+		return true;
+	if (matrix_find_term(state->matrix, form, &term))
+		shared = matrix_get_term(state->matrix, term)->papers;
+	papers = count_word(state, form);
+	return !sampled || (double)shared * MAX(state->matching, sampled) >=
+	                       FORM_PRECISION_MIN * (double)papers * sampled;
+}
+
 /* Try acronyms of a phrase, or long forms of an acronym, that papers define. */
 static bool
 try_forms(struct state *state, const struct node *node, GPtrArray *suggestions,
@@ -783,7 +866,7 @@ try_forms(struct state *state, const struct node *node, GPtrArray *suggestions,
 	for (unsigned i = 0; forms && i < forms->len; i++) {
 		const struct archive_acronym *form = forms->pdata[i];
 
-		if (suggestions->len < SUGGEST_MAX &&
+		if (suggestions->len < SUGGEST_MAX && is_own_form(state, form->shown) &&
 		    !try_term(state, form->shown, true, suggestions, error))
 			return false;
 	}
@@ -796,6 +879,8 @@ find(struct state *state, GPtrArray *suggestions, GError **error)
 	find_places(state);
 	if (!state->places->len || !find_hits(state, error) || !read_hits(state, error))
 		return state->places->len == 0;
+	state->recall.papers = (unsigned)state->papers;
+	state->recall.matching = state->matching;
 	if (matrix_count_papers(state->matrix))
 		find_typical(state);
 	for (guint i = 0; i < state->places->len; i++)
@@ -807,8 +892,21 @@ find(struct state *state, GPtrArray *suggestions, GError **error)
 	       try_related(state, suggestions, error);
 }
 
+/* Papers of the days that were searched stand for all. */
+static double
+estimate_recall(const struct state *state)
+{
+	double share =
+	    state->since ? (double)state->hits->len / MAX(state->matching, 1) : 1;
+
+	return recall_estimate(
+	    &state->recall, state->missed > 0 ? (int64_t)((double)state->missed / share)
+	                                      : state->missed);
+}
+
 GPtrArray *
-suggest_find(struct store *store, const struct suggest_request *request, GError **error)
+suggest_find(struct store *store, const struct suggest_request *request, double *recall,
+    GError **error)
 {
 	g_autoptr(GPtrArray) suggestions =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)suggestion_free);
@@ -822,6 +920,8 @@ suggest_find(struct store *store, const struct suggest_request *request, GError 
 		return NULL;
 	state_init(&state);
 	is_ok = find(&state, suggestions, error);
+	if (recall)
+		*recall = is_ok ? estimate_recall(&state) : -1;
 	state_clear(&state);
 	return is_ok ? g_steal_pointer(&suggestions) : NULL;
 }
@@ -838,7 +938,7 @@ format_command(const struct subscription *subscription, const char *text)
 
 GPtrArray *
 suggest_offer(struct store *store, const struct subscription *subscription, int64_t now,
-    GError **error)
+    double *recall, GError **error)
 {
 	const struct suggest_request request = {.text = subscription->text,
 	    .subscriber_id = subscription->subscriber_id,
@@ -847,9 +947,11 @@ suggest_offer(struct store *store, const struct subscription *subscription, int6
 	g_autoptr(GPtrArray) offered = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GPtrArray) found = NULL;
 
+	if (recall)
+		*recall = -1;
 	if (subscription->is_block)
 		return g_steal_pointer(&offered);
-	found = suggest_find(store, &request, error);
+	found = suggest_find(store, &request, recall, error);
 	for (unsigned i = 0; found && i < found->len; i++) {
 		const struct suggestion *suggestion = found->pdata[i];
 		g_autofree char *command =

@@ -39,19 +39,24 @@ struct suggest_request {
 	int64_t now;         /* s */
 };
 
-/** Find suggestions. @return of struct suggestion *, the best first, at most
- * SUGGEST_MAX
+/**
+ * Find suggestions, and estimate the filter's recall.
+ *
+ * @param recall  NULL, or set to the part of the papers on its subject that the filter
+ *                finds, from 0 to 1 (query/taste/recall.h); -1: unknown
+ * @return of struct suggestion *, the best first, at most SUGGEST_MAX
  */
-GPtrArray *suggest_find(
-    struct store *store, const struct suggest_request *request, GError **error);
+GPtrArray *suggest_find(struct store *store, const struct suggest_request *request,
+    double *recall, GError **error);
 
 /**
  * Find suggestions for a filter of a subscriber, and store them as proposals.
  *
  * @param subscription  the filter; without an id: `add` is proposed instead of `edit`
+ * @param recall        likewise
  * @return of struct proposal *; empty for a block
  */
 GPtrArray *suggest_offer(struct store *store, const struct subscription *subscription,
-    int64_t now, GError **error);
+    int64_t now, double *recall, GError **error);
 
 #endif
