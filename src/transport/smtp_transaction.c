@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "transport/classify.h"
 
@@ -141,7 +142,9 @@ append_xtext(GString *out, const char *text)
 static void
 append_mail(const struct smtp_transaction *transaction, GString *out)
 {
-	g_string_append_printf(out, "MAIL FROM:<%s>", transaction->envelope->sender);
+	append_text(out, "MAIL FROM:<");
+	append_text(out, transaction->envelope->sender);
+	append_text(out, ">");
 	if (transaction->extensions.has_size)
 		g_string_append_printf(
 		    out, " SIZE=%" G_GSIZE_FORMAT, transaction->size_bytes);
@@ -162,7 +165,9 @@ append_rcpt(const struct smtp_transaction *transaction, GString *out)
 {
 	const char *recipient = transaction->envelope->recipient;
 
-	g_string_append_printf(out, "RCPT TO:<%s>", recipient);
+	append_text(out, "RCPT TO:<");
+	append_text(out, recipient);
+	append_text(out, ">");
 	if (transaction->extensions.has_dsn) {
 		g_string_append(out, " NOTIFY=FAILURE");
 		if (g_str_is_ascii(recipient)) {
