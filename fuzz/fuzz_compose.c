@@ -70,6 +70,7 @@ make_digest(struct fuzz_input *input)
 	digest->notices = take_optional(input);
 	digest->style.abstract = (enum preference_abstract)(style % 4);
 	digest->style.group = (enum preference_group)(style >> 2 & 1);
+	digest->style.feedback = (enum preference_feedback)(style >> 4 & 1);
 	g_strlcpy(digest->style.language, style >> 3 & 1 ? "de" : "", 3);
 	for (unsigned i = 0; i < ENTRIES_MAX && (i == 0 || input->left > 0); i++)
 		add_entry(digest, input);

@@ -202,6 +202,7 @@ later_changes_do_not_affect_a_built_digest(void)
 	    WORD(PREFERENCE_ATTACH, "bibtex"),
 	    WORD(PREFERENCE_ORDER, "date"),
 	    WORD(PREFERENCE_GROUP, "on"),
+	    WORD(PREFERENCE_FEEDBACK, "on"),
 	    {.language = "de"},
 	    {.max_full = 1},
 	};

@@ -84,6 +84,7 @@ make_contents(GRand *rand, struct digest_contents *contents)
 	    .format = (enum preference_format)g_rand_int_range(rand, 0, 3),
 	    .attach = (enum preference_attach)g_rand_int_range(rand, 0, 4),
 	    .group = (enum preference_group)g_rand_int_range(rand, 0, 2),
+	    .feedback = (enum preference_feedback)g_rand_int_range(rand, 0, 2),
 	};
 	g_strlcpy(contents->style.language, languages[g_rand_int_range(rand, 0, 3)],
 	    sizeof(contents->style.language));

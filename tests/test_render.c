@@ -472,7 +472,7 @@ new_with_template(const char *name, const char *text, size_t size, GError **erro
 {
 	static const char *const names[] = {"answers.en", "digest.subject",
 	    "digest.txt", "digest.html", "paper.txt", "paper.html", "group.txt",
-	    "group.html"};
+	    "group.html", "answer.txt", "answer.html"};
 	g_autofree char *from = render_sample_get_template_dir();
 	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
 	g_autoptr(GBytes) key =
@@ -677,6 +677,49 @@ groups_have_headings(void)
 	render_sample_check_golden("digest-groups.html", html);
 	message = compose(renderer, digest);
 	g_assert_nonnull(strstr(message, "\r\n=3D=3D ssm =3D=3D\r\n"));
+}
+
+/* Numbers name papers in a reply to the digest, ids anywhere. */
+static void
+links_answer_each_paper(void)
+{
+	static const struct {
+		const char *delimiter, *like;
+	} rows[] = {
+	    {"+", "mailto:paperboy+r-"},
+	    {"", "mailto:paperboy@papers.example.org?subject=like%20"},
+	};
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct renderer_settings settings = render_sample_settings(dir, key);
+		pb_local(subaddress_base) commands = {0};
+		pb_auto(renderer) renderer = NULL;
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *text = NULL, *html = NULL, *message = NULL;
+
+		g_assert_true(subaddress_base_parse(
+		    "paperboy@papers.example.org", rows[i].delimiter, &commands, NULL));
+		settings.commands = &commands;
+		renderer = renderer_new(&settings, NULL);
+		digest->style.feedback = PREFERENCE_FEEDBACK_ON;
+		render_sample_add_to_group(digest, "1", "ssm", DIGEST_DETAIL_FULL);
+		render_sample_add_to_group(digest, "2", "ssm", DIGEST_DETAIL_TITLE);
+		text = renderer_format_text(renderer, digest, NULL);
+		html = renderer_format_html(renderer, digest, NULL);
+		message = compose(renderer, digest);
+		g_assert_cmpuint(count(text, rows[i].like), >=, 2);
+		g_assert_cmpuint(count(text, "more like this:"), ==, 2);
+		g_assert_cmpuint(count(html, "subject=hide%20"), ==, 2);
+		g_assert_cmpuint(count(html, ">less of this</a>"), ==, 2);
+		g_assert_nonnull(strstr(message, "subject=3Dlike%20"));
+		if (i == 0) {
+			render_sample_check_golden("digest-answers.txt", text);
+			render_sample_check_golden("digest-answers.html", html);
+		}
+	}
 }
 
 /* The last papers of a large digest become titles, without their headings. */
@@ -961,7 +1004,7 @@ subject_length_is_limited(void)
 	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
-UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings,
+UNIT_MAIN(phrase_tags_may_contain_blanks, groups_have_headings, links_answer_each_paper,
     groups_of_a_large_digest_are_closed, text_equals_the_golden_file,
     threads_compose_the_same_bytes_with_one_renderer, same_digest_gives_the_same_bytes,
     changed_paper_is_rendered_again, shared_paper_gives_the_same_bytes,

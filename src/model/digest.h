@@ -55,6 +55,7 @@ struct digest_filter {
 
 /* Chosen by the subscriber, and frozen when the digest is built. */
 struct digest_style {
+	enum preference_feedback feedback;
 	enum preference_abstract abstract;
 	enum preference_format format;
 	enum preference_attach attach;

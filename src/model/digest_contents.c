@@ -199,7 +199,8 @@ put_style(GByteArray *out, const struct digest_style *style)
 	packing_put_number(out, style->abstract);
 	packing_put_number(out, style->format);
 	packing_put_number(out, style->attach);
-	packing_put_number(out, style->group);
+	packing_put_number(
+	    out, style->group + (uint64_t)style->feedback * (PREFERENCE_GROUP_ON + 1));
 	packing_put_text(out, style->language);
 }
 
@@ -312,12 +313,16 @@ take_head(struct unpacker *in, GArray *papers)
 static void
 take_style(struct unpacker *in, struct digest_style *style)
 {
+	uint64_t bits;
 	const char *language;
 
 	style->abstract = packing_take_number(in, PREFERENCE_ABSTRACT_NONE);
 	style->format = packing_take_number(in, PREFERENCE_FORMAT_HTML);
 	style->attach = packing_take_number(in, PREFERENCE_ATTACH_MARKDOWN);
-	style->group = packing_take_number(in, PREFERENCE_GROUP_ON);
+	bits = packing_take_number(
+	    in, (PREFERENCE_GROUP_ON + 1) * (PREFERENCE_FEEDBACK_ON + 1) - 1);
+	style->group = bits % (PREFERENCE_GROUP_ON + 1);
+	style->feedback = bits / (PREFERENCE_GROUP_ON + 1);
 	language = packing_take_text(in);
 	if (strlen(language) >= sizeof(style->language))
 		packing_fail(in);

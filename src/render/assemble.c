@@ -8,6 +8,7 @@
 #include "base/append.h"
 #include "base/bounds.h"
 #include "base/error.h"
+#include "message/address.h"
 #include "message/compose.h"
 
 /* Papers with their abstract where the others have a sentence. */
@@ -133,6 +134,50 @@ load_headings(
 	}
 }
 
+/* A link that mails an answer; in a reply to a digest numbers name its papers. */
+static char *
+format_answer_url(const struct sender_identity *sender, const char *reply_to,
+    const char *verb, unsigned number, const char *id)
+{
+	g_autofree char *command = sender->has_subaddresses
+	                               ? g_strdup_printf("%s %u", verb, number)
+	                               : g_strdup_printf("%s %s", verb, id);
+	pb_local(address) address = {0};
+
+	if (!address_parse(reply_to, &address, NULL))
+		g_assert_not_reached();
+	return address_format_mailto(&address, command);
+}
+
+static void
+load_answers(struct assembled_message *assembled, const struct entry_block_cache *cache,
+    const struct sender_identity *sender, const struct digest *digest)
+{
+	g_autofree char *reply_to = sender_identity_format_reply_to(sender, digest);
+
+	if (!reply_to)
+		return;
+	assembled->answers =
+	    g_ptr_array_new_full(assembled->shown, (GDestroyNotify)entry_block_free);
+	for (unsigned i = 0; i < assembled->shown; i++) {
+		const struct digest_entry *entry = assembled->entries->pdata[i];
+		unsigned number = parse_number(assembled, i);
+		g_autofree char *like = format_answer_url(
+		    sender, reply_to, "like", number, entry->paper->id);
+		g_autofree char *hide = format_answer_url(
+		    sender, reply_to, "hide", number, entry->paper->id);
+
+		g_ptr_array_add(
+		    assembled->answers, entry_block_new_answer(cache, like, hide));
+	}
+}
+
+static const struct entry_block *
+get_answer(const struct assembled_message *assembled, unsigned index)
+{
+	return assembled->answers ? assembled->answers->pdata[index] : NULL;
+}
+
 /* Get the heading before an entry, or NULL. */
 static const struct entry_block *
 get_heading(const struct assembled_message *assembled, unsigned index)
@@ -226,6 +271,9 @@ demote_last(struct assembled_message *assembled, struct entry_block_cache *cache
 		chunk_stats_add(stats, &block->html.stats);
 		assembled->full--;
 	} else {
+		if (assembled->answers)
+			chunk_stats_subtract(
+			    stats, &get_answer(assembled, last)->html.stats);
 		assembled->blocks->pdata[last] = NULL;
 		g_ptr_array_set_size(assembled->blocks, (int)last);
 		assembled->shown--;
@@ -254,7 +302,11 @@ fill_part(const struct assembled_message *assembled, bool is_html,
 	for (unsigned i = 0; i < assembled->shown; i++) {
 		const struct entry_block *block = assembled->blocks->pdata[i];
 		const struct entry_block *heading = get_heading(assembled, i);
+		const struct entry_block *answer = get_answer(assembled, i);
 
+		if (answer)
+			chunk_stats_add(&part->stats,
+			    is_html ? &answer->html.stats : &answer->text.stats);
 		if (heading)
 			chunk_stats_add(&part->stats,
 			    is_html ? &heading->html.stats : &heading->text.stats);
@@ -329,6 +381,8 @@ assemble_init(struct assembled_message *assembled, struct assemble_scratch *scra
 	if (digest->style.group == PREFERENCE_GROUP_ON)
 		load_headings(&result, cache);
 	load_blocks(&result, cache);
+	if (digest->style.feedback == PREFERENCE_FEEDBACK_ON)
+		load_answers(&result, cache, sender, digest);
 	overview_init(&result.overview, digest, sender, links);
 	if (!fit_html(&result, pages, cache, digest, error)) {
 		assemble_clear(&result);
@@ -344,6 +398,7 @@ assemble_clear(struct assembled_message *assembled)
 	g_clear_pointer(&assembled->entries, g_ptr_array_unref);
 	g_clear_pointer(&assembled->blocks, g_ptr_array_unref);
 	g_clear_pointer(&assembled->headings, g_ptr_array_unref);
+	g_clear_pointer(&assembled->answers, g_ptr_array_unref);
 	if (assembled->numbers)
 		g_string_free(assembled->numbers, TRUE);
 	assembled->numbers = NULL;
@@ -364,19 +419,33 @@ copy_spans(struct compose_span *to, const struct compose_span *from, unsigned co
 	return to + count;
 }
 
+/* @param answer  the links, after the reasons; or NULL */
+static struct compose_span *
+copy_rest(struct compose_span *to, const struct entry_block_part *part, unsigned from,
+    const struct entry_block_part *answer)
+{
+	unsigned end = MAX(part->reasons_end, from);
+
+	if (!answer)
+		return copy_spans(to, part->spans + from, part->count - from);
+	to = copy_spans(to, part->spans + from, end - from);
+	to = copy_spans(to, answer->spans, answer->count);
+	return copy_spans(to, part->spans + end, part->count - end);
+}
+
 /* @param number  of the paper; replaces that at the start of the block */
 static struct compose_span *
-copy_block(
-    struct compose_span *to, const struct entry_block_part *part, const char *number)
+copy_block(struct compose_span *to, const struct entry_block_part *part,
+    const char *number, const struct entry_block_part *answer)
 {
 	const size_t size = strlen(ENTRY_VIEW_NUMBER);
 	const struct compose_span *first = part->spans;
 
 	if (first->size < size || memcmp(first->data, ENTRY_VIEW_NUMBER, size) != 0)
-		return copy_spans(to, part->spans, part->count);
+		return copy_rest(to, part, 0, answer);
 	*to++ = (struct compose_span){number, size};
 	*to++ = (struct compose_span){first->data + size, first->size - size};
-	return copy_spans(to, part->spans + 1, part->count - 1);
+	return copy_rest(to, part, 1, answer);
 }
 
 /* Count at least as many spans as there are. */
@@ -390,6 +459,9 @@ count_spans(const struct assembled_message *assembled, bool is_html)
 
 		count += get_part(assembled->blocks->pdata[i], is_html)->count + 1;
 		count += heading ? get_part(heading, is_html)->count : 0;
+		count += assembled->answers
+		             ? get_part(get_answer(assembled, i), is_html)->count
+		             : 0;
 	}
 	return count;
 }
@@ -418,7 +490,9 @@ assemble_list_spans(
 			at = copy_spans(at, get_part(heading, is_html)->spans,
 			    get_part(heading, is_html)->count);
 		at = copy_block(at, get_part(assembled->blocks->pdata[i], is_html),
-		    get_number(assembled, i));
+		    get_number(assembled, i),
+		    assembled->answers ? get_part(get_answer(assembled, i), is_html)
+		                       : NULL);
 	}
 	at = copy_spans(at, part->page + part->middle, part->tail - part->middle);
 	g_array_set_size(

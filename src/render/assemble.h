@@ -32,6 +32,8 @@ struct assembled_message {
 	GPtrArray *blocks;  /* of struct entry_block *, for the first `shown` entries */
 	GPtrArray *headings; /* of struct entry_block *, before the full entries: NULL
 	                      * except for the first of a group */
+	GPtrArray *answers;  /* of struct entry_block *, the links of each entry that is
+	                      * shown; or NULL */
 	GString *numbers;    /* of the entries, each the size of ENTRY_VIEW_NUMBER */
 	enum preference_abstract abstract; /* of entries that are shown in full */
 	unsigned full;                     /* entries shown in full */

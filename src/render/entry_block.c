@@ -20,6 +20,7 @@
 #define REASON_BYTES_MAX (BOUNDS_RENDER_CACHE_BYTES / 8)
 
 const char *const entry_block_heading_names[] = {"filter", "is_first", "start", NULL};
+const char *const entry_block_answer_names[] = {"hide_url", "like_url", NULL};
 
 /*
  * Start of a key.  A paper object that several digests share is identified by its
@@ -53,7 +54,7 @@ struct own_block {
 	struct entry_block block;    /* must be first: its address is the result */
 	struct entry_shared *shared; /* NULL for a heading */
 	const struct entry_reasons *reasons; /* or NULL */
-	struct chunk heading_text;
+	struct chunk heading_text;           /* or of an answer */
 	struct chunk heading_html;
 	struct compose_span spans[]; /* then the lines with marks */
 };
@@ -321,6 +322,7 @@ list_text(struct own_block *own, struct compose_span *spans)
 
 	if (reasons)
 		end = add_span(end, reasons->text, reasons->text_stats.encoded_bytes);
+	own->block.text.reasons_end = (unsigned)(end - spans);
 	end = add_span(end, text->chunk.encoded + text->split, size - text->split);
 	end_part(&own->block.text, spans, end, &text->chunk.stats,
 	    reasons ? &reasons->text_stats : NULL);
@@ -347,6 +349,7 @@ list_html(struct own_block *own, const struct marked *marked,
 			end = add_span(end, encoded + start, html->split - start);
 			end = add_span(
 			    end, reasons->html, reasons->html_stats.encoded_bytes);
+			own->block.html.reasons_end = (unsigned)(end - spans);
 			start = html->split;
 			has_reasons = true;
 		}
@@ -356,8 +359,10 @@ list_html(struct own_block *own, const struct marked *marked,
 			end = add_span(end, encoded + start, piece->end - start);
 		copy += piece->marked_bytes;
 	}
-	if (!has_reasons)
+	if (!has_reasons) {
 		end = add_span(end, reasons->html, reasons->html_stats.encoded_bytes);
+		own->block.html.reasons_end = (unsigned)(end - spans);
+	}
 	end_part(&own->block.html, spans, end, &marked->stats, &reasons->html_stats);
 }
 
@@ -438,6 +443,23 @@ entry_block_new_heading(
 	    cache->templates.heading_text, view, BOUNDS_TEXT_COLUMNS, own->spans);
 	list_heading(&own->block.html, &own->heading_html,
 	    cache->templates.heading_html, view, 0, spans);
+	return &own->block;
+}
+
+struct entry_block *
+entry_block_new_answer(
+    const struct entry_block_cache *cache, const char *like_url, const char *hide_url)
+{
+	struct own_block *own = new_own(2, 0);
+	pb_auto(view) view = view_new_map();
+	struct compose_span *spans;
+
+	view_put_text(view, "like_url", like_url);
+	view_put_text(view, "hide_url", hide_url);
+	spans = list_heading(&own->block.text, &own->heading_text,
+	    cache->templates.answer_text, view, BOUNDS_TEXT_COLUMNS, own->spans);
+	list_heading(&own->block.html, &own->heading_html, cache->templates.answer_html,
+	    view, 0, spans);
 	return &own->block;
 }
 

@@ -22,12 +22,17 @@
 /* Names that the templates of a heading may use; ends with NULL. */
 extern const char *const entry_block_heading_names[];
 
+/* Likewise, for the links of an answer. */
+extern const char *const entry_block_answer_names[];
+
 /* All are borrowed for the cache's lifetime. */
 struct entry_block_templates {
 	const struct template *text; /* of a paper */
 	const struct template *html;
 	const struct template *heading_text; /* of a group */
 	const struct template *heading_html;
+	const struct template *answer_text; /* the links of an answer */
+	const struct template *answer_html;
 	const struct locale_format *format;
 	const struct entry_view_context *context;
 };
@@ -37,6 +42,7 @@ struct entry_block_templates {
 struct entry_block_part {
 	const struct compose_span *spans;
 	unsigned count;
+	unsigned reasons_end; /* number of spans up to and including the reasons */
 	struct chunk_stats stats;
 };
 
@@ -98,5 +104,9 @@ struct entry_block_heading {
 /** Render a heading. @return owned by the caller */
 struct entry_block *entry_block_new_heading(
     const struct entry_block_cache *cache, const struct entry_block_heading *heading);
+
+/** Render the links of an answer to a paper. @return owned by the caller */
+struct entry_block *entry_block_new_answer(
+    const struct entry_block_cache *cache, const char *like_url, const char *hide_url);
 
 #endif

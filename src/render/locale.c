@@ -24,6 +24,8 @@ static const struct {
     [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_view_names},
     [LOCALE_GROUP_TEXT] = {"group.txt", TEMPLATE_TEXT, entry_block_heading_names},
     [LOCALE_GROUP_HTML] = {"group.html", TEMPLATE_HTML, entry_block_heading_names},
+    [LOCALE_ANSWER_TEXT] = {"answer.txt", TEMPLATE_TEXT, entry_block_answer_names},
+    [LOCALE_ANSWER_HTML] = {"answer.html", TEMPLATE_HTML, entry_block_answer_names},
 };
 
 static void
@@ -84,6 +86,8 @@ locale_new(const struct catalog *catalog, const char *language, char *const *tex
 	    .html = locale->templates[LOCALE_PAPER_HTML],
 	    .heading_text = locale->templates[LOCALE_GROUP_TEXT],
 	    .heading_html = locale->templates[LOCALE_GROUP_HTML],
+	    .answer_text = locale->templates[LOCALE_ANSWER_TEXT],
+	    .answer_html = locale->templates[LOCALE_ANSWER_HTML],
 	    .format = &locale->format,
 	    .context = locale->context,
 	});

@@ -7,7 +7,8 @@
  *
  * Templates are read once, from one directory: `digest.subject`, `digest.txt` and
  * `digest.html` for the whole digest, `paper.txt` and `paper.html` for one paper,
- * `group.txt` and `group.html` for the heading of a group of papers.
+ * `group.txt` and `group.html` for the heading of a group of papers, `answer.txt` and
+ * `answer.html` for the links that answer a paper.
  * Their first comments list the names that they may use.
  */
 #ifndef PAPERBOY_RENDER_RENDERER_H

@@ -171,6 +171,7 @@ make_style(const struct subscriber *subscriber)
 	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
 	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
 	    .group = (enum preference_group)choice[PREFERENCE_GROUP],
+	    .feedback = (enum preference_feedback)choice[PREFERENCE_FEEDBACK],
 	};
 
 	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
