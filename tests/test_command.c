@@ -367,6 +367,7 @@ static const struct scene scenes[] = {
     SCENE("more-number", PROVEN, "Re: 2 papers\nmore 1 2\n"),
     SCENE("more-on-this", PROVEN, "Re: 2 papers\nMore on this below.\nLike them!\n"),
     SCENE("why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n"),
+    SCENE("why-liked", PROVEN, "\nlike 2611.04400\nhide 2611.00007\nwhy 2611.05500\n"),
     SCENE("why-german", PROVEN, "\nadd title:(diffusion OR survey)\nwhy 2611.05500\n",
         .language = "de"),
     SCENE("notes-german", PROVEN,

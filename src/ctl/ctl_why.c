@@ -150,11 +150,12 @@ json_of_why(const struct why *why)
 		        "ended_at", print_json_number(digest->ended_at), "reply",
 		        print_json_text(digest->reply)));
 	}
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
 	    why->stored->paper->id, "title", why->stored->paper->title, "outcome",
 	    why_outcome_name(why->outcome), "sentence", why->sentence, "at",
 	    print_json_number(why->at), "listings", listings, "filters", filters,
-	    "digests", digests);
+	    "digests", digests, "raised", print_json_text(why->taste.raised), "lowered",
+	    print_json_text(why->taste.lowered));
 }
 
 static void
@@ -196,6 +197,10 @@ print_why(const struct why *why)
 	printf("%s  %s\n%s\n\n%-9s%s\n", paper->id, title, paper->url, "answer",
 	    why->sentence);
 	print_listings(why->listings);
+	if (why->taste.raised && *why->taste.raised)
+		printf("%-9sby likes: %s\n", "raised", why->taste.raised);
+	if (why->taste.lowered && *why->taste.lowered)
+		printf("%-9sby hides: %s\n", "lowered", why->taste.lowered);
 	for (unsigned i = 0; i < why->digests->len; i++) {
 		const struct paper_history_digest *digest = why->digests->pdata[i];
 		g_autofree char *made = ctl_format_time(digest->created_at);

@@ -200,6 +200,12 @@ add_why(struct request *request, const struct why *why)
 		reply_phrase(&request->text, "", "why_listed", "source",
 		    listing->source, "day", day);
 	}
+	if (why->taste.raised && *why->taste.raised)
+		reply_phrase(
+		    &request->text, "", "why_raised", "words", why->taste.raised);
+	if (why->taste.lowered && *why->taste.lowered)
+		reply_phrase(
+		    &request->text, "", "why_lowered", "words", why->taste.lowered);
 	for (unsigned i = 0; i < why->filters->len; i++)
 		add_why_filter(request, why->filters->pdata[i]);
 }

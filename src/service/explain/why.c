@@ -15,6 +15,7 @@
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/paper_history.h"
+#include "store/subscriber/feedback.h"
 #include "store/subscriber/subscribers.h"
 
 /* Facts that the outcome is made of. */
@@ -105,6 +106,7 @@ why_free(struct why *why)
 	g_clear_pointer(&why->filters, g_ptr_array_unref);
 	g_clear_pointer(&why->digests, g_ptr_array_unref);
 	g_free(why->sentence);
+	scorer_reasons_clear(&why->taste);
 	g_free(why);
 }
 
@@ -646,6 +648,30 @@ load_history(struct why_context *context, GError **error)
 	                           context->store, id, seq, &context->delivery, error);
 }
 
+/* Which words raise and lower it in the order `score`; a damaged taste is as none. */
+static bool
+explain_taste(
+    const struct why_context *context, struct digest_cache *cache, GError **error)
+{
+	const struct subscriber *subscriber = context->subscriber;
+	pb_local(taste_vector) vector = {0};
+	g_autoptr(GError) problem = NULL;
+	const GArray *terms;
+
+	taste_vector_init(&vector);
+	if (subscriber->preferences.choice[PREFERENCE_ORDER] != PREFERENCE_ORDER_SCORE)
+		return true;
+	if (!feedback_load_taste(context->store, subscriber->id, &vector, &problem))
+		return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
+		       pb_error_forward(error, &problem);
+	if (!vector.weights->len)
+		return true;
+	terms = digest_cache_get_terms(cache, context->why->stored->seq, error);
+	if (terms)
+		scorer_explain(&vector, terms, &context->why->taste);
+	return terms != NULL;
+}
+
 struct why *
 why_find_outcome(struct store *store, const char *address, const char *paper_id,
     int64_t now, GError **error)
@@ -665,7 +691,8 @@ why_find_outcome(struct store *store, const char *address, const char *paper_id,
 	paper = digest_cache_get_paper(&cache, why->stored->seq, error);
 	context.document = paper ? paper->document : NULL;
 	is_ok = paper && explain_filters(&context, error) &&
-	        decide(&context, &cache, error);
+	        decide(&context, &cache, error) &&
+	        explain_taste(&context, &cache, error);
 	digest_cache_clear(&cache);
 	return is_ok ? g_steal_pointer(&why) : NULL;
 }

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/day.h"
 #include "query/query.h"
+#include "service/taste/scorer.h"
 #include "store/core/store.h"
 #include "store/paper/papers.h"
 
@@ -64,6 +65,8 @@ struct why {
 	enum why_outcome outcome;
 	char *sentence; /* outcome in words, without a full stop */
 	int64_t at;     /* time of the outcome, s, or -1 */
+	/* Effect of the subscriber's answers on its place in a digest. */
+	struct scorer_reasons taste; /* NULL texts without answers */
 };
 
 /**

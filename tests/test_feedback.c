@@ -1,0 +1,269 @@
+/*
+ * test_feedback.c - answers to papers: what is learned from them, and what it changes.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "service/digest/digest_build.h"
+#include "service/people/profile.h"
+#include "service/taste/answers.h"
+#include "service/taste/scorer.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/feedback.h"
+
+#define ADA "ada@example.org"
+#define NOW "2026-11-20T13:00:00Z"
+
+#define PAPERS                                                           \
+	"SELECT substr(p.id, -2), shown FROM digest_item i JOIN paper p" \
+	" ON p.seq = i.paper_seq"                                        \
+	" WHERE i.digest_id = (SELECT max(id) FROM digest) ORDER BY i.position"
+#define ANSWERS "SELECT paper_seq, is_like, source FROM feedback ORDER BY paper_seq"
+
+static void
+save(struct store_fixture *fixture, const char *day, const char *id, const char *title)
+{
+	struct paper *paper = store_fixture_paper(id, title, "");
+
+	store_fixture_save(
+	    fixture, "made-up", day, store_fixture_time("2026-11-20T12:00:00Z"), paper);
+}
+
+/* Papers 1 to 9 of earlier days, and six papers of today that a filter finds. */
+static struct store_fixture *
+new_fixture(int max_full)
+{
+	static const char *const earlier[] = {"Speech of birds", "Speech of children",
+	    "Vision of birds", "Vision in space", "Trees and graphs", "Sorting numbers",
+	    "Proofs by machines", "Weather on Mars", "Robots that walk"};
+	static const char *const today[] = {"Agents for vision", "Agents for speech",
+	    "Agents for robots", "Agents see by vision", "Agents hear speech",
+	    "Agents prove"};
+	struct store_fixture *fixture = store_fixture_new();
+	const struct profile_change change = {.max_full = max_full, .who = "test"};
+	pb_auto(subscriber) subscriber = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(earlier); i++) {
+		g_autofree char *id = g_strdup_printf("2610.000%02zu", i + 1);
+
+		save(fixture, "2026-10-05", id, earlier[i]);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(today); i++) {
+		g_autofree char *id = g_strdup_printf("2611.000%02zu", i + 1);
+
+		save(fixture, "2026-11-20", id, today[i]);
+	}
+	store_fixture_subscribe(fixture, ADA, "UTC", "agents", store_fixture_time(NOW));
+	subscriber =
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(NOW), NULL);
+	g_assert_nonnull(subscriber);
+	return fixture;
+}
+
+static void
+answer(struct store_fixture *fixture, bool is_like, int64_t paper, int64_t at)
+{
+	const struct answers_request request = {.subscriber_id = 1,
+	    .papers = &paper,
+	    .count = 1,
+	    .is_like = is_like,
+	    .source = "mail",
+	    .now = at};
+	pb_local(answers) answers = {0};
+	g_autoptr(GError) error = NULL;
+
+	answers_save(fixture->store, &request, &answers, &error);
+	g_assert_no_error(error);
+}
+
+static void
+answers_order_the_papers_that_come_anyway(void)
+{
+	static const struct {
+		int likes[3], hides[3];
+		const char *papers;
+	} rows[] = {
+	    {{0}, {0}, "06|0 01|0 02|0 03|0 05|0 04|0"},
+	    {{1, 2}, {0}, "02|0 05|0 06|0 01|0 03|0 04|0"},
+	    {{3, 4}, {0}, "01|0 04|0 06|0 02|0 03|0 05|0"},
+	    {{3, 4}, {1, 2}, "01|0 04|0 06|0 03|0 05|0 02|0"},
+	    {{0}, {1, 2}, "06|0 01|0 03|0 04|0 05|0 02|0"},
+	};
+	g_autofree char *usual = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture(20);
+		g_autofree char *found = NULL, *set = NULL;
+
+		for (size_t j = 0; rows[i].likes[j]; j++)
+			answer(fixture, true, rows[i].likes[j], 5);
+		for (size_t j = 0; rows[i].hides[j]; j++)
+			answer(fixture, false, rows[i].hides[j], 6);
+		assert_digests_at(fixture, NOW, 1);
+		found = store_fixture_text(fixture, PAPERS);
+		set = store_fixture_text(fixture, "SELECT paper_seq FROM digest_item"
+		                                  " ORDER BY 1");
+		if (!usual)
+			usual = g_strdup(set);
+		g_assert_cmpstr(set, ==, usual);
+		if (strcmp(found, rows[i].papers) != 0)
+			g_error("row %zu: %s", i, found);
+	}
+}
+
+/* The best matches are shown in full, and then both kinds are sorted. */
+static void
+answers_do_not_decide_what_is_shown_in_full(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(3);
+	pb_auto(store_fixture) taught = new_fixture(3);
+
+	assert_digests_at(fixture, NOW, 1);
+	assert_rows(fixture, PAPERS, "06|0 01|0 02|0 03|1 05|1 04|1");
+	answer(taught, true, 1, 5);
+	answer(taught, true, 2, 5);
+	answer(taught, false, 9, 5);
+	assert_digests_at(taught, NOW, 1);
+	assert_rows(taught, PAPERS, "02|0 06|0 01|0 05|1 04|1 03|1");
+}
+
+static void
+other_orders_ignore_answers(void)
+{
+	static const char *const orders[] = {"votes", "date"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
+		pb_auto(store_fixture) fixture = new_fixture(20);
+		pb_auto(store_fixture) taught = new_fixture(20);
+		struct profile_change change = {.who = "test"};
+		g_autofree char *usual = NULL;
+
+		change.words[PREFERENCE_ORDER] = orders[i];
+		for (int j = 0; j < 2; j++) {
+			pb_auto(subscriber) subscriber =
+			    profile_set(j ? taught->store : fixture->store, ADA,
+			        &change, store_fixture_time(NOW), NULL);
+
+			g_assert_nonnull(subscriber);
+		}
+		answer(taught, true, 1, 5);
+		assert_digests_at(fixture, NOW, 1);
+		assert_digests_at(taught, NOW, 1);
+		usual = store_fixture_text(fixture, PAPERS);
+		assert_rows(taught, PAPERS, usual);
+	}
+}
+
+static void
+a_built_digest_stays_as_it_is(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	g_autofree char *before = NULL;
+
+	answer(fixture, true, 1, 5);
+	assert_digests_at(fixture, NOW, 1);
+	before = store_fixture_text(fixture, PAPERS);
+	answer(fixture, false, 1, 6);
+	answer(fixture, true, 3, 6);
+	assert_rows(fixture, PAPERS, before);
+}
+
+static void
+the_last_answer_counts(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	pb_local(answers) answers = {0};
+	unsigned count;
+
+	answer(fixture, true, 1, 5);
+	answer(fixture, true, 2, 5);
+	answer(fixture, false, 1, 5);
+	assert_rows(fixture, ANSWERS, "1|0|mail 2|1|mail");
+	g_assert_true(answers_load(fixture->store, 1, &answers, NULL));
+	g_assert_cmpuint(answers.likes, ==, 1);
+	g_assert_cmpuint(answers.hides, ==, 1);
+	g_assert_cmpuint(answers.raising->len, >, 0);
+	g_assert_true(feedback_delete(fixture->store, 1, &count, NULL));
+	g_assert_cmpuint(count, ==, 2);
+	assert_rows(fixture, "SELECT count(*) FROM feedback", "0");
+	assert_rows(fixture, "SELECT count(*) FROM taste", "0");
+}
+
+static void
+the_newest_answers_are_stored(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	struct feedback one = {.paper_seq = 1, .at = 5, .is_like = true};
+
+	store_fixture_run(fixture,
+	    "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < 1099) INSERT INTO paper (seq, id, title, abstract, authors,"
+	    " url, fetched_at, first_seen_at, last_day, revision)"
+	    " SELECT i, 'x' || i, 'T', '', '', 'https://example.org', 0, 0,"
+	    " '2026-01-01', i FROM n;"
+	    "INSERT INTO feedback SELECT 1, seq, 1, seq, 'page' FROM paper"
+	    " WHERE seq >= 100");
+	G_STATIC_ASSERT(BOUNDS_TASTE_ANSWERS == 1000);
+	assert_rows(fixture, "SELECT count(*) FROM feedback", "1000");
+	/* Older than all others. */
+	g_assert_true(feedback_save(fixture->store, 1, &one, "mail", NULL));
+	assert_rows(
+	    fixture, "SELECT count(*), min(paper_seq) FROM feedback", "1000|100");
+	one.at = 5000;
+	g_assert_true(feedback_save(fixture->store, 1, &one, "mail", NULL));
+	assert_rows(fixture,
+	    "SELECT count(*), min(paper_seq) FROM feedback WHERE paper_seq > 1",
+	    "999|101");
+}
+
+static void
+a_damaged_taste_leaves_the_usual_order(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	pb_local(answers) answers = {0};
+
+	store_fixture_run(
+	    fixture, "INSERT INTO taste VALUES (1, 5, x'010001ff', x'ff')");
+	assert_digests_at(fixture, NOW, 1);
+	assert_rows(fixture, PAPERS, "06|0 01|0 02|0 03|0 05|0 04|0");
+	g_assert_true(answers_load(fixture->store, 1, &answers, NULL));
+	g_assert_cmpuint(answers.raising->len, ==, 0);
+	answer(fixture, true, 1, 5);
+	answers_clear(&answers);
+	g_assert_true(answers_load(fixture->store, 1, &answers, NULL));
+	g_assert_cmpuint(answers.raising->len, >, 0);
+}
+
+static void
+contributions_are_explained(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	pb_local(taste_vector) vector = {0};
+	pb_local(scorer_reasons) reasons = {0};
+	pb_auto(background) background = NULL;
+	g_autoptr(GArray) terms = NULL;
+	struct scorer scorer;
+
+	answer(fixture, true, 1, 5);
+	answer(fixture, true, 2, 5);
+	answer(fixture, false, 9, 5);
+	taste_vector_init(&vector);
+	g_assert_true(feedback_load_taste(fixture->store, 1, &vector, NULL));
+	background = background_load(fixture->store, NULL, NULL);
+	terms = background_list_terms(background, "Speech of robots", "", NULL);
+	scorer_init(&scorer, &vector);
+	g_assert_cmpfloat(scorer_score(&scorer, terms), >, 0);
+	scorer_explain(&vector, terms, &reasons);
+	g_assert_cmpstr(reasons.raised, ==, "`speech`");
+	g_assert_cmpstr(reasons.lowered, ==, "`robot`");
+}
+
+UNIT_MAIN(answers_order_the_papers_that_come_anyway,
+    answers_do_not_decide_what_is_shown_in_full, other_orders_ignore_answers,
+    a_built_digest_stays_as_it_is, the_last_answer_counts,
+    the_newest_answers_are_stored, a_damaged_taste_leaves_the_usual_order,
+    contributions_are_explained)
