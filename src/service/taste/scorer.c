@@ -26,6 +26,8 @@ scorer_init(struct scorer *scorer, const struct taste_vector *vector)
 	for (unsigned i = 0; i < MIN(vector->weights->len, BOUNDS_TASTE_TERMS); i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
 
+		scorer->bits[weight->hash / 64 % G_N_ELEMENTS(scorer->bits)] |=
+		    UINT64_C(1) << weight->hash % 64;
 		scorer->slots[find_slot(scorer, weight->hash)] =
 		    (struct scorer_slot){weight->hash, weight->weight};
 	}
@@ -40,6 +42,10 @@ scorer_score(const struct scorer *scorer, const GArray *terms)
 		const struct weighed_term *term =
 		    &g_array_index(terms, struct weighed_term, i);
 
+		if (!(scorer->bits[term->hash / 64 % G_N_ELEMENTS(scorer->bits)] >>
+		            term->hash % 64 &
+		        1))
+			continue;
 		sum += scorer->slots[find_slot(scorer, term->hash)].weight *
 		       (double)term->weight;
 	}

@@ -14,8 +14,12 @@
 /* More than three times as many as there are weights; a power of 2. */
 #define SCORER_SLOTS 1024
 
+/* Most words of a paper have no weight: a bit tells that. A power of 2. */
+#define SCORER_BITS 8192
+
 /* Weights by hash (open addressing); a weight of 0 is an empty slot. */
 struct scorer {
+	uint64_t bits[SCORER_BITS / 64]; /* of the hashes that have a weight */
 	struct scorer_slot {
 		uint32_t hash;
 		int32_t weight;
