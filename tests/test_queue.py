@@ -432,6 +432,15 @@ def limits(tap):
         "limits"]["per_day"] == 2000
     instance.once(at_hour(days_after(DAY, 1), 9, 1))
     assert len(sent()) == 8
+    slow = Instance(tap.subdirectory("slow"), maildir=os.path.join(tap.directory, "slowly"),
+                    delivery__per_hour=2)
+    slow.write_day(DAY, range(3))
+    slow.add_people(8, now=at_hour(DAY, 6))
+    slow.once(at_hour(DAY, 8))
+    text = slow.ctl("status", now=at_hour(DAY, 8), wanted=(0, 1))
+    assert "1 of 2 messages in an hour" in text, text
+    assert "spreads new messages over 210 minutes, the oldest first" in text, text
+    assert slow.rows("SELECT id FROM outbox WHERE state = 'SENT'") == [(1,)]
 
 
 def bad_replays(tap):

@@ -344,6 +344,8 @@ static void
 print_limits(const struct status *status)
 {
 	g_autofree char *next = ctl_format_time(status->next_in_day);
+	int64_t spread_min =
+	    status->per_hour ? status->fresh * 60 / status->per_hour : 0;
 
 	if (!status->per_hour && !status->per_day)
 		return;
@@ -361,6 +363,10 @@ print_limits(const struct status *status)
 		printf("             delivery.per_day is reached: mail waits until %s, "
 		       "the oldest first\n",
 		    next);
+	else if (spread_min > 0)
+		printf("             delivery.per_hour spreads new messages over "
+		       "%" G_GINT64_FORMAT " minutes, the oldest first\n",
+		    spread_min);
 }
 
 static void
