@@ -318,13 +318,38 @@ search_match_load(struct search_match *match, GError **error)
 	    store_get_tokenizer(match->store), error);
 }
 
+/* Evaluate a query without texts, authors and listings. */
+static bool
+decide_by_values(const struct search_match *match, const struct query *query,
+    enum query_verdict *verdict, GError **error)
+{
+	pb_auto(stored_paper) stored =
+	    papers_load_values(match->store, match->seq, error);
+	pb_auto(query_document) document = NULL;
+
+	if (stored)
+		document = query_document_new_values(
+		    stored->paper, NULL, store_get_tokenizer(match->store), error);
+	if (!document)
+		return false;
+	query_document_finalize(document, QUERY_FINALITY_ALL);
+	*verdict = query_evaluate(query, document, QUERY_AS_REPORTED);
+	return true;
+}
+
 /* Evaluate a query; many do not need the texts to be false. */
 static bool
 decide(struct search_match *match, const struct query *query, bool *is_match,
     GError **error)
 {
-	enum query_verdict verdict;
+	enum query_verdict verdict = QUERY_UNKNOWN;
 
+	if (query_has_own_values(query) &&
+	    !decide_by_values(match, query, &verdict, error))
+		return false;
+	*is_match = verdict == QUERY_TRUE;
+	if (verdict != QUERY_UNKNOWN)
+		return true;
 	if (!read_paper(match, error))
 		return false;
 	verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);

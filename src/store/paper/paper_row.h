@@ -8,18 +8,23 @@
 #include "store/paper/papers.h"
 
 /* In the order of paper_row_load(); the table is `paper`. */
-#define PAPER_ROW_COLUMNS                                                             \
-	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors, paper.url," \
-	" paper.code_url, paper.project_url, paper.video_url, paper.organization,"    \
-	" paper.keywords, paper.categories, paper.comment, paper.journal, paper.doi," \
-	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
-	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
-	" paper.source_rank, paper.summary,"                                          \
-	" (SELECT group_concat(l.day || char(9) || ifnull(l.type, '')"                \
-	"   || char(9) ||"                                                            \
-	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
-	"  FROM listing l WHERE l.paper_seq = paper.seq),"                            \
+#define PAPER_ROW_COLUMNS_WITH(texts, listings)                                   \
+	"paper.seq, paper.id, " texts ", paper.code_url, paper.project_url,"      \
+	" paper.video_url, paper.organization, paper.keywords, paper.categories," \
+	" paper.comment, paper.journal, paper.doi, paper.published_at,"           \
+	" paper.upvotes, paper.comments, paper.stars, paper.revision,"            \
+	" paper.last_day, paper.first_seen_at, paper.is_revised,"                 \
+	" paper.source_rank, paper.summary, " listings ","                        \
 	" ifnull(paper.upvotes_day, ''), paper.upvotes_before"
+#define PAPER_ROW_COLUMNS                                                 \
+	PAPER_ROW_COLUMNS_WITH(                                           \
+	    "paper.title, paper.abstract, paper.authors, paper.url",      \
+	    "(SELECT group_concat(l.day || char(9) || ifnull(l.type, '')" \
+	    "   || char(9) ||"                                            \
+	    "   l.first_seen_at || char(9) || l.source, char(10))"        \
+	    "  FROM listing l WHERE l.paper_seq = paper.seq)")
+/* Without texts, authors and listings. */
+#define PAPER_ROW_VALUES PAPER_ROW_COLUMNS_WITH("'', '', '', ''", "NULL")
 
 /**
  * Step a statement whose first columns are PAPER_ROW_COLUMNS
