@@ -1,5 +1,5 @@
 /*
- * daemon.c - the main loop of paperboyd: threads, control commands, one-shot runs.
+ * daemon.c - the main loop of paperboyd: threads and control commands.
  */
 #include "daemon/daemon.h"
 
@@ -14,19 +14,15 @@
 #include "daemon/receivers.h"
 #include "daemon/reload.h"
 #include "daemon/shutdown.h"
+#include "daemon/stages.h"
 #include "daemon/status_line.h"
 #include "daemon/watchdog.h"
 #include "daemon/web_listener.h"
 #include "daemon/worker.h"
 #include "service/health/metrics.h"
 #include "service/log/event.h"
-#include "service/setup/startup.h"
 #include "service/state/clock_watch.h"
-#include "service/state/lock.h"
 #include "service/state/one_click.h"
-
-/* Longest step of a thread: the slowest source, or a night's mail. */
-#define STEP_S (30 * 60)
 
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60
@@ -37,10 +33,7 @@ enum stage { STAGE_COLLECTOR, STAGE_SCHEDULER, STAGE_MAILER, N_STAGES };
 
 struct daemon {
 	const struct daemon_options *options;
-	struct config_snapshot *config_snapshot; /* the newest; of the main thread */
-	struct collector collector;
-	struct scheduler scheduler;
-	struct mailer_stage mailer;
+	struct stages stages; /* config_snapshot: of the main thread */
 	struct worker *workers[N_STAGES];
 	struct heartbeats *heartbeats; /* of all threads */
 	struct heartbeat *stage_heartbeats[N_STAGES];
@@ -76,55 +69,7 @@ struct daemon {
 	_Atomic bool has_mail;       /* received since the last look at the inbox */
 	_Atomic bool is_building;    /* the mailer is to be woken for more of them */
 	struct mailer_report mailed; /* of the mailer's thread: not logged yet */
-	GError *mail_error;          /* of paperboyd --once: what ended the mailer */
 };
-
-/* @return an open lock file, or -1, and then the settings are freed */
-static int
-lock_state(const struct daemon_options *options, GError **error)
-{
-	int lock = lock_take(options->settings->state_dir, error);
-
-	if (lock < 0)
-		settings_free(options->settings);
-	return lock;
-}
-
-/* Takes the settings.  @return a reference, or NULL */
-static struct config_snapshot *
-make_first_snapshot(const struct daemon_options *options, GError **error)
-{
-	pb_auto(settings) settings = options->settings;
-	pb_auto(store) store = factory_open_store(settings, error);
-	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
-
-	if (!key)
-		return NULL;
-	return config_snapshot_new(g_steal_pointer(&settings), options->credentials,
-	    options->clock, key, error);
-}
-
-/* Also after a failure, clear_stages() frees them. */
-static bool
-init_stages(struct daemon *daemon, GError **error)
-{
-	struct config_snapshot *first = make_first_snapshot(daemon->options, error);
-
-	daemon->config_snapshot = first;
-	return first && collector_init(&daemon->collector, first, error) &&
-	       scheduler_init(&daemon->scheduler, first, error) &&
-	       mailer_stage_init(&daemon->mailer, first, daemon->options->clock,
-	           daemon->heartbeats, &daemon->shutdown_fd, error);
-}
-
-static void
-clear_stages(struct daemon *daemon)
-{
-	mailer_stage_clear(&daemon->mailer);
-	scheduler_clear(&daemon->scheduler);
-	collector_clear(&daemon->collector);
-	config_snapshot_unref(daemon->config_snapshot);
-}
 
 /* ---- steps of the threads ---- */
 
@@ -175,8 +120,9 @@ update_status_line(struct daemon *daemon, struct store *store)
 static int64_t
 get_next_poll(const struct daemon *daemon)
 {
-	int64_t next = daemon->collected_at +
-	               daemon->collector.config_snapshot->settings->collect_interval_s;
+	int64_t next =
+	    daemon->collected_at +
+	    daemon->stages.collector.config_snapshot->settings->collect_interval_s;
 
 	return daemon->retry_at > daemon->collected_at ? MIN(next, daemon->retry_at)
 	                                               : next;
@@ -189,8 +135,8 @@ get_poll_after_reload(struct daemon *daemon, int64_t now)
 	bool is_moved = false;
 
 	/* The poll itself reports a store that fails. */
-	if (!collect_is_moved(
-	        daemon->collector.store, daemon->collector.sources, &is_moved, NULL) ||
+	if (!collect_is_moved(daemon->stages.collector.store,
+	        daemon->stages.collector.sources, &is_moved, NULL) ||
 	    is_moved)
 		return now;
 	return get_next_poll(daemon);
@@ -223,7 +169,7 @@ static bool
 collect(
     struct daemon *daemon, int64_t now, struct collect_report *report, GError **error)
 {
-	struct collector *stage = &daemon->collector;
+	struct collector *stage = &daemon->stages.collector;
 	bool is_ok;
 
 	if (!watch_clock(daemon, stage->store, now, error) ||
@@ -255,7 +201,7 @@ check_web(struct daemon *daemon)
 	/* The mail to ourselves has to be received. */
 	if (!daemon->is_ready)
 		return -1;
-	due = collector_check_web(&daemon->collector, daemon->options->clock,
+	due = collector_check_web(&daemon->stages.collector, daemon->options->clock,
 	    &daemon->shutdown_fd, &is_changed);
 	if (is_changed)
 		g_idle_add(renew_snapshot, daemon);
@@ -271,13 +217,14 @@ run_collector(void *data, int64_t now, const int *stop)
 	int64_t at;
 
 	(void)stop;
-	if (collector_reload(&daemon->collector) && daemon->collected_at >= 0)
+	if (collector_reload(&daemon->stages.collector) && daemon->collected_at >= 0)
 		daemon->collect_at = get_poll_after_reload(daemon, now);
 	at = daemon->collect_at;
 	/* Woken early: sources are not polled more often for that, but a clock that
 	 * was set back must not stop the polls. */
 	if (now < at &&
-	    at - now <= daemon->collector.config_snapshot->settings->collect_interval_s)
+	    at - now <=
+	        daemon->stages.collector.config_snapshot->settings->collect_interval_s)
 		return earlier(at, check_web(daemon));
 	set_activity(daemon, STAGE_COLLECTOR, "polling sources");
 	if (collect(daemon, now, &report, &problem)) {
@@ -310,7 +257,7 @@ process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 	GError *problem = NULL;
 	int64_t next = -1;
 	bool is_ok = scheduler_process_inbox(
-	    &daemon->scheduler, now, stop, &report, &next, &problem);
+	    &daemon->stages.scheduler, now, stop, &report, &next, &problem);
 
 	if (report.handled)
 		worker_wake(daemon->workers[STAGE_MAILER]);
@@ -333,24 +280,24 @@ send_alerts(struct daemon *daemon, int64_t now)
 	relay.domain = g_strdup(relay.domain);
 	g_mutex_unlock(&daemon->stats_lock);
 	if (!scheduler_send_alerts(
-	        &daemon->scheduler, now, &relay, &reported, &problem))
+	        &daemon->stages.scheduler, now, &relay, &reported, &problem))
 		event_log(EVENT_SCHEDULER_FAILED,
-		    EVENT_SECONDS("next_in", daemon->scheduler.alerts_at - now),
+		    EVENT_SECONDS("next_in", daemon->stages.scheduler.alerts_at - now),
 		    EVENT_TEXT(problem->message));
 	if (reported)
 		worker_wake(daemon->workers[STAGE_MAILER]);
 	mailer_relay_clear(&relay);
-	return daemon->scheduler.alerts_at;
+	return daemon->stages.scheduler.alerts_at;
 }
 
 /* Send the first digests while others are built.  A step of many commits may take
- * longer than STEP_S in all. */
+ * longer than STAGES_STEP_S in all. */
 static void
 handle_scheduler_commit(void *data)
 {
 	struct daemon *daemon = data;
 
-	heartbeat_arm(daemon->stage_heartbeats[STAGE_SCHEDULER], STEP_S);
+	heartbeat_arm(daemon->stage_heartbeats[STAGE_SCHEDULER], STAGES_STEP_S);
 	if (!daemon->building || !daemon->building->digests)
 		return;
 	daemon->is_building = true;
@@ -394,8 +341,8 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	int64_t next = -1;
 	bool is_ok;
 
-	scheduler_reload(&daemon->scheduler);
-	store_set_stop(daemon->scheduler.store, stop);
+	scheduler_reload(&daemon->stages.scheduler);
+	store_set_stop(daemon->stages.scheduler.store, stop);
 	daemon->scheduler_stop = stop;
 	daemon->has_mail = false;
 	daemon->inbox_due = process_inbox(daemon, now, stop);
@@ -403,15 +350,15 @@ run_scheduler(void *data, int64_t now, const int *stop)
 		return daemon->inbox_due;
 	set_activity(daemon, STAGE_SCHEDULER, "building digests");
 	daemon->building = &report;
-	is_ok = watch_clock(daemon, daemon->scheduler.store, now, &problem) &&
-	        scheduler_run(&daemon->scheduler, now, &report, &next, &problem);
+	is_ok = watch_clock(daemon, daemon->stages.scheduler.store, now, &problem) &&
+	        scheduler_run(&daemon->stages.scheduler, now, &report, &next, &problem);
 	end_building(daemon);
 	/* Some pages may be committed although a later one failed. */
 	g_mutex_lock(&daemon->stats_lock);
 	daemon->work.digests += report.digests;
 	daemon->work.empty_digests += report.quiet;
 	g_mutex_unlock(&daemon->stats_lock);
-	update_status_line(daemon, daemon->scheduler.store);
+	update_status_line(daemon, daemon->stages.scheduler.store);
 	set_activity(daemon, STAGE_SCHEDULER, NULL);
 	if (!is_ok)
 		next = log_failure(EVENT_SCHEDULER_FAILED, now, problem);
@@ -428,23 +375,23 @@ run_mailer(void *data, int64_t now, const int *stop)
 	int64_t next;
 	bool is_ok;
 
-	if (!mailer_stage_reload(&daemon->mailer, &problem))
+	if (!mailer_stage_reload(&daemon->stages.mailer, &problem))
 		return log_failure(EVENT_MAILER_FAILED, now, problem);
 	if (daemon->is_retry_requested) {
 		daemon->is_retry_requested = false;
-		mailer_reset_breakers(daemon->mailer.mailer);
+		mailer_reset_breakers(daemon->stages.mailer.mailer);
 	}
 	set_activity(daemon, STAGE_MAILER, "sending");
-	is_ok = mailer_stage_run(&daemon->mailer, stop, report, &next, &problem);
-	update_status_line(daemon, daemon->mailer.store);
+	is_ok = mailer_stage_run(&daemon->stages.mailer, stop, report, &next, &problem);
+	update_status_line(daemon, daemon->stages.mailer.store);
 	if (is_ok)
 		daemon->delivered_at = clock_get_now(daemon->options->clock);
-	relay_text = mailer_format_relay(daemon->mailer.mailer);
+	relay_text = mailer_format_relay(daemon->stages.mailer.mailer);
 	g_mutex_lock(&daemon->stats_lock);
 	g_free(daemon->relay_text);
 	daemon->relay_text = relay_text;
 	mailer_relay_clear(&daemon->status_line.relay);
-	mailer_describe_relay(daemon->mailer.mailer, &daemon->status_line.relay);
+	mailer_describe_relay(daemon->stages.mailer.mailer, &daemon->status_line.relay);
 	daemon->work.sent += report->sent - before.sent;
 	daemon->work.deferred += report->deferred - before.deferred;
 	daemon->work.failed += report->failed - before.failed;
@@ -471,13 +418,13 @@ wake_all(struct daemon *daemon)
 static void
 publish_snapshot(struct daemon *daemon, struct config_snapshot *fresh)
 {
-	config_snapshot_publish(&daemon->collector.next, fresh);
-	config_snapshot_publish(&daemon->scheduler.next, fresh);
-	mailer_stage_publish(&daemon->mailer, fresh);
+	config_snapshot_publish(&daemon->stages.collector.next, fresh);
+	config_snapshot_publish(&daemon->stages.scheduler.next, fresh);
+	mailer_stage_publish(&daemon->stages.mailer, fresh);
 	receivers_reload(daemon->receivers, fresh);
 	web_listener_reload(daemon->web_listener, fresh);
-	config_snapshot_unref(daemon->config_snapshot);
-	daemon->config_snapshot = fresh;
+	config_snapshot_unref(daemon->stages.config_snapshot);
+	daemon->stages.config_snapshot = fresh;
 	wake_all(daemon);
 }
 
@@ -490,12 +437,12 @@ reload(struct daemon *daemon)
 	struct config_snapshot *fresh;
 
 	notify_reloading();
-	fresh = reload_load(
-	    options->config, options->credentials, daemon->config_snapshot, problems);
+	fresh = reload_load(options->config, options->credentials,
+	    daemon->stages.config_snapshot, problems);
 	/* Before the event, which is logged by the new level. */
 	if (fresh)
 		log_set_level(options->log, fresh->settings->log_level);
-	reload_log(daemon->config_snapshot, fresh, problems);
+	reload_log(daemon->stages.config_snapshot, fresh, problems);
 	if (fresh)
 		publish_snapshot(daemon, fresh);
 	notify_ready();
@@ -508,7 +455,7 @@ renew_snapshot(gpointer data)
 {
 	struct daemon *daemon = data;
 	g_autoptr(GError) problem = NULL;
-	struct config_snapshot *current = daemon->config_snapshot;
+	struct config_snapshot *current = daemon->stages.config_snapshot;
 	struct config_snapshot *fresh;
 
 	if (one_click_is_offered(current->settings) == current->is_one_click_offered)
@@ -582,7 +529,7 @@ static char *
 command_metrics(void *data)
 {
 	struct daemon *daemon = data;
-	const struct settings *settings = daemon->config_snapshot->settings;
+	const struct settings *settings = daemon->stages.config_snapshot->settings;
 	pb_local(status_daemon) state = {0};
 	struct metrics_work work;
 	g_autoptr(GError) error = NULL;
@@ -648,7 +595,8 @@ start_receivers(struct daemon *daemon, GError **error)
 	    .heartbeats = daemon->heartbeats,
 	};
 
-	daemon->receivers = receivers_new(&options, daemon->config_snapshot, error);
+	daemon->receivers =
+	    receivers_new(&options, daemon->stages.config_snapshot, error);
 	return daemon->receivers != NULL;
 }
 
@@ -675,21 +623,21 @@ start_web_listener(struct daemon *daemon, GError **error)
 	};
 
 	daemon->web_listener =
-	    web_listener_new(&options, daemon->config_snapshot, error);
+	    web_listener_new(&options, daemon->stages.config_snapshot, error);
 	return daemon->web_listener != NULL;
 }
 
-/* A step of many commits may take longer than STEP_S in all. */
+/* A step of many commits may take longer than STAGES_STEP_S in all. */
 static void
 handle_commit(void *data)
 {
-	heartbeat_arm(data, STEP_S);
+	heartbeat_arm(data, STAGES_STEP_S);
 }
 
 static const struct {
 	const char *name;
 	worker_step step;
-} stages[N_STAGES] = {
+} steps[N_STAGES] = {
     [STAGE_COLLECTOR] = {"collector", run_collector},
     [STAGE_SCHEDULER] = {"scheduler", run_scheduler},
     [STAGE_MAILER] = {"mailer", run_mailer},
@@ -702,21 +650,23 @@ start_workers(struct daemon *daemon, GError **error)
 	struct heartbeat **heartbeats = daemon->stage_heartbeats;
 
 	for (int i = 0; i < N_STAGES; i++)
-		heartbeats[i] = heartbeat_new(daemon->heartbeats, stages[i].name);
+		heartbeats[i] = heartbeat_new(daemon->heartbeats, steps[i].name);
 	store_set_commit_hook(
-	    daemon->collector.store, handle_commit, heartbeats[STAGE_COLLECTOR]);
-	store_set_commit_hook(daemon->scheduler.store, handle_scheduler_commit, daemon);
-	store_set_between(daemon->scheduler.store, process_inbox_between, daemon);
-	daemon->scheduler.built = end_building;
-	daemon->scheduler.data = daemon;
-	mailer_set_heartbeat(daemon->mailer.mailer, heartbeats[STAGE_MAILER]);
+	    daemon->stages.collector.store, handle_commit, heartbeats[STAGE_COLLECTOR]);
+	store_set_commit_hook(
+	    daemon->stages.scheduler.store, handle_scheduler_commit, daemon);
+	store_set_between(
+	    daemon->stages.scheduler.store, process_inbox_between, daemon);
+	daemon->stages.scheduler.built = end_building;
+	daemon->stages.scheduler.data = daemon;
+	mailer_set_heartbeat(daemon->stages.mailer.mailer, heartbeats[STAGE_MAILER]);
 	for (int i = N_STAGES - 1; i >= 0; i--) {
 		const struct worker_options options = {
-		    .name = stages[i].name,
+		    .name = steps[i].name,
 		    .clock = daemon->options->clock,
-		    .step = stages[i].step,
+		    .step = steps[i].step,
 		    .data = daemon,
-		    .step_s = STEP_S,
+		    .step_s = STAGES_STEP_S,
 		    .heartbeat = heartbeats[i],
 		};
 
@@ -734,18 +684,18 @@ start_workers(struct daemon *daemon, GError **error)
 static void
 begin_shutdown(struct daemon *daemon)
 {
-	g_atomic_int_set(&daemon->collector.stop, 1);
+	g_atomic_int_set(&daemon->stages.collector.stop, 1);
 	for (int i = N_STAGES - 1; i >= 0; i--)
 		worker_stop(daemon->workers[i]);
 	shutdown_cut_short(daemon->shutdown_fd,
-	    daemon->config_snapshot->settings->smtp_shutdown_timeout_s);
+	    daemon->stages.config_snapshot->settings->smtp_shutdown_timeout_s);
 }
 
 /* The first stage first: none is woken after it was freed. */
 static void
 stop_workers(struct daemon *daemon)
 {
-	g_atomic_int_set(&daemon->collector.stop, 1);
+	g_atomic_int_set(&daemon->stages.collector.stop, 1);
 	for (int i = 0; i < N_STAGES; i++)
 		worker_free(daemon->workers[i]);
 	for (int i = 0; i < N_STAGES; i++)
@@ -773,13 +723,15 @@ run_loop(struct daemon *daemon)
 static bool
 start(struct daemon *daemon, GError **error)
 {
-	if (!init_stages(daemon, error) ||
+	if (!stages_init(&daemon->stages, daemon->options, daemon->heartbeats,
+	        &daemon->shutdown_fd, error) ||
 	    !shutdown_open(&daemon->shutdown_fd, error) ||
 	    !start_workers(daemon, error) || !start_receivers(daemon, error) ||
 	    !start_web_listener(daemon, error))
 		return false;
-	daemon->control = control_new(
-	    daemon->config_snapshot->settings->state_dir, commands, daemon, error);
+	daemon->control =
+	    control_new(daemon->stages.config_snapshot->settings->state_dir, commands,
+	        daemon, error);
 	return daemon->control != NULL;
 }
 
@@ -792,8 +744,8 @@ stop(struct daemon *daemon, bool is_started)
 	receivers_free(daemon->receivers);
 	stop_workers(daemon);
 	if (is_started)
-		store_checkpoint(daemon->scheduler.store);
-	clear_stages(daemon);
+		store_checkpoint(daemon->stages.scheduler.store);
+	stages_clear(&daemon->stages);
 	heartbeats_free(daemon->heartbeats);
 	g_free(daemon->relay_text);
 	mailer_relay_clear(&daemon->status_line.relay);
@@ -814,7 +766,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	    .status_line = {.next_digest_at = -1},
 	    .started_at = clock_get_now(options->clock),
 	};
-	int lock = lock_state(options, error);
+	int lock = stages_lock(options, error);
 	guint signals[3];
 	bool is_ok;
 
@@ -839,141 +791,5 @@ daemon_run(const struct daemon_options *options, GError **error)
 	close(lock);
 	if (is_ok)
 		event_log(EVENT_ENDED);
-	return is_ok;
-}
-
-/* ---- paperboyd --once ---- */
-
-static void
-ignore_mail_received(void *data)
-{
-	(void)data;
-}
-
-/* @param is_clean  cleared when messages are left */
-static bool
-receive_once(struct daemon *daemon, int64_t now, bool *is_clean, GError **error)
-{
-	const struct receivers_options options = {
-	    .clock = daemon->options->clock,
-	    .credentials = daemon->options->credentials,
-	    .arrived = ignore_mail_received,
-	};
-	struct inbox_process_report report = {0};
-	g_autoptr(GError) problem = NULL;
-	int64_t next = -1;
-
-	if (!receivers_poll(&options, daemon->config_snapshot, is_clean, error))
-		return false;
-	if (!scheduler_process_inbox(
-	        &daemon->scheduler, now, NULL, &report, &next, &problem))
-		event_log(EVENT_INBOX_ERROR, EVENT_TEXT(problem->message));
-	*is_clean = *is_clean && !problem && next < 0;
-	return true;
-}
-
-static int64_t
-run_mailer_once(void *data, int64_t now, const int *stop)
-{
-	struct daemon *daemon = data;
-	int64_t next;
-
-	(void)now;
-	if (!daemon->mail_error)
-		mailer_stage_run(
-		    &daemon->mailer, stop, &daemon->mailed, &next, &daemon->mail_error);
-	return -1;
-}
-
-/* Send while digests are built, if there are more than a page of them. */
-static void
-handle_commit_once(void *data)
-{
-	struct daemon *daemon = data;
-	struct worker **mailer = &daemon->workers[STAGE_MAILER];
-	const struct worker_options options = {
-	    .name = stages[STAGE_MAILER].name,
-	    .clock = daemon->options->clock,
-	    .step = run_mailer_once,
-	    .data = daemon,
-	    .step_s = STEP_S,
-	};
-
-	if (!daemon->building->digests)
-		return;
-	/* Without a thread all are sent afterwards. */
-	if (!*mailer)
-		*mailer = worker_new(&options, NULL);
-	else
-		worker_wake(*mailer);
-}
-
-static void
-end_building_once(void *data)
-{
-	struct daemon *daemon = data;
-
-	store_set_commit_hook(daemon->scheduler.store, NULL, NULL);
-	g_clear_pointer(&daemon->workers[STAGE_MAILER], worker_free);
-}
-
-/* @param next  set to when to retry what is left, s; -1: all is sent */
-static bool
-build_and_send_once(struct daemon *daemon, int64_t now,
-    struct digest_build_report *built, int64_t *next, GError **error)
-{
-	bool is_ok;
-
-	daemon->building = built;
-	daemon->scheduler.built = end_building_once;
-	daemon->scheduler.data = daemon;
-	store_set_commit_hook(daemon->scheduler.store, handle_commit_once, daemon);
-	is_ok = scheduler_run(&daemon->scheduler, now, built, next, error);
-	end_building_once(daemon);
-	if (is_ok && daemon->mail_error)
-		is_ok = pb_error_forward(error, &daemon->mail_error);
-	g_clear_error(&daemon->mail_error);
-	if (!is_ok ||
-	    !mailer_stage_run(&daemon->mailer, NULL, &daemon->mailed, next, error))
-		return false;
-	mailer_stage_log(&daemon->mailed);
-	return true;
-}
-
-bool
-daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error)
-{
-	struct daemon daemon = {.options = options, .shutdown_fd = -1};
-	struct collect_report collected = {0};
-	struct digest_build_report built = {0};
-	const struct mailer_report *mailed = &daemon.mailed;
-	int64_t now = clock_get_now(options->clock), next;
-	int lock = lock_state(options, error);
-	bool is_ok, is_inbox_clean = true;
-
-	if (lock < 0)
-		return false;
-	is_ok =
-	    init_stages(&daemon, error) &&
-	    clock_watch_check(
-	        &daemon.clock_watch, daemon.scheduler.store, now, -1, error) &&
-	    receive_once(&daemon, now, &is_inbox_clean, error) &&
-	    collector_run(&daemon.collector, now, &collected, error) &&
-	    clock_watch_confirm(daemon.collector.store, clock_get_now(options->clock),
-	        http_take_date(daemon.collector.http), error) &&
-	    build_and_send_once(&daemon, now, &built, &next, error);
-	if (is_ok) {
-		store_checkpoint(daemon.scheduler.store);
-		/* next is the mailer's: when to retry what is left. */
-		*is_clean = is_inbox_clean && !collected.failed && next < 0 &&
-		            (!mailed->failed || mailed->sent);
-		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
-		    EVENT_INT("failed", collected.failed),
-		    EVENT_INT("new", collected.fresh),
-		    EVENT_INT("digests", built.digests),
-		    EVENT_INT("sent", mailed->sent));
-	}
-	clear_stages(&daemon);
-	close(lock);
 	return is_ok;
 }
