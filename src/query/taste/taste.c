@@ -74,7 +74,10 @@ learner_init(struct learner *learner, const struct vectors *vectors,
 			g_array_append_val(learner->background, paper);
 }
 
-/* Multiply each term by how much papers with it resemble the vector, against others. */
+/*
+ * Multiply each term by the square root of how much papers with it resemble the vector,
+ * against others.
+ */
 static void
 scale_by_resemblance(const struct learner *learner, double *weights)
 {
@@ -104,8 +107,23 @@ scale_by_resemblance(const struct learner *learner, double *weights)
 		return;
 	mean /= papers;
 	for (unsigned term = 0; term < learner->terms; term++)
-		weights[term] *=
-		    (sums[term] / mean + PRIOR_PAPERS) / (others[term] + PRIOR_PAPERS);
+		weights[term] *= sqrt(
+		    (sums[term] / mean + PRIOR_PAPERS) / (others[term] + PRIOR_PAPERS));
+}
+
+/* Hidden papers share most words with liked ones, and must not weaken these. */
+static void
+subtract_hides(
+    const struct learner *learner, const struct taste_answers *answers, double *weights)
+{
+	g_autofree double *hidden = g_new0(double, learner->terms);
+
+	for (unsigned i = 0; i < answers->hide_count; i++)
+		vectors_add(learner->vectors, answers->hides[i],
+		    HIDDEN_PART / answers->hide_count, hidden);
+	for (unsigned term = 0; term < learner->terms; term++)
+		if (weights[term] == 0)
+			weights[term] = -hidden[term];
 }
 
 static void
@@ -118,9 +136,7 @@ learn_centroid(
 	for (unsigned i = 0; i < answers->like_count; i++)
 		vectors_add(learner->vectors, answers->likes[i],
 		    1.0 / answers->like_count, weights);
-	for (unsigned i = 0; i < answers->hide_count; i++)
-		vectors_add(learner->vectors, answers->hides[i],
-		    -HIDDEN_PART / answers->hide_count, weights);
+	subtract_hides(learner, answers, weights);
 	if (!is_repetitive)
 		scale_by_resemblance(learner, weights);
 	for (unsigned term = 0; is_repetitive && term < learner->terms; term++)

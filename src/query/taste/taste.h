@@ -5,9 +5,10 @@
  * positive and negative weights; the score of a paper is its product with the paper's
  * vector (query/taste/vectors.h). Pure arithmetic, the same for the same input.
  *
- * centroid    mean of the liked papers minus a part of the mean of the hidden ones.
- *             A term's weight is multiplied by how much papers with the term resemble
- *             the centroid, against the mean of all papers.  Among papers that repeat
+ * centroid    mean of the liked papers, minus a part of the mean of the hidden ones for
+ *             terms that no liked paper has.  A term's weight is multiplied by the
+ *             square root of how much papers with the term resemble the centroid,
+ *             against the mean of all papers.  Among papers that repeat
  *             their words (vectors.h) weights are flattened by an exponent below 1
  *             instead, and the papers to rank, if they are at least 100, are added,
  *             each multiplied by its score, with 2 / (number of likes) of the norm:
