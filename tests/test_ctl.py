@@ -102,7 +102,7 @@ COMMANDS = [
     ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
     ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
-    ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
+    ("filter", "suggest"), ("filter", "explain"), ("filter", "remove"), ("share", "list"), ("share", "remove"), ("search",), ("why",),
     ("confirmation", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
@@ -339,6 +339,14 @@ def test_archive(ctl_fixture):
     assert len(text.out) < 3000, text.text
     ctl_fixture.ctl("filter", "test", "mbmaa or qwertz").expect(
         OK, ["0 papers", 'Note: column 7: "or"', "qwertz: in no paper"])
+    suggested = ctl_fixture.json("filter", "suggest", "state space")
+    assert set(suggested) == {"recall", "suggestions"}, suggested
+    for one in suggested["suggestions"]:
+        found = ctl_fixture.json("filter", "test", one["filter"])["found"]
+        assert found == tested["found"] + one["papers"] > tested["found"], one
+    ctl_fixture.ctl("filter", "suggest", "nowhere").expect(OK, "No suggestions")
+    ctl_fixture.ctl("filter", "suggest", "--address", "ada@example.org", "9").expect(
+        NOUSER, "", "no such filter: 9")
     # By number it is compared with the subscriber's other filters, without itself.
     mine = ctl_fixture.json("filter", "test", "--address", "ada@example.org", "1")
     other = ctl_fixture.json("filter", "test", "--address", "ada@example.org", "mamba")

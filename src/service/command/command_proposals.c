@@ -40,6 +40,7 @@ add_newest(struct request *request, bool is_one, GArray *numbers, GError **error
 	    request->store, request->subscriber->id, 0, request->now, error);
 	g_autoptr(GString) list = g_string_new(NULL);
 	int64_t newest = 0;
+	bool is_last;
 
 	if (!open)
 		return false;
@@ -51,12 +52,15 @@ add_newest(struct request *request, bool is_one, GArray *numbers, GError **error
 		if (proposal->made_at != newest)
 			continue;
 		add_number(numbers, proposal->number);
-		g_string_append_printf(
-		    list, "%syes %u", list->len ? ", " : "", proposal->number);
+		g_string_append_printf(list, "%s%s %u", list->len ? ", " : "",
+		    is_one ? "yes" : "no", proposal->number);
 	}
 	if (!numbers->len)
 		return command_fail(request, error, "proposal_none");
-	if (is_one && numbers->len > 1)
+	if (!proposals_is_last_mail(
+	        request->store, request->subscriber->id, newest, &is_last, error))
+		return false;
+	if ((is_one && numbers->len > 1) || !is_last)
 		return command_fail(
 		    request, error, "proposal_which", "choices", list->str);
 	return true;

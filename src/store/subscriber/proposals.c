@@ -40,7 +40,7 @@ proposals_is_refused(struct store *store, int64_t subscriber_id,
 {
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM proposal WHERE subscriber_id = ?1"
-	    " AND subscription_id = ?2 AND term = ?3 AND state = 'refused')";
+	    " AND subscription_id IN (?2, 0) AND term = ?3 AND state = 'refused')";
 
 	return sql_has(store, sql, is_refused, error, SQL_INT(subscriber_id),
 	    SQL_INT(subscription_id), SQL_TEXT(term));
@@ -139,6 +139,19 @@ proposals_load_open(struct store *store, int64_t subscriber_id, int64_t subscrip
 	    SQL_INT(subscription_id), SQL_INT(now));
 
 	return record_load_all(statement, &layout, error);
+}
+
+bool
+proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t made_at,
+    bool *is_last, GError **error)
+{
+	static const char sql[] =
+	    "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE address_key ="
+	    " (SELECT address_key FROM subscriber WHERE id = ?1)"
+	    " AND kind = 'answer' AND queued_at > ?2)";
+
+	return sql_has(
+	    store, sql, is_last, error, SQL_INT(subscriber_id), SQL_INT(made_at));
 }
 
 bool

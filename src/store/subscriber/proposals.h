@@ -60,7 +60,7 @@ bool proposals_offer(struct store *store, const struct proposal *proposal,
     const struct subscription *filter, int64_t now, struct proposal **offered,
     GError **error);
 
-/** Whether a subscriber refused a term. @param subscription_id  0: without a filter */
+/** Whether a subscriber refused a term, for a filter or without one (0). */
 bool proposals_is_refused(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, const char *term, bool *is_refused, GError **error);
 
@@ -72,6 +72,10 @@ bool proposals_is_refused(struct store *store, int64_t subscriber_id,
  */
 GPtrArray *proposals_load_open(struct store *store, int64_t subscriber_id,
     int64_t subscription_id, int64_t now, GError **error);
+
+/** Whether no reply was sent after a proposal: a plain yes cannot mean another mail. */
+bool proposals_is_last_mail(struct store *store, int64_t subscriber_id, int64_t made_at,
+    bool *is_last, GError **error);
 
 /** Find a proposal by number, in any state. @param proposal  set; NULL for none */
 bool proposals_find(struct store *store, int64_t subscriber_id, unsigned number,

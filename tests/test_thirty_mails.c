@@ -1,0 +1,177 @@
+/*
+ * test_thirty_mails.c - thirty mails of a subscriber, and the replies as they are read.
+ *
+ * They are in tests/golden/thirty-mails.txt.  GOLDEN_WRITE=1 in the environment
+ * writes them; read the difference before you commit it.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/conversation.h"
+#include "lib/unit.h"
+
+static const struct {
+	const char *title, *abstract;
+	unsigned count;
+} papers[] = {
+    {"Agents and function calling", "Agents plan. Function calling helps them.", 8},
+    {"Function calling without tears", "Function calling, planned in steps, helps.", 3},
+    {"Large language models (LLMs) at sea", "Large language models (LLMs) write.", 4},
+    {"What an LLM writes", "An LLM writes of the sea.", 5},
+    {"Weather by night", "Rain and snow over the sea.", 120},
+    {"Folding in cells", "Proteins in cells.", 120},
+};
+
+/* Mails of Eva, and the days since the one before. */
+static const struct {
+	const char *subject, *text;
+	int days;
+} mails[] = {
+    {"subscription", "list", 0},
+    {"my first filter", "Hello,\n\nadd name=agents max=5 agents", 0},
+    {"Re: my first filter", "yes\n\n> add name=agents max=5 agents", 0},
+    {"list", "", 0},
+    {"Re: Your commands", "undo 1", 0},
+    {"Re: Your commands", "undo 1", 0},
+    {"Re: Your commands", "yes", 0},
+    {"language models", "test \"large language models\"", 1},
+    {"Re: language models", "No thanks!", 0},
+    {"language models", "test \"large language models\"", 0},
+    {"by day", "add name=day agents -night", 1},
+    {"Re: by day", "ok, please\n\nEva", 0},
+    {"Re: by day", "yes 3", 0},
+    {"Re: by day", "yes 9", 0},
+    {"Re: by day", "undo 9", 0},
+    {"Re: by day", "edit day agents -snow", 1},
+    {"Re: by day", "undo 3", 0},
+    {"Re: my first filter", "help yes", 0},
+    {"agents again", "edit agents agents -weather", 1},
+    {"Re: my first filter", "yes 1", 0},
+    {"Re: agents again", "yes 5\nshare 1 as calling-agents", 0},
+    {"Re: agents again", "undo 5", 0},
+    {"Re: agents again", "set language de", 1},
+    {"Agenten", "test agents -cells", 0},
+    {"Re: Agenten", "Ja, gerne!", 0},
+    {"Re: Agenten", "undo 6", 0},
+    {"Sprachmodelle", "add name=modelle \"large language models\"", 1},
+    {"Re: Sprachmodelle", "Nein danke", 0},
+    {"Re: Sprachmodelle", "yes", 31},
+    {"Re: Sprachmodelle", "yes 4\nundo 6\nlist", 0},
+};
+
+static void
+fill(struct conversation *c)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
+		for (unsigned k = 0; k < papers[i].count; k++) {
+			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
+
+			store_fixture_save(c->fixture, "hf", "2026-11-18",
+			    store_fixture_time("2026-11-18T12:00:00Z"),
+			    store_fixture_paper(
+			        id, papers[i].title, papers[i].abstract));
+		}
+}
+
+/* Decode quoted-printable (RFC 2045 section 6.7). */
+static char *
+decode(const char *text)
+{
+	GString *plain = g_string_new(NULL);
+
+	for (; *text; text++) {
+		if (g_str_has_prefix(text, "=\r\n")) {
+			text += 2;
+		} else if (*text == '=') {
+			g_string_append_c(
+			    plain, (char)(g_ascii_xdigit_value(text[1]) * 16 +
+			                  g_ascii_xdigit_value(text[2])));
+			text += 2;
+		} else if (*text != '\r') {
+			g_string_append_c(plain, *text);
+		}
+	}
+	return g_string_free(plain, FALSE);
+}
+
+static void
+add_indented(GString *all, const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++)
+		if (**line || line[1])
+			g_string_append_printf(
+			    all, "%s%s\n", **line ? "    " : "", *line);
+}
+
+static void
+exchange(struct conversation *c, unsigned i, char **reply, GString *all)
+{
+	const char *to = *reply ? *reply : HOME;
+	pb_auto(inmail) mail =
+	    conversation_new_mail(EVA, mails[i].subject, mails[i].text);
+	g_autofree char *answer = NULL, *text = NULL;
+	int64_t before = conversation_count_mails(c);
+
+	c->options.now += mails[i].days * (int64_t)DAY + 60;
+	store_fixture_set_now(c->fixture, c->options.now);
+	g_string_append_printf(all, "%u. %s\n%s%s", i + 1, mails[i].subject,
+	    mails[i].text, *mails[i].text ? "\n" : "");
+	conversation_hand_in(c, mail, EVA, to);
+	g_assert_cmpint(conversation_count_mails(c), ==, before + 1);
+	answer = conversation_get_mail(c);
+	text = decode(strstr(answer, "\r\n\r\n") + 4);
+	g_string_append_c(all, '\n');
+	add_indented(all, text);
+	g_string_append_c(all, '\n');
+	g_free(*reply);
+	*reply = g_strdup(strstr(answer, "Reply-To: ") + strlen("Reply-To: "));
+	*strchr(*reply, '\r') = '\0';
+	/* The daily limit is not the subject here. */
+	store_fixture_run(c->fixture, "DELETE FROM rate_log");
+}
+
+static void
+compare_golden(const char *text)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path = g_build_filename(
+	    top ? top : ".", "tests", "golden", "thirty-mails.txt", NULL);
+	g_autofree char *wanted = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (g_getenv("GOLDEN_WRITE"))
+		g_file_set_contents(path, text, -1, &error);
+	else
+		g_file_get_contents(path, &wanted, NULL, &error);
+	g_assert_no_error(error);
+	if (wanted)
+		g_assert_cmpstr(text, ==, wanted);
+}
+
+static void
+thirty_mails_and_their_replies(void)
+{
+	pb_auto(conversation) c = conversation_new();
+	g_autoptr(GString) all = g_string_new(NULL);
+	g_autofree char *reply = NULL;
+
+	fill(c);
+	conversation_load_templates(c);
+	conversation_subscribe(c, EVA);
+	for (unsigned i = 0; i < G_N_ELEMENTS(mails); i++)
+		exchange(c, i, &reply, all);
+	compare_golden(all->str);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_set_nonfatal_assertions();
+	UNIT_ADD(thirty_mails_and_their_replies);
+	return g_test_run();
+}
