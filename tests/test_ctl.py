@@ -203,6 +203,7 @@ def test_subscriber_csv(ctl_fixture):
             "feedback": "off",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
+        "answers": {"liked": 0, "hidden": 0, "words": 0},
     }, shown
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",

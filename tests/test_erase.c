@@ -131,8 +131,11 @@ add_tastes(struct store_fixture *fixture)
 		texts = taste_vector_pack_words(&vector);
 		weights = format_hex(packed);
 		words = format_hex(texts);
-		sql = g_strdup_printf("INSERT INTO taste SELECT id, 1, x'%s', x'%s'"
-		                      " FROM subscriber WHERE address %s '" ZEBRA "'",
+		sql = g_strdup_printf(
+		    "INSERT INTO taste SELECT id, 1, x'%1$s' FROM subscriber"
+		    " WHERE address %3$s '" ZEBRA "';"
+		    "INSERT INTO taste_words SELECT id, x'%2$s' FROM subscriber"
+		    " WHERE address %3$s '" ZEBRA "'",
 		    weights, words, rows[i].who);
 		store_fixture_run(fixture, sql);
 	}

@@ -226,8 +226,8 @@ a_damaged_taste_leaves_the_usual_order(void)
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(answers) answers = {0};
 
-	store_fixture_run(
-	    fixture, "INSERT INTO taste VALUES (1, 5, x'010001ff', x'ff')");
+	store_fixture_run(fixture, "INSERT INTO taste VALUES (1, 5, x'010001ff');"
+	                           "INSERT INTO taste_words VALUES (1, x'ff')");
 	assert_digests_at(fixture, NOW, 1);
 	assert_rows(fixture, PAPERS, "06|0 01|0 02|0 03|0 05|0 04|0");
 	g_assert_true(answers_load(fixture->store, 1, &answers, NULL));

@@ -14,6 +14,7 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "service/taste/answers.h"
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
@@ -191,6 +192,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	const struct bounce_summary no_bounces = {0};
 	pb_auto(subscriber) subscriber = NULL;
+	pb_local(answers) answers = {0};
 	g_autoptr(GPtrArray) filters = NULL;
 	g_autofree struct bounce_summary *bounces = NULL;
 
@@ -201,19 +203,28 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;
 	if (!filters ||
-	    !bounces_find_summary(ctl->store, subscriber->id, 0, &bounces, error))
+	    !bounces_find_summary(ctl->store, subscriber->id, 0, &bounces, error) ||
+	    !answers_load(ctl->store, subscriber->id, &answers, error))
 		return false;
 	if (ctl->is_json) {
 		json_t *object = subscriber_to_json(subscriber, filters);
 
 		json_object_set_new(object, "bounces",
 		    print_json_bounces(bounces ? bounces : &no_bounces));
+		json_object_set_new(object, "answers",
+		    json_pack("{s:i, s:i, s:i}", "liked", (int)answers.likes, "hidden",
+		        (int)answers.hides, "words",
+		        (int)(answers.raising->len + answers.lowering->len)));
 		print_json(object);
 		return true;
 	}
 	subscriber_print(subscriber);
 	if (bounces)
 		print_bounces(bounces);
+	if (answers.likes + answers.hides)
+		printf("answers      %u liked, %u hidden; %u words learned\n",
+		    answers.likes, answers.hides,
+		    answers.raising->len + answers.lowering->len);
 	putchar('\n');
 	subscriber_print_filters(ctl, filters);
 	return true;

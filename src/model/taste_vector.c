@@ -140,18 +140,18 @@ taste_vector_unpack_weights(
 	count = packing_take_count(&in, 2);
 	if (count > BOUNDS_TASTE_TERMS)
 		packing_fail(&in);
+	if (!in.is_bad)
+		g_array_set_size(vector->weights, count);
 	for (unsigned i = 0; i < count && !in.is_bad; i++) {
-		struct taste_weight weight = {0};
 		uint64_t hash = next + packing_take_number(&in, UINT32_MAX);
 		uint64_t folded =
 		    packing_take_number(&in, fold_sign(-TASTE_VECTOR_SCALE));
 
 		if (hash > UINT32_MAX || !folded)
 			packing_fail(&in);
-		weight.hash = (uint32_t)hash;
-		weight.weight = unfold_sign(folded);
+		*taste_vector_get(vector, i) =
+		    (struct taste_weight){(uint32_t)hash, unfold_sign(folded), NULL};
 		next = hash + 1;
-		g_array_append_val(vector->weights, weight);
 	}
 	return check(&in, error);
 }

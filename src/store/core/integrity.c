@@ -124,7 +124,8 @@ count_damaged_digests(struct store *store, int64_t *count, GError **error)
 static bool
 count_damaged_tastes(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT weights, words FROM taste";
+	static const char sql[] = "SELECT weights, words FROM taste"
+	                          " LEFT JOIN taste_words USING (subscriber_id)";
 	sql_auto *statement = sql_bind(store, sql, error);
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t damaged = 0;

@@ -51,8 +51,11 @@ static bool
 delete_taste(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] = "DELETE FROM taste WHERE subscriber_id = ?1";
+	static const char sql_words[] =
+	    "DELETE FROM taste_words WHERE subscriber_id = ?1";
 
-	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id)) &&
+	       sql_exec(store, sql_words, error, SQL_INT(subscriber_id));
 }
 
 bool
@@ -69,9 +72,11 @@ bool
 feedback_save_taste(struct store *store, int64_t subscriber_id,
     const struct taste_vector *vector, int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "INSERT OR REPLACE INTO taste (subscriber_id, learned_at, weights, words)"
-	    " VALUES (?1, ?2, ?3, ?4)";
+	static const char sql[] = "INSERT OR REPLACE INTO taste"
+	                          " (subscriber_id, learned_at, weights)"
+	                          " VALUES (?1, ?2, ?3)";
+	static const char sql_words[] = "INSERT OR REPLACE INTO taste_words"
+	                                " (subscriber_id, words) VALUES (?1, ?2)";
 	g_autoptr(GByteArray) weights = NULL, words = NULL;
 
 	if (!vector->weights->len)
@@ -79,7 +84,9 @@ feedback_save_taste(struct store *store, int64_t subscriber_id,
 	weights = taste_vector_pack_weights(vector);
 	words = taste_vector_pack_words(vector);
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now),
-	    SQL_BLOB(weights->data, weights->len), SQL_BLOB(words->data, words->len));
+	           SQL_BLOB(weights->data, weights->len)) &&
+	       sql_exec(store, sql_words, error, SQL_INT(subscriber_id),
+	           SQL_BLOB(words->data, words->len));
 }
 
 static bool
@@ -114,7 +121,8 @@ feedback_load_taste(struct store *store, int64_t subscriber_id,
     struct taste_vector *vector, GError **error)
 {
 	static const char sql[] =
-	    "SELECT weights, words FROM taste WHERE subscriber_id = ?1";
+	    "SELECT weights, words FROM taste JOIN taste_words USING (subscriber_id)"
+	    " WHERE subscriber_id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 

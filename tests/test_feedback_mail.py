@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""test_feedback_mail.py - a reader answers papers by mail, and later digests follow.
+
+Mail comes and goes through Maildirs; the links are those of the digests.
+"""
+
+import email.message
+import email.policy
+import email.utils
+import json
+import os
+import re
+import sys
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from clock import DAY
+from conversations import PARSER
+from daemon import Instance, at_hour, days_after
+from paperserver import element
+from tap import Tap
+
+HOME, EVA = "paperboy@news.example", "eva@home.example"
+TITLES = ("Speech of birds", "Speech of children", "Vision of birds", "Vision in space")
+LATER = ("Agents for vision", "Agents for speech", "Agents see by vision",
+         "Agents hear speech", "Agents prove")
+ORDER = ("SELECT p.title FROM digest_item i JOIN paper p ON p.seq = i.paper_seq"
+         " WHERE i.digest_id = (SELECT max(id) FROM digest) ORDER BY i.position")
+
+
+class Reader:
+    """Eva, who reads her mail in a Maildir."""
+
+    def __init__(self, directory, **options):
+        self.inbox = os.path.join(directory, "inbox")
+        self.out = os.path.join(directory, "out")
+        for part in ("new", "cur", "tmp"):
+            os.makedirs(os.path.join(self.inbox, part))
+        self.instance = Instance(
+            directory, maildir=self.out, commands__address=HOME,
+            receive__maildir=self.inbox, receive__recipient_header="Delivered-To",
+            receive__parser=PARSER)
+        self.sent = 0
+        self.seen = set()
+        self.instance.ctl("subscriber", "add", EVA, "--consent", "asked", "--filter",
+                          "agents OR speech OR vision", now=at_hour(days_after(DAY, -1), 6))
+        for name, value in options.items():
+            self.instance.ctl("subscriber", "set", EVA, f"--{name}", value,
+                              now=at_hour(days_after(DAY, -1), 6))
+
+    def write_day(self, day, first, titles):
+        papers = [element(first + number) for number in range(len(titles))]
+        for paper, title in zip(papers, titles):
+            paper["paper"]["title"] = paper["title"] = title
+        with open(os.path.join(self.instance.papers, f"daily_papers-{day}.json"), "w",
+                  encoding="utf-8") as file:
+            json.dump(papers, file)
+
+    def run(self, now):
+        """@return the mails that came since"""
+        self.instance.once(now, wanted=0)
+        found = []
+        for name in sorted(os.listdir(os.path.join(self.out, "new"))):
+            if name not in self.seen:
+                self.seen.add(name)
+                with open(os.path.join(self.out, "new", name), "rb") as file:
+                    found.append(email.message_from_binary_file(
+                        file, policy=email.policy.default))
+        return found
+
+    def write(self, address, subject, text=""):
+        mail = email.message.EmailMessage()
+        mail["Delivered-To"] = mail["To"] = address
+        mail["Return-Path"] = f"<{EVA}>"
+        mail["From"] = EVA
+        mail["Subject"] = subject
+        mail["Date"] = "Fri, 20 Nov 2026 09:00:00 +0000"
+        mail["Message-ID"] = f"<m{self.sent}@home.example>"
+        mail.set_content(text)
+        self.sent += 1
+        name = f"{1000000000 + self.sent}.M{self.sent}P1.mail"
+        with open(os.path.join(self.inbox, "tmp", name), "wb") as file:
+            file.write(mail.as_bytes())
+        os.rename(os.path.join(self.inbox, "tmp", name),
+                  os.path.join(self.inbox, "new", name))
+
+    def follow(self, link):
+        """Send the mail of a mailto link, as it is."""
+        address, _, query = link.removeprefix("mailto:").partition("?")
+        (subject,) = urllib.parse.parse_qs(query)["subject"]
+        self.write(urllib.parse.unquote(address), subject)
+
+
+def text_of(mail):
+    return mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
+
+
+def order(reader):
+    return [title for title, in reader.instance.rows(ORDER)]
+
+
+def links_of(digest, verb):
+    """@return links by number, the same in both parts"""
+    pattern = rf"mailto:[^\s\">]+\?subject={verb}%20(\d+)"
+    parts = [digest.get_body((kind,)).get_content() for kind in ("plain", "html")]
+    found = [{int(link.group(1)): link.group() for link in re.finditer(pattern, part)}
+             for part in parts]
+    assert found[0] == found[1] and found[0], found
+    return found[0]
+
+
+def first_digest(reader):
+    reader.write_day(days_after(DAY, -1), 1, TITLES)
+    (digest,) = [mail for mail in reader.run(at_hour(days_after(DAY, -1), 13))
+                 if mail["List-Id"]]
+    assert sorted(order(reader)) == sorted(TITLES)
+    return digest
+
+
+def replies_order_the_next_digest(tap):
+    """like and hide in a reply raise and lower papers of the next day"""
+    reader = Reader(tap.subdirectory("reply"))
+    digest = first_digest(reader)
+    assert "subject=like" not in text_of(digest)
+    numbers = {title: number for number, title in enumerate(order(reader), 1)}
+    reader.write(digest["Reply-To"], "Re: " + digest["Subject"],
+                 f"like {numbers[TITLES[2]]} {numbers[TITLES[3]]}\n"
+                 f"hide {numbers[TITLES[0]]}\nmore {numbers[TITLES[1]]}\ntaste\n")
+    (reply,) = reader.run(at_hour(DAY, 5))
+    text = text_of(reply)
+    assert "vision +100" in text and "4 done" in text and "It was made up." in text, text
+    reader.write_day(DAY, 20, LATER)
+    reader.run(at_hour(DAY, 13))
+    titles = order(reader)
+    assert sorted(titles) == sorted(LATER), titles
+    assert {"Agents for vision", "Agents see by vision"} == set(titles[:2]), titles
+    shown = reader.instance.ctl("why", EVA, "2611.00020")
+    assert "raised   by likes: `vision`" in shown, shown
+    shown = reader.instance.ctl("subscriber", "show", EVA)
+    assert re.search(r"^answers +2 liked, 1 hidden; \d+ words learned$", shown, re.M), shown
+    reader.write(digest["Reply-To"], "taste forget")
+    (reply,) = reader.run(at_hour(DAY, 15))
+    assert "3 answers and all that was learned" in text_of(reply), text_of(reply)
+    assert reader.instance.rows("SELECT count(*) FROM taste") == [(0,)]
+
+
+def links_answer_at_once(tap):
+    """the links of a German digest are carried out without a confirmation"""
+    reader = Reader(tap.subdirectory("links"), feedback="on", language="de")
+    digest = first_digest(reader)
+    likes, hides = links_of(digest, "like"), links_of(digest, "hide")
+    assert sorted(likes) == sorted(hides) == [1, 2, 3, 4]
+    assert "mehr davon" in text_of(digest) and "weniger davon" in text_of(digest)
+    titles = order(reader)
+    reader.follow(likes[titles.index(TITLES[0]) + 1])
+    reader.follow(likes[titles.index(TITLES[1]) + 1])
+    reader.follow(hides[titles.index(TITLES[3]) + 1])
+    replies = reader.run(at_hour(DAY, 5))
+    assert len(replies) == 3
+    assert any("gemocht: 2611.00001" in text_of(reply) for reply in replies)
+    assert any("ausgeblendet: 2611.00004" in text_of(reply) for reply in replies)
+    reader.write_day(DAY, 20, LATER)
+    (second,) = [mail for mail in reader.run(at_hour(DAY, 13)) if mail["List-Id"]]
+    titles = order(reader)
+    assert {"Agents for speech", "Agents hear speech"} == set(titles[:2]), titles
+    assert text_of(second).index(titles[0]) < text_of(second).index(titles[1])
+
+
+with Tap() as tap:
+    tap.run(replies_order_the_next_digest, tap)
+    tap.run(links_answer_at_once, tap)
