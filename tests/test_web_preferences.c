@@ -376,6 +376,26 @@ settings_are_changed_together(void)
 }
 
 static void
+papers_are_liked_and_hidden(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	g_autofree char *id =
+	    store_fixture_text(c->fixture, "SELECT id FROM paper ORDER BY seq LIMIT 1");
+	pb_auto(web_reply) liked =
+	    change(c, token, "like", "paper", id, "show", "account");
+	pb_auto(web_reply) shown = change(c, token, "taste", "show", "account");
+	pb_auto(web_reply) forgotten = NULL;
+
+	web_assert_has(liked, "'kind': <'ok'>");
+	assert_rows(c->fixture, "SELECT is_like, source FROM feedback", "1|page");
+	web_assert_has(shown, "1 liked and 0 hidden so far.");
+	forgotten = change(c, token, "taste_forget", "show", "account");
+	web_assert_has(forgotten, "'kind': <'ok'>");
+	assert_rows(c->fixture, "SELECT count(*) FROM feedback", "0");
+}
+
+static void
 errors_belong_to_their_fields(void)
 {
 	pb_auto(conversation) c = web_fixture_new();
@@ -729,8 +749,9 @@ UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day,
     the_page_has_the_language_of_the_subscriber,
     filters_are_added_edited_moved_and_removed,
     mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,
-    a_test_stores_nothing, settings_are_changed_together, errors_belong_to_their_fields,
-    pause_and_resume, the_strongest_actions_are_confirmed_by_mail,
+    a_test_stores_nothing, settings_are_changed_together, papers_are_liked_and_hidden,
+    errors_belong_to_their_fields, pause_and_resume,
+    the_strongest_actions_are_confirmed_by_mail,
     both_addresses_confirm_a_change_on_the_page, unsubscribing_offers_undo,
     a_digest_in_the_browser_is_that_of_the_mail,
     a_digest_of_a_former_address_is_not_shown, feeds_are_private_and_revocable,

@@ -42,9 +42,10 @@ enum web_op {
 	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
 	 * group, format, quiet, updates, crosslist, attach, feedback, language, name),
-	 * pause (days or until; both empty: until resumed), resume, address (address),
-	 * export (format), forget, feed_on, feed_off, unsubscribe.
-	 * The reply has the view that show, number and page ask for.
+	 * like and hide (paper), taste, taste_forget, pause (days or until; both empty:
+	 * until resumed), resume, address (address), export (format), forget, feed_on,
+	 * feed_off, unsubscribe. The reply has the view that show, number and page ask
+	 * for.
 	 */
 	WEB_OP_PREFERENCES,
 	WEB_OP_DIGEST, /* token */
