@@ -201,6 +201,7 @@ def test_subscriber_csv(ctl_fixture):
             "order": "score", "abstract": "brief", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "group": "off",
             "feedback": "off",
+            "checkup": "on",
             "language": None},
         "bounces": {"dead": 0, "full": 0, "temporary": 0, "sender": 0, "complaint": 0},
         "answers": {"liked": 0, "hidden": 0, "words": 0},
@@ -208,11 +209,12 @@ def test_subscriber_csv(ctl_fixture):
     ctl_fixture.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
-               "--crosslist", "off", "--group", "on", "--feedback", "on")
+               "--crosslist", "off", "--group", "on", "--feedback", "on", "--checkup", "off")
     assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
         "updates": "on", "crosslist": "off", "attach": "bibtex", "group": "on",
         "feedback": "on",
+        "checkup": "off",
         "language": "de"}
     added = json.loads(ctl_fixture.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",

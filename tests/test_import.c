@@ -129,18 +129,18 @@ preferences_are_imported(void)
 
 	import_good(fixture,
 	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
-	    "attach,group,feedback,language,filters\n"
-	    "a@example.org,now,7,votes,short,text,note,on,off,bibtex,on,on,de,"
+	    "attach,group,feedback,checkup,language,filters\n"
+	    "a@example.org,now,7,votes,short,text,note,on,off,bibtex,on,on,off,de,"
 	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
-	    "b@example.org,,,,,,,,,,,,,\n",
+	    "b@example.org,,,,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
 	assert_rows(fixture,
 	    "SELECT frequency, catch_up, sorting, abstract, format, empty_digest, "
 	    "updates,"
-	    " crosslist, attach, grouping, feedback, language FROM subscriber"
+	    " crosslist, attach, grouping, feedback, checkup, language FROM subscriber"
 	    " ORDER BY id",
-	    "now|7|votes|short|text|note|on|off|bibtex|on|on|de "
-	    "daily|-|score|brief|both|off|off|on|none|off|off|-");
+	    "now|7|votes|short|text|note|on|off|bibtex|on|on|off|de "
+	    "daily|-|score|brief|both|off|off|on|none|off|off|on|-");
 	assert_rows(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",
@@ -303,6 +303,7 @@ invalid_header_line_is_rejected(void)
 	        "people.csv:1: column colour: no such column (expected address, name, "
 	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
 	        "abstract, format, quiet, updates, crosslist, attach, group, feedback, "
+	        "checkup, "
 	        "language, "
 	        "catch_up, "
 	        "consent_at, consent_text, created_at or filters)"},

@@ -149,7 +149,7 @@ def test_round_trip(tap, instance):
     whole = instance.say("subscriber", "export", "--filters")
     assert whole.splitlines()[0] == (
         "address,name,state,cadence,weekdays,at,zone,max,paused_until,order,abstract,"
-        "format,quiet,updates,crosslist,attach,group,feedback,language,catch_up,consent_at,"
+        "format,quiet,updates,crosslist,attach,group,feedback,checkup,language,catch_up,consent_at,"
         "consent_text,created_at,filters"), whole
     assert '"\'=Ada, ""A."""' in whole and "\n'+odd@example.org," in whole, whole
     path = os.path.join(instance.directory, "people.csv")

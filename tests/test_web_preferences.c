@@ -351,22 +351,24 @@ settings_are_changed_together(void)
 {
 	pb_auto(conversation) c = web_fixture_new();
 	g_autofree char *token = get_link(c);
-	pb_auto(web_reply) reply = change(c, token, "set", "when", "weekly", "days",
-	    "mon thu", "at", "9 pm", "tz", "Europe/Berlin", "max", "7", "order", "date",
-	    "abstract", "short", "format", "text", "quiet", "note", "updates", "on",
-	    "crosslist", "off", "attach", "bibtex", "group", "on", "feedback", "on",
-	    "language", "de", "name", "Eva \"E\" M", "show", "settings");
+	pb_auto(web_reply) reply =
+	    change(c, token, "set", "when", "weekly", "days", "mon thu", "at", "9 pm",
+	        "tz", "Europe/Berlin", "max", "7", "order", "date", "abstract", "short",
+	        "format", "text", "quiet", "note", "updates", "on", "crosslist", "off",
+	        "attach", "bibtex", "group", "on", "feedback", "on", "checkup", "off",
+	        "language", "de", "name", "Eva \"E\" M", "show", "settings");
 	pb_auto(web_reply) cleared = NULL;
 
 	web_assert_has(reply, "'kind': <'ok'>");
 	assert_rows(c->fixture,
 	    "SELECT frequency, weekdays, minute, zone, max_full, sorting, abstract, "
 	    "format,"
-	    " empty_digest, updates, crosslist, attach, grouping, feedback, language, "
+	    " empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "
+	    "language, "
 	    "name FROM "
 	    "subscriber",
 	    "weekly|9|1260|Europe/"
-	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|de|Eva E "
+	    "Berlin|7|date|short|text|note|on|off|bibtex|on|on|off|de|Eva E "
 	    "M");
 	web_assert_has(reply, "'key': <'at'>, 'value': <'21:00'>");
 	web_assert_has(reply, "{'value': <'weekly'>, 'is_selected': <true>}");

@@ -43,7 +43,8 @@ static const char set_details[] =
     "  --updates WORD     replaced papers: off or on\n"
     "  --crosslist WORD   cross-listed papers: on or off\n"
     "  --attach WORD      a file of the papers: none, bibtex, ris or markdown\n"
-    "  --feedback WORD    links for like and hide with each paper: off or on";
+    "  --feedback WORD    links for like and hide with each paper: off or on\n"
+    "  --checkup WORD     a monthly report on the filters: on or off";
 
 static const char pause_details[] =
     "Filters continue to match. Queued mail is cancelled. After the pause, one\n"
@@ -70,7 +71,7 @@ static const char erase_details[] =
 static const char import_details[] =
     "FILE is CSV; - is standard input. The first line names the columns: address,\n"
     "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
-    "format, quiet, updates, crosslist, attach, group, feedback, language,\n"
+    "format, quiet, updates, crosslist, attach, group, feedback, checkup, language,\n"
     "catch_up, consent_at, consent_text, created_at, filters; only address is\n"
     "required. All errors are reported at once, and then nothing is stored. First\n"
     "digests are sent at each subscriber's usual time.\n\n"

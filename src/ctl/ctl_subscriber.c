@@ -296,6 +296,8 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"group", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_GROUP], NULL, NULL},
 	    {"feedback", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_FEEDBACK], NULL,
 	        NULL},
+	    {"checkup", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_CHECKUP], NULL,
+	        NULL},
 	    {0},
 	};
 	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/provider.h"
 #include "service/bounce/bounce.h"
+#include "service/command/checkup.h"
 #include "service/explain/share_news.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
@@ -28,6 +29,9 @@
 /* Maximum size and time of one inbox batch, so that digests are not delayed. */
 #define INBOX_BATCH    200
 #define INBOX_BATCH_MS 5000
+
+/* Maximum time for monthly reports, so that digests are not delayed. */
+#define CHECKUP_MS 2000
 
 /* Interval of decisions about bounces. */
 #define BOUNCES_S CLOCK_HOUR_S
@@ -284,6 +288,27 @@ process_bounces(struct scheduler *stage, int64_t now, int64_t *due, GError **err
 	return true;
 }
 
+/* Send monthly reports. @param due  set to when to run again, s; -1: never */
+static bool
+send_checkups(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
+{
+	const struct config_snapshot *config_snapshot = stage->config_snapshot;
+	const struct checkup checkup = {
+	    .mailer = {stage->store, config_snapshot->settings,
+	        config_snapshot->own_addresses, &random_system, now},
+	    .key = config_snapshot->key,
+	    .catalog = renderer_get_catalog(config_snapshot->renderer),
+	};
+	struct checkup_report report;
+
+	if (!checkup_run(&checkup, CHECKUP_MS, &report, due, error))
+		return false;
+	if (report.due)
+		event_log(EVENT_CHECKUPS_DONE, EVENT_INT("due", report.due),
+		    EVENT_INT("sent", report.sent));
+	return true;
+}
+
 bool
 scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error)
@@ -315,6 +340,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	struct match_report matched = {0};
 	int64_t newest, digest_build_due = -1, match_due, maintenance_due, bounces_due;
 	struct clock_jump jump;
+	int64_t checkup_due = -1;
 	unsigned changes;
 
 	if (!clock_watch_load(stage->store, &jump, error))
@@ -368,13 +394,16 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 		digest_build_due = MAX(digest_build_due, report->held_until);
 	if (!matches_load_next_due(stage->store, &match_due, error))
 		return false;
-	if (!erase_pending(stage, now, &match_due, error))
+	if (!erase_pending(stage, now, &match_due, error) ||
+	    (newest && !send_checkups(stage, now, &checkup_due, error)))
 		return false;
 	*next_due = digest_build_due < 0 ? maintenance_due
 	                                 : MIN(digest_build_due, maintenance_due);
 	if (match_due >= 0)
 		*next_due = MIN(*next_due, match_due);
 	*next_due = MIN(*next_due, bounces_due);
+	if (checkup_due >= 0)
+		*next_due = MIN(*next_due, checkup_due);
 	return true;
 }
 

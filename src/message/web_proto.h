@@ -41,11 +41,11 @@ enum web_op {
 	 * P: token; add (filter, name, max), edit (number, filter, name, max, note),
 	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
-	 * group, format, quiet, updates, crosslist, attach, feedback, language, name),
-	 * like and hide (paper), taste, taste_forget, pause (days or until; both empty:
-	 * until resumed), resume, address (address), export (format), forget, feed_on,
-	 * feed_off, unsubscribe. The reply has the view that show, number and page ask
-	 * for.
+	 * group, format, quiet, updates, crosslist, attach, feedback, checkup,
+	 * language, name), like and hide (paper), taste, taste_forget, pause (days or
+	 * until; both empty: until resumed), resume, address (address), export
+	 * (format), forget, feed_on, feed_off, unsubscribe. The reply has the view that
+	 * show, number and page ask for.
 	 */
 	WEB_OP_PREFERENCES,
 	WEB_OP_DIGEST, /* token */

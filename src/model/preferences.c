@@ -39,6 +39,8 @@ static const struct {
         {[PREFERENCE_GROUP_OFF] = "off", [PREFERENCE_GROUP_ON] = "on"}},
     [PREFERENCE_FEEDBACK] = {"feedback",
         {[PREFERENCE_FEEDBACK_OFF] = "off", [PREFERENCE_FEEDBACK_ON] = "on"}},
+    [PREFERENCE_CHECKUP] = {"checkup",
+        {[PREFERENCE_CHECKUP_ON] = "on", [PREFERENCE_CHECKUP_OFF] = "off"}},
 };
 
 const char *

@@ -20,8 +20,9 @@ enum preference {
 	PREFERENCE_ATTACH,
 	PREFERENCE_GROUP,
 	PREFERENCE_FEEDBACK,
+	PREFERENCE_CHECKUP,
 };
-#define PREFERENCE_COUNT (PREFERENCE_FEEDBACK + 1)
+#define PREFERENCE_COUNT (PREFERENCE_CHECKUP + 1)
 
 /* Values of each preference; 0 is the default. */
 enum preference_order {
@@ -64,6 +65,10 @@ enum preference_feedback {
 	PREFERENCE_FEEDBACK_OFF,
 	PREFERENCE_FEEDBACK_ON
 }; /* links for like and hide in each entry */
+enum preference_checkup {
+	PREFERENCE_CHECKUP_ON,
+	PREFERENCE_CHECKUP_OFF
+}; /* a monthly report on the filters */
 
 struct preferences {
 	int choice[PREFERENCE_COUNT]; /* by enum preference */

@@ -195,7 +195,7 @@ static const struct {
 } setting_groups[] = {
     {"web.group.schedule", {"when", "days", "at", "tz"}},
     {"web.group.papers", {"max", "order", "abstract", "group", "updates", "crosslist",
-                             "quiet", "feedback"}},
+                             "quiet", "feedback", "checkup"}},
     {"web.group.mail", {"language", "name", "format", "attach"}},
     {"web.group.other", {NULL}},
 };

@@ -11,6 +11,7 @@
 #include "message/compose.h"
 #include "message/encoding.h"
 #include "message/sanitize.h"
+#include "render/sender.h"
 
 /* Maximum number of message ids in References. */
 #define REFERENCES 10
@@ -159,6 +160,16 @@ format_sender(const struct system_mailer *system_mailer, const struct system_mai
 
 /* ---- the message ---- */
 
+static char *
+format_list_id(const struct system_mailer *system_mailer)
+{
+	const char *own = system_mailer->settings->mail_list_id;
+
+	return *own ? g_strdup_printf("paperboy <%s>", own)
+	            : g_strdup_printf(
+	                  "paperboy <digest.%s>", system_mailer->own_addresses->domain);
+}
+
 static GBytes *
 build(const struct system_mailer *system_mailer, const struct system_mail *mail,
     GError **error)
@@ -178,8 +189,18 @@ build(const struct system_mailer *system_mailer, const struct system_mail *mail,
 	const char *name = *system_mailer->settings->mail_from_name
 	                       ? system_mailer->settings->mail_from_name
 	                       : NULL;
+	bool is_bulk = mail->list_unsubscribe != NULL;
+	g_autofree char *list_id = is_bulk ? format_list_id(system_mailer) : NULL;
+	g_autofree char *owner = is_bulk ? g_strdup_printf("<mailto:%s>",
+	                                       system_mailer->settings->mail_owner)
+	                                 : NULL;
 	const struct compose_header extra[] = {
 	    {"Reply-To", reply_to},
+	    {"List-Id", list_id},
+	    {"List-Unsubscribe", mail->list_unsubscribe},
+	    {"List-Unsubscribe-Post", mail->has_one_click ? SENDER_ONE_CLICK : NULL},
+	    {"List-Owner", owner},
+	    {"Precedence", is_bulk ? "bulk" : NULL},
 	    {"In-Reply-To", in_reply_to},
 	    {"References", references},
 	    {"Auto-Submitted", answered ? "auto-replied" : "auto-generated"},

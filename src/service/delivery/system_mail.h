@@ -44,6 +44,10 @@ struct system_mail {
 	const char *file_name; /* or NULL: no attachment */
 	const char *file_type;
 	const char *file_text;
+	/* Of mail that nobody asked for: List-Unsubscribe, with the fields that digests
+	 * have; or NULL. */
+	const char *list_unsubscribe;
+	bool has_one_click;            /* its link (RFC 8058) */
 	const struct inmail *answered; /* the message replied to, or NULL */
 };
 

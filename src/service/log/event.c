@@ -247,6 +247,10 @@ static const struct event_row rows[N_EVENTS] = {
         "Result of the hourly decisions: failed messages that were classified, probe "
         "messages sent, subscribers suspended, and subscribers whose evidence was "
         "cleared since a probe was not returned."},
+    [EVENT_CHECKUPS_DONE] = {"checkups-done", "4ddf39e4c75a4ec6a7592dea8213bb73",
+        G_LOG_LEVEL_INFO, NULL,
+        "Monthly reports: subscribers whose filters were looked at, and those with "
+        "something to report."},
     [EVENT_SUBSCRIBER_SUSPENDED] = {"subscriber-suspended",
         "35b9ff5e4882ba17fbb92dd0146ade99", G_LOG_LEVEL_MESSAGE, NULL,
         "Mail to a subscriber was returned, the probe message as well: nothing is sent "

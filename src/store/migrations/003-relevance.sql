@@ -30,6 +30,13 @@ CREATE TABLE taste_words (
 ALTER TABLE subscriber ADD COLUMN feedback TEXT NOT NULL DEFAULT 'off'
 	CHECK (feedback = 'off' OR feedback = 'on');
 
+-- A monthly report on the filters, and when it is due; 0: not planned yet.
+ALTER TABLE subscriber ADD COLUMN checkup TEXT NOT NULL DEFAULT 'on'
+	CHECK (checkup = 'on' OR checkup = 'off');
+ALTER TABLE subscriber ADD COLUMN checkup_at INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX subscriber_checkup ON subscriber (checkup_at, id)
+	WHERE state = 'active' AND checkup = 'on';
+
 -- Commands proposed to a subscriber: "yes 2" applies one, "no 2" refuses it for good.
 CREATE TABLE proposal (
 	id              INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -15,7 +15,8 @@
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
 	" paused_until, language, ifnull(catch_up, 0), sorting, abstract, format,"   \
-	" empty_digest, updates, crosslist, attach, grouping, feedback, moved_at"
+	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
+	"moved_at"
 
 #define COLUMN(...) RECORD_COLUMN(subscriber, __VA_ARGS__)
 #define PREFERENCE(preference, enumeration) \
@@ -31,7 +32,7 @@ static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(add
     PREFERENCE(UPDATES, SUBSCRIBER_UPDATES),
     PREFERENCE(CROSSLIST, SUBSCRIBER_CROSSLIST), PREFERENCE(ATTACH, SUBSCRIBER_ATTACH),
     PREFERENCE(GROUP, SUBSCRIBER_GROUPING), PREFERENCE(FEEDBACK, SUBSCRIBER_FEEDBACK),
-    COLUMN(moved_at)};
+    PREFERENCE(CHECKUP, SUBSCRIBER_CHECKUP), COLUMN(moved_at)};
 #undef COLUMN
 static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
     subscriber_columns, .make = (void *(*)(void))subscriber_new,
@@ -59,7 +60,8 @@ get_word(const struct subscriber *subscriber, enum preference preference)
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_CROSSLIST)),                \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_ATTACH)),                   \
 	    SQL_TEXT(get_word(subscriber, PREFERENCE_GROUP)),                    \
-	    SQL_TEXT(get_word(subscriber, PREFERENCE_FEEDBACK))
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_FEEDBACK)),                 \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_CHECKUP))
 
 bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
@@ -70,9 +72,9 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
 	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
-	    " feedback)"
+	    " feedback, checkup)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
 	const struct schedule *schedule = &subscriber->schedule;
 
 	if (!sql_exec(store, sql, error, SQL_TEXT(subscriber->address),
@@ -102,7 +104,8 @@ subscribers_update(
 	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
 	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
 	    " abstract = ?18, format = ?19, empty_digest = ?20, updates = ?21,"
-	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25"
+	    " crosslist = ?22, attach = ?23, grouping = ?24, feedback = ?25, checkup = "
+	    "?26"
 	    " WHERE id = ?1";
 	const struct schedule *schedule = &subscriber->schedule;
 
@@ -254,6 +257,40 @@ subscribers_load_pause_ended(
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
 	return record_load_all(statement, &subscriber_layout, error);
+}
+
+GPtrArray *
+subscribers_load_checkups(
+    struct store *store, int64_t now, unsigned limit, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(checkup_due, __VA_ARGS__)
+	static const struct record_column columns[] = {
+	    COLUMN(subscriber_id), COLUMN(at)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(checkup_due, columns);
+	static const char sql[] =
+	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
+	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
+bool
+subscribers_save_checkup(struct store *store, int64_t id, int64_t at, GError **error)
+{
+	static const char sql[] = "UPDATE subscriber SET checkup_at = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(at));
+}
+
+bool
+subscribers_load_next_checkup(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] = "SELECT min(checkup_at) FROM subscriber"
+	                          " WHERE state = 'active' AND checkup = 'on'";
+
+	return sql_number(store, sql, at, error);
 }
 
 bool

@@ -64,6 +64,21 @@ GPtrArray *subscribers_load_due(
 GPtrArray *subscribers_load_due_after(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
+/* An active subscriber whose monthly report is due. */
+struct checkup_due {
+	int64_t subscriber_id;
+	int64_t at; /* s; 0: not planned yet */
+};
+
+/** Load a page of them, earliest first. @return of struct checkup_due * */
+GPtrArray *subscribers_load_checkups(
+    struct store *store, int64_t now, unsigned limit, GError **error);
+bool
+subscribers_save_checkup(struct store *store, int64_t id, int64_t at, GError **error);
+
+/** Load when the next one is due. @param at  set; -1 for never */
+bool subscribers_load_next_checkup(struct store *store, int64_t *at, GError **error);
+
 /** Load a page of paused subscribers whose pause has ended, earliest first. */
 GPtrArray *subscribers_load_pause_ended(
     struct store *store, int64_t now, unsigned limit, GError **error);

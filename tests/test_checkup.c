@@ -1,0 +1,267 @@
+/*
+ * test_checkup.c - monthly reports: when they come, and what they say.
+ *
+ * The reports are in tests/golden/answers; see test_command.c.
+ */
+#include "service/command/checkup.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "lib/conversation.h"
+#include "lib/unit.h"
+#include "service/explain/share_news.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
+#include "service/people/sharing.h"
+#include "store/subscriber/subscribers.h"
+
+#define ADA "ada@example.org"
+
+/* Ada subscribed months ago and has five filters, one of which she follows. */
+static struct conversation *
+new_conversation(void)
+{
+	struct conversation *conversation = conversation_new();
+	struct store_fixture *fixture = conversation->fixture;
+	int64_t now = store_fixture_time(CONVERSATION_NOW);
+	static const char *const filters[] = {
+	    "weather forecast*", "mamba", "diffusion NOT survey", "weather"};
+	const struct sharing_actor eva = {fixture->store, EVA, "test", now};
+	const struct sharing_actor ada = {fixture->store, ADA, "test", now};
+	const struct filters_change change = {.address = EVA,
+	    .number = 1,
+	    .text = "robot OR \"state space\" OR diffusion",
+	    .who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) before = NULL;
+	pb_auto(subscription) followed = NULL;
+	pb_auto(subscription) edited = NULL;
+	g_autofree char *name = NULL;
+	unsigned count;
+
+	conversation_load_templates(conversation);
+	for (int day = 1; day <= 19; day++)
+		for (int i = 0; i < 3; i++) {
+			static const char *const titles[] = {"Diffusion for all",
+			    "Weather forecasts with little data",
+			    "State spaces and robots"};
+			g_autofree char *id = g_strdup_printf("2611.%02d%03d", day, i);
+			g_autofree char *listed = g_strdup_printf("2026-11-%02d", day);
+
+			store_fixture_list(fixture, listed, id, titles[i], 3);
+		}
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
+	store_fixture_subscribe(fixture, EVA, "UTC", "robot OR \"state space\"", now);
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++)
+		store_fixture_add_filter(fixture, ADA, filters[i], now);
+	sharing_share(&eva, 1, "robot-news", &name, &error);
+	g_assert_no_error(error);
+	followed = sharing_follow(&ada, "robot-news", 0, &before, &error);
+	g_assert_no_error(error);
+	edited = filters_edit(fixture->store, &change, now, NULL, NULL, &error);
+	g_assert_no_error(error);
+	store_fixture_build_digests(fixture, now);
+	g_assert_true(share_news_run(fixture->store, now, &count, &error));
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET created_at = 1780000000, checkup_at = 0;"
+	    "UPDATE subscriber SET checkup = 'off' WHERE address <> '" ADA "';"
+	    "UPDATE subscription SET created_at = 1780000000, since_day = '2026-06-01';"
+	    "UPDATE follow SET news = 2; DELETE FROM outbox; DELETE FROM digest");
+	return conversation;
+}
+
+static struct checkup_report
+run_at(struct conversation *conversation, int64_t now)
+{
+	const struct checkup checkup = {
+	    .mailer = {conversation->fixture->store, conversation->settings,
+	        conversation->own_addresses, &conversation->random, now},
+	    .key = conversation->fixture->key,
+	    .catalog = conversation->phrases,
+	};
+	struct checkup_report report;
+	g_autoptr(GError) error = NULL;
+	int64_t next;
+
+	g_assert_true(checkup_run(&checkup, 0, &report, &next, &error));
+	g_assert_no_error(error);
+	store_fixture_assert_idle(conversation->fixture);
+	g_assert_true(next < 0 || next > now);
+	return report;
+}
+
+#define RUN_AT(conversation, text) run_at(conversation, store_fixture_time(text))
+
+/* Decode quoted-printable (RFC 2045 section 6.7). @return a new string */
+static char *
+decode(const char *text)
+{
+	GString *out = g_string_new(NULL);
+
+	for (; *text; text++) {
+		if (*text == '=' && text[1] == '\n')
+			text++;
+		else if (*text == '=') {
+			g_string_append_c(
+			    out, (char)(g_ascii_xdigit_value(text[1]) * 16 +
+			                g_ascii_xdigit_value(text[2])));
+			text += 2;
+		} else {
+			g_string_append_c(out, *text);
+		}
+	}
+	return g_string_free(out, FALSE);
+}
+
+static void
+compare_golden(struct conversation *conversation, const char *name)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_strdup_printf("%s/tests/golden/answers/%s.txt", top ? top : ".", name);
+	g_autofree char *mail = conversation_get_mail(conversation);
+	g_auto(GStrv) lines = g_strsplit(strstr(mail, "\r\n\r\n") + 4, "\r\n", -1);
+	g_autofree char *joined = g_strjoinv("\n", lines);
+	g_autofree char *text = decode(joined);
+	g_autofree char *wanted = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(strchr(text, '{'));
+	if (g_getenv("GOLDEN_WRITE"))
+		g_file_set_contents(path, text, -1, &error);
+	g_assert_no_error(error);
+	g_file_get_contents(path, &wanted, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(text, ==, wanted);
+}
+
+static void
+report_names_each_point_with_its_reply(void)
+{
+	pb_auto(conversation) conversation = new_conversation();
+	struct checkup_report report = RUN_AT(conversation, CONVERSATION_NOW);
+	g_autofree char *mail = NULL;
+
+	g_assert_cmpuint(report.due, ==, 0);
+	store_fixture_run(conversation->fixture,
+	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA "'");
+	report = RUN_AT(conversation, CONVERSATION_NOW);
+	g_assert_cmpuint(report.sent, ==, 1);
+	mail = conversation_get_mail(conversation);
+	g_assert_nonnull(strstr(mail, "\r\nList-Unsubscribe: <mailto:paperboy+u-"));
+	g_assert_nonnull(strstr(mail, "\r\nList-Id: paperboy <digest.example."));
+	g_assert_nonnull(strstr(mail, "\r\nReply-To: paperboy+r-"));
+	g_assert_nonnull(strstr(mail, "\r\nPrecedence: bulk"));
+	g_assert_null(strstr(mail, "example.com>\r\nSubject"));
+	compare_golden(conversation, "checkup");
+	/* The next digest does not repeat it. */
+	assert_rows(conversation->fixture,
+	    "SELECT count(*) FROM follow WHERE news IS NOT NULL", "0");
+}
+
+static void
+report_is_in_the_language_of_its_reader(void)
+{
+	pb_auto(conversation) conversation = new_conversation();
+
+	store_fixture_run(conversation->fixture,
+	    "UPDATE subscriber SET checkup_at = 1795161600, language = 'de'"
+	    " WHERE address = '" ADA "'");
+	g_assert_cmpuint(RUN_AT(conversation, CONVERSATION_NOW).sent, ==, 1);
+	compare_golden(conversation, "checkup-german");
+}
+
+static void
+nothing_to_report_is_no_mail(void)
+{
+	pb_auto(conversation) conversation = new_conversation();
+
+	store_fixture_run(conversation->fixture,
+	    "DELETE FROM subscription WHERE number > 1;"
+	    "UPDATE subscription SET text = 'robot' WHERE number = 1;"
+	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA
+	    "'; INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
+	    " term, command, gained, lost, days, title, made_at, expires_at, ended_at,"
+	    " state) SELECT 1, 99, 1, '', 'del 1', 'del 1', 0, 0, 30, '', 1, 2, 3,"
+	    " 'refused'");
+	RUN_AT(conversation, CONVERSATION_NOW);
+	g_assert_cmpint(conversation_count_mails(conversation), <=, 1);
+	/* Everything was refused. */
+	store_fixture_run(conversation->fixture,
+	    "DELETE FROM outbox; UPDATE proposal SET state = 'refused', ended_at = 5;"
+	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA "'");
+	g_assert_cmpuint(RUN_AT(conversation, CONVERSATION_NOW).sent, ==, 0);
+	g_assert_cmpint(conversation_count_mails(conversation), ==, 0);
+}
+
+static void
+paused_subscribers_get_none(void)
+{
+	static const char *const states[] = {"state = 'paused'", "state = 'suspended'",
+	    "state = 'gone', next_due_at = NULL", "checkup = 'off'"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+		pb_auto(conversation) conversation = new_conversation();
+		g_autofree char *sql =
+		    g_strdup_printf("UPDATE subscriber SET checkup_at = 1795161600, %s"
+		                    " WHERE address = '" ADA "'",
+		        states[i]);
+
+		store_fixture_run(conversation->fixture, sql);
+		g_assert_cmpuint(RUN_AT(conversation, CONVERSATION_NOW).due, ==, 0);
+	}
+}
+
+/* 400 days, hour by hour. */
+static void
+each_month_has_one_report_at_the_time_of_a_digest(void)
+{
+	pb_auto(conversation) conversation = new_conversation();
+	int64_t now = store_fixture_time("2026-12-01T00:00:00Z"), last = 0;
+	unsigned count = 0;
+
+	store_fixture_run(conversation->fixture,
+	    "UPDATE subscriber SET frequency = 'weekly', weekdays = 1, minute = 450"
+	    " WHERE address = '" ADA "'");
+	for (int hour = 0; hour < 400 * 24; hour++, now += 3600) {
+		g_autoptr(GDateTime) utc = NULL, local = NULL;
+		g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("Europe/Berlin");
+
+		if (!run_at(conversation, now).due)
+			continue;
+		utc = g_date_time_new_from_unix_utc(now);
+		local = g_date_time_to_timezone(utc, zone);
+		g_assert_cmpint(g_date_time_get_day_of_week(local), ==, 1);
+		g_assert_cmpint(g_date_time_get_hour(local), ==, 8); /* after 07:30 */
+		g_assert_true(!last || now - last > 25 * DAY);
+		last = now;
+		count++;
+	}
+	g_assert_cmpuint(count, >=, 12);
+	g_assert_cmpuint(count, <=, 14);
+}
+
+static void
+reports_are_spread_over_the_month(void)
+{
+	pb_auto(conversation) conversation = new_conversation();
+
+	store_fixture_run(conversation->fixture,
+	    "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
+	    " WHERE n < 2800) INSERT INTO subscriber (address, address_key, state,"
+	    " frequency, weekdays, minute, zone, max_full, created_at, consent_at,"
+	    " consent_text, next_due_at) SELECT 'f' || n || '@example.org', 'f' || n ||"
+	    " '@example.org', 'active', 'daily', 127, 450, 'UTC', 20, 1, 1, 'yes', 1"
+	    " FROM n");
+	RUN_AT(conversation, CONVERSATION_NOW);
+	assert_rows(conversation->fixture,
+	    "SELECT count(*), max(c) FROM (SELECT count(*) c FROM subscriber"
+	    " WHERE checkup_at > 0 AND zone = 'UTC' GROUP BY checkup_at / 86400)",
+	    "28|100");
+}
+
+UNIT_MAIN(report_names_each_point_with_its_reply,
+    report_is_in_the_language_of_its_reader, nothing_to_report_is_no_mail,
+    paused_subscribers_get_none, each_month_has_one_report_at_the_time_of_a_digest,
+    reports_are_spread_over_the_month)
