@@ -225,7 +225,7 @@ is_in_filters(const GPtrArray *own, const char *word)
 
 /* @param offered  set: NULL if it would remove nothing, or was refused before */
 static bool
-offer_block(struct request *request, const char *filter,
+offer_block(struct request *request, const char *word, const char *filter,
     const struct stored_paper *newest, struct proposal **offered, GError **error)
 {
 	const struct backtest_request wanted = {.text = filter,
@@ -235,9 +235,8 @@ offer_block(struct request *request, const char *filter,
 	pb_auto(backtest) backtest = backtest_run(request->store, &wanted, NULL, error);
 	g_autofree char *command = g_strconcat("block ", filter, NULL);
 	g_autofree char *title = NULL;
-	struct proposal proposal = {.subscriber_id = request->subscriber->id,
-	    .term = filter,
-	    .command = command};
+	struct proposal proposal = {
+	    .subscriber_id = request->subscriber->id, .term = word, .command = command};
 
 	if (!backtest)
 		return false;
@@ -277,7 +276,24 @@ try_block(struct request *request, const char *word, const GPtrArray *own,
 	if (!is_good)
 		return true;
 	--*tests;
-	return offer_block(request, filter, newest, offered, error);
+	return offer_block(request, word, filter, newest, offered, error);
+}
+
+/* @param is_word  single words, else pairs */
+static bool
+try_words(struct request *request, const GPtrArray *words, bool is_word,
+    const GPtrArray *own, const GArray *all, unsigned *tests, struct proposal **offered,
+    GError **error)
+{
+	for (unsigned i = 0; i < MIN(words->len, BLOCK_WORDS) && *tests && !*offered;
+	     i++) {
+		const char *word = ((struct answers_word *)words->pdata[i])->word;
+
+		if (!strchr(word, ' ') == is_word &&
+		    !try_block(request, word, own, all, tests, offered, error))
+			return false;
+	}
+	return true;
 }
 
 /* Propose to block a word of several hidden papers and of no liked one. */
@@ -298,11 +314,10 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 	    own ? feedback_load(request->store, request->subscriber->id, error) : NULL;
 	if (!all)
 		return false;
-	for (unsigned i = 0;
-	     i < MIN(answers->lowering->len, BLOCK_WORDS) && tests && !offered; i++)
-		if (!try_block(request,
-		        ((struct answers_word *)answers->lowering->pdata[i])->word, own,
-		        all, &tests, &offered, error))
+	/* A pair of words removes less by mistake than one of them. */
+	for (int is_word = 0; is_word <= 1; is_word++)
+		if (!try_words(request, answers->lowering, is_word, own, all, &tests,
+		        &offered, error))
 			return false;
 	if (!offered)
 		return true;
