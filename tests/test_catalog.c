@@ -222,7 +222,8 @@ static const char *const same_in_german[] = {"list_filter", "hit", "set_is",
     "web.filter_number", "web.pause_title", "web.set.language.en",
     "web.set.language.de", "web.set.format", "web.set.attach.bibtex",
     "web.set.attach.ris", "web.set.attach.markdown", "web.feeds", "web.export_format",
-    "web.export_text", "proposal", "proposal_runs", "msg.proposal_same", NULL};
+    "web.export_text", "proposal", "proposal_runs", "msg.proposal_same",
+    "checkup.point", "checkup.point_word", NULL};
 
 static char *
 read_german(void)

@@ -60,7 +60,7 @@ get_state(struct conversation *c)
 	    " UNION ALL SELECT 'l', subscriber_id, paper_seq, is_like, at, 0, 0, 0, 0, "
 	    "0,"
 	    " 0, 0, 0 FROM feedback"
-	    " UNION ALL SELECT 't', subscriber_id, weights, words, 0, 0, 0, 0, 0, 0, "
+	    " UNION ALL SELECT 't', subscriber_id, weights, 0, 0, 0, 0, 0, 0, 0, "
 	    "0, 0,"
 	    " 0 FROM taste"
 	    " UNION ALL SELECT 'p', id, state, ended_at, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM"
