@@ -254,7 +254,32 @@ filter_has_its_chart_and_its_papers(void)
 	assert_has(text, "<bdi>One</bdi> <span class=\"soft\">Sun 22 Nov</span>");
 }
 
+static void
+each_proposal_has_its_answers(void)
+{
+	g_autofree char *text = render_values(WEB_PAGE_PREFERENCES,
+	    "{'show': <'filter'>, 'filters': <[{'number': <'7'>}]>, 'proposals': "
+	    "<[{'number': <'3'>, 'text': <'a: <b>'>, 'query': <'edit 7 a'>, "
+	    "'is_applied': "
+	    "<true>}, {'number': <'4'>, 'text': <'c'>, 'is_applied': <false>}]>}");
+	g_autofree char *none = render_values(
+	    WEB_PAGE_PREFERENCES, "{'show': <'account'>, 'proposals': <@aa{sv} []>}");
+	const char *second = strstr(text, "<li id=\"s4\">");
+
+	g_assert_nonnull(second);
+	assert_has(text, "a: &lt;b&gt;");
+	assert_has(
+	    text, "name=\"action_undo_answer\" aria-describedby=\"s3\" value=\"Undo\"");
+	assert_lacks(second, "action_undo_answer");
+	assert_has(second, "name=\"number\" value=\"7\"");
+	assert_has(second, "name=\"proposal\" value=\"4\"");
+	assert_has(second, "value=\"Accept\"");
+	assert_has(second, "value=\"Do not suggest again\"");
+	assert_lacks(none, "id=\"suggestions\"");
+}
+
 UNIT_MAIN(every_page_is_below_14_kb, nothing_in_a_page_runs_or_comes_from_elsewhere,
     hostile_values_stay_text, error_has_its_caret_below_the_column,
     errors_name_their_status, digest_is_sent_as_it_is_with_the_hashes_of_its_styles,
-    language_switch_keeps_what_is_shown, filter_has_its_chart_and_its_papers)
+    language_switch_keeps_what_is_shown, filter_has_its_chart_and_its_papers,
+    each_proposal_has_its_answers)

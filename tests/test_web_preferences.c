@@ -397,6 +397,106 @@ papers_are_liked_and_hidden(void)
 	assert_rows(c->fixture, "SELECT count(*) FROM feedback", "0");
 }
 
+/* Papers by which "function calling" is suggested for "agents". */
+static void
+add_related(struct conversation *c)
+{
+	static const struct {
+		const char *title, *abstract;
+		unsigned count;
+	} papers[] = {
+	    {"Agents and function calling", "Agents plan. Function calling helps them.",
+	        8},
+	    {"Function calling", "Function calling, planned in steps, helps.", 3},
+	    {"Weather", "Rain and snow over the sea.", 120},
+	    {"Cells", "Proteins in cells.", 120},
+	};
+	unsigned number = 100;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
+		for (unsigned k = 0; k < papers[i].count; k++) {
+			g_autofree char *id = g_strdup_printf("2611.%05u", ++number);
+
+			store_fixture_save(c->fixture, "hf", "2026-11-18",
+			    store_fixture_time("2026-11-18T12:00:00Z"),
+			    store_fixture_paper(
+			        id, papers[i].title, papers[i].abstract));
+		}
+}
+
+#define COUNT_OPEN "SELECT count(*) FROM proposal WHERE state = 'open'"
+#define OFFER                                                                         \
+	"'text': <'function calling: 3 more papers in 30 days, the latest: Function " \
+	"calling'>"
+#define WIDER "agents OR \"function calling\""
+
+static void
+suggestions_are_taken_undone_and_refused(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) added = NULL;
+	pb_auto(web_reply) filters = NULL;
+	pb_auto(web_reply) account = NULL;
+	pb_auto(web_reply) taken = NULL;
+	pb_auto(web_reply) undone = NULL;
+	pb_auto(web_reply) refused = NULL;
+	pb_auto(web_reply) again = NULL;
+
+	add_related(c);
+	added = change(c, token, "add", "filter", "agents");
+	web_assert_has(added, OFFER);
+	web_assert_has(added, "edit 2 agents OR \"function calling\"");
+	web_assert_has_not(added, "yes 1");
+	c->options.now += 60;
+	filters = show(c, token, "");
+	web_assert_has_not(filters, "function calling");
+	account = show(c, token, "account");
+	web_assert_has(account, OFFER);
+
+	taken = change(c, token, "yes", "proposal", "1");
+	web_assert_has(taken, "'is_applied': <true>");
+	web_assert_has_not(taken, "undo 1");
+	assert_rows(
+	    c->fixture, "SELECT text FROM subscription WHERE number = 2", WIDER);
+	undone = change(c, token, "undo_answer", "proposal", "1");
+	web_assert_has(undone, "'kind': <'ok'>");
+	web_assert_has_not(undone, "is_applied': <true>");
+	assert_rows(
+	    c->fixture, "SELECT text FROM subscription WHERE number = 2", "agents");
+
+	refused = change(c, token, "no", "proposal", "1", "show", "account");
+	web_assert_has(refused, "this will not be suggested again: function calling");
+	again = change(c, token, "edit", "number", "2", "filter", "agents");
+	web_assert_has_not(again, "function calling");
+	assert_rows(c->fixture, COUNT_OPEN, "0");
+}
+
+static void
+a_tested_filter_gets_suggestions(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	pb_auto(web_reply) test = NULL;
+	pb_auto(web_reply) other = NULL;
+	pb_auto(web_reply) taken = NULL;
+	pb_auto(web_reply) wrong = NULL;
+
+	add_related(c);
+	/* The suggestion would replace a filter with another text. */
+	other = change(
+	    c, token, "test", "filter", "agents", "show", "filter", "number", "1");
+	web_assert_has_not(other, "'is_applied'");
+	test = change(c, token, "test", "filter", "agents");
+	web_assert_has(test, OFFER);
+	wrong = change(c, token, "undo_answer", "proposal", "x");
+	g_assert_cmpint(wrong->status, ==, WEB_STATUS_BAD_REQUEST);
+	taken = change(c, token, "yes", "proposal", "1");
+	web_assert_has(taken, "'is_applied': <true>");
+	assert_rows(
+	    c->fixture, "SELECT text FROM subscription WHERE number = 2", WIDER);
+}
+
 static void
 errors_belong_to_their_fields(void)
 {
@@ -752,6 +852,7 @@ UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day,
     filters_are_added_edited_moved_and_removed,
     mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,
     a_test_stores_nothing, settings_are_changed_together, papers_are_liked_and_hidden,
+    suggestions_are_taken_undone_and_refused, a_tested_filter_gets_suggestions,
     errors_belong_to_their_fields, pause_and_resume,
     the_strongest_actions_are_confirmed_by_mail,
     both_addresses_confirm_a_change_on_the_page, unsubscribing_offers_undo,

@@ -42,7 +42,8 @@ enum web_op {
 	 * test (filter), up (number), down (number), remove (number), block (filter),
 	 * unblock (number), set (any of when, days, at, tz, max, order, abstract,
 	 * group, format, quiet, updates, crosslist, attach, feedback, checkup,
-	 * language, name), like and hide (paper), taste, taste_forget, pause (days or
+	 * language, name), yes, no and undo_answer (proposal: its number), like and
+	 * hide (paper), taste, taste_forget, pause (days or
 	 * until; both empty: until resumed), resume, address (address), export
 	 * (format), forget, feed_on, feed_off, unsubscribe. The reply has the view that
 	 * show, number and page ask for.
@@ -156,8 +157,10 @@ struct web_reply {
  *     blocks[]    in "blocks": number, query
  *     settings[]  in "settings": key, value, options[]: value, is_selected (no
  *                 options: a text field)
- *     feeds[]     path ("/f/TOKEN"): in "account" of all filters, in "filter" of this
- *                 one; empty while feeds are off
+ *     proposals[] open ones: in "account" all; after add, edit and test of a filter,
+ * and after an answer, those that came with it; number, text (the effect), query (the
+ * command), is_applied (it can be undone) feeds[]     path ("/f/TOKEN"): in "account"
+ * of all filters, in "filter" of this one; empty while feeds are off
  *
  * WEB_PAGE_SEARCH
  *     form_filter, backtest (none before a search)

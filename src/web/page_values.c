@@ -52,6 +52,7 @@ const char *const page_value_names[] = {
     "has_search",
     "html",
     "id",
+    "is_applied",
     "is_first",
     "is_last",
     "is_selected",
@@ -75,6 +76,7 @@ const char *const page_value_names[] = {
     "path",
     "paused_until",
     "previous_page",
+    "proposals",
     "published",
     "query",
     "reasons",
@@ -101,6 +103,7 @@ const char *const page_value_names[] = {
     "is_preferences",
     "link_query",
     "found",
+    "suggestions",
     /* of messages */
     "has_messages",
     "is_ok",

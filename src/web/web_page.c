@@ -34,7 +34,8 @@ enum file {
 	FILE_ACCOUNT,
 	FILE_SEARCH,
 	FILE_MESSAGE,
-	FILE_FOUND, /* part of others: what a filter found */
+	FILE_FOUND,     /* part of others: what a filter found */
+	FILE_PROPOSALS, /* part of others: commands proposed to the subscriber */
 	FILE_ATOM,
 	FILES
 };
@@ -53,6 +54,7 @@ static const char *const file_names[FILES] = {
     [FILE_SEARCH] = "web-search.html",
     [FILE_MESSAGE] = "web-message.html",
     [FILE_FOUND] = "web-found.html",
+    [FILE_PROPOSALS] = "web-proposals.html",
     [FILE_ATOM] = "web-feed.atom",
 };
 
@@ -291,6 +293,16 @@ render_found(const struct template *template, struct view *view)
 }
 
 static void
+render_proposals(const struct template *template, struct view *view)
+{
+	g_autoptr(GString) html = g_string_new(NULL);
+
+	if (view_is_true(view_find(view, "proposals")))
+		template_append(template, view, html);
+	view_put_text(view, "suggestions", html->str);
+}
+
+static void
 finish_html(struct rendering *rendering, struct web_body *body)
 {
 	struct template *const *templates = rendering->pages->templates;
@@ -299,6 +311,7 @@ finish_html(struct rendering *rendering, struct web_body *body)
 
 	add_frame(rendering);
 	render_found(templates[FILE_FOUND], rendering->view);
+	render_proposals(templates[FILE_PROPOSALS], rendering->view);
 	template_append(templates[rendering->file], rendering->view, content);
 	view_put_text(rendering->view, "content", content->str);
 	template_append(templates[FILE_LAYOUT], rendering->view, html);

@@ -12,7 +12,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/msg.h"
 #include "service/command/request.h"
+#include "store/subscriber/proposals.h"
 
 /* Placeholders for tokens, see command_fill_tokens(). */
 #define COMMAND_CONFIRM_MARK "\001"
@@ -37,6 +39,9 @@ command_run_confirmed(struct request *request, const char *pending, GError **err
  */
 bool command_reply_with(
     struct request *request, const char *phrase, const char *value, GError **error);
+
+/** Format the effect of a proposal: "tool use: 12 more papers in 30 days, ...". */
+struct msg *command_format_effect(const struct proposal *proposal);
 
 /**
  * Replace the marks in the text by tokens; a mark whose token is NULL is not replaced.

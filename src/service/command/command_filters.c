@@ -201,12 +201,11 @@ add_found(struct request *request, const struct backtest *backtest, bool is_bloc
 		reply_text_add(&request->text, "", forecast);
 }
 
-/* Pages show them beside their filters, and an applied one is enough for a reply. */
+/* An applied one is enough for a reply. */
 static bool
 has_suggestions(const struct request *request, bool is_block)
 {
-	return request->subscriber && !is_block && !request->text.results &&
-	       !request->is_applying;
+	return request->subscriber && !is_block && !request->is_applying;
 }
 
 /* @param recall  from 0 to 1; -1: unknown */
@@ -236,11 +235,14 @@ add_suggestions(struct request *request, const char *text, int number, GError **
 		if (((struct subscription *)own->pdata[i])->number == number)
 			filter = own->pdata[i];
 	proposals = suggest_offer(request->store, filter, request->now, &recall, error);
-	if (proposals && proposals->len)
+	if (!proposals)
+		return false;
+	/* Pages have a list of them. */
+	if (!request->text.results && proposals->len) {
 		add_recall(request, recall);
-	if (proposals)
 		command_add_proposals(request, proposals);
-	return proposals != NULL;
+	}
+	return true;
 }
 
 bool

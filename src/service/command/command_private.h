@@ -222,9 +222,6 @@ bool command_add_backtest(struct request *request, const char *text, int number,
  */
 void command_add_proposals(struct request *request, const GPtrArray *proposals);
 
-/** Format the effect of a proposal: "tool use: 12 more papers in 30 days, ...". */
-struct msg *command_format_effect(const struct proposal *proposal);
-
 /**
  * Apply a proposal, unless it has ended or its filter has changed since, and say how to
  * undo it.

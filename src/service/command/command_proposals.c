@@ -208,7 +208,9 @@ command_apply_proposal(
 	        store, proposal, strcmp(before, after) == 0 ? "" : before, error) ||
 	    !audit(request, proposal, "proposal applied", error))
 		return false;
-	reply_phrase(&request->text, "", "proposal_undo", "number", number);
+	/* Pages have a button. */
+	if (!request->text.results)
+		reply_phrase(&request->text, "", "proposal_undo", "number", number);
 	return true;
 }
 

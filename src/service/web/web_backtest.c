@@ -81,6 +81,7 @@ web_add_test(
 	    .text = filter,
 	    .subscriber_id = subscriber_id,
 	    .now = call->handler->options.now,
+	    .has_suggestions = subscriber_id != 0,
 	    .texts = reply_text_get_texts(&call->text),
 	};
 	pb_local(query_error) problem = {0};
@@ -96,5 +97,6 @@ web_add_test(
 	}
 	web_values_take(
 	    call->values, "backtest", web_format_backtest(call, backtest, true));
-	return true;
+	return !subscriber_id ||
+	       web_offer_suggestions(call, filter, subscriber_id, error);
 }

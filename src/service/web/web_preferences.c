@@ -275,6 +275,7 @@ static const struct action {
 	bool (*run)(
 	    struct web_call *call, const struct subscriber *subscriber, GError **error);
 	bool is_test;      /* it evaluates a filter */
+	bool is_answer;    /* to a proposal */
 	const char *field; /* that errors belong to, or NULL */
 } actions[] = {
     {"add", .format = format_add, .is_test = true, .field = "filter"},
@@ -286,6 +287,9 @@ static const struct action {
     {"block", .verb = "block", .plain = "filter", .is_test = true, .field = "filter"},
     {"unblock", .verb = "unblock", .quoted = "number"},
     {"set", .run = run_set},
+    {"yes", .verb = "yes", .plain = "proposal", .is_answer = true},
+    {"no", .verb = "no", .plain = "proposal", .is_answer = true},
+    {"undo_answer", .verb = "undo", .plain = "proposal", .is_answer = true},
     {"like", .verb = "like", .plain = "paper"},
     {"hide", .verb = "hide", .plain = "paper"},
     {"taste", .verb = "taste"},
@@ -356,6 +360,8 @@ run_action(struct web_call *call, const struct action *action,
 		return false;
 	if (!is_valid || (action->is_test && !web_take_own_test(call, subscriber)))
 		return true;
+	if (action->is_answer && !web_get_number(call, "proposal", G_MAXINT32))
+		return web_refuse(call, WEB_STATUS_BAD_REQUEST);
 	line = format_line(call, action);
 	if (!line)
 		return action->run(call, subscriber, error);
@@ -365,7 +371,9 @@ run_action(struct web_call *call, const struct action *action,
 		call->page = WEB_PAGE_LEFT;
 		web_add_undo(call);
 	}
-	return true;
+	if (action->is_test && call->is_done)
+		call->offered_at = call->handler->options.now;
+	return !action->is_answer || web_find_answered(call, subscriber, error);
 }
 
 bool

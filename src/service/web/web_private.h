@@ -32,6 +32,8 @@ struct web_call {
 	GVariantBuilder *messages;
 	/* A form of the preferences had no mistake: it is shown empty again. */
 	bool is_done;
+	int64_t offered_at; /* show proposals of this time; 0: none */
+	unsigned applied;   /* number of a proposal to show with its undo; 0: none */
 };
 
 /** Process a request; the reply is WEB_STATUS_OK unless set. */
@@ -114,6 +116,23 @@ bool web_take_own_test(struct web_call *call, const struct subscriber *subscribe
 /** Test a filter: add the value `backtest`, or its error. */
 bool web_add_test(
     struct web_call *call, const char *filter, int64_t subscriber_id, GError **error);
+
+/**
+ * Offer suggestions for a filter that was tested, and show them.
+ *
+ * @param text  valid; suggestions for another text than that of the filter with the
+ *              number in the form would not be its
+ */
+bool web_offer_suggestions(
+    struct web_call *call, const char *text, int64_t subscriber_id, GError **error);
+
+/** Show the proposals that came together with the one in the form. */
+bool web_find_answered(
+    struct web_call *call, const struct subscriber *subscriber, GError **error);
+
+/** Add the proposals to show. @param is_all  all open ones, and that just applied */
+bool web_add_proposals(struct web_call *call, const struct subscriber *subscriber,
+    const GPtrArray *own, bool is_all, GError **error);
 
 /** Mail the requester, a subscriber, a link to the preferences; within a limit. */
 bool web_send_link(struct web_call *call, struct request *request,

@@ -278,7 +278,9 @@ show(struct view *view, GError **error)
 		if (g_str_equal(web_get(view->call, "show"), views[i].name))
 			at = i;
 	view->show = views[at].name;
-	is_ok = view_load(view, error) && views[at].show(view, error);
+	is_ok = view_load(view, error) && views[at].show(view, error) &&
+	        web_add_proposals(view->call, view->subscriber, view->own,
+	            views[at].show == show_account, error);
 	web_values_add(view->call->values, "show", view->show);
 	return is_ok;
 }
