@@ -100,7 +100,7 @@ BROKEN_ROWS = [
     ("digest-damaged",
      "UPDATE delivered SET papers = x'0102'"),
     ("taste-damaged",
-     "INSERT INTO taste VALUES (1, 1, x'0100010001')"),
+     "INSERT INTO taste VALUES (1, 1, x'010001000000000100')"),
     ("taste-damaged",
      "INSERT INTO taste VALUES (1, 1, x'01'); INSERT INTO taste_words VALUES (1, x'00')"),
     ("sent-not-delivered",

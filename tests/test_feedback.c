@@ -262,8 +262,51 @@ contributions_are_explained(void)
 	g_assert_cmpstr(reasons.lowered, ==, "`robot`");
 }
 
+/* A score is the plain sum, in the order of the words of the paper, to the last bit. */
+static void
+scores_are_sums_of_products(void)
+{
+	GRand *rand = g_rand_new_with_seed(21);
+
+	for (unsigned run = 0; run < 300; run++) {
+		pb_local(taste_vector) vector = {0};
+		g_autoptr(GArray) terms =
+		    g_array_new(FALSE, FALSE, sizeof(struct weighed_term));
+		struct scorer scorer;
+		double sum = 0;
+
+		taste_vector_init(&vector);
+		for (unsigned i = 0; i < run; i++) {
+			struct taste_weight weight = {
+			    .hash = g_rand_int(rand) | (i % 3 ? 0 : 0xfffff000),
+			    .weight = g_rand_int_range(rand, 1, TASTE_VECTOR_SCALE)};
+
+			g_array_append_val(vector.weights, weight);
+		}
+		taste_vector_sort(&vector);
+		for (unsigned i = 0; i < 3 * run; i++) {
+			struct weighed_term term = {
+			    .weight = (float)g_rand_double(rand) - 0.5F};
+			unsigned at = (unsigned)g_rand_int(rand);
+			const struct taste_weight *weight =
+			    taste_vector_get(&vector, at % vector.weights->len);
+
+			/* Words with a weight, their neighbours, and others. */
+			term.hash = i % 4 ? weight->hash + i % 4 - 1 : at;
+			g_array_append_val(terms, term);
+			for (unsigned j = 0; j < vector.weights->len; j++)
+				if (taste_vector_get(&vector, j)->hash == term.hash)
+					sum += taste_vector_get(&vector, j)->weight *
+					       (double)term.weight;
+		}
+		scorer_init(&scorer, &vector);
+		g_assert_true(scorer_score(&scorer, terms) == sum);
+	}
+	g_rand_free(rand);
+}
+
 UNIT_MAIN(answers_order_the_papers_that_come_anyway,
     answers_do_not_decide_what_is_shown_in_full, other_orders_ignore_answers,
     a_built_digest_stays_as_it_is, the_last_answer_counts,
     the_newest_answers_are_stored, a_damaged_taste_leaves_the_usual_order,
-    contributions_are_explained)
+    contributions_are_explained, scores_are_sums_of_products)

@@ -9,6 +9,8 @@
 #include "base/fnv1a.h"
 #include "base/packing.h"
 
+G_STATIC_ASSERT(TASTE_VECTOR_SCALE <= INT16_MAX);
+
 void
 taste_vector_init(struct taste_vector *vector)
 {
@@ -73,34 +75,24 @@ taste_vector_sort(struct taste_vector *vector)
 	g_array_set_size(vector->weights, used);
 }
 
-/* Weights of either sign as numbers from 1. */
-static uint64_t
-fold_sign(int32_t weight)
-{
-	return weight < 0 ? (uint64_t)-weight * 2 : (uint64_t)weight * 2 - 1;
-}
-
-static int32_t
-unfold_sign(uint64_t number)
-{
-	return number % 2 ? (int32_t)(number / 2 + 1) : -(int32_t)(number / 2);
-}
+/* A packed weight: its hash and itself, least significant byte first. */
+#define WEIGHT_BYTES 6
 
 GByteArray *
 taste_vector_pack_weights(const struct taste_vector *vector)
 {
 	GByteArray *out = g_byte_array_sized_new(2048);
-	uint64_t next = 0;
 
 	packing_put_number(out, TASTE_VECTOR_VERSION);
 	packing_put_number(out, vector->is_regression);
 	packing_put_number(out, vector->weights->len);
 	for (unsigned i = 0; i < vector->weights->len; i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
+		uint32_t hash = GUINT32_TO_LE(weight->hash);
+		int16_t value = GINT16_TO_LE((int16_t)weight->weight);
 
-		packing_put_number(out, weight->hash - next);
-		packing_put_number(out, fold_sign(weight->weight));
-		next = (uint64_t)weight->hash + 1;
+		g_byte_array_append(out, (const uint8_t *)&hash, sizeof(hash));
+		g_byte_array_append(out, (const uint8_t *)&value, sizeof(value));
 	}
 	return out;
 }
@@ -126,32 +118,43 @@ check(struct unpacker *in, GError **error)
 	           "doctor");
 }
 
+static struct taste_weight
+take_weight(struct unpacker *in)
+{
+	uint32_t hash;
+	int16_t value;
+
+	memcpy(&hash, in->at, sizeof(hash));
+	memcpy(&value, in->at + sizeof(hash), sizeof(value));
+	in->at += WEIGHT_BYTES;
+	return (struct taste_weight){
+	    .hash = GUINT32_FROM_LE(hash), .weight = GINT16_FROM_LE(value)};
+}
+
 bool
 taste_vector_unpack_weights(
     struct taste_vector *vector, const void *data, size_t size, GError **error)
 {
 	struct unpacker in = packing_start(data, size);
-	uint64_t next = 0;
+	int64_t last = -1;
 	unsigned count;
 
 	if (packing_take_number(&in, INT64_MAX) != TASTE_VECTOR_VERSION)
 		packing_fail(&in);
 	vector->is_regression = packing_take_number(&in, 1);
-	count = packing_take_count(&in, 2);
+	count = packing_take_count(&in, WEIGHT_BYTES);
 	if (count > BOUNDS_TASTE_TERMS)
 		packing_fail(&in);
 	if (!in.is_bad)
 		g_array_set_size(vector->weights, count);
 	for (unsigned i = 0; i < count && !in.is_bad; i++) {
-		uint64_t hash = next + packing_take_number(&in, UINT32_MAX);
-		uint64_t folded =
-		    packing_take_number(&in, fold_sign(-TASTE_VECTOR_SCALE));
+		struct taste_weight weight = take_weight(&in);
 
-		if (hash > UINT32_MAX || !folded)
+		if (weight.hash <= last || weight.weight == 0 ||
+		    ABS(weight.weight) > TASTE_VECTOR_SCALE)
 			packing_fail(&in);
-		*taste_vector_get(vector, i) =
-		    (struct taste_weight){(uint32_t)hash, unfold_sign(folded), NULL};
-		next = hash + 1;
+		*taste_vector_get(vector, i) = weight;
+		last = weight.hash;
 	}
 	return check(&in, error);
 }

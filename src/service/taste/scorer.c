@@ -6,31 +6,51 @@
 #include <math.h>
 #include <string.h>
 
-G_STATIC_ASSERT(SCORER_SLOTS > 3 * BOUNDS_TASTE_TERMS);
+#define PREFIX_SHIFT (32 - SCORER_PREFIX_BITS)
 
-/* @return the slot of a hash, or an empty one */
-static unsigned
-find_slot(const struct scorer *scorer, uint32_t hash)
-{
-	unsigned slot = hash % SCORER_SLOTS;
-
-	while (scorer->slots[slot].weight && scorer->slots[slot].hash != hash)
-		slot = (slot + 1) % SCORER_SLOTS;
-	return slot;
-}
+/* Terms that are looked at in one go. */
+#define BATCH 256
 
 void
 scorer_init(struct scorer *scorer, const struct taste_vector *vector)
 {
-	memset(scorer, 0, sizeof(*scorer));
-	for (unsigned i = 0; i < MIN(vector->weights->len, BOUNDS_TASTE_TERMS); i++) {
-		const struct taste_weight *weight = taste_vector_get(vector, i);
+	scorer->vector = vector;
+	memset(scorer->first, 0, sizeof(scorer->first));
+	for (unsigned i = vector->weights->len; i > 0; i--) {
+		uint32_t hash = taste_vector_get(vector, i - 1)->hash;
 
-		scorer->bits[weight->hash / 64 % G_N_ELEMENTS(scorer->bits)] |=
-		    UINT64_C(1) << weight->hash % 64;
-		scorer->slots[find_slot(scorer, weight->hash)] =
-		    (struct scorer_slot){weight->hash, weight->weight};
+		scorer->first[hash >> PREFIX_SHIFT] = (uint16_t)i;
 	}
+}
+
+/* @param at  index of the first weight to look at @return 0: there is none */
+static int32_t
+find_weight(const struct taste_vector *vector, unsigned at, uint32_t hash)
+{
+	for (; at < vector->weights->len; at++) {
+		const struct taste_weight *weight = taste_vector_get(vector, at);
+
+		if (weight->hash >= hash)
+			return weight->hash == hash ? weight->weight : 0;
+	}
+	return 0;
+}
+
+/*
+ * Find words that may have a weight.  A branch for each would often be predicted wrong,
+ * since any word may have one.
+ */
+static unsigned
+find_terms(const struct scorer *scorer, const struct weighed_term *terms,
+    unsigned count, uint16_t found[BATCH])
+{
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		found[used] = (uint16_t)i;
+		used += scorer->first[terms[i].hash >> PREFIX_SHIFT] != 0;
+	}
+	return used;
 }
 
 double
@@ -38,16 +58,20 @@ scorer_score(const struct scorer *scorer, const GArray *terms)
 {
 	double sum = 0;
 
-	for (unsigned i = 0; i < terms->len; i++) {
-		const struct weighed_term *term =
-		    &g_array_index(terms, struct weighed_term, i);
+	for (unsigned start = 0; start < terms->len; start += BATCH) {
+		const struct weighed_term *batch =
+		    &g_array_index(terms, struct weighed_term, start);
+		uint16_t found[BATCH];
+		unsigned count =
+		    find_terms(scorer, batch, MIN(terms->len - start, BATCH), found);
 
-		if (!(scorer->bits[term->hash / 64 % G_N_ELEMENTS(scorer->bits)] >>
-		            term->hash % 64 &
-		        1))
-			continue;
-		sum += scorer->slots[find_slot(scorer, term->hash)].weight *
-		       (double)term->weight;
+		for (unsigned i = 0; i < count; i++) {
+			const struct weighed_term *term = batch + found[i];
+			unsigned first = scorer->first[term->hash >> PREFIX_SHIFT];
+
+			sum += find_weight(scorer->vector, first - 1, term->hash) *
+			       (double)term->weight;
+		}
 	}
 	return sum;
 }

@@ -7,26 +7,19 @@
 #include <glib.h>
 #include <stdint.h>
 
-#include "base/bounds.h"
 #include "model/taste_vector.h"
 #include "service/taste/background.h"
 
-/* More than three times as many as there are weights; a power of 2. */
-#define SCORER_SLOTS 1024
+/* Most words of a paper have no weight: these bits of their hash tell that. */
+#define SCORER_PREFIX_BITS 13
 
-/* Most words of a paper have no weight: a bit tells that. A power of 2. */
-#define SCORER_BITS 8192
-
-/* Weights by hash (open addressing); a weight of 0 is an empty slot. */
 struct scorer {
-	uint64_t bits[SCORER_BITS / 64]; /* of the hashes that have a weight */
-	struct scorer_slot {
-		uint32_t hash;
-		int32_t weight;
-	} slots[SCORER_SLOTS];
+	const struct taste_vector *vector; /* borrowed */
+	/* 1 + index of the first weight, by the first bits of its hash; 0: none */
+	uint16_t first[1 << SCORER_PREFIX_BITS];
 };
 
-/** Prepare the score. @param vector  with its weights */
+/** Prepare the score. @param vector  sorted, with its weights; borrowed */
 void scorer_init(struct scorer *scorer, const struct taste_vector *vector);
 
 /** Score a paper. @param terms  of struct weighed_term @return 0: nothing is known */
