@@ -490,6 +490,64 @@ def consent_carried_over(tap):
                        name(5)) == "active"
 
 
+def answers_carried_over(tap):
+    """what was shared, learned or refused, and has ended since, does not come back"""
+    instance = sent_instance(tap, "answers", DAY,
+                             maildir=os.path.join(tap.directory, "answers-mail"))
+    early, path, later = (os.path.join(tap.directory, name)
+                          for name in ("early", "answers.backup", "answers-later"))
+    start = instance.value("SELECT unixepoch(?)", DAY)
+
+    def change(*statements):
+        with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
+            for statement in statements:
+                db.execute(statement, {"at": start})
+
+    def propose(number, state):
+        return ("INSERT INTO proposal (subscriber_id, number, subscription_id, filter, term,"
+                " command, gained, lost, days, title, made_at, expires_at, ended_at, state)"
+                f" VALUES (2, {number}, 0, '', 'term {number}', 'add x', 1, 0, 30, '', :at,"
+                f" :at + 1000000, iif('{state}' = 'open', NULL, :at), '{state}')")
+
+    def like(person, paper, after):
+        return (f"INSERT INTO feedback VALUES ({person}, {paper}, 1, :at + {after}, 'mail')",
+                f"INSERT OR REPLACE INTO taste VALUES ({person}, :at + {after}, x'0{paper}')",
+                f"INSERT OR REPLACE INTO taste_words VALUES ({person}, x'0{paper}')")
+
+    def share(name, subscription, hour):
+        return ("INSERT INTO share (name, subscription_id, version, created_at)"
+                f" VALUES ('{name}', {subscription}, 1, :at + {hour * 3600 + 60})")
+
+    instance.ctl("backup", early, now=at_hour(DAY, 9))
+    change(share("ended", 1, 9), share("kept", 3, 9),
+           "INSERT INTO follow SELECT 2, 2, id, 1, 0, NULL FROM share WHERE name = 'ended'",
+           *like(1, 1, 34000), *like(2, 1, 34000), propose(1, "open"), propose(2, "open"))
+    instance.ctl("backup", path, now=at_hour(DAY, 10))
+    instance.ctl("share", "remove", "ended", "--yes", now=at_hour(DAY, 11))
+    change(*(f"DELETE FROM {table} WHERE subscriber_id = 1"
+             for table in ("feedback", "taste", "taste_words")),
+           *like(2, 2, 40000),
+           "UPDATE proposal SET state = 'refused', ended_at = :at WHERE number = 1",
+           propose(3, "refused"), propose(4, "applied"))
+    instance.ctl("restore", path, "--yes", now=at_hour(DAY, 12))
+    assert instance.rows("SELECT name FROM share") == [("kept",)]
+    assert instance.rows("SELECT share_id, news FROM follow") == [(None, 0)]
+    assert instance.rows("SELECT subscriber_id, paper_seq FROM feedback") == [(2, 1), (2, 2)]
+    for table, column in (("taste", "weights"), ("taste_words", "words")):
+        assert instance.rows(f"SELECT subscriber_id, {column} FROM {table}") == [(2, b"\2")]
+    assert instance.rows("SELECT number, state FROM proposal ORDER BY 1") == [
+        (1, "refused"), (2, "open"), (3, "refused"), (4, "undone")]
+    instance.check_store()
+    # An older backup and then a newer one again: nothing of this was ended by anybody.
+    instance.ctl("backup", later, now=at_hour(DAY, 13))
+    instance.ctl("restore", early, "--yes", now=at_hour(DAY, 14))
+    assert instance.rows("SELECT name FROM share") == []
+    instance.ctl("restore", later, "--yes", now=at_hour(DAY, 15))
+    assert instance.rows("SELECT name FROM share") == [("kept",)]
+    assert instance.rows("SELECT count(*) FROM feedback") == [(2,)]
+    instance.check_store()
+
+
 # ---- killed ---------------------------------------------------------------------
 
 
@@ -604,7 +662,8 @@ with Tap() as tap:
         backup_is_whole, backup_replaces_nothing, backup_under_load,
         backup_while_messages_go_out, restore_refuses,
         nothing_by_itself, dropped_as_delivered, source_that_fails, nobody_is_due,
-        unsent_is_held, another_machine, damaged_store, consent_carried_over, plain_rename, every_kill,
+        unsent_is_held, another_machine, damaged_store, consent_carried_over,
+        answers_carried_over, plain_rename, every_kill,
         every_failure,
     ):
         tap.run(test, tap)

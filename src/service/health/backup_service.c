@@ -367,8 +367,8 @@ unsubscribe_again(struct store *draft, const struct backup_make *make,
 }
 
 /*
- * Consent withdrawn since the backup stays withdrawn: copy unsubscribes, suppressions
- * and erasures from the store that is replaced.
+ * Consent withdrawn since the backup stays withdrawn: copy unsubscribes, suppressions,
+ * erasures, ended shares and answers from the store that is replaced.
  */
 static bool
 carry_over(const struct restoring *at, const char *state_dir,
@@ -387,7 +387,8 @@ carry_over(const struct restoring *at, const char *state_dir,
 	if (!carry_over_attach(draft, at->store, error) ||
 	    !store_begin(draft, &transaction, error) ||
 	    !carry_over_suppressions(draft, &report->suppressed, error) ||
-	    !carry_over_feeds(draft, error) || !erase_again(draft, report, error) ||
+	    !carry_over_feeds(draft, error) || !carry_over_answers(draft, error) ||
+	    !erase_again(draft, report, error) ||
 	    !unsubscribe_again(draft, make, report, error) ||
 	    !store_commit(&transaction, error) ||
 	    (report->erased && !store_erase(draft, error)))

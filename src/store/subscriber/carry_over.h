@@ -37,4 +37,10 @@ GArray *carry_over_find_left(struct store *store, GError **error);
 /** Copy when private feeds were turned on or off: revoked tokens stay invalid. */
 bool carry_over_feeds(struct store *store, GError **error);
 
+/**
+ * End shares and follows that have ended, delete what was forgotten of a taste, and
+ * copy newer answers to papers and proposals.
+ */
+bool carry_over_answers(struct store *store, GError **error);
+
 #endif
