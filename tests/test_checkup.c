@@ -145,7 +145,7 @@ report_names_each_point_with_its_reply(void)
 
 	g_assert_cmpuint(report.due, ==, 0);
 	store_fixture_run(conversation->fixture,
-	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA "'");
+	    "UPDATE subscriber SET checkup_at = 1795156200 WHERE address = '" ADA "'");
 	report = RUN_AT(conversation, CONVERSATION_NOW);
 	g_assert_cmpuint(report.sent, ==, 1);
 	mail = conversation_get_mail(conversation);
@@ -166,7 +166,7 @@ report_is_in_the_language_of_its_reader(void)
 	pb_auto(conversation) conversation = new_conversation();
 
 	store_fixture_run(conversation->fixture,
-	    "UPDATE subscriber SET checkup_at = 1795161600, language = 'de'"
+	    "UPDATE subscriber SET checkup_at = 1795156200, language = 'de'"
 	    " WHERE address = '" ADA "'");
 	g_assert_cmpuint(RUN_AT(conversation, CONVERSATION_NOW).sent, ==, 1);
 	compare_golden(conversation, "checkup-german");
@@ -180,7 +180,7 @@ nothing_to_report_is_no_mail(void)
 	store_fixture_run(conversation->fixture,
 	    "DELETE FROM subscription WHERE number > 1;"
 	    "UPDATE subscription SET text = 'robot' WHERE number = 1;"
-	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA
+	    "UPDATE subscriber SET checkup_at = 1795156200 WHERE address = '" ADA
 	    "'; INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
 	    " term, command, gained, lost, days, title, made_at, expires_at, ended_at,"
 	    " state) SELECT 1, 99, 1, '', 'del 1', 'del 1', 0, 0, 30, '', 1, 2, 3,"
@@ -190,7 +190,7 @@ nothing_to_report_is_no_mail(void)
 	/* Everything was refused. */
 	store_fixture_run(conversation->fixture,
 	    "DELETE FROM outbox; UPDATE proposal SET state = 'refused', ended_at = 5;"
-	    "UPDATE subscriber SET checkup_at = 1795161600 WHERE address = '" ADA "'");
+	    "UPDATE subscriber SET checkup_at = 1795156200 WHERE address = '" ADA "'");
 	g_assert_cmpuint(RUN_AT(conversation, CONVERSATION_NOW).sent, ==, 0);
 	g_assert_cmpint(conversation_count_mails(conversation), ==, 0);
 }
@@ -204,7 +204,7 @@ paused_subscribers_get_none(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
 		pb_auto(conversation) conversation = new_conversation();
 		g_autofree char *sql =
-		    g_strdup_printf("UPDATE subscriber SET checkup_at = 1795161600, %s"
+		    g_strdup_printf("UPDATE subscriber SET checkup_at = 1795156200, %s"
 		                    " WHERE address = '" ADA "'",
 		        states[i]);
 

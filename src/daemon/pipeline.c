@@ -31,7 +31,7 @@
 #define INBOX_BATCH_MS 5000
 
 /* Maximum time for monthly reports, so that digests are not delayed. */
-#define CHECKUP_MS 2000
+#define CHECKUP_MS 250
 
 /* Interval of decisions about bounces. */
 #define BOUNCES_S CLOCK_HOUR_S

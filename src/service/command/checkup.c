@@ -23,7 +23,7 @@
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
-#define PAGE_SUBSCRIBERS 100
+#define PAGE_SUBSCRIBERS 200
 
 /* Days of the month, of which each has the same number of subscribers. */
 #define MONTH_DAYS 28
@@ -49,43 +49,77 @@
 
 /* ---- when ---- */
 
-/* @return s; the first slot from the subscriber's day of a month on, after a time */
-static int64_t
-find_slot(const struct subscriber *subscriber, int64_t after)
+static int
+get_day_of_month(int64_t subscriber_id)
 {
-	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
-	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(after);
-	g_autoptr(GDateTime) local = g_date_time_to_timezone(utc, zone);
-	int day = 1 + (int)(subscriber->id * DAY_STRIDE % MONTH_DAYS);
-	int year = g_date_time_get_year(local), month = g_date_time_get_month(local);
-	pb_auto(subscriber) daily = subscriber_copy(subscriber);
-	int64_t at;
-
-	/* Hourly digests have no time of the day. */
-	if (daily->schedule.frequency == SCHEDULE_NOW)
-		daily->schedule.frequency = SCHEDULE_DAILY;
-	do {
-		char text[DAY_BYTES];
-
-		g_snprintf(text, sizeof(text), "%04d-%02d-%02d", year, month, day);
-		at = profile_find_slot(daily, zone, text);
-		year += month == 12;
-		month = month % 12 + 1;
-	} while (at <= after);
-	return at;
+	return 1 + (int)(subscriber_id * DAY_STRIDE % MONTH_DAYS);
 }
 
-/* @param is_due  whether the report is to be made now */
+/* Hourly digests have no time of the day. */
+static struct schedule
+get_schedule(const struct subscriber *subscriber)
+{
+	struct schedule schedule = subscriber->schedule;
+
+	if (schedule.frequency == SCHEDULE_NOW)
+		schedule.frequency = SCHEDULE_DAILY;
+	return schedule;
+}
+
+/* @return s; the first slot from the subscriber's day of a month on, after a time */
+static int64_t
+find_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t after)
+{
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(after);
+	g_autoptr(GDateTime) local = g_date_time_to_timezone(utc, zone);
+	int year = g_date_time_get_year(local), month = g_date_time_get_month(local);
+	struct schedule schedule = get_schedule(subscriber);
+	struct schedule_slot slot;
+
+	do {
+		g_autoptr(GDateTime) day = g_date_time_new(
+		    zone, year, month, get_day_of_month(subscriber->id), 0, 0, 0);
+
+		schedule_get_next(&schedule, zone, g_date_time_to_unix(day) - 1, &slot);
+		year += month == 12;
+		month = month % 12 + 1;
+	} while (slot.at <= after);
+	return slot.at;
+}
+
+/*
+ * Plan the first report: a day in UTC, since all subscribers may be planned at once.
+ * The report waits for the first slot from then on.
+ */
+static int64_t
+plan_first(const struct checkup_due *due, int64_t now)
+{
+	int64_t start =
+	    MAX(now, due->created_at + CHECKUP_NEW_DAYS * (int64_t)CLOCK_DAY_S);
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(start);
+	int days =
+	    get_day_of_month(due->subscriber_id) - g_date_time_get_day_of_month(time);
+
+	if (days <= 0)
+		days +=
+		    g_date_get_days_in_month((GDateMonth)g_date_time_get_month(time),
+		        (GDateYear)g_date_time_get_year(time));
+	return start - start % CLOCK_DAY_S + days * (int64_t)CLOCK_DAY_S;
+}
+
+/* @param is_due  whether the report is to be made now @return the next time, s */
 static int64_t
 plan(const struct subscriber *subscriber, int64_t due_at, int64_t now, bool *is_due)
 {
-	*is_due = due_at > 0 && due_at + CHECKUP_LATE_S > now;
-	if (*is_due)
-		return find_slot(subscriber, now + INTERVAL_S);
-	return find_slot(subscriber,
-	    due_at > 0 ? now
-	               : MAX(now, subscriber->created_at +
-	                              CHECKUP_NEW_DAYS * (int64_t)CLOCK_DAY_S));
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+	struct schedule schedule = get_schedule(subscriber);
+	struct schedule_slot slot;
+
+	schedule_get_next(&schedule, zone, due_at - 1, &slot);
+	*is_due = slot.at <= now && slot.at + CHECKUP_LATE_S > now;
+	if (slot.at > now)
+		return slot.at;
+	return find_slot(subscriber, zone, *is_due ? now + INTERVAL_S : now);
 }
 
 /* ---- points ---- */
@@ -499,6 +533,33 @@ run_one(const struct checkup *checkup, const struct checkup_due *due,
 	       store_commit(&transaction, error);
 }
 
+/* Plan those of a page who have no plan. @param planned  set to their number */
+static bool
+plan_new(const struct checkup *checkup, const GPtrArray *page, unsigned *planned,
+    GError **error)
+{
+	struct store *store = checkup->mailer.store;
+	int64_t now = checkup->mailer.now;
+	pb_transaction transaction = {0};
+
+	*planned = 0;
+	if (page->len && ((struct checkup_due *)page->pdata[0])->at > 0)
+		return true;
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < page->len; i++) {
+		const struct checkup_due *due = page->pdata[i];
+
+		if (due->at > 0)
+			break;
+		if (!subscribers_save_checkup(
+		        store, due->subscriber_id, plan_first(due, now), error))
+			return false;
+		++*planned;
+	}
+	return store_commit(&transaction, error);
+}
+
 bool
 checkup_run(const struct checkup *checkup, unsigned time_ms,
     struct checkup_report *report, int64_t *next_at, GError **error)
@@ -506,6 +567,7 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 	struct store *store = checkup->mailer.store;
 	int64_t end_us = g_get_monotonic_time() + (int64_t)time_ms * 1000;
 	g_autoptr(GPtrArray) page = NULL;
+	unsigned planned;
 
 	*report = (struct checkup_report){0};
 	*next_at = -1;
@@ -515,9 +577,9 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 		g_clear_pointer(&page, g_ptr_array_unref);
 		page = subscribers_load_checkups(
 		    store, checkup->mailer.now, PAGE_SUBSCRIBERS, error);
-		if (!page)
+		if (!page || !plan_new(checkup, page, &planned, error))
 			return false;
-		for (unsigned i = 0; i < page->len; i++) {
+		for (unsigned i = planned; i < page->len; i++) {
 			if (!run_one(checkup, page->pdata[i], report, error))
 				return false;
 			store_call_between(store);
@@ -527,7 +589,7 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 				return true;
 			}
 		}
-		if (page->len < PAGE_SUBSCRIBERS)
+		if (page->len < PAGE_SUBSCRIBERS && !planned)
 			break;
 	}
 	return subscribers_load_next_checkup(store, next_at, error);

@@ -265,11 +265,11 @@ subscribers_load_checkups(
 {
 #define COLUMN(...) RECORD_COLUMN(checkup_due, __VA_ARGS__)
 	static const struct record_column columns[] = {
-	    COLUMN(subscriber_id), COLUMN(at)};
+	    COLUMN(subscriber_id), COLUMN(at), COLUMN(created_at)};
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(checkup_due, columns);
 	static const char sql[] =
-	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
+	    "SELECT id, checkup_at, created_at FROM subscriber WHERE state = 'active'"
 	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 

@@ -68,6 +68,7 @@ GPtrArray *subscribers_load_due_after(
 struct checkup_due {
 	int64_t subscriber_id;
 	int64_t at; /* s; 0: not planned yet */
+	int64_t created_at;
 };
 
 /** Load a page of them, earliest first. @return of struct checkup_due * */
