@@ -26,10 +26,10 @@ struct connection {
 };
 
 /*
- * Nobody misses a wake-up: a thread checks its condition in the lock before it waits,
- * and whoever makes a condition true wakes it.  A connection counts as idle from before
- * that check until after its wait, so a task that is added while none is idle is found
- * by the next check; the end of a pause wakes all.  The mailer waits for exactly
+ * No wake-up is lost: a thread checks its condition in the lock before it waits, and
+ * the thread that makes the condition true wakes it.  A connection counts as idle from
+ * before that check until after its wait, so a task that is added while none is idle is
+ * found by the next check; the end of a pause wakes all.  The mailer waits for exactly
  * `wanted` results, or for any in a pause; only results begin a pause.
  *
  * A task is in `tasks`, in `next` of one connection, with a transport, or in `done`.
