@@ -27,6 +27,9 @@
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60
 
+/* Maximum time for monthly reports between two runs of the scheduler. */
+#define CHECKUPS_MS 250
+
 /* In the order of the pipeline: each wakes the next.  The last that is busy is shown in
  * the status line. */
 enum stage { STAGE_COLLECTOR, STAGE_SCHEDULER, STAGE_MAILER, N_STAGES };
@@ -659,6 +662,7 @@ start_workers(struct daemon *daemon, GError **error)
 	    daemon->stages.scheduler.store, process_inbox_between, daemon);
 	daemon->stages.scheduler.built = end_building;
 	daemon->stages.scheduler.data = daemon;
+	daemon->stages.scheduler.checkups_ms = CHECKUPS_MS;
 	mailer_set_heartbeat(daemon->stages.mailer.mailer, heartbeats[STAGE_MAILER]);
 	for (int i = N_STAGES - 1; i >= 0; i--) {
 		const struct worker_options options = {

@@ -30,9 +30,6 @@
 #define INBOX_BATCH    200
 #define INBOX_BATCH_MS 5000
 
-/* Maximum time for monthly reports, so that digests are not delayed. */
-#define CHECKUP_MS 250
-
 /* Interval of decisions about bounces. */
 #define BOUNCES_S CLOCK_HOUR_S
 
@@ -301,7 +298,7 @@ send_checkups(struct scheduler *stage, int64_t now, int64_t *due, GError **error
 	};
 	struct checkup_report report;
 
-	if (!checkup_run(&checkup, CHECKUP_MS, &report, due, error))
+	if (!checkup_run(&checkup, stage->checkups_ms, &report, due, error))
 		return false;
 	if (report.due)
 		event_log(EVENT_CHECKUPS_DONE, EVENT_INT("due", report.due),

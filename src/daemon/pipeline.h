@@ -39,6 +39,9 @@ struct scheduler {
 	int64_t bounces_at; /* next decisions about bounces */
 	int64_t inbox_at;   /* time of the current inbox run, s */
 	int64_t waited_id;  /* last message that had waited since before the start */
+	/* Maximum time for monthly reports in a run, so that digests are not delayed;
+	 * 0: no limit, they are all sent in this run. */
+	unsigned checkups_ms;
 	/* Called when digests have been built, before the maintenance; or NULL. */
 	void (*built)(void *data);
 	void *data;
