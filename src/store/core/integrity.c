@@ -3,6 +3,8 @@
  */
 #include "store/core/integrity.h"
 
+#include "base/clock.h"
+#include "base/day.h"
 #include "model/digest_contents.h"
 #include "model/taste_vector.h"
 #include "store/core/record.h"
@@ -92,7 +94,7 @@ can_unpack(const void *data, size_t size, int64_t count, GArray *papers)
 }
 
 static bool
-count_damaged_digests(struct store *store, int64_t *count, GError **error)
+count_damaged_digests(struct store *store, int64_t now, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT contents, papers FROM digest"
 	                          " UNION ALL SELECT papers, -1 FROM delivered";
@@ -104,6 +106,7 @@ count_damaged_digests(struct store *store, int64_t *count, GError **error)
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t damaged = 0;
 
+	(void)now;
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		bool is_sound;
 
@@ -122,7 +125,7 @@ count_damaged_digests(struct store *store, int64_t *count, GError **error)
 }
 
 static bool
-count_damaged_tastes(struct store *store, int64_t *count, GError **error)
+count_damaged_tastes(struct store *store, int64_t now, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT weights, words FROM taste"
 	                          " LEFT JOIN taste_words USING (subscriber_id)";
@@ -130,6 +133,7 @@ count_damaged_tastes(struct store *store, int64_t *count, GError **error)
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t damaged = 0;
 
+	(void)now;
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		pb_local(taste_vector) vector = {0};
 
@@ -147,6 +151,18 @@ count_damaged_tastes(struct store *store, int64_t *count, GError **error)
 	return true;
 }
 
+static bool
+count_long_pending(struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM match_pending m JOIN paper p ON p.seq = m.paper_seq"
+	    " WHERE p.last_day < ?1";
+	char day[DAY_BYTES];
+
+	day_format(now - 16 * CLOCK_DAY_S, day);
+	return sql_number(store, sql, count, error, SQL_TEXT(day));
+}
+
 bool
 integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
@@ -154,14 +170,14 @@ integrity_count(
 	/* In the order of integrity_rules; ?1 is the time. */
 	static const char *const statements[] = {
 	    "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
-	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1)",
+	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1 > 0)",
 	    "SELECT count(*) FROM digest g JOIN outbox o ON o.digest_id = g.id"
-	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1",
+	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1 > 0",
 	    "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
-	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
+	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1 > 0",
 	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
-	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
-	    NULL, /* of packed values */
+	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1 > 0)",
+	    NULL, /* of functions, see below */
 	    NULL,
 	    "SELECT count(*) FROM digest g WHERE g.state = 'sent' AND g.papers > 0"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
@@ -169,9 +185,9 @@ integrity_count(
 	    /* Older deliveries have been pruned. */
 	    " AND g.created_at > ?1 - 59 * 86400",
 	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
-	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1)",
+	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1 > 0)",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
-	    " AND next_due_at IS NULL AND ?1",
+	    " AND next_due_at IS NULL AND ?1 > 0",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
 	    " AND next_due_at > ?1 + 15 * 86400",
 	    /* Maintenance deletes them once a day. */
@@ -180,12 +196,11 @@ integrity_count(
 	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
 	    "  AND c.value > ?1 - 2 * 86400)",
 	    "SELECT count(*) FROM filter f WHERE NOT EXISTS"
-	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1)",
-	    "SELECT count(*) FROM match_pending m JOIN paper p ON p.seq = m.paper_seq"
-	    " WHERE p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
+	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1 > 0)",
+	    NULL,
 	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
 	    " AND claimed_at < ?1 - 7200",
-	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1",
+	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1 > 0",
 	    /* One day of grace, and one until the next maintenance. */
 	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
 	    " AND ended_at < ?1 - 16 * 86400",
@@ -193,12 +208,17 @@ integrity_count(
 	    "SELECT count(*) FROM confirmation WHERE expires_at > ?1 + 8 * 86400",
 	};
 
+	static bool (*const functions[])(
+	    struct store * store, int64_t now, int64_t * count, GError * *error) = {
+	    count_damaged_digests, count_damaged_tastes, count_long_pending};
+	unsigned earlier = 0;
+
 	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(integrity_rules) - 1);
 	g_assert(rule < G_N_ELEMENTS(statements));
+	for (unsigned i = 0; i < rule; i++)
+		earlier += !statements[i];
 	if (!statements[rule])
-		return (statements[rule - 1]
-		            ? count_damaged_digests
-		            : count_damaged_tastes)(store, count, error);
+		return functions[earlier](store, now, count, error);
 	return sql_number(store, statements[rule], count, error, SQL_INT(now));
 }
 
@@ -290,7 +310,7 @@ integrity_load_newest_time(struct store *store, int64_t *at, GError **error)
 	    " UNION ALL SELECT max(created_at) FROM digest"
 	    " UNION ALL SELECT max(claimed_at) FROM outbox"
 	    " UNION ALL SELECT max(at) FROM audit_log"
-	    " UNION ALL SELECT max(first_seen_at) FROM paper)";
+	    " UNION ALL SELECT max(first_seen_at) FROM paper) AS newest";
 
 	return sql_number(store, sql, at, error);
 }

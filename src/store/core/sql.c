@@ -128,6 +128,23 @@ sql_exec_count_values(struct store *store, const char *sql,
 }
 
 bool
+sql_insert_values(struct store *store, const char *sql, const struct sql_value *values,
+    int64_t *id, GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	int64_t returned;
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	returned = sql_get_int(statement, 0);
+	/* Errors may come at the end of the statement. */
+	if (sql_step(statement, error) != SQL_STEP_DONE)
+		return false;
+	*id = returned;
+	return true;
+}
+
+bool
 sql_number_values(struct store *store, const char *sql, const struct sql_value *values,
     int64_t *number, GError **error)
 {

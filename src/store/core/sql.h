@@ -87,6 +87,13 @@ bool sql_exec_values(struct store *store, const char *sql,
 bool sql_exec_count_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error);
 
+/** Run an INSERT of one row with RETURNING. @param id  set to what it returns */
+#define sql_insert(store, sql, id, error, ...) \
+	sql_insert_values(store, sql,          \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, id, error)
+bool sql_insert_values(struct store *store, const char *sql,
+    const struct sql_value *values, int64_t *id, GError **error);
+
 /** Load the number of a statement that returns one row. */
 #define sql_number(store, sql, number, error, ...) \
 	sql_number_values(store, sql,              \

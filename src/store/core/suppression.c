@@ -13,6 +13,14 @@ suppression_hash(GBytes *key, const char *address_key)
 	return token_hash_string(key, "suppression", address_key);
 }
 
+static char *
+hash_with(GBytes *keys, unsigned number, const char *address_key)
+{
+	g_autoptr(GBytes) key = token_get_key(keys, number);
+
+	return suppression_hash(key, address_key);
+}
+
 static void
 run_hashes(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -27,8 +35,7 @@ run_hashes(sqlite3_context *context, int count, sqlite3_value **values)
 	    sqlite3_value_blob(values[0]), (gsize)sqlite3_value_bytes(values[0]));
 	list = g_string_new("[");
 	for (unsigned i = 0; i < token_count_keys(keys); i++) {
-		g_autoptr(GBytes) key = token_get_key(keys, i);
-		g_autofree char *hash = suppression_hash(key, address_key);
+		g_autofree char *hash = hash_with(keys, i, address_key);
 
 		g_string_append_printf(list, "%s\"%s\"", i ? "," : "", hash);
 	}
@@ -50,7 +57,7 @@ suppression_insert(struct store *store, const char *hash, const char *reason,
 {
 	static const char sql[] =
 	    "INSERT INTO suppression (hash, reason, at) VALUES (?1, ?2, ?3)"
-	    " ON CONFLICT DO NOTHING";
+	    " ON CONFLICT (hash) DO NOTHING";
 
 	return sql_exec(
 	    store, sql, error, SQL_TEXT(hash), SQL_TEXT(reason), SQL_INT(now));
@@ -60,15 +67,17 @@ bool
 suppression_delete(
     struct store *store, GBytes *keys, const char *address_key, GError **error)
 {
-	static const char sql[] =
-	    "DELETE FROM suppression WHERE hash IN"
-	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)";
-	unsigned count;
+	static const char sql[] = "DELETE FROM suppression WHERE hash = ?1";
+	unsigned sum = 0, count;
 
-	if (!sql_exec_count(
-	        store, sql, &count, error, SQL_BYTES(keys), SQL_TEXT(address_key)))
-		return false;
-	if (count)
+	for (unsigned i = 0; i < token_count_keys(keys); i++) {
+		g_autofree char *hash = hash_with(keys, i, address_key);
+
+		if (!sql_exec_count(store, sql, &count, error, SQL_TEXT(hash)))
+			return false;
+		sum += count;
+	}
+	if (sum)
 		return true;
 	return pb_fail(error, PB_ERROR_NOT_FOUND, "the address is not suppressed");
 }
@@ -83,13 +92,23 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
     struct suppression **suppression, GError **error)
 {
 	static const char sql[] =
-	    "SELECT hash, reason, at FROM suppression WHERE hash IN"
-	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)"
-	    " ORDER BY at, hash";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_BYTES(keys), SQL_TEXT(address_key));
+	    "SELECT hash, reason, at FROM suppression WHERE hash = ?1";
+	g_autofree struct suppression *oldest = NULL;
 
-	return record_find(statement, &layout, suppression, error);
+	for (unsigned i = 0; i < token_count_keys(keys); i++) {
+		g_autofree char *hash = hash_with(keys, i, address_key);
+		sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
+		g_autofree struct suppression *found = NULL;
+
+		if (!record_find(statement, &layout, &found, error))
+			return false;
+		if (found && (!oldest || found->at < oldest->at)) {
+			g_free(oldest);
+			oldest = g_steal_pointer(&found);
+		}
+	}
+	*suppression = g_steal_pointer(&oldest);
+	return true;
 }
 
 GPtrArray *

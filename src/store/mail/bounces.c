@@ -8,7 +8,12 @@
 #include "store/core/record.h"
 #include "store/core/sql.h"
 
-#define DOMAIN_OF(key) "substr(" key ", instr(" key ", '@') + 1)"
+/* SQL: what follows the last '@'. */
+#define DOMAIN_OF(key) \
+	"substr(" key ", length(rtrim(" key ", replace(" key ", '@', ''))) + 1)"
+/* The same as DOMAIN_OF(key) = domain, but faster. */
+#define IS_IN_DOMAIN(key, domain) \
+	"substr(" key ", length(" key ") - length(" domain ")) = '@' || " domain
 
 /* The domain of an address, which has one '@' outside of a quoted local part at least.
  */
@@ -111,11 +116,19 @@ bounces_reset(struct store *store, int64_t subscriber_id, GError **error)
 	       sql_exec(store, sql_probe, error, SQL_INT(subscriber_id));
 }
 
+#define CLASS_COUNTS                                    \
+	"count(*) FILTER (WHERE class = 'dead'),"       \
+	" count(*) FILTER (WHERE class = 'full'),"      \
+	" count(*) FILTER (WHERE class = 'temporary')," \
+	" count(*) FILTER (WHERE class = 'sender'),"    \
+	" count(*) FILTER (WHERE class = 'complaint')"
+
 /* In the order of summary_columns; the line is that of the newest row. */
-#define SUMMARY_COLUMNS                                                           \
-	"SELECT b.subscriber_id, s.address, s.state, sum(b.class = 'dead'),"      \
-	" sum(b.class = 'full'), sum(b.class = 'temporary'),"                     \
-	" sum(b.class = 'sender'), sum(b.class = 'complaint'), max(b.at), b.line" \
+#define SUMMARY_COLUMNS                                                         \
+	"SELECT b.subscriber_id, max(s.address), max(s.state), " CLASS_COUNTS   \
+	", max(b.at),"                                                          \
+	" (SELECT n.line FROM bounce n WHERE n.subscriber_id = b.subscriber_id" \
+	"  ORDER BY n.at DESC, n.id DESC LIMIT 1)"                              \
 	" FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
 
 #define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
@@ -157,12 +170,8 @@ bool
 bounces_load_totals(
     struct store *store, int64_t since, struct bounce_summary *totals, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FILTER (WHERE class = 'dead'),"
-	                          " count(*) FILTER (WHERE class = 'full'),"
-	                          " count(*) FILTER (WHERE class = 'temporary'),"
-	                          " count(*) FILTER (WHERE class = 'sender'),"
-	                          " count(*) FILTER (WHERE class = 'complaint'),"
-	                          " max(at) FROM bounce WHERE at >= ?1";
+	static const char sql[] =
+	    "SELECT " CLASS_COUNTS ", max(at) FROM bounce WHERE at >= ?1";
 #define COLUMN(...) RECORD_COLUMN(bounce_summary, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(dead), COLUMN(full),
 	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at)};
@@ -184,12 +193,12 @@ bounces_count_domain(struct store *store, const char *address, int64_t since,
 {
 	static const char sql[] =
 	    "SELECT count(*) FROM subscriber WHERE state IN"
-	    " ('active', 'suspended') AND " DOMAIN_OF("address_key") " = lower(?1)";
+	    " ('active', 'suspended') AND " IS_IN_DOMAIN("address_key", "lower(?1)");
 	static const char sql_bounced[] =
 	    "SELECT count(DISTINCT b.subscriber_id) FROM bounce b"
 	    " JOIN subscriber s ON s.id = b.subscriber_id"
 	    " WHERE b.at >= ?2 AND b.class IN ('dead', 'full', 'temporary')"
-	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	    " AND " IS_IN_DOMAIN("s.address_key", "lower(?1)");
 	const char *domain = get_domain(address);
 
 	return sql_number(store, sql, &counts->subscribers, error, SQL_TEXT(domain)) &&
@@ -201,16 +210,18 @@ GPtrArray *
 bounces_load_domains(struct store *store, int64_t since, int64_t least, GError **error)
 {
 #define DOMAIN DOMAIN_OF("s.address_key")
+#define IS_IN  IS_IN_DOMAIN("s.address_key", "domain")
 	static const char sql[] =
 	    "WITH bounced AS (SELECT " DOMAIN " AS domain,"
 	    "  count(DISTINCT b.subscriber_id) AS count"
 	    "  FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
 	    "  WHERE b.at >= ?1 AND b.class IN ('dead', 'full', 'temporary')"
-	    "  GROUP BY 1 HAVING count >= ?2)"
+	    "  GROUP BY 1 HAVING count(DISTINCT b.subscriber_id) >= ?2)"
 	    " SELECT domain, (SELECT count(*) FROM subscriber s WHERE s.state IN"
-	    "  ('active', 'suspended') AND " DOMAIN " = domain), count"
+	    "  ('active', 'suspended') AND " IS_IN "), count"
 	    " FROM bounced ORDER BY domain";
 #undef DOMAIN
+#undef IS_IN
 #define COLUMN(...) RECORD_COLUMN(bounce_domain, __VA_ARGS__)
 	static const struct record_column columns[] = {
 	    COLUMN(domain), COLUMN(subscribers), COLUMN(bounced)};
@@ -230,11 +241,11 @@ bounces_count_refusals(struct store *store, const char *address, int64_t since,
 	static const char sql[] =
 	    "SELECT count(*) FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
 	    " WHERE b.at >= ?2 AND b.class = 'sender' AND b.is_domain_fault = 1"
-	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	    " AND " IS_IN_DOMAIN("s.address_key", "lower(?1)");
 	static const char sql_sent[] =
 	    "SELECT count(*) FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.claimed_at >= ?2"
-	    " AND " DOMAIN_OF("s.address_key") " = lower(?1)";
+	    " AND " IS_IN_DOMAIN("s.address_key", "lower(?1)");
 	const char *domain = get_domain(address);
 
 	return sql_number(
@@ -265,8 +276,9 @@ bounces_save_probe(struct store *store, int64_t subscriber_id,
     const struct bounce_probe *probe, GError **error)
 {
 	static const char sql[] =
-	    "INSERT OR REPLACE INTO bounce_probe (subscriber_id, outbox_id, sent_at)"
-	    " VALUES (?1, ?2, ?3)";
+	    "INSERT INTO bounce_probe (subscriber_id, outbox_id, sent_at)"
+	    " VALUES (?1, ?2, ?3) ON CONFLICT (subscriber_id) DO UPDATE SET"
+	    " outbox_id = excluded.outbox_id, sent_at = excluded.sent_at";
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id),
 	    SQL_INT(probe->outbox_id), SQL_INT(probe->sent_at));
@@ -282,9 +294,12 @@ domain_pauses_save(
 	    "INSERT INTO domain_pause (domain, since, until, rule, reply)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5)"
 	    " ON CONFLICT (domain) DO UPDATE SET until = excluded.until,"
-	    "  since = iif(domain_pause.until < ?6, excluded.since, since),"
-	    "  rule = iif(domain_pause.until < ?6, excluded.rule, rule),"
-	    "  reply = iif(domain_pause.until < ?6, excluded.reply, reply)";
+	    "  since = CASE WHEN domain_pause.until < ?6 THEN excluded.since"
+	    "   ELSE domain_pause.since END,"
+	    "  rule = CASE WHEN domain_pause.until < ?6 THEN excluded.rule"
+	    "   ELSE domain_pause.rule END,"
+	    "  reply = CASE WHEN domain_pause.until < ?6 THEN excluded.reply"
+	    "   ELSE domain_pause.reply END";
 
 	return sql_exec(store, sql, error, SQL_TEXT(pause->domain),
 	    SQL_INT(pause->since), SQL_INT(pause->until), SQL_TEXT(pause->rule),

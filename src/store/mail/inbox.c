@@ -30,11 +30,11 @@ inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,
 	                          " ON CONFLICT (key) DO NOTHING";
 	/* Another of our addresses that the same message was sent to. */
 	static const char sql_recipient[] =
-	    "UPDATE inbox SET recipient = ifnull(recipient || char(10), '') || ?2"
+	    "UPDATE inbox SET recipient = coalesce(recipient || '\n', '') || ?2"
 	    " WHERE key = ?1 AND state = 'new' AND ?2 IS NOT NULL"
-	    " AND ifnull(instr(char(10) || recipient || char(10),"
-	    "  char(10) || ?2 || char(10)), 0) = 0"
-	    " AND ifnull(length(recipient), 0) + 1 + length(?2) <= ?3";
+	    " AND (recipient IS NULL OR replace('\n' || recipient || '\n',"
+	    "  '\n' || ?2 || '\n', '') = '\n' || recipient || '\n')"
+	    " AND coalesce(length(recipient), 0) + 1 + length(?2) <= ?3";
 	unsigned count;
 
 	if (!sql_exec_count(store, sql, &count, error, SQL_TEXT(mail->key),
