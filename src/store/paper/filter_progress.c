@@ -105,8 +105,8 @@ filter_progress_foreach(struct store *store, const char *ids,
 {
 	/* One statement is faster than one for each id. */
 	static const char sql[] =
-	    "SELECT f.id, f.canonical FROM json_each(?1) j"
-	    " CROSS JOIN filter f ON f.id = j.value WHERE f.matched_revision IS NULL";
+	    "SELECT f.id, f.canonical FROM json_each(?1) j CROSS JOIN filter f"
+	    " WHERE f.id = CAST(j.value AS BIGINT) AND f.matched_revision IS NULL";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(ids));
 
 	return foreach (statement, callbacks, error);
@@ -172,8 +172,9 @@ bool
 filter_progress_save_revision(struct store *store, int64_t filter_id, int64_t revision,
     bool *is_there, GError **error)
 {
-	static const char sql[] = "UPDATE filter SET matched_revision = "
-	                          "max(matched_revision, ?2) WHERE id = ?1";
+	static const char sql[] =
+	    "UPDATE filter SET matched_revision = CASE WHEN matched_revision < ?2"
+	    " THEN ?2 ELSE matched_revision END WHERE id = ?1";
 	unsigned count;
 
 	if (!sql_exec_count(

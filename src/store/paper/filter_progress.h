@@ -36,21 +36,23 @@ struct filter_progress {
 #define FILTER_PROGRESS_REVISION                                 \
 	"coalesce(f.matched_revision, (SELECT value FROM cursor" \
 	" WHERE name = 'matched'), 0)"
+#define FILTER_PROGRESS_MATCHED \
+	"coalesce((SELECT value FROM cursor WHERE name = 'matched'), 0)"
 
 /* SQL, for the store only: no filter has a lower matched revision. */
-#define FILTER_PROGRESS_LEAST                                                 \
-	"min(coalesce((SELECT value FROM cursor WHERE name = 'matched'), 0)," \
-	" coalesce((SELECT min(matched_revision) FROM filter"                 \
-	"  WHERE matched_revision IS NOT NULL), 0x7fffffffffffffff))"
+#define FILTER_PROGRESS_LEAST                                     \
+	"coalesce((SELECT min(matched_revision) FROM filter"      \
+	" WHERE matched_revision < " FILTER_PROGRESS_MATCHED ")," \
+	" " FILTER_PROGRESS_MATCHED ")"
 
 /*
  * SQL, for the store only: NULL if a filter with the cursor `own` can join the batch,
  * that is, at the same revision while no batch is in progress; else `own`.
  */
-#define FILTER_PROGRESS_JOINED(own)                                          \
-	"CASE WHEN " own " = coalesce((SELECT value FROM cursor"             \
-	" WHERE name = 'matched'), 0) AND " own " >= coalesce((SELECT value" \
-	" FROM cursor WHERE name = 'matching'), 0) THEN NULL ELSE " own " END"
+#define FILTER_PROGRESS_JOINED(own)                                           \
+	"CASE WHEN " own " = " FILTER_PROGRESS_MATCHED " AND " own            \
+	" >= coalesce((SELECT value FROM cursor WHERE name = 'matching'), 0)" \
+	" THEN NULL ELSE " own " END"
 
 bool filter_progress_load(
     struct store *store, struct filter_progress *progress, GError **error);

@@ -160,11 +160,11 @@ paper_aliases_add(
     struct store *store, const struct paper *paper, int64_t seq, GError **error)
 {
 	static const char sql[] = "INSERT INTO paper_alias (name, paper_seq)"
-	                          " VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+	                          " VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
 	/* Only the newest entry with a title can be the same as a new one. */
 	static const char sql_entry[] =
 	    "INSERT INTO paper_alias (name, paper_seq) VALUES (?1, ?2)"
-	    " ON CONFLICT DO UPDATE SET paper_seq = excluded.paper_seq";
+	    " ON CONFLICT (name) DO UPDATE SET paper_seq = excluded.paper_seq";
 	char *names[N_NAMES];
 	bool is_ok = true;
 
@@ -182,10 +182,11 @@ paper_aliases_add_duplicates(
     struct store *store, int64_t one, int64_t other, GError **error)
 {
 	static const char sql[] = "INSERT INTO paper_duplicate (one_seq, other_seq)"
-	                          " VALUES (min(?1, ?2), max(?1, ?2))"
-	                          " ON CONFLICT DO NOTHING";
+	                          " VALUES (?1, ?2)"
+	                          " ON CONFLICT (one_seq, other_seq) DO NOTHING";
 
-	return sql_exec(store, sql, error, SQL_INT(one), SQL_INT(other));
+	return sql_exec(
+	    store, sql, error, SQL_INT(MIN(one, other)), SQL_INT(MAX(one, other)));
 }
 
 GArray *
@@ -201,15 +202,16 @@ static bool
 move_listings(struct store *store, int64_t from, int64_t to, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE OR IGNORE listing SET paper_seq = ?2 WHERE paper_seq = ?1";
+	    "UPDATE listing SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+	    " (SELECT 1 FROM listing l WHERE l.source = listing.source"
+	    "  AND l.day = listing.day AND l.paper_seq = ?2)";
 	static const char sql_rest[] = "DELETE FROM listing WHERE paper_seq = ?1";
 	static const char sql_day[] =
 	    "UPDATE paper SET"
-	    " last_day = max(last_day, (SELECT last_day FROM paper WHERE seq = ?1)),"
+	    " last_day = (SELECT max(last_day) FROM paper WHERE seq IN (?1, ?2)),"
 	    " first_seen_at ="
-	    "  min(first_seen_at, (SELECT first_seen_at FROM paper WHERE seq = ?1)),"
-	    " replacement ="
-	    "  max(replacement, (SELECT replacement FROM paper WHERE seq = ?1))"
+	    "  (SELECT min(first_seen_at) FROM paper WHERE seq IN (?1, ?2)),"
+	    " replacement = (SELECT max(replacement) FROM paper WHERE seq IN (?1, ?2))"
 	    " WHERE seq = ?2";
 
 	return sql_exec(store, sql_day, error, SQL_INT(from), SQL_INT(to)) &&
@@ -221,7 +223,9 @@ static bool
 move_refusals(struct store *store, int64_t from, int64_t to, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE OR IGNORE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1";
+	    "UPDATE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1"
+	    " AND NOT EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id ="
+	    "  digest_rejected.subscriber_id AND r.paper_seq = ?2)";
 	static const char sql_rest[] =
 	    "DELETE FROM digest_rejected WHERE paper_seq = ?1";
 
@@ -238,7 +242,9 @@ move_feedback(struct store *store, int64_t from, int64_t to, GError **error)
 	    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
 	    "  AND f.paper_seq = ?1 AND f.at > feedback.at)";
 	static const char sql[] =
-	    "UPDATE OR IGNORE feedback SET paper_seq = ?2 WHERE paper_seq = ?1";
+	    "UPDATE feedback SET paper_seq = ?2 WHERE paper_seq = ?1 AND NOT EXISTS"
+	    " (SELECT 1 FROM feedback f WHERE f.subscriber_id = feedback.subscriber_id"
+	    "  AND f.paper_seq = ?2)";
 	static const char sql_rest[] = "DELETE FROM feedback WHERE paper_seq = ?1";
 
 	return sql_exec(store, sql_older, error, SQL_INT(from), SQL_INT(to)) &&

@@ -53,7 +53,7 @@ paper_history_load_digests(
 {
 	static const char sql[] =
 	    "SELECT d.id, d.created_at, d.state, o.state, o.next_try_at,"
-	    " o.ended_at, o.reply, ifnull(o.possible_copies, 0), d.contents"
+	    " o.ended_at, o.reply, coalesce(o.possible_copies, 0), d.contents"
 	    " FROM digest d LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
 #define COLUMN(...) RECORD_COLUMN(paper_history_digest, __VA_ARGS__)
@@ -157,8 +157,9 @@ paper_history_load_first_day(struct store *store, char day[11], GError **error)
 GPtrArray *
 paper_history_load_days(struct store *store, const char *oldest_day, GError **error)
 {
-	static const char sql[] = "SELECT last_day, count(*) FROM paper"
-	                          " WHERE last_day >= ?1 GROUP BY last_day";
+	static const char sql[] =
+	    "SELECT last_day, count(*) FROM paper"
+	    " WHERE last_day >= ?1 GROUP BY last_day ORDER BY last_day";
 #define COLUMN(...) RECORD_COLUMN(paper_history_day, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(day), COLUMN(papers)};
 #undef COLUMN

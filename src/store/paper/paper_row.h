@@ -15,13 +15,12 @@
 	" paper.upvotes, paper.comments, paper.stars, paper.revision,"            \
 	" paper.last_day, paper.first_seen_at, paper.is_revised,"                 \
 	" paper.source_rank, paper.summary, " listings ","                        \
-	" ifnull(paper.upvotes_day, ''), paper.upvotes_before"
-#define PAPER_ROW_COLUMNS                                                 \
-	PAPER_ROW_COLUMNS_WITH(                                           \
-	    "paper.title, paper.abstract, paper.authors, paper.url",      \
-	    "(SELECT group_concat(l.day || char(9) || ifnull(l.type, '')" \
-	    "   || char(9) ||"                                            \
-	    "   l.first_seen_at || char(9) || l.source, char(10))"        \
+	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
+#define PAPER_ROW_COLUMNS                                             \
+	PAPER_ROW_COLUMNS_WITH(                                       \
+	    "paper.title, paper.abstract, paper.authors, paper.url",  \
+	    "(SELECT group_concat(l.day || '\t' || l.type || '\t' ||" \
+	    "   l.first_seen_at || '\t' || l.source, '\n')"           \
 	    "  FROM listing l WHERE l.paper_seq = paper.seq)")
 /* Without texts, authors and listings. */
 #define PAPER_ROW_VALUES PAPER_ROW_COLUMNS_WITH("'', '', '', ''", "NULL")

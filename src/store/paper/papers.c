@@ -77,8 +77,9 @@ papers_has_ids(struct store *store, const char *source, const char *ids_hash,
 {
 	/* Only the last list of another day: an older one may recur by chance. */
 	static const char sql[] =
-	    "SELECT coalesce((SELECT ids_hash = ?2 FROM source_fetch WHERE source = ?1"
-	    " AND day < ?3 AND status = 'ok' ORDER BY day DESC, id DESC LIMIT 1), 0)";
+	    "SELECT coalesce((SELECT ids_hash FROM source_fetch WHERE source = ?1"
+	    " AND day < ?3 AND status = 'ok' ORDER BY day DESC, id DESC LIMIT 1), '')"
+	    " = ?2";
 
 	return sql_has(store, sql, is_known, error, SQL_TEXT(source),
 	    SQL_TEXT(ids_hash), SQL_TEXT(day));
@@ -94,9 +95,9 @@ papers_is_copied(struct store *store, const char *source, const char *day,
 	 */
 	static const char sql[] =
 	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
-	    " FROM json_each(?1) j CROSS JOIN paper p ON p.id = j.value"
-	    " CROSS JOIN listing l ON l.paper_seq = p.seq"
-	    " WHERE l.source = ?2 AND l.day < ?3 GROUP BY l.day)";
+	    " FROM json_each(?1) j CROSS JOIN paper p CROSS JOIN listing l"
+	    " WHERE p.id = j.value AND l.paper_seq = p.seq"
+	    " AND l.source = ?2 AND l.day < ?3 GROUP BY l.day) AS days";
 	g_autoptr(GString) ids = g_string_new("[");
 	int64_t papers;
 
@@ -281,10 +282,10 @@ papers_load_id(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
-/* No later success ends the failure f.  The "+" makes SQLite read later rows only. */
-#define STILL_FAILING                                                                 \
-	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE +later.source = f.source" \
-	" AND (later.day = f.day OR NOT f.is_of_day)"                                 \
+/* No later success ends the failure f.  The "||" makes SQLite read later rows only. */
+#define STILL_FAILING                                                             \
+	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE later.source || '' =" \
+	" f.source AND (later.day = f.day OR f.is_of_day = 0)"                    \
 	" AND later.id > f.id AND later.status <> 'failed')"
 
 GPtrArray *
@@ -335,7 +336,8 @@ papers_load_services(struct store *store, GError **error)
 	    "ALL"
 	    " SELECT (SELECT min(source) FROM source_fetch WHERE source > text)"
 	    " FROM name WHERE text IS NOT NULL)"
-	    " SELECT DISTINCT substr(text, 1, instr(text || '/', '/') - 1) FROM name"
+	    " SELECT DISTINCT substr(text, 1, length(text) -"
+	    "  length(ltrim(text, replace(text, '/', '')))) FROM name"
 	    " WHERE text IS NOT NULL ORDER BY 1";
 
 	return sql_load_texts(store, sql, error);

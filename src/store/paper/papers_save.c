@@ -107,27 +107,26 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	    " first_seen_at, last_day, source_rank, summary, upvotes_day, revision)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
 	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23,"
-	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
+	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper)) RETURNING seq";
 	g_autofree char *authors = paper_row_join(paper->authors);
 	g_autofree char *keywords = paper_row_join(paper->keywords);
 	g_autofree char *categories = paper_row_join(paper->categories);
 	char today[DAY_BYTES];
 
 	day_format(now, today);
-	if (!sql_exec(store, sql, error, SQL_TEXT(paper->id), SQL_TEXT(paper->title),
-	        SQL_TEXT(paper->abstract), SQL_TEXT(authors), SQL_TEXT(paper->url),
-	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-	        SQL_TEXT(paper->video_url), SQL_TEXT(paper->organization),
-	        SQL_TEXT(keywords), SQL_TEXT(categories), SQL_TEXT(paper->comment),
-	        SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
-	        SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
-	        SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
-	        SQL_INT(now), SQL_TEXT(day), SQL_INT(paper->source_rank),
-	        SQL_TEXT(paper->summary),
-	        SQL_TEXT(paper->upvotes == PAPER_UNKNOWN ? NULL : today)))
-		return false;
-	*seq = sqlite3_last_insert_rowid(store->db);
-	return archive_index(store, NULL, paper, error) &&
+	return sql_insert(store, sql, seq, error, SQL_TEXT(paper->id),
+	           SQL_TEXT(paper->title), SQL_TEXT(paper->abstract), SQL_TEXT(authors),
+	           SQL_TEXT(paper->url), SQL_TEXT(paper->code_url),
+	           SQL_TEXT(paper->project_url), SQL_TEXT(paper->video_url),
+	           SQL_TEXT(paper->organization), SQL_TEXT(keywords),
+	           SQL_TEXT(categories), SQL_TEXT(paper->comment),
+	           SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	           SQL_INT_OR_NULL(paper->published_at),
+	           SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
+	           SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
+	           SQL_INT(paper->source_rank), SQL_TEXT(paper->summary),
+	           SQL_TEXT(paper->upvotes == PAPER_UNKNOWN ? NULL : today)) &&
+	       archive_index(store, NULL, paper, error) &&
 	       paper_aliases_add(store, paper, *seq, error);
 }
 
@@ -385,12 +384,13 @@ record_listing(struct store *store, const char *source, const struct listing *li
 	static const char sql[] =
 	    "INSERT INTO listing (source, day, paper_seq, type, upvotes,"
 	    " first_seen_at, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-	    " ON CONFLICT DO UPDATE SET type = excluded.type,"
-	    " upvotes = coalesce(excluded.upvotes, upvotes),"
-	    " version = coalesce(excluded.version, version)";
+	    " ON CONFLICT (source, day, paper_seq) DO UPDATE SET type = excluded.type,"
+	    " upvotes = coalesce(excluded.upvotes, listing.upvotes),"
+	    " version = coalesce(excluded.version, listing.version)";
 	static const char sql_day[] =
-	    "UPDATE paper SET last_day = max(last_day, ?2),"
-	    " replacement = max(replacement, ?3) WHERE seq = ?1"
+	    "UPDATE paper SET last_day ="
+	    "  CASE WHEN last_day < ?2 THEN ?2 ELSE last_day END, replacement ="
+	    "  CASE WHEN replacement < ?3 THEN ?3 ELSE replacement END WHERE seq = ?1"
 	    " AND (last_day < ?2 OR replacement < ?3)";
 	const char *listing_type = listing_type_name(listing->listing_type);
 	int64_t has;
@@ -523,8 +523,8 @@ is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_
     bool *is_elsewhere, GError **error)
 {
 	static const char sql[] =
-	    "SELECT coalesce((SELECT source <> ?2 FROM listing WHERE paper_seq = ?1"
-	    " ORDER BY first_seen_at, source LIMIT 1), 0)";
+	    "SELECT coalesce((SELECT source FROM listing WHERE paper_seq = ?1"
+	    " ORDER BY first_seen_at, source LIMIT 1), ?2) <> ?2";
 
 	*is_elsewhere = false;
 	return !fetch->is_rolling || sql_has(store, sql, is_elsewhere, error,

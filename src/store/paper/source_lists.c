@@ -78,8 +78,8 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 	     */
 	    " coalesce((SELECT status FROM source_fetch f WHERE source = ?1 AND day = "
 	    "?2"
-	    "  AND (status <> 'failed' OR is_of_day OR NOT EXISTS (SELECT 1"
-	    "   FROM source_fetch g WHERE +g.source = ?1 AND g.id > f.id"
+	    "  AND (status <> 'failed' OR is_of_day = 1 OR NOT EXISTS (SELECT 1"
+	    "   FROM source_fetch g WHERE g.source || '' = ?1 AND g.id > f.id"
 	    "   AND g.status <> 'failed'))"
 	    "  ORDER BY id DESC LIMIT 1), '')";
 	sql_auto *statement =
@@ -126,8 +126,8 @@ source_lists_load_baseline(struct store *store, const char *name,
 	    "  AND status <> 'failed'),"
 	    " (SELECT count FROM source_fetch WHERE source = ?1 AND status = 'ok'"
 	    "  ORDER BY day DESC, id DESC LIMIT 1),"
-	    " coalesce((SELECT status = 'failed' FROM source_fetch WHERE source = ?1"
-	    "  ORDER BY id DESC LIMIT 1), 0),"
+	    " coalesce((SELECT status FROM source_fetch WHERE source = ?1"
+	    "  ORDER BY id DESC LIMIT 1), '') = 'failed',"
 	    " coalesce((SELECT day FROM source_fetch WHERE source = ?1 AND status = "
 	    "'ok'"
 	    "  ORDER BY day DESC, id DESC LIMIT 1), '')";
