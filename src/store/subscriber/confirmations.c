@@ -32,9 +32,10 @@ confirmations_insert(
 	static const char sql[] =
 	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
 	    " subscriber_id, action, details, made_at, expires_at)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id";
 
-	if (!sql_exec(store, sql, error, SQL_TEXT(confirmation->hash),
+	if (!sql_insert(store, sql, &confirmation->id, error,
+	        SQL_TEXT(confirmation->hash),
 	        SQL_TEXT(confirmation_purpose_name(confirmation->purpose)),
 	        SQL_TEXT(confirmation->address), SQL_TEXT(confirmation->address_key),
 	        SQL_TEXT(confirmation->recipient),
@@ -43,15 +44,14 @@ confirmations_insert(
 	        SQL_TEXT(confirmation->action), SQL_TEXT(confirmation->details),
 	        SQL_INT(confirmation->made_at), SQL_INT(confirmation->expires_at)))
 		return false;
-	confirmation->id = sqlite3_last_insert_rowid(store->db);
 	confirmation->used_at = -1;
 	confirmation->questioned_at = -1;
 	return true;
 }
 
-#define COLUMNS                                                                     \
-	"id, hash, purpose, address, address_key, recipient,"                       \
-	" ifnull(subscriber_id, 0), action, details, made_at, expires_at, used_at," \
+#define COLUMNS                                                                       \
+	"id, hash, purpose, address, address_key, recipient,"                         \
+	" coalesce(subscriber_id, 0), action, details, made_at, expires_at, used_at," \
 	" questioned_at"
 
 #define COLUMN(...) RECORD_COLUMN(confirmation, __VA_ARGS__)

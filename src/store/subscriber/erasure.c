@@ -10,7 +10,8 @@
 static bool
 insert_erased(struct store *store, int64_t subscriber_id, GError **error)
 {
-	static const char sql[] = "INSERT OR IGNORE INTO erased (number) VALUES (?1)";
+	static const char sql[] = "INSERT INTO erased (number) VALUES (?1)"
+	                          " ON CONFLICT (number) DO NOTHING";
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
 }
@@ -57,9 +58,11 @@ bool
 erasure_insert_pending(struct store *store, const char *address_key,
     const char *address, int64_t outbox_id, int64_t now, GError **error)
 {
-	static const char sql[] = "INSERT OR REPLACE INTO pending_erasure "
-	                          "(address_key, address, outbox_id, at)"
-	                          " VALUES (?1, ?2, ?3, ?4)";
+	static const char sql[] =
+	    "INSERT INTO pending_erasure (address_key, address, outbox_id, at)"
+	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (address_key)"
+	    " DO UPDATE SET address = excluded.address,"
+	    " outbox_id = excluded.outbox_id, at = excluded.at";
 
 	return sql_exec(store, sql, error, SQL_TEXT(address_key), SQL_TEXT(address),
 	    SQL_INT(outbox_id), SQL_INT(now));

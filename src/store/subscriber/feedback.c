@@ -13,12 +13,13 @@ feedback_save(struct store *store, int64_t subscriber_id,
 {
 	static const char sql[] =
 	    "INSERT INTO feedback (subscriber_id, paper_seq, is_like, at, source)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)"
+	    " ON CONFLICT (subscriber_id, paper_seq) DO UPDATE SET"
 	    " is_like = excluded.is_like, at = excluded.at, source = excluded.source";
 	static const char sql_oldest[] =
-	    "DELETE FROM feedback WHERE subscriber_id = ?1 AND paper_seq IN"
+	    "DELETE FROM feedback WHERE subscriber_id = ?1 AND paper_seq NOT IN"
 	    " (SELECT paper_seq FROM feedback WHERE subscriber_id = ?1"
-	    "  ORDER BY at DESC, paper_seq DESC LIMIT -1 OFFSET ?2)";
+	    "  ORDER BY at DESC, paper_seq DESC LIMIT ?2)";
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id),
 	           SQL_INT(feedback->paper_seq), SQL_INT(feedback->is_like),
@@ -72,11 +73,15 @@ bool
 feedback_save_taste(struct store *store, int64_t subscriber_id,
     const struct taste_vector *vector, int64_t now, GError **error)
 {
-	static const char sql[] = "INSERT OR REPLACE INTO taste"
-	                          " (subscriber_id, learned_at, weights)"
-	                          " VALUES (?1, ?2, ?3)";
-	static const char sql_words[] = "INSERT OR REPLACE INTO taste_words"
-	                                " (subscriber_id, words) VALUES (?1, ?2)";
+	static const char sql[] =
+	    "INSERT INTO taste (subscriber_id, learned_at, weights)"
+	    " VALUES (?1, ?2, ?3) ON CONFLICT (subscriber_id)"
+	    " DO UPDATE SET learned_at = excluded.learned_at,"
+	    " weights = excluded.weights";
+	static const char sql_words[] = "INSERT INTO taste_words (subscriber_id, words)"
+	                                " VALUES (?1, ?2)"
+	                                " ON CONFLICT (subscriber_id)"
+	                                " DO UPDATE SET words = excluded.words";
 	g_autoptr(GByteArray) weights = NULL, words = NULL;
 
 	if (!vector->weights->len)

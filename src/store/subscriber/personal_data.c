@@ -5,11 +5,10 @@
 
 #include <string.h>
 
+#include "base/day.h"
 #include "store/core/sql.h"
 #include "store/paper/packed_papers.h"
 #include "store/subscriber/feedback.h"
-
-#define TIME(column) "strftime('%Y-%m-%dT%H:%M:%SZ', " column ", 'unixepoch')"
 
 /* The key of the subscriber's address. */
 #define ADDRESS_KEY "(SELECT address_key FROM subscriber WHERE id = ?1)"
@@ -72,7 +71,7 @@ collect_delivered(
 static GPtrArray *
 load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 {
-	static const char sql[] = "SELECT id, " TIME("?2") " FROM paper WHERE seq = ?1";
+	static const char sql[] = "SELECT id FROM paper WHERE seq = ?1";
 	g_autoptr(GHashTable) last =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct delivered));
@@ -90,8 +89,7 @@ load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 	for (unsigned i = 0; i < sorted->len; i++) {
 		const struct delivered *one =
 		    &g_array_index(sorted, struct delivered, i);
-		sql_auto *statement =
-		    sql_bind(store, sql, error, SQL_INT(one->seq), SQL_INT(one->at));
+		sql_auto *statement = sql_bind(store, sql, error, SQL_INT(one->seq));
 		enum sql_step step =
 		    statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 		char **row;
@@ -102,7 +100,7 @@ load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 			continue;
 		row = g_new0(char *, PERSONAL_DATA_FIELDS);
 		row[0] = sql_dup_text(statement, 0);
-		row[1] = sql_dup_text(statement, 1);
+		row[1] = day_format_time(one->at);
 		g_ptr_array_add(rows, row);
 	}
 	return g_steal_pointer(&rows);
@@ -132,7 +130,7 @@ load_taste(struct store *store, int64_t subscriber_id, GError **error)
 const struct personal_data personal_data[] = {
     /* Canonical filters may contain text of a subscriber; they are shared. */
     {.table = "filter",
-        .erase = "DELETE FROM filter WHERE ?1 AND NOT EXISTS"
+        .erase = "DELETE FROM filter WHERE ?1 > 0 AND NOT EXISTS"
                  " (SELECT 1 FROM subscription s WHERE s.filter_id = filter.id)"},
     {.table = "filter_term"},
     {.table = "match"},
@@ -142,63 +140,64 @@ const struct personal_data personal_data[] = {
     {"subscription", "filters",
         {"number", "kind", "name", "text", "canonical", "note", "max", "since",
             "created"},
-        "SELECT number, iif(is_block, 'block', 'filter'), name, text, f.canonical,"
-        " note, max_papers, since_day, " TIME(
-            "s.created_at") " FROM subscription s JOIN filter f ON f.id = s.filter_id"
-                            " WHERE subscriber_id = ?1 ORDER BY number",
+        "SELECT number, CASE is_block WHEN 0 THEN 'filter' ELSE 'block' END, name, "
+        "text, f.canonical,"
+        " note, max_papers, since_day, s.created_at FROM subscription s JOIN filter f "
+        "ON f.id = s.filter_id"
+        " WHERE subscriber_id = ?1 ORDER BY number",
         "DELETE FROM subscription WHERE subscriber_id = ?1", NULL},
     {"proposal", "proposals",
         {"number", "filter", "command", "state", "made", "ended", "gained", "lost",
             "title"},
-        "SELECT number, filter, command, state, " TIME("made_at") ", " TIME(
-            "ended_at") ", gained, lost, title FROM proposal"
-                        " WHERE subscriber_id = ?1 ORDER BY id",
+        "SELECT number, filter, command, state, made_at, ended_at, gained, lost, title "
+        "FROM proposal"
+        " WHERE subscriber_id = ?1 ORDER BY id",
         "DELETE FROM proposal WHERE subscriber_id = ?1", NULL},
     /* Deleted with its proposal. */
     {.table = "proposal_change"},
     {"share", "shared_filters", {"name", "filter", "version", "since"},
-        "SELECT h.name, s.number, h.version, " TIME(
-            "h.created_at") " FROM share h JOIN subscription s"
-                            " ON s.id = h.subscription_id"
-                            " WHERE s.subscriber_id = ?1 ORDER BY h.name",
+        "SELECT h.name, s.number, h.version, h.created_at FROM share h JOIN "
+        "subscription s"
+        " ON s.id = h.subscription_id"
+        " WHERE s.subscriber_id = ?1 ORDER BY h.name",
         "DELETE FROM share WHERE subscription_id IN"
         " (SELECT id FROM subscription WHERE subscriber_id = ?1)",
         NULL},
     {"share_version", "shared_versions", {"name", "version", "text", "at"},
-        "SELECT h.name, v.version, v.text, " TIME(
-            "v.created_at") " FROM share_version v JOIN share h ON h.id = v.share_id"
-                            " JOIN subscription s ON s.id = h.subscription_id"
-                            " WHERE s.subscriber_id = ?1"
-                            " ORDER BY h.name, v.version",
+        "SELECT h.name, v.version, v.text, v.created_at FROM share_version v JOIN "
+        "share h ON h.id = v.share_id"
+        " JOIN subscription s ON s.id = h.subscription_id"
+        " WHERE s.subscriber_id = ?1"
+        " ORDER BY h.name, v.version",
         NULL, NULL},
     {.table = "share_change"},
     /* The name of the share, not its owner. */
     {"follow", "followed_filters", {"filter", "name", "version", "copied"},
-        "SELECT s.number, h.name, f.version, iif(f.is_fork, 'yes', 'no')"
+        "SELECT s.number, h.name, f.version, CASE f.is_fork WHEN 0 THEN 'no' ELSE "
+        "'yes' END"
         " FROM follow f JOIN subscription s ON s.id = f.subscription_id"
         " LEFT JOIN share h ON h.id = f.share_id"
         " WHERE f.subscriber_id = ?1 ORDER BY s.number",
         "DELETE FROM follow WHERE subscriber_id = ?1", NULL},
     {"digest", "digests", {"date", "created", "state", "message", "papers"},
-        "SELECT g.date, " TIME(
-            "g.created_at") ", g.state, o.state, g.papers"
-                            " FROM digest g LEFT JOIN outbox o ON o.digest_id = g.id"
-                            " WHERE g.subscriber_id = ?1 ORDER BY g.id",
+        "SELECT g.date, g.created_at, g.state, o.state, g.papers"
+        " FROM digest g LEFT JOIN outbox o ON o.digest_id = g.id"
+        " WHERE g.subscriber_id = ?1 ORDER BY g.id",
         "DELETE FROM digest WHERE subscriber_id = ?1", NULL},
     {.table = "delivered",
         .section = "papers",
         .fields = {"id", "delivered"},
         .erase = "DELETE FROM delivered WHERE subscriber_id = ?1"},
     {"digest_rejected", "rejected_papers", {"id", "times", "at"},
-        "SELECT p.id, times, " TIME("at") " FROM digest_rejected r"
-                                          " JOIN paper p ON p.seq = r.paper_seq WHERE "
-                                          "subscriber_id = ?1 ORDER BY p.id",
+        "SELECT p.id, times, at FROM digest_rejected r"
+        " JOIN paper p ON p.seq = r.paper_seq WHERE "
+        "subscriber_id = ?1 ORDER BY p.id",
         "DELETE FROM digest_rejected WHERE subscriber_id = ?1", NULL},
     {"feedback", "feedback", {"id", "answer", "at", "source"},
-        "SELECT p.id, iif(is_like, 'like', 'hide'), " TIME(
-            "at") ", source FROM feedback f"
-                  " JOIN paper p ON p.seq = f.paper_seq WHERE subscriber_id = ?1"
-                  " ORDER BY at, p.seq",
+        "SELECT p.id, CASE is_like WHEN 0 THEN 'hide' ELSE 'like' END, at, source FROM "
+        "feedback f"
+        " JOIN paper p ON p.seq = f.paper_seq WHERE subscriber_id = ?1"
+        " ORDER BY at, p.seq",
         "DELETE FROM feedback WHERE subscriber_id = ?1", NULL},
     {.table = "taste",
         .section = "taste",
@@ -208,32 +207,28 @@ const struct personal_data personal_data[] = {
     {.table = "taste_words",
         .erase = "DELETE FROM taste_words WHERE subscriber_id = ?1"},
     {"audit_log", "changes", {"at", "what", "who", "detail"},
-        "SELECT " TIME("at") ", what, who, detail FROM audit_log"
-                             " WHERE subscriber_id = ?1 ORDER BY id",
+        "SELECT at, what, who, detail FROM audit_log"
+        " WHERE subscriber_id = ?1 ORDER BY id",
         "DELETE FROM audit_log WHERE subscriber_id = ?1", NULL},
     {"bounce", "bounces",
         {"message", "at", "class", "rule", "status", "code", "agent", "line"},
-        "SELECT message, " TIME(
-            "at") ", class, rule, status, code, agent, line"
-                  " FROM bounce WHERE subscriber_id = ?1 ORDER BY id",
+        "SELECT message, at, class, rule, status, code, agent, line"
+        " FROM bounce WHERE subscriber_id = ?1 ORDER BY id",
         "DELETE FROM bounce WHERE subscriber_id = ?1", NULL},
     {.table = "bounce_probe",
         .erase = "DELETE FROM bounce_probe WHERE subscriber_id = ?1"},
     {"confirmation", "confirmations",
         {"purpose", "address", "recipient", "action", "created", "expires", "used"},
-        "SELECT purpose, address, recipient, nullif(action, ''), " TIME(
-            "made_at") ", " TIME("expires_at") ", " TIME("used_at") " FROM confirmation"
-                                                                    " WHERE " IS_OWN
-                                                                    " ORDER BY id",
+        "SELECT purpose, address, recipient, nullif(action, ''), made_at, expires_at, "
+        "used_at FROM confirmation"
+        " WHERE " IS_OWN " ORDER BY id",
         "DELETE FROM confirmation WHERE " IS_OWN,
         "DELETE FROM confirmation WHERE subscriber_id IS NULL AND address_key = ?1"
         " AND ?2 <> ''"},
     {"outbox", "mail",
         {"kind", "state", "queued", "attempts", "ended", "code", "reply", "text"},
-        "SELECT kind, state, " TIME("queued_at") ", attempt, " TIME(
-            "ended_at") ", code,"
-                        " reply, CAST(message AS TEXT) FROM outbox WHERE " IS_OWN
-                        " ORDER BY id",
+        "SELECT kind, state, queued_at, attempt, ended_at, code,"
+        " reply, message FROM outbox WHERE " IS_OWN " ORDER BY id",
         /* The last condition: mail to the new address of a requested address change. */
         "DELETE FROM outbox WHERE " IS_OWN " OR (subscriber_id IS NULL AND recipient IN"
         "  (SELECT recipient FROM confirmation WHERE subscriber_id = ?1))",
@@ -242,25 +237,23 @@ const struct personal_data personal_data[] = {
     /* A processed message has neither sender, recipient nor content. */
     {"inbox", "inbox",
         {"received", "receiver", "size", "state", "sender", "verdict", "raw"},
-        "SELECT " TIME(
-            "received_at") ", receiver, size, l.state, sender, verdict,"
-                           " CAST(raw AS TEXT) FROM inbox l JOIN subscriber s ON s.id "
-                           "= ?1"
-                           " WHERE l.state <> 'done' AND (l.sender = s.address COLLATE "
-                           "NOCASE"
-                           "  OR instr(l.raw, CAST(s.address AS BLOB))) ORDER BY l.id",
+        "SELECT received_at, receiver, size, l.state, sender, verdict,"
+        " raw FROM inbox l JOIN subscriber s ON s.id "
+        "= ?1"
+        " WHERE l.state <> 'done' AND (lower(l.sender) = lower(s.address)"
+        "  OR instr(l.raw, CAST(s.address AS BLOB))) ORDER BY l.id",
         "DELETE FROM inbox WHERE state = 'quarantined' AND EXISTS (SELECT 1 FROM"
         "   (SELECT address FROM subscriber WHERE id = ?1"
         "    UNION SELECT address FROM confirmation WHERE subscriber_id = ?1"
         "    UNION SELECT recipient FROM outbox"
         "     WHERE subscriber_id = ?1 AND recipient IS NOT NULL) s"
-        "  WHERE inbox.sender = s.address COLLATE NOCASE"
+        "  WHERE lower(inbox.sender) = lower(s.address)"
         "   OR instr(inbox.raw, CAST(s.address AS BLOB)))",
         "DELETE FROM inbox WHERE state = 'quarantined' AND ?1 <> ''"
-        " AND (sender = ?2 COLLATE NOCASE OR instr(raw, CAST(?2 AS BLOB)))"},
+        " AND (lower(sender) = lower(?2) OR instr(raw, CAST(?2 AS BLOB)))"},
     {"pending_erasure", "pending_erasure", {"address", "at"},
-        "SELECT address, " TIME("at") " FROM pending_erasure"
-                                      " WHERE address_key = " ADDRESS_KEY,
+        "SELECT address, at FROM pending_erasure"
+        " WHERE address_key = " ADDRESS_KEY,
         "DELETE FROM pending_erasure WHERE address_key = " ADDRESS_KEY,
         "DELETE FROM pending_erasure WHERE address_key = ?1 AND ?2 <> ''"},
     {0},
@@ -288,6 +281,20 @@ const char *const personal_data_other_tables[] = {
     NULL,
 };
 
+/* @return a new string, or NULL */
+static char *
+format_field(sqlite3_stmt *row, int column, const char *field)
+{
+	/* Numbers of these names are times. */
+	static const char *const times[] = {"at", "created", "ended", "expires", "made",
+	    "queued", "received", "since", "used", NULL};
+
+	if (sqlite3_column_type(row, column) == SQLITE_INTEGER &&
+	    g_strv_contains(times, field))
+		return day_format_time(sqlite3_column_int64(row, column));
+	return sql_dup_text(row, column);
+}
+
 GPtrArray *
 personal_data_load(struct store *store, const struct personal_data *data,
     int64_t subscriber_id, GError **error)
@@ -307,7 +314,7 @@ personal_data_load(struct store *store, const struct personal_data *data,
 		char **row = g_new0(char *, PERSONAL_DATA_FIELDS);
 
 		for (int i = 0; data->fields[i]; i++)
-			row[i] = sql_dup_text(statement, i);
+			row[i] = format_field(statement, i, data->fields[i]);
 		g_ptr_array_add(rows, row);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;

@@ -10,8 +10,9 @@ bool
 private_feeds_load_since(
     struct store *store, int64_t subscriber_id, int64_t *since, GError **error)
 {
-	static const char sql[] = "SELECT ifnull((SELECT max(feeds_since, -1) FROM "
-	                          "subscriber WHERE id = ?1), -1)";
+	static const char sql[] =
+	    "SELECT coalesce((SELECT feeds_since FROM"
+	    " subscriber WHERE id = ?1 AND feeds_since >= 0), -1)";
 
 	return sql_number(store, sql, since, error, SQL_INT(subscriber_id));
 }
@@ -20,8 +21,9 @@ bool
 private_feeds_turn_on(
     struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
-	static const char sql[] = "UPDATE subscriber SET feeds_since = max(?2, "
-	                          "abs(ifnull(feeds_since, 0)) + 1)"
+	static const char sql[] = "UPDATE subscriber SET feeds_since ="
+	                          " CASE WHEN abs(feeds_since) >= ?2"
+	                          " THEN abs(feeds_since) + 1 ELSE ?2 END"
 	                          " WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now));
@@ -68,11 +70,13 @@ private_feeds_load(struct store *store, int64_t subscriber_id, int64_t subscript
 	    "SELECT p.seq, max(m.decided_at), group_concat(coalesce(s.name, s.text), "
 	    "', ')"
 	    " FROM subscription s JOIN match m ON m.filter_id = s.filter_id"
-	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
+	    " CROSS JOIN json_each('[' || m.papers || ']') j"
+	    " JOIN paper p ON p.seq = CAST(j.value AS BIGINT)"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0 AND (?2 = 0 OR s.id = ?2)"
 	    " AND p.last_day >= s.since_day AND p.seq NOT IN"
-	    "  (SELECT j.value FROM subscription t JOIN match n"
-	    "   ON n.filter_id = t.filter_id JOIN json_each('[' || n.papers || ']') j"
+	    "  (SELECT CAST(j.value AS BIGINT) FROM subscription t JOIN match n"
+	    "   ON n.filter_id = t.filter_id"
+	    "   CROSS JOIN json_each('[' || n.papers || ']') j"
 	    "   WHERE t.subscriber_id = ?1 AND t.is_block = 1)"
 	    " GROUP BY p.seq ORDER BY 2 DESC, p.seq DESC LIMIT ?3";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id),

@@ -51,7 +51,7 @@ static bool
 renew(struct store *store, const struct proposal *proposal, int64_t *id, GError **error)
 {
 	static const char sql_find[] =
-	    "SELECT ifnull((SELECT id FROM proposal WHERE subscriber_id = ?1"
+	    "SELECT coalesce((SELECT id FROM proposal WHERE subscriber_id = ?1"
 	    " AND subscription_id = ?2 AND filter = ?3 AND command = ?4"
 	    " AND state = 'open' AND expires_at > ?5), 0)";
 	static const char sql[] =
@@ -74,26 +74,25 @@ insert(
 	static const char sql[] =
 	    "INSERT INTO proposal (subscriber_id, number, subscription_id, filter,"
 	    " term, command, gained, lost, days, title, made_at, expires_at, state)"
-	    " SELECT ?1, 1 + ifnull((SELECT max(number) FROM proposal"
+	    " SELECT ?1, 1 + coalesce((SELECT max(number) FROM proposal"
 	    "  WHERE subscriber_id = ?1 AND made_at > ?12), 0),"
-	    " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'open'";
+	    " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'open' RETURNING id";
 	static const char sql_limit[] =
-	    "DELETE FROM proposal WHERE id IN (SELECT id FROM proposal"
+	    "DELETE FROM proposal WHERE subscriber_id = ?1 AND state = 'open'"
+	    " AND id NOT IN (SELECT id FROM proposal"
 	    " WHERE subscriber_id = ?1 AND state = 'open'"
-	    " ORDER BY made_at DESC, id DESC LIMIT -1 OFFSET ?2)";
+	    " ORDER BY made_at DESC, id DESC LIMIT ?2)";
 
-	if (!sql_exec(store, sql, error, SQL_INT(proposal->subscriber_id),
-	        SQL_INT(proposal->subscription_id), SQL_TEXT(proposal->filter),
-	        SQL_TEXT(proposal->term), SQL_TEXT(proposal->command),
-	        SQL_INT(proposal->gained), SQL_INT(proposal->lost),
-	        SQL_INT(proposal->days), SQL_TEXT(proposal->title),
-	        SQL_INT(proposal->made_at), SQL_INT(proposal->expires_at),
-	        SQL_INT(
-	            proposal->made_at - PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S)))
-		return false;
-	*id = sqlite3_last_insert_rowid(store->db);
-	return sql_exec(store, sql_limit, error, SQL_INT(proposal->subscriber_id),
-	    SQL_INT(PROPOSALS_OPEN_MAX));
+	return sql_insert(store, sql, id, error, SQL_INT(proposal->subscriber_id),
+	           SQL_INT(proposal->subscription_id), SQL_TEXT(proposal->filter),
+	           SQL_TEXT(proposal->term), SQL_TEXT(proposal->command),
+	           SQL_INT(proposal->gained), SQL_INT(proposal->lost),
+	           SQL_INT(proposal->days), SQL_TEXT(proposal->title),
+	           SQL_INT(proposal->made_at), SQL_INT(proposal->expires_at),
+	           SQL_INT(proposal->made_at -
+	                   PROPOSALS_NUMBER_DAYS * (int64_t)CLOCK_DAY_S)) &&
+	       sql_exec(store, sql_limit, error, SQL_INT(proposal->subscriber_id),
+	           SQL_INT(PROPOSALS_OPEN_MAX));
 }
 
 bool
@@ -206,9 +205,10 @@ proposals_save_after(struct store *store, const struct proposal *proposal,
 	static const char sql[] =
 	    "INSERT INTO proposal_change (proposal_id, subscription_id, after)"
 	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2"
-	    " ON CONFLICT DO UPDATE SET after = excluded.after";
-	static const char sql_same[] =
-	    "DELETE FROM proposal_change WHERE proposal_id = ?1 AND before IS after";
+	    " ON CONFLICT (proposal_id, subscription_id) DO UPDATE SET after = "
+	    "excluded.after";
+	static const char sql_same[] = "DELETE FROM proposal_change WHERE proposal_id "
+	                               "= ?1 AND before IS NOT DISTINCT FROM after";
 	static const char sql_settings[] =
 	    "UPDATE proposal SET settings = ?2 WHERE id = ?1";
 
@@ -226,7 +226,7 @@ proposals_can_undo(
 	/* A number or query that was free again may be in use now. */
 	static const char sql[] =
 	    "SELECT NOT EXISTS (SELECT 1 FROM proposal_change c WHERE proposal_id = ?1"
-	    " AND (after IS NOT (SELECT " SNAPSHOT FROM_FILTERS
+	    " AND (after IS DISTINCT FROM (SELECT " SNAPSHOT FROM_FILTERS
 	    "  WHERE s.id = c.subscription_id)"
 	    " OR EXISTS (SELECT 1" FROM_FILTERS " WHERE s.subscriber_id = ?2"
 	    "  AND s.id <> c.subscription_id"
@@ -257,7 +257,7 @@ proposals_restore(struct store *store, const struct proposal *proposal,
 	    " JOIN share h ON h.id = c.follow ->> 0 WHERE c.proposal_id = ?1"
 	    " ON CONFLICT (subscription_id) DO UPDATE SET share_id = excluded.share_id,"
 	    " version = excluded.version, is_fork = excluded.is_fork,"
-	    " news = iif(excluded.is_fork, NULL, news)";
+	    " news = CASE excluded.is_fork WHEN 0 THEN follow.news END";
 	g_autoptr(GPtrArray) before =
 	    subscribers_load_before_change(store, proposal->id, error);
 

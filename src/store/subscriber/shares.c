@@ -113,7 +113,8 @@ shares_record_edit(struct store *store, int64_t subscription_id, const char *tex
 	/* The text of a version is that version, also when a change is undone. */
 	static const char sql_fork[] =
 	    "UPDATE follow SET version = coalesce(w.same, version),"
-	    " is_fork = w.same IS NULL, news = iif(w.same IS NULL, NULL, news) FROM"
+	    " is_fork = CASE WHEN w.same IS NULL THEN 1 ELSE 0 END,"
+	    " news = CASE WHEN w.same IS NOT NULL THEN news END FROM"
 	    " (SELECT max(v.version) AS same FROM follow f JOIN share_version v"
 	    "  ON v.share_id = f.share_id"
 	    "  WHERE f.subscription_id = ?1 AND v.text = ?2) w"
@@ -172,9 +173,11 @@ shares_save_follow(struct store *store, int64_t subscription_id, int64_t share_i
     int version, bool is_fork, GError **error)
 {
 	static const char sql[] =
-	    "INSERT OR REPLACE INTO follow (subscription_id, subscriber_id, share_id,"
+	    "INSERT INTO follow (subscription_id, subscriber_id, share_id,"
 	    " version, is_fork) SELECT id, subscriber_id, ?2, ?3, ?4"
-	    " FROM subscription WHERE id = ?1";
+	    " FROM subscription WHERE id = ?1 ON CONFLICT (subscription_id)"
+	    " DO UPDATE SET share_id = excluded.share_id, version = excluded.version,"
+	    " is_fork = excluded.is_fork, news = NULL";
 
 	return sql_exec(store, sql, error, SQL_INT(subscription_id), SQL_INT(share_id),
 	    SQL_INT(version), SQL_INT(is_fork));
@@ -266,9 +269,11 @@ shares_save_change(
     struct store *store, const struct share_change *change, GError **error)
 {
 	static const char sql[] =
-	    "INSERT OR REPLACE INTO share_change (share_id, from_version, to_version,"
+	    "INSERT INTO share_change (share_id, from_version, to_version,"
 	    " added, removed, gained, lost) SELECT id, ?2, ?3, ?4, ?5, ?6, ?7"
-	    " FROM share WHERE id = ?1";
+	    " FROM share WHERE id = ?1 ON CONFLICT (share_id, from_version, to_version)"
+	    " DO UPDATE SET added = excluded.added, removed = excluded.removed,"
+	    " gained = excluded.gained, lost = excluded.lost";
 
 	return sql_exec(store, sql, error, SQL_INT(change->share_id),
 	    SQL_INT(change->from_version), SQL_INT(change->to_version),

@@ -14,7 +14,7 @@
 #define SUBSCRIBER_COLUMNS                                                           \
 	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
 	"max_full, created_at, consent_at, consent_text, is_first_due, next_due_at," \
-	" paused_until, language, ifnull(catch_up, 0), sorting, abstract, format,"   \
+	" paused_until, language, coalesce(catch_up, 0), sorting, abstract, format," \
 	" empty_digest, updates, crosslist, attach, grouping, feedback, checkup, "   \
 	"moved_at"
 
@@ -74,24 +74,21 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
 	    " feedback, checkup)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
+	    " RETURNING id";
 	const struct schedule *schedule = &subscriber->schedule;
 
-	if (!sql_exec(store, sql, error, SQL_TEXT(subscriber->address),
-	        SQL_TEXT(subscriber->address_key), SQL_TEXT(subscriber->name),
-	        SQL_TEXT(subscriber_state_name(subscriber->state)),
-	        SQL_TEXT(schedule_frequency_name(schedule->frequency)),
-	        SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
-	        SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
-	        SQL_INT(subscriber->created_at),
-	        SQL_INT_OR_NULL(subscriber->consent_at),
-	        SQL_TEXT(subscriber->consent_text),
-	        SQL_INT_OR_NULL(subscriber->next_due_at),
-	        SQL_INT(subscriber->is_first_due), SQL_PAUSED_UNTIL(subscriber),
-	        SQL_PREFERENCES(subscriber)))
-		return false;
-	subscriber->id = sqlite3_last_insert_rowid(store->db);
-	return true;
+	return sql_insert(store, sql, &subscriber->id, error,
+	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->address_key),
+	    SQL_TEXT(subscriber->name),
+	    SQL_TEXT(subscriber_state_name(subscriber->state)),
+	    SQL_TEXT(schedule_frequency_name(schedule->frequency)),
+	    SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
+	    SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
+	    SQL_INT(subscriber->created_at), SQL_INT_OR_NULL(subscriber->consent_at),
+	    SQL_TEXT(subscriber->consent_text),
+	    SQL_INT_OR_NULL(subscriber->next_due_at), SQL_INT(subscriber->is_first_due),
+	    SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
 }
 
 bool
@@ -368,7 +365,7 @@ subscribers_load_subscriptions(
 	static const char sql[] =
 	    "SELECT s.id, s.subscriber_id, s.number, s.filter_id, s.name, s.text,"
 	    " f.canonical, s.since_day, s.created_at, s.is_block,"
-	    " ifnull(s.max_papers, 0), s.note"
+	    " coalesce(s.max_papers, 0), s.note"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
@@ -382,7 +379,7 @@ subscribers_load_before_change(struct store *store, int64_t proposal_id, GError 
 	static const char sql[] =
 	    "SELECT before ->> 0, before ->> 1, before ->> 2, before ->> 3,"
 	    " before ->> 4, before ->> 5, before ->> 6, before ->> 7, before ->> 8,"
-	    " before ->> 9, ifnull(before ->> 10, 0), before ->> 11"
+	    " before ->> 9, coalesce(before ->> 10, 0), before ->> 11"
 	    " FROM proposal_change WHERE proposal_id = ?1 AND before IS NOT NULL"
 	    " ORDER BY subscription_id";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(proposal_id));
@@ -398,7 +395,7 @@ save_filter(struct store *store, struct subscription *subscription, const char *
 	static const char sql_insert[] =
 	    "INSERT INTO filter (canonical, hash, matched_revision, created_at)"
 	    " VALUES (?1, ?2, " FILTER_PROGRESS_JOINED(
-	        "?3") ", ?4) ON CONFLICT DO NOTHING";
+	        "?3") ", ?4) ON CONFLICT (hash) DO NOTHING";
 	static const char sql_find[] = "SELECT id FROM filter WHERE hash = ?1";
 	unsigned count;
 
@@ -423,13 +420,13 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	 */
 	static const char sql_number_free[] =
 	    "SELECT min(n) FROM (SELECT 1 AS n UNION ALL"
-	    " SELECT number + 1 FROM subscription WHERE subscriber_id = ?1)"
+	    " SELECT number + 1 FROM subscription WHERE subscriber_id = ?1) AS next"
 	    " WHERE n NOT IN (SELECT number FROM subscription"
 	    " WHERE subscriber_id = ?1)";
 	static const char sql[] =
 	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
 	    " since_day, created_at, is_block, max_papers, note)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id";
 	int64_t owner = subscription->subscriber_id, number;
 
 	if (!save_filter(store, subscription, hash, matched_revision, now, error) ||
@@ -443,15 +440,15 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	number = subscription->number;
 	if ((!number &&
 	        !sql_number(store, sql_number_free, &number, error, SQL_INT(owner))) ||
-	    !sql_exec(store, sql, error, SQL_INT(owner), SQL_INT(number),
-	        SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
-	        SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
-	        SQL_INT(now), SQL_INT(subscription->is_block),
+	    !sql_insert(store, sql, &subscription->id, error, SQL_INT(owner),
+	        SQL_INT(number), SQL_INT(subscription->filter_id),
+	        SQL_TEXT(subscription->name), SQL_TEXT(subscription->text),
+	        SQL_TEXT(subscription->since_day), SQL_INT(now),
+	        SQL_INT(subscription->is_block),
 	        subscription->max_papers ? SQL_INT(subscription->max_papers) : SQL_NULL,
 	        SQL_TEXT(subscription->note)))
 		return false;
 	subscription->created_at = now;
-	subscription->id = sqlite3_last_insert_rowid(store->db);
 	subscription->number = (int)number;
 	return true;
 }
@@ -543,9 +540,12 @@ subscribers_delete_subscription(
 	static const char sql[] =
 	    "DELETE FROM subscription WHERE subscriber_id = ?1 AND number = ?2";
 
-	if (!sql_exec(store, sql, error, SQL_INT(subscriber_id), SQL_INT(number)))
+	unsigned count;
+
+	if (!sql_exec_count(
+	        store, sql, &count, error, SQL_INT(subscriber_id), SQL_INT(number)))
 		return false;
-	if (sqlite3_changes(store->db))
+	if (count)
 		return true;
 	return pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
 	    MSG_INT(number), NULL);
