@@ -231,9 +231,6 @@ run_collector(void *data, int64_t now, const int *stop)
 		return earlier(at, check_web(daemon));
 	set_activity(daemon, STAGE_COLLECTOR, "polling sources");
 	if (collect(daemon, now, &report, &problem)) {
-		event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report.answers),
-		    EVENT_INT("failed", report.failed), EVENT_INT("new", report.fresh),
-		    EVENT_INT("changed", report.changed));
 		g_mutex_lock(&daemon->stats_lock);
 		daemon->work.collects++;
 		daemon->work.new_papers += report.fresh;
@@ -241,6 +238,10 @@ run_collector(void *data, int64_t now, const int *stop)
 		g_mutex_unlock(&daemon->stats_lock);
 		daemon->collected_at = now;
 		daemon->retry_at = report.retry_at;
+		/* Last: then the control socket reports it, too. */
+		event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report.answers),
+		    EVENT_INT("failed", report.failed), EVENT_INT("new", report.fresh),
+		    EVENT_INT("changed", report.changed));
 		at = get_next_poll(daemon);
 	} else {
 		at = log_failure(EVENT_COLLECTOR_FAILED, now, problem);

@@ -65,16 +65,18 @@ static void
 set_problem(void *data, const GError *problem)
 {
 	struct receiver_thread *thread = data;
+	bool was_failing = thread->is_failing;
 
+	/* Before the event, so that the control socket never contradicts the log. */
+	thread->is_failing = problem != NULL;
 	/* The same error is logged once. */
 	if (problem && g_strcmp0(problem->message, thread->problem) != 0)
 		event_log(EVENT_RECEIVER_FAILED,
 		    EVENT_WORD("receiver", thread->receiver->kind),
 		    EVENT_TEXT(problem->message));
-	else if (!problem && thread->is_failing)
+	else if (!problem && was_failing)
 		event_log(EVENT_RECEIVER_RECOVERED,
 		    EVENT_WORD("receiver", thread->receiver->kind));
-	thread->is_failing = problem != NULL;
 	g_free(thread->problem);
 	thread->problem = problem ? g_strdup(problem->message) : NULL;
 }
@@ -83,9 +85,11 @@ set_problem(void *data, const GError *problem)
 static void
 set_store_problem(struct receiver_thread *thread, const GError *problem)
 {
-	if (problem || thread->is_store_failing)
-		set_problem(thread, problem);
+	bool was_failing = thread->is_store_failing;
+
 	thread->is_store_failing = problem != NULL;
+	if (problem || was_failing)
+		set_problem(thread, problem);
 }
 
 static void
