@@ -94,7 +94,7 @@ class Street:
             } | settings)
         self.daemon = tap.enter(self.instance.start())
         self.daemon.wait_port(self.lmtp_port)
-        self.daemon.wait_file(os.path.join(self.instance.state, "control"))
+        self.daemon.wait_socket(os.path.join(self.instance.state, "control"))
 
 
 def check(instance, *options, wanted=0):

@@ -24,7 +24,7 @@ from daemon import Instance, parse
 from tap import Skip, Tap, need_programs, run
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
-SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
+SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 STEPS = (SUBSCRIBE, CONFIRM, TUNE, LEAVE)
 DAY = "2026-11-20"
 NOON = f"{DAY}T12:00:00Z"

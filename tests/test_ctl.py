@@ -889,7 +889,7 @@ def test_running(ctl_fixture):
     with Child([DAEMON, "-c", ctl_fixture.config, "--now", NOW]) as daemon:
         for _ in range(2):  # in either order
             daemon.wait_line("paperboyd .* started|collector done")
-        daemon.wait_file(os.path.join(state, "control"))
+        daemon.wait_socket(os.path.join(state, "control"))
         ctl_fixture.ctl("status").expect(OK, "paperboyd    running since ")
         status = json.loads(ctl_fixture.ctl("--json", "status").expect(OK).out)
         assert status["running"] and status["relay"] == "closed", status

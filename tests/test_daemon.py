@@ -183,14 +183,14 @@ def test_now(tap):
         write_day(instance.source, YESTERDAY, FIRST)
         write_day(instance.source, DAY, SECOND)
         instance.paperboy.run_once(f"{YESTERDAY}T12:00:00Z")
-        instance.paperboy.clock.set(f"{DAY}T11:59:57Z")
+        instance.paperboy.clock.set(f"{DAY}T11:59:50Z")
         with instance.start():
             since = instance.paperboy.ctl("status").split("running since ")[1]
-            assert since.startswith(f"{DAY} 11:59"), since
+            assert since[:16] in (f"{DAY} 11:59", f"{DAY} 12:00"), since
             wait_until(lambda: len(instance.mails_to("ada@example.org")) == 2, "mail 2")
         (made_at,), = instance.paperboy.rows(
             "SELECT datetime(max(created_at), 'unixepoch') FROM digest")
-        assert made_at.startswith(f"{DAY} 12:00:0"), made_at
+        assert made_at.startswith(f"{DAY} 12:00:"), made_at
 
 
 def test_killed_after_sending(tap):

@@ -139,34 +139,38 @@ the_caller_survives_a_crash(void)
 	g_assert_cmpstr(mail->text, ==, "status\n");
 }
 
+#define LONG_MS 60000 /* much longer than a script takes */
+
 /* Behaviour of a compromised parser. */
 static const struct {
 	const char *name, *script;
 	enum pb_error code;
 	const char *words;
+	int time_ms;
 } scripts[] = {
-    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "unknown first line"},
-    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "unknown first line"},
-    {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3"},
+    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "unknown first line",
+        LONG_MS},
+    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "unknown first line", LONG_MS},
+    {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3", LONG_MS},
     {"cannot run", "exit 71", PB_ERROR_PERMANENT,
-        "cannot run the parser on this machine"},
-    {"kills itself", "kill -SEGV $$", PB_ERROR_TEMPORARY, "signal 11"},
-    {"hangs", "while :; do read x || :; done", PB_ERROR_TEMPORARY, "timed out"},
+        "cannot run the parser on this machine", LONG_MS},
+    {"kills itself", "kill -SEGV $$", PB_ERROR_TEMPORARY, "signal 11", LONG_MS},
+    {"hangs", "while :; do read x || :; done", PB_ERROR_TEMPORARY, "timed out", 1000},
     {"hangs and ignores signals",
         "trap '' TERM INT HUP PIPE; while :; do read x || :; done", PB_ERROR_TEMPORARY,
-        "timed out"},
+        "timed out", 1000},
     {"hangs with its output closed", "exec >&-; while :; do read x || :; done",
-        PB_ERROR_TEMPORARY, "signal 9"},
+        PB_ERROR_TEMPORARY, "signal 9", LONG_MS},
     {"writes too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
-        PB_ERROR_TEMPORARY, "too long"},
+        PB_ERROR_TEMPORARY, "too long", LONG_MS},
     {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
-        PB_ERROR_TEMPORARY, "wrong length"},
+        PB_ERROR_TEMPORARY, "wrong length", LONG_MS},
     {"refuses and sends records",
         "printf 'paperboy-parser 1\\nrefused 1\\nx\\ntext 0\\n\\n"
         "end 0\\n\\n'",
-        PB_ERROR_TEMPORARY, "a refusal and other records"},
+        PB_ERROR_TEMPORARY, "a refusal and other records", LONG_MS},
     {"sends records and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
-        PB_ERROR_TEMPORARY, "status 1"},
+        PB_ERROR_TEMPORARY, "status 1", LONG_MS},
 };
 
 static char *
@@ -188,7 +192,7 @@ a_hostile_process_is_contained(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
 		g_autofree char *program = write_script(fixture, scripts[i].script);
 		struct parser_process_options options = {
-		    .program = program, .time_ms = 1000};
+		    .program = program, .time_ms = scripts[i].time_ms};
 		struct inmail *mail = NULL;
 		g_autoptr(GError) error = NULL;
 

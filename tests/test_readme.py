@@ -90,7 +90,7 @@ class Recipe:
     def start(self):
         self.child = self.tap.enter(self.instance.start())
         self.child.wait_line("paperboyd .* started")
-        self.child.wait_file(os.path.join(self.instance.state, "control"))
+        self.child.wait_socket(os.path.join(self.instance.state, "control"))
 
     def follow(self, replace, runners):
         """The commands after the configuration.  runners: {program: function}"""
@@ -172,7 +172,7 @@ def postfix_beside_it(tap):
     recipe.follow(domain | {"/run/paperboy/lmtp": path}, {
         "postconf": postconf, "systemctl reload paperboyd": recipe.reload,
         "systemctl restart postfix": restart})
-    recipe.child.wait_file(path)
+    recipe.child.wait_socket(path)
     rows = recipe.check()
     assert path in rows["receiver lmtp"]["found"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
@@ -251,7 +251,7 @@ def pipe_of_the_manual(tap):
         'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
         "/run/paperboy/lmtp": path, 'lmtp_group = "paperboy"': 'lmtp_group = "mail"'})
     recipe.start()
-    recipe.child.wait_file(path)
+    recipe.child.wait_socket(path)
     recipe.check()
     recipe.subscribe(postfix.port, "paperboy@news.example")
     assert any("relay=paperboy" in line and "status=sent" in line for line in postfix.log)

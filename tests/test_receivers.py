@@ -92,7 +92,7 @@ class Network:
         self.children = {key: tap.enter(instance.start())
                          for key, instance in self.daemons.items()}
         for receiver in set(RECEIVERS[:1] if is_one else RECEIVERS) - {"maildir"}:
-            self.children[id(self.instances[receiver])].wait_file(sockets[receiver])
+            self.children[id(self.instances[receiver])].wait_socket(sockets[receiver])
 
     def send(self, raws, domains=("lmtp.example", "pipe.example", "example.org")):
         with smtplib.SMTP("127.0.0.1", self.postfix.port) as smtp:

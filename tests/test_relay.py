@@ -450,7 +450,7 @@ def ended_at_the_dot(tap):
             assert child.wait_exit() == 0, child.output
         taken = sink.messages()
         states = instance.states()
-        assert states.get("SENT") == len(taken) <= 2, (states, len(taken))
+        assert states.get("SENT") == len(taken) < 10, (states, len(taken))
         assert set(states) <= {"SENT", "NEW", "DEFERRED"}, states
         assert sum(attempts(instance)) == len(taken)
     with SmtpSink(tap.subdirectory("quick")) as sink:
@@ -510,11 +510,12 @@ def ended_while_slow(tap):
         instance.add_people(20)
         with end_while_held(instance, relay) as child:
             assert set(instance.states()) == {"SENT", "SENDING", "NEW"}, instance.states()
-            started = 20 - instance.states()["NEW"]
             relay.opened.set()
             assert child.wait_exit() == 0, child.output
+        started = len(relay.arrived)
+        assert started <= 5, started
         assert instance.states() == {"SENT": started, "NEW": 20 - started}, instance.states()
-        assert sum(attempts(instance)) == started == len(relay.arrived)
+        assert sum(attempts(instance)) == started
         assert relay.verbs().count("MAIL") == started, relay.verbs()
         instance.once(wanted=0)
         all_sent_once(instance, relay, 20)

@@ -379,7 +379,7 @@ def test_erase(instance):
     words = ["quagga", "xylophonia", "numbatword"]
     daemon = built("paperboyd")
     with Child([daemon, "-c", instance.config, "--now", NOW]) as child:
-        child.wait_file(os.path.join(instance.state, "control"))
+        child.wait_socket(os.path.join(instance.state, "control"))
         for number in range(20):
             instance.add(f"p{number}@example.org", ["model"])
         instance.add("zebra.quagga@example.org", ["numbatword OR model"], name="Xylophonia")

@@ -58,7 +58,7 @@ class Site:
         self.write_days()
         self.child = tap.enter(self.instance.start())
         self.child.wait_line("paperboyd .* started")
-        self.child.wait_file(lmtp)
+        self.child.wait_socket(lmtp)
         self.web = tap.enter(Child([os.path.join(top_builddir(), "paperboy-web"), "-c",
                                     self.instance.config]))
         self.web.wait_line("started")

@@ -262,7 +262,7 @@ def delays_no_digest(tap):
                             web__socket=web.daemon_path)
         instance.write_day(DAY, range(3))
         daemon = stack.enter_context(instance.start())
-        daemon.wait_file(web.daemon_path)
+        daemon.wait_socket(web.daemon_path)
         stack.enter_context(web)
         hold(web, stack, HELD // 10)
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(CLIENTS))

@@ -382,7 +382,7 @@ class Dovecot:
             self.child.wait_line(r"Dovecot v.* starting up")
             self.child.wait_port(self.imap_port)
             self.child.wait_port(self.imaps_port)
-            self.child.wait_file(self.lmtp)
+            self.child.wait_socket(self.lmtp)
         except BaseException:
             self.child.stop()
             raise

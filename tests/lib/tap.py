@@ -17,6 +17,7 @@ import contextlib
 import glob
 import importlib.util
 import os
+import random
 import re
 import shutil
 import signal
@@ -231,11 +232,29 @@ class Tap:
 # ---- waiting ---------------------------------------------------------------
 
 
+reservations = []
+
+
 def free_port(host="127.0.0.1"):
-    """A free port, chosen by the kernel."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
-        one.bind((host, 0))
-        return one.getsockname()[1]
+    """A free port that the kernel gives to nobody, reserved until the script ends.
+
+    An abstract Unix socket of this process keeps other tests from taking it.
+    """
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        first_of_kernel = int(file.read().split()[0])
+    ports = range(10000, first_of_kernel) or range(10000, 65536)
+    while True:
+        port = random.SystemRandom().choice(ports)
+        with contextlib.ExitStack() as stack:
+            mark = stack.enter_context(socket.socket(socket.AF_UNIX))
+            probe = stack.enter_context(socket.socket(socket.AF_INET))
+            with contextlib.suppress(OSError):
+                mark.bind(f"\0paperboy-test-port-{port}")
+                probe.bind((host, port))
+                probe.close()
+                stack.pop_all()
+                reservations.append(mark)
+                return port
 
 
 def is_listening(port):
@@ -250,6 +269,14 @@ def is_listening(port):
                 if state == "0A" and int(local.rsplit(":", 1)[1], 16) == port:
                     return True
     return False
+
+
+def has_listener(path):
+    """Whether a process listens on a Unix socket; its file exists a little earlier."""
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
+        rows = [row.split(maxsplit=7) for row in table.readlines()[1:]]
+    return any(len(row) == 8 and row[7].rstrip("\n") == path and row[3] == "00010000"
+               for row in rows)
 
 
 def wait_until(is_true, what, deadline_s=DEADLINE_S, pause=None):
@@ -346,6 +373,9 @@ class Child:
 
     def wait_file(self, path, deadline_s=DEADLINE_S):
         self.wait_fact(lambda: os.path.exists(path), f"file {path}", deadline_s)
+
+    def wait_socket(self, path, deadline_s=DEADLINE_S):
+        self.wait_fact(lambda: has_listener(path), f"socket {path}", deadline_s)
 
     def wait_line(self, pattern, deadline_s=DEADLINE_S):
         """Wait for the next line that matches a pattern, after the last such line."""
