@@ -520,6 +520,8 @@ format_cause(const struct connecting *connecting, CURLcode result, const char *m
 		    steps[connecting->step], is_smtp ? "SMTP" : "IMAP");
 	if (connecting->is_timed_out)
 		return g_strdup("connection timed out");
+	if (result == CURLE_ABORTED_BY_CALLBACK)
+		return g_strdup("interrupted by shutdown");
 	if (result == CURLE_LOGIN_DENIED && connecting->challenge)
 		return g_strdup_printf("login with an access token failed: %s%s",
 		    connecting->challenge,

@@ -29,6 +29,8 @@ fail(const struct connecting *connecting, const char *why, GError **error)
 {
 	const struct stream_options *options = connecting->options;
 
+	if (connecting->is_stopped)
+		why = "interrupted by shutdown";
 	if (*options->host == '/')
 		pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to %s: %s",
 		    options->host, why);
@@ -151,10 +153,7 @@ read_reply(struct connecting *connecting, GError **error)
 			return fail(connecting, g_strerror(errno), error);
 		if (n < 0) {
 			if (!wait_for(connecting, POLLIN, connecting->deadline))
-				return fail(connecting,
-				    connecting->is_stopped ? "interrupted by shutdown"
-				                           : "timeout",
-				    error);
+				return fail(connecting, "timeout", error);
 			continue;
 		}
 		g_string_append_c(connecting->reply, byte);
