@@ -69,7 +69,7 @@ def read(path):
 
 def ours(path):
     done = subprocess.run([os.path.join(top_builddir(), "tests", "fetchlist"), path],
-                          capture_output=True, check=False, timeout=60)
+                          capture_output=True, check=False, timeout=300)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

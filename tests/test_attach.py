@@ -81,7 +81,7 @@ class File:
 
 def run(*arguments):
     """Output and messages of a program that must succeed."""
-    done = subprocess.run(arguments, capture_output=True, check=True, timeout=60)
+    done = subprocess.run(arguments, capture_output=True, check=True, timeout=300)
     return done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
 
 
@@ -89,7 +89,7 @@ def show(texts):
     """The texts as people read them."""
     lines = "".join(" ".join(text.split()) + "\n" for text in texts)
     done = subprocess.run([built("tests", "helper_tex")], input=lines.encode(),
-                          capture_output=True, check=True, timeout=60)
+                          capture_output=True, check=True, timeout=300)
     shown = [line.split("\t")[1] for line in done.stdout.decode().split("\n")[:-1]]
     assert len(shown) == len(texts)
     return shown

@@ -154,7 +154,7 @@ class Network:
         daemon.wait_fact(lambda: not self.instance.value(
             "SELECT count(*) FROM outbox WHERE state IN ('NEW', 'SENDING')"
             " OR (state = 'DEFERRED' AND returned = 0)"), "all mail sent")
-        self.server.wait_empty(90)
+        self.server.wait_empty()
 
     def wait_done(self, daemon):
         daemon.wait_fact(lambda: not self.instance.value(
@@ -231,7 +231,7 @@ def check_reports(tap, name):
         with network.start() as daemon:
             # Reports wait as long as they cannot be parsed.
             daemon.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox")
-                             >= len(CASES), "a report for each case", 90)
+                             >= len(CASES), "a report for each case")
             network.wait_mail(daemon)
             raws = {find_case(raw): raw for (raw,) in instance.rows(
                 "SELECT raw FROM inbox WHERE state = 'new'")}

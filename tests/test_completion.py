@@ -32,7 +32,7 @@ def complete(line, directory="/"):
         f"_paperboyctl '{CTL}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
     done = subprocess.run(
         ["bash", "--norc", "-c", program], cwd=directory,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and done.stderr == "", (line, done)
     return sorted(word for word in done.stdout.split("\n") if word)
 

@@ -45,7 +45,7 @@ class ConfigDirectory:
         done = subprocess.run(
             [os.path.join(top_builddir(), "paperboyd"), "--check", "-c",
              path or self.path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=60, check=False, env=self.env, **popen)
+            stderr=subprocess.STDOUT, timeout=300, check=False, env=self.env, **popen)
         text = done.stdout.decode().replace("paperboyd: ", "")
         return done.returncode, text.replace(self.directory + "/", "").splitlines()
 

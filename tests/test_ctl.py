@@ -49,7 +49,7 @@ class Done:
     def __init__(self, program, arguments, **popen):
         done = subprocess.run(
             [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=60, **popen)
+            timeout=300, **popen)
         self.status = done.returncode
         self.out = done.stdout.decode()
         self.err = done.stderr.decode("utf-8", "replace")
@@ -827,14 +827,14 @@ def test_lost_output(ctl_fixture):
                   ["digest", "show", "last", "--raw"]):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([*command, *words], stdout=full, stderr=subprocess.PIPE,
-                                  check=False, timeout=60)
+                                  check=False, timeout=300)
         assert done.returncode == IOERR, (words, done)
         assert done.stderr.startswith(
             b"paperboyctl: cannot write to standard output: "), (words, done)
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run([*command, "config"], stdout=writer, stderr=subprocess.PIPE,
-                          check=False, timeout=60)
+                          check=False, timeout=300)
     os.close(writer)
     assert done.returncode == OK and done.stderr == b"", done
 

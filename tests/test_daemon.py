@@ -141,7 +141,7 @@ def test_second_instance(tap):
             second = subprocess.run(
                 [built("paperboyd"), "-c", instance.paperboy.config, "--now",
                  instance.paperboy.clock.now(), *options],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
             )
             assert second.returncode == 75, (second.returncode, second.stderr)
             wanted = f"paperboyd: another paperboyd is running in '{instance.paperboy.state}'\n"

@@ -43,7 +43,7 @@ def programs_are_hardened():
             "flags:;@echo $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)\n")
     done = subprocess.run(
         [make, "-s", "-C", top_builddir(), "-f", "-", "flags"], input=rule,
-        env=make_environment(), stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+        env=make_environment(), stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     flags = done.stdout.split()
     if "-fsanitize=address,undefined" in flags or platform.machine() != "x86_64":
         raise Skip("a build with sanitizers, or another machine")

@@ -38,7 +38,7 @@ def script(body):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     return done.returncode, done.stdout
 

@@ -38,7 +38,7 @@ def wait_marked(reader, dovecot, user, count, folder="INBOX"):
         flags = imap_fixture.keywords(dovecot, user, folder)
         return len(flags) == count and all(DONE in one for one in flags)
 
-    reader.wait_fact(all_marked, f"{count} marked messages", 60)
+    reader.wait_fact(all_marked, f"{count} marked messages")
 
 
 def main():
@@ -93,7 +93,7 @@ def main():
                 dovecot.put("stop@example.org", message(1))
                 reader.wait_messages(1)
                 wait_marked(reader, dovecot, "stop@example.org", 1)
-                reader.end(deadline_s=10)
+                reader.end()
 
         def test_move():
             """messages are moved to the folder, which is created"""
@@ -103,11 +103,11 @@ def main():
                 same(reader.wait_messages(60), [message(n) for n in range(60)])
                 reader.wait_fact(
                     lambda: len(dovecot.mails(user, "Done")) == 60
-                    and not dovecot.mails(user), "moved messages", 60)
+                    and not dovecot.mails(user), "moved messages")
                 dovecot.put(user, message(77))
                 reader.wait_messages(61)
                 reader.wait_fact(lambda: len(dovecot.mails(user, "Done")) == 61,
-                                 "the last one moved", 60)
+                                 "the last one moved")
                 reader.end()
             same(dovecot.mails(user, "Done"),
                  [message(n) for n in range(60)] + [message(77)])
@@ -122,7 +122,7 @@ def main():
             with start("expunge", expunge=True) as reader:
                 same(reader.wait_messages(1), [message(1)])
                 reader.wait_fact(lambda: dovecot.mails(user) == [message(0)],
-                                 "one message gone", 60)
+                                 "one message gone")
                 reader.end()
 
         def test_other_folder():
@@ -167,7 +167,7 @@ def main():
                     assert str(limit + 1) in reason and "UID 2 " in reason, reason
                     reader.wait_fact(lambda: len(dovecot.mails(user)) == left
                                      and (left == 1 or DONE in imap_fixture.keywords(
-                                         dovecot, user)[2]), "the others are done", 60)
+                                         dovecot, user)[2]), "the others are done")
                     assert large in dovecot.mails(user)
                     flags = imap_fixture.keywords(dovecot, user)[1 if left == 3 else 0]
                     assert flags <= {"\\Recent"}, flags
@@ -192,7 +192,7 @@ def main():
             with start("later", postpone=4, refuse="message 1", expunge=True) as reader:
                 same(reader.wait_messages(2), [message(0), message(2)])
                 reader.wait_fact(lambda: dovecot.mails(user) == [message(1)],
-                                 "the other two are gone", 60)
+                                 "the other two are gone")
                 assert len(reader.said("postpone")) == 4, reader.output
                 assert len(reader.said("refuse")) == 1, reader.output
                 assert "not a mail" in reader.wait_said("skip")[0], reader.output
@@ -205,7 +205,7 @@ def main():
             seen = []
             for _ in range(2):
                 with start("killed", kill_after=3) as reader:
-                    assert reader.wait_exit(60) == -9, reader.output
+                    assert reader.wait_exit() == -9, reader.output
                     seen += reader.stored_messages()
             same(seen, [message(n) for n in (0, 1, 2)] * 2)
             with start("killed") as reader:
@@ -325,7 +325,7 @@ def main():
             def wait_rows(child, number):
                 child.wait_fact(lambda: os.path.exists(instance.store)
                                 and instance.value(counted) >= number,
-                                f"{number} messages", 60)
+                                f"{number} messages")
 
             for number in (1, 40, 80):
                 with instance.start() as child:
@@ -337,7 +337,7 @@ def main():
                 dovecot.put(user, message(500))
                 wait_rows(child, 121)
                 child.signal(signal.SIGTERM)
-                assert child.wait_exit(30) == 0, child.output
+                assert child.wait_exit() == 0, child.output
             assert instance.value(counted) == 121
             dovecot.put(user, message(501))
             last = instance.once()
@@ -380,7 +380,7 @@ def main():
                     file.write(PASSWORD + "\n")
                 instance.ctl("reload")
                 child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox"),
-                                "the message", 60)
+                                "the message")
 
         def test_removing():
             """only stored messages are removed: on a full disk, after a kill, of any kind"""
@@ -397,19 +397,19 @@ def main():
                 child.kill()
             same(dovecot.mails(user), raws)
             with start("remove", expunge=True, kill_after=2) as reader:
-                reader.wait_exit(60)
+                reader.wait_exit()
             same(dovecot.mails(user), raws)
             assert instance.value(stored) == 0
             instance.set(receive__min_free_mb=None,
                       receive__parser="/nonexistent/paperboy-parser")
             with instance.start() as child:
-                child.wait_fact(lambda: not dovecot.mails(user), "all are removed", 60)
+                child.wait_fact(lambda: not dovecot.mails(user), "all are removed")
                 child.kill()
             same([row[0] for row in instance.rows("SELECT raw FROM inbox")], raws)
             instance.set(receive__parser=built("paperboy-parser"))
             with instance.start() as child:
                 child.wait_fact(lambda: not instance.value(
-                    "SELECT count(*) FROM inbox WHERE state = 'new'"), "all read", 60)
+                    "SELECT count(*) FROM inbox WHERE state = 'new'"), "all read")
             saved = instance.rows("SELECT raw FROM inbox WHERE state = 'quarantined'")
             assert saved == [(raws[-1],)], saved
 
@@ -424,7 +424,7 @@ def main():
                 with instance.start() as child:
                     child.wait_line("paperboyd .* started")
                     child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox")
-                                    == number + 1, "it is stored", 60)
+                                    == number + 1, "it is stored")
                     if number == 1:
                         child.kill()
                 imap.delete("Box")
@@ -446,11 +446,11 @@ def main():
             for logged in (3, 0):
                 with instance.start() as child:
                     child.wait_line("paperboyd .* started")
-                    child.wait_fact(lambda: instance.value(sent) >= 2, "the answers", 60)
+                    child.wait_fact(lambda: instance.value(sent) >= 2, "the answers")
                     child.wait_fact(lambda: instance.value(
                         "SELECT count(*) FROM inbox WHERE state = 'new'") == 0, "done")
                     child.wait_fact(lambda: len(dovecot.mails(user)) == 3,
-                                    "the small one is removed", 60)
+                                    "the small one is removed")
                     reported = instance.ctl("status", wanted=1)
                     assert reported.count("bytes, the limit is 1048576") == 3, reported
                     assert "3 skipped; receivers: imap:ok" in reported, reported
@@ -470,12 +470,12 @@ def main():
                 imap.expunge()
                 imap.logout()
                 child.wait_fact(lambda: not instance.value(
-                    "SELECT count(*) FROM skipped_message"), "they are gone", 60)
+                    "SELECT count(*) FROM skipped_message"), "they are gone")
                 assert "skipped;" not in instance.ctl("status", wanted=(0, 1))
             put_all(dovecot, user, large[:1])
             with instance.start() as child:
                 child.wait_fact(lambda: instance.value(
-                    "SELECT count(*) FROM skipped_message"), "it is back", 60)
+                    "SELECT count(*) FROM skipped_message"), "it is back")
             instance.set(receive__imap_host=None)
             instance.once()
             assert instance.value("SELECT count(*) FROM skipped_message") == 0

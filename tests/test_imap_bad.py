@@ -395,7 +395,7 @@ def main():
                 with BadImap(MESSAGES, {state: hang}, times=1000) as server:
                     with start(server, command=100000) as reader:
                         reader.wait_fact(lambda: server.was_bad, "a hanging server")
-                        reader.end(deadline_s=30)
+                        reader.end()
 
         def test_no_starttls():
             """no password is sent without STARTTLS"""

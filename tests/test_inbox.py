@@ -27,7 +27,7 @@ from daemon import Instance, parse
 from sample_mail import sample_mails, with_id
 from smalldisk import fill, small_disk
 from tap import (
-    Skip, Tap, free_port, need_programs, run, top_builddir, wait_until,
+    DEADLINE_S, Skip, Tap, free_port, need_programs, run, top_builddir, wait_until,
 )
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
@@ -89,7 +89,7 @@ def start(tap, box):
     return daemon
 
 
-def wait_count(daemon, box, wanted, state="done", deadline_s=60):
+def wait_count(daemon, box, wanted, state="done", deadline_s=DEADLINE_S):
     daemon.wait_fact(lambda: count(box, state) >= wanted, f"{wanted} {state}", deadline_s)
 
 
@@ -106,7 +106,7 @@ class Line:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(30)
+        self.socket.settimeout(120)
         self.socket.connect(path)
         self.file = self.socket.makefile("rb")
 
@@ -600,7 +600,7 @@ def bombs_are_handled_or_quarantined(tap):
     drop(box, 9999, plain)
     daemon = start(tap, box)
     daemon.wait_fact(lambda: count(box) + count(box, "quarantined") == len(wanted) + 1,
-                     "all of them", 120)
+                     "all of them", 600)
     rows = box.instance.rows("SELECT state, tries, verdict, raw FROM inbox ORDER BY id")
     for (name, refusal), (state, tries, verdict, raw) in zip(wanted.values(), rows):
         if refusal:
@@ -822,7 +822,7 @@ def receive(box, raw, *arguments, config=None):
     done = subprocess.run(
         [os.path.join(top_builddir(), "paperboyctl"), "-c", config or box.instance.config,
          "--now", box.instance.clock.now(), "receive", *arguments], input=raw, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=60, check=False)
+        stderr=subprocess.STDOUT, timeout=300, check=False)
     return done.returncode, done.stdout.decode()
 
 

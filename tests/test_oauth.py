@@ -277,7 +277,7 @@ def daemon_continues(bench):
         assert box.value(sent) == box.value(received) == 0
         box.log_in()
         child.wait_fact(lambda: box.value(sent) == 3 and box.value(received) == 1,
-                        "digests and the message", 60)
+                        "digests and the message")
         child.signal(signal.SIGTERM)
         assert child.wait_exit() == 0, child.output
         bench.outputs.append(child.output)
@@ -287,7 +287,7 @@ def daemon_continues(bench):
         child.wait_line("relay auth failed.*another provider or client")
         box.set(oauth__client_id=CLIENT_ID)
         box.ctl("reload")
-        child.wait_fact(lambda: box.value(sent) == 6, "digests", 60)
+        child.wait_fact(lambda: box.value(sent) == 6, "digests")
         bench.outputs.append(child.output)
 
 
@@ -587,11 +587,11 @@ def browser_login(bench):
         assert redirect.startswith("http://127.0.0.1:"), redirect
         port = urllib.parse.urlsplit(redirect).port
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/favicon.ico", timeout=30)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/favicon.ico", timeout=120)
             raise AssertionError("an icon")
         except urllib.error.HTTPError as error:
             assert error.code == 404
-        with urllib.request.urlopen(redirect, timeout=30) as page:
+        with urllib.request.urlopen(redirect, timeout=120) as page:
             assert b"You can close this page" in page.read()
         assert child.wait_exit() == 0, child.output
         assert "did not grant the scope calendar" in child.output, child.output
@@ -602,7 +602,7 @@ def browser_login(bench):
     with run_login(box) as child:
         redirect = bench.server.authorize(child.wait_line("^https://.*$")[0])
         assert redirect.startswith(f"http://localhost:{port}/done"), redirect
-        urllib.request.urlopen(redirect, timeout=30)
+        urllib.request.urlopen(redirect, timeout=120)
         assert child.wait_exit() == 0, child.output
     box.set(oauth__redirect_uri=None)
     read_end, write_end = os.pipe()
@@ -623,14 +623,14 @@ def browser_login(bench):
             redirect = bench.server.authorize(url)
             state = urllib.parse.parse_qs(urllib.parse.urlsplit(redirect).query)["state"]
             base = redirect.partition("?")[0]
-            urllib.request.urlopen(base + "?" + query.format(state=state[0]), timeout=30)
+            urllib.request.urlopen(base + "?" + query.format(state=state[0]), timeout=120)
             assert child.wait_exit() in (65, 69), child.output
             assert wanted in child.output, child.output
     box.check_works()
     bench.server.gives_refresh = False
     with run_login(box, "both") as child:
         urllib.request.urlopen(
-            bench.server.authorize(child.wait_line("^https://.*$")[0]), timeout=30)
+            bench.server.authorize(child.wait_line("^https://.*$")[0]), timeout=120)
         assert child.wait_exit() == 65, child.output
         assert "gave no refresh token" in child.output, child.output
 

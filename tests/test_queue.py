@@ -294,7 +294,7 @@ def raw_of(instance, number, note=b""):
     ctl = os.path.join(os.path.dirname(instance.daemon), "paperboyctl")
     done = subprocess.run([ctl, "-c", instance.config, "--now", at_hour(DAY, 12), "digest",
                            "show", number, "--raw"],
-                          capture_output=True, check=True, timeout=60)
+                          capture_output=True, check=True, timeout=300)
     assert (note in done.stderr) if note else done.stderr == b"", done.stderr
     return done.stdout
 

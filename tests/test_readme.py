@@ -213,7 +213,7 @@ def mailbox_at_a_host(tap):
     def install(words):
         assert words[1:5] == ["-o", "paperboy", "-g", "paperboy"], words
         subprocess.run([words[0], *words[5:]], input=PASSWORD.encode() + b"\n",
-                       check=True, timeout=60)
+                       check=True, timeout=300)
 
     recipe.follow({"/etc/paperboy/password": secret}, {
         "install": install, "systemctl reload paperboyd": recipe.reload})
@@ -309,7 +309,7 @@ def page_behind_nginx(tap):
 
     def request(method, path, body=None, **fields):
         connection = http.client.HTTPSConnection("localhost", port, context=context,
-                                                 timeout=60)
+                                                 timeout=300)
         connection.request(method, path, body, {
             name.replace("_", "-"): value for name, value in fields.items()},
             encode_chunked="Transfer_Encoding" in fields)

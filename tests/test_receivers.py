@@ -162,7 +162,7 @@ def mails_of_two_receivers_are_stored_once(tap):
     """mails that two receivers of an instance get are stored once"""
     network = Network(tap, "once", PARSER, is_one=True)
     network.send(sample_mails(30), ("lmtp.example", "example.org"))
-    network.postfix.wait_empty(60)
+    network.postfix.wait_empty()
     inbox = os.path.join(network.dovecot_mail, "paperboy")
     wait_until(lambda: len(os.listdir(os.path.join(inbox, "cur"))) == 30, "all seen")
     network.wait("lmtp", 30, "done")
@@ -188,7 +188,7 @@ def mail_waits_while_the_daemon_is_stopped(tap):
     network.postfix.flush()
     for receiver in ("lmtp", "pipe"):
         network.wait(receiver, 3, "done")
-    network.postfix.wait_empty(60)
+    network.postfix.wait_empty()
 
 
 with Tap() as tap:

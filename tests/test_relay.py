@@ -104,7 +104,7 @@ def daemon_relay_down(tap):
     reported = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
-        notify.settimeout(30)
+        notify.settimeout(120)
         with instance.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
             while not any("relay unavailable since" in t for t in reported):
                 reported.append(notify.recv(4096).decode())

@@ -80,7 +80,7 @@ def started(instance, **popen):
 def ask(instance, word):
     """Send one line to the control socket. @return the complete response"""
     with socket.socket(socket.AF_UNIX) as one:
-        one.settimeout(30)
+        one.settimeout(120)
         one.connect(os.path.join(instance.state, "control"))
         one.sendall(f"{word}\n".encode())
         answer = b""
@@ -167,7 +167,7 @@ def reported_to_systemd(tap):
     path = os.path.join(tap.directory, "notify")
     with Relay() as relay, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
-        notify.settimeout(30)
+        notify.settimeout(120)
         instance = make_instance(tap, "notified", relay.port)
         with started(instance, env=os.environ | {"NOTIFY_SOCKET": path}) as child:
             try:
@@ -379,7 +379,7 @@ class Stall:
         if verb != "." or self.started.is_set():
             return None
         self.started.set()
-        self.go.wait(60)
+        self.go.wait(300)
         return self.answer
 
 
@@ -389,7 +389,7 @@ def stalled(tap, name, answer, is_edited):
         instance = make_instance(tap, name, first.port, smtp__connections=1)
         instance.add_people(5)
         with started(instance) as child:
-            assert stall.started.wait(30)
+            assert stall.started.wait(120)
             if is_edited:
                 edit(instance, "mark-5")
             instance.set(smtp__port=second.port, smtp__connections=3)
@@ -528,7 +528,7 @@ def once(tap):
         instance = make_instance(tap, "once", relay.port, smtp__connections=1)
         instance.add_people(3)
         with instance.start_once() as child:
-            assert stall.started.wait(30)
+            assert stall.started.wait(120)
             child.signal(signal.SIGHUP)
             assert child.wait_exit() == -signal.SIGHUP, child.output
         stall.go.set()

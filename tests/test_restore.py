@@ -126,7 +126,7 @@ def backup_under_load(tap):
     commits = []
 
     def hammer():
-        with contextlib.closing(sqlite3.connect(instance.store, timeout=30)) as db:
+        with contextlib.closing(sqlite3.connect(instance.store, timeout=120)) as db:
             while not stop.is_set():
                 with db:  # two rows that are always equal
                     db.execute("UPDATE cursor SET value = value + 1"
@@ -624,7 +624,7 @@ def run_restore(instance, path, prefix):
     done = subprocess.run(
         [*prefix, ctl, "-c", instance.config, "--now", at_hour(DAY, 10), "restore", path,
          "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=60, check=False,
+        stderr=subprocess.STDOUT, timeout=300, check=False,
         # LeakSanitizer does not work under ptrace
         env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
     return done.returncode, done.stdout.decode("utf-8", "replace")

@@ -94,7 +94,7 @@ class Terminal:
 
     def read_until(self, pattern):
         """The output up to a match of the pattern, which is consumed."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not (match := re.search(pattern, self.text)):
             ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
             assert ready, f"{pattern!r} is not in {self.text!r}"
@@ -109,7 +109,7 @@ class Terminal:
         os.write(self.master, answer.encode() + b"\n")
 
     def close(self):
-        status = self.process.wait(timeout=60)
+        status = self.process.wait(timeout=300)
         os.close(self.slave)
         os.close(self.master)
         return status
@@ -250,7 +250,7 @@ def a_login_with_a_browser(tap):
         assert CLIENT_SECRET not in terminal.read_until(shown + ".*\n")
     terminal.type(LOGIN, "")
     url = terminal.read_until("https://.*\n").split()[-1]
-    with urllib.request.urlopen(server.authorize(url), timeout=30):
+    with urllib.request.urlopen(server.authorize(url), timeout=120):
         pass
     terminal.read_until("(?s)Logged in.*ok: .*\n")
     for prompt, shown in ((WHO, "\nok"), (TIME, "\nok"),
@@ -351,7 +351,7 @@ def nothing_is_left_of_an_attempt(tap):
                 terminal.type(SECRET, PASSWORD, is_hidden=True)
             terminal.read_until((SECRET if is_hidden else WHO) + r".*[:\]] $")
             terminal.process.send_signal(number)
-            assert terminal.process.wait(timeout=60) == -number
+            assert terminal.process.wait(timeout=300) == -number
             assert termios.tcgetattr(terminal.slave)[3] & termios.ECHO
             terminal.close()
             assert os.listdir(site.directory) == ["state"], os.listdir(site.directory)
@@ -386,7 +386,7 @@ def nothing_is_replaced_without_asking(tap):
     status, text = site.answer([], "--bad")
     assert status == USAGE, (status, text)
     done = subprocess.run(site.command(), stdin=subprocess.DEVNULL, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     assert done.returncode == INPUT and b"--answers FILE" in done.stdout, done.stdout
 
 

@@ -23,7 +23,7 @@ message = directory.file("message", b"Subject: t\r\n\r\n.dot\r\n")
 
 def find_port(process):
     """Its port, from its sockets and the list of listeners."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         links = []
         with contextlib.suppress(OSError):

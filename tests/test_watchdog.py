@@ -23,7 +23,7 @@ class Notify:
         self.path = path
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(path)
-        self.socket.settimeout(30)
+        self.socket.settimeout(120)
 
     def wait(self, text):
         while text not in (reported := self.socket.recv(4096).decode()):
@@ -40,7 +40,7 @@ class Notify:
         except BlockingIOError:
             return count
         finally:
-            self.socket.settimeout(30)
+            self.socket.settimeout(120)
 
 
 def mailbox_of(thread, directory):

@@ -55,7 +55,7 @@ class Page(Instance):
         done = subprocess.run(
             [os.path.join(top_builddir(), "tests", "helper_web_request"), self.socket,
              str(operation), token, *fields],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, check=False)
         if done.returncode:
             raise OSError(done.stderr.decode())
         return Reply(done.stdout.decode())
@@ -165,7 +165,7 @@ def hostile(tap):
     with page.running(at_hour(DAY)) as child, contextlib.ExitStack() as stack:
         for frame in frames:
             with socket.socket(socket.AF_UNIX) as client:
-                client.settimeout(30)
+                client.settimeout(120)
                 client.connect(page.socket)
                 client.sendall(frame)
                 client.shutdown(socket.SHUT_WR)
@@ -236,7 +236,7 @@ def in_flight(tap):
         if verb != "." or recipient != PERSON or started.is_set():
             return None
         started.set()
-        go.wait(60)
+        go.wait(300)
         return b"451 4.3.0 later\r\n"
 
     with Relay() as relay:
@@ -244,7 +244,7 @@ def in_flight(tap):
         page = make(tap, "flight", relay.port)
         page.add_person(PERSON, now=at_hour(DAY, 7))
         with page.running(at_hour(DAY)) as child:
-            assert started.wait(30)
+            assert started.wait(120)
             assert page.value(state) == "SENDING"
             assert page.ask(ONE_CLICK, page.leave_token()).status == OK
             go.set()

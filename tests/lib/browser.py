@@ -19,7 +19,7 @@ from tap import need_programs, run, top_builddir, wait_until
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 # A page on a busy machine.
-WAIT_S = 60
+WAIT_S = 120
 
 SUMMARY = """
 const done = arguments[arguments.length - 1];

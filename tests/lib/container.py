@@ -18,8 +18,8 @@ import time
 
 from tap import Child, Skip, need_programs, wait_until
 
-BOOT_S = 120
-RUN_S = 180
+BOOT_S = 300
+RUN_S = 600
 SUITE = "bookworm"
 
 # The machine is a container itself, or reaches no mirror.  .ci/run expects this text.

@@ -27,7 +27,7 @@ from paperserver import element
 from tap import Child, top_builddir, top_srcdir
 
 EVERYTHING = "paper"  # a filter that matches each made-up paper
-RUN_S = 60  # deadline of a run
+RUN_S = 300  # deadline of a run
 
 Run = collections.namedtuple("Run", "status output")
 

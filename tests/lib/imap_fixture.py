@@ -11,7 +11,7 @@ import subprocess
 
 from peers import PASSWORD
 from programs import built
-from tap import Child, top_srcdir
+from tap import DEADLINE_S, Child, top_srcdir
 
 LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -46,23 +46,23 @@ class Reader(Child):
                 found.append(file.read())
         return found
 
-    def wait_messages(self, count, deadline_s=60):
+    def wait_messages(self, count, deadline_s=DEADLINE_S):
         self.wait_fact(lambda: len(self.said("take")) >= count, f"{count} messages",
                        deadline_s)
         return self.stored_messages()
 
-    def wait_said(self, word, deadline_s=60):
+    def wait_said(self, word, deadline_s=DEADLINE_S):
         """All lines with this word, once there is one."""
         return self.wait_fact(lambda: self.said(word), f"a line of {word!r}", deadline_s)
 
-    def wait_note(self, pattern, deadline_s=60):
+    def wait_note(self, pattern, deadline_s=DEADLINE_S):
         """The first note matching the pattern."""
         def find():
             return [text for text in self.said("note") if re.search(pattern, text)]
 
         return self.wait_fact(find, f"a note of {pattern!r}", deadline_s)[0]
 
-    def end(self, deadline_s=30):
+    def end(self, deadline_s=DEADLINE_S):
         """Close its input and wait.  @return peak memory, KiB"""
         if self.input is not None:
             os.close(self.input)

@@ -19,7 +19,7 @@ import pwd
 import re
 import ssl
 
-from tap import Child, Skip, free_port, need_programs, run
+from tap import DEADLINE_S, Child, Skip, free_port, need_programs, run
 
 DOMAIN = "example.org"
 PASSWORD = "correct-horse"
@@ -203,7 +203,7 @@ class SmtpSink:
                 rows.append((made_at, path, message))
         return [message for _, _, message in sorted(rows, key=lambda row: row[:2])]
 
-    def wait_messages(self, count, deadline_s=30):
+    def wait_messages(self, count, deadline_s=DEADLINE_S):
         def enough():
             found = self.messages()
             return found if len(found) >= count else None
@@ -396,7 +396,7 @@ class Dovecot:
         """imaplib connection over TLS, verified against the test CA."""
         trust = self.ca.client_context()
         imap = imaplib.IMAP4_SSL(
-            "localhost", self.imaps_port, ssl_context=trust, timeout=30
+            "localhost", self.imaps_port, ssl_context=trust, timeout=120
         )
         imap.login(user, PASSWORD)
         return imap
@@ -423,7 +423,7 @@ class Dovecot:
         finally:
             imap.logout()
 
-    def wait_mails(self, user, count, deadline_s=30):
+    def wait_mails(self, user, count, deadline_s=DEADLINE_S):
         """The mails of a user once there are this many."""
 
         def enough():
@@ -443,7 +443,7 @@ class Dovecot:
 
     def put_plainly(self, user, raw, folder="INBOX"):
         """The same without TLS, for an untrusted certificate."""
-        with imaplib.IMAP4(HOST, self.imap_port, timeout=30) as imap:
+        with imaplib.IMAP4(HOST, self.imap_port, timeout=120) as imap:
             imap.login(user, PASSWORD)
             kind, answer = imap.append(folder, None, None, raw)
             assert kind == "OK", answer
@@ -608,10 +608,10 @@ class Postfix:
     def drop_queue(self):
         run([self.postsuper, "-c", self.config, "-d", "ALL"])
 
-    def wait_empty(self, deadline_s=30):
+    def wait_empty(self, deadline_s=DEADLINE_S):
         self.child.wait_fact(lambda: not self.queued(), "an empty queue", deadline_s)
 
-    def wait_sent(self, count, deadline_s=60):
+    def wait_sent(self, count, deadline_s=DEADLINE_S):
         """Wait for this number of deliveries in the log and an empty queue."""
 
         def enough():
@@ -620,7 +620,7 @@ class Postfix:
         self.child.wait_fact(enough, f"{count} deliveries", deadline_s)
         self.wait_empty(deadline_s)
 
-    def wait_queued(self, count, deadline_s=30):
+    def wait_queued(self, count, deadline_s=DEADLINE_S):
         def enough():
             found = self.queued()
             return found if len(found) >= count else None

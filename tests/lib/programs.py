@@ -124,7 +124,7 @@ class Paperboy:
     def rows(self, sql, *values):
         """Rows of the store, opened read-only."""
         uri = f"file:{self.state}/paperboy.db?mode=ro"
-        db = sqlite3.connect(uri, uri=True, timeout=30)
+        db = sqlite3.connect(uri, uri=True, timeout=120)
         try:
             return digest_views.create(db).execute(sql, values).fetchall()
         finally:

@@ -13,7 +13,7 @@ import re
 import shutil
 import stat
 
-from tap import Child, Skip, free_port, need_programs, run, top_builddir
+from tap import DEADLINE_S, Child, Skip, free_port, need_programs, run, top_builddir
 
 HOST = "127.0.0.1"
 # Recipient rejected by smtpd itself or by Exim's configuration.
@@ -125,7 +125,7 @@ class Relay:
         """Messages in the queue, new ones included."""
         return len(glob.glob(os.path.join(self.root.path, self.queue)))
 
-    def wait_empty(self, deadline_s=60):
+    def wait_empty(self, deadline_s=DEADLINE_S):
         self.child.wait_fact(lambda: not self.count_queued(), "an empty queue", deadline_s)
 
 
