@@ -34,10 +34,11 @@ assert_plans(
 			g_test_fail_printf(
 			    "%s does not use %s:\n%s", what, *indexes, plans);
 	/* A constant row is scanned, and once a day the filters (f) for those that
-	 * nobody has, the paused domains, the index's sizes to count them, a JSON array
-	 * (j), and what FTS5 finds; else no table that grows. */
+	 * nobody has, the paused domains, the index's sizes to count them, the listings
+	 * into memory, a JSON array (j), and what FTS5 finds; else no table that grows.
+	 */
 	if (g_regex_match_simple(
-	        "SCAN (?!CONSTANT|f |cursor|domain_pause|j "
+	        "SCAN (?!CONSTANT|f |cursor|domain_pause|listing|j "
 	        "VIRTUAL|paper_fts VIRTUAL|paper_fts_docsize)\\S++(?! USING (COVERING "
 	        ")?INDEX)",
 	        plans, 0, 0) ||
@@ -319,7 +320,8 @@ hot_prune(struct store *store)
 static void
 hot_backtest(struct store *store)
 {
-	static const char *const filters[] = {"diffusion OR quantiz*", "upvotes:>=3"};
+	static const char *const filters[] = {"diffusion OR quantiz*", "upvotes:>=3",
+	    "cat:cs.CL OR id:250* OR doi:10.1*"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
 		const struct backtest_request request = {
@@ -393,6 +395,8 @@ hot_statements_use_their_indexes(void)
 	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
 	    {"backtest_run", hot_backtest,
 	        {"SCAN paper USING COVERING INDEX paper_rank",
+	            "SCAN paper USING INDEX paper_value",
+	            "SCAN paper USING COVERING INDEX sqlite_autoindex_paper_1",
 	            "paper USING COVERING INDEX paper_last_day (last_day>?)"}},
 	    {"maintenance_run", hot_prune,
 	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",

@@ -161,12 +161,6 @@ query_list_new_clauses(const struct query *before, const struct query *after);
 /** Whether a clause has a relative date. */
 bool query_has_relative_date(const struct query *query);
 
-/**
- * Whether it has clauses about values other than authors, sources, types and dates, and
- * none about these.
- */
-bool query_has_own_values(const struct query *query);
-
 /** List the values of source: clauses. @return of const char *, borrowed */
 GPtrArray *query_list_sources(const struct query *query);
 

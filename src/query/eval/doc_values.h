@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "query/parse/tree.h"
 
 #define DOC_VALUES_FIELDS  (HIT_FIELD_HAS + 1)
@@ -37,7 +38,11 @@ struct doc_values {
 /** Parameters as for query_document_new(). */
 struct doc_values *doc_values_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer);
+/** Make one with the values of one field only, one per line; others are missing. */
+struct doc_values *doc_values_new_lines(
+    const struct field *field, const char *lines, const struct tokenizer *tokenizer);
 void doc_values_free(struct doc_values *doc_values);
+PB_DEFINE_AUTO(doc_values, doc_values_free);
 
 /** Get a number of the paper, or PAPER_UNKNOWN. */
 int64_t

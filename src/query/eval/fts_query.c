@@ -16,10 +16,9 @@ struct formatter {
 	struct fts_query *fts;
 	GString *out;
 	unsigned phrases; /* in the expression so far */
-	bool is_exact;    /* the expression says the same as the nodes */
-	bool is_match;    /* likewise, without votes, and without AND below OR */
+	bool is_exact;    /* the phrases of the clause say the same as it */
+	bool is_match;    /* the expression says the same as the nodes */
 	bool is_negated;  /* clauses under a NOT are not ranked */
-	bool is_in_or;    /* FTS5 skips hits in an AND that is false: OR replaces it */
 };
 
 static bool
@@ -195,50 +194,56 @@ format_name(struct formatter *formatter, const struct name *name)
 	formatter->is_exact = false;
 }
 
-/* Format a clause, or only record it. */
+static bool
+has_words_itself(const struct node *node)
+{
+	return node->kind == NODE_WORDS || node->kind == NODE_NEAR ||
+	       node->kind == NODE_NAME;
+}
+
+static void
+add_clause(struct formatter *formatter, const struct fts_clause *clause)
+{
+	g_array_append_vals(
+	    formatter->is_negated ? formatter->fts->negated : formatter->fts->clauses,
+	    clause, 1);
+}
+
+/* Format a clause with words. */
 static bool
 format_clause(struct formatter *formatter, const struct node *node, GError **error)
 {
 	struct fts_clause clause = {.node = node, .first = formatter->phrases};
-	bool was_exact = formatter->is_exact, is_ok = true;
+	bool is_ok = true;
 
 	formatter->is_exact = true;
 	if (node->kind == NODE_WORDS)
 		is_ok = format_words(formatter, node, error);
 	else if (node->kind == NODE_NEAR)
 		is_ok = format_near(formatter, node, error);
-	else if (node->kind == NODE_NAME)
+	else
 		format_name(formatter, node->name);
 	clause.phrases = formatter->phrases - clause.first;
 	clause.is_exact = formatter->is_exact;
-	formatter->is_exact = formatter->is_exact && was_exact;
-	if (!formatter->is_negated)
-		g_array_append_val(formatter->fts->clauses, clause);
+	formatter->is_match &= clause.is_exact;
+	add_clause(formatter, &clause);
 	return is_ok;
-}
-
-/* Votes are decided without the index of words. */
-static bool
-is_upvotes(const struct node *node)
-{
-	return node->kind == NODE_NUMBER && node->field->hit == HIT_FIELD_UPVOTES;
 }
 
 /* Record the clauses of a node that is left out of the expression. */
 static void
 skip_node(struct formatter *formatter, const struct node *node)
 {
-	struct fts_clause clause = {.node = node, .is_exact = is_upvotes(node)};
+	const struct fts_clause clause = {.node = node};
+	bool was_negated = formatter->is_negated;
 
-	if (node->kind == NODE_AND || node->kind == NODE_OR) {
-		for (guint i = 0; i < node->operands->len; i++)
-			skip_node(formatter, node->operands->pdata[i]);
-		return;
-	}
-	formatter->is_exact &= clause.is_exact && !formatter->is_negated;
 	formatter->is_match = false;
-	if (node->kind != NODE_NOT && !formatter->is_negated)
-		g_array_append_val(formatter->fts->clauses, clause);
+	formatter->is_negated |= node->kind == NODE_NOT;
+	for (guint i = 0; node->operands && i < node->operands->len; i++)
+		skip_node(formatter, node->operands->pdata[i]);
+	formatter->is_negated = was_negated;
+	if (!node->operands)
+		add_clause(formatter, &clause);
 }
 
 /* Whether a paper with none of its words cannot match the node. */
@@ -247,21 +252,8 @@ has_words(const struct node *node)
 {
 	bool is_and = node->kind == NODE_AND;
 
-	switch (node->kind) {
-	case NODE_WORDS:
-	case NODE_NEAR:
-	case NODE_NAME:
-		return true;
-	case NODE_NOT:
-	case NODE_VALUE_WORDS:
-	case NODE_VALUE:
-	case NODE_NUMBER:
-	case NODE_DATE:
-		return false;
-	case NODE_AND:
-	case NODE_OR:
-		break;
-	}
+	if (!is_and && node->kind != NODE_OR)
+		return has_words_itself(node);
 	for (guint i = 0; i < node->operands->len; i++)
 		if (has_words(node->operands->pdata[i]) == is_and)
 			return is_and;
@@ -274,38 +266,34 @@ exclude(struct formatter *formatter, const struct node *node, GError **error)
 {
 	const struct node *operand = node->operands->pdata[0];
 	const struct formatter before = *formatter;
+	guint clauses = formatter->fts->negated->len;
 	gsize len = formatter->out->len;
-	bool is_ok;
+	bool is_ok = true;
 
-	formatter->is_exact = has_words(operand) && !formatter->is_in_or;
-	if (!formatter->is_exact)
-		return true;
-	formatter->is_negated = true;
-	g_string_append(formatter->out, " NOT (");
-	is_ok = format_node(formatter, operand, error);
-	g_string_append_c(formatter->out, ')');
-	formatter->is_negated = before.is_negated;
-	if (formatter->is_exact) {
-		formatter->is_exact = before.is_exact;
-		g_ptr_array_add(formatter->fts->excluded, (gpointer)node);
-		return is_ok;
+	formatter->is_match = formatter->is_negated = has_words(operand);
+	if (formatter->is_match) {
+		g_string_append(formatter->out, " NOT (");
+		is_ok = format_node(formatter, operand, error);
+		g_string_append_c(formatter->out, ')');
+		g_array_set_size(formatter->fts->negated, clauses);
 	}
-	g_string_truncate(formatter->out, len);
-	formatter->phrases = before.phrases;
+	if (formatter->is_match) {
+		g_ptr_array_add(formatter->fts->excluded, (gpointer)node);
+	} else {
+		g_string_truncate(formatter->out, len);
+		formatter->phrases = before.phrases;
+		skip_node(formatter, node);
+	}
+	formatter->is_negated = before.is_negated;
+	formatter->is_match &= before.is_match;
 	return is_ok;
 }
 
-/* An AND leaves out operands without words; its NOTs are the last.  Below an OR, an
- * AND becomes an OR, which matches more papers. */
+/* An AND leaves out operands without words; its NOTs are the last. */
 static bool
-format_operands(struct formatter *formatter, const struct node *node, GError **error)
+format_and(struct formatter *formatter, const struct node *node, GError **error)
 {
-	bool was_in_or = formatter->is_in_or;
 	gsize start = formatter->out->len;
-
-	formatter->is_exact &= !(was_in_or && formatter->is_negated);
-	formatter->is_match &= !was_in_or || node->kind == NODE_OR;
-	formatter->is_in_or |= node->kind == NODE_OR;
 
 	for (guint i = 0; i < node->operands->len; i++) {
 		const struct node *operand = node->operands->pdata[i];
@@ -320,36 +308,33 @@ format_operands(struct formatter *formatter, const struct node *node, GError **e
 			continue;
 		}
 		if (formatter->out->len > start)
-			g_string_append(
-			    formatter->out, formatter->is_in_or ? " OR " : " AND ");
+			g_string_append(formatter->out, " AND ");
 		g_string_append_c(formatter->out, '(');
 		if (!format_node(formatter, operand, error))
 			return false;
 		g_string_append_c(formatter->out, ')');
 	}
-	formatter->is_in_or = was_in_or;
 	return true;
 }
 
-/* @param node  has_words() */
+/*
+ * Join all clauses with words by OR, those under a NOT, too: FTS5 would not give the
+ * places of those in an AND that is false.
+ *
+ * @param start  of the expression in the output
+ */
 static bool
-format_node(struct formatter *formatter, const struct node *node, GError **error)
+format_any(
+    struct formatter *formatter, const struct node *node, gsize start, GError **error)
 {
-	return node->kind == NODE_AND || node->kind == NODE_OR
-	           ? format_operands(formatter, node, error)
-	           : format_clause(formatter, node, error);
-}
+	bool was_negated = formatter->is_negated;
 
-/* Format all clauses with words, for a query that other papers may match. */
-static bool
-format_any(struct formatter *formatter, const struct node *node, GError **error)
-{
-	if (node->kind != NODE_AND && node->kind != NODE_OR) {
-		if (!has_words(node)) {
-			skip_node(formatter, node);
-			return true;
-		}
-		if (formatter->out->len)
+	if (!node->operands && !has_words_itself(node)) {
+		skip_node(formatter, node);
+		return true;
+	}
+	if (!node->operands) {
+		if (formatter->out->len > start)
 			g_string_append(formatter->out, " OR ");
 		g_string_append_c(formatter->out, '(');
 		if (!format_clause(formatter, node, error))
@@ -357,10 +342,41 @@ format_any(struct formatter *formatter, const struct node *node, GError **error)
 		g_string_append_c(formatter->out, ')');
 		return true;
 	}
+	formatter->is_match &= node->kind == NODE_OR;
+	formatter->is_negated |= node->kind == NODE_NOT;
 	for (guint i = 0; i < node->operands->len; i++)
-		if (!format_any(formatter, node->operands->pdata[i], error))
+		if (!format_any(formatter, node->operands->pdata[i], start, error))
 			return false;
+	formatter->is_negated = was_negated;
 	return true;
+}
+
+/* @param node  has_words() */
+static bool
+format_node(struct formatter *formatter, const struct node *node, GError **error)
+{
+	if (node->kind == NODE_AND)
+		return format_and(formatter, node, error);
+	if (node->kind == NODE_OR)
+		return format_any(formatter, node, formatter->out->len, error);
+	return format_clause(formatter, node, error);
+}
+
+static void
+fts_clause_clear(void *data)
+{
+	struct fts_clause *clause = data;
+
+	g_free(clause->papers);
+}
+
+static GArray *
+new_clauses(void)
+{
+	GArray *clauses = g_array_new(FALSE, FALSE, sizeof(struct fts_clause));
+
+	g_array_set_clear_func(clauses, fts_clause_clear);
+	return clauses;
 }
 
 struct fts_query *
@@ -369,23 +385,35 @@ fts_query_new(
 {
 	pb_auto(fts_query) fts = g_new0(struct fts_query, 1);
 	g_autoptr(GString) out = g_string_new(NULL);
-	struct formatter formatter = {.lexicon = lexicon,
-	    .fts = fts,
-	    .out = out,
-	    .is_exact = true,
-	    .is_match = true};
+	struct formatter formatter = {
+	    .lexicon = lexicon, .fts = fts, .out = out, .is_match = true};
 
 	fts->root = query->root;
-	fts->clauses = g_array_new(FALSE, FALSE, sizeof(struct fts_clause));
+	fts->clauses = new_clauses();
+	fts->negated = new_clauses();
 	fts->excluded = g_ptr_array_new();
 	fts->is_required = has_words(query->root);
 	if (!(fts->is_required ? format_node(&formatter, query->root, error)
-	                       : format_any(&formatter, query->root, error)))
+	                       : format_any(&formatter, query->root, 0, error)))
 		return NULL;
 	fts->expression = out->len ? g_strdup(out->str) : NULL;
-	fts->is_exact = formatter.is_exact;
-	fts->is_match = fts->is_exact && fts->is_required && formatter.is_match;
+	fts->is_match = fts->is_required && formatter.is_match;
 	return g_steal_pointer(&fts);
+}
+
+static bool
+are_exact(const GArray *clauses)
+{
+	for (guint i = 0; i < clauses->len; i++)
+		if (!g_array_index(clauses, struct fts_clause, i).is_exact)
+			return false;
+	return true;
+}
+
+bool
+fts_query_is_exact(const struct fts_query *fts)
+{
+	return are_exact(fts->clauses) && are_exact(fts->negated);
 }
 
 void
@@ -395,6 +423,7 @@ fts_query_free(struct fts_query *fts)
 		return;
 	g_free(fts->expression);
 	g_array_unref(fts->clauses);
+	g_array_unref(fts->negated);
 	g_ptr_array_unref(fts->excluded);
 	g_free(fts);
 }
@@ -421,55 +450,75 @@ count_words(const struct fts_clause *clause, const struct fts_paper *paper,
 		memcpy(hits->texts, columns, sizeof(hits->texts));
 }
 
-static bool
-may_be_listed(const struct date_end *from, unsigned day)
+static void
+count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
+    struct rank_hits *hits)
 {
-	return from->kind != DATE_DAY || day >= from->day;
+	*hits = (struct rank_hits){0};
+	if (has_words_itself(clause->node))
+		count_words(clause, paper, hits);
+	else
+		hits->texts[0] = !clause->papers || clause->papers[paper->seq];
 }
 
 void
 fts_query_count_clause(const struct fts_query *fts, unsigned i,
     const struct fts_paper *paper, struct rank_hits *hits)
 {
-	const struct fts_clause *clause =
-	    &g_array_index(fts->clauses, struct fts_clause, i);
-	const struct node *node = clause->node;
-
-	*hits = (struct rank_hits){0};
-	if (has_words(node))
-		count_words(clause, paper, hits);
-	else if (is_upvotes(node))
-		hits->texts[0] =
-		    paper->upvotes >= node->min && paper->upvotes <= node->max;
-	else if (node->kind == NODE_DATE)
-		hits->texts[0] = may_be_listed(&node->dates.from, paper->day);
-	else
-		hits->texts[0] = 1;
+	count_clause(&g_array_index(fts->clauses, struct fts_clause, i), paper, hits);
 }
 
-/* @param clause  index of the node's first clause; moved behind its last one */
+/* Next clauses of the query that are, and are not, under a NOT. */
+struct position {
+	unsigned clause, negated;
+};
+
+static enum query_verdict
+classify_clause(const struct fts_clause *clause, const struct rank_hits *hits)
+{
+	if (!hits->texts[0] && !hits->texts[1])
+		return QUERY_FALSE;
+	return clause->is_exact ? QUERY_TRUE : QUERY_UNKNOWN;
+}
+
+static enum query_verdict
+classify_negated(const struct fts_query *fts, const struct fts_paper *paper, unsigned i)
+{
+	const struct fts_clause *clause =
+	    &g_array_index(fts->negated, struct fts_clause, i);
+	struct rank_hits hits;
+
+	count_clause(clause, paper, &hits);
+	return classify_clause(clause, &hits);
+}
+
+/*
+ * @param hits  of the clauses that are not under a NOT; NULL: the node is under one
+ * @param next  the node's first clauses; moved behind its last ones
+ */
 static enum query_verdict
 classify(const struct fts_query *fts, const struct node *node,
-    const struct rank_hits *hits, unsigned *clause)
+    const struct fts_paper *paper, const struct rank_hits *hits, struct position *next)
 {
 	bool is_and = node->kind == NODE_AND;
 	enum query_verdict verdict = is_and ? QUERY_TRUE : QUERY_FALSE;
 
 	if (node->kind == NODE_NOT)
-		return g_ptr_array_find(fts->excluded, node, NULL) ? QUERY_TRUE
-		                                                   : QUERY_UNKNOWN;
-	if (!is_and && node->kind != NODE_OR) {
-		unsigned i = (*clause)++;
-
-		if (!hits[i].texts[0] && !hits[i].texts[1])
-			return QUERY_FALSE;
-		return g_array_index(fts->clauses, struct fts_clause, i).is_exact
+		return g_ptr_array_find(fts->excluded, node, NULL)
 		           ? QUERY_TRUE
-		           : QUERY_UNKNOWN;
+		           : QUERY_TRUE - classify(fts, node->operands->pdata[0], paper,
+		                              NULL, next);
+	if (!node->operands && !hits)
+		return classify_negated(fts, paper, next->negated++);
+	if (!node->operands) {
+		unsigned i = next->clause++;
+
+		return classify_clause(
+		    &g_array_index(fts->clauses, struct fts_clause, i), &hits[i]);
 	}
 	for (guint i = 0; i < node->operands->len; i++) {
 		enum query_verdict one =
-		    classify(fts, node->operands->pdata[i], hits, clause);
+		    classify(fts, node->operands->pdata[i], paper, hits, next);
 
 		verdict = is_and ? MIN(verdict, one) : MAX(verdict, one);
 	}
@@ -480,9 +529,9 @@ enum query_verdict
 fts_query_classify(
     const struct fts_query *fts, const struct fts_paper *paper, struct rank_hits *hits)
 {
-	unsigned clause = 0;
+	struct position next = {0, 0};
 
 	for (guint i = 0; i < fts->clauses->len; i++)
 		fts_query_count_clause(fts, i, paper, &hits[i]);
-	return classify(fts, fts->root, hits, &clause);
+	return classify(fts, fts->root, paper, hits, &next);
 }

@@ -28,21 +28,24 @@ struct term_frequencies {
 	void *data;
 };
 
-/* A clause that is not under a NOT, in the order of struct rank. */
+/* A clause, and what is known of the papers that it matches. */
 struct fts_clause {
 	const struct node *node;
+	/* Without words: whether it may match, by seq; set by the caller, owned.  NULL:
+	 * not known. */
+	uint8_t *papers;
 	unsigned first;   /* of its phrases in the expression ... */
 	unsigned phrases; /* ... 0: it is not in the expression */
-	bool is_exact; /* its phrases occur where the clause matches, or votes tell */
+	bool is_exact;    /* it matches where its phrases are, or all of papers */
 };
 
 struct fts_query {
 	const struct node *root; /* of the query */
 	char *expression;        /* NULL: the query has no words */
 	bool is_required;        /* a paper that it does not match is not a match */
-	bool is_exact;           /* fts_query_classify() always decides */
-	bool is_match;           /* likewise, for all papers of the expression alike */
-	GArray *clauses;         /* of struct fts_clause */
+	bool is_match;           /* ... and each that it matches is one */
+	GArray *clauses;         /* of struct fts_clause, in the order of struct rank */
+	GArray *negated;         /* likewise, of those under a NOT, but for these: */
 	GPtrArray *excluded;     /* NOT nodes in the expression */
 };
 
@@ -60,10 +63,12 @@ struct fts_query *fts_query_new(
 void fts_query_free(struct fts_query *fts);
 PB_DEFINE_AUTO(fts_query, fts_query_free);
 
-/* Known facts of a paper that is not read. */
+/** Whether fts_query_classify() always decides. */
+bool fts_query_is_exact(const struct fts_query *fts);
+
+/* A paper that is not read. */
 struct fts_paper {
-	int64_t upvotes;
-	unsigned day; /* last listed, as date_read_day() */
+	int64_t seq;
 	/* Add the places of a phrase of the expression to the columns of the row. */
 	void (*count)(void *row, unsigned phrase, unsigned columns[FTS_COLUMNS]);
 	void *row; /* NULL: the expression does not match the paper */
@@ -77,7 +82,7 @@ void fts_query_count_clause(const struct fts_query *fts, unsigned i,
  * Evaluate the query as far as this is possible; a field that is not reported is false.
  *
  * @param hits  set for each clause: at least as many as the paper has, and as many if
- *              fts->is_exact
+ *              fts_query_is_exact()
  * @return QUERY_UNKNOWN when only the evaluator can decide
  */
 enum query_verdict fts_query_classify(

@@ -227,45 +227,6 @@ has_relative_date(const struct node *node)
 	return false;
 }
 
-enum { OWN_VALUES = 1, OTHER_VALUES = 2 };
-
-static unsigned
-get_values(const struct node *node)
-{
-	unsigned values = 0;
-
-	switch (node->kind) {
-	case NODE_WORDS:
-	case NODE_NEAR:
-		return 0;
-	case NODE_VALUE_WORDS:
-		return OWN_VALUES;
-	case NODE_VALUE:
-	case NODE_NUMBER:
-		return node->field->hit == HIT_FIELD_SOURCE ||
-		               node->field->hit == HIT_FIELD_TYPE ||
-		               node->field->hit == HIT_FIELD_AUTHORS
-		           ? OTHER_VALUES
-		           : OWN_VALUES;
-	case NODE_NAME:
-	case NODE_DATE:
-		return OTHER_VALUES;
-	case NODE_AND:
-	case NODE_OR:
-	case NODE_NOT:
-		break;
-	}
-	for (guint i = 0; i < node->operands->len; i++)
-		values |= get_values(node->operands->pdata[i]);
-	return values;
-}
-
-bool
-query_has_own_values(const struct query *query)
-{
-	return get_values(query->root) == OWN_VALUES;
-}
-
 bool
 query_has_relative_date(const struct query *query)
 {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/msg.h"
 #include "query/eval/fts_query.h"
+#include "service/match/clause_papers.h"
 #include "service/match/corpus.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_values.h"
@@ -43,6 +44,7 @@ struct cap {
 /* A collection of candidates. */
 struct lookup {
 	const struct fts_query *fts;
+	bool is_exact;                    /* fts_query_is_exact() */
 	const struct rank *rank;          /* or NULL */
 	const struct paper_value *values; /* by seq */
 	guint papers;                     /* number of these */
@@ -56,7 +58,7 @@ struct lookup {
 	GArray *caps;       /* of struct cap: all clauses, the highest first */
 	double *ages;       /* factors by days; 0: not yet known */
 	double votes[VOTES_KNOWN]; /* factors */
-	unsigned matches;          /* if fts->is_exact */
+	unsigned matches;          /* if is_exact */
 };
 
 static int64_t
@@ -106,10 +108,8 @@ add_best(struct lookup *lookup, double score)
 static void
 classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
-	const struct fts_paper known = {.upvotes = value->upvotes,
-	    .day = value->date,
-	    .count = archive_count_places,
-	    .row = row};
+	const struct fts_paper known = {
+	    .seq = seq, .count = archive_count_places, .row = row};
 	const unsigned words[] = {value->words[0], value->words[1]};
 	struct candidate candidate = {.seq = seq, .day = value->day};
 
@@ -122,7 +122,7 @@ classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, vo
 		    lookup, rank_compute(lookup->rank, lookup->hits, words), value);
 		if (candidate.bound < get_threshold(lookup))
 			return;
-		if (lookup->fts->is_exact)
+		if (lookup->is_exact)
 			add_best(lookup, candidate.bound);
 	}
 	g_array_append_val(lookup->candidates, candidate);
@@ -142,9 +142,11 @@ classify_others(struct lookup *lookup, int64_t end)
 
 /* Count the clauses only until a paper cannot be among the results. */
 static bool
-may_be_best(struct lookup *lookup, const struct paper_value *value, void *row)
+may_be_best(
+    struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
-	const struct fts_paper known = {.count = archive_count_places, .row = row};
+	const struct fts_paper known = {
+	    .seq = seq, .count = archive_count_places, .row = row};
 	const unsigned words[] = {value->words[0], value->words[1]};
 	double threshold = get_threshold(lookup), relevance = 0;
 
@@ -174,7 +176,8 @@ add_row(void *data, int64_t seq, void *row)
 		classify_others(lookup, seq);
 		lookup->next = (guint)seq + 1;
 	}
-	if (lookup->fts->is_match && lookup->rank && !may_be_best(lookup, value, row))
+	if (lookup->fts->is_match && lookup->rank &&
+	    !may_be_best(lookup, seq, value, row))
 		lookup->matches++;
 	else
 		classify(lookup, seq, value, row);
@@ -185,6 +188,7 @@ lookup_init(struct lookup *lookup, const struct fts_query *fts, int64_t now)
 {
 	*lookup = (struct lookup){
 	    .fts = fts,
+	    .is_exact = fts_query_is_exact(fts),
 	    .now = now,
 	    .oldest = PAPER_VALUE_NONE + 1,
 	    .hits = g_new(struct rank_hits, fts->clauses->len),
@@ -318,38 +322,13 @@ search_match_load(struct search_match *match, GError **error)
 	    store_get_tokenizer(match->store), error);
 }
 
-/* Evaluate a query without texts, authors and listings. */
-static bool
-decide_by_values(const struct search_match *match, const struct query *query,
-    enum query_verdict *verdict, GError **error)
-{
-	pb_auto(stored_paper) stored =
-	    papers_load_values(match->store, match->seq, error);
-	pb_auto(query_document) document = NULL;
-
-	if (stored)
-		document = query_document_new_values(
-		    stored->paper, NULL, store_get_tokenizer(match->store), error);
-	if (!document)
-		return false;
-	query_document_finalize(document, QUERY_FINALITY_ALL);
-	*verdict = query_evaluate(query, document, QUERY_AS_REPORTED);
-	return true;
-}
-
 /* Evaluate a query; many do not need the texts to be false. */
 static bool
 decide(struct search_match *match, const struct query *query, bool *is_match,
     GError **error)
 {
-	enum query_verdict verdict = QUERY_UNKNOWN;
+	enum query_verdict verdict;
 
-	if (query_has_own_values(query) &&
-	    !decide_by_values(match, query, &verdict, error))
-		return false;
-	*is_match = verdict == QUERY_TRUE;
-	if (verdict != QUERY_UNKNOWN)
-		return true;
 	if (!read_paper(match, error))
 		return false;
 	verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);
@@ -382,7 +361,8 @@ search_foreach(struct store *store, const struct query *query,
 	pb_transaction transaction = {0};
 	guint next = 0;
 
-	if (!fts || !store_begin_reading(store, &transaction, error))
+	if (!fts || !store_begin_reading(store, &transaction, error) ||
+	    !clause_papers_load(store, fts, error))
 		return false;
 	lookup_init(&lookup, fts, scope->now);
 	if (!lookup_run(&lookup, store, scope->oldest_day, error))
@@ -545,7 +525,7 @@ rank_candidates(struct search *search, GError **error)
 	struct search_answer *answer = search->answer;
 	GArray *candidates = search->lookup.candidates;
 	struct candidate *heap = (struct candidate *)(void *)candidates->data;
-	bool is_exact = search->lookup.fts->is_exact;
+	bool is_exact = search->lookup.is_exact;
 	unsigned most =
 	    search->scope->most ? search->scope->most : BOUNDS_SEARCH_PAPERS;
 	bool wants_all = !is_exact && candidates->len <= COUNTED_MAX;
@@ -589,7 +569,8 @@ run(struct search *search, const struct rank *rank, unsigned limit, GError **err
 	pb_transaction transaction = {0};
 	bool is_ok;
 
-	if (!fts || !store_begin_reading(search->store, &transaction, error))
+	if (!fts || !store_begin_reading(search->store, &transaction, error) ||
+	    !clause_papers_load(search->store, fts, error))
 		return false;
 	lookup_init(&search->lookup, fts, search->scope->now);
 	lookup_set_rank(&search->lookup, rank, limit);

@@ -2,16 +2,16 @@
  * search.h - searches the archive for papers that match a query, best first.
  *
  * The full-text index supplies candidates, as in matching, and decides where words and
- * votes suffice; else the evaluator does. Here a field that is not reported counts as
- * false, so that there is a result now.
+ * values in memory suffice (service/match/clause_papers.h); else the evaluator does.
+ * Here a field that is not reported counts as false, so that there is a result now.
  *
  * Candidates are evaluated in the order of an upper bound of their score, until the
  * results are better than all remaining bounds: they are the same as if every paper was
  * evaluated. The bound has the true votes, age and lengths
  * (store/paper/paper_values.h), and at least as many occurrences of words as the paper;
- * values that the index does not have count as found (src/query/eval/fts_query.h). If
- * words alone decide, the bounds are the scores, and the words of a paper are counted
- * only until it cannot be a result, the rarest first.
+ * values that are not in memory count as found (src/query/eval/fts_query.h). If
+ * the index decides, the bounds are the scores; the words of a paper are counted only
+ * until it cannot be a result, the rarest first.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_SEARCH_H
 #define PAPERBOY_SERVICE_MATCH_SEARCH_H

@@ -223,6 +223,31 @@ sql_load_texts_values(struct store *store, const char *sql,
 	return step == SQL_STEP_DONE ? g_steal_pointer(&texts) : NULL;
 }
 
+static void
+call_each(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct sql_callback *callback =
+	    count > 0 ? sqlite3_value_pointer(values[0], SQL_CALLBACK_TYPE) : NULL;
+
+	if (callback)
+		callback->call(callback->data, values + 1);
+	else
+		sqlite3_result_error_code(context, SQLITE_MISUSE);
+}
+
+static void
+finish_each(sqlite3_context *context)
+{
+	(void)context;
+}
+
+int
+sql_register(sqlite3 *db)
+{
+	return sqlite3_create_function(
+	    db, "call_each", -1, SQLITE_UTF8, NULL, NULL, call_each, finish_each);
+}
+
 char *
 sql_dup_text(sqlite3_stmt *statement, int column)
 {

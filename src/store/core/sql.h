@@ -130,6 +130,23 @@ GArray *sql_load_numbers_values(struct store *store, const char *sql,
 GPtrArray *sql_load_texts_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
 
+/* Receives the rows of a statement. */
+struct sql_callback {
+	void (*call)(void *data, sqlite3_value **values);
+	void *data;
+};
+
+#define SQL_CALLBACK_TYPE "struct sql_callback"
+
+/**
+ * Register the aggregate function call_each(CALLBACK, ...), which calls a struct
+ * sql_callback for each row, in half the time that sql_step() takes. The callback is
+ * bound with SQL_POINTER().
+ *
+ * @return SQLite's code
+ */
+int sql_register(sqlite3 *db);
+
 /** A copy of a text column, NULL for NULL. */
 char *sql_dup_text(sqlite3_stmt *statement, int column);
 /** A copy of a blob column, NULL for NULL. */

@@ -209,6 +209,8 @@ open_database(
 	if (rc == SQLITE_OK)
 		rc = suppression_register(db);
 	if (rc == SQLITE_OK)
+		rc = sql_register(db);
+	if (rc == SQLITE_OK)
 		rc = fts_row_register(db);
 	if (rc == SQLITE_OK)
 		return db;

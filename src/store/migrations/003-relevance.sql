@@ -129,3 +129,9 @@ CREATE TRIGGER subscription_unshares BEFORE DELETE ON subscription
 BEGIN
 	DELETE FROM share WHERE subscription_id = OLD.id;
 END;
+
+-- Values that filters test, without reading the papers (src/store/paper/paper_values.h).
+CREATE INDEX paper_value ON paper (seq, first_seen_at, comments, stars,
+	(code_url IS NOT NULL) + 2 * (project_url IS NOT NULL) + 4 * (video_url IS NOT NULL),
+	length(authors) - length(replace(authors, char(10), '')) + (authors <> ''),
+	categories, organization, doi);

@@ -75,9 +75,8 @@ add_listing(struct paper *paper, const char *source, const char *day,
 	    .is_late = is_late;
 }
 
-/* Whether a listing was first seen too late for the relative dates of filters. */
-static bool
-is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
+bool
+paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
 {
 	char first_day[DAY_BYTES];
 
@@ -107,7 +106,7 @@ load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper
 		cells[3][strcspn(cells[3], "/")] = '\0';
 		listing_type_parse(cells[1], &listing_type);
 		add_listing(paper, cells[3], cells[0], listing_type,
-		    is_late(
+		    paper_row_is_late(
 		        cells[0], g_ascii_strtoll(cells[2], NULL, 10), first_seen_at));
 	}
 	g_array_sort(paper->listings, compare_listings);

@@ -8,22 +8,17 @@
 #include "store/paper/papers.h"
 
 /* In the order of paper_row_load(); the table is `paper`. */
-#define PAPER_ROW_COLUMNS_WITH(texts, listings)                                   \
-	"paper.seq, paper.id, " texts ", paper.code_url, paper.project_url,"      \
-	" paper.video_url, paper.organization, paper.keywords, paper.categories," \
-	" paper.comment, paper.journal, paper.doi, paper.published_at,"           \
-	" paper.upvotes, paper.comments, paper.stars, paper.revision,"            \
-	" paper.last_day, paper.first_seen_at, paper.is_revised,"                 \
-	" paper.source_rank, paper.summary, " listings ","                        \
+#define PAPER_ROW_COLUMNS                                                           \
+	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors,"          \
+	" paper.url, paper.code_url, paper.project_url, paper.video_url,"           \
+	" paper.organization, paper.keywords, paper.categories, paper.comment,"     \
+	" paper.journal, paper.doi, paper.published_at, paper.upvotes,"             \
+	" paper.comments, paper.stars, paper.revision, paper.last_day,"             \
+	" paper.first_seen_at, paper.is_revised, paper.source_rank, paper.summary," \
+	" (SELECT group_concat(l.day || '\t' || l.type || '\t' ||"                  \
+	"   l.first_seen_at || '\t' || l.source, '\n')"                             \
+	"  FROM listing l WHERE l.paper_seq = paper.seq),"                          \
 	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
-#define PAPER_ROW_COLUMNS                                             \
-	PAPER_ROW_COLUMNS_WITH(                                       \
-	    "paper.title, paper.abstract, paper.authors, paper.url",  \
-	    "(SELECT group_concat(l.day || '\t' || l.type || '\t' ||" \
-	    "   l.first_seen_at || '\t' || l.source, '\n')"           \
-	    "  FROM listing l WHERE l.paper_seq = paper.seq)")
-/* Without texts, authors and listings. */
-#define PAPER_ROW_VALUES PAPER_ROW_COLUMNS_WITH("'', '', '', ''", "NULL")
 
 /**
  * Step a statement whose first columns are PAPER_ROW_COLUMNS
@@ -36,6 +31,13 @@ struct stored_paper *paper_row_load(sqlite3_stmt *row);
 
 /** Load all rows of a statement. @return of struct stored_paper * */
 GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
+
+/**
+ * Whether a listing was first seen too late for the relative dates of filters.
+ *
+ * @param listed_at, first_seen_at  when the listing and the paper were first seen, s
+ */
+bool paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at);
 
 /** Join texts with newlines. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);

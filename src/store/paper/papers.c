@@ -212,9 +212,11 @@ papers_clear_changed(struct store *store, int64_t seq, GError **error)
 	return sql_exec(store, sql, error, SQL_INT(seq));
 }
 
-static struct stored_paper *
-load_paper(struct store *store, const char *sql, int64_t seq, GError **error)
+struct stored_paper *
+papers_load(struct store *store, int64_t seq, GError **error)
 {
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
 	enum sql_step step;
 
@@ -226,24 +228,6 @@ load_paper(struct store *store, const char *sql, int64_t seq, GError **error)
 	if (step == SQL_STEP_DONE)
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
 	return NULL;
-}
-
-struct stored_paper *
-papers_load(struct store *store, int64_t seq, GError **error)
-{
-	static const char sql[] =
-	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq = ?1";
-
-	return load_paper(store, sql, seq, error);
-}
-
-struct stored_paper *
-papers_load_values(struct store *store, int64_t seq, GError **error)
-{
-	static const char sql[] =
-	    "SELECT " PAPER_ROW_VALUES " FROM paper WHERE seq = ?1";
-
-	return load_paper(store, sql, seq, error);
 }
 
 bool

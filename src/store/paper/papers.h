@@ -196,9 +196,6 @@ bool papers_find_id(struct store *store, int64_t seq, char **id, GError **error)
 
 /** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */
 struct stored_paper *papers_load(struct store *store, int64_t seq, GError **error);
-/** Likewise, without texts, authors and listings: several times as fast. */
-struct stored_paper *
-papers_load_values(struct store *store, int64_t seq, GError **error);
 struct stored_paper *
 papers_load_id(struct store *store, const char *id, GError **error);
 

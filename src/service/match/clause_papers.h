@@ -1,0 +1,19 @@
+/*
+ * clause_papers.h - papers that match a clause without words, from their values in
+ * memory (store/paper/paper_values.h).
+ */
+#ifndef PAPERBOY_SERVICE_MATCH_CLAUSE_PAPERS_H
+#define PAPERBOY_SERVICE_MATCH_CLAUSE_PAPERS_H
+
+#include "query/eval/fts_query.h"
+#include "store/core/store.h"
+
+/**
+ * Find the papers of all clauses without words, as struct fts_clause has them.
+ *
+ * A field that is not reported counts as false.  In the transaction that uses the
+ * result.
+ */
+bool clause_papers_load(struct store *store, struct fts_query *fts, GError **error);
+
+#endif
