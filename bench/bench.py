@@ -190,8 +190,17 @@ def bench_digests(store, runs):
     print_row(f"{store.people:,} people due", "ms", scale, ours, paged)
     print_row("  beside one commit for all", "ms", scale, ours, plain)
     print_row("  SQLite: pages, one commit", "ms", scale, paged, plain)
+    learned = store.copy(store.matched, "learned")
+    call(program("learn"), learned)
+    answers, without = alternate(
+        runs,
+        lambda: call(program("build_digests"), store.copy(learned, "made")),
+        lambda: call(program("build_digests"), store.copy(store.matched, "made")),
+    )
+    same("papers", answers, without)
+    print_row("  all like papers; without", "ms", scale, answers, without)
     steps = call(program("build_digests"), store.copy(store.matched, "stepped"), "steps")
-    return {**ours.values, "steps": steps}
+    return {**ours.values, "steps": steps, "likes": answers.cpu / without.cpu}
 
 
 def bench_composing(store, sizes):
@@ -613,7 +622,8 @@ def run_all(directory, options, sizes):
         named = {name: steps[name] for name in STEPS}
         print(f"    of {steps['wall']:.2f} s: "
               + ", ".join(f"{name} {value:.2f}" for name, value in named.items())
-              + f", planning and explaining {steps['wall'] - sum(named.values()):.2f}")
+              + f", planning and explaining {steps['wall'] - sum(named.values()):.2f};"
+              f" {values['likes']:.3f} times the CPU time if everybody likes papers")
     for what, one in composed.items():
         count = one.values["messages"]
         print(f"  a digest composed {what}: {one.wall * 1e6 / count:.1f} us, of which"

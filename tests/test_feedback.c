@@ -11,6 +11,7 @@
 #include "service/digest/digest_build.h"
 #include "service/people/profile.h"
 #include "service/taste/answers.h"
+#include "service/taste/background.h"
 #include "service/taste/scorer.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/feedback.h"
@@ -244,63 +245,89 @@ contributions_are_explained(void)
 	pb_auto(store_fixture) fixture = new_fixture(20);
 	pb_local(taste_vector) vector = {0};
 	pb_local(scorer_reasons) reasons = {0};
-	pb_auto(background) background = NULL;
-	g_autoptr(GArray) terms = NULL;
-	struct scorer scorer;
+	pb_auto(scorer) scorer = scorer_new(fixture->store);
+	int64_t paper = 16;
+	double score;
 
+	save(fixture, "2026-11-20", "2611.00099", "Speech of robots");
 	answer(fixture, true, 1, 5);
 	answer(fixture, true, 2, 5);
 	answer(fixture, false, 9, 5);
 	taste_vector_init(&vector);
 	g_assert_true(feedback_load_taste(fixture->store, 1, &vector, NULL));
-	background = background_load(fixture->store, NULL, NULL);
-	terms = background_list_terms(background, "Speech of robots", "", NULL);
-	scorer_init(&scorer, &vector);
-	g_assert_cmpfloat(scorer_score(&scorer, terms), >, 0);
-	scorer_explain(&vector, terms, &reasons);
+	g_assert_true(scorer_run(scorer, &vector, &paper, 1, &score, NULL));
+	g_assert_cmpfloat(score, >, 0);
+	g_assert_true(scorer_explain(scorer, &vector, paper, &reasons, NULL));
 	g_assert_cmpstr(reasons.raised, ==, "`speech`");
 	g_assert_cmpstr(reasons.lowered, ==, "`robot`");
 }
 
-/* A score is the plain sum, in the order of the words of the paper, to the last bit. */
+/* @return the sum of the products, of words of the first papers */
+static double
+multiply(struct store_fixture *fixture, const struct background *background,
+    int64_t seq, const struct taste_vector *vector)
+{
+	pb_auto(stored_paper) stored = papers_load(fixture->store, seq, NULL);
+	g_autoptr(GArray) terms =
+	    background_list_terms(background, stored->paper->title, "", NULL);
+	double sum = 0;
+
+	for (unsigned i = 0; i < terms->len; i++) {
+		const struct weighed_term *term =
+		    &g_array_index(terms, struct weighed_term, i);
+
+		for (unsigned j = 0; j < vector->weights->len; j++)
+			if (taste_vector_get(vector, j)->hash == term->hash)
+				sum += taste_vector_get(vector, j)->weight *
+				       (double)term->weight;
+	}
+	return sum;
+}
+
+/* Words of papers, neighbours of their hashes, and others. */
+static void
+fill_randomly(struct taste_vector *vector, const GArray *terms, GRand *rand)
+{
+	int count = g_rand_int_range(rand, 1, 200);
+
+	for (int i = 0; i < count; i++) {
+		unsigned at = (unsigned)g_rand_int(rand);
+		uint32_t hash =
+		    g_array_index(terms, struct weighed_term, at % terms->len).hash;
+		struct taste_weight weight = {
+		    .hash = i % 4 ? hash + (unsigned)i % 4 - 1 : at,
+		    .weight = g_rand_int_range(rand, 1, TASTE_VECTOR_SCALE)};
+
+		g_array_append_val(vector->weights, weight);
+	}
+	taste_vector_sort(vector);
+}
+
+/* Nothing of one person is left for the next one. */
 static void
 scores_are_sums_of_products(void)
 {
+	pb_auto(store_fixture) fixture = new_fixture(20);
+	pb_auto(scorer) scorer = scorer_new(fixture->store);
+	pb_auto(background) background = background_load(fixture->store, NULL, NULL);
+	g_autoptr(GArray) terms = background_list_terms(background,
+	    "Agents for vision and robots that walk", "Speech of birds in space", NULL);
 	GRand *rand = g_rand_new_with_seed(21);
 
 	for (unsigned run = 0; run < 300; run++) {
 		pb_local(taste_vector) vector = {0};
-		g_autoptr(GArray) terms =
-		    g_array_new(FALSE, FALSE, sizeof(struct weighed_term));
-		struct scorer scorer;
-		double sum = 0;
+		int64_t first = g_rand_int_range(rand, 1, 13);
+		const int64_t papers[] = {first, first + 2, first + 1};
+		double scores[3];
 
 		taste_vector_init(&vector);
-		for (unsigned i = 0; i < run; i++) {
-			struct taste_weight weight = {
-			    .hash = g_rand_int(rand) | (i % 3 ? 0 : 0xfffff000),
-			    .weight = g_rand_int_range(rand, 1, TASTE_VECTOR_SCALE)};
-
-			g_array_append_val(vector.weights, weight);
-		}
-		taste_vector_sort(&vector);
-		for (unsigned i = 0; i < 3 * run; i++) {
-			struct weighed_term term = {
-			    .weight = (float)g_rand_double(rand) - 0.5F};
-			unsigned at = (unsigned)g_rand_int(rand);
-			const struct taste_weight *weight =
-			    taste_vector_get(&vector, at % vector.weights->len);
-
-			/* Words with a weight, their neighbours, and others. */
-			term.hash = i % 4 ? weight->hash + i % 4 - 1 : at;
-			g_array_append_val(terms, term);
-			for (unsigned j = 0; j < vector.weights->len; j++)
-				if (taste_vector_get(&vector, j)->hash == term.hash)
-					sum += taste_vector_get(&vector, j)->weight *
-					       (double)term.weight;
-		}
-		scorer_init(&scorer, &vector);
-		g_assert_true(scorer_score(&scorer, terms) == sum);
+		fill_randomly(&vector, terms, rand);
+		if (run % 50 == 49)
+			scorer_forget(scorer);
+		g_assert_true(scorer_run(scorer, &vector, papers, 3, scores, NULL));
+		for (unsigned i = 0; i < 3; i++)
+			g_assert_cmpfloat_with_epsilon(scores[i] / 65536,
+			    multiply(fixture, background, papers[i], &vector), 1);
 	}
 	g_rand_free(rand);
 }

@@ -3,14 +3,13 @@
  */
 #include "query/taste/matrix.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
 #include "query/text/stem.h"
 
-/* Words that say nothing about a subject.  Sorted by strcmp(), for bsearch(). */
+/* Words that say nothing about a subject. */
 static const char *const function_words[] = {"a", "about", "above", "after", "again",
     "against", "al", "all", "also", "although", "am", "among", "an", "and", "any",
     "are", "as", "at", "be", "because", "been", "before", "being", "below", "between",
@@ -27,8 +26,8 @@ static const char *const function_words[] = {"a", "about", "above", "after", "ag
     "when", "where", "whether", "which", "while", "who", "whom", "why", "will", "with",
     "within", "without", "would", "yet", "you", "your"};
 
-/* Longer than any function word. */
-#define FUNCTION_WORD_BYTES 12
+/* Stands for the number of a function word. */
+#define FUNCTION_WORD GUINT_TO_POINTER(G_MAXUINT)
 
 /* Longer words are cut; two of them fit into a term. */
 #define WORD_BYTES 64
@@ -42,7 +41,7 @@ struct matrix {
 	const struct tokenizer *tokenizer;
 	bool folds_plurals;
 	GStringChunk *strings;
-	GHashTable *numbers; /* const char * -> number of the term */
+	GHashTable *numbers; /* const char * -> number of the term + 1, FUNCTION_WORD */
 	GArray *terms;       /* of struct matrix_term */
 	GArray *last;        /* of uint32_t: the last paper with the term, from 1 */
 	GArray *places;      /* of uint32_t: its count there */
@@ -54,9 +53,9 @@ struct matrix {
 struct reading {
 	struct matrix *matrix;
 	const char *text;
-	unsigned field; /* 0: title, 1: abstract */
-	char
-	    previous[WORD_BYTES]; /* the word before; "" if a pair cannot begin there */
+	unsigned field;            /* 0: title, 1: abstract */
+	char previous[WORD_BYTES]; /* the word before, */
+	size_t previous_len;       /* 0 if a pair cannot begin there */
 	size_t previous_end;
 };
 
@@ -69,6 +68,9 @@ matrix_new(const struct tokenizer *tokenizer, bool folds_plurals)
 	matrix->folds_plurals = folds_plurals;
 	matrix->strings = g_string_chunk_new(64 * 1024);
 	matrix->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+	for (unsigned i = 0; i < G_N_ELEMENTS(function_words); i++)
+		g_hash_table_insert(
+		    matrix->numbers, (void *)function_words[i], FUNCTION_WORD);
 	matrix->terms = g_array_new(FALSE, FALSE, sizeof(struct matrix_term));
 	matrix->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	matrix->places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -92,25 +94,11 @@ matrix_free(struct matrix *matrix)
 	g_free(matrix);
 }
 
-static int
-compare_word(const void *key, const void *element)
-{
-	return strcmp(key, *(const char *const *)element);
-}
-
-static bool
-is_function_word(const char *word, size_t len)
-{
-	return len < FUNCTION_WORD_BYTES &&
-	       bsearch(word, function_words, G_N_ELEMENTS(function_words),
-	           sizeof(function_words[0]), compare_word);
-}
-
+/* @param number  of the table; NULL for a new term */
 static uint32_t
-intern(struct matrix *matrix, const char *text, bool is_pair)
+intern(struct matrix *matrix, const char *text, void *number, bool is_pair)
 {
 	static const uint32_t none = 0;
-	void *number = g_hash_table_lookup(matrix->numbers, text);
 	struct matrix_term term = {.is_pair = is_pair};
 
 	if (number)
@@ -125,9 +113,10 @@ intern(struct matrix *matrix, const char *text, bool is_pair)
 }
 
 static void
-count_term(struct matrix *matrix, const char *text, bool is_pair, unsigned field)
+count_term(struct matrix *matrix, const char *text, void *interned, bool is_pair,
+    unsigned field)
 {
-	uint32_t number = intern(matrix, text, is_pair);
+	uint32_t number = intern(matrix, text, interned, is_pair);
 	uint32_t *last = &g_array_index(matrix->last, uint32_t, number);
 	uint32_t *place = &g_array_index(matrix->places, uint32_t, number);
 	struct matrix_count *count;
@@ -157,36 +146,51 @@ is_adjacent(const char *text, size_t from, size_t to)
 	return true;
 }
 
+/* @param word  the word after the previous one */
+static void
+count_pair(const struct reading *reading, const char *word, size_t len)
+{
+	struct matrix *matrix = reading->matrix;
+	char pair[2 * WORD_BYTES];
+
+	memcpy(pair, reading->previous, reading->previous_len);
+	pair[reading->previous_len] = ' ';
+	memcpy(pair + reading->previous_len + 1, word, len + 1);
+	count_term(matrix, pair, g_hash_table_lookup(matrix->numbers, pair), true,
+	    reading->field);
+}
+
 static void
 read_word(void *data, const char *token, size_t token_len, size_t start, size_t end)
 {
 	struct reading *reading = data;
 	struct matrix *matrix = reading->matrix;
 	size_t len = MIN(token_len, WORD_BYTES - 1);
-	char word[WORD_BYTES], pair[2 * WORD_BYTES];
+	char word[WORD_BYTES];
+	void *number;
 
 	while (len < token_len && len > 0 && ((unsigned char)token[len] & 0xc0) == 0x80)
 		len--; /* not inside a character */
 	memcpy(word, token, len);
 	word[len] = '\0';
-	if (is_function_word(word, len)) {
-		reading->previous[0] = '\0';
-		return;
-	}
 	if (matrix->folds_plurals && stem_may_be_plural(word, len)) {
 		g_autofree char *folded = stem_plural(word, len);
 
-		g_strlcpy(word, folded, sizeof(word));
+		len = g_strlcpy(word, folded, sizeof(word));
+	}
+	number = g_hash_table_lookup(matrix->numbers, word);
+	if (number == FUNCTION_WORD) {
+		reading->previous_len = 0;
+		return;
 	}
 	g_array_index(matrix->papers, struct paper_entry, matrix->papers->len - 1)
 	    .lengths[reading->field]++;
-	count_term(matrix, word, false, reading->field);
-	if (reading->previous[0] &&
-	    is_adjacent(reading->text, reading->previous_end, start)) {
-		g_snprintf(pair, sizeof(pair), "%s %s", reading->previous, word);
-		count_term(matrix, pair, true, reading->field);
-	}
-	g_strlcpy(reading->previous, word, sizeof(reading->previous));
+	count_term(matrix, word, number, false, reading->field);
+	if (reading->previous_len &&
+	    is_adjacent(reading->text, reading->previous_end, start))
+		count_pair(reading, word, len);
+	memcpy(reading->previous, word, len);
+	reading->previous_len = len;
 	reading->previous_end = end;
 }
 
@@ -239,9 +243,10 @@ matrix_find_term(const struct matrix *matrix, const char *text, uint32_t *term)
 {
 	void *number = g_hash_table_lookup(matrix->numbers, text);
 
-	if (number)
-		*term = GPOINTER_TO_UINT(number) - 1;
-	return number != NULL;
+	if (!number || number == FUNCTION_WORD)
+		return false;
+	*term = GPOINTER_TO_UINT(number) - 1;
+	return true;
 }
 
 size_t

@@ -26,8 +26,6 @@ free_paper(void *data)
 	struct digest_cache_paper *paper = data;
 
 	query_document_free(paper->document);
-	if (paper->terms)
-		g_array_unref(paper->terms);
 	g_free(paper->id);
 	g_free(paper->venue);
 	g_free(paper);
@@ -84,6 +82,7 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	day_format(
 	    now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, cache->oldest_day);
 	init_papers(cache);
+	cache->scorer = scorer_new(store);
 	lru_init(&cache->filters, CACHE_FILTERS, free_filter);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
@@ -97,7 +96,7 @@ digest_cache_clear(struct digest_cache *cache)
 	clear_papers(cache);
 	lru_clear(&cache->filters);
 	g_clear_pointer(&cache->corpus, corpus_free);
-	g_clear_pointer(&cache->background, background_free);
+	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->coverage_lines);
 }
@@ -109,6 +108,7 @@ digest_cache_refresh(struct digest_cache *cache, int64_t changes)
 		return;
 	clear_papers(cache);
 	init_papers(cache);
+	scorer_forget(cache->scorer);
 	cache->changes = changes;
 }
 
@@ -147,8 +147,8 @@ set_details(
 		paper->venue = g_strdup(from->categories->pdata[0]);
 }
 
-static struct digest_cache_paper *
-get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+const struct digest_cache_paper *
+digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 {
 	struct digest_cache_paper *paper = lru_find(&cache->papers, seq);
 	pb_auto(stored_paper) stored = NULL;
@@ -172,29 +172,6 @@ get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	set_details(paper, stored, cache->now);
 	lru_insert(&cache->papers, paper, seq, 1);
 	return paper;
-}
-
-const struct digest_cache_paper *
-digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
-{
-	return get_paper(cache, seq, error);
-}
-
-const GArray *
-digest_cache_get_terms(struct digest_cache *cache, int64_t seq, GError **error)
-{
-	struct digest_cache_paper *paper = get_paper(cache, seq, error);
-	pb_auto(stored_paper) stored = NULL;
-
-	if (!paper || paper->terms)
-		return paper ? paper->terms : NULL;
-	if (!cache->background)
-		cache->background = background_load(cache->store, NULL, error);
-	stored = cache->background ? papers_load(cache->store, seq, error) : NULL;
-	if (stored)
-		paper->terms = background_list_terms(cache->background,
-		    stored->paper->title, stored->paper->abstract, error);
-	return paper->terms;
 }
 
 /* @return NULL with the store's error */

@@ -19,7 +19,7 @@
 #include "service/collect/coverage.h"
 #include "service/digest/match_cache.h"
 #include "service/match/corpus.h"
-#include "service/taste/background.h"
+#include "service/taste/scorer.h"
 #include "store/core/store.h"
 #include "store/mail/candidates.h"
 
@@ -34,12 +34,12 @@ struct digest_cache {
 	struct lru papers;          /* of struct digest_cache_paper, by seq */
 	struct lru filters;         /* of struct digest_cache_filter, by id */
 	struct match_cache matches;
-	struct corpus *corpus;         /* NULL before its first use */
-	struct background *background; /* likewise */
-	GHashTable *zones;             /* name -> GTimeZone * */
-	bool is_restored;              /* from a backup: some digests are HELD */
-	bool is_asked;                 /* all sources have answered since the restore */
-	bool has_news;                 /* some filters that are followed have changed */
+	struct corpus *corpus; /* NULL before its first use */
+	struct scorer *scorer; /* of the papers for people with answers */
+	GHashTable *zones;     /* name -> GTimeZone * */
+	bool is_restored;      /* from a backup: some digests are HELD */
+	bool is_asked;         /* all sources have answered since the restore */
+	bool has_news;         /* some filters that are followed have changed */
 	int64_t through; /* digests due later wait, except first and immediate ones */
 	const struct coverage *coverage; /* of the sources */
 	/* Current language, by enum msg_id; NULL: English */
@@ -59,7 +59,6 @@ struct digest_cache_paper {
 	struct lru_entry entry;
 	char *id;
 	struct query_document *document;
-	GArray *terms; /* of struct weighed_term; NULL before their first use */
 	bool awaits_enrichment; /* not enriched yet, and still waiting for it */
 	/* As in struct digest_entry. */
 	int64_t upvotes_before, stars;
@@ -77,14 +76,6 @@ void digest_cache_clear(struct digest_cache *cache);
 /** Get a paper. @return NULL with the store's error */
 const struct digest_cache_paper *
 digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error);
-
-/**
- * Get the weighed words of a paper.
- *
- * @return of struct weighed_term, borrowed like the paper; NULL with the store's error
- */
-const GArray *
-digest_cache_get_terms(struct digest_cache *cache, int64_t seq, GError **error);
 
 /** Forget all papers, if others have changed them. @param changes
  * papers_load_changes() */

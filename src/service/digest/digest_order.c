@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "service/taste/scorer.h"
 #include "store/subscriber/feedback.h"
 
 /* The score of a paper is that of its best match. */
@@ -265,13 +264,30 @@ load_weights(struct digest_cache *cache, int64_t subscriber_id,
 	       pb_error_forward(error, &problem);
 }
 
+/* @param known  of struct digest_item *, whose taste is set */
+static bool
+score_items(struct digest_cache *cache, const struct taste_vector *vector,
+    const GPtrArray *known, GError **error)
+{
+	g_autofree int64_t *papers = g_new(int64_t, known->len);
+	g_autofree double *scores = g_new(double, known->len);
+
+	for (unsigned i = 0; i < known->len; i++)
+		papers[i] = ((struct digest_item *)known->pdata[i])->paper_seq;
+	if (!scorer_run(cache->scorer, vector, papers, known->len, scores, error))
+		return false;
+	for (unsigned i = 0; i < known->len; i++)
+		((struct digest_item *)known->pdata[i])->taste = scores[i];
+	return true;
+}
+
 /* Stable: papers of which nothing is known stay as they are, between the others. */
 static bool
 sort_by_taste(struct digest_cache *cache, const struct subscriber *subscriber,
     GPtrArray *items, GError **error)
 {
 	pb_local(taste_vector) vector = {0};
-	struct scorer scorer;
+	g_autoptr(GPtrArray) known = NULL;
 
 	if (items->len < 2)
 		return true;
@@ -279,19 +295,13 @@ sort_by_taste(struct digest_cache *cache, const struct subscriber *subscriber,
 		return false;
 	if (!vector.weights->len)
 		return true;
-	scorer_init(&scorer, &vector);
-	for (unsigned i = 0; i < items->len; i++) {
-		struct digest_item *item = items->pdata[i];
-		const GArray *terms;
-
-		/* Only counted. */
-		if (item->shown == DIGEST_DETAIL_COUNT)
-			continue;
-		terms = digest_cache_get_terms(cache, item->paper_seq, error);
-		if (!terms)
-			return false;
-		item->taste = scorer_score(&scorer, terms);
-	}
+	known = g_ptr_array_sized_new(items->len);
+	for (unsigned i = 0; i < items->len; i++)
+		if (((struct digest_item *)items->pdata[i])->shown !=
+		    DIGEST_DETAIL_COUNT)
+			g_ptr_array_add(known, items->pdata[i]);
+	if (!score_items(cache, &vector, known, error))
+		return false;
 	g_ptr_array_sort(items, compare_tastes);
 	return true;
 }

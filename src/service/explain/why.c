@@ -656,7 +656,6 @@ explain_taste(
 	const struct subscriber *subscriber = context->subscriber;
 	pb_local(taste_vector) vector = {0};
 	g_autoptr(GError) problem = NULL;
-	const GArray *terms;
 
 	taste_vector_init(&vector);
 	if (subscriber->preferences.choice[PREFERENCE_ORDER] != PREFERENCE_ORDER_SCORE)
@@ -664,12 +663,9 @@ explain_taste(
 	if (!feedback_load_taste(context->store, subscriber->id, &vector, &problem))
 		return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
 		       pb_error_forward(error, &problem);
-	if (!vector.weights->len)
-		return true;
-	terms = digest_cache_get_terms(cache, context->why->stored->seq, error);
-	if (terms)
-		scorer_explain(&vector, terms, &context->why->taste);
-	return terms != NULL;
+	return !vector.weights->len ||
+	       scorer_explain(cache->scorer, &vector, context->why->stored->seq,
+	           &context->why->taste, error);
 }
 
 struct why *

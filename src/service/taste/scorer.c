@@ -6,75 +6,217 @@
 #include <math.h>
 #include <string.h>
 
-#define PREFIX_SHIFT (32 - SCORER_PREFIX_BITS)
+#include "base/bounds.h"
+#include "service/taste/background.h"
+#include "store/paper/papers.h"
 
-/* Terms that are looked at in one go. */
-#define BATCH 256
+/* Papers are forgotten when there are more. */
+#define PAPERS_MAX 2000
+
+/* Weights of papers are at most 2.5 (query/taste/vectors.c), and kept as integers. */
+#define WEIGHT_SCALE 65536
+
+/* An entry of a hash table with open addressing. */
+struct word {
+	uint32_t hash;
+	uint32_t number; /* from 1; 0: the entry is free */
+};
+
+struct scored_term {
+	uint32_t word; /* its number */
+	int32_t weight;
+};
+
+struct scored_paper {
+	int64_t seq;
+	unsigned count;
+	struct scored_term terms[];
+};
+
+struct scorer {
+	struct store *store;           /* borrowed */
+	struct background *background; /* NULL before its first use */
+	GHashTable *papers;            /* seq -> struct scored_paper * */
+	struct word *words;
+	unsigned size;   /* of words, a power of 2 */
+	GArray *weights; /* of int32_t: the person's, by the number of the word */
+};
+
+static void
+init_papers(struct scorer *scorer)
+{
+	scorer->papers =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	scorer->size = 1024;
+	scorer->words = g_new0(struct word, scorer->size);
+	scorer->weights = g_array_new(FALSE, TRUE, sizeof(int32_t));
+	g_array_set_size(scorer->weights, 1);
+}
+
+static void
+clear_papers(struct scorer *scorer)
+{
+	g_hash_table_unref(scorer->papers);
+	g_free(scorer->words);
+	g_array_unref(scorer->weights);
+}
+
+struct scorer *
+scorer_new(struct store *store)
+{
+	struct scorer *scorer = g_new0(struct scorer, 1);
+
+	scorer->store = store;
+	init_papers(scorer);
+	return scorer;
+}
 
 void
-scorer_init(struct scorer *scorer, const struct taste_vector *vector)
+scorer_free(struct scorer *scorer)
 {
-	scorer->vector = vector;
-	memset(scorer->first, 0, sizeof(scorer->first));
-	for (unsigned i = vector->weights->len; i > 0; i--) {
-		uint32_t hash = taste_vector_get(vector, i - 1)->hash;
+	if (!scorer)
+		return;
+	clear_papers(scorer);
+	background_free(scorer->background);
+	g_free(scorer);
+}
 
-		scorer->first[hash >> PREFIX_SHIFT] = (uint16_t)i;
+void
+scorer_forget(struct scorer *scorer)
+{
+	clear_papers(scorer);
+	init_papers(scorer);
+}
+
+/* ---- reading papers ---- */
+
+/* @return of struct weighed_term; NULL with the store's error */
+static GArray *
+list_terms(struct scorer *scorer, int64_t seq, GError **error)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	if (!scorer->background)
+		scorer->background = background_load(scorer->store, NULL, error);
+	stored = scorer->background ? papers_load(scorer->store, seq, error) : NULL;
+	return stored ? background_list_terms(scorer->background, stored->paper->title,
+	                    stored->paper->abstract, error)
+	              : NULL;
+}
+
+/* @return the word's entry, or the free one where it belongs */
+static struct word *
+find_word(const struct scorer *scorer, uint32_t hash)
+{
+	unsigned mask = scorer->size - 1, at = hash & mask;
+
+	while (scorer->words[at].number && scorer->words[at].hash != hash)
+		at = (at + 1) & mask;
+	return &scorer->words[at];
+}
+
+static void
+grow(struct scorer *scorer)
+{
+	g_autofree struct word *old = scorer->words;
+	unsigned size = scorer->size;
+
+	scorer->size *= 2;
+	scorer->words = g_new0(struct word, scorer->size);
+	for (unsigned i = 0; i < size; i++)
+		if (old[i].number)
+			*find_word(scorer, old[i].hash) = old[i];
+}
+
+static uint32_t
+number_word(struct scorer *scorer, uint32_t hash)
+{
+	struct word *word = find_word(scorer, hash);
+	unsigned count = scorer->weights->len;
+
+	if (word->number)
+		return word->number;
+	*word = (struct word){hash, count};
+	g_array_set_size(scorer->weights, count + 1);
+	if (2 * count > scorer->size)
+		grow(scorer);
+	return count;
+}
+
+static const struct scored_paper *
+get_paper(struct scorer *scorer, int64_t seq, GError **error)
+{
+	struct scored_paper *paper = g_hash_table_lookup(scorer->papers, &seq);
+	g_autoptr(GArray) terms = NULL;
+
+	if (paper)
+		return paper;
+	terms = list_terms(scorer, seq, error);
+	if (!terms)
+		return NULL;
+	paper = g_malloc(sizeof(*paper) + terms->len * sizeof(paper->terms[0]));
+	paper->seq = seq;
+	paper->count = terms->len;
+	for (unsigned i = 0; i < terms->len; i++) {
+		const struct weighed_term *term =
+		    &g_array_index(terms, struct weighed_term, i);
+
+		paper->terms[i].word = number_word(scorer, term->hash);
+		paper->terms[i].weight = (int32_t)lroundf(term->weight * WEIGHT_SCALE);
+	}
+	g_hash_table_insert(scorer->papers, &paper->seq, paper);
+	return paper;
+}
+
+/* ---- scores ---- */
+
+/* @param numbers  set: numbers of the words of the vector, 0 for those of no paper */
+static void
+set_weights(struct scorer *scorer, const struct taste_vector *vector, uint32_t *numbers)
+{
+	for (unsigned i = 0; i < vector->weights->len; i++) {
+		const struct taste_weight *weight = taste_vector_get(vector, i);
+
+		numbers[i] = find_word(scorer, weight->hash)->number;
+		g_array_index(scorer->weights, int32_t, numbers[i]) = weight->weight;
 	}
 }
 
-/* @param at  index of the first weight to look at @return 0: there is none */
-static int32_t
-find_weight(const struct taste_vector *vector, unsigned at, uint32_t hash)
+static double
+compute_score(const struct scored_paper *paper, const int32_t *weights)
 {
-	for (; at < vector->weights->len; at++) {
-		const struct taste_weight *weight = taste_vector_get(vector, at);
+	int64_t sum = 0;
 
-		if (weight->hash >= hash)
-			return weight->hash == hash ? weight->weight : 0;
-	}
-	return 0;
+	for (unsigned i = 0; i < paper->count; i++)
+		sum += (int64_t)weights[paper->terms[i].word] * paper->terms[i].weight;
+	return (double)sum;
 }
 
-/*
- * Find words that may have a weight.  A branch for each would often be predicted wrong,
- * since any word may have one.
- */
-static unsigned
-find_terms(const struct scorer *scorer, const struct weighed_term *terms,
-    unsigned count, uint16_t found[BATCH])
+bool
+scorer_run(struct scorer *scorer, const struct taste_vector *vector,
+    const int64_t *papers, unsigned count, double *scores, GError **error)
 {
-	unsigned used = 0;
+	g_autofree const struct scored_paper **found =
+	    g_new(const struct scored_paper *, count);
+	uint32_t numbers[BOUNDS_TASTE_TERMS];
 
+	g_assert(vector->weights->len <= BOUNDS_TASTE_TERMS);
+	if (g_hash_table_size(scorer->papers) > PAPERS_MAX)
+		scorer_forget(scorer);
 	for (unsigned i = 0; i < count; i++) {
-		found[used] = (uint16_t)i;
-		used += scorer->first[terms[i].hash >> PREFIX_SHIFT] != 0;
+		found[i] = get_paper(scorer, papers[i], error);
+		if (!found[i])
+			return false;
 	}
-	return used;
+	set_weights(scorer, vector, numbers);
+	for (unsigned i = 0; i < count; i++)
+		scores[i] = compute_score(found[i], (int32_t *)scorer->weights->data);
+	for (unsigned i = 0; i < vector->weights->len; i++)
+		g_array_index(scorer->weights, int32_t, numbers[i]) = 0;
+	return true;
 }
 
-double
-scorer_score(const struct scorer *scorer, const GArray *terms)
-{
-	double sum = 0;
-
-	for (unsigned start = 0; start < terms->len; start += BATCH) {
-		const struct weighed_term *batch =
-		    &g_array_index(terms, struct weighed_term, start);
-		uint16_t found[BATCH];
-		unsigned count =
-		    find_terms(scorer, batch, MIN(terms->len - start, BATCH), found);
-
-		for (unsigned i = 0; i < count; i++) {
-			const struct weighed_term *term = batch + found[i];
-			unsigned first = scorer->first[term->hash >> PREFIX_SHIFT];
-
-			sum += find_weight(scorer->vector, first - 1, term->hash) *
-			       (double)term->weight;
-		}
-	}
-	return sum;
-}
+/* ---- reasons ---- */
 
 /* Contribution of a word to the score of a paper. */
 struct part {
@@ -131,14 +273,19 @@ format_words(const GArray *parts, bool is_raised)
 	return g_string_free(text, FALSE);
 }
 
-void
-scorer_explain(const struct taste_vector *vector, const GArray *terms,
-    struct scorer_reasons *reasons)
+bool
+scorer_explain(struct scorer *scorer, const struct taste_vector *vector, int64_t paper,
+    struct scorer_reasons *reasons, GError **error)
 {
-	g_autoptr(GArray) parts = list_parts(vector, terms);
+	g_autoptr(GArray) terms = list_terms(scorer, paper, error);
+	g_autoptr(GArray) parts = NULL;
 
+	if (!terms)
+		return false;
+	parts = list_parts(vector, terms);
 	reasons->raised = format_words(parts, true);
 	reasons->lowered = format_words(parts, false);
+	return true;
 }
 
 void

@@ -1,29 +1,42 @@
 /*
- * scorer.h - score papers by the words that a person likes and hides.
+ * scorer.h - score papers by the words that people like and hide.
+ *
+ * A score is the sum of the products of the weights that a word has for the person and
+ * in the paper.  Papers are read when they are first scored, and kept for other people.
+ * Their words have numbers, so that a score is one pass over an array, without a
+ * search.
  */
 #ifndef PAPERBOY_SERVICE_TASTE_SCORER_H
 #define PAPERBOY_SERVICE_TASTE_SCORER_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "model/taste_vector.h"
-#include "service/taste/background.h"
+#include "store/core/store.h"
 
-/* Most words of a paper have no weight: these bits of their hash tell that. */
-#define SCORER_PREFIX_BITS 13
+struct scorer;
 
-struct scorer {
-	const struct taste_vector *vector; /* borrowed */
-	/* 1 + index of the first weight, by the first bits of its hash; 0: none */
-	uint16_t first[1 << SCORER_PREFIX_BITS];
-};
+/** Loads no papers yet. @param store  borrowed for the life of the scorer */
+struct scorer *scorer_new(struct store *store);
+void scorer_free(struct scorer *scorer);
+PB_DEFINE_AUTO(scorer, scorer_free);
 
-/** Prepare the score. @param vector  sorted, with its weights; borrowed */
-void scorer_init(struct scorer *scorer, const struct taste_vector *vector);
+/** Forget the papers, which may have changed. */
+void scorer_forget(struct scorer *scorer);
 
-/** Score a paper. @param terms  of struct weighed_term @return 0: nothing is known */
-double scorer_score(const struct scorer *scorer, const GArray *terms);
+/**
+ * Score papers.
+ *
+ * @param vector  sorted, with its weights
+ * @param papers  their seqs, distinct
+ * @param scores  set, one for each; 0: nothing is known
+ * @return false with the store's error
+ */
+bool scorer_run(struct scorer *scorer, const struct taste_vector *vector,
+    const int64_t *papers, unsigned count, double *scores, GError **error);
 
 /* Maximum number of words of an explanation, of each kind. */
 #define SCORER_WORDS 3
@@ -34,9 +47,9 @@ struct scorer_reasons {
 	char *lowered; /* likewise */
 };
 
-/** Explain a score. @param vector  with its words */
-void scorer_explain(const struct taste_vector *vector, const GArray *terms,
-    struct scorer_reasons *reasons);
+/** Explain a score. @param vector  with its words @return likewise */
+bool scorer_explain(struct scorer *scorer, const struct taste_vector *vector,
+    int64_t paper, struct scorer_reasons *reasons, GError **error);
 void scorer_reasons_clear(struct scorer_reasons *reasons);
 
 #endif
