@@ -85,15 +85,15 @@ find_matching(const struct archive *archive, const struct query *query, bool *ma
 	return found;
 }
 
-/* @return number of papers that only other forms of acronyms find; -1 without forms */
-static int64_t
+/* @return number of papers that only other forms of acronyms find */
+static unsigned
 count_missed(const struct archive *archive, const struct query *query,
     const bool *matches, const GPtrArray *acronyms)
 {
 	g_autoptr(GPtrArray) forms = related_list_forms(query, acronyms);
 	g_autofree bool *is_missed = g_new0(bool, archive->papers->len);
 	g_autofree bool *found = g_new0(bool, archive->papers->len);
-	int64_t missed = 0;
+	unsigned missed = 0;
 
 	for (unsigned i = 0; i < forms->len; i++) {
 		g_autofree char *text =
@@ -109,7 +109,7 @@ count_missed(const struct archive *archive, const struct query *query,
 	}
 	for (unsigned i = 0; i < archive->papers->len; i++)
 		missed += is_missed[i];
-	return forms->len ? missed : -1;
+	return missed;
 }
 
 static void
@@ -118,14 +118,18 @@ print_recall(const struct archive *archive, const char *text, const struct query
 	g_autoptr(GPtrArray) acronyms =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
 	g_autofree bool *matches = g_new0(bool, archive->papers->len);
+	const struct related_source source = {
+	    .matrix = archive->matrix, .matches = matches};
 	pb_local(recall) recall = {0};
-	int64_t missed;
+	unsigned matching, missed;
 
-	recall_init(&recall, archive->papers->len,
-	    find_matching(archive, query, matches, acronyms));
-	recall_add_all(&recall, query, archive->matrix, matches);
+	recall_init(&recall);
+	matching = find_matching(archive, query, matches, acronyms);
 	missed = count_missed(archive, query, matches, acronyms);
-	printf("%s\t%.3f\t", text, recall_estimate(&recall, missed));
+	recall_add_all(&recall, query, &source);
+	printf("%s\t%.3f\t", text,
+	    missed ? recall_estimate_forms(matching, missed)
+	           : recall_estimate(&recall, archive->papers->len, matching));
 	for (unsigned i = 0; i < archive->papers->len; i++)
 		if (matches[i])
 			printf("%s ", ((struct paper *)archive->papers->pdata[i])->id);

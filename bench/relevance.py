@@ -124,21 +124,24 @@ def load_papers():
         return [json.loads(line) for line in file]
 
 
+def load_review(path):
+    """([paper], {wanted id})"""
+    csv.field_size_limit(10 ** 8)
+    papers, wanted = [], set()
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file)):
+            papers.append({"id": f"r{number}", "title": row["title"] or "",
+                           "summary": row["abstract"] or ""})
+            if row["label_included"] == "1":
+                wanted.add(f"r{number}")
+    return papers, wanted
+
+
 def load_reviews():
     """{name: ([paper], {wanted id})}"""
-    csv.field_size_limit(10 ** 8)
-    reviews = {}
     directory = os.path.join(DATA, "reviews")
-    for name in sorted(os.listdir(directory)):
-        papers, wanted = [], set()
-        with open(os.path.join(directory, name), encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file)):
-                papers.append({"id": f"r{number}", "title": row["title"] or "",
-                               "summary": row["abstract"] or ""})
-                if row["label_included"] == "1":
-                    wanted.add(f"r{number}")
-        reviews[name.removesuffix(".csv")] = papers, wanted
-    return reviews
+    return {name.removesuffix(".csv"): load_review(os.path.join(directory, name))
+            for name in sorted(os.listdir(directory))}
 
 
 def list_author_cases(papers, k, most):

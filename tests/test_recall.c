@@ -2,6 +2,9 @@
  * test_recall.c - the part of its subject that a filter finds.
  */
 #include "query/taste/recall.h"
+
+#include <math.h>
+
 #include "query/taste/related.h"
 #include "query/text/acronym.h"
 #include "test_query.h"
@@ -9,69 +12,107 @@
 #define assert_near(a, b) g_assert_cmpfloat_with_epsilon(a, b, 1e-9)
 
 static void
-terms_are_taken_together(struct query_fixture *fixture, const void *unused)
+the_subject_is_the_best_papers(struct query_fixture *fixture, const void *unused)
 {
+	const struct recall_word word = {.text = "adapter"};
 	pb_local(recall) recall = {0};
 
 	(void)fixture;
 	(void)unused;
-	recall_init(&recall, 1000, 50);
-	g_assert_cmpfloat(recall_estimate(&recall, -1), ==, -1);
-	recall_add(&recall, 40, 30);
-	recall_add(&recall, 20, 15);
-	assert_near(recall_estimate(&recall, -1), 45 / 60.0);
-	/* Few papers, or no more in common than by chance. */
-	recall_add(&recall, RECALL_PAPERS_MIN - 1, RECALL_SHARED_MIN);
-	recall_add(&recall, 100, RECALL_SHARED_MIN - 1);
-	recall_add(&recall, 400, 20);
-	assert_near(recall_estimate(&recall, -1), 45 / 60.0);
-	/* Weaker terms are ignored if there are enough. */
-	for (unsigned i = 0; i < RECALL_TERMS; i++)
-		recall_add(&recall, 30, 27);
-	assert_near(recall_estimate(&recall, -1), 27 / 30.0);
+	recall_init(&recall);
+	/* 16 papers match: the subject is twice RECALL_SUBJECT. */
+	for (unsigned i = 0; i < 2 * RECALL_SUBJECT; i++)
+		recall_add_paper(&recall, i < 40 ? 3 : 1, i % 10 == 0);
+	g_assert_cmpfloat(recall_estimate(&recall, 1000, 16), ==, -1);
+	g_array_append_val(recall.words, word);
+	assert_near(recall_estimate(&recall, 1000, 16), 0.1);
+	g_assert_cmpfloat(
+	    recall_estimate(&recall, 1000, RECALL_MATCHING_MIN - 1), ==, -1);
+	/* Others score less, then as much as most. */
+	recall_add_paper(&recall, 0.5, true);
+	assert_near(recall_estimate(&recall, 1000, 16), 0.1);
+	for (unsigned i = 0; i < 70; i++)
+		recall_add_paper(&recall, 1, true);
+	assert_near(recall_estimate(&recall, 1000, 16), (4 + 77 / 2.0) / 110);
+	/* At most half of the papers are on the subject. */
+	assert_near(recall_estimate(&recall, 80, 16), 0.1);
+}
+
+static void
+papers_without_words_are_alike(struct query_fixture *fixture, const void *unused)
+{
+	const struct recall_word word = {.text = "adapter"};
+	pb_local(recall) recall = {0};
+
+	(void)fixture;
+	(void)unused;
+	recall_init(&recall);
+	g_array_append_val(recall.words, word);
+	for (unsigned i = 0; i < 10; i++)
+		recall_add_paper(&recall, 1, true);
+	recall_add_paper(&recall, 0, false);
+	/* 6 of the other 990 match. */
+	assert_near(recall_estimate(&recall, 1000, 16), (10 + 100 * 6 / 990.0) / 110);
 }
 
 static void
 other_forms_are_counted(struct query_fixture *fixture, const void *unused)
 {
-	pb_local(recall) recall = {0};
-	pb_local(recall) few = {0};
-
 	(void)fixture;
 	(void)unused;
-	recall_init(&recall, 1000, 30);
-	recall_add(&recall, 20, 2);
-	assert_near(recall_estimate(&recall, 10), 0.75);
-	assert_near(recall_estimate(&recall, 0), 1);
-	recall_init(&few, 1000, RECALL_MATCHING_MIN - 1);
-	recall_add(&few, 20, 5);
-	g_assert_cmpfloat(recall_estimate(&few, -1), ==, -1);
-	g_assert_cmpfloat(recall_estimate(&few, 10), ==, -1);
+	assert_near(recall_estimate_forms(30, 10), 0.75);
+	g_assert_cmpfloat(recall_estimate_forms(RECALL_MATCHING_MIN - 1, 10), ==, -1);
 }
 
-/* 20 papers on adapters, of which 15 have the filter's word, among 100. */
+static unsigned
+count_many(void *data, const struct matrix_term *term, unsigned at_least)
+{
+	(void)data;
+	(void)term;
+	return at_least + RECALL_ROWS;
+}
+
+/* 60 papers on adapters, of which 45 have the filter's word, among 300. */
 static void
-terms_of_an_archive_are_added(struct query_fixture *fixture, const void *unused)
+words_of_an_archive_are_chosen(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(matrix) matrix = matrix_new(fixture->tokenizer, true);
 	pb_auto(query) query = must_parse(fixture, "lora OR NEAR(low rank, 3)");
-	pb_local(recall) recall = {0};
-	bool matches[100] = {false};
+	pb_local(recall) recall = {0}, sampled = {0};
+	bool matches[300] = {false};
+	const struct related_source source = {.matrix = matrix, .matches = matches};
+	const struct related_source sample = {.matrix = matrix,
+	    .matches = matches,
+	    .papers = 100 * RECALL_ROWS,
+	    .count = count_many};
+	const struct recall_word *word;
 	g_autoptr(GError) error = NULL;
 
 	(void)unused;
 	for (unsigned i = 0; i < G_N_ELEMENTS(matches); i++) {
-		g_autofree char *text =
-		    g_strdup_printf("%s %s own%u", i < 15 ? "lora low rank" : "other",
-		        i < 20 ? "adapter" : "speech", i);
+		g_autofree char *text = g_strdup_printf("%s paper %s own%u %s",
+		    i < 45 ? "lora low rank" : "other", i < 60 ? "adapter" : "speech",
+		    i, i < RECALL_SHARED_MIN - 1 ? "rare" : "");
 
 		matrix_add(matrix, text, "", &error);
 		g_assert_no_error(error);
-		matches[i] = i < 15;
+		matches[i] = i < 45;
 	}
-	recall_init(&recall, G_N_ELEMENTS(matches), 15);
-	recall_add_all(&recall, query, matrix, matches);
-	assert_near(recall_estimate(&recall, -1), 0.75);
+	recall_init(&recall);
+	recall_add_all(&recall, query, &source);
+	g_assert_cmpuint(recall.words->len, ==, 1);
+	word = &g_array_index(recall.words, struct recall_word, 0);
+	g_assert_cmpstr(word->text, ==, "adapter");
+	g_assert_cmpuint(word->papers, ==, 60);
+	/* Log odds of 45 of 45, or 44 of 44, against 60 of 300. */
+	assert_near(word->weight, log(45.5 / 0.5) - log(60.5 / 240.5));
+	assert_near(word->own_weight, log(44.5 / 0.5) - log(59.5 / 240.5));
+	/* 60 papers, then others of which none matches. */
+	assert_near(recall_estimate(&recall, 300, 45), 45 / (55 * pow(45, 0.25)));
+	/* Words of too many papers are not searched. */
+	recall_init(&sampled);
+	recall_choose_words(&sampled, query, &sample, 1);
+	g_assert_cmpuint(sampled.words->len, ==, 0);
 }
 
 static void
@@ -111,5 +152,6 @@ forms_of_acronyms_are_listed(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(terms_are_taken_together, other_forms_are_counted,
-    terms_of_an_archive_are_added, forms_of_acronyms_are_listed)
+QUERY_MAIN(the_subject_is_the_best_papers, papers_without_words_are_alike,
+    other_forms_are_counted, words_of_an_archive_are_chosen,
+    forms_of_acronyms_are_listed)

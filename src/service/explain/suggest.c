@@ -18,6 +18,7 @@
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
 #include "query/text/tokens.h"
+#include "service/explain/recall_search.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
 
@@ -79,14 +80,14 @@ struct state {
 	GPtrArray *acronyms;   /* defined in them */
 	GArray *places;        /* of struct place */
 	int64_t papers;        /* in the archive */
+	int64_t searched;      /* of these, of the days since then */
 	unsigned matching;     /* of these, about */
 	char oldest[DAY_BYTES], recent_day[DAY_BYTES];
 	GHashTable *counts;  /* word -> int64_t *: papers of the archive */
 	GHashTable *typical; /* word -> double *: weight */
 	double threshold;    /* score of a paper that resembles the hits */
-	struct recall recall;
-	int64_t missed;  /* other papers with a form of a clause; -1: no form */
-	GError *problem; /* of count_term() */
+	unsigned missed;     /* other papers with a form of a clause */
+	GError *problem;     /* of count_term() */
 };
 
 void
@@ -111,7 +112,6 @@ state_clear(struct state *state)
 	g_hash_table_unref(state->typical);
 	g_hash_table_unref(state->counts);
 	g_clear_error(&state->problem);
-	recall_clear(&state->recall);
 }
 
 static void
@@ -128,8 +128,6 @@ state_init(struct state *state)
 	day_format(state->request->now - SUGGEST_DAYS * (int64_t)CLOCK_DAY_S,
 	    state->recent_day);
 	state->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	state->missed = -1;
-	recall_init(&state->recall, 0, 0);
 }
 
 /* ---- the filter's papers ---- */
@@ -152,21 +150,22 @@ find_hits(struct state *state, GError **error)
 	struct search_scope scope = {
 	    .oldest_day = state->oldest, .now = state->request->now};
 	struct archive_size size;
-	int64_t since;
 
 	state->since = state->oldest;
 	if (!archive_load_size(state->store, &size, error) ||
-	    !archive_count_since(state->store, state->oldest, &since, error) ||
+	    !archive_count_since(
+	        state->store, state->oldest, &state->searched, error) ||
 	    !search_foreach(
 	        state->store, state->query, &scope, add_hit, state, NULL, error))
 		return false;
 	state->papers = size.papers;
 	if (state->hits->len >= HITS_FEW) {
-		state->matching =
-		    (unsigned)(state->hits->len * size.papers / MAX(since, 1));
+		state->matching = (unsigned)(state->hits->len * size.papers /
+		                             MAX(state->searched, 1));
 		return true;
 	}
 	state->since = scope.oldest_day = NULL;
+	state->searched = size.papers;
 	state->recent = 0;
 	g_array_set_size(state->hits, 0);
 	if (!search_foreach(
@@ -229,15 +228,12 @@ static unsigned
 count_term(void *data, const struct matrix_term *term, unsigned at_least)
 {
 	struct state *state = data;
-	unsigned papers;
 
 	if (term->papers < 2)
 		return at_least;
 	if (term->is_pair)
 		return MAX(estimate_pair(state, term->text, at_least), at_least);
-	papers = MAX((unsigned)count_word(state, term->text), at_least);
-	recall_add(&state->recall, papers, at_least);
-	return papers;
+	return MAX((unsigned)count_word(state, term->text), at_least);
 }
 
 /* A word, and how much more frequent it is in the filter's papers. */
@@ -656,7 +652,7 @@ try_place(struct state *state, const struct place *place, const char *term,
 	        state->store, replaced, &scope, add_gain, &gain, NULL, error))
 		return false;
 	if (is_alike)
-		state->missed = MAX(state->missed, 0) + gain.all;
+		state->missed += gain.all;
 	if (is_good(state, &gain, term, is_alike))
 		*made = make_suggestion(state, place, term, &gain);
 	return true;
@@ -793,16 +789,22 @@ compare_value(const void *a, const void *b)
 	return strchr(first->text, ' ') ? -1 : strchr(second->text, ' ') != NULL;
 }
 
-/* Try words and phrases of the filter's papers. */
-static bool
-try_related(struct state *state, GPtrArray *suggestions, GError **error)
+static struct related_source
+get_source(struct state *state)
 {
-	const struct related_source source = {.matrix = state->matrix,
+	return (struct related_source){.matrix = state->matrix,
 	    .acronyms = state->acronyms,
 	    .papers = (unsigned)state->papers,
 	    .matching = MAX(state->matching, matrix_count_papers(state->matrix)),
 	    .count = count_term,
 	    .data = state};
+}
+
+/* Try words and phrases of the filter's papers. */
+static bool
+try_related(struct state *state, GPtrArray *suggestions, GError **error)
+{
+	const struct related_source source = get_source(state);
 	g_autoptr(GPtrArray) terms = related_find(state->query, &source, TERMS_FOUND);
 	unsigned left = TERMS_MAX;
 
@@ -879,8 +881,6 @@ find(struct state *state, GPtrArray *suggestions, GError **error)
 	find_places(state);
 	if (!state->places->len || !find_hits(state, error) || !read_hits(state, error))
 		return state->places->len == 0;
-	state->recall.papers = (unsigned)state->papers;
-	state->recall.matching = state->matching;
 	if (matrix_count_papers(state->matrix))
 		find_typical(state);
 	for (guint i = 0; i < state->places->len; i++)
@@ -892,16 +892,29 @@ find(struct state *state, GPtrArray *suggestions, GError **error)
 	       try_related(state, suggestions, error);
 }
 
-/* Papers of the days that were searched stand for all. */
-static double
-estimate_recall(const struct state *state)
+/* The days that were searched stand for all. */
+static bool
+estimate_recall(struct state *state, double *recall, GError **error)
 {
-	double share =
-	    state->since ? (double)state->hits->len / MAX(state->matching, 1) : 1;
+	const struct related_source source = get_source(state);
+	const struct search_scope scope = {
+	    .oldest_day = state->since, .now = state->request->now};
+	const struct recall_request request = {.query = state->query,
+	    .source = &source,
+	    .sampled = state->hits,
+	    .scope = &scope,
+	    .papers = (unsigned)state->searched,
+	    .hits = state->own};
 
-	return recall_estimate(
-	    &state->recall, state->missed > 0 ? (int64_t)((double)state->missed / share)
-	                                      : state->missed);
+	*recall = -1;
+	if (state->missed) {
+		*recall = recall_estimate_forms(state->hits->len, state->missed);
+		return true;
+	}
+	if (!matrix_count_papers(state->matrix))
+		return true;
+	g_array_set_size(state->hits, MIN(state->hits->len, HITS_SAMPLE));
+	return recall_search(state->store, &request, recall, error);
 }
 
 GPtrArray *
@@ -919,9 +932,8 @@ suggest_find(struct store *store, const struct suggest_request *request, double 
 	if (!query || !store_begin_reading(store, &transaction, error))
 		return NULL;
 	state_init(&state);
-	is_ok = find(&state, suggestions, error);
-	if (recall)
-		*recall = is_ok ? estimate_recall(&state) : -1;
+	is_ok = find(&state, suggestions, error) &&
+	        (!recall || estimate_recall(&state, recall, error));
 	state_clear(&state);
 	return is_ok ? g_steal_pointer(&suggestions) : NULL;
 }
