@@ -50,30 +50,53 @@ add_summary_hits(
 		highlight_add_summary(hits, node, document);
 }
 
+struct hit_list {
+	GPtrArray *hits;     /* of struct hit * */
+	GPtrArray *repeated; /* likewise */
+	GArray *words;       /* of struct listed_word */
+	size_t chars, repeated_chars;
+};
+
+/* A word, or a form of it, that the list has; few of them, so that a scan is fast. */
+struct listed_word {
+	unsigned kind;
+	const char *text; /* borrowed */
+};
+
+/* @return false if the list has it */
+static bool
+add_listed(struct hit_list *list, unsigned kind, const char *text)
+{
+	const struct listed_word added = {kind, text};
+
+	for (guint i = 0; i < list->words->len; i++) {
+		const struct listed_word *word =
+		    &g_array_index(list->words, struct listed_word, i);
+
+		if (word->kind == kind && strcmp(word->text, text) == 0)
+			return false;
+	}
+	g_array_append_val(list->words, added);
+	return true;
+}
+
 /* A word counts once in all texts; 3 votes and 3 authors are different. */
-static char *
-make_key(const struct query_hit *hit)
+static bool
+add_listed_word(struct hit_list *list, const struct query_hit *hit)
 {
 	unsigned field = hit_field_is_text(hit->field)     ? HIT_FIELD_TITLE
 	                 : hit->field == HIT_FIELD_PRIMARY ? HIT_FIELD_CATEGORY
 	                                                   : (unsigned)hit->field;
 
-	return g_strdup_printf("%u %s", field, hit->folded);
+	return add_listed(list, field, hit->folded);
 }
 
 /* Marking needs each form of a word once per text. */
-static char *
-make_form_key(enum hit_field field, const char *words)
+static bool
+add_listed_form(struct hit_list *list, enum hit_field field, const char *words)
 {
-	return g_strdup_printf("%u=%s", field, words);
+	return add_listed(list, HIT_FIELDS + (unsigned)field, words);
 }
-
-struct hit_list {
-	GPtrArray *hits;      /* of struct hit * */
-	GPtrArray *repeated;  /* likewise */
-	GHashTable *reported; /* a set of keys */
-	size_t chars, repeated_chars;
-};
 
 static void
 add_hit(
@@ -83,8 +106,7 @@ add_hit(
 
 	if (*chars > BOUNDS_QUERY_EXPLAIN_CHARS)
 		return;
-	if (is_repeated &&
-	    !g_hash_table_add(list->reported, make_form_key(field, words)))
+	if (is_repeated && !add_listed_form(list, field, words))
 		return;
 	*chars += (size_t)g_utf8_strlen(words, -1);
 	g_ptr_array_add(is_repeated ? list->repeated : list->hits,
@@ -97,11 +119,10 @@ add_document_hits(struct hit_list *list, const GPtrArray *hits)
 	for (guint i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = g_ptr_array_index(hits, i);
 		const char *words = hit->phrases ? hit->phrases : hit->words;
-		bool is_repeated = !g_hash_table_add(list->reported, make_key(hit));
+		bool is_repeated = !add_listed_word(list, hit);
 
 		if (!is_repeated)
-			g_hash_table_add(
-			    list->reported, make_form_key(hit->field, words));
+			add_listed_form(list, hit->field, words);
 		if (!is_repeated || hit->field <= HIT_FIELD_ABSTRACT)
 			add_hit(list, hit->field, is_repeated, words);
 	}
@@ -112,10 +133,9 @@ query_list_hits(const struct query *query, const struct query_document *document
 {
 	g_autoptr(GPtrArray) found = query_explain(query, document);
 	g_autoptr(GPtrArray) summary = highlight_new_list();
-	g_autoptr(GHashTable) reported =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(struct listed_word));
 	struct hit_list list = {
-	    .hits = hits_new(), .repeated = hits_new(), .reported = reported};
+	    .hits = hits_new(), .repeated = hits_new(), .words = words};
 
 	add_document_hits(&list, found);
 	add_summary_hits(summary, query->root, document);

@@ -33,12 +33,6 @@ phrase_count_signs(const char *text, size_t len)
 	return n;
 }
 
-const struct phrase_word *
-phrase_get_word(const struct phrase *phrase, unsigned i)
-{
-	return &g_array_index(phrase->words, struct phrase_word, i);
-}
-
 static void
 clear_word(void *data)
 {

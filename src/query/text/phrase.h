@@ -52,7 +52,11 @@ void phrase_free(struct phrase *phrase);
 void phrase_append(const struct phrase *phrase, GString *out);
 
 /** Get a word. @param i  less than words->len */
-const struct phrase_word *phrase_get_word(const struct phrase *phrase, unsigned i);
+static inline const struct phrase_word *
+phrase_get_word(const struct phrase *phrase, unsigned i)
+{
+	return &g_array_index(phrase->words, struct phrase_word, i);
+}
 
 /** Length of the run of +, # and . at the beginning of a text. */
 size_t phrase_count_signs(const char *text, size_t len);

@@ -122,10 +122,19 @@ int
 text_field_find_phrase(
     const struct text_field *text_field, const struct phrase *phrase, int from)
 {
+	const struct phrase_key *first = &phrase_get_word(phrase, 0)->key;
+	bool is_prefix = phrase->is_prefix && phrase->words->len == 1;
 	int end = (int)text_field->tokens->len - (int)phrase->words->len;
 
-	for (int at = from; at <= end; at++)
-		if (text_field_has_phrase_at(text_field, phrase, at))
+	for (int at = from; at <= end; at++) {
+		const struct text_field_token *token =
+		    text_field_get_token(text_field, at);
+		/* Most tokens differ in this already. */
+		bool is_like = is_prefix ? token->plain[0] == first->text[0]
+		                         : token->key.hash == first->hash;
+
+		if (is_like && text_field_has_phrase_at(text_field, phrase, at))
 			return at;
+	}
 	return -1;
 }
