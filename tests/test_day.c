@@ -3,6 +3,8 @@
  */
 #include "base/day.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/zone.h"
 #include "lib/unit.h"
@@ -31,6 +33,8 @@ a_day_begins_at_its_first_instant_in_the_zone(void)
 		g_assert_true(day_parse(rows[i].day, zone, &at, NULL));
 		text = day_format_time(at);
 		g_assert_cmpstr(text, ==, rows[i].wanted);
+		if (strcmp(rows[i].zone, "UTC") == 0)
+			g_assert_cmpint(day_start(rows[i].day), ==, at);
 	}
 }
 

@@ -3,10 +3,16 @@
  */
 #include "base/day.h"
 
+#include <stdlib.h>
+
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 
 #define SHOWN_CHARS 20
+
+/* 1970-01-01 as counted by GDate. */
+#define EPOCH_JULIAN 719163
 
 char *
 day_format_time(int64_t at)
@@ -51,4 +57,15 @@ day_parse_time(const char *text, int64_t *at, GError **error)
 		    text);
 	*at = g_date_time_to_unix(time);
 	return true;
+}
+
+int64_t
+day_start(const char *day)
+{
+	GDate date;
+
+	g_date_clear(&date, 1);
+	g_date_set_dmy(&date, (GDateDay)atoi(day + 8), (GDateMonth)atoi(day + 5),
+	    (GDateYear)atoi(day));
+	return ((int64_t)g_date_get_julian(&date) - EPOCH_JULIAN) * CLOCK_DAY_S;
 }

@@ -42,13 +42,6 @@ bool day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error);
 bool day_parse_time(const char *text, int64_t *at, GError **error);
 
 /** @param day  valid YYYY-MM-DD @return start of the UTC day, s since the epoch */
-static inline int64_t
-day_start(const char *day)
-{
-	g_autofree char *text = g_strconcat(day, "T00:00:00Z", NULL);
-	g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, NULL);
-
-	return g_date_time_to_unix(time);
-}
+int64_t day_start(const char *day);
 
 #endif
