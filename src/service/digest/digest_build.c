@@ -212,15 +212,12 @@ make_contents(struct digest_cache *cache, const struct subscriber *subscriber,
  * two.
  */
 static char *
-format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
+format_slot(const struct subscriber *subscriber, const struct digest_cache_slots *slots)
 {
-	struct schedule_slot slot;
-
 	if (subscriber->is_first_due)
 		return g_strdup_printf(
 		    "first-%" G_GINT64_FORMAT, subscriber->next_due_at);
-	schedule_get_latest(&subscriber->schedule, zone, now, &slot);
-	return g_strdup(slot.name);
+	return g_strdup(slots->latest.name);
 }
 
 /*
@@ -378,8 +375,8 @@ fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *pla
     GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
-	GTimeZone *zone = digest_cache_get_zone(cache, subscriber);
-	struct schedule_slot next;
+	const struct digest_cache_slots *slots =
+	    digest_cache_get_slots(cache, subscriber);
 	bool has_slot;
 
 	if (!find_postponement(
@@ -387,10 +384,9 @@ fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *pla
 		return false;
 	if (plan->postponed_until >= 0)
 		return true;
-	plan->slot = format_slot(subscriber, zone, cache->now);
-	schedule_format_date(cache->now, zone, plan->date);
-	schedule_get_next(&subscriber->schedule, zone, cache->now, &next);
-	plan->next_at = next.at;
+	plan->slot = format_slot(subscriber, slots);
+	g_strlcpy(plan->date, slots->date, sizeof(plan->date));
+	plan->next_at = slots->next.at;
 	return digests_has_slot(
 	           cache->store, subscriber->id, plan->slot, &has_slot, error) &&
 	       (has_slot || plan_digest(cache, filters, plan, error));

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
@@ -19,6 +20,7 @@
 #define CACHE_FILTERS       5000
 #define CACHE_MATCHES_BYTES (16 * 1024 * 1024)
 #define CACHE_ZONES         1000
+#define CACHE_SLOTS         10000
 
 static void
 free_paper(void *data)
@@ -88,6 +90,7 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
 	cache->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
+	cache->slots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 }
 
 void
@@ -98,6 +101,7 @@ digest_cache_clear(struct digest_cache *cache)
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
 	g_hash_table_unref(cache->zones);
+	g_hash_table_unref(cache->slots);
 	g_hash_table_unref(cache->coverage_lines);
 }
 
@@ -347,8 +351,8 @@ digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **er
 }
 
 /* Digests continue in UTC when the system drops a time zone. */
-GTimeZone *
-digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
+static GTimeZone *
+get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
 {
 	GTimeZone *zone = g_hash_table_lookup(cache->zones, subscriber->zone);
 
@@ -364,4 +368,29 @@ digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subsc
 		g_hash_table_remove_all(cache->zones);
 	g_hash_table_insert(cache->zones, g_strdup(subscriber->zone), zone);
 	return zone;
+}
+
+/* Most subscribers share time zone and schedule with others. */
+const struct digest_cache_slots *
+digest_cache_get_slots(struct digest_cache *cache, const struct subscriber *subscriber)
+{
+	const struct schedule *schedule = &subscriber->schedule;
+	struct digest_cache_slots *slots;
+	GTimeZone *zone;
+	char key[BOUNDS_ZONE_NAME_BYTES + 64];
+
+	g_snprintf(key, sizeof(key), "%u %u %d %s", schedule->frequency,
+	    schedule->weekdays, schedule->minute, subscriber->zone);
+	slots = g_hash_table_lookup(cache->slots, key);
+	if (slots)
+		return slots;
+	zone = get_zone(cache, subscriber);
+	slots = g_new(struct digest_cache_slots, 1);
+	schedule_get_latest(schedule, zone, cache->now, &slots->latest);
+	schedule_get_next(schedule, zone, cache->now, &slots->next);
+	schedule_format_date(cache->now, zone, slots->date);
+	if (g_hash_table_size(cache->slots) >= CACHE_SLOTS)
+		g_hash_table_remove_all(cache->slots);
+	g_hash_table_insert(cache->slots, g_strdup(key), slots);
+	return slots;
 }

@@ -37,6 +37,7 @@ struct digest_cache {
 	struct corpus *corpus; /* NULL before its first use */
 	struct scorer *scorer; /* of the papers for people with answers */
 	GHashTable *zones;     /* name -> GTimeZone * */
+	GHashTable *slots;     /* zone and schedule -> struct digest_cache_slots * */
 	bool is_restored;      /* from a backup: some digests are HELD */
 	bool is_asked;         /* all sources have answered since the restore */
 	bool has_news;         /* some filters that are followed have changed */
@@ -46,6 +47,12 @@ struct digest_cache {
 	const char *const *texts;
 	GHashTable
 	    *coverage_lines; /* language and day -> struct digest_cache_coverage * */
+};
+
+/* The slots of a schedule around this run. */
+struct digest_cache_slots {
+	struct schedule_slot latest, next;
+	char date[DAY_BYTES]; /* local one of this run */
 };
 
 /* Coverage in words. */
@@ -110,8 +117,10 @@ bool digest_cache_get_match(struct digest_cache *cache,
 const struct digest_cache_coverage *
 digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
 
-/** Get a subscriber's time zone; UTC when the system does not have it. */
-GTimeZone *
-digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subscriber);
+/**
+ * Get the slots of a subscriber, in UTC when the system does not have the time zone.
+ */
+const struct digest_cache_slots *
+digest_cache_get_slots(struct digest_cache *cache, const struct subscriber *subscriber);
 
 #endif
