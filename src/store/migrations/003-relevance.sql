@@ -135,3 +135,11 @@ CREATE INDEX paper_value ON paper (seq, first_seen_at, comments, stars,
 	(code_url IS NOT NULL) + 2 * (project_url IS NOT NULL) + 4 * (video_url IS NOT NULL),
 	length(authors) - length(replace(authors, char(10), '')) + (authors <> ''),
 	categories, organization, doi);
+
+-- IN with three strings: SQLite would build a temporary table for each row written.  The
+-- rows stay as they are (https://sqlite.org/lang_altertable.html section 7).
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, 'held_why IN (''restore'', ''operator'', ''crash'')',
+	'held_why = ''restore'' OR held_why = ''operator'' OR held_why = ''crash''')
+WHERE name = 'outbox';
+PRAGMA writable_schema = RESET;
