@@ -15,7 +15,7 @@
 	" paper.journal, paper.doi, paper.published_at, paper.upvotes,"             \
 	" paper.comments, paper.stars, paper.revision, paper.last_day,"             \
 	" paper.first_seen_at, paper.is_revised, paper.source_rank, paper.summary," \
-	" (SELECT group_concat(l.day || '\t' || l.type || '\t' ||"                  \
+	" (SELECT group_concat(l.day || '\t' || coalesce(l.type, '') || '\t' ||"    \
 	"   l.first_seen_at || '\t' || l.source, '\n')"                             \
 	"  FROM listing l WHERE l.paper_seq = paper.seq),"                          \
 	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
