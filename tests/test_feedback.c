@@ -116,6 +116,34 @@ answers_order_the_papers_that_come_anyway(void)
 	}
 }
 
+/* Votes make up for one answer, and not for many. */
+static void
+few_answers_count_little(void)
+{
+	static const struct {
+		int likes[4];
+		const char *papers;
+	} rows[] = {
+	    {{0}, "04|0 06|0 01|0 02|0 03|0 05|0"},
+	    {{1}, "02|0 04|0 05|0 06|0 01|0 03|0"},
+	    {{1, 2}, "02|0 05|0 04|0 06|0 01|0 03|0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture(20);
+		g_autofree char *found = NULL;
+
+		store_fixture_run(
+		    fixture, "UPDATE paper SET upvotes = 500 WHERE id = '2611.00004'");
+		for (size_t j = 0; rows[i].likes[j]; j++)
+			answer(fixture, true, rows[i].likes[j], 5);
+		assert_digests_at(fixture, NOW, 1);
+		found = store_fixture_text(fixture, PAPERS);
+		if (strcmp(found, rows[i].papers) != 0)
+			g_error("row %zu: %s", i, found);
+	}
+}
+
 /* The best matches are shown in full, and then both kinds are sorted. */
 static void
 answers_do_not_decide_what_is_shown_in_full(void)
@@ -332,7 +360,7 @@ scores_are_sums_of_products(void)
 	g_rand_free(rand);
 }
 
-UNIT_MAIN(answers_order_the_papers_that_come_anyway,
+UNIT_MAIN(answers_order_the_papers_that_come_anyway, few_answers_count_little,
     answers_do_not_decide_what_is_shown_in_full, other_orders_ignore_answers,
     a_built_digest_stays_as_it_is, the_last_answer_counts,
     the_newest_answers_are_stored, a_damaged_taste_leaves_the_usual_order,

@@ -13,7 +13,7 @@ static void
 make_vector(GRand *rand, unsigned count, struct taste_vector *vector)
 {
 	taste_vector_init(vector);
-	vector->is_regression = g_rand_boolean(rand);
+	vector->answers = (unsigned)g_rand_int_range(rand, 0, 100);
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *word =
 		    g_strdup_printf("%s %u", i % 2 ? "w\xc3\xb6rd" : "", i);
@@ -29,7 +29,7 @@ make_vector(GRand *rand, unsigned count, struct taste_vector *vector)
 static void
 assert_same(const struct taste_vector *one, const struct taste_vector *other)
 {
-	g_assert_cmpint(one->is_regression, ==, other->is_regression);
+	g_assert_cmpuint(one->answers, ==, other->answers);
 	g_assert_cmpuint(one->weights->len, ==, other->weights->len);
 	for (unsigned i = 0; i < one->weights->len; i++) {
 		const struct taste_weight *a = taste_vector_get(one, i);
@@ -97,7 +97,7 @@ damaged_values_are_errors(void)
 	} rows[] = {
 	    {"", "", 0, 0, false}, {"\x01", "", 1, 0, false},
 	    {"\x02\0\0", "", 3, 0, false},                   /* another version */
-	    {"\x01\x02\0", "", 3, 0, false},                 /* another method */
+	    {"\x01\xff\x7f\0", "", 4, 0, false},             /* more answers */
 	    {"\x01\0\x01", "", 3, 0, false},                 /* a weight is missing */
 	    {"\x01\0\x01" HASH_1 WEIGHT_1, "", 8, 0, false}, /* half a weight */
 	    {"\x01\0\x01" HASH_1 "\0\0", "", 9, 0, false},   /* a weight of 0 */

@@ -84,7 +84,7 @@ taste_vector_pack_weights(const struct taste_vector *vector)
 	GByteArray *out = g_byte_array_sized_new(2048);
 
 	packing_put_number(out, TASTE_VECTOR_VERSION);
-	packing_put_number(out, vector->is_regression);
+	packing_put_number(out, vector->answers);
 	packing_put_number(out, vector->weights->len);
 	for (unsigned i = 0; i < vector->weights->len; i++) {
 		const struct taste_weight *weight = taste_vector_get(vector, i);
@@ -141,7 +141,7 @@ taste_vector_unpack_weights(
 
 	if (packing_take_number(&in, INT64_MAX) != TASTE_VECTOR_VERSION)
 		packing_fail(&in);
-	vector->is_regression = packing_take_number(&in, 1);
+	vector->answers = (unsigned)packing_take_number(&in, BOUNDS_TASTE_ANSWERS);
 	count = packing_take_count(&in, WEIGHT_BYTES);
 	if (count > BOUNDS_TASTE_TERMS)
 		packing_fail(&in);

@@ -28,8 +28,8 @@ struct taste_weight {
 };
 
 struct taste_vector {
-	bool is_regression; /* how it was learned (query/taste/taste.h) */
-	GArray *weights;    /* of struct taste_weight, by hash */
+	unsigned answers; /* number of papers that it was learned from */
+	GArray *weights;  /* of struct taste_weight, by hash */
 	GStringChunk *texts;
 };
 

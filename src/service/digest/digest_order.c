@@ -3,6 +3,7 @@
  */
 #include "service/digest/digest_order.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -242,9 +243,9 @@ choose_details(const struct subscriber *subscriber, const GPtrArray *candidates,
 /* ---- answers ---- */
 
 static int
-compare_tastes(gconstpointer a, gconstpointer b)
+compare_ranks(gconstpointer a, gconstpointer b)
 {
-	double one = item_of(a)->taste, other = item_of(b)->taste;
+	double one = item_of(a)->rank, other = item_of(b)->rank;
 
 	return (one < other) - (one > other);
 }
@@ -264,30 +265,39 @@ load_weights(struct digest_cache *cache, int64_t subscriber_id,
 	       pb_error_forward(error, &problem);
 }
 
-/* @param known  of struct digest_item *, whose taste is set */
-static bool
-score_items(struct digest_cache *cache, const struct taste_vector *vector,
-    const GPtrArray *known, GError **error)
+static double
+divide(double value, double largest)
 {
-	g_autofree int64_t *papers = g_new(int64_t, known->len);
-	g_autofree double *scores = g_new(double, known->len);
-
-	for (unsigned i = 0; i < known->len; i++)
-		papers[i] = ((struct digest_item *)known->pdata[i])->paper_seq;
-	if (!scorer_run(cache->scorer, vector, papers, known->len, scores, error))
-		return false;
-	for (unsigned i = 0; i < known->len; i++)
-		((struct digest_item *)known->pdata[i])->taste = scores[i];
-	return true;
+	return largest > 0 ? value / largest : 0;
 }
 
-/* Stable: papers of which nothing is known stay as they are, between the others. */
+/* @param tastes  scores by the answers, one for each */
+static void
+set_ranks(const GPtrArray *known, const double *tastes, unsigned answers)
+{
+	double taste = 0, score = 0;
+
+	for (unsigned i = 0; i < known->len; i++) {
+		taste = MAX(taste, fabs(tastes[i]));
+		score = MAX(score, ((struct digest_item *)known->pdata[i])->score);
+	}
+	for (unsigned i = 0; i < known->len; i++) {
+		struct digest_item *item = known->pdata[i];
+
+		item->rank = answers * divide(tastes[i], taste) +
+		             DIGEST_ORDER_SCORE * divide(item->score, score);
+	}
+}
+
+/* Stable: papers that are only counted are sorted last, anyway. */
 static bool
-sort_by_taste(struct digest_cache *cache, const struct subscriber *subscriber,
+sort_by_answers(struct digest_cache *cache, const struct subscriber *subscriber,
     GPtrArray *items, GError **error)
 {
 	pb_local(taste_vector) vector = {0};
 	g_autoptr(GPtrArray) known = NULL;
+	g_autofree int64_t *papers = NULL;
+	g_autofree double *tastes = NULL;
 
 	if (items->len < 2)
 		return true;
@@ -296,13 +306,20 @@ sort_by_taste(struct digest_cache *cache, const struct subscriber *subscriber,
 	if (!vector.weights->len)
 		return true;
 	known = g_ptr_array_sized_new(items->len);
-	for (unsigned i = 0; i < items->len; i++)
-		if (((struct digest_item *)items->pdata[i])->shown !=
-		    DIGEST_DETAIL_COUNT)
-			g_ptr_array_add(known, items->pdata[i]);
-	if (!score_items(cache, &vector, known, error))
+	papers = g_new(int64_t, items->len);
+	tastes = g_new(double, items->len);
+	for (unsigned i = 0; i < items->len; i++) {
+		struct digest_item *item = items->pdata[i];
+
+		if (item->shown == DIGEST_DETAIL_COUNT)
+			continue;
+		papers[known->len] = item->paper_seq;
+		g_ptr_array_add(known, item);
+	}
+	if (!scorer_run(cache->scorer, &vector, papers, known->len, tastes, error))
 		return false;
-	g_ptr_array_sort(items, compare_tastes);
+	set_ranks(known, tastes, vector.answers);
+	g_ptr_array_sort(items, compare_ranks);
 	return true;
 }
 
@@ -335,7 +352,7 @@ digest_order_items(struct digest_cache *cache, const struct subscriber *subscrib
 		return false;
 	choose_details(subscriber, candidates, items);
 	if (choice[PREFERENCE_ORDER] == PREFERENCE_ORDER_SCORE &&
-	    !sort_by_taste(cache, subscriber, items, error))
+	    !sort_by_answers(cache, subscriber, items, error))
 		return false;
 	if (choice[PREFERENCE_GROUP] == PREFERENCE_GROUP_ON)
 		g_ptr_array_sort_with_data(items, compare_groups, (gpointer)candidates);

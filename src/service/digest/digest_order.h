@@ -17,6 +17,9 @@
 #include "service/digest/digest_cache.h"
 #include "store/mail/digests.h"
 
+/* The score of a paper, with its votes, counts as much as so many answers. */
+#define DIGEST_ORDER_SCORE 2
+
 /* A paper of a new digest. */
 struct digest_item {
 	int64_t paper_seq;
@@ -28,7 +31,7 @@ struct digest_item {
 	unsigned finds; /* and their number */
 	unsigned by;    /* index of the candidate whose filter it counts for */
 	double score;   /* query/eval/rank.h; only if the order needs it */
-	double taste;   /* service/taste/scorer.h; likewise */
+	double rank;    /* a mean of it and of what answers teach; likewise */
 };
 
 /**
@@ -46,8 +49,10 @@ struct digest_item {
  * next of their filters, if any.
  *
  * In the order `score`, papers of the same detail, and of the same group, are then
- * sorted by what the subscriber's answers teach (service/taste/answers.h).  So answers
- * neither add or remove a paper nor decide which ones are shown in full.
+ * sorted by a mean of their score and of what the subscriber's answers teach
+ * (service/taste/answers.h), each divided by its largest value in the digest: n answers
+ * count n times, the score as much as DIGEST_ORDER_SCORE of them.  So answers neither
+ * add or remove a paper nor decide which ones are shown in full.
  *
  * @param items       of struct digest_item *, by votes; gets the filter that
  *                    each one counts for

@@ -45,14 +45,14 @@ list_numbers(const struct background *background, const GArray *all, bool is_lik
 	return numbers;
 }
 
-/* The largest weight becomes TASTE_VECTOR_SCALE. */
+/* The largest weight becomes TASTE_VECTOR_SCALE. @param answers  their number */
 static void
-fill_vector(
-    struct taste_vector *vector, const struct taste *taste, const struct matrix *matrix)
+fill_vector(struct taste_vector *vector, const struct taste *taste, unsigned answers,
+    const struct matrix *matrix)
 {
 	double largest = 0;
 
-	vector->is_regression = taste->is_regression;
+	vector->answers = answers;
 	for (unsigned i = 0; i < taste->terms->len; i++)
 		largest = MAX(largest,
 		    fabs(g_array_index(taste->terms, struct taste_term, i).weight));
@@ -86,8 +86,8 @@ learn(
 	taste = taste_learn(background_get_vectors(background), &answers, error);
 	if (!taste)
 		return false;
-	fill_vector(
-	    vector, taste, vectors_get_matrix(background_get_vectors(background)));
+	fill_vector(vector, taste, all->len,
+	    vectors_get_matrix(background_get_vectors(background)));
 	return true;
 }
 

@@ -3,6 +3,10 @@
  *
  * Answers order papers within digests (service/digest/digest_order.h) and lead to
  * proposed blocks; they never add or remove a paper.
+ *
+ * What was learned stays until the next answer: it names words by their text, so that
+ * it is valid for any archive, and only the newest papers, against which they were
+ * weighed, have changed since.  Each answer learns all of it again.
  */
 #ifndef PAPERBOY_SERVICE_TASTE_ANSWERS_H
 #define PAPERBOY_SERVICE_TASTE_ANSWERS_H
