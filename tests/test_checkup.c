@@ -242,26 +242,58 @@ each_month_has_one_report_at_the_time_of_a_digest(void)
 	g_assert_cmpuint(count, <=, 14);
 }
 
-static void
-reports_are_spread_over_the_month(void)
+/* @param created_at  s @return days with a first report, most on one, and the first */
+static char *
+spread(struct conversation *conversation, int64_t now, int64_t created_at)
 {
-	pb_auto(conversation) conversation = new_conversation();
+	struct store *store = conversation->fixture->store;
+	pb_transaction transaction = {0};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT count(*) || '|' || max(c) || '|' || (min(day) - %" G_GINT64_FORMAT
+	    " / 86400) FROM (SELECT count(*) c, checkup_at / 86400 day FROM subscriber"
+	    " WHERE consent_text = 'spread' GROUP BY day)",
+	    now);
 
-	store_fixture_run(conversation->fixture,
-	    "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
-	    " WHERE n < 2800) INSERT INTO subscriber (address, address_key, state,"
-	    " frequency, weekdays, minute, zone, max_full, created_at, consent_at,"
-	    " consent_text, next_due_at) SELECT 'f' || n || '@example.org', 'f' || n ||"
-	    " '@example.org', 'active', 'daily', 127, 450, 'UTC', 20, 1, 1, 'yes', 1"
-	    " FROM n");
-	RUN_AT(conversation, CONVERSATION_NOW);
-	assert_rows(conversation->fixture,
-	    "SELECT count(*), max(c) FROM (SELECT count(*) c FROM subscriber"
-	    " WHERE checkup_at > 0 AND zone = 'UTC' GROUP BY checkup_at / 86400)",
-	    "28|100");
+	g_assert_true(store_begin(store, &transaction, &error));
+	for (unsigned i = 0; i < 2800; i++) {
+		pb_auto(subscriber) subscriber = subscriber_new();
+
+		subscriber->address = g_strdup_printf("f%u@example.org", i);
+		subscriber->address_key = g_strdup(subscriber->address);
+		subscriber->zone = g_strdup("UTC");
+		subscriber->state = SUBSCRIBER_ACTIVE;
+		subscriber->schedule = (struct schedule){SCHEDULE_DAILY, 127, 450};
+		subscriber->max_full = 20;
+		subscriber->created_at = subscriber->consent_at = created_at;
+		subscriber->consent_text = g_strdup("spread");
+		subscriber->next_due_at = now;
+		subscribers_insert(store, subscriber, &error);
+		g_assert_no_error(error);
+	}
+	g_assert_true(store_commit(&transaction, &error));
+	return store_fixture_text(conversation->fixture, sql);
+}
+
+static void
+first_reports_are_spread_over_a_month(void)
+{
+	int64_t now = store_fixture_time(CONVERSATION_NOW);
+	static const struct {
+		int64_t age_s;
+		const char *wanted;
+	} rows[] = {{0, "28|100|30"}, {10 * DAY, "28|100|20"}, {400 * DAY, "28|100|1"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(conversation) conversation = new_conversation();
+		g_autofree char *found = spread(conversation, now, now - rows[i].age_s);
+
+		g_assert_cmpstr(found, ==, rows[i].wanted);
+		g_assert_cmpuint(run_at(conversation, now).due, ==, 0);
+	}
 }
 
 UNIT_MAIN(report_names_each_point_with_its_reply,
     report_is_in_the_language_of_its_reader, nothing_to_report_is_no_mail,
     paused_subscribers_get_none, each_month_has_one_report_at_the_time_of_a_digest,
-    reports_are_spread_over_the_month)
+    first_reports_are_spread_over_a_month)

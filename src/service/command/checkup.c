@@ -87,26 +87,6 @@ find_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t after)
 	return slot.at;
 }
 
-/*
- * Plan the first report: a day in UTC, since all subscribers may be planned at once.
- * The report waits for the first slot from then on.
- */
-static int64_t
-plan_first(const struct checkup_due *due, int64_t now)
-{
-	int64_t start =
-	    MAX(now, due->created_at + CHECKUP_NEW_DAYS * (int64_t)CLOCK_DAY_S);
-	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(start);
-	int days =
-	    get_day_of_month(due->subscriber_id) - g_date_time_get_day_of_month(time);
-
-	if (days <= 0)
-		days +=
-		    g_date_get_days_in_month((GDateMonth)g_date_time_get_month(time),
-		        (GDateYear)g_date_time_get_year(time));
-	return start - start % CLOCK_DAY_S + days * (int64_t)CLOCK_DAY_S;
-}
-
 /* @param is_due  whether the report is to be made now @return the next time, s */
 static int64_t
 plan(const struct subscriber *subscriber, int64_t due_at, int64_t now, bool *is_due)
@@ -533,33 +513,6 @@ run_one(const struct checkup *checkup, const struct checkup_due *due,
 	       store_commit(&transaction, error);
 }
 
-/* Plan those of a page who have no plan. @param planned  set to their number */
-static bool
-plan_new(const struct checkup *checkup, const GPtrArray *page, unsigned *planned,
-    GError **error)
-{
-	struct store *store = checkup->mailer.store;
-	int64_t now = checkup->mailer.now;
-	pb_transaction transaction = {0};
-
-	*planned = 0;
-	if (page->len && ((struct checkup_due *)page->pdata[0])->at > 0)
-		return true;
-	if (!store_begin(store, &transaction, error))
-		return false;
-	for (unsigned i = 0; i < page->len; i++) {
-		const struct checkup_due *due = page->pdata[i];
-
-		if (due->at > 0)
-			break;
-		if (!subscribers_save_checkup(
-		        store, due->subscriber_id, plan_first(due, now), error))
-			return false;
-		++*planned;
-	}
-	return store_commit(&transaction, error);
-}
-
 bool
 checkup_run(const struct checkup *checkup, unsigned time_ms,
     struct checkup_report *report, int64_t *next_at, GError **error)
@@ -567,7 +520,6 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 	struct store *store = checkup->mailer.store;
 	int64_t end_us = g_get_monotonic_time() + (int64_t)time_ms * 1000;
 	g_autoptr(GPtrArray) page = NULL;
-	unsigned planned;
 
 	*report = (struct checkup_report){0};
 	*next_at = -1;
@@ -577,9 +529,9 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 		g_clear_pointer(&page, g_ptr_array_unref);
 		page = subscribers_load_checkups(
 		    store, checkup->mailer.now, PAGE_SUBSCRIBERS, error);
-		if (!page || !plan_new(checkup, page, &planned, error))
+		if (!page)
 			return false;
-		for (unsigned i = planned; i < page->len; i++) {
+		for (unsigned i = 0; i < page->len; i++) {
 			if (!run_one(checkup, page->pdata[i], report, error))
 				return false;
 			store_call_between(store);
@@ -589,7 +541,7 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 				return true;
 			}
 		}
-		if (page->len < PAGE_SUBSCRIBERS && !planned)
+		if (page->len < PAGE_SUBSCRIBERS)
 			break;
 	}
 	return subscribers_load_next_checkup(store, next_at, error);

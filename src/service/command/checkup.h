@@ -3,7 +3,8 @@
  *
  * It comes at most once a month, on a day of the month by the subscriber's id, at the
  * first slot of the subscriber's schedule from that day on, and only to active
- * subscribers and if there is something to report.  Each point is a proposal
+ * subscribers and if there is something to report.  The first one comes a month or two
+ * after the subscription (subscribers_insert()).  Each point is a proposal
  * (store/subscriber/proposals.h), so that a reply of one word settles it.
  */
 #ifndef PAPERBOY_SERVICE_COMMAND_CHECKUP_H

@@ -30,10 +30,12 @@ CREATE TABLE taste_words (
 ALTER TABLE subscriber ADD COLUMN feedback TEXT NOT NULL DEFAULT 'off'
 	CHECK (feedback = 'off' OR feedback = 'on');
 
--- A monthly report on the filters, and when it is due; 0: not planned yet.
+-- A monthly report on the filters, and when it is due (subscribers_insert()).
 ALTER TABLE subscriber ADD COLUMN checkup TEXT NOT NULL DEFAULT 'on'
 	CHECK (checkup = 'on' OR checkup = 'off');
 ALTER TABLE subscriber ADD COLUMN checkup_at INTEGER NOT NULL DEFAULT 0;
+UPDATE subscriber SET checkup_at = 86400 * (id % 28
+	+ max(created_at / 86400 + 30, ifnull(next_due_at, 0) / 86400 + 1));
 CREATE INDEX subscriber_checkup ON subscriber (checkup_at, id)
 	WHERE state = 'active' AND checkup = 'on';
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "store/core/record.h"
 #include "store/paper/filter_index.h"
@@ -72,11 +73,16 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
 	    " abstract, format, empty_digest, updates, crosslist, attach, grouping,"
-	    " feedback, checkup)"
+	    " feedback, checkup, checkup_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)"
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27,"
+	    " 86400 * (?28 + (SELECT coalesce(max(id), 0) FROM subscriber) % 28))"
 	    " RETURNING id";
 	const struct schedule *schedule = &subscriber->schedule;
+	/* Monthly reports begin after a month, those of an import not all at once, nor
+	 * in the past. */
+	int64_t report_day = MAX(subscriber->created_at / CLOCK_DAY_S + 30,
+	    subscriber->next_due_at / CLOCK_DAY_S + 1);
 
 	return sql_insert(store, sql, &subscriber->id, error,
 	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->address_key),
@@ -88,7 +94,8 @@ subscribers_insert(struct store *store, struct subscriber *subscriber, GError **
 	    SQL_INT(subscriber->created_at), SQL_INT_OR_NULL(subscriber->consent_at),
 	    SQL_TEXT(subscriber->consent_text),
 	    SQL_INT_OR_NULL(subscriber->next_due_at), SQL_INT(subscriber->is_first_due),
-	    SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber));
+	    SQL_PAUSED_UNTIL(subscriber), SQL_PREFERENCES(subscriber),
+	    SQL_INT(report_day));
 }
 
 bool
@@ -262,11 +269,11 @@ subscribers_load_checkups(
 {
 #define COLUMN(...) RECORD_COLUMN(checkup_due, __VA_ARGS__)
 	static const struct record_column columns[] = {
-	    COLUMN(subscriber_id), COLUMN(at), COLUMN(created_at)};
+	    COLUMN(subscriber_id), COLUMN(at)};
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(checkup_due, columns);
 	static const char sql[] =
-	    "SELECT id, checkup_at, created_at FROM subscriber WHERE state = 'active'"
+	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
 	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now), SQL_INT(limit));
 

@@ -67,8 +67,7 @@ GPtrArray *subscribers_load_due_after(
 /* An active subscriber whose monthly report is due. */
 struct checkup_due {
 	int64_t subscriber_id;
-	int64_t at; /* s; 0: not planned yet */
-	int64_t created_at;
+	int64_t at; /* s */
 };
 
 /** Load a page of them, earliest first. @return of struct checkup_due * */
