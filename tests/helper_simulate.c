@@ -250,11 +250,11 @@ start(struct simulation *simulation, const char *config, const char *clock_path)
 	    key ? config_snapshot_new(
 	              g_steal_pointer(&settings), NULL, &simulation->clock, key, &error)
 	        : NULL;
-	check(simulation->config_snapshot &&
-	          collector_init(
-	              &simulation->collector, simulation->config_snapshot, &error) &&
-	          scheduler_init(
-	              &simulation->scheduler, simulation->config_snapshot, &error) &&
+	check(simulation->config_snapshot != NULL, error);
+	collector_init(&simulation->collector, simulation->config_snapshot,
+	    g_steal_pointer(&store));
+	check(scheduler_init(
+	          &simulation->scheduler, simulation->config_snapshot, &error) &&
 	          mailer_stage_init(&simulation->mailer, simulation->config_snapshot,
 	              &simulation->clock, NULL, NULL, &error),
 	    error);

@@ -11,9 +11,6 @@ static void
 free_parts(struct config_snapshot *config_snapshot)
 {
 	renderer_free(config_snapshot->renderer);
-	renderer_free(config_snapshot->command_renderer);
-	for (int i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
-		renderer_free(config_snapshot->web_renderers[i]);
 	own_addresses_free((struct own_addresses *)config_snapshot->own_addresses);
 	factory_free_transport((struct factory_transport *)config_snapshot->transport);
 	g_bytes_unref(config_snapshot->key);
@@ -22,36 +19,6 @@ free_parts(struct config_snapshot *config_snapshot)
 		settings_free((struct settings *)config_snapshot->settings);
 	config_snapshot_unref(config_snapshot->origin);
 	g_free(config_snapshot);
-}
-
-static bool
-load_web_parts(struct config_snapshot *config_snapshot, GError **error)
-{
-	const struct settings *settings = config_snapshot->settings;
-
-	for (int i = 0; *settings->web_url && i < CONFIG_SNAPSHOT_WEB_THREADS; i++) {
-		config_snapshot->web_renderers[i] =
-		    factory_new_renderer(settings, config_snapshot->key, error);
-		if (!config_snapshot->web_renderers[i])
-			return false;
-	}
-	return true;
-}
-
-/* For commands by mail, where they are configured. */
-static bool
-load_command_parts(struct config_snapshot *config_snapshot, GError **error)
-{
-	const struct settings *settings = config_snapshot->settings;
-
-	config_snapshot->own_addresses = own_addresses_new(settings, error);
-	if (!config_snapshot->own_addresses ||
-	    !config_snapshot->own_addresses->has_commands)
-		return config_snapshot->own_addresses != NULL;
-	config_snapshot->command_renderer =
-	    factory_new_renderer(settings, config_snapshot->key, error);
-	return config_snapshot->command_renderer &&
-	       load_web_parts(config_snapshot, error);
 }
 
 /* @param config_snapshot  with settings; taken, also on failure */
@@ -69,7 +36,9 @@ load_parts(struct config_snapshot *config_snapshot, const char *credentials,
 	    settings, credentials, config_snapshot->clock, error);
 	if (config_snapshot->transport)
 		config_snapshot->renderer = factory_new_renderer(settings, key, error);
-	if (config_snapshot->renderer && load_command_parts(config_snapshot, error))
+	if (config_snapshot->renderer)
+		config_snapshot->own_addresses = own_addresses_new(settings, error);
+	if (config_snapshot->own_addresses)
 		return config_snapshot;
 	free_parts(config_snapshot);
 	return NULL;

@@ -16,9 +16,6 @@
 #include "service/setup/factory.h"
 #include "service/state/own_addresses.h"
 
-/* Threads that serve the page. */
-#define CONFIG_SNAPSHOT_WEB_THREADS 2
-
 struct config_snapshot {
 	_Atomic unsigned references;
 	struct config_snapshot *origin; /* has the settings; or NULL */
@@ -27,14 +24,9 @@ struct config_snapshot {
 	bool is_one_click_offered; /* in the headers of digests (one_click.h) */
 	const struct factory_transport *transport;
 	GBytes *key;
-	GPtrArray *sources; /* of struct source *, enabled; to be read only */
-	/* With a cache: of the mailer's thread only. */
-	struct renderer *renderer;
+	GPtrArray *sources;        /* of struct source *, enabled; to be read only */
+	struct renderer *renderer; /* any thread may use it */
 	const struct own_addresses *own_addresses;
-	/* Of the scheduler's thread only; NULL without commands by mail. */
-	struct renderer *command_renderer;
-	/* Of one thread of the page each; NULL without web.url. */
-	struct renderer *web_renderers[CONFIG_SNAPSHOT_WEB_THREADS];
 };
 
 /**

@@ -57,17 +57,13 @@ collector_build(struct collector *stage)
 	stage->sources = factory_new_sources(settings);
 }
 
-bool
-collector_init(
-    struct collector *stage, struct config_snapshot *config_snapshot, GError **error)
+void
+collector_init(struct collector *stage, struct config_snapshot *config_snapshot,
+    struct store *store)
 {
-	*stage =
-	    (struct collector){.config_snapshot = config_snapshot_ref(config_snapshot)};
-	stage->store = factory_open_store(config_snapshot->settings, error);
-	if (!stage->store)
-		return false;
+	*stage = (struct collector){
+	    .config_snapshot = config_snapshot_ref(config_snapshot), .store = store};
 	collector_build(stage);
-	return true;
 }
 
 bool
@@ -186,7 +182,7 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	    .own_addresses = config_snapshot->own_addresses,
 	    .sources = config_snapshot->sources,
 	    .phrases = renderer_get_catalog(config_snapshot->renderer),
-	    .renderer = config_snapshot->command_renderer,
+	    .renderer = config_snapshot->renderer,
 	    .key = config_snapshot->key,
 	    .random = &random_system,
 	    .now = stage->inbox_at,

@@ -59,9 +59,12 @@ struct mailer_stage {
 	struct mailer *mailer;
 };
 
-/** @param config_snapshot  the first; the stage adds a reference */
-bool collector_init(
-    struct collector *stage, struct config_snapshot *config_snapshot, GError **error);
+/**
+ * @param config_snapshot  the first; the stage adds a reference
+ * @param store            taken
+ */
+void collector_init(struct collector *stage, struct config_snapshot *config_snapshot,
+    struct store *store);
 void collector_clear(struct collector *stage);
 
 /** Switch to the published snapshot. @return whether there was one */

@@ -17,29 +17,23 @@ stages_lock(const struct daemon_options *options, GError **error)
 	return lock;
 }
 
-/* Takes the settings.  @return a reference, or NULL */
-static struct config_snapshot *
-make_first_snapshot(const struct daemon_options *options, GError **error)
-{
-	pb_auto(settings) settings = options->settings;
-	pb_auto(store) store = factory_open_store(settings, error);
-	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
-
-	if (!key)
-		return NULL;
-	return config_snapshot_new(g_steal_pointer(&settings), options->credentials,
-	    options->clock, key, error);
-}
-
 bool
 stages_init(struct stages *stages, const struct daemon_options *options,
     struct heartbeats *heartbeats, const int *stop_fd, GError **error)
 {
-	struct config_snapshot *first = make_first_snapshot(options, error);
+	pb_auto(settings) settings = options->settings;
+	pb_auto(store) store = factory_open_store(settings, error);
+	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
+	struct config_snapshot *first = NULL;
 
-	stages->config_snapshot = first;
-	return first && collector_init(&stages->collector, first, error) &&
-	       scheduler_init(&stages->scheduler, first, error) &&
+	if (key)
+		first = stages->config_snapshot =
+		    config_snapshot_new(g_steal_pointer(&settings),
+		        options->credentials, options->clock, key, error);
+	if (!first)
+		return false;
+	collector_init(&stages->collector, first, g_steal_pointer(&store));
+	return scheduler_init(&stages->scheduler, first, error) &&
 	       mailer_stage_init(
 	           &stages->mailer, first, options->clock, heartbeats, stop_fd, error);
 }

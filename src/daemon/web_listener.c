@@ -29,11 +29,13 @@
 /* Longest processing of a request: the store's timeout, and a search. */
 #define STEP_S 120
 
+/* Number of threads. */
+#define THREADS 2
+
 struct web_thread {
 	struct web_listener *listener;
 	struct config_snapshot *config_snapshot;
 	struct config_snapshot_slot next;
-	unsigned number; /* of its renderer */
 	struct store *store;
 	struct heartbeat *heartbeat;
 	GThread *gthread;
@@ -46,7 +48,7 @@ struct web_listener {
 	int stop_fd;    /* readable: end; or -1 */
 	int is_failing; /* a request failed, which was logged; atomic */
 	char *path;     /* of the socket; NULL: not listening */
-	struct web_thread threads[CONFIG_SNAPSHOT_WEB_THREADS];
+	struct web_thread threads[THREADS];
 };
 
 /* ---- frames ---- */
@@ -154,7 +156,7 @@ process(struct web_thread *thread, const struct web_request *request, GError **e
 {
 	struct web_listener *listener = thread->listener;
 	const struct config_snapshot *config_snapshot = thread->config_snapshot;
-	struct renderer *renderer = config_snapshot->web_renderers[thread->number];
+	struct renderer *renderer = config_snapshot->renderer;
 	const struct web_handler handler = {
 	    .store = thread->store,
 	    .options = {.settings = config_snapshot->settings,
@@ -292,7 +294,6 @@ start_thread(struct web_thread *thread, struct web_listener *listener, unsigned 
 	*thread = (struct web_thread){
 	    .listener = listener,
 	    .config_snapshot = config_snapshot_ref(config_snapshot),
-	    .number = number,
 	    .store = factory_open_store(config_snapshot->settings, error),
 	};
 	if (!thread->store)
@@ -327,7 +328,7 @@ stop(struct web_listener *listener)
 		/* Cannot fail: the counter is 0. */
 		(void)size;
 	}
-	for (unsigned i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+	for (unsigned i = 0; i < THREADS; i++)
 		stop_thread(&listener->threads[i]);
 	if (listener->stop_fd >= 0)
 		close(listener->stop_fd);
@@ -370,7 +371,7 @@ start(struct web_listener *listener, struct config_snapshot *config_snapshot,
 		return true;
 	listener->path = g_strdup(settings->web_socket);
 	is_ok = open_socket(listener, error);
-	for (unsigned i = 0; is_ok && i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+	for (unsigned i = 0; is_ok && i < THREADS; i++)
 		is_ok = start_thread(
 		    &listener->threads[i], listener, i, config_snapshot, error);
 	if (!is_ok)
@@ -412,7 +413,7 @@ web_listener_reload(
 	g_autoptr(GError) problem = NULL;
 
 	if (listener->path && g_strcmp0(listener->path, path) == 0) {
-		for (unsigned i = 0; i < CONFIG_SNAPSHOT_WEB_THREADS; i++)
+		for (unsigned i = 0; i < THREADS; i++)
 			config_snapshot_publish(
 			    &listener->threads[i].next, config_snapshot);
 		return;
