@@ -17,6 +17,7 @@ struct once {
 	struct worker *worker; /* of the mailer; or NULL */
 	const struct digest_build_report *building;
 	struct mailer_report mailed;
+	int64_t retry_at;   /* of mail that is left, s; -1: all is sent */
 	GError *mail_error; /* what ended the mailer */
 };
 
@@ -52,21 +53,18 @@ static int64_t
 run_mailer_once(void *data, int64_t now, const int *stop)
 {
 	struct once *once = data;
-	int64_t next;
 
 	(void)now;
 	if (!once->mail_error)
-		mailer_stage_run(&once->stages.mailer, stop, &once->mailed, &next,
-		    &once->mail_error);
+		mailer_stage_run(&once->stages.mailer, stop, &once->mailed,
+		    &once->retry_at, &once->mail_error);
 	return -1;
 }
 
-/* Send while digests are built, if there are more than a page of them. */
+/* Without a thread all is sent afterwards. */
 static void
-handle_commit_once(void *data)
+wake_mailer_once(struct once *once)
 {
-	struct once *once = data;
-	struct worker **mailer = &once->worker;
 	const struct worker_options options = {
 	    .name = "mailer",
 	    .clock = once->options->clock,
@@ -75,45 +73,57 @@ handle_commit_once(void *data)
 	    .step_s = STAGES_STEP_S,
 	};
 
-	if (!once->building->digests)
-		return;
-	/* Without a thread all are sent afterwards. */
-	if (!*mailer)
-		*mailer = worker_new(&options, NULL);
+	if (once->worker)
+		worker_wake(once->worker);
 	else
-		worker_wake(*mailer);
+		once->worker = worker_new(&options, NULL);
 }
 
+/* Send while digests are built, if there are more than a page of them. */
+static void
+handle_commit_once(void *data)
+{
+	struct once *once = data;
+
+	if (once->building->digests)
+		wake_mailer_once(once);
+}
+
+/* The maintenance and monthly reports do not delay digests. */
 static void
 end_building_once(void *data)
 {
 	struct once *once = data;
 
 	store_set_commit_hook(once->stages.scheduler.store, NULL, NULL);
-	g_clear_pointer(&once->worker, worker_free);
+	wake_mailer_once(once);
 }
 
-/* @param next  set to when to retry what is left, s; -1: all is sent */
 static bool
-build_and_send_once(struct once *once, int64_t now, struct digest_build_report *built,
-    int64_t *next, GError **error)
+build_and_send_once(
+    struct once *once, int64_t now, struct digest_build_report *built, GError **error)
 {
+	struct scheduler *scheduler = &once->stages.scheduler;
+	int64_t next;
 	bool is_ok;
 
 	once->building = built;
-	once->stages.scheduler.built = end_building_once;
-	once->stages.scheduler.data = once;
-	store_set_commit_hook(once->stages.scheduler.store, handle_commit_once, once);
-	is_ok = scheduler_run(&once->stages.scheduler, now, built, next, error);
-	end_building_once(once);
+	scheduler->built = end_building_once;
+	scheduler->data = once;
+	store_set_commit_hook(scheduler->store, handle_commit_once, once);
+	is_ok = scheduler_run(scheduler, now, built, &next, error);
+	store_set_commit_hook(scheduler->store, NULL, NULL);
+	if (is_ok && once->worker)
+		worker_finish(once->worker);
+	else if (is_ok)
+		run_mailer_once(once, now, NULL);
+	worker_free(once->worker);
 	if (is_ok && once->mail_error)
 		is_ok = pb_error_forward(error, &once->mail_error);
 	g_clear_error(&once->mail_error);
-	if (!is_ok ||
-	    !mailer_stage_run(&once->stages.mailer, NULL, &once->mailed, next, error))
-		return false;
-	mailer_stage_log(&once->mailed);
-	return true;
+	if (is_ok)
+		mailer_stage_log(&once->mailed);
+	return is_ok;
 }
 
 bool
@@ -123,7 +133,7 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	struct collect_report collected = {0};
 	struct digest_build_report built = {0};
 	const struct mailer_report *mailed = &once.mailed;
-	int64_t now = clock_get_now(options->clock), next;
+	int64_t now = clock_get_now(options->clock);
 	int lock = stages_lock(options, error);
 	bool is_ok, is_inbox_clean = true;
 
@@ -137,11 +147,10 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	        clock_watch_confirm(once.stages.collector.store,
 	            clock_get_now(options->clock),
 	            http_take_date(once.stages.collector.http), error) &&
-	        build_and_send_once(&once, now, &built, &next, error);
+	        build_and_send_once(&once, now, &built, error);
 	if (is_ok) {
 		store_checkpoint(once.stages.scheduler.store);
-		/* next is the mailer's: when to retry what is left. */
-		*is_clean = is_inbox_clean && !collected.failed && next < 0 &&
+		*is_clean = is_inbox_clean && !collected.failed && once.retry_at < 0 &&
 		            (!mailed->failed || mailed->sent);
 		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
 		    EVENT_INT("failed", collected.failed),

@@ -17,6 +17,7 @@ struct worker {
 	int wake_fd;
 	int timer_fd;
 	int stop;
+	int is_last; /* no step after the one that sees it */
 };
 
 static void
@@ -82,13 +83,16 @@ run(gpointer data)
 {
 	struct worker *worker = data;
 
-	while (!g_atomic_int_get(&worker->stop)) {
+	bool is_last = false;
+
+	while (!is_last && !g_atomic_int_get(&worker->stop)) {
 		int64_t next;
 
+		is_last = g_atomic_int_get(&worker->is_last);
 		heartbeat_arm(worker->options.heartbeat, worker->options.step_s);
 		next = worker->options.step(worker->options.data,
 		    clock_get_now(worker->options.clock), &worker->stop);
-		if (!g_atomic_int_get(&worker->stop))
+		if (!is_last && !g_atomic_int_get(&worker->stop))
 			sleep_until(worker, next);
 	}
 	return NULL;
@@ -128,6 +132,14 @@ worker_stop(struct worker *worker)
 {
 	g_atomic_int_set(&worker->stop, 1);
 	worker_wake(worker);
+}
+
+void
+worker_finish(struct worker *worker)
+{
+	g_atomic_int_set(&worker->is_last, 1);
+	worker_wake(worker);
+	g_thread_join(g_steal_pointer(&worker->thread));
 }
 
 void
