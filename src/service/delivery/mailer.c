@@ -761,10 +761,9 @@ run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 			return false;
 		if (!start_claimed(mailer, report, error))
 			return false;
-		/* Connections have the other third meanwhile. */
+		/* Connections have the other half meanwhile. */
 		if (mailer->in_flight)
-			collect_results(
-			    mailer, (2 * mailer->in_flight + 2) / 3, report);
+			collect_results(mailer, (mailer->in_flight + 1) / 2, report);
 		else if (!mailer->results->len && (is_stopped || !mailer->is_more))
 			return true;
 	}

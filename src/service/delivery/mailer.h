@@ -3,7 +3,7 @@
  *
  * One thread owns the mailer and the store; each connection has a thread that composes
  * messages and sends them, with a transport and no store.  Claims are committed before
- * messages are sent; results are committed together with the next claims, two thirds of
+ * messages are sent; results are committed together with the next claims, half of
  * the messages in flight at a time: while that group is synced, connections send the
  * rest.  So at most MAILER_IN_FLIGHT_MAX messages are in flight when the daemon is
  * killed, and only these may arrive twice, with the same Message-ID and bytes
@@ -27,12 +27,10 @@
 
 /*
  * Maximum number of messages in flight, from the commit of the claim to that of the
- * result.  Each connection has one with or awaiting its reply, one that follows in the
- * same write, and one that is ready, while the results of a group are synced.
+ * result.  Half of them occupy the connections while the other half is recorded, which
+ * takes a few ms.
  */
-#define MAILER_AHEAD                      3
-#define MAILER_GROUP                      24
-#define MAILER_IN_FLIGHT_MAX(connections) ((connections)*MAILER_AHEAD + MAILER_GROUP)
+#define MAILER_IN_FLIGHT_MAX(connections) (MIN((connections)*9 + 12, 200))
 
 struct mailer;
 
