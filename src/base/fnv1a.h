@@ -28,15 +28,18 @@ fnv1a_hash(const void *start, size_t size)
 {
 	const uint8_t *data = start;
 	uint64_t sum = UINT64_C(0xcbf29ce484222325) ^ size;
-	uint64_t sums[4] = {sum, sum, sum, sum}, words[4], word;
+	/* No array: the sums stay in registers. */
+	uint64_t sum1 = sum, sum2 = sum, sum3 = sum, sum4 = sum, words[4], word;
 
 	for (; size >= sizeof(words); size -= sizeof(words), data += sizeof(words)) {
 		memcpy(words, data, sizeof(words));
-		for (unsigned i = 0; i < 4; i++)
-			sums[i] = fnv1a_mix(sums[i], GUINT64_FROM_LE(words[i]));
+		sum1 = fnv1a_mix(sum1, GUINT64_FROM_LE(words[0]));
+		sum2 = fnv1a_mix(sum2, GUINT64_FROM_LE(words[1]));
+		sum3 = fnv1a_mix(sum3, GUINT64_FROM_LE(words[2]));
+		sum4 = fnv1a_mix(sum4, GUINT64_FROM_LE(words[3]));
 	}
-	for (unsigned i = 0; i < 4; i++)
-		sum = fnv1a_mix(sum, sums[i]);
+	sum = fnv1a_mix(fnv1a_mix(sum, sum1), sum2);
+	sum = fnv1a_mix(fnv1a_mix(sum, sum3), sum4);
 	for (; size >= sizeof(word); size -= sizeof(word), data += sizeof(word)) {
 		memcpy(&word, data, sizeof(word));
 		sum = fnv1a_mix(sum, GUINT64_FROM_LE(word));
