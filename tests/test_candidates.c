@@ -124,6 +124,7 @@ add_digest(struct store_fixture *fixture, GRand *rand, int subscriber)
 	    .date = "2026-11-19",
 	    .message_token = "01234567890123456",
 	    .contents = &contents};
+	int64_t digest_id;
 	int seq = 0;
 
 	digest_contents_init(&contents);
@@ -133,7 +134,7 @@ add_digest(struct store_fixture *fixture, GRand *rand, int subscriber)
 
 		g_array_append_val(contents.papers, paper);
 	}
-	g_assert_true(digests_insert(fixture->store, &digest, NULL));
+	g_assert_true(digests_insert(fixture->store, &digest, &digest_id, NULL));
 }
 
 /* Papers that were delivered, are in a digest, or were rejected. */

@@ -221,29 +221,6 @@ format_slot(const struct subscriber *subscriber, const struct digest_cache_slots
 }
 
 /*
- * After a restore, papers of the backup and of the days since may have been mailed
- * already: digests are HELD up to and including the first one that can contain them
- * all.
- */
-static bool
-hold_restored(struct digest_cache *cache, const struct subscriber *subscriber,
-    const char *slot, bool is_made, GError **error)
-{
-	bool is_held;
-
-	if (!cache->is_restored)
-		return true;
-	if (!backup_is_next_held(cache->store, subscriber->id, &is_held, error))
-		return false;
-	if (!is_held)
-		return true;
-	return (!is_made || outbox_hold_slot(cache->store, subscriber->id, slot,
-	                        "restore", error)) &&
-	       (!cache->is_asked ||
-	           backup_clear_next_held(cache->store, subscriber->id, error));
-}
-
-/*
  * An immediate schedule has at most one digest per hour.  If the last one was late or
  * of another schedule, postpone this one until the hour is over.
  *
@@ -309,7 +286,10 @@ struct plan {
 	int64_t postponed_until;             /* or -1; then the rest is unset */
 	int64_t next_at;                     /* when the next digest is due, s */
 	struct digest_record digest;         /* unset if not is_made */
+	enum outbox_priority priority;       /* of its message */
 	bool is_made;
+	bool is_saved;
+	int64_t digest_id; /* set when it is saved; 0: none */
 	char *slot, *token;
 	char date[DAY_BYTES];
 	struct digest_contents contents;
@@ -362,7 +342,6 @@ plan_digest(struct digest_cache *cache, const GPtrArray *filters, struct plan *p
 	    .slot = plan->slot,
 	    .date = plan->date,
 	    .created_at = cache->now,
-	    .priority = get_priority(subscriber),
 	    .contents = &plan->contents,
 	};
 	plan->token = format_message_token(cache, &plan->digest, error);
@@ -387,27 +366,28 @@ fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *pla
 	plan->slot = format_slot(subscriber, slots);
 	g_strlcpy(plan->date, slots->date, sizeof(plan->date));
 	plan->next_at = slots->next.at;
+	plan->priority = get_priority(subscriber);
 	return digests_has_slot(
 	           cache->store, subscriber->id, plan->slot, &has_slot, error) &&
 	       (has_slot || plan_digest(cache, filters, plan, error));
 }
 
-/* In the caller's transaction.  A subscriber who has changed is in a later page. */
+/* In the caller's transaction, without its message.  A subscriber who has changed is in
+ * a later page. */
 static bool
-save_plan(struct digest_cache *cache, const struct plan *plan,
+save_plan(struct digest_cache *cache, struct plan *plan,
     struct digest_build_report *report, GError **error)
 {
 	const struct subscriber *subscriber = plan->subscriber;
 	struct store *store = cache->store;
-	bool is_saved;
 
 	if (plan->postponed_until >= 0)
 		return subscribers_postpone(
 		    store, subscriber->id, plan->postponed_until, error);
 	if (!subscribers_save_due(store, subscriber->id, subscriber->next_due_at,
-	        plan->next_at, &is_saved, error))
+	        plan->next_at, &plan->is_saved, error))
 		return false;
-	if (!is_saved)
+	if (!plan->is_saved)
 		return true;
 	report->due++;
 	if (plan->is_made) {
@@ -416,9 +396,57 @@ save_plan(struct digest_cache *cache, const struct plan *plan,
 	} else {
 		report->quiet++;
 	}
-	return (!plan->is_made || digests_insert(store, &plan->digest, error)) &&
-	       (!plan->reported || digest_news_save(store, plan->reported, error)) &&
-	       hold_restored(cache, subscriber, plan->slot, plan->is_made, error);
+	return (!plan->is_made ||
+	           digests_insert(store, &plan->digest, &plan->digest_id, error)) &&
+	       (!plan->reported || digest_news_save(store, plan->reported, error));
+}
+
+/* Queue the messages of plans that were saved, those of one priority together. */
+static bool
+queue_messages(
+    struct store *store, const GPtrArray *plans, unsigned count, GError **error)
+{
+	unsigned next;
+
+	for (unsigned i = 0; i < count; i = next) {
+		const struct plan *first = plans->pdata[i];
+		int64_t last_id = first->digest_id;
+
+		for (next = i + 1; first->digest_id && next < count; next++) {
+			const struct plan *plan = plans->pdata[next];
+
+			if (plan->digest_id && plan->priority != first->priority)
+				break;
+			last_id = MAX(last_id, plan->digest_id);
+		}
+		if (first->digest_id && !digests_queue(store, first->digest_id, last_id,
+		                            first->priority, error))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * After a restore, papers of the backup and of the days since may have been mailed
+ * already: digests are HELD up to and including the first one that can contain them
+ * all.
+ */
+static bool
+hold_restored(struct digest_cache *cache, const struct plan *plan, GError **error)
+{
+	int64_t subscriber_id = plan->subscriber->id;
+	bool is_held;
+
+	if (!cache->is_restored)
+		return true;
+	if (!backup_is_next_held(cache->store, subscriber_id, &is_held, error))
+		return false;
+	if (!is_held)
+		return true;
+	return (!plan->is_made || outbox_hold_slot(cache->store, subscriber_id,
+	                              plan->slot, "restore", error)) &&
+	       (!cache->is_asked ||
+	           backup_clear_next_held(cache->store, subscriber_id, error));
 }
 
 static bool
@@ -518,9 +546,17 @@ save_page(struct digest_cache *cache, const struct page *page,
 	end_us = g_get_monotonic_time() + PAGE_US;
 	while (saved < page->plans->len &&
 	       (saved == 0 || g_get_monotonic_time() < end_us)) {
-		const struct plan *plan = page->plans->pdata[saved++];
+		struct plan *plan = page->plans->pdata[saved++];
 
 		if (!save_plan(cache, plan, &sums, error))
+			return fail_subscriber(plan->subscriber, error);
+	}
+	if (!queue_messages(cache->store, page->plans, saved, error))
+		return false;
+	for (unsigned i = 0; i < saved; i++) {
+		const struct plan *plan = page->plans->pdata[i];
+
+		if (plan->is_saved && !hold_restored(cache, plan, error))
 			return fail_subscriber(plan->subscriber, error);
 	}
 	if (!store_commit(&transaction, error))
@@ -572,7 +608,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned resumed = 0, size = PAGE_SUBSCRIBERS;
+	unsigned resumed = 0, size = PAGE_SUBSCRIBERS_LEAST;
 	bool is_end = false;
 	bool is_ok;
 

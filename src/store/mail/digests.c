@@ -70,16 +70,13 @@ find_newest_day(const struct digest_record *digest_record)
 }
 
 bool
-digests_insert(
-    struct store *store, const struct digest_record *digest_record, GError **error)
+digests_insert(struct store *store, const struct digest_record *digest_record,
+    int64_t *digest_id, GError **error)
 {
-	static const char sql_digest[] =
+	static const char sql[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " message_token, papers, newest_day, contents)"
 	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8)";
-	static const char sql_outbox[] =
-	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
-	    " next_try_at, priority) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3, ?4)";
 	struct digest_contents *contents = digest_record->contents;
 	g_autoptr(GByteArray) packed = NULL;
 
@@ -87,17 +84,31 @@ digests_insert(
 	    !load_references(store, contents, error))
 		return false;
 	packed = digest_contents_pack(contents);
-	return sql_exec(store, sql_digest, error, SQL_INT(digest_record->subscriber_id),
-	           SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
-	           SQL_INT(digest_record->created_at),
-	           SQL_TEXT(digest_record->message_token),
-	           SQL_INT(contents->papers->len),
-	           SQL_TEXT(find_newest_day(digest_record)),
-	           SQL_BLOB(packed->data, packed->len)) &&
-	       sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
-	           SQL_INT(sqlite3_last_insert_rowid(store->db)),
-	           SQL_INT(digest_record->created_at),
-	           SQL_INT(digest_record->priority));
+	if (!sql_exec(store, sql, error, SQL_INT(digest_record->subscriber_id),
+	        SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
+	        SQL_INT(digest_record->created_at),
+	        SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
+	        SQL_TEXT(find_newest_day(digest_record)),
+	        SQL_BLOB(packed->data, packed->len)))
+		return false;
+	*digest_id = sqlite3_last_insert_rowid(store->db);
+	return true;
+}
+
+/* One statement: SQLite saves the pages that it changes before each one that has
+ * triggers. */
+bool
+digests_queue(struct store *store, int64_t first_id, int64_t last_id,
+    enum outbox_priority priority, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
+	    " next_try_at, priority) SELECT 'digest', subscriber_id, id, 'NEW',"
+	    " created_at, created_at, ?3 FROM digest WHERE id BETWEEN ?1 AND ?2"
+	    " ORDER BY id";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(first_id), SQL_INT(last_id), SQL_INT(priority));
 }
 
 bool

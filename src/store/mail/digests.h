@@ -20,7 +20,6 @@ struct digest_record {
 	const char *message_token;
 	const char *date; /* local, YYYY-MM-DD */
 	int64_t created_at;
-	enum outbox_priority priority; /* of its message */
 	/* No papers: a "nothing new" notice.  References are set when it is stored. */
 	struct digest_contents *contents;
 };
@@ -30,12 +29,18 @@ bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *sl
     bool *has, GError **error);
 
 /**
- * Store a digest, and queue its message.
+ * Store a digest.
  *
- * The caller advances the due time in the same transaction.
+ * The caller queues its message and advances the due time in the same transaction.
+ *
+ * @param digest_id  set
  */
-bool digests_insert(
-    struct store *store, const struct digest_record *digest_record, GError **error);
+bool digests_insert(struct store *store, const struct digest_record *digest_record,
+    int64_t *digest_id, GError **error);
+
+/** Queue the messages of digests that were stored one after the other. */
+bool digests_queue(struct store *store, int64_t first_id, int64_t last_id,
+    enum outbox_priority priority, GError **error);
 
 /**
  * Load the creation time of the subscriber's last live or sent digest.
