@@ -182,17 +182,6 @@ bool query_needs_enrichment(const struct query *query);
 struct query_document *query_document_new(const struct paper *paper,
     const char *first_day, const struct tokenizer *tokenizer, GError **error);
 
-/**
- * Likewise, without title and abstract: clauses on these are unknown until
- * query_document_add_texts(). Tokenizing them is most of the work.
- */
-struct query_document *query_document_new_values(const struct paper *paper,
-    const char *first_day, const struct tokenizer *tokenizer, GError **error);
-
-/** Add the texts, once. @return false with PB_ERROR_TEMPORARY; it can only be freed */
-bool query_document_add_texts(struct query_document *document,
-    const struct paper *paper, const struct tokenizer *tokenizer, GError **error);
-
 /** Set which fields are final from now on; none are in a new document. */
 void
 query_document_finalize(struct query_document *document, enum query_finality settled);

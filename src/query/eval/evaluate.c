@@ -55,19 +55,6 @@ evaluate_operands(const struct node *node, const struct query_document *document
 	return truth;
 }
 
-static enum query_verdict
-evaluate_texts(const struct query_document *document, const struct node *node)
-{
-	bool is_there;
-
-	if (!document->has_texts)
-		return QUERY_UNKNOWN;
-	is_there = node->kind == NODE_NEAR ? has_near(document, node)
-	                                   : document_has_phrase(document, node->phrase,
-	                                         node->field->texts);
-	return is_there ? QUERY_TRUE : QUERY_FALSE;
-}
-
 enum query_verdict
 node_evaluate(const struct node *node, const struct query_document *document,
     enum query_mode mode)
@@ -80,8 +67,11 @@ node_evaluate(const struct node *node, const struct query_document *document,
 		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
 		                        document, mode);
 	case NODE_WORDS:
+		return document_has_phrase(document, node->phrase, node->field->texts)
+		           ? QUERY_TRUE
+		           : QUERY_FALSE;
 	case NODE_NEAR:
-		return evaluate_texts(document, node);
+		return has_near(document, node) ? QUERY_TRUE : QUERY_FALSE;
 	case NODE_NAME:
 		return has_author(document, node) ? QUERY_TRUE : QUERY_FALSE;
 	case NODE_VALUE_WORDS:

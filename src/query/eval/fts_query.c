@@ -5,10 +5,14 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
+#include "query/eval/near.h"
 #include "query/parse/tree.h"
 
 /* Maximum number of variants of a phrase; with more, words are searched separately. */
 #define VARIANTS_MAX 16
+
+static const char AND[] = " AND ", OR[] = " OR ";
 
 /* State of formatting. */
 struct formatter {
@@ -19,6 +23,10 @@ struct formatter {
 	bool is_exact;    /* the phrases of the clause say the same as it */
 	bool is_match;    /* the expression says the same as the nodes */
 	bool is_negated;  /* clauses under a NOT are not ranked */
+	/* Joins parts of a clause: AND; below an OR likewise OR, since FTS5 would not
+	 * give the places of an AND that is false, and of some that are true. */
+	const char *join;
+	GArray *near; /* of the current clause */
 };
 
 static bool
@@ -89,7 +97,7 @@ append_apart(struct formatter *formatter, const GPtrArray *classes, bool is_pref
 	for (unsigned i = 0; i < classes->len; i++) {
 		const GPtrArray *words = classes->pdata[i];
 
-		g_string_append(formatter->out, i ? " AND (" : "(");
+		g_string_append_printf(formatter->out, "%s(", i ? formatter->join : "");
 		for (unsigned n = 0; n < words->len; n++) {
 			g_string_append(formatter->out, n ? " OR " : "");
 			append_string(formatter->out, words->pdata[n]);
@@ -147,25 +155,45 @@ format_words(struct formatter *formatter, const struct node *node, GError **erro
 	return true;
 }
 
+static void
+fts_near_clear(void *data)
+{
+	struct fts_near *near = data;
+
+	for (unsigned i = 0; i < FTS_COLUMNS; i++)
+		g_array_unref(near->places[i]);
+}
+
 static bool
 format_near(struct formatter *formatter, const struct node *node, GError **error)
 {
+	formatter->near = g_array_new(FALSE, FALSE, sizeof(struct fts_near));
+	g_array_set_clear_func(formatter->near, fts_near_clear);
 	g_string_append_printf(formatter->out, "%s : (", get_columns(node->field));
 	for (unsigned i = 0; i < node->phrases->len; i++) {
-		g_string_append(formatter->out, i ? " AND (" : "(");
+		struct fts_near near = {.first = formatter->phrases};
+
+		g_string_append_printf(formatter->out, "%s(", i ? formatter->join : "");
 		if (!append_phrase(formatter, node->phrases->pdata[i], error))
 			return false;
 		g_string_append_c(formatter->out, ')');
+		near.phrases = formatter->phrases - near.first;
+		for (unsigned n = 0; n < FTS_COLUMNS; n++)
+			near.places[n] = g_array_new(FALSE, FALSE, sizeof(int));
+		g_array_append_val(formatter->near, near);
 	}
 	g_string_append_c(formatter->out, ')');
-	formatter->is_exact = false;
 	return true;
 }
 
-/* The last name is always whole; a given name may be an initial in the paper. */
+/*
+ * The last name is always whole; a given name may be an initial in the paper, and is
+ * left out below an OR.
+ */
 static void
 format_name(struct formatter *formatter, const struct name *name)
 {
+	bool is_or = formatter->join == OR;
 	unsigned given = name->is_any_word ? 0 : name->parts->len - name->last;
 	gsize start;
 
@@ -176,10 +204,10 @@ format_name(struct formatter *formatter, const struct name *name)
 		g_autofree char *initial = g_utf8_substring(part, 0, 1);
 
 		/* An initial in the query may be any name. */
-		if (i < given && strcmp(part, initial) == 0)
+		if (i < given && (is_or || strcmp(part, initial) == 0))
 			continue;
 		if (formatter->out->len > start)
-			g_string_append(formatter->out, " AND ");
+			g_string_append(formatter->out, formatter->join);
 		g_string_append(formatter->out, i < given ? "(" : "");
 		append_string(formatter->out, part);
 		formatter->phrases++;
@@ -224,8 +252,9 @@ format_clause(struct formatter *formatter, const struct node *node, GError **err
 	else
 		format_name(formatter, node->name);
 	clause.phrases = formatter->phrases - clause.first;
+	clause.near = g_steal_pointer(&formatter->near);
 	clause.is_exact = formatter->is_exact;
-	formatter->is_match &= clause.is_exact;
+	formatter->is_match &= clause.is_exact && !clause.near;
 	add_clause(formatter, &clause);
 	return is_ok;
 }
@@ -308,7 +337,7 @@ format_and(struct formatter *formatter, const struct node *node, GError **error)
 			continue;
 		}
 		if (formatter->out->len > start)
-			g_string_append(formatter->out, " AND ");
+			g_string_append(formatter->out, AND);
 		g_string_append_c(formatter->out, '(');
 		if (!format_node(formatter, operand, error))
 			return false;
@@ -318,8 +347,7 @@ format_and(struct formatter *formatter, const struct node *node, GError **error)
 }
 
 /*
- * Join all clauses with words by OR, those under a NOT, too: FTS5 would not give the
- * places of those in an AND that is false.
+ * Join all clauses with words by OR, those under a NOT, too.
  *
  * @param start  of the expression in the output
  */
@@ -335,7 +363,7 @@ format_any(
 	}
 	if (!node->operands) {
 		if (formatter->out->len > start)
-			g_string_append(formatter->out, " OR ");
+			g_string_append(formatter->out, OR);
 		g_string_append_c(formatter->out, '(');
 		if (!format_clause(formatter, node, error))
 			return false;
@@ -357,8 +385,15 @@ format_node(struct formatter *formatter, const struct node *node, GError **error
 {
 	if (node->kind == NODE_AND)
 		return format_and(formatter, node, error);
-	if (node->kind == NODE_OR)
-		return format_any(formatter, node, formatter->out->len, error);
+	if (node->kind == NODE_OR) {
+		const char *join = formatter->join;
+		bool is_ok;
+
+		formatter->join = OR;
+		is_ok = format_any(formatter, node, formatter->out->len, error);
+		formatter->join = join;
+		return is_ok;
+	}
 	return format_clause(formatter, node, error);
 }
 
@@ -368,6 +403,7 @@ fts_clause_clear(void *data)
 	struct fts_clause *clause = data;
 
 	g_free(clause->papers);
+	g_clear_pointer(&clause->near, g_array_unref);
 }
 
 static GArray *
@@ -393,6 +429,7 @@ fts_query_new(
 	fts->negated = new_clauses();
 	fts->excluded = g_ptr_array_new();
 	fts->is_required = has_words(query->root);
+	formatter.join = fts->is_required ? AND : OR;
 	if (!(fts->is_required ? format_node(&formatter, query->root, error)
 	                       : format_any(&formatter, query->root, 0, error)))
 		return NULL;
@@ -450,12 +487,77 @@ count_words(const struct fts_clause *clause, const struct fts_paper *paper,
 		memcpy(hits->texts, columns, sizeof(hits->texts));
 }
 
+static int
+compare_places(const void *a, const void *b)
+{
+	const int *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* The phrases of a NODE_NEAR in a column. */
+struct near_column {
+	GArray *phrases; /* of struct fts_near */
+	unsigned column;
+};
+
+/* As near_next. */
+static int
+find_next_place(const void *data, guint phrase, int after)
+{
+	const struct near_column *near = data;
+	struct fts_near *one = &g_array_index(near->phrases, struct fts_near, phrase);
+	const GArray *places = one->places[near->column];
+
+	while (
+	    one->next < places->len && g_array_index(places, int, one->next) <= after)
+		one->next++;
+	return one->next < places->len ? g_array_index(places, int, one->next) : -1;
+}
+
+static void
+list_places(GArray *phrases, const struct fts_paper *paper)
+{
+	for (guint i = 0; i < phrases->len; i++) {
+		struct fts_near *near = &g_array_index(phrases, struct fts_near, i);
+
+		for (unsigned n = 0; n < FTS_COLUMNS; n++)
+			g_array_set_size(near->places[n], 0);
+		for (unsigned n = 0; n < near->phrases; n++)
+			paper->list(paper->row, near->first + n, near->places);
+		for (unsigned n = 0; near->phrases > 1 && n < FTS_COLUMNS; n++)
+			g_array_sort(near->places[n], compare_places);
+	}
+}
+
+static void
+count_near(const struct fts_clause *clause, const struct fts_paper *paper,
+    struct rank_hits *hits)
+{
+	int places[BOUNDS_QUERY_TERMS];
+
+	list_places(clause->near, paper);
+	for (unsigned text = 0; text < G_N_ELEMENTS(hits->texts); text++) {
+		const struct near_column column = {clause->near, text};
+
+		for (guint i = 0; i < clause->near->len; i++) {
+			g_array_index(clause->near, struct fts_near, i).next = 0;
+			places[i] = -1;
+		}
+		while (near_find(clause->node, find_next_place, &column, places))
+			hits->texts[text]++;
+	}
+}
+
 static void
 count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
     struct rank_hits *hits)
 {
 	*hits = (struct rank_hits){0};
-	if (has_words_itself(clause->node))
+	if (clause->near && clause->is_exact) {
+		if (paper->row)
+			count_near(clause, paper, hits);
+	} else if (has_words_itself(clause->node))
 		count_words(clause, paper, hits);
 	else
 		hits->texts[0] = !clause->papers || clause->papers[paper->seq];
@@ -468,57 +570,53 @@ fts_query_count_clause(const struct fts_query *fts, unsigned i,
 	count_clause(&g_array_index(fts->clauses, struct fts_clause, i), paper, hits);
 }
 
-/* Next clauses of the query that are, and are not, under a NOT. */
-struct position {
-	unsigned clause, negated;
+/* One bit for each clause, then for those under a NOT. */
+G_STATIC_ASSERT(BOUNDS_QUERY_TERMS <= 64);
+
+/* Verdicts of all clauses. */
+struct verdicts {
+	const struct fts_query *fts;
+	uint64_t found;    /* clauses that may be true */
+	fts_decide decide; /* NULL: clauses that are not exact are unknown */
+	const void *data;
+	unsigned clause, negated; /* next ones */
 };
 
 static enum query_verdict
-classify_clause(const struct fts_clause *clause, const struct rank_hits *hits)
+get_verdict(
+    const struct verdicts *verdicts, const struct fts_clause *clause, unsigned bit)
 {
-	if (!hits->texts[0] && !hits->texts[1])
+	if (!(verdicts->found & 1ULL << bit))
 		return QUERY_FALSE;
-	return clause->is_exact ? QUERY_TRUE : QUERY_UNKNOWN;
+	if (clause->is_exact)
+		return QUERY_TRUE;
+	return verdicts->decide ? verdicts->decide(verdicts->data, clause->node)
+	                        : QUERY_UNKNOWN;
 }
 
 static enum query_verdict
-classify_negated(const struct fts_query *fts, const struct fts_paper *paper, unsigned i)
+classify(struct verdicts *verdicts, const struct node *node, bool is_negated)
 {
-	const struct fts_clause *clause =
-	    &g_array_index(fts->negated, struct fts_clause, i);
-	struct rank_hits hits;
-
-	count_clause(clause, paper, &hits);
-	return classify_clause(clause, &hits);
-}
-
-/*
- * @param hits  of the clauses that are not under a NOT; NULL: the node is under one
- * @param next  the node's first clauses; moved behind its last ones
- */
-static enum query_verdict
-classify(const struct fts_query *fts, const struct node *node,
-    const struct fts_paper *paper, const struct rank_hits *hits, struct position *next)
-{
+	const struct fts_query *fts = verdicts->fts;
 	bool is_and = node->kind == NODE_AND;
 	enum query_verdict verdict = is_and ? QUERY_TRUE : QUERY_FALSE;
 
 	if (node->kind == NODE_NOT)
 		return g_ptr_array_find(fts->excluded, node, NULL)
 		           ? QUERY_TRUE
-		           : QUERY_TRUE - classify(fts, node->operands->pdata[0], paper,
-		                              NULL, next);
-	if (!node->operands && !hits)
-		return classify_negated(fts, paper, next->negated++);
+		           : QUERY_TRUE -
+		                 classify(verdicts, node->operands->pdata[0], true);
 	if (!node->operands) {
-		unsigned i = next->clause++;
+		unsigned i = is_negated ? verdicts->negated++ : verdicts->clause++;
 
-		return classify_clause(
-		    &g_array_index(fts->clauses, struct fts_clause, i), &hits[i]);
+		return get_verdict(verdicts,
+		    &g_array_index(
+		        is_negated ? fts->negated : fts->clauses, struct fts_clause, i),
+		    is_negated ? fts->clauses->len + i : i);
 	}
 	for (guint i = 0; i < node->operands->len; i++) {
 		enum query_verdict one =
-		    classify(fts, node->operands->pdata[i], paper, hits, next);
+		    classify(verdicts, node->operands->pdata[i], is_negated);
 
 		verdict = is_and ? MIN(verdict, one) : MAX(verdict, one);
 	}
@@ -526,12 +624,35 @@ classify(const struct fts_query *fts, const struct node *node,
 }
 
 enum query_verdict
-fts_query_classify(
-    const struct fts_query *fts, const struct fts_paper *paper, struct rank_hits *hits)
+fts_query_decide(
+    const struct fts_query *fts, uint64_t found, fts_decide decide, const void *data)
 {
-	struct position next = {0, 0};
+	struct verdicts verdicts = {fts, found, decide, data, 0, 0};
 
-	for (guint i = 0; i < fts->clauses->len; i++)
+	return classify(&verdicts, fts->root, false);
+}
+
+static bool
+is_found(const struct rank_hits *hits)
+{
+	return hits->texts[0] || hits->texts[1];
+}
+
+enum query_verdict
+fts_query_classify(const struct fts_query *fts, const struct fts_paper *paper,
+    struct rank_hits *hits, uint64_t *found)
+{
+	*found = 0;
+	for (guint i = 0; i < fts->clauses->len; i++) {
 		fts_query_count_clause(fts, i, paper, &hits[i]);
-	return classify(fts, fts->root, paper, hits, &next);
+		*found |= (uint64_t)is_found(&hits[i]) << i;
+	}
+	for (guint i = 0; i < fts->negated->len; i++) {
+		struct rank_hits negated;
+
+		count_clause(&g_array_index(fts->negated, struct fts_clause, i), paper,
+		    &negated);
+		*found |= (uint64_t)is_found(&negated) << (fts->clauses->len + i);
+	}
+	return fts_query_decide(fts, *found, NULL, NULL);
 }

@@ -4,7 +4,7 @@
  *
  * The expression matches a superset: the distance of NEAR, signs, exact words, the
  * order of names, fields without words and a NOT with any of these are ignored. The
- * evaluator decides.
+ * places of words in the index decide about NEAR, the evaluator about the others.
  */
 #ifndef PAPERBOY_QUERY_EVAL_FTS_QUERY_H
 #define PAPERBOY_QUERY_EVAL_FTS_QUERY_H
@@ -36,7 +36,16 @@ struct fts_clause {
 	uint8_t *papers;
 	unsigned first;   /* of its phrases in the expression ... */
 	unsigned phrases; /* ... 0: it is not in the expression */
+	GArray *near;     /* NODE_NEAR: of struct fts_near; or NULL */
 	bool is_exact;    /* it matches where its phrases are, or all of papers */
+};
+
+/* A phrase of a NODE_NEAR. */
+struct fts_near {
+	unsigned first, phrases; /* as above */
+	/* Where it begins in the columns of the current paper: of int, ascending */
+	GArray *places[FTS_COLUMNS];
+	guint next; /* place to look at */
 };
 
 struct fts_query {
@@ -71,6 +80,8 @@ struct fts_paper {
 	int64_t seq;
 	/* Add the places of a phrase of the expression to the columns of the row. */
 	void (*count)(void *row, unsigned phrase, unsigned columns[FTS_COLUMNS]);
+	/* Likewise, add them to arrays of int. */
+	void (*list)(void *row, unsigned phrase, GArray *const columns[FTS_COLUMNS]);
 	void *row; /* NULL: the expression does not match the paper */
 };
 
@@ -81,11 +92,19 @@ void fts_query_count_clause(const struct fts_query *fts, unsigned i,
 /**
  * Evaluate the query as far as this is possible; a field that is not reported is false.
  *
- * @param hits  set for each clause: at least as many as the paper has, and as many if
- *              fts_query_is_exact()
+ * @param hits   set for each clause: at least as many as the paper has, and as many if
+ *               fts_query_is_exact()
+ * @param found  set to what fts_query_decide() needs
  * @return QUERY_UNKNOWN when only the evaluator can decide
  */
-enum query_verdict fts_query_classify(
-    const struct fts_query *fts, const struct fts_paper *paper, struct rank_hits *hits);
+enum query_verdict fts_query_classify(const struct fts_query *fts,
+    const struct fts_paper *paper, struct rank_hits *hits, uint64_t *found);
+
+/** Evaluate a clause that is not exact. */
+typedef enum query_verdict (*fts_decide)(const void *data, const struct node *node);
+
+/** Evaluate the query with the missing verdicts. @param found  of the paper */
+enum query_verdict fts_query_decide(
+    const struct fts_query *fts, uint64_t found, fts_decide decide, const void *data);
 
 #endif

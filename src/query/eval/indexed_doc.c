@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "query/eval/near.h"
+
 static int
 compare_plains(const void *a, const void *b)
 {
@@ -86,36 +88,9 @@ index_tokens(const struct text_field *text_field, int *first)
 }
 
 static bool
-set_tokenizer_error(const struct paper *paper, GError **error)
+add_texts(struct query_document *document, const struct paper *paper,
+    const struct tokenizer *tokenizer)
 {
-	return pb_fail(
-	    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
-}
-
-struct query_document *
-query_document_new_values(const struct paper *paper, const char *first_day,
-    const struct tokenizer *tokenizer, GError **error)
-{
-	pb_auto(query_document) document = g_new0(struct query_document, 1);
-
-	document->authors = g_ptr_array_new_with_free_func(g_free);
-	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
-	document->doc_values = doc_values_new(paper, first_day, tokenizer);
-	if (!add_authors(document, paper, tokenizer)) {
-		set_tokenizer_error(paper, error);
-		return NULL;
-	}
-	return g_steal_pointer(&document);
-}
-
-bool
-query_document_add_texts(struct query_document *document, const struct paper *paper,
-    const struct tokenizer *tokenizer, GError **error)
-{
-	g_assert(!document->strings);
-	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
-	document->strings = g_string_chunk_new(4096);
-	document->tokenizer = tokenizer;
 	if (paper->summary) {
 		document->summary = g_new0(struct text_field, 1);
 		text_field_init(document->summary, paper->summary);
@@ -125,10 +100,9 @@ query_document_add_texts(struct query_document *document, const struct paper *pa
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
 		if (!text_field_split(
 		        &document->texts[i], document->strings, tokenizer))
-			return set_tokenizer_error(paper, error);
+			return false;
 		index_tokens(&document->texts[i], document->first[i]);
 	}
-	document->has_texts = true;
 	return true;
 }
 
@@ -147,11 +121,20 @@ struct query_document *
 query_document_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer, GError **error)
 {
-	pb_auto(query_document) document =
-	    query_document_new_values(paper, first_day, tokenizer, error);
+	pb_auto(query_document) document = g_new0(struct query_document, 1);
 
-	if (!document || !query_document_add_texts(document, paper, tokenizer, error))
+	document->plains = g_array_new(FALSE, FALSE, sizeof(struct indexed_doc_word));
+	document->strings = g_string_chunk_new(4096);
+	document->tokenizer = tokenizer;
+	document->authors = g_ptr_array_new_with_free_func(g_free);
+	document->names = g_ptr_array_new_with_free_func((GDestroyNotify)name_free);
+	document->doc_values = doc_values_new(paper, first_day, tokenizer);
+	if (!add_authors(document, paper, tokenizer) ||
+	    !add_texts(document, paper, tokenizer)) {
+		pb_fail(
+		    error, PB_ERROR_TEMPORARY, "cannot tokenize paper %s", paper->id);
 		return NULL;
+	}
 	return g_steal_pointer(&document);
 }
 
@@ -237,54 +220,28 @@ document_has_phrase(
 	return false;
 }
 
-/* As FTS5 does: advance the phrase that is too far behind the last one. */
-static bool
-find_interval(const struct query_document *document, const struct node *node,
-    unsigned text, int *places)
+/* A text of a document. */
+struct near_text {
+	const struct query_document *document;
+	const struct node *node;
+	unsigned text;
+};
+
+/* As near_next. */
+static int
+find_next_place(const void *data, guint phrase, int after)
 {
-	guint n = node->phrases->len;
-	int last = places[0];
-	bool has_moved = true;
+	const struct near_text *near = data;
 
-	for (guint i = 1; i < n; i++)
-		last = MAX(last, places[i]);
-	while (has_moved) {
-		has_moved = false;
-		for (guint i = 0; i < n; i++) {
-			const struct phrase *phrase =
-			    g_ptr_array_index(node->phrases, i);
-			int earliest =
-			    last - (int)node->distance - (int)phrase->words->len;
-
-			while (places[i] >= 0 && places[i] < earliest)
-				places[i] = document_find_phrase(
-				    document, phrase, text, places[i]);
-			if (places[i] < 0)
-				return false;
-			has_moved |= places[i] > last;
-			last = MAX(last, places[i]);
-		}
-	}
-	return true;
+	return document_find_phrase(near->document,
+	    g_ptr_array_index(near->node->phrases, phrase), near->text, after);
 }
 
 bool
 document_find_near(const struct query_document *document, const struct node *node,
     unsigned text, int *places)
 {
-	bool is_first = places[0] < 0;
-	guint earliest = 0;
+	const struct near_text near = {document, node, text};
 
-	for (guint i = 1; i < node->phrases->len; i++)
-		if (places[i] < places[earliest])
-			earliest = i;
-	for (guint i = 0; i < node->phrases->len; i++) {
-		if (!is_first && i != earliest)
-			continue;
-		places[i] = document_find_phrase(
-		    document, g_ptr_array_index(node->phrases, i), text, places[i]);
-		if (places[i] < 0)
-			return false;
-	}
-	return find_interval(document, node, text, places);
+	return near_find(node, find_next_place, &near, places);
 }

@@ -23,7 +23,6 @@ struct indexed_doc_word {
 };
 
 struct query_document {
-	bool has_texts; /* and first, plains, strings */
 	struct text_field texts[DOCUMENT_TEXTS];
 	struct text_field *summary;        /* see document_get_summary(), or NULL */
 	const struct tokenizer *tokenizer; /* borrowed */

@@ -10,6 +10,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "base/msg.h"
+#include "query/eval/clause_match.h"
 #include "query/eval/fts_query.h"
 #include "service/match/clause_papers.h"
 #include "service/match/corpus.h"
@@ -29,6 +30,7 @@ struct candidate {
 	double bound;     /* of its score; 0 without a ranking */
 	int32_t day;      /* last listed, since the epoch */
 	uint32_t verdict; /* enum query_verdict */
+	uint64_t found;   /* of fts_query_classify() */
 };
 
 /* A clause, and how much it can add to the relevance of a paper. */
@@ -108,12 +110,15 @@ add_best(struct lookup *lookup, double score)
 static void
 classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
-	const struct fts_paper known = {
-	    .seq = seq, .count = archive_count_places, .row = row};
+	const struct fts_paper known = {.seq = seq,
+	    .count = archive_count_places,
+	    .list = archive_list_places,
+	    .row = row};
 	const unsigned words[] = {value->words[0], value->words[1]};
 	struct candidate candidate = {.seq = seq, .day = value->day};
 
-	candidate.verdict = fts_query_classify(lookup->fts, &known, lookup->hits);
+	candidate.verdict =
+	    fts_query_classify(lookup->fts, &known, lookup->hits, &candidate.found);
 	if (candidate.verdict == QUERY_FALSE)
 		return;
 	lookup->matches++;
@@ -145,8 +150,10 @@ static bool
 may_be_best(
     struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
-	const struct fts_paper known = {
-	    .seq = seq, .count = archive_count_places, .row = row};
+	const struct fts_paper known = {.seq = seq,
+	    .count = archive_count_places,
+	    .list = archive_list_places,
+	    .row = row};
 	const unsigned words[] = {value->words[0], value->words[1]};
 	double threshold = get_threshold(lookup), relevance = 0;
 
@@ -292,17 +299,18 @@ search_match_clear(struct search_match *match)
 	g_clear_pointer(&match->stored, stored_paper_free);
 }
 
-/* Read the paper, without indexing its texts. */
-static bool
-read_paper(struct search_match *match, GError **error)
+bool
+search_match_load(struct search_match *match, GError **error)
 {
 	char first_day[DAY_BYTES];
 
+	if (match->document)
+		return true;
 	match->stored = papers_load(match->store, match->seq, error);
 	if (!match->stored)
 		return false;
 	day_format(match->stored->first_seen_at, first_day);
-	match->document = query_document_new_values(
+	match->document = query_document_new(
 	    match->stored->paper, first_day, store_get_tokenizer(match->store), error);
 	if (!match->document)
 		return false;
@@ -310,34 +318,55 @@ read_paper(struct search_match *match, GError **error)
 	return true;
 }
 
-bool
-search_match_load(struct search_match *match, GError **error)
+/* The clauses of a candidate that its texts decide. */
+struct decision {
+	const struct fts_query *fts;
+	const struct tokenizer *tokenizer;
+	uint64_t found;
+	const char *const *texts; /* by enum hit_field */
+	enum query_verdict verdict;
+};
+
+/* As fts_decide. */
+static enum query_verdict
+decide_clause(const void *data, const struct node *node)
 {
-	if (match->is_loaded)
-		return true;
-	if (!match->stored && !read_paper(match, error))
-		return false;
-	match->is_loaded = true;
-	return query_document_add_texts(match->document, match->stored->paper,
-	    store_get_tokenizer(match->store), error);
+	const struct decision *decision = data;
+
+	return clause_match(node, decision->texts, decision->tokenizer);
 }
 
-/* Evaluate a query; many do not need the texts to be false. */
+static void
+decide_by_texts(void *data, const char *const texts[ARCHIVE_COLUMNS])
+{
+	struct decision *decision = data;
+
+	decision->texts = texts;
+	decision->verdict =
+	    fts_query_decide(decision->fts, decision->found, decide_clause, decision);
+}
+
+/* Evaluate a query for a candidate that the index does not decide. */
 static bool
-decide(struct search_match *match, const struct query *query, bool *is_match,
+decide(struct search_match *match, const struct query *query,
+    const struct lookup *lookup, const struct candidate *candidate, bool *is_match,
     GError **error)
 {
-	enum query_verdict verdict;
+	struct decision decision = {.fts = lookup->fts,
+	    .tokenizer = store_get_tokenizer(match->store),
+	    .found = candidate->found,
+	    .verdict = candidate->verdict};
 
-	if (!read_paper(match, error))
+	if (decision.verdict == QUERY_UNKNOWN &&
+	    !archive_read(match->store, match->seq, decide_by_texts, &decision, error))
 		return false;
-	verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);
-	if (verdict == QUERY_UNKNOWN) {
+	if (decision.verdict == QUERY_UNKNOWN) {
 		if (!search_match_load(match, error))
 			return false;
-		verdict = query_evaluate(query, match->document, QUERY_AS_REPORTED);
+		decision.verdict =
+		    query_evaluate(query, match->document, QUERY_AS_REPORTED);
 	}
-	*is_match = verdict == QUERY_TRUE;
+	*is_match = decision.verdict == QUERY_TRUE;
 	return true;
 }
 
@@ -385,7 +414,8 @@ search_foreach(struct store *store, const struct query *query,
 			return true;
 		}
 		day_format(candidate->day * (int64_t)CLOCK_DAY_S, match.day);
-		if (!is_match && !decide(&match, query, &is_match, error))
+		if (!is_match &&
+		    !decide(&match, query, &lookup, candidate, &is_match, error))
 			return false;
 		if (is_match && !found(data, &match, error))
 			return false;
@@ -470,7 +500,8 @@ add_match(struct search *search, const struct candidate *candidate, GError **err
 	pb_local(search_match) match = {.store = search->store, .seq = candidate->seq};
 	bool is_match;
 
-	if (!decide(&match, search->query, &is_match, error))
+	if (!decide(
+	        &match, search->query, &search->lookup, candidate, &is_match, error))
 		return false;
 	if (!is_match)
 		return true;

@@ -47,9 +47,7 @@ struct search_match {
 	/* Valid after search_match_load(). */
 	struct stored_paper *stored;
 	struct query_document *document;
-	/* Private. */
-	struct store *store;
-	bool is_loaded;
+	struct store *store; /* private */
 };
 
 /** Read and index the paper: many matches are known without that. */

@@ -12,22 +12,43 @@ set_code(struct fts_row *row, int rc)
 		row->rc = rc;
 }
 
+/* Find the first place of a phrase. @param column  set; -1: none */
+static void
+find_first(
+    struct fts_row *row, unsigned phrase, Fts5PhraseIter *at, int *column, int *offset)
+{
+	int rc = SQLITE_RANGE;
+
+	*column = -1;
+	if (phrase < (unsigned)row->api->xPhraseCount(row->context))
+		rc = row->api->xPhraseFirst(
+		    row->context, (int)phrase, at, column, offset);
+	if (rc == SQLITE_OK)
+		return;
+	*column = -1;
+	set_code(row, rc);
+}
+
 void
 fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns)
 {
 	Fts5PhraseIter at;
 	int column, offset;
-	int rc = SQLITE_RANGE;
 
-	if (phrase < (unsigned)row->api->xPhraseCount(row->context))
-		rc = row->api->xPhraseFirst(
-		    row->context, (int)phrase, &at, &column, &offset);
-	if (rc != SQLITE_OK) {
-		set_code(row, rc);
-		return;
-	}
+	find_first(row, phrase, &at, &column, &offset);
 	for (; column >= 0; row->api->xPhraseNext(row->context, &at, &column, &offset))
 		columns[column]++;
+}
+
+void
+fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns)
+{
+	Fts5PhraseIter at;
+	int column, offset;
+
+	find_first(row, phrase, &at, &column, &offset);
+	for (; column >= 0; row->api->xPhraseNext(row->context, &at, &column, &offset))
+		g_array_append_val(columns[column], offset);
 }
 
 static void

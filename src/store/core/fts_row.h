@@ -5,6 +5,7 @@
 #ifndef PAPERBOY_STORE_CORE_FTS_ROW_H
 #define PAPERBOY_STORE_CORE_FTS_ROW_H
 
+#include <glib.h>
 #include <sqlite3.h>
 
 struct fts_row {
@@ -33,5 +34,8 @@ int fts_row_register(sqlite3 *db);
 
 /** Add the number of places of a phrase to those in each column. */
 void fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns);
+
+/** Likewise, add the places to arrays of int, one for each column. */
+void fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns);
 
 #endif

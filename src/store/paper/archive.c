@@ -404,6 +404,12 @@ archive_count_places(void *row, unsigned phrase, unsigned columns[3])
 	fts_row_count(row, phrase, columns);
 }
 
+void
+archive_list_places(void *row, unsigned phrase, GArray *const columns[3])
+{
+	fts_row_list(row, phrase, columns);
+}
+
 /* A scan and the receiver of its papers. */
 struct scan {
 	archive_found found;
@@ -492,6 +498,31 @@ archive_count_since(
 	static const char sql[] = "SELECT count(*) FROM paper WHERE last_day >= ?1";
 
 	return sql_number(store, sql, papers, error, SQL_TEXT(day));
+}
+
+bool
+archive_read(struct store *store, int64_t seq,
+    void (*read)(void *data, const char *const columns[ARCHIVE_COLUMNS]), void *data,
+    GError **error)
+{
+	/* As doc_values_new(): comment and journal are reported with the categories. */
+	static const char sql[] =
+	    "SELECT title, abstract, authors, organization, keywords,"
+	    " CASE WHEN categories IS NOT NULL THEN comment END,"
+	    " CASE WHEN categories IS NOT NULL THEN journal END"
+	    " FROM paper WHERE seq = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+	const char *columns[ARCHIVE_COLUMNS];
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = sql_step(statement, error);
+	for (int i = 0; step == SQL_STEP_ROW && i < ARCHIVE_COLUMNS; i++)
+		columns[i] = (const char *)sqlite3_column_text(statement, i);
+	if (step == SQL_STEP_ROW)
+		read(data, columns);
+	return step != SQL_STEP_FAILED;
 }
 
 bool

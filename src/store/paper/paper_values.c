@@ -411,8 +411,10 @@ bool
 paper_values_foreach_doi(
     struct store *store, paper_values_found found, void *data, GError **error)
 {
+	/* As doc_values_new(): it is reported with the categories. */
 	static const char sql[] = "SELECT call_each(?1, seq, doi) FROM paper"
-	                          " INDEXED BY paper_value WHERE doi IS NOT NULL";
+	                          " INDEXED BY paper_value WHERE doi IS NOT NULL"
+	                          " AND categories IS NOT NULL";
 	struct ids ids = {found, data};
 
 	return call_each(store, sql, pass_id, &ids, error);

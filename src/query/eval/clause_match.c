@@ -1,0 +1,105 @@
+/*
+ * clause_match.c - evaluates a clause about texts that are not indexed.
+ */
+#include "query/eval/clause_match.h"
+
+#include <string.h>
+
+#include "query/eval/doc_values.h"
+#include "query/text/text_field.h"
+
+static enum query_verdict
+match_name(
+    const struct node *node, const char *authors, const struct tokenizer *tokenizer)
+{
+	for (const char *line = authors; *line;) {
+		size_t len = strcspn(line, "\n");
+		struct name *name;
+		bool is_match;
+
+		if (!name_parse(line, len, tokenizer, &name))
+			return QUERY_UNKNOWN;
+		is_match = name && name_is_match(node->name, name);
+		name_free(name);
+		if (is_match)
+			return QUERY_TRUE;
+		if (node->field->is_first && len)
+			break;
+		line += len + (line[len] != '\0');
+	}
+	return QUERY_FALSE;
+}
+
+static enum query_verdict
+match_values(
+    const struct node *node, const char *lines, const struct tokenizer *tokenizer)
+{
+	pb_auto(doc_values) doc_values =
+	    doc_values_new_lines(node->field, lines, tokenizer);
+
+	return doc_values_evaluate_words(doc_values, node);
+}
+
+/* Whether the words that were typed exactly are anywhere in the text. */
+static bool
+has_exact_words(const struct phrase *phrase, const char *text)
+{
+	for (guint i = 0; i < phrase->words->len; i++) {
+		const char *exact = phrase_get_word(phrase, i)->exact_text;
+
+		if (exact && !strstr(text, exact))
+			return false;
+	}
+	return true;
+}
+
+static enum query_verdict
+match_words(
+    const struct node *node, const char *text, const struct tokenizer *tokenizer)
+{
+	enum query_verdict verdict = QUERY_UNKNOWN;
+	struct text_field text_field;
+	GStringChunk *strings;
+
+	if (!has_exact_words(node->phrase, text))
+		return QUERY_FALSE;
+	strings = g_string_chunk_new(4096);
+	text_field_init(&text_field, text);
+	if (text_field_split(&text_field, strings, tokenizer))
+		verdict = text_field_find_phrase(&text_field, node->phrase, 0) >= 0
+		              ? QUERY_TRUE
+		              : QUERY_FALSE;
+	text_field_clear(&text_field);
+	g_string_chunk_free(strings);
+	return verdict;
+}
+
+enum query_verdict
+clause_match(const struct node *node, const char *const texts[CLAUSE_TEXTS],
+    const struct tokenizer *tokenizer)
+{
+	enum query_verdict verdict = QUERY_FALSE;
+
+	switch (node->kind) {
+	case NODE_NAME:
+		return match_name(node, texts[HIT_FIELD_AUTHOR], tokenizer);
+	case NODE_VALUE_WORDS:
+		return texts[node->field->hit]
+		           ? match_values(node, texts[node->field->hit], tokenizer)
+		           : QUERY_FALSE;
+	case NODE_WORDS:
+		break;
+	case NODE_AND:
+	case NODE_OR:
+	case NODE_NOT:
+	case NODE_NEAR:
+	case NODE_VALUE:
+	case NODE_NUMBER:
+	case NODE_DATE:
+		return QUERY_UNKNOWN;
+	}
+	for (unsigned text = 0; text <= HIT_FIELD_ABSTRACT; text++)
+		if (node->field->texts & 1U << text && verdict != QUERY_TRUE)
+			verdict = match_words(node, texts[text], tokenizer);
+	return verdict;
+}
