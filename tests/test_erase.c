@@ -204,8 +204,9 @@ new_fixture(int64_t *id)
 	    " SELECT id, 1, 1, '1 ' || coalesce(name, 'x'), 'x', 'block x', 1, 0, 30,"
 	    " 'X', 1, 9, 'open' FROM subscriber");
 	store_fixture_run(fixture,
-	    "INSERT INTO proposal_change (proposal_id, subscription_id, "
-	    "before) SELECT id, 1, '[]' FROM proposal");
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
+	    " number, text, canonical, since_day, created_at, is_block)"
+	    " SELECT id, 1, 0, 1, 'x', 'x', '', 1, 0 FROM proposal");
 	return fixture;
 }
 

@@ -62,15 +62,25 @@ CREATE TABLE proposal (
 CREATE INDEX proposal_subscriber ON proposal (subscriber_id, number);
 CREATE INDEX proposal_expires ON proposal (expires_at);
 
--- The filters that an applied proposal changed: each as one value (json_array()), NULL
--- for none.
+-- The filters that an applied proposal changed, before and after: columns as in
+-- subscription, filter and follow.
 CREATE TABLE proposal_change (
 	proposal_id     INTEGER NOT NULL REFERENCES proposal (id) ON DELETE CASCADE,
 	subscription_id INTEGER NOT NULL,
-	before          TEXT,
-	after           TEXT,
-	follow          TEXT, -- what the filter before followed: share, version, fork
-	PRIMARY KEY (proposal_id, subscription_id)
+	is_after        INTEGER NOT NULL CHECK (is_after BETWEEN 0 AND 1),
+	number          INTEGER NOT NULL,
+	name            TEXT,
+	text            TEXT NOT NULL,
+	canonical       TEXT NOT NULL,
+	since_day       TEXT NOT NULL,
+	created_at      INTEGER NOT NULL,
+	is_block        INTEGER NOT NULL,
+	max_papers      INTEGER,
+	note            TEXT,
+	share_id        INTEGER, -- what the filter before followed; NULL: nothing
+	version         INTEGER,
+	is_fork         INTEGER,
+	PRIMARY KEY (proposal_id, subscription_id, is_after)
 ) STRICT, WITHOUT ROWID;
 
 -- Filters that others can follow by their name (src/store/subscriber/shares.h).

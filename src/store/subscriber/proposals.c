@@ -22,11 +22,16 @@ static const struct record_column columns[] = {COLUMN(id), COLUMN(subscriber_id)
 #undef COLUMN
 static const struct record_layout layout = RECORD_LAYOUT(proposal, columns);
 
-/* A filter as one value, by which it is compared and restored. */
-#define SNAPSHOT                                                                   \
-	"json_array(s.id, s.subscriber_id, s.number, s.filter_id, s.name, s.text," \
-	" f.canonical, s.since_day, s.created_at, s.is_block, s.max_papers, s.note)"
+/* Columns to compare and restore, of a filter and of a row of proposal_change. */
+#define FILTER_VALUES                                                       \
+	"s.number, s.name, s.text, f.canonical, s.since_day, s.created_at," \
+	" s.is_block, s.max_papers, s.note"
+#define CHANGE_VALUES                                           \
+	"number, name, text, canonical, since_day, created_at," \
+	" is_block, max_papers, note"
 #define FROM_FILTERS " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+#define CHANGED_IDS \
+	"(SELECT subscription_id FROM proposal_change WHERE proposal_id = ?1)"
 
 char *
 proposals_format_filter(const struct subscription *filter)
@@ -186,16 +191,14 @@ proposals_save_before(
     struct store *store, const struct proposal *proposal, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO proposal_change (proposal_id, subscription_id, before)"
-	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2";
-	static const char sql_follow[] =
-	    "UPDATE proposal_change SET follow = json_array(f.share_id, f.version,"
-	    " f.is_fork) FROM follow f WHERE proposal_id = ?1"
-	    " AND f.subscription_id = proposal_change.subscription_id";
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
+	    " " CHANGE_VALUES ", share_id, version, is_fork)"
+	    " SELECT ?1, s.id, 0, " FILTER_VALUES ", w.share_id, w.version, w.is_fork"
+	    "" FROM_FILTERS " LEFT JOIN follow w ON w.subscription_id = s.id"
+	    " WHERE s.subscriber_id = ?2";
 
-	return sql_exec(store, sql, error, SQL_INT(proposal->id),
-	           SQL_INT(proposal->subscriber_id)) &&
-	       sql_exec(store, sql_follow, error, SQL_INT(proposal->id));
+	return sql_exec(
+	    store, sql, error, SQL_INT(proposal->id), SQL_INT(proposal->subscriber_id));
 }
 
 bool
@@ -203,12 +206,15 @@ proposals_save_after(struct store *store, const struct proposal *proposal,
     const char *settings, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO proposal_change (proposal_id, subscription_id, after)"
-	    " SELECT ?1, s.id, " SNAPSHOT FROM_FILTERS " WHERE s.subscriber_id = ?2"
-	    " ON CONFLICT (proposal_id, subscription_id) DO UPDATE SET after = "
-	    "excluded.after";
-	static const char sql_same[] = "DELETE FROM proposal_change WHERE proposal_id "
-	                               "= ?1 AND before IS NOT DISTINCT FROM after";
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
+	    " " CHANGE_VALUES ") SELECT ?1, s.id, 1, " FILTER_VALUES FROM_FILTERS
+	    " WHERE s.subscriber_id = ?2";
+	static const char sql_same[] =
+	    "DELETE FROM proposal_change WHERE proposal_id = ?1 AND subscription_id IN"
+	    " (SELECT subscription_id FROM (SELECT subscription_id, " CHANGE_VALUES
+	    "   FROM proposal_change WHERE proposal_id = ?1 AND is_after = 0"
+	    "  INTERSECT SELECT subscription_id, " CHANGE_VALUES
+	    "   FROM proposal_change WHERE proposal_id = ?1 AND is_after = 1) AS same)";
 	static const char sql_settings[] =
 	    "UPDATE proposal SET settings = ?2 WHERE id = ?1";
 
@@ -223,17 +229,20 @@ bool
 proposals_can_undo(
     struct store *store, const struct proposal *proposal, bool *can, GError **error)
 {
-	/* A number or query that was free again may be in use now. */
 	static const char sql[] =
-	    "SELECT NOT EXISTS (SELECT 1 FROM proposal_change c WHERE proposal_id = ?1"
-	    " AND (after IS DISTINCT FROM (SELECT " SNAPSHOT FROM_FILTERS
-	    "  WHERE s.id = c.subscription_id)"
-	    " OR EXISTS (SELECT 1" FROM_FILTERS " WHERE s.subscriber_id = ?2"
-	    "  AND s.id <> c.subscription_id"
-	    "  AND (s.number = json_extract(c.before, '$[2]')"
-	    "   OR f.canonical = json_extract(c.before, '$[6]'))"
-	    "  AND s.id NOT IN (SELECT subscription_id FROM proposal_change"
-	    "   WHERE proposal_id = ?1))))";
+	    "SELECT NOT EXISTS (SELECT subscription_id, " CHANGE_VALUES
+	    "  FROM proposal_change WHERE proposal_id = ?1 AND is_after = 1"
+	    "  EXCEPT SELECT s.id, " FILTER_VALUES FROM_FILTERS
+	    "  WHERE s.subscriber_id = ?2)"
+	    /* The id of a filter that the command removed may be in use again, */
+	    " AND NOT EXISTS (SELECT 1 FROM subscription WHERE id IN " CHANGED_IDS
+	    "  AND id NOT IN (SELECT subscription_id FROM proposal_change"
+	    "   WHERE proposal_id = ?1 AND is_after = 1))"
+	    /* and its number or query. */
+	    " AND NOT EXISTS (SELECT 1" FROM_FILTERS " JOIN proposal_change c"
+	    "  ON s.number = c.number OR f.canonical = c.canonical"
+	    "  WHERE s.subscriber_id = ?2 AND s.id NOT IN " CHANGED_IDS
+	    "  AND c.proposal_id = ?1 AND c.is_after = 0)";
 
 	return sql_has(store, sql, can, error, SQL_INT(proposal->id),
 	    SQL_INT(proposal->subscriber_id));
@@ -247,14 +256,13 @@ proposals_restore(struct store *store, const struct proposal *proposal,
 	    "SELECT settings FROM proposal WHERE id = ?1";
 	/* All of them: two may have exchanged a number or a query. */
 	static const char sql_delete[] =
-	    "DELETE FROM subscription WHERE id IN (SELECT subscription_id"
-	    " FROM proposal_change WHERE proposal_id = ?1)";
+	    "DELETE FROM subscription WHERE id IN " CHANGED_IDS;
 	static const char sql_follow[] =
 	    "INSERT INTO follow (subscription_id, subscriber_id, share_id, version,"
-	    " is_fork) SELECT s.id, s.subscriber_id, h.id, c.follow ->> 1,"
-	    " c.follow ->> 2 FROM proposal_change c"
-	    " JOIN subscription s ON s.id = c.subscription_id"
-	    " JOIN share h ON h.id = c.follow ->> 0 WHERE c.proposal_id = ?1"
+	    " is_fork) SELECT s.id, s.subscriber_id, h.id, c.version, c.is_fork"
+	    " FROM proposal_change c JOIN subscription s ON s.id = c.subscription_id"
+	    " JOIN share h ON h.id = c.share_id"
+	    " WHERE c.proposal_id = ?1 AND c.is_after = 0"
 	    " ON CONFLICT (subscription_id) DO UPDATE SET share_id = excluded.share_id,"
 	    " version = excluded.version, is_fork = excluded.is_fork,"
 	    " news = CASE excluded.is_fork WHEN 0 THEN follow.news END";

@@ -384,11 +384,11 @@ GPtrArray *
 subscribers_load_before_change(struct store *store, int64_t proposal_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT before ->> 0, before ->> 1, before ->> 2, before ->> 3,"
-	    " before ->> 4, before ->> 5, before ->> 6, before ->> 7, before ->> 8,"
-	    " before ->> 9, coalesce(before ->> 10, 0), before ->> 11"
-	    " FROM proposal_change WHERE proposal_id = ?1 AND before IS NOT NULL"
-	    " ORDER BY subscription_id";
+	    "SELECT c.subscription_id, p.subscriber_id, c.number, 0, c.name, c.text,"
+	    " c.canonical, c.since_day, c.created_at, c.is_block,"
+	    " coalesce(c.max_papers, 0), c.note"
+	    " FROM proposal_change c JOIN proposal p ON p.id = c.proposal_id"
+	    " WHERE c.proposal_id = ?1 AND c.is_after = 0 ORDER BY c.subscription_id";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(proposal_id));
 
 	return take_subscriptions(statement, error);
