@@ -9,6 +9,8 @@
 #include "lib/unit.h"
 #include "lib/web_fixture.h"
 #include "message/subaddress.h"
+#include "service/people/filters.h"
+#include "service/people/sharing.h"
 
 #define leave(c, token, ...) \
 	web_submit(c, WEB_OP_LEAVE, WEB_OP_LEAVE_SHOW, token, "action", __VA_ARGS__)
@@ -246,6 +248,50 @@ the_page_has_the_language_of_the_subscriber(void)
 	reply = show(c, token, "");
 	g_assert_cmpstr(reply->language, ==, "de");
 	web_assert_has(reply, "2 Artikel");
+}
+
+#define ADA "ada@example.org"
+
+/* They say so, with the version, and not whose they are. */
+static void
+shared_and_followed_filters_are_marked(void)
+{
+	pb_auto(conversation) c = web_fixture_new();
+	g_autofree char *token = get_link(c);
+	const struct sharing_actor eva = {
+	    c->fixture->store, EVA, "test", c->options.now};
+	const struct sharing_actor ada = {
+	    c->fixture->store, ADA, "test", c->options.now};
+	g_autofree char *own = NULL, *other = NULL;
+	pb_auto(subscription) before = NULL;
+	pb_auto(subscription) followed = NULL;
+	pb_auto(subscription) edited = NULL;
+	const struct filters_change change = {
+	    .address = ADA, .number = 1, .text = "robots OR drones", .who = "test"};
+	pb_auto(web_reply) shared = NULL;
+	pb_auto(web_reply) changed = NULL;
+	pb_auto(web_reply) ended = NULL;
+
+	store_fixture_subscribe(c->fixture, ADA, "UTC", "robots", c->options.now);
+	g_assert_true(sharing_share(&eva, 1, "pictures", &own, NULL));
+	g_assert_true(sharing_share(&ada, 1, "walkers", &other, NULL));
+	followed = sharing_follow(&eva, "walkers", 0, &before, NULL);
+	g_assert_nonnull(followed);
+	shared = show(c, token, "");
+	web_assert_has(shared, "'sharing': <'shared as pictures, version 1'>");
+	web_assert_has(shared, "'sharing': <'follows walkers, version 1'>");
+	web_assert_has_not(shared, ADA);
+	edited =
+	    filters_edit(c->fixture->store, &change, c->options.now, NULL, NULL, NULL);
+	g_assert_nonnull(edited);
+	changed = show(c, token, "");
+	web_assert_has(
+	    changed, "'sharing': <'follows walkers, version 1; version 2 is out'>");
+	g_assert_true(
+	    sharing_remove(c->fixture->store, "walkers", "test", c->options.now, NULL));
+	ended = show(c, token, "");
+	web_assert_has(ended, "'sharing': <''>");
+	web_assert_has_not(ended, "follows");
 }
 
 /* ---- changes ---- */
@@ -847,7 +893,8 @@ tests_of_all_users_are_limited(void)
 UNIT_MAIN(link_goes_to_the_subscriber_three_times_a_day,
     links_by_address_have_their_own_limit, link_works_for_24_hours,
     link_ends_with_address_and_subscription, changes_need_the_form,
-    views_have_no_effect, filters_show_what_they_found, many_filters_have_pages,
+    views_have_no_effect, filters_show_what_they_found,
+    shared_and_followed_filters_are_marked, many_filters_have_pages,
     the_page_has_the_language_of_the_subscriber,
     filters_are_added_edited_moved_and_removed,
     mistakes_keep_the_form_and_name_the_column, one_field_is_one_command,

@@ -82,6 +82,7 @@ const char *const page_value_names[] = {
     "reasons",
     "service",
     "settings",
+    "sharing",
     "show",
     "state",
     "subscriber",

@@ -9,6 +9,7 @@
 #include "service/web/web_private.h"
 #include "service/web/web_token.h"
 #include "store/subscriber/private_feeds.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 /* A view being made. */
@@ -18,6 +19,8 @@ struct view {
 	GPtrArray *filters; /* struct subscription *, borrowed from `own` */
 	GPtrArray *blocks;
 	GPtrArray *own;
+	GPtrArray *shares;  /* of struct share *, those of the subscriber */
+	GPtrArray *follows; /* of struct follow *, likewise */
 	const char *show;
 };
 
@@ -27,6 +30,8 @@ view_clear(struct view *view)
 	g_clear_pointer(&view->filters, g_ptr_array_unref);
 	g_clear_pointer(&view->blocks, g_ptr_array_unref);
 	g_clear_pointer(&view->own, g_ptr_array_unref);
+	g_clear_pointer(&view->shares, g_ptr_array_unref);
+	g_clear_pointer(&view->follows, g_ptr_array_unref);
 }
 
 /* ---- pages of a list ---- */
@@ -85,6 +90,51 @@ add_feed(struct view *view, const struct subscription *one, GError **error)
 
 /* ---- filters ---- */
 
+static char *
+format_follow(struct view *view, const struct follow *follow)
+{
+	const char *phrase = "list_follows";
+
+	if (follow->is_fork)
+		phrase = "list_forked";
+	else if (follow->newest > follow->version)
+		phrase = "page_follows_old";
+	return reply_text_format(&view->call->text, phrase, "name", follow->name,
+	    "version", MSG_INT(follow->version), "newest", MSG_INT(follow->newest));
+}
+
+/* Whose name a filter has: "follows rl-for-robots, version 2". @return "" for none */
+static char *
+format_sharing(struct view *view, int64_t id)
+{
+	for (unsigned i = 0; i < view->shares->len; i++) {
+		const struct share *one = view->shares->pdata[i];
+
+		if (one->subscription_id == id)
+			return reply_text_format(&view->call->text, "list_shared",
+			    "name", one->name, "version", MSG_INT(one->version));
+	}
+	for (unsigned i = 0; i < view->follows->len; i++) {
+		const struct follow *one = view->follows->pdata[i];
+
+		/* One that is no longer shared is an own filter. */
+		if (one->subscription_id == id && one->name)
+			return format_follow(view, one);
+	}
+	return g_strdup("");
+}
+
+static bool
+load_sharing(struct view *view, GError **error)
+{
+	struct store *store = view->call->handler->store;
+
+	view->shares = shares_load_own(store, view->subscriber->id, error);
+	if (view->shares)
+		view->follows = shares_load_follows(store, view->subscriber->id, error);
+	return view->follows != NULL;
+}
+
 static bool
 add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_papers,
     GError **error)
@@ -93,6 +143,7 @@ add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_pa
 	const struct subscription *one = view->filters->pdata[index];
 	pb_auto(backtest) backtest =
 	    backtest_load(call->handler->store, one, call->handler->options.now, error);
+	g_autofree char *sharing = format_sharing(view, one->id);
 	GVariantBuilder *values;
 
 	if (!backtest)
@@ -107,6 +158,7 @@ add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_pa
 	else
 		web_values_add(values, "max", "");
 	web_values_add(values, "note", one->note);
+	web_values_add(values, "sharing", g_strstrip(sharing));
 	web_values_add_flag(values, "is_first", index == 0);
 	web_values_add_flag(values, "is_last", index + 1 == view->filters->len);
 	web_values_take(
@@ -120,7 +172,7 @@ add_filters(
     struct view *view, unsigned first, unsigned count, bool has_papers, GError **error)
 {
 	GVariantBuilder *list = web_list_new();
-	bool is_ok = true;
+	bool is_ok = load_sharing(view, error);
 
 	for (unsigned i = first; is_ok && i < first + count && i < view->filters->len;
 	     i++)
