@@ -110,13 +110,12 @@ class RealDays:
 
 
 def test_runs(tap, calendar):
-    """all days run, the median run takes less than a second"""
+    """all days run"""
     calendar.run_all()
     seconds = calendar.paperboy.seconds
     tap.diag(f"{len(calendar.days)} days with papers, {calendar.runs} runs in "
              f"{sum(seconds):.1f} s, the slowest {max(seconds) * 1000:.0f} ms; "
              f"{len(calendar.mails)} mails")
-    assert sorted(seconds)[len(seconds) // 2] < 1, seconds
 
 
 def test_store_holds_all(tap, calendar):
