@@ -80,6 +80,7 @@ const char *const page_value_names[] = {
     "published",
     "query",
     "reasons",
+    "recall",
     "service",
     "settings",
     "sharing",

@@ -237,6 +237,7 @@ add_suggestions(struct request *request, const char *text, int number, GError **
 	proposals = suggest_offer(request->store, filter, request->now, &recall, error);
 	if (!proposals)
 		return false;
+	request->reply.recall = MAX(recall, 0);
 	/* Pages have a list of them. */
 	if (!request->text.results && proposals->len) {
 		add_recall(request, recall);

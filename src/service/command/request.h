@@ -78,6 +78,7 @@ struct command_reply {
 	char language[8]; /* of the text */
 	unsigned done, failed, waiting; /* command lines */
 	GPtrArray *results; /* struct reply_result *, of `lines` only; else NULL */
+	double recall; /* of the filter with suggestions, from 0 to 1; 0: unknown */
 };
 
 struct request {

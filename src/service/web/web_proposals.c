@@ -34,6 +34,7 @@ web_offer_suggestions(
 	g_autoptr(GPtrArray) own =
 	    subscribers_load_subscriptions(store, subscriber_id, error);
 	g_autoptr(GPtrArray) offered = NULL;
+	double recall;
 
 	if (!own)
 		return false;
@@ -43,9 +44,12 @@ web_offer_suggestions(
 		if (!filter || strcmp(filter->text, text) != 0)
 			return true;
 	}
-	offered = suggest_offer(store, filter, now, NULL, error);
+	offered = suggest_offer(store, filter, now, &recall, error);
+	if (!offered)
+		return false;
 	call->offered_at = now;
-	return offered != NULL;
+	call->recall = MAX(recall, 0);
+	return true;
 }
 
 bool
@@ -100,6 +104,17 @@ add_proposal(
 	web_list_add(list, values);
 }
 
+static void
+add_recall(struct web_call *call)
+{
+	g_autofree char *percent = g_strdup_printf("%.0f", call->recall * 100);
+	g_autofree char *text =
+	    reply_text_format(&call->text, "recall", "percent", percent);
+
+	if (call->recall > 0)
+		web_values_add(call->values, "recall", text);
+}
+
 bool
 web_add_proposals(struct web_call *call, const struct subscriber *subscriber,
     const GPtrArray *own, bool is_all, GError **error)
@@ -125,5 +140,6 @@ web_add_proposals(struct web_call *call, const struct subscriber *subscriber,
 			add_proposal(call, list, proposal);
 	}
 	web_values_take(call->values, "proposals", list);
+	add_recall(call);
 	return true;
 }
