@@ -11,13 +11,13 @@
 #include "base/error.h"
 
 /* Centroid. */
-#define HIDDEN_PART  0.15 /* of the mean of hidden papers that is subtracted */
+#define HIDDEN_PART  0.08 /* of the mean of hidden papers that is subtracted */
 #define FLATTENING   0.7  /* exponent of weights among repetitive papers */
 #define PRIOR_PAPERS 2    /* mean papers added to those with a term */
 
 /* Repetitive papers that are ranked together. */
 #define POOL_PAPERS 100 /* minimum number */
-#define POOL_PART   2   /* their norm, in norms of a taste of one liked paper */
+#define POOL_PART   3   /* their norm, in norms of a taste of one liked paper */
 
 /* Regression. */
 #define STEPS             80

@@ -11,7 +11,7 @@
  *             against the mean of all papers.  Among papers that repeat
  *             their words (vectors.h) weights are flattened by an exponent below 1
  *             instead, and the papers to rank, if they are at least 100, are added,
- *             each multiplied by its score, with 2 / (number of likes) of the norm:
+ *             each multiplied by its score, with 3 / (number of likes) of the norm:
  *             the fewer likes, the more their common subject counts.  A digest has
  *             fewer papers, so that the vector alone orders it.
  * regression  logistic regression of liked papers against hidden ones and others.
