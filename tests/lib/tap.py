@@ -36,6 +36,9 @@ DEBIAN_PYTHON = "/usr/bin/python3"
 
 # Abort programs on GLib criticals, as g_test does in C tests.
 os.environ.setdefault("G_DEBUG", "fatal-criticals")
+# Programs warn of a locale that is not installed, and a proxy cannot reach this machine.
+os.environ["LC_ALL"] = "C.UTF-8"
+os.environ["no_proxy"] = "localhost,127.0.0.1"
 
 
 class Skip(Exception):
