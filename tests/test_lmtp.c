@@ -391,8 +391,8 @@ silent_client_is_disconnected(void)
 		int fd = connect_to(server->path);
 		g_autofree char *heard = NULL;
 
-		g_assert_cmpint(
-		    write(fd, said[i], strlen(said[i])), ==, strlen(said[i]));
+		/* Fails if the timeout has passed already. */
+		send(fd, said[i], strlen(said[i]), MSG_NOSIGNAL);
 		heard = read_to_end(fd);
 		g_assert_nonnull(strstr(heard, "421 4.4.2"));
 		close(fd);
