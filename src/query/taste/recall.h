@@ -29,7 +29,7 @@
 
 /* Maximum number of words, and of papers with them, since reading these takes time. */
 #define RECALL_WORDS 20
-#define RECALL_ROWS  12000
+#define RECALL_ROWS  30000
 
 /* Minimum weight of a word, and number of matching papers with it. */
 #define RECALL_WEIGHT_MIN 0.5

@@ -4,39 +4,70 @@
  */
 #include "service/explain/recall_search.h"
 
+#include "base/clock.h"
+#include "base/day.h"
 #include "query/taste/recall.h"
+#include "store/paper/archive.h"
+#include "store/paper/paper_values.h"
 
 struct scoring {
 	const struct recall_word *word;
-	GHashTable *sampled; /* int64_t *, of the request */
-	GArray *scores;      /* of double, by sequence number */
+	const GArray *values; /* of struct paper_value, by sequence number */
+	int32_t oldest;       /* day of last listing, since the epoch */
+	guint first;          /* paper of that day or later */
+	GHashTable *sampled;  /* int64_t *, of the request */
+	GArray *scores;       /* of double, by sequence number */
 };
 
-static bool
-add_weight(void *data, struct search_match *match, GError **error)
+static void
+add_weight(void *data, int64_t seq, void *row)
 {
 	struct scoring *scoring = data;
-	bool is_own = g_hash_table_contains(scoring->sampled, &match->seq);
-	guint seq = (guint)match->seq;
+	const struct paper_value *value;
 
-	(void)error;
-	if (seq >= scoring->scores->len)
-		g_array_set_size(scoring->scores, seq + 1);
-	g_array_index(scoring->scores, double, seq) +=
-	    is_own ? scoring->word->own_weight : scoring->word->weight;
-	return true;
+	(void)row;
+	if (seq >= scoring->values->len)
+		return;
+	value = &g_array_index(scoring->values, struct paper_value, seq);
+	if (value->day >= scoring->oldest)
+		g_array_index(scoring->scores, double, seq) +=
+		    g_hash_table_contains(scoring->sampled, &seq)
+		        ? scoring->word->own_weight
+		        : scoring->word->weight;
 }
 
+/* Words have letters and digits only, so that they need no escapes. */
 static bool
-score_word(struct store *store, struct scoring *scoring,
-    const struct search_scope *scope, GError **error)
+score_word(struct store *store, struct scoring *scoring, GError **error)
 {
-	g_autofree char *text = g_strdup_printf("text:%s", scoring->word->text);
-	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(store), NULL, NULL, NULL);
+	g_autoptr(GPtrArray) words =
+	    archive_load_class(store, scoring->word->text, error);
+	g_autofree char *joined = NULL, *match = NULL;
 
-	return !query ||
-	       search_foreach(store, query, scope, add_weight, scoring, NULL, error);
+	if (!words || !words->len)
+		return words != NULL;
+	g_ptr_array_add(words, NULL);
+	joined = g_strjoinv("\" OR \"", (char **)words->pdata);
+	match = g_strdup_printf("{title abstract} : (\"%s\")", joined);
+	return archive_find(store, match, scoring->first, add_weight, scoring, error);
+}
+
+/* Set all scores to 0. */
+static bool
+load_papers(struct store *store, const struct search_scope *scope,
+    struct scoring *scoring, GError **error)
+{
+	scoring->values = paper_values_load(store, error);
+	if (!scoring->values)
+		return false;
+	if (scope->oldest_day)
+		scoring->oldest = (int32_t)(day_start(scope->oldest_day) / CLOCK_DAY_S);
+	while (scoring->first < scoring->values->len &&
+	       g_array_index(scoring->values, struct paper_value, scoring->first).day <
+	           scoring->oldest)
+		scoring->first++;
+	g_array_set_size(scoring->scores, scoring->values->len);
+	return true;
 }
 
 static void
@@ -62,12 +93,14 @@ recall_search(struct store *store, const struct recall_request *request, double 
 
 	for (guint i = 0; i < request->sampled->len; i++)
 		g_hash_table_add(sampled, &g_array_index(request->sampled, int64_t, i));
+	if (!load_papers(store, request->scope, &scoring, error))
+		return false;
 	recall_init(&estimate);
 	recall_choose_words(&estimate, request->query, request->source,
 	    (double)request->papers / MAX(request->source->papers, 1));
 	for (guint i = 0; i < estimate.words->len; i++) {
 		scoring.word = &g_array_index(estimate.words, struct recall_word, i);
-		if (!score_word(store, &scoring, request->scope, error))
+		if (!score_word(store, &scoring, error))
 			return false;
 	}
 	add_papers(&estimate, scores, request->hits);
