@@ -3,6 +3,8 @@
  */
 #include "store/core/sql.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 static enum pb_error
@@ -57,16 +59,17 @@ bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
 	return SQLITE_MISUSE;
 }
 
-sqlite3_stmt *
-sql_bind_values(struct store *store, const char *sql, const struct sql_value *values,
-    GError **error)
+/* @param size  of the text to prepare, bytes; -1: all */
+static sqlite3_stmt *
+bind_part(struct store *store, const char *sql, int size,
+    const struct sql_value *values, GError **error)
 {
 	sqlite3_stmt *statement = g_hash_table_lookup(store->statements, sql);
 	int count = 0;
 
 	if (!statement) {
 		int rc = sqlite3_prepare_v3(
-		    store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+		    store->db, sql, size, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
 
 		if (rc != SQLITE_OK) {
 			sql_set_error(
@@ -87,6 +90,13 @@ sql_bind_values(struct store *store, const char *sql, const struct sql_value *va
 	}
 	g_assert(count == sqlite3_bind_parameter_count(statement));
 	return statement;
+}
+
+sqlite3_stmt *
+sql_bind_values(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	return bind_part(store, sql, -1, values, error);
 }
 
 enum sql_step
@@ -131,16 +141,15 @@ bool
 sql_insert_values(struct store *store, const char *sql, const struct sql_value *values,
     int64_t *id, GError **error)
 {
-	sql_auto *statement = sql_bind_values(store, sql, values, error);
-	int64_t returned;
+	/* SQLite knows the id without RETURNING, which takes more time than the rest.
+	 */
+	const char *returning = strstr(sql, " RETURNING ");
+	sql_auto *statement =
+	    bind_part(store, sql, (int)(returning - sql), values, error);
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement || sql_step(statement, error) != SQL_STEP_DONE)
 		return false;
-	returned = sql_get_int(statement, 0);
-	/* Errors may come at the end of the statement. */
-	if (sql_step(statement, error) != SQL_STEP_DONE)
-		return false;
-	*id = returned;
+	*id = sqlite3_last_insert_rowid(store->db);
 	return true;
 }
 

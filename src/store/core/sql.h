@@ -87,7 +87,7 @@ bool sql_exec_values(struct store *store, const char *sql,
 bool sql_exec_count_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error);
 
-/** Run an INSERT of one row with RETURNING. @param id  set to what it returns */
+/** Run an INSERT of one row that ends with RETURNING its key. @param id  set to it */
 #define sql_insert(store, sql, id, error, ...) \
 	sql_insert_values(store, sql,          \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, id, error)

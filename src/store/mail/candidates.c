@@ -14,9 +14,10 @@ candidates_load_filters(
 	/* One statement is faster than one for each subscriber. */
 	static const char sql[] =
 	    "SELECT s.subscriber_id, s.filter_id, s.number, coalesce(s.name, s.text),"
-	    " s.text, s.since_day, s.created_at, ifnull(s.max_papers, 0), s.is_block"
+	    " s.text, s.since_day, s.created_at, coalesce(s.max_papers, 0), s.is_block"
 	    " FROM json_each(?1) j CROSS JOIN subscription s"
-	    " ON s.subscriber_id = j.value ORDER BY s.subscriber_id, s.number";
+	    " WHERE s.subscriber_id = CAST(j.value AS BIGINT)"
+	    " ORDER BY s.subscriber_id, s.number";
 #define COLUMN(...) RECORD_COLUMN(candidate_filter, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(subscriber_id),
 	    COLUMN(filter_id), COLUMN(number), COLUMN(label), COLUMN(text),

@@ -76,7 +76,7 @@ digests_insert(struct store *store, const struct digest_record *digest_record,
 	static const char sql[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " message_token, papers, newest_day, contents)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8)";
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8) RETURNING id";
 	struct digest_contents *contents = digest_record->contents;
 	g_autoptr(GByteArray) packed = NULL;
 
@@ -84,15 +84,12 @@ digests_insert(struct store *store, const struct digest_record *digest_record,
 	    !load_references(store, contents, error))
 		return false;
 	packed = digest_contents_pack(contents);
-	if (!sql_exec(store, sql, error, SQL_INT(digest_record->subscriber_id),
-	        SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
-	        SQL_INT(digest_record->created_at),
-	        SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
-	        SQL_TEXT(find_newest_day(digest_record)),
-	        SQL_BLOB(packed->data, packed->len)))
-		return false;
-	*digest_id = sqlite3_last_insert_rowid(store->db);
-	return true;
+	return sql_insert(store, sql, digest_id, error,
+	    SQL_INT(digest_record->subscriber_id), SQL_TEXT(digest_record->slot),
+	    SQL_TEXT(digest_record->date), SQL_INT(digest_record->created_at),
+	    SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
+	    SQL_TEXT(find_newest_day(digest_record)),
+	    SQL_BLOB(packed->data, packed->len));
 }
 
 /* One statement: SQLite saves the pages that it changes before each one that has
@@ -145,7 +142,8 @@ digests_load_history(struct store *store, int64_t subscriber_id,
 
 #define HEAD_COLUMNS                                                             \
 	"SELECT d.id, d.subscriber_id, d.slot, d.date, d.created_at, s.address," \
-	" s.name, max(s.created_at, coalesce(s.moved_at, 0)), d.message_token"
+	" s.name, CASE WHEN s.moved_at > s.created_at THEN s.moved_at"           \
+	" ELSE s.created_at END, d.message_token"
 #define HEAD_TABLES \
 	" FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = ?1"
 
@@ -323,7 +321,8 @@ digests_find_by_token(struct store *store, const char *token, int64_t *digest_id
     int64_t *subscriber_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT d.id, iif(d.created_at < s.moved_at, 0, s.id) FROM digest d"
+	    "SELECT d.id, CASE WHEN d.created_at < s.moved_at THEN 0 ELSE s.id END"
+	    " FROM digest d"
 	    " JOIN subscriber s ON s.id = d.subscriber_id WHERE message_token = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(token));
 	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;

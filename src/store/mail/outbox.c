@@ -76,19 +76,16 @@ outbox_add_mail(
 	static const char sql[] =
 	    "INSERT INTO outbox (kind, subscriber_id, recipient, address_key, sender,"
 	    " message, state, queued_at, next_try_at, priority)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'NEW', ?7, ?7, ?8)";
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'NEW', ?7, ?7, ?8) RETURNING id";
 
 	g_assert(mail->kind != OUTBOX_DIGEST);
-	if (!check_message(mail->message, error) ||
-	    !sql_exec(store, sql, error,
-	        SQL_TEXT(enumeration_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
-	        mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
-	        SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
-	        SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now),
-	        SQL_INT(OUTBOX_PRIORITY_MAIL)))
-		return false;
-	*id = sqlite3_last_insert_rowid(store->db);
-	return true;
+	return check_message(mail->message, error) &&
+	       sql_insert(store, sql, id, error,
+	           SQL_TEXT(enumeration_get_word(ENUMERATION_OUTBOX_KIND, mail->kind)),
+	           mail->subscriber_id > 0 ? SQL_INT(mail->subscriber_id) : SQL_NULL,
+	           SQL_TEXT(mail->recipient), SQL_TEXT(mail->address_key),
+	           SQL_TEXT(mail->sender), SQL_BYTES(mail->message), SQL_INT(mail->now),
+	           SQL_INT(OUTBOX_PRIORITY_MAIL));
 }
 
 bool
@@ -122,7 +119,7 @@ outbox_result_free(struct outbox_result *result)
 	" AND NOT CASE WHEN EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
 	"  THEN EXISTS (SELECT 1 FROM suppression WHERE hash IN"                \
 	"   (SELECT value FROM json_each(suppression_hashes(?1,"                \
-	"    coalesce(o.address_key, s.address_key))) j)) ELSE 0 END"
+	"    coalesce(o.address_key, s.address_key))) j)) ELSE FALSE END"
 
 /* In the order of job_columns; the message is not composed yet. */
 #define JOB_COLUMNS                                                                    \
@@ -195,7 +192,8 @@ insert_delivered(struct store *store, sqlite3_stmt *row, int64_t now, GError **e
 {
 	static const char sql[] =
 	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
-	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+	    " VALUES (?1, ?2, ?3, ?4)"
+	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING";
 	g_autoptr(GArray) papers = packed_papers_new();
 	const void *contents = sqlite3_column_blob(row, 2);
 	size_t head_bytes;
@@ -213,12 +211,13 @@ save_delivered(struct store *store, const char *ids, int64_t now, GError **error
 {
 	static const char sql_state[] =
 	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
-	    " WHERE id IN (SELECT value FROM json_each(?1)))";
+	    " WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j))";
 	/* Not a notice that there are no papers. */
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.id, d.contents FROM outbox o"
 	    " JOIN digest d ON d.id = o.digest_id"
-	    " WHERE o.id IN (SELECT value FROM json_each(?1)) AND d.papers > 0";
+	    " WHERE o.id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j)"
+	    " AND d.papers > 0";
 	sql_auto *row = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
@@ -267,7 +266,7 @@ save_claimed(struct store *store, const struct outbox_claim *claim, const char *
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3)"
-	    " WHERE id IN (SELECT value FROM json_each(?1))";
+	    " WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j)";
 
 	return sql_exec(store, sql, error, SQL_TEXT(ids), SQL_INT(claim->now),
 	    SQL_TEXT(claim->cache_key));
@@ -329,7 +328,7 @@ advance_generation(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO cursor (name, value) VALUES ('generation', 1)"
-	    " ON CONFLICT (name) DO UPDATE SET value = value + 1";
+	    " ON CONFLICT (name) DO UPDATE SET value = cursor.value + 1";
 
 	return sql_exec(store, sql, error);
 }
@@ -443,7 +442,8 @@ save_refused(struct store *store, int64_t id, int64_t now, GError **error)
 	static const char sql[] =
 	    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
 	    " SELECT subscriber_id, ?3, 1, ?2 FROM outbox WHERE id = ?1"
-	    " ON CONFLICT DO UPDATE SET times = times + 1, at = excluded.at";
+	    " ON CONFLICT (subscriber_id, paper_seq)"
+	    " DO UPDATE SET times = digest_rejected.times + 1, at = excluded.at";
 	g_autoptr(GArray) papers = load_papers(store, id, error);
 
 	for (unsigned i = 0; papers && i < papers->len; i++) {
@@ -475,7 +475,8 @@ end_row(struct store *store, const struct outbox_result *result, const char *sta
 	    "next_try_at = NULL, message = NULL, code = ?4,"
 	    " reply = ?5, message_hash = coalesce(?6, message_hash),"
 	    " possible_copies = ?7, crashes = ?8,"
-	    " failed_stage = iif(subscriber_id IS NULL, NULL, ?9)"
+	    " failed_stage = CASE WHEN subscriber_id IS NOT NULL THEN CAST(?9 AS "
+	    "BIGINT) END"
 	    " WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
@@ -517,7 +518,7 @@ static bool
 return_row(struct store *store, const struct outbox_result *result, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = CASE WHEN ?5 THEN 'UNKNOWN'"
+	    "UPDATE outbox SET state = CASE WHEN ?5 <> 0 THEN 'UNKNOWN'"
 	    "  WHEN attempt = 1 AND coalesce(?4, reply) IS NULL THEN 'NEW'"
 	    "  ELSE 'DEFERRED' END,"
 	    " next_try_at = ?2, code = coalesce(?3, code), reply = coalesce(?4, reply),"
@@ -688,8 +689,8 @@ outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
 	    "  SELECT ended_at AS at FROM outbox WHERE ended_at >= ?1"
 	    "   AND (state = 'SENT' OR state = 'UNKNOWN')"
 	    "  UNION ALL SELECT claimed_at FROM outbox WHERE ended_at IS NULL"
-	    "   AND state = 'UNKNOWN' AND claimed_at >= ?1)"
-	    " GROUP BY 1";
+	    "   AND state = 'UNKNOWN' AND claimed_at >= ?1) AS sent"
+	    " GROUP BY 1 ORDER BY 1";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(step));
 	enum sql_step result = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
@@ -718,7 +719,7 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	    " CASE WHEN o.state = 'HELD' THEN o.held_why END, o.kind,"
 	    " o.possible_copies, o.crashes"
 	    " FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
+	    " WHERE o.id > ?1 AND (?2 <> 0 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
 	    " ORDER BY o.id LIMIT ?3";
 #define COLUMN(...) RECORD_COLUMN(outbox_row, __VA_ARGS__)
@@ -857,7 +858,7 @@ outbox_release(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = coalesce(held_from,"
-	    "  iif(claimed_at IS NULL, 'NEW', 'UNKNOWN')),"
+	    "  CASE WHEN claimed_at IS NULL THEN 'NEW' ELSE 'UNKNOWN' END),"
 	    " held_from = NULL, held_why = NULL, next_try_at = ?2, queued_at = ?2"
 	    " WHERE id = ?1 AND state = 'HELD'";
 
@@ -903,9 +904,9 @@ outbox_load_failures(struct store *store, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, o.subscriber_id,"
-	    " iif(o.kind = 'digest', o.claimed_at >= ifnull(s.moved_at, 0),"
-	    "  o.address_key = s.address_key), o.ended_at, o.failed_stage, o.code, "
-	    "o.reply"
+	    " CASE WHEN o.kind = 'digest' THEN o.claimed_at >= coalesce(s.moved_at, 0)"
+	    "  ELSE o.address_key = s.address_key END,"
+	    " o.ended_at, o.failed_stage, o.code, o.reply"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.failed_stage IS NOT NULL ORDER BY o.id LIMIT ?1";
 #define COLUMN(...) RECORD_COLUMN(outbox_failure, __VA_ARGS__)

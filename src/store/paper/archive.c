@@ -155,7 +155,8 @@ add_word(
 {
 	static const char sql[] =
 	    "INSERT INTO vocabulary (text, folded, papers) VALUES (?1, ?2, ?3)"
-	    " ON CONFLICT DO UPDATE SET papers = papers + excluded.papers";
+	    " ON CONFLICT (text) DO UPDATE"
+	    " SET papers = vocabulary.papers + excluded.papers";
 
 	return sql_exec(store, sql, error, SQL_TEXT(text), SQL_TEXT(entry->text),
 	    SQL_INT(entry->papers));
@@ -182,8 +183,8 @@ add_form(
 {
 	static const char sql[] =
 	    "INSERT INTO acronym (short, long, shown, papers)"
-	    " VALUES (?1, ?2, ?3, ?4)"
-	    " ON CONFLICT DO UPDATE SET papers = papers + excluded.papers";
+	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (short, long) DO UPDATE"
+	    " SET papers = acronym.papers + excluded.papers";
 	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
 
 	return sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1]),
@@ -236,7 +237,7 @@ add_number(struct store *store, const char *name, int64_t more, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
-	    " ON CONFLICT DO UPDATE SET value = value + excluded.value";
+	    " ON CONFLICT (name) DO UPDATE SET value = cursor.value + excluded.value";
 
 	return !more || sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(more));
 }
@@ -543,8 +544,9 @@ bool
 archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error)
 {
-	static const char sql[] = "SELECT coalesce(sum(papers), 0) FROM vocabulary"
-	                          " WHERE text >= ?1 AND text < ?1 || char(1114111)";
+	static const char sql[] =
+	    "SELECT coalesce(sum(papers), 0) FROM vocabulary"
+	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf'";
 
 	return sql_number(store, sql, papers, error, SQL_TEXT(prefix));
 }

@@ -20,7 +20,7 @@ load_prefix_papers(
     struct store *store, const char *prefix, int64_t *papers, GError **error)
 {
 	static const char sql[] = "SELECT papers FROM vocabulary WHERE text >= ?1"
-	                          " AND text < ?1 || char(1114111) LIMIT 100";
+	                          " AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT 100";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(prefix));
 	enum sql_step step;
 	int64_t sum = 0;

@@ -13,7 +13,7 @@ save_found(
 	/* Two statements: an upsert takes three times as long. */
 	static const char sql_new[] =
 	    "INSERT INTO match (filter_id, decided_at, papers)"
-	    " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+	    " VALUES (?1, ?2, ?3) ON CONFLICT (filter_id, decided_at) DO NOTHING";
 	static const char sql_more[] = "UPDATE match SET papers = papers || ',' || ?3"
 	                               " WHERE filter_id = ?1 AND decided_at = ?2";
 	const struct sql_value values[] = {
@@ -71,7 +71,7 @@ matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq, boo
 {
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM match WHERE filter_id = ?1"
-	    " AND instr(',' || papers || ',', ',' || ?2 || ','))";
+	    " AND ',' || papers || ',' LIKE '%,' || ?2 || ',%')";
 
 	return sql_has(store, sql, has, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 }
@@ -83,7 +83,8 @@ matches_save_pending(struct store *store, int64_t filter_id, int64_t paper_seq,
 	static const char sql[] =
 	    "INSERT INTO match_pending (filter_id, paper_seq, decided_at, due_at)"
 	    " VALUES (?1, ?2, ?3, ?4)"
-	    " ON CONFLICT DO UPDATE SET decided_at = excluded.decided_at,"
+	    " ON CONFLICT (filter_id, paper_seq) DO UPDATE"
+	    " SET decided_at = excluded.decided_at,"
 	    " due_at = excluded.due_at";
 
 	return sql_exec(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq),
@@ -113,9 +114,8 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 {
 	/* No index by paper: it would slow down matching, and merging papers is rare.
 	 */
-	static const char sql[] =
-	    "SELECT filter_id, decided_at, papers FROM match"
-	    " WHERE instr(',' || papers || ',', ',' || ?1 || ',')";
+	static const char sql[] = "SELECT filter_id, decided_at, papers FROM match"
+	                          " WHERE ',' || papers || ',' LIKE '%,' || ?1 || ',%'";
 #define COLUMN(...) RECORD_COLUMN(found, __VA_ARGS__)
 	static const struct record_column columns[] = {
 	    COLUMN(filter_id), COLUMN(decided_at), COLUMN(papers)};
@@ -179,7 +179,7 @@ delete_matched_pending(struct store *store, int64_t paper_seq, GError **error)
 	static const char sql[] =
 	    "DELETE FROM match_pending WHERE paper_seq = ?1 AND EXISTS"
 	    " (SELECT 1 FROM match f WHERE f.filter_id = match_pending.filter_id"
-	    "  AND instr(',' || f.papers || ',', ',' || ?1 || ','))";
+	    "  AND ',' || f.papers || ',' LIKE '%,' || ?1 || ',%')";
 
 	return sql_exec(store, sql, error, SQL_INT(paper_seq));
 }
@@ -188,7 +188,9 @@ bool
 matches_move(struct store *store, int64_t from, int64_t to, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE OR IGNORE match_pending SET paper_seq = ?2 WHERE paper_seq = ?1";
+	    "UPDATE match_pending SET paper_seq = ?2 WHERE paper_seq = ?1"
+	    " AND NOT EXISTS (SELECT 1 FROM match_pending m WHERE m.filter_id ="
+	    "  match_pending.filter_id AND m.paper_seq = ?2)";
 	static const char sql_rest[] = "DELETE FROM match_pending WHERE paper_seq = ?1";
 	g_autoptr(GPtrArray) rows = load_found(store, from, error);
 
@@ -224,7 +226,7 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 {
 	static const char sql[] =
 	    "SELECT 1 AS is_yes, decided_at, NULL FROM match WHERE filter_id = ?1"
-	    " AND instr(',' || papers || ',', ',' || ?2 || ',')"
+	    " AND ',' || papers || ',' LIKE '%,' || ?2 || ',%'"
 	    " UNION ALL SELECT 0, decided_at, due_at FROM match_pending"
 	    " WHERE filter_id = ?1 AND paper_seq = ?2 ORDER BY is_yes DESC LIMIT 1";
 	sql_auto *statement =
@@ -279,11 +281,11 @@ matches_load_papers(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(matches_paper, columns);
-	static const char sql[] =
-	    "SELECT p.id, p.title, p.url, p.last_day FROM match m"
-	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
-	    " WHERE m.filter_id = ?1 AND p.last_day >= ?2"
-	    " ORDER BY p.last_day DESC, p.id DESC";
+	static const char sql[] = "SELECT p.id, p.title, p.url, p.last_day FROM match m"
+	                          " CROSS JOIN json_each('[' || m.papers || ']') j"
+	                          " JOIN paper p ON p.seq = CAST(j.value AS BIGINT)"
+	                          " WHERE m.filter_id = ?1 AND p.last_day >= ?2"
+	                          " ORDER BY p.last_day DESC, p.id DESC";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(filter_id), SQL_TEXT(oldest_day));
 
