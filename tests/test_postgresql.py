@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""test_postgresql.py - the schema and the statements of the store on PostgreSQL.
+
+The store uses SQLite.  This keeps its statements common to both, except for those in
+DIFFERENT.
+"""
+
+import glob
+import itertools
+import os
+import random
+import re
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from postgresql import (
+    LOCAL, Server, find_checks, load_schema, migrate, translate, translate_schema,
+    translate_statement,
+)
+from tap import Skip, Tap, skip_all, top_builddir
+
+# ---- keys and columns -------------------------------------------------------
+
+TYPES = {"INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
+
+
+def describe_sqlite(store):
+    """Lines about columns, keys, indexes, triggers and the number of checks."""
+    lines = set()
+    for table, sql in load_schema(store, "table").items():
+        keys = {}
+        for _, name, type_name, is_required, default, key in store.execute(
+                f"PRAGMA table_info({table})"):
+            required = "not null" if is_required or key else "null"
+            lines.add(f"{table}.{name} {TYPES[type_name]} {required} {default or ''}")
+            keys |= {key: name} if key else {}
+        lines.add(f"{table} primary key {[keys[number] for number in sorted(keys)]}")
+        for _, name, is_unique, origin, is_partial in store.execute(
+                f"PRAGMA index_list({table})"):
+            columns = [row[2] for row in store.execute(f"PRAGMA index_info({name})")]
+            if LOCAL.match(name):
+                continue
+            if origin == "c":
+                lines.add(f"{table} index {name} {columns} {bool(is_partial)}")
+            elif origin == "u":
+                lines.add(f"{table} unique {columns}")
+        for row in store.execute(f"PRAGMA foreign_key_list({table})"):
+            lines.add(f"{table} foreign key [{row[3]!r}] {row[2]} {row[6].lower()}")
+        checks = [check for check in find_checks(sql) if "char(0)" not in check]
+        lines.add(f"{table} {len(checks)} checks")
+    for name, sql in load_schema(store, "trigger").items():
+        table = re.search(r"\bON (\w+)", sql)[1]
+        lines.add(f"{table} trigger {name}")
+    return lines
+
+
+DESCRIBE = r"""
+SELECT format('%s.%s %s %s %s', c.relname, a.attname, format_type(a.atttypid, NULL),
+	CASE WHEN a.attnotnull THEN 'not null' ELSE 'null' END,
+	regexp_replace(pg_get_expr(d.adbin, d.adrelid), '::text$', ''))
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+UNION SELECT format('%s %s %s%s', k.conrelid::regclass,
+	CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' ELSE 'foreign key' END,
+	(SELECT '[' || string_agg(quote_literal(a.attname), ', ' ORDER BY n) || ']'
+	 FROM unnest(k.conkey) WITH ORDINALITY AS u (number, n)
+	 JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number),
+	CASE WHEN k.contype = 'f' THEN ' ' || k.confrelid::regclass ||
+	 CASE k.confdeltype WHEN 'c' THEN ' cascade' ELSE ' no action' END END)
+FROM pg_constraint k WHERE k.contype IN ('p', 'u', 'f')
+	AND k.connamespace = 'public'::regnamespace
+UNION SELECT format('%s %s checks', c.relname, (SELECT count(*) FROM pg_constraint k
+	WHERE k.conrelid = c.oid AND k.contype = 'c'))
+FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+UNION SELECT format('%s index %s %s %s', i.indrelid::regclass, i.indexrelid::regclass,
+	(SELECT '[' || string_agg(quote_literal(a.attname), ', ' ORDER BY n) || ']'
+	 FROM unnest(i.indkey::int[]) WITH ORDINALITY AS u (number, n)
+	 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.number),
+	CASE WHEN i.indpred IS NULL THEN 'False' ELSE 'True' END)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique
+UNION SELECT format('%s trigger %s', t.tgrelid::regclass, t.tgname)
+FROM pg_trigger t WHERE NOT t.tgisinternal;
+"""
+
+
+def test_same_schema(tap, server, store):
+    "tables, columns, keys, indexes and triggers are the same as those of SQLite"
+    wanted = describe_sqlite(store)
+    found = set(filter(None, server.run(DESCRIBE).split("\n")))
+    for line in sorted(wanted ^ found):
+        tap.diag(f"{'only in SQLite' if line in wanted else 'only in PostgreSQL'}: {line}")
+    assert wanted == found
+
+
+# ---- checks -----------------------------------------------------------------
+
+TEXTS = [
+    None, "", "a", "z9-", "A", "de", "d", "x y", "a\nb", "a\x01b", "a\x1fb", "a\x7fb",
+    "a@b.c", "@b.c", "a@bc", "a@b.", "ü@b.c", "a <@b.c", "a@b.c\t", "a" * 251 + "@b.c",
+    "ü" * 126 + "@b.c", "a" * 64, "a" * 63, "a" * 128, "1,2", ",1", "0,1", "2026-11-20",
+    "2026-11-2", "x2026-11-20", "http://a", "https://", "ftp://a", "httpx", "digest-7",
+    "digest-0", "mail-12", "mail-", "complaint",
+]
+NUMBERS = [None, -1, 0, 1, 2, 3, 4, 5, 126, 127, 128, 200, 201, 1439, 1440, 9999, 10000]
+BLOBS = [None, b"", b"a", b"\x00", b"a" * 262144, b"a" * 262145]
+COMBINATIONS = 300
+
+
+def make_samples(check, columns):
+    """Rows of values for the columns of an expression."""
+    texts = TEXTS + re.findall(r"'([^'*?\[]*)'", check)
+    blobs = BLOBS if "length" in check else BLOBS[:3]
+    values = {"TEXT": texts, "INTEGER": NUMBERS, "BLOB": blobs}
+    rows = list(itertools.product(*(values[kind] for _, kind in columns)))
+    random.Random(1).shuffle(rows)
+    return rows[:COMBINATIONS]
+
+
+def quote(value):
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def check_sqlite(store, check, columns, rows):
+    names = ", ".join(f"?{number} AS {name}"
+                      for number, (name, _) in enumerate(columns, 1))
+    results = {None: "?", 0: "f", 1: "t"}
+    return "".join(results[store.execute(
+        f"SELECT {check} FROM (SELECT {names})", row).fetchone()[0]] for row in rows)
+
+
+def format_check(check, columns, rows):
+    """A statement that returns the results of a check for rows in PostgreSQL."""
+    names = [name for name, _ in columns]
+    typed = ", ".join(f"CAST({name} AS {TYPES[kind]}) AS {name}" for name, kind in columns)
+    values = ", ".join(f"({number}, {', '.join(map(quote, row))})"
+                       for number, row in enumerate(rows))
+    return (f"SELECT string_agg(CASE WHEN ({translate(check)}) THEN 't' WHEN"
+            f" ({translate(check)}) IS NULL THEN '?' ELSE 'f' END, '' ORDER BY row_number)"
+            f" FROM (SELECT row_number, {typed} FROM (VALUES {values})"
+            f" AS v (row_number, {', '.join(names)})) AS t")
+
+
+def test_same_checks(tap, server, store):
+    "a CHECK accepts and rejects the same values as in SQLite"
+    cases = []
+    for table, sql in load_schema(store, "table").items():
+        kinds = {row[1]: row[2] for row in store.execute(f"PRAGMA table_info({table})")}
+        for check in find_checks(sql):
+            words = set(re.findall(r"\w+", re.sub(r"'[^']*'", "", check)))
+            columns = [(name, kinds[name]) for name in kinds if name in words]
+            if "char(0)" not in check:
+                cases.append((table, check, columns, make_samples(check, columns)))
+    found = server.run_each(format_check(*case[1:]) for case in cases)
+    are_same = True
+    for (table, check, columns, rows), results in zip(cases, found):
+        wanted = check_sqlite(store, check, columns, rows)
+        if results != [wanted]:
+            are_same = False
+            tap.diag(f"{table}: {check}: {results[0][:200]}")
+            tap.diag([row for row, one, other in zip(rows, wanted, results[0])
+                      if one != other][:5])
+    assert are_same and len(cases) > 100
+
+
+# ---- triggers ---------------------------------------------------------------
+
+PAPER = ("INSERT INTO paper (seq, id, title, abstract, authors, url, fetched_at,"
+         " first_seen_at, last_day, revision) VALUES ({0}, 'p{0}', 't', '', '',"
+         " 'http://p', 1, 1, '2026-11-20', {0})")
+PERSON = ("INSERT INTO subscriber (id, address, address_key, state, frequency, weekdays,"
+          " minute, zone, max_full, created_at, consent_at, consent_text) VALUES"
+          " ({0}, 'a{0}@b.c', 'a{0}@b.c', '{1}', 'daily', 1, 0, 'UTC', 1, 1, 1, 'x')")
+DIGEST = ("INSERT INTO digest (id, subscriber_id, slot, date, message_token, created_at,"
+          " state, papers, newest_day, contents) VALUES ({0}, {0}, 's', 'd',"
+          " '12345678901234567', 1, 'live', 0, 'd', {1})")
+FILTER = ("INSERT INTO filter (id, canonical, hash, created_at) VALUES ({0}, 'f{0}',"
+          " '" + "{0}" * 64 + "', 1)")
+OWN = ("INSERT INTO subscription (id, subscriber_id, number, filter_id, text, since_day,"
+       " created_at) VALUES ({0}, {0}, 1, 1, 'f', 'd', 1)")
+MATCH = "INSERT INTO match (filter_id, decided_at, papers) VALUES ({}, 1, '{}')"
+MAIL = ("INSERT INTO outbox (id, kind, recipient, address_key, sender, message, state,"
+        " queued_at, next_try_at) VALUES ({}, 'answer', 'a@b.c', 'a@b.c', '', {},"
+        " 'NEW', 1, 1)")
+BLOB = "x'78'"
+
+# Statements, and the message of the error that is expected.
+STEPS = [
+    *((PAPER.format(number), "") for number in (1, 2, 3)),
+    ("UPDATE paper SET upvotes = 3 WHERE seq < 3", ""),
+    ("DELETE FROM paper WHERE seq = 3", "only a merged paper is deleted"),
+    ("INSERT INTO paper_moved (old_seq, new_seq) VALUES (3, 1)", ""),
+    ("DELETE FROM paper WHERE seq = 3", ""),
+    (PERSON.format(1, "active"), ""),
+    (PERSON.format(2, "pending"), ""),
+    (PERSON.format(3, "active"), ""),
+    ("UPDATE subscriber SET is_next_held = 1 WHERE id <> 2", ""),
+    ("UPDATE subscriber SET state = 'gone' WHERE id = 3", ""),
+    ("DELETE FROM subscriber WHERE id = 3", ""),
+    *((FILTER.format(number), "") for number in (1, 2)),
+    (MATCH.format(1, "1,2"), ""),
+    (MATCH.format(2, "1"), ""),
+    ("UPDATE match SET papers = '1,2,3' WHERE filter_id = 1", ""),
+    ("UPDATE match SET papers = '3' WHERE filter_id = 1", "a match that was decided stays"),
+    ("INSERT INTO paper_duplicate (one_seq, other_seq) VALUES (1, 2)", ""),
+    ("UPDATE match SET papers = '1,3' WHERE filter_id = 1", ""),
+    ("INSERT INTO match_pending (filter_id, paper_seq, decided_at, due_at)"
+     " VALUES (2, 1, 1, 1)", ""),
+    ("DELETE FROM filter WHERE id = 2", ""),
+    (DIGEST.format(2, BLOB), "a digest is only for a subscriber who is active"),
+    (DIGEST.format(1, BLOB), ""),
+    ("UPDATE digest SET slot = 't' WHERE id = 1", "a digest is frozen"),
+    ("UPDATE digest SET state = 'failed' WHERE id = 1", ""),
+    ("UPDATE digest SET state = 'live' WHERE id = 1",
+     "a digest that has ended stays as it is"),
+    *((MAIL.format(number, BLOB), "") for number in (1, 2, 3)),
+    ("UPDATE outbox SET message = x'79' WHERE id = 1", "the content of a message is frozen"),
+    ("UPDATE outbox SET state = 'SENT', ended_at = 1, message = NULL, next_try_at = NULL,"
+     " claimed_at = 1 WHERE id = 1", "only a claimed message can be sent"),
+    ("UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
+     " next_try_at = NULL WHERE id < 3", ""),
+    ("UPDATE outbox SET state = 'SENT', ended_at = 1, message = NULL WHERE id = 1", ""),
+    ("UPDATE outbox SET state = 'FAILED', ended_at = 1, message = NULL WHERE id = 2", ""),
+    ("UPDATE outbox SET ended_at = 2 WHERE id = 1", "a message that has ended stays as it is"),
+    ("UPDATE outbox SET state = 'HELD', held_why = 'operator', held_from = 'NEW',"
+     " next_try_at = NULL WHERE id = 3", ""),
+    (OWN.format(1), ""),
+    (OWN.format(2), ""),
+    ("INSERT INTO share (id, name, subscription_id, version, created_at)"
+     " VALUES (1, 'n', 1, 1, 1)", ""),
+    ("INSERT INTO follow (subscription_id, subscriber_id, share_id, version, is_fork)"
+     " VALUES (2, 2, 1, 1, 0)", ""),
+    ("DELETE FROM subscription WHERE id = 1", ""),
+    ("INSERT INTO inbox (id, key, receiver, received_at, size, state, ended_at) VALUES"
+     " (1, '" + "k" * 64 + "', 'lmtp', 1, 1, 'done', 1)", ""),
+    ("UPDATE inbox SET state = 'quarantined', raw = x'78' WHERE id = 1",
+     "an inbound message that was handled stays done"),
+]
+RESULTS = [
+    "SELECT name, count FROM row_count ORDER BY name",
+    "SELECT name, value FROM cursor ORDER BY name",
+    "SELECT kind, filter_id FROM filter_term ORDER BY filter_id",
+    "SELECT filter_id, papers FROM match ORDER BY filter_id",
+    "SELECT subscription_id, coalesce(share_id, 0), news FROM follow",
+    "SELECT count(*), coalesce(max(id), 0) FROM share",
+]
+
+
+def run_sqlite(store, sql):
+    """@return the message of an error, or rows as text"""
+    try:
+        return ["|".join("" if cell is None else str(cell) for cell in row)
+                for row in store.execute(sql)]
+    except sqlite3.Error as error:
+        return [f"ERROR:  {error}"]
+
+
+def test_same_triggers(tap, server, store):
+    "triggers count, reject and cascade as in SQLite"
+    statements = [sql for sql, _ in STEPS] + RESULTS
+    found = server.run_each(
+        re.sub(r"\bx'(\d\d)'", r"'\\x\1'", sql) for sql in statements)
+    store.execute("PRAGMA foreign_keys = ON")
+    for sql, lines, message in itertools.zip_longest(
+            statements, found, [message for _, message in STEPS]):
+        lines = [re.sub(r"^psql:[^ ]* ", "", line) for line in lines
+                 if line and not line.startswith("CONTEXT")]
+        wanted = run_sqlite(store, sql)
+        assert lines == wanted, f"{sql}: {lines}, SQLite: {wanted}"
+        if message is not None:
+            assert wanted == ([f"ERROR:  {message}"] if message else []), wanted
+
+
+# ---- statements -------------------------------------------------------------
+
+# Objects with statements for files of SQLite.
+FILES = ("backup", "carry_over", "migrate", "migrate_functions", "tokenizer")
+
+# Parts of statements that differ: functions of our own, planner hints, and what has no
+# equal in both.
+DIFFERENT = ("paper_fts", "call_each(", "suppression_hashes(", "sqlite_sequence",
+             " GLOB ", " AS BLOB)", " NOT INDEXED ", "r.value ->> 0")
+
+VERBS = rb"(?:SELECT|INSERT|UPDATE|DELETE|WITH) "
+TEXT = rb"[\t\n\x20-\xf7]"
+
+
+def load_statements():
+    """Statements in the objects of src/store."""
+    found = set()
+    for path in glob.glob(os.path.join(top_builddir(), "src", "store", "**", "*.o"),
+                          recursive=True):
+        if os.path.basename(path)[:-2] in FILES:
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        found |= {match[0].decode() for match in re.finditer(
+            rb"(?<!" + TEXT + rb")" + VERBS + TEXT + rb"*(?=\0)", data)}
+    return sorted(found)
+
+
+def prepare(server, statements):
+    """Prepare statements with types of parameters.  @return errors by statement
+
+    The driver knows that a number is a bigint.  The others may be inferred.
+    """
+    types = {sql: dict.fromkeys(
+        map(int, re.findall(r"_(?:id|seq) = \?(\d+)", sql)), "bigint")
+        for sql in statements}
+    errors, rest = {}, list(statements)
+    while rest:
+        lines = server.run_each(
+            f"PREPARE s{number} ({', '.join(declare(sql, types[sql]))}) AS"
+            f" {translate_statement(sql)};\nSELECT parameter_types FROM"
+            f" pg_prepared_statements WHERE name = 's{number}'".replace(" ()", "")
+            for number, sql in enumerate(rest))
+        again = []
+        for sql, result in zip(rest, lines):
+            unknown = re.search(r"determine data type of parameter \$(\d+)", result[0])
+            if unknown and int(unknown[1]) not in types[sql]:
+                types[sql][int(unknown[1])] = "text"
+                again.append(sql)
+            elif "ERROR" in result[0]:
+                errors[sql] = re.sub(r".*(ERROR: )", r"\1", result[0])
+            else:
+                numbers = {at: "bigint" for at, name in enumerate(
+                    result[0].strip("{}").split(","), 1)
+                    if name in ("integer", "boolean", "numeric")}
+                if numbers:
+                    types[sql] |= numbers
+                    again.append(sql)
+        rest = again
+    return errors
+
+
+def declare(sql, types):
+    count = max(map(int, re.findall(r"\?(\d+)", sql)), default=0)
+    return [types.get(at, "unknown") for at in range(1, count + 1)] if types else []
+
+
+def test_statements(tap, server, _):
+    "PostgreSQL prepares all statements but those that differ"
+    statements = load_statements()
+    errors = prepare(server, statements)
+    wrong = [f"{error}: {sql}" for sql, error in errors.items()
+             if not any(part in sql for part in DIFFERENT)]
+    wrong += [f"no statement differs by {part!r}" for part in DIFFERENT
+              if not any(part in sql for sql in errors)]
+    assert not wrong, "\n".join(wrong)
+    assert len(statements) > 400
+
+
+if __name__ == "__main__":
+    with Tap() as tap:
+        store = migrate()
+        try:
+            server = tap.enter(Server(tap.subdirectory("postgresql")))
+        except Skip as reason:
+            skip_all(reason)
+        server.run(translate_schema(store))
+        for test in (test_same_schema, test_same_checks, test_same_triggers,
+                     test_statements):
+            tap.run(test, tap, server, store)
