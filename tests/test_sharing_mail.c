@@ -32,6 +32,13 @@ report(struct conversation *conversation)
 	" JOIN subscription s ON s.id = f.subscription_id LEFT JOIN share h" \
 	" ON h.id = f.share_id"
 
+/* The filters of Adam. */
+#define OWN                                                                    \
+	"SELECT s.number, s.name, s.text, c.canonical, s.max_papers, s.note, " \
+	"f.version,"                                                           \
+	" f.is_fork FROM subscription s JOIN filter c ON c.id = s.filter_id"   \
+	" JOIN follow f ON f.subscription_id = s.id"
+
 static const struct step conversations[] = {
     TITLE("a filter is shared, followed, changed, taken, undone and forked"),
     CALL(set_up),
@@ -60,6 +67,53 @@ static const struct step conversations[] = {
     ROWS(FOLLOWS, "agent-news|1|1|agents"),
     MAIL(EVA, "$eva", "list", "replied", NULL),
     HAS_NOT(ADAM),
+
+    TITLE("a change that is taken and undone as often as one likes"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("eva"),
+    MAIL(ADAM, HOME, "list", "replied", NULL),
+    SAVE("adam"),
+    MAIL(EVA, "$eva", "add agents", "replied", NULL),
+    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
+    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    MAIL(ADAM, "$adam", "edit 1 max=7 note=mine agents", "replied", NULL),
+    ROWS(OWN, "1|agent-news|agents|agent|7|mine|1|0"),
+    MAIL(EVA, "$eva", "edit 1 title:agents", "replied", NULL),
+    CALL(report),
+    LATER(HOUR),
+    MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "yes 1"),
+    ROWS(OWN, "1|agent-news|title:agents|title:agent|7|mine|2|0"),
+    LATER(HOUR),
+    MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "undo 1"),
+    ROWS(OWN, "1|agent-news|agents|agent|7|mine|1|0"),
+    LATER(HOUR),
+    MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "yes 1"),
+    ROWS(OWN, "1|agent-news|title:agents|title:agent|7|mine|2|0"),
+    LATER(HOUR),
+    MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "undo 1"),
+    ROWS(OWN, "1|agent-news|agents|agent|7|mine|1|0"),
+
+    TITLE("a proposal does not follow another share of the same name"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("eva"),
+    MAIL(ADAM, HOME, "list", "replied", NULL),
+    SAVE("adam"),
+    MAIL(EVA, "$eva", "add agents", "replied", NULL),
+    MAIL(EVA, "$eva", "share 1 as agent-news", "replied", NULL),
+    MAIL(ADAM, "$adam", "follow agent-news", "replied", NULL),
+    MAIL(EVA, "$eva", "edit 1 agents OR robots", "replied", NULL),
+    CALL(report),
+    MAIL(EVA, "$eva", "unshare agent-news", "replied", NULL),
+    MAIL(EVA, "$eva", "add pills", "replied", NULL),
+    MAIL(EVA, "$eva", "share 2 as agent-news", "replied", NULL),
+    MAIL(EVA, "$eva", "edit 2 pills OR potions", "replied", NULL),
+    LATER(HOUR),
+    MAIL(ADAM, "$adam", "Re: papers", "replied", NULL, .text = "yes 1"),
+    HAS("no longer shared"),
+    ROWS(OWN, "1|agent-news|agents|agent|-|-|1|0"),
+    ROWS("SELECT state FROM proposal", "open"),
 
     TITLE(
         "a refused version stays refused, and the follower of nobody keeps the filter"),

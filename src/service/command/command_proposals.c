@@ -8,6 +8,7 @@
 #include "service/people/filters.h"
 #include "store/core/audit.h"
 #include "store/subscriber/proposals.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 /* ---- numbers ---- */
@@ -120,6 +121,27 @@ find_filter(const GPtrArray *own, const struct proposal *proposal)
 	return NULL;
 }
 
+/*
+ * Whether the filter still follows the share that has changed: its name may be that of
+ * another person's share now.
+ */
+static bool
+check_follow(struct request *request, const struct proposal *proposal, GError **error)
+{
+	g_autoptr(GPtrArray) follows = NULL;
+
+	if (!g_str_has_prefix(proposal->command, "follow "))
+		return true;
+	follows = shares_load_follows(request->store, proposal->subscriber_id, error);
+	for (unsigned i = 0; follows && i < follows->len; i++) {
+		const struct follow *one = follows->pdata[i];
+
+		if (one->subscription_id == proposal->subscription_id && one->name)
+			return true;
+	}
+	return follows && command_fail(request, error, "proposal_unshared");
+}
+
 static bool
 check_filter(struct request *request, const struct proposal *proposal, GError **error)
 {
@@ -130,9 +152,10 @@ check_filter(struct request *request, const struct proposal *proposal, GError **
 
 	if (!own)
 		return false;
-	return !proposal->subscription_id || g_strcmp0(shown, proposal->filter) == 0 ||
-	       command_fail(
-	           request, error, "proposal_changed", "command", proposal->command);
+	if (proposal->subscription_id && g_strcmp0(shown, proposal->filter) != 0)
+		return command_fail(
+		    request, error, "proposal_changed", "command", proposal->command);
+	return check_follow(request, proposal, error);
 }
 
 static bool

@@ -190,6 +190,9 @@ bool
 proposals_save_before(
     struct store *store, const struct proposal *proposal, GError **error)
 {
+	/* It may have been applied and undone before. */
+	static const char sql_old[] =
+	    "DELETE FROM proposal_change WHERE proposal_id = ?1";
 	static const char sql[] =
 	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
 	    " " CHANGE_VALUES ", share_id, version, is_fork)"
@@ -197,8 +200,9 @@ proposals_save_before(
 	    "" FROM_FILTERS " LEFT JOIN follow w ON w.subscription_id = s.id"
 	    " WHERE s.subscriber_id = ?2";
 
-	return sql_exec(
-	    store, sql, error, SQL_INT(proposal->id), SQL_INT(proposal->subscriber_id));
+	return sql_exec(store, sql_old, error, SQL_INT(proposal->id)) &&
+	       sql_exec(store, sql, error, SQL_INT(proposal->id),
+	           SQL_INT(proposal->subscriber_id));
 }
 
 bool
