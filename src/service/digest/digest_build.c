@@ -629,10 +629,13 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 		set_coverage(&cache, coverage, report);
 	cache.is_restored = is_ok && restore.restored_at >= 0;
 	cache.is_asked = is_ok && restore.fetched_at >= restore.restored_at;
+	/* Pages that a power loss undoes are built again: none of them was sent. */
+	store_defer_sync(store);
 	while (is_ok && !is_end && !store_is_stopped(store)) {
 		is_ok = make_page(&cache, report, &size, &is_end, error);
 		store_call_between(store);
 	}
+	is_ok &= store_resume_sync(store, is_ok ? error : NULL);
 	digest_cache_clear(&cache);
 	return is_ok;
 }

@@ -485,6 +485,29 @@ store_rollback(struct store_transaction *transaction)
 }
 
 void
+store_defer_sync(struct store *store)
+{
+	sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+}
+
+bool
+store_resume_sync(struct store *store, GError **error)
+{
+	sqlite3_file *log = NULL;
+	int rc = sqlite3_exec(store->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_file_control(
+		    store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+	if (rc == SQLITE_OK && log->pMethods)
+		rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+	if (rc == SQLITE_OK)
+		return true;
+	sql_set_error(error, store->db, rc, "cannot sync the store");
+	return false;
+}
+
+void
 store_checkpoint(struct store *store)
 {
 	sqlite3_wal_checkpoint_v2(

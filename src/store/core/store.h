@@ -102,6 +102,18 @@ void store_rollback(struct store_transaction *transaction);
 
 #define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
 
+/**
+ * Do not sync the next commits of this handle, whose effects are in the store alone.
+ *
+ * A power loss undoes all since the last sync of any handle, so that no commit is lost
+ * before a later one: a message that another handle has claimed was synced with the
+ * claim.
+ */
+void store_defer_sync(struct store *store);
+
+/** Sync these commits, and each of the next ones. */
+bool store_resume_sync(struct store *store, GError **error);
+
 /** Truncate the write-ahead log if there is no reader; at shutdown. */
 void store_checkpoint(struct store *store);
 
