@@ -50,6 +50,9 @@ acronyms_are_found_as_papers_define_them(void)
 	    {"generative pre-trained transformers (GPTs)",
 	        "GPT=generative pre-trained transformers"},
 	    {"vision-language-action (VLA) models", "VLA=vision-language-action"},
+	    {"for in-context learning (ICL)", "ICL=in-context learning"},
+	    {"Sparse MonoEncoders (SMEs)", "SME=Sparse MonoEncoders"},
+	    {"sparse autoencoders (SAEs)", "SAE=sparse autoencoders"},
 	    /* Not a pair: another meaning or order, a character too many or too few. */
 	    {"a model (LLM) that", ""},
 	    {"large models of language (LLM)", ""},
@@ -63,6 +66,8 @@ acronyms_are_found_as_papers_define_them(void)
 	    {"(LLM) large language model", ""},
 	    {"photos (Ph)", ""},
 	    {"a big house (aBH)", ""},
+	    {"in context learning (ICL)", ""},
+	    {"sparse monoencoders (SMEs)", ""},
 	    {"LoRA (low-rank adaptation of models)", ""},
 	    {"", ""},
 	    {"(", ""},

@@ -28,6 +28,10 @@ static const char *const small_words[] = {"a", "an", "and", "as", "at", "based",
     "for", "from", "in", "of", "on", "or", "the", "through", "to", "under", "using",
     "via", "with", "without"};
 
+/* Of compounds, whose second part may have a capital: autoencoder. */
+static const char *const prefixes[] = {
+    "auto", "hyper", "inter", "meta", "multi", "pre", "semi", "super", "trans"};
+
 void
 acronym_free(struct acronym *form)
 {
@@ -92,6 +96,17 @@ is_same_char(char a, char b)
 	return g_ascii_tolower(a) == g_ascii_tolower(b);
 }
 
+/* Whether a part of a compound begins there, or a capital is written. */
+static bool
+is_inner_start(const struct part *part, size_t at)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+		if (strlen(prefixes[i]) == at &&
+		    g_ascii_strncasecmp(part->text, prefixes[i], at) == 0)
+			return true;
+	return g_ascii_isupper(part->text[at]);
+}
+
 static bool match_words(struct match *match, const char *at, unsigned word);
 
 /* The previous character matched byte `used` of the word; match the rest. */
@@ -108,8 +123,9 @@ match_rest(struct match *match, const char *at, unsigned word, size_t used)
 		return false;
 	if (used + 1 < part->len && is_same_char(part->text[used + 1], *at))
 		return match_rest(match, at + 1, word, used + 1);
-	for (size_t i = used + 2; g_ascii_islower(*at) && i < part->len; i++)
-		if (is_same_char(part->text[i], *at))
+	for (size_t i = used + 2; i < part->len; i++)
+		if (is_same_char(part->text[i], *at) &&
+		    (g_ascii_islower(*at) || is_inner_start(part, i)))
 			return match_rest(match, at + 1, word, i);
 	return false;
 }
@@ -141,7 +157,9 @@ is_match(const char *chars, const struct part *parts, unsigned count)
 	struct match match = {.chars = chars, .parts = parts, .count = count};
 
 	return count >= 2 && is_same_char(chars[0], parts[0].text[0]) &&
-	       !is_small(parts[0].text, parts[0].len) && match_words(&match, chars, 0);
+	       (!is_small(parts[0].text, parts[0].len) ||
+	           parts[0].text[parts[0].len] == '-') &&
+	       match_words(&match, chars, 0);
 }
 
 bool

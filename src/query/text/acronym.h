@@ -5,9 +5,11 @@
  * After A. Schwartz and M. Hearst (2003), but stricter, since the results are suggested
  * to users. Each character of the short form stands for a word, in order:
  *   - the first one for the first word of the long form, which ends at the
- *     parenthesis, has at least two words and no punctuation but - and /;
- *   - a capital is the first character of a word or continues the one before it
- *     (DETR: DEtection TRansformer); others may be anywhere in the word (LoRA);
+ *     parenthesis, has at least two words and no punctuation but - and /, and does not
+ *     begin with a function word, except before a hyphen (in-context learning);
+ *   - a capital is the first character of a word, a capital in it, follows a prefix
+ *     (autoencoder), or continues the one before it (DETR: DEtection TRansformer);
+ *     others may be anywhere in the word (LoRA);
  *   - "2" also stands for "to";
  *   - only function words (of, the, with) and words after a hyphen may be skipped.
  * The short form has at least two capitals and at most BOUNDS_ACRONYM_CHARS letters and
