@@ -49,7 +49,7 @@ def main():
 
         def start(user, tls="implicit", **options):
             port = dovecot.imap_port if tls == "starttls" else dovecot.imaps_port
-            options = {"ca": ca.cert} | options
+            options = {"ca": ca.cert, "command": 60000} | options
             return Reader(tap.subdirectory(f"reader{next(numbers)}"), port=port, tls=tls,
                           user=f"{user}@example.org", **options)
 

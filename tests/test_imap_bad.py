@@ -134,7 +134,7 @@ def main():
         numbers = iter(range(10000))
 
         def start(server, **options):
-            options = {"command": 1000, "idle": 1, "poll": 1, "tls": "off"} | options
+            options = {"command": 60000, "idle": 1, "poll": 1, "tls": "off"} | options
             return Reader(tap.subdirectory(f"reader{next(numbers)}"), port=server.port,
                           host="127.0.0.1", **options)
 
@@ -143,7 +143,7 @@ def main():
             # A message would soon be skipped; rejected IDLE is not used again.
             times = 1 if state in ("MESSAGE", "IDLE") else 2
             with BadImap(MESSAGES, {state: way}, times=times) as server:
-                with start(server) as reader:
+                with start(server, command=1000) as reader:
                     reader.wait_fact(lambda: server.was_bad >= times, "bad enough")
                     reader.wait_messages(4)
                     reader.wait_fact(
@@ -253,7 +253,7 @@ def main():
                 connection.done(tag)
 
             with BadImap(MESSAGES, {"IDLE": news_first}) as server:
-                with start(server, idle=1000, command=60000) as reader:
+                with start(server, idle=1000) as reader:
                     reader.wait_messages(5)
                     reader.end()
                 assert server.connections == 1
@@ -314,7 +314,7 @@ def main():
 
             large = b"x" * (1024 * 1024 + 1)
             with BadImap([large, MESSAGES[0]], {"FETCH": small}, times=10**9) as server:
-                with start(server, command=20000) as reader:
+                with start(server) as reader:
                     assert reader.wait_messages(1) == MESSAGES[:1]
                     assert "has 1048577 bytes" in reader.wait_said("skip")[0]
                     reader.wait_fact(lambda: DONE in server.flags[2], "one marked")
@@ -326,7 +326,7 @@ def main():
             large = b"Subject: x\r\n\r\n" + b"x" * (1024 * 1024 - 13)
             mark = os.path.join(tap.subdirectory("large"), "mark")
             with BadImap([large, *MESSAGES], permanent="\\Deleted") as server:
-                with start(server, mark_file=mark, command=20000) as reader:
+                with start(server, mark_file=mark) as reader:
                     assert count(reader.wait_messages(4)) == count(MESSAGES)
                     assert reader.wait_said("skip")[0].startswith("7.1 14 "), reader.output
                     reader.wait_fact(lambda: os.path.exists(mark)
@@ -358,7 +358,7 @@ def main():
             for state, way, validity in (("MESSAGE", validity_after, 7),
                                          ("STORE", cut_at_store, None)):
                 with BadImap(MESSAGES[:1], {state: way}, validity=validity) as server:
-                    with start(server, expunge=True, command=5000) as reader:
+                    with start(server, expunge=True) as reader:
                         assert reader.wait_messages(2) == [MESSAGES[0], b"other"]
                         reader.wait_fact(lambda: not server.messages, "it is removed")
                         reader.end()
@@ -383,7 +383,7 @@ def main():
         def test_waiting():
             """more messages than one cycle handles need several"""
             with BadImap([b"%d" % n for n in range(20050)]) as server:
-                with start(server, command=60000) as reader:
+                with start(server) as reader:
                     got = reader.wait_messages(20050, 300)
                     memory = reader.end()
                 assert count(got) == count([b"%d" % n for n in range(20050)])
@@ -454,7 +454,7 @@ def main():
                                     (long_greeting(4097), True),
                                     (many_lines(64), False), (many_lines(65), True)):
                 with BadImap(MESSAGES, bad) as server:
-                    with start(server, command=60000) as reader:
+                    with start(server) as reader:
                         reader.wait_messages(4)
                         reader.end()
                     assert bool(reader.said("note")) == is_refused, reader.output
