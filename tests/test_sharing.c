@@ -11,6 +11,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/explain/share_news.h"
+#include "service/health/maintenance.h"
 #include "service/match/match.h"
 #include "service/people/data_export.h"
 #include "service/people/erase.h"
@@ -426,6 +427,35 @@ next_digest_reports_a_change_once(void)
 	assert_rows(fixture, NOTICES, "");
 }
 
+/* Versions that a follower has, or would get by `undo`, and the newest one stay. */
+static void
+versions_that_nobody_has_are_deleted(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	int64_t after = store_fixture_time(NOW) +
+	                MAINTENANCE_VERSION_DAYS * (int64_t)CLOCK_DAY_S + 1;
+	g_autoptr(GError) error = NULL;
+
+	follow(fixture, EVE, 0);
+	edit(fixture, ADA, 1, "diffusion OR mamba");
+	edit(fixture, ADA, 1, "diffusion OR robots");
+	edit(fixture, ADA, 1, "diffusion OR agents");
+	store_fixture_run(fixture,
+	    "INSERT INTO proposal (id, subscriber_id, number, subscription_id, filter,"
+	    " term, command, gained, lost, days, title, made_at, expires_at, ended_at,"
+	    " state) VALUES (7, 2, 1, 2, '', '', 'x', 0, 0, 0, '', 1, 1000000000000, 1,"
+	    " 'applied');"
+	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
+	    " number, text, canonical, since_day, created_at, is_block, share_id,"
+	    " version, is_fork) VALUES (7, 2, 0, 1, 'x', 'x', '', 1, 0, 1, 3, 0)");
+	g_assert_true(maintenance_run(fixture->store, after - 1, &error));
+	assert_rows(fixture, "SELECT version FROM share_version", "1 2 3 4");
+	g_assert_true(maintenance_run(fixture->store, after + CLOCK_DAY_S, &error));
+	g_assert_no_error(error);
+	assert_rows(fixture, "SELECT version FROM share_version", "1 3 4");
+	assert_rows(fixture, EVES, "1|" NAME "|diffusion|" NAME "|1|0|4");
+}
+
 static void
 next_digest_reports_the_end_once(void)
 {
@@ -543,5 +573,5 @@ UNIT_MAIN(names_are_folded_and_checked,
     followers_of_a_departed_owner_keep_what_they_have, what_cannot_be_shared_is_refused,
     owner_does_not_follow_the_own_filter, following_is_whole_or_not_at_all,
     nobody_learns_of_the_other_side, next_digest_reports_a_change_once,
-    next_digest_reports_the_end_once, an_edit_that_was_taken_back_is_no_news,
-    thousands_of_followers_cost_one_match)
+    versions_that_nobody_has_are_deleted, next_digest_reports_the_end_once,
+    an_edit_that_was_taken_back_is_no_news, thousands_of_followers_cost_one_match)

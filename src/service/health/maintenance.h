@@ -32,6 +32,8 @@
 #define MAINTENANCE_RATE_LOG_DAYS     31
 /* After they expire: an applied proposal can be undone for 30 days. */
 #define MAINTENANCE_PROPOSAL_DAYS     31
+/* Versions of shared filters that nobody has, nor gets back by undo. */
+#define MAINTENANCE_VERSION_DAYS      61
 
 /**
  * Delete expired rows and unused filters, and repair the index.  Does nothing while a

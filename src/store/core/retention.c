@@ -49,6 +49,14 @@ static const char *const statements[] = {
         " expires_at < ?1 AND (state <> 'refused' OR (subscription_id <> 0"
         "  AND NOT EXISTS (SELECT 1 FROM subscription s"
         "   WHERE s.id = proposal.subscription_id))) LIMIT ?2)",
+    [RETENTION_VERSION] =
+        "DELETE FROM share_version WHERE (share_id, version) IN (SELECT v.share_id,"
+        " v.version FROM share_version v JOIN share h ON h.id = v.share_id"
+        "  AND h.version > v.version WHERE v.created_at < ?1"
+        " AND NOT EXISTS (SELECT 1 FROM follow f WHERE f.share_id = v.share_id"
+        "  AND f.version = v.version)"
+        " AND NOT EXISTS (SELECT 1 FROM proposal_change c"
+        "  WHERE c.share_id = v.share_id AND c.version = v.version) LIMIT ?2)",
 };
 
 bool

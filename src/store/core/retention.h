@@ -25,6 +25,7 @@ enum retention {
 	RETENTION_QUARANTINE,   /* quarantine; only the content is deleted */
 	RETENTION_INBOX,        /* receipt; done */
 	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */
+	RETENTION_VERSION,      /* creation; neither the newest one nor followed */
 };
 
 /** Delete rows older than a time, up to a limit. @param count  set: rows deleted */

@@ -82,6 +82,8 @@ CREATE TABLE proposal_change (
 	is_fork         INTEGER,
 	PRIMARY KEY (proposal_id, subscription_id, is_after)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX proposal_change_share ON proposal_change (share_id, version)
+	WHERE share_id IS NOT NULL;
 
 -- Filters that others can follow by their name (src/store/subscriber/shares.h).
 CREATE TABLE share (
@@ -102,6 +104,7 @@ CREATE TABLE share_version (
 	created_at INTEGER NOT NULL,
 	PRIMARY KEY (share_id, version)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX share_version_created ON share_version (created_at);
 
 -- Filters that follow a shared one, or were copied from it.
 CREATE TABLE follow (
