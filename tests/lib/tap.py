@@ -243,7 +243,9 @@ def free_port(host="127.0.0.1"):
 
     An abstract Unix socket of this process keeps other tests from taking it.
     """
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+    first_of_kernel = 32768
+    with contextlib.suppress(OSError), open(
+            "/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         first_of_kernel = int(file.read().split()[0])
     ports = range(10000, first_of_kernel) or range(10000, 65536)
     while True:
