@@ -321,7 +321,7 @@ static void
 hot_backtest(struct store *store)
 {
 	static const char *const filters[] = {"diffusion OR quantiz*", "upvotes:>=3",
-	    "cat:cs.CL OR id:250* OR doi:10.1*"};
+	    "cat:cs.CL OR id:250* OR doi:10.1* OR kw:a OR has:code date:2d.."};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
 		const struct backtest_request request = {
@@ -395,7 +395,9 @@ hot_statements_use_their_indexes(void)
 	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
 	    {"backtest_run", hot_backtest,
 	        {"SCAN paper USING COVERING INDEX paper_rank",
+	            "SCAN paper USING COVERING INDEX paper_value",
 	            "SCAN paper USING INDEX paper_value",
+	            "SCAN paper USING COVERING INDEX paper_value_words",
 	            "SCAN paper USING COVERING INDEX sqlite_autoindex_paper_1",
 	            "paper USING COVERING INDEX paper_last_day (last_day>?)"}},
 	    {"maintenance_run", hot_prune,

@@ -24,7 +24,7 @@ SLOW_S = 300  # enough for a busy machine
 
 # Of SQLite only: the index of the archive and of the values that a search reads, which
 # each machine makes from the papers.
-LOCAL = re.compile(r"paper_fts|paper_value$")
+LOCAL = re.compile(r"paper_fts|paper_value")
 
 
 def migrate():

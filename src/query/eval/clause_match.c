@@ -30,14 +30,49 @@ match_name(
 	return QUERY_FALSE;
 }
 
-static enum query_verdict
-match_values(
+/* Bytes that the plural of a word begins with, too: inde of index and indices. */
+static size_t
+measure_common(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len > 3 ? len - 2 : len;
+}
+
+/* Whether a word may be in the text: also if either is not ASCII. */
+static bool
+may_have_word(const char *word, const char *text)
+{
+	size_t len = measure_common(word);
+
+	if (!g_str_is_ascii(word))
+		return true;
+	for (; *text; text++)
+		if (*text & 0x80 || ((*text | 0x20) == (*word | 0x20) &&
+		                        g_ascii_strncasecmp(text, word, len) == 0))
+			return true;
+	return false;
+}
+
+enum query_verdict
+clause_match_values(
     const struct node *node, const char *lines, const struct tokenizer *tokenizer)
 {
 	pb_auto(doc_values) doc_values =
 	    doc_values_new_lines(node->field, lines, tokenizer);
 
-	return doc_values_evaluate_words(doc_values, node);
+	return node->kind == NODE_VALUE_WORDS
+	           ? doc_values_evaluate_words(doc_values, node)
+	           : doc_values_evaluate_value(doc_values, node);
+}
+
+bool
+clause_may_match(const struct node *node, const char *lines)
+{
+	for (guint i = 0; i < node->phrase->words->len; i++)
+		if (!may_have_word(phrase_get_word(node->phrase, i)->key.text, lines))
+			return false;
+	return true;
 }
 
 /* Whether the words that were typed exactly are anywhere in the text. */
@@ -84,9 +119,9 @@ clause_match(const struct node *node, const char *const texts[CLAUSE_TEXTS],
 	case NODE_NAME:
 		return match_name(node, texts[HIT_FIELD_AUTHOR], tokenizer);
 	case NODE_VALUE_WORDS:
-		return texts[node->field->hit]
-		           ? match_values(node, texts[node->field->hit], tokenizer)
-		           : QUERY_FALSE;
+		return texts[node->field->hit] ? clause_match_values(node,
+		                                     texts[node->field->hit], tokenizer)
+		                               : QUERY_FALSE;
 	case NODE_WORDS:
 		break;
 	case NODE_AND:

@@ -19,4 +19,11 @@
 enum query_verdict clause_match(const struct node *node,
     const char *const texts[CLAUSE_TEXTS], const struct tokenizer *tokenizer);
 
+/** Evaluate a NODE_VALUE or NODE_VALUE_WORDS. @param lines  its values, one per line */
+enum query_verdict clause_match_values(
+    const struct node *node, const char *lines, const struct tokenizer *tokenizer);
+
+/** Whether that may be true, for a NODE_VALUE_WORDS; without tokenizing the lines. */
+bool clause_may_match(const struct node *node, const char *lines);
+
 #endif

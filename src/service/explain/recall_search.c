@@ -57,9 +57,11 @@ static bool
 load_papers(struct store *store, const struct search_scope *scope,
     struct scoring *scoring, GError **error)
 {
-	scoring->values = paper_values_load(store, error);
-	if (!scoring->values)
+	const struct paper_values *all = paper_values_load(store, 0, error);
+
+	if (!all)
 		return false;
+	scoring->values = all->values;
 	if (scope->oldest_day)
 		scoring->oldest = (int32_t)(day_start(scope->oldest_day) / CLOCK_DAY_S);
 	while (scoring->first < scoring->values->len &&

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/day.h"
+#include "query/eval/clause_match.h"
 #include "query/eval/doc_values.h"
 #include "store/paper/paper_values.h"
 
@@ -14,9 +15,9 @@
 struct finding {
 	struct store *store;
 	const struct node *node;
-	const GArray *values;                    /* of struct paper_value */
-	const struct paper_details_all *details; /* or NULL */
-	uint8_t *papers;                         /* by seq */
+	const struct paper_values *values;
+	int32_t oldest;
+	uint8_t *papers; /* by seq */
 };
 
 static bool
@@ -28,9 +29,9 @@ is_within(const struct node *node, int64_t number)
 static void
 find_number(struct finding *finding)
 {
-	for (guint seq = 0; seq < finding->values->len; seq++) {
+	for (guint seq = 0; seq < finding->values->values->len; seq++) {
 		const struct paper_details *details =
-		    &g_array_index(finding->details->papers, struct paper_details, seq);
+		    &g_array_index(finding->values->details, struct paper_details, seq);
 		int64_t number =
 		    finding->node->field->hit == HIT_FIELD_COMMENTS ? details->comments
 		    : finding->node->field->hit == HIT_FIELD_STARS  ? details->stars
@@ -43,9 +44,10 @@ find_number(struct finding *finding)
 static void
 find_upvotes(struct finding *finding)
 {
-	for (guint seq = 0; seq < finding->values->len; seq++)
+	for (guint seq = 0; seq < finding->values->values->len; seq++)
 		finding->papers[seq] = is_within(finding->node,
-		    g_array_index(finding->values, struct paper_value, seq).upvotes);
+		    g_array_index(finding->values->values, struct paper_value, seq)
+		        .upvotes);
 }
 
 static void
@@ -56,45 +58,35 @@ find_links(struct finding *finding)
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
 		mask |= doc_values_is_value(finding->node, names[i]) ? 1U << i : 0;
-	for (guint seq = 0; seq < finding->values->len; seq++)
+	for (guint seq = 0; seq < finding->values->values->len; seq++)
 		finding->papers[seq] =
-		    (g_array_index(finding->details->papers, struct paper_details, seq)
+		    (g_array_index(finding->values->details, struct paper_details, seq)
 		            .links &
 		        mask) != 0;
-}
-
-/* Whether a value of a field that is one text matches. */
-static bool
-is_text_match(const struct finding *finding, const char *text)
-{
-	pb_auto(doc_values) doc_values = doc_values_new_lines(
-	    finding->node->field, text, store_get_tokenizer(finding->store));
-	enum query_verdict verdict =
-	    finding->node->kind == NODE_VALUE_WORDS
-	        ? doc_values_evaluate_words(doc_values, finding->node)
-	        : doc_values_evaluate_value(doc_values, finding->node);
-
-	return verdict == QUERY_TRUE;
 }
 
 /* Each distinct text is evaluated once. */
 static void
 find_texts(struct finding *finding)
 {
-	const GPtrArray *texts = finding->details->texts;
+	const GPtrArray *texts = finding->values->texts;
+	const struct tokenizer *tokenizer = store_get_tokenizer(finding->store);
 	bool is_organization = finding->node->field->hit == HIT_FIELD_ORGANIZATION;
 	/* 0: not evaluated; 1: no match; 2: a match */
 	g_autofree uint8_t *known = g_new0(uint8_t, texts->len);
 
 	known[0] = 1;
-	for (guint seq = 0; seq < finding->values->len; seq++) {
+	for (guint seq = 0; seq < finding->values->values->len; seq++) {
 		const struct paper_details *details =
-		    &g_array_index(finding->details->papers, struct paper_details, seq);
+		    &g_array_index(finding->values->details, struct paper_details, seq);
 		uint32_t i =
 		    is_organization ? details->organization : details->categories;
 
 		if (!known[i])
-			known[i] = is_text_match(finding, texts->pdata[i]) ? 2 : 1;
+			known[i] = clause_match_values(finding->node, texts->pdata[i],
+			               tokenizer) == QUERY_TRUE
+			               ? 2
+			               : 1;
 		finding->papers[seq] = known[i] == 2;
 	}
 }
@@ -104,8 +96,8 @@ find_texts(struct finding *finding)
 static void
 find_sources(struct finding *finding)
 {
-	const GArray *listings = finding->details->listings;
-	const GPtrArray *texts = finding->details->texts;
+	const GArray *listings = finding->values->listings;
+	const GPtrArray *texts = finding->values->texts;
 	uint32_t source = 0;
 	bool is_match = false;
 
@@ -125,7 +117,7 @@ find_sources(struct finding *finding)
 static void
 find_types(struct finding *finding)
 {
-	const GArray *listings = finding->details->listings;
+	const GArray *listings = finding->values->listings;
 	bool is_match[LISTING_REPLACE_CROSS + 1];
 
 	for (unsigned i = 0; i < LISTING_REPLACE_CROSS; i++)
@@ -144,7 +136,7 @@ find_types(struct finding *finding)
 static void
 find_dates(struct finding *finding)
 {
-	const GArray *listings = finding->details->listings;
+	const GArray *listings = finding->values->listings;
 	struct doc_values_day day = {DATE_NONE, false};
 	struct doc_values origin = {.first_day = DATE_NONE};
 	int64_t first_day = -1;
@@ -154,7 +146,7 @@ find_dates(struct finding *finding)
 		const struct paper_listed *listed =
 		    &g_array_index(listings, struct paper_listed, i);
 		const struct paper_details *details = &g_array_index(
-		    finding->details->papers, struct paper_details, listed->seq);
+		    finding->values->details, struct paper_details, listed->seq);
 		int64_t seen_day = details->first_seen_at / CLOCK_DAY_S;
 		bool is_same = first_day == seen_day && day.day == listed->date &&
 		               day.is_late == listed->is_late;
@@ -174,75 +166,111 @@ find_dates(struct finding *finding)
 	}
 }
 
-/* ---- identifiers ---- */
+/* ---- texts that are not in memory ---- */
+
+/* As paper_values_found; too many to tokenize. */
+static void
+add_text(void *data, int64_t seq, const char *text)
+{
+	struct finding *finding = data;
+
+	if (seq >= 0 && seq < finding->values->values->len &&
+	    g_array_index(finding->values->values, struct paper_value, seq).day >=
+	        finding->oldest)
+		finding->papers[seq] = clause_may_match(finding->node, text);
+}
 
 static void
 add_id(void *data, int64_t seq, const char *id)
 {
 	struct finding *finding = data;
 
-	if (seq >= 0 && seq < finding->values->len)
+	if (seq >= 0 && seq < finding->values->values->len)
 		finding->papers[seq] = doc_values_is_value(finding->node, id);
 }
 
-/* By field; NULL: not in memory. */
-static void (*const finders[HIT_FIELDS])(struct finding *finding) = {
-    [HIT_FIELD_ORGANIZATION] = find_texts,
-    [HIT_FIELD_PRIMARY] = find_texts,
-    [HIT_FIELD_CATEGORY] = find_texts,
-    [HIT_FIELD_SOURCE] = find_sources,
-    [HIT_FIELD_TYPE] = find_types,
-    [HIT_FIELD_DATE] = find_dates,
-    [HIT_FIELD_UPVOTES] = find_upvotes,
-    [HIT_FIELD_COMMENTS] = find_number,
-    [HIT_FIELD_STARS] = find_number,
-    [HIT_FIELD_AUTHORS] = find_number,
-    [HIT_FIELD_HAS] = find_links,
+/* arXiv reports comments, journals and DOIs with categories. */
+static void
+remove_unenriched(struct finding *finding)
+{
+	const GArray *details = finding->values->details;
+
+	for (guint seq = 0; seq < details->len; seq++)
+		finding->papers[seq] &=
+		    g_array_index(details, struct paper_details, seq).categories != 0;
+}
+
+/* By field. */
+static const struct finder {
+	unsigned parts; /* bits of enum paper_part */
+	void (*find)(struct finding *finding);
+	paper_values_found found; /* before that, with all values; or NULL */
+} finders[HIT_FIELDS] = {
+    [HIT_FIELD_ORGANIZATION] = {PAPER_PART_DETAILS, find_texts, NULL},
+    [HIT_FIELD_KEYWORD] = {0, NULL, add_text},
+    [HIT_FIELD_COMMENT] = {PAPER_PART_DETAILS, remove_unenriched, add_text},
+    [HIT_FIELD_JOURNAL] = {PAPER_PART_DETAILS, remove_unenriched, add_text},
+    [HIT_FIELD_PRIMARY] = {PAPER_PART_DETAILS, find_texts, NULL},
+    [HIT_FIELD_CATEGORY] = {PAPER_PART_DETAILS, find_texts, NULL},
+    [HIT_FIELD_SOURCE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_sources, NULL},
+    [HIT_FIELD_TYPE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_types, NULL},
+    [HIT_FIELD_DATE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_dates, NULL},
+    [HIT_FIELD_ID] = {0, NULL, add_id},
+    [HIT_FIELD_DOI] = {PAPER_PART_DETAILS, remove_unenriched, add_id},
+    [HIT_FIELD_UPVOTES] = {0, find_upvotes, NULL},
+    [HIT_FIELD_COMMENTS] = {PAPER_PART_DETAILS, find_number, NULL},
+    [HIT_FIELD_STARS] = {PAPER_PART_DETAILS, find_number, NULL},
+    [HIT_FIELD_AUTHORS] = {PAPER_PART_DETAILS | PAPER_PART_LINKS, find_number, NULL},
+    [HIT_FIELD_HAS] = {PAPER_PART_DETAILS | PAPER_PART_LINKS, find_links, NULL},
 };
 
 static bool
-find_papers(struct finding *finding, GError **error)
+find_papers(
+    struct store *store, int32_t oldest, struct fts_clause *clause, GError **error)
 {
-	enum hit_field field = finding->node->field->hit;
+	enum hit_field field = clause->node->field->hit;
+	const struct finder *finder = &finders[field];
+	struct finding finding = {
+	    .store = store, .node = clause->node, .oldest = oldest};
 
-	if (field == HIT_FIELD_ID)
-		return paper_values_foreach_id(finding->store, add_id, finding, error);
-	if (field == HIT_FIELD_DOI)
-		return paper_values_foreach_doi(finding->store, add_id, finding, error);
-	if (field != HIT_FIELD_UPVOTES) {
-		finding->details = paper_values_load_details(finding->store, error);
-		if (!finding->details)
-			return false;
-	}
-	finders[field](finding);
+	finding.values = paper_values_load(store, finder->parts, error);
+	if (!finding.values)
+		return false;
+	finding.papers = clause->papers = g_new0(uint8_t, finding.values->values->len);
+	clause->is_exact = finder->found != add_text;
+	if (finder->found &&
+	    !paper_values_foreach(store, field, finder->found, &finding, error))
+		return false;
+	if (finder->find)
+		finder->find(&finding);
 	return true;
 }
 
 static bool
-load_clauses(struct store *store, const GArray *values, GArray *clauses, GError **error)
+has_values(enum node_kind kind)
+{
+	return kind == NODE_VALUE || kind == NODE_VALUE_WORDS || kind == NODE_NUMBER ||
+	       kind == NODE_DATE;
+}
+
+static bool
+load_clauses(struct store *store, int32_t oldest, GArray *clauses, GError **error)
 {
 	for (guint i = 0; i < clauses->len; i++) {
 		struct fts_clause *clause =
 		    &g_array_index(clauses, struct fts_clause, i);
-		enum hit_field field = clause->node->field->hit;
-		struct finding finding = {
-		    .store = store, .node = clause->node, .values = values};
 
-		if (field != HIT_FIELD_ID && field != HIT_FIELD_DOI && !finders[field])
-			continue;
-		finding.papers = clause->papers = g_new0(uint8_t, values->len);
-		clause->is_exact = true;
-		if (!find_papers(&finding, error))
+		if (has_values(clause->node->kind) &&
+		    !find_papers(store, oldest, clause, error))
 			return false;
 	}
 	return true;
 }
 
 bool
-clause_papers_load(struct store *store, struct fts_query *fts, GError **error)
+clause_papers_load(
+    struct store *store, int32_t oldest, struct fts_query *fts, GError **error)
 {
-	const GArray *values = paper_values_load(store, error);
-
-	return values && load_clauses(store, values, fts->clauses, error) &&
-	       load_clauses(store, values, fts->negated, error);
+	return load_clauses(store, oldest, fts->clauses, error) &&
+	       load_clauses(store, oldest, fts->negated, error);
 }

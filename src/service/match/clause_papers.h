@@ -13,7 +13,10 @@
  *
  * A field that is not reported counts as false.  In the transaction that uses the
  * result.
+ *
+ * @param oldest  papers last listed before may be missing; as in struct paper_value
  */
-bool clause_papers_load(struct store *store, struct fts_query *fts, GError **error);
+bool clause_papers_load(
+    struct store *store, int32_t oldest, struct fts_query *fts, GError **error);
 
 #endif

@@ -190,14 +190,23 @@ add_row(void *data, int64_t seq, void *row)
 		classify(lookup, seq, value, row);
 }
 
+/* Day before which papers are skipped. */
+static int32_t
+get_oldest(const struct search_scope *scope)
+{
+	return scope->oldest_day ? (int32_t)(day_start(scope->oldest_day) / CLOCK_DAY_S)
+	                         : PAPER_VALUE_NONE + 1;
+}
+
 static void
-lookup_init(struct lookup *lookup, const struct fts_query *fts, int64_t now)
+lookup_init(
+    struct lookup *lookup, const struct fts_query *fts, int32_t oldest, int64_t now)
 {
 	*lookup = (struct lookup){
 	    .fts = fts,
 	    .is_exact = fts_query_is_exact(fts),
 	    .now = now,
-	    .oldest = PAPER_VALUE_NONE + 1,
+	    .oldest = oldest,
 	    .hits = g_new(struct rank_hits, fts->clauses->len),
 	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
 	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
@@ -253,18 +262,16 @@ lookup_set_rank(struct lookup *lookup, const struct rank *rank, unsigned limit)
 
 /* Collect the candidates, the oldest first. */
 static bool
-lookup_run(
-    struct lookup *lookup, struct store *store, const char *oldest_day, GError **error)
+lookup_run(struct lookup *lookup, struct store *store, GError **error)
 {
 	const struct fts_query *fts = lookup->fts;
-	const GArray *values = paper_values_load(store, error);
+	const struct paper_values *values = paper_values_load(
+	    store, lookup->rank && fts->expression ? PAPER_PART_WORDS : 0, error);
 
 	if (!values)
 		return false;
-	lookup->values = (const struct paper_value *)(void *)values->data;
-	lookup->papers = values->len;
-	if (oldest_day)
-		lookup->oldest = (int32_t)(day_start(oldest_day) / CLOCK_DAY_S);
+	lookup->values = (const struct paper_value *)(void *)values->values->data;
+	lookup->papers = values->values->len;
 	while (lookup->next < lookup->papers &&
 	       lookup->values[lookup->next].day < lookup->oldest)
 		lookup->next++;
@@ -387,14 +394,15 @@ search_foreach(struct store *store, const struct query *query,
 	pb_auto(fts_query) fts = make_fts_query(store, query, error);
 	pb_local(lookup) lookup = {0};
 	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
+	int32_t oldest = get_oldest(scope);
 	pb_transaction transaction = {0};
 	guint next = 0;
 
 	if (!fts || !store_begin_reading(store, &transaction, error) ||
-	    !clause_papers_load(store, fts, error))
+	    !clause_papers_load(store, oldest, fts, error))
 		return false;
-	lookup_init(&lookup, fts, scope->now);
-	if (!lookup_run(&lookup, store, scope->oldest_day, error))
+	lookup_init(&lookup, fts, oldest, scope->now);
+	if (!lookup_run(&lookup, store, error))
 		return false;
 	if (is_cut)
 		*is_cut = false;
@@ -597,16 +605,16 @@ static bool
 run(struct search *search, const struct rank *rank, unsigned limit, GError **error)
 {
 	pb_auto(fts_query) fts = make_fts_query(search->store, search->query, error);
+	int32_t oldest = get_oldest(search->scope);
 	pb_transaction transaction = {0};
 	bool is_ok;
 
 	if (!fts || !store_begin_reading(search->store, &transaction, error) ||
-	    !clause_papers_load(search->store, fts, error))
+	    !clause_papers_load(search->store, oldest, fts, error))
 		return false;
-	lookup_init(&search->lookup, fts, search->scope->now);
+	lookup_init(&search->lookup, fts, oldest, search->scope->now);
 	lookup_set_rank(&search->lookup, rank, limit);
-	is_ok = lookup_run(
-	            &search->lookup, search->store, search->scope->oldest_day, error) &&
+	is_ok = lookup_run(&search->lookup, search->store, error) &&
 	        rank_candidates(search, error);
 	lookup_clear(&search->lookup);
 	return is_ok;

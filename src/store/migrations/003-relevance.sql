@@ -158,3 +158,4 @@ UPDATE sqlite_schema SET sql = replace(sql, 'held_why IN (''restore'', ''operato
 	'held_why = ''restore'' OR held_why = ''operator'' OR held_why = ''crash''')
 WHERE name = 'outbox';
 PRAGMA writable_schema = RESET;
+CREATE INDEX paper_value_words ON paper (seq, keywords, comment, journal);

@@ -25,28 +25,15 @@
 	"length(authors) - length(replace(authors, char(10), ''))" \
 	" + (authors <> '')"
 
-struct paper_values {
-	GArray *values; /* of struct paper_value */
-	struct paper_details_all details;
-	int64_t papers;  /* number of papers ... */
-	int64_t changes; /* and of updates and deletions, when they were read */
-};
-
-static void
-details_clear(struct paper_details_all *details)
-{
-	g_clear_pointer(&details->papers, g_array_unref);
-	g_clear_pointer(&details->listings, g_array_unref);
-	g_clear_pointer(&details->texts, g_ptr_array_unref);
-}
-
 static void
 paper_values_free(void *data)
 {
 	struct paper_values *paper_values = data;
 
-	g_array_unref(paper_values->values);
-	details_clear(&paper_values->details);
+	g_clear_pointer(&paper_values->values, g_array_unref);
+	g_array_unref(paper_values->details);
+	g_array_unref(paper_values->listings);
+	g_ptr_array_unref(paper_values->texts);
 	g_free(paper_values);
 }
 
@@ -84,17 +71,22 @@ call_each(struct store *store, const char *sql,
 	return sql_exec(store, sql, error, SQL_POINTER(&callback, SQL_CALLBACK_TYPE));
 }
 
-/* ---- votes, days and lengths ---- */
-
 /* Papers being read. */
 struct loading {
-	GArray *values;
+	struct paper_values *paper_values;
 	struct day day;
+	GHashTable *indexes; /* char * -> index in texts */
+	char *source;        /* of the listing before, or NULL */
+	uint32_t source_index;
 };
 
+/* ---- votes, days and lengths ---- */
+
 static struct paper_value *
-get_value(GArray *values, int64_t seq)
+get_value(const struct loading *loading, int64_t seq)
 {
+	GArray *values = loading->paper_values->values;
+
 	return seq >= 0 && seq < values->len
 	           ? &g_array_index(values, struct paper_value, seq)
 	           : NULL;
@@ -126,8 +118,7 @@ static void
 add_day(void *data, sqlite3_value **values)
 {
 	struct loading *loading = data;
-	struct paper_value *value =
-	    get_value(loading->values, sqlite3_value_int64(values[0]));
+	struct paper_value *value = get_value(loading, sqlite3_value_int64(values[0]));
 
 	set_day(&loading->day, (const char *)sqlite3_value_text(values[2]));
 	if (!value)
@@ -154,8 +145,7 @@ static void
 add_words(void *data, sqlite3_value **values)
 {
 	const struct loading *loading = data;
-	struct paper_value *value =
-	    get_value(loading->values, sqlite3_value_int64(values[0]));
+	struct paper_value *value = get_value(loading, sqlite3_value_int64(values[0]));
 	const uint8_t *at = sqlite3_value_blob(values[1]);
 	const uint8_t *end = at + sqlite3_value_bytes(values[1]);
 
@@ -163,55 +153,13 @@ add_words(void *data, sqlite3_value **values)
 		value->words[i] = read_number(&at, end);
 }
 
-const GArray *
-paper_values_load(struct store *store, GError **error)
-{
-	static const char sql_days[] =
-	    "SELECT call_each(?1, seq, upvotes, last_day) FROM paper"
-	    " INDEXED BY paper_rank";
-	/* The full-text index has the numbers of words of its columns. */
-	static const char sql_words[] =
-	    "SELECT call_each(?1, id, sz) FROM paper_fts_docsize";
-	struct paper_values *paper_values = store->paper_values;
-	g_autoptr(GArray) values = NULL;
-	struct loading loading = {0};
-	int64_t papers, changes;
-
-	if (!store_load_count(store, "paper", &papers, error) ||
-	    !papers_load_changes(store, &changes, error))
-		return NULL;
-	if (paper_values && paper_values->papers == papers &&
-	    paper_values->changes == changes)
-		return paper_values->values;
-	loading.values = values = new_values(store, papers, error);
-	if (!values || !call_each(store, sql_days, add_day, &loading, error) ||
-	    !call_each(store, sql_words, add_words, &loading, error))
-		return NULL;
-	g_clear_pointer(&store->paper_values, paper_values_free);
-	paper_values = g_new(struct paper_values, 1);
-	*paper_values = (struct paper_values){
-	    .values = g_steal_pointer(&values), .papers = papers, .changes = changes};
-	store->paper_values = paper_values;
-	store->free_paper_values = paper_values_free;
-	return paper_values->values;
-}
-
 /* ---- details ---- */
-
-/* Details being read. */
-struct details_loading {
-	struct paper_details_all all;
-	GHashTable *indexes; /* char * -> index in all.texts */
-	struct day day;
-	char *source; /* of the listing before, or NULL */
-	uint32_t source_index;
-};
 
 /* Index of a text in the texts; 0 for NULL. */
 static uint32_t
-index_text(struct details_loading *loading, const char *text)
+index_text(struct loading *loading, const char *text)
 {
-	GPtrArray *texts = loading->all.texts;
+	GPtrArray *texts = loading->paper_values->texts;
 	gpointer known;
 
 	if (!text)
@@ -227,38 +175,49 @@ index_text(struct details_loading *loading, const char *text)
 }
 
 static struct paper_details *
-get_details(const struct details_loading *loading, int64_t seq)
+get_details(const struct loading *loading, int64_t seq)
 {
-	return seq >= 0 && seq < loading->all.papers->len
-	           ? &g_array_index(loading->all.papers, struct paper_details, seq)
+	GArray *details = loading->paper_values->details;
+
+	return seq >= 0 && seq < details->len
+	           ? &g_array_index(details, struct paper_details, seq)
 	           : NULL;
 }
 
 static void
 add_details(void *data, sqlite3_value **values)
 {
-	struct details_loading *loading = data;
+	struct loading *loading = data;
 	struct paper_details *details =
 	    get_details(loading, sqlite3_value_int64(values[0]));
 
 	if (!details)
 		return;
-	*details = (struct paper_details){
-	    .first_seen_at = sqlite3_value_int64(values[1]),
-	    .comments = get_number(values[2]),
-	    .stars = get_number(values[3]),
-	    .links = (uint8_t)sqlite3_value_int(values[4]),
-	    .authors = (uint32_t)sqlite3_value_int(values[5]),
-	    .categories =
-	        index_text(loading, (const char *)sqlite3_value_text(values[6])),
-	    .organization =
-	        index_text(loading, (const char *)sqlite3_value_text(values[7])),
-	};
+	details->first_seen_at = sqlite3_value_int64(values[1]);
+	details->comments = get_number(values[2]);
+	details->stars = get_number(values[3]);
+	details->categories =
+	    index_text(loading, (const char *)sqlite3_value_text(values[4]));
+	details->organization =
+	    index_text(loading, (const char *)sqlite3_value_text(values[5]));
+}
+
+static void
+add_links(void *data, sqlite3_value **values)
+{
+	const struct loading *loading = data;
+	struct paper_details *details =
+	    get_details(loading, sqlite3_value_int64(values[0]));
+
+	if (!details)
+		return;
+	details->links = (uint8_t)sqlite3_value_int(values[1]);
+	details->authors = (uint32_t)sqlite3_value_int(values[2]);
 }
 
 /* The lists of a service are one source: "arxiv/cs.AI" is "arxiv". */
 static uint32_t
-index_source(struct details_loading *loading, const char *source)
+index_source(struct loading *loading, const char *source)
 {
 	g_autofree char *service = NULL;
 
@@ -274,7 +233,7 @@ index_source(struct details_loading *loading, const char *source)
 static void
 add_listed(void *data, sqlite3_value **values)
 {
-	struct details_loading *loading = data;
+	struct loading *loading = data;
 	int64_t seq = sqlite3_value_int64(values[2]);
 	const struct paper_details *details = get_details(loading, seq);
 	const char *day = (const char *)sqlite3_value_text(values[1]);
@@ -294,7 +253,7 @@ add_listed(void *data, sqlite3_value **values)
 	    .is_late = paper_row_is_late(
 	        day, sqlite3_value_int64(values[4]), details->first_seen_at),
 	};
-	g_array_append_val(loading->all.listings, listed);
+	g_array_append_val(loading->paper_values->listings, listed);
 }
 
 static int
@@ -330,92 +289,149 @@ merge_listings(GArray *listings)
 	g_array_set_size(listings, n);
 }
 
-static bool
-load_details(
-    struct store *store, guint papers, struct paper_details_all *all, GError **error)
+/* ---- loading ---- */
+
+static struct paper_values *
+paper_values_new(struct store *store, int64_t papers, int64_t changes, GError **error)
 {
-	static const char sql[] = "SELECT call_each(?1, seq, first_seen_at, comments,"
-	                          " stars, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
-	                          ", categories, organization) FROM paper"
-	                          " INDEXED BY paper_value";
+	GArray *values = new_values(store, papers, error);
+	struct paper_values *paper_values;
+
+	if (!values)
+		return NULL;
+	paper_values = g_new0(struct paper_values, 1);
+	paper_values->values = values;
+	paper_values->details = g_array_new(FALSE, TRUE, sizeof(struct paper_details));
+	paper_values->listings = g_array_new(FALSE, FALSE, sizeof(struct paper_listed));
+	paper_values->texts = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper_values->texts, NULL);
+	paper_values->papers = papers;
+	paper_values->changes = changes;
+	return paper_values;
+}
+
+/* Get what is in memory, unless it has changed; else read votes and days. */
+static struct paper_values *
+find_values(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT call_each(?1, seq, upvotes, last_day) FROM paper"
+	    " INDEXED BY paper_rank";
+	struct paper_values *paper_values = store->paper_values;
+	struct loading loading = {0};
+	int64_t papers, changes;
+
+	if (!store_load_count(store, "paper", &papers, error) ||
+	    !papers_load_changes(store, &changes, error))
+		return NULL;
+	if (paper_values && paper_values->papers == papers &&
+	    paper_values->changes == changes)
+		return paper_values;
+	g_clear_pointer(&store->paper_values, paper_values_free);
+	loading.paper_values = paper_values_new(store, papers, changes, error);
+	if (!loading.paper_values)
+		return NULL;
+	if (!call_each(store, sql, add_day, &loading, error)) {
+		paper_values_free(loading.paper_values);
+		return NULL;
+	}
+	store->paper_values = loading.paper_values;
+	store->free_paper_values = paper_values_free;
+	return loading.paper_values;
+}
+
+static bool
+load_part(
+    struct store *store, enum paper_part part, struct loading *loading, GError **error)
+{
+	/* The full-text index has the numbers of words of its columns. */
+	static const char sql_words[] =
+	    "SELECT call_each(?1, id, sz) FROM paper_fts_docsize";
+	static const char sql_details[] =
+	    "SELECT call_each(?1, seq, first_seen_at, comments, stars, categories,"
+	    " organization) FROM paper INDEXED BY paper_value";
+	static const char sql_links[] =
+	    "SELECT call_each(?1, seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
+	    ") FROM paper INDEXED BY paper_value";
 	static const char sql_listings[] =
 	    "SELECT call_each(?1, source, day, paper_seq, type, first_seen_at)"
 	    " FROM listing";
-	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
-	struct details_loading loading = {.indexes = indexes};
-	bool is_ok;
+	bool is_ok = true;
 
-	loading.all = (struct paper_details_all){
-	    .papers =
-	        g_array_sized_new(FALSE, TRUE, sizeof(struct paper_details), papers),
-	    .listings =
-	        g_array_sized_new(FALSE, FALSE, sizeof(struct paper_listed), papers),
-	    .texts = g_ptr_array_new_with_free_func(g_free),
-	};
-	g_array_set_size(loading.all.papers, papers);
-	g_ptr_array_add(loading.all.texts, NULL);
-	is_ok = call_each(store, sql, add_details, &loading, error) &&
-	        call_each(store, sql_listings, add_listed, &loading, error);
-	g_free(loading.source);
-	merge_listings(loading.all.listings);
-	*all = loading.all;
+	switch (part) {
+	case PAPER_PART_WORDS:
+		return call_each(store, sql_words, add_words, loading, error);
+	case PAPER_PART_DETAILS:
+		g_array_set_size(
+		    loading->paper_values->details, loading->paper_values->values->len);
+		return call_each(store, sql_details, add_details, loading, error);
+	case PAPER_PART_LINKS:
+		return call_each(store, sql_links, add_links, loading, error);
+	case PAPER_PART_LISTINGS:
+		g_array_set_size(loading->paper_values->listings, 0);
+		is_ok = call_each(store, sql_listings, add_listed, loading, error);
+		merge_listings(loading->paper_values->listings);
+		break;
+	}
 	return is_ok;
 }
 
-const struct paper_details_all *
-paper_values_load_details(struct store *store, GError **error)
+const struct paper_values *
+paper_values_load(struct store *store, unsigned parts, GError **error)
 {
-	struct paper_values *paper_values = store->paper_values;
-	struct paper_details_all all;
+	struct paper_values *paper_values = find_values(store, error);
+	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
+	struct loading loading = {.paper_values = paper_values, .indexes = indexes};
 
-	g_assert(paper_values);
-	if (paper_values->details.papers)
-		return &paper_values->details;
-	if (!load_details(store, paper_values->values->len, &all, error)) {
-		details_clear(&all);
-		return NULL;
+	for (unsigned part = 1; paper_values && part <= PAPER_PART_LISTINGS;
+	     part *= 2) {
+		if (!(parts & ~paper_values->parts & part))
+			continue;
+		if (!load_part(store, (enum paper_part)part, &loading, error))
+			paper_values = NULL;
+		else
+			paper_values->parts |= part;
 	}
-	paper_values->details = all;
-	return &paper_values->details;
+	g_free(loading.source);
+	return paper_values;
 }
 
-/* ---- identifiers ---- */
+/* ---- texts ---- */
 
-/* A function to call with identifiers. */
-struct ids {
+/* A function to call with texts. */
+struct passing {
 	paper_values_found found;
 	void *data;
 };
 
 static void
-pass_id(void *data, sqlite3_value **values)
+pass_text(void *data, sqlite3_value **values)
 {
-	const struct ids *ids = data;
+	const struct passing *passing = data;
+	const char *text = (const char *)sqlite3_value_text(values[1]);
 
-	ids->found(ids->data, sqlite3_value_int64(values[0]),
-	    (const char *)sqlite3_value_text(values[1]));
+	if (text)
+		passing->found(passing->data, sqlite3_value_int64(values[0]), text);
 }
 
 bool
-paper_values_foreach_id(
-    struct store *store, paper_values_found found, void *data, GError **error)
+paper_values_foreach(struct store *store, enum hit_field field,
+    paper_values_found found, void *data, GError **error)
 {
-	static const char sql[] = "SELECT call_each(?1, seq, id) FROM paper"
-	                          " INDEXED BY sqlite_autoindex_paper_1";
-	struct ids ids = {found, data};
+	/* arXiv reports comments, journals and DOIs with categories. */
+	static const char *const statements[HIT_FIELDS] = {
+	    [HIT_FIELD_KEYWORD] = "SELECT call_each(?1, seq, keywords) FROM paper"
+	                          " INDEXED BY paper_value_words",
+	    [HIT_FIELD_COMMENT] = "SELECT call_each(?1, seq, comment) FROM paper"
+	                          " INDEXED BY paper_value_words",
+	    [HIT_FIELD_JOURNAL] = "SELECT call_each(?1, seq, journal) FROM paper"
+	                          " INDEXED BY paper_value_words",
+	    [HIT_FIELD_ID] = "SELECT call_each(?1, seq, id) FROM paper"
+	                     " INDEXED BY sqlite_autoindex_paper_1",
+	    [HIT_FIELD_DOI] = "SELECT call_each(?1, seq, doi) FROM paper"
+	                      " INDEXED BY paper_value",
+	};
+	struct passing passing = {found, data};
 
-	return call_each(store, sql, pass_id, &ids, error);
-}
-
-bool
-paper_values_foreach_doi(
-    struct store *store, paper_values_found found, void *data, GError **error)
-{
-	/* As doc_values_new(): it is reported with the categories. */
-	static const char sql[] = "SELECT call_each(?1, seq, doi) FROM paper"
-	                          " INDEXED BY paper_value WHERE doi IS NOT NULL"
-	                          " AND categories IS NOT NULL";
-	struct ids ids = {found, data};
-
-	return call_each(store, sql, pass_id, &ids, error);
+	return call_each(store, statements[field], pass_text, &passing, error);
 }

@@ -1,10 +1,10 @@
 /*
  * paper_values.h - values of all papers, in memory.
  *
- * Searches look at these instead of reading papers.  Votes, days and lengths are read
- * at the first search of a handle, the others when the first filter needs them, and
- * again after a paper has changed; 24 bytes for each paper, then 40 for it and 16 for
- * each listing.
+ * Searches look at these instead of reading papers.  Votes and days are read at the
+ * first search of a handle, other parts when the first filter needs them, and again
+ * after a paper has changed; 24 bytes for each paper, then 40 for it and 16 for each
+ * listing.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_VALUES_H
 #define PAPERBOY_STORE_PAPER_PAPER_VALUES_H
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/hit.h"
 #include "model/paper.h"
 #include "store/core/store.h"
 
@@ -24,14 +25,6 @@ struct paper_value {
 };
 
 #define PAPER_VALUE_NONE G_MININT32
-
-/**
- * Get the values of all papers, in a transaction.
- *
- * @return of struct paper_value, by seq; the store's, until the next call; NULL on
- *         error
- */
-const GArray *paper_values_load(struct store *store, GError **error);
 
 /* Further values of a paper; all 0 for none. */
 struct paper_details {
@@ -52,23 +45,43 @@ struct paper_listed {
 	bool is_late;
 };
 
-struct paper_details_all {
-	GArray *papers;   /* of struct paper_details, by seq */
-	GArray *listings; /* of struct paper_listed */
-	GPtrArray *texts; /* of char *, distinct; the first is NULL */
+/* Parts beside votes and days. */
+enum paper_part {
+	PAPER_PART_WORDS = 1,    /* of values */
+	PAPER_PART_DETAILS = 2,  /* but for authors and links: */
+	PAPER_PART_LINKS = 4,    /* with details */
+	PAPER_PART_LISTINGS = 8, /* with details */
 };
 
-/** Likewise; after paper_values_load(), in its transaction. */
-const struct paper_details_all *
-paper_values_load_details(struct store *store, GError **error);
+struct paper_values {
+	GArray *values;   /* of struct paper_value, by seq */
+	GArray *details;  /* of struct paper_details, by seq */
+	GArray *listings; /* of struct paper_listed */
+	GPtrArray *texts; /* of char *, distinct; the first is NULL */
+	/* Private. */
+	unsigned parts;  /* that were read */
+	int64_t papers;  /* number of papers ... */
+	int64_t changes; /* and of updates and deletions, when they were read */
+};
 
-/** Called for each paper that has an identifier. */
+/**
+ * Get the values of all papers, in a transaction.
+ *
+ * @param parts  bits of enum paper_part; others may be missing
+ * @return the store's, until papers have changed; NULL on error
+ */
+const struct paper_values *
+paper_values_load(struct store *store, unsigned parts, GError **error);
+
+/** Called with a field of a paper that has it. */
 typedef void (*paper_values_found)(void *data, int64_t seq, const char *text);
 
-/** Call a function for the id, or the DOI, of each paper. */
-bool paper_values_foreach_id(
-    struct store *store, paper_values_found found, void *data, GError **error);
-bool paper_values_foreach_doi(
-    struct store *store, paper_values_found found, void *data, GError **error);
+/**
+ * Call a function for a field of each paper that has it.
+ *
+ * @param field  keywords (one per line), comment, journal, id or DOI
+ */
+bool paper_values_foreach(struct store *store, enum hit_field field,
+    paper_values_found found, void *data, GError **error);
 
 #endif
