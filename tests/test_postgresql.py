@@ -19,7 +19,7 @@ from postgresql import (
     LOCAL, Server, find_checks, load_schema, migrate, translate, translate_schema,
     translate_statement,
 )
-from tap import Skip, Tap, skip_all, top_builddir
+from tap import Skip, Tap, skip_all, top_builddir, top_srcdir
 
 # ---- keys and columns -------------------------------------------------------
 
@@ -295,11 +295,12 @@ TEXT = rb"[\t\n\x20-\xf7]"
 def load_statements():
     """Statements in the objects of src/store."""
     found = set()
-    for path in glob.glob(os.path.join(top_builddir(), "src", "store", "**", "*.o"),
-                          recursive=True):
-        if os.path.basename(path)[:-2] in FILES:
+    for source in glob.glob(os.path.join(top_srcdir(), "src", "store", "**", "*.c"),
+                            recursive=True):
+        path = os.path.relpath(source, top_srcdir())[:-2] + ".o"
+        if os.path.basename(source)[:-2] in FILES:
             continue
-        with open(path, "rb") as file:
+        with open(os.path.join(top_builddir(), path), "rb") as file:
             data = file.read()
         found |= {match[0].decode() for match in re.finditer(
             rb"(?<!" + TEXT + rb")" + VERBS + TEXT + rb"*(?=\0)", data)}
