@@ -367,7 +367,7 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_retry_now", hot_retry_now, {"outbox_due (next_try_at>?)"}},
 	    {"candidates", hot_candidates,
-	        {"s USING INDEX sqlite_autoindex_subscription_2 (subscriber_id=?)",
+	        {"s USING INDEX sqlite_autoindex_subscription_1 (subscriber_id=?)",
 	            "delivered USING PRIMARY KEY (subscriber_id=?)", "digest_live",
 	            "digest_rejected USING PRIMARY KEY (subscriber_id=?)",
 	            "match USING PRIMARY KEY (filter_id=?)",

@@ -15,8 +15,8 @@ candidates_load_filters(
 	static const char sql[] =
 	    "SELECT s.subscriber_id, s.filter_id, s.number, coalesce(s.name, s.text),"
 	    " s.text, s.since_day, s.created_at, coalesce(s.max_papers, 0), s.is_block"
-	    " FROM json_each(?1) j CROSS JOIN subscription s"
-	    " WHERE s.subscriber_id = CAST(j.value AS BIGINT)"
+	    " FROM subscription s WHERE s.subscriber_id IN"
+	    " (SELECT CAST(j.value AS BIGINT) FROM json_each(?1) j)"
 	    " ORDER BY s.subscriber_id, s.number";
 #define COLUMN(...) RECORD_COLUMN(candidate_filter, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(subscriber_id),
