@@ -606,10 +606,11 @@ def run_all(directory, options, sizes):
               f" (at most {values['add']['longest_ms']:.2f})")
         steps = ("match", "digest_build", "maintenance")
         locks = "/".join(f"{values['busy'][step + '_ms']:.0f}" for step in steps)
+        cpu = "/".join(f"{values['busy'][step + '_cpu_ms']:.0f}" for step in steps)
         mail_waits = "/".join(f"{values['busy'][step + '_mail_ms']:.0f}" for step in steps)
-        print(f"    matching/digests/maintenance hold the lock for at most {locks} ms;"
-              f" {values['busy']['mails']:,.0f} mails arrive meanwhile, and wait for at most"
-              f" {mail_waits} ms")
+        print(f"    matching/digests/maintenance hold the lock for at most {locks} ms"
+              f" ({cpu} of CPU); {values['busy']['mails']:,.0f} mails arrive meanwhile,"
+              f" and wait for at most {mail_waits} ms")
     for count, tests, searches in archives:
         print(f"  {count:,} papers: {tests.values['queries']:,.0f} filters find"
               f" {tests.values['found'] / tests.values['queries']:,.0f} papers each; the"
