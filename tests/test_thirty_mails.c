@@ -14,10 +14,13 @@ static const struct {
 	const char *title, *abstract;
 	unsigned count;
 } papers[] = {
-    {"Agents and function calling", "Agents plan. Function calling helps them.", 8},
-    {"Function calling without tears", "Function calling, planned in steps, helps.", 3},
-    {"Large language models (LLMs) at sea", "Large language models (LLMs) write.", 4},
-    {"What an LLM writes", "An LLM writes of the sea.", 5},
+    {"Agents and function calling",
+        "Agents plan steps. Function calling helps with tools.", 8},
+    {"Function calling without tears",
+        "Function calling helps to plan steps with tools.", 3},
+    {"Large language models (LLMs) at sea", "Large language models (LLMs) speak words.",
+        4},
+    {"What an LLM writes", "An LLM speaks words of the sea.", 5},
     {"Weather by night", "Rain and snow over the sea.", 120},
     {"Folding in cells", "Proteins in cells.", 120},
 };

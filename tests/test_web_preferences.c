@@ -451,9 +451,9 @@ add_related(struct conversation *c)
 		const char *title, *abstract;
 		unsigned count;
 	} papers[] = {
-	    {"Agents and function calling", "Agents plan. Function calling helps them.",
-	        12},
-	    {"Function calling", "Function calling, planned in steps, helps.", 3},
+	    {"Agents and function calling",
+	        "Agents plan steps. Function calling helps with tools.", 12},
+	    {"Function calling", "Function calling helps to plan steps with tools.", 3},
 	    {"Weather", "Rain and snow over the sea.", 120},
 	    {"Cells", "Proteins in cells.", 120},
 	};

@@ -26,7 +26,7 @@ find_place(const struct node *tree, const struct node *wanted, struct node **cop
 
 /* Parse a word or phrase in the field of a clause. @return NULL if it is not one */
 static struct query *
-parse_alternative(
+parse_words(
     const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
 	g_autoptr(GString) alternative = g_string_new(NULL);
@@ -38,6 +38,30 @@ parse_alternative(
 	if (!added || added->root->kind != NODE_WORDS)
 		return NULL;
 	added->root->boost = clause->boost;
+	return g_steal_pointer(&added);
+}
+
+/* Likewise, words or phrases joined by CANONICAL_OR. */
+static struct query *
+parse_alternative(
+    const struct node *clause, const char *text, const struct tokenizer *tokenizer)
+{
+	g_auto(GStrv) parts = g_strsplit(text, CANONICAL_OR, -1);
+	pb_auto(query) added = parse_words(clause, parts[0], tokenizer);
+	struct node *either;
+
+	if (!added || !parts[1])
+		return g_steal_pointer(&added);
+	either = node_new(NODE_OR, clause->column);
+	node_add_operand(either, g_steal_pointer(&added->root));
+	added->root = either;
+	for (char **part = parts + 1; *part; part++) {
+		pb_auto(query) other = parse_words(clause, *part, tokenizer);
+
+		if (!other)
+			return NULL;
+		node_add_operand(either, g_steal_pointer(&other->root));
+	}
 	return g_steal_pointer(&added);
 }
 

@@ -18,7 +18,9 @@
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
 #include "query/text/tokens.h"
+#include "service/explain/likeness.h"
 #include "service/explain/recall_search.h"
+#include "service/explain/widen_text.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
 
@@ -28,27 +30,56 @@
 #define HITS_FEW    30
 #define HITS_SAMPLE 150
 
-/* Terms that are related, and those of them that are tried. */
-#define TERMS_FOUND 60
-#define TERMS_MAX   16
+/* Terms that are related, and those of them that are tried; more of narrow filters, for
+ * which few papers speak. */
+#define TERMS_FOUND        100
+#define TERMS_MAX          16
+#define TERMS_FOUND_NARROW 300
+#define TERMS_MAX_NARROW   100
 
 /* Maximum number of papers that a suggestion adds: times those of the filter, or so
  * many. */
 #define GAIN_RATIO 2
 #define GAIN_SMALL 20
 
-/* Words typical of the filter's papers, and how many new papers are compared. */
-#define TYPICAL_MAX  60
-#define COMPARED_MAX 12
-#define COMPARED_MIN 2
-#define PHRASE_FEW   6
-
-#define SHRINKING 8
+/* New papers that are compared with the filter's own; of a term whose first ones are
+ * unlike them, no more. */
+#define COMPARED_MAX    12
+#define COMPARED_NARROW 24
+#define COMPARED_FIRST  6
+#define COMPARED_LIKE   1
+#define PHRASE_FEW      6
 
 /* A related term: share of its papers that the filter finds, and how many times that of
  * all papers. */
-#define PRECISION_MIN 0.1
-#define LIFT_MIN      13
+#define PRECISION_MIN 0.22
+#define LIFT_MIN      5
+
+/* The share as estimated before a search: a paper with two forms of a word counts
+ * twice.
+ */
+#define PRECISION_ESTIMATED 0.12
+
+/* Likeness of a paper that resembles the filter's own. */
+#define SIMILAR 2
+
+/* A subject of the filter's papers: lift; papers with it; mean likeness and share of
+ * similar ones among the new papers, %. */
+#define SUBJECT_LIFT    13
+#define SUBJECT_SHARED  3
+#define SUBJECT_LIKE    2.2
+#define SUBJECT_SIMILAR 50
+
+/* A term of which nearly all papers resemble the filter's: likewise; new papers; of
+ * all that were compared, share with it in the title, %, which many need not have. */
+#define ALIKE_LIKE     3.2
+#define ALIKE_SIMILAR  60
+#define ALIKE_COMPARED 5
+#define ALIKE_TITLED   10
+#define ALIKE_MANY     10
+
+/* Terms that are offered together. */
+#define GROUP_MAX 2
 
 /* Acronyms or long forms of a clause, those that most papers define first. */
 #define FORMS_MAX 2
@@ -57,8 +88,8 @@
  * something else. */
 #define FORM_PRECISION_MIN 0.25
 
-/* Share of the new papers that resemble the filter's own, %. */
-#define SIMILAR_MIN 50
+/* Share of its new papers that resemble the filter's own, %. */
+#define FORM_SIMILAR 10
 
 #define TITLE_CHARS 70
 
@@ -83,11 +114,10 @@ struct state {
 	int64_t searched;      /* of these, of the days since then */
 	unsigned matching;     /* of these, about */
 	char oldest[DAY_BYTES], recent_day[DAY_BYTES];
-	GHashTable *counts;  /* word -> int64_t *: papers of the archive */
-	GHashTable *typical; /* word -> double *: weight */
-	double threshold;    /* score of a paper that resembles the hits */
-	unsigned missed;     /* other papers with a form of a clause */
-	GError *problem;     /* of count_term() */
+	GHashTable *counts; /* word -> int64_t *: papers of the archive */
+	struct likeness *likeness;
+	unsigned missed; /* other papers with a form of a clause */
+	GError *problem; /* of count_term() */
 };
 
 void
@@ -109,7 +139,7 @@ state_clear(struct state *state)
 	matrix_free(state->matrix);
 	g_ptr_array_unref(state->acronyms);
 	g_array_unref(state->places);
-	g_hash_table_unref(state->typical);
+	likeness_free(state->likeness);
 	g_hash_table_unref(state->counts);
 	g_clear_error(&state->problem);
 }
@@ -122,7 +152,6 @@ state_init(struct state *state)
 	state->matrix = matrix_new(store_get_tokenizer(state->store), true);
 	state->acronyms = g_ptr_array_new_with_free_func((GDestroyNotify)acronym_free);
 	state->places = g_array_new(FALSE, FALSE, sizeof(struct place));
-	state->typical = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	day_format(
 	    state->request->now - HITS_DAYS * (int64_t)CLOCK_DAY_S, state->oldest);
 	day_format(state->request->now - SUGGEST_DAYS * (int64_t)CLOCK_DAY_S,
@@ -196,11 +225,12 @@ read_hits(struct state *state, GError **error)
 	return true;
 }
 
-/* ---- typical words ---- */
+/* ---- frequencies ---- */
 
 static int64_t
-count_word(struct state *state, const char *folded)
+count_word(void *data, const char *folded)
 {
+	struct state *state = data;
 	int64_t *known = g_hash_table_lookup(state->counts, folded);
 	int64_t papers = 0;
 
@@ -234,132 +264,6 @@ count_term(void *data, const struct matrix_term *term, unsigned at_least)
 	if (term->is_pair)
 		return MAX(estimate_pair(state, term->text, at_least), at_least);
 	return MAX((unsigned)count_word(state, term->text), at_least);
-}
-
-/* A word, and how much more frequent it is in the filter's papers. */
-struct typical {
-	const char *word;
-	double weight, order;
-};
-
-static int
-compare_typical(const void *a, const void *b)
-{
-	const struct typical *first = a, *second = b;
-
-	return first->order > second->order ? -1 : first->order < second->order;
-}
-
-static double
-get_logit(double part, double all)
-{
-	return log((part + 0.5) / (all - part + 0.5));
-}
-
-static double
-score_paper(const struct state *state, unsigned paper)
-{
-	double score = 0;
-	size_t count;
-	const struct matrix_count *counts =
-	    matrix_get_counts(state->matrix, paper, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct matrix_term *term =
-		    matrix_get_term(state->matrix, counts[i].term);
-		const double *weight = g_hash_table_lookup(state->typical, term->text);
-
-		score += weight ? *weight : 0;
-	}
-	return score;
-}
-
-/* Two standard deviations above the mean score of all papers. */
-static double
-get_usual(struct state *state)
-{
-	double mean = 0, variance = 0;
-	GHashTableIter iter;
-	gpointer word, weight;
-
-	g_hash_table_iter_init(&iter, state->typical);
-	while (g_hash_table_iter_next(&iter, &word, &weight)) {
-		double share, points = *(double *)weight;
-
-		share = MIN(1, (double)count_word(state, word) / state->papers);
-		mean += points * share;
-		variance += points * points * share * (1 - share);
-	}
-	return mean + 2 * sqrt(variance);
-}
-
-static int
-compare_scores(const void *a, const void *b)
-{
-	double first = *(const double *)a, second = *(const double *)b;
-
-	return first < second ? -1 : first > second;
-}
-
-/*
- * Most of the filter's papers are above it, and few of all others.  The fewer papers
- * the words were chosen by, the less typical they are of other ones.
- */
-static void
-set_threshold(struct state *state)
-{
-	unsigned papers = matrix_count_papers(state->matrix);
-	g_autofree double *scores = g_new(double, papers);
-
-	for (unsigned i = 0; i < papers; i++)
-		scores[i] = score_paper(state, i);
-	qsort(scores, papers, sizeof(*scores), compare_scores);
-	state->threshold =
-	    MAX(scores[papers / 4] * papers / (papers + SHRINKING), get_usual(state));
-}
-
-/* The words of the filter say nothing: all of its papers have them. */
-static void
-collect_own_words(const struct node *node, GHashTable *words)
-{
-	for (guint i = 0; node->phrase && i < node->phrase->words->len; i++)
-		g_hash_table_add(
-		    words, (void *)phrase_get_word(node->phrase, i)->key.text);
-	for (guint i = 0; node->operands && i < node->operands->len; i++)
-		collect_own_words(node->operands->pdata[i], words);
-}
-
-static void
-find_typical(struct state *state)
-{
-	g_autoptr(GHashTable) own = g_hash_table_new(g_str_hash, g_str_equal);
-	unsigned papers = matrix_count_papers(state->matrix);
-	g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(struct typical));
-
-	collect_own_words(state->query->root, own);
-	for (uint32_t i = 0; i < matrix_count_terms(state->matrix); i++) {
-		const struct matrix_term *term = matrix_get_term(state->matrix, i);
-		struct typical word = {.word = term->text};
-		int64_t all;
-
-		if (term->is_pair || term->papers < MIN(3, papers) ||
-		    g_hash_table_contains(own, term->text))
-			continue;
-		all = count_word(state, term->text);
-		word.weight = get_logit(term->papers, papers) -
-		              get_logit(MIN(all, state->papers), state->papers);
-		word.order = word.weight * term->papers;
-		if (word.weight > 1)
-			g_array_append_val(words, word);
-	}
-	g_array_sort(words, compare_typical);
-	for (guint i = 0; i < MIN(words->len, TYPICAL_MAX); i++) {
-		const struct typical *word = &g_array_index(words, struct typical, i);
-
-		g_hash_table_insert(state->typical, (void *)word->word,
-		    g_memdup2(&word->weight, sizeof(word->weight)));
-	}
-	set_threshold(state);
 }
 
 /* ---- places ---- */
@@ -402,9 +306,12 @@ find_places(struct state *state)
 /* Papers that a candidate adds. */
 struct gain {
 	struct state *state;
+	const char *term;
 	unsigned papers; /* of the last SUGGEST_DAYS days */
 	unsigned all;
-	unsigned compared, similar;
+	unsigned compared, similar, titled;
+	double likeness;        /* sum of those compared */
+	bool is_part;           /* the latest has the term within compounds */
 	char *title, *abstract; /* of the latest */
 };
 
@@ -415,30 +322,44 @@ gain_clear(struct gain *gain)
 	g_free(gain->abstract);
 }
 
-/* Score a text by the typical words, without those of the term. */
+/* Whether a text has a pair of words first as a part of compounds: "time streaming" in
+ * "real-time streaming" */
 static bool
-is_similar(struct state *state, const struct archive_text *text)
+is_part(struct state *state, const char *text, const char *term)
 {
-	const char *const texts[] = {text->title, text->abstract};
-	g_autoptr(GHashTable) seen =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	double score = 0;
+	g_autoptr(GArray) tokens =
+	    tokens_split(store_get_tokenizer(state->store), text, strlen(text));
+	g_auto(GStrv) words = g_strsplit(term, " ", -1);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-		g_autoptr(GArray) tokens = tokens_split(
-		    store_get_tokenizer(state->store), texts[i], strlen(texts[i]));
+	if (g_strv_length(words) != 2)
+		return false;
+	for (guint i = 0; tokens && i + 1 < tokens->len; i++) {
+		const struct token *first = &g_array_index(tokens, struct token, i);
+		const struct token *second = first + 1;
+		g_autofree char *one = stem_plural(first->text, strlen(first->text));
+		g_autofree char *other =
+		    stem_plural(second->text, strlen(second->text));
 
-		for (guint k = 0; tokens && k < tokens->len; k++) {
-			const char *word = g_array_index(tokens, struct token, k).text;
-			char *folded = stem_plural(word, strlen(word));
-			const double *weight =
-			    g_hash_table_lookup(state->typical, folded);
-
-			if (g_hash_table_add(seen, folded) && weight)
-				score += *weight;
-		}
+		if (strcmp(one, words[0]) == 0 && strcmp(other, words[1]) == 0)
+			return (first->start && text[first->start - 1] == '-') ||
+			       text[second->end] == '-';
 	}
-	return score >= state->threshold;
+	return false;
+}
+
+/* Few papers are compared in the whole archive. */
+static bool
+is_narrow(const struct state *state)
+{
+	return !state->since;
+}
+
+static bool
+is_too_much(const struct state *state, const struct gain *gain)
+{
+	return gain->papers > MAX(GAIN_RATIO * state->recent, GAIN_SMALL) ||
+	       (is_narrow(state) &&
+	           gain->all > MAX(GAIN_RATIO * state->hits->len, GAIN_SMALL));
 }
 
 static bool
@@ -447,23 +368,32 @@ add_gain(void *data, struct search_match *match, GError **error)
 	struct gain *gain = data;
 	struct state *state = gain->state;
 	g_autofree struct archive_text *text = NULL;
+	struct likeness_paper paper = {0};
 
 	if (g_hash_table_contains(state->own, &match->seq))
 		return true;
 	gain->all++;
 	gain->papers += strcmp(match->day, state->recent_day) >= 0;
-	if (gain->compared == COMPARED_MAX)
+	if (gain->compared == (is_narrow(state) ? COMPARED_NARROW : COMPARED_MAX) ||
+	    is_too_much(state, gain) ||
+	    (gain->compared >= COMPARED_FIRST &&
+	        gain->likeness < COMPARED_LIKE * gain->compared))
+		return true;
+	if (state->likeness &&
+	    !likeness_compute(state->likeness, match->seq, gain->term, &paper, error))
+		return false;
+	gain->compared++;
+	gain->similar += paper.value >= SIMILAR;
+	gain->likeness += paper.value;
+	gain->titled += paper.is_titled;
+	if (gain->title)
 		return true;
 	if (!archive_find_text(state->store, match->seq, &text, error))
 		return false;
-	if (!text)
-		return true;
-	if (!gain->title) {
-		gain->title = g_strdup(text->title);
-		gain->abstract = g_strdup(text->abstract);
-	}
-	gain->compared++;
-	gain->similar += is_similar(state, text);
+	gain->title = g_strdup(text ? text->title : "");
+	gain->abstract = g_strdup(text ? text->abstract : "");
+	gain->is_part = is_part(state, gain->title, gain->term) ||
+	                is_part(state, gain->abstract, gain->term);
 	return true;
 }
 
@@ -495,72 +425,6 @@ find_written(struct state *state, const char *text, const char *folded)
 	return NULL;
 }
 
-/* ---- the text of the changed filter ---- */
-
-/* @return the end of the clause that begins there */
-static const char *
-skip_clause(const char *at)
-{
-	bool is_quoted = false;
-
-	for (; *at; at = g_utf8_next_char(at)) {
-		if (*at == '"')
-			is_quoted = !is_quoted;
-		else if (!is_quoted && strchr(" ()|&", *at))
-			break;
-	}
-	return at;
-}
-
-static bool
-is_format(struct state *state, const char *text, const char *canonical)
-{
-	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(state->store), NULL, NULL, NULL);
-	g_autofree char *own = query ? query_format(query) : NULL;
-
-	return g_strcmp0(own, canonical) == 0;
-}
-
-/* Keep what was typed, if the change can be made in it. @return a new string */
-static char *
-format_text(struct state *state, const struct place *place, const char *quoted,
-    const struct query *widened)
-{
-	const char *typed = state->request->text;
-	g_autofree char *canonical = query_format(widened);
-	g_autoptr(GString) field = g_string_new(NULL);
-	const char *from, *to;
-	unsigned column = place->clause->column;
-
-	node_append_field(place->clause, field);
-	if (column < 1 || column > (unsigned)g_utf8_strlen(typed, -1))
-		return g_steal_pointer(&canonical);
-	from = g_utf8_offset_to_pointer(typed, column - 1);
-	to = skip_clause(from);
-	{
-		int before = (int)(from - typed), inside = (int)(to - from);
-		char *tries[] = {
-		    g_strdup_printf("%s OR %s%s", typed, field->str, quoted),
-		    g_strdup_printf("%.*s OR %s%s%s", before + inside, typed,
-		        field->str, quoted, to),
-		    g_strdup_printf(
-		        "%.*s(%.*s OR %s)%s", before, typed, inside, from, quoted, to),
-		    g_strdup_printf("%.*s(%.*s OR %s%s)%s", before, typed, inside, from,
-		        field->str, quoted, to),
-		    g_strdup_printf("%.*s OR %s%s", before + inside, typed, quoted, to),
-		};
-		char *found = NULL;
-
-		for (size_t i = 0; i < G_N_ELEMENTS(tries); i++)
-			if (!found && is_format(state, tries[i], canonical))
-				found = tries[i];
-			else
-				g_free(tries[i]);
-		return found ? found : g_steal_pointer(&canonical);
-	}
-}
-
 /* ---- choice ---- */
 
 static struct suggestion *
@@ -578,21 +442,26 @@ make_suggestion(struct state *state, const struct place *place, const char *term
 	if (is_word && !written)
 		written = find_written(state, gain->abstract, term);
 	shown = written ? written : term;
-	quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", shown);
+	quoted = widen_text_quote(shown);
 	widened = query_widen(state->query, place->part, place->clause, quoted,
 	    store_get_tokenizer(state->store));
 	if (!widened)
 		return NULL;
 	suggestion = g_new0(struct suggestion, 1);
 	suggestion->term = g_strdup(shown);
-	suggestion->text = format_text(state, place, quoted, widened);
+	suggestion->text =
+	    widen_text_format(&(const struct widen_text){state->request->text,
+	                          place->clause, quoted, widened},
+	        store_get_tokenizer(state->store));
 	suggestion->gained = gain->papers;
 	suggestion->similar = gain->similar * 100 / gain->compared;
 	suggestion->title = sanitize_paper_text(gain->title, TITLE_CHARS);
 	return suggestion;
 }
 
-/* Share of the papers with a term that the filter finds, of those that were searched.
+/*
+ * Share of the papers with a term that the filter finds, of those that were searched;
+ * of few papers, at most about that.
  */
 static double
 get_precision(const struct state *state, const char *term, unsigned others)
@@ -603,47 +472,76 @@ get_precision(const struct state *state, const char *term, unsigned others)
 	if (matrix_find_term(state->matrix, term, &number))
 		shared = (double)matrix_get_term(state->matrix, number)->papers *
 		         state->hits->len / matrix_count_papers(state->matrix);
-	return shared / MAX(shared + others, 1);
+	return (shared + 1) / (shared + others + 1);
+}
+
+/* How many times as often as all papers the filter finds those with a term. */
+static double
+get_lift(const struct state *state, double precision)
+{
+	return precision * (double)state->papers / MAX(state->matching, 1);
+}
+
+/* A term to be tried. */
+struct candidate {
+	const char *term;
+	bool is_form;    /* an acronym or long form of what the filter has */
+	bool is_group;   /* several terms, each of which is good */
+	unsigned shared; /* papers of the sample with it */
+	unsigned titles; /* of these, in the title */
+};
+
+static bool
+is_subject(const struct gain *gain, const struct candidate *candidate, double lift)
+{
+	return lift >= SUBJECT_LIFT && candidate->titles &&
+	       candidate->shared >= SUBJECT_SHARED &&
+	       gain->likeness >= SUBJECT_LIKE * gain->compared &&
+	       gain->similar * 100 >= SUBJECT_SIMILAR * gain->compared;
 }
 
 static bool
-is_precise(const struct state *state, double precision)
+is_alike(const struct gain *gain, const struct candidate *candidate)
 {
-	double usual = (double)state->matching / (double)state->papers;
-
-	return precision >= PRECISION_MIN && precision >= LIFT_MIN * usual;
+	return gain->compared >= ALIKE_COMPARED &&
+	       gain->likeness >= ALIKE_LIKE * gain->compared &&
+	       gain->similar * 100 >= ALIKE_SIMILAR * gain->compared &&
+	       (gain->compared >= ALIKE_MANY ||
+	           (gain->titled + candidate->titles) * 100 >=
+	               ALIKE_TITLED * (gain->compared + candidate->shared));
 }
 
-/* @param is_alike  an acronym or long form of what the filter has */
 static bool
-is_good(
-    const struct state *state, const struct gain *gain, const char *term, bool is_alike)
+is_good(const struct state *state, const struct gain *gain,
+    const struct candidate *candidate)
 {
-	unsigned most = MAX(GAIN_RATIO * state->recent, GAIN_SMALL);
+	double precision = get_precision(state, candidate->term, gain->all);
+	double lift = get_lift(state, precision);
 
-	if (!gain->papers || gain->papers > most)
+	if (!gain->papers || is_too_much(state, gain))
 		return false;
+	if (candidate->is_group)
+		return true;
 	/* Others may use the same letters; phrases are compared if there are some. */
-	if (is_alike)
-		return gain->similar ||
-		       (strchr(term, ' ') && gain->compared < PHRASE_FEW);
-	return is_precise(state, get_precision(state, term, gain->all)) &&
-	       gain->compared >= COMPARED_MIN &&
-	       gain->similar * 100 >= SIMILAR_MIN * gain->compared;
+	if (candidate->is_form)
+		return gain->similar * 100 > FORM_SIMILAR * gain->compared ||
+		       (strchr(candidate->term, ' ') && gain->compared < PHRASE_FEW);
+	return !gain->is_part && precision >= PRECISION_MIN && lift >= LIFT_MIN &&
+	       (is_subject(gain, candidate, lift) || is_alike(gain, candidate));
 }
 
 /* Try a term as an alternative in one place. @param made  set; NULL: not suggested */
 static bool
-try_place(struct state *state, const struct place *place, const char *term,
-    bool is_alike, struct suggestion **made, GError **error)
+try_place(struct state *state, const struct place *place,
+    const struct candidate *candidate, struct suggestion **made, GError **error)
 {
-	bool is_word = !strchr(term, ' ');
-	g_autofree char *quoted = g_strdup_printf(is_word ? "%s" : "\"%s\"", term);
+	const char *term = candidate->term;
+	g_autofree char *quoted = widen_text_quote(term);
 	pb_auto(query) replaced = query_replace(state->query, place->part,
 	    place->clause, quoted, store_get_tokenizer(state->store));
 	const struct search_scope scope = {
 	    .oldest_day = state->since, .now = state->request->now};
-	pb_local(gain) gain = {.state = state};
+	pb_local(gain) gain = {.state = state, .term = term};
 
 	*made = NULL;
 	if (!replaced)
@@ -651,10 +549,15 @@ try_place(struct state *state, const struct place *place, const char *term,
 	if (!search_foreach(
 	        state->store, replaced, &scope, add_gain, &gain, NULL, error))
 		return false;
-	if (is_alike)
+	if (candidate->is_form)
 		state->missed += gain.all;
-	if (is_good(state, &gain, term, is_alike))
-		*made = make_suggestion(state, place, term, &gain);
+	if (!is_good(state, &gain, candidate))
+		return true;
+	*made = make_suggestion(state, place, term, &gain);
+	if (!*made)
+		return true;
+	(*made)->value = gain.likeness / gain.compared * sqrt(gain.all);
+	(*made)->is_sure = candidate->is_form || is_alike(&gain, candidate);
 	return true;
 }
 
@@ -686,7 +589,7 @@ is_known(const GPtrArray *suggestions, const struct suggestion *one)
 }
 
 static bool
-try_term(struct state *state, const char *term, bool is_alike, GPtrArray *suggestions,
+try_term(struct state *state, const struct candidate *candidate, GPtrArray *suggestions,
     GError **error)
 {
 	struct suggestion *best = NULL;
@@ -696,11 +599,11 @@ try_term(struct state *state, const char *term, bool is_alike, GPtrArray *sugges
 		struct suggestion *made;
 
 		if (!try_place(state, &g_array_index(state->places, struct place, i),
-		        term, is_alike, &made, error)) {
+		        candidate, &made, error)) {
 			suggestion_free(best);
 			return false;
 		}
-		if (made && (!best || made->similar > best->similar)) {
+		if (made && (!best || made->value > best->value)) {
 			suggestion_free(best);
 			best = made;
 		} else {
@@ -709,10 +612,6 @@ try_term(struct state *state, const char *term, bool is_alike, GPtrArray *sugges
 	}
 	if (!best)
 		return true;
-	if (is_known(suggestions, best)) {
-		suggestion_free(best);
-		return true;
-	}
 	if (!is_refused(state, best->term, &is_no, error) || is_no) {
 		suggestion_free(best);
 		return is_no;
@@ -727,7 +626,7 @@ is_presentable(const char *term)
 {
 	static const char *const parts[] = {"http", "https", "github", "com", "www",
 	    "arxiv", "available", "code", "project", "page", "io", "based", "wise",
-	    "feed", NULL};
+	    "feed", "survey", "report", NULL};
 	g_auto(GStrv) words = g_strsplit(term, " ", -1);
 
 	for (char **word = words; *word; word++) {
@@ -760,20 +659,13 @@ is_fragment(const struct state *state, const char *term)
 	return false;
 }
 
-/* Subjects are in titles; of many papers, one is chance. */
-static unsigned
-get_titles_min(const struct state *state)
-{
-	return matrix_count_papers(state->matrix) < HITS_FEW ? 1 : 2;
-}
-
 /* Whether it is a subject that is far more frequent in the filter's papers. */
 static bool
 is_specific(const struct state *state, const struct related_term *term)
 {
-	return is_precise(state, term->precision) &&
-	       term->titles >= get_titles_min(state) && is_presentable(term->text) &&
-	       !is_fragment(state, term->text);
+	return term->precision >= PRECISION_ESTIMATED &&
+	       get_lift(state, term->precision) >= LIFT_MIN &&
+	       is_presentable(term->text) && !is_fragment(state, term->text);
 }
 
 static int
@@ -789,6 +681,78 @@ compare_value(const void *a, const void *b)
 	return strchr(first->text, ' ') ? -1 : strchr(second->text, ' ') != NULL;
 }
 
+static int
+compare_suggestions(const void *a, const void *b)
+{
+	const struct suggestion *first = *(struct suggestion *const *)a;
+	const struct suggestion *second = *(struct suggestion *const *)b;
+
+	if (first->value != second->value)
+		return first->value > second->value ? -1 : 1;
+	return strcmp(first->term, second->term);
+}
+
+/* Add the best that say something new. */
+static void
+add_best(GPtrArray *tried, GPtrArray *suggestions)
+{
+	for (guint i = 0; i < tried->len && suggestions->len < SUGGEST_MAX; i++)
+		if (!is_known(suggestions, tried->pdata[i]))
+			g_ptr_array_add(suggestions, g_steal_pointer(&tried->pdata[i]));
+}
+
+static bool
+gains_more(const struct suggestion *group, const GPtrArray *members)
+{
+	for (guint i = 0; i < members->len; i++) {
+		const struct suggestion *one = members->pdata[i];
+
+		if (group->gained <= one->gained)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Offer forms and the best terms together: the few papers of a narrow filter say little
+ * of what it misses, and one term adds few.
+ *
+ * @param tried        the best first
+ * @param suggestions  forms; replaced by those together
+ */
+static bool
+try_group(
+    struct state *state, const GPtrArray *tried, GPtrArray *suggestions, GError **error)
+{
+	g_autoptr(GPtrArray) members = g_ptr_array_new();
+	g_autoptr(GPtrArray) made =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)suggestion_free);
+	g_autoptr(GString) terms = g_string_new(NULL);
+	struct candidate candidate = {.is_group = true};
+
+	for (guint i = 0; i < suggestions->len; i++)
+		g_ptr_array_add(members, suggestions->pdata[i]);
+	for (guint i = 0; i < tried->len; i++) {
+		struct suggestion *one = tried->pdata[i];
+
+		if (members->len < GROUP_MAX && one->is_sure && !is_known(members, one))
+			g_ptr_array_add(members, one);
+	}
+	if (members->len != GROUP_MAX || suggestions->len == GROUP_MAX)
+		return true;
+	for (guint i = 0; i < members->len; i++)
+		g_string_append_printf(terms, "%s%s", i ? CANONICAL_OR : "",
+		    ((struct suggestion *)members->pdata[i])->term);
+	candidate.term = terms->str;
+	if (!try_term(state, &candidate, made, error))
+		return false;
+	if (made->len && gains_more(made->pdata[0], members)) {
+		g_ptr_array_set_size(suggestions, 0);
+		g_ptr_array_extend_and_steal(suggestions, g_steal_pointer(&made));
+	}
+	return true;
+}
+
 static struct related_source
 get_source(struct state *state)
 {
@@ -800,13 +764,24 @@ get_source(struct state *state)
 	    .data = state};
 }
 
+/* Each place is a search. */
+static unsigned
+get_terms_max(const struct state *state)
+{
+	return is_narrow(state) ? TERMS_MAX_NARROW
+	                        : TERMS_MAX * 2 / (1 + state->places->len);
+}
+
 /* Try words and phrases of the filter's papers. */
 static bool
 try_related(struct state *state, GPtrArray *suggestions, GError **error)
 {
 	const struct related_source source = get_source(state);
-	g_autoptr(GPtrArray) terms = related_find(state->query, &source, TERMS_FOUND);
-	unsigned left = TERMS_MAX;
+	g_autoptr(GPtrArray) terms = related_find(
+	    state->query, &source, is_narrow(state) ? TERMS_FOUND_NARROW : TERMS_FOUND);
+	g_autoptr(GPtrArray) tried =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)suggestion_free);
+	unsigned left = get_terms_max(state);
 
 	if (state->problem) {
 		g_propagate_error(error, g_steal_pointer(&state->problem));
@@ -815,15 +790,23 @@ try_related(struct state *state, GPtrArray *suggestions, GError **error)
 	g_ptr_array_sort(terms, compare_value);
 	for (unsigned i = 0; i < terms->len && left; i++) {
 		const struct related_term *term = terms->pdata[i];
+		struct candidate candidate = {
+		    .term = term->text, .titles = term->titles};
+		uint32_t number;
 
-		if (suggestions->len == SUGGEST_MAX)
-			break;
 		if (!is_specific(state, term))
 			continue;
+		if (matrix_find_term(state->matrix, term->text, &number))
+			candidate.shared =
+			    matrix_get_term(state->matrix, number)->papers;
 		left--;
-		if (!try_term(state, term->text, false, suggestions, error))
+		if (!try_term(state, &candidate, tried, error))
 			return false;
 	}
+	g_ptr_array_sort(tried, compare_suggestions);
+	if (is_narrow(state) && !try_group(state, tried, suggestions, error))
+		return false;
+	add_best(tried, suggestions);
 	return true;
 }
 
@@ -869,7 +852,9 @@ try_forms(struct state *state, const struct node *node, GPtrArray *suggestions,
 		const struct archive_acronym *form = forms->pdata[i];
 
 		if (suggestions->len < SUGGEST_MAX && is_own_form(state, form->shown) &&
-		    !try_term(state, form->shown, true, suggestions, error))
+		    !try_term(state,
+		        &(const struct candidate){.term = form->shown, .is_form = true},
+		        suggestions, error))
 			return false;
 	}
 	return forms != NULL;
@@ -881,8 +866,15 @@ find(struct state *state, GPtrArray *suggestions, GError **error)
 	find_places(state);
 	if (!state->places->len || !find_hits(state, error) || !read_hits(state, error))
 		return state->places->len == 0;
-	if (matrix_count_papers(state->matrix))
-		find_typical(state);
+	if (matrix_count_papers(state->matrix)) {
+		const struct likeness_source source = {.query = state->query,
+		    .matrix = state->matrix,
+		    .papers = state->papers,
+		    .count = count_word,
+		    .data = state};
+
+		state->likeness = likeness_new(state->store, &source);
+	}
 	for (guint i = 0; i < state->places->len; i++)
 		if (!try_forms(state,
 		        g_array_index(state->places, struct place, i).part, suggestions,

@@ -4,8 +4,10 @@
  * The newest papers that the filter finds are taken as relevant.  Terms that are
  * related to them (query/taste/related.h) are tried as alternatives to a clause of the
  * filter, and counted in the papers of the last SUGGEST_DAYS days.  A term is suggested
- * if it adds papers, but not more than the filter has, and most of these resemble the
- * filter's own: they have as many of its typical words.
+ * if it adds papers, but not many times those of the filter, and most of these resemble
+ * the filter's own (service/explain/likeness.h).
+ *
+ * A filter that finds few papers may be offered two terms together, joined by " OR ".
  */
 #ifndef PAPERBOY_SERVICE_EXPLAIN_SUGGEST_H
 #define PAPERBOY_SERVICE_EXPLAIN_SUGGEST_H
@@ -23,11 +25,13 @@
 #define SUGGEST_MAX  3
 
 struct suggestion {
-	char *term; /* as people write it: tool use, LoRA */
+	char *term; /* as people write it: tool use, LoRA, CUDA OR GPU */
 	char *text; /* the filter with it, as typed otherwise */
 	unsigned gained;
 	unsigned similar; /* of these, %: resemble the filter's papers */
 	char *title;      /* of the latest of these */
+	double value;     /* the best of several */
+	bool is_sure;     /* nearly all of these are like the filter's papers */
 };
 
 void suggestion_free(struct suggestion *suggestion);

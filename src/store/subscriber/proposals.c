@@ -45,7 +45,10 @@ proposals_is_refused(struct store *store, int64_t subscriber_id,
 {
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM proposal WHERE subscriber_id = ?1"
-	    " AND subscription_id IN (?2, 0) AND term = ?3 AND state = 'refused')";
+	    " AND subscription_id IN (?2, 0) AND state = 'refused'"
+	    " AND (term = ?3"
+	    "  OR instr(' OR ' || term || ' OR ', ' OR ' || ?3 || ' OR ')"
+	    "  OR instr(' OR ' || ?3 || ' OR ', ' OR ' || term || ' OR ')))";
 
 	return sql_has(store, sql, is_refused, error, SQL_INT(subscriber_id),
 	    SQL_INT(subscription_id), SQL_TEXT(term));
