@@ -113,10 +113,16 @@ def archive_kinds(elements, titles):
         ("phrase", f'"{phrases[0]}"', True),
         ("OR of ten words", " OR ".join(words[:10]), True),
         ("NOT", f"{words[0]} -{words[1]} -{words[2]}", True),
+        ("NEAR", f"{words[0]} NEAR/5 {words[1]}", False),
         ("author", f'author:"{author}"', True),
+        ("frequent author", "author:Wang", False),
         ("date", f"date:{DAY[:7]}", False),
         ("votes", "upvotes:>=100", False),
-        ("no match, all papers read", "id:9999.99999", False),
+        ("code link", "has:code", False),
+        ("category OR word", f"cat:cs.CL OR {words[0]}", False),
+        ("keyword", "kw:reasoning", False),
+        ("exact word", "=The", False),
+        ("no match", "id:9999.99999", False),
     )
 
 

@@ -1,5 +1,6 @@
 /*
- * clause_papers.c - papers that match a clause without words.
+ * clause_papers.c - papers that match a clause about other fields than texts and
+ * authors.
  */
 #include "service/match/clause_papers.h"
 

@@ -1,6 +1,6 @@
 /*
- * clause_papers.h - papers that match a clause without words, from their values in
- * memory (store/paper/paper_values.h).
+ * clause_papers.h - papers that match a clause about other fields than texts and
+ * authors, from their values (store/paper/paper_values.h).
  */
 #ifndef PAPERBOY_SERVICE_MATCH_CLAUSE_PAPERS_H
 #define PAPERBOY_SERVICE_MATCH_CLAUSE_PAPERS_H
@@ -9,7 +9,8 @@
 #include "store/core/store.h"
 
 /**
- * Find the papers of all clauses without words, as struct fts_clause has them.
+ * Find the papers of these clauses, as struct fts_clause has them: all that match, of
+ * keywords, comments and journals also some that do not.
  *
  * A field that is not reported counts as false.  In the transaction that uses the
  * result.
