@@ -323,11 +323,82 @@ three_suggestions_find_most_of_a_subject(void)
 	g_assert_cmpint(100 * tally.others, <=, 3 * tally.last);
 }
 
+static void
+set_up(struct conversation *c)
+{
+	conversation_load_templates(c);
+	store_fixture_set_now(c->fixture, c->options.now);
+	fill(c);
+	conversation_subscribe(c, EVA);
+}
+
+static void
+subscribe_adam(struct conversation *c)
+{
+	conversation_subscribe(c, ADAM);
+}
+
+#define LIKED "Several papers that you liked have \"function calling\" in them"
+
+static const struct step conversations[] = {
+    TITLE("a word of several liked papers is proposed for the filter that found them"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("r"),
+    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
+    HAS_NOT("Several papers"),
+    MAIL(EVA, "$r", "like 2611.00100", "replied", NULL),
+    HAS_NOT("Several papers"),
+    MAIL(EVA, "$r", "like 2611.00002", "replied", NULL),
+    HAS(LIKED),
+    HAS("edit 1 agents OR \"function calling\""),
+    MAIL(EVA, "$r", "yes", "replied", NULL),
+    ROWS("SELECT text FROM subscription", "agents OR \"function calling\""),
+    MAIL(EVA, "$r", "like 2611.00003", "replied", NULL),
+    HAS_NOT("Several papers"),
+
+    TITLE("it is not if a hidden paper has it"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("r"),
+    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
+    MAIL(EVA, "$r", "hide 2611.00010", "replied", NULL),
+    MAIL(EVA, "$r", "like 2611.00002", "replied", NULL),
+    HAS_NOT("Several papers"),
+    ROWS("SELECT DISTINCT text FROM subscription", "agents"),
+
+    TITLE("a refused word is not proposed again"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("r"),
+    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    MAIL(EVA, "$r", "no 1", "replied", NULL),
+    MAIL(EVA, "$r", "like 2611.00001 2611.00002", "replied", NULL),
+    HAS_NOT("Several papers"),
+
+    TITLE("a shared filter that is followed stays as it is"),
+    CALL(set_up),
+    MAIL(EVA, HOME, "list", "replied", NULL),
+    SAVE("r"),
+    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    MAIL(EVA, "$r", "share 1 as agents", "replied", NULL),
+    CALL(subscribe_adam),
+    MAIL(ADAM, HOME, "list", "replied", NULL),
+    SAVE("a"),
+    MAIL(ADAM, "$a", "follow agents", "replied", NULL),
+    MAIL(ADAM, "$a", "like 2611.00001 2611.00002", "replied", NULL),
+    HAS_NOT("Several papers"),
+    {.kind = STEP_END},
+};
+
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_set_nonfatal_assertions();
+	conversation_add_tests(conversations);
 	UNIT_ADD(terms_and_acronyms_widen_their_clause, refused_terms_are_left_out,
 	    refused_terms_are_left_out_of_others,
 	    applied_suggestions_keep_their_word_on_real_days,

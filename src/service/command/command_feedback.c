@@ -10,11 +10,13 @@
 #include "query/query.h"
 #include "service/command/command_private.h"
 #include "service/explain/backtest.h"
+#include "service/explain/suggest.h"
 #include "service/explain/why.h"
 #include "service/taste/answers.h"
 #include "store/core/audit.h"
 #include "store/mail/digests.h"
 #include "store/subscriber/feedback.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 /* Maximum number of learned words of each kind in a reply. */
@@ -27,11 +29,14 @@
 /* Maximum number of entries of one `more`. */
 #define MORE_MAX 10
 
-/* A block is proposed for a word of so many hidden papers of the newest answers. */
-#define BLOCK_HIDDEN    2
-#define BLOCK_ANSWERS   200
+/* A term is proposed if so many papers of the newest answers have it. */
+#define TERM_PAPERS     2
+#define TERM_ANSWERS    200
 #define BLOCK_WORDS     10
 #define BLOCK_BACKTESTS 3
+
+/* Maximum number of filters for which one `like` looks for terms. */
+#define EDIT_FILTERS 2
 
 /* ---- papers ---- */
 
@@ -165,7 +170,14 @@ add_counts(struct request *request, const char *margin, const struct answers *an
 	    MSG_INT(answers->likes), "hides", MSG_INT(answers->hides));
 }
 
-/* ---- proposed blocks ---- */
+/* ---- terms that separate liked from hidden papers ---- */
+
+/* Several words are a phrase. @return a new string */
+static char *
+format_filter(const char *term)
+{
+	return strchr(term, ' ') ? g_strdup_printf("\"%s\"", term) : g_strdup(term);
+}
 
 static bool
 matches(struct request *request, const char *filter, int64_t paper_seq, bool *is_match,
@@ -185,32 +197,35 @@ matches(struct request *request, const char *filter, int64_t paper_seq, bool *is
 }
 
 /*
- * Whether a block would hit papers that were hidden, and none that was liked.
+ * Whether several papers that were answered alike match a filter, and none that was
+ * answered otherwise.
  *
- * @param newest  set: the newest hidden paper that it hits, owned by the caller
+ * @param newest  set: the newest of these papers, owned by the caller
  */
 static bool
-is_good_block(struct request *request, const char *filter, const GArray *all,
-    bool *is_good, struct stored_paper **newest, GError **error)
+separates_answers(struct request *request, const char *filter, const GArray *all,
+    bool is_like, bool *is_good, struct stored_paper **newest, GError **error)
 {
-	unsigned hidden = 0;
+	unsigned count = 0;
 
 	*is_good = false;
-	for (unsigned i = 0; i < MIN(all->len, BLOCK_ANSWERS); i++) {
+	for (unsigned i = 0; i < MIN(all->len, TERM_ANSWERS); i++) {
 		const struct feedback *one = &g_array_index(all, struct feedback, i);
-		pb_auto(stored_paper) liked = NULL;
+		pb_auto(stored_paper) other = NULL;
 		bool is_match;
 
 		if (!matches(request, filter, one->paper_seq, &is_match,
-		        one->is_like ? &liked : newest, error))
+		        one->is_like == is_like ? newest : &other, error))
 			return false;
-		if (is_match && one->is_like)
+		if (is_match && one->is_like != is_like)
 			return true;
-		hidden += is_match;
+		count += is_match;
 	}
-	*is_good = hidden >= BLOCK_HIDDEN;
+	*is_good = count >= TERM_PAPERS;
 	return true;
 }
+
+/* ---- proposed blocks ---- */
 
 /* Whether a filter asks for a word, or a block excludes it already. */
 static bool
@@ -250,19 +265,12 @@ offer_block(struct request *request, const char *word, const char *filter,
 	    request->store, &proposal, NULL, request->now, offered, error);
 }
 
-/* A pair of words is a phrase. @return a new string */
-static char *
-format_block(const char *word)
-{
-	return strchr(word, ' ') ? g_strdup_printf("\"%s\"", word) : g_strdup(word);
-}
-
 /* @param tests  backtests that are left */
 static bool
 try_block(struct request *request, const char *word, const GPtrArray *own,
     const GArray *all, unsigned *tests, struct proposal **offered, GError **error)
 {
-	g_autofree char *filter = format_block(word);
+	g_autofree char *filter = format_filter(word);
 	pb_auto(stored_paper) newest = NULL;
 	pb_auto(why_filter) parsed =
 	    why_explain(request->store, filter, NULL, request->now, NULL, NULL, NULL);
@@ -271,7 +279,7 @@ try_block(struct request *request, const char *word, const GPtrArray *own,
 	/* Such as a word of the filter language. */
 	if (!parsed || is_in_filters(own, word))
 		return true;
-	if (!is_good_block(request, filter, all, &is_good, &newest, error))
+	if (!separates_answers(request, filter, all, false, &is_good, &newest, error))
 		return false;
 	if (!is_good)
 		return true;
@@ -306,7 +314,7 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 	struct proposal *offered = NULL;
 	unsigned tests = BLOCK_BACKTESTS;
 
-	if (answers->hides < BLOCK_HIDDEN)
+	if (answers->hides < TERM_PAPERS)
 		return true;
 	own = subscribers_load_subscriptions(
 	    request->store, request->subscriber->id, error);
@@ -323,6 +331,118 @@ propose_block(struct request *request, const struct answers *answers, GError **e
 		return true;
 	g_ptr_array_add(proposals, offered);
 	reply_phrase(&request->text, "", "feedback_block", "term", offered->term);
+	command_add_proposals(request, proposals);
+	return true;
+}
+
+/* ---- proposed edits ---- */
+
+/* Whether liked papers have each of the terms that a suggestion adds. */
+static bool
+is_good_edit(struct request *request, const struct suggestion *suggestion,
+    const GArray *all, bool *is_good, GError **error)
+{
+	g_auto(GStrv) terms = g_strsplit(suggestion->term, " OR ", -1);
+
+	*is_good = true;
+	for (unsigned i = 0; terms[i] && *is_good; i++) {
+		g_autofree char *filter = format_filter(terms[i]);
+		pb_auto(stored_paper) newest = NULL;
+
+		if (!separates_answers(
+		        request, filter, all, true, is_good, &newest, error))
+			return false;
+	}
+	return true;
+}
+
+/* @param offered  set; NULL if no suggestion for the filter is good */
+static bool
+try_edit(struct request *request, const struct subscription *filter, const GArray *all,
+    struct proposal **offered, GError **error)
+{
+	const struct suggest_request wanted = {.text = filter->text,
+	    .subscriber_id = filter->subscriber_id,
+	    .subscription_id = filter->id,
+	    .now = request->now};
+	g_autoptr(GPtrArray) found = suggest_find(request->store, &wanted, NULL, error);
+
+	for (unsigned i = 0; found && i < found->len && !*offered; i++) {
+		bool is_good;
+
+		if (!is_good_edit(request, found->pdata[i], all, &is_good, error) ||
+		    (is_good && !suggest_offer_one(request->store, filter,
+		                    found->pdata[i], request->now, offered, error)))
+			return false;
+	}
+	return found != NULL;
+}
+
+/* Whether a change would end the following of a shared filter. */
+static bool
+is_followed(const GPtrArray *follows, const struct subscription *filter)
+{
+	for (unsigned i = 0; i < follows->len; i++) {
+		const struct follow *one = follows->pdata[i];
+
+		if (one->subscription_id == filter->id && one->name && !one->is_fork)
+			return true;
+	}
+	return false;
+}
+
+/* @param papers  of struct stored_paper * */
+static bool
+finds_one_of(struct request *request, const struct subscription *filter,
+    const GPtrArray *papers, bool *finds, GError **error)
+{
+	*finds = false;
+	for (unsigned i = 0; i < papers->len && !*finds; i++) {
+		pb_auto(why_filter) verdict = why_explain(request->store, filter->text,
+		    papers->pdata[i], request->now, NULL, NULL, error);
+
+		if (!verdict)
+			return false;
+		*finds = verdict->truth == QUERY_TRUE;
+	}
+	return true;
+}
+
+/* Propose to add a word of several liked papers to a filter that found one of them. */
+static bool
+propose_edit(struct request *request, const GPtrArray *papers,
+    const struct answers *answers, GError **error)
+{
+	const int64_t id = request->subscriber->id;
+	g_autoptr(GPtrArray) proposals = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) own = NULL, follows = NULL;
+	g_autoptr(GArray) all = NULL;
+	struct proposal *offered = NULL;
+
+	if (answers->likes < TERM_PAPERS)
+		return true;
+	own = subscribers_load_subscriptions(request->store, id, error);
+	follows = own ? shares_load_follows(request->store, id, error) : NULL;
+	all = follows ? feedback_load(request->store, id, error) : NULL;
+	if (!all)
+		return false;
+	for (unsigned i = 0, tried = 0;
+	     i < own->len && tried < EDIT_FILTERS && !offered; i++) {
+		const struct subscription *filter = own->pdata[i];
+		bool finds;
+
+		if (filter->is_block || is_followed(follows, filter))
+			continue;
+		if (!finds_one_of(request, filter, papers, &finds, error))
+			return false;
+		tried += finds;
+		if (finds && !try_edit(request, filter, all, &offered, error))
+			return false;
+	}
+	if (!offered)
+		return true;
+	g_ptr_array_add(proposals, offered);
+	reply_phrase(&request->text, "", "feedback_edit", "term", offered->term);
 	command_add_proposals(request, proposals);
 	return true;
 }
@@ -370,7 +490,8 @@ save_answers(struct request *request, const GPtrArray *papers, GError **error)
 	if (!answers_save(request->store, &wanted, &answers, error))
 		return false;
 	add_answers(request, papers, &answers);
-	return is_like(request) || propose_block(request, &answers, error);
+	return is_like(request) ? propose_edit(request, papers, &answers, error)
+	                        : propose_block(request, &answers, error);
 }
 
 bool

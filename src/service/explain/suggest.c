@@ -940,6 +940,23 @@ format_command(const struct subscription *subscription, const char *text)
 	           : g_strdup_printf("add %s", text);
 }
 
+bool
+suggest_offer_one(struct store *store, const struct subscription *subscription,
+    const struct suggestion *suggestion, int64_t now, struct proposal **offered,
+    GError **error)
+{
+	g_autofree char *command = format_command(subscription, suggestion->text);
+	const struct proposal proposal = {.subscriber_id = subscription->subscriber_id,
+	    .term = suggestion->term,
+	    .command = command,
+	    .gained = suggestion->gained,
+	    .days = SUGGEST_DAYS,
+	    .title = suggestion->title};
+
+	return proposals_offer(store, &proposal, subscription->id ? subscription : NULL,
+	    now, offered, error);
+}
+
 GPtrArray *
 suggest_offer(struct store *store, const struct subscription *subscription, int64_t now,
     double *recall, GError **error)
@@ -957,20 +974,10 @@ suggest_offer(struct store *store, const struct subscription *subscription, int6
 		return g_steal_pointer(&offered);
 	found = suggest_find(store, &request, recall, error);
 	for (unsigned i = 0; found && i < found->len; i++) {
-		const struct suggestion *suggestion = found->pdata[i];
-		g_autofree char *command =
-		    format_command(subscription, suggestion->text);
-		const struct proposal proposal = {
-		    .subscriber_id = subscription->subscriber_id,
-		    .term = suggestion->term,
-		    .command = command,
-		    .gained = suggestion->gained,
-		    .days = SUGGEST_DAYS,
-		    .title = suggestion->title};
 		struct proposal *one;
 
-		if (!proposals_offer(store, &proposal,
-		        subscription->id ? subscription : NULL, now, &one, error))
+		if (!suggest_offer_one(
+		        store, subscription, found->pdata[i], now, &one, error))
 			return NULL;
 		if (one)
 			g_ptr_array_add(offered, one);

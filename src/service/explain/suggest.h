@@ -54,10 +54,19 @@ GPtrArray *suggest_find(struct store *store, const struct suggest_request *reque
     double *recall, GError **error);
 
 /**
- * Find suggestions for a filter of a subscriber, and store them as proposals.
+ * Store a suggestion for a filter of a subscriber as a proposal.
  *
  * @param subscription  the filter; without an id: `add` is proposed instead of `edit`
- * @param recall        likewise
+ * @param offered       set; NULL if it was refused before. Free with g_free()
+ */
+bool suggest_offer_one(struct store *store, const struct subscription *subscription,
+    const struct suggestion *suggestion, int64_t now, struct proposal **offered,
+    GError **error);
+
+/**
+ * Find suggestions for a filter of a subscriber, and store all as proposals.
+ *
+ * @param recall  likewise
  * @return of struct proposal *; empty for a block
  */
 GPtrArray *suggest_offer(struct store *store, const struct subscription *subscription,
