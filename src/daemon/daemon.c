@@ -729,15 +729,15 @@ static bool
 start(struct daemon *daemon, GError **error)
 {
 	if (!stages_init(&daemon->stages, daemon->options, daemon->heartbeats,
-	        &daemon->shutdown_fd, error) ||
-	    !shutdown_open(&daemon->shutdown_fd, error) ||
-	    !start_workers(daemon, error) || !start_receivers(daemon, error) ||
-	    !start_web_listener(daemon, error))
+	        &daemon->shutdown_fd, error))
 		return false;
+	/* Before the threads, whose events tell that paperboyd runs. */
 	daemon->control =
 	    control_new(daemon->stages.config_snapshot->settings->state_dir, commands,
 	        daemon, error);
-	return daemon->control != NULL;
+	return daemon->control && shutdown_open(&daemon->shutdown_fd, error) &&
+	       start_workers(daemon, error) && start_receivers(daemon, error) &&
+	       start_web_listener(daemon, error);
 }
 
 /* Also after a start that failed. */
