@@ -47,7 +47,9 @@ parse_alternative(
     const struct node *clause, const char *text, const struct tokenizer *tokenizer)
 {
 	g_auto(GStrv) parts = g_strsplit(text, CANONICAL_OR, -1);
-	pb_auto(query) added = parse_words(clause, parts[0], tokenizer);
+	/* An empty text has no parts. */
+	pb_auto(query) added =
+	    parts[0] ? parse_words(clause, parts[0], tokenizer) : NULL;
 	struct node *either;
 
 	if (!added || !parts[1])
