@@ -338,14 +338,15 @@ subscribe_adam(struct conversation *c)
 	conversation_subscribe(c, ADAM);
 }
 
+#define READER_WITH_FILTER                                                 \
+	CALL(set_up), MAIL(EVA, HOME, "list", "replied", NULL), SAVE("r"), \
+	    MAIL(EVA, "$r", "add agents", "replied", NULL)
+
 #define LIKED "Several papers that you liked have \"function calling\" in them"
 
 static const struct step conversations[] = {
     TITLE("a word of several liked papers is proposed for the filter that found them"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("r"),
-    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    READER_WITH_FILTER,
     MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
     HAS_NOT("Several papers"),
     MAIL(EVA, "$r", "like 2611.00100", "replied", NULL),
@@ -359,10 +360,7 @@ static const struct step conversations[] = {
     HAS_NOT("Several papers"),
 
     TITLE("it is not if a hidden paper has it"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("r"),
-    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    READER_WITH_FILTER,
     MAIL(EVA, "$r", "like 2611.00001", "replied", NULL),
     MAIL(EVA, "$r", "hide 2611.00010", "replied", NULL),
     MAIL(EVA, "$r", "like 2611.00002", "replied", NULL),
@@ -370,19 +368,13 @@ static const struct step conversations[] = {
     ROWS("SELECT DISTINCT text FROM subscription", "agents"),
 
     TITLE("a refused word is not proposed again"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("r"),
-    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    READER_WITH_FILTER,
     MAIL(EVA, "$r", "no 1", "replied", NULL),
     MAIL(EVA, "$r", "like 2611.00001 2611.00002", "replied", NULL),
     HAS_NOT("Several papers"),
 
     TITLE("a shared filter that is followed stays as it is"),
-    CALL(set_up),
-    MAIL(EVA, HOME, "list", "replied", NULL),
-    SAVE("r"),
-    MAIL(EVA, "$r", "add agents", "replied", NULL),
+    READER_WITH_FILTER,
     MAIL(EVA, "$r", "share 1 as agents", "replied", NULL),
     CALL(subscribe_adam),
     MAIL(ADAM, HOME, "list", "replied", NULL),

@@ -357,18 +357,6 @@ add_silent(struct draft *draft, GError **error)
 
 /* ---- the report ---- */
 
-static const struct follow *
-find_follow(const GPtrArray *follows, int64_t id)
-{
-	for (unsigned i = 0; i < follows->len; i++) {
-		const struct follow *one = follows->pdata[i];
-
-		if (one->subscription_id == id && one->name && !one->is_fork)
-			return one;
-	}
-	return NULL;
-}
-
 static bool
 is_shared(const GPtrArray *shares, int64_t id)
 {
@@ -388,7 +376,7 @@ count_papers(struct draft *draft, const GPtrArray *own, const GPtrArray *follows
 
 	for (unsigned i = 0; i < own->len; i++) {
 		const struct subscription *filter = own->pdata[i];
-		const struct follow *follow = find_follow(follows, filter->id);
+		const struct follow *follow = shares_get_followed(follows, filter->id);
 		pb_auto(backtest) found = NULL;
 		struct looked looked = {.filter = filter,
 		    .followed = follow ? follow->name : NULL,

@@ -378,19 +378,6 @@ try_edit(struct request *request, const struct subscription *filter, const GArra
 	return found != NULL;
 }
 
-/* Whether a change would end the following of a shared filter. */
-static bool
-is_followed(const GPtrArray *follows, const struct subscription *filter)
-{
-	for (unsigned i = 0; i < follows->len; i++) {
-		const struct follow *one = follows->pdata[i];
-
-		if (one->subscription_id == filter->id && one->name && !one->is_fork)
-			return true;
-	}
-	return false;
-}
-
 /* @param papers  of struct stored_paper * */
 static bool
 finds_one_of(struct request *request, const struct subscription *filter,
@@ -431,7 +418,8 @@ propose_edit(struct request *request, const GPtrArray *papers,
 		const struct subscription *filter = own->pdata[i];
 		bool finds;
 
-		if (filter->is_block || is_followed(follows, filter))
+		/* A change would end the following of a shared filter. */
+		if (filter->is_block || shares_get_followed(follows, filter->id))
 			continue;
 		if (!finds_one_of(request, filter, papers, &finds, error))
 			return false;

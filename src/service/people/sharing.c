@@ -66,6 +66,7 @@ load_names(struct store *store, const struct subscription *own, char **shared,
 	g_autoptr(GPtrArray) shares = shares_load_own(store, own->subscriber_id, error);
 	g_autoptr(GPtrArray) follows =
 	    shares ? shares_load_follows(store, own->subscriber_id, error) : NULL;
+	const struct follow *follow;
 
 	if (!follows)
 		return false;
@@ -77,12 +78,9 @@ load_names(struct store *store, const struct subscription *own, char **shared,
 		if (one->subscription_id == own->id)
 			*shared = g_strdup(one->name);
 	}
-	for (unsigned i = 0; i < follows->len; i++) {
-		const struct follow *one = follows->pdata[i];
-
-		if (one->subscription_id == own->id && !one->is_fork)
-			*followed = g_strdup(one->name);
-	}
+	follow = shares_get_followed(follows, own->id);
+	if (follow)
+		*followed = g_strdup(follow->name);
 	return true;
 }
 

@@ -2,10 +2,10 @@
  * answers.h - saves which papers a person likes and hides, and learns from them.
  *
  * Answers order papers within digests (service/digest/digest_order.h) and lead to
- * proposed blocks; they never add or remove a paper.
+ * proposed edits and blocks; they never add or remove a paper.
  *
- * What was learned stays until the next answer: it names words by their text, so that
- * it is valid for any archive, and only the newest papers, against which they were
+ * Learned words stay until the next answer: they are named by their text, so that
+ * they are valid for any archive, and only the newest papers, against which they were
  * weighed, have changed since.  Each answer learns all of it again.
  */
 #ifndef PAPERBOY_SERVICE_TASTE_ANSWERS_H

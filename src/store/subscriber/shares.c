@@ -157,6 +157,19 @@ shares_load_follows(struct store *store, int64_t subscriber_id, GError **error)
 	return record_load_all(statement, &follow_layout, error);
 }
 
+const struct follow *
+shares_get_followed(const GPtrArray *follows, int64_t subscription_id)
+{
+	for (unsigned i = 0; i < follows->len; i++) {
+		const struct follow *one = follows->pdata[i];
+
+		if (one->subscription_id == subscription_id && one->name &&
+		    !one->is_fork)
+			return one;
+	}
+	return NULL;
+}
+
 bool
 shares_find_follow(struct store *store, int64_t subscriber_id, int64_t share_id,
     struct follow **follow, GError **error)

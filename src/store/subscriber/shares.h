@@ -86,6 +86,14 @@ struct follow {
 GPtrArray *
 shares_load_follows(struct store *store, int64_t subscriber_id, GError **error);
 
+/**
+ * Get what a filter follows, of shares_load_follows().
+ *
+ * @return NULL if it is a fork, or no longer shared
+ */
+const struct follow *
+shares_get_followed(const GPtrArray *follows, int64_t subscription_id);
+
 /** Find the filter with which a subscriber follows a share. @param follow  set; NULL */
 bool shares_find_follow(struct store *store, int64_t subscriber_id, int64_t share_id,
     struct follow **follow, GError **error);
