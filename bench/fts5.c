@@ -126,9 +126,8 @@ count_people(struct store *store)
 	sql_auto *statement = sql_bind(store, sql, NULL);
 
 	while (sql_step(statement, NULL) == SQL_STEP_ROW)
-		g_hash_table_insert(counts,
-		    GINT_TO_POINTER(sqlite3_column_int(statement, 0)),
-		    GINT_TO_POINTER(sqlite3_column_int(statement, 1)));
+		g_hash_table_insert(counts, GINT_TO_POINTER(sql_get_int(statement, 0)),
+		    GINT_TO_POINTER(sql_get_int(statement, 1)));
 	return counts;
 }
 

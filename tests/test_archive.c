@@ -2,6 +2,7 @@
  * test_archive.c - the archive indexes exactly the words of its papers.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -2,6 +2,7 @@
  * test_digest_build.c - simulated months of digests: recipients, times, no duplicates.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/bounds.h"

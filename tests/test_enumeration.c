@@ -4,6 +4,7 @@
 #include "store/core/enumeration.h"
 
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * PAPERBOY_LONG=1: 200 times, else 50; PAPERBOY_SEED=N repeats a run.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "lib/power_loss.h"

@@ -2,6 +2,7 @@
  * test_query_properties.c - random filters on random papers: the matcher agrees with a
  * plain evaluation and with FTS5, and the canonical text is stable.
  */
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/bounds.h"

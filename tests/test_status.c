@@ -4,6 +4,7 @@
 #include "service/health/status.h"
 
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "daemon/status_line.h"

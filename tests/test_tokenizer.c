@@ -1,6 +1,7 @@
 /*
  * test_tokenizer.c - the tokenizer splits text as FTS5 does.
  */
+#include <sqlite3.h>
 #include <string.h>
 
 #include "query/text/tokens.h"

@@ -381,7 +381,9 @@ store_fixture_number(struct store_fixture *fixture, const char *sql)
 	int64_t number = -1;
 
 	if (sqlite3_step(statement) == SQLITE_ROW)
-		number = sql_get_int(statement, 0);
+		number = sqlite3_column_type(statement, 0) == SQLITE_NULL
+		             ? -1
+		             : sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	return number;
 }
@@ -451,13 +453,11 @@ store_fixture_hash(struct store_fixture *fixture)
 void
 store_fixture_assert_idle(struct store_fixture *fixture)
 {
-	GHashTableIter iter;
-	gpointer sql, statement;
+	sqlite3_stmt *statement = NULL;
 
-	g_hash_table_iter_init(&iter, fixture->store->statements);
-	while (g_hash_table_iter_next(&iter, &sql, &statement))
+	while ((statement = sqlite3_next_stmt(fixture->store->db, statement)))
 		if (sqlite3_stmt_busy(statement))
-			g_error("still open: %s", (const char *)sql);
+			g_error("still open: %s", sqlite3_sql(statement));
 	g_assert_true(sqlite3_get_autocommit(fixture->store->db));
 }
 

@@ -14,6 +14,7 @@
 #include "store/core/audit.h"
 #include "store/core/integrity.h"
 #include "store/core/sql.h"
+#include "store/core/sqlite.h"
 
 /* Without the old store, ids continue from the time, which is higher than any id used.
  */
@@ -69,7 +70,7 @@ copy_pages(sqlite3 *from, const char *path, backup_progress progress, void *data
 		rc = sqlite3_errcode(to);
 	}
 	if (rc != SQLITE_OK) {
-		sql_set_error(error, to, rc, "cannot copy the store");
+		sqlite_set_error(error, to, rc, "cannot copy the store");
 		g_prefix_error(error, "'%s': ", path);
 	}
 	sqlite3_close(to);
@@ -154,7 +155,7 @@ backup_load_oauth(struct store *store, char **oauth, GError **error)
 	case SQL_STEP_ROW:
 		break;
 	}
-	*oauth = g_strdup((const char *)sqlite3_column_text(statement, 0));
+	*oauth = sql_dup_text(statement, 0);
 	return true;
 }
 
@@ -245,9 +246,11 @@ hold_unsent(struct store *store, int64_t *count, GError **error)
 	    " held_from = CASE state WHEN 'SENDING' THEN 'UNKNOWN' WHEN 'HELD'"
 	    "  THEN held_from ELSE state END, state = 'HELD' WHERE ended_at IS NULL";
 
-	if (!sql_exec(store, sql, error))
+	unsigned changed;
+
+	if (!sql_exec_count(store, sql, &changed, error))
 		return false;
-	*count = sqlite3_changes(store->db);
+	*count = changed;
 	return true;
 }
 
@@ -413,8 +416,8 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 	case SQL_STEP_ROW:
 		break;
 	}
-	text = (const char *)sqlite3_column_text(statement, 0);
-	size = (gsize)sqlite3_column_bytes(statement, 0) / 2;
+	text = sql_get_text(statement, 0);
+	size = strlen(text) / 2;
 	bytes = g_malloc(size);
 	for (gsize i = 0; i < size; i++) {
 		int high = g_ascii_xdigit_value(text[2 * i]);

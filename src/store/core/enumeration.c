@@ -88,19 +88,19 @@ has_words_in_lines(enum enumeration which, const char *lines)
 }
 
 static bool
-is_valid(sqlite3_stmt *statement, const struct enumeration_column *column)
+is_valid(struct sql_statement *statement, const struct enumeration_column *column)
 {
-	bool is_null = sqlite3_column_type(statement, column->column) == SQLITE_NULL;
+	bool is_null = sql_get_kind(statement, column->column) == SQL_KIND_NULL;
 	const char *text;
 
 	if (is_null)
 		return column->shape != ENUMERATION_VALUE;
 	if (!rows[column->which].words[0]) {
-		int64_t number = sqlite3_column_int64(statement, column->column);
+		int64_t number = sql_get_int(statement, column->column);
 
 		return number >= 0 && number <= rows[column->which].most;
 	}
-	text = (const char *)sqlite3_column_text(statement, column->column);
+	text = sql_get_text(statement, column->column);
 	return column->shape == ENUMERATION_LINES
 	           ? has_words_in_lines(column->which, text)
 	           : has_word(column->which, text);
@@ -108,13 +108,13 @@ is_valid(sqlite3_stmt *statement, const struct enumeration_column *column)
 
 bool
 enumeration_check(
-    sqlite3_stmt *row, const struct enumeration_column *column, GError **error)
+    struct sql_statement *row, const struct enumeration_column *column, GError **error)
 {
 	const char *name;
 
 	if (column->shape == ENUMERATION_NONE || is_valid(row, column))
 		return true;
-	name = (const char *)sqlite3_column_text(row, column->row);
+	name = sql_get_text(row, column->row);
 	return pb_fail(error, PB_ERROR_PERMANENT,
 	    "the store is damaged: table %s, row %s: invalid value in column %s; run "
 	    "paperboyctl doctor",
@@ -123,14 +123,14 @@ enumeration_check(
 }
 
 int
-enumeration_get_value(sqlite3_stmt *row, int column, enum enumeration which)
+enumeration_get_value(struct sql_statement *row, int column, enum enumeration which)
 {
 	const char *const *words = rows[which].words;
-	const char *text = (const char *)sqlite3_column_text(row, column);
+	const char *text = sql_get_text(row, column);
 	int value = 0;
 
 	if (!words[0])
-		return sqlite3_column_int(row, column);
+		return sql_get_int(row, column);
 	while (words[value] && g_strcmp0(words[value], text) != 0)
 		value++;
 	return value;

@@ -63,10 +63,11 @@ enumeration_get_name(enum enumeration which, const char **table, const char **co
 
 /** Check a column of the current row. @return false with PB_ERROR_PERMANENT */
 bool enumeration_check(
-    sqlite3_stmt *row, const struct enumeration_column *column, GError **error);
+    struct sql_statement *row, const struct enumeration_column *column, GError **error);
 
 /** Get the number of a checked column: of its word, or the value itself. */
-int enumeration_get_value(sqlite3_stmt *row, int column, enum enumeration which);
+int
+enumeration_get_value(struct sql_statement *row, int column, enum enumeration which);
 
 const char *enumeration_get_word(enum enumeration which, unsigned value);
 

@@ -108,12 +108,12 @@ count_damaged_digests(struct store *store, int64_t now, int64_t *count, GError *
 
 	(void)now;
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct sql_bytes packed = sql_get_bytes(statement, 0);
 		bool is_sound;
 
 		g_array_set_size(papers, 0);
-		is_sound = can_unpack(sqlite3_column_blob(statement, 0),
-		    (size_t)sqlite3_column_bytes(statement, 0),
-		    sql_get_int(statement, 1), papers);
+		is_sound = can_unpack(
+		    packed.data, packed.size, sql_get_int(statement, 1), papers);
 		if (is_sound && !are_known(store, papers, known, &is_sound, error))
 			return false;
 		damaged += !is_sound;
@@ -136,14 +136,14 @@ count_damaged_tastes(struct store *store, int64_t now, int64_t *count, GError **
 	(void)now;
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		pb_local(taste_vector) vector = {0};
+		struct sql_bytes weights = sql_get_bytes(statement, 0);
+		struct sql_bytes words = sql_get_bytes(statement, 1);
 
 		taste_vector_init(&vector);
-		damaged += !taste_vector_unpack_weights(&vector,
-		               sqlite3_column_blob(statement, 0),
-		               (size_t)sqlite3_column_bytes(statement, 0), NULL) ||
-		           !taste_vector_unpack_words(&vector,
-		               sqlite3_column_blob(statement, 1),
-		               (size_t)sqlite3_column_bytes(statement, 1), NULL);
+		damaged +=
+		    !taste_vector_unpack_weights(
+		        &vector, weights.data, weights.size, NULL) ||
+		    !taste_vector_unpack_words(&vector, words.data, words.size, NULL);
 	}
 	if (step != SQL_STEP_DONE)
 		return false;
@@ -243,7 +243,7 @@ integrity_check_pages(struct store *store, GPtrArray *problems, GError **error)
 
 /* @param statement  with the columns table, row, referenced table */
 static bool
-add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
+add_orphans(struct sql_statement *statement, GPtrArray *problems, GError **error)
 {
 	enum sql_step step;
 
@@ -254,9 +254,8 @@ add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
 			g_ptr_array_add(problems,
 			    g_strdup_printf("row %" G_GINT64_FORMAT
 			                    " of %s refers to no row of %s",
-			        sql_get_int(statement, 1),
-			        (const char *)sqlite3_column_text(statement, 0),
-			        (const char *)sqlite3_column_text(statement, 2)));
+			        sql_get_int(statement, 1), sql_get_text(statement, 0),
+			        sql_get_text(statement, 2)));
 	return step == SQL_STEP_DONE;
 }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "store/core/migrate_functions.h"
 #include "store/core/migrations.h"
-#include "store/core/sql.h"
+#include "store/core/sqlite.h"
 
 static bool
 load_pragma(sqlite3 *db, const char *sql, int *value, GError **error)
@@ -21,7 +21,7 @@ load_pragma(sqlite3 *db, const char *sql, int *value, GError **error)
 	if (rc == SQLITE_ROW)
 		*value = sqlite3_column_int(statement, 0);
 	else
-		sql_set_error(error, db, rc, "cannot read the header");
+		sqlite_set_error(error, db, rc, "cannot read the header");
 	sqlite3_finalize(statement);
 	return rc == SQLITE_ROW;
 }
@@ -33,7 +33,7 @@ run_sql(sqlite3 *db, const char *sql, GError **error)
 
 	if (rc == SQLITE_OK)
 		return true;
-	sql_set_error(error, db, rc, "cannot migrate");
+	sqlite_set_error(error, db, rc, "cannot migrate");
 	return false;
 }
 

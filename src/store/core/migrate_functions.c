@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/digest_contents.h"
-#include "store/core/sql.h"
+#include "store/core/sqlite.h"
 
 /* ---- version 1: digests with a row per paper ---- */
 
@@ -19,6 +19,15 @@ static const char sql_items[] =
     " r.keywords FROM digest_item i LEFT JOIN digest_reference r"
     " ON r.digest_id = i.digest_id AND r.position = i.position"
     " WHERE i.digest_id = ?1 ORDER BY i.position";
+
+/* -1 for NULL. */
+static int64_t
+get_number(sqlite3_stmt *row, int column)
+{
+	return sqlite3_column_type(row, column) == SQLITE_NULL
+	           ? -1
+	           : sqlite3_column_int64(row, column);
+}
 
 /* @return NULL for NULL */
 static const char *
@@ -103,17 +112,17 @@ add_paper(struct digest_contents *contents, sqlite3_stmt *row)
 	const char *reasons = (const char *)sqlite3_column_text(row, 8);
 	g_auto(GStrv) lines = g_strsplit(reasons ? reasons : "", "\n", -1);
 	struct digest_contents_paper paper = {
-	    .seq = sql_get_int(row, 0),
-	    .replacement = sql_get_int(row, 1),
-	    .upvotes = sql_get_int(row, 3),
-	    .upvotes_before = sql_get_int(row, 4),
-	    .stars = sql_get_int(row, 5),
+	    .seq = get_number(row, 0),
+	    .replacement = get_number(row, 1),
+	    .upvotes = get_number(row, 3),
+	    .upvotes_before = get_number(row, 4),
+	    .stars = get_number(row, 5),
 	    .venue = keep(contents, row, 6),
 	    .shown = (enum digest_detail)CLAMP(
-	        sql_get_int(row, 7), DIGEST_DETAIL_FULL, DIGEST_DETAIL_COUNT),
+	        get_number(row, 7), DIGEST_DETAIL_FULL, DIGEST_DETAIL_COUNT),
 	    .reference = {.journal = keep(contents, row, 9),
 	        .doi = keep(contents, row, 10),
-	        .published_at = sql_get_int(row, 11),
+	        .published_at = get_number(row, 11),
 	        .categories = keep(contents, row, 12),
 	        .keywords = keep(contents, row, 13)},
 	};
@@ -274,6 +283,6 @@ migrate_functions_register(sqlite3 *db, GError **error)
 		    NULL, migrate_delivered, NULL, NULL);
 	if (rc == SQLITE_OK)
 		return true;
-	sql_set_error(error, db, rc, "cannot migrate");
+	sqlite_set_error(error, db, rc, "cannot migrate");
 	return false;
 }

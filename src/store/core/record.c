@@ -6,11 +6,12 @@
 #include <string.h>
 
 enum sql_step
-record_step(sqlite3_stmt *statement, const struct record_layout *layout, GError **error)
+record_step(
+    struct sql_statement *statement, const struct record_layout *layout, GError **error)
 {
 	enum sql_step step = sql_step(statement, error);
 
-	g_assert((int)layout->count <= sqlite3_column_count(statement));
+	g_assert((int)layout->count <= sql_count_columns(statement));
 	for (size_t i = 0; step == SQL_STEP_ROW && i < layout->count; i++) {
 		const struct record_column *column = &layout->columns[i];
 		struct enumeration_column checked = {
@@ -24,21 +25,22 @@ record_step(sqlite3_stmt *statement, const struct record_layout *layout, GError 
 
 /* @param block  where to copy to, advanced; NULL for the heap */
 static char *
-copy_text(sqlite3_stmt *row, int i, char **block)
+copy_text(struct sql_statement *row, int i, char **block)
 {
-	const char *text = (const char *)sqlite3_column_text(row, i);
-	size_t size = (size_t)sqlite3_column_bytes(row, i) + 1;
+	const char *text = sql_get_text(row, i);
 	char *copy = *block;
+	size_t size;
 
 	if (!text || !copy)
 		return g_strdup(text);
+	size = strlen(text) + 1;
 	*block += size;
 	return memcpy(copy, text, size);
 }
 
 static void
-load_member(sqlite3_stmt *row, int i, const struct record_column *column, void *member,
-    char **block)
+load_member(struct sql_statement *row, int i, const struct record_column *column,
+    void *member, char **block)
 {
 	const char *text;
 
@@ -58,26 +60,29 @@ load_member(sqlite3_stmt *row, int i, const struct record_column *column, void *
 		*(char **)member = copy_text(row, i, block);
 		break;
 	case RECORD_CHARS:
-		text = (const char *)sqlite3_column_text(row, i);
+		text = sql_get_text(row, i);
 		g_strlcpy(member, text ? text : "", column->size);
 		break;
 	}
 }
 
 static size_t
-measure_texts(sqlite3_stmt *row, const struct record_layout *layout)
+measure_texts(struct sql_statement *row, const struct record_layout *layout)
 {
 	size_t size = 0;
 
-	for (size_t i = 0; i < layout->count; i++)
-		if (layout->columns[i].type == RECORD_TEXT &&
-		    sqlite3_column_text(row, (int)i))
-			size += (size_t)sqlite3_column_bytes(row, (int)i) + 1;
+	for (size_t i = 0; i < layout->count; i++) {
+		const char *text = layout->columns[i].type == RECORD_TEXT
+		                       ? sql_get_text(row, (int)i)
+		                       : NULL;
+
+		size += text ? strlen(text) + 1 : 0;
+	}
 	return size;
 }
 
 void *
-record_load(sqlite3_stmt *row, const struct record_layout *layout)
+record_load(struct sql_statement *row, const struct record_layout *layout)
 {
 	char *record = layout->make
 	                   ? layout->make()
@@ -91,8 +96,8 @@ record_load(sqlite3_stmt *row, const struct record_layout *layout)
 }
 
 bool
-record_find(sqlite3_stmt *statement, const struct record_layout *layout, void *found,
-    GError **error)
+record_find(struct sql_statement *statement, const struct record_layout *layout,
+    void *found, GError **error)
 {
 	enum sql_step step =
 	    statement ? record_step(statement, layout, error) : SQL_STEP_FAILED;
@@ -107,7 +112,7 @@ record_find(sqlite3_stmt *statement, const struct record_layout *layout, void *f
 
 GPtrArray *
 record_load_all(
-    sqlite3_stmt *statement, const struct record_layout *layout, GError **error)
+    struct sql_statement *statement, const struct record_layout *layout, GError **error)
 {
 	g_autoptr(GPtrArray) records =
 	    g_ptr_array_new_with_free_func(layout->free ? layout->free : g_free);

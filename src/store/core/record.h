@@ -66,11 +66,11 @@ struct record_layout {
 	}
 
 /** Step a statement and check the row. @return SQL_STEP_FAILED also for a bad value */
-enum sql_step record_step(
-    sqlite3_stmt *statement, const struct record_layout *layout, GError **error);
+enum sql_step record_step(struct sql_statement *statement,
+    const struct record_layout *layout, GError **error);
 
 /** Load the current row, after record_step(). */
-void *record_load(sqlite3_stmt *row, const struct record_layout *layout);
+void *record_load(struct sql_statement *row, const struct record_layout *layout);
 
 /**
  * Load the first row.
@@ -78,11 +78,11 @@ void *record_load(sqlite3_stmt *row, const struct record_layout *layout);
  * @param statement  or NULL after an error
  * @param found      pointer to the pointer to set; NULL when there is no row
  */
-bool record_find(sqlite3_stmt *statement, const struct record_layout *layout,
+bool record_find(struct sql_statement *statement, const struct record_layout *layout,
     void *found, GError **error);
 
 /** Load all rows. @param statement  or NULL after an error */
-GPtrArray *record_load_all(
-    sqlite3_stmt *statement, const struct record_layout *layout, GError **error);
+GPtrArray *record_load_all(struct sql_statement *statement,
+    const struct record_layout *layout, GError **error);
 
 #endif

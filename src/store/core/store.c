@@ -15,6 +15,7 @@
 #include "store/core/fts_row.h"
 #include "store/core/migrate.h"
 #include "store/core/sql.h"
+#include "store/core/sqlite.h"
 #include "store/core/suppression.h"
 #include "store/core/tokenizer.h"
 
@@ -28,12 +29,6 @@
 /* Size of the file header, and the offset of PRAGMA application_id. */
 #define HEADER_BYTES      100
 #define APPLICATION_ID_AT 68
-
-static void
-finalize_statement(gpointer statement)
-{
-	sqlite3_finalize(statement);
-}
 
 static int
 wait_for_writer(void *data, int times)
@@ -125,7 +120,7 @@ check_header(sqlite3 *db, const char *path, GError **error)
 	if (rc == SQLITE_OK)
 		rc = file->pMethods->xRead(file, header, sizeof(header), 0);
 	if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) {
-		sql_set_error(error, NULL, rc, "cannot read the header");
+		sqlite_set_error(error, NULL, rc, "cannot read the header");
 		return false;
 	}
 	if (rc != SQLITE_OK || !is_header_sound(header, size) ||
@@ -209,12 +204,12 @@ open_database(
 	if (rc == SQLITE_OK)
 		rc = suppression_register(db);
 	if (rc == SQLITE_OK)
-		rc = sql_register(db);
+		rc = sqlite_register(db);
 	if (rc == SQLITE_OK)
 		rc = fts_row_register(db);
 	if (rc == SQLITE_OK)
 		return db;
-	sql_set_error(error, db, rc, "cannot open the store");
+	sqlite_set_error(error, db, rc, "cannot open the store");
 	g_prefix_error(error, "'%s': ", name);
 	sqlite3_close(db);
 	return NULL;
@@ -284,9 +279,10 @@ new_store(sqlite3 *db)
 {
 	struct store *store = g_new0(struct store, 1);
 
+	store->engine = &sqlite_engine;
 	store->db = db;
 	store->statements = g_hash_table_new_full(
-	    g_direct_hash, g_direct_equal, NULL, finalize_statement);
+	    g_direct_hash, g_direct_equal, NULL, sqlite_free_statement);
 	return store;
 }
 
@@ -503,7 +499,7 @@ store_resume_sync(struct store *store, GError **error)
 		rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 	if (rc == SQLITE_OK)
 		return true;
-	sql_set_error(error, store->db, rc, "cannot sync the store");
+	sqlite_set_error(error, store->db, rc, "cannot sync the store");
 	return false;
 }
 
@@ -524,7 +520,7 @@ store_erase(struct store *store, GError **error)
 	rc = sqlite3_exec(
 	    store->db, "PRAGMA temp_store = FILE; VACUUM;", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
-		sql_set_error(error, store->db, rc, "cannot vacuum the store");
+		sqlite_set_error(error, store->db, rc, "cannot vacuum the store");
 	sqlite3_exec(store->db, "PRAGMA temp_store = MEMORY;", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
 		return false;
@@ -532,7 +528,7 @@ store_erase(struct store *store, GError **error)
 	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &log, &copied);
 	if (rc == SQLITE_OK)
 		return true;
-	sql_set_error(error, store->db, rc, "cannot truncate the store's log");
+	sqlite_set_error(error, store->db, rc, "cannot truncate the store's log");
 	return false;
 }
 

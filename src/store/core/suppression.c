@@ -3,6 +3,8 @@
  */
 #include "store/core/suppression.h"
 
+#include <sqlite3.h>
+
 #include "base/error.h"
 #include "base/token.h"
 #include "store/core/record.h"

@@ -68,12 +68,13 @@ insert_papers(GArray *excluded, const GArray *papers, enum digest_exclusion excl
 
 /* @param rows  of paper, or packed papers */
 static bool
-load_papers(struct store *store, sqlite3_stmt *rows, GArray *papers, GError **error)
+load_papers(
+    struct store *store, struct sql_statement *rows, GArray *papers, GError **error)
 {
 	enum sql_step step = SQL_STEP_FAILED;
 
 	while (rows && (step = sql_step(rows, error)) == SQL_STEP_ROW) {
-		if (sqlite3_column_type(rows, 0) == SQLITE_BLOB) {
+		if (sql_get_kind(rows, 0) == SQL_KIND_BLOB) {
 			if (!packed_papers_add(rows, 0, papers, error))
 				return false;
 		} else {

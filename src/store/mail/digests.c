@@ -21,9 +21,9 @@ digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 }
 
 static const char *
-keep_text(struct digest_contents *contents, sqlite3_stmt *row, int column)
+keep_text(struct digest_contents *contents, struct sql_statement *row, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(row, column);
+	const char *text = sql_get_text(row, column);
 
 	return text ? digest_contents_keep(contents, text) : NULL;
 }
@@ -237,6 +237,7 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	pb_auto(digest) digest = NULL;
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 	const int column = G_N_ELEMENTS(head_columns);
+	struct sql_bytes packed;
 
 	if (!record_find(statement, &head_layout, &digest, error))
 		return NULL;
@@ -245,8 +246,8 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 		return NULL;
 	}
 	digest_contents_init(&contents);
-	if (!digest_contents_unpack(&contents, sqlite3_column_blob(statement, column),
-	        (size_t)sqlite3_column_bytes(statement, column), error))
+	packed = sql_get_bytes(statement, column);
+	if (!digest_contents_unpack(&contents, packed.data, packed.size, error))
 		return NULL;
 	digest_contents_fill_digest(&contents, digest);
 	if (contents.style.attach != PREFERENCE_ATTACH_NONE)

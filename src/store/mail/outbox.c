@@ -188,21 +188,22 @@ add_id(GString *ids, int64_t id)
 /* Record the papers of a digest: the head of its contents.  Damaged ones are not
  * recorded, which doctor reports. */
 static bool
-insert_delivered(struct store *store, sqlite3_stmt *row, int64_t now, GError **error)
+insert_delivered(
+    struct store *store, struct sql_statement *row, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
 	    " VALUES (?1, ?2, ?3, ?4)"
 	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING";
 	g_autoptr(GArray) papers = packed_papers_new();
-	const void *contents = sqlite3_column_blob(row, 2);
+	struct sql_bytes contents = sql_get_bytes(row, 2);
 	size_t head_bytes;
 
-	return !digest_contents_unpack_papers(contents,
-	           (size_t)sqlite3_column_bytes(row, 2), papers, &head_bytes, NULL) ||
+	return !digest_contents_unpack_papers(
+	           contents.data, contents.size, papers, &head_bytes, NULL) ||
 	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
 	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
-	           SQL_BLOB(contents, head_bytes));
+	           SQL_BLOB(contents.data, head_bytes));
 }
 
 /* Record the papers of messages as delivered. @param ids  JSON array */

@@ -171,10 +171,11 @@ remove_word(
 	static const char sql[] =
 	    "UPDATE vocabulary SET papers = papers - 1 WHERE text = ?1 AND papers > 1";
 
+	unsigned count;
+
 	(void)entry;
-	return sql_exec(store, sql_last, error, SQL_TEXT(text)) &&
-	       (sqlite3_changes(store->db) ||
-	           sql_exec(store, sql, error, SQL_TEXT(text)));
+	return sql_exec_count(store, sql_last, &count, error, SQL_TEXT(text)) &&
+	       (count || sql_exec(store, sql, error, SQL_TEXT(text)));
 }
 
 static bool
@@ -200,11 +201,12 @@ remove_form(
 	static const char sql[] = "UPDATE acronym SET papers = papers - 1"
 	                          " WHERE short = ?1 AND long = ?2 AND papers > 1";
 	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
+	unsigned count;
 
 	(void)entry;
-	return sql_exec(
-	           store, sql_last, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])) &&
-	       (sqlite3_changes(store->db) ||
+	return sql_exec_count(store, sql_last, &count, error, SQL_TEXT(parts[0]),
+	           SQL_TEXT(parts[1])) &&
+	       (count ||
 	           sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])));
 }
 
@@ -520,7 +522,7 @@ archive_read(struct store *store, int64_t seq,
 		return false;
 	step = sql_step(statement, error);
 	for (int i = 0; step == SQL_STEP_ROW && i < ARCHIVE_COLUMNS; i++)
-		columns[i] = (const char *)sqlite3_column_text(statement, i);
+		columns[i] = sql_get_text(statement, i);
 	if (step == SQL_STEP_ROW)
 		read(data, columns);
 	return step != SQL_STEP_FAILED;
@@ -625,7 +627,7 @@ archive_find_nearest(
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const char *text = (const char *)sqlite3_column_text(statement, 0);
+		const char *text = sql_get_text(statement, 0);
 		int64_t papers = sql_get_int(statement, 1);
 		g_autofree gunichar *other = NULL;
 		unsigned distance;

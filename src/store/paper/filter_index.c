@@ -124,11 +124,10 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const struct term term = {
-		    (enum term_kind)sqlite3_column_int(statement, 0),
-		    (char *)sqlite3_column_text(statement, 1)};
+		const struct term term = {(enum term_kind)sql_get_int(statement, 0),
+		    (char *)sql_get_text(statement, 1)};
 
-		found(data, &term, sqlite3_column_int64(statement, 2));
+		found(data, &term, sql_get_int(statement, 2));
 	}
 	return step == SQL_STEP_DONE;
 }

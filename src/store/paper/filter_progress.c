@@ -81,19 +81,19 @@ filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t aft
 	return record_load_all(statement, &layout, error);
 }
 
-static bool foreach (
-    sqlite3_stmt *statement, const struct filter_callbacks *callbacks, GError * *error)
+static bool foreach (struct sql_statement *statement,
+    const struct filter_callbacks *callbacks, GError * *error)
 {
 	enum sql_step step;
 
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		int64_t id = sqlite3_column_int64(statement, 0);
+		int64_t id = sql_get_int(statement, 0);
 
 		if (callbacks->is_selected(callbacks->data, id) &&
-		    !callbacks->found(callbacks->data, id,
-		        (const char *)sqlite3_column_text(statement, 1), error))
+		    !callbacks->found(
+		        callbacks->data, id, sql_get_text(statement, 1), error))
 			return false;
 	}
 	return step == SQL_STEP_DONE;

@@ -258,7 +258,7 @@ matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
 	enum sql_step step = SQL_STEP_FAILED;
 
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const char *at = (const char *)sqlite3_column_text(statement, 0);
+		const char *at = sql_get_text(statement, 0);
 
 		while (at && *at) {
 			char *end;

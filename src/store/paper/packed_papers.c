@@ -12,10 +12,12 @@ packed_papers_new(void)
 }
 
 bool
-packed_papers_add(sqlite3_stmt *row, int column, GArray *papers, GError **error)
+packed_papers_add(struct sql_statement *row, int column, GArray *papers, GError **error)
 {
-	return digest_contents_unpack_papers(sqlite3_column_blob(row, column),
-	    (size_t)sqlite3_column_bytes(row, column), papers, NULL, error);
+	struct sql_bytes packed = sql_get_bytes(row, column);
+
+	return digest_contents_unpack_papers(
+	    packed.data, packed.size, papers, NULL, error);
 }
 
 bool

@@ -19,7 +19,8 @@ GArray *packed_papers_new(void);
 	(&g_array_index(papers, struct digest_contents_version, i))
 
 /** Append the papers of a packed column. @return false with PB_ERROR_DAMAGED */
-bool packed_papers_add(sqlite3_stmt *row, int column, GArray *papers, GError **error);
+bool packed_papers_add(
+    struct sql_statement *row, int column, GArray *papers, GError **error);
 
 /** Replace deleted rows by those with which they were merged. */
 bool packed_papers_follow(struct store *store, GArray *papers, GError **error);

@@ -26,16 +26,16 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 
 /* @param is_found  set if the packed contents have the paper; then `shown`, too */
 static bool
-find_paper(struct store *store, sqlite3_stmt *row, int column, int64_t paper_seq,
-    bool *is_found, enum digest_detail *shown, GError **error)
+find_paper(struct store *store, struct sql_statement *row, int column,
+    int64_t paper_seq, bool *is_found, enum digest_detail *shown, GError **error)
 {
 	pb_local(digest_contents) contents = {0};
 	g_autoptr(GArray) papers = packed_papers_new();
+	struct sql_bytes packed = sql_get_bytes(row, column);
 
 	digest_contents_init(&contents);
 	*is_found = false;
-	if (!digest_contents_unpack(&contents, sqlite3_column_blob(row, column),
-	        (size_t)sqlite3_column_bytes(row, column), error) ||
+	if (!digest_contents_unpack(&contents, packed.data, packed.size, error) ||
 	    !packed_papers_add(row, column, papers, error) ||
 	    !packed_papers_follow(store, papers, error))
 		return false;
@@ -88,8 +88,8 @@ paper_history_load_digests(
 
 /* Whether packed papers have a paper in a version after `newest`, which is then set. */
 static bool
-find_version(struct store *store, sqlite3_stmt *row, int column, int64_t paper_seq,
-    int64_t *newest, bool *is_newer, GError **error)
+find_version(struct store *store, struct sql_statement *row, int column,
+    int64_t paper_seq, int64_t *newest, bool *is_newer, GError **error)
 {
 	g_autoptr(GArray) papers = packed_papers_new();
 
@@ -150,7 +150,7 @@ paper_history_load_first_day(struct store *store, char day[11], GError **error)
 
 	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
 		return false;
-	g_strlcpy(day, (const char *)sqlite3_column_text(statement, 0), 11);
+	g_strlcpy(day, sql_get_text(statement, 0), 11);
 	return true;
 }
 

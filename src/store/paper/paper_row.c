@@ -24,9 +24,9 @@ paper_row_join(const GPtrArray *texts)
 
 /* Append the lines of a column. @return false if it is NULL */
 static bool
-split(sqlite3_stmt *row, int column, GPtrArray *texts)
+split(struct sql_statement *row, int column, GPtrArray *texts)
 {
-	const char *lines = (const char *)sqlite3_column_text(row, column);
+	const char *lines = sql_get_text(row, column);
 	g_auto(GStrv) parts = NULL;
 
 	if (!lines)
@@ -39,7 +39,7 @@ split(sqlite3_stmt *row, int column, GPtrArray *texts)
 }
 
 GPtrArray *
-paper_row_load_texts(sqlite3_stmt *row, int column)
+paper_row_load_texts(struct sql_statement *row, int column)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
 
@@ -94,7 +94,8 @@ paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
  * in one category and cross-listed in another is new.
  */
 static void
-load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)
+load_listings(
+    struct sql_statement *row, int column, int64_t first_seen_at, struct paper *paper)
 {
 	g_autofree char *lines = sql_dup_text(row, column);
 	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
@@ -113,7 +114,7 @@ load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper
 }
 
 enum sql_step
-paper_row_step(sqlite3_stmt *row, GError **error)
+paper_row_step(struct sql_statement *row, GError **error)
 {
 	static const struct enumeration_column source = {
 	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
@@ -128,7 +129,7 @@ paper_row_step(sqlite3_stmt *row, GError **error)
 }
 
 struct stored_paper *
-paper_row_load(sqlite3_stmt *row)
+paper_row_load(struct sql_statement *row)
 {
 	struct stored_paper *stored = g_new0(struct stored_paper, 1);
 	struct paper *paper = paper_new();
@@ -154,21 +155,20 @@ paper_row_load(sqlite3_stmt *row)
 	paper->comments = sql_get_int(row, 17);
 	paper->stars = sql_get_int(row, 18);
 	stored->revision = sql_get_int(row, 19);
-	g_strlcpy(stored->day, (const char *)sqlite3_column_text(row, 20),
-	    sizeof(stored->day));
+	g_strlcpy(stored->day, sql_get_text(row, 20), sizeof(stored->day));
 	stored->first_seen_at = sql_get_int(row, 21);
 	stored->is_revised = sql_get_int(row, 22) == 1;
 	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
 	paper->summary = sql_dup_text(row, 24);
 	load_listings(row, 25, stored->first_seen_at, paper);
-	g_strlcpy(stored->upvotes_day, (const char *)sqlite3_column_text(row, 26),
-	    sizeof(stored->upvotes_day));
+	g_strlcpy(
+	    stored->upvotes_day, sql_get_text(row, 26), sizeof(stored->upvotes_day));
 	stored->upvotes_before = sql_get_int(row, 27);
 	return stored;
 }
 
 GPtrArray *
-paper_row_load_all(sqlite3_stmt *statement, GError **error)
+paper_row_load_all(struct sql_statement *statement, GError **error)
 {
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);

@@ -24,13 +24,13 @@
  * Step a statement whose first columns are PAPER_ROW_COLUMNS
  * (store/core/enumeration.h).
  */
-enum sql_step paper_row_step(sqlite3_stmt *row, GError **error);
+enum sql_step paper_row_step(struct sql_statement *row, GError **error);
 
 /** Load the paper of the current row. */
-struct stored_paper *paper_row_load(sqlite3_stmt *row);
+struct stored_paper *paper_row_load(struct sql_statement *row);
 
 /** Load all rows of a statement. @return of struct stored_paper * */
-GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
+GPtrArray *paper_row_load_all(struct sql_statement *statement, GError **error);
 
 /**
  * Whether a listing was first seen too late for the relative dates of filters.
@@ -43,6 +43,6 @@ bool paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at
 char *paper_row_join(const GPtrArray *texts);
 
 /** Inverse of paper_row_join(). @return NULL for NULL */
-GPtrArray *paper_row_load_texts(sqlite3_stmt *row, int column);
+GPtrArray *paper_row_load_texts(struct sql_statement *row, int column);
 
 #endif

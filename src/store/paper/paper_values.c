@@ -54,23 +54,6 @@ set_day(struct day *day, const char *text)
 	day->date = date_read_day(text);
 }
 
-/* Number of a value, PAPER_UNKNOWN for NULL. */
-static int64_t
-get_number(sqlite3_value *value)
-{
-	return sqlite3_value_type(value) == SQLITE_NULL ? PAPER_UNKNOWN
-	                                                : sqlite3_value_int64(value);
-}
-
-static bool
-call_each(struct store *store, const char *sql,
-    void (*call)(void *data, sqlite3_value **values), void *data, GError **error)
-{
-	const struct sql_callback callback = {call, data};
-
-	return sql_exec(store, sql, error, SQL_POINTER(&callback, SQL_CALLBACK_TYPE));
-}
-
 /* Papers being read. */
 struct loading {
 	struct paper_values *paper_values;
@@ -115,15 +98,15 @@ new_values(struct store *store, int64_t papers, GError **error)
 }
 
 static void
-add_day(void *data, sqlite3_value **values)
+add_day(void *data, struct sql_statement *row)
 {
 	struct loading *loading = data;
-	struct paper_value *value = get_value(loading, sqlite3_value_int64(values[0]));
+	struct paper_value *value = get_value(loading, sql_get_int(row, 0));
 
-	set_day(&loading->day, (const char *)sqlite3_value_text(values[2]));
+	set_day(&loading->day, sql_get_text(row, 2));
 	if (!value)
 		return;
-	value->upvotes = get_number(values[1]);
+	value->upvotes = sql_get_int(row, 1);
 	value->day = loading->day.day;
 	value->date = loading->day.date;
 }
@@ -142,12 +125,12 @@ read_number(const uint8_t **at, const uint8_t *end)
 }
 
 static void
-add_words(void *data, sqlite3_value **values)
+add_words(void *data, struct sql_statement *row)
 {
 	const struct loading *loading = data;
-	struct paper_value *value = get_value(loading, sqlite3_value_int64(values[0]));
-	const uint8_t *at = sqlite3_value_blob(values[1]);
-	const uint8_t *end = at + sqlite3_value_bytes(values[1]);
+	struct paper_value *value = get_value(loading, sql_get_int(row, 0));
+	struct sql_bytes sizes = sql_get_bytes(row, 1);
+	const uint8_t *at = sizes.data, *end = at + sizes.size;
 
 	for (unsigned i = 0; value && i < G_N_ELEMENTS(value->words); i++)
 		value->words[i] = read_number(&at, end);
@@ -185,34 +168,30 @@ get_details(const struct loading *loading, int64_t seq)
 }
 
 static void
-add_details(void *data, sqlite3_value **values)
+add_details(void *data, struct sql_statement *row)
 {
 	struct loading *loading = data;
-	struct paper_details *details =
-	    get_details(loading, sqlite3_value_int64(values[0]));
+	struct paper_details *details = get_details(loading, sql_get_int(row, 0));
 
 	if (!details)
 		return;
-	details->first_seen_at = sqlite3_value_int64(values[1]);
-	details->comments = get_number(values[2]);
-	details->stars = get_number(values[3]);
-	details->categories =
-	    index_text(loading, (const char *)sqlite3_value_text(values[4]));
-	details->organization =
-	    index_text(loading, (const char *)sqlite3_value_text(values[5]));
+	details->first_seen_at = sql_get_int(row, 1);
+	details->comments = sql_get_int(row, 2);
+	details->stars = sql_get_int(row, 3);
+	details->categories = index_text(loading, sql_get_text(row, 4));
+	details->organization = index_text(loading, sql_get_text(row, 5));
 }
 
 static void
-add_links(void *data, sqlite3_value **values)
+add_links(void *data, struct sql_statement *row)
 {
 	const struct loading *loading = data;
-	struct paper_details *details =
-	    get_details(loading, sqlite3_value_int64(values[0]));
+	struct paper_details *details = get_details(loading, sql_get_int(row, 0));
 
 	if (!details)
 		return;
-	details->links = (uint8_t)sqlite3_value_int(values[1]);
-	details->authors = (uint32_t)sqlite3_value_int(values[2]);
+	details->links = (uint8_t)sql_get_int(row, 1);
+	details->authors = (uint32_t)sql_get_int(row, 2);
 }
 
 /* The lists of a service are one source: "arxiv/cs.AI" is "arxiv". */
@@ -231,27 +210,26 @@ index_source(struct loading *loading, const char *source)
 }
 
 static void
-add_listed(void *data, sqlite3_value **values)
+add_listed(void *data, struct sql_statement *row)
 {
 	struct loading *loading = data;
-	int64_t seq = sqlite3_value_int64(values[2]);
+	int64_t seq = sql_get_int(row, 2);
 	const struct paper_details *details = get_details(loading, seq);
-	const char *day = (const char *)sqlite3_value_text(values[1]);
+	const char *day = sql_get_text(row, 1);
 	enum listing_type listing_type = LISTING_NEW;
 	struct paper_listed listed;
 
 	if (!details)
 		return;
 	set_day(&loading->day, day);
-	listing_type_parse((const char *)sqlite3_value_text(values[3]), &listing_type);
+	listing_type_parse(sql_get_text(row, 3), &listing_type);
 	listed = (struct paper_listed){
 	    .seq = (uint32_t)seq,
 	    .date = loading->day.date,
-	    .source =
-	        index_source(loading, (const char *)sqlite3_value_text(values[0])),
+	    .source = index_source(loading, sql_get_text(row, 0)),
 	    .listing_type = (uint8_t)listing_type,
-	    .is_late = paper_row_is_late(
-	        day, sqlite3_value_int64(values[4]), details->first_seen_at),
+	    .is_late =
+	        paper_row_is_late(day, sql_get_int(row, 4), details->first_seen_at),
 	};
 	g_array_append_val(loading->paper_values->listings, listed);
 }
@@ -314,9 +292,8 @@ paper_values_new(struct store *store, int64_t papers, int64_t changes, GError **
 static struct paper_values *
 find_values(struct store *store, GError **error)
 {
-	static const char sql[] =
-	    "SELECT call_each(?1, seq, upvotes, last_day) FROM paper"
-	    " INDEXED BY paper_rank";
+	static const char sql[] = "SELECT seq, upvotes, last_day FROM paper"
+	                          " INDEXED BY paper_rank";
 	struct paper_values *paper_values = store->paper_values;
 	struct loading loading = {0};
 	int64_t papers, changes;
@@ -331,7 +308,7 @@ find_values(struct store *store, GError **error)
 	loading.paper_values = paper_values_new(store, papers, changes, error);
 	if (!loading.paper_values)
 		return NULL;
-	if (!call_each(store, sql, add_day, &loading, error)) {
+	if (!sql_foreach(store, sql, add_day, &loading, error)) {
 		paper_values_free(loading.paper_values);
 		return NULL;
 	}
@@ -345,31 +322,30 @@ load_part(
     struct store *store, enum paper_part part, struct loading *loading, GError **error)
 {
 	/* The full-text index has the numbers of words of its columns. */
-	static const char sql_words[] =
-	    "SELECT call_each(?1, id, sz) FROM paper_fts_docsize";
+	static const char sql_words[] = "SELECT id, sz FROM paper_fts_docsize";
 	static const char sql_details[] =
-	    "SELECT call_each(?1, seq, first_seen_at, comments, stars, categories,"
-	    " organization) FROM paper INDEXED BY paper_value";
+	    "SELECT seq, first_seen_at, comments, stars, categories,"
+	    " organization FROM paper INDEXED BY paper_value";
 	static const char sql_links[] =
-	    "SELECT call_each(?1, seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
-	    ") FROM paper INDEXED BY paper_value";
+	    "SELECT seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
+	    " FROM paper INDEXED BY paper_value";
 	static const char sql_listings[] =
-	    "SELECT call_each(?1, source, day, paper_seq, type, first_seen_at)"
+	    "SELECT source, day, paper_seq, type, first_seen_at"
 	    " FROM listing";
 	bool is_ok = true;
 
 	switch (part) {
 	case PAPER_PART_WORDS:
-		return call_each(store, sql_words, add_words, loading, error);
+		return sql_foreach(store, sql_words, add_words, loading, error);
 	case PAPER_PART_DETAILS:
 		g_array_set_size(
 		    loading->paper_values->details, loading->paper_values->values->len);
-		return call_each(store, sql_details, add_details, loading, error);
+		return sql_foreach(store, sql_details, add_details, loading, error);
 	case PAPER_PART_LINKS:
-		return call_each(store, sql_links, add_links, loading, error);
+		return sql_foreach(store, sql_links, add_links, loading, error);
 	case PAPER_PART_LISTINGS:
 		g_array_set_size(loading->paper_values->listings, 0);
-		is_ok = call_each(store, sql_listings, add_listed, loading, error);
+		is_ok = sql_foreach(store, sql_listings, add_listed, loading, error);
 		merge_listings(loading->paper_values->listings);
 		break;
 	}
@@ -405,13 +381,13 @@ struct passing {
 };
 
 static void
-pass_text(void *data, sqlite3_value **values)
+pass_text(void *data, struct sql_statement *row)
 {
 	const struct passing *passing = data;
-	const char *text = (const char *)sqlite3_value_text(values[1]);
+	const char *text = sql_get_text(row, 1);
 
 	if (text)
-		passing->found(passing->data, sqlite3_value_int64(values[0]), text);
+		passing->found(passing->data, sql_get_int(row, 0), text);
 }
 
 bool
@@ -420,18 +396,18 @@ paper_values_foreach(struct store *store, enum hit_field field,
 {
 	/* arXiv reports comments, journals and DOIs with categories. */
 	static const char *const statements[HIT_FIELDS] = {
-	    [HIT_FIELD_KEYWORD] = "SELECT call_each(?1, seq, keywords) FROM paper"
+	    [HIT_FIELD_KEYWORD] = "SELECT seq, keywords FROM paper"
 	                          " INDEXED BY paper_value_words",
-	    [HIT_FIELD_COMMENT] = "SELECT call_each(?1, seq, comment) FROM paper"
+	    [HIT_FIELD_COMMENT] = "SELECT seq, comment FROM paper"
 	                          " INDEXED BY paper_value_words",
-	    [HIT_FIELD_JOURNAL] = "SELECT call_each(?1, seq, journal) FROM paper"
+	    [HIT_FIELD_JOURNAL] = "SELECT seq, journal FROM paper"
 	                          " INDEXED BY paper_value_words",
-	    [HIT_FIELD_ID] = "SELECT call_each(?1, seq, id) FROM paper"
+	    [HIT_FIELD_ID] = "SELECT seq, id FROM paper"
 	                     " INDEXED BY sqlite_autoindex_paper_1",
-	    [HIT_FIELD_DOI] = "SELECT call_each(?1, seq, doi) FROM paper"
+	    [HIT_FIELD_DOI] = "SELECT seq, doi FROM paper"
 	                      " INDEXED BY paper_value",
 	};
 	struct passing passing = {found, data};
 
-	return call_each(store, statements[field], pass_text, &passing, error);
+	return sql_foreach(store, statements[field], pass_text, &passing, error);
 }

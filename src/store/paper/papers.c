@@ -67,7 +67,7 @@ papers_load_last_etag(
 		return false;
 	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
 	if (*etag)
-		g_strlcpy(day, (const char *)sqlite3_column_text(statement, 1), 11);
+		g_strlcpy(day, sql_get_text(statement, 1), 11);
 	return true;
 }
 

@@ -90,8 +90,7 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 	found->listed = sql_get_int(statement, 0);
 	found->read = sql_get_int(statement, 1);
 	found->is_empty = sql_get_int(statement, 2) == 1;
-	g_strlcpy(found->status, (const char *)sqlite3_column_text(statement, 3),
-	    sizeof(found->status));
+	g_strlcpy(found->status, sql_get_text(statement, 3), sizeof(found->status));
 	return true;
 }
 
@@ -139,7 +138,7 @@ source_lists_load_baseline(struct store *store, const char *name,
 	previous->good_at = sql_get_int(statement, 1);
 	previous->listed = sql_get_int(statement, 2);
 	previous->is_failing = sql_get_int(statement, 3) == 1;
-	g_strlcpy(previous->newest_day, (const char *)sqlite3_column_text(statement, 4),
+	g_strlcpy(previous->newest_day, sql_get_text(statement, 4),
 	    sizeof(previous->newest_day));
 	return true;
 }

@@ -95,18 +95,20 @@ feedback_save_taste(struct store *store, int64_t subscriber_id,
 }
 
 static bool
-unpack_weights(sqlite3_stmt *row, struct taste_vector *vector, GError **error)
+unpack_weights(struct sql_statement *row, struct taste_vector *vector, GError **error)
 {
-	return taste_vector_unpack_weights(vector, sqlite3_column_blob(row, 0),
-	    (size_t)sqlite3_column_bytes(row, 0), error);
+	struct sql_bytes weights = sql_get_bytes(row, 0);
+
+	return taste_vector_unpack_weights(vector, weights.data, weights.size, error);
 }
 
 static bool
-unpack(sqlite3_stmt *row, struct taste_vector *vector, GError **error)
+unpack(struct sql_statement *row, struct taste_vector *vector, GError **error)
 {
+	struct sql_bytes words = sql_get_bytes(row, 1);
+
 	return unpack_weights(row, vector, error) &&
-	       taste_vector_unpack_words(vector, sqlite3_column_blob(row, 1),
-	           (size_t)sqlite3_column_bytes(row, 1), error);
+	       taste_vector_unpack_words(vector, words.data, words.size, error);
 }
 
 bool

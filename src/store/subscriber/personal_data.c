@@ -283,15 +283,14 @@ const char *const personal_data_other_tables[] = {
 
 /* @return a new string, or NULL */
 static char *
-format_field(sqlite3_stmt *row, int column, const char *field)
+format_field(struct sql_statement *row, int column, const char *field)
 {
 	/* Numbers of these names are times. */
 	static const char *const times[] = {"at", "created", "ended", "expires", "made",
 	    "queued", "received", "since", "used", NULL};
 
-	if (sqlite3_column_type(row, column) == SQLITE_INTEGER &&
-	    g_strv_contains(times, field))
-		return day_format_time(sqlite3_column_int64(row, column));
+	if (sql_get_kind(row, column) == SQL_KIND_INT && g_strv_contains(times, field))
+		return day_format_time(sql_get_int(row, column));
 	return sql_dup_text(row, column);
 }
 

@@ -350,7 +350,7 @@ subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **e
 
 /* @param statement  or NULL after an error */
 static GPtrArray *
-take_subscriptions(sqlite3_stmt *statement, GError **error)
+take_subscriptions(struct sql_statement *statement, GError **error)
 {
 #define COLUMN(...) RECORD_COLUMN(subscription, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(id),

@@ -1,0 +1,41 @@
+/*
+ * engine.h - what a database engine does for sql.h and store.h; for src/store/core
+ * only.
+ */
+#ifndef PAPERBOY_STORE_CORE_ENGINE_H
+#define PAPERBOY_STORE_CORE_ENGINE_H
+
+#include "store/core/sql.h"
+
+/* The first member of an engine's statement. */
+struct sql_statement {
+	const struct sql_engine *engine;
+};
+
+/* Receives the rows of a statement. */
+struct sql_callback {
+	void (*call)(void *data, struct sql_statement *row);
+	void *data;
+};
+
+/* Functions as those of sql.h with the same names. */
+struct sql_engine {
+	struct sql_statement *(*bind)(struct store *store, const char *sql,
+	    const struct sql_value *values, GError **error);
+	enum sql_step (*step)(struct sql_statement *statement, GError **error);
+	void (*reset)(struct sql_statement *statement);
+	/* Rows that the last statement changed. */
+	unsigned (*count_changes)(struct store *store);
+	bool (*insert)(struct store *store, const char *sql,
+	    const struct sql_value *values, int64_t *id, GError **error);
+	bool (*run_each)(struct store *store, const char *sql,
+	    const struct sql_value *values, const struct sql_callback *callback,
+	    GError **error);
+	enum sql_kind (*get_kind)(struct sql_statement *row, int column);
+	int64_t (*get_int)(struct sql_statement *row, int column);
+	const char *(*get_text)(struct sql_statement *row, int column);
+	struct sql_bytes (*get_bytes)(struct sql_statement *row, int column);
+	int (*count_columns)(struct sql_statement *row);
+};
+
+#endif

@@ -1,0 +1,326 @@
+/*
+ * sqlite.c - the engine SQLite.
+ */
+#include "store/core/sqlite.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/core/engine.h"
+
+/* Of call_each(): a struct sql_callback. */
+#define CALLBACK_TYPE "struct sql_callback"
+
+struct sqlite_statement {
+	struct sql_statement base;
+	sqlite3_stmt *compiled;
+	sqlite3_value **values; /* of a row of call_each(); else NULL */
+};
+
+static enum pb_error
+code_of(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_INTERRUPT:
+		return PB_ERROR_TEMPORARY;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_TOOBIG:
+		return PB_ERROR_INPUT;
+	default:
+		return PB_ERROR_PERMANENT;
+	}
+}
+
+void
+sqlite_set_error(GError **error, sqlite3 *db, int rc, const char *doing)
+{
+	/* SQLite's message for these suggests a damaged file. */
+	bool may_be_full = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
+	                   rc == SQLITE_IOERR_WRITE;
+
+	pb_fail(error, code_of(rc), "%s: %s%s", doing,
+	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
+	    may_be_full ? "; is the disk full?" : "");
+}
+
+void
+sqlite_free_statement(gpointer data)
+{
+	struct sqlite_statement *statement = data;
+
+	sqlite3_finalize(statement->compiled);
+	g_free(statement);
+}
+
+static int
+bind_value(sqlite3_stmt *compiled, int position, const struct sql_value *value)
+{
+	switch (value->kind) {
+	case SQL_KIND_INT:
+		return sqlite3_bind_int64(compiled, position, value->number);
+	case SQL_KIND_TEXT:
+		return sqlite3_bind_text(
+		    compiled, position, value->text, -1, SQLITE_STATIC);
+	case SQL_KIND_BLOB:
+		return sqlite3_bind_blob(
+		    compiled, position, value->text, (int)value->number, SQLITE_STATIC);
+	case SQL_KIND_POINTER:
+		return sqlite3_bind_pointer(
+		    compiled, position, (void *)value->text, value->type, NULL);
+	case SQL_KIND_NULL:
+		return sqlite3_bind_null(compiled, position);
+	case SQL_KIND_END:
+		break;
+	}
+	return SQLITE_MISUSE;
+}
+
+/* @param key  in the cache; @param size  of the text to prepare, bytes; -1: all */
+static struct sqlite_statement *
+prepare(struct store *store, const char *key, const char *sql, int size, GError **error)
+{
+	struct sqlite_statement *statement;
+	sqlite3_stmt *compiled;
+	int rc = sqlite3_prepare_v3(
+	    store->db, sql, size, SQLITE_PREPARE_PERSISTENT, &compiled, NULL);
+
+	if (rc != SQLITE_OK) {
+		sqlite_set_error(error, store->db, rc, "cannot prepare a statement");
+		return NULL;
+	}
+	statement = g_new0(struct sqlite_statement, 1);
+	statement->base.engine = &sqlite_engine;
+	statement->compiled = compiled;
+	g_hash_table_insert(store->statements, (gpointer)key, statement);
+	return statement;
+}
+
+/* @param more  one value more, or NULL */
+static bool
+bind_values(struct sqlite_statement *statement, const struct sql_value *values,
+    const struct sql_value *more, GError **error)
+{
+	sqlite3_stmt *compiled = statement->compiled;
+	int count = 0, rc = SQLITE_OK;
+
+	/* Two loops over one statement would share its rows. */
+	g_assert(!sqlite3_stmt_busy(compiled));
+	for (; values[count].kind != SQL_KIND_END && rc == SQLITE_OK; count++)
+		rc = bind_value(compiled, count + 1, &values[count]);
+	if (more && rc == SQLITE_OK)
+		rc = bind_value(compiled, ++count, more);
+	if (rc != SQLITE_OK) {
+		sqlite_set_error(
+		    error, sqlite3_db_handle(compiled), rc, "cannot bind a value");
+		return false;
+	}
+	g_assert(count == sqlite3_bind_parameter_count(compiled));
+	return true;
+}
+
+/* As prepare(). */
+static struct sql_statement *
+bind_part(struct store *store, const char *sql, int size,
+    const struct sql_value *values, GError **error)
+{
+	struct sqlite_statement *statement =
+	    g_hash_table_lookup(store->statements, sql);
+
+	if (!statement)
+		statement = prepare(store, sql, sql, size, error);
+	if (!statement || !bind_values(statement, values, NULL, error))
+		return NULL;
+	return &statement->base;
+}
+
+static struct sql_statement *
+bind(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	return bind_part(store, sql, -1, values, error);
+}
+
+static enum sql_step
+step(struct sql_statement *statement, GError **error)
+{
+	sqlite3_stmt *compiled = ((struct sqlite_statement *)statement)->compiled;
+	int rc = sqlite3_step(compiled);
+
+	if (rc == SQLITE_ROW)
+		return SQL_STEP_ROW;
+	if (rc == SQLITE_DONE)
+		return SQL_STEP_DONE;
+	sqlite_set_error(error, sqlite3_db_handle(compiled), rc, "store");
+	return SQL_STEP_FAILED;
+}
+
+static void
+reset(struct sql_statement *statement)
+{
+	sqlite3_stmt *compiled = ((struct sqlite_statement *)statement)->compiled;
+
+	sqlite3_reset(compiled);
+	sqlite3_clear_bindings(compiled);
+}
+
+static unsigned
+count_changes(struct store *store)
+{
+	return (unsigned)sqlite3_changes(store->db);
+}
+
+static bool
+insert(struct store *store, const char *sql, const struct sql_value *values,
+    int64_t *id, GError **error)
+{
+	/* SQLite knows the id without RETURNING, which takes more time than the rest.
+	 */
+	const char *returning = strstr(sql, " RETURNING ");
+	sql_auto *statement =
+	    bind_part(store, sql, (int)(returning - sql), values, error);
+
+	if (!statement || step(statement, error) != SQL_STEP_DONE)
+		return false;
+	*id = sqlite3_last_insert_rowid(store->db);
+	return true;
+}
+
+/* ---- rows ---- */
+
+/* The handle belongs to one thread, so that values need no protection. */
+static sqlite3_value *
+get_value(struct sql_statement *row, int column)
+{
+	const struct sqlite_statement *statement = (struct sqlite_statement *)row;
+
+	return statement->values ? statement->values[column]
+	                         : sqlite3_column_value(statement->compiled, column);
+}
+
+static enum sql_kind
+get_kind(struct sql_statement *row, int column)
+{
+	switch (sqlite3_value_type(get_value(row, column))) {
+	case SQLITE_NULL:
+		return SQL_KIND_NULL;
+	case SQLITE_INTEGER:
+		return SQL_KIND_INT;
+	case SQLITE_BLOB:
+		return SQL_KIND_BLOB;
+	default:
+		return SQL_KIND_TEXT;
+	}
+}
+
+static int64_t
+get_int(struct sql_statement *row, int column)
+{
+	sqlite3_value *value = get_value(row, column);
+
+	return sqlite3_value_type(value) == SQLITE_NULL ? -1
+	                                                : sqlite3_value_int64(value);
+}
+
+static const char *
+get_text(struct sql_statement *row, int column)
+{
+	return (const char *)sqlite3_value_text(get_value(row, column));
+}
+
+static struct sql_bytes
+get_bytes(struct sql_statement *row, int column)
+{
+	sqlite3_value *value = get_value(row, column);
+	const void *data = sqlite3_value_blob(value);
+
+	return (struct sql_bytes){data, (size_t)sqlite3_value_bytes(value)};
+}
+
+static int
+count_columns(struct sql_statement *row)
+{
+	return sqlite3_column_count(((struct sqlite_statement *)row)->compiled);
+}
+
+/* ---- call_each(CALLBACK, ...), an aggregate function that keeps nothing ---- */
+
+static void
+call_each(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const struct sql_callback *callback =
+	    count > 0 ? sqlite3_value_pointer(values[0], CALLBACK_TYPE) : NULL;
+	struct sqlite_statement row = {
+	    .base.engine = &sqlite_engine, .values = values + 1};
+
+	if (callback)
+		callback->call(callback->data, &row.base);
+	else
+		sqlite3_result_error_code(context, SQLITE_MISUSE);
+}
+
+static void
+finish_each(sqlite3_context *context)
+{
+	(void)context;
+}
+
+int
+sqlite_register(sqlite3 *db)
+{
+	return sqlite3_create_function(
+	    db, "call_each", -1, SQLITE_UTF8, NULL, NULL, call_each, finish_each);
+}
+
+/* SELECT columns FROM ... becomes SELECT call_each(?n, columns) FROM ... */
+static struct sqlite_statement *
+prepare_each(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	const char *columns = sql + strlen("SELECT ");
+	const char *from = strstr(columns, " FROM ");
+	g_autofree char *each = NULL;
+	int count = 0;
+
+	while (values[count].kind != SQL_KIND_END)
+		count++;
+	each = g_strdup_printf("SELECT call_each(?%d, %.*s)%s", count + 1,
+	    (int)(from - columns), columns, from);
+	return prepare(store, sql, each, -1, error);
+}
+
+static bool
+run_each(struct store *store, const char *sql, const struct sql_value *values,
+    const struct sql_callback *callback, GError **error)
+{
+	struct sqlite_statement *each = g_hash_table_lookup(store->statements, sql);
+	sql_auto *statement = NULL;
+	enum sql_step result;
+
+	if (!each)
+		each = prepare_each(store, sql, values, error);
+	if (!each ||
+	    !bind_values(each, values, &SQL_POINTER(callback, CALLBACK_TYPE), error))
+		return false;
+	statement = &each->base;
+	do {
+		result = step(statement, error);
+	} while (result == SQL_STEP_ROW);
+	return result == SQL_STEP_DONE;
+}
+
+const struct sql_engine sqlite_engine = {
+    .bind = bind,
+    .step = step,
+    .reset = reset,
+    .count_changes = count_changes,
+    .insert = insert,
+    .run_each = run_each,
+    .get_kind = get_kind,
+    .get_int = get_int,
+    .get_text = get_text,
+    .get_bytes = get_bytes,
+    .count_columns = count_columns,
+};
