@@ -7,6 +7,8 @@ what the store uses; the server rejects the rest.
 
     with Server(tap.subdirectory("postgresql")) as server:
         server.run(translate_schema(migrate()))
+
+The result is src/store/postgresql/schema.sql, which the program contains.
 """
 
 import glob
@@ -24,7 +26,11 @@ SLOW_S = 300  # enough for a busy machine
 
 # Of SQLite only: the index of the archive and of the values that a search reads, which
 # each machine makes from the papers.
-LOCAL = re.compile(r"paper_fts|paper_value")
+LOCAL = re.compile(r"paper_fts|paper_value|paper_rank|vocabulary|acronym")
+
+HEADER = """\
+-- Generated from src/store/migrations, do not edit: GOLDEN_WRITE=1 tests/test_postgresql.py
+"""
 
 
 def migrate():
@@ -163,6 +169,24 @@ def translate_trigger(sql):
             f"FOR EACH ROW EXECUTE FUNCTION {name}();")
 
 
+def format_rows(store, table):
+    """INSERTs of the rows that the migrations made."""
+    rows = store.execute(f"SELECT * FROM {table}")
+    names = ", ".join(column[0] for column in rows.description)
+    return [f"INSERT INTO {table} ({names}) VALUES ({', '.join(map(quote, row))});"
+            for row in rows]
+
+
+def quote(value):
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    if isinstance(value, int):
+        return str(value)
+    return "'" + value.replace("'", "''") + "'"
+
+
 def translate_schema(store):
     """SQL that makes the schema of a store, and its first rows, in PostgreSQL."""
     tables = load_schema(store, "table")
@@ -180,9 +204,10 @@ def translate_schema(store):
     made = [translate(tables[name]) + ";" for name in ordered]
     made += [translate(sql) + ";" for sql in load_schema(store, "index").values()]
     made += [translate_trigger(sql) for sql in load_schema(store, "trigger").values()]
-    made += [f"INSERT INTO row_count (name, count) VALUES ('{name}', {count});"
-             for name, count in store.execute("SELECT name, count FROM row_count")]
-    return "\n".join(made)
+    for name in ordered:
+        made += format_rows(store, name)
+    text = HEADER + "\n".join(made) + "\n"
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
 # ---- statements -------------------------------------------------------------

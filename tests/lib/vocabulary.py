@@ -246,6 +246,7 @@ ALLOWED = {
     r"CURLOPT_POST\w*|do_POST|HTTP_POST|(?:is|on|parse)_post": "HTTP POST",
     r"has_ticket_number": "help desks number tickets",
     r"ascii_letters|\w*_three_letters_\w*": "letters of the alphabet",
+    r"octet_length": "PostgreSQL",
     r"mailimap_\w+|MAILIMAP_\w+": "libetpan",
     r"\w*imap_\w*folder\w*": "IMAP mailboxes are folders",
     r"cadence": "an option of paperboyctl and a column of the CSV file",

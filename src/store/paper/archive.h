@@ -61,6 +61,10 @@ bool archive_count_papers(
 bool archive_count_prefix(
     struct store *store, const char *prefix, int64_t *papers, GError **error);
 
+/** Likewise, of at most 100 words: short prefixes have thousands. */
+bool archive_estimate_prefix(
+    struct store *store, const char *prefix, int64_t *papers, GError **error);
+
 /** Count the papers with two words side by side, likewise with their plurals. */
 bool archive_count_pair(struct store *store, const char *first, const char *second,
     int64_t *papers, GError **error);

@@ -14,36 +14,12 @@
 /* Minimum number of papers; below it no term counts as rare. */
 #define ARCHIVE_LEAST 1000
 
-/* An estimate is enough: short prefixes have thousands of words. */
-static bool
-load_prefix_papers(
-    struct store *store, const char *prefix, int64_t *papers, GError **error)
-{
-	static const char sql[] = "SELECT papers FROM vocabulary WHERE text >= ?1"
-	                          " AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT 100";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(prefix));
-	enum sql_step step;
-	int64_t sum = 0;
-
-	if (!statement)
-		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		sum += sql_get_int(statement, 0);
-	if (step == SQL_STEP_FAILED)
-		return false;
-	*papers = sum;
-	return true;
-}
-
 static bool
 load_papers(void *data, const struct term *term, int64_t *papers, GError **error)
 {
-	static const char sql[] =
-	    "SELECT coalesce(sum(papers), 0) FROM vocabulary WHERE folded = ?1";
-
 	return term->kind == TERM_PREFIX
-	           ? load_prefix_papers(data, term->text, papers, error)
-	           : sql_number(data, sql, papers, error, SQL_TEXT(term->text));
+	           ? archive_estimate_prefix(data, term->text, papers, error)
+	           : archive_count_class(data, term->text, papers, error);
 }
 
 static bool
