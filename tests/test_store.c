@@ -443,21 +443,30 @@ schema_accepts_valid_states(void)
 /* ---- failures in the middle ------------------------------------------------ */
 
 static bool
-call_claim(struct store_fixture *fixture, void *data, GError **error)
+claim_all(struct store *store, void *data, GError **error)
 {
+	const struct store_fixture *fixture = data;
 	const struct outbox_claim claim = {.now = store_fixture_time(NOW),
 	    .limit = 50,
 	    .cache_key = "key",
 	    .key = fixture->key};
 	bool is_more;
-	pb_transaction transaction = {0};
-	g_autoptr(GPtrArray) jobs =
-	    store_begin(fixture->store, &transaction, error)
-	        ? outbox_claim(fixture->store, &claim, &is_more, error)
-	        : NULL;
+	g_autoptr(GPtrArray) jobs = outbox_claim(store, &claim, &is_more, error);
 
+	return jobs != NULL;
+}
+
+static bool
+call_claim(struct store_fixture *fixture, void *data, GError **error)
+{
 	(void)data;
-	return jobs && store_commit(&transaction, error);
+	return store_transact(fixture->store, claim_all, fixture, error);
+}
+
+static bool
+save_results(struct store *store, void *data, GError **error)
+{
+	return outbox_save_results(store, data, store_fixture_time(NOW), error);
 }
 
 static bool
@@ -468,15 +477,11 @@ call_save_results(struct store_fixture *fixture, void *data, GError **error)
 	    .next_try_at = -1,
 	    .code = 250};
 	g_autoptr(GPtrArray) results = g_ptr_array_new();
-	pb_transaction transaction = {0};
 
 	if (result.end == OUTBOX_DEFERRED || result.end == OUTBOX_RETURNED)
 		result.next_try_at = store_fixture_time(NOW) + 60;
 	g_ptr_array_add(results, &result);
-	return store_begin(fixture->store, &transaction, error) &&
-	       outbox_save_results(
-	           fixture->store, results, store_fixture_time(NOW), error) &&
-	       store_commit(&transaction, error);
+	return store_transact(fixture->store, save_results, results, error);
 }
 
 static bool
@@ -490,7 +495,7 @@ build_digests(struct store_fixture *fixture, void *data, GError **error)
 }
 
 static bool
-call_batch(struct store_fixture *fixture, void *data, GError **error)
+save_batch(struct store *store, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
@@ -499,7 +504,6 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 	    .fetched_at = store_fixture_time(NOW),
 	    .status = SOURCE_FETCH_OK};
 	struct papers_saved saved = {77, 77, 77, 77};
-	pb_transaction transaction = {0};
 	bool is_ok;
 
 	(void)data;
@@ -513,12 +517,17 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 		paper->upvotes = 9;
 		g_ptr_array_add(listings, listing_new(paper, "2026-11-21"));
 	}
-	is_ok = store_begin(fixture->store, &transaction, error) &&
-	        papers_save_fetch(fixture->store, &batch, listings, &saved, error);
+	is_ok = papers_save_fetch(store, &batch, listings, &saved, error);
 	g_assert_cmpuint(saved.listed, ==, is_ok ? 3 : 77);
 	g_assert_cmpuint(saved.fresh, ==, is_ok ? 1 : 77);
 	g_assert_cmpuint(saved.changed, ==, is_ok ? 2 : 77);
-	return is_ok && store_commit(&transaction, error);
+	return is_ok;
+}
+
+static bool
+call_batch(struct store_fixture *fixture, void *data, GError **error)
+{
+	return store_transact(fixture->store, save_batch, data, error);
 }
 
 static bool
@@ -622,77 +631,170 @@ failed_digest_is_built_in_the_next_run(void)
 	assert_rows(fixture, "SELECT count(*) FROM digest", "2");
 }
 
-/* @return "1" to "3": the cursors that are set */
-static char *
-write_nested(struct store_fixture *fixture, bool keeps_inner, bool keeps_outer)
+/* ---- transactions ---------------------------------------------------------- */
+
+/* A work function writes cursor 1, its inner one 2, and then it writes 3. */
+struct nesting {
+	struct store_fixture *fixture;
+	bool fails_inside, fails_outside, ignores_inner;
+	unsigned conflicts; /* left, in the inner transaction */
+	unsigned runs;
+};
+
+static bool
+write_inside(struct store *store, void *data, GError **error)
 {
-	g_autoptr(GError) error = NULL;
+	struct nesting *nesting = data;
 
-	{
-		pb_transaction outer = {0};
-
-		g_assert_true(store_begin(fixture->store, &outer, &error));
-		g_assert_true(store_save_cursor(fixture->store, "1", 1, &error));
-		{
-			pb_transaction inner = {0};
-
-			g_assert_true(store_begin(fixture->store, &inner, &error));
-			g_assert_true(
-			    store_save_cursor(fixture->store, "2", 1, &error));
-			if (keeps_inner)
-				g_assert_true(store_commit(&inner, &error));
-		}
-		g_assert_true(store_save_cursor(fixture->store, "3", 1, &error));
-		if (keeps_outer)
-			g_assert_true(store_commit(&outer, &error));
+	if (!store_save_cursor(store, "2", 1, error))
+		return false;
+	if (nesting->conflicts) {
+		nesting->conflicts--;
+		store->has_conflict = true;
 	}
-	store_fixture_assert_idle(fixture);
-	return store_fixture_text(
-	    fixture, "SELECT name FROM cursor WHERE name < '4' ORDER BY name");
+	return !nesting->fails_inside ||
+	       pb_fail(error, PB_ERROR_NOT_FOUND, "inner failure");
 }
+
+static bool
+write_outside(struct store *store, void *data, GError **error)
+{
+	struct nesting *nesting = data;
+	g_autoptr(GError) problem = NULL;
+
+	nesting->runs++;
+	if (!store_save_cursor(store, "1", 1, error))
+		return false;
+	if (!store_transact(store, write_inside, nesting, &problem) &&
+	    !nesting->ignores_inner)
+		return pb_error_forward(error, &problem);
+	if (!store_save_cursor(store, "3", 1, error))
+		return false;
+	return !nesting->fails_outside ||
+	       pb_fail(error, PB_ERROR_LIMIT, "outer failure");
+}
+
+static bool
+write_both(struct nesting *nesting, GError **error)
+{
+	bool is_ok;
+
+	nesting->fixture = store_fixture_new();
+	is_ok = store_transact(nesting->fixture->store, write_outside, nesting, error);
+	store_fixture_assert_idle(nesting->fixture);
+	return is_ok;
+}
+
+#define CURSORS "SELECT name FROM cursor WHERE name < '4' ORDER BY name"
 
 static void
 nested_transaction_is_part_of_the_outer_one(void)
 {
 	static const struct {
-		bool keeps_inner, keeps_outer;
+		bool fails_inside, fails_outside, ignores_inner;
+		int code; /* -1: none */
 		const char *wanted;
 	} cases[] = {
-	    {true, true, "1 2 3"},
-	    {false, true, "1 3"},
-	    {true, false, ""},
-	    {false, false, ""},
+	    {false, false, false, -1, "1 2 3"},
+	    {true, false, true, -1, "1 3"},
+	    {true, false, false, PB_ERROR_NOT_FOUND, ""},
+	    {false, true, false, PB_ERROR_LIMIT, ""},
+	    {true, true, true, PB_ERROR_LIMIT, ""},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		pb_auto(store_fixture) fixture = store_fixture_new();
-		g_autofree char *found =
-		    write_nested(fixture, cases[i].keeps_inner, cases[i].keeps_outer);
+		struct nesting nesting = {.fails_inside = cases[i].fails_inside,
+		    .fails_outside = cases[i].fails_outside,
+		    .ignores_inner = cases[i].ignores_inner};
+		g_autoptr(GError) error = NULL;
+		bool is_ok = write_both(&nesting, &error);
 
-		g_assert_cmpstr(found, ==, cases[i].wanted);
+		g_assert_cmpint(error ? error->code : -1, ==, cases[i].code);
+		g_assert_true(is_ok == !error);
+		assert_rows(nesting.fixture, CURSORS, cases[i].wanted);
+		store_fixture_free(nesting.fixture);
 	}
 }
 
 static void
-transaction_rolls_back_at_the_end_of_its_scope(void)
+transaction_with_a_conflict_runs_again_as_a_whole(void)
 {
-	pb_auto(store_fixture) fixture = store_fixture_new_filled();
-	g_autofree char *before = store_fixture_hash(fixture);
-	g_autofree char *after = NULL;
-	g_autoptr(GError) error = NULL;
+	static const struct {
+		bool fails_inside, ignores_inner;
+		unsigned conflicts, runs;
+		const char *wanted;
+	} cases[] = {
+	    {false, false, 1, 2, "1 2 3"},
+	    {false, true, 3, 4, "1 2 3"},
+	    /* Its failure is not the last one. */
+	    {true, true, 2, 3, "1 3"},
+	    {false, false, 1000, 10, ""},
+	    {false, true, 1000, 10, ""},
+	};
 
-	for (int i = 0; i < 2; i++) {
-		pb_transaction transaction = {0};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct nesting nesting = {.fails_inside = cases[i].fails_inside,
+		    .ignores_inner = cases[i].ignores_inner,
+		    .conflicts = cases[i].conflicts};
+		g_autoptr(GError) error = NULL;
+		bool is_ok = write_both(&nesting, &error);
 
-		g_assert_true(store_begin(fixture->store, &transaction, &error));
-		g_assert_true(
-		    store_save_cursor(fixture->store, "made-up", 42 + i, &error));
-		g_assert_true(audit_insert(
-		    fixture->store, 5, "test", "made-up", 0, NULL, &error));
+		g_assert_cmpuint(nesting.runs, ==, cases[i].runs);
+		if (*cases[i].wanted)
+			g_assert_no_error(error);
+		else
+			g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+		g_assert_true(is_ok == !error);
+		assert_rows(nesting.fixture, CURSORS, cases[i].wanted);
+		store_fixture_free(nesting.fixture);
+	}
+}
+
+static bool
+count_up(struct store *store, void *data, GError **error)
+{
+	unsigned *runs = data;
+	int64_t value;
+
+	++*runs;
+	return store_load_cursor(store, "1", 0, &value, error) &&
+	       store_save_cursor(store, "1", value + 1, error);
+}
+
+static void
+work_runs_twice_for_one_commit_in_tests(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	unsigned runs = 0;
+
+	store_set_rerun(fixture->store, true);
+	g_assert_true(store_transact(fixture->store, count_up, &runs, NULL));
+	g_assert_cmpuint(runs, ==, 2);
+	assert_rows(fixture, "SELECT value FROM cursor WHERE name = '1'", "1");
+}
+
+static void
+snapshot_does_not_change_until_its_end(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(store) other = store_open(fixture->path, NULL);
+	unsigned runs = 0;
+	int64_t value;
+
+	{
+		pb_snapshot snapshot = {0};
+		pb_snapshot inner = {0};
+
+		g_assert_true(store_begin_reading(fixture->store, &snapshot, NULL));
+		store_load_cursor(fixture->store, "1", 0, &value, NULL);
+		g_assert_true(store_transact(other, count_up, &runs, NULL));
+		g_assert_true(store_begin_reading(fixture->store, &inner, NULL));
+		store_load_cursor(fixture->store, "1", 0, &value, NULL);
+		g_assert_cmpint(value, ==, 0);
 	}
 	store_fixture_assert_idle(fixture);
-	after = store_fixture_hash(fixture);
-	g_assert_cmpstr(before, ==, after);
+	store_load_cursor(fixture->store, "1", 0, &value, NULL);
+	g_assert_cmpint(value, ==, 1);
 }
 
 static void
@@ -723,5 +825,6 @@ UNIT_MAIN(new_store_is_complete_and_private, commits_survive_reopening,
     schema_rejects_invalid_states, schema_accepts_valid_states,
     a_failure_anywhere_leaves_the_store_as_it_was,
     deleting_a_filter_deletes_its_matches, failed_digest_is_built_in_the_next_run,
-    transaction_rolls_back_at_the_end_of_its_scope,
-    nested_transaction_is_part_of_the_outer_one, rejected_row_leaves_no_statement_open)
+    snapshot_does_not_change_until_its_end, nested_transaction_is_part_of_the_outer_one,
+    transaction_with_a_conflict_runs_again_as_a_whole,
+    work_runs_twice_for_one_commit_in_tests, rejected_row_leaves_no_statement_open)

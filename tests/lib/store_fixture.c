@@ -34,6 +34,7 @@ store_fixture_new(void)
 	fixture->path = g_build_filename(fixture->directory, "paperboy.db", NULL);
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
+	store_set_rerun(fixture->store, g_getenv("PAPERBOY_TEST_RERUN") != NULL);
 	digest_views_create(fixture->store->db);
 	fixture->clock.read = load_status_line;
 	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));

@@ -453,12 +453,12 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 static bool
 start_claimed(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
-	pb_transaction transaction = {0};
+	pb_snapshot snapshot = {0};
 	int64_t commit;
 
 	if (g_queue_is_empty(&mailer->claimed))
 		return true;
-	if (!store_begin_reading(mailer->options.store, &transaction, error) ||
+	if (!store_begin_reading(mailer->options.store, &snapshot, error) ||
 	    !store_load_other_commit(mailer->options.store, &commit, error))
 		return false;
 	mailer->may_be_cancelled = commit != mailer->claim_commit;

@@ -494,7 +494,7 @@ static bool
 plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError **error)
 {
 	int64_t end_us = g_get_monotonic_time() + PAGE_US;
-	pb_transaction snapshot = {0};
+	pb_snapshot snapshot = {0};
 	g_autoptr(GError) problem = NULL;
 
 	if (!store_begin_reading(cache->store, &snapshot, error) ||

@@ -918,10 +918,10 @@ suggest_find(struct store *store, const struct suggest_request *request, double 
 	pb_auto(query) query =
 	    query_parse(request->text, store_get_tokenizer(store), NULL, NULL, error);
 	struct state state = {.store = store, .request = request, .query = query};
-	pb_transaction transaction = {0};
+	pb_snapshot snapshot = {0};
 	bool is_ok;
 
-	if (!query || !store_begin_reading(store, &transaction, error))
+	if (!query || !store_begin_reading(store, &snapshot, error))
 		return NULL;
 	state_init(&state);
 	is_ok = find(&state, suggestions, error) &&

@@ -252,7 +252,7 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 {
 	unsigned length = (unsigned)CLAMP(last - after, 0, PERCOLATOR_RANGE);
 	const struct filter_index_range range = {after, after + length};
-	pb_transaction transaction = {0};
+	pb_snapshot snapshot = {0};
 
 	if (length > percolator->capacity) {
 		percolator->masks = g_renew(struct bitset, percolator->masks, length);
@@ -264,7 +264,7 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 		return true;
 	memset(percolator->masks, 0, length * sizeof(struct bitset));
 	/* One transaction: a lock for each lookup would dominate the cost. */
-	if (!store_begin_reading(store, &transaction, error))
+	if (!store_begin_reading(store, &snapshot, error))
 		return false;
 	return last <= (int64_t)percolator->probes->len * SCAN_MAX
 	           ? scan_terms(percolator, store, &range, error)

@@ -395,10 +395,10 @@ search_foreach(struct store *store, const struct query *query,
 	pb_local(lookup) lookup = {0};
 	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
 	int32_t oldest = get_oldest(scope);
-	pb_transaction transaction = {0};
+	pb_snapshot snapshot = {0};
 	guint next = 0;
 
-	if (!fts || !store_begin_reading(store, &transaction, error) ||
+	if (!fts || !store_begin_reading(store, &snapshot, error) ||
 	    !clause_papers_load(store, oldest, fts, error))
 		return false;
 	lookup_init(&lookup, fts, oldest, scope->now);
@@ -606,10 +606,10 @@ run(struct search *search, const struct rank *rank, unsigned limit, GError **err
 {
 	pb_auto(fts_query) fts = make_fts_query(search->store, search->query, error);
 	int32_t oldest = get_oldest(search->scope);
-	pb_transaction transaction = {0};
+	pb_snapshot snapshot = {0};
 	bool is_ok;
 
-	if (!fts || !store_begin_reading(search->store, &transaction, error) ||
+	if (!fts || !store_begin_reading(search->store, &snapshot, error) ||
 	    !clause_papers_load(search->store, oldest, fts, error))
 		return false;
 	lookup_init(&search->lookup, fts, oldest, search->scope->now);

@@ -20,6 +20,9 @@ struct store {
 	struct sqlite3 *db;
 	GHashTable *statements; /* const char *, by address -> struct sql_statement * */
 	struct tokenizer *tokenizer;
+	bool is_reading;          /* a snapshot is open */
+	bool has_conflict;        /* the transaction must run again */
+	bool runs_twice;          /* see store_set_rerun() */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
 	const int *stop;             /* or NULL */

@@ -1,5 +1,5 @@
 /*
- * store.c - open the SQLite database, and transactions.
+ * store.c - open the SQLite database.
  */
 #include "store/core/store.h"
 
@@ -377,54 +377,6 @@ store_get_tokenizer(struct store *store)
 	return store->tokenizer;
 }
 
-bool
-store_begin_reading(
-    struct store *store, struct store_transaction *transaction, GError **error)
-{
-	static const char sql[] = "BEGIN";
-
-	if (!sqlite3_get_autocommit(store->db))
-		return store_begin(store, transaction, error);
-	g_assert(!transaction->store);
-	if (!sql_exec(store, sql, error))
-		return false;
-	transaction->store = store;
-	return true;
-}
-
-bool
-store_begin(struct store *store, struct store_transaction *transaction, GError **error)
-{
-	static const char sql[] = "BEGIN IMMEDIATE";
-	static const char sql_inner[] = "SAVEPOINT inner";
-	bool is_inner = !sqlite3_get_autocommit(store->db);
-
-	g_assert(!transaction->store);
-	if (!(is_inner ? sql_exec(store, sql_inner, error)
-	               : sql_exec(store, sql, error)))
-		return false;
-	transaction->store = store;
-	transaction->is_inner = is_inner;
-	return true;
-}
-
-bool
-store_commit(struct store_transaction *transaction, GError **error)
-{
-	static const char sql[] = "COMMIT";
-	static const char sql_inner[] = "RELEASE inner";
-	struct store *store = transaction->store;
-
-	g_assert(store);
-	if (!(transaction->is_inner ? sql_exec(store, sql_inner, error)
-	                            : sql_exec(store, sql, error)))
-		return false;
-	transaction->store = NULL;
-	if (store->hook && !transaction->is_inner)
-		store->hook(store->hook_data);
-	return true;
-}
-
 void
 store_set_commit_hook(struct store *store, void (*hook)(void *data), void *data)
 {
@@ -463,21 +415,6 @@ bool
 store_is_stopped(const struct store *store)
 {
 	return store->stop && g_atomic_int_get(store->stop);
-}
-
-void
-store_rollback(struct store_transaction *transaction)
-{
-	if (!transaction->store)
-		return;
-	/* Some errors roll back by themselves.  An interrupt may hit ROLLBACK, too. */
-	for (int i = 0; i < 2 && !sqlite3_get_autocommit(transaction->store->db); i++)
-		if (sqlite3_exec(transaction->store->db,
-		        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
-		                              : "ROLLBACK",
-		        NULL, NULL, NULL) != SQLITE_INTERRUPT)
-			break;
-	transaction->store = NULL;
 }
 
 void

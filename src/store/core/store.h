@@ -5,9 +5,10 @@
  * on disk.  Opening a file for writing migrates it; a newer, foreign or damaged file is
  * rejected and never replaced.
  *
- * Transactions are opened in src/service, which decides what is one commit; a function
- * of src/store that runs several statements runs them in its caller's.  Only backup.c
- * opens one itself, in the store that it creates.
+ * store_transact() is the only way to write several rows in one commit.  It is called
+ * in src/service, which decides what is one commit; a function of src/store that runs
+ * several statements runs them in its caller's transaction.  Only backup.c opens one
+ * itself, in the store that it creates.
  *
  * No statement stays open across a commit: read in pages, by key.
  */
@@ -61,9 +62,7 @@ struct store_transaction {
 	bool is_inner;       /* a savepoint of another transaction */
 };
 
-/** Set a function to call after each commit, such as a heartbeat.  It must not use the
- * store.  NULL: none. */
-void store_set_commit_hook(struct store *store, void (*hook)(void *data), void *data);
+#define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
 
 /**
  * Begin a write transaction (BEGIN IMMEDIATE), or a savepoint inside one.
@@ -73,6 +72,55 @@ void store_set_commit_hook(struct store *store, void (*hook)(void *data), void *
  */
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error);
+
+bool store_commit(struct store_transaction *transaction, GError **error);
+void store_rollback(struct store_transaction *transaction);
+
+/** @param data  of the caller @return false with an error to roll back */
+typedef bool store_work(struct store *store, void *data, GError **error);
+
+/**
+ * Run statements in one transaction (BEGIN IMMEDIATE) and commit it.
+ *
+ * A database server rejects a transaction that conflicts with another.  It is rolled
+ * back and the work runs again, a few times at most.  So a work function
+ *   - sets its outputs as if it had not run before,
+ *   - frees what it made when it fails,
+ *   - changes nothing outside of the store: messages, log lines, files, wake-ups and
+ *     state in memory follow after store_transact() has succeeded.
+ *
+ * Inside another transaction it is a savepoint: it is rolled back alone when the work
+ * fails, and is committed and run again with the outer transaction only.
+ *
+ * @return false with the error of the work or the commit, rolled back;
+ *         PB_ERROR_TEMPORARY when there was a conflict each time
+ */
+bool store_transact(struct store *store, store_work *work, void *data, GError **error);
+
+/**
+ * For tests: run each work function twice, and roll back the first run.  The store must
+ * be the same as after one run.
+ */
+void store_set_rerun(struct store *store, bool runs_twice);
+
+/* Ends at the end of its scope. */
+struct store_snapshot {
+	struct store *store; /* NULL when none is open */
+};
+
+#define pb_snapshot __attribute__((cleanup(store_end_reading))) struct store_snapshot
+
+/**
+ * Read from one snapshot until its end; nothing can be written meanwhile.  Reading does
+ * not conflict, so it is not run again.  Inside a transaction there is nothing to do.
+ */
+bool store_begin_reading(
+    struct store *store, struct store_snapshot *snapshot, GError **error);
+void store_end_reading(struct store_snapshot *snapshot);
+
+/** Set a function to call after each commit, such as a heartbeat.  It must not use the
+ * store.  NULL: none. */
+void store_set_commit_hook(struct store *store, void (*hook)(void *data), void *data);
 
 /**
  * Let a waiting writer in.  For long jobs that would begin their next transaction
@@ -93,14 +141,6 @@ bool store_is_stopped(const struct store *store);
  */
 void store_set_between(struct store *store, void (*between)(void *data), void *data);
 void store_call_between(const struct store *store);
-
-/** Begin a read transaction, which sees one snapshot; or a savepoint. */
-bool store_begin_reading(
-    struct store *store, struct store_transaction *transaction, GError **error);
-bool store_commit(struct store_transaction *transaction, GError **error);
-void store_rollback(struct store_transaction *transaction);
-
-#define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
 
 /**
  * Do not sync the next commits of this handle, whose effects are in the store alone.

@@ -1,0 +1,152 @@
+/*
+ * transaction.c - the parts of a transaction, and running it again.
+ */
+#include "base/error.h"
+#include "store/core/sql.h"
+#include "store/core/sqlite.h"
+#include "store/core/store.h"
+
+/* The first wait is up to 1 ms and the last up to 256 ms: half a second in total. */
+#define RUNS_MAX      10
+#define WAIT_FIRST_US 1000
+
+static bool
+is_open(const struct store *store)
+{
+	return !sqlite3_get_autocommit(store->db);
+}
+
+static void
+roll_back(struct store *store, const char *sql)
+{
+	/* Some errors roll back by themselves.  An interrupt may hit ROLLBACK, too. */
+	for (int i = 0; i < 2 && is_open(store); i++)
+		if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT)
+			break;
+}
+
+bool
+store_begin_reading(
+    struct store *store, struct store_snapshot *snapshot, GError **error)
+{
+	static const char sql[] = "BEGIN";
+
+	g_assert(!snapshot->store);
+	if (is_open(store))
+		return true;
+	if (!sql_exec(store, sql, error))
+		return false;
+	store->is_reading = true;
+	snapshot->store = store;
+	return true;
+}
+
+void
+store_end_reading(struct store_snapshot *snapshot)
+{
+	struct store *store = g_steal_pointer(&snapshot->store);
+
+	if (!store)
+		return;
+	roll_back(store, "ROLLBACK");
+	store->is_reading = false;
+}
+
+bool
+store_begin(struct store *store, struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "BEGIN IMMEDIATE";
+	static const char sql_inner[] = "SAVEPOINT inner";
+	bool is_inner = is_open(store);
+
+	g_assert(!transaction->store && !store->is_reading);
+	if (!(is_inner ? sql_exec(store, sql_inner, error)
+	               : sql_exec(store, sql, error)))
+		return false;
+	transaction->store = store;
+	transaction->is_inner = is_inner;
+	return true;
+}
+
+bool
+store_commit(struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "COMMIT";
+	static const char sql_inner[] = "RELEASE inner";
+	struct store *store = transaction->store;
+
+	g_assert(store);
+	if (!(transaction->is_inner ? sql_exec(store, sql_inner, error)
+	                            : sql_exec(store, sql, error)))
+		return false;
+	transaction->store = NULL;
+	if (store->hook && !transaction->is_inner)
+		store->hook(store->hook_data);
+	return true;
+}
+
+void
+store_rollback(struct store_transaction *transaction)
+{
+	struct store *store = g_steal_pointer(&transaction->store);
+
+	if (store)
+		roll_back(store, transaction->is_inner
+		                     ? "ROLLBACK TO inner; RELEASE inner"
+		                     : "ROLLBACK");
+}
+
+/* @param is_trial  roll back in any case */
+static bool
+run_once(
+    struct store *store, store_work *work, void *data, bool is_trial, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) || !work(store, data, error))
+		return false;
+	/* The work may have ignored the error. */
+	if (store->has_conflict)
+		return pb_fail(
+		    error, PB_ERROR_TEMPORARY, "conflict with another transaction");
+	return is_trial || store_commit(&transaction, error);
+}
+
+/* Transactions that collided are not to collide again. */
+static void
+wait_before_run(unsigned runs)
+{
+	int64_t range_us = (int64_t)WAIT_FIRST_US << (runs - 1);
+
+	g_usleep((gulong)(g_get_monotonic_time() % range_us));
+}
+
+bool
+store_transact(struct store *store, store_work *work, void *data, GError **error)
+{
+	if (is_open(store))
+		return run_once(store, work, data, false, error);
+	for (unsigned runs = 1;; runs++) {
+		g_autoptr(GError) problem = NULL;
+
+		store->has_conflict = false;
+		if ((!store->runs_twice ||
+		        run_once(store, work, data, true, &problem)) &&
+		    run_once(store, work, data, false, &problem))
+			return true;
+		if (!store->has_conflict) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+		if (runs == RUNS_MAX)
+			return pb_fail(error, PB_ERROR_TEMPORARY,
+			    "%u transactions failed: %s", runs, problem->message);
+		wait_before_run(runs);
+	}
+}
+
+void
+store_set_rerun(struct store *store, bool runs_twice)
+{
+	store->runs_twice = runs_twice;
+}
