@@ -2,8 +2,8 @@
 """test_postgresql.py - the schema and the statements of the store on PostgreSQL.
 
 The store uses SQLite.  This keeps its statements common to both, except for those in
-DIFFERENT, and src/store/postgresql/schema.sql equal to the migrations.  GOLDEN_WRITE=1
-writes that file, also without a server.
+DIFFERENT, and the files of src/store/postgresql equal to the migrations.  GOLDEN_WRITE=1
+writes these, also without a server.
 """
 
 import difflib
@@ -18,26 +18,42 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from postgresql import (
-    LOCAL, Server, find_checks, load_schema, migrate, quote, translate,
-    translate_schema, translate_statement,
+    HEADER, LOCAL, NAME, Server, find_checks, load_schema, migrate, quote, translate,
+    translate_migration, translate_schema, translate_statement,
 )
 from tap import Skip, Tap, top_builddir, top_srcdir
 
-SCHEMA = os.path.join(top_srcdir(), "src", "store", "postgresql", "schema.sql")
+DIRECTORY = os.path.join(top_srcdir(), "src", "store")
+# Stores in PostgreSQL begin with this version of the schema.
+FIRST_VERSION = 4
+
+
+def make_files(store):
+    """Contents of the files of src/store/postgresql."""
+    files = {"schema.sql": translate_schema(store)}
+    for path in glob.glob(os.path.join(DIRECTORY, "migrations", "*.sql")):
+        name = os.path.basename(path)
+        if int(name[:3]) > FIRST_VERSION:
+            with open(path, encoding="utf-8") as file:
+                files[name] = HEADER + translate_migration(file.read())
+    return files
 
 
 def test_current(tap, store):
-    "schema.sql is what the migrations make"
-    wanted = translate_schema(store)
-    if os.environ.get("GOLDEN_WRITE"):
-        with open(SCHEMA, "w", encoding="utf-8") as file:
-            file.write(wanted)
-    with open(SCHEMA, encoding="utf-8") as file:
-        found = file.read()
-    for line in itertools.islice(difflib.unified_diff(
-            found.split("\n"), wanted.split("\n"), lineterm=""), 20):
-        tap.diag(line)
-    assert found == wanted
+    "the files for PostgreSQL are what the migrations make"
+    are_same = True
+    for name, wanted in make_files(store).items():
+        path = os.path.join(DIRECTORY, "postgresql", name)
+        if os.environ.get("GOLDEN_WRITE"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(wanted)
+        with open(path, encoding="utf-8") as file:
+            found = file.read()
+        for line in itertools.islice(difflib.unified_diff(
+                found.split("\n"), wanted.split("\n"), name, lineterm=""), 20):
+            tap.diag(line)
+        are_same = are_same and found == wanted
+    assert are_same
 
 
 # ---- keys and columns -------------------------------------------------------
@@ -106,13 +122,51 @@ FROM pg_trigger t WHERE NOT t.tgisinternal;
 """
 
 
-def test_same_schema(tap, server, store):
-    "tables, columns, keys, indexes and triggers are the same as those of SQLite"
+def compare_schema(tap, server, store, database):
     wanted = describe_sqlite(store)
-    found = set(filter(None, server.run(DESCRIBE).split("\n")))
+    found = set(filter(None, server.run(DESCRIBE, database).split("\n")))
     for line in sorted(wanted ^ found):
         tap.diag(f"{'only in SQLite' if line in wanted else 'only in PostgreSQL'}: {line}")
     assert wanted == found
+
+
+def test_same_schema(tap, server, store):
+    "tables, columns, keys, indexes and triggers are the same as those of SQLite"
+    compare_schema(tap, server, store, NAME)
+
+
+MIGRATION = """
+-- Each kind of change.
+CREATE TABLE sample ( -- with a comment
+	id   INTEGER PRIMARY KEY AUTOINCREMENT,
+	name TEXT NOT NULL UNIQUE CHECK (name GLOB '[a-z]*'),
+	data BLOB
+) STRICT;
+CREATE INDEX sample_data ON sample (data) WHERE data IS NOT NULL;
+CREATE TRIGGER sample_is_logged AFTER INSERT ON sample
+WHEN NEW.name = 'x'
+BEGIN
+	INSERT INTO cursor (name, value) VALUES ('sample; x', 1)
+	ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+ALTER TABLE subscriber ADD COLUMN sample TEXT NOT NULL DEFAULT 'off' CHECK (sample <> '');
+ALTER TABLE rate_log RENAME COLUMN kind TO sort;
+DROP TRIGGER share_ends;
+DROP INDEX follow_news;
+DROP TABLE share_change;
+CREATE INDEX paper_value_more ON paper (seq, comment);
+UPDATE subscriber SET sample = 'on' WHERE id > 7;
+"""
+
+
+def test_migration(tap, server, _):
+    "a migration makes the same changes as in SQLite"
+    store = migrate()
+    server.run("CREATE DATABASE migrated", "postgres")
+    server.run(translate_schema(store), "migrated")
+    store.executescript(MIGRATION)
+    server.run(translate_migration(MIGRATION), "migrated")
+    compare_schema(tap, server, store, "migrated")
 
 
 # ---- checks -----------------------------------------------------------------
@@ -293,7 +347,7 @@ def test_same_triggers(tap, server, store):
 
 # Objects with statements for files of SQLite and for the index of the archive.
 FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
-         "paper_values", "sqlite", "tokenizer")
+         "migrate_postgresql", "paper_values", "sqlite", "tokenizer")
 
 # Parts of statements that differ: functions of our own, planner hints, and what has no
 # equal in both.
@@ -380,6 +434,6 @@ if __name__ == "__main__":
             tap.skip("the schema and the statements on a server", reason)
         else:
             server.run(translate_schema(store))
-            for test in (test_same_schema, test_same_checks, test_same_triggers,
+            for test in (test_same_schema, test_migration, test_same_checks, test_same_triggers,
                          test_statements):
                 tap.run(test, tap, server, store)

@@ -210,6 +210,33 @@ def translate_schema(store):
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
+def split_statements(sql):
+    """The statements of a file for SQLite, without comments around them."""
+    found, part = [], ""
+    for line in sql.splitlines(keepends=True):
+        part += line
+        if sqlite3.complete_statement(part):
+            found.append(re.sub(r"^(?:\s|--[^\n]*\n)+", "", part).rstrip("; \n"))
+            part = ""
+    return found
+
+
+def translate_migration(sql):
+    """SQL that makes in PostgreSQL what a migration makes in SQLite."""
+    made = []
+    for statement in split_statements(sql):
+        name = re.search(r"\b(?:TABLE|INDEX|TRIGGER) (?:IF EXISTS )?(\w+)", statement)
+        if name and LOCAL.match(name[1]):
+            continue
+        if statement.startswith("CREATE TRIGGER"):
+            made.append(translate_trigger(statement))
+        elif statement.startswith("DROP TRIGGER"):
+            made.append(f"DROP FUNCTION {name[1]}() CASCADE;")
+        else:
+            made.append(translate(statement) + ";")
+    return "\n".join(made) + "\n"
+
+
 # ---- statements -------------------------------------------------------------
 
 
