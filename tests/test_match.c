@@ -543,6 +543,7 @@ matches_per_commit_are_limited(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct match_report report;
+	int64_t total;
 
 	/* Three of them match all papers, the others wait for votes. */
 	add_filters(fixture, "diffusion AND upvotes:>=", 200);
@@ -553,6 +554,8 @@ matches_per_commit_are_limited(void)
 	g_assert_cmpuint(report.papers, ==, 200 * 250);
 	g_assert_cmpuint(report.found, ==, 3 * 250);
 	g_assert_cmpuint(report.waiting, ==, 197 * 250);
+	g_assert_true(matches_load_total(fixture->store, &total, NULL));
+	g_assert_cmpint(total, ==, 3 * 250);
 	assert_rows(fixture,
 	    "SELECT count(*) FROM (SELECT 1 FROM " STORE_FIXTURE_MATCHES
 	    " GROUP BY filter_id"

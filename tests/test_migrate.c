@@ -184,8 +184,9 @@ contents_are_those_of_the_rows(void)
 	    "SELECT id, canonical, hash FROM old.filter");
 	assert_same_rows(fixture, "SELECT id, kind, digest_id, state FROM main.outbox",
 	    "SELECT id, kind, digest_id, state FROM old.outbox");
-	assert_same_rows(fixture, "SELECT name, count FROM main.row_count",
-	    "SELECT name, count FROM old.row_count");
+	assert_same_rows(fixture,
+	    "SELECT value FROM main.cursor WHERE name = 'matches'",
+	    "SELECT count FROM old.row_count WHERE name = 'match'");
 	assert_rows(fixture,
 	    "SELECT DISTINCT priority, kind FROM main.outbox ORDER BY 1",
 	    "0|digest 3|notice");

@@ -309,7 +309,6 @@ STEPS = [
      "an inbound message that was handled stays done"),
 ]
 RESULTS = [
-    "SELECT name, count FROM row_count ORDER BY name",
     "SELECT name, value FROM cursor ORDER BY name",
     "SELECT kind, filter_id FROM filter_term ORDER BY filter_id",
     "SELECT filter_id, papers FROM match ORDER BY filter_id",

@@ -45,18 +45,13 @@ bool
 status_line_load(
     struct store *store, int64_t *next_digest_at, int64_t *waiting, GError **error)
 {
-	static const char *const counts[] = {
-	    "outbox NEW", "outbox DEFERRED", "outbox UNKNOWN", "outbox SENDING"};
-	int64_t next_at = -1, all = 0, count;
+	int64_t next_at, queued, sending;
 
-	if (!subscribers_load_next_due(store, &next_at, error))
+	if (!subscribers_load_next_due(store, &next_at, error) ||
+	    !store_load_count(store, "outbox queued", &queued, error) ||
+	    !store_load_count(store, "outbox SENDING", &sending, error))
 		return false;
-	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
-		if (!store_load_count(store, counts[i], &count, error))
-			return false;
-		all += count;
-	}
 	*next_digest_at = next_at;
-	*waiting = all;
+	*waiting = queued + sending;
 	return true;
 }

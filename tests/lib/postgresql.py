@@ -124,7 +124,6 @@ RULES = [
     (r"\bifnull\(", "coalesce("),
     (r"\bIS NOT (?!NULL\b)", "IS DISTINCT FROM "),
     # In triggers of migrations 1 and 2.
-    (r"\b(NEW|OLD)\.is_next_held AND", r"\1.is_next_held = 1 AND"),
     (r"SET value = value \+ 1", "SET value = cursor.value + 1"),
     (r"(SELECT other_seq, one_seq FROM paper_duplicate\))", r"\1 AS d"),
     (r"SELECT RAISE\(ABORT, ('[^']*')\)",

@@ -136,37 +136,45 @@ get_file_size(const char *directory, const char *name)
 	return g_stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
 }
 
-/* Counts of rows by name. */
 static bool
 load_row_counts(struct store *store, struct status *status, GError **error)
 {
+	int64_t *people = status->people;
+	int64_t queued, unknown_queued, held_by_operator;
 	const struct {
 		const char *name;
 		int64_t *count;
 	} rows[] = {
 	    {"paper", &status->papers},
 	    {"filter", &status->filters},
-	    {"match", &status->matches},
 	    {"match_pending", &status->waiting},
-	    {"outbox NEW", &status->fresh},
+	    {"outbox queued", &queued},
 	    {"outbox SENDING", &status->sending},
 	    {"outbox DEFERRED", &status->deferred},
 	    {"outbox UNKNOWN", &status->unknown},
-	    {"outbox HELD", &status->held},
+	    {"outbox UNKNOWN queued", &unknown_queued},
+	    {"held operator", &held_by_operator},
 	    {"held restore", &status->held_by_restore},
 	    {"held crash", &status->held_by_crash},
 	    {"outbox FAILED", &status->failed},
-	    {"subscriber pending", &status->people[SUBSCRIBER_PENDING]},
-	    {"subscriber active", &status->people[SUBSCRIBER_ACTIVE]},
-	    {"subscriber paused", &status->people[SUBSCRIBER_PAUSED]},
-	    {"subscriber suspended", &status->people[SUBSCRIBER_SUSPENDED]},
-	    {"subscriber gone", &status->people[SUBSCRIBER_GONE]},
+	    {"subscriber", &people[SUBSCRIBER_ACTIVE]},
+	    {"subscriber pending", &people[SUBSCRIBER_PENDING]},
+	    {"subscriber paused", &people[SUBSCRIBER_PAUSED]},
+	    {"subscriber suspended", &people[SUBSCRIBER_SUSPENDED]},
+	    {"subscriber gone", &people[SUBSCRIBER_GONE]},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		if (!store_load_count(store, rows[i].name, rows[i].count, error))
 			return false;
-	return true;
+	/* Most are active, and most messages are NEW: those are not counted. */
+	people[SUBSCRIBER_ACTIVE] -=
+	    people[SUBSCRIBER_PENDING] + people[SUBSCRIBER_PAUSED] +
+	    people[SUBSCRIBER_SUSPENDED] + people[SUBSCRIBER_GONE];
+	status->fresh = queued - status->deferred - unknown_queued;
+	status->held =
+	    held_by_operator + status->held_by_restore + status->held_by_crash;
+	return matches_load_total(store, &status->matches, error);
 }
 
 static bool

@@ -11,6 +11,7 @@
 #include "query/text/stem.h"
 #include "query/text/tokens.h"
 #include "store/paper/archive.h"
+#include "store/paper/papers.h"
 
 /* Maximum number of alternatives to a clause, those that most papers define first. */
 #define FORMS_MAX 2
@@ -222,9 +223,9 @@ query_stats_add(struct store *store, const struct query *query,
 	g_autoptr(GHashTable) reported =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	struct query_stats query_stats = {store, query, scope, notes, reported};
-	int64_t papers;
+	int64_t newest;
 
 	/* In an empty archive every word is unknown. */
-	return store_load_count(store, "paper", &papers, error) &&
-	       (!papers || add_node(&query_stats, query->root, error));
+	return papers_load_newest_revision(store, &newest, error) &&
+	       (!newest || add_node(&query_stats, query->root, error));
 }

@@ -11,6 +11,7 @@
 #include "message/subaddress.h"
 #include "service/inbound/handler_request.h"
 #include "service/web/web_private.h"
+#include "store/mail/outbox.h"
 #include "transport/token_bucket.h"
 
 #define ENGLISH "en"
@@ -260,10 +261,10 @@ web_set_language(struct web_call *call, const char *language)
 static bool
 run_health(struct web_call *call, GError **error)
 {
-	int64_t count;
+	int64_t at;
 
 	call->page = WEB_PAGE_NONE;
-	return store_load_count(call->handler->store, "outbox NEW", &count, error);
+	return outbox_load_next_try(call->handler->store, &at, error);
 }
 
 static const struct operation {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* Version of the schema of this program. */
-#define MIGRATE_VERSION 3
+#define MIGRATE_VERSION 4
 
 /* "pboy", in the header of every store (PRAGMA application_id). */
 #define MIGRATE_APPLICATION_ID 0x70626f79

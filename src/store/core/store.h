@@ -167,9 +167,9 @@ void store_checkpoint(struct store *store);
 bool store_erase(struct store *store, GError **error);
 
 /**
- * Load a count that triggers maintain: counting a large table takes seconds.
+ * Count rows in an index: a million take about 30 ms.
  *
- * @param name  as in the table row_count, such as "match" or "outbox NEW"
+ * @param name  of those in store.c, such as "outbox SENDING"
  */
 bool
 store_load_count(struct store *store, const char *name, int64_t *count, GError **error);

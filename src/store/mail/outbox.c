@@ -800,7 +800,8 @@ outbox_find_oldest(struct store *store, bool is_deferred,
 	    " ORDER BY o.queued_at, o.id LIMIT 1";
 	static const char sql_deferred[] =
 	    "SELECT " MESSAGE_COLUMNS
-	    " WHERE o.ended_at IS NULL AND o.state = 'DEFERRED'"
+	    " WHERE o.ended_at IS NULL AND (o.state = 'DEFERRED' OR o.state = "
+	    "'UNKNOWN') AND o.state = 'DEFERRED'"
 	    " ORDER BY o.queued_at, o.id LIMIT 1";
 	sql_auto *statement = is_deferred ? sql_bind(store, sql_deferred, error)
 	                                  : sql_bind(store, sql, error);

@@ -3,6 +3,8 @@
  */
 #include "store/paper/matches.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "store/core/record.h"
 
@@ -47,6 +49,28 @@ insert_found(struct store *store, const struct matches_found *found, int64_t now
 	return pb_error_forward(error, &refused);
 }
 
+/* One row for all: only the one that matches writes it. */
+static bool
+add_total(struct store *store, const struct matches_found *found, unsigned count,
+    GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES ('matches', ?1)"
+	    " ON CONFLICT (name) DO UPDATE SET value = cursor.value + excluded.value";
+	int64_t total = count;
+
+	for (unsigned i = 0; i < count; i++)
+		for (const char *at = found[i].papers; (at = strchr(at, ',')); at++)
+			total++;
+	return !count || sql_exec(store, sql, error, SQL_INT(total));
+}
+
+bool
+matches_load_total(struct store *store, int64_t *total, GError **error)
+{
+	return store_load_cursor(store, "matches", 0, total, error);
+}
+
 bool
 matches_save_found(struct store *store, const struct matches_found *found,
     unsigned count, int64_t now, GError **error)
@@ -62,7 +86,7 @@ matches_save_found(struct store *store, const struct matches_found *found,
 	for (; saved < count; saved++)
 		if (!save_found(store, &found[saved], now, error))
 			return false;
-	return true;
+	return add_total(store, found, count, error);
 }
 
 bool

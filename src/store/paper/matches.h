@@ -25,6 +25,9 @@ struct matches_found {
 bool matches_save_found(struct store *store, const struct matches_found *found,
     unsigned count, int64_t now, GError **error);
 
+/** @param total  set to the number of matches that were found so far */
+bool matches_load_total(struct store *store, int64_t *total, GError **error);
+
 /** Whether a filter matches a paper. */
 bool matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq,
     bool *has, GError **error);

@@ -76,14 +76,15 @@ get_value(const struct loading *loading, int64_t seq)
 }
 
 static GArray *
-new_values(struct store *store, int64_t papers, GError **error)
+new_values(struct store *store, GError **error)
 {
 	static const char sql[] = "SELECT coalesce(max(seq), 0) FROM paper";
 	const struct paper_value none = {.day = PAPER_VALUE_NONE};
 	GArray *values;
-	int64_t last;
+	int64_t papers, last;
 
-	if (!sql_number(store, sql, &last, error))
+	if (!store_load_count(store, "paper", &papers, error) ||
+	    !sql_number(store, sql, &last, error))
 		return NULL;
 	if (last < 0 || last > papers * SEQS_PER_PAPER + SEQS_MORE) {
 		pb_fail(error, PB_ERROR_PERMANENT,
@@ -270,9 +271,9 @@ merge_listings(GArray *listings)
 /* ---- loading ---- */
 
 static struct paper_values *
-paper_values_new(struct store *store, int64_t papers, int64_t changes, GError **error)
+paper_values_new(struct store *store, int64_t revision, int64_t changes, GError **error)
 {
-	GArray *values = new_values(store, papers, error);
+	GArray *values = new_values(store, error);
 	struct paper_values *paper_values;
 
 	if (!values)
@@ -283,7 +284,7 @@ paper_values_new(struct store *store, int64_t papers, int64_t changes, GError **
 	paper_values->listings = g_array_new(FALSE, FALSE, sizeof(struct paper_listed));
 	paper_values->texts = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper_values->texts, NULL);
-	paper_values->papers = papers;
+	paper_values->revision = revision;
 	paper_values->changes = changes;
 	return paper_values;
 }
@@ -296,16 +297,16 @@ find_values(struct store *store, GError **error)
 	                          " INDEXED BY paper_rank";
 	struct paper_values *paper_values = store->paper_values;
 	struct loading loading = {0};
-	int64_t papers, changes;
+	int64_t revision, changes;
 
-	if (!store_load_count(store, "paper", &papers, error) ||
+	if (!papers_load_newest_revision(store, &revision, error) ||
 	    !papers_load_changes(store, &changes, error))
 		return NULL;
-	if (paper_values && paper_values->papers == papers &&
+	if (paper_values && paper_values->revision == revision &&
 	    paper_values->changes == changes)
 		return paper_values;
 	g_clear_pointer(&store->paper_values, paper_values_free);
-	loading.paper_values = paper_values_new(store, papers, changes, error);
+	loading.paper_values = paper_values_new(store, revision, changes, error);
 	if (!loading.paper_values)
 		return NULL;
 	if (!sql_foreach(store, sql, add_day, &loading, error)) {

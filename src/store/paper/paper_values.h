@@ -59,9 +59,9 @@ struct paper_values {
 	GArray *listings; /* of struct paper_listed */
 	GPtrArray *texts; /* of char *, distinct; the first is NULL */
 	/* Private. */
-	unsigned parts;  /* that were read */
-	int64_t papers;  /* number of papers ... */
-	int64_t changes; /* and of updates and deletions, when they were read */
+	unsigned parts;   /* that were read */
+	int64_t revision; /* the newest one of papers ... */
+	int64_t changes;  /* and of updates and deletions, when they were read */
 };
 
 /**

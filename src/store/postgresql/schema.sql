@@ -372,10 +372,6 @@ CREATE TABLE audit_log (
 	subscriber_id BIGINT REFERENCES subscriber (id),
 	detail        TEXT COLLATE "C"
 );
-CREATE TABLE row_count (
-	name  TEXT COLLATE "C" PRIMARY KEY CHECK (name <> ''),
-	count BIGINT NOT NULL
-);
 CREATE TABLE paper_moved (
 	old_seq BIGINT PRIMARY KEY,
 	new_seq BIGINT NOT NULL REFERENCES paper (seq)
@@ -493,7 +489,6 @@ CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 CREATE INDEX filter_term_filter ON filter_term (filter_id);
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
 CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
-CREATE INDEX subscriber_held ON subscriber (id) WHERE is_next_held = 1;
 CREATE INDEX subscription_filter ON subscription (filter_id);
 CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is_block = 1;
 CREATE INDEX match_pending_due ON match_pending (due_at, paper_seq);
@@ -504,11 +499,8 @@ CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NUL
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
-CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 CREATE INDEX outbox_oldest ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state <> 'HELD';
-CREATE INDEX outbox_deferred ON outbox (queued_at, id)
-	WHERE ended_at IS NULL AND state = 'DEFERRED';
 CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
 CREATE INDEX outbox_unclassified ON outbox (id) WHERE failed_stage IS NOT NULL;
 CREATE INDEX bounce_at ON bounce (at, class);
@@ -546,6 +538,11 @@ CREATE INDEX share_version_created ON share_version (created_at);
 CREATE INDEX follow_share ON follow (share_id);
 CREATE INDEX follow_news ON follow (subscriber_id) WHERE news IS NOT NULL;
 CREATE INDEX follow_change ON follow (share_id, version, news) WHERE news > 0;
+CREATE INDEX outbox_retried ON outbox (state, queued_at, id)
+	WHERE ended_at IS NULL AND (state = 'DEFERRED' OR state = 'UNKNOWN');
+CREATE INDEX outbox_held ON outbox (held_why, id) WHERE state = 'HELD';
+CREATE INDEX subscriber_held ON subscriber (state, id) WHERE is_next_held = 1;
+CREATE INDEX subscriber_inactive ON subscriber (state) WHERE state <> 'active';
 CREATE FUNCTION outbox_mail_frozen() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF NEW.kind <> OLD.kind OR NEW.recipient IS DISTINCT FROM OLD.recipient
@@ -614,157 +611,6 @@ BEGIN
 END $$;
 CREATE TRIGGER inbox_done_is_final BEFORE UPDATE OF state ON inbox
 FOR EACH ROW EXECUTE FUNCTION inbox_done_is_final();
-CREATE FUNCTION paper_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'paper';
-	RETURN NEW;
-END $$;
-CREATE TRIGGER paper_count_insert AFTER INSERT ON paper
-FOR EACH ROW EXECUTE FUNCTION paper_count_insert();
-CREATE FUNCTION paper_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'paper';
-	RETURN OLD;
-END $$;
-CREATE TRIGGER paper_count_delete AFTER DELETE ON paper
-FOR EACH ROW EXECUTE FUNCTION paper_count_delete();
-CREATE FUNCTION match_pending_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'match_pending';
-	RETURN NEW;
-END $$;
-CREATE TRIGGER match_pending_count_insert AFTER INSERT ON match_pending
-FOR EACH ROW EXECUTE FUNCTION match_pending_count_insert();
-CREATE FUNCTION match_pending_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'match_pending';
-	RETURN OLD;
-END $$;
-CREATE TRIGGER match_pending_count_delete AFTER DELETE ON match_pending
-FOR EACH ROW EXECUTE FUNCTION match_pending_count_delete();
-CREATE FUNCTION match_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
-	WHERE name = 'match';
-	RETURN NEW;
-END $$;
-CREATE TRIGGER match_count_insert AFTER INSERT ON match
-FOR EACH ROW EXECUTE FUNCTION match_count_insert();
-CREATE FUNCTION match_count_update() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
-		+ (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
-	WHERE name = 'match';
-	RETURN NEW;
-END $$;
-CREATE TRIGGER match_count_update AFTER UPDATE OF papers ON match
-FOR EACH ROW EXECUTE FUNCTION match_count_update();
-CREATE FUNCTION match_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
-	WHERE name = 'match';
-	RETURN OLD;
-END $$;
-CREATE TRIGGER match_count_delete AFTER DELETE ON match
-FOR EACH ROW EXECUTE FUNCTION match_count_delete();
-CREATE FUNCTION subscriber_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'subscriber ' || NEW.state;
-	UPDATE row_count SET count = count + 1
-	WHERE name = CASE WHEN NEW.is_next_held = 1 AND NEW.state = 'active' THEN 'next held' ELSE '' END;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER subscriber_count_insert AFTER INSERT ON subscriber
-FOR EACH ROW EXECUTE FUNCTION subscriber_count_insert();
-CREATE FUNCTION subscriber_count_update() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'subscriber ' || OLD.state;
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'subscriber ' || NEW.state;
-	UPDATE row_count SET count = count - 1
-	WHERE name = CASE WHEN OLD.is_next_held = 1 AND OLD.state = 'active' THEN 'next held' ELSE '' END;
-	UPDATE row_count SET count = count + 1
-	WHERE name = CASE WHEN NEW.is_next_held = 1 AND NEW.state = 'active' THEN 'next held' ELSE '' END;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER subscriber_count_update AFTER UPDATE OF state, is_next_held ON subscriber
-FOR EACH ROW EXECUTE FUNCTION subscriber_count_update();
-CREATE FUNCTION subscriber_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'subscriber ' || OLD.state;
-	UPDATE row_count SET count = count - 1
-	WHERE name = CASE WHEN OLD.is_next_held = 1 AND OLD.state = 'active' THEN 'next held' ELSE '' END;
-	RETURN OLD;
-END $$;
-CREATE TRIGGER subscriber_count_delete AFTER DELETE ON subscriber
-FOR EACH ROW EXECUTE FUNCTION subscriber_count_delete();
-CREATE FUNCTION outbox_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = CASE WHEN NEW.ended_at IS NULL OR NEW.state = 'FAILED' THEN 'outbox ' || NEW.state ELSE '' END;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER outbox_count_insert AFTER INSERT ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_insert();
-CREATE FUNCTION outbox_count_update() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = CASE WHEN OLD.ended_at IS NULL OR OLD.state = 'FAILED' THEN 'outbox ' || OLD.state ELSE '' END;
-	UPDATE row_count SET count = count + 1
-	WHERE name = CASE WHEN NEW.ended_at IS NULL OR NEW.state = 'FAILED' THEN 'outbox ' || NEW.state ELSE '' END;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER outbox_count_update AFTER UPDATE OF state, ended_at ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_update();
-CREATE FUNCTION outbox_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	IF OLD.ended_at IS NULL OR OLD.state = 'FAILED' THEN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'outbox ' || OLD.state;
-	END IF;
-	RETURN OLD;
-END $$;
-CREATE TRIGGER outbox_count_delete AFTER DELETE ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_delete();
-CREATE FUNCTION outbox_count_held() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	IF NEW.state = 'HELD' THEN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'held ' || NEW.held_why;
-	END IF;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER outbox_count_held AFTER INSERT ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_held();
-CREATE FUNCTION outbox_count_hold() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	IF OLD.state = 'HELD' OR NEW.state = 'HELD' THEN
-	UPDATE row_count SET count = count - 1
-	WHERE name = CASE WHEN OLD.state = 'HELD' THEN 'held ' || OLD.held_why ELSE '' END;
-	UPDATE row_count SET count = count + 1
-	WHERE name = CASE WHEN NEW.state = 'HELD' THEN 'held ' || NEW.held_why ELSE '' END;
-	END IF;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER outbox_count_hold AFTER UPDATE OF state, held_why ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_hold();
-CREATE FUNCTION outbox_count_unheld() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	IF OLD.state = 'HELD' THEN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'held ' || OLD.held_why;
-	END IF;
-	RETURN OLD;
-END $$;
-CREATE TRIGGER outbox_count_unheld AFTER DELETE ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_count_unheld();
 CREATE FUNCTION paper_deleted_unmerged() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF NOT EXISTS (SELECT 1 FROM paper_moved WHERE old_seq = OLD.seq) THEN
@@ -831,22 +677,6 @@ BEGIN
 END $$;
 CREATE TRIGGER filter_deletes_matches AFTER DELETE ON filter
 FOR EACH ROW EXECUTE FUNCTION filter_deletes_matches();
-CREATE FUNCTION filter_count_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count + 1
-	WHERE name = 'filter';
-	RETURN NEW;
-END $$;
-CREATE TRIGGER filter_count_insert AFTER INSERT ON filter
-FOR EACH ROW EXECUTE FUNCTION filter_count_insert();
-CREATE FUNCTION filter_count_delete() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE row_count SET count = count - 1
-	WHERE name = 'filter';
-	RETURN OLD;
-END $$;
-CREATE TRIGGER filter_count_delete AFTER DELETE ON filter
-FOR EACH ROW EXECUTE FUNCTION filter_count_delete();
 CREATE FUNCTION share_ends() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	DELETE FROM follow WHERE share_id = OLD.id AND is_fork = 1;
@@ -862,22 +692,4 @@ BEGIN
 END $$;
 CREATE TRIGGER subscription_unshares BEFORE DELETE ON subscription
 FOR EACH ROW EXECUTE FUNCTION subscription_unshares();
-INSERT INTO row_count (name, count) VALUES ('filter', 0);
-INSERT INTO row_count (name, count) VALUES ('held crash', 0);
-INSERT INTO row_count (name, count) VALUES ('held operator', 0);
-INSERT INTO row_count (name, count) VALUES ('held restore', 0);
-INSERT INTO row_count (name, count) VALUES ('match', 0);
-INSERT INTO row_count (name, count) VALUES ('match_pending', 0);
-INSERT INTO row_count (name, count) VALUES ('next held', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox DEFERRED', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox FAILED', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox HELD', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox NEW', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox SENDING', 0);
-INSERT INTO row_count (name, count) VALUES ('outbox UNKNOWN', 0);
-INSERT INTO row_count (name, count) VALUES ('paper', 0);
-INSERT INTO row_count (name, count) VALUES ('subscriber active', 0);
-INSERT INTO row_count (name, count) VALUES ('subscriber gone', 0);
-INSERT INTO row_count (name, count) VALUES ('subscriber paused', 0);
-INSERT INTO row_count (name, count) VALUES ('subscriber pending', 0);
-INSERT INTO row_count (name, count) VALUES ('subscriber suspended', 0);
+INSERT INTO cursor (name, value) VALUES ('matches', 0);

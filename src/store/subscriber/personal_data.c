@@ -271,8 +271,7 @@ const char *const personal_data_other_tables[] = {
     "paper_alias",
     "paper_duplicate",
     "paper_moved",
-    "rate_log", /* HMACs; deleted after two days */
-    "row_count",
+    "rate_log",        /* HMACs; deleted after two days */
     "skipped_message", /* message names in a mailbox */
     "source_fetch",
     "source_list",
