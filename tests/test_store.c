@@ -248,7 +248,7 @@ concurrent_creation_gives_one_store(void)
 
 #define CLAIM                                                                    \
 	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
-	"claimed_at = 1;"
+	"claimed_at = 1, holder = 0;"
 #define END "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
 #define DIGEST                                                      \
 	"digest (id, subscriber_id, slot, date, created_at, state," \

@@ -15,6 +15,7 @@
 #include "service/delivery/mail_token.h"
 #include "service/delivery/relay_state.h"
 #include "service/delivery/send_limits.h"
+#include "service/delivery/takeover.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
 #include "store/mail/digests.h"
@@ -182,35 +183,6 @@ record_unknown(struct mailer *mailer, const struct delivery_task *task, int64_t 
 	    ->copies = copies;
 	return (struct verdict){
 	    next < 0 ? EVENT_DELIVERY_EXPIRED : EVENT_DELIVERY_UNKNOWN, next, copies};
-}
-
-static void
-record_lost(struct mailer *mailer, const struct outbox_job *job, bool is_crash)
-{
-	struct outbox_result *result =
-	    add_result(mailer, job, OUTBOX_UNKNOWN, -1, NULL, NULL);
-	int64_t now = clock_get_now(mailer->options.clock);
-	/* Whatever its age: the relay did not defer it. */
-	struct backoff_policy attempt = {.queued_at = now,
-	    .now = now,
-	    .attempts = ++result->copies,
-	    .id = (uint64_t)job->id,
-	    .expire_s = CLOCK_DAY_S};
-	enum event_kind kind;
-
-	result->crashes += is_crash;
-	if (is_crash && result->crashes >= OUTBOX_CRASHES_HELD) {
-		result->end = OUTBOX_HELD;
-		kind = EVENT_DELIVERY_HELD;
-	} else if (result->copies >= OUTBOX_COPIES_MAX) {
-		kind = EVENT_DELIVERY_EXPIRED;
-	} else {
-		backoff_next(&attempt, &result->next_try_at, NULL);
-		return;
-	}
-	event_log(kind, EVENT_INT("outbox", job->id),
-	    EVENT_INT("attempt", job->attempt), EVENT_INT("copies", result->copies),
-	    EVENT_INT("crashes", result->crashes));
 }
 
 static void
@@ -508,25 +480,20 @@ commit_results(struct mailer *mailer, GError **error)
 	return true;
 }
 
-/*
- * Record a result for every SENDING message: it may have been accepted.
- *
- * @param is_crash  the daemon was killed; else the store rejected the result
- */
+/* @param is_crash  of instances that have ended; else of our own, without results */
 static bool
 recover_in_flight(struct mailer *mailer, bool is_crash, GError **error)
 {
-	g_autoptr(GPtrArray) jobs =
-	    outbox_load_in_flight(mailer->options.store, mailer->options.key, error);
+	const struct mailer_options *options = &mailer->options;
+	int64_t now = clock_get_now(options->clock);
+	unsigned count;
 
-	if (!jobs)
+	if (!(is_crash ? takeover_run(options->store, options->key, now, &count, error)
+	               : takeover_recover(
+	                     options->store, options->key, now, &count, error)))
 		return false;
-	for (unsigned i = 0; i < jobs->len; i++)
-		record_lost(mailer, jobs->pdata[i], is_crash);
-	if (!commit_results(mailer, error))
-		return false;
-	if (jobs->len)
-		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", jobs->len));
+	for (unsigned i = 0; i < count; i++)
+		send_limits_count(&mailer->limits);
 	return true;
 }
 

@@ -264,6 +264,15 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, NULL,
         "The store has refused to record results of messages: they may have arrived, "
         "and are sent again."},
+    [EVENT_OUTBOX_FENCED] = {"outbox-fenced", "9d592ae7c7284e72a5450caab841e318",
+        G_LOG_LEVEL_WARNING, NULL,
+        "Results of messages were not recorded, since the lease of this instance had "
+        "ended and another one has taken the messages over: it sends them again with "
+        "the same Message-ID."},
+    [EVENT_INSTANCE_EXPIRED] = {"instance-expired", "d951a35af9264ab4aa2ae03c1af3fe4a",
+        G_LOG_LEVEL_WARNING, NULL,
+        "Other instances on the same database have not renewed their leases: what "
+        "they held was taken over."},
     [EVENT_MAILER_DONE] = {"mailer-done", "71657c5d0fb6999282e688b710104cfe",
         G_LOG_LEVEL_MESSAGE, NULL, "Results of the messages that were due."},
     [EVENT_MAILER_FAILED] = {"mailer-failed", "d4bc04aae6429dc6b4c6e136a2e3d8da",

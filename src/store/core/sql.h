@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/core/jobs.h"
 #include "store/core/store.h"
 
 struct store {
@@ -23,6 +24,9 @@ struct store {
 	bool is_reading;          /* a snapshot is open */
 	bool has_conflict;        /* the transaction must run again */
 	bool runs_twice;          /* see store_set_rerun() */
+	bool is_shared;           /* several machines work on it */
+	int64_t holder;           /* instance that the handle works for; 0: none */
+	enum job job;             /* of its transactions */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
 	const int *stop;             /* or NULL */

@@ -371,6 +371,30 @@ store_free(struct store *store)
 	g_free(store);
 }
 
+bool
+store_is_shared(const struct store *store)
+{
+	return store->is_shared;
+}
+
+void
+store_set_shared(struct store *store)
+{
+	store->is_shared = true;
+}
+
+void
+store_set_holder(struct store *store, int64_t holder)
+{
+	store->holder = holder;
+}
+
+int64_t
+store_get_holder(const struct store *store)
+{
+	return store->holder;
+}
+
 const struct tokenizer *
 store_get_tokenizer(struct store *store)
 {

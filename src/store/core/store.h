@@ -17,6 +17,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "query/tokenizer_ops.h"
@@ -52,6 +53,17 @@ bool store_load_other_commit(struct store *store, int64_t *commit, GError **erro
 
 void store_free(struct store *store);
 PB_DEFINE_AUTO(store, store_free);
+
+/**
+ * Whether several machines work on this store at a time.  Otherwise the lock of the
+ * state directory allows one instance (store/core/instances.h).
+ */
+bool store_is_shared(const struct store *store);
+void store_set_shared(struct store *store);
+
+/** The instance that this handle works for; 0: none. */
+void store_set_holder(struct store *store, int64_t holder);
+int64_t store_get_holder(const struct store *store);
 
 /** SQLite's unicode61; for the thread of this handle only. */
 const struct tokenizer *store_get_tokenizer(struct store *store);

@@ -2,6 +2,7 @@
  * transaction.c - the parts of a transaction, and running it again.
  */
 #include "base/error.h"
+#include "store/core/jobs.h"
 #include "store/core/sql.h"
 #include "store/core/sqlite.h"
 #include "store/core/store.h"
@@ -103,7 +104,9 @@ run_once(
 {
 	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error) || !work(store, data, error))
+	if (!store_begin(store, &transaction, error) ||
+	    (!transaction.is_inner && !jobs_check(store, error)) ||
+	    !work(store, data, error))
 		return false;
 	/* The work may have ignored the error. */
 	if (store->has_conflict)

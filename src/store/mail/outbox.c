@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/core/instances.h"
 #include "store/core/record.h"
 #include "store/core/suppression.h"
 #include "store/paper/packed_papers.h"
@@ -266,11 +267,11 @@ save_claimed(struct store *store, const struct outbox_claim *claim, const char *
 	static const char sql[] =
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
-	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3)"
+	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3), holder = ?4"
 	    " WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j)";
 
 	return sql_exec(store, sql, error, SQL_TEXT(ids), SQL_INT(claim->now),
-	    SQL_TEXT(claim->cache_key));
+	    SQL_TEXT(claim->cache_key), SQL_INT(store_get_holder(store)));
 }
 
 static bool
@@ -391,14 +392,35 @@ GPtrArray *
 outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
 {
 	static const char sql[] =
-	    JOB_COLUMNS " WHERE o.state = 'SENDING' ORDER BY o.id";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_BYTES(key));
+	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND o.holder = ?2 ORDER BY o.id";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_BYTES(key), SQL_INT(store_get_holder(store)));
 	GPtrArray *jobs = record_load_all(statement, &job_layout, error);
 
 	/* The current attempt, not the next one. */
 	for (unsigned i = 0; jobs && i < jobs->len; i++)
 		((struct outbox_job *)jobs->pdata[i])->attempt--;
 	return jobs;
+}
+
+GPtrArray *
+outbox_take_over(struct store *store, GBytes *key, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND NOT " INSTANCES_IS_LIVE(
+	        "o.holder", "?2") " ORDER BY o.id";
+	static const char sql_holder[] =
+	    "UPDATE outbox SET holder = ?2 WHERE state = 'SENDING'"
+	    " AND NOT " INSTANCES_IS_LIVE("holder", "?1");
+	sql_auto *statement = sql_bind(store, sql, error, SQL_BYTES(key), SQL_INT(now));
+	g_autoptr(GPtrArray) jobs = record_load_all(statement, &job_layout, error);
+
+	if (!jobs || (jobs->len && !sql_exec(store, sql_holder, error, SQL_INT(now),
+	                               SQL_INT(store_get_holder(store)))))
+		return NULL;
+	for (unsigned i = 0; i < jobs->len; i++)
+		((struct outbox_job *)jobs->pdata[i])->attempt--;
+	return g_steal_pointer(&jobs);
 }
 
 bool
@@ -531,10 +553,26 @@ return_row(struct store *store, const struct outbox_result *result, GError **err
 	    SQL_TEXT(result->reply), SQL_INT(result->was_unknown));
 }
 
+/* Whether the handle's instance does not hold a message any more. */
 static bool
-save_result(struct store *store, const struct outbox_result *result, int64_t now,
-    GError **error)
+check_fence(struct store *store, int64_t id, bool *is_fenced, GError **error)
 {
+	static const char sql[] =
+	    "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE id = ?1"
+	    " AND state = 'SENDING' AND holder = ?2)";
+
+	return sql_has(store, sql, is_fenced, error, SQL_INT(id),
+	    SQL_INT(store_get_holder(store)));
+}
+
+static bool
+save_result(
+    struct store *store, struct outbox_result *result, int64_t now, GError **error)
+{
+	if (!check_fence(store, result->id, &result->is_fenced, error))
+		return false;
+	if (result->is_fenced)
+		return true;
 	switch (result->end) {
 	case OUTBOX_SENT:
 		break; /* see save_sent() */
@@ -566,7 +604,16 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 /* Messages that were sent: one statement for each of them would be twice the work. */
 struct sent {
 	GString *ids, *rows; /* JSON arrays without their ends */
+	unsigned count;
 };
+
+static int
+compare_ids(const void *one, const void *other)
+{
+	int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+
+	return (a > b) - (a < b);
+}
 
 /* @param number  negative: unknown */
 static void
@@ -601,6 +648,7 @@ add_sent(struct sent *sent, const struct outbox_result *result)
 {
 	GString *rows = sent->rows;
 
+	sent->count++;
 	add_id(sent->ids, result->id);
 	g_string_append(rows, rows->len ? ",[" : "[[");
 	append_json_number(rows, result->id);
@@ -612,8 +660,43 @@ add_sent(struct sent *sent, const struct outbox_result *result)
 	g_string_append_c(rows, ']');
 }
 
+/*
+ * Find messages that were not recorded, which belong to another instance or no longer
+ * exist, and remove them from those that were.
+ */
 static bool
-save_sent(struct store *store, struct sent *sent, int64_t now, GError **error)
+fence_sent(
+    struct store *store, struct sent *sent, const GPtrArray *results, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id FROM outbox WHERE id IN (SELECT CAST(value AS BIGINT)"
+	    " FROM json_each(?1) j) AND state = 'SENT' AND holder = ?2";
+	g_autoptr(GArray) saved = sql_load_numbers(store, sql, error,
+	    SQL_TEXT(sent->ids->str), SQL_INT(store_get_holder(store)));
+
+	if (!saved)
+		return false;
+	g_array_sort(saved, compare_ids);
+	g_string_assign(sent->ids, "");
+	for (unsigned i = 0; i < results->len; i++) {
+		struct outbox_result *result = results->pdata[i];
+
+		if (result->end != OUTBOX_SENT)
+			continue;
+		result->is_fenced =
+		    !g_array_binary_search(saved, &result->id, compare_ids, NULL);
+		if (!result->is_fenced)
+			add_id(sent->ids, result->id);
+	}
+	if (!sent->ids->len)
+		g_string_append_c(sent->ids, '[');
+	g_string_append_c(sent->ids, ']');
+	return true;
+}
+
+static bool
+save_sent(struct store *store, struct sent *sent, const GPtrArray *results, int64_t now,
+    GError **error)
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = 'SENT', ended_at = ?2, next_try_at = NULL,"
@@ -621,14 +704,20 @@ save_sent(struct store *store, struct sent *sent, int64_t now, GError **error)
 	    " message_hash = coalesce(r.value ->> 2, message_hash),"
 	    " possible_copies = r.value ->> 3, crashes = r.value ->> 4,"
 	    " reply = r.value ->> 5, failed_stage = NULL"
-	    " FROM json_each(?1) r WHERE outbox.id = r.value ->> 0";
+	    " FROM json_each(?1) r WHERE outbox.id = r.value ->> 0"
+	    " AND state = 'SENDING' AND holder = ?3";
+	unsigned count;
 
 	if (!sent->ids->len)
 		return true;
 	g_string_append_c(sent->ids, ']');
 	g_string_append_c(sent->rows, ']');
-	return sql_exec(store, sql, error, SQL_TEXT(sent->rows->str), SQL_INT(now)) &&
-	       save_delivered(store, sent->ids->str, now, error);
+	if (!sql_exec_count(store, sql, &count, error, SQL_TEXT(sent->rows->str),
+	        SQL_INT(now), SQL_INT(store_get_holder(store))))
+		return false;
+	if (count < sent->count && !fence_sent(store, sent, results, error))
+		return false;
+	return save_delivered(store, sent->ids->str, now, error);
 }
 
 bool
@@ -637,11 +726,12 @@ outbox_save_results(
 {
 	g_autoptr(GString) ids = g_string_new(NULL);
 	g_autoptr(GString) rows = g_string_new(NULL);
-	struct sent sent = {ids, rows};
+	struct sent sent = {ids, rows, 0};
 
 	for (unsigned i = 0; i < results->len; i++) {
-		const struct outbox_result *result = results->pdata[i];
+		struct outbox_result *result = results->pdata[i];
 
+		result->is_fenced = false;
 		if (result->end == OUTBOX_SENT) {
 			add_sent(&sent, result);
 		} else if (!save_result(store, result, now, error)) {
@@ -650,7 +740,7 @@ outbox_save_results(
 			return false;
 		}
 	}
-	return save_sent(store, &sent, now, error);
+	return save_sent(store, &sent, results, now, error);
 }
 
 bool
@@ -897,63 +987,4 @@ outbox_count_failed_since(
 	                          " AND state = 'FAILED'";
 
 	return sql_number(store, sql, count, error, SQL_INT(after));
-}
-
-/* ---- bounces ---- */
-
-GPtrArray *
-outbox_load_failures(struct store *store, unsigned limit, GError **error)
-{
-	static const char sql[] =
-	    "SELECT o.id, o.digest_id, o.subscriber_id,"
-	    " CASE WHEN o.kind = 'digest' THEN o.claimed_at >= coalesce(s.moved_at, 0)"
-	    "  ELSE o.address_key = s.address_key END,"
-	    " o.ended_at, o.failed_stage, o.code, o.reply"
-	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.failed_stage IS NOT NULL ORDER BY o.id LIMIT ?1";
-#define COLUMN(...) RECORD_COLUMN(outbox_failure, __VA_ARGS__)
-	static const struct record_column columns[] = {COLUMN(id), COLUMN(digest_id),
-	    COLUMN(subscriber_id), COLUMN(is_current), COLUMN(ended_at), COLUMN(stage),
-	    COLUMN(code), COLUMN(reply)};
-#undef COLUMN
-	static const struct record_layout layout =
-	    RECORD_LAYOUT(outbox_failure, columns);
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
-
-	return record_load_all(statement, &layout, error);
-}
-
-bool
-outbox_mark_classified(struct store *store, int64_t id, GError **error)
-{
-	static const char sql[] = "UPDATE outbox SET failed_stage = NULL WHERE id = ?1";
-
-	return sql_exec(store, sql, error, SQL_INT(id));
-}
-
-bool
-outbox_requeue_returned(struct store *store, int64_t digest_id, int64_t since,
-    int64_t next_try_at, bool *is_requeued, GError **error)
-{
-	static const char sql[] =
-	    "UPDATE outbox SET state = 'DEFERRED', ended_at = NULL, next_try_at = ?3,"
-	    " returned = returned + 1"
-	    " WHERE digest_id = ?1 AND state = 'SENT' AND queued_at >= ?2 AND returned "
-	    "< 5"
-	    " AND (SELECT state FROM subscriber WHERE id = subscriber_id) = 'active'";
-	static const char sql_digest[] =
-	    "UPDATE digest SET state = 'live' WHERE id = ?1";
-	static const char sql_delivered[] =
-	    "DELETE FROM delivered"
-	    " WHERE subscriber_id = (SELECT subscriber_id FROM digest WHERE id = ?1)"
-	    " AND digest_id = ?1";
-	unsigned count;
-
-	if (!sql_exec_count(store, sql, &count, error, SQL_INT(digest_id),
-	        SQL_INT(since), SQL_INT(next_try_at)))
-		return false;
-	*is_requeued = count > 0;
-	return count == 0 ||
-	       (sql_exec(store, sql_digest, error, SQL_INT(digest_id)) &&
-	           sql_exec(store, sql_delivered, error, SQL_INT(digest_id)));
 }

@@ -13,6 +13,9 @@
  * nothing else is in flight, so that a crash can be attributed to it, and it is HELD
  * after OUTBOX_CRASHES_HELD.
  *
+ * A SENDING message belongs to the instance that claimed it (store/core/instances.h):
+ * results of others are fenced, that is not recorded.
+ *
  * The papers of a digest count as delivered in the commit that records SENT, or that
  * ends an UNKNOWN message; those of a failed digest are available again.
  *
@@ -112,8 +115,8 @@ struct outbox_claim {
 };
 
 /**
- * Claim messages that are due, by priority, then longest due first, in the caller's
- * transaction.
+ * Claim messages that are due for the handle's instance, by priority, then longest due
+ * first, in the caller's transaction.
  *
  * Digests of subscribers who are no longer active, and all mail to suppressed
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A
@@ -161,23 +164,36 @@ struct outbox_result {
 	int stage;            /* of a failure (enum smtp_stage), or -1 */
 	char *reply;          /* one printable line, or NULL */
 	int64_t message_hash; /* of the job */
+	bool is_fenced; /* set: not recorded, another instance holds the message, or it
+	                   was erased */
 };
 
 void outbox_result_free(struct outbox_result *result);
 
-/** Record results, in the caller's transaction. @param results of struct outbox_result
- * * */
+/**
+ * Record results of messages that the handle's instance holds, in the caller's
+ * transaction.
+ *
+ * @param results  of struct outbox_result *; is_fenced is set in each
+ */
 bool outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error);
 
 /**
- * Load messages that are SENDING.  At startup, these were in flight when the daemon was
- * killed; each needs a result.
+ * Load the SENDING messages of the handle's instance.  While none is in flight, each
+ * needs a result.
  *
  * @param key  as in struct outbox_claim
  * @return of struct outbox_job *
  */
 GPtrArray *outbox_load_in_flight(struct store *store, GBytes *key, GError **error);
+
+/**
+ * Take over SENDING messages whose holder has no lease, in the caller's transaction.
+ * Each needs a result: it was in flight when its holder was killed or cut off.
+ */
+GPtrArray *
+outbox_take_over(struct store *store, GBytes *key, int64_t now, GError **error);
 
 /**
  * Make messages due that are to be tried in more than a day: no backoff is that long,

@@ -1,4 +1,4 @@
--- 004: no row that every writer updates.
+-- 004: several machines on one store: leases, and no row that every writer updates.
 
 -- Rows are counted when they are needed: from an index, without reading them.
 DROP TRIGGER paper_count_insert;
@@ -32,3 +32,21 @@ CREATE INDEX outbox_held ON outbox (held_why, id) WHERE state = 'HELD';
 DROP INDEX subscriber_held;
 CREATE INDEX subscriber_held ON subscriber (state, id) WHERE is_next_held = 1;
 CREATE INDEX subscriber_inactive ON subscriber (state) WHERE state <> 'active';
+
+-- Runs of paperboyd, and the end of their leases (src/store/core/instances.h).
+CREATE TABLE instance (
+	id         INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: holders
+	name       TEXT NOT NULL CHECK (name <> ''), -- host and state directory
+	program    TEXT NOT NULL, -- version
+	started_at INTEGER NOT NULL,
+	expires_at INTEGER -- NULL: while it runs
+) STRICT;
+
+-- Work that one instance at a time does (src/store/core/jobs.h).
+CREATE TABLE job (
+	name   TEXT PRIMARY KEY,
+	holder INTEGER -- instance; NULL: never taken
+) STRICT, WITHOUT ROWID;
+
+-- The instance that claimed a message last; of one that is SENDING: its holder.
+ALTER TABLE outbox ADD COLUMN holder INTEGER;

@@ -265,6 +265,8 @@ const char *const personal_data_other_tables[] = {
     "cursor",
     "domain_pause",
     "erased", /* ids only */
+    "instance",
+    "job",
     "key_check",
     "listing",
     "paper",

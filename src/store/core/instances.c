@@ -1,0 +1,86 @@
+/*
+ * instances.c - the processes that work on a store, and their leases.
+ */
+#include "store/core/instances.h"
+
+#include "store/core/record.h"
+
+static bool
+delete_others(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "DELETE FROM instance WHERE id <> ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+bool
+instances_insert(struct store *store, const struct instance *instance, int64_t now,
+    int64_t *id, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO instance (name, program, started_at, expires_at)"
+	    " VALUES (?1, ?2, ?3, ?4) RETURNING id";
+	bool is_shared = store_is_shared(store);
+
+	return sql_insert(store, sql, id, error, SQL_TEXT(instance->name),
+	           SQL_TEXT(instance->program), SQL_INT(instance->started_at),
+	           is_shared ? SQL_INT(now + INSTANCES_LEASE_S) : SQL_NULL) &&
+	       (is_shared || delete_others(store, *id, error));
+}
+
+bool
+instances_renew(
+    struct store *store, int64_t id, int64_t now, bool *is_held, GError **error)
+{
+	static const char sql[] = "UPDATE instance SET expires_at = ?2 WHERE id = ?1";
+	unsigned count;
+
+	if (!sql_exec_count(store, sql, &count, error, SQL_INT(id),
+	        SQL_INT(now + INSTANCES_LEASE_S)))
+		return false;
+	*is_held = count > 0;
+	return true;
+}
+
+bool
+instances_delete(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "DELETE FROM instance WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+bool
+instances_expire_name(struct store *store, const char *name, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE instance SET expires_at = 0 WHERE name = ?1 AND id <> ?2";
+
+	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(id));
+}
+
+bool
+instances_delete_expired(
+    struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM instance WHERE expires_at <= ?1 AND id <> ?2";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(now), SQL_INT(store_get_holder(store)));
+}
+
+GPtrArray *
+instances_load_all(struct store *store, GError **error)
+{
+	static const char sql[] = "SELECT id, name, program, started_at, expires_at"
+	                          " FROM instance ORDER BY id";
+#define COLUMN(...) RECORD_COLUMN(instance, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(id), COLUMN(name),
+	    COLUMN(program), COLUMN(started_at), COLUMN(expires_at)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(instance, columns);
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	return record_load_all(statement, &layout, error);
+}

@@ -1,0 +1,71 @@
+/*
+ * instances.h - the processes that work on a store, and their leases.
+ *
+ * An instance is one run of paperboyd.  It is the holder of messages that are SENDING
+ * and of jobs (store/core/jobs.h) until its lease ends: its row has expired or was
+ * deleted.  Ids are never reused, so a holder names one run.
+ *
+ * An expired row is deleted in the transaction that takes over what the instance held.
+ * What it writes later is fenced: writes that depend on holding a row check the holder,
+ * and have no effect.
+ *
+ * In a store that is not shared the lock of the state directory allows one instance,
+ * whose lease has no end: renewals are not needed.
+ */
+#ifndef PAPERBOY_STORE_CORE_INSTANCES_H
+#define PAPERBOY_STORE_CORE_INSTANCES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+/* Length of a lease, and the interval of its renewals. */
+#define INSTANCES_LEASE_S 30
+#define INSTANCES_RENEW_S 10
+
+struct instance {
+	int64_t id;
+	const char *name;    /* host and state directory */
+	const char *program; /* version */
+	int64_t started_at;  /* s */
+	int64_t expires_at;  /* s; -1: while it runs */
+};
+
+/**
+ * Add an instance with a new lease, in the caller's transaction.  If the store is not
+ * shared, the others have ended, and are deleted.
+ *
+ * @param instance  its id and expiry are ignored
+ * @param id        set on success
+ */
+bool instances_insert(struct store *store, const struct instance *instance, int64_t now,
+    int64_t *id, GError **error);
+
+/** Renew a lease. @param is_held  set: false if the instance was ended */
+bool instances_renew(
+    struct store *store, int64_t id, int64_t now, bool *is_held, GError **error);
+
+/** End a lease: what is still held can be taken over. */
+bool instances_delete(struct store *store, int64_t id, GError **error);
+
+/** Let the leases of all other instances with this name expire: the lock of their state
+ * directory shows that they have ended. */
+bool instances_expire_name(
+    struct store *store, const char *name, int64_t id, GError **error);
+
+/** Delete other expired instances, in the transaction that takes over what they held.
+ */
+bool instances_delete_expired(
+    struct store *store, int64_t now, unsigned *count, GError **error);
+
+/** Load all instances, by id. @return of struct instance * */
+GPtrArray *instances_load_all(struct store *store, GError **error);
+
+/* SQL: whether an instance holds a lease. */
+#define INSTANCES_IS_LIVE(id, now)                          \
+	"EXISTS (SELECT 1 FROM instance i WHERE i.id = " id \
+	" AND (i.expires_at IS NULL OR i.expires_at > " now "))"
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * test_instances.c - two instances on one store: leases, fencing, jobs.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "service/delivery/takeover.h"
+#include "store/core/instances.h"
+#include "store/core/jobs.h"
+#include "store/mail/outbox.h"
+
+#define NOW  INT64_C(1795165200) /* 2026-11-20 09:00 */
+#define TEXT "Message-ID: <1@a.example>\r\n\r\nHello.\r\n"
+
+/* Handles of two machines on one store. */
+struct pair {
+	struct store_fixture *fixture;
+	struct store *one, *other; /* one is the fixture's */
+};
+
+static void
+pair_clear(struct pair *pair)
+{
+	store_free(pair->other);
+	store_fixture_free(pair->fixture);
+}
+
+static int64_t
+add_instance(struct store *store, const char *name, int64_t now)
+{
+	const struct instance instance = {
+	    .name = name, .program = "1", .started_at = now};
+	g_autoptr(GError) error = NULL;
+	int64_t id = 0;
+
+	instances_insert(store, &instance, now, &id, &error);
+	g_assert_no_error(error);
+	store_set_holder(store, id);
+	return id;
+}
+
+/* Both have a lease from NOW on. */
+static void
+pair_init(struct pair *pair)
+{
+	g_autoptr(GError) error = NULL;
+
+	pair->fixture = store_fixture_new();
+	pair->one = pair->fixture->store;
+	pair->other = store_open(pair->fixture->path, &error);
+	g_assert_no_error(error);
+	store_set_shared(pair->one);
+	store_set_shared(pair->other);
+	add_instance(pair->one, "one:/var/lib/paperboy", NOW);
+	add_instance(pair->other, "other:/var/lib/paperboy", NOW);
+}
+
+static void
+add_mail(struct pair *pair, unsigned count)
+{
+	g_autoptr(GBytes) message = g_bytes_new_static(TEXT, strlen(TEXT));
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct outbox_mail mail = {.kind = OUTBOX_REPLY,
+		    .recipient = "ada@b.example",
+		    .address_key = "ada@b.example",
+		    .sender = "",
+		    .message = message,
+		    .now = NOW};
+		g_autoptr(GError) error = NULL;
+		int64_t id;
+
+		outbox_add_mail(pair->one, &mail, &id, &error);
+		g_assert_no_error(error);
+	}
+}
+
+struct claiming {
+	struct outbox_claim claim;
+	unsigned count; /* of claimed messages */
+};
+
+static bool
+claim_messages(struct store *store, void *data, GError **error)
+{
+	struct claiming *claiming = data;
+	bool is_more;
+	g_autoptr(GPtrArray) jobs =
+	    outbox_claim(store, &claiming->claim, &is_more, error);
+
+	claiming->count = jobs ? jobs->len : 0;
+	return jobs != NULL;
+}
+
+/* @return number of messages that it has now */
+static unsigned
+claim(struct pair *pair, struct store *store, unsigned limit, int64_t now)
+{
+	struct claiming claiming = {.claim = {.now = now,
+	                                .limit = limit,
+	                                .is_idle = true,
+	                                .cache_key = "key",
+	                                .key = pair->fixture->key}};
+	g_autoptr(GError) error = NULL;
+
+	store_transact(store, claim_messages, &claiming, &error);
+	g_assert_no_error(error);
+	return claiming.count;
+}
+
+/* @return whether the last one was fenced */
+static bool
+save_results(
+    struct store *store, enum outbox_status end, const int64_t *ids, unsigned count)
+{
+	g_autoptr(GPtrArray) results = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct outbox_result *result = g_new0(struct outbox_result, 1);
+
+		*result = (struct outbox_result){.id = ids[i],
+		    .end = end,
+		    .next_try_at = NOW + CLOCK_HOUR_S,
+		    .code = 250,
+		    .stage = -1,
+		    .message_hash = -1};
+		g_ptr_array_add(results, result);
+	}
+	outbox_save_results(store, results, NOW, &error);
+	g_assert_no_error(error);
+	return ((struct outbox_result *)results->pdata[count - 1])->is_fenced;
+}
+
+static unsigned
+take_over(struct pair *pair, struct store *store, int64_t now)
+{
+	g_autoptr(GError) error = NULL;
+	unsigned count = 99;
+
+	takeover_run(store, pair->fixture->key, now, &count, &error);
+	g_assert_no_error(error);
+	return count;
+}
+
+static void
+instance_of_a_local_store_ends_the_others(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t first = add_instance(fixture->store, "a", NOW);
+	int64_t second = add_instance(fixture->store, "b", NOW + 1);
+
+	g_assert_cmpint(second, >, first);
+	assert_rows(fixture,
+	    "SELECT name, program, started_at, expires_at FROM instance",
+	    "b|1|1795165201|-");
+	/* Ids are not reused. */
+	store_fixture_run(fixture, "DELETE FROM instance");
+	g_assert_cmpint(add_instance(fixture->store, "a", NOW), >, second);
+}
+
+static void
+lease_is_renewed_until_the_instance_is_ended(void)
+{
+	pb_local(pair) pair = {0};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) all = NULL;
+	int64_t id;
+	bool is_held = false;
+
+	pair_init(&pair);
+	id = store_get_holder(pair.one);
+	/* Late, but nobody has taken over. */
+	g_assert_true(instances_renew(pair.one, id, NOW + 99, &is_held, &error));
+	g_assert_true(is_held);
+	all = instances_load_all(pair.one, &error);
+	g_assert_cmpuint(all->len, ==, 2);
+	g_assert_cmpint(((struct instance *)all->pdata[0])->expires_at, ==,
+	    NOW + 99 + INSTANCES_LEASE_S);
+	take_over(&pair, pair.other, NOW + 99 + INSTANCES_LEASE_S);
+	g_assert_true(instances_renew(pair.one, id, NOW + 200, &is_held, &error));
+	g_assert_false(is_held);
+}
+
+static void
+restarted_instance_has_ended_only_its_own_lease(void)
+{
+	pb_local(pair) pair = {0};
+	g_autoptr(GError) error = NULL;
+	static const char name[] = "one:/var/lib/paperboy";
+
+	pair_init(&pair);
+	add_mail(&pair, 2);
+	g_assert_cmpuint(claim(&pair, pair.one, 1, NOW), ==, 1);
+	g_assert_cmpuint(claim(&pair, pair.other, 1, NOW), ==, 1);
+	add_instance(pair.one, name, NOW + 1);
+	g_assert_cmpuint(take_over(&pair, pair.one, NOW + 1), ==, 0);
+	instances_expire_name(pair.one, name, store_get_holder(pair.one), &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(take_over(&pair, pair.one, NOW + 1), ==, 1);
+	assert_rows(pair.fixture, "SELECT state FROM outbox", "UNKNOWN SENDING");
+	assert_rows(pair.fixture, "SELECT count(*) FROM instance", "2");
+}
+
+static void
+messages_of_an_expired_instance_are_taken_over_and_its_results_fenced(void)
+{
+	pb_local(pair) pair = {0};
+	int64_t id = 1;
+
+	pair_init(&pair);
+	add_mail(&pair, 1);
+	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
+	g_assert_cmpuint(
+	    take_over(&pair, pair.other, NOW + INSTANCES_LEASE_S - 1), ==, 0);
+	g_assert_true(save_results(pair.other, OUTBOX_SENT, &id, 1));
+	g_assert_cmpuint(take_over(&pair, pair.other, NOW + INSTANCES_LEASE_S), ==, 1);
+	assert_rows(pair.fixture, "SELECT state, possible_copies, crashes FROM outbox",
+	    "UNKNOWN|1|1");
+	g_assert_true(save_results(pair.one, OUTBOX_SENT, &id, 1));
+	g_assert_cmpuint(claim(&pair, pair.other, 5, NOW + CLOCK_HOUR_S), ==, 1);
+	g_assert_true(save_results(pair.one, OUTBOX_SENT, &id, 1));
+	assert_rows(pair.fixture, "SELECT state FROM outbox", "SENDING");
+	g_assert_false(save_results(pair.other, OUTBOX_SENT, &id, 1));
+	assert_rows(
+	    pair.fixture, "SELECT state, attempt, code FROM outbox", "SENT|2|250");
+}
+
+static void
+result_of_each_kind_is_fenced(void)
+{
+	static const enum outbox_status ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED,
+	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_HELD, OUTBOX_FAILED,
+	    OUTBOX_REJECTED, OUTBOX_CANCELLED};
+	pb_local(pair) pair = {0};
+	int64_t id = 1;
+
+	pair_init(&pair);
+	add_mail(&pair, 1);
+	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		g_assert_true(save_results(pair.other, ends[i], &id, 1));
+		assert_rows(pair.fixture, "SELECT state, attempt, code FROM outbox",
+		    "SENDING|1|-");
+	}
+	g_assert_false(save_results(pair.one, OUTBOX_DEFERRED, &id, 1));
+	assert_rows(pair.fixture, "SELECT state FROM outbox", "DEFERRED");
+}
+
+static void
+fenced_digest_does_not_count_as_delivered(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new_filled();
+	struct pair pair = {.fixture = fixture, .one = fixture->store};
+	static const int64_t ids[] = {2, 1};
+	g_autofree char *papers =
+	    store_fixture_text(fixture, "SELECT papers FROM digest");
+
+	g_assert_cmpstr(papers, ==, "1");
+	store_set_holder(pair.one, 7);
+	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
+	add_mail(&pair, 1);
+	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
+	/* As if another instance had taken it over and claimed it. */
+	store_fixture_run(fixture, "UPDATE outbox SET holder = 8 WHERE id = 1");
+	g_assert_true(save_results(pair.one, OUTBOX_SENT, ids, 2));
+	assert_rows(fixture, "SELECT state FROM outbox", "SENDING SENT");
+	assert_rows(fixture, "SELECT count(*) FROM delivered", "0");
+	store_set_holder(pair.one, 8);
+	g_assert_false(save_results(pair.one, OUTBOX_SENT, ids, 2));
+	assert_rows(fixture, "SELECT state FROM outbox", "SENT SENT");
+	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
+}
+
+static bool
+take_job(struct store *store, int64_t now)
+{
+	g_autoptr(GError) error = NULL;
+	bool is_held;
+
+	jobs_take(store, JOB_COLLECTOR, now, &is_held, &error);
+	g_assert_no_error(error);
+	return is_held;
+}
+
+static bool
+save_cursor(struct store *store, void *data, GError **error)
+{
+	return store_save_cursor(store, data, 1, error);
+}
+
+/* @return whether a transaction is committed for the job */
+static bool
+try_to_write(struct store *store)
+{
+	g_autoptr(GError) error = NULL;
+	bool is_ok;
+
+	jobs_set(store, JOB_COLLECTOR);
+	is_ok = store_transact(store, save_cursor, (void *)"written", &error);
+	if (!is_ok)
+		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_cmpint(jobs_set(store, JOB_NONE), ==, JOB_COLLECTOR);
+	return is_ok;
+}
+
+static void
+job_belongs_to_one_instance_until_its_lease_ends(void)
+{
+	pb_local(pair) pair = {0};
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_false(try_to_write(pair.one));
+	g_assert_true(take_job(pair.one, NOW));
+	g_assert_true(take_job(pair.one, NOW));
+	g_assert_false(take_job(pair.other, NOW + INSTANCES_LEASE_S - 1));
+	g_assert_true(try_to_write(pair.one));
+	g_assert_false(try_to_write(pair.other));
+	g_assert_true(take_job(pair.other, NOW + INSTANCES_LEASE_S));
+	g_assert_false(try_to_write(pair.one));
+	g_assert_true(try_to_write(pair.other));
+	/* An orderly end frees it at once. */
+	g_assert_true(
+	    instances_delete(pair.other, store_get_holder(pair.other), &error));
+	g_assert_true(take_job(pair.one, NOW));
+}
+
+static void
+local_store_does_not_record_jobs(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	g_assert_true(take_job(fixture->store, NOW));
+	g_assert_true(try_to_write(fixture->store));
+	assert_rows(fixture, "SELECT count(*) FROM job", "0");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* A takeover is a warning in the log. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+	UNIT_ADD(instance_of_a_local_store_ends_the_others,
+	    lease_is_renewed_until_the_instance_is_ended,
+	    restarted_instance_has_ended_only_its_own_lease,
+	    messages_of_an_expired_instance_are_taken_over_and_its_results_fenced,
+	    result_of_each_kind_is_fenced, fenced_digest_does_not_count_as_delivered,
+	    job_belongs_to_one_instance_until_its_lease_ends,
+	    local_store_does_not_record_jobs);
+	return g_test_run();
+}
