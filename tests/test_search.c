@@ -345,6 +345,33 @@ compare_results(const struct everything *all, const char *text, const GArray *sc
 	}
 }
 
+/* Compare the matches last listed on a day or later: half of the papers. */
+static void
+compare_newer(const struct everything *all, const struct query *query, const char *text,
+    const GArray *scores)
+{
+	const struct stored_paper *middle = all->papers->pdata[all->papers->len / 2];
+	const struct search_scope scope = {.oldest_day = middle->day, .now = NOW};
+	g_autoptr(GHashTable) seqs = new_seqs();
+	g_autoptr(GError) error = NULL;
+	unsigned newer = 0;
+
+	search_foreach(
+	    all->fixture->store, query, &scope, note_seq, seqs, NULL, &error);
+	g_assert_no_error(error);
+	for (unsigned i = 0; i < scores->len; i++) {
+		const struct stored_paper *stored =
+		    g_array_index(scores, struct scored, i).stored;
+		bool is_newer = strcmp(stored->day, middle->day) >= 0;
+
+		newer += is_newer;
+		if (g_hash_table_contains(seqs, &stored->seq) != is_newer)
+			g_test_fail_printf(
+			    "%s since %s: %s", text, middle->day, stored->paper->id);
+	}
+	g_assert_cmpuint(g_hash_table_size(seqs), ==, newer);
+}
+
 /* @return whether the text is a valid filter */
 static bool
 compare(const struct everything *all, const char *text, unsigned *found)
@@ -373,6 +400,7 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	if (g_hash_table_size(seqs) != scores->len)
 		g_test_fail_printf("%s finds %u papers, not %u", text,
 		    g_hash_table_size(seqs), scores->len);
+	compare_newer(all, query, text, scores);
 	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
 		compare_results(all, text, scores, limits[i]);
 	*found += scores->len;
@@ -420,7 +448,8 @@ search_agrees_with_evaluating_every_paper(void)
 	    "the OR upvotes:>=50^9", "cat:cs.CL^3 OR has:code", "cat:cs.CL OR model",
 	    "cat:cs -the", "model OR (data -the) OR (source:hf -has:code)", "date:2d..",
 	    "agent -(has:code OR (cat:cs.CL stars:>10))", "comments:>=0 -kw:reasoning",
-	    "model (the OR has:code^10)",
+	    "model (the OR has:code^10)", "mod*^3 OR con* OR the", "con* -mod*",
+	    "con* (mod* OR cat:cs.CL) -has:code", "(con* -the) OR (cat:cs.CL -con*)",
 	    "\"large language model\" -\"language model*\""};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct everything all = {fixture, NULL,

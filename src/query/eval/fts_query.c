@@ -19,10 +19,9 @@ struct formatter {
 	const struct term_frequencies *lexicon;
 	struct fts_query *fts;
 	GString *out;
-	unsigned phrases; /* in the expression so far */
-	bool is_exact;    /* the phrases of the clause say the same as it */
-	bool is_match;    /* the expression says the same as the nodes */
-	bool is_negated;  /* clauses under a NOT are not ranked */
+	bool is_exact;   /* the phrases of the clause say the same as it */
+	bool is_match;   /* the expression says the same as the nodes */
+	bool is_negated; /* clauses under a NOT are not ranked */
 	/* Joins parts of a clause: AND; below an OR likewise OR, since FTS5 would not
 	 * give the places of an AND that is false, and of some that are true. */
 	const char *join;
@@ -43,6 +42,19 @@ append_string(GString *out, const char *text)
 		g_string_append_c(out, *text);
 	}
 	g_string_append_c(out, '"');
+}
+
+/* Append a phrase of the expression. */
+static void
+append_single(struct formatter *formatter, const char *words, bool is_prefix)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	append_string(text, words);
+	g_string_append(text, is_prefix ? " *" : "");
+	g_string_append(formatter->out, text->str);
+	g_ptr_array_add(
+	    formatter->fts->phrases, g_string_free(g_steal_pointer(&text), FALSE));
 }
 
 /* Load the words that fold to a word of a phrase, and the word itself. */
@@ -84,10 +96,8 @@ append_variants(struct formatter *formatter, const GPtrArray *classes, unsigned 
 			rest /= words->len;
 		}
 		g_string_append(formatter->out, way ? " OR " : "");
-		append_string(formatter->out, text->str);
-		g_string_append(formatter->out, is_prefix ? " *" : "");
+		append_single(formatter, text->str, is_prefix);
 	}
-	formatter->phrases += ways;
 }
 
 /* Append the words separately: (a) AND (model OR models). */
@@ -100,11 +110,10 @@ append_apart(struct formatter *formatter, const GPtrArray *classes, bool is_pref
 		g_string_append_printf(formatter->out, "%s(", i ? formatter->join : "");
 		for (unsigned n = 0; n < words->len; n++) {
 			g_string_append(formatter->out, n ? " OR " : "");
-			append_string(formatter->out, words->pdata[n]);
+			append_single(formatter, words->pdata[n],
+			    is_prefix && i + 1 == classes->len);
 		}
-		g_string_append(
-		    formatter->out, is_prefix && i + 1 == classes->len ? " *)" : ")");
-		formatter->phrases += words->len;
+		g_string_append_c(formatter->out, ')');
 	}
 	formatter->is_exact &= classes->len == 1;
 }
@@ -171,13 +180,13 @@ format_near(struct formatter *formatter, const struct node *node, GError **error
 	g_array_set_clear_func(formatter->near, fts_near_clear);
 	g_string_append_printf(formatter->out, "%s : (", get_columns(node->field));
 	for (unsigned i = 0; i < node->phrases->len; i++) {
-		struct fts_near near = {.first = formatter->phrases};
+		struct fts_near near = {.first = formatter->fts->phrases->len};
 
 		g_string_append_printf(formatter->out, "%s(", i ? formatter->join : "");
 		if (!append_phrase(formatter, node->phrases->pdata[i], error))
 			return false;
 		g_string_append_c(formatter->out, ')');
-		near.phrases = formatter->phrases - near.first;
+		near.phrases = formatter->fts->phrases->len - near.first;
 		for (unsigned n = 0; n < FTS_COLUMNS; n++)
 			near.places[n] = g_array_new(FALSE, FALSE, sizeof(int));
 		g_array_append_val(formatter->near, near);
@@ -209,14 +218,12 @@ format_name(struct formatter *formatter, const struct name *name)
 		if (formatter->out->len > start)
 			g_string_append(formatter->out, formatter->join);
 		g_string_append(formatter->out, i < given ? "(" : "");
-		append_string(formatter->out, part);
-		formatter->phrases++;
+		append_single(formatter, part, false);
 		if (i >= given)
 			continue;
 		g_string_append(formatter->out, " OR ");
-		append_string(formatter->out, initial);
+		append_single(formatter, initial, false);
 		g_string_append_c(formatter->out, ')');
-		formatter->phrases++;
 	}
 	g_string_append_c(formatter->out, ')');
 	formatter->is_exact = false;
@@ -241,7 +248,8 @@ add_clause(struct formatter *formatter, const struct fts_clause *clause)
 static bool
 format_clause(struct formatter *formatter, const struct node *node, GError **error)
 {
-	struct fts_clause clause = {.node = node, .first = formatter->phrases};
+	struct fts_clause clause = {
+	    .node = node, .first = formatter->fts->phrases->len};
 	bool is_ok = true;
 
 	formatter->is_exact = true;
@@ -251,7 +259,7 @@ format_clause(struct formatter *formatter, const struct node *node, GError **err
 		is_ok = format_near(formatter, node, error);
 	else
 		format_name(formatter, node->name);
-	clause.phrases = formatter->phrases - clause.first;
+	clause.phrases = formatter->fts->phrases->len - clause.first;
 	clause.near = g_steal_pointer(&formatter->near);
 	clause.is_exact = formatter->is_exact;
 	formatter->is_match &= clause.is_exact && !clause.near;
@@ -296,6 +304,7 @@ exclude(struct formatter *formatter, const struct node *node, GError **error)
 	const struct node *operand = node->operands->pdata[0];
 	const struct formatter before = *formatter;
 	guint clauses = formatter->fts->negated->len;
+	guint phrases = formatter->fts->phrases->len;
 	gsize len = formatter->out->len;
 	bool is_ok = true;
 
@@ -310,7 +319,7 @@ exclude(struct formatter *formatter, const struct node *node, GError **error)
 		g_ptr_array_add(formatter->fts->excluded, (gpointer)node);
 	} else {
 		g_string_truncate(formatter->out, len);
-		formatter->phrases = before.phrases;
+		g_ptr_array_set_size(formatter->fts->phrases, (gint)phrases);
 		skip_node(formatter, node);
 	}
 	formatter->is_negated = before.is_negated;
@@ -428,6 +437,7 @@ fts_query_new(
 	fts->clauses = new_clauses();
 	fts->negated = new_clauses();
 	fts->excluded = g_ptr_array_new();
+	fts->phrases = g_ptr_array_new_with_free_func(g_free);
 	fts->is_required = has_words(query->root);
 	formatter.join = fts->is_required ? AND : OR;
 	if (!(fts->is_required ? format_node(&formatter, query->root, error)
@@ -462,6 +472,7 @@ fts_query_free(struct fts_query *fts)
 	g_array_unref(fts->clauses);
 	g_array_unref(fts->negated);
 	g_ptr_array_unref(fts->excluded);
+	g_ptr_array_unref(fts->phrases);
 	g_free(fts);
 }
 

@@ -56,6 +56,7 @@ struct fts_query {
 	GArray *clauses;         /* of struct fts_clause, in the order of struct rank */
 	GArray *negated;         /* likewise, of those under a NOT, but for these: */
 	GPtrArray *excluded;     /* NOT nodes in the expression */
+	GPtrArray *phrases; /* of char *: those of the expression, without columns */
 };
 
 /**

@@ -20,7 +20,7 @@ find_first(
 	int rc = SQLITE_RANGE;
 
 	*column = -1;
-	if (phrase < (unsigned)row->api->xPhraseCount(row->context))
+	if (phrase < row->phrases)
 		rc = row->api->xPhraseFirst(
 		    row->context, (int)phrase, at, column, offset);
 	if (rc == SQLITE_OK)
@@ -51,13 +51,38 @@ fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns)
 		g_array_append_val(columns[column], offset);
 }
 
+/* A scan of a phrase. */
+struct phrase_scan {
+	fts_row_found found;
+	void *data;
+};
+
+static int
+pass(const Fts5ExtensionApi *api, Fts5Context *context, void *data)
+{
+	const struct phrase_scan *scan = data;
+	struct fts_row row = {.api = api, .context = context, .phrases = 1};
+
+	scan->found(scan->data, api->xRowid(context), &row);
+	return row.rc;
+}
+
+void
+fts_row_foreach(struct fts_row *row, unsigned phrase, fts_row_found found, void *data)
+{
+	struct phrase_scan scan = {found, data};
+
+	set_code(row, row->api->xQueryPhrase(row->context, (int)phrase, &scan, pass));
+}
+
 static void
 call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
     sqlite3_value **values)
 {
 	struct fts_callback *callback =
 	    count > 0 ? sqlite3_value_pointer(values[0], FTS_CALLBACK_TYPE) : NULL;
-	struct fts_row row = {.api = api, .context = fts};
+	struct fts_row row = {
+	    .api = api, .context = fts, .phrases = (unsigned)api->xPhraseCount(fts)};
 
 	if (!callback) {
 		sqlite3_result_error_code(context, SQLITE_MISUSE);

@@ -7,11 +7,13 @@
 
 #include <glib.h>
 #include <sqlite3.h>
+#include <stdint.h>
 
 struct fts_row {
 	const Fts5ExtensionApi *api;
 	Fts5Context *context;
-	int rc; /* of the first call that failed, or SQLITE_OK */
+	unsigned phrases; /* of the query */
+	int rc;           /* of the first call that failed, or SQLITE_OK */
 };
 
 /* Receives the rows of a statement. */
@@ -37,5 +39,12 @@ void fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns);
 
 /** Likewise, add the places to arrays of int, one for each column. */
 void fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns);
+
+/** Called with a row in which only phrase 0 is. @param seq  its rowid */
+typedef void (*fts_row_found)(void *data, int64_t seq, struct fts_row *row);
+
+/** Call a function for each row with a phrase, whatever else the query says. */
+void
+fts_row_foreach(struct fts_row *row, unsigned phrase, fts_row_found found, void *data);
 
 #endif

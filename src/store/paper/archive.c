@@ -440,6 +440,52 @@ archive_find(struct store *store, const char *match, int64_t least_seq,
 	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
+static void
+pass_phrase(void *data, int64_t seq, struct fts_row *row)
+{
+	const struct scan *scan = data;
+
+	scan->found(scan->data, seq, row);
+}
+
+static void
+scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
+{
+	(void)values;
+	fts_row_foreach(row, 0, pass_phrase, data);
+}
+
+bool
+archive_find_phrase(struct store *store, const char *phrase, archive_found found,
+    void *data, GError **error)
+{
+	/* FTS5 scans it without a row of the statement for each paper. */
+	static const char sql[] = "SELECT fts_call(paper_fts, ?2) FROM paper_fts"
+	                          " WHERE paper_fts MATCH ?1 LIMIT 1";
+	const struct scan scan = {found, data};
+	const struct fts_callback callback = {scan_phrase, (void *)&scan};
+
+	return sql_exec(store, sql, error, SQL_TEXT(phrase),
+	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
+}
+
+GPtrArray *
+archive_load_prefix(
+    struct store *store, const char *prefix, unsigned limit, GError **error)
+{
+#define COLUMN(...) RECORD_COLUMN(archive_word, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(text), COLUMN(papers)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(archive_word, columns);
+	static const char sql[] =
+	    "SELECT text, papers FROM vocabulary"
+	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(prefix), SQL_INT(limit));
+
+	return record_load_all(statement, &layout, error);
+}
+
 GPtrArray *
 archive_load_class(struct store *store, const char *folded, GError **error)
 {

@@ -38,6 +38,14 @@ typedef void (*archive_found)(void *data, int64_t seq, void *row);
 bool archive_find(struct store *store, const char *match, int64_t least_seq,
     archive_found found, void *data, GError **error);
 
+/**
+ * Likewise, for each paper with a phrase anywhere, as FTS5 writes it: "a model".
+ *
+ * @param found  the phrase is number 0 of the row
+ */
+bool archive_find_phrase(struct store *store, const char *phrase, archive_found found,
+    void *data, GError **error);
+
 /** Add the places of a phrase of the expression to those in title, abstract, authors.
  */
 void archive_count_places(void *row, unsigned phrase, unsigned columns[3]);
@@ -46,6 +54,15 @@ void archive_list_places(void *row, unsigned phrase, GArray *const columns[3]);
 
 /** Load the words of a plural class (model, models). @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);
+
+struct archive_word {
+	const char *text;
+	int64_t papers; /* number of papers with it */
+};
+
+/** Load the words with a prefix. @return of struct archive_word *, at most limit */
+GPtrArray *archive_load_prefix(
+    struct store *store, const char *prefix, unsigned limit, GError **error);
 
 /**
  * Count the papers that contain a word or its plural; one with both may count twice.

@@ -1,0 +1,219 @@
+/*
+ * lookup.c - collects the papers of the archive that may match a query.
+ */
+#include "service/match/lookup.h"
+
+#include "base/clock.h"
+#include "service/match/lookup_clauses.h"
+#include "store/paper/archive.h"
+
+int64_t
+lookup_get_age_days(int64_t now, int64_t day)
+{
+	return MAX(now - day * CLOCK_DAY_S, 0) / CLOCK_DAY_S;
+}
+
+double
+lookup_blend(struct lookup *lookup, double relevance, const struct paper_value *value)
+{
+	int64_t age_days = lookup_get_age_days(lookup->now, value->day);
+	int64_t upvotes = MAX(value->upvotes, 0);
+
+	if (age_days >= LOOKUP_AGES || upvotes >= LOOKUP_VOTES)
+		return rank_blend(relevance, upvotes, age_days);
+	if (lookup->ages[age_days] <= 0)
+		lookup->ages[age_days] = rank_get_age_factor(age_days);
+	if (lookup->votes[upvotes] <= 0)
+		lookup->votes[upvotes] = rank_get_votes_factor(upvotes);
+	return relevance * lookup->votes[upvotes] * lookup->ages[age_days];
+}
+
+double
+lookup_get_threshold(const struct lookup *lookup)
+{
+	return lookup->best->len < lookup->limit
+	           ? 0
+	           : g_array_index(lookup->best, double, lookup->limit - 1);
+}
+
+void
+lookup_add_best(struct lookup *lookup, double score)
+{
+	guint at = lookup->best->len;
+
+	while (at > 0 && g_array_index(lookup->best, double, at - 1) < score)
+		at--;
+	g_array_insert_val(lookup->best, at, score);
+	if (lookup->best->len > lookup->limit)
+		g_array_set_size(lookup->best, lookup->limit);
+}
+
+static void
+classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
+{
+	const struct fts_paper known = {.seq = seq,
+	    .count = archive_count_places,
+	    .list = archive_list_places,
+	    .row = row};
+	const unsigned words[] = {value->words[0], value->words[1]};
+	struct candidate candidate = {.seq = seq, .day = value->day};
+
+	candidate.verdict =
+	    fts_query_classify(lookup->fts, &known, lookup->hits, &candidate.found);
+	if (candidate.verdict == QUERY_FALSE)
+		return;
+	lookup->matches++;
+	if (lookup->rank) {
+		candidate.bound = lookup_blend(
+		    lookup, rank_compute(lookup->rank, lookup->hits, words), value);
+		if (candidate.bound < lookup_get_threshold(lookup))
+			return;
+		if (lookup->is_exact)
+			lookup_add_best(lookup, candidate.bound);
+	}
+	g_array_append_val(lookup->candidates, candidate);
+}
+
+/* Classify papers that the expression does not match, up to one. */
+static void
+classify_others(struct lookup *lookup, int64_t end)
+{
+	for (; lookup->next < end; lookup->next++) {
+		const struct paper_value *value = &lookup->values[lookup->next];
+
+		if (value->day >= lookup->oldest)
+			classify(lookup, lookup->next, value, NULL);
+	}
+}
+
+/* Count the clauses only until a paper cannot be among the results. */
+static bool
+may_be_best(
+    struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
+{
+	const struct fts_paper known = {.seq = seq,
+	    .count = archive_count_places,
+	    .list = archive_list_places,
+	    .row = row};
+	const unsigned words[] = {value->words[0], value->words[1]};
+	double threshold = lookup_get_threshold(lookup), relevance = 0;
+
+	for (guint i = 0; threshold > 0 && i < lookup->caps->len; i++) {
+		const struct lookup_cap *cap =
+		    &g_array_index(lookup->caps, struct lookup_cap, i);
+		struct rank_hits hits;
+
+		if (lookup_blend(lookup, (relevance + cap->rest) * LOOKUP_ROUNDING,
+		        value) < threshold)
+			return false;
+		fts_query_count_clause(lookup->fts, cap->clause, &known, &hits);
+		relevance +=
+		    rank_compute_clause(lookup->rank, cap->clause, &hits, words);
+	}
+	return true;
+}
+
+static void
+add_row(void *data, int64_t seq, void *row)
+{
+	struct lookup *lookup = data;
+	const struct paper_value *value = &lookup->values[seq];
+
+	if (seq < 0 || seq >= lookup->papers || value->day < lookup->oldest)
+		return;
+	if (!lookup->fts->is_required) {
+		classify_others(lookup, seq);
+		lookup->next = (guint)seq + 1;
+	}
+	if (lookup->fts->is_match && lookup->rank &&
+	    !may_be_best(lookup, seq, value, row))
+		lookup->matches++;
+	else
+		classify(lookup, seq, value, row);
+}
+
+void
+lookup_init(
+    struct lookup *lookup, const struct fts_query *fts, int32_t oldest, int64_t now)
+{
+	*lookup = (struct lookup){
+	    .fts = fts,
+	    .is_exact = fts_query_is_exact(fts),
+	    .now = now,
+	    .oldest = oldest,
+	    .hits = g_new(struct rank_hits, fts->clauses->len),
+	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
+	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
+	    .caps = g_array_new(FALSE, FALSE, sizeof(struct lookup_cap)),
+	    .ages = g_new0(double, LOOKUP_AGES),
+	};
+}
+
+void
+lookup_clear(struct lookup *lookup)
+{
+	if (!lookup->fts)
+		return;
+	g_free(lookup->hits);
+	g_free(lookup->ages);
+	g_array_unref(lookup->candidates);
+	g_array_unref(lookup->best);
+	g_array_unref(lookup->caps);
+}
+
+static int
+compare_caps(const void *a, const void *b)
+{
+	const struct lookup_cap *left = a, *right = b;
+
+	return (left->most < right->most) - (left->most > right->most);
+}
+
+void
+lookup_set_rank(struct lookup *lookup, const struct rank *rank, unsigned limit)
+{
+	static const struct rank_hits unknown = {
+	    {RANK_HITS_UNKNOWN, RANK_HITS_UNKNOWN}};
+	static const unsigned words[] = {0, 0};
+	double rest = 0;
+
+	lookup->rank = rank;
+	lookup->limit = limit;
+	for (guint i = 0; i < lookup->fts->clauses->len; i++) {
+		const struct lookup_cap cap = {
+		    i, rank_compute_clause(rank, i, &unknown, words), 0};
+
+		g_array_append_val(lookup->caps, cap);
+	}
+	g_array_sort(lookup->caps, compare_caps);
+	for (guint i = lookup->caps->len; i-- > 0;) {
+		struct lookup_cap *cap =
+		    &g_array_index(lookup->caps, struct lookup_cap, i);
+
+		cap->rest = rest += cap->most;
+	}
+}
+
+bool
+lookup_run(struct lookup *lookup, struct store *store, GError **error)
+{
+	const struct fts_query *fts = lookup->fts;
+	const struct paper_values *values = paper_values_load(
+	    store, lookup->rank && fts->expression ? PAPER_PART_WORDS : 0, error);
+
+	if (!values)
+		return false;
+	lookup->values = (const struct paper_value *)(void *)values->values->data;
+	lookup->papers = values->values->len;
+	while (lookup->next < lookup->papers &&
+	       lookup->values[lookup->next].day < lookup->oldest)
+		lookup->next++;
+	if (lookup_is_by_clauses(fts))
+		return lookup_clauses_run(lookup, store, error);
+	if (fts->expression &&
+	    !archive_find(store, fts->expression, lookup->next, add_row, lookup, error))
+		return false;
+	if (!fts->is_required)
+		classify_others(lookup, lookup->papers);
+	return true;
+}

@@ -1,0 +1,24 @@
+/*
+ * lookup_clauses.h - collects the papers of a lookup clause by clause.
+ *
+ * FTS5 scans one word after the other, which takes a fraction of the time of joining
+ * many of them paper by paper. The results of all papers are in memory meanwhile: 32
+ * bytes for each.
+ *
+ * When each clause alone makes a paper a match, the sum of the shares so far is a lower
+ * bound of its score, and with the caps of the clauses to come an upper bound. The
+ * rarest words come first; those that follow are not counted in papers that cannot be
+ * among the results any more.
+ */
+#ifndef PAPERBOY_SERVICE_MATCH_LOOKUP_CLAUSES_H
+#define PAPERBOY_SERVICE_MATCH_LOOKUP_CLAUSES_H
+
+#include "service/match/lookup.h"
+
+/** Whether that is possible for a query, and faster. */
+bool lookup_is_by_clauses(const struct fts_query *fts);
+
+/** Collect the candidates, which all are matches, as lookup_run(). */
+bool lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error);
+
+#endif
