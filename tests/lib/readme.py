@@ -22,3 +22,15 @@ def adapt(text, replace):
         assert old in text, f"{old!r} is not there"
         text = text.replace(old, str(new))
     return text
+
+
+def manual_blocks(page, section):
+    """The literal blocks of a section of a manual page: [(its first line, text)]
+
+    The first line is a comment that says where a block belongs.
+    """
+    with open(os.path.join(top_srcdir(), "man", page), encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(rf"\n\.Sh {section}\n(.*?)\n\.Sh ", text, re.S)[1]
+    found = re.findall(r"^\.Bd -literal.*?\n# (.*?)\n(.*?)^\.Ed$", part, re.S | re.M)
+    return [(place, code.replace(r"\&", "").replace(r"\e", "\\")) for place, code in found]
