@@ -27,6 +27,7 @@ struct line {
 	char *recipients[MESSAGES];
 	GBytes *messages[MESSAGES];
 	unsigned taken, written, done;
+	unsigned withdrawn_from; /* this message and later ones; 0: none */
 };
 
 static void
@@ -104,11 +105,22 @@ note_done(void *data, struct delivery_job *delivery_job)
 	line->done++;
 }
 
+static bool
+may_write(void *data)
+{
+	const struct line *line = data;
+
+	return !line->withdrawn_from || line->done < line->withdrawn_from;
+}
+
 static void
 run(struct line *line)
 {
-	const struct job_queue feed = {
-	    .next = take, .written = note_written, .done = note_done, .data = line};
+	const struct job_queue feed = {.next = take,
+	    .may_write = may_write,
+	    .written = note_written,
+	    .done = note_done,
+	    .data = line};
 
 	transport_run(line->transport, &feed);
 	g_assert_cmpuint(line->done, ==, MESSAGES);
@@ -522,9 +534,31 @@ shutdown_does_not_wait_for_replies(void)
 	}
 }
 
+static void
+withdrawn_message_is_not_completed(void)
+{
+	for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
+		struct line line;
+
+		line_init(&line, is_grouped);
+		line.withdrawn_from = 2;
+		run(&line);
+		for (unsigned i = 0; i < MESSAGES; i++) {
+			const struct delivery *result = &line.parcels[i].result;
+
+			g_assert_cmpint(result->outcome, ==,
+			    i < 2 ? DELIVERY_SENT : DELIVERY_DEFERRED);
+			g_assert_cmpint(result->scope, ==, DELIVERY_SCOPE_MESSAGE);
+		}
+		g_assert_cmpuint(line.written, ==, 2);
+		g_assert_cmpuint(fakesmtp_get_messages(line.server), ==, 2);
+		line_clear(&line);
+	}
+}
+
 UNIT_MAIN(all_messages_use_one_connection, extensions_shape_the_envelope,
     fault_affects_one_message_only, rset_after_rejection_is_pipelined,
     message_over_the_size_limit_is_not_sent, messages_per_connection_are_limited,
     lmtp_differs_only_in_lhlo, lmtp_without_recipient_has_no_reply_to_the_dot,
     lmtp_open_failures_have_relay_scope, lmtp_works_over_a_unix_socket,
-    shutdown_does_not_wait_for_replies)
+    shutdown_does_not_wait_for_replies, withdrawn_message_is_not_completed)

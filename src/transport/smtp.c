@@ -133,32 +133,53 @@ get_wait_ms(
 	                                                    : times->command_ms;
 }
 
-/* Write and read until the transaction is over. After a write error the host's reply is
- * still read, which may give the reason. */
+/* Write and read a reply. After a write error the host's reply is still read, which may
+ * give the reason. */
+static void
+exchange(struct smtp *smtp)
+{
+	struct smtp_transaction *smtp_transaction = &smtp->current.smtp_transaction;
+	const struct smtp_times *times = &smtp->session.options->times;
+	g_autoptr(GError) error = NULL;
+	const struct reply *reply;
+	bool is_written;
+	bool is_whole = write_group(smtp, &is_written, &error);
+
+	if (smtp_transaction->awaited == SMTP_STAGE_DOT && smtp->queue->waiting)
+		smtp->queue->waiting(smtp->queue->data);
+	reply = session_read_reply(&smtp->session,
+	    is_whole ? get_wait_ms(times, smtp_transaction) : 0,
+	    is_whole ? &error : NULL);
+	if (reply && (is_written || reply->code >= 400))
+		smtp_transaction_take_reply(smtp_transaction, reply);
+	else
+		smtp_transaction_break(smtp_transaction, is_written, error->message);
+	smtp_transaction->is_last |= !is_whole;
+}
+
+/* Whether the content is to be written next, and the queue does not want that. */
+static bool
+is_withdrawn(const struct smtp *smtp)
+{
+	const struct smtp_transaction *smtp_transaction =
+	    &smtp->current.smtp_transaction;
+
+	return smtp_transaction->awaited == SMTP_STAGE_DOT &&
+	       smtp_transaction->written < SMTP_STAGE_DOT &&
+	       !smtp_transaction->is_refused && smtp->queue->may_write &&
+	       !smtp->queue->may_write(smtp->queue->data);
+}
+
 static void
 run_transaction(struct smtp *smtp)
 {
 	struct smtp_transaction *smtp_transaction = &smtp->current.smtp_transaction;
-	const struct smtp_times *times = &smtp->session.options->times;
 
-	while (!smtp_transaction->is_over) {
-		g_autoptr(GError) error = NULL;
-		const struct reply *reply;
-		bool is_written;
-		bool is_whole = write_group(smtp, &is_written, &error);
-
-		if (smtp_transaction->awaited == SMTP_STAGE_DOT && smtp->queue->waiting)
-			smtp->queue->waiting(smtp->queue->data);
-		reply = session_read_reply(&smtp->session,
-		    is_whole ? get_wait_ms(times, smtp_transaction) : 0,
-		    is_whole ? &error : NULL);
-		if (reply && (is_written || reply->code >= 400))
-			smtp_transaction_take_reply(smtp_transaction, reply);
+	while (!smtp_transaction->is_over)
+		if (is_withdrawn(smtp))
+			smtp_transaction_withdraw(smtp_transaction);
 		else
-			smtp_transaction_break(
-			    smtp_transaction, is_written, error->message);
-		smtp_transaction->is_last |= !is_whole;
-	}
+			exchange(smtp);
 }
 
 /* ---- The connection ---------------------------------------------------------- */

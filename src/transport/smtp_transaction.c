@@ -310,3 +310,17 @@ smtp_transaction_break(
 	transaction->is_last = true;
 	transaction->is_over = true;
 }
+
+void
+smtp_transaction_withdraw(struct smtp_transaction *transaction)
+{
+	struct delivery *result = transaction->result;
+
+	delivery_clear(result);
+	result->outcome = DELIVERY_DEFERRED;
+	result->scope = DELIVERY_SCOPE_MESSAGE;
+	result->stage = SMTP_STAGE_DATA;
+	result->text = g_strdup("withdrawn before its content was written");
+	transaction->is_last = true;
+	transaction->is_over = true;
+}

@@ -93,6 +93,9 @@ void smtp_transaction_take_reply(
 void smtp_transaction_break(
     struct smtp_transaction *transaction, bool is_written, const char *why);
 
+/** End it before its content is written: DEFERRED. The connection is of no more use. */
+void smtp_transaction_withdraw(struct smtp_transaction *transaction);
+
 /** Set a result from the final reply at a stage. */
 void smtp_transaction_set_result(
     struct delivery *result, enum smtp_stage stage, const struct reply *reply);

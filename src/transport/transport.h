@@ -27,6 +27,9 @@ struct delivery_job {
 struct job_queue {
 	/* Next available message, or NULL; never waits. */
 	struct delivery_job *(*next)(void *data);
+	/* Or NULL.  Asked before the content of a message is written: if false, it is
+	 * DEFERRED and the connection is closed.  Not all transports call it. */
+	bool (*may_write)(void *data);
 	/* Its content is no longer needed, whatever the result. */
 	void (*written)(void *data, struct delivery_job *job);
 	/* Its result is set; called in the order of next(). */

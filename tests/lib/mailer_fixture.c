@@ -84,6 +84,8 @@ deliver(struct transport *transport, const struct envelope *envelope,
 	script->tried++;
 	if (script->path && script->tried == 1)
 		erase_first_and_last(script->path);
+	if (script->hook && script->tried == script->hook_at)
+		script->hook(script->hook_data);
 	answer = script->fail_after && script->tried > script->fail_after
 	             ? &script->later
 	             : &script->answer;

@@ -28,6 +28,9 @@ struct script {
 	unsigned most_sending;       /* their maximum */
 	const char *alone;           /* a recipient, or NULL */
 	unsigned sending_with_alone; /* SENDING rows while its message is sent */
+	void (*hook)(void *data);    /* called while message hook_at is sent; or NULL */
+	void *hook_data;
+	unsigned hook_at;
 	const char *path; /* of the store: erase people while the first is sent */
 };
 

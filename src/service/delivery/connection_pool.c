@@ -44,7 +44,8 @@ struct connection_pool {
 	unsigned idle;   /* number of connections that wait for a task */
 	GPtrArray *done; /* likewise, with results */
 	unsigned wanted; /* number of results that end a wait */
-	/* The relay has failed: nothing else is started until that is known. */
+	/* The relay has failed, or nothing may be sent: no other message is started
+	 * until that is known. */
 	bool is_paused;
 	bool is_ending;
 };
@@ -161,7 +162,17 @@ take_composed(struct connection *connection, bool is_early)
 	return task;
 }
 
-/* Whether the relay has failed while a message was composed: it is not started then. */
+static bool
+may_send(void *data)
+{
+	const struct connection *connection = data;
+	const struct connection_pool_options *options = &connection->pool->options;
+
+	return options->may_send(options->may_send_data);
+}
+
+/* Whether the relay has failed while a message was composed, or nothing may be sent any
+ * more: it is not started then. */
 static bool
 keep_if_paused(struct connection *connection, struct delivery_task *task)
 {
@@ -169,7 +180,7 @@ keep_if_paused(struct connection *connection, struct delivery_task *task)
 	bool is_paused;
 
 	g_mutex_lock(&pool->lock);
-	is_paused = pool->is_paused;
+	is_paused = pool->is_paused |= !may_send(connection);
 	if (is_paused)
 		connection->next = task;
 	g_mutex_unlock(&pool->lock);
@@ -272,6 +283,7 @@ run_connection(gpointer data)
 	struct connection *connection = data;
 	const struct job_queue queue = {
 	    .next = next_task,
+	    .may_write = may_send,
 	    .written = free_message,
 	    .waiting = prepare_task,
 	    .done = put_result,

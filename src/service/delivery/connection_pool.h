@@ -44,6 +44,10 @@ struct connection_pool_options {
 	struct heartbeats *heartbeats; /* borrowed; or NULL */
 	/* Readable: stop waiting for replies; borrowed; or NULL. */
 	const int *stop_fd;
+	/* Whether messages may be sent; checked before each is started, and before its
+	 * content is written.  From any thread. */
+	bool (*may_send)(const void *data);
+	const void *may_send_data;
 };
 
 /**

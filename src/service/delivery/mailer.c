@@ -18,6 +18,7 @@
 #include "service/delivery/takeover.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
+#include "store/core/instances.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
 #include "store/paper/paper_cache.h"
@@ -51,10 +52,11 @@ struct mailer {
 	struct send_limits limits;
 	struct domain_throttle *domains;
 	struct generation *generation; /* NULL without a state directory */
-	bool needs_recovery;   /* the store failed: SENDING rows may have lost their
-	                          results */
-	bool is_alone;         /* the message in flight is to be sent alone */
-	bool is_more;          /* more messages are due than the last claim examined */
+	int64_t holder;      /* of the claimed messages; constant while there are any */
+	bool needs_recovery; /* the store failed: SENDING rows may have lost their
+	                        results */
+	bool is_alone;       /* the message in flight is to be sent alone */
+	bool is_more;        /* more messages are due than the last claim examined */
 	int64_t claim_commit;  /* the last of other handles before the claim */
 	bool may_be_cancelled; /* another handle has committed since the claim */
 	struct domain_refusals *refusals;
@@ -458,9 +460,27 @@ save_results(struct mailer *mailer, int64_t now, GError **error)
 	       outbox_save_results(mailer->options.store, mailer->results, now, error);
 }
 
+/* On a shared store another instance has taken them over; else they were erased. */
+static void
+report_fenced(const struct mailer *mailer)
+{
+	unsigned count = 0;
+
+	if (!store_is_shared(mailer->options.store))
+		return;
+	for (unsigned i = 0; i < mailer->results->len; i++)
+		count += ((struct outbox_result *)mailer->results->pdata[i])->is_fenced;
+	if (!count)
+		return;
+	event_log(EVENT_OUTBOX_FENCED, EVENT_INT("results", count));
+	if (mailer->options.lease)
+		lease_suspend(mailer->options.lease);
+}
+
 static void
 drop_results(struct mailer *mailer)
 {
+	report_fenced(mailer);
 	g_ptr_array_set_size(mailer->results, 0);
 	domain_refusals_drop(mailer->refusals);
 }
@@ -497,8 +517,18 @@ recover_in_flight(struct mailer *mailer, bool is_crash, GError **error)
 	return true;
 }
 
+/* Whether the claims are ours; from any thread. */
+static bool
+may_send(const void *data)
+{
+	const struct mailer *mailer = data;
+
+	return lease_is_held(mailer->options.lease, mailer->holder);
+}
+
 static struct connection_pool *
-new_pool(const struct mailer_options *options, GError **error)
+new_pool(
+    const struct mailer *mailer, const struct mailer_options *options, GError **error)
 {
 	const struct connection_pool_options pool = {
 	    .count = options->connections,
@@ -507,6 +537,8 @@ new_pool(const struct mailer_options *options, GError **error)
 	    .data = options->data,
 	    .heartbeats = options->heartbeats,
 	    .stop_fd = options->stop_fd,
+	    .may_send = may_send,
+	    .may_send_data = mailer,
 	};
 
 	return connection_pool_new(&pool, error);
@@ -532,7 +564,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 		    clock_get_now(options->clock), error);
 	if ((!options->state_dir || mailer->generation) &&
 	    recover_in_flight(mailer, true, error))
-		mailer->pool = new_pool(options, error);
+		mailer->pool = new_pool(mailer, options, error);
 	if (!mailer->pool)
 		g_clear_pointer(&mailer, mailer_free);
 	return mailer;
@@ -670,8 +702,8 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 }
 
 /*
- * Return claimed messages that are not started yet: the breaker is open, or the run is
- * to end.  A trial is completed.
+ * Return claimed messages that are not started yet: the breaker is open, the lease has
+ * ended, or the run is to end.  A trial is completed while the lease is held.
  */
 static void
 return_claimed(struct mailer *mailer)
@@ -680,6 +712,8 @@ return_claimed(struct mailer *mailer)
 	struct outbox_job *job;
 	struct delivery_task *task;
 
+	if (mailer->relay.breaker.state == BREAKER_HALF_OPEN && !may_send(mailer))
+		relay_state_reset(&mailer->relay);
 	while (mailer->relay.breaker.state != BREAKER_HALF_OPEN &&
 	       (task = connection_pool_reclaim(mailer->pool))) {
 		mailer->in_flight--;
@@ -707,7 +741,8 @@ must_stop(const struct mailer *mailer, const int *stop)
 {
 	const int *pause = mailer->options.pause;
 
-	return (stop && g_atomic_int_get(stop)) || (pause && g_atomic_int_get(pause)) ||
+	return !may_send(mailer) || (stop && g_atomic_int_get(stop)) ||
+	       (pause && g_atomic_int_get(pause)) ||
 	       !relay_state_get_limit(
 	           &mailer->relay, clock_get_now(mailer->options.clock)) ||
 	       !has_disk_space(mailer);
@@ -742,6 +777,8 @@ drain(struct mailer *mailer, struct mailer_report *report)
 {
 	while (mailer->in_flight) {
 		heartbeat_arm(mailer->heartbeat, ROUND_S);
+		if (!may_send(mailer))
+			return_claimed(mailer);
 		collect_results(mailer, mailer->in_flight, report);
 	}
 	return_claimed(mailer);
@@ -785,6 +822,10 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	        mailer->options.store, clock_get_now(mailer->options.clock), error) ||
 	    !recover_results(mailer, error))
 		return false;
+	if (mailer->options.lease) {
+		mailer->holder = lease_get_holder(mailer->options.lease);
+		store_set_holder(mailer->options.store, mailer->holder);
+	}
 	if (!run(mailer, stop, report, error)) {
 		drain(mailer, report);
 		return false;
@@ -799,6 +840,8 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		*next = MAX(*next, send_limits_get_next(&mailer->limits, now));
 	if (due >= 0 && !has_disk_space(mailer))
 		*next = MAX(*next, now + DISK_CHECK_S);
+	if (due >= 0 && !may_send(mailer))
+		*next = MAX(*next, now + INSTANCES_RENEW_S);
 	return true;
 }
 
@@ -809,7 +852,7 @@ mailer_reload(struct mailer *mailer, const struct mailer_options *options,
 	struct connection_pool *pool;
 
 	g_assert(!mailer->in_flight && g_queue_is_empty(&mailer->claimed));
-	pool = new_pool(options, error);
+	pool = new_pool(mailer, options, error);
 	if (!pool)
 		return false;
 	connection_pool_free(mailer->pool);

@@ -22,6 +22,7 @@
 #include "message/subaddress.h"
 #include "render/renderer.h"
 #include "service/log/heartbeat.h"
+#include "service/state/lease.h"
 #include "store/core/store.h"
 #include "transport/transport.h"
 
@@ -37,6 +38,7 @@ struct mailer;
 struct mailer_options {
 	struct store *store;       /* borrowed; of the thread that runs the mailer */
 	struct renderer *renderer; /* borrowed; of the threads of all connections */
+	struct lease *lease;       /* borrowed; NULL: without end */
 	const struct clock *clock;
 	GBytes *key;               /* the secret of the state directory; borrowed */
 	const char *envelope_from; /* for bounces of digests; borrowed */

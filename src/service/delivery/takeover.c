@@ -52,6 +52,7 @@ log_ended(const struct outbox_job *job, const struct outbox_result *result)
 struct takeover {
 	GBytes *key;
 	int64_t now;
+	int64_t store_now;  /* for leases */
 	bool is_crash;      /* of ended instances, which are deleted; else of our own */
 	GPtrArray *jobs;    /* of struct outbox_job * */
 	GPtrArray *results; /* of struct outbox_result *, of each job */
@@ -73,8 +74,9 @@ save(struct store *store, void *data, GError **error)
 	GPtrArray *jobs;
 
 	takeover_clear(takeover);
-	jobs = takeover->is_crash ? outbox_take_over(store, takeover->key, now, error)
-	                          : outbox_load_in_flight(store, takeover->key, error);
+	jobs = takeover->is_crash
+	           ? outbox_take_over(store, takeover->key, takeover->store_now, error)
+	           : outbox_load_in_flight(store, takeover->key, error);
 	if (!jobs)
 		return false;
 	takeover->jobs = jobs;
@@ -85,7 +87,8 @@ save(struct store *store, void *data, GError **error)
 		    new_result(jobs->pdata[i], takeover->is_crash, now));
 	return outbox_save_results(store, takeover->results, now, error) &&
 	       (!takeover->is_crash ||
-	           instances_delete_expired(store, now, &takeover->ended, error));
+	           instances_delete_expired(
+	               store, takeover->store_now, &takeover->ended, error));
 }
 
 static bool
@@ -94,7 +97,8 @@ recover(struct store *store, GBytes *key, bool is_crash, int64_t now, unsigned *
 {
 	pb_local(takeover) run = {.key = key, .now = now, .is_crash = is_crash};
 
-	if (!store_transact(store, save, &run, error))
+	if (!instances_load_time(store, now, &run.store_now, error) ||
+	    !store_transact(store, save, &run, error))
 		return false;
 	*count = run.jobs->len;
 	for (unsigned i = 0; i < run.jobs->len; i++)

@@ -5,6 +5,16 @@
 
 #include "store/core/record.h"
 
+bool
+instances_load_time(
+    struct store *store, int64_t now, int64_t *store_now, GError **error)
+{
+	(void)store;
+	(void)error;
+	*store_now = now;
+	return true;
+}
+
 static bool
 delete_others(struct store *store, int64_t id, GError **error)
 {
@@ -40,6 +50,17 @@ instances_renew(
 		return false;
 	*is_held = count > 0;
 	return true;
+}
+
+bool
+instances_is_held(struct store *store, bool *is_held, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM instance WHERE id = ?1)";
+
+	*is_held = true;
+	return !store_is_shared(store) ||
+	       sql_has(store, sql, is_held, error, SQL_INT(store_get_holder(store)));
 }
 
 bool

@@ -33,6 +33,10 @@ struct instance {
 	int64_t expires_at;  /* s; -1: while it runs */
 };
 
+/** Load the time that leases are compared with. @param now  of this machine, s */
+bool instances_load_time(
+    struct store *store, int64_t now, int64_t *store_now, GError **error);
+
 /**
  * Add an instance with a new lease, in the caller's transaction.  If the store is not
  * shared, the others have ended, and are deleted.
@@ -46,6 +50,10 @@ bool instances_insert(struct store *store, const struct instance *instance, int6
 /** Renew a lease. @param is_held  set: false if the instance was ended */
 bool instances_renew(
     struct store *store, int64_t id, int64_t now, bool *is_held, GError **error);
+
+/** Whether the handle's instance has not been ended; always if the store is not shared.
+ */
+bool instances_is_held(struct store *store, bool *is_held, GError **error);
 
 /** End a lease: what is still held can be taken over. */
 bool instances_delete(struct store *store, int64_t id, GError **error);

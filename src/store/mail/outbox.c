@@ -369,8 +369,10 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 	g_autoptr(GString) ids = g_string_new(NULL);
 	struct claiming claiming = {.store = store, .claim = claim, .ids = ids};
 	unsigned read = 0;
-	bool has_next = true;
+	bool has_next;
 
+	if (!instances_is_held(store, &has_next, error))
+		return NULL;
 	while (has_next && !claiming.is_full && read < CLAIM_MAX) {
 		/* The one after the last shows that there are more. */
 		unsigned wanted =

@@ -116,7 +116,7 @@ struct outbox_claim {
 
 /**
  * Claim messages that are due for the handle's instance, by priority, then longest due
- * first, in the caller's transaction.
+ * first, in the caller's transaction.  An instance that was ended claims nothing.
  *
  * Digests of subscribers who are no longer active, and all mail to suppressed
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A
