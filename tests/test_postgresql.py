@@ -346,7 +346,7 @@ def test_same_triggers(tap, server, store):
 
 # Objects with statements for files of SQLite and for the index of the archive.
 FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
-         "migrate_postgresql", "paper_values", "sqlite", "tokenizer")
+         "migrate_postgresql", "paper_values", "postgresql", "sqlite", "tokenizer")
 
 # Parts of statements that differ: functions of our own, planner hints, and what has no
 # equal in both.

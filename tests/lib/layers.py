@@ -56,6 +56,7 @@ FLOORS = {
 HOMES = {
     "libconfig.h": ("config",),
     "sqlite3.h": ("store",),
+    "libpq-fe.h": ("store",),
     "curl/": ("net",),
     "jansson.h": ("net", "sources", "ctl", "web"),
     "libetpan/": ("parser", "receive"),

@@ -16,6 +16,7 @@
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
 #include "store/paper/papers.h"
+#include "store_server.h"
 
 static int64_t
 load_status_line(const struct clock *clock)
@@ -31,11 +32,15 @@ store_fixture_new(void)
 
 	fixture->directory = g_dir_make_tmp("pb-test-XXXXXX", &error);
 	g_assert_no_error(error);
-	fixture->path = g_build_filename(fixture->directory, "paperboy.db", NULL);
+	fixture->path = store_server_create();
+	if (!fixture->path)
+		fixture->path =
+		    g_build_filename(fixture->directory, "paperboy.db", NULL);
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
 	store_set_rerun(fixture->store, g_getenv("PAPERBOY_TEST_RERUN") != NULL);
-	digest_views_create(fixture->store->db);
+	if (!fixture->store->postgresql)
+		digest_views_create(fixture->store->db);
 	fixture->clock.read = load_status_line;
 	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	return fixture;
@@ -67,6 +72,8 @@ store_fixture_free(struct store_fixture *fixture)
 	if (!fixture)
 		return;
 	store_free(fixture->store);
+	if (store_is_server(fixture->path))
+		store_server_drop(fixture->path);
 	g_bytes_unref(fixture->key);
 	store_fixture_remove_directory(fixture->directory);
 	g_free(fixture->directory);
@@ -313,6 +320,8 @@ store_fixture_try(struct store_fixture *fixture, const char *sql)
 	char *message = NULL;
 	char *copy = NULL;
 
+	if (fixture->store->postgresql)
+		return store_server_try(fixture->store, sql);
 	if (sqlite3_exec(fixture->store->db, sql, NULL, NULL, &message) != SQLITE_OK)
 		copy = g_strdup(message);
 	sqlite3_free(message);
@@ -378,9 +387,12 @@ prepare(struct store_fixture *fixture, const char *sql)
 int64_t
 store_fixture_number(struct store_fixture *fixture, const char *sql)
 {
-	sqlite3_stmt *statement = prepare(fixture, sql);
+	sqlite3_stmt *statement;
 	int64_t number = -1;
 
+	if (fixture->store->postgresql)
+		return store_server_number(fixture->store, sql);
+	statement = prepare(fixture, sql);
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		number = sqlite3_column_type(statement, 0) == SQLITE_NULL
 		             ? -1
@@ -392,9 +404,13 @@ store_fixture_number(struct store_fixture *fixture, const char *sql)
 char *
 store_fixture_text(struct store_fixture *fixture, const char *sql)
 {
-	sqlite3_stmt *statement = prepare(fixture, sql);
-	GString *text = g_string_new(NULL);
+	sqlite3_stmt *statement;
+	GString *text;
 
+	if (fixture->store->postgresql)
+		return store_server_text(fixture->store, sql);
+	statement = prepare(fixture, sql);
+	text = g_string_new(NULL);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		if (text->len)
 			g_string_append_c(text, ' ');

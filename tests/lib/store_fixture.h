@@ -28,7 +28,7 @@
 
 struct store_fixture {
 	char *directory; /* removed at the end, with its contents */
-	char *path;      /* of the store */
+	char *path;      /* of the store; or its URL, see store_server.h */
 	struct store *store;
 	GBytes *key;        /* of a made-up state directory */
 	struct clock clock; /* reads as set by store_fixture_set_now() */

@@ -11,7 +11,8 @@ record_step(
 {
 	enum sql_step step = sql_step(statement, error);
 
-	g_assert((int)layout->count <= sql_count_columns(statement));
+	g_assert(
+	    step != SQL_STEP_ROW || (int)layout->count <= sql_count_columns(statement));
 	for (size_t i = 0; step == SQL_STEP_ROW && i < layout->count; i++) {
 		const struct record_column *column = &layout->columns[i];
 		struct enumeration_column checked = {

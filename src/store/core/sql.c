@@ -23,25 +23,14 @@ bool
 sql_exec_values(struct store *store, const char *sql, const struct sql_value *values,
     GError **error)
 {
-	sql_auto *statement = sql_bind_values(store, sql, values, error);
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	do {
-		step = sql_step(statement, error);
-	} while (step == SQL_STEP_ROW);
-	return step == SQL_STEP_DONE;
+	return store->engine->exec(store, sql, values, NULL, error);
 }
 
 bool
 sql_exec_count_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error)
 {
-	if (!sql_exec_values(store, sql, values, error))
-		return false;
-	*count = store->engine->count_changes(store);
-	return true;
+	return store->engine->exec(store, sql, values, count, error);
 }
 
 bool

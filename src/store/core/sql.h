@@ -18,7 +18,8 @@
 
 struct store {
 	const struct sql_engine *engine;
-	struct sqlite3 *db;
+	struct sqlite3 *db;            /* of a server: in memory, for the tokenizer */
+	struct postgresql *postgresql; /* NULL: SQLite */
 	GHashTable *statements; /* const char *, by address -> struct sql_statement * */
 	struct tokenizer *tokenizer;
 	bool is_reading;          /* a snapshot is open */
@@ -83,7 +84,12 @@ struct sql_statement *sql_bind_values(struct store *store, const char *sql,
 
 enum sql_step sql_step(struct sql_statement *statement, GError **error);
 
-/** Run a statement that returns no rows. */
+/**
+ * Run a statement that returns no rows.
+ *
+ * Inside a transaction on a server it may wait, and its error is reported by a later
+ * function.
+ */
 #define sql_exec(store, sql, error, ...) \
 	sql_exec_values(store, sql,      \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)

@@ -166,10 +166,21 @@ reset(struct sql_statement *statement)
 	sqlite3_clear_bindings(compiled);
 }
 
-static unsigned
-count_changes(struct store *store)
+static bool
+exec(struct store *store, const char *sql, const struct sql_value *values,
+    unsigned *count, GError **error)
 {
-	return (unsigned)sqlite3_changes(store->db);
+	sql_auto *statement = bind(store, sql, values, error);
+	enum sql_step result;
+
+	if (!statement)
+		return false;
+	do {
+		result = step(statement, error);
+	} while (result == SQL_STEP_ROW);
+	if (count)
+		*count = (unsigned)sqlite3_changes(store->db);
+	return result == SQL_STEP_DONE;
 }
 
 static bool
@@ -311,11 +322,65 @@ run_each(struct store *store, const char *sql, const struct sql_value *values,
 	return result == SQL_STEP_DONE;
 }
 
+/* ---- transactions ---- */
+
+static bool
+is_open(const struct store *store)
+{
+	return !sqlite3_get_autocommit(store->db);
+}
+
+static bool
+begin(struct store *store, enum sql_begin kind, GError **error)
+{
+	static const char sql_reading[] = "BEGIN";
+	static const char sql_writing[] = "BEGIN IMMEDIATE";
+	static const char sql_inner[] = "SAVEPOINT inner";
+
+	switch (kind) {
+	case SQL_BEGIN_READING:
+		return sql_exec(store, sql_reading, error);
+	case SQL_BEGIN_WRITING:
+		return sql_exec(store, sql_writing, error);
+	case SQL_BEGIN_INNER:
+		break;
+	}
+	return sql_exec(store, sql_inner, error);
+}
+
+static bool
+commit(struct store *store, bool is_inner, GError **error)
+{
+	static const char sql[] = "COMMIT";
+	static const char sql_inner[] = "RELEASE inner";
+
+	return is_inner ? sql_exec(store, sql_inner, error)
+	                : sql_exec(store, sql, error);
+}
+
+static void
+rollback(struct store *store, bool is_inner)
+{
+	const char *sql = is_inner ? "ROLLBACK TO inner; RELEASE inner" : "ROLLBACK";
+
+	/* Some errors roll back by themselves.  An interrupt may hit ROLLBACK, too. */
+	for (int i = 0; i < 2 && is_open(store); i++)
+		if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT)
+			break;
+}
+
+/* store_free() closes the handle, which other engines have, too. */
+static void
+close_nothing(struct store *store)
+{
+	(void)store;
+}
+
 const struct sql_engine sqlite_engine = {
     .bind = bind,
     .step = step,
     .reset = reset,
-    .count_changes = count_changes,
+    .exec = exec,
     .insert = insert,
     .run_each = run_each,
     .get_kind = get_kind,
@@ -323,4 +388,9 @@ const struct sql_engine sqlite_engine = {
     .get_text = get_text,
     .get_bytes = get_bytes,
     .count_columns = count_columns,
+    .is_open = is_open,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .close = close_nothing,
 };

@@ -1,5 +1,5 @@
 /*
- * store.c - open the SQLite database.
+ * store.c - open the database.
  */
 #include "store/core/store.h"
 
@@ -12,8 +12,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "store/core/engine.h"
 #include "store/core/fts_row.h"
 #include "store/core/migrate.h"
+#include "store/core/migrate_postgresql.h"
+#include "store/core/postgresql.h"
 #include "store/core/sql.h"
 #include "store/core/sqlite.h"
 #include "store/core/suppression.h"
@@ -292,6 +295,8 @@ store_open(const char *path, GError **error)
 	struct store *store;
 	sqlite3 *db;
 
+	if (store_is_server(path))
+		return store_open_server(&(struct store_server){.url = path}, error);
 	if (!check_file(path, error))
 		return NULL;
 	db = open_database(path, path, OPEN_STORE, error);
@@ -313,6 +318,9 @@ store_open_for_reading(const char *path, GError **error)
 	GStatBuf status;
 	sqlite3 *db;
 
+	if (store_is_server(path))
+		return store_open_server(
+		    &(struct store_server){.url = path, .is_read_only = true}, error);
 	if (g_stat(path, &status) != 0) {
 		pb_fail(error,
 		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_PERMANENT,
@@ -338,12 +346,67 @@ store_open_for_reading(const char *path, GError **error)
 }
 
 bool
+store_is_server(const char *name)
+{
+	return g_str_has_prefix(name, "postgresql://") ||
+	       g_str_has_prefix(name, "postgres://");
+}
+
+#ifdef HAVE_POSTGRESQL
+/* The tokenizer is SQLite's. */
+static bool
+open_tokenizer(struct store *store, GError **error)
+{
+	int rc = sqlite3_open(":memory:", &store->db);
+
+	if (rc != SQLITE_OK)
+		sqlite_set_error(error, store->db, rc, "cannot open the tokenizer");
+	else
+		store->tokenizer = tokenizer_new_unicode61(store->db, error);
+	return store->tokenizer != NULL;
+}
+
+static bool
+check_schema(struct store *store, GError **error)
+{
+	int64_t version;
+
+	return migrate_postgresql_check(store, &version, error) &&
+	       (version > 0 || pb_fail(error, PB_ERROR_NOT_FOUND,
+	                           "the database is empty: start paperboyd"));
+}
+
+struct store *
+store_open_server(const struct store_server *server, GError **error)
+{
+	struct store *store = postgresql_open(server, error);
+
+	if (store && open_tokenizer(store, error) &&
+	    (server->is_read_only ? check_schema(store, error)
+	                          : migrate_postgresql_run(store, error)))
+		return store;
+	store_free(store);
+	return NULL;
+}
+#else
+struct store *
+store_open_server(const struct store_server *server, GError **error)
+{
+	(void)server;
+	pb_fail(error, PB_ERROR_INPUT,
+	    "this paperboy was built without PostgreSQL (configure --with-postgresql)");
+	return NULL;
+}
+#endif
+
+bool
 store_get_data_version(struct store *store, int *version, int *ours, GError **error)
 {
 	static const char sql[] = "PRAGMA user_version";
 	int64_t found;
 
-	if (!sql_number(store, sql, &found, error))
+	if (store->postgresql ? !migrate_postgresql_check(store, &found, error)
+	                      : !sql_number(store, sql, &found, error))
 		return false;
 	*version = (int)found;
 	*ours = MIGRATE_VERSION;
@@ -354,8 +417,11 @@ bool
 store_load_other_commit(struct store *store, int64_t *commit, GError **error)
 {
 	static const char sql[] = "PRAGMA data_version";
+	static const char sql_server[] =
+	    "SELECT hashtextextended(CAST(pg_current_snapshot() AS TEXT), 0)";
 
-	return sql_number(store, sql, commit, error);
+	return store->postgresql ? sql_number(store, sql_server, commit, error)
+	                         : sql_number(store, sql, commit, error);
 }
 
 void
@@ -367,6 +433,7 @@ store_free(struct store *store)
 		store->free_paper_values(store->paper_values);
 	g_hash_table_unref(store->statements);
 	tokenizer_free(store->tokenizer);
+	store->engine->close(store);
 	sqlite3_close(store->db);
 	g_free(store);
 }
@@ -430,7 +497,7 @@ store_set_between(struct store *store, void (*between)(void *data), void *data)
 void
 store_call_between(const struct store *store)
 {
-	g_assert(sqlite3_get_autocommit(store->db));
+	g_assert(!store->engine->is_open(store));
 	if (store->between)
 		store->between(store->between_data);
 }
@@ -444,11 +511,28 @@ store_is_stopped(const struct store *store)
 void
 store_defer_sync(struct store *store)
 {
-	sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+	static const char sql_server[] = "SET synchronous_commit = off";
+
+	if (store->postgresql)
+		sql_exec(store, sql_server, NULL);
+	else
+		sqlite3_exec(
+		    store->db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
 }
 
-bool
-store_resume_sync(struct store *store, GError **error)
+/* A commit that writes something waits for those before. */
+static bool
+resume_server_sync(struct store *store, GError **error)
+{
+	static const char sql[] = "SET synchronous_commit = DEFAULT";
+	static const char sql_sync[] =
+	    "SELECT pg_logical_emit_message(true, 'paperboy', 'sync')";
+
+	return sql_exec(store, sql, error) && sql_exec(store, sql_sync, error);
+}
+
+static bool
+sync_file(struct store *store, GError **error)
 {
 	sqlite3_file *log = NULL;
 	int rc = sqlite3_exec(store->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
@@ -464,15 +548,35 @@ store_resume_sync(struct store *store, GError **error)
 	return false;
 }
 
+bool
+store_resume_sync(struct store *store, GError **error)
+{
+	return store->postgresql ? resume_server_sync(store, error)
+	                         : sync_file(store, error);
+}
+
 void
 store_checkpoint(struct store *store)
 {
-	sqlite3_wal_checkpoint_v2(
-	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	if (!store->postgresql)
+		sqlite3_wal_checkpoint_v2(
+		    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
-bool
-store_erase(struct store *store, GError **error)
+static bool
+erase_server(struct store *store, GError **error)
+{
+	/* It takes longer than a statement may. */
+	static const char sql_begin[] = "SET statement_timeout = 0";
+	static const char sql[] = "VACUUM (FULL)";
+	static const char sql_end[] = "SET statement_timeout = DEFAULT";
+	bool is_ok = sql_exec(store, sql_begin, error) && sql_exec(store, sql, error);
+
+	return sql_exec(store, sql_end, is_ok ? error : NULL) && is_ok;
+}
+
+static bool
+erase_file(struct store *store, GError **error)
 {
 	int log = -1, copied = -1, rc;
 
@@ -491,6 +595,13 @@ store_erase(struct store *store, GError **error)
 		return true;
 	sqlite_set_error(error, store->db, rc, "cannot truncate the store's log");
 	return false;
+}
+
+bool
+store_erase(struct store *store, GError **error)
+{
+	return store->postgresql ? erase_server(store, error)
+	                         : erase_file(store, error);
 }
 
 bool

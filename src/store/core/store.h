@@ -1,5 +1,5 @@
 /*
- * store.h - open the SQLite database, and transactions.
+ * store.h - open the database, and transactions.
  *
  * A handle belongs to one thread.  WAL with synchronous=FULL: a commit that returned is
  * on disk.  Opening a file for writing migrates it; a newer, foreign or damaged file is
@@ -27,7 +27,8 @@ struct store;
 /**
  * Open the store, or create it with mode 0600.
  *
- * @param path  the file; its directory must exist
+ * @param path  the file; its directory must exist.  Or the URL of a database server
+ * that needs no password, see store_open_server()
  * @return NULL with PB_ERROR_PERMANENT when the file is damaged, newer than this
  *         program, accessible to others or not a store; PB_ERROR_TEMPORARY when it is
  *         locked
@@ -44,11 +45,31 @@ struct store *store_open(const char *path, GError **error);
  */
 struct store *store_open_for_reading(const char *path, GError **error);
 
+/* A database server. */
+struct store_server {
+	const char *url;      /* postgresql://..., without a password */
+	const char *password; /* or NULL */
+	bool is_read_only;
+};
+
+/** Whether the name of a store is that of a server. */
+bool store_is_server(const char *name);
+
+/**
+ * Open the store in a database of PostgreSQL, and create or migrate its schema; or
+ * read-only, as store_open_for_reading().
+ *
+ * @return NULL with PB_ERROR_INPUT for a wrong URL, PB_ERROR_TEMPORARY without a
+ *         connection, else as store_open()
+ */
+struct store *store_open_server(const struct store_server *server, GError **error);
+
 /** @param version  of the file; @param ours  of this program */
 bool
 store_get_data_version(struct store *store, int *version, int *ours, GError **error);
 
-/** Load a number that differs after each commit by another handle. */
+/** Load a number that differs after each commit by another handle; on a server, after
+ * any transaction. */
 bool store_load_other_commit(struct store *store, int64_t *commit, GError **error);
 
 void store_free(struct store *store);
@@ -159,20 +180,22 @@ void store_call_between(const struct store *store);
  *
  * A power loss undoes all since the last sync of any handle, so that no commit is lost
  * before a later one: a message that another handle has claimed was synced with the
- * claim.
+ * claim.  On a server synchronous_commit is off meanwhile.
  */
 void store_defer_sync(struct store *store);
 
 /** Sync these commits, and each of the next ones. */
 bool store_resume_sync(struct store *store, GError **error);
 
-/** Truncate the write-ahead log if there is no reader; at shutdown. */
+/** Truncate the write-ahead log if there is no reader; at shutdown.  Nothing on a
+ * server. */
 void store_checkpoint(struct store *store);
 
 /**
  * Remove deleted rows from the files: from free pages, from unused parts of pages and
  * from the write-ahead log.  Rewrites the whole file (VACUUM), which needs as much free
- * disk space again.
+ * disk space again.  On a server, rewrites the tables (VACUUM FULL): the write-ahead
+ * log, its archive and backups have their own retention.
  *
  * @return false with PB_ERROR_TEMPORARY while others read or write
  */

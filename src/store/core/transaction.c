@@ -2,9 +2,8 @@
  * transaction.c - the parts of a transaction, and running it again.
  */
 #include "base/error.h"
+#include "store/core/engine.h"
 #include "store/core/jobs.h"
-#include "store/core/sql.h"
-#include "store/core/sqlite.h"
 #include "store/core/store.h"
 
 /* The first wait is up to 1 ms and the last up to 256 ms: half a second in total. */
@@ -14,28 +13,17 @@
 static bool
 is_open(const struct store *store)
 {
-	return !sqlite3_get_autocommit(store->db);
-}
-
-static void
-roll_back(struct store *store, const char *sql)
-{
-	/* Some errors roll back by themselves.  An interrupt may hit ROLLBACK, too. */
-	for (int i = 0; i < 2 && is_open(store); i++)
-		if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_INTERRUPT)
-			break;
+	return store->engine->is_open(store);
 }
 
 bool
 store_begin_reading(
     struct store *store, struct store_snapshot *snapshot, GError **error)
 {
-	static const char sql[] = "BEGIN";
-
 	g_assert(!snapshot->store);
 	if (is_open(store))
 		return true;
-	if (!sql_exec(store, sql, error))
+	if (!store->engine->begin(store, SQL_BEGIN_READING, error))
 		return false;
 	store->is_reading = true;
 	snapshot->store = store;
@@ -49,20 +37,18 @@ store_end_reading(struct store_snapshot *snapshot)
 
 	if (!store)
 		return;
-	roll_back(store, "ROLLBACK");
+	store->engine->rollback(store, false);
 	store->is_reading = false;
 }
 
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error)
 {
-	static const char sql[] = "BEGIN IMMEDIATE";
-	static const char sql_inner[] = "SAVEPOINT inner";
 	bool is_inner = is_open(store);
 
 	g_assert(!transaction->store && !store->is_reading);
-	if (!(is_inner ? sql_exec(store, sql_inner, error)
-	               : sql_exec(store, sql, error)))
+	if (!store->engine->begin(
+	        store, is_inner ? SQL_BEGIN_INNER : SQL_BEGIN_WRITING, error))
 		return false;
 	transaction->store = store;
 	transaction->is_inner = is_inner;
@@ -72,13 +58,10 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
 bool
 store_commit(struct store_transaction *transaction, GError **error)
 {
-	static const char sql[] = "COMMIT";
-	static const char sql_inner[] = "RELEASE inner";
 	struct store *store = transaction->store;
 
 	g_assert(store);
-	if (!(transaction->is_inner ? sql_exec(store, sql_inner, error)
-	                            : sql_exec(store, sql, error)))
+	if (!store->engine->commit(store, transaction->is_inner, error))
 		return false;
 	transaction->store = NULL;
 	if (store->hook && !transaction->is_inner)
@@ -92,9 +75,7 @@ store_rollback(struct store_transaction *transaction)
 	struct store *store = g_steal_pointer(&transaction->store);
 
 	if (store)
-		roll_back(store, transaction->is_inner
-		                     ? "ROLLBACK TO inner; RELEASE inner"
-		                     : "ROLLBACK");
+		store->engine->rollback(store, transaction->is_inner);
 }
 
 /* @param is_trial  roll back in any case */

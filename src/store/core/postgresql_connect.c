@@ -1,0 +1,247 @@
+/*
+ * postgresql_connect.c - connections to PostgreSQL: URL, TLS, timeouts, error codes.
+ */
+#include "store/core/postgresql_connect.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Timeouts for a server, or a network, that does not respond. */
+#define CONNECT_TIMEOUT_S    "10"
+#define KEEPALIVE_IDLE_S     "10"
+#define KEEPALIVE_INTERVAL_S "5"
+#define KEEPALIVE_COUNT      "3"
+#define TCP_USER_TIMEOUT_MS  "25000"
+/* Timeouts of the server.  The first is for a statement over all rows; the second frees
+ * the locks of a machine that is stopped in a transaction. */
+#define STATEMENT_TIMEOUT_MS "600000"
+#define IDLE_TIMEOUT_MS      "60000"
+#define LOCK_TIMEOUT_MS      "10000"
+
+/* Settings of a session, to which SET ... = DEFAULT returns. */
+#define SETTINGS                                                   \
+	"-c default_transaction_isolation=serializable"            \
+	" -c statement_timeout=" STATEMENT_TIMEOUT_MS              \
+	" -c idle_in_transaction_session_timeout=" IDLE_TIMEOUT_MS \
+	" -c lock_timeout=" LOCK_TIMEOUT_MS " -c timezone=UTC"
+
+/* libpq's own default is a file of the user. */
+#define CA_FILE "/etc/ssl/certs/ca-certificates.crt"
+
+/* SQLSTATEs, by their beginnings (PostgreSQL's manual, appendix A). */
+static const struct {
+	const char *state;
+	enum pb_error code;
+} codes[] = {
+    {"08", PB_ERROR_TEMPORARY},    /* connection */
+    {"22", PB_ERROR_INPUT},        /* value out of range */
+    {"23", PB_ERROR_INPUT},        /* constraint */
+    {"25006", PB_ERROR_TEMPORARY}, /* read-only: a standby */
+    {"25P03", PB_ERROR_TEMPORARY}, /* idle in a transaction */
+    {"28", PB_ERROR_PERMANENT},    /* password */
+    {"40", PB_ERROR_TEMPORARY},    /* serialization, deadlock */
+    {"53", PB_ERROR_TEMPORARY},    /* disk, memory, connections */
+    {"54", PB_ERROR_INPUT},        /* too large */
+    {"55", PB_ERROR_TEMPORARY},    /* locked */
+    {"57", PB_ERROR_TEMPORARY},    /* shutdown, timeout */
+};
+
+static const char *
+get_state(const PGresult *result)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+	return state ? state : "";
+}
+
+static bool
+has_state(const PGresult *result, const char *const *states)
+{
+	return g_strv_contains(states, get_state(result));
+}
+
+bool
+postgresql_is_conflict(const PGresult *result)
+{
+	static const char *const states[] = {"40001", "40P01", NULL};
+
+	return has_state(result, states);
+}
+
+bool
+postgresql_is_session_over(const PGresult *result)
+{
+	/* Shutdowns, a promoted or demoted server, and an idle transaction. */
+	static const char *const states[] = {
+	    "25006", "25P03", "57P01", "57P02", "57P03", "57P05", NULL};
+
+	return has_state(result, states);
+}
+
+/* One line of a message. */
+static char *
+format_line(const char *message)
+{
+	char *line = g_strdup(message ? message : "");
+
+	g_strdelimit(g_strstrip(line), "\n\t", ' ');
+	return line;
+}
+
+void
+postgresql_set_error(GError **error, const PGresult *result)
+{
+	/* The detail, which has values, is left out. */
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	g_autofree char *line =
+	    format_line(primary ? primary : PQresultErrorMessage(result));
+	const char *state = get_state(result);
+	enum pb_error code = *state ? PB_ERROR_PERMANENT : PB_ERROR_TEMPORARY;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(codes); i++)
+		if (g_str_has_prefix(state, codes[i].state))
+			code = codes[i].code;
+	pb_fail(error, code, "store: %s%s%s%s", line, *state ? " (" : "", state,
+	    *state ? ")" : "");
+}
+
+void
+postgresql_set_lost(GError **error, PGconn *connection)
+{
+	g_autofree char *line =
+	    format_line(connection ? PQerrorMessage(connection) : "");
+
+	pb_fail(error, PB_ERROR_TEMPORARY,
+	    "the connection to the database was lost%s%s", *line ? ": " : "", line);
+}
+
+/* ---- URL ---- */
+
+static const char *
+find_option(const PQconninfoOption *options, const char *name)
+{
+	for (; options->keyword; options++)
+		if (strcmp(options->keyword, name) == 0)
+			return options->val;
+	return NULL;
+}
+
+static bool
+is_local(const char *host)
+{
+	return !*host || *host == '/' || *host == '@' ||
+	       strcmp(host, "localhost") == 0 || g_str_has_prefix(host, "127.") ||
+	       strcmp(host, "::1") == 0;
+}
+
+/* @param hosts  separated by commas, or NULL */
+static bool
+are_local(const char *hosts)
+{
+	g_auto(GStrv) each = g_strsplit(hosts ? hosts : "", ",", -1);
+
+	for (char **host = each; *host; host++)
+		if (!is_local(*host))
+			return false;
+	return true;
+}
+
+/* Parameters of a connection; a later one replaces an earlier one. */
+struct parameters {
+	const char *names[20], *values[20];
+	unsigned count;
+};
+
+static void
+add(struct parameters *parameters, const char *name, const char *value)
+{
+	g_assert(parameters->count + 1 < G_N_ELEMENTS(parameters->names));
+	parameters->names[parameters->count] = name;
+	parameters->values[parameters->count++] = value;
+}
+
+/* Check a URL, and add what depends on it: verification and session settings. */
+static bool
+add_checked(const struct store_server *server, struct parameters *parameters,
+    char **settings, GError **error)
+{
+	g_autofree char *line = NULL;
+	char *problem = NULL;
+	PQconninfoOption *options = PQconninfoParse(server->url, &problem);
+	const char *more;
+	bool has_password;
+
+	if (!options) {
+		line = format_line(problem);
+		PQfreemem(problem);
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "the URL of the database is wrong: %s", line);
+	}
+	has_password = find_option(options, "password") != NULL;
+	more = find_option(options, "options");
+	*settings = g_strconcat(SETTINGS,
+	    server->is_read_only ? " -c default_transaction_read_only=on " : " ", more,
+	    NULL);
+	if (!are_local(find_option(options, "host")) ||
+	    !are_local(find_option(options, "hostaddr"))) {
+		add(parameters, "sslmode", "verify-full");
+		add(parameters, "sslrootcert", CA_FILE);
+	}
+	PQconninfoFree(options);
+	return !has_password ||
+	       pb_fail(error, PB_ERROR_INPUT,
+	           "the URL of the database has a password: move it to a file");
+}
+
+/* ---- connection ---- */
+
+static void
+ignore_notice(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
+
+static bool
+check_connection(PGconn *connection, GError **error)
+{
+	g_autofree char *line = NULL;
+
+	if (PQstatus(connection) == CONNECTION_OK && PQenterPipelineMode(connection))
+		return true;
+	line = format_line(PQerrorMessage(connection));
+	return pb_fail(
+	    error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s", line);
+}
+
+PGconn *
+postgresql_connect(const struct store_server *server, GError **error)
+{
+	struct parameters parameters = {0};
+	g_autofree char *settings = NULL;
+	PGconn *connection;
+
+	if (!add_checked(server, &parameters, &settings, error))
+		return NULL;
+	add(&parameters, "application_name", "paperboy");
+	add(&parameters, "connect_timeout", CONNECT_TIMEOUT_S);
+	add(&parameters, "keepalives_idle", KEEPALIVE_IDLE_S);
+	add(&parameters, "keepalives_interval", KEEPALIVE_INTERVAL_S);
+	add(&parameters, "keepalives_count", KEEPALIVE_COUNT);
+	add(&parameters, "tcp_user_timeout", TCP_USER_TIMEOUT_MS);
+	/* Of several hosts, the one that is not a standby. */
+	add(&parameters, "target_session_attrs",
+	    server->is_read_only ? "any" : "read-write");
+	add(&parameters, "dbname", server->url);
+	add(&parameters, "client_encoding", "UTF8");
+	add(&parameters, "options", settings);
+	if (server->password)
+		add(&parameters, "password", server->password);
+	connection = PQconnectdbParams(parameters.names, parameters.values, 1);
+	PQsetNoticeProcessor(connection, ignore_notice, NULL);
+	if (check_connection(connection, error))
+		return connection;
+	PQfinish(connection);
+	return NULL;
+}

@@ -1,0 +1,143 @@
+/*
+ * store_server.c - databases of a PostgreSQL server for store fixtures.
+ */
+#include "store_server.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "store/core/sql.h"
+
+#ifdef HAVE_POSTGRESQL
+#include <libpq-fe.h>
+
+/* The name of a database is in place of %s. */
+static char *
+format_url(const char *name)
+{
+	const char *server = g_getenv("PAPERBOY_TEST_STORE");
+	g_auto(GStrv) parts = g_strsplit(server, "%s", 2);
+
+	g_assert_nonnull(parts[1]);
+	return g_strconcat(parts[0], name, parts[1], NULL);
+}
+
+/* Run a command in the server's own database. */
+static void
+run(const char *format, const char *name, const char *other)
+{
+	g_autofree char *url = format_url("postgres");
+	g_autofree char *sql = g_strdup_printf(
+	    "%s %s%s%s", format, name, other ? " TEMPLATE " : "", other ? other : "");
+	PGconn *connection = PQconnectdb(url);
+	PGresult *result = PQexec(connection, sql);
+
+	if (PQresultStatus(result) != PGRES_COMMAND_OK)
+		g_error("%s: %s", sql, PQerrorMessage(connection));
+	PQclear(result);
+	PQfinish(connection);
+}
+
+/* A database with the schema, made once by each program. */
+static gpointer
+create_template(gpointer data)
+{
+	char *name = g_strdup_printf("template_%d", (int)getpid());
+	g_autofree char *url = format_url(name);
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	run("CREATE DATABASE", name, NULL);
+	store_free(store_open(url, &error));
+	g_assert_no_error(error);
+	return name;
+}
+
+char *
+store_server_create(void)
+{
+	static GOnce once = G_ONCE_INIT;
+	static int last;
+	g_autofree char *name = NULL;
+
+	if (!g_getenv("PAPERBOY_TEST_STORE"))
+		return NULL;
+	g_once(&once, create_template, NULL);
+	name = g_strdup_printf("test_%d_%d", (int)getpid(), ++last);
+	run("CREATE DATABASE", name, once.retval);
+	return format_url(name);
+}
+
+void
+store_server_drop(const char *url)
+{
+	const char *name = strstr(url, "test_");
+	g_autofree char *copy = g_strndup(name, strspn(name, "test_0123456789"));
+	g_autofree char *forced = g_strconcat(copy, " WITH (FORCE)", NULL);
+
+	run("DROP DATABASE", forced, NULL);
+}
+#else
+char *
+store_server_create(void)
+{
+	return NULL;
+}
+
+void
+store_server_drop(const char *url)
+{
+	(void)url;
+}
+#endif
+
+char *
+store_server_try(struct store *store, const char *sql)
+{
+	g_autofree char *block =
+	    g_strdup_printf("DO $test$ BEGIN EXECUTE $sql$%s$sql$; END $test$", sql);
+	g_autoptr(GError) error = NULL;
+
+	sql_exec(store, g_intern_string(block), &error);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+static struct sql_statement *
+bind(struct store *store, const char *sql)
+{
+	return sql_bind(store, g_intern_string(sql), NULL);
+}
+
+int64_t
+store_server_number(struct store *store, const char *sql)
+{
+	sql_auto *statement = bind(store, sql);
+	g_autoptr(GError) error = NULL;
+	int64_t number = -1;
+
+	if (sql_step(statement, &error) == SQL_STEP_ROW)
+		number = sql_get_int(statement, 0);
+	g_assert_no_error(error);
+	return number;
+}
+
+char *
+store_server_text(struct store *store, const char *sql)
+{
+	sql_auto *statement = bind(store, sql);
+	g_autoptr(GError) error = NULL;
+	GString *text = g_string_new(NULL);
+
+	while (sql_step(statement, &error) == SQL_STEP_ROW) {
+		if (text->len)
+			g_string_append_c(text, ' ');
+		for (int i = 0; i < sql_count_columns(statement); i++) {
+			const char *cell = sql_get_text(statement, i);
+
+			g_string_append_printf(
+			    text, "%s%s", i ? "|" : "", cell ? cell : "-");
+		}
+	}
+	g_assert_no_error(error);
+	return g_string_free(text, FALSE);
+}

@@ -1,0 +1,21 @@
+/*
+ * store_server.h - databases of a PostgreSQL server for store fixtures.
+ *
+ * $PAPERBOY_TEST_STORE is the URL of a server with %s for the name of a database.
+ * Without it fixtures use SQLite.
+ */
+#ifndef PAPERBOY_TESTS_LIB_STORE_SERVER_H
+#define PAPERBOY_TESTS_LIB_STORE_SERVER_H
+
+#include "store/core/store.h"
+
+/** Create a database with an empty store. @return its URL; NULL: use SQLite */
+char *store_server_create(void);
+void store_server_drop(const char *url);
+
+/** As the functions of store_fixture.h. */
+char *store_server_try(struct store *store, const char *sql);
+int64_t store_server_number(struct store *store, const char *sql);
+char *store_server_text(struct store *store, const char *sql);
+
+#endif
