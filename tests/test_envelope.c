@@ -1,6 +1,7 @@
 /*
  * test_envelope.c - the wire format equals one that is made byte by byte.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -40,13 +41,26 @@ format_slowly(const char *bytes, size_t size, bool is_data, GString *out)
 }
 
 static bool
+is_8bit(const struct envelope *envelope)
+{
+	size_t size;
+	const uint8_t *bytes = g_bytes_get_data(envelope->message, &size);
+	bool is_found = false;
+
+	for (size_t i = 0; i < size; i++)
+		is_found |= bytes[i] > 127;
+	return is_found;
+}
+
+static bool
 format_data(const struct envelope *envelope, GString *data, GError **error)
 {
-	bool has_dots;
+	struct envelope_content content;
 
-	if (!envelope_check_message(envelope, &has_dots, error))
+	if (!envelope_check_message(envelope, &content, error))
 		return false;
-	envelope_append_data(envelope, has_dots, data);
+	g_assert_cmpint(content.is_8bit, ==, is_8bit(envelope));
+	envelope_append_data(envelope, &content, data);
 	return true;
 }
 
@@ -74,11 +88,7 @@ check_message(const GString *text)
 {
 	g_autoptr(GBytes) message = g_bytes_new(text->str, text->len);
 	const struct envelope envelope = {.message = message};
-	bool is_8bit = false;
 
-	for (size_t i = 0; i < text->len; i++)
-		is_8bit |= (unsigned char)text->str[i] > 127;
-	g_assert_cmpint(envelope_is_8bit(&envelope), ==, is_8bit);
 	check_format(&envelope, true);
 	check_format(&envelope, false);
 }
@@ -108,6 +118,27 @@ random_messages_have_the_right_format(void)
 	}
 }
 
+/* Messages of several blocks, with each of these bytes anywhere. */
+static void
+every_byte_of_long_messages_is_checked(void)
+{
+	static const char others[] = {'\r', '\n', '\0', '.', '\xc3'};
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned line = 0; text->len < 1000; line++)
+		g_string_append_printf(text, "%.*s\r\n", (int)(line * 7 % 79),
+		    ".ragged lines of text that ends somewhere, long enough for the "
+		    "longest of them");
+	for (size_t at = 0; at < text->len; at++)
+		for (size_t i = 0; i < sizeof(others); i++) {
+			char byte = text->str[at];
+
+			text->str[at] = others[i];
+			check_message(text);
+			text->str[at] = byte;
+		}
+}
+
 static void
 lines_are_limited(void)
 {
@@ -125,4 +156,5 @@ lines_are_limited(void)
 		}
 }
 
-UNIT_MAIN(random_messages_have_the_right_format, lines_are_limited)
+UNIT_MAIN(random_messages_have_the_right_format, every_byte_of_long_messages_is_checked,
+    lines_are_limited)

@@ -3,6 +3,7 @@
  */
 #include "transport/envelope.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/append.h"
@@ -45,22 +46,6 @@ envelope_needs_smtputf8(const struct envelope *envelope)
 	       !g_str_is_ascii(envelope->recipient);
 }
 
-bool
-envelope_is_8bit(const struct envelope *envelope)
-{
-	size_t size;
-	const unsigned char *bytes = g_bytes_get_data(envelope->message, &size);
-	uint64_t seen = 0, words[4];
-
-	for (; size >= sizeof(words); size -= sizeof(words), bytes += sizeof(words)) {
-		memcpy(words, bytes, sizeof(words));
-		seen |= words[0] | words[1] | words[2] | words[3];
-	}
-	for (; size; size--)
-		seen |= *bytes++;
-	return seen & UINT64_C(0x8080808080808080);
-}
-
 /* @param n_line  set: bytes without the line end @return NULL, or an error description
  */
 static const char *
@@ -82,11 +67,9 @@ check_line(const char *at, const char *end, size_t *n_line)
 	return NULL;
 }
 
-/* @param has_dots  set if a line begins with a dot @return NULL, or an error
- * description
- */
+/* @return NULL, or an error description */
 static const char *
-check_lines(const char *at, const char *end, bool *has_dots)
+check_lines(const char *at, const char *end)
 {
 	size_t n;
 
@@ -97,20 +80,88 @@ check_lines(const char *at, const char *end, bool *has_dots)
 
 		if (wrong)
 			return wrong;
-		*has_dots |= *at == '.';
 	}
 	return NULL;
 }
 
+/* Bytes that are examined together. */
+#define BLOCK_BYTES 256
+
+G_STATIC_ASSERT(3 * BLOCK_BYTES < BOUNDS_LINE_BYTES);
+
+/* Found among bytes; each is examined with the one before it. */
+struct scan {
+	uint8_t wrong; /* a NUL, or a CR or LF without the other one */
+	uint8_t dots;  /* at the start of a line */
+	uint8_t ends;  /* LF */
+	uint8_t bits;  /* of all bytes */
+};
+
+static void
+scan_byte(struct scan *scan, const uint8_t *at)
+{
+	uint8_t is_end = at[0] == '\n', is_after_cr = at[-1] == '\r';
+
+	scan->wrong |= (uint8_t)((is_end ^ is_after_cr) | (at[0] == 0));
+	scan->dots |= (uint8_t)((at[0] == '.') & (at[-1] == '\n'));
+	scan->ends |= is_end;
+	scan->bits |= at[0];
+}
+
+/* Compilers turn this loop, which has a constant end, into vector instructions. */
+static struct scan
+scan_block(const uint8_t *at)
+{
+	struct scan scan = {0};
+
+	for (unsigned i = 0; i < BLOCK_BYTES; i++)
+		scan_byte(&scan, at + i);
+	return scan;
+}
+
+/*
+ * Check all lines at once.
+ *
+ * @return false when a line is wrong or may be too long: check_lines() knows
+ */
+static bool
+scan_lines(const uint8_t *bytes, size_t size, struct envelope_content *content)
+{
+	struct scan all = {
+	    .wrong = bytes[0] == '\n' || bytes[0] == 0 || bytes[size - 1] == '\r',
+	    .dots = bytes[0] == '.',
+	    .bits = bytes[0],
+	};
+	bool is_long = false;
+	size_t at = 1;
+
+	for (; size - at >= BLOCK_BYTES; at += BLOCK_BYTES) {
+		struct scan block = scan_block(bytes + at);
+
+		all.wrong |= block.wrong;
+		all.dots |= block.dots;
+		all.bits |= block.bits;
+		is_long |= !block.ends;
+	}
+	for (; at < size; at++)
+		scan_byte(&all, bytes + at);
+	content->has_dots = all.dots != 0;
+	content->is_8bit = all.bits > 127;
+	return !all.wrong && !is_long;
+}
+
 bool
-envelope_check_message(const struct envelope *envelope, bool *has_dots, GError **error)
+envelope_check_message(
+    const struct envelope *envelope, struct envelope_content *content, GError **error)
 {
 	size_t size;
 	const char *bytes = g_bytes_get_data(envelope->message, &size);
 	const char *wrong;
 
-	*has_dots = false;
-	wrong = size > 0 ? check_lines(bytes, bytes + size, has_dots) : NULL;
+	*content = (struct envelope_content){0};
+	if (size == 0 || scan_lines((const uint8_t *)bytes, size, content))
+		return true;
+	wrong = check_lines(bytes, bytes + size);
 	return !wrong || pb_fail(error, PB_ERROR_PERMANENT, "message has %s", wrong);
 }
 
@@ -138,12 +189,13 @@ append_stuffed(const char *at, const char *end, GString *data)
 }
 
 void
-envelope_append_data(const struct envelope *envelope, bool has_dots, GString *data)
+envelope_append_data(const struct envelope *envelope,
+    const struct envelope_content *content, GString *data)
 {
 	size_t size;
 	const char *bytes = g_bytes_get_data(envelope->message, &size);
 
-	if (has_dots)
+	if (content->has_dots)
 		append_stuffed(bytes, bytes + size, data);
 	else
 		append_bytes(data, bytes, size);
@@ -158,9 +210,9 @@ envelope_format_file(const struct envelope *envelope, GString *file, GError **er
 	size_t size;
 	const char *at = g_bytes_get_data(envelope->message, &size);
 	const char *end = at + size;
-	bool has_dots;
+	struct envelope_content content;
 
-	if (!envelope_check_message(envelope, &has_dots, error))
+	if (!envelope_check_message(envelope, &content, error))
 		return false;
 	while (at < end) {
 		const char *next = find_next_line(at, end);

@@ -93,11 +93,10 @@ smtp_transaction_init(struct smtp_transaction *transaction,
 	*transaction =
 	    (struct smtp_transaction){.envelope = envelope, .result = result};
 	transaction->size_bytes = g_bytes_get_size(envelope->message);
-	transaction->is_8bit = envelope_is_8bit(envelope);
 	transaction->needs_smtputf8 = envelope_needs_smtputf8(envelope);
 	if (!envelope_check_addresses(envelope, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.1.3", error->message);
-	else if (!envelope_check_message(envelope, &transaction->has_dots, &error))
+	else if (!envelope_check_message(envelope, &transaction->content, &error))
 		refuse(transaction, SMTP_STAGE_NONE, "5.6.0", error->message);
 }
 
@@ -118,7 +117,7 @@ smtp_transaction_start(struct smtp_transaction *transaction,
 		refuse(transaction, SMTP_STAGE_MAIL, "5.6.7",
 		    "address or header needs SMTPUTF8, "
 		    "which the host does not support");
-	else if (transaction->is_8bit && !extensions->has_8bitmime)
+	else if (transaction->content.is_8bit && !extensions->has_8bitmime)
 		refuse(transaction, SMTP_STAGE_MAIL, "5.6.3",
 		    "message needs 8BITMIME, which the host does not support");
 	else if (extensions->max_bytes &&
@@ -148,7 +147,7 @@ append_mail(const struct smtp_transaction *transaction, GString *out)
 	if (transaction->extensions.has_size)
 		g_string_append_printf(
 		    out, " SIZE=%" G_GSIZE_FORMAT, transaction->size_bytes);
-	if (transaction->is_8bit)
+	if (transaction->content.is_8bit)
 		g_string_append(out, " BODY=8BITMIME");
 	if (transaction->needs_smtputf8)
 		g_string_append(out, " SMTPUTF8");
@@ -184,7 +183,7 @@ append_dot(const struct smtp_transaction *transaction, GString *out)
 	if (transaction->is_refused)
 		g_string_append(out, ".\r\n");
 	else
-		envelope_append_data(transaction->envelope, transaction->has_dots, out);
+		envelope_append_data(transaction->envelope, &transaction->content, out);
 }
 
 static void

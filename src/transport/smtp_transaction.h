@@ -36,8 +36,7 @@ struct extensions {
 struct smtp_transaction {
 	const struct envelope *envelope; /* borrowed */
 	size_t size_bytes;               /* of the message */
-	bool has_dots;                   /* a line of the message begins with one */
-	bool is_8bit;
+	struct envelope_content content;
 	bool needs_smtputf8;
 	struct extensions extensions;
 	enum smtp_stage written; /* last stage written */
