@@ -8,9 +8,10 @@
 struct digest_reason *
 digest_reason_new(const char *filter, GPtrArray *hits)
 {
-	struct digest_reason *reason = g_new0(struct digest_reason, 1);
+	size_t size = strlen(filter) + 1;
+	struct digest_reason *reason = g_malloc(sizeof(*reason) + size);
 
-	reason->filter = g_strdup(filter);
+	memcpy(reason->filter, filter, size);
 	reason->hits = hits;
 	return reason;
 }
@@ -20,7 +21,6 @@ digest_reason_free(struct digest_reason *reason)
 {
 	if (!reason)
 		return;
-	g_free(reason->filter);
 	g_ptr_array_unref(reason->hits);
 	g_free(reason);
 }

@@ -28,8 +28,8 @@ enum digest_detail {
 
 /* A filter that matched the paper. */
 struct digest_reason {
-	char *filter;    /* the filter's name, or its canonical text */
 	GPtrArray *hits; /* of struct hit *, by field */
+	char filter[];   /* the filter's name, or its canonical text */
 };
 
 struct digest_entry {

@@ -205,3 +205,43 @@ hits_parse(const char *text)
 	}
 	return hits;
 }
+
+struct hits_cache {
+	GHashTable *parsed; /* text -> GPtrArray * */
+};
+
+struct hits_cache *
+hits_cache_new(void)
+{
+	struct hits_cache *cache = g_new0(struct hits_cache, 1);
+
+	cache->parsed = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+	return cache;
+}
+
+void
+hits_cache_free(struct hits_cache *cache)
+{
+	if (!cache)
+		return;
+	g_hash_table_unref(cache->parsed);
+	g_free(cache);
+}
+
+GPtrArray *
+hits_cache_get(struct hits_cache *cache, const char *text)
+{
+	GPtrArray *hits = cache ? g_hash_table_lookup(cache->parsed, text) : NULL;
+
+	if (hits)
+		return g_ptr_array_ref(hits);
+	hits = hits_parse(text);
+	if (cache) {
+		if (g_hash_table_size(cache->parsed) >= BOUNDS_CACHE_HITS)
+			g_hash_table_remove_all(cache->parsed);
+		g_hash_table_insert(
+		    cache->parsed, g_strdup(text), g_ptr_array_ref(hits));
+	}
+	return hits;
+}

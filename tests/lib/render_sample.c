@@ -93,8 +93,9 @@ render_sample_add_to_group(
 	struct digest_entry *entry = render_sample_add(digest, id, title, shown);
 	struct digest_reason *reason = entry->reasons->pdata[0];
 
-	g_free(reason->filter);
-	reason->filter = g_strdup(filter);
+	g_ptr_array_insert(entry->reasons, 0,
+	    digest_reason_new(filter, g_ptr_array_ref(reason->hits)));
+	g_ptr_array_remove_index(entry->reasons, 1);
 	return entry;
 }
 

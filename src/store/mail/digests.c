@@ -246,6 +246,8 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 		return NULL;
 	}
 	digest_contents_init(&contents);
+	if (paper_cache)
+		contents.hits_cache = paper_cache_get_hits(paper_cache);
 	packed = sql_get_bytes(statement, column);
 	if (!digest_contents_unpack(&contents, packed.data, packed.size, error))
 		return NULL;

@@ -11,8 +11,9 @@
 struct paper_cache {
 	struct store *store;
 	GHashTable *papers; /* paper seq -> struct cached_paper * */
-	int64_t commit;     /* of another handle at the last check */
-	int64_t version;    /* papers_load_changes(), likewise */
+	struct hits_cache *hits;
+	int64_t commit;  /* of another handle at the last check */
+	int64_t version; /* papers_load_changes(), likewise */
 };
 
 struct cached_paper {
@@ -36,6 +37,7 @@ paper_cache_new(struct store *store)
 
 	paper_cache->store = store;
 	paper_cache->commit = -1;
+	paper_cache->hits = hits_cache_new();
 	paper_cache->papers = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, cached_paper_free);
 	return paper_cache;
@@ -47,7 +49,14 @@ paper_cache_free(struct paper_cache *paper_cache)
 	if (!paper_cache)
 		return;
 	g_hash_table_unref(paper_cache->papers);
+	hits_cache_free(paper_cache->hits);
 	g_free(paper_cache);
+}
+
+struct hits_cache *
+paper_cache_get_hits(const struct paper_cache *paper_cache)
+{
+	return paper_cache->hits;
 }
 
 bool

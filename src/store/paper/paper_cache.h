@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
+#include "model/hit.h"
 #include "model/paper.h"
 #include "store/core/store.h"
 
@@ -21,6 +22,9 @@ struct paper_cache;
 struct paper_cache *paper_cache_new(struct store *store);
 void paper_cache_free(struct paper_cache *paper_cache);
 PB_DEFINE_AUTO(paper_cache, paper_cache_free);
+
+/** Get the hits in these papers that were parsed. @return borrowed */
+struct hits_cache *paper_cache_get_hits(const struct paper_cache *paper_cache);
 
 /** Check for writes by other handles; call before getting papers. */
 bool paper_cache_refresh(struct paper_cache *paper_cache, GError **error);
