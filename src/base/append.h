@@ -5,6 +5,7 @@
 #define PAPERBOY_BASE_APPEND_H
 
 #include <glib.h>
+#include <stdint.h>
 #include <string.h>
 
 /** The same as g_string_append_len(). @param data  not in the string */
@@ -26,6 +27,20 @@ static inline void
 append_text(GString *out, const char *text)
 {
 	append_bytes(out, text, strlen(text));
+}
+
+/** Append a number in digits; printf() is too slow there. @param number  0 or more */
+static inline void
+append_number(GString *out, int64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	append_bytes(out, digits + at, sizeof(digits) - at);
 }
 
 #endif

@@ -6,12 +6,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "transport/reply.h"
 
 #define EVENT_PREFIX "PAPERBOY_"
 
 /* Maximum number of fields, including those of every event. */
 #define FIELDS_MAX 20
+
+/* Of most lines. */
+#define LINE_BYTES 250
+
+/* Of keys, with their NUL. */
+#define KEY_BYTES 40
 
 /* Maximum length of an external text. */
 #define TEXT_BYTES 1000
@@ -389,7 +396,8 @@ event_mask_addresses(const char *text)
 struct writer {
 	GString *line;
 	GLogField fields[FIELDS_MAX];
-	char *owned[2 * FIELDS_MAX]; /* keys and values */
+	char keys[FIELDS_MAX][KEY_BYTES];
+	char *owned[FIELDS_MAX]; /* values */
 	gsize count, owned_count;
 };
 
@@ -398,6 +406,21 @@ add_field(struct writer *writer, const char *key, const char *value)
 {
 	g_assert(writer->count < FIELDS_MAX);
 	writer->fields[writer->count++] = (GLogField){key, value, -1};
+}
+
+/* @return the key of the field that is added next */
+static const char *
+format_key(struct writer *writer, const char *name)
+{
+	char *key = writer->keys[writer->count];
+	size_t at = strlen(EVENT_PREFIX);
+
+	g_assert(at + strlen(name) < KEY_BYTES);
+	memcpy(key, EVENT_PREFIX, at);
+	do
+		key[at++] = g_ascii_toupper(*name);
+	while (*name++);
+	return key;
 }
 
 static const char *
@@ -409,33 +432,46 @@ add_owned(struct writer *writer, char *text)
 }
 
 static void
+append_field_name(GString *line, const char *name)
+{
+	append_text(line, " ");
+	append_text(line, name);
+	append_text(line, "=");
+}
+
+static void
 add_value(
     struct writer *writer, const struct event_row *row, const struct event_field *field)
 {
-	g_autofree char *upper = g_ascii_strup(field->name, -1);
 	g_autofree char *masked = NULL;
-	const char *key = add_owned(writer, g_strconcat(EVENT_PREFIX, upper, NULL));
+	const char *key = format_key(writer, field->name);
 	const char *value = field->text;
+	GString *line = writer->line;
+	gsize start;
 
 	switch (field->type) {
 	case EVENT_TYPE_NONE:
 		break;
 	case EVENT_TYPE_INT:
 	case EVENT_TYPE_SECONDS:
-		value = add_owned(
-		    writer, g_strdup_printf("%" G_GINT64_FORMAT, field->number));
-		g_string_append_printf(writer->line, " %s=%s%s", field->name, value,
-		    field->type == EVENT_TYPE_SECONDS ? "s" : "");
+		append_field_name(line, field->name);
+		start = line->len;
+		append_number(line, field->number);
+		value = add_owned(writer, g_strdup(line->str + start));
+		if (field->type == EVENT_TYPE_SECONDS)
+			append_text(line, "s");
 		break;
 	case EVENT_TYPE_WORD:
-		g_string_append_printf(writer->line, " %s=%s", field->name, value);
+		append_field_name(line, field->name);
+		append_text(line, value);
 		break;
 	case EVENT_TYPE_TEXT:
 		if (row->level != G_LOG_LEVEL_DEBUG)
 			value = masked = event_mask_addresses(value);
 		value = add_owned(
 		    writer, reply_format_printable(value, strlen(value), TEXT_BYTES));
-		g_string_append_printf(writer->line, ": %s", value);
+		append_text(line, ": ");
+		append_text(line, value);
 		break;
 	}
 	add_field(writer, key, value);
@@ -452,24 +488,24 @@ has_value(const struct event_field *field)
 static void
 append_name(GString *line, const struct event_row *row)
 {
-	g_autofree char *name = g_strdelimit(g_strdup(row->name), "-", ' ');
-
 	if (row == &rows[EVENT_STARTED])
 		g_string_append(line, "paperboyd " PACKAGE_VERSION " ");
 	else if (row < &rows[EVENT_THREAD_STUCK])
 		g_string_append(line, "paperboyd ");
-	g_string_append(line, name);
+	for (const char *at = row->name; *at; at++)
+		g_string_append_c(line, *at == '-' ? ' ' : *at);
 }
 
 void
 event_log_fields(enum event_kind kind, const struct event_field *fields)
 {
 	const struct event_row *row = event_get_row(kind);
-	struct writer writer = {0};
+	struct writer writer;
 
 	if (row->level == G_LOG_LEVEL_DEBUG && !g_log_get_debug_enabled())
 		return;
-	writer.line = g_string_new(NULL);
+	writer.count = writer.owned_count = 0;
+	writer.line = g_string_sized_new(LINE_BYTES);
 	append_name(writer.line, row);
 	add_field(&writer, "MESSAGE_ID", row->message_id);
 	add_field(&writer, "PRIORITY", levels[find_level(row)].priority);

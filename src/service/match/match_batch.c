@@ -3,6 +3,7 @@
  */
 #include "service/match/match_batch.h"
 
+#include "base/append.h"
 #include "service/match/percolator.h"
 #include "store/paper/filter_progress.h"
 
@@ -83,20 +84,6 @@ begin_batch(struct batch *batch, int64_t newest, const struct page_context *cont
 		return false;
 	*progress = now;
 	return true;
-}
-
-/* Append a number in digits; printf() is too slow here. */
-static void
-append_number(GString *text, int64_t number)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	g_string_append_len(text, digits + at, (gssize)(sizeof(digits) - at));
 }
 
 /*

@@ -3,6 +3,7 @@
  */
 #include "store/mail/candidates.h"
 
+#include "base/append.h"
 #include "model/subscriber.h"
 #include "store/core/record.h"
 #include "store/paper/packed_papers.h"
@@ -29,9 +30,11 @@ candidates_load_filters(
 	g_autoptr(GString) list = g_string_new("[");
 	sql_auto *statement = NULL;
 
-	for (unsigned i = 0; i < count; i++)
-		g_string_append_printf(list, "%s%" G_GINT64_FORMAT, i ? "," : "",
-		    ((const struct subscriber *)subscribers[i])->id);
+	for (unsigned i = 0; i < count; i++) {
+		if (i)
+			g_string_append_c(list, ',');
+		append_number(list, ((const struct subscriber *)subscribers[i])->id);
+	}
 	g_string_append_c(list, ']');
 	statement = sql_bind(store, sql, error, SQL_TEXT(list->str));
 	return record_load_all(statement, &layout, error);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -183,7 +184,8 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 static void
 add_id(GString *ids, int64_t id)
 {
-	g_string_append_printf(ids, "%s%" G_GINT64_FORMAT, ids->len ? "," : "[", id);
+	g_string_append_c(ids, ids->len ? ',' : '[');
+	append_number(ids, id);
 }
 
 /* Record the papers of a digest: the head of its contents.  Damaged ones are not
@@ -622,9 +624,10 @@ static void
 append_json_number(GString *out, int64_t number)
 {
 	if (number < 0)
-		g_string_append(out, "null,");
+		append_text(out, "null");
 	else
-		g_string_append_printf(out, "%" G_GINT64_FORMAT ",", number);
+		append_number(out, number);
+	g_string_append_c(out, ',');
 }
 
 /* @param line  printable, so only these characters need escapes; or NULL */
@@ -632,7 +635,7 @@ static void
 append_json_line(GString *out, const char *line)
 {
 	if (!line) {
-		g_string_append(out, "null");
+		append_text(out, "null");
 		return;
 	}
 	g_string_append_c(out, '"');
@@ -652,7 +655,7 @@ add_sent(struct sent *sent, const struct outbox_result *result)
 
 	sent->count++;
 	add_id(sent->ids, result->id);
-	g_string_append(rows, rows->len ? ",[" : "[[");
+	append_text(rows, rows->len ? ",[" : "[[");
 	append_json_number(rows, result->id);
 	append_json_number(rows, result->code);
 	append_json_number(rows, result->message_hash);
