@@ -256,7 +256,7 @@ start(struct simulation *simulation, const char *config, const char *clock_path)
 	check(scheduler_init(
 	          &simulation->scheduler, simulation->config_snapshot, &error) &&
 	          mailer_stage_init(&simulation->mailer, simulation->config_snapshot,
-	              &simulation->clock, NULL, NULL, &error),
+	              &(struct process_parts){.clock = &simulation->clock}, &error),
 	    error);
 	simulation->collector_at = simulation->scheduler_at = simulation->mailer_at =
 	    simulation->clock.at_s;

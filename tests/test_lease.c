@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "daemon/lease_worker.h"
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
 #include "service/delivery/takeover.h"
@@ -238,6 +239,63 @@ ended_lease_frees_its_jobs(void)
 	g_assert_no_error(error);
 }
 
+struct signal {
+	GMutex lock;
+	GCond cond;
+	unsigned count;
+};
+
+static void
+count_change(void *data)
+{
+	struct signal *signal = data;
+
+	g_mutex_lock(&signal->lock);
+	signal->count++;
+	g_cond_signal(&signal->cond);
+	g_mutex_unlock(&signal->lock);
+}
+
+static void
+worker_renews_and_takes_over(void)
+{
+	pb_local(machines) machines = {0};
+	struct signal signal = {0};
+	g_autoptr(GError) error = NULL;
+	struct store_fixture *fixture;
+	struct lease_worker *worker;
+	int64_t now = store_fixture_time(NOW) + INSTANCES_LEASE_S;
+
+	machines_init(&machines, 1, NULL);
+	fixture = machines.mailing->fixture;
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
+	    " next_try_at = NULL, holder = 1 WHERE id = 1");
+	store_fixture_set_now(fixture, now);
+	lease_suspend(machines.other_lease);
+	worker = lease_worker_new(
+	    &(struct lease_worker_options){
+	        .lease = machines.other_lease,
+	        .store = open_shared(fixture->path),
+	        .key = machines.mailing->key,
+	        .clock = &fixture->clock,
+	        .changed = count_change,
+	        .data = &signal,
+	    },
+	    &error);
+	g_assert_no_error(error);
+	g_mutex_lock(&signal.lock);
+	while (!signal.count)
+		g_cond_wait(&signal.cond, &signal.lock);
+	g_mutex_unlock(&signal.lock);
+	lease_worker_free(worker);
+	assert_rows(
+	    fixture, "SELECT id, expires_at - started_at FROM instance", "2|60");
+	assert_rows(
+	    fixture, "SELECT state, holder FROM outbox WHERE id = 1", "UNKNOWN|2");
+	g_assert_true(lease_is_held(machines.other_lease, 2));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -246,6 +304,7 @@ main(int argc, char **argv)
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 	UNIT_ADD(messages_are_not_started_after_the_end_of_the_lease,
 	    messages_taken_over_are_sent_again_by_the_other,
-	    lease_on_a_local_store_has_no_end, ended_lease_frees_its_jobs);
+	    lease_on_a_local_store_has_no_end, ended_lease_frees_its_jobs,
+	    worker_renews_and_takes_over);
 	return g_test_run();
 }

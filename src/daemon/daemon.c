@@ -23,6 +23,7 @@
 #include "service/log/event.h"
 #include "service/state/clock_watch.h"
 #include "service/state/one_click.h"
+#include "store/core/instances.h"
 
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60
@@ -178,6 +179,8 @@ collect(
 	if (!watch_clock(daemon, stage->store, now, error) ||
 	    !collector_run(stage, now, report, error))
 		return false;
+	if (stage->is_idle)
+		return true;
 	g_mutex_lock(&daemon->clock_lock);
 	is_ok = clock_watch_confirm(stage->store, clock_get_now(daemon->options->clock),
 	    http_take_date(stage->http), error);
@@ -211,11 +214,30 @@ check_web(struct daemon *daemon)
 	return due;
 }
 
+/* @return time of the next poll, s */
+static int64_t
+end_poll(struct daemon *daemon, int64_t now, const struct collect_report *report)
+{
+	g_mutex_lock(&daemon->stats_lock);
+	daemon->work.collects++;
+	daemon->work.new_papers += report->fresh;
+	daemon->work.failed_fetches += report->failed;
+	g_mutex_unlock(&daemon->stats_lock);
+	daemon->collected_at = now;
+	daemon->retry_at = report->retry_at;
+	/* Last: then the control socket reports it, too. */
+	event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report->answers),
+	    EVENT_INT("failed", report->failed), EVENT_INT("new", report->fresh),
+	    EVENT_INT("changed", report->changed));
+	return get_next_poll(daemon);
+}
+
 static int64_t
 run_collector(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
 	struct collect_report report = {0};
+	bool was_idle = daemon->stages.collector.is_idle;
 	GError *problem = NULL;
 	int64_t at;
 
@@ -230,26 +252,17 @@ run_collector(void *data, int64_t now, const int *stop)
 	        daemon->stages.collector.config_snapshot->settings->collect_interval_s)
 		return earlier(at, check_web(daemon));
 	set_activity(daemon, STAGE_COLLECTOR, "polling sources");
-	if (collect(daemon, now, &report, &problem)) {
-		g_mutex_lock(&daemon->stats_lock);
-		daemon->work.collects++;
-		daemon->work.new_papers += report.fresh;
-		daemon->work.failed_fetches += report.failed;
-		g_mutex_unlock(&daemon->stats_lock);
-		daemon->collected_at = now;
-		daemon->retry_at = report.retry_at;
-		/* Last: then the control socket reports it, too. */
-		event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report.answers),
-		    EVENT_INT("failed", report.failed), EVENT_INT("new", report.fresh),
-		    EVENT_INT("changed", report.changed));
-		at = get_next_poll(daemon);
-	} else {
+	if (!collect(daemon, now, &report, &problem))
 		at = log_failure(EVENT_COLLECTOR_FAILED, now, problem);
-	}
+	else if (daemon->stages.collector.is_idle)
+		at = now + INSTANCES_RENEW_S;
+	else
+		at = end_poll(daemon, now, &report);
 	daemon->collect_at = at;
 	set_activity(daemon, STAGE_COLLECTOR, NULL);
 	/* Also without new papers: digests waited for the poll. */
-	worker_wake(daemon->workers[STAGE_SCHEDULER]);
+	if (!was_idle || !daemon->stages.collector.is_idle)
+		worker_wake(daemon->workers[STAGE_SCHEDULER]);
 	return earlier(at, check_web(daemon));
 }
 
@@ -350,7 +363,7 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	daemon->scheduler_stop = stop;
 	daemon->has_mail = false;
 	daemon->inbox_due = process_inbox(daemon, now, stop);
-	if (now >= daemon->collect_at)
+	if (now >= daemon->collect_at && !daemon->stages.collector.is_idle)
 		return daemon->inbox_due;
 	set_activity(daemon, STAGE_SCHEDULER, "building digests");
 	daemon->building = &report;
@@ -597,6 +610,7 @@ start_receivers(struct daemon *daemon, GError **error)
 	    .arrived = handle_mail_received,
 	    .data = daemon,
 	    .heartbeats = daemon->heartbeats,
+	    .lease = daemon->stages.lease,
 	};
 
 	daemon->receivers =
@@ -682,6 +696,13 @@ start_workers(struct daemon *daemon, GError **error)
 	return true;
 }
 
+/* From the thread of the lease. */
+static void
+handle_lease_change(void *data)
+{
+	wake_all(data);
+}
+
 /*
  * Ask all threads to end at once, and limit the wait for the relay, so that we end
  * before systemd kills us.
@@ -736,8 +757,10 @@ start(struct daemon *daemon, GError **error)
 	    control_new(daemon->stages.config_snapshot->settings->state_dir, commands,
 	        daemon, error);
 	return daemon->control && shutdown_open(&daemon->shutdown_fd, error) &&
-	       start_workers(daemon, error) && start_receivers(daemon, error) &&
-	       start_web_listener(daemon, error);
+	       start_workers(daemon, error) &&
+	       stages_start_lease_worker(&daemon->stages, daemon->options->clock,
+	           daemon->heartbeats, handle_lease_change, daemon, error) &&
+	       start_receivers(daemon, error) && start_web_listener(daemon, error);
 }
 
 /* Also after a start that failed. */
@@ -747,6 +770,8 @@ stop(struct daemon *daemon, bool is_started)
 	control_free(daemon->control);
 	web_listener_free(daemon->web_listener);
 	receivers_free(daemon->receivers);
+	/* Before the workers, which it wakes. */
+	stages_stop_lease_worker(&daemon->stages);
 	stop_workers(daemon);
 	if (is_started)
 		store_checkpoint(daemon->stages.scheduler.store);

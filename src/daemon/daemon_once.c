@@ -22,7 +22,7 @@ struct once {
 };
 
 static void
-ignore_mail_received(void *data)
+ignore_event(void *data)
 {
 	(void)data;
 }
@@ -34,7 +34,8 @@ receive_once(struct once *once, int64_t now, bool *is_clean, GError **error)
 	const struct receivers_options options = {
 	    .clock = once->options->clock,
 	    .credentials = once->options->credentials,
-	    .arrived = ignore_mail_received,
+	    .arrived = ignore_event,
+	    .lease = once->stages.lease,
 	};
 	struct inbox_process_report report = {0};
 	g_autoptr(GError) problem = NULL;
@@ -140,6 +141,8 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	if (lock < 0)
 		return false;
 	is_ok = stages_init(&once.stages, options, NULL, &once.shutdown_fd, error) &&
+	        stages_start_lease_worker(
+	            &once.stages, options->clock, NULL, ignore_event, &once, error) &&
 	        clock_watch_check(
 	            &once.clock_watch, once.stages.scheduler.store, now, -1, error) &&
 	        receive_once(&once, now, &is_inbox_clean, error) &&

@@ -17,7 +17,9 @@
 #include "service/log/event.h"
 #include "service/people/erase.h"
 #include "service/state/clock_watch.h"
+#include "store/core/instances.h"
 #include "store/mail/inbox.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/erasure.h"
@@ -100,8 +102,15 @@ collector_run(
 	    .source_count = stage->sources->len,
 	    .stop = &stage->stop,
 	};
+	bool is_held, is_ok;
 
-	return collect_run(&collect, false, now, report, error);
+	if (!lease_take_job(
+	        stage->lease, stage->store, JOB_COLLECTOR, now, &is_held, error))
+		return false;
+	stage->is_idle = !is_held;
+	is_ok = !is_held || collect_run(&collect, false, now, report, error);
+	jobs_set(stage->store, JOB_NONE);
+	return is_ok;
 }
 
 int64_t
@@ -170,6 +179,14 @@ scheduler_reload(struct scheduler *stage)
 	    &stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
 }
 
+/* @param is_held  set: false while another instance has the job */
+static bool
+take_job(
+    struct scheduler *stage, enum job job, int64_t now, bool *is_held, GError **error)
+{
+	return lease_take_job(stage->lease, stage->store, job, now, is_held, error);
+}
+
 /* The handler of the inbox: messages are commands. */
 static bool
 handle_mail(void *data, struct store *store, const struct inmail *mail,
@@ -195,9 +212,10 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	return true;
 }
 
-bool
-scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
-    struct inbox_process_report *report, int64_t *next_due, GError **error)
+/* The job inbox is the instance's. */
+static bool
+process_inbox(struct scheduler *stage, int64_t now, const int *stop,
+    struct inbox_process_report *report, GError **error)
 {
 	const char *program = stage->config_snapshot->settings->parser_program;
 	const struct inbox_process_options options = {
@@ -219,9 +237,26 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 		event_log(EVENT_INBOX_DONE, EVENT_INT("handled", report->handled),
 		    EVENT_INT("failed", report->failed),
 		    EVENT_INT("quarantined", report->quarantined));
-	if (!is_ok || !inbox_load_next_due(stage->store, next_due, error))
+	return is_ok;
+}
+
+bool
+scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
+    struct inbox_process_report *report, int64_t *next_due, GError **error)
+{
+	/* It is called between two commits of another job. */
+	enum job other = jobs_set(stage->store, JOB_NONE);
+	bool is_held, is_ok;
+
+	is_ok = take_job(stage, JOB_INBOX, now, &is_held, error) &&
+	        (!is_held || process_inbox(stage, now, stop, report, error)) &&
+	        inbox_load_next_due(stage->store, next_due, error);
+	jobs_set(stage->store, other);
+	if (!is_ok)
 		return false;
-	if (report->is_more)
+	if (!is_held)
+		*next_due = now + INSTANCES_RENEW_S;
+	else if (report->is_more)
 		*next_due = now;
 	return true;
 }
@@ -326,39 +361,14 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	return true;
 }
 
-bool
-scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *report,
-    int64_t *next_due, GError **error)
+static bool
+match(struct scheduler *stage, int64_t now, GError **error)
 {
 	struct match_report matched = {0};
-	int64_t newest, digest_build_due = -1, match_due, maintenance_due, bounces_due;
-	struct clock_jump jump;
-	int64_t checkup_due = -1;
 	unsigned changes;
 
-	if (!clock_watch_load(stage->store, &jump, error))
-		return false;
-	if (jump.is_held) {
-		*next_due = now + CLOCK_CHECK_S;
-		return true;
-	}
-
-	/*
-	 * No digests before the first paper: they would all be empty, and a new
-	 * subscriber's first one, with the papers of the last days, would be lost.
-	 * Read before matching, so that papers which come meanwhile are matched first.
-	 */
-	if (!process_bounces(stage, now, &bounces_due, error) ||
-	    !papers_load_newest_revision(stage->store, &newest, error) ||
-	    !match_run(stage->store, now, &matched, error) ||
-	    !share_news_run(stage->store, now, &changes, error) ||
-	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
-	                   renderer_get_catalog(stage->config_snapshot->renderer), now,
-	                   report, error)))
-		return false;
-	if (stage->built)
-		stage->built(stage->data);
-	if (!maintenance_load_due(stage->store, now, &maintenance_due, error))
+	if (!match_run(stage->store, now, &matched, error) ||
+	    !share_news_run(stage->store, now, &changes, error))
 		return false;
 	if (matched.papers || matched.decided)
 		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.papers),
@@ -367,37 +377,131 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 		    EVENT_INT("decided", matched.decided));
 	if (matched.broken)
 		event_log(EVENT_MATCH_SKIPPED, EVENT_INT("filters", matched.broken));
+	return true;
+}
+
+/* @param is_matched  set: the papers up to a revision are, by any instance */
+static bool
+match_or_wait(struct scheduler *stage, int64_t now, int64_t newest, bool *is_matched,
+    GError **error)
+{
+	struct filter_progress progress;
+
+	if (!take_job(stage, JOB_MATCHING, now, &stage->is_matcher, error))
+		return false;
+	*is_matched = stage->is_matcher;
+	if (stage->is_matcher)
+		return match(stage, now, error);
+	if (!filter_progress_load(stage->store, &progress, error))
+		return false;
+	*is_matched = progress.matched >= newest;
+	return true;
+}
+
+/* @param due  set */
+static bool
+build_digests(struct scheduler *stage, int64_t now, struct digest_build_report *report,
+    int64_t *due, GError **error)
+{
+	int64_t newest;
+	bool is_matched;
+
+	*due = -1;
+	/*
+	 * No digests before the first paper: they would all be empty, and a new
+	 * subscriber's first one, with the papers of the last days, would be lost.
+	 * Read before matching, so that papers which come meanwhile are matched first.
+	 */
+	if (!papers_load_newest_revision(stage->store, &newest, error) ||
+	    !match_or_wait(stage, now, newest, &is_matched, error))
+		return false;
+	jobs_set(stage->store, JOB_NONE);
+	if (newest && is_matched &&
+	    !digest_build_run(stage->store, stage->config_snapshot->key,
+	        renderer_get_catalog(stage->config_snapshot->renderer), now, report,
+	        error))
+		return false;
+	if (stage->built)
+		stage->built(stage->data);
 	if (report->due)
 		event_log(EVENT_DIGESTS_BUILT, EVENT_INT("due", report->due),
 		    EVENT_INT("digests", report->digests),
 		    EVENT_INT("empty", report->quiet),
 		    EVENT_INT("papers", report->papers));
+	if (newest && !subscribers_load_next_due(stage->store, due, error))
+		return false;
+	/* Digests held for a late list are built then, or when the list arrives. */
+	if (*due >= 0 && report->held_until > now)
+		*due = MAX(*due, report->held_until);
+	if (*due >= 0 && !is_matched)
+		*due = MAX(*due, now + INSTANCES_RENEW_S);
+	return true;
+}
+
+/* @param due  set, at the latest in a day */
+static bool
+maintain(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
+{
+	int64_t newest, checkup_due = -1;
+
+	if (!maintenance_load_due(stage->store, now, due, error))
+		return false;
 	/* It may take long, and can be done at the next start. */
-	if (maintenance_due <= now && !store_is_stopped(stage->store)) {
+	if (*due <= now && !store_is_stopped(stage->store)) {
 		if (!maintenance_run(stage->store, now, error) ||
-		    !maintenance_load_due(stage->store, now, &maintenance_due, error))
+		    !maintenance_load_due(stage->store, now, due, error))
 			return false;
 		event_log(EVENT_MAINTENANCE_DONE);
 	}
-	if (newest &&
-	    !subscribers_load_next_due(stage->store, &digest_build_due, error))
-		return false;
-	/* Digests held for a late list are built then, or when the list arrives. */
-	if (newest && digest_build_due >= 0 && report->held_until > now)
-		digest_build_due = MAX(digest_build_due, report->held_until);
-	if (!matches_load_next_due(stage->store, &match_due, error))
-		return false;
-	if (!erase_pending(stage, now, &match_due, error) ||
+	if (!papers_load_newest_revision(stage->store, &newest, error) ||
+	    !erase_pending(stage, now, due, error) ||
 	    (newest && !send_checkups(stage, now, &checkup_due, error)))
 		return false;
-	*next_due = digest_build_due < 0 ? maintenance_due
-	                                 : MIN(digest_build_due, maintenance_due);
+	if (checkup_due >= 0)
+		*due = MIN(*due, checkup_due);
+	return true;
+}
+
+static bool
+run_jobs(struct scheduler *stage, int64_t now, struct digest_build_report *report,
+    int64_t *next_due, GError **error)
+{
+	int64_t idle_until = now + INSTANCES_RENEW_S; /* another may lose its jobs */
+	int64_t digest_due, match_due = idle_until;
+	int64_t due = idle_until, bounces_due = idle_until;
+	struct clock_jump jump;
+	bool is_held;
+
+	if (!clock_watch_load(stage->store, &jump, error))
+		return false;
+	if (jump.is_held) {
+		*next_due = now + CLOCK_CHECK_S;
+		return true;
+	}
+	if (!take_job(stage, JOB_MAINTENANCE, now, &is_held, error) ||
+	    (is_held && !process_bounces(stage, now, &bounces_due, error)) ||
+	    !build_digests(stage, now, report, &digest_due, error) ||
+	    !take_job(stage, JOB_MAINTENANCE, now, &is_held, error) ||
+	    (is_held && !maintain(stage, now, &due, error)) ||
+	    (stage->is_matcher &&
+	        !matches_load_next_due(stage->store, &match_due, error)))
+		return false;
+	*next_due = MIN(due, bounces_due);
+	if (digest_due >= 0)
+		*next_due = MIN(*next_due, digest_due);
 	if (match_due >= 0)
 		*next_due = MIN(*next_due, match_due);
-	*next_due = MIN(*next_due, bounces_due);
-	if (checkup_due >= 0)
-		*next_due = MIN(*next_due, checkup_due);
 	return true;
+}
+
+bool
+scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *report,
+    int64_t *next_due, GError **error)
+{
+	bool is_ok = run_jobs(stage, now, report, next_due, error);
+
+	jobs_set(stage->store, JOB_NONE);
+	return is_ok;
 }
 
 static struct transport *
@@ -417,7 +521,8 @@ mailer_options_of(
 	return (struct mailer_options){
 	    .store = stage->store,
 	    .renderer = config_snapshot->renderer,
-	    .clock = stage->clock,
+	    .lease = stage->parts.lease,
+	    .clock = stage->parts.clock,
 	    .key = config_snapshot->key,
 	    .envelope_from = factory_get_envelope_from(settings),
 	    .bounces = config_snapshot->own_addresses->has_commands
@@ -432,24 +537,21 @@ mailer_options_of(
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)config_snapshot->transport,
-	    .heartbeats = stage->heartbeats,
+	    .heartbeats = stage->parts.heartbeats,
 	    .state_dir = settings->state_dir,
 	    .min_free_bytes = STATUS_DISK_MIN_BYTES,
 	    .pause = &stage->pause,
-	    .stop_fd = stage->stop_fd,
+	    .stop_fd = stage->parts.stop_fd,
 	};
 }
 
 bool
 mailer_stage_init(struct mailer_stage *stage, struct config_snapshot *config_snapshot,
-    const struct clock *clock, struct heartbeats *heartbeats, const int *stop_fd,
-    GError **error)
+    const struct process_parts *parts, GError **error)
 {
 	*stage = (struct mailer_stage){
-	    .clock = clock,
+	    .parts = *parts,
 	    .config_snapshot = config_snapshot_ref(config_snapshot),
-	    .heartbeats = heartbeats,
-	    .stop_fd = stop_fd,
 	};
 	stage->store = factory_open_store(config_snapshot->settings, error);
 	if (stage->store) {

@@ -19,6 +19,7 @@
 #include "service/digest/digest_build.h"
 #include "service/inbound/inbox_process.h"
 #include "service/match/match.h"
+#include "service/state/lease.h"
 
 /* Polls the sources. */
 struct collector {
@@ -27,7 +28,9 @@ struct collector {
 	struct store *store;
 	struct http *http;
 	GPtrArray *sources;
-	int stop; /* not 0: abort transfers */
+	struct lease *lease;  /* borrowed; or NULL */
+	_Atomic bool is_idle; /* another instance polls the sources */
+	int stop;             /* not 0: abort transfers */
 };
 
 /* Processes the inbox, matches papers, builds digests, runs the maintenance. */
@@ -35,10 +38,12 @@ struct scheduler {
 	struct config_snapshot *config_snapshot;
 	struct config_snapshot_slot next;
 	struct store *store;
-	int64_t alerts_at;  /* the next check for alerts, s; 0: now */
-	int64_t bounces_at; /* next decisions about bounces */
-	int64_t inbox_at;   /* time of the current inbox run, s */
-	int64_t waited_id;  /* last message that had waited since before the start */
+	struct lease *lease; /* borrowed; or NULL */
+	bool is_matcher;     /* in the current run: it holds the job */
+	int64_t alerts_at;   /* the next check for alerts, s; 0: now */
+	int64_t bounces_at;  /* next decisions about bounces */
+	int64_t inbox_at;    /* time of the current inbox run, s */
+	int64_t waited_id;   /* last message that had waited since before the start */
 	/* Maximum time for monthly reports in a run, so that digests are not delayed;
 	 * 0: no limit, they are all sent in this run. */
 	unsigned checkups_ms;
@@ -47,13 +52,20 @@ struct scheduler {
 	void *data;
 };
 
+/* Parts of a process, borrowed.  All but the clock may be NULL. */
+struct process_parts {
+	const struct clock *clock;
+	struct lease *lease;
+	struct heartbeats *heartbeats;
+	/* Once readable, replies of the relay are no longer awaited. */
+	const int *stop_fd;
+};
+
 /* Sends the outbox. */
 struct mailer_stage {
-	const struct clock *clock;
+	struct process_parts parts;
 	struct config_snapshot *config_snapshot;
 	struct config_snapshot_slot next;
-	struct heartbeats *heartbeats; /* borrowed; or NULL */
-	const int *stop_fd;            /* likewise */
 	int pause; /* not 0: end the run, a snapshot was published */
 	struct store *store;
 	struct mailer *mailer;
@@ -69,13 +81,15 @@ void collector_clear(struct collector *stage);
 
 /** Switch to the published snapshot. @return whether there was one */
 bool collector_reload(struct collector *stage);
+
+/** Poll the sources, or set is_idle if another instance does. */
 bool collector_run(struct collector *stage, int64_t now, struct collect_report *report,
     GError **error);
 
 /**
  * Test one-click unsubscribing when it is due, which blocks for a minute or so.
  *
- * @param stop_fd     as for mailer_stage_init()
+ * @param stop_fd     as in struct process_parts
  * @param is_changed  set on success: whether digests offer it has changed
  * @return the time of the next test, s; -1: none
  */
@@ -107,20 +121,18 @@ bool scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error);
 
 /**
+ * Do what is due of the jobs that this instance holds, and build digests.
+ *
  * @param report    updated after each commit (store_set_commit_hook())
  * @param next_due  set to when the next digest or maintenance is due, s
  */
 bool scheduler_run(struct scheduler *stage, int64_t now,
     struct digest_build_report *report, int64_t *next_due, GError **error);
 
-/**
- * @param heartbeats  of its threads; borrowed; or NULL
- * @param stop_fd     once readable, replies of the relay are no longer awaited;
- *                    borrowed; or NULL
- */
-bool mailer_stage_init(struct mailer_stage *stage,
-    struct config_snapshot *config_snapshot, const struct clock *clock,
-    struct heartbeats *heartbeats, const int *stop_fd, GError **error);
+/** @param parts  copied */
+bool
+mailer_stage_init(struct mailer_stage *stage, struct config_snapshot *config_snapshot,
+    const struct process_parts *parts, GError **error);
 void mailer_stage_clear(struct mailer_stage *stage);
 
 /** From another thread.  Messages in flight are finished with the old snapshot. */

@@ -12,6 +12,7 @@
 #include "service/inbound/inbox_process.h"
 #include "service/log/event.h"
 #include "service/setup/factory.h"
+#include "store/core/instances.h"
 #include "store/mail/skipped.h"
 
 /* Pause before a failed receiver is restarted. */
@@ -26,6 +27,7 @@
 struct receiver_thread {
 	const struct receivers_options *options;
 	struct receiver *receiver;
+	enum job job; /* of the receiver; or JOB_NONE */
 	struct store *store;
 	struct config_snapshot *config_snapshot; /* of the thread */
 	struct config_snapshot_slot next;
@@ -138,6 +140,27 @@ get_rules(struct receiver_thread *thread)
 	};
 }
 
+/* @param is_held  set: false while another instance receives */
+static bool
+take_job(struct receiver_thread *thread, bool *is_held, GError **error)
+{
+	*is_held = true;
+	return thread->job == JOB_NONE ||
+	       lease_take_job(thread->options->lease, thread->store, thread->job,
+	           clock_get_now(thread->options->clock), is_held, error);
+}
+
+static bool
+check_job(struct receiver_thread *thread, GError **error)
+{
+	bool is_held;
+
+	if (!take_job(thread, &is_held, error))
+		return false;
+	return is_held || pb_fail(error, PB_ERROR_TEMPORARY,
+	                      "another instance has taken over the mailbox");
+}
+
 static bool
 take(void *data, const struct receive_mail *mail, GError **error)
 {
@@ -147,7 +170,8 @@ take(void *data, const struct receive_mail *mail, GError **error)
 	bool is_stored;
 
 	arm_heartbeat(thread);
-	if (!inbox_process_store(thread->store, &rules, thread->receiver->kind, mail,
+	if (!check_job(thread, &problem) ||
+	    !inbox_process_store(thread->store, &rules, thread->receiver->kind, mail,
 	        clock_get_now(thread->options->clock), &is_stored, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 			event_log(EVENT_INBOX_REJECTED,
@@ -257,8 +281,15 @@ run(gpointer data)
 	arm_heartbeat(thread);
 	while (!wait_for_stop(thread, 0)) {
 		g_autoptr(GError) problem = NULL;
+		bool is_held = false;
 
-		if (receiver_run(thread->receiver, &sink, thread->stop_fd, &problem))
+		if (take_job(thread, &is_held, &problem) && !is_held) {
+			arm_heartbeat(thread);
+			wait_for_stop(thread, INSTANCES_RENEW_S * 1000);
+			continue;
+		}
+		if (is_held &&
+		    receiver_run(thread->receiver, &sink, thread->stop_fd, &problem))
 			break;
 		set_problem(thread, problem);
 		arm_heartbeat(thread);
@@ -304,6 +335,7 @@ receiver_thread_new(const struct receivers_options *options,
 	thread->options = options;
 	thread->config_snapshot = config_snapshot_ref(config_snapshot);
 	thread->stop_fd = -1;
+	thread->job = receiver == FACTORY_RECEIVER_IMAP ? JOB_IMAP : JOB_NONE;
 	thread->store = factory_open_store(config_snapshot->settings, error);
 	if (thread->store &&
 	    factory_new_receiver(config_snapshot->settings, options->credentials,
@@ -437,6 +469,16 @@ receivers_format(struct receivers *receivers)
 	return g_string_free(text, FALSE);
 }
 
+static bool
+poll_once(struct receiver_thread *thread, GError **error)
+{
+	const struct receiver_sink sink = make_sink(thread);
+	bool is_held;
+
+	return take_job(thread, &is_held, error) &&
+	       (!is_held || receiver_poll_once(thread->receiver, &sink, error));
+}
+
 bool
 receivers_poll(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, bool *is_clean, GError **error)
@@ -446,9 +488,8 @@ receivers_poll(const struct receivers_options *options,
 		g_autoptr(GError) problem = NULL;
 		struct receiver_thread *thread =
 		    receiver_thread_new(options, config_snapshot, receiver, &problem);
-		const struct receiver_sink sink = make_sink(thread);
 
-		if (thread && !receiver_poll_once(thread->receiver, &sink, &problem))
+		if (thread && !poll_once(thread, &problem))
 			set_problem(thread, problem);
 		if (!thread && problem)
 			return pb_error_forward(error, &problem);

@@ -3,7 +3,7 @@
  *
  * Each has its own store connection, stores what it receives
  * (service/inbound/inbox_process.h) and then calls back.  A receiver that fails is
- * restarted after a pause.
+ * restarted after a pause.  One instance at a time empties the IMAP mailbox.
  */
 #ifndef PAPERBOY_DAEMON_RECEIVERS_H
 #define PAPERBOY_DAEMON_RECEIVERS_H
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "daemon/config_snapshot.h"
 #include "service/log/heartbeat.h"
+#include "service/state/lease.h"
 
 struct receivers_options {
 	const struct clock *clock;
@@ -21,6 +22,7 @@ struct receivers_options {
 	void (*arrived)(void *data); /* a message was stored; from any thread */
 	void *data;
 	struct heartbeats *heartbeats; /* of the threads; or NULL */
+	struct lease *lease;           /* or NULL */
 };
 
 struct receivers;

@@ -3,6 +3,7 @@
  */
 #include "daemon/stages.h"
 
+#include "service/log/event.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
 #include "service/state/lock.h"
@@ -24,24 +25,75 @@ stages_init(struct stages *stages, const struct daemon_options *options,
 	pb_auto(settings) settings = options->settings;
 	pb_auto(store) store = factory_open_store(settings, error);
 	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
+	struct process_parts parts = {
+	    .clock = options->clock, .heartbeats = heartbeats, .stop_fd = stop_fd};
 	struct config_snapshot *first = NULL;
 
 	if (key)
+		stages->lease = lease_new(
+		    store, settings->state_dir, clock_get_now(options->clock), error);
+	if (stages->lease)
 		first = stages->config_snapshot =
 		    config_snapshot_new(g_steal_pointer(&settings),
 		        options->credentials, options->clock, key, error);
 	if (!first)
 		return false;
+	parts.lease = stages->lease;
 	collector_init(&stages->collector, first, g_steal_pointer(&store));
-	return scheduler_init(&stages->scheduler, first, error) &&
-	       mailer_stage_init(
-	           &stages->mailer, first, options->clock, heartbeats, stop_fd, error);
+	stages->collector.lease = stages->lease;
+	if (!scheduler_init(&stages->scheduler, first, error))
+		return false;
+	stages->scheduler.lease = stages->lease;
+	return mailer_stage_init(&stages->mailer, first, &parts, error);
+}
+
+bool
+stages_start_lease_worker(struct stages *stages, const struct clock *clock,
+    struct heartbeats *heartbeats, void (*changed)(void *data), void *data,
+    GError **error)
+{
+	const struct config_snapshot *config_snapshot = stages->config_snapshot;
+	struct lease_worker_options options = {
+	    .lease = stages->lease,
+	    .key = config_snapshot->key,
+	    .clock = clock,
+	    .heartbeats = heartbeats,
+	    .changed = changed,
+	    .data = data,
+	};
+
+	if (!store_is_shared(stages->scheduler.store))
+		return true;
+	options.store = factory_open_store(config_snapshot->settings, error);
+	if (options.store)
+		stages->lease_worker = lease_worker_new(&options, error);
+	return stages->lease_worker != NULL;
+}
+
+void
+stages_stop_lease_worker(struct stages *stages)
+{
+	g_clear_pointer(&stages->lease_worker, lease_worker_free);
+}
+
+/* Others take over at once what would wait for the end of the lease. */
+static void
+end_lease(struct stages *stages)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (stages->lease && stages->scheduler.store &&
+	    !lease_end(stages->lease, stages->scheduler.store, &problem))
+		event_log(EVENT_LEASE_FAILED, EVENT_TEXT(problem->message));
+	g_clear_pointer(&stages->lease, lease_free);
 }
 
 void
 stages_clear(struct stages *stages)
 {
+	stages_stop_lease_worker(stages);
 	mailer_stage_clear(&stages->mailer);
+	end_lease(stages);
 	scheduler_clear(&stages->scheduler);
 	collector_clear(&stages->collector);
 	config_snapshot_unref(stages->config_snapshot);

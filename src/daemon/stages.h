@@ -8,12 +8,15 @@
 #include <stdbool.h>
 
 #include "daemon/daemon.h"
+#include "daemon/lease_worker.h"
 #include "daemon/pipeline.h"
 
 /* Longest step of a stage: the slowest source, or a night's mail. */
 #define STAGES_STEP_S (30 * 60)
 
 struct stages {
+	struct lease *lease;
+	struct lease_worker *lease_worker;       /* NULL: the store is not shared */
 	struct config_snapshot *config_snapshot; /* the newest */
 	struct collector collector;
 	struct scheduler scheduler;
@@ -25,15 +28,25 @@ struct stages {
 int stages_lock(const struct daemon_options *options, GError **error);
 
 /**
- * Initialize the stages with a first snapshot.  Also after a failure, stages_clear()
- * frees them.
+ * Begin a lease, and initialize the stages with a first snapshot.  Also after a
+ * failure, stages_clear() frees them.
  *
  * @param options     its settings are taken
  * @param heartbeats  borrowed; or NULL
- * @param stop_fd     borrowed: see struct mailer_stage
+ * @param stop_fd     borrowed: see struct process_parts
  */
 bool stages_init(struct stages *stages, const struct daemon_options *options,
     struct heartbeats *heartbeats, const int *stop_fd, GError **error);
+
+/**
+ * Renew the lease from now on, if the store is shared.
+ *
+ * @param changed  see struct lease_worker_options
+ */
+bool stages_start_lease_worker(struct stages *stages, const struct clock *clock,
+    struct heartbeats *heartbeats, void (*changed)(void *data), void *data,
+    GError **error);
+void stages_stop_lease_worker(struct stages *stages);
 
 void stages_clear(struct stages *stages);
 

@@ -276,6 +276,11 @@ static const struct event_row rows[N_EVENTS] = {
         "Results of messages were not recorded, since the lease of this instance had "
         "ended and another one has taken the messages over: it sends them again with "
         "the same Message-ID."},
+    [EVENT_LEASE_FAILED] = {"lease-failed", "a7626e7807f540de9c39ecb5bb636d90",
+        G_LOG_LEVEL_WARNING, NULL,
+        "The lease of this instance on a shared database cannot be renewed, usually "
+        "since the database does not answer: sending stops before the lease ends, and "
+        "continues when it is renewed."},
     [EVENT_INSTANCE_EXPIRED] = {"instance-expired", "d951a35af9264ab4aa2ae03c1af3fe4a",
         G_LOG_LEVEL_WARNING, NULL,
         "Other instances on the same database have not renewed their leases: what "

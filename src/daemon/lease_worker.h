@@ -1,0 +1,36 @@
+/*
+ * lease_worker.h - a thread that renews the lease on a shared store.
+ *
+ * A thread of its own: steps of the others take minutes, and the main thread must not
+ * wait for a database.  It also takes over what instances held whose leases have
+ * expired.
+ */
+#ifndef PAPERBOY_DAEMON_LEASE_WORKER_H
+#define PAPERBOY_DAEMON_LEASE_WORKER_H
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "service/log/heartbeat.h"
+#include "service/state/lease.h"
+#include "store/core/store.h"
+
+struct lease_worker;
+
+struct lease_worker_options {
+	struct lease *lease; /* borrowed */
+	struct store *store; /* taken, also on failure */
+	GBytes *key;         /* keys of the state directory; a reference is added */
+	const struct clock *clock;
+	struct heartbeats *heartbeats; /* or NULL */
+	/* The lease is held again, or messages were taken over; from its thread. */
+	void (*changed)(void *data);
+	void *data;
+};
+
+/** @param options  copied */
+struct lease_worker *
+lease_worker_new(const struct lease_worker_options *options, GError **error);
+void lease_worker_free(struct lease_worker *worker);
+
+#endif
