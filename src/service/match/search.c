@@ -16,6 +16,7 @@
 #include "service/match/corpus.h"
 #include "service/match/lookup.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 
 /* Candidates of which all are evaluated, so that the number of matches is exact. */
 #define COUNTED_MAX 300
@@ -136,18 +137,19 @@ search_foreach(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error)
 {
-	pb_auto(fts_query) fts = make_fts_query(store, query, error);
+	struct store *archive = archive_cache_refresh(store, error);
+	pb_auto(fts_query) fts = archive ? make_fts_query(archive, query, error) : NULL;
 	pb_local(lookup) lookup = {0};
 	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
 	int32_t oldest = get_oldest(scope);
 	pb_snapshot snapshot = {0};
 	guint next = 0;
 
-	if (!fts || !store_begin_reading(store, &snapshot, error) ||
-	    !clause_papers_load(store, oldest, fts, error))
+	if (!fts || !store_begin_reading(archive, &snapshot, error) ||
+	    !clause_papers_load(archive, oldest, fts, error))
 		return false;
 	lookup_init(&lookup, fts, oldest, scope->now);
-	if (!lookup_run(&lookup, store, error))
+	if (!lookup_run(&lookup, archive, error))
 		return false;
 	if (is_cut)
 		*is_cut = false;
@@ -155,7 +157,7 @@ search_foreach(struct store *store, const struct query *query,
 		const struct candidate *candidate =
 		    &g_array_index(lookup.candidates, struct candidate, i);
 		bool is_match = candidate->verdict == QUERY_TRUE;
-		pb_local(search_match) match = {.store = store,
+		pb_local(search_match) match = {.store = archive,
 		    .seq = candidate->seq,
 		    .upvotes = lookup.values[candidate->seq].upvotes};
 
@@ -373,16 +375,20 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	pb_auto(query) query = NULL;
 	pb_auto(corpus) corpus = NULL;
 	pb_auto(rank) rank = NULL;
-	struct search search = {.store = store, .scope = scope, .answer = answer};
+	struct search search = {.store = archive_cache_refresh(store, error),
+	    .scope = scope,
+	    .answer = answer};
 
+	if (!search.store)
+		return NULL;
 	if (limit < 1 || limit > BOUNDS_SEARCH_RESULTS) {
 		pb_fail(error, PB_ERROR_INPUT, "a search returns 1 to %d papers",
 		    BOUNDS_SEARCH_RESULTS);
 		return NULL;
 	}
 	query = query_parse(
-	    text, store_get_tokenizer(store), &answer->warnings, problem, error);
-	corpus = query ? corpus_new(store, error) : NULL;
+	    text, store_get_tokenizer(search.store), &answer->warnings, problem, error);
+	corpus = query ? corpus_new(search.store, error) : NULL;
 	rank = corpus ? corpus_make_rank(corpus, query, error) : NULL;
 	if (!rank)
 		return NULL;

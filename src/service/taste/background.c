@@ -5,6 +5,7 @@
 #include "service/taste/background.h"
 
 #include "model/taste_vector.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/papers.h"
 
 struct background {
@@ -81,10 +82,12 @@ load(struct store *store, const GArray *papers, bool folds_plurals, GError **err
 struct background *
 background_load(struct store *store, const GArray *papers, GError **error)
 {
-	pb_auto(background) background = load(store, papers, true, error);
+	struct store *archive = archive_cache_refresh(store, error);
+	pb_auto(background) background =
+	    archive ? load(archive, papers, true, error) : NULL;
 
 	if (background && vectors_is_repetitive(background->vectors))
-		return load(store, papers, false, error);
+		return load(archive, papers, false, error);
 	return g_steal_pointer(&background);
 }
 

@@ -128,23 +128,19 @@ run_step(struct store *store, int64_t *version, GError **error)
 	return false;
 }
 
-bool
-migrate_postgresql_run(struct store *store, GError **error)
+/* Migrate, under a lock. */
+static bool
+migrate(struct store *store, void *data, GError **error)
 {
-	/* It waits for another machine that migrates, and sees its result. */
+	/* The lock waits for another machine that migrates; its result is seen. */
 	static const char sql_isolation[] =
 	    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 	/* "pboy", as the number of no other lock of the database. */
 	static const char sql_lock[] = "SELECT pg_advisory_xact_lock(1885499257)";
-	pb_transaction transaction = {0};
 	int64_t version;
 
-	if (!migrate_postgresql_check(store, &version, error))
-		return false;
-	if (version == MIGRATE_VERSION)
-		return true;
-	if (!store_begin(store, &transaction, error) ||
-	    !sql_exec(store, sql_isolation, error) ||
+	(void)data;
+	if (!sql_exec(store, sql_isolation, error) ||
 	    !sql_exec(store, sql_lock, error) ||
 	    !migrate_postgresql_check(store, &version, error) ||
 	    (version && version < MIGRATE_VERSION && !check_instances(store, error)))
@@ -152,5 +148,15 @@ migrate_postgresql_run(struct store *store, GError **error)
 	while (version < MIGRATE_VERSION)
 		if (!run_step(store, &version, error))
 			return false;
-	return store_commit(&transaction, error);
+	return true;
+}
+
+bool
+migrate_postgresql_run(struct store *store, GError **error)
+{
+	int64_t version;
+
+	return migrate_postgresql_check(store, &version, error) &&
+	       (version == MIGRATE_VERSION ||
+	           store_transact(store, migrate, NULL, error));
 }

@@ -169,6 +169,27 @@ sql_dup_bytes(struct sql_statement *row, int column)
 	return g_bytes_new(bytes.data, bytes.size);
 }
 
+struct sql_value
+sql_get_value(struct sql_statement *row, int column)
+{
+	struct sql_bytes bytes;
+
+	switch (sql_get_kind(row, column)) {
+	case SQL_KIND_INT:
+		return SQL_INT(sql_get_int(row, column));
+	case SQL_KIND_TEXT:
+		return SQL_TEXT(sql_get_text(row, column));
+	case SQL_KIND_BLOB:
+		bytes = sql_get_bytes(row, column);
+		return SQL_BLOB(bytes.data ? bytes.data : "", bytes.size);
+	case SQL_KIND_NULL:
+	case SQL_KIND_POINTER:
+	case SQL_KIND_END:
+		break;
+	}
+	return SQL_NULL;
+}
+
 int
 sql_count_columns(struct sql_statement *row)
 {

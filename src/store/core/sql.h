@@ -22,12 +22,14 @@ struct store {
 	struct postgresql *postgresql; /* NULL: SQLite */
 	GHashTable *statements; /* const char *, by address -> struct sql_statement * */
 	struct tokenizer *tokenizer;
-	bool is_reading;          /* a snapshot is open */
-	bool has_conflict;        /* the transaction must run again */
-	bool runs_twice;          /* see store_set_rerun() */
-	bool is_shared;           /* several machines work on it */
-	int64_t holder;           /* instance that the handle works for; 0: none */
-	enum job job;             /* of its transactions */
+	struct store *archive; /* with the index of papers; NULL: this one */
+	struct store *damaged; /* an earlier archive, in use until the end; or NULL */
+	bool is_reading;       /* a snapshot is open */
+	bool has_conflict;     /* the transaction must run again */
+	bool runs_twice;       /* see store_set_rerun() */
+	bool is_shared;        /* several machines work on it */
+	int64_t holder;        /* instance that the handle works for; 0: none */
+	enum job job;          /* of its transactions */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
 	const int *stop;             /* or NULL */
@@ -182,6 +184,9 @@ struct sql_bytes {
 struct sql_bytes sql_get_bytes(struct sql_statement *row, int column);
 /** A copy of it, NULL for NULL. */
 GBytes *sql_dup_bytes(struct sql_statement *row, int column);
+
+/** A value to bind; borrowed likewise. */
+struct sql_value sql_get_value(struct sql_statement *row, int column);
 
 int sql_count_columns(struct sql_statement *row);
 

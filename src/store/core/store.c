@@ -433,6 +433,8 @@ store_free(struct store *store)
 		store->free_paper_values(store->paper_values);
 	g_hash_table_unref(store->statements);
 	tokenizer_free(store->tokenizer);
+	store_free(store->archive);
+	store_free(store->damaged);
 	store->engine->close(store);
 	sqlite3_close(store->db);
 	g_free(store);
@@ -465,7 +467,13 @@ store_get_holder(const struct store *store)
 const struct tokenizer *
 store_get_tokenizer(struct store *store)
 {
-	return store->tokenizer;
+	return store_get_archive(store)->tokenizer;
+}
+
+struct store *
+store_get_archive(struct store *store)
+{
+	return store->archive ? store->archive : store;
 }
 
 void

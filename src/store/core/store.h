@@ -86,6 +86,12 @@ void store_set_shared(struct store *store);
 void store_set_holder(struct store *store, int64_t holder);
 int64_t store_get_holder(const struct store *store);
 
+/**
+ * Get the store with the index of all papers: the store itself, or this machine's copy
+ * of the papers of a database server (store/paper/archive_cache.h).
+ */
+struct store *store_get_archive(struct store *store);
+
 /** SQLite's unicode61; for the thread of this handle only. */
 const struct tokenizer *store_get_tokenizer(struct store *store);
 

@@ -264,6 +264,8 @@ archive_index(struct store *store, const struct paper *old, const struct paper *
 
 	word_counts_init(&before);
 	word_counts_init(&after);
+	if (store_get_archive(store) != store)
+		return true;
 	return (!old || read_paper(&before, store->tokenizer, old, error)) &&
 	       (!fresh || read_paper(&after, store->tokenizer, fresh, error)) &&
 	       change(store, after.words, before.words, add_word, error) &&
@@ -338,6 +340,7 @@ archive_load_size(struct store *store, struct archive_size *size, GError **error
 {
 	int64_t papers, title_words, abstract_words;
 
+	store = store_get_archive(store);
 	if (!store_load_cursor(store, TOTAL_PAPERS, 0, &papers, error) ||
 	    !store_load_cursor(store, TOTAL_TITLE_WORDS, 0, &title_words, error) ||
 	    !store_load_cursor(store, TOTAL_ABSTRACT_WORDS, 0, &abstract_words, error))
@@ -357,6 +360,7 @@ archive_check_counts(struct store *store, char **problem, GError **error)
 	static const char sql_indexed[] = "SELECT count(*) FROM paper_fts_docsize";
 	int64_t papers, indexed, entry;
 
+	store = store_get_archive(store);
 	if (!sql_number(store, sql_papers, &papers, error) ||
 	    !sql_number(store, sql_indexed, &indexed, error) ||
 	    !store_load_cursor(store, TOTAL_PAPERS, 0, &entry, error))
@@ -391,6 +395,7 @@ archive_rebuild(struct store *store, GError **error)
 	static const struct word_counts nothing = {0};
 	pb_local(word_counts) all;
 
+	store = store_get_archive(store);
 	word_counts_init(&all);
 	return erase_all(store, error) && read_all(store, &all, error) &&
 	       change(store, all.words, NULL, add_word, error) &&
@@ -436,8 +441,8 @@ archive_find(struct store *store, const char *match, int64_t least_seq,
 	const struct scan scan = {found, data};
 	const struct fts_callback callback = {pass_row, (void *)&scan};
 
-	return sql_exec(store, sql, error, SQL_TEXT(match), SQL_INT(least_seq),
-	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
+	return sql_exec(store_get_archive(store), sql, error, SQL_TEXT(match),
+	    SQL_INT(least_seq), SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
 static void
@@ -491,7 +496,7 @@ archive_load_class(struct store *store, const char *folded, GError **error)
 {
 	static const char sql[] = "SELECT text FROM vocabulary WHERE folded = ?1";
 
-	return sql_load_texts(store, sql, error, SQL_TEXT(folded));
+	return sql_load_texts(store_get_archive(store), sql, error, SQL_TEXT(folded));
 }
 
 bool
@@ -501,7 +506,8 @@ archive_count_class(
 	static const char sql[] =
 	    "SELECT coalesce(sum(papers), 0) FROM vocabulary WHERE folded = ?1";
 
-	return sql_number(store, sql, papers, error, SQL_TEXT(folded));
+	return sql_number(
+	    store_get_archive(store), sql, papers, error, SQL_TEXT(folded));
 }
 
 bool
@@ -524,7 +530,8 @@ archive_count_papers(
 		*papers = 0;
 		return true;
 	}
-	return sql_number(store, sql, papers, error, SQL_TEXT(folded));
+	return sql_number(
+	    store_get_archive(store), sql, papers, error, SQL_TEXT(folded));
 }
 
 bool
@@ -537,7 +544,8 @@ archive_count_pair(struct store *store, const char *first, const char *second,
 	    "  group_concat('\"' || a.text || ' ' || b.text || '\"', ' OR ') || ')'"
 	    "  FROM vocabulary a, vocabulary b WHERE a.folded = ?1 AND b.folded = ?2)";
 
-	return sql_number(store, sql, papers, error, SQL_TEXT(first), SQL_TEXT(second));
+	return sql_number(store_get_archive(store), sql, papers, error, SQL_TEXT(first),
+	    SQL_TEXT(second));
 }
 
 bool
@@ -546,7 +554,7 @@ archive_count_since(
 {
 	static const char sql[] = "SELECT count(*) FROM paper WHERE last_day >= ?1";
 
-	return sql_number(store, sql, papers, error, SQL_TEXT(day));
+	return sql_number(store_get_archive(store), sql, papers, error, SQL_TEXT(day));
 }
 
 bool
@@ -560,7 +568,8 @@ archive_read(struct store *store, int64_t seq,
 	    " CASE WHEN categories IS NOT NULL THEN comment END,"
 	    " CASE WHEN categories IS NOT NULL THEN journal END"
 	    " FROM paper WHERE seq = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+	sql_auto *statement =
+	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));
 	const char *columns[ARCHIVE_COLUMNS];
 	enum sql_step step;
 
@@ -583,7 +592,8 @@ archive_find_text(
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(archive_text, columns);
 	static const char sql[] = "SELECT title, abstract FROM paper WHERE seq = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+	sql_auto *statement =
+	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));
 
 	return record_find(statement, &layout, text, error);
 }
@@ -596,7 +606,8 @@ archive_count_prefix(
 	    "SELECT coalesce(sum(papers), 0) FROM vocabulary"
 	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf'";
 
-	return sql_number(store, sql, papers, error, SQL_TEXT(prefix));
+	return sql_number(
+	    store_get_archive(store), sql, papers, error, SQL_TEXT(prefix));
 }
 
 bool
@@ -606,7 +617,7 @@ archive_estimate_prefix(
 	static const char sql[] = "SELECT papers FROM vocabulary WHERE text >= ?1"
 	                          " AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT 100";
 	g_autoptr(GArray) counts =
-	    sql_load_numbers(store, sql, error, SQL_TEXT(prefix));
+	    sql_load_numbers(store_get_archive(store), sql, error, SQL_TEXT(prefix));
 
 	if (!counts)
 		return false;
@@ -685,8 +696,8 @@ archive_find_nearest(
 	if (!best || chars > NEAR_CHARS)
 		return true;
 	wanted = g_utf8_to_ucs4_fast(folded, -1, NULL);
-	statement = sql_bind(
-	    store, sql, error, SQL_INT(chars - best + 1), SQL_INT(chars + best - 1));
+	statement = sql_bind(store_get_archive(store), sql, error,
+	    SQL_INT(chars - best + 1), SQL_INT(chars + best - 1));
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
@@ -723,8 +734,8 @@ load_acronyms(struct store *store, const char *sql, const char *folded, unsigned
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(archive_acronym, columns);
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(folded), SQL_INT(limit));
+	sql_auto *statement = sql_bind(
+	    store_get_archive(store), sql, error, SQL_TEXT(folded), SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);
 }

@@ -5,6 +5,8 @@
  * triggers.  `word` has each word of titles and abstracts, its plural class and the
  * number of papers that contain it; `acronym` has the long forms that papers give for
  * acronyms.  All are updated incrementally, in the transaction that changes the paper.
+ *
+ * The functions work on store_get_archive().
  */
 #ifndef PAPERBOY_STORE_PAPER_ARCHIVE_H
 #define PAPERBOY_STORE_PAPER_ARCHIVE_H
@@ -18,7 +20,8 @@
 #include "store/paper/papers.h"
 
 /**
- * Update the index for a paper, in the transaction that stores it.
+ * Update the index for a paper, in the transaction that stores it.  Where the index is
+ * in another store, archive_cache_refresh() does so later.
  *
  * @param old    NULL: the paper is new
  * @param fresh  NULL: the paper is deleted
@@ -151,7 +154,7 @@ bool archive_load_size(struct store *store, struct archive_size *size, GError **
 /** Compare counts only; for the daily check and for doctor. */
 bool archive_check_counts(struct store *store, char **problem, GError **error);
 
-/** Rebuild the index from the papers. */
+/** Rebuild the index from the papers, in a transaction of store_get_archive(). */
 bool archive_rebuild(struct store *store, GError **error);
 
 #endif

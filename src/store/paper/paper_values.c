@@ -356,7 +356,8 @@ load_part(
 const struct paper_values *
 paper_values_load(struct store *store, unsigned parts, GError **error)
 {
-	struct paper_values *paper_values = find_values(store, error);
+	struct store *archive = store_get_archive(store);
+	struct paper_values *paper_values = find_values(archive, error);
 	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
 	struct loading loading = {.paper_values = paper_values, .indexes = indexes};
 
@@ -364,7 +365,7 @@ paper_values_load(struct store *store, unsigned parts, GError **error)
 	     part *= 2) {
 		if (!(parts & ~paper_values->parts & part))
 			continue;
-		if (!load_part(store, (enum paper_part)part, &loading, error))
+		if (!load_part(archive, (enum paper_part)part, &loading, error))
 			paper_values = NULL;
 		else
 			paper_values->parts |= part;
@@ -410,5 +411,6 @@ paper_values_foreach(struct store *store, enum hit_field field,
 	};
 	struct passing passing = {found, data};
 
-	return sql_foreach(store, statements[field], pass_text, &passing, error);
+	return sql_foreach(
+	    store_get_archive(store), statements[field], pass_text, &passing, error);
 }

@@ -165,7 +165,7 @@ papers_find_listed(
 bool
 papers_load_changes(struct store *store, int64_t *changes, GError **error)
 {
-	return store_load_cursor(store, "paper changes", 0, changes, error);
+	return store_load_cursor(store, PAPERS_CHANGES, 0, changes, error);
 }
 
 bool

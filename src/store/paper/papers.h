@@ -163,6 +163,9 @@ listed_paper_compare(const struct listed_paper *one, const struct listed_paper *
 bool papers_find_listed(
     struct store *store, int64_t seq, struct listed_paper **paper, GError **error);
 
+/* Name of that cursor; a trigger advances it. */
+#define PAPERS_CHANGES "paper changes"
+
 /** Load a number that differs after each commit that changes or deletes papers. */
 bool papers_load_changes(struct store *store, int64_t *changes, GError **error);
 
