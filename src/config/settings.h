@@ -38,6 +38,10 @@ struct settings {
 	char *template_dir;
 	char *log_level;
 
+	/* store: a database server */
+	char *store_url; /* "": a file in state_dir */
+	char *store_password_file;
+
 	/* mail: the sender identity */
 	char *mail_from;
 	char *mail_from_name;

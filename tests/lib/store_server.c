@@ -4,7 +4,6 @@
 #include "store_server.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "store/core/sql.h"
 
@@ -42,7 +41,7 @@ run(const char *format, const char *name, const char *other)
 static gpointer
 create_template(gpointer data)
 {
-	char *name = g_strdup_printf("template_%d", (int)getpid());
+	char *name = g_strdup_printf("template_%08x", g_random_int());
 	g_autofree char *url = format_url(name);
 	g_autoptr(GError) error = NULL;
 
@@ -63,7 +62,7 @@ store_server_create(void)
 	if (!g_getenv("PAPERBOY_TEST_STORE"))
 		return NULL;
 	g_once(&once, create_template, NULL);
-	name = g_strdup_printf("test_%d_%d", (int)getpid(), ++last);
+	name = g_strdup_printf("test_%08x_%d", g_random_int(), ++last);
 	run("CREATE DATABASE", name, once.retval);
 	return format_url(name);
 }
@@ -72,7 +71,7 @@ void
 store_server_drop(const char *url)
 {
 	const char *name = strstr(url, "test_");
-	g_autofree char *copy = g_strndup(name, strspn(name, "test_0123456789"));
+	g_autofree char *copy = g_strndup(name, strspn(name, "test_0123456789abcdef"));
 	g_autofree char *forced = g_strconcat(copy, " WITH (FORCE)", NULL);
 
 	run("DROP DATABASE", forced, NULL);
@@ -91,11 +90,40 @@ store_server_drop(const char *url)
 }
 #endif
 
+/* SQL of tests that is SQLite's. */
+static const struct {
+	const char *pattern, *replacement;
+} rules[] = {
+    {"\\bx'([0-9a-fA-F]*)'", "CAST('\\\\x\\1' AS BYTEA)"},
+    {"\\bzeroblob\\((\\d+)\\)", "decode(repeat('00', \\1), 'hex')"},
+    {"\\bCAST\\(((?:\\w+\\.)?(?:message|raw)) AS TEXT\\)", "convert_from(\\1, 'UTF8')"},
+    {"\\bifnull\\(", "coalesce("},
+    {"\\bchar\\((\\d+)\\)", "chr(\\1)"},
+    {"\\bgroup_concat\\(([^(),]+)\\)", "string_agg(CAST(\\1 AS TEXT), ',')"},
+};
+
+static char *
+translate(const char *sql)
+{
+	char *text = g_strdup(sql);
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(rules); i++) {
+		g_autoptr(GRegex) regex = g_regex_new(rules[i].pattern, 0, 0, NULL);
+		char *replaced =
+		    g_regex_replace(regex, text, -1, 0, rules[i].replacement, 0, NULL);
+
+		g_free(text);
+		text = replaced;
+	}
+	return text;
+}
+
 char *
 store_server_try(struct store *store, const char *sql)
 {
+	g_autofree char *text = translate(sql);
 	g_autofree char *block =
-	    g_strdup_printf("DO $test$ BEGIN EXECUTE $sql$%s$sql$; END $test$", sql);
+	    g_strdup_printf("DO $test$ BEGIN EXECUTE $sql$%s$sql$; END $test$", text);
 	g_autoptr(GError) error = NULL;
 
 	sql_exec(store, g_intern_string(block), &error);
@@ -105,7 +133,9 @@ store_server_try(struct store *store, const char *sql)
 static struct sql_statement *
 bind(struct store *store, const char *sql)
 {
-	return sql_bind(store, g_intern_string(sql), NULL);
+	g_autofree char *text = translate(sql);
+
+	return sql_bind(store, g_intern_string(text), NULL);
 }
 
 int64_t

@@ -38,6 +38,19 @@ struct factory_transport {
 	struct smtp_options smtp;   /* borrows the above */
 };
 
+static struct store *
+open_server(const struct settings *settings, bool is_read_only, GError **error)
+{
+	const char *file = settings->store_password_file;
+	g_autofree char *password =
+	    *file ? settings_load_secret(file, g_getenv("CREDENTIALS_DIRECTORY"), error)
+	          : NULL;
+	const struct store_server server = {
+	    settings->store_url, password, is_read_only};
+
+	return *file && !password ? NULL : store_open_server(&server, error);
+}
+
 struct store *
 factory_open_store(const struct settings *settings, GError **error)
 {
@@ -45,6 +58,8 @@ factory_open_store(const struct settings *settings, GError **error)
 	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
 	g_autofree char *key = g_build_filename(settings->state_dir, "key", NULL);
 
+	if (*settings->store_url)
+		return open_server(settings, false, error);
 	/* The store is created before its key, so check in the opposite order. */
 	if (g_file_test(key, G_FILE_TEST_EXISTS) &&
 	    !g_file_test(path, G_FILE_TEST_EXISTS)) {
@@ -64,7 +79,8 @@ factory_open_store_for_reading(const struct settings *settings, GError **error)
 	g_autofree char *path =
 	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
 
-	return store_open_for_reading(path, error);
+	return *settings->store_url ? open_server(settings, true, error)
+	                            : store_open_for_reading(path, error);
 }
 
 /* @param stop  int *, or NULL. @return false when it was set meanwhile */

@@ -353,6 +353,21 @@ check_https(
 }
 
 static void
+check_store(const struct check *check, const char *credentials)
+{
+	const struct settings *settings = check->settings;
+
+	if (!*settings->store_url)
+		return;
+	if (!store_is_server(settings->store_url))
+		add_problem(
+		    check, "store.url", "expected postgresql://USER@HOST/DATABASE");
+	if (*settings->store_password_file)
+		check_password(check, credentials, "store.password_file",
+		    settings->store_password_file);
+}
+
+static void
 check_oauth(const struct check *check, const char *credentials)
 {
 	const struct settings *settings = check->settings;
@@ -461,6 +476,7 @@ factory_check(
 	check_absolute(&check, "web.socket", settings->web_socket);
 	check_web_listen(&check, "web.listen", settings->web_listen);
 	check_file(&check, "web.ca_file", settings->web_ca_file);
+	check_store(&check, credentials);
 	check_oauth(&check, credentials);
 	check_imap(&check, credentials);
 	check_templates(&check);

@@ -150,19 +150,28 @@ read_result(PGconn *connection)
 	return result;
 }
 
-/* Note the failure of a statement of the queue; the first one is reported. */
-static void
+/*
+ * Note the failure of a statement of the queue; the first one is reported.
+ *
+ * @return false if the session is over
+ */
+static bool
 note_failure(struct store *store, struct postgresql_statement *statement,
     const PGresult *result, GError **problem)
 {
+	bool is_over = !store->postgresql->server.is_read_only &&
+	               postgresql_is_session_over(result);
+
 	if (statement)
 		statement->prepared = 0;
 	if (PQresultStatus(result) == PGRES_PIPELINE_ABORTED || *problem)
-		return;
-	store->has_conflict |= postgresql_is_conflict(result);
+		return true;
+	/* Nothing was committed. */
+	store->has_conflict |= is_over || postgresql_is_conflict(result);
 	postgresql_set_error(problem, result);
 	if (statement)
 		g_prefix_error(problem, "cannot prepare a statement: ");
+	return !is_over;
 }
 
 /*
@@ -184,12 +193,12 @@ read_results(struct store *store, PGresult **last, GError **problem)
 
 		g_clear_pointer(last, PQclear);
 		*last = result;
-		if (!result || PQstatus(postgresql->connection) != CONNECTION_OK)
+		if (!result)
 			return false;
 		if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
 			continue;
-		note_failure(store, postgresql->queue->pdata[i], result, problem);
-		is_over |= postgresql_is_session_over(result);
+		is_over |=
+		    !note_failure(store, postgresql->queue->pdata[i], result, problem);
 	}
 	sync = read_result(postgresql->connection);
 	is_in_step = PQresultStatus(sync) == PGRES_PIPELINE_SYNC;
@@ -213,8 +222,8 @@ run_queue(struct store *store, PGresult **last, GError **error)
 	if (!is_connected) {
 		if (!problem)
 			postgresql_set_lost(&problem, postgresql->connection);
-		/* Nothing was committed. */
-		store->has_conflict = postgresql->depth > 0;
+		/* Nothing was committed before COMMIT was sent. */
+		store->has_conflict |= postgresql->depth > 0;
 		lose(postgresql);
 	}
 	if (last && !problem)

@@ -383,8 +383,10 @@ store_open_server(const struct store_server *server, GError **error)
 
 	if (store && open_tokenizer(store, error) &&
 	    (server->is_read_only ? check_schema(store, error)
-	                          : migrate_postgresql_run(store, error)))
+	                          : migrate_postgresql_run(store, error))) {
+		store->is_shared = true;
 		return store;
+	}
 	store_free(store);
 	return NULL;
 }

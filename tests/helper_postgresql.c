@@ -1,0 +1,478 @@
+/*
+ * helper_postgresql.c - tests of the driver, which tests/test_engines.py runs.
+ *
+ * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "store/core/sql.h"
+
+/* A fixture with a table, and another handle on its store. */
+struct pair {
+	struct store_fixture *fixture;
+	struct store *one, *other; /* one is the fixture's */
+};
+
+static void
+pair_clear(struct pair *pair)
+{
+	store_free(pair->other);
+	store_fixture_free(pair->fixture);
+}
+
+static void
+pair_init(struct pair *pair)
+{
+	g_autoptr(GError) error = NULL;
+
+	pair->fixture = store_fixture_new();
+	pair->one = pair->fixture->store;
+	pair->other = store_open(pair->fixture->path, &error);
+	g_assert_no_error(error);
+	store_fixture_run(pair->fixture,
+	    "CREATE TABLE value (id BIGINT PRIMARY KEY, number BIGINT, name TEXT,"
+	    " data BYTEA, CHECK (number <> 13));"
+	    "INSERT INTO value (id, number) VALUES (1, 0), (2, 0)");
+}
+
+static bool
+insert(struct store *store, int64_t id, int64_t number, GError **error)
+{
+	static const char sql[] = "INSERT INTO value (id, number) VALUES (?1, ?2)";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(number));
+}
+
+static int64_t
+load_number(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT number FROM value WHERE id = ?1), -1)";
+	int64_t number = -2;
+
+	sql_number(store, sql, &number, error, SQL_INT(id));
+	return number;
+}
+
+static bool
+save_number(struct store *store, int64_t id, int64_t number, GError **error)
+{
+	static const char sql[] = "UPDATE value SET number = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(number));
+}
+
+static void
+values_come_back_as_they_were(void)
+{
+	static const char sql[] = "SELECT ?1, ?2, ?3, ?4, '?5' || $tag$?6$tag$";
+	static const char bytes[] = "\0\xff\\x41";
+	const int64_t numbers[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
+	pb_local(pair) pair;
+
+	pair_init(&pair);
+	for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		g_autofree char *digits =
+		    g_strdup_printf("%" G_GINT64_FORMAT, numbers[i]);
+		sql_auto *row = sql_bind(pair.one, sql, NULL, SQL_INT(numbers[i]),
+		    SQL_TEXT("a'\"\\\t\xc3\xbc"), SQL_BLOB(bytes, sizeof(bytes)),
+		    SQL_TEXT(NULL));
+		struct sql_bytes found;
+
+		g_assert_cmpint(sql_step(row, NULL), ==, SQL_STEP_ROW);
+		g_assert_cmpint(sql_count_columns(row), ==, 5);
+		g_assert_cmpint(sql_get_int(row, 0), ==, numbers[i]);
+		g_assert_cmpstr(sql_get_text(row, 0), ==, digits);
+		g_assert_cmpint(sql_get_kind(row, 0), ==, SQL_KIND_INT);
+		g_assert_cmpstr(sql_get_text(row, 1), ==, "a'\"\\\t\xc3\xbc");
+		g_assert_cmpint(sql_get_kind(row, 1), ==, SQL_KIND_TEXT);
+		found = sql_get_bytes(row, 2);
+		g_assert_cmpmem(found.data, found.size, bytes, sizeof(bytes));
+		g_assert_cmpint(sql_get_kind(row, 2), ==, SQL_KIND_BLOB);
+		g_assert_null(sql_get_text(row, 3));
+		g_assert_cmpint(sql_get_int(row, 3), ==, -1);
+		g_assert_cmpint(sql_get_kind(row, 3), ==, SQL_KIND_NULL);
+		g_assert_cmpstr(sql_get_text(row, 4), ==, "?5?6");
+		g_assert_cmpint(sql_step(row, NULL), ==, SQL_STEP_DONE);
+	}
+}
+
+static void
+sums_and_truth_values_are_numbers(void)
+{
+	static const char *const sums[] = {
+	    "SELECT sum(n) FROM (VALUES (CAST(9223372036854775807 AS BIGINT))) v (n)",
+	    "SELECT sum(n) FROM (VALUES (CAST(-90000 AS BIGINT)), (-12345678)) v (n)",
+	    "SELECT sum(n) FROM (VALUES (CAST(200000000 AS BIGINT))) v (n)",
+	    "SELECT sum(n) FROM (VALUES (CAST(0 AS BIGINT))) v (n)",
+	    "SELECT 2 > 1",
+	    "SELECT 2 < 1",
+	    "SELECT CAST(-7 AS SMALLINT)",
+	};
+	static const int64_t wanted[] = {INT64_MAX, -12435678, 200000000, 0, 1, 0, -7};
+	pb_local(pair) pair;
+
+	pair_init(&pair);
+	for (unsigned i = 0; i < G_N_ELEMENTS(sums); i++) {
+		int64_t number = -2;
+
+		g_assert_true(sql_number(pair.one, sums[i], &number, NULL));
+		g_assert_cmpint(number, ==, wanted[i]);
+	}
+}
+
+static void
+first_value_may_be_null(void)
+{
+	static const char sql[] =
+	    "UPDATE value SET number = coalesce(?1, 3) WHERE id = 1";
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(sql_exec(pair.one, sql, &error, SQL_NULL));
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 3);
+	g_assert_true(sql_exec(pair.one, sql, &error, SQL_INT(INT64_MAX)));
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, INT64_MAX);
+	g_assert_no_error(error);
+}
+
+static void
+changed_rows_are_counted(void)
+{
+	static const char sql[] = "UPDATE value SET number = 5 WHERE id <= ?1";
+	pb_transaction transaction = {0};
+	pb_local(pair) pair;
+	unsigned count = 9;
+
+	pair_init(&pair);
+	g_assert_true(sql_exec_count(pair.one, sql, &count, NULL, SQL_INT(2)));
+	g_assert_cmpuint(count, ==, 2);
+	g_assert_true(store_begin(pair.one, &transaction, NULL));
+	g_assert_true(insert(pair.one, 3, 1, NULL));
+	g_assert_true(sql_exec_count(pair.one, sql, &count, NULL, SQL_INT(0)));
+	g_assert_cmpuint(count, ==, 0);
+	store_rollback(&transaction);
+}
+
+static void
+violated_constraint_is_an_error_of_input(void)
+{
+	pb_local(pair) pair;
+	g_autoptr(GError) twice = NULL;
+	g_autoptr(GError) check = NULL;
+	g_autoptr(GError) unknown = NULL;
+
+	pair_init(&pair);
+	g_assert_false(insert(pair.one, 1, 1, &twice));
+	g_assert_error(twice, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_nonnull(strstr(twice->message, "23505"));
+	g_assert_false(insert(pair.one, 3, 13, &check));
+	g_assert_error(check, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_false(sql_exec(pair.one, "SELECT a FROM nowhere", &unknown));
+	g_assert_error(unknown, PB_ERROR, PB_ERROR_PERMANENT);
+}
+
+static void
+error_that_waited_is_one_of_the_commit(void)
+{
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	for (unsigned i = 0; i < 2; i++) {
+		pb_transaction transaction = {0};
+
+		g_assert_true(store_begin(pair.one, &transaction, &error));
+		g_assert_true(insert(pair.one, 10, 1, &error));
+		g_assert_true(insert(pair.one, i ? 11 : 1, 1, &error));
+		g_assert_true(store_commit(&transaction, &error) == (i == 1));
+		if (!i)
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_clear_error(&error);
+	}
+	g_assert_cmpint(load_number(pair.other, 10, NULL), ==, 1);
+	g_assert_cmpint(load_number(pair.other, 11, NULL), ==, 1);
+}
+
+static void
+ignored_error_does_not_commit(void)
+{
+	pb_transaction transaction = {0};
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(store_begin(pair.one, &transaction, NULL));
+	g_assert_true(insert(pair.one, 10, 1, NULL));
+	g_assert_false(sql_exec(pair.one, "SELECT 1 / 0", NULL));
+	g_assert_false(store_commit(&transaction, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	store_rollback(&transaction);
+	g_assert_cmpint(load_number(pair.one, 10, NULL), ==, -1);
+}
+
+static void
+savepoint_is_rolled_back_alone(void)
+{
+	pb_transaction outer = {0};
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(store_begin(pair.one, &outer, &error));
+	g_assert_true(insert(pair.one, 10, 1, &error));
+	for (int64_t i = 0; i < 3; i++) {
+		pb_transaction inner = {0};
+
+		/* It exists, is new, exists. */
+		g_assert_true(store_begin(pair.one, &inner, &error));
+		insert(pair.one, 20 + i, 1, NULL);
+		insert(pair.one, i == 1 ? 30 : 1, 1, NULL);
+		g_assert_true(store_commit(&inner, NULL) == (i == 1));
+	}
+	g_assert_true(store_commit(&outer, &error));
+	g_assert_no_error(error);
+	assert_rows(pair.fixture, "SELECT id FROM value ORDER BY id", "1 2 10 21 30");
+}
+
+static void
+rows_of_a_snapshot_do_not_change(void)
+{
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	{
+		pb_snapshot snapshot = {0};
+
+		g_assert_true(store_begin_reading(pair.one, &snapshot, &error));
+		g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+		g_assert_true(save_number(pair.other, 1, 4, &error));
+		g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	}
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 4);
+	g_assert_no_error(error);
+}
+
+/* ---- conflicts and lost connections ---- */
+
+/* Work that is disturbed in its first run. */
+struct disturbed {
+	struct pair *pair;
+	void (*disturb)(struct pair *pair);
+	unsigned runs;
+};
+
+/* Read one row and write the other. */
+static bool
+work(struct store *store, void *data, GError **error)
+{
+	struct disturbed *disturbed = data;
+	int64_t number = load_number(store, 2, error);
+
+	if (!disturbed->runs++)
+		disturbed->disturb(disturbed->pair);
+	return number >= 0 && save_number(store, 1, number + 1, error);
+}
+
+/* The other handle reads what the work writes, and writes what it has read. */
+static void
+write_across(struct pair *pair)
+{
+	pb_transaction transaction = {0};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(store_begin(pair->other, &transaction, &error));
+	g_assert_true(save_number(
+	    pair->other, 2, load_number(pair->other, 1, &error) + 10, &error));
+	g_assert_true(store_commit(&transaction, &error));
+	g_assert_no_error(error);
+}
+
+static void
+end_session(struct pair *pair)
+{
+	static const char sql[] =
+	    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+	    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+	    " AND application_name = 'paperboy'";
+	int64_t count;
+
+	g_assert_true(sql_number(pair->other, sql, &count, NULL));
+	g_assert_cmpint(count, ==, 1);
+}
+
+static void
+assert_runs_twice(void (*disturb)(struct pair *pair), int64_t wanted)
+{
+	pb_local(pair) pair;
+	struct disturbed disturbed = {&pair, disturb, 0};
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	store_transact(pair.one, work, &disturbed, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(disturbed.runs, ==, 2);
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, wanted);
+}
+
+static void
+transaction_that_conflicts_runs_again(void)
+{
+	assert_runs_twice(write_across, 11);
+}
+
+static void
+transaction_that_lost_its_connection_runs_again(void)
+{
+	assert_runs_twice(end_session, 1);
+}
+
+static void
+lost_connection_is_made_again(void)
+{
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	end_session(&pair);
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	end_session(&pair);
+	/* The server reports that it was not run. */
+	g_assert_true(save_number(pair.one, 1, 7, &error));
+	g_assert_cmpint(load_number(pair.other, 1, &error), ==, 7);
+	g_assert_no_error(error);
+}
+
+static void
+transaction_that_lost_its_connection_fails_to_its_end(void)
+{
+	pb_transaction outer = {0};
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(store_begin(pair.one, &outer, &error));
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	end_session(&pair);
+	for (unsigned i = 0; i < 3; i++) {
+		pb_transaction inner = {0};
+		g_autoptr(GError) lost = NULL;
+
+		g_assert_cmpint(load_number(pair.one, 1, &lost), ==, -2);
+		g_assert_error(lost, PB_ERROR, PB_ERROR_TEMPORARY);
+		g_assert_false(store_begin(pair.one, &inner, NULL));
+	}
+	g_assert_false(store_commit(&outer, NULL));
+	store_rollback(&outer);
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	g_assert_no_error(error);
+}
+
+static void
+many_statements_wait_at_once(void)
+{
+	pb_transaction transaction = {0};
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(store_begin(pair.one, &transaction, &error));
+	for (int64_t i = 0; i < 5000; i++)
+		g_assert_true(insert(pair.one, 100 + i, 100 + i, &error));
+	g_assert_true(store_commit(&transaction, &error));
+	g_assert_no_error(error);
+	assert_rows(
+	    pair.fixture, "SELECT count(*), sum(number) FROM value", "5002|12997500");
+}
+
+static void
+commit_of_another_handle_is_noticed(void)
+{
+	int64_t before = 0, same = 0, after = 0;
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	g_assert_true(store_load_other_commit(pair.one, &before, &error));
+	g_assert_true(store_load_other_commit(pair.one, &same, &error));
+	g_assert_cmpint(before, ==, same);
+	g_assert_true(save_number(pair.other, 1, 1, &error));
+	g_assert_true(store_load_other_commit(pair.one, &after, &error));
+	g_assert_cmpint(before, !=, after);
+	g_assert_no_error(error);
+}
+
+static void
+maintenance_of_files_is_that_of_tables(void)
+{
+	int version = 0, ours = 1;
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	store_defer_sync(pair.one);
+	g_assert_true(save_number(pair.one, 1, 2, &error));
+	g_assert_true(store_resume_sync(pair.one, &error));
+	store_checkpoint(pair.one);
+	g_assert_true(store_erase(pair.one, &error));
+	g_assert_true(store_get_data_version(pair.one, &version, &ours, &error));
+	g_assert_no_error(error);
+	g_assert_cmpint(version, ==, ours);
+	assert_rows(pair.fixture, "SHOW synchronous_commit", "on");
+	assert_rows(pair.fixture, "SHOW statement_timeout", "10min");
+}
+
+/* ---- opening ---- */
+
+static void
+assert_refused(const char *url, int code, const char *part)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(store_open(url, &error));
+	g_assert_error(error, PB_ERROR, code);
+	if (!strstr(error->message, part))
+		g_error("%s: %s", url, error->message);
+}
+
+static void
+wrong_urls_are_refused(void)
+{
+	assert_refused("postgresql://a:secret@localhost/b", PB_ERROR_INPUT,
+	    "has a password: move it to a file");
+	assert_refused("postgresql://a/b?nonsense=1", PB_ERROR_INPUT, "nonsense");
+	assert_refused("postgresql:///b?host=/nowhere", PB_ERROR_TEMPORARY,
+	    "cannot connect to the database");
+}
+
+static void
+reader_cannot_write(void)
+{
+	pb_local(pair) pair;
+	pb_auto(store) reader = NULL;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	reader = store_open_for_reading(pair.fixture->path, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(load_number(reader, 1, &error), ==, 0);
+	g_assert_no_error(error);
+	g_assert_false(save_number(reader, 1, 1, &error));
+	g_assert_cmpint(load_number(pair.one, 1, NULL), ==, 0);
+}
+
+UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
+    first_value_may_be_null, changed_rows_are_counted,
+    violated_constraint_is_an_error_of_input, error_that_waited_is_one_of_the_commit,
+    ignored_error_does_not_commit, savepoint_is_rolled_back_alone,
+    rows_of_a_snapshot_do_not_change, transaction_that_conflicts_runs_again,
+    transaction_that_lost_its_connection_runs_again, lost_connection_is_made_again,
+    transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
+    commit_of_another_handle_is_noticed, maintenance_of_files_is_that_of_tables,
+    wrong_urls_are_refused, reader_cannot_write)

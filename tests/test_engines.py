@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""test_engines.py - the store and what is built on it, on PostgreSQL.
+
+Runs C programs that `make check` runs with SQLite.  Their fixtures are databases of a
+server that this starts, see tests/lib/store_server.h.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from postgresql import SLOW_S, USER, Server
+from tap import Skip, Tap, run, skip_all, top_builddir
+
+# Tests of each program that are of SQLite only: they use its file, its functions in
+# their own SQL, or its interface.
+PROGRAMS = {
+    "helper_postgresql": (),
+}
+
+
+def run_program(name, sqlite_only, url):
+    skips = [part for test in sqlite_only for part in ("-s", f"/{test}")]
+    text = run([os.path.join(top_builddir(), "tests", name), *skips], SLOW_S,
+               env={**os.environ, "PAPERBOY_TEST_STORE": url})
+    assert "\nok 1" in text and "\nnot ok" not in text, text
+
+
+def has_libpq():
+    with open(os.path.join(top_builddir(), "Makefile"), encoding="utf-8") as file:
+        return "-DHAVE_POSTGRESQL=1" in file.read()
+
+
+if __name__ == "__main__":
+    with Tap() as tap:
+        if not has_libpq():
+            skip_all("built without PostgreSQL")
+        try:
+            server = tap.enter(Server(tap.subdirectory("postgresql")))
+        except Skip as reason:
+            skip_all(reason)
+        url = f"postgresql:///%s?host={server.directory}&user={USER}"
+        for program, tests in PROGRAMS.items():
+            def test(program=program, tests=tests):
+                run_program(program, tests, url)
+
+            test.__doc__ = f"{program} on PostgreSQL"
+            tap.run(test)
