@@ -186,7 +186,24 @@ a_random_token_is_found_by_its_hash_in_any_case(void)
 	g_assert_cmpuint(strlen(hash), ==, 64);
 }
 
+static void
+an_id_is_found_in_a_stored_token(void)
+{
+	static const int64_t ids[] = {0, 1, 31, 32, 600000, INT64_MAX};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		g_autofree char *token =
+		    token_format_with_id("abcdefghijklmnopq", ids[i]);
+		int64_t id = -1;
+
+		g_assert_true(g_str_has_prefix(token, "abcdefghijklmnopq"));
+		g_assert_true(token_parse_id(token, &id));
+		g_assert_cmpint(id, ==, ids[i]);
+	}
+}
+
 UNIT_MAIN(has_the_shape_it_promises, equals_a_known_token,
     differs_by_key_purpose_and_id, a_token_does_not_reveal_its_text,
-    a_signed_token_has_its_id_and_authenticates_it, a_text_has_a_token,
-    invalid_tokens_are_rejected, a_random_token_is_found_by_its_hash_in_any_case)
+    a_signed_token_has_its_id_and_authenticates_it, an_id_is_found_in_a_stored_token,
+    a_text_has_a_token, invalid_tokens_are_rejected,
+    a_random_token_is_found_by_its_hash_in_any_case)

@@ -176,11 +176,9 @@ token_signer_derive_text(
 	return g_string_free(format_mac(signer, mac), FALSE);
 }
 
-/* Append the id to the token. */
-static char *
-format_signed(const struct token_signer *signer, const uint8_t *mac, int64_t id)
+static void
+append_id(GString *token, int64_t id)
 {
-	GString *token = format_mac(signer, mac);
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
 
@@ -190,6 +188,24 @@ format_signed(const struct token_signer *signer, const uint8_t *mac, int64_t id)
 		id >>= 5;
 	} while (id);
 	g_string_append_len(token, digits + first, (gssize)(sizeof(digits) - first));
+}
+
+char *
+token_format_with_id(const char *token, int64_t id)
+{
+	GString *text = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
+
+	g_string_append(text, token);
+	append_id(text, id);
+	return g_string_free(text, FALSE);
+}
+
+static char *
+format_signed(const struct token_signer *signer, const uint8_t *mac, int64_t id)
+{
+	GString *token = format_mac(signer, mac);
+
+	append_id(token, id);
 	return g_string_free(token, FALSE);
 }
 

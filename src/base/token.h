@@ -53,6 +53,14 @@ char *token_derive(GBytes *key, const char *purpose, int64_t id);
 char *token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound);
 
 /**
+ * Append an id to a stored token, by which its row can be looked up.
+ *
+ * @param id  not negative
+ * @return as token_sign()
+ */
+char *token_format_with_id(const char *token, int64_t id);
+
+/**
  * Extract the id of a signed token, without verifying the token.
  *
  * @param text  untrusted; upper case is accepted, since mail servers fold case

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/token.h"
 #include "message/compose.h"
 #include "render/assemble.h"
 #include "render/attach.h"
@@ -287,6 +288,9 @@ build_message(const struct renderer *renderer, struct composer *composer,
     const struct assembled_message *assembled, GError **error)
 {
 	const char *token = digest->message_token ? digest->message_token : "preview";
+	g_autofree char *id = digest->message_token
+	                          ? token_format_with_id(token, digest->subscriber_id)
+	                          : g_strdup(token);
 	g_autofree char *reply_to =
 	    sender_identity_format_reply_to(&renderer->sender, digest);
 	const struct compose_header own[] = {
@@ -294,7 +298,7 @@ build_message(const struct renderer *renderer, struct composer *composer,
 	    {"List-Unsubscribe", links->list_value},
 	};
 	g_autofree char *message_id =
-	    g_strconcat("digest.", token, "@", renderer->sender.message_domain, NULL);
+	    g_strconcat("digest.", id, "@", renderer->sender.message_domain, NULL);
 	/* "=_" cannot occur in either encoding (RFC 2045 section 6.7). */
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = NULL;

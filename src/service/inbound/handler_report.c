@@ -119,7 +119,7 @@ find_by_address(struct request *request, const char *address,
 	return true;
 }
 
-/* A Message-ID contains a MAC: "digest.TOKEN@domain". */
+/* A Message-ID contains a MAC and an id: "digest.TOKEN@domain". */
 static bool
 find_by_message_id(struct request *request, const char *value,
     struct mail_token_message *message, GError **error)

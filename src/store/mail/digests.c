@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/token.h"
 #include "store/core/record.h"
 #include "store/paper/packed_papers.h"
 #include "store/paper/papers.h"
@@ -326,11 +327,18 @@ digests_find_by_token(struct store *store, const char *token, int64_t *digest_id
 	static const char sql[] =
 	    "SELECT d.id, CASE WHEN d.created_at < s.moved_at THEN 0 ELSE s.id END"
 	    " FROM digest d"
-	    " JOIN subscriber s ON s.id = d.subscriber_id WHERE message_token = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(token));
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	    " JOIN subscriber s ON s.id = d.subscriber_id"
+	    " WHERE d.subscriber_id = ?1 AND d.message_token = ?2";
+	g_autofree char *stored = g_strndup(token, TOKEN_LENGTH);
+	sql_auto *statement = NULL;
+	enum sql_step step;
+	int64_t id;
 
 	*digest_id = *subscriber_id = 0;
+	if (!token_parse_id(token, &id))
+		return true;
+	statement = sql_bind(store, sql, error, SQL_INT(id), SQL_TEXT(stored));
+	step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 	if (step == SQL_STEP_ROW) {
 		*digest_id = sql_get_int(statement, 0);
 		*subscriber_id = sql_get_int(statement, 1);

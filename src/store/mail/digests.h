@@ -107,8 +107,10 @@ bool digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error);
 
 /**
- * Find a digest by the MAC in its Message-ID.
+ * Find a digest by the token in its Message-ID: its message_token and the id of its
+ * subscriber, of whose few digests it is one.
  *
+ * @param token          untrusted
  * @param digest_id      set; 0 for none
  * @param subscriber_id  set; 0 if it was sent to a former address
  */

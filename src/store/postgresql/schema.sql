@@ -529,7 +529,6 @@ CREATE INDEX inbox_done ON inbox (received_at) WHERE state = 'done';
 CREATE INDEX audit_log_subscriber ON audit_log (subscriber_id, id);
 CREATE INDEX audit_log_at ON audit_log (at, id);
 CREATE INDEX paper_moved_new ON paper_moved (new_seq);
-CREATE INDEX digest_message ON digest (message_token);
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
 CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
 CREATE INDEX delivered_at ON delivered (at);
