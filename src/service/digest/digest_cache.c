@@ -18,7 +18,7 @@
 
 #define CACHE_PAPERS        2000
 #define CACHE_FILTERS       5000
-#define CACHE_MATCHES_BYTES (16 * 1024 * 1024)
+#define CACHE_MATCHES_BYTES (6 * 1024 * 1024)
 #define CACHE_ZONES         1000
 #define CACHE_SLOTS         10000
 
