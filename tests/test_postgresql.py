@@ -344,9 +344,10 @@ def test_same_triggers(tap, server, store):
 
 # ---- statements -------------------------------------------------------------
 
-# Objects with statements for files of SQLite and for the index of the archive.
+# Objects with statements of one engine and for the index of the archive.
 FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
-         "migrate_postgresql", "paper_values", "postgresql", "sqlite", "tokenizer")
+         "migrate_postgresql", "paper_values", "postgresql", "sqlite", "store_copy",
+         "tokenizer")
 
 # Parts of statements that differ: functions of our own, planner hints, and what has no
 # equal in both.

@@ -335,6 +335,12 @@ const struct ctl_command ctl_commands[] = {
         "The current store is kept in a directory beside it. Mail that may have been\n"
         "sent since the backup is HELD.",
         ctl_run_restore},
+    {"store", "copy", "FROM TO",
+        "copy a store between SQLite and PostgreSQL; stop paperboyd first",
+        "FROM and TO are paths (/var/lib/paperboy/paperboy.db) or URLs\n"
+        "(postgresql://...); TO is new or empty. Counts and checksums of all tables\n"
+        "are compared. The key is not copied.",
+        ctl_run_store_copy},
     {"doctor", NULL, "", "check for problems; nothing is changed",
         "Exits with status 65 if there is damage, and with 1 for other problems.",
         ctl_run_doctor},

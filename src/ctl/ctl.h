@@ -99,6 +99,7 @@ bool ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_setup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_store_copy(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error);

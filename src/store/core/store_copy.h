@@ -1,0 +1,35 @@
+/*
+ * store_copy.h - copy all rows of one store to another, between any two engines.
+ *
+ * Tables and columns are those of the databases' own catalogs.  Tables that each
+ * machine makes from the papers are not copied (store/paper/archive.h).
+ */
+#ifndef PAPERBOY_STORE_CORE_STORE_COPY_H
+#define PAPERBOY_STORE_CORE_STORE_COPY_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+struct store_copy_table {
+	char *name;
+	int64_t rows;
+	uint64_t checksum; /* of the rows in any order, the same on each engine */
+};
+
+void store_copy_table_free(struct store_copy_table *table);
+
+/**
+ * Copy all rows, in a transaction of `to`, and compare counts and checksums.
+ *
+ * @param from    of this version, in a snapshot
+ * @param tables  set: of struct store_copy_table *, by name
+ * @return false with PB_ERROR_INPUT when `to` has rows already, PB_ERROR_PERMANENT when
+ *         the rows that were written differ
+ */
+bool store_copy_rows(
+    struct store *from, struct store *to, GPtrArray **tables, GError **error);
+
+#endif
