@@ -215,6 +215,24 @@ def test_to_server(tap, stores, server):
     assert "is not empty" in stores.copy(stores.instance.store, url, wanted=65)
 
 
+def test_search(tap, stores, server):
+    "a machine searches its own copy of the papers, which it makes again after damage"
+    machine = Instance(tap.subdirectory("machine"), store__url=make_url(server))
+    archive = os.path.join(machine.state, "archive.db")
+    plain = Instance(tap.subdirectory("plain"))
+    stores.copy(make_url(server), plain.store)
+    queries = ("grüße", "example", "upvotes:>0")
+    wanted = [plain.ctl("--json", "search", query) for query in queries]
+    assert [machine.ctl("--json", "search", query) for query in queries] == wanted
+    assert all(json.loads(text)["results"] for text in wanted), wanted
+    with open(archive, "wb") as file:
+        file.write(b"x" * 100000)
+    os.chmod(archive, 0o600)
+    assert [machine.ctl("--json", "search", query) for query in queries] == wanted
+    server.run("UPDATE paper SET title = 'Zebras', revision = 99 WHERE seq = 1")
+    assert '"Zebras"' in machine.ctl("--json", "search", "zebras")
+
+
 def test_leases(tap, stores, server):
     "a store is not copied while an instance has a lease"
     server.run("INSERT INTO instance (name, program, started_at, expires_at) VALUES"
@@ -249,7 +267,7 @@ def test_at_once(tap, stores, server):
         children.append(subprocess.Popen(
             [os.path.join(top_builddir(), "paperboyctl"), "-c", target.config, "--now",
              target.clock.now(), "store", "copy", target.store,
-             make_url(server, "fresh")]))
+             make_url(server, "fresh")], stdout=subprocess.DEVNULL))
     found = {child.wait(600) for child in children}
     assert found <= {0, 65, 75} and 0 in found, found
     assert server.run("SELECT count(*) FROM store_version", "fresh") == "1\n"
@@ -265,5 +283,5 @@ if __name__ == "__main__":
         except Skip as reason:
             tap.skip("copies in PostgreSQL", reason)
         else:
-            for test in (test_to_server, test_leases, test_schema, test_at_once):
+            for test in (test_to_server, test_search, test_leases, test_schema, test_at_once):
                 tap.run(test, tap, stores, server)

@@ -9,6 +9,7 @@
 #include "service/state/clock_watch.h"
 #include "store/core/retention.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
@@ -66,7 +67,8 @@ repair_index(struct store *store, GError **error)
 	g_autofree char *problem = NULL;
 	pb_transaction transaction = {0};
 
-	if (!archive_check_counts(store, &problem, error))
+	store = archive_cache_refresh(store, error);
+	if (!store || !archive_check_counts(store, &problem, error))
 		return false;
 	if (!problem)
 		return true;

@@ -14,10 +14,12 @@
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/health/probes.h"
+#include "service/setup/factory.h"
 #include "service/state/generation.h"
 #include "service/state/secret.h"
 #include "store/core/integrity.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 
 /* Filters per page. */
 #define PAGE_ROWS 500
@@ -181,7 +183,8 @@ probe_store(struct health *health)
 	g_autoptr(GError) error = NULL;
 	int version, ours;
 
-	health->store = store_open_for_reading(path, &error);
+	health->store =
+	    factory_open_store_for_reading(health->options->settings, &error);
 	if (!health->store ||
 	    !store_get_data_version(health->store, &version, &ours, &error))
 		health_add(health, get_file_action(path), "%s", error->message);
@@ -330,11 +333,18 @@ probe_index(struct health *health)
 {
 	g_autofree char *problem = NULL;
 	g_autoptr(GError) error = NULL;
+	struct store *archive = archive_cache_refresh(health->store, &error);
+	unsigned blocks = 0;
 
-	if (!archive_check_counts(health->store, &problem, &error))
+	if (!archive || !archive_check_counts(archive, &problem, &error) ||
+	    (archive != health->store &&
+	        !archive_cache_compare(health->store, archive, &blocks, &error)))
 		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 	else if (problem)
 		health_add(health, NULL, "%s", problem);
+	else if (blocks)
+		health_add(health, NULL,
+		    "%u blocks of papers differ in this machine's copy", blocks);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "query/query.h"
 #include "service/match/match_batch.h"
 #include "service/match/match_page.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
@@ -317,7 +318,8 @@ match_run(struct store *store, int64_t now, struct match_report *report, GError 
 {
 	struct page_context context = {.now = now};
 
-	return load_trusted_at(store, now, &context.trusted_at, error) &&
+	return archive_cache_refresh(store, error) &&
+	       load_trusted_at(store, now, &context.trusted_at, error) &&
 	       match_batch_run(store, &context, report, error) &&
 	       (store_is_stopped(store) ||
 	           match_lagging(store, &context, report, error)) &&

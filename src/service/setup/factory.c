@@ -21,6 +21,7 @@
 #include "sources/arxiv.h"
 #include "sources/feed.h"
 #include "sources/huggingface.h"
+#include "store/paper/archive_cache.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
 
@@ -48,7 +49,16 @@ open_server(const struct settings *settings, bool is_read_only, GError **error)
 	const struct store_server server = {
 	    settings->store_url, password, is_read_only};
 
-	return *file && !password ? NULL : store_open_server(&server, error);
+	g_autofree char *archive =
+	    g_build_filename(settings->state_dir, "archive.db", NULL);
+	pb_auto(store) store = NULL;
+
+	if (*file && !password)
+		return NULL;
+	store = store_open_server(&server, error);
+	return store && archive_cache_open(store, archive, error)
+	           ? g_steal_pointer(&store)
+	           : NULL;
 }
 
 struct store *

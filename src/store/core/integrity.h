@@ -32,7 +32,8 @@ bool integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error);
 
 /**
- * Check every page (PRAGMA integrity_check).
+ * Check every page (PRAGMA integrity_check), with a server those of
+ * store_get_archive().
  *
  * @param problems  of char *: messages of SQLite are added, at most ten
  * @return false when the check itself fails, which means that the file is damaged

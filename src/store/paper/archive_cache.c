@@ -358,8 +358,13 @@ archive_cache_copy(
 	copying.is_bulk = blocks->len > BLOCKS_INDEXED;
 	for (guint i = 0; i < blocks->len; i++) {
 		copying.block = g_array_index(blocks, struct block, i);
+		if (store_is_stopped(from))
+			return pb_fail(error, PB_ERROR_TEMPORARY, "stopped");
 		if (!store_transact(cache, copy_block, &copying, error))
 			return false;
+		/* It is alive. */
+		if (from->hook)
+			from->hook(from->hook_data);
 	}
 	if (!store_load_cursor(cache, NO_INDEX, 0, &has_no_index, error) ||
 	    (has_no_index && !store_transact(cache, rebuild_index, NULL, error)))
