@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "lib/store_fixture.h"
 #include "lib/unit.h"
 
 /* The last event as passed to the writer: lines of "KEY=value", in order. */
@@ -135,6 +137,58 @@ addresses_are_masked_in_every_shape(void)
 	}
 }
 
+/* A transaction with an event, and a savepoint with another one. */
+struct logging {
+	bool fails_inside, fails_outside;
+};
+
+static bool
+log_inside(struct store *store, void *data, GError **error)
+{
+	const struct logging *logging = data;
+
+	event_log_committed(store, EVENT_CLOCK_TRUSTED);
+	return !logging->fails_inside || pb_fail(error, PB_ERROR_INPUT, "inside");
+}
+
+static bool
+log_outside(struct store *store, void *data, GError **error)
+{
+	const struct logging *logging = data;
+	g_autofree char *name = g_strdup("made-up");
+
+	event_log_committed(store, EVENT_SOURCE_RECOVERED, EVENT_WORD("source", name));
+	memset(name, '-', strlen(name));
+	store_transact(store, log_inside, data, NULL);
+	return !logging->fails_outside || pb_fail(error, PB_ERROR_INPUT, "outside");
+}
+
+static void
+event_of_a_transaction_is_logged_after_its_commit(gconstpointer data)
+{
+	static const struct {
+		struct logging logging;
+		const char *last; /* event */
+	} cases[] = {
+	    {{true, false}, "MESSAGE=source recovered source=made-up"},
+	    {{false, false}, "MESSAGE=clock trusted"},
+	    {{false, true}, ""},
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	GString *seen = (GString *)data;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct logging logging = cases[i].logging;
+
+		g_string_assign(seen, "");
+		store_transact(fixture->store, log_outside, &logging, NULL);
+		g_assert_nonnull(strstr(seen->str, cases[i].last));
+		g_assert_true(!*seen->str == !*cases[i].last);
+	}
+	event_log_committed(fixture->store, EVENT_CLOCK_TRUSTED);
+	g_assert_nonnull(strstr(seen->str, "MESSAGE=clock trusted"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -149,5 +203,7 @@ main(int argc, char **argv)
 	g_test_add_data_func(
 	    "/event/words_from_elsewhere_are_one_line_without_addresses", seen,
 	    text_from_elsewhere_is_one_line_without_addresses);
+	g_test_add_data_func("/event/event_of_a_transaction_is_logged_after_its_commit",
+	    seen, event_of_a_transaction_is_logged_after_its_commit);
 	return g_test_run();
 }

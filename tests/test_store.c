@@ -680,6 +680,7 @@ write_both(struct nesting *nesting, GError **error)
 	bool is_ok;
 
 	nesting->fixture = store_fixture_new();
+	store_set_rerun(nesting->fixture->store, false);
 	is_ok = store_transact(nesting->fixture->store, write_outside, nesting, error);
 	store_fixture_assert_idle(nesting->fixture);
 	return is_ok;

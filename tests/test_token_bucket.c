@@ -185,6 +185,26 @@ deferred_messages_of_a_domain_are_spaced(void)
 }
 
 static void
+messages_of_a_claim_that_failed_are_not_counted(void)
+{
+	pb_auto(domain_throttle) domains = domain_throttle_new(60);
+	int64_t now = 1000000, first = 0, again = 0, later = 0;
+
+	g_assert_true(domain_throttle_allow(domains, "a@big.example", now, &first));
+	domain_throttle_commit(domains);
+	g_assert_false(domain_throttle_allow(domains, "b@BIG.example", now, &first));
+	g_assert_true(domain_throttle_allow(domains, "b@other.example", now, &later));
+	domain_throttle_undo(domains);
+	g_assert_false(domain_throttle_allow(domains, "b@big.example", now, &again));
+	g_assert_cmpint(again, ==, first);
+	g_assert_true(domain_throttle_allow(domains, "b@other.example", now, &later));
+	domain_throttle_commit(domains);
+	domain_throttle_undo(domains);
+	g_assert_false(domain_throttle_allow(domains, "c@big.example", now, &later));
+	g_assert_cmpint(later, >, first);
+}
+
+static void
 number_of_domains_is_limited(void)
 {
 	pb_auto(domain_throttle) domains = domain_throttle_new(1);
@@ -357,8 +377,9 @@ main(int argc, char **argv)
 	    zero_is_unlimited_and_clock_errors_recover,
 	    domain_is_paused_after_refusals_and_probed,
 	    domain_paused_by_reports_waits_for_a_report_about_the_trial,
-	    deferred_messages_of_a_domain_are_spaced, number_of_domains_is_limited,
-	    rate_limits_hold_and_all_are_sent_once,
+	    deferred_messages_of_a_domain_are_spaced,
+	    messages_of_a_claim_that_failed_are_not_counted,
+	    number_of_domains_is_limited, rate_limits_hold_and_all_are_sent_once,
 	    domain_policy_pauses_it_and_no_row_is_lost,
 	    after_an_outage_all_are_sent_once_at_the_limit);
 	return g_test_run();

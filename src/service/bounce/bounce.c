@@ -253,7 +253,8 @@ suspend(
 
 	subscriber->state = SUBSCRIBER_SUSPENDED;
 	subscriber->next_due_at = -1;
-	event_log(EVENT_SUBSCRIBER_SUSPENDED, EVENT_INT("subscriber", subscriber->id));
+	event_log_committed(
+	    store, EVENT_SUBSCRIBER_SUSPENDED, EVENT_INT("subscriber", subscriber->id));
 	return subscribers_update(store, subscriber, error) &&
 	       outbox_cancel(store, subscriber->id, now, error) &&
 	       audit_insert(store, now, "bounce", "subscriber suspended",
@@ -304,24 +305,44 @@ decide(const struct bounce_context *context, GHashTable *outages, int64_t subscr
 	return true;
 }
 
+/* A subscriber with evidence. */
+struct suspect {
+	const struct bounce_context *context;
+	GHashTable *outages;
+	int64_t id;
+	struct bounce_run_report before, report;
+};
+
+static bool
+decide_and_apply(struct store *store, void *data, GError **error)
+{
+	struct suspect *suspect = data;
+	pb_auto(subscriber) subscriber = NULL;
+	enum bounce_decision decision;
+
+	(void)store;
+	suspect->report = suspect->before;
+	return decide(suspect->context, suspect->outages, suspect->id, &subscriber,
+	           &decision, error) &&
+	       apply(suspect->context, subscriber, decision, &suspect->report, error);
+}
+
 /* Most decisions are to wait: decide again in a transaction for the others only. */
 static bool
 decide_one(const struct bounce_context *context, GHashTable *outages,
     int64_t subscriber_id, struct bounce_run_report *report, GError **error)
 {
+	struct suspect suspect = {context, outages, subscriber_id, *report, *report};
 	pb_auto(subscriber) seen = NULL;
-	pb_auto(subscriber) subscriber = NULL;
-	pb_transaction transaction = {0};
 	enum bounce_decision decision;
 
 	if (!decide(context, outages, subscriber_id, &seen, &decision, error))
 		return false;
-	return decision == BOUNCE_WAIT ||
-	       (store_begin(context->mailer.store, &transaction, error) &&
-	           decide(context, outages, subscriber_id, &subscriber, &decision,
-	               error) &&
-	           apply(context, subscriber, decision, report, error) &&
-	           store_commit(&transaction, error));
+	if (decision != BOUNCE_WAIT &&
+	    !store_transact(context->mailer.store, decide_and_apply, &suspect, error))
+		return false;
+	*report = suspect.report;
+	return true;
 }
 
 /* ---- evidence ---- */
@@ -366,7 +387,7 @@ save_evidence(const struct bounce_context *context,
 	if (!bounces_save(context->mailer.store, &row, is_new, error))
 		return false;
 	if (*is_new)
-		event_log(EVENT_BOUNCE_RECORDED,
+		event_log_committed(context->mailer.store, EVENT_BOUNCE_RECORDED,
 		    EVENT_INT("subscriber", subscriber->id),
 		    EVENT_WORD("domain", strrchr(subscriber->address, '@') + 1),
 		    EVENT_WORD("message", message), EVENT_WORD("class", row.class),
@@ -404,7 +425,7 @@ pause_domain(const struct bounce_context *context, const struct subscriber *subs
 		paused_s = now - running->since;
 	/* As long again as the domain has been paused. */
 	pause.until = now + CLAMP(paused_s, BOUNCE_PAUSE_S, BOUNCE_PAUSE_MAX_S);
-	event_log(EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
+	event_log_committed(store, EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
 	    EVENT_SECONDS("next_in", pause.until - now),
 	    EVENT_WORD("rule", report->verdict.rule));
 	return domain_pauses_save(store, &pause, error);
@@ -525,26 +546,39 @@ classify_failure(const struct bounce_context *context,
 	return is_ok;
 }
 
+struct failures {
+	const struct bounce_context *context;
+	const GPtrArray *page; /* of struct outbox_failure * */
+};
+
+static bool
+classify_page(struct store *store, void *data, GError **error)
+{
+	const struct failures *failures = data;
+
+	(void)store;
+	for (guint i = 0; i < failures->page->len; i++)
+		if (!classify_failure(
+		        failures->context, failures->page->pdata[i], error))
+			return false;
+	return true;
+}
+
 static bool
 classify_failures(const struct bounce_context *context, unsigned *count, GError **error)
 {
 	struct store *store = context->mailer.store;
 
 	for (;;) {
-		g_autoptr(GPtrArray) failures = NULL;
-		pb_transaction transaction = {0};
+		g_autoptr(GPtrArray) page =
+		    outbox_load_failures(store, PAGE_ROWS, error);
+		struct failures failures = {context, page};
 
-		failures = outbox_load_failures(store, PAGE_ROWS, error);
-		if (!failures || failures->len == 0)
-			return failures != NULL;
-		if (!store_begin(store, &transaction, error))
+		if (!page || page->len == 0)
+			return page != NULL;
+		if (!store_transact(store, classify_page, &failures, error))
 			return false;
-		for (guint i = 0; i < failures->len; i++)
-			if (!classify_failure(context, failures->pdata[i], error))
-				return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		*count += failures->len;
+		*count += page->len;
 	}
 }
 

@@ -75,15 +75,29 @@ check_empty(const struct collect *collect, const struct source *source,
 	return true;
 }
 
+/* An answer to be saved. */
+struct fetched {
+	const struct source_fetch *fetch;
+	const GPtrArray *listings;  /* or NULL */
+	struct papers_saved *saved; /* set */
+};
+
+static bool
+save_fetched(struct store *store, void *data, GError **error)
+{
+	const struct fetched *fetched = data;
+
+	return papers_save_fetch(
+	    store, fetched->fetch, fetched->listings, fetched->saved, error);
+}
+
 static bool
 save_fetch(const struct collect *collect, const struct source_fetch *fetch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error)
 {
-	pb_transaction transaction = {0};
+	struct fetched fetched = {fetch, listings, saved};
 
-	return store_begin(collect->store, &transaction, error) &&
-	       papers_save_fetch(collect->store, fetch, listings, saved, error) &&
-	       store_commit(&transaction, error);
+	return store_transact(collect->store, save_fetched, &fetched, error);
 }
 
 static bool
@@ -308,10 +322,10 @@ record_refetch(const struct collect *collect, int64_t now, GError **error)
 
 /* Save the lists that are being collected. */
 static bool
-save_lists(const struct collect *collect, GError **error)
+save_lists(struct store *store, void *data, GError **error)
 {
+	const struct collect *collect = data;
 	g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
-	pb_transaction transaction = {0};
 
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		const struct source *source = collect->sources[i];
@@ -323,19 +337,15 @@ save_lists(const struct collect *collect, GError **error)
 		list->wait_s = collect->wait_s;
 		g_ptr_array_add(lists, list);
 	}
-	return store_begin(collect->store, &transaction, error) &&
-	       source_lists_save(collect->store, lists, error) &&
-	       store_commit(&transaction, error);
+	return source_lists_save(store, lists, error);
 }
 
 static bool
-merge_duplicates(const struct collect *collect, int64_t now, GError **error)
+merge_duplicates(struct store *store, void *data, GError **error)
 {
-	pb_transaction transaction = {0};
+	const int64_t *now = data;
 
-	return store_begin(collect->store, &transaction, error) &&
-	       papers_merge_duplicates(collect->store, now, DUPLICATES_MAX, error) &&
-	       store_commit(&transaction, error);
+	return papers_merge_duplicates(store, *now, DUPLICATES_MAX, error);
 }
 
 bool
@@ -344,14 +354,15 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 {
 	unsigned failed = report->failed;
 
-	if (!collect->is_part && !save_lists(collect, error))
+	if (!collect->is_part &&
+	    !store_transact(collect->store, save_lists, (void *)collect, error))
 		return false;
 
 	for (unsigned i = 0; i < collect->source_count; i++)
 		if (!collect_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
-	if (!merge_duplicates(collect, now, error) ||
+	if (!store_transact(collect->store, merge_duplicates, &now, error) ||
 	    (collect->arxiv && !enrich_run(collect, now, report, error)))
 		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)

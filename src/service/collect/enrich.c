@@ -17,6 +17,22 @@
 #define PAGES 10
 #define ALL_S (6 * CLOCK_HOUR_S)
 
+/* Papers to be saved. */
+struct enrichment {
+	const GPtrArray *papers; /* of struct paper * */
+	int64_t now;
+	struct papers_saved saved; /* set */
+};
+
+static bool
+save_enrichment(struct store *store, void *data, GError **error)
+{
+	struct enrichment *enrichment = data;
+
+	return papers_save_enrichment(
+	    store, enrichment->papers, enrichment->now, &enrichment->saved, error);
+}
+
 /* Look up one page of papers and store the answer. */
 static bool
 enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
@@ -27,8 +43,7 @@ enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
 	g_autoptr(GPtrArray) found = arxiv_find(
 	    collect->http, collect->arxiv, ids, &retry_after_s, &fetch_error);
 	g_autoptr(GPtrArray) papers = g_ptr_array_new();
-	pb_transaction transaction = {0};
-	struct papers_saved saved;
+	struct enrichment enrichment = {.papers = papers, .now = now};
 
 	if (!found) {
 		*is_failed = true;
@@ -40,13 +55,12 @@ enrich_page(const struct collect *collect, GPtrArray *ids, int64_t now,
 	}
 	for (unsigned i = 0; i < found->len; i++)
 		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
-	if (!store_begin(collect->store, &transaction, error) ||
-	    !papers_save_enrichment(collect->store, papers, now, &saved, error) ||
-	    !store_commit(&transaction, error))
+	if (!store_transact(collect->store, save_enrichment, &enrichment, error))
 		return false;
-	report->changed += saved.changed;
+	report->changed += enrichment.saved.changed;
 	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("requested", ids->len),
-	    EVENT_INT("found", saved.listed), EVENT_INT("changed", saved.changed));
+	    EVENT_INT("found", enrichment.saved.listed),
+	    EVENT_INT("changed", enrichment.saved.changed));
 	return true;
 }
 

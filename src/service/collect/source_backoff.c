@@ -93,42 +93,63 @@ source_backoff_find_pause(struct store *store, const char *source, const char *u
 	return true;
 }
 
+/* A pause being saved. */
+struct pause {
+	const char *source, *url;
+	int64_t retry_after_s;
+	int64_t now;
+	int64_t wait_s; /* set */
+};
+
+static bool
+save_pause(struct store *store, void *data, GError **error)
+{
+	struct pause *pause = data;
+	const char *source = pause->source;
+	int64_t last_s, until, pause_s;
+
+	if (!source_backoff_load_pause(
+	        store, source, pause->url, &last_s, &until, error))
+		return false;
+	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MAX_S) : PAUSE_FIRST_S;
+	pause->wait_s = MAX(pause_s, pause->retry_after_s);
+	return source_backoff_save(store, source, PAUSE, pause_s, error) &&
+	       source_backoff_save(
+	           store, source, PAUSED_UNTIL, pause->now + pause->wait_s, error) &&
+	       source_backoff_save(
+	           store, source, PAUSED_URL, hash_url(pause->url), error);
+}
+
 bool
 source_backoff_save_pause(struct store *store, const char *source, const char *url,
     int64_t retry_after_s, int64_t now, GError **error)
 {
-	int64_t last_s, until, pause_s;
-	pb_transaction transaction = {0};
+	struct pause pause = {source, url, retry_after_s, now, 0};
 
-	if (!store_begin(store, &transaction, error) ||
-	    !source_backoff_load_pause(store, source, url, &last_s, &until, error))
-		return false;
-	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MAX_S) : PAUSE_FIRST_S;
-	if (!source_backoff_save(store, source, PAUSE, pause_s, error) ||
-	    !source_backoff_save(store, source, PAUSED_UNTIL,
-	        now + MAX(pause_s, retry_after_s), error) ||
-	    !source_backoff_save(store, source, PAUSED_URL, hash_url(url), error) ||
-	    !store_commit(&transaction, error))
+	if (!store_transact(store, save_pause, &pause, error))
 		return false;
 	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source),
-	    EVENT_SECONDS("next_in", MAX(pause_s, retry_after_s)));
+	    EVENT_SECONDS("next_in", pause.wait_s));
 	return true;
+}
+
+static bool
+clear_pause(struct store *store, void *data, GError **error)
+{
+	return source_backoff_save(store, data, PAUSE, 0, error) &&
+	       source_backoff_save(store, data, PAUSED_UNTIL, 0, error);
 }
 
 bool
 source_backoff_clear_pause(struct store *store, const char *source, GError **error)
 {
 	int64_t last_s;
-	pb_transaction transaction = {0};
 
 	if (!source_backoff_load(store, source, PAUSE, &last_s, error))
 		return false;
 	if (last_s <= 0)
 		return true;
-	if (!store_begin(store, &transaction, error) ||
-	    !source_backoff_save(store, source, PAUSE, 0, error) ||
-	    !source_backoff_save(store, source, PAUSED_UNTIL, 0, error) ||
-	    !store_commit(&transaction, error))
+	if (!store_transact(store, clear_pause, (void *)source, error))
 		return false;
 	event_log(EVENT_SOURCE_RECOVERED, EVENT_WORD("source", source));
 	return true;

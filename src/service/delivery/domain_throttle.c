@@ -22,7 +22,8 @@ struct domain {
 
 struct domain_throttle {
 	unsigned per_hour;
-	GHashTable *all; /* of char *, struct domain * */
+	GHashTable *all;     /* of char *, struct domain * */
+	GHashTable *changed; /* likewise: as they were at the last commit */
 };
 
 struct domain_throttle *
@@ -32,6 +33,8 @@ domain_throttle_new(unsigned per_hour)
 
 	throttle->per_hour = per_hour;
 	throttle->all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	throttle->changed =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	return throttle;
 }
 
@@ -41,6 +44,7 @@ domain_throttle_free(struct domain_throttle *throttle)
 	if (!throttle)
 		return;
 	g_hash_table_unref(throttle->all);
+	g_hash_table_unref(throttle->changed);
 	g_free(throttle);
 }
 
@@ -113,12 +117,19 @@ find_name(struct domain_throttle *throttle, const char *name, int64_t now)
 	return domain;
 }
 
-/* @return NULL for an address without a domain */
+/* @return in lower case; NULL for an address without a domain */
+static char *
+dup_domain(const char *recipient)
+{
+	const char *at = strrchr(recipient, '@');
+
+	return at ? g_ascii_strdown(at + 1, -1) : NULL;
+}
+
 static struct domain *
 find_domain(struct domain_throttle *throttle, const char *recipient, int64_t now)
 {
-	const char *at = strrchr(recipient, '@');
-	g_autofree char *name = at ? g_ascii_strdown(at + 1, -1) : NULL;
+	g_autofree char *name = dup_domain(recipient);
 
 	return name ? find_name(throttle, name, now) : NULL;
 }
@@ -135,11 +146,15 @@ bool
 domain_throttle_allow(
     struct domain_throttle *throttle, const char *recipient, int64_t now, int64_t *next)
 {
-	struct domain *domain = find_domain(throttle, recipient, now);
+	g_autofree char *name = dup_domain(recipient);
+	struct domain *domain = name ? find_name(throttle, name, now) : NULL;
 	int64_t step_s = 1;
 
 	if (!domain)
 		return true;
+	if (!g_hash_table_contains(throttle->changed, name))
+		g_hash_table_insert(throttle->changed, g_steal_pointer(&name),
+		    g_memdup2(domain, sizeof(*domain)));
 	if (!is_paused(domain, now) &&
 	    token_bucket_get_available(&domain->token_bucket, now, 1)) {
 		token_bucket_take(&domain->token_bucket, now);
@@ -157,6 +172,28 @@ domain_throttle_allow(
 		*next = domain->postponed_until + step_s;
 	domain->postponed_until = *next;
 	return false;
+}
+
+void
+domain_throttle_commit(struct domain_throttle *throttle)
+{
+	g_hash_table_remove_all(throttle->changed);
+}
+
+void
+domain_throttle_undo(struct domain_throttle *throttle)
+{
+	GHashTableIter iter;
+	gpointer name, before;
+
+	g_hash_table_iter_init(&iter, throttle->changed);
+	while (g_hash_table_iter_next(&iter, &name, &before)) {
+		struct domain *domain = g_hash_table_lookup(throttle->all, name);
+
+		if (domain)
+			*domain = *(const struct domain *)before;
+	}
+	domain_throttle_commit(throttle);
 }
 
 void

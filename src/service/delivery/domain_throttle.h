@@ -48,6 +48,10 @@ void domain_throttle_resume(struct domain_throttle *throttle);
 bool domain_throttle_allow(struct domain_throttle *throttle, const char *recipient,
     int64_t now, int64_t *next);
 
+/** End a claim: either all messages that were counted stay counted, or none. */
+void domain_throttle_commit(struct domain_throttle *throttle);
+void domain_throttle_undo(struct domain_throttle *throttle);
+
 enum domain_throttle_change {
 	DOMAIN_THROTTLE_UNCHANGED,
 	DOMAIN_THROTTLE_PAUSED,

@@ -452,12 +452,15 @@ set_rate_limits(struct mailer *mailer)
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);
 }
 
-/* In the caller's transaction. */
+/* Of store_transact(), with a mailer. */
 static bool
-save_results(struct mailer *mailer, int64_t now, GError **error)
+save_results(struct store *store, void *data, GError **error)
 {
+	const struct mailer *mailer = data;
+
 	return domain_refusals_save(mailer->refusals, error) &&
-	       outbox_save_results(mailer->options.store, mailer->results, now, error);
+	       outbox_save_results(
+	           store, mailer->results, clock_get_now(mailer->options.clock), error);
 }
 
 /* On a shared store another instance has taken them over; else they were erased. */
@@ -488,13 +491,9 @@ drop_results(struct mailer *mailer)
 static bool
 commit_results(struct mailer *mailer, GError **error)
 {
-	pb_transaction transaction = {0};
-
 	if (!mailer->results->len)
 		return true;
-	if (!store_begin(mailer->options.store, &transaction, error) ||
-	    !save_results(mailer, clock_get_now(mailer->options.clock), error) ||
-	    !store_commit(&transaction, error))
+	if (!store_transact(mailer->options.store, save_results, mailer, error))
 		return false;
 	drop_results(mailer);
 	return true;
@@ -633,12 +632,23 @@ get_limit(const struct mailer *mailer, int64_t now)
 	return send_limits_get_available(&mailer->limits, now, max, mailer->in_flight);
 }
 
-static GPtrArray *
-claim(struct mailer *mailer, unsigned limit, GError **error)
+/* A transaction of commit_round(). */
+struct round {
+	struct mailer *mailer;
+	unsigned limit;  /* of messages to claim */
+	GPtrArray *jobs; /* of struct outbox_job *, claimed; or NULL */
+	bool is_more;
+	int64_t commit; /* store_load_other_commit() */
+};
+
+static bool
+save_and_claim(struct store *store, void *data, GError **error)
 {
+	struct round *round = data;
+	struct mailer *mailer = round->mailer;
 	const struct outbox_claim request = {
 	    .now = clock_get_now(mailer->options.clock),
-	    .limit = limit,
+	    .limit = round->limit,
 	    .is_idle = mailer->in_flight == 0,
 	    .cache_key = renderer_get_cache_key(mailer->options.renderer),
 	    .key = mailer->options.key,
@@ -646,7 +656,12 @@ claim(struct mailer *mailer, unsigned limit, GError **error)
 	    .data = mailer,
 	};
 
-	return outbox_claim(mailer->options.store, &request, &mailer->is_more, error);
+	g_clear_pointer(&round->jobs, g_ptr_array_unref);
+	domain_throttle_undo(mailer->domains);
+	if (!save_results(store, mailer, error))
+		return false;
+	round->jobs = outbox_claim(store, &request, &round->is_more, error);
+	return round->jobs && store_load_other_commit(store, &round->commit, error);
 }
 
 static void
@@ -665,6 +680,13 @@ take_claimed(struct mailer *mailer, GPtrArray *jobs, struct mailer_report *repor
 	}
 }
 
+static bool
+save_generation(struct mailer *mailer, GError **error)
+{
+	return !mailer->generation || g_queue_is_empty(&mailer->claimed) ||
+	       generation_save(mailer->generation, mailer->options.store, error);
+}
+
 /*
  * Record all results and claim the next messages in one commit, as soon as there is a
  * result: messages that were accepted but not recorded are sent again after a crash.
@@ -674,31 +696,29 @@ static bool
 commit_round(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	int64_t now = clock_get_now(mailer->options.clock);
-	unsigned limit;
-	g_autoptr(GPtrArray) jobs = NULL;
-	pb_transaction transaction = {0};
+	struct round round = {.mailer = mailer};
+	bool is_ok;
 
 	/* Reports may have paused a domain meanwhile. */
 	if (!domain_refusals_load(mailer->refusals, now, error) ||
 	    !send_limits_update(&mailer->limits, mailer->options.store, now, error))
 		return false;
-	limit = get_limit(mailer, now);
+	round.limit = get_limit(mailer, now);
 	mailer->is_more = false;
-	if (!limit)
+	if (!round.limit)
 		return commit_results(mailer, error);
-	if (!store_begin(mailer->options.store, &transaction, error) ||
-	    !save_results(mailer, now, error))
-		return false;
-	jobs = claim(mailer, limit, error);
-	if (!jobs ||
-	    !store_load_other_commit(
-	        mailer->options.store, &mailer->claim_commit, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	drop_results(mailer);
-	take_claimed(mailer, jobs, report);
-	return !mailer->generation || g_queue_is_empty(&mailer->claimed) ||
-	       generation_save(mailer->generation, mailer->options.store, error);
+	is_ok = store_transact(mailer->options.store, save_and_claim, &round, error);
+	if (is_ok) {
+		domain_throttle_commit(mailer->domains);
+		mailer->is_more = round.is_more;
+		mailer->claim_commit = round.commit;
+		drop_results(mailer);
+		take_claimed(mailer, round.jobs, report);
+	} else {
+		domain_throttle_undo(mailer->domains);
+	}
+	g_clear_pointer(&round.jobs, g_ptr_array_unref);
+	return is_ok && save_generation(mailer, error);
 }
 
 /*

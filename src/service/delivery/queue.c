@@ -143,48 +143,65 @@ change_one(struct store *store, const struct queue_request *request, int64_t id,
 	    done_names[request->action], MAX(message->subscriber_id, 0), detail, error);
 }
 
+/* Changes in one transaction. */
+struct changes {
+	const struct queue_request *request;
+	const int64_t *ids;
+	unsigned count;
+	enum queue_outcome *outcomes;
+};
+
+static bool
+change_named(struct store *store, void *data, GError **error)
+{
+	const struct changes *changes = data;
+
+	for (unsigned i = 0; i < changes->count; i++)
+		if (!change_one(store, changes->request, changes->ids[i], true,
+		        &changes->outcomes[i], error))
+			return false;
+	return true;
+}
+
 bool
 queue_change(struct store *store, const struct queue_request *request,
     const int64_t *ids, unsigned count, enum queue_outcome *outcomes, GError **error)
 {
-	pb_transaction transaction = {0};
+	struct changes changes = {request, ids, count, outcomes};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	for (unsigned i = 0; i < count; i++)
-		if (!change_one(store, request, ids[i], true, &outcomes[i], error))
-			return false;
-	return store_commit(&transaction, error);
+	return store_transact(store, change_named, &changes, error);
 }
 
-static bool
-change_page(struct store *store, const struct queue_request *request, const char *state,
-    int64_t *after, unsigned *count, unsigned counts[QUEUE_OUTCOMES], GError **error)
-{
-	unsigned sums[QUEUE_OUTCOMES] = {0};
-	g_autoptr(GArray) ids = NULL;
-	pb_transaction transaction = {0};
+/* Changes of a page. */
+struct page {
+	const struct queue_request *request;
+	const char *state;
+	int64_t after;  /* the last message of the page before */
+	int64_t last;   /* of this one */
+	unsigned count; /* of messages; fewer than PAGE: the last page */
+	unsigned sums[QUEUE_OUTCOMES];
+};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	ids = outbox_load_ids(store, state, *after, PAGE, error);
+static bool
+change_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	g_autoptr(GArray) ids =
+	    outbox_load_ids(store, page->state, page->after, PAGE, error);
+
 	if (!ids)
 		return false;
+	memset(page->sums, 0, sizeof(page->sums));
+	page->count = ids->len;
 	for (unsigned i = 0; i < ids->len; i++) {
 		enum queue_outcome outcome;
 
-		if (!change_one(store, request, g_array_index(ids, int64_t, i), false,
-		        &outcome, error))
+		page->last = g_array_index(ids, int64_t, i);
+		if (!change_one(
+		        store, page->request, page->last, false, &outcome, error))
 			return false;
-		sums[outcome]++;
+		page->sums[outcome]++;
 	}
-	if (!store_commit(&transaction, error))
-		return false;
-	for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
-		counts[i] += sums[i];
-	*count = ids->len;
-	if (ids->len)
-		*after = g_array_index(ids, int64_t, ids->len - 1);
 	return true;
 }
 
@@ -192,12 +209,14 @@ bool
 queue_change_all(struct store *store, const struct queue_request *request,
     const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error)
 {
-	int64_t after = 0;
-	unsigned count;
+	struct page page = {.request = request, .state = state};
 
 	do {
-		if (!change_page(store, request, state, &after, &count, counts, error))
+		if (!store_transact(store, change_page, &page, error))
 			return false;
-	} while (count == PAGE);
+		for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
+			counts[i] += page.sums[i];
+		page.after = page.last;
+	} while (page.count == PAGE);
 	return true;
 }

@@ -35,29 +35,69 @@ reschedule(
 	return subscribers_update(store, subscriber, error);
 }
 
+/* A page of subscribers. */
+struct page {
+	int64_t now;
+	int64_t after; /* the last subscriber of the page before */
+	int64_t last;  /* of this one */
+	unsigned count;
+};
+
+static bool
+reschedule_page(struct store *store, struct page *page, const GPtrArray *subscribers,
+    GError **error)
+{
+	if (!subscribers)
+		return false;
+	page->count = subscribers->len;
+	for (unsigned i = 0; i < subscribers->len; i++) {
+		struct subscriber *subscriber = subscribers->pdata[i];
+
+		page->last = subscriber->id;
+		if (!reschedule(store, subscriber, page->now, error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+reschedule_far_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	g_autoptr(GPtrArray) subscribers = subscribers_load_due_after(store,
+	    page->now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, PAGE_SUBSCRIBERS, error);
+
+	return reschedule_page(store, page, subscribers, error);
+}
+
 /* Repair due times further away than any slot: the clock was wrong when these were
  * written. */
 static bool
 reschedule_far(struct store *store, int64_t now, GError **error)
 {
-	for (;;) {
-		g_autoptr(GPtrArray) subscribers = NULL;
-		pb_transaction transaction = {0};
+	struct page page = {.now = now};
 
-		if (!store_begin(store, &transaction, error))
+	do {
+		if (!store_transact(store, reschedule_far_page, &page, error))
 			return false;
-		subscribers = subscribers_load_due_after(store,
-		    now + DUE_DAYS_MAX * (int64_t)CLOCK_DAY_S, PAGE_SUBSCRIBERS, error);
-		if (!subscribers)
-			return false;
-		for (unsigned i = 0; i < subscribers->len; i++)
-			if (!reschedule(store, subscribers->pdata[i], now, error))
-				return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		if (!subscribers->len)
-			return true;
-	}
+	} while (page.count);
+	return true;
+}
+
+/* The last page also repairs the first days of filters. */
+static bool
+reschedule_next_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	char today[DAY_BYTES], since[DAY_BYTES];
+	g_autoptr(GPtrArray) subscribers =
+	    subscribers_load_page(store, page->after, PAGE_SUBSCRIBERS, error);
+
+	if (!reschedule_page(store, page, subscribers, error))
+		return false;
+	day_format(page->now, today);
+	day_format(page->now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
+	return page->count || subscribers_limit_since_day(store, today, since, error);
 }
 
 /*
@@ -68,36 +108,14 @@ reschedule_far(struct store *store, int64_t now, GError **error)
 static bool
 reschedule_all(struct store *store, int64_t now, GError **error)
 {
-	char today[DAY_BYTES], since[DAY_BYTES];
-	int64_t after = 0;
+	struct page page = {.now = now};
 
-	day_format(now, today);
-	day_format(now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
-	for (;;) {
-		g_autoptr(GPtrArray) subscribers = NULL;
-		pb_transaction transaction = {0};
-
-		if (!store_begin(store, &transaction, error))
+	do {
+		if (!store_transact(store, reschedule_next_page, &page, error))
 			return false;
-		subscribers =
-		    subscribers_load_page(store, after, PAGE_SUBSCRIBERS, error);
-		if (!subscribers)
-			return false;
-		for (unsigned i = 0; i < subscribers->len; i++) {
-			struct subscriber *subscriber = subscribers->pdata[i];
-
-			if (!reschedule(store, subscriber, now, error))
-				return false;
-			after = subscriber->id;
-		}
-		if (!subscribers->len &&
-		    !subscribers_limit_since_day(store, today, since, error))
-			return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		if (!subscribers->len)
-			return true;
-	}
+		page.after = page.last;
+	} while (page.count);
+	return true;
 }
 
 /*

@@ -522,47 +522,49 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 	return true;
 }
 
+/* A page being saved. */
+struct saving {
+	struct digest_cache *cache;
+	const struct page *page;
+	const struct digest_build_report *before;
+	struct digest_build_report report;
+	unsigned done; /* number of plans that were saved */
+};
+
 /*
  * Save what was planned, unless papers have changed since: a paper may have become
  * another row.
- *
- * @param done  set to the number of plans that were saved
  */
 static bool
-save_page(struct digest_cache *cache, const struct page *page,
-    struct digest_build_report *report, unsigned *done, GError **error)
+save_page(struct store *store, void *data, GError **error)
 {
-	struct digest_build_report sums = *report;
-	pb_transaction transaction = {0};
+	struct saving *saving = data;
+	struct digest_cache *cache = saving->cache;
+	const GPtrArray *plans = saving->page->plans;
 	int64_t changes, end_us;
-	unsigned saved = 0;
 
-	*done = 0;
-	if (!store_begin(cache->store, &transaction, error) ||
-	    !papers_load_changes(cache->store, &changes, error))
+	saving->report = *saving->before;
+	saving->done = 0;
+	if (!papers_load_changes(store, &changes, error))
 		return false;
-	if (changes != page->changes)
+	if (changes != saving->page->changes)
 		return true;
 	end_us = g_get_monotonic_time() + PAGE_US;
-	while (saved < page->plans->len &&
-	       (saved == 0 || g_get_monotonic_time() < end_us)) {
-		struct plan *plan = page->plans->pdata[saved++];
+	while (saving->done < plans->len &&
+	       (saving->done == 0 || g_get_monotonic_time() < end_us)) {
+		struct plan *plan = plans->pdata[saving->done++];
 
-		if (!save_plan(cache, plan, &sums, error))
+		if (!save_plan(cache, plan, &saving->report, error))
 			return fail_subscriber(plan->subscriber, error);
 	}
-	if (!queue_messages(cache->store, page->plans, saved, error))
+	if (!queue_messages(store, plans, saving->done, error))
 		return false;
-	for (unsigned i = 0; i < saved; i++) {
-		const struct plan *plan = page->plans->pdata[i];
+	for (unsigned i = 0; i < saving->done; i++) {
+		const struct plan *plan = plans->pdata[i];
 
 		if (plan->is_saved && !hold_restored(cache, plan, error))
 			return fail_subscriber(plan->subscriber, error);
 	}
-	if (!store_commit(&transaction, error))
-		return false;
-	*report = sums;
-	*done = saved;
 	return true;
 }
 
@@ -572,17 +574,19 @@ make_page(struct digest_cache *cache, struct digest_build_report *report,
     unsigned *size, bool *is_end, GError **error)
 {
 	pb_local(page) page = {0};
-	unsigned done;
+	struct saving saving = {.cache = cache, .page = &page, .before = report};
 
 	if (!plan_page(cache, *size, &page, error))
 		return false;
 	*is_end = page.subscribers->len == 0;
 	if (*is_end)
 		return true;
-	if (!save_page(cache, &page, report, &done, error))
+	if (!store_transact(cache->store, save_page, &saving, error))
 		return false;
-	*size = CLAMP(done < page.subscribers->len ? done : 2 * done,
-	    PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
+	*report = saving.report;
+	*size =
+	    CLAMP(saving.done < page.subscribers->len ? saving.done : 2 * saving.done,
+	        PAGE_SUBSCRIBERS_LEAST, PAGE_SUBSCRIBERS);
 	return true;
 }
 

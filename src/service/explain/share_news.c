@@ -142,34 +142,37 @@ offer_all(struct store *store, int64_t subscriber_id, int64_t now, GError **erro
 	return own != NULL;
 }
 
-/* @param after  the last subscriber of the page before; set to that of this one */
-static bool
-offer_page(
-    struct store *store, int64_t now, int64_t *after, bool *is_end, GError **error)
-{
-	pb_transaction transaction = {0};
-	g_autoptr(GArray) page = NULL;
+/* A page of subscribers. */
+struct page {
+	int64_t now;
+	int64_t after; /* the last subscriber of the page before */
+	int64_t last;  /* of this one */
+	bool is_end;
+};
 
-	if (!store_begin(store, &transaction, error))
+static bool
+offer_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	g_autoptr(GArray) ids = shares_load_unoffered(store, page->after,
+	    page->now + DIGEST_NEWS_PROPOSAL_S, PAGE_SUBSCRIBERS, error);
+
+	if (!ids)
 		return false;
-	page = shares_load_unoffered(
-	    store, *after, now + DIGEST_NEWS_PROPOSAL_S, PAGE_SUBSCRIBERS, error);
-	if (!page)
-		return false;
-	for (unsigned i = 0; i < page->len; i++) {
-		*after = g_array_index(page, int64_t, i);
-		if (!offer_all(store, *after, now, error))
+	for (unsigned i = 0; i < ids->len; i++) {
+		page->last = g_array_index(ids, int64_t, i);
+		if (!offer_all(store, page->last, page->now, error))
 			return false;
 	}
-	*is_end = page->len < PAGE_SUBSCRIBERS;
-	return store_commit(&transaction, error);
+	page->is_end = ids->len < PAGE_SUBSCRIBERS;
+	return true;
 }
 
 bool
 share_news_run(struct store *store, int64_t now, unsigned *count, GError **error)
 {
-	int64_t after = 0;
-	bool has, is_end = false;
+	struct page page = {.now = now};
+	bool has;
 
 	*count = 0;
 	if (!shares_has_news(store, &has, error))
@@ -178,9 +181,10 @@ share_news_run(struct store *store, int64_t now, unsigned *count, GError **error
 		return true;
 	if (!compute_changes(store, now, count, error))
 		return false;
-	while (!is_end && !store_is_stopped(store)) {
-		if (!offer_page(store, now, &after, &is_end, error))
+	while (!page.is_end && !store_is_stopped(store)) {
+		if (!store_transact(store, offer_page, &page, error))
 			return false;
+		page.after = page.last;
 		store_call_between(store);
 	}
 	return true;

@@ -92,11 +92,12 @@ collect_alerts(struct work *work, GError **error)
 }
 
 static bool
-put_mail(const struct work *work, GError **error)
+put_mail(struct store *store, void *data, GError **error)
 {
+	const struct work *work = data;
 	const struct alerts *alerts = work->alerts;
-	const struct system_mailer system_mailer = {alerts->store, alerts->settings,
-	    alerts->own_addresses, alerts->random, work->now};
+	const struct system_mailer system_mailer = {
+	    store, alerts->settings, alerts->own_addresses, alerts->random, work->now};
 	g_autofree char *subject =
 	    work->reported->len == 1
 	        ? g_strdup_printf("paperboy: %s", work->first)
@@ -115,17 +116,13 @@ put_mail(const struct work *work, GError **error)
 	    .subject = subject,
 	    .text = text,
 	};
-	pb_transaction transaction = {0};
 	int64_t id;
 
-	if (!store_begin(alerts->store, &transaction, error))
-		return false;
 	for (unsigned i = 0; i < work->reported->len; i++)
 		if (!store_save_cursor(
-		        alerts->store, work->reported->pdata[i], work->now, error))
+		        store, work->reported->pdata[i], work->now, error))
 			return false;
-	return system_mail_send(&system_mailer, &mail, &id, error) &&
-	       store_commit(&transaction, error);
+	return system_mail_send(&system_mailer, &mail, &id, error);
 }
 
 bool
@@ -143,7 +140,8 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *reported, GError 
 	work.text = g_string_new(NULL);
 	/* Only this thread writes the cursors, so no transaction is needed yet. */
 	is_ok = collect_alerts(&work, error) &&
-	        (!work.reported->len || put_mail(&work, error));
+	        (!work.reported->len ||
+	            store_transact(alerts->store, put_mail, &work, error));
 	if (is_ok)
 		*reported = work.reported->len;
 	g_ptr_array_unref(work.reported);

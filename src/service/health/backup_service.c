@@ -70,18 +70,23 @@ rename_draft(
 	return false;
 }
 
+static bool
+save_backup(struct store *store, void *data, GError **error)
+{
+	const struct backup_service_request *request = data;
+
+	return backup_save_completed(store, request->now, error) &&
+	       audit_insert(store, request->now, request->who, "backup made", 0,
+	           request->path, error);
+}
+
 /* A failure is only logged, since the backup is complete. */
 static void
 record_backup(struct store *store, const struct backup_service_request *request)
 {
 	g_autoptr(GError) problem = NULL;
-	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, &problem) ||
-	    !backup_save_completed(store, request->now, &problem) ||
-	    !audit_insert(store, request->now, request->who, "backup made", 0,
-	        request->path, &problem) ||
-	    !store_commit(&transaction, &problem))
+	if (!store_transact(store, save_backup, (void *)request, &problem))
 		event_log(EVENT_BACKUP_NOT_RECORDED, EVENT_TEXT(problem->message));
 }
 
@@ -366,6 +371,24 @@ unsubscribe_again(struct store *draft, const struct backup_make *make,
 	return true;
 }
 
+/* Changes carried over, in one transaction. */
+struct carrying {
+	const struct backup_make *make;
+	struct backup_service_report *report; /* its counts are set */
+};
+
+static bool
+carry_over_rows(struct store *store, void *data, GError **error)
+{
+	const struct carrying *carrying = data;
+	struct backup_service_report *report = carrying->report;
+
+	return carry_over_suppressions(store, &report->suppressed, error) &&
+	       carry_over_feeds(store, error) && carry_over_answers(store, error) &&
+	       erase_again(store, report, error) &&
+	       unsubscribe_again(store, carrying->make, report, error);
+}
+
 /*
  * Consent withdrawn since the backup stays withdrawn: copy unsubscribes, suppressions,
  * erasures, ended shares and answers from the store that is replaced.
@@ -376,7 +399,7 @@ carry_over(const struct restoring *at, const char *state_dir,
     GError **error)
 {
 	pb_auto(store) draft = store_open(at->draft, error);
-	pb_transaction transaction = {0};
+	struct carrying carrying = {make, report};
 	bool is_same;
 
 	if (!draft ||
@@ -385,12 +408,7 @@ carry_over(const struct restoring *at, const char *state_dir,
 	if (!is_same)
 		return true;
 	if (!carry_over_attach(draft, at->store, error) ||
-	    !store_begin(draft, &transaction, error) ||
-	    !carry_over_suppressions(draft, &report->suppressed, error) ||
-	    !carry_over_feeds(draft, error) || !carry_over_answers(draft, error) ||
-	    !erase_again(draft, report, error) ||
-	    !unsubscribe_again(draft, make, report, error) ||
-	    !store_commit(&transaction, error) ||
+	    !store_transact(draft, carry_over_rows, &carrying, error) ||
 	    (report->erased && !store_erase(draft, error)))
 		return false;
 	report->is_carried = true;

@@ -54,6 +54,29 @@ check_doubt(struct store *store, GError **error)
 	    count, count == 1 ? "message" : "messages", count == 1 ? "it" : "them");
 }
 
+/* A rotation. */
+struct rotation {
+	const struct key_change *change;
+	GBytes *keys;
+	int64_t suppressed; /* set */
+};
+
+static bool
+save_keys(struct store *store, void *data, GError **error)
+{
+	struct rotation *rotation = data;
+	const struct key_change *change = rotation->change;
+	g_autofree char *mac = secret_format_mac(rotation->keys);
+
+	return check_doubt(store, error) &&
+	       (!change->is_lost ||
+	           suppression_count(store, &rotation->suppressed, error)) &&
+	       backup_save_key(store, rotation->keys, change->now, error) &&
+	       store_save_key_check(store, mac, error) &&
+	       audit_insert(store, change->now, change->who,
+	           change->is_lost ? "key replaced" : "key rotated", 0, NULL, error);
+}
+
 static bool
 rotate(struct store *store, const struct settings *settings,
     const struct key_change *change, int64_t *suppressed, GError **error)
@@ -62,28 +85,20 @@ rotate(struct store *store, const struct settings *settings,
 	    change->is_lost ? NULL : startup_load_key(settings, store, error);
 	g_autoptr(GBytes) keys = NULL;
 	g_autoptr(GBytes) loaded = NULL;
-	g_autofree char *mac = NULL;
-	int64_t count = 0;
-	pb_transaction transaction = {0};
+	struct rotation rotation = {.change = change};
 
 	if (!change->is_lost && !old)
 		return false;
 	keys = make_keys(old, error);
 	if (!keys)
 		return false;
-	mac = secret_format_mac(keys);
-	if (!store_begin(store, &transaction, error) || !check_doubt(store, error) ||
-	    (change->is_lost && !suppression_count(store, &count, error)) ||
-	    !backup_save_key(store, keys, change->now, error) ||
-	    !store_save_key_check(store, mac, error) ||
-	    !audit_insert(store, change->now, change->who,
-	        change->is_lost ? "key replaced" : "key rotated", 0, NULL, error) ||
-	    !store_commit(&transaction, error))
+	rotation.keys = keys;
+	if (!store_transact(store, save_keys, &rotation, error))
 		return false;
 	loaded = startup_load_key(settings, store, error);
 	if (!loaded)
 		return false;
-	*suppressed = count;
+	*suppressed = rotation.suppressed;
 	return true;
 }
 

@@ -60,12 +60,18 @@ prune_matches(struct store *store, int64_t before, GError **error)
 	return true;
 }
 
+static bool
+rebuild_archive(struct store *store, void *data, GError **error)
+{
+	(void)data;
+	return archive_rebuild(store, error);
+}
+
 /* Rebuild the full-text index after damage or manual changes. */
 static bool
 repair_index(struct store *store, GError **error)
 {
 	g_autofree char *problem = NULL;
-	pb_transaction transaction = {0};
 
 	store = archive_cache_refresh(store, error);
 	if (!store || !archive_check_counts(store, &problem, error))
@@ -73,8 +79,14 @@ repair_index(struct store *store, GError **error)
 	if (!problem)
 		return true;
 	event_log(EVENT_INDEX_REBUILT, EVENT_TEXT(problem));
-	return store_begin(store, &transaction, error) &&
-	       archive_rebuild(store, error) && store_commit(&transaction, error);
+	return store_transact(store, rebuild_archive, NULL, error);
+}
+
+/* @param data  bool *, set at the end of the index */
+static bool
+rebuild_page(struct store *store, void *data, GError **error)
+{
+	return filter_index_rebuild(store, PAGE_FILTERS, data, error);
 }
 
 /* Terms that have become frequent are replaced by rarer ones. */
@@ -84,11 +96,7 @@ rebuild_filter_index(struct store *store, GError **error)
 	bool is_done;
 
 	do {
-		pb_transaction transaction = {0};
-
-		if (!store_begin(store, &transaction, error) ||
-		    !filter_index_rebuild(store, PAGE_FILTERS, &is_done, error) ||
-		    !store_commit(&transaction, error))
+		if (!store_transact(store, rebuild_page, &is_done, error))
 			return false;
 	} while (!is_done);
 	return true;

@@ -24,12 +24,12 @@ handler_drop(struct request *request, enum handler_outcome outcome, const char *
 	request->report->outcome = outcome;
 	request->report->reason = reason;
 	if (request->envelope)
-		event_log(EVENT_REPLY_SUPPRESSED,
+		event_log_committed(request->store, EVENT_REPLY_SUPPRESSED,
 		    EVENT_INT("inbox", request->envelope->id),
 		    EVENT_WORD("reason", reason));
 	else
-		event_log(EVENT_REPLY_SUPPRESSED, EVENT_WORD("actor", request->actor),
-		    EVENT_WORD("reason", reason));
+		event_log_committed(request->store, EVENT_REPLY_SUPPRESSED,
+		    EVENT_WORD("actor", request->actor), EVENT_WORD("reason", reason));
 }
 
 struct system_mailer

@@ -86,19 +86,27 @@ inbox_process_store(struct store *store, const struct inbox_process_rules *rules
 	       save(store, rules, receiver, mail, now, is_stored, error);
 }
 
-static bool
-record_skipped(struct store *store, const struct inbox_process_rules *rules,
-    const char *receiver, const char *name, const struct receive_mail *head,
-    const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error)
-{
-	pb_transaction transaction = {0};
+/* Arguments of inbox_process_skip(). */
+struct skipping {
+	const struct inbox_process_rules *rules;
+	const char *receiver, *name;
+	const struct receive_mail *head;
+	const char *reason;
+	int64_t now;
+	bool is_new, is_stored; /* set */
+};
 
-	*is_stored = false;
-	return store_begin(store, &transaction, error) &&
-	       skipped_insert(store, receiver, name, reason, now, is_new, error) &&
-	       (!*is_new || !head ||
-	           save(store, rules, receiver, head, now, is_stored, error)) &&
-	       store_commit(&transaction, error);
+static bool
+record_skipped(struct store *store, void *data, GError **error)
+{
+	struct skipping *skipping = data;
+
+	skipping->is_stored = false;
+	return skipped_insert(store, skipping->receiver, skipping->name,
+	           skipping->reason, skipping->now, &skipping->is_new, error) &&
+	       (!skipping->is_new || !skipping->head ||
+	           save(store, skipping->rules, skipping->receiver, skipping->head,
+	               skipping->now, &skipping->is_stored, error));
 }
 
 bool
@@ -107,13 +115,20 @@ inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
     const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
+	struct skipping skipping = {.rules = rules,
+	    .receiver = receiver,
+	    .name = name,
+	    .head = head,
+	    .reason = reason,
+	    .now = now};
 
 	if (!has_room(rules, error))
 		return false;
-	if (record_skipped(store, rules, receiver, name, head, reason, now, is_new,
-	        is_stored, &problem))
-		return true;
-	return pb_fail(error, PB_ERROR_TEMPORARY, "%s", problem->message);
+	if (!store_transact(store, record_skipped, &skipping, &problem))
+		return pb_fail(error, PB_ERROR_TEMPORARY, "%s", problem->message);
+	*is_new = skipping.is_new;
+	*is_stored = skipping.is_stored;
+	return true;
 }
 
 bool
@@ -177,7 +192,42 @@ save_failure(struct run *run, const struct inbox_row *row, bool waits,
 	return true;
 }
 
+/* A message that is being handled. */
+struct handling {
+	const struct run *run;
+	const struct inmail *mail;
+	const struct receive_mail *envelope;
+	bool is_handled; /* not dropped in the meantime */
+	char *verdict;   /* or NULL */
+};
+
+static void
+handling_clear(struct handling *handling)
+{
+	g_clear_pointer(&handling->verdict, g_free);
+}
+
 /* Effects, reply and "done" in one commit. */
+static bool
+handle_in_transaction(struct store *store, void *data, GError **error)
+{
+	struct handling *handling = data;
+	const struct run *run = handling->run;
+	int64_t id = handling->envelope->id;
+	g_autofree struct inbox_row *still = inbox_load(store, id, NULL, error);
+
+	handling_clear(handling);
+	if (!still)
+		return false;
+	/* An operator may have dropped it. */
+	handling->is_handled = g_strcmp0(still->state, "new") == 0;
+	if (!handling->is_handled)
+		return true;
+	return run->options->handle(run->options->data, store, handling->mail,
+	           handling->envelope, &handling->verdict, error) &&
+	       inbox_mark_done(store, id, handling->verdict, run->now, error);
+}
+
 static bool
 handle(struct run *run, const struct inbox_row *row, GBytes *raw,
     const struct inmail *mail, GError **error)
@@ -191,31 +241,21 @@ handle(struct run *run, const struct inbox_row *row, GBytes *raw,
 	    .sender = row->sender ? row->sender : mail->return_path,
 	    .recipient = row->recipient,
 	};
-	pb_transaction transaction = {0};
-	g_autofree struct inbox_row *still = NULL;
-	g_autofree char *verdict = NULL;
+	pb_local(handling) handling = {.run = run, .mail = mail, .envelope = &envelope};
 
-	if (!store_begin(run->store, &transaction, error))
+	if (!store_transact(run->store, handle_in_transaction, &handling, error))
 		return false;
-	/* An operator may have dropped it in the meantime. */
-	still = inbox_load(run->store, row->id, NULL, error);
-	if (!still)
-		return false;
-	if (g_strcmp0(still->state, "new") != 0)
+	if (!handling.is_handled)
 		return true;
-	if (!run->options->handle(
-	        run->options->data, run->store, mail, &envelope, &verdict, error) ||
-	    !inbox_mark_done(run->store, row->id, verdict, run->now, error) ||
-	    !store_commit(&transaction, error))
-		return false;
 	run->report->handled++;
 	/* The verdict of a probe has its token. */
 	event_log(EVENT_INBOX_HANDLED, EVENT_INT("inbox", row->id),
 	    EVENT_WORD("receiver", row->receiver),
 	    EVENT_WORD("filtered", mail->is_filtered ? "yes" : "no"),
-	    EVENT_TEXT(verdict && g_str_has_prefix(verdict, PROBE_MAIL_WORD)
-	                   ? "check"
-	                   : verdict));
+	    EVENT_TEXT(
+	        handling.verdict && g_str_has_prefix(handling.verdict, PROBE_MAIL_WORD)
+	            ? "check"
+	            : handling.verdict));
 	return true;
 }
 

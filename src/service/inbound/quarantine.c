@@ -38,44 +38,60 @@ change_one(struct store *store, const struct quarantine_request *request, int64_
 	return audit_insert(store, request->now, request->who, what, 0, detail, error);
 }
 
+/* Changes in one transaction. */
+struct changes {
+	const struct quarantine_request *request;
+	const int64_t *ids;
+	unsigned count;
+	bool *is_done;
+};
+
+static bool
+change_named(struct store *store, void *data, GError **error)
+{
+	const struct changes *changes = data;
+
+	for (unsigned i = 0; i < changes->count; i++)
+		if (!change_one(store, changes->request, changes->ids[i],
+		        &changes->is_done[i], error))
+			return false;
+	return true;
+}
+
 bool
 quarantine_change(struct store *store, const struct quarantine_request *request,
     const int64_t *ids, unsigned count, bool *is_done, GError **error)
 {
-	pb_transaction transaction = {0};
+	struct changes changes = {request, ids, count, is_done};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	for (unsigned i = 0; i < count; i++)
-		if (!change_one(store, request, ids[i], &is_done[i], error))
-			return false;
-	return store_commit(&transaction, error);
+	return store_transact(store, change_named, &changes, error);
 }
 
-/* @param before  lowest id of the previous page; updated */
-static bool
-change_page(struct store *store, const struct quarantine_request *request,
-    int64_t *before, unsigned *count, GError **error)
-{
-	pb_transaction transaction = {0};
-	g_autoptr(GPtrArray) rows = NULL;
+/* Changes of a page. */
+struct page {
+	const struct quarantine_request *request;
+	int64_t before; /* lowest id of the page before */
+	int64_t last;   /* of this one */
+	unsigned count;
+};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	rows = inbox_load_page(store, "quarantined", *before, PAGE, error);
+static bool
+change_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	g_autoptr(GPtrArray) rows =
+	    inbox_load_page(store, "quarantined", page->before, PAGE, error);
+
 	if (!rows)
 		return false;
+	page->count = rows->len;
 	for (unsigned i = 0; i < rows->len; i++) {
-		const struct inbox_row *row = rows->pdata[i];
 		bool is_done;
 
-		if (!change_one(store, request, row->id, &is_done, error))
+		page->last = ((const struct inbox_row *)rows->pdata[i])->id;
+		if (!change_one(store, page->request, page->last, &is_done, error))
 			return false;
-		*before = row->id;
 	}
-	if (!store_commit(&transaction, error))
-		return false;
-	*count = rows->len;
 	return true;
 }
 
@@ -83,13 +99,13 @@ bool
 quarantine_change_all(struct store *store, const struct quarantine_request *request,
     unsigned *count, GError **error)
 {
-	int64_t before = INT64_MAX;
-	unsigned part;
+	struct page page = {.request = request, .before = INT64_MAX};
 
 	do {
-		if (!change_page(store, request, &before, &part, error))
+		if (!store_transact(store, change_page, &page, error))
 			return false;
-		*count += part;
-	} while (part == PAGE);
+		*count += page.count;
+		page.before = page.last;
+	} while (page.count == PAGE);
 	return true;
 }

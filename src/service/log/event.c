@@ -528,3 +528,42 @@ event_log_fields(enum event_kind kind, const struct event_field *fields)
 		g_free(writer.owned[i]);
 	g_string_free(writer.line, TRUE);
 }
+
+/* An event that waits for a commit. */
+struct event {
+	enum event_kind kind;
+	struct event_field fields[FIELDS_MAX]; /* with texts of its own */
+};
+
+static void
+event_free(gpointer data)
+{
+	struct event *event = data;
+
+	for (size_t i = 0; event->fields[i].type != EVENT_TYPE_NONE; i++)
+		g_free((char *)event->fields[i].text);
+	g_free(event);
+}
+
+static void
+log_event(void *data)
+{
+	const struct event *event = data;
+
+	event_log_fields(event->kind, event->fields);
+}
+
+void
+event_log_fields_committed(
+    struct store *store, enum event_kind kind, const struct event_field *fields)
+{
+	struct event *event = g_new0(struct event, 1);
+
+	event->kind = kind;
+	for (size_t i = 0; fields[i].type != EVENT_TYPE_NONE; i++) {
+		g_assert(i + 1 < FIELDS_MAX);
+		event->fields[i] = fields[i];
+		event->fields[i].text = g_strdup(fields[i].text);
+	}
+	store_after_commit(store, log_event, event, event_free);
+}

@@ -19,6 +19,8 @@
 #include <glib.h>
 #include <stdint.h>
 
+#include "store/core/store.h"
+
 /* The names are those of the table in event.c, which describes them. */
 enum event_kind {
 	EVENT_STARTED,
@@ -151,6 +153,13 @@ struct event_field {
 
 /** @param fields terminated by EVENT_TYPE_NONE */
 void event_log_fields(enum event_kind kind, const struct event_field *fields);
+
+/** Log an event after the commit of the current transaction (store_after_commit()). */
+#define event_log_committed(store, kind, ...)       \
+	event_log_fields_committed((store), (kind), \
+	    (const struct event_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+void event_log_fields_committed(
+    struct store *store, enum event_kind kind, const struct event_field *fields);
 
 /**
  * Replace mail addresses by [address], in the forms that mail servers use: bare, in

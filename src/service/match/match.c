@@ -95,28 +95,30 @@ run_filter(struct match_page *match_page, struct store *store,
 	return match_page_run(match_page, store, &page_filter, report, error);
 }
 
-static bool
-run_page(struct match_page *match_page, struct store *store, const GPtrArray *filters,
-    struct match_report *report, GError **error)
-{
-	struct match_report sums = *report;
-	pb_transaction transaction = {0};
+/* Filters that lag behind, and the papers for them. */
+struct lagging {
+	struct match_page *match_page;
+	const GPtrArray *filters;
+	struct match_report before, report;
+};
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	for (unsigned i = 0; i < filters->len; i++) {
-		const struct stored_filter *filter = filters->pdata[i];
+static bool
+run_lagging(struct store *store, void *data, GError **error)
+{
+	struct lagging *lagging = data;
+	struct match_page *match_page = lagging->match_page;
+
+	lagging->report = lagging->before;
+	match_page_forget(match_page);
+	for (unsigned i = 0; i < lagging->filters->len; i++) {
+		const struct stored_filter *filter = lagging->filters->pdata[i];
 
 		/* Filters are sorted by progress; the page begins at the first one. */
 		if (filter->matched_revision < match_page->through &&
-		    !run_filter(match_page, store, filter, &sums, error))
+		    !run_filter(match_page, store, filter, &lagging->report, error))
 			return false;
 	}
-	if (!match_page_save(match_page, store, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	*report = sums;
-	return true;
+	return match_page_save(match_page, store, error);
 }
 
 /* Match the filters that lag behind with the papers that they have not seen. */
@@ -136,6 +138,7 @@ match_lagging(struct store *store, const struct page_context *context,
 	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
 		    filter_progress_load_lagging(store, newest, PAGE_FILTERS, error);
+		struct lagging lagging = {&match_page, filters, *report, *report};
 		const struct stored_filter *first;
 
 		if (!filters)
@@ -148,8 +151,9 @@ match_lagging(struct store *store, const struct page_context *context,
 		    !match_page_load(&match_page, store, first->matched_revision,
 		        newest, context, error))
 			return false;
-		if (!run_page(&match_page, store, filters, report, error))
+		if (!store_transact(store, run_lagging, &lagging, error))
 			return false;
+		*report = lagging.report;
 	}
 	do {
 		if (!filter_progress_join_batch(store, PAGE_JOINING, &joined, error))
@@ -240,50 +244,54 @@ find_recheck(struct store *store, int64_t now, int64_t *seq, GError **error)
 	return matches_find_due(store, now, seq, error);
 }
 
+/* A page of waiting matches. */
+struct rechecking {
+	const struct page_context *context;
+	struct match_report before, report;
+	bool is_done;
+};
+
 static bool
-recheck_page(struct store *store, const struct page_context *context,
-    struct match_report *report, bool *is_done, GError **error)
+recheck_page(struct store *store, void *data, GError **error)
 {
-	struct match_report sums = *report;
+	struct rechecking *page = data;
+	const struct page_context *context = page->context;
 	unsigned room = PAGE_WAITING;
-	pb_transaction transaction = {0};
 	int64_t seq, after, left;
 
-	if (!store_begin(store, &transaction, error) ||
-	    !store_load_cursor(store, RECHECK_PAPER, 0, &seq, error) ||
+	page->report = page->before;
+	if (!store_load_cursor(store, RECHECK_PAPER, 0, &seq, error) ||
 	    !store_load_cursor(store, RECHECK_FILTER, 0, &after, error))
 		return false;
 	left = seq;
 	for (unsigned i = 0; i < PAGE_PAPERS && room; i++) {
 		if (!seq && !find_recheck(store, context->now, &seq, error))
 			return false;
-		*is_done = !seq;
+		page->is_done = !seq;
 		if (!seq)
 			break;
-		if (!recheck_paper(store, seq, &after, &room, context, &sums, error))
+		if (!recheck_paper(
+		        store, seq, &after, &room, context, &page->report, error))
 			return false;
 		if (!after)
 			seq = 0;
 	}
-	if ((seq || left) &&
-	    (!store_save_cursor(store, RECHECK_PAPER, seq, error) ||
-	        !store_save_cursor(store, RECHECK_FILTER, after, error)))
-		return false;
-	if (!store_commit(&transaction, error))
-		return false;
-	*report = sums;
-	return true;
+	return !(seq || left) ||
+	       (store_save_cursor(store, RECHECK_PAPER, seq, error) &&
+	           store_save_cursor(store, RECHECK_FILTER, after, error));
 }
 
 static bool
 recheck_all(struct store *store, const struct page_context *context,
     struct match_report *report, GError **error)
 {
-	bool is_done = false;
+	struct rechecking page = {context, *report, *report, false};
 
-	while (!is_done && !store_is_stopped(store))
-		if (!recheck_page(store, context, report, &is_done, error))
+	while (!page.is_done && !store_is_stopped(store)) {
+		if (!store_transact(store, recheck_page, &page, error))
 			return false;
+		*report = page.before = page.report;
+	}
 	return true;
 }
 

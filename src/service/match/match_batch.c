@@ -21,14 +21,22 @@ struct batch {
 	struct match_page match_page;
 	struct percolator *percolator;
 	struct filter_progress progress; /* as last committed */
-	int64_t last;                    /* highest id of a filter */
+	struct filter_progress next;     /* as of the current transaction */
+	bool is_ours;        /* false: another process made progress, start again */
+	int64_t last;        /* highest id of a filter */
 	bool has_candidates; /* the percolator may have further candidates */
 };
 
 /* Candidates of one commit. */
 struct page {
 	struct batch *batch;
-	struct match_report *report;
+	const GString *ids; /* a JSON array of them */
+	unsigned count;     /* of them */
+	int64_t end;        /* the last one, or the end of the lookup */
+	const struct match_report *before;
+	/* Set by the transaction. */
+	struct match_report report;
+	bool is_more;
 	int64_t last;   /* the last candidate that was run */
 	unsigned saved; /* rows: one for all matches of a filter, one for each waiting
 	                   match */
@@ -48,41 +56,54 @@ is_same_progress(const struct filter_progress *a, const struct filter_progress *
 	       a->filter_id == b->filter_id;
 }
 
+/* Load the progress, and check that it is the one last committed. */
+static bool
+load_progress(struct batch *batch, GError **error)
+{
+	if (!filter_progress_load(batch->store, &batch->next, error))
+		return false;
+	batch->is_ours = is_same_progress(&batch->next, &batch->progress);
+	return true;
+}
+
+static bool
+save_start(struct store *store, void *data, GError **error)
+{
+	struct batch *batch = data;
+	const struct match_page *match_page = &batch->match_page;
+
+	if (!load_progress(batch, error))
+		return false;
+	if (!batch->is_ours)
+		return true;
+	if (batch->next.batch != match_page->through) {
+		batch->next.batch = match_page->through;
+		batch->next.filter_id = 0;
+	}
+	/* The papers have been deleted. */
+	if (!match_page->papers->len)
+		batch->next.matched = batch->next.batch;
+	return filter_progress_save(store, &batch->next, error);
+}
+
 /*
  * Begin a batch, or resume one.  Its start is committed before any lookup: from then on
  * no filter joins, so the highest id read afterwards is that of the last filter of the
  * batch.
- *
- * @param is_ours  set; false: another process made progress, start again
  */
 static bool
 begin_batch(struct batch *batch, int64_t newest, const struct page_context *context,
-    bool *is_ours, GError **error)
+    GError **error)
 {
-	struct filter_progress *progress = &batch->progress;
+	const struct filter_progress *progress = &batch->progress;
 	bool is_left = progress->batch > progress->matched;
-	pb_transaction transaction = {0};
-	struct filter_progress now;
 
 	if (!match_page_load(&batch->match_page, batch->store, progress->matched,
 	        is_left ? progress->batch : newest, context, error) ||
-	    !store_begin(batch->store, &transaction, error) ||
-	    !filter_progress_load(batch->store, &now, error))
+	    !store_transact(batch->store, save_start, batch, error))
 		return false;
-	*is_ours = is_same_progress(&now, progress);
-	if (!*is_ours)
-		return true;
-	if (now.batch != batch->match_page.through) {
-		now.batch = batch->match_page.through;
-		now.filter_id = 0;
-	}
-	/* The papers have been deleted. */
-	if (!batch->match_page.papers->len)
-		now.matched = now.batch;
-	if (!filter_progress_save(batch->store, &now, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	*progress = now;
+	if (batch->is_ours)
+		batch->progress = batch->next;
 	return true;
 }
 
@@ -125,7 +146,7 @@ run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 {
 	struct page *page = data;
 	struct batch *batch = page->batch;
-	struct match_report *report = page->report;
+	struct match_report *report = &page->report;
 	const struct match_report before = *report;
 	const struct match_page_filter filter = {
 	    .id = id,
@@ -142,45 +163,62 @@ run_candidate(void *data, int64_t id, const char *canonical, GError **error)
 	return true;
 }
 
-/* Match the batch with a page of candidates. After the last page the batch is done. */
 static bool
-run_page(
-    struct batch *batch, struct match_report *report, bool *is_ours, GError **error)
+run_candidates(struct page *page, GError **error)
 {
-	struct match_report sums = *report;
-	struct page page = {.batch = batch, .report = &sums};
-	g_autoptr(GString) ids = g_string_new(NULL);
-	const struct filter_callbacks callbacks = {is_candidate, run_candidate, &page};
-	pb_transaction transaction = {0};
-	struct filter_progress now;
-	int64_t last, after = batch->progress.filter_id;
-	unsigned count = list_candidates(batch->percolator, after, ids, &last);
-	bool is_more = count == PAGE_CANDIDATES;
+	struct batch *batch = page->batch;
+	const struct filter_callbacks callbacks = {is_candidate, run_candidate, page};
+	int64_t after = batch->progress.filter_id;
 
-	if (!store_begin(batch->store, &transaction, error) ||
-	    !filter_progress_load(batch->store, &now, error))
+	return page->end - after <= page->count * (int64_t)SEEK_FILTERS
+	           ? filter_progress_foreach_range(
+	                 batch->store, after, page->end, &callbacks, error)
+	           : filter_progress_foreach(
+	                 batch->store, page->ids->str, &callbacks, error);
+}
+
+static bool
+save_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	struct batch *batch = page->batch;
+	bool is_full;
+
+	page->report = *page->before;
+	page->saved = 0;
+	match_page_forget(&batch->match_page);
+	if (!load_progress(batch, error))
 		return false;
-	*is_ours = is_same_progress(&now, &batch->progress);
-	if (!*is_ours)
+	if (!batch->is_ours)
 		return true;
-	if (last - after <= count * (int64_t)SEEK_FILTERS
-	        ? !filter_progress_foreach_range(
-	              batch->store, after, last, &callbacks, error)
-	        : !filter_progress_foreach(batch->store, ids->str, &callbacks, error))
-		return false;
-	if (!match_page_save(&batch->match_page, batch->store, error))
+	if (!run_candidates(page, error) ||
+	    !match_page_save(&batch->match_page, store, error))
 		return false;
 	/* A full page ends early; the remaining candidates are looked up again. */
-	is_more = is_more || page.saved >= PAGE_SAVED;
-	now.filter_id = page.saved >= PAGE_SAVED ? page.last : last;
-	if (!is_more && now.filter_id >= batch->last)
-		now.matched = now.batch;
-	if (!filter_progress_save(batch->store, &now, error) ||
-	    !store_commit(&transaction, error))
+	is_full = page->saved >= PAGE_SAVED;
+	page->is_more = is_full || page->count == PAGE_CANDIDATES;
+	batch->next.filter_id = is_full ? page->last : page->end;
+	if (!page->is_more && batch->next.filter_id >= batch->last)
+		batch->next.matched = batch->next.batch;
+	return filter_progress_save(store, &batch->next, error);
+}
+
+/* Match the batch with a page of candidates. After the last page the batch is done. */
+static bool
+run_page(struct batch *batch, struct match_report *report, GError **error)
+{
+	g_autoptr(GString) ids = g_string_new(NULL);
+	struct page page = {.batch = batch, .ids = ids, .before = report};
+
+	page.count = list_candidates(
+	    batch->percolator, batch->progress.filter_id, ids, &page.end);
+	if (!store_transact(batch->store, save_page, &page, error))
 		return false;
-	batch->progress = now;
-	batch->has_candidates = is_more;
-	*report = sums;
+	if (!batch->is_ours)
+		return true;
+	batch->progress = batch->next;
+	batch->has_candidates = page.is_more;
+	*report = page.report;
 	return true;
 }
 
@@ -188,7 +226,6 @@ static bool
 run_batch(struct batch *batch, struct match_report *report, GError **error)
 {
 	const struct filter_progress *progress = &batch->progress;
-	bool is_ours = true;
 
 	if (!filter_progress_load_last_id(batch->store, &batch->last, error))
 		return false;
@@ -199,13 +236,13 @@ run_batch(struct batch *batch, struct match_report *report, GError **error)
 
 		percolator_add(batch->percolator, paper->document);
 	}
-	while (is_ours && progress->matched < progress->batch &&
+	while (batch->is_ours && progress->matched < progress->batch &&
 	       !store_is_stopped(batch->store)) {
 		if (!batch->has_candidates &&
 		    !percolator_look_up(batch->percolator, batch->store,
 		        progress->filter_id, batch->last, error))
 			return false;
-		if (!run_page(batch, report, &is_ours, error))
+		if (!run_page(batch, report, error))
 			return false;
 		store_yield();
 	}
@@ -219,7 +256,6 @@ match_batch_run(struct store *store, const struct page_context *context,
 	while (!store_is_stopped(store)) {
 		pb_local(batch) batch = {.store = store};
 		int64_t newest;
-		bool is_ours;
 
 		if (!filter_progress_load(store, &batch.progress, error) ||
 		    !papers_load_newest_revision(store, &newest, error))
@@ -227,9 +263,9 @@ match_batch_run(struct store *store, const struct page_context *context,
 		if (batch.progress.batch <= batch.progress.matched &&
 		    newest <= batch.progress.matched)
 			return true;
-		if (!begin_batch(&batch, newest, context, &is_ours, error))
+		if (!begin_batch(&batch, newest, context, error))
 			return false;
-		if (is_ours && !run_batch(&batch, report, error))
+		if (batch.is_ours && !run_batch(&batch, report, error))
 			return false;
 	}
 	return true;

@@ -113,6 +113,13 @@ drop_earlier(struct store *store, int64_t filter_id, const struct stored_paper *
 	           matches_delete_pending(store, filter_id, stored->seq, error));
 }
 
+void
+match_page_forget(struct match_page *match_page)
+{
+	g_array_set_size(match_page->found, 0);
+	g_string_truncate(match_page->found_texts, 0);
+}
+
 bool
 match_page_save(struct match_page *match_page, struct store *store, GError **error)
 {
@@ -127,8 +134,7 @@ match_page_save(struct match_page *match_page, struct store *store, GError **err
 	if (!matches_save_found(
 	        store, found, match_page->found->len, match_page->context.now, error))
 		return false;
-	g_array_set_size(match_page->found, 0);
-	g_string_truncate(match_page->found_texts, 0);
+	match_page_forget(match_page);
 	return true;
 }
 

@@ -69,6 +69,9 @@ bool match_page_run(struct match_page *match_page, struct store *store,
     const struct match_page_filter *filter, struct match_report *report,
     GError **error);
 
+/** Forget delayed matches, of a transaction that was rolled back. */
+void match_page_forget(struct match_page *match_page);
+
 /** Write delayed matches; required before every commit. */
 bool
 match_page_save(struct match_page *match_page, struct store *store, GError **error);

@@ -33,17 +33,16 @@ load(struct store *store, int64_t state[N_FIELDS], GError **error)
 	return true;
 }
 
+/* @param data  the state */
 static bool
-save(struct store *store, const int64_t state[N_FIELDS], GError **error)
+save(struct store *store, void *data, GError **error)
 {
-	pb_transaction transaction = {0};
+	const int64_t *state = data;
 
-	if (!store_begin(store, &transaction, error))
-		return false;
 	for (int i = 0; i < N_FIELDS; i++)
 		if (!store_save_cursor(store, names[i], state[i], error))
 			return false;
-	return store_commit(&transaction, error);
+	return true;
 }
 
 static void
@@ -105,7 +104,7 @@ clock_watch_check(struct clock_watch *watch, struct store *store, int64_t now,
 	if (is_known && !jump && !state[JUMP] && ABS(now - state[SEEN]) < SAVE_S)
 		return true;
 	state[SEEN] = now;
-	if (!save(store, state, error))
+	if (!store_transact(store, save, state, error))
 		return false;
 	*watch = (struct clock_watch){running_s >= 0, running_s};
 	return true;
@@ -124,7 +123,7 @@ clock_watch_confirm(struct store *store, int64_t now, int64_t served_at, GError 
 		trust(state, state[SEEN]);
 	else
 		state[OBSERVED] = 1;
-	return save(store, state, error);
+	return store_transact(store, save, state, error);
 }
 
 bool

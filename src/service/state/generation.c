@@ -122,19 +122,31 @@ generation_save(struct generation *generation, struct store *store, GError **err
 	       write_value(generation, value, error);
 }
 
+struct holding {
+	int64_t value; /* of the generation */
+	int64_t now;
+	struct backup_restored held; /* set */
+};
+
+static bool
+hold_in_transaction(struct store *store, void *data, GError **error)
+{
+	struct holding *holding = data;
+
+	return backup_hold_stale(
+	    store, holding->value, holding->now, &holding->held, error);
+}
+
 static bool
 hold_stale(const struct generation *generation, struct store *store, int64_t now,
     GError **error)
 {
-	struct backup_restored held;
-	pb_transaction transaction = {0};
+	struct holding holding = {.value = generation->value, .now = now};
 
-	if (!store_begin(store, &transaction, error) ||
-	    !backup_hold_stale(store, generation->value, now, &held, error) ||
-	    !store_commit(&transaction, error))
+	if (!store_transact(store, hold_in_transaction, &holding, error))
 		return false;
-	event_log(EVENT_STORE_STALE, EVENT_INT("held", held.held),
-	    EVENT_INT("subscribers", held.people));
+	event_log(EVENT_STORE_STALE, EVENT_INT("held", holding.held.held),
+	    EVENT_INT("subscribers", holding.held.people));
 	return true;
 }
 

@@ -321,21 +321,26 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	       store_save_cursor(store, "restored from", restored->made_at, error);
 }
 
+/* A store that is being made. */
+struct making {
+	const struct backup_make *make;
+	struct backup_restored restored; /* set */
+};
+
 static bool
-hold_restored(struct store *store, const struct backup_make *make,
-    struct backup_restored *restored, GError **error)
+hold_restored(struct store *store, void *data, GError **error)
 {
 	static const char sql_made[] = "SELECT made_at FROM backup WHERE id = 1";
-	pb_transaction transaction = {0};
+	struct making *making = data;
+	const struct backup_make *make = making->make;
+	struct backup_restored *restored = &making->restored;
 
-	return store_begin(store, &transaction, error) &&
-	       sql_number(store, sql_made, &restored->made_at, error) &&
+	return sql_number(store, sql_made, &restored->made_at, error) &&
 	       hold_all(store, make->newest_id, make->now, restored, error) &&
 	       store_save_cursor(store, "backup made", restored->made_at, error) &&
 	       store_save_cursor(store, "generation", make->generation, error) &&
 	       audit_insert(store, make->now, make->who, "backup restored", 0,
-	           make->path, error) &&
-	       store_commit(&transaction, error);
+	           make->path, error);
 }
 
 bool
@@ -358,7 +363,7 @@ backup_make_store(
     const struct backup_make *make, struct backup_restored *restored, GError **error)
 {
 	pb_auto(store) from = store_open_for_reading(make->path, error);
-	struct backup_restored made = {0};
+	struct making making = {.make = make};
 	struct store *store = NULL;
 	bool is_ok;
 
@@ -366,12 +371,12 @@ backup_make_store(
 		return false;
 	if (copy_snapshot(from, make->draft, NULL, NULL, error))
 		store = store_open(make->draft, error);
-	is_ok =
-	    store && hold_restored(store, make, &made, error) && end_log(store, error);
+	is_ok = store && store_transact(store, hold_restored, &making, error) &&
+	        end_log(store, error);
 	store_free(store);
 	is_ok = is_ok && file_sync(make->draft, PB_ERROR_PERMANENT, error);
 	if (is_ok)
-		*restored = made;
+		*restored = making.restored;
 	else
 		remove_draft(make->draft);
 	return is_ok;

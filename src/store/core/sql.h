@@ -30,6 +30,7 @@ struct store {
 	bool is_shared;        /* several machines work on it */
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
+	GPtrArray *calls;      /* of store_after_commit(), in a transaction */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
 	const int *stop;             /* or NULL */
@@ -38,6 +39,9 @@ struct store {
 	void *paper_values; /* of paper_values.c; or NULL */
 	GDestroyNotify free_paper_values;
 };
+
+/** Free a call of store_after_commit(). */
+void store_free_call(gpointer call);
 
 struct sql_value {
 	enum sql_kind {

@@ -283,6 +283,7 @@ new_store(sqlite3 *db)
 	struct store *store = g_new0(struct store, 1);
 
 	store->engine = &sqlite_engine;
+	store->calls = g_ptr_array_new_with_free_func(store_free_call);
 	store->db = db;
 	store->statements = g_hash_table_new_full(
 	    g_direct_hash, g_direct_equal, NULL, sqlite_free_statement);
@@ -434,6 +435,7 @@ store_free(struct store *store)
 	if (store->paper_values)
 		store->free_paper_values(store->paper_values);
 	g_hash_table_unref(store->statements);
+	g_ptr_array_unref(store->calls);
 	tokenizer_free(store->tokenizer);
 	store_free(store->archive);
 	store_free(store->damaged);

@@ -99,6 +99,7 @@ const struct tokenizer *store_get_tokenizer(struct store *store);
 struct store_transaction {
 	struct store *store; /* NULL when none is open */
 	bool is_inner;       /* a savepoint of another transaction */
+	unsigned calls;      /* of store_after_commit() before it */
 };
 
 #define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
@@ -135,6 +136,16 @@ typedef bool store_work(struct store *store, void *data, GError **error);
  *         PB_ERROR_TEMPORARY when there was a conflict each time
  */
 bool store_transact(struct store *store, store_work *work, void *data, GError **error);
+
+/**
+ * Call a function after the commit of the current transaction, or at once if there is
+ * none.  It is not called if the transaction, or a savepoint around this call, is
+ * rolled back.
+ *
+ * @param call  must not use the store  @param data  ownership moves to free
+ */
+void store_after_commit(
+    struct store *store, void (*call)(void *data), void *data, GDestroyNotify free);
 
 /**
  * For tests: run each work function twice, and roll back the first run.  The store must

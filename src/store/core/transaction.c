@@ -16,6 +16,45 @@ is_open(const struct store *store)
 	return store->engine->is_open(store);
 }
 
+/* A call of store_after_commit(). */
+struct call {
+	void (*call)(void *data);
+	void *data;
+	GDestroyNotify free;
+};
+
+void
+store_free_call(gpointer data)
+{
+	struct call *call = data;
+
+	call->free(call->data);
+	g_free(call);
+}
+
+static void
+run_calls(struct store *store)
+{
+	for (unsigned i = 0; i < store->calls->len; i++) {
+		const struct call *call = store->calls->pdata[i];
+
+		call->call(call->data);
+	}
+	g_ptr_array_set_size(store->calls, 0);
+}
+
+void
+store_after_commit(
+    struct store *store, void (*call)(void *data), void *data, GDestroyNotify free)
+{
+	struct call *added = g_new(struct call, 1);
+
+	*added = (struct call){call, data, free};
+	g_ptr_array_add(store->calls, added);
+	if (!is_open(store) || store->is_reading)
+		run_calls(store);
+}
+
 bool
 store_begin_reading(
     struct store *store, struct store_snapshot *snapshot, GError **error)
@@ -52,6 +91,7 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
 		return false;
 	transaction->store = store;
 	transaction->is_inner = is_inner;
+	transaction->calls = store->calls->len;
 	return true;
 }
 
@@ -64,7 +104,10 @@ store_commit(struct store_transaction *transaction, GError **error)
 	if (!store->engine->commit(store, transaction->is_inner, error))
 		return false;
 	transaction->store = NULL;
-	if (store->hook && !transaction->is_inner)
+	if (transaction->is_inner)
+		return true;
+	run_calls(store);
+	if (store->hook)
 		store->hook(store->hook_data);
 	return true;
 }
@@ -74,8 +117,10 @@ store_rollback(struct store_transaction *transaction)
 {
 	struct store *store = g_steal_pointer(&transaction->store);
 
-	if (store)
-		store->engine->rollback(store, transaction->is_inner);
+	if (!store)
+		return;
+	store->engine->rollback(store, transaction->is_inner);
+	g_ptr_array_set_size(store->calls, transaction->calls);
 }
 
 /* @param is_trial  roll back in any case */
