@@ -17,6 +17,7 @@
 #include "service/people/subscribe.h"
 #include "sources/huggingface.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/papers.h"
 
 /* A person under way: the rows of one stand together. */

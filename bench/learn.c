@@ -12,6 +12,7 @@
 #include "input.h"
 #include "service/taste/answers.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/subscriber/feedback.h"
 
 #define PEOPLE 50

@@ -18,6 +18,7 @@
 #include "service/match/search.h"
 #include "sources/huggingface_parse.h"
 #include "stopwatch.h"
+#include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/papers.h"
 

@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "message/subaddress.h"
 #include "service/web/web_token.h"
+#include "store/core/transaction.h"
 #include "store/subscriber/subscribers.h"
 
 enum token {

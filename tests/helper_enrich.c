@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/core/transaction.h"
 #include "store/paper/papers.h"
 
 static GPtrArray *

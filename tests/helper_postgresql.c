@@ -9,6 +9,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 
 /* A fixture with a table, and another handle on its store. */
 struct pair {

@@ -11,6 +11,7 @@
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/paper_history.h"
 #include "store/paper/paper_values.h"

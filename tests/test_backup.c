@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "store/core/transaction.h"
 #include "store/mail/outbox.h"
 
 #define NOW "2026-11-20T09:00:00Z"

@@ -188,6 +188,23 @@ make_context(const struct bench *bench)
 	};
 }
 
+struct recording {
+	const struct bounce_context *context;
+	const struct bounce_subject *subject;
+	const struct bounce_report *report;
+	enum bounce_effect effect; /* set */
+};
+
+static bool
+record_in_transaction(struct store *store, void *data, GError **error)
+{
+	struct recording *recording = data;
+
+	(void)store;
+	return bounce_record(recording->context, recording->subject, recording->report,
+	    &recording->effect, error);
+}
+
 static enum bounce_effect
 record(const struct bench *bench, const struct bounce_subject *subject,
     enum bounce_class class, enum bounce_fault fault)
@@ -199,17 +216,12 @@ record(const struct bench *bench, const struct bounce_subject *subject,
 	    .verdict = {class, fault, "made-up"},
 	    .line = line,
 	};
-	pb_transaction transaction = {0};
-	enum bounce_effect effect;
+	struct recording recording = {&context, subject, &report, 0};
 	GError *error = NULL;
 
-	store_begin(context.mailer.store, &transaction, &error);
+	store_transact(context.mailer.store, record_in_transaction, &recording, &error);
 	g_assert_no_error(error);
-	bounce_record(&context, subject, &report, &effect, &error);
-	g_assert_no_error(error);
-	store_commit(&transaction, &error);
-	g_assert_no_error(error);
-	return effect;
+	return recording.effect;
 }
 
 static struct bounce_run_report

@@ -14,6 +14,7 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/sharing.h"
+#include "store/core/transaction.h"
 #include "store/subscriber/subscribers.h"
 
 #define ADA "ada@example.org"

@@ -147,29 +147,47 @@ begin_request(
 	request->is_reply = user->confirmed_by != NULL;
 }
 
+/* Commands in their transaction. */
+struct commands {
+	struct command_test *test;
+	const struct inmail *mail;
+	const char *pending;        /* confirmed commands to run, or NULL */
+	struct command_reply reply; /* set */
+};
+
+static bool
+run_commands(struct store *store, void *data, GError **error)
+{
+	struct commands *commands = data;
+	struct request request;
+	bool is_ok;
+
+	(void)store;
+	command_reply_clear(&commands->reply);
+	begin_request(commands->test, commands->mail, &request);
+	request.is_proven = request.is_proven || commands->pending;
+	is_ok = commands->pending
+	            ? command_run_confirmed(&request, commands->pending, error)
+	            : command_run(&request, error);
+	commands->reply = request.reply;
+	request.reply = (struct command_reply){0};
+	request_clear(&request);
+	return is_ok;
+}
+
 /* @param pending  confirmed commands to run, or NULL @param reply  set to the result */
 static void
 run_request(struct command_test *test, const char *text, const char *pending,
     struct command_reply *reply)
 {
 	pb_auto(inmail) mail = write_mail(text);
+	struct commands commands = {.test = test, .mail = mail, .pending = pending};
 	g_autoptr(GError) error = NULL;
-	pb_transaction transaction = {0};
-	struct request request;
 
-	begin_request(test, mail, &request);
-	request.is_proven = request.is_proven || pending;
-	g_assert_true(store_begin(test->fixture->store, &transaction, &error));
-	if (pending)
-		command_run_confirmed(&request, pending, &error);
-	else
-		command_run(&request, &error);
+	store_transact(test->fixture->store, run_commands, &commands, &error);
 	g_assert_no_error(error);
-	g_assert_true(store_commit(&transaction, &error));
 	store_fixture_assert_idle(test->fixture);
-	*reply = request.reply;
-	request.reply = (struct command_reply){0};
-	request_clear(&request);
+	*reply = commands.reply;
 }
 
 static void
@@ -1009,17 +1027,12 @@ address_belongs_to_one_subscriber(void)
 static bool
 run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct command_test *test = data;
 	pb_auto(inmail) mail =
 	    write_mail("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
-	struct request request;
-	pb_transaction transaction = {0};
-	bool is_ok;
+	struct commands commands = {.test = data, .mail = mail};
+	bool is_ok = store_transact(fixture->store, run_commands, &commands, error);
 
-	begin_request(test, mail, &request);
-	is_ok = store_begin(fixture->store, &transaction, error) &&
-	        command_run(&request, error) && store_commit(&transaction, error);
-	request_clear(&request);
+	command_reply_clear(&commands.reply);
 	return is_ok;
 }
 

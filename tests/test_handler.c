@@ -432,19 +432,21 @@ header_injection_is_impossible(void)
 }
 
 static bool
-call_handler(struct store_fixture *fixture, void *data, GError **error)
+handle(struct store *store, void *data, GError **error)
 {
 	struct conversation *c = data;
 	pb_auto(inmail) mail = conversation_new_mail(EVA, "subscribe", "");
 	const struct receive_mail envelope = {
 	    .id = 1, .sender = EVA, .recipient = HOME};
 	struct handler_report report;
-	pb_transaction transaction = {0};
 
-	return store_begin(fixture->store, &transaction, error) &&
-	       handler_run(
-	           fixture->store, &c->options, mail, &envelope, &report, error) &&
-	       store_commit(&transaction, error);
+	return handler_run(store, &c->options, mail, &envelope, &report, error);
+}
+
+static bool
+call_handler(struct store_fixture *fixture, void *data, GError **error)
+{
+	return store_transact(fixture->store, handle, data, error);
 }
 
 static void

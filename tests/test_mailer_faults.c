@@ -6,6 +6,7 @@
 #include "lib/fakesmtp.h"
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
+#include "store/core/transaction.h"
 #include "store/mail/outbox.h"
 #include "transport/breaker.h"
 #include "transport/smtp.h"

@@ -11,6 +11,7 @@
 #include "model/paper_id.h"
 #include "service/match/match.h"
 #include "sources/feed.h"
+#include "store/core/transaction.h"
 #include "store/mail/digests.h"
 #include "store/paper/paper_dedup.h"
 #include "store/paper/paper_history.h"

@@ -15,6 +15,7 @@
 #include "service/match/percolator.h"
 #include "store/core/retention.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/filter_index.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"

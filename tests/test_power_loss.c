@@ -16,6 +16,7 @@
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/papers.h"
 
 #define NOW     "2026-11-20T09:00:00Z"

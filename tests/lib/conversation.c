@@ -202,6 +202,27 @@ move_token(struct inmail *mail, const char *address)
 }
 
 /* @param mail  changed without subaddresses */
+/* A message in its transaction. */
+struct handling {
+	struct conversation *conversation;
+	const struct inmail *mail;
+	const struct receive_mail *envelope;
+	gsize calls;                  /* length of conversation_calls before it */
+	struct handler_report report; /* set */
+};
+
+static bool
+handle(struct store *store, void *data, GError **error)
+{
+	struct handling *handling = data;
+
+	if (conversation_calls)
+		g_string_truncate(conversation_calls, handling->calls);
+	handling->report = (struct handler_report){0};
+	return handler_run(store, &handling->conversation->options, handling->mail,
+	    handling->envelope, &handling->report, error);
+}
+
 struct handler_report
 conversation_hand_in(struct conversation *conversation, const struct inmail *mail,
     const char *sender, const char *recipient)
@@ -210,16 +231,13 @@ conversation_hand_in(struct conversation *conversation, const struct inmail *mai
 	                move_token((struct inmail *)mail, recipient);
 	const struct receive_mail envelope = {
 	    .id = 1, .sender = sender, .recipient = is_moved ? HOME : recipient};
-	struct handler_report report = {0};
-	pb_transaction transaction = {0};
+	struct handling handling = {conversation, mail, &envelope,
+	    conversation_calls ? conversation_calls->len : 0, {0}};
 	GError *error = NULL;
 
-	g_assert_true(store_begin(conversation->fixture->store, &transaction, &error));
-	handler_run(conversation->fixture->store, &conversation->options, mail,
-	    &envelope, &report, &error);
+	store_transact(conversation->fixture->store, handle, &handling, &error);
 	g_assert_no_error(error);
-	g_assert_true(store_commit(&transaction, &error));
-	return report;
+	return handling.report;
 }
 
 int64_t

@@ -14,6 +14,7 @@
 #include "service/people/subscribe.h"
 #include "sources/huggingface_parse.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/papers.h"
 #include "store_server.h"
@@ -126,18 +127,30 @@ list_days(const char *directory)
 	return names;
 }
 
+struct fetched {
+	const struct source_fetch *fetch;
+	const GPtrArray *listings;
+};
+
+static bool
+save_fetched(struct store *store, void *data, GError **error)
+{
+	const struct fetched *fetched = data;
+	struct papers_saved saved;
+
+	return papers_save_fetch(
+	    store, fetched->fetch, fetched->listings, &saved, error);
+}
+
 static void
 save_fetch(struct store_fixture *fixture, const struct source_fetch *fetch,
     const GPtrArray *listings)
 {
+	struct fetched fetched = {fetch, listings};
 	g_autoptr(GError) error = NULL;
-	struct papers_saved saved;
-	pb_transaction transaction = {0};
 
-	g_assert_true(store_begin(fixture->store, &transaction, &error));
-	papers_save_fetch(fixture->store, fetch, listings, &saved, &error);
+	store_transact(fixture->store, save_fetched, &fetched, &error);
 	g_assert_no_error(error);
-	g_assert_true(store_commit(&transaction, &error));
 }
 
 unsigned

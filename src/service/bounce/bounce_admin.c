@@ -131,22 +131,24 @@ bounce_admin_explain(struct store *store, const struct subscriber *subscriber,
 	return explain_evidence(&evidence, now);
 }
 
+static bool
+forget(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	bool *is_restored = change->data;
+
+	*is_restored = subscriber->state == SUBSCRIBER_SUSPENDED;
+	return bounces_reset(store, subscriber->id, error) &&
+	       bounce_restore(store, subscriber, change->who, change->now, error) &&
+	       audit_insert(store, change->now, change->who, "bounces forgotten",
+	           subscriber->id, NULL, error);
+}
+
 struct subscriber *
 bounce_admin_forget(struct store *store, const char *address, const char *who,
     int64_t now, bool *is_restored, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
+	const struct subscribe_change change = {address, who, now, forget, is_restored};
 
-	if (!subscriber)
-		return NULL;
-	*is_restored = subscriber->state == SUBSCRIBER_SUSPENDED;
-	if (!bounces_reset(store, subscriber->id, error) ||
-	    !bounce_restore(store, subscriber, who, now, error) ||
-	    !audit_insert(
-	        store, now, who, "bounces forgotten", subscriber->id, NULL, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	return subscribe_transact(store, &change, error);
 }

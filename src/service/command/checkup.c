@@ -480,25 +480,30 @@ make_report(const struct checkup *checkup, const struct subscriber *subscriber,
 	return is_ok;
 }
 
+/* A subscriber in a transaction. */
+struct person {
+	const struct checkup *checkup;
+	const struct checkup_due *due;
+	struct checkup_report before, report;
+};
+
 static bool
-run_one(const struct checkup *checkup, const struct checkup_due *due,
-    struct checkup_report *report, GError **error)
+run_one(struct store *store, void *data, GError **error)
 {
-	struct store *store = checkup->mailer.store;
-	int64_t now = checkup->mailer.now, next_at;
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber = NULL;
+	struct person *person = data;
+	pb_auto(subscriber) subscriber =
+	    subscribers_load(store, person->due->subscriber_id, error);
+	int64_t next_at;
 	bool is_due;
 
-	if (!store_begin(store, &transaction, error))
-		return false;
-	subscriber = subscribers_load(store, due->subscriber_id, error);
 	if (!subscriber)
 		return false;
-	next_at = plan(subscriber, due->at, now, &is_due);
-	return (!is_due || make_report(checkup, subscriber, report, error)) &&
-	       subscribers_save_checkup(store, subscriber->id, next_at, error) &&
-	       store_commit(&transaction, error);
+	person->report = person->before;
+	next_at =
+	    plan(subscriber, person->due->at, person->checkup->mailer.now, &is_due);
+	return (!is_due ||
+	           make_report(person->checkup, subscriber, &person->report, error)) &&
+	       subscribers_save_checkup(store, subscriber->id, next_at, error);
 }
 
 bool
@@ -520,8 +525,12 @@ checkup_run(const struct checkup *checkup, unsigned time_ms,
 		if (!page)
 			return false;
 		for (unsigned i = 0; i < page->len; i++) {
-			if (!run_one(checkup, page->pdata[i], report, error))
+			struct person person = {
+			    checkup, page->pdata[i], *report, *report};
+
+			if (!store_transact(store, run_one, &person, error))
 				return false;
+			*report = person.report;
 			store_call_between(store);
 			if (store_is_stopped(store) ||
 			    (time_ms && g_get_monotonic_time() > end_us)) {

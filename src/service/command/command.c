@@ -90,39 +90,38 @@ is_user_error(const GError *error)
 	           error->code == PB_ERROR_NOT_FOUND);
 }
 
-/*
- * Run a command in a savepoint.
- *
- * @param problem  set to the user's mistake
- * @return false if the message cannot be processed
- */
-static bool
-run_in_savepoint(struct request *request, const struct command_row *row,
-    const char *arguments, GError **problem, GError **error)
-{
-	pb_transaction transaction = {0};
+/* A command in its savepoint. */
+struct command {
+	struct request *request;
+	const struct command_row *row;
+	const char *arguments;
+	bool is_run; /* set: it has failed by itself if the savepoint fails */
+};
 
-	if (!store_begin(request->store, &transaction, error))
-		return false;
-	request->row = row;
-	if (row->run(request, arguments, problem))
-		return store_commit(&transaction, error);
-	g_assert(*problem);
-	return is_user_error(*problem) || pb_error_forward(error, problem);
+static bool
+run_in_savepoint(struct store *store, void *data, GError **error)
+{
+	struct command *command = data;
+
+	(void)store;
+	command->request->row = command->row;
+	command->is_run = true;
+	return command->row->run(command->request, command->arguments, error);
 }
 
 static bool
 run_row(struct request *request, const struct command_row *row, const char *arguments,
     GError **error)
 {
+	struct command command = {request, row, arguments, false};
 	g_autoptr(GError) problem = NULL;
 
-	if (!run_in_savepoint(request, row, arguments, &problem, error))
-		return false;
-	if (problem)
+	if (store_transact(request->store, run_in_savepoint, &command, &problem))
+		request->reply.done++;
+	else if (command.is_run && is_user_error(problem))
 		command_add_error(request, row, problem);
 	else
-		request->reply.done++;
+		return pb_error_forward(error, &problem);
 	return true;
 }
 

@@ -62,7 +62,8 @@ bool inbox_process_skip(struct store *store, const struct inbox_process_rules *r
     const char *reason, int64_t now, bool *is_new, bool *is_stored, GError **error);
 
 /**
- * Process a message, in the caller's transaction: as a work function (store_transact()).
+ * Process a message, in the caller's transaction: part of a work function
+ * (store_transact()).
  *
  * @param envelope  sender from the topmost Return-Path if the receiver has none
  * @param verdict   may be set on success to a few words without addresses; owned by

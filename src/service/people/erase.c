@@ -60,25 +60,33 @@ erase_all(struct store *store, const struct erase_request *request, GError **err
 	           error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 }
 
-/* Erase the rows, in one commit. */
-static bool
-erase_rows(struct store *store, const struct erase_request *request, int64_t now,
-    GError **error)
-{
-	g_autofree char *hash = hash_address(request, error);
-	pb_transaction transaction = {0};
+/* A request in its transaction. */
+struct work {
+	const struct erase_request *request;
+	const char *reason; /* of a suppression; NULL: none */
+	int64_t now;
+};
 
-	if (!hash || !store_begin(store, &transaction, error) ||
-	    !erase_all(store, request, error))
-		return false;
-	if (request->is_never_again &&
-	    !suppression_insert(store, hash, ERASE_NEVER_AGAIN, now, error))
-		return false;
+static bool
+suppress(struct store *store, const struct work *work, GError **error)
+{
+	g_autofree char *hash = hash_address(work->request, error);
+
+	return hash && suppression_insert(store, hash, work->reason, work->now, error);
+}
+
+/* Erase the rows. */
+static bool
+erase_rows(struct store *store, void *data, GError **error)
+{
+	const struct work *work = data;
+
 	/* Omit the address, which was just erased. */
-	return audit_insert(store, now, request->who, "subscriber forgotten", 0,
-	           request->is_never_again ? ERASE_NEVER_AGAIN : NULL, error) &&
-	       store_save_cursor(store, UNCLEAN, 1, error) &&
-	       store_commit(&transaction, error);
+	return erase_all(store, work->request, error) &&
+	       (!work->reason || suppress(store, work, error)) &&
+	       audit_insert(store, work->now, work->request->who,
+	           "subscriber forgotten", 0, work->reason, error) &&
+	       store_save_cursor(store, UNCLEAN, 1, error);
 }
 
 bool
@@ -97,7 +105,10 @@ bool
 erase_person(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)
 {
-	if (!erase_rows(store, request, now, error)) {
+	struct work work = {
+	    request, request->is_never_again ? ERASE_NEVER_AGAIN : NULL, now};
+
+	if (!store_transact(store, erase_rows, &work, error)) {
 		/*
 		 * The rows may be erased already, and only the rewrite of the file
 		 * pending.
@@ -129,43 +140,53 @@ unsubscribe(struct store *store, const struct erase_request *request, int64_t no
 	           subscriber->id, "the address is suppressed", error);
 }
 
+static bool
+unsubscribe_and_suppress(struct store *store, void *data, GError **error)
+{
+	const struct work *work = data;
+
+	return unsubscribe(store, work->request, work->now, error) &&
+	       suppress(store, work, error) &&
+	       audit_insert(store, work->now, work->request->who, "suppression added",
+	           0, work->reason, error);
+}
+
 bool
 erase_suppress(struct store *store, const struct erase_request *request,
     const char *reason, int64_t now, GError **error)
 {
 	static const char *const reasons[] = {
 	    ERASE_OPERATOR, ERASE_NEVER_AGAIN, "complaint", "dead", NULL};
-	g_autofree char *hash = hash_address(request, error);
-	pb_transaction transaction = {0};
+	struct work work = {request, reason, now};
 
-	if (!hash)
-		return false;
 	if (!g_strv_contains(reasons, reason))
 		return pb_fail(error, PB_ERROR_INPUT,
 		    "invalid reason '%.20s' (expected operator, never-again, "
 		    "complaint or dead)",
 		    reason);
-	return store_begin(store, &transaction, error) &&
-	       unsubscribe(store, request, now, error) &&
-	       suppression_insert(store, hash, reason, now, error) &&
-	       audit_insert(
-	           store, now, request->who, "suppression added", 0, reason, error) &&
-	       store_commit(&transaction, error);
+	return store_transact(store, unsubscribe_and_suppress, &work, error);
+}
+
+static bool
+release(struct store *store, void *data, GError **error)
+{
+	const struct work *work = data;
+	const struct erase_request *request = work->request;
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
+
+	return text && suppression_delete(store, request->key, key, error) &&
+	       audit_insert(store, work->now, request->who, "suppression removed", 0,
+	           NULL, error);
 }
 
 bool
 erase_release(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)
 {
-	g_autofree char *key = NULL;
-	g_autofree char *text = parse_address(request, &key, error);
-	pb_transaction transaction = {0};
+	struct work work = {request, NULL, now};
 
-	return text && store_begin(store, &transaction, error) &&
-	       suppression_delete(store, request->key, key, error) &&
-	       audit_insert(
-	           store, now, request->who, "suppression removed", 0, NULL, error) &&
-	       store_commit(&transaction, error);
+	return store_transact(store, release, &work, error);
 }
 
 bool

@@ -379,52 +379,78 @@ move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 	       subscribers_number_subscription(store, moved->id, to, error);
 }
 
-bool
-filters_move(struct store *store, const char *address, int from, int to,
-    const char *who, int64_t now, GError **error)
-{
-	g_autofree char *detail = g_strdup_printf("filter %d is now %d", from, to);
-	pb_auto(subscriber) subscriber = NULL;
-	g_autoptr(GPtrArray) own = NULL;
-	pb_transaction transaction = {0};
+struct numbers {
+	int from, to;
+};
 
-	if (to < 1 || to > FILTERS_NUMBER_MAX)
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "a filter's number must be from 1 to %d", FILTERS_NUMBER_MAX);
-	if (!store_begin(store, &transaction, error))
-		return false;
-	subscriber = subscribe_load(store, address, error);
-	own = subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
-	                 : NULL;
+static bool
+move_own(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const struct numbers *numbers = change->data;
+	int from = numbers->from, to = numbers->to;
+	g_autofree char *detail = g_strdup_printf("filter %d is now %d", from, to);
+	g_autoptr(GPtrArray) own =
+	    subscribers_load_subscriptions(store, subscriber->id, error);
+
 	if (!own)
 		return false;
 	if (from == to && has_number(own, from))
 		return true;
 	return move(store, own, from, to, error) &&
-	       audit_insert(
-	           store, now, who, "filter moved", subscriber->id, detail, error) &&
-	       store_commit(&transaction, error);
+	       audit_insert(store, change->now, change->who, "filter moved",
+	           subscriber->id, detail, error);
+}
+
+bool
+filters_move(struct store *store, const char *address, int from, int to,
+    const char *who, int64_t now, GError **error)
+{
+	struct numbers numbers = {from, to};
+	const struct subscribe_change change = {address, who, now, move_own, &numbers};
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (to < 1 || to > FILTERS_NUMBER_MAX)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "a filter's number must be from 1 to %d", FILTERS_NUMBER_MAX);
+	subscriber = subscribe_transact(store, &change, error);
+	return subscriber != NULL;
+}
+
+struct naming {
+	int number;
+	const char *name; /* or NULL */
+};
+
+static bool
+rename_own(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const struct naming *naming = change->data;
+	const char *name = naming->name;
+	g_autofree char *detail = g_strdup_printf("filter %d: %s%s%s", naming->number,
+	    name ? "\"" : "", name ? name : "no name", name ? "\"" : "");
+	pb_auto(subscription) subscription =
+	    filters_load(store, change->address, naming->number, error);
+
+	return subscription && check_new_name(store, subscription, name, error) &&
+	       subscribers_name_subscription(store, subscription->id, name, error) &&
+	       audit_insert(store, change->now, change->who, "filter renamed",
+	           subscriber->id, detail, error);
 }
 
 bool
 filters_rename(struct store *store, const char *address, int number, const char *name,
     const char *who, int64_t now, GError **error)
 {
-	const char *wanted = name && *name ? name : NULL;
-	g_autofree char *detail = g_strdup_printf("filter %d: %s%s%s", number,
-	    wanted ? "\"" : "", wanted ? wanted : "no name", wanted ? "\"" : "");
-	pb_auto(subscription) subscription = NULL;
-	pb_transaction transaction = {0};
+	struct naming naming = {number, name && *name ? name : NULL};
+	const struct subscribe_change change = {address, who, now, rename_own, &naming};
+	pb_auto(subscriber) subscriber = NULL;
 
-	if (!text_check_line("name", wanted, BOUNDS_FILTER_NAME, error) ||
-	    !store_begin(store, &transaction, error))
+	if (!text_check_line("name", naming.name, BOUNDS_FILTER_NAME, error))
 		return false;
-	subscription = filters_load(store, address, number, error);
-	return subscription && check_new_name(store, subscription, wanted, error) &&
-	       subscribers_name_subscription(store, subscription->id, wanted, error) &&
-	       audit_insert(store, now, who, "filter renamed",
-	           subscription->subscriber_id, detail, error) &&
-	       store_commit(&transaction, error);
+	subscriber = subscribe_transact(store, &change, error);
+	return subscriber != NULL;
 }
 
 /* Choose the first day of the new query; see filters_edit(). */
@@ -516,25 +542,48 @@ filters_prepare_edit(struct store *store, const GPtrArray *own,
 	return subscription;
 }
 
+struct editing {
+	const struct filters_change *change;
+	struct parsed parsed;
+	struct subscription *subscription; /* set */
+};
+
+static void
+editing_clear(struct editing *editing)
+{
+	parsed_clear(&editing->parsed);
+	g_clear_pointer(&editing->subscription, subscription_free);
+}
+
+static bool
+edit(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	struct editing *editing = change->data;
+	g_autoptr(GPtrArray) own =
+	    subscribers_load_subscriptions(store, subscriber->id, error);
+
+	editing_clear(editing);
+	editing->subscription =
+	    own ? prepare_edit(store, own, editing->change, &editing->parsed, error)
+	        : NULL;
+	return editing->subscription &&
+	       save_edit(store, editing->change, editing->subscription,
+	           editing->parsed.hash, change->now, error);
+}
+
 struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
-	pb_local(parsed) parsed = {.problem = problem};
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, change->address, &transaction, error);
-	pb_auto(subscription) subscription = NULL;
-	g_autoptr(GPtrArray) own = NULL;
-	bool is_ok;
+	pb_local(editing) editing = {.change = change, .parsed.problem = problem};
+	const struct subscribe_change work = {
+	    change->address, change->who, now, edit, &editing};
+	pb_auto(subscriber) subscriber = subscribe_transact(store, &work, error);
 
-	own = subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
-	                 : NULL;
-	subscription = own ? prepare_edit(store, own, change, &parsed, error) : NULL;
-	is_ok = subscription &&
-	        save_edit(store, change, subscription, parsed.hash, now, error) &&
-	        store_commit(&transaction, error);
-	if (is_ok && warnings)
-		*warnings = g_steal_pointer(&parsed.warnings);
-	return is_ok ? g_steal_pointer(&subscription) : NULL;
+	if (!subscriber)
+		return NULL;
+	if (warnings)
+		*warnings = g_steal_pointer(&editing.parsed.warnings);
+	return g_steal_pointer(&editing.subscription);
 }

@@ -160,25 +160,39 @@ store_row(struct import *import, const struct subscriber_csv_row *row,
 	return false;
 }
 
+/* Rows of one transaction. */
+struct page {
+	struct import *import;
+	unsigned begin, end;
+	struct import_report before, report;
+};
+
+static bool
+store_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	const GPtrArray *rows = page->import->subscriber_csv->rows;
+
+	(void)store;
+	page->report = page->before;
+	for (unsigned i = page->begin; i < page->end; i++)
+		if (!store_row(page->import, rows->pdata[i], &page->report, error))
+			return false;
+	return true;
+}
+
 static bool
 store_rows(struct import *import, struct import_report *report, GError **error)
 {
-	const GPtrArray *rows = import->subscriber_csv->rows;
-	unsigned at = 0;
+	unsigned count = import->subscriber_csv->rows->len;
 
-	while (at < rows->len) {
-		unsigned end = MIN(at + PAGE_PEOPLE, rows->len);
-		struct import_report sums = *report;
-		pb_transaction transaction = {0};
+	for (unsigned at = 0; at < count; at += PAGE_PEOPLE) {
+		struct page page = {
+		    import, at, MIN(at + PAGE_PEOPLE, count), *report, *report};
 
-		if (!store_begin(import->store, &transaction, error))
+		if (!store_transact(import->store, store_page, &page, error))
 			return false;
-		for (; at < end; at++)
-			if (!store_row(import, rows->pdata[at], &sums, error))
-				return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		*report = sums;
+		*report = page.report;
 	}
 	return true;
 }

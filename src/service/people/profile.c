@@ -222,26 +222,30 @@ describe(const struct profile_change *change)
 	return g_string_free(text, FALSE);
 }
 
+static bool
+set(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const struct profile_change *wanted = change->data;
+	g_autofree char *detail = describe(wanted);
+
+	if (!profile_apply(subscriber, wanted, error))
+		return false;
+	if (wanted->zone || wanted->at || wanted->frequency || wanted->days)
+		compute_due(subscriber, change->now);
+	return subscribers_update(store, subscriber, error) &&
+	       audit_insert(store, change->now, change->who, "subscriber changed",
+	           subscriber->id, detail, error);
+}
+
 struct subscriber *
 profile_set(struct store *store, const char *address,
     const struct profile_change *change, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
-	g_autofree char *detail = NULL;
+	const struct subscribe_change setting = {
+	    address, change->who, now, set, (void *)change};
 
-	if (!subscriber || !profile_apply(subscriber, change, error))
-		return NULL;
-	if (change->zone || change->at || change->frequency || change->days)
-		compute_due(subscriber, now);
-	detail = describe(change);
-	if (!subscribers_update(store, subscriber, error) ||
-	    !audit_insert(store, now, change->who, "subscriber changed", subscriber->id,
-	        detail, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	return subscribe_transact(store, &setting, error);
 }
 
 bool
@@ -293,26 +297,31 @@ profile_apply_pause(
 	return true;
 }
 
+static bool
+begin_pause(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const char *until = change->data;
+	g_autofree char *detail = NULL;
+
+	if (!profile_apply_pause(subscriber, until, change->now, error))
+		return false;
+	if (until)
+		detail = g_strdup_printf("until %s", subscriber->paused_until);
+	return subscribers_update(store, subscriber, error) &&
+	       outbox_cancel(store, subscriber->id, change->now, error) &&
+	       audit_insert(store, change->now, change->who, "subscriber paused",
+	           subscriber->id, detail, error);
+}
+
 struct subscriber *
 profile_pause(struct store *store, const char *address, const char *until,
     const char *who, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
-	g_autofree char *detail = NULL;
+	const struct subscribe_change change = {
+	    address, who, now, begin_pause, (void *)until};
 
-	if (!subscriber || !profile_apply_pause(subscriber, until, now, error))
-		return NULL;
-	if (until)
-		detail = g_strdup_printf("until %s", subscriber->paused_until);
-	if (!subscribers_update(store, subscriber, error) ||
-	    !outbox_cancel(store, subscriber->id, now, error) ||
-	    !audit_insert(
-	        store, now, who, "subscriber paused", subscriber->id, detail, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	return subscribe_transact(store, &change, error);
 }
 
 /* In the caller's transaction. */
@@ -327,57 +336,67 @@ end_pause(struct store *store, struct subscriber *subscriber, const char *who,
 	           detail, error);
 }
 
+static bool
+resume(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const int *catch_up = change->data;
+
+	if (subscriber->state != SUBSCRIBER_PAUSED)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
+		    subscriber->address, "state",
+		    subscriber_state_name(subscriber->state), NULL);
+	/* Do not use the name of a slot: its digest may have been cancelled. */
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = change->now;
+	subscriber->catch_up = *catch_up;
+	return end_pause(store, subscriber, change->who, NULL, change->now, error);
+}
+
 struct subscriber *
 profile_resume(struct store *store, const char *address, int catch_up, const char *who,
     int64_t now, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	pb_transaction transaction = {0};
+	const struct subscribe_change change = {address, who, now, resume, &catch_up};
 
-	if ((catch_up && !profile_check_max(catch_up, error)) ||
-	    !store_begin(store, &transaction, error))
+	if (catch_up && !profile_check_max(catch_up, error))
 		return NULL;
-	subscriber = subscribe_load(store, address, error);
-	if (!subscriber)
-		return NULL;
-	if (subscriber->state != SUBSCRIBER_PAUSED) {
-		pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
-		    subscriber->address, "state",
-		    subscriber_state_name(subscriber->state), NULL);
-		return NULL;
-	}
-	/* Do not use the name of a slot: its digest may have been cancelled. */
-	subscriber->is_first_due = true;
-	subscriber->next_due_at = now;
-	subscriber->catch_up = catch_up;
-	if (!end_pause(store, subscriber, who, NULL, now, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	return subscribe_transact(store, &change, error);
+}
+
+/* Pauses that have expired. */
+struct page {
+	int64_t now;
+	unsigned count; /* set */
+};
+
+static bool
+end_page(struct store *store, void *data, GError **error)
+{
+	struct page *page = data;
+	g_autoptr(GPtrArray) people =
+	    subscribers_load_pause_ended(store, page->now, PAGE_PEOPLE, error);
+
+	if (!people)
+		return false;
+	page->count = people->len;
+	/* Keep the due time: it is that of the current slot. */
+	for (unsigned i = 0; i < people->len; i++)
+		if (!end_pause(store, people->pdata[i], "paperboy", "end of the pause",
+		        page->now, error))
+			return false;
+	return true;
 }
 
 bool
 profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error)
 {
-	for (;;) {
-		g_autoptr(GPtrArray) people = NULL;
-		pb_transaction transaction = {0};
+	struct page page = {.now = now};
 
-		if (!store_begin(store, &transaction, error))
+	do {
+		if (!store_transact(store, end_page, &page, error))
 			return false;
-		people = subscribers_load_pause_ended(store, now, PAGE_PEOPLE, error);
-		if (!people)
-			return false;
-		/* Keep the due time: it is that of the current slot. */
-		for (unsigned i = 0; i < people->len; i++)
-			if (!end_pause(store, people->pdata[i], "paperboy",
-			        "end of the pause", now, error))
-				return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		*count += people->len;
-		if (!people->len)
-			break;
-	}
+		*count += page.count;
+	} while (page.count);
 	return true;
 }

@@ -122,27 +122,53 @@ sharing_check_share(const struct sharing_actor *actor, const struct subscription
 	       pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_TAKEN, "name", name, NULL);
 }
 
+/* Arguments and results of a work function. */
+struct work {
+	const struct sharing_actor *actor;
+	const char *name; /* of the share */
+	int number;       /* of the filter */
+	int version;      /* 0: the newest */
+	/* Set. */
+	char *folded; /* name */
+	struct subscription *before, *filter;
+};
+
+static void
+work_clear(struct work *work)
+{
+	g_clear_pointer(&work->folded, g_free);
+	g_clear_pointer(&work->before, subscription_free);
+	g_clear_pointer(&work->filter, subscription_free);
+}
+
+static bool
+share(struct store *store, void *data, GError **error)
+{
+	struct work *work = data;
+	const struct sharing_actor *actor = work->actor;
+	pb_auto(subscription) own =
+	    filters_load(store, actor->address, work->number, error);
+
+	work_clear(work);
+	if (!own || !sharing_check_share(actor, own, work->name, error))
+		return false;
+	work->folded = sharing_fold_name(work->name, error);
+	return work->folded &&
+	       shares_insert(
+	           store, own->id, work->folded, own->text, actor->now, error) &&
+	       audit(
+	           actor, "filter shared", own->subscriber_id, work->folded, 0, error);
+}
+
 bool
 sharing_share(const struct sharing_actor *actor, int number, const char *wanted,
     char **name, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscription) own = NULL;
-	g_autofree char *folded = NULL;
+	pb_local(work) work = {.actor = actor, .name = wanted, .number = number};
 
-	if (!store_begin(actor->store, &transaction, error))
+	if (!store_transact(actor->store, share, &work, error))
 		return false;
-	own = filters_load(actor->store, actor->address, number, error);
-	if (!own || !sharing_check_share(actor, own, wanted, error))
-		return false;
-	folded = sharing_fold_name(wanted, error);
-	if (!folded ||
-	    !shares_insert(
-	        actor->store, own->id, folded, own->text, actor->now, error) ||
-	    !audit(actor, "filter shared", own->subscriber_id, folded, 0, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	*name = g_steal_pointer(&folded);
+	*name = g_steal_pointer(&work.folded);
 	return true;
 }
 
@@ -157,26 +183,50 @@ load_share(struct store *store, const char *text, struct share **share, GError *
 	                      "name", name, NULL));
 }
 
+static bool
+unshare_own(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	struct work *work = change->data;
+	g_autofree struct share *found = NULL;
+
+	if (!load_share(store, work->name, &found, error))
+		return false;
+	if (found->subscriber_id != subscriber->id)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_NOT_OWN, "name",
+		    found->name, NULL);
+	work->number = found->number;
+	return shares_delete(store, found->id, error) &&
+	       audit(work->actor, "filter unshared", subscriber->id, found->name, 0,
+	           error);
+}
+
 bool
 sharing_unshare(
     const struct sharing_actor *actor, const char *name, int *number, GError **error)
 {
-	pb_transaction transaction = {0};
+	struct work work = {.actor = actor, .name = name};
+	const struct subscribe_change change = {
+	    actor->address, actor->who, actor->now, unshare_own, &work};
 	pb_auto(subscriber) subscriber =
-	    subscribe_begin(actor->store, actor->address, &transaction, error);
-	g_autofree struct share *share = NULL;
+	    subscribe_transact(actor->store, &change, error);
 
-	if (!subscriber || !load_share(actor->store, name, &share, error))
+	if (!subscriber)
 		return false;
-	if (share->subscriber_id != subscriber->id)
-		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_NOT_OWN, "name",
-		    share->name, NULL);
-	if (!shares_delete(actor->store, share->id, error) ||
-	    !audit(actor, "filter unshared", subscriber->id, share->name, 0, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	*number = share->number;
+	*number = work.number;
 	return true;
+}
+
+static bool
+remove_share(struct store *store, void *data, GError **error)
+{
+	const struct work *work = data;
+	g_autofree struct share *found = NULL;
+
+	return load_share(store, work->name, &found, error) &&
+	       shares_delete(store, found->id, error) &&
+	       audit(work->actor, "filter unshared", found->subscriber_id, found->name,
+	           0, error);
 }
 
 bool
@@ -184,15 +234,9 @@ sharing_remove(
     struct store *store, const char *name, const char *who, int64_t now, GError **error)
 {
 	const struct sharing_actor actor = {.store = store, .who = who, .now = now};
-	pb_transaction transaction = {0};
-	g_autofree struct share *share = NULL;
+	struct work work = {.actor = &actor, .name = name};
 
-	return store_begin(store, &transaction, error) &&
-	       load_share(store, name, &share, error) &&
-	       shares_delete(store, share->id, error) &&
-	       audit(&actor, "filter unshared", share->subscriber_id, share->name, 0,
-	           error) &&
-	       store_commit(&transaction, error);
+	return store_transact(store, remove_share, &work, error);
 }
 
 /* ---- followers ---- */
@@ -334,81 +378,97 @@ save(const struct sharing_actor *actor, const struct sharing_offer *offer,
 	           filter->subscriber_id, offer->share->name, offer->version, error);
 }
 
+static bool
+follow(struct store *store, void *data, GError **error)
+{
+	struct work *work = data;
+	const struct sharing_actor *actor = work->actor;
+	pb_local(sharing_offer) offer = {0};
+
+	work_clear(work);
+	if (!find_offer(actor, work->name, work->version, &offer, error))
+		return false;
+	if (offer.follow && offer.follow->version == offer.version)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_FOLLOWS, "number",
+		    MSG_INT(offer.follow->number), "name", offer.share->name, "version",
+		    MSG_INT(offer.version), NULL);
+	if (offer.follow) {
+		work->before =
+		    filters_load(store, actor->address, offer.follow->number, error);
+		if (!work->before)
+			return false;
+	}
+	work->filter = offer.follow ? edit_filter(actor, &offer, error)
+	                            : add_filter(actor, &offer, false, error);
+	return work->filter && save(actor, &offer, work->filter, false, error);
+}
+
 struct subscription *
 sharing_follow(const struct sharing_actor *actor, const char *name, int version,
     struct subscription **before, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_local(sharing_offer) offer = {0};
-	pb_auto(subscription) old = NULL;
-	pb_auto(subscription) filter = NULL;
+	pb_local(work) work = {.actor = actor, .name = name, .version = version};
 
-	if (!store_begin(actor->store, &transaction, error) ||
-	    !find_offer(actor, name, version, &offer, error))
+	if (!store_transact(actor->store, follow, &work, error))
 		return NULL;
-	if (offer.follow && offer.follow->version == offer.version) {
-		pb_error_set(error, PB_ERROR_INPUT, MSG_SHARE_FOLLOWS, "number",
-		    MSG_INT(offer.follow->number), "name", offer.share->name, "version",
-		    MSG_INT(offer.version), NULL);
-		return NULL;
-	}
+	*before = g_steal_pointer(&work.before);
+	return g_steal_pointer(&work.filter);
+}
+
+static bool
+fork_filter(struct store *store, void *data, GError **error)
+{
+	struct work *work = data;
+	const struct sharing_actor *actor = work->actor;
+	pb_local(sharing_offer) offer = {0};
+
+	work_clear(work);
+	if (!find_offer(actor, work->name, work->version, &offer, error))
+		return false;
+	/* The version that it has. */
 	if (offer.follow)
-		old = filters_load(
-		    actor->store, actor->address, offer.follow->number, error);
-	if (!offer.follow || old)
-		filter = offer.follow ? edit_filter(actor, &offer, error)
-		                      : add_filter(actor, &offer, false, error);
-	if (!filter || !save(actor, &offer, filter, false, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	*before = g_steal_pointer(&old);
-	return g_steal_pointer(&filter);
+		offer.version = offer.follow->version;
+	work->filter = offer.follow ? filters_load(store, actor->address,
+	                                  offer.follow->number, error)
+	                            : add_filter(actor, &offer, true, error);
+	return work->filter && save(actor, &offer, work->filter, true, error);
 }
 
 struct subscription *
 sharing_fork(
     const struct sharing_actor *actor, const char *name, int version, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_local(sharing_offer) offer = {0};
-	pb_auto(subscription) filter = NULL;
+	pb_local(work) work = {.actor = actor, .name = name, .version = version};
 
-	if (!store_begin(actor->store, &transaction, error) ||
-	    !find_offer(actor, name, version, &offer, error))
-		return NULL;
-	/* The version that it has. */
-	if (offer.follow)
-		offer.version = offer.follow->version;
-	filter = offer.follow ? filters_load(actor->store, actor->address,
-	                            offer.follow->number, error)
-	                      : add_filter(actor, &offer, true, error);
-	if (!filter || !save(actor, &offer, filter, true, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&filter);
+	return store_transact(actor->store, fork_filter, &work, error)
+	           ? g_steal_pointer(&work.filter)
+	           : NULL;
+}
+
+static bool
+unfollow(struct store *store, void *data, GError **error)
+{
+	struct work *work = data;
+	const struct sharing_actor *actor = work->actor;
+	pb_local(sharing_offer) offer = {0};
+
+	work_clear(work);
+	if (!find_offer(actor, work->name, 0, &offer, error))
+		return false;
+	if (!offer.follow)
+		return pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_SHARE_FOLLOWS_NOT,
+		    "name", offer.share->name, NULL);
+	work->filter = filters_load(store, actor->address, offer.follow->number, error);
+	return work->filter && subscribe_remove_filter(store, actor->address,
+	                           work->filter->number, actor->who, actor->now, error);
 }
 
 struct subscription *
 sharing_unfollow(const struct sharing_actor *actor, const char *name, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_local(sharing_offer) offer = {0};
-	pb_auto(subscription) filter = NULL;
+	pb_local(work) work = {.actor = actor, .name = name};
 
-	if (!store_begin(actor->store, &transaction, error) ||
-	    !find_offer(actor, name, 0, &offer, error))
-		return NULL;
-	if (!offer.follow) {
-		pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_SHARE_FOLLOWS_NOT, "name",
-		    offer.share->name, NULL);
-		return NULL;
-	}
-	filter =
-	    filters_load(actor->store, actor->address, offer.follow->number, error);
-	if (!filter ||
-	    !subscribe_remove_filter(actor->store, actor->address, filter->number,
-	        actor->who, actor->now, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&filter);
+	return store_transact(actor->store, unfollow, &work, error)
+	           ? g_steal_pointer(&work.filter)
+	           : NULL;
 }

@@ -101,39 +101,70 @@ subscribe_check_suppression(
 	    "reason", found->reason, NULL);
 }
 
+/* A request in its transaction. */
+struct addition {
+	const struct subscribe_request *request;
+	int64_t now;
+	struct query_error *problem;
+	unsigned refused;              /* set: index of the filter */
+	struct subscriber *subscriber; /* set */
+};
+
+static bool
+add_filters(struct store *store, struct addition *addition,
+    const struct filters_start *start, GError **error)
+{
+	const struct filters_insertion to = {
+	    .subscriber_id = addition->subscriber->id,
+	    .start = start,
+	    .now = addition->now,
+	    .problem = addition->problem,
+	};
+
+	for (unsigned i = 0; i < addition->request->filter_count; i++) {
+		pb_auto(subscription) subscription =
+		    filters_insert(store, &to, &addition->request->filters[i], error);
+
+		addition->refused = i;
+		if (!subscription)
+			return false;
+	}
+	return true;
+}
+
+static bool
+add(struct store *store, void *data, GError **error)
+{
+	struct addition *addition = data;
+	const struct subscribe_request *request = addition->request;
+	struct subscriber *subscriber;
+	struct filters_start start;
+
+	g_clear_pointer(&addition->subscriber, subscriber_free);
+	if (!filters_load_start(store, addition->now, &start, error))
+		return false;
+	subscriber = subscribe_prepare(store, request, addition->now, error);
+	addition->subscriber = subscriber;
+	return subscriber &&
+	       (subscriber->id ? subscribers_update(store, subscriber, error)
+	                       : subscribers_insert(store, subscriber, error)) &&
+	       add_filters(store, addition, &start, error) &&
+	       audit_insert(store, addition->now, request->who, "subscriber added",
+	           subscriber->id, request->consent, error);
+}
+
 struct subscriber *
 subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
     struct query_error *problem, unsigned *refused, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	pb_transaction transaction = {0};
-	struct filters_start start;
-	struct filters_insertion to = {.start = &start, .now = now, .problem = problem};
+	struct addition addition = {.request = request, .now = now, .problem = problem};
 
-	if (!store_begin(store, &transaction, error) ||
-	    !filters_load_start(store, now, &start, error))
-		return NULL;
-	subscriber = subscribe_prepare(store, request, now, error);
-	if (!subscriber ||
-	    !(subscriber->id ? subscribers_update(store, subscriber, error)
-	                     : subscribers_insert(store, subscriber, error)))
-		return NULL;
-	to.subscriber_id = subscriber->id;
-	for (unsigned i = 0; i < request->filter_count; i++) {
-		pb_auto(subscription) subscription =
-		    filters_insert(store, &to, &request->filters[i], error);
-
-		if (!subscription) {
-			if (refused)
-				*refused = i;
-			return NULL;
-		}
-	}
-	if (!audit_insert(store, now, request->who, "subscriber added", subscriber->id,
-	        request->consent, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	if (store_transact(store, add, &addition, error))
+		return addition.subscriber;
+	if (refused)
+		*refused = addition.refused;
+	subscriber_free(addition.subscriber);
+	return NULL;
 }
 
 static bool
@@ -184,23 +215,33 @@ clear_bounces(
 	return subscribers_update(store, subscriber, error);
 }
 
+struct new_address {
+	const char *wanted;
+	GBytes *key;
+};
+
+static bool
+change_address(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const struct new_address *to = change->data;
+
+	return subscribe_apply_address(
+	           store, subscriber, to->wanted, to->key, change->now, error) &&
+	       subscribers_change_address(store, subscriber, error) &&
+	       clear_bounces(store, subscriber, change->now, error) &&
+	       audit_insert(store, change->now, change->who, "address changed",
+	           subscriber->id, NULL, error);
+}
+
 struct subscriber *
 subscribe_change_address(struct store *store, const char *address, const char *wanted,
     GBytes *key, const char *who, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
+	struct new_address to = {wanted, key};
+	const struct subscribe_change change = {address, who, now, change_address, &to};
 
-	if (!subscriber ||
-	    !subscribe_apply_address(store, subscriber, wanted, key, now, error) ||
-	    !subscribers_change_address(store, subscriber, error) ||
-	    !clear_bounces(store, subscriber, now, error) ||
-	    !audit_insert(
-	        store, now, who, "address changed", subscriber->id, NULL, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	return g_steal_pointer(&subscriber);
+	return subscribe_transact(store, &change, error);
 }
 
 bool
@@ -235,13 +276,33 @@ subscribe_load(struct store *store, const char *text, GError **error)
 	return load(store, text, false, error);
 }
 
-struct subscriber *
-subscribe_begin(struct store *store, const char *address,
-    struct store_transaction *transaction, GError **error)
+struct changing {
+	const struct subscribe_change *change;
+	struct subscriber *subscriber; /* set */
+};
+
+static bool
+load_and_change(struct store *store, void *data, GError **error)
 {
-	return store_begin(store, transaction, error)
-	           ? subscribe_load(store, address, error)
-	           : NULL;
+	struct changing *changing = data;
+	const struct subscribe_change *change = changing->change;
+
+	g_clear_pointer(&changing->subscriber, subscriber_free);
+	changing->subscriber = subscribe_load(store, change->address, error);
+	return changing->subscriber &&
+	       change->run(store, changing->subscriber, change, error);
+}
+
+struct subscriber *
+subscribe_transact(
+    struct store *store, const struct subscribe_change *change, GError **error)
+{
+	struct changing changing = {change, NULL};
+
+	if (store_transact(store, load_and_change, &changing, error))
+		return changing.subscriber;
+	subscriber_free(changing.subscriber);
+	return NULL;
 }
 
 struct subscriber *
@@ -274,20 +335,63 @@ subscribe_remove_now(
 	       outbox_cancel(store, subscriber->id, now, error);
 }
 
+static bool
+remove_with_audit(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	return subscribe_remove_now(store, subscriber, change->now, error) &&
+	       audit_insert(store, change->now, change->who, "subscriber removed",
+	           subscriber->id, NULL, error);
+}
+
 bool
 subscribe_remove(struct store *store, const char *address, const char *who, int64_t now,
     GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
+	const struct subscribe_change change = {
+	    address, who, now, remove_with_audit, NULL};
+	pb_auto(subscriber) removed = subscribe_transact(store, &change, error);
 
-	if (!subscriber)
+	return removed != NULL;
+}
+
+/* A filter that is being added. */
+struct filter_addition {
+	const struct subscribe_filter *filter;
+	struct query_error *problem;
+	/* Set. */
+	struct subscription *subscription;
+	GPtrArray *warnings;
+};
+
+static void
+filter_addition_clear(struct filter_addition *addition)
+{
+	g_clear_pointer(&addition->subscription, subscription_free);
+	g_clear_pointer(&addition->warnings, g_ptr_array_unref);
+}
+
+static bool
+add_filter(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	struct filter_addition *addition = change->data;
+	const struct subscribe_filter *filter = addition->filter;
+	struct filters_start start;
+	const struct filters_insertion to = {.subscriber_id = subscriber->id,
+	    .start = &start,
+	    .now = change->now,
+	    .problem = addition->problem,
+	    .warnings = &addition->warnings};
+
+	filter_addition_clear(addition);
+	if (!filters_load_start(store, change->now, &start, error))
 		return false;
-	return subscribe_remove_now(store, subscriber, now, error) &&
-	       audit_insert(store, now, who, "subscriber removed", subscriber->id, NULL,
-	           error) &&
-	       store_commit(&transaction, error);
+	addition->subscription = filters_insert(store, &to, filter, error);
+	return addition->subscription &&
+	       audit_insert(store, change->now, change->who,
+	           filter->is_block ? "block added" : "filter added", subscriber->id,
+	           addition->subscription->canonical, error);
 }
 
 struct subscription *
@@ -295,45 +399,37 @@ subscribe_add_filter(struct store *store, const char *address,
     const struct subscribe_filter *filter, const char *who, int64_t now,
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
-	pb_auto(subscriber) subscriber = NULL;
-	pb_auto(subscription) subscription = NULL;
-	g_autoptr(GPtrArray) notes = NULL;
-	pb_transaction transaction = {0};
-	struct filters_start start;
-	struct filters_insertion to = {
-	    .start = &start, .now = now, .problem = problem, .warnings = &notes};
+	pb_local(filter_addition) addition = {.filter = filter, .problem = problem};
+	const struct subscribe_change change = {
+	    address, who, now, add_filter, &addition};
+	pb_auto(subscriber) subscriber = subscribe_transact(store, &change, error);
 
-	if (!store_begin(store, &transaction, error) ||
-	    !filters_load_start(store, now, &start, error))
-		return NULL;
-	subscriber = subscribe_load(store, address, error);
 	if (!subscriber)
 		return NULL;
-	to.subscriber_id = subscriber->id;
-	subscription = filters_insert(store, &to, filter, error);
-	if (!subscription ||
-	    !audit_insert(store, now, who,
-	        filter->is_block ? "block added" : "filter added", subscriber->id,
-	        subscription->canonical, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
 	if (warnings)
-		*warnings = g_steal_pointer(&notes);
-	return g_steal_pointer(&subscription);
+		*warnings = g_steal_pointer(&addition.warnings);
+	return g_steal_pointer(&addition.subscription);
+}
+
+static bool
+remove_filter(struct store *store, struct subscriber *subscriber,
+    const struct subscribe_change *change, GError **error)
+{
+	const int *number = change->data;
+	g_autofree char *detail = g_strdup_printf("filter %d", *number);
+
+	return subscribers_delete_subscription(store, subscriber->id, *number, error) &&
+	       audit_insert(store, change->now, change->who, "filter removed",
+	           subscriber->id, detail, error);
 }
 
 bool
 subscribe_remove_filter(struct store *store, const char *address, int number,
     const char *who, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
-	pb_auto(subscriber) subscriber =
-	    subscribe_begin(store, address, &transaction, error);
-	g_autofree char *detail = g_strdup_printf("filter %d", number);
+	const struct subscribe_change change = {
+	    address, who, now, remove_filter, &number};
+	pb_auto(subscriber) subscriber = subscribe_transact(store, &change, error);
 
-	return subscriber &&
-	       subscribers_delete_subscription(store, subscriber->id, number, error) &&
-	       audit_insert(
-	           store, now, who, "filter removed", subscriber->id, detail, error) &&
-	       store_commit(&transaction, error);
+	return subscriber != NULL;
 }

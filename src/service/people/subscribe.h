@@ -68,9 +68,24 @@ bool subscribe_find(struct store *store, const char *address,
 struct subscriber *
 subscribe_load(struct store *store, const char *address, GError **error);
 
-/** Begin a transaction and load the subscriber in it; likewise. */
-struct subscriber *subscribe_begin(struct store *store, const char *address,
-    struct store_transaction *transaction, GError **error);
+/* A change of one subscriber. */
+struct subscribe_change {
+	const char *address;
+	const char *who; /* for the audit log */
+	int64_t now;
+	/* As a work function (store_transact()). */
+	bool (*run)(struct store *store, struct subscriber *subscriber,
+	    const struct subscribe_change *change, GError **error);
+	void *data; /* for it */
+};
+
+/**
+ * Load a subscriber who has not left, and run a change, in one transaction.
+ *
+ * @return the changed subscriber; NULL with PB_ERROR_NOT_FOUND or the error of run()
+ */
+struct subscriber *subscribe_transact(
+    struct store *store, const struct subscribe_change *change, GError **error);
 
 /** Load a subscriber in any state. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscriber *

@@ -296,33 +296,6 @@ web_handler_is_change(enum web_op op)
 	return operations[op].is_change;
 }
 
-/* In one transaction. */
-static bool
-run_change(struct web_call *call, const struct operation *operation, GError **error)
-{
-	pb_transaction transaction = {0};
-	bool is_ok = store_begin(call->handler->store, &transaction, error) &&
-	             operation->run(call, error) && store_commit(&transaction, error);
-
-	if (!is_ok)
-		*call->report = (struct handler_report){0};
-	return is_ok;
-}
-
-static bool
-run(struct web_call *call, GError **error)
-{
-	const struct operation *operation = &operations[call->request->op];
-
-	if (operation->form && !web_check_csrf(call, operation->form))
-		return web_refuse(call, WEB_STATUS_FORBIDDEN);
-	if (!operation->is_change)
-		return operation->run(call, error);
-	return run_change(call, operation, error) &&
-	       (!operation->show || call->page != WEB_PAGE_PREFERENCES ||
-	           operation->show(call, error));
-}
-
 static void
 add_common_values(struct web_call *call)
 {
@@ -335,6 +308,69 @@ add_common_values(struct web_call *call)
 	web_values_add(call->values, "owner", options->settings->mail_owner);
 }
 
+static void
+clear_reply(struct web_call *call)
+{
+	g_clear_pointer(&call->values, g_variant_builder_unref);
+	g_clear_pointer(&call->messages, g_variant_builder_unref);
+}
+
+/* Begin a reply, in place of any that was begun before. */
+static void
+begin_reply(struct web_call *call)
+{
+	const struct catalog *catalog = call->handler->options.phrases;
+	const char *language = call->request->language;
+	bool is_known = *language && catalog_has_language(catalog, language);
+
+	clear_reply(call);
+	*call->report = (struct handler_report){0};
+	*call = (struct web_call){
+	    .handler = call->handler,
+	    .request = call->request,
+	    .report = call->report,
+	    .text = {.catalog = catalog, .language = is_known ? language : ENGLISH},
+	    .help = call->help,
+	    .page = WEB_PAGE_MESSAGE,
+	    .values = web_values_new(),
+	    .messages = web_list_new(),
+	};
+	add_common_values(call);
+}
+
+static bool
+run_in_transaction(struct store *store, void *data, GError **error)
+{
+	struct web_call *call = data;
+
+	(void)store;
+	begin_reply(call);
+	return operations[call->request->op].run(call, error);
+}
+
+static bool
+run_change(struct web_call *call, GError **error)
+{
+	if (store_transact(call->handler->store, run_in_transaction, call, error))
+		return true;
+	*call->report = (struct handler_report){0};
+	return false;
+}
+
+static bool
+run(struct web_call *call, GError **error)
+{
+	const struct operation *operation = &operations[call->request->op];
+
+	if (operation->form && !web_check_csrf(call, operation->form))
+		return web_refuse(call, WEB_STATUS_FORBIDDEN);
+	if (!operation->is_change)
+		return operation->run(call, error);
+	return run_change(call, error) &&
+	       (!operation->show || call->page != WEB_PAGE_PREFERENCES ||
+	           operation->show(call, error));
+}
+
 struct web_reply *
 web_handler_run(const struct web_handler *handler, const struct web_request *request,
     struct handler_report *report, GError **error)
@@ -344,22 +380,10 @@ web_handler_run(const struct web_handler *handler, const struct web_request *req
 	    subaddress_format(&options->own_addresses->commands, SUBADDRESS_HELP, NULL);
 	struct handler_report made = {0};
 	struct web_call call = {
-	    .handler = handler,
-	    .request = request,
-	    .report = &made,
-	    .text = {.catalog = options->phrases,
-	        .language = *request->language && catalog_has_language(options->phrases,
-	                                              request->language)
-	                        ? request->language
-	                        : ENGLISH},
-	    .help = help,
-	    .page = WEB_PAGE_MESSAGE,
-	    .values = web_values_new(),
-	    .messages = web_list_new(),
-	};
+	    .handler = handler, .request = request, .report = &made, .help = help};
 	struct web_reply *reply = NULL;
 
-	add_common_values(&call);
+	begin_reply(&call);
 	if (run(&call, error)) {
 		web_values_take(
 		    call.values, "messages", g_steal_pointer(&call.messages));
@@ -367,7 +391,6 @@ web_handler_run(const struct web_handler *handler, const struct web_request *req
 		    g_variant_builder_end(call.values));
 	}
 	*report = made;
-	g_variant_builder_unref(call.values);
-	g_clear_pointer(&call.messages, g_variant_builder_unref);
+	clear_reply(&call);
 	return reply;
 }

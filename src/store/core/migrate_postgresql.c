@@ -9,6 +9,7 @@
 #include "store/core/migrate.h"
 #include "store/core/migrations.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 
 static bool
 check_encoding(struct store *store, GError **error)

@@ -694,6 +694,7 @@ postgresql_open(const struct store_server *server, GError **error)
 	store = g_new0(struct store, 1);
 	store->engine = &engine;
 	store->postgresql = postgresql;
+	store->calls = g_ptr_array_new_with_free_func(store_free_call);
 	store->statements =
 	    g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_statement);
 	return store;

@@ -95,27 +95,6 @@ struct store *store_get_archive(struct store *store);
 /** SQLite's unicode61; for the thread of this handle only. */
 const struct tokenizer *store_get_tokenizer(struct store *store);
 
-/* Rolls back at the end of its scope unless it was committed. */
-struct store_transaction {
-	struct store *store; /* NULL when none is open */
-	bool is_inner;       /* a savepoint of another transaction */
-	unsigned calls;      /* of store_after_commit() before it */
-};
-
-#define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
-
-/**
- * Begin a write transaction (BEGIN IMMEDIATE), or a savepoint inside one.
- *
- * A savepoint can be rolled back alone; committed, it becomes part of the outer
- * transaction.  Transactions end in the reverse order of their beginnings.
- */
-bool
-store_begin(struct store *store, struct store_transaction *transaction, GError **error);
-
-bool store_commit(struct store_transaction *transaction, GError **error);
-void store_rollback(struct store_transaction *transaction);
-
 /** @param data  of the caller @return false with an error to roll back */
 typedef bool store_work(struct store *store, void *data, GError **error);
 

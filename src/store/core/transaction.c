@@ -1,10 +1,11 @@
 /*
  * transaction.c - the parts of a transaction, and running it again.
  */
+#include "store/core/transaction.h"
+
 #include "base/error.h"
 #include "store/core/engine.h"
 #include "store/core/jobs.h"
-#include "store/core/store.h"
 
 /* The first wait is up to 1 ms and the last up to 256 ms: half a second in total. */
 #define RUNS_MAX      10

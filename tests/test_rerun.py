@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""test_rerun.py - transactions have the same results when they run a second time.
+
+A database server rejects transactions that conflict, and store_transact() runs them
+again.  With PAPERBOY_TEST_RERUN each one of these programs is rolled back once.
+"""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from tap import Tap, run, top_builddir
+
+DEADLINE_S = 900  # for a busy machine
+
+PROGRAMS = [
+    "alerts", "bounce", "checkup", "clock_watch", "collect", "command", "confirmations",
+    "digest_build", "erase", "filters", "handler", "import", "inbox_process",
+    "mailer", "maintenance", "match", "profile", "proposals", "sharing", "sharing_mail",
+    "subscribe", "token_bucket", "web_handler", "web_preferences",
+]
+
+
+def runs_twice(name):
+    environment = dict(os.environ, PAPERBOY_TEST_RERUN="1")
+    path = os.path.join(top_builddir(), "tests", f"test_{name}")
+    output = run([path, "--tap"], DEADLINE_S, env=environment)
+    assert re.search("^ok 1 ", output, re.MULTILINE), output
+
+
+with Tap() as tap:
+    for name in PROGRAMS:
+        runs_twice.__doc__ = f"test_{name}"
+        tap.run(runs_twice, name)
