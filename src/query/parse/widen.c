@@ -112,25 +112,34 @@ query_replace(const struct query *query, const struct node *part,
 	return added ? change(query, part, added, false, tokenizer) : NULL;
 }
 
+/* Whether a node suffices for a match: it is below nothing but OR. */
+static bool
+is_sufficient(const struct node *tree, const struct node *wanted)
+{
+	bool is_found = tree == wanted;
+
+	for (guint i = 0; tree->kind == NODE_OR && i < tree->operands->len; i++)
+		is_found |= is_sufficient(tree->operands->pdata[i], wanted);
+	return is_found;
+}
+
 struct query *
 query_widen_only(const struct query *query, const struct node *clause, const char *text,
     const struct tokenizer *tokenizer)
 {
-	g_autofree char *canonical = query_format(query);
-	pb_auto(query) widened = query_widen(query, clause, clause, text, tokenizer);
 	pb_auto(query) added = parse_alternative(clause, text, tokenizer);
-	pb_auto(query) old = query_parse_canonical(canonical, tokenizer, NULL);
-	struct node *both, *without;
+	pb_auto(query) replaced = NULL;
+	struct node *both;
 
-	if (!widened || !added || !old)
+	if (!added || is_sufficient(query->root, clause))
+		return g_steal_pointer(&added);
+	replaced = query_replace(query, clause, clause, text, tokenizer);
+	if (!replaced)
 		return NULL;
 	/* No paper without the alternative is new: it is often the rarest part. */
 	both = node_new(NODE_AND, clause->column);
 	node_add_operand(both, g_steal_pointer(&added->root));
-	node_add_operand(both, g_steal_pointer(&widened->root));
-	without = node_new(NODE_NOT, clause->column);
-	node_add_operand(without, g_steal_pointer(&old->root));
-	node_add_operand(both, without);
-	widened->root = node_simplify(both);
-	return g_steal_pointer(&widened);
+	node_add_operand(both, g_steal_pointer(&replaced->root));
+	replaced->root = node_simplify(both);
+	return g_steal_pointer(&replaced);
 }

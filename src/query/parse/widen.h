@@ -23,7 +23,12 @@ struct query *query_widen(const struct query *query, const struct node *part,
 struct query *query_replace(const struct query *query, const struct node *part,
     const struct node *clause, const char *text, const struct tokenizer *tokenizer);
 
-/** Likewise, for the papers that only the widened filter matches. */
+/**
+ * Likewise, for the papers that only the widened filter matches, and some of those that
+ * the original matches.
+ *
+ * @param clause  not under a NOT
+ */
 struct query *query_widen_only(const struct query *query, const struct node *clause,
     const char *text, const struct tokenizer *tokenizer);
 

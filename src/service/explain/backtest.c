@@ -288,19 +288,22 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	return true;
 }
 
+/* @param is_cut  not all matches are known */
 static bool
 add_notes(struct store *store, const struct backtest_request *request,
-    const struct query *query, struct backtest *backtest, GError **error)
+    const struct test *test, bool is_cut, GError **error)
 {
+	struct backtest *backtest = test->backtest;
 	int64_t now = request->now;
 	char day[DAY_BYTES];
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 
 	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
 	if (!backtest->found && backtest->covered_days &&
-	    !add_nothing_note(store, query, now, backtest, error))
+	    !add_nothing_note(store, test->query, now, backtest, error))
 		return false;
-	return query_stats_add(store, query, request->has_suggestions ? NULL : &scope,
+	return query_stats_add(store, test->query,
+	    request->has_suggestions || is_cut ? NULL : &scope, test->found,
 	    backtest->notes, error);
 }
 
@@ -348,7 +351,7 @@ find(struct store *store, const struct backtest_request *request, struct test *t
 		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
 	       add_forecast(store, request, test, is_cut, error) &&
-	       add_notes(store, request, test->query, backtest, error);
+	       add_notes(store, request, test, is_cut, error);
 }
 
 struct backtest *

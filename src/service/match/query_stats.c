@@ -27,6 +27,7 @@ struct query_stats {
 	struct store *store;
 	const struct query *query;
 	const struct search_scope *scope;
+	const GArray *found; /* int64_t: matches of the query, newest first */
 	GPtrArray *notes;
 	GHashTable *reported; /* words handled so far, char * */
 };
@@ -34,6 +35,7 @@ struct query_stats {
 /* Papers that a changed query finds and the query does not. */
 struct gain {
 	const struct tokenizer *tokenizer;
+	GArray *found;      /* as in struct query_stats */
 	const char *folded; /* a short form, of one word; or NULL */
 	unsigned papers;
 	char *title; /* of the latest one */
@@ -66,6 +68,14 @@ find_word(const struct tokenizer *tokenizer, const char *text, const char *folde
 	return NULL;
 }
 
+static int
+compare_seqs(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+
+	return (*left < *right) - (*left > *right);
+}
+
 static bool
 count_gain(void *data, struct search_match *match, GError **error)
 {
@@ -73,6 +83,8 @@ count_gain(void *data, struct search_match *match, GError **error)
 	bool wants_form = gain->folded && !gain->shown && gain->papers < SHOWN_IN_MAX;
 	const struct paper *paper;
 
+	if (g_array_binary_search(gain->found, &match->seq, compare_seqs, NULL))
+		return true;
 	gain->papers++;
 	if (gain->title && !wants_form)
 		return true;
@@ -99,8 +111,9 @@ add_alternative(const struct query_stats *query_stats, const struct node *clause
 	pb_auto(query) gained = query_widen_only(
 	    query_stats->query, clause, quoted, store_get_tokenizer(store));
 	g_autoptr(GString) form = g_string_new(NULL);
-	pb_local(gain) gain = {
-	    .tokenizer = store_get_tokenizer(store), .folded = is_word ? text : NULL};
+	pb_local(gain) gain = {.tokenizer = store_get_tokenizer(store),
+	    .found = (GArray *)query_stats->found,
+	    .folded = is_word ? text : NULL};
 
 	if (!gained)
 		return true;
@@ -218,11 +231,12 @@ add_node(struct query_stats *query_stats, const struct node *node, GError **erro
 
 bool
 query_stats_add(struct store *store, const struct query *query,
-    const struct search_scope *scope, GPtrArray *notes, GError **error)
+    const struct search_scope *scope, const GArray *found, GPtrArray *notes,
+    GError **error)
 {
 	g_autoptr(GHashTable) reported =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct query_stats query_stats = {store, query, scope, notes, reported};
+	struct query_stats query_stats = {store, query, scope, found, notes, reported};
 	int64_t newest;
 
 	/* In an empty archive every word is unknown. */

@@ -17,9 +17,11 @@
  * The latter replaces a clause of the query; none is added if it finds no more papers.
  *
  * @param scope  in which further papers are counted; NULL: no acronyms
+ * @param found  int64_t: seqs of the papers that the query finds there, newest first
  * @param notes  of struct msg *, added to
  */
 bool query_stats_add(struct store *store, const struct query *query,
-    const struct search_scope *scope, GPtrArray *notes, GError **error);
+    const struct search_scope *scope, const GArray *found, GPtrArray *notes,
+    GError **error);
 
 #endif
