@@ -397,7 +397,7 @@ hot_statements_use_their_indexes(void)
 	        {"SCAN paper USING COVERING INDEX paper_rank",
 	            "SCAN paper USING COVERING INDEX paper_value",
 	            "SCAN paper USING INDEX paper_value",
-	            "SCAN paper USING COVERING INDEX paper_value_words",
+	            "paper USING COVERING INDEX paper_value_words (seq>?)",
 	            "SCAN paper USING COVERING INDEX sqlite_autoindex_paper_1",
 	            "paper USING COVERING INDEX paper_last_day (last_day>?)"}},
 	    {"maintenance_run", hot_prune,

@@ -169,6 +169,24 @@ find_dates(struct finding *finding)
 
 /* ---- texts that are not in memory ---- */
 
+static bool
+is_newer(const struct finding *finding, guint seq)
+{
+	return g_array_index(finding->values->values, struct paper_value, seq).day >=
+	       finding->oldest;
+}
+
+/* First paper to look at. */
+static guint
+find_first(const struct finding *finding)
+{
+	guint seq = 0;
+
+	while (seq < finding->values->values->len && !is_newer(finding, seq))
+		seq++;
+	return seq;
+}
+
 /* As paper_values_found; too many to tokenize. */
 static void
 add_text(void *data, int64_t seq, const char *text)
@@ -176,8 +194,7 @@ add_text(void *data, int64_t seq, const char *text)
 	struct finding *finding = data;
 
 	if (seq >= 0 && seq < finding->values->values->len &&
-	    g_array_index(finding->values->values, struct paper_value, seq).day >=
-	        finding->oldest)
+	    is_newer(finding, (guint)seq))
 		finding->papers[seq] = clause_may_match(finding->node, text);
 }
 
@@ -239,8 +256,8 @@ find_papers(
 		return false;
 	finding.papers = clause->papers = g_new0(uint8_t, finding.values->values->len);
 	clause->is_exact = finder->found != add_text;
-	if (finder->found &&
-	    !paper_values_foreach(store, field, finder->found, &finding, error))
+	if (finder->found && !paper_values_foreach(store, field, find_first(&finding),
+	                         finder->found, &finding, error))
 		return false;
 	if (finder->find)
 		finder->find(&finding);

@@ -393,24 +393,24 @@ pass_text(void *data, struct sql_statement *row)
 }
 
 bool
-paper_values_foreach(struct store *store, enum hit_field field,
+paper_values_foreach(struct store *store, enum hit_field field, int64_t least_seq,
     paper_values_found found, void *data, GError **error)
 {
 	/* arXiv reports comments, journals and DOIs with categories. */
 	static const char *const statements[HIT_FIELDS] = {
 	    [HIT_FIELD_KEYWORD] = "SELECT seq, keywords FROM paper"
-	                          " INDEXED BY paper_value_words",
+	                          " INDEXED BY paper_value_words WHERE seq >= ?1",
 	    [HIT_FIELD_COMMENT] = "SELECT seq, comment FROM paper"
-	                          " INDEXED BY paper_value_words",
+	                          " INDEXED BY paper_value_words WHERE seq >= ?1",
 	    [HIT_FIELD_JOURNAL] = "SELECT seq, journal FROM paper"
-	                          " INDEXED BY paper_value_words",
+	                          " INDEXED BY paper_value_words WHERE seq >= ?1",
 	    [HIT_FIELD_ID] = "SELECT seq, id FROM paper"
-	                     " INDEXED BY sqlite_autoindex_paper_1",
+	                     " INDEXED BY sqlite_autoindex_paper_1 WHERE seq >= ?1",
 	    [HIT_FIELD_DOI] = "SELECT seq, doi FROM paper"
-	                      " INDEXED BY paper_value",
+	                      " INDEXED BY paper_value WHERE seq >= ?1",
 	};
 	struct passing passing = {found, data};
 
-	return sql_foreach(
-	    store_get_archive(store), statements[field], pass_text, &passing, error);
+	return sql_foreach(store_get_archive(store), statements[field], pass_text,
+	    &passing, error, SQL_INT(least_seq));
 }

@@ -79,9 +79,10 @@ typedef void (*paper_values_found)(void *data, int64_t seq, const char *text);
 /**
  * Call a function for a field of each paper that has it.
  *
- * @param field  keywords (one per line), comment, journal, id or DOI
+ * @param field      keywords (one per line), comment, journal, id or DOI
+ * @param least_seq  skips papers before it
  */
-bool paper_values_foreach(struct store *store, enum hit_field field,
+bool paper_values_foreach(struct store *store, enum hit_field field, int64_t least_seq,
     paper_values_found found, void *data, GError **error);
 
 #endif
