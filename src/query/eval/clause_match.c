@@ -39,18 +39,46 @@ measure_common(const char *word)
 	return len > 3 ? len - 2 : len;
 }
 
+/* The same byte eight times. */
+#define EACH(byte) (0x0101010101010101ULL * (uint8_t)(byte))
+
+/* Whether a word in small letters may begin among eight bytes of a text, or these are
+ * not all ASCII. */
+static bool
+may_begin(const char *word, const char *text)
+{
+	uint64_t first, second;
+
+	memcpy(&first, text, sizeof(first));
+	memcpy(&second, text + 1, sizeof(second));
+	if (first & EACH(0x80))
+		return true;
+	first = ((first | EACH(0x20)) ^ EACH(word[0])) |
+	        ((second | EACH(0x20)) ^ EACH(word[1]));
+	return ((first - EACH(1)) & ~first & EACH(0x80)) != 0;
+}
+
 /* Whether a word may be in the text: also if either is not ASCII. */
 static bool
-may_have_word(const char *word, const char *text)
+may_have_word(const char *word, const char *text, size_t text_len)
 {
-	size_t len = measure_common(word);
+	size_t len = measure_common(word), at = 0;
 
 	if (!g_str_is_ascii(word))
 		return true;
-	for (; *text; text++)
-		if (*text & 0x80 || ((*text | 0x20) == (*word | 0x20) &&
-		                        g_ascii_strncasecmp(text, word, len) == 0))
-			return true;
+	while (at < text_len) {
+		/* Most bytes are skipped eight at a time. */
+		if (len > 1 && text_len - at > sizeof(uint64_t) &&
+		    !may_begin(word, text + at)) {
+			at += sizeof(uint64_t);
+			continue;
+		}
+		for (size_t i = 0; i < sizeof(uint64_t) && at < text_len; i++, at++)
+			if (text[at] & 0x80 ||
+			    ((text[at] | 0x20) == *word &&
+			        g_ascii_strncasecmp(text + at, word, len) == 0))
+				return true;
+	}
 	return false;
 }
 
@@ -69,8 +97,11 @@ clause_match_values(
 bool
 clause_may_match(const struct node *node, const char *lines)
 {
+	size_t len = strlen(lines);
+
 	for (guint i = 0; i < node->phrase->words->len; i++)
-		if (!may_have_word(phrase_get_word(node->phrase, i)->key.text, lines))
+		if (!may_have_word(
+		        phrase_get_word(node->phrase, i)->key.text, lines, len))
 			return false;
 	return true;
 }
