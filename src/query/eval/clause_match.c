@@ -119,6 +119,38 @@ has_exact_words(const struct phrase *phrase, const char *text)
 	return true;
 }
 
+static bool
+is_one_exact_word(const struct phrase *phrase)
+{
+	const struct phrase_word *word = phrase_get_word(phrase, 0);
+
+	return phrase->words->len == 1 && !phrase->is_prefix && word->exact_text &&
+	       !word->signs && g_str_is_ascii(word->exact_text);
+}
+
+static bool
+is_separator(char c)
+{
+	return !(c & 0x80) && !g_ascii_isalnum(c);
+}
+
+/* Find a word by its exact text only: not if letters beside it are not ASCII. */
+static enum query_verdict
+match_exact_word(const char *exact, const char *text)
+{
+	enum query_verdict verdict = QUERY_FALSE;
+
+	for (const char *at = text; (at = strstr(at, exact)); at += strlen(exact)) {
+		char before = at > text ? at[-1] : ' ', after = at[strlen(exact)];
+
+		if (is_separator(before) && is_separator(after))
+			return QUERY_TRUE;
+		if ((before | after) & 0x80)
+			verdict = QUERY_UNKNOWN;
+	}
+	return verdict;
+}
+
 static enum query_verdict
 match_words(
     const struct node *node, const char *text, const struct tokenizer *tokenizer)
@@ -129,6 +161,11 @@ match_words(
 
 	if (!has_exact_words(node->phrase, text))
 		return QUERY_FALSE;
+	if (is_one_exact_word(node->phrase))
+		verdict = match_exact_word(
+		    phrase_get_word(node->phrase, 0)->exact_text, text);
+	if (verdict != QUERY_UNKNOWN)
+		return verdict;
 	strings = g_string_chunk_new(4096);
 	text_field_init(&text_field, text);
 	if (text_field_split(&text_field, strings, tokenizer))

@@ -3,7 +3,10 @@
  */
 #include "service/match/lookup.h"
 
+#include <string.h>
+
 #include "base/clock.h"
+#include "query/parse/tree.h"
 #include "service/match/lookup_clauses.h"
 #include "store/paper/archive.h"
 
@@ -48,6 +51,71 @@ lookup_add_best(struct lookup *lookup, double score)
 		g_array_set_size(lookup->best, lookup->limit);
 }
 
+/* @return the exact text of a word of the clause, or NULL */
+static const char *
+find_exact_word(const struct node *node)
+{
+	const char *exact = NULL;
+
+	for (guint i = 0; node->kind == NODE_WORDS && i < node->phrase->words->len; i++)
+		if (phrase_get_word(node->phrase, i)->exact_text)
+			exact = phrase_get_word(node->phrase, i)->exact_text;
+	return exact;
+}
+
+bool
+lookup_has_exact_words(const struct node *node)
+{
+	return find_exact_word(node) != NULL;
+}
+
+/* Words do not overlap: it occurs at most so often. */
+static unsigned
+count_text(const char *text, const char *wanted)
+{
+	unsigned count = 0;
+
+	for (const char *at = text; (at = strstr(at, wanted)); at += strlen(wanted))
+		count++;
+	return count;
+}
+
+double
+lookup_compute_bound(struct lookup *lookup, const struct candidate *candidate,
+    const char *const texts[2])
+{
+	const struct paper_value *value = &lookup->values[candidate->seq];
+	const unsigned words[] = {value->words[0], value->words[1]};
+	double relevance = candidate->others;
+
+	for (guint i = 0; i < lookup->fts->clauses->len; i++) {
+		const struct node *node =
+		    g_array_index(lookup->fts->clauses, struct fts_clause, i).node;
+		const char *exact = find_exact_word(node);
+		struct rank_hits hits = {0};
+
+		for (unsigned text = 0; exact && text < 2; text++)
+			if (node->field->texts & 1U << text)
+				hits.texts[text] = count_text(texts[text], exact);
+		relevance += rank_compute_clause(lookup->rank, i, &hits, words);
+	}
+	return lookup_blend(lookup, relevance * LOOKUP_ROUNDING, value);
+}
+
+/* The relevance of the clauses without =word. */
+static double
+compute_others(const struct lookup *lookup, const unsigned words[2])
+{
+	double relevance = 0;
+
+	for (guint i = 0; i < lookup->fts->clauses->len; i++)
+		if (!lookup_has_exact_words(
+		        g_array_index(lookup->fts->clauses, struct fts_clause, i).node))
+			relevance += rank_compute_clause(
+			    lookup->rank, i, &lookup->hits[i], words);
+	return relevance;
+}
+
 static void
 classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, void *row)
 {
@@ -70,6 +138,8 @@ classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, vo
 			return;
 		if (lookup->is_exact)
 			lookup_add_best(lookup, candidate.bound);
+		else
+			candidate.others = compute_others(lookup, words);
 	}
 	g_array_append_val(lookup->candidates, candidate);
 }

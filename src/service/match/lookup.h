@@ -21,8 +21,10 @@
 struct candidate {
 	int64_t seq;
 	double bound;     /* of its score; 0 without a ranking */
+	double others;    /* relevance of the clauses without =word, likewise */
 	int32_t day;      /* last listed, since the epoch */
 	uint32_t verdict; /* enum query_verdict */
+	bool is_decided;  /* the verdict was unknown before */
 	uint64_t found;   /* of fts_query_classify() */
 };
 
@@ -77,6 +79,17 @@ int64_t lookup_get_age_days(int64_t now, int64_t day);
 /** Score of a paper, the same as rank_blend(). */
 double
 lookup_blend(struct lookup *lookup, double relevance, const struct paper_value *value);
+
+/** Whether the index does not know how often a clause is true: it has =word. */
+bool lookup_has_exact_words(const struct node *node);
+
+/**
+ * Compute a bound of the score of a candidate, from its texts.
+ *
+ * @param texts  title and abstract
+ */
+double lookup_compute_bound(struct lookup *lookup, const struct candidate *candidate,
+    const char *const texts[2]);
 
 /** Score that a paper must reach to be among the results. */
 double lookup_get_threshold(const struct lookup *lookup);

@@ -21,6 +21,7 @@
 struct scanned {
 	double factor;         /* of votes and age; 0: not searched */
 	double relevance;      /* of the clauses so far */
+	double others;         /* of those without =word */
 	uint64_t found;        /* bits of the clauses that are true */
 	struct rank_hits hits; /* of the current clause */
 };
@@ -35,10 +36,11 @@ struct scan {
 	 * can be among the results. */
 	uint64_t enough;
 	const struct lookup_cap
-	    *cap;         /* of the current clause; NULL: it is not ranked */
-	double threshold; /* score of a result; 0: not known */
-	unsigned texts;   /* bits of title and abstract, of the current clause */
-	bool is_any;      /* each clause alone makes a match */
+	    *cap;             /* of the current clause; NULL: it is not ranked */
+	double threshold;     /* score of a result; 0: not known */
+	unsigned texts;       /* bits of title and abstract, of the current clause */
+	bool has_exact_words; /* of the current clause */
+	bool is_any;          /* each clause alone makes a match */
 };
 
 static bool
@@ -57,13 +59,23 @@ has_prefix(const GArray *clauses)
 	return false;
 }
 
+/* Whether the places of the phrases say how often a clause is true, at most. */
 static bool
-has_near(const GArray *clauses)
+is_scannable(const struct fts_clause *clause)
+{
+	if (clause->node->kind == NODE_WORDS)
+		return clause->phrases &&
+		       (clause->is_exact || clause->node->phrase->words->len == 1);
+	return clause->papers != NULL;
+}
+
+static bool
+are_scannable(const GArray *clauses)
 {
 	for (guint i = 0; i < clauses->len; i++)
-		if (g_array_index(clauses, struct fts_clause, i).near)
-			return true;
-	return false;
+		if (!is_scannable(&g_array_index(clauses, struct fts_clause, i)))
+			return false;
+	return true;
 }
 
 bool
@@ -71,8 +83,8 @@ lookup_is_by_clauses(const struct fts_query *fts)
 {
 	/* FTS5 scans only the rarest word of an AND, but merges all words of a prefix
 	 * before. */
-	return fts_query_is_exact(fts) && !fts->excluded->len &&
-	       !has_near(fts->clauses) && !has_near(fts->negated) &&
+	return !fts->excluded->len && are_scannable(fts->clauses) &&
+	       are_scannable(fts->negated) &&
 	       (fts->root->kind != NODE_AND || !fts->is_required ||
 	           has_prefix(fts->clauses));
 }
@@ -191,11 +203,14 @@ add_share(const struct scan *scan, guint seq)
 	const struct paper_value *value = &lookup->values[seq];
 	const unsigned words[] = {value->words[0], value->words[1]};
 	struct scanned *paper = &scan->papers[seq];
+	double share;
 
 	if (!paper->hits.texts[0] && !paper->hits.texts[1])
 		return;
-	paper->relevance +=
+	share =
 	    rank_compute_clause(lookup->rank, scan->cap->clause, &paper->hits, words);
+	paper->relevance += share;
+	paper->others += scan->has_exact_words ? 0 : share;
 	paper->hits = (struct rank_hits){0};
 }
 
@@ -231,6 +246,7 @@ find_clause(struct scan *scan, const struct fts_clause *clause, unsigned bit,
 	scan->bit = 1ULL << bit;
 	scan->enough = scan->is_any ? ALL_CLAUSES : scan->bit;
 	scan->cap = cap;
+	scan->has_exact_words = lookup_has_exact_words(clause->node);
 	if (clause->papers)
 		find_values(scan, clause);
 	else if (!find_words(scan, clause, error))
@@ -263,42 +279,51 @@ find_clauses(struct scan *scan, GError **error)
 	return is_ok;
 }
 
-static bool
-is_match(const struct scan *scan, uint64_t found)
+static enum query_verdict
+decide(const struct scan *scan, uint64_t found)
 {
-	return scan->is_any ? found != 0
-	                    : fts_query_decide(scan->lookup->fts, found, NULL, NULL) ==
-	                          QUERY_TRUE;
+	if (scan->is_any)
+		return found ? QUERY_TRUE : QUERY_FALSE;
+	return fts_query_decide(scan->lookup->fts, found, NULL, NULL);
+}
+
+static void
+add_candidate(struct scan *scan, guint seq, enum query_verdict verdict)
+{
+	struct lookup *lookup = scan->lookup;
+	const struct scanned *paper = &scan->papers[seq];
+	double score = paper->relevance * paper->factor;
+	const struct candidate candidate = {.seq = seq,
+	    .bound = lookup->rank ? score * LOOKUP_ROUNDING : 0,
+	    .others = paper->others,
+	    .day = lookup->values[seq].day,
+	    .verdict = verdict,
+	    .found = paper->found};
+
+	lookup->matches++;
+	if (lookup->rank && candidate.bound < lookup_get_threshold(lookup))
+		return;
+	if (lookup->rank && lookup->is_exact && !scan->is_any)
+		lookup_add_best(lookup, score / LOOKUP_ROUNDING);
+	g_array_append_val(lookup->candidates, candidate);
 }
 
 static void
 add_candidates(struct scan *scan)
 {
-	struct lookup *lookup = scan->lookup;
 	/* Many papers have the same clauses. */
 	uint64_t known = 0;
-	bool is_known_match = is_match(scan, known);
+	enum query_verdict verdict = decide(scan, known);
 
-	for (guint seq = lookup->next; seq < lookup->papers; seq++) {
+	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++) {
 		const struct scanned *paper = &scan->papers[seq];
-		double score = paper->relevance * paper->factor;
-		const struct candidate candidate = {.seq = seq,
-		    .bound = lookup->rank ? score * LOOKUP_ROUNDING : 0,
-		    .day = lookup->values[seq].day,
-		    .verdict = QUERY_TRUE};
 
 		if (paper->found != known) {
 			known = paper->found;
-			is_known_match = is_match(scan, known);
+			verdict = decide(scan, known);
 		}
-		if (!is_known_match || paper->factor <= 0)
-			continue;
-		lookup->matches++;
-		if (lookup->rank && candidate.bound < lookup_get_threshold(lookup))
-			continue;
-		if (lookup->rank && !scan->is_any)
-			lookup_add_best(lookup, score / LOOKUP_ROUNDING);
-		g_array_append_val(lookup->candidates, candidate);
+		if (verdict != QUERY_FALSE && paper->factor > 0)
+			add_candidate(scan, seq, verdict);
 	}
 }
 
@@ -309,7 +334,7 @@ lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error)
 	struct scan scan = {.lookup = lookup,
 	    .store = store,
 	    .papers = papers,
-	    .is_any = is_any(lookup->fts->root)};
+	    .is_any = lookup->is_exact && is_any(lookup->fts->root)};
 
 	for (guint seq = lookup->next; seq < lookup->papers; seq++)
 		if (lookup->values[seq].day >= lookup->oldest)

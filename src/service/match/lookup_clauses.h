@@ -2,7 +2,7 @@
  * lookup_clauses.h - collects the papers of a lookup clause by clause.
  *
  * FTS5 scans one word after the other, which takes a fraction of the time of joining
- * many of them paper by paper. The results of all papers are in memory meanwhile: 32
+ * many of them paper by paper. The results of all papers are in memory meanwhile: 40
  * bytes for each.
  *
  * When each clause alone makes a paper a match, the sum of the shares so far is a lower
@@ -18,7 +18,7 @@
 /** Whether that is possible for a query, and faster. */
 bool lookup_is_by_clauses(const struct fts_query *fts);
 
-/** Collect the candidates, which all are matches, as lookup_run(). */
+/** Collect the candidates, as lookup_run(). */
 bool lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error);
 
 #endif

@@ -73,11 +73,10 @@ search_match_load(struct search_match *match, GError **error)
 
 /* The clauses of a candidate that its texts decide. */
 struct decision {
-	const struct fts_query *fts;
+	struct lookup *lookup;
+	struct candidate *candidate;
 	const struct tokenizer *tokenizer;
-	uint64_t found;
 	const char *const *texts; /* by enum hit_field */
-	enum query_verdict verdict;
 };
 
 /* As fts_decide. */
@@ -93,33 +92,33 @@ static void
 decide_by_texts(void *data, const char *const texts[ARCHIVE_COLUMNS])
 {
 	struct decision *decision = data;
+	struct candidate *candidate = decision->candidate;
 
 	decision->texts = texts;
-	decision->verdict =
-	    fts_query_decide(decision->fts, decision->found, decide_clause, decision);
+	candidate->verdict = fts_query_decide(
+	    decision->lookup->fts, candidate->found, decide_clause, decision);
+	if (decision->lookup->rank && candidate->verdict == QUERY_TRUE)
+		candidate->bound = MIN(candidate->bound,
+		    lookup_compute_bound(decision->lookup, candidate, texts));
 }
 
 /* Evaluate a query for a candidate that the index does not decide. */
 static bool
-decide(struct search_match *match, const struct query *query,
-    const struct lookup *lookup, const struct candidate *candidate, bool *is_match,
-    GError **error)
+decide(struct search_match *match, const struct query *query, struct lookup *lookup,
+    struct candidate *candidate, GError **error)
 {
-	struct decision decision = {.fts = lookup->fts,
-	    .tokenizer = store_get_tokenizer(match->store),
-	    .found = candidate->found,
-	    .verdict = candidate->verdict};
+	struct decision decision = {.lookup = lookup,
+	    .candidate = candidate,
+	    .tokenizer = store_get_tokenizer(match->store)};
 
-	if (decision.verdict == QUERY_UNKNOWN &&
-	    !archive_read(match->store, match->seq, decide_by_texts, &decision, error))
+	if (!archive_read(match->store, match->seq, decide_by_texts, &decision, error))
 		return false;
-	if (decision.verdict == QUERY_UNKNOWN) {
+	if (candidate->verdict == QUERY_UNKNOWN) {
 		if (!search_match_load(match, error))
 			return false;
-		decision.verdict =
+		candidate->verdict =
 		    query_evaluate(query, match->document, QUERY_AS_REPORTED);
 	}
-	*is_match = decision.verdict == QUERY_TRUE;
 	return true;
 }
 
@@ -154,25 +153,24 @@ search_foreach(struct store *store, const struct query *query,
 	if (is_cut)
 		*is_cut = false;
 	for (guint i = lookup.candidates->len; i-- > 0;) {
-		const struct candidate *candidate =
+		struct candidate *candidate =
 		    &g_array_index(lookup.candidates, struct candidate, i);
-		bool is_match = candidate->verdict == QUERY_TRUE;
+		bool is_unknown = candidate->verdict == QUERY_UNKNOWN;
 		pb_local(search_match) match = {.store = archive,
 		    .seq = candidate->seq,
 		    .upvotes = lookup.values[candidate->seq].upvotes};
 
 		if (scope->only && !is_among(scope->only, &next, candidate->seq))
 			continue;
-		if (!is_match && left-- == 0) {
+		if (is_unknown && left-- == 0) {
 			if (is_cut)
 				*is_cut = true;
 			return true;
 		}
 		day_format(candidate->day * (int64_t)CLOCK_DAY_S, match.day);
-		if (!is_match &&
-		    !decide(&match, query, &lookup, candidate, &is_match, error))
+		if (is_unknown && !decide(&match, query, &lookup, candidate, error))
 			return false;
-		if (is_match && !found(data, &match, error))
+		if (candidate->verdict == QUERY_TRUE && !found(data, &match, error))
 			return false;
 	}
 	return true;
@@ -249,24 +247,6 @@ add_result(struct search *search, struct search_match *match)
 		g_ptr_array_remove_index(results, search->lookup.limit);
 }
 
-static bool
-add_match(struct search *search, const struct candidate *candidate, GError **error)
-{
-	pb_local(search_match) match = {.store = search->store, .seq = candidate->seq};
-	bool is_match;
-
-	if (!decide(
-	        &match, search->query, &search->lookup, candidate, &is_match, error))
-		return false;
-	if (!is_match)
-		return true;
-	if (!search_match_load(&match, error))
-		return false;
-	search->answer->found++;
-	add_result(search, &match);
-	return true;
-}
-
 /* Whether the results are better than all candidates with a bound. */
 static bool
 is_done(const struct search *search, double bound)
@@ -304,6 +284,39 @@ sift(struct candidate *heap, guint len, guint at)
 	heap[at] = moved;
 }
 
+/*
+ * Evaluate the first of the candidates: decide about it, which may lower its bound, or
+ * else add it to the results.
+ *
+ * @param left  number of candidates
+ */
+static bool
+evaluate_first(
+    struct search *search, struct candidate *heap, guint *left, GError **error)
+{
+	struct candidate *first = &heap[0];
+	pb_local(search_match) match = {.store = search->store, .seq = first->seq};
+
+	if (first->verdict == QUERY_UNKNOWN) {
+		first->is_decided = true;
+		if (!decide(&match, search->query, &search->lookup, first, error))
+			return false;
+		search->answer->found += first->verdict == QUERY_TRUE;
+	} else {
+		search->answer->found += !first->is_decided;
+		if (!is_done(search, first->bound)) {
+			if (!search_match_load(&match, error))
+				return false;
+			add_result(search, &match);
+		}
+		first->verdict = QUERY_FALSE;
+	}
+	if (first->verdict == QUERY_FALSE)
+		*first = heap[--*left];
+	sift(heap, *left, 0);
+	return true;
+}
+
 /* Evaluate the candidates in order of their bounds: most are never sorted. */
 static bool
 rank_candidates(struct search *search, GError **error)
@@ -319,16 +332,11 @@ rank_candidates(struct search *search, GError **error)
 
 	for (guint i = left / 2; i-- > 0;)
 		sift(heap, left, i);
-	while (
-	    left && !answer->is_cut && (wants_all || !is_done(search, heap[0].bound))) {
-		const struct candidate top = heap[0];
-
-		answer->is_cut = candidates->len - left == most;
+	while (left && (wants_all || !is_done(search, heap[0].bound))) {
+		answer->is_cut = !heap[0].is_decided && most-- == 0;
 		if (answer->is_cut)
 			break;
-		heap[0] = heap[--left];
-		sift(heap, left, 0);
-		if (!add_match(search, &top, error))
+		if (!evaluate_first(search, heap, &left, error))
 			return false;
 	}
 	if (is_exact)
