@@ -95,12 +95,13 @@ expression_has_the_words_of_the_filter(void)
 	    {ANY, "cat:cs.CL -a", "({title abstract} : (\"a\"))"},
 	    {ANY, "cat:cs.CL", NULL},
 	    {ANY, "has:code date:7d..", NULL},
-	    {EXACT, "a NEAR/3 models",
-	        "{title abstract} : ((\"a\") AND (\"model\" OR \"models\"))"},
+	    {EXACT, "a NEAR/3 models", "((\"a\") AND (\"model\" OR \"models\"))"},
+	    {EXACT, "title:(a NEAR models)",
+	        "{title} : ((\"a\") AND (\"model\" OR \"models\"))"},
 	    {WORDS, "author:\"Yann LeCun\"",
 	        "{authors} : ((\"yann\" OR \"y\") AND \"lecun\")"},
 	    {WORDS, "author:\"Yann LeCun\" OR (a NEAR b)",
-	        "({title abstract} : ((\"a\") OR (\"b\"))) OR"
+	        "(((\"a\") OR (\"b\"))) OR"
 	        " ({authors} : (\"lecun\"))"},
 	    {WORDS, "author:\"LeCun, Y\"", "{authors} : (\"lecun\")"},
 	    {WORDS, "first:ben-david", "{authors} : (\"ben\" AND \"david\")"},

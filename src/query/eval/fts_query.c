@@ -178,7 +178,11 @@ format_near(struct formatter *formatter, const struct node *node, GError **error
 {
 	formatter->near = g_array_new(FALSE, FALSE, sizeof(struct fts_near));
 	g_array_set_clear_func(formatter->near, fts_near_clear);
-	g_string_append_printf(formatter->out, "%s : (", get_columns(node->field));
+	/* Places in other columns do no harm, and a filter takes time. */
+	if (node->field->texts != (FIELD_IN_TITLE | FIELD_IN_ABSTRACT))
+		g_string_append_printf(
+		    formatter->out, "%s : ", get_columns(node->field));
+	g_string_append_c(formatter->out, '(');
 	for (unsigned i = 0; i < node->phrases->len; i++) {
 		struct fts_near near = {.first = formatter->fts->phrases->len};
 
@@ -506,6 +510,19 @@ compare_places(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
+/* Mostly only one of the phrases is there. */
+static void
+sort_places(GArray *places)
+{
+	bool is_sorted = true;
+
+	for (guint i = 1; is_sorted && i < places->len; i++)
+		is_sorted =
+		    g_array_index(places, int, i - 1) <= g_array_index(places, int, i);
+	if (!is_sorted)
+		g_array_sort(places, compare_places);
+}
+
 /* The phrases of a NODE_NEAR in a column. */
 struct near_column {
 	GArray *phrases; /* of struct fts_near */
@@ -536,8 +553,8 @@ list_places(GArray *phrases, const struct fts_paper *paper)
 			g_array_set_size(near->places[n], 0);
 		for (unsigned n = 0; n < near->phrases; n++)
 			paper->list(paper->row, near->first + n, near->places);
-		for (unsigned n = 0; near->phrases > 1 && n < FTS_COLUMNS; n++)
-			g_array_sort(near->places[n], compare_places);
+		for (unsigned n = 0; near->phrases > 1 && n < FTS_AUTHORS; n++)
+			sort_places(near->places[n]);
 	}
 }
 
