@@ -82,5 +82,24 @@ a_time_is_a_day_or_an_instant(void)
 	}
 }
 
+static void
+a_day_is_formatted_as_by_glib(void)
+{
+	static const int64_t rows[] = {-62135596800, -86401, -86400, -1, 0, 86399,
+	    86400, 951782400, 1795996800, 253402300799};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(rows[i]);
+		g_autofree char *wanted = g_date_time_format(time, "%Y-%m-%d");
+		char day[DAY_BYTES];
+
+		day_format(rows[i], day);
+		/* It does not fill years before 1000. */
+		g_assert_cmpstr(
+		    day + (i ? 0 : 4), ==, wanted + (i ? 0 : strlen(wanted) - 6));
+	}
+}
+
 UNIT_MAIN(a_day_begins_at_its_first_instant_in_the_zone,
-    invalid_days_and_times_are_rejected, a_time_is_a_day_or_an_instant)
+    invalid_days_and_times_are_rejected, a_time_is_a_day_or_an_instant,
+    a_day_is_formatted_as_by_glib)

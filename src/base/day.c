@@ -11,9 +11,6 @@
 
 #define SHOWN_CHARS 20
 
-/* 1970-01-01 as counted by GDate. */
-#define EPOCH_JULIAN 719163
-
 char *
 day_format_time(int64_t at)
 {
@@ -67,5 +64,5 @@ day_start(const char *day)
 	g_date_clear(&date, 1);
 	g_date_set_dmy(&date, (GDateDay)atoi(day + 8), (GDateMonth)atoi(day + 5),
 	    (GDateYear)atoi(day));
-	return ((int64_t)g_date_get_julian(&date) - EPOCH_JULIAN) * CLOCK_DAY_S;
+	return ((int64_t)g_date_get_julian(&date) - DAY_EPOCH) * CLOCK_DAY_S;
 }
