@@ -177,6 +177,21 @@ match_words(
 	return verdict;
 }
 
+/* Only lines that may match are split into words. */
+static enum query_verdict
+match_lines(
+    const struct node *node, const char *lines, const struct tokenizer *tokenizer)
+{
+	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
+	enum query_verdict verdict = QUERY_FALSE;
+
+	for (char **part = parts; *part && verdict != QUERY_TRUE; part++)
+		if (clause_may_match(node, *part))
+			verdict =
+			    MAX(verdict, clause_match_values(node, *part, tokenizer));
+	return verdict;
+}
+
 enum query_verdict
 clause_match(const struct node *node, const char *const texts[CLAUSE_TEXTS],
     const struct tokenizer *tokenizer)
@@ -187,9 +202,9 @@ clause_match(const struct node *node, const char *const texts[CLAUSE_TEXTS],
 	case NODE_NAME:
 		return match_name(node, texts[HIT_FIELD_AUTHOR], tokenizer);
 	case NODE_VALUE_WORDS:
-		return texts[node->field->hit] ? clause_match_values(node,
-		                                     texts[node->field->hit], tokenizer)
-		                               : QUERY_FALSE;
+		return texts[node->field->hit]
+		           ? match_lines(node, texts[node->field->hit], tokenizer)
+		           : QUERY_FALSE;
 	case NODE_WORDS:
 		break;
 	case NODE_AND:
