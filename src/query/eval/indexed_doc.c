@@ -178,10 +178,28 @@ document_find_phrase(const struct query_document *document, const struct phrase 
 	return at;
 }
 
+/* Sorting the words would take longer than to look at each once. */
+static bool
+scan_prefix(const struct query_document *document, const char *prefix, unsigned texts)
+{
+	size_t len = strlen(prefix);
+
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		const struct text_field *text_field = &document->texts[text];
+		guint end = texts & 1U << text ? text_field->tokens->len : 0;
+
+		for (guint at = 0; at < end; at++)
+			if (strncmp(text_field_get_token(text_field, (int)at)->plain,
+			        prefix, len) == 0)
+				return true;
+	}
+	return false;
+}
+
 static bool
 has_prefix(const struct query_document *document, const char *prefix, unsigned texts)
 {
-	const GArray *plains = document_get_plains(document);
+	const GArray *plains = document->plains;
 	size_t len = strlen(prefix);
 	guint low = 0, high = plains->len;
 
@@ -211,7 +229,7 @@ document_has_phrase(
     const struct query_document *document, const struct phrase *phrase, unsigned texts)
 {
 	if (phrase->is_prefix && phrase->words->len == 1)
-		return has_prefix(
+		return (document->plains->len ? has_prefix : scan_prefix)(
 		    document, phrase_get_word(phrase, 0)->key.text, texts);
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
 		if (texts & 1U << text &&
