@@ -112,6 +112,8 @@ def archive_kinds(elements, titles):
         ("rare word", vocabulary.words.tail[0], True),
         ("phrase", f'"{phrases[0]}"', True),
         ("OR of ten words", " OR ".join(words[:10]), True),
+        ("OR of twenty words", " OR ".join(words[:20]), True),
+        ("prefix", f"{words[0][:3]}*", True),
         ("NOT", f"{words[0]} -{words[1]} -{words[2]}", True),
         ("NEAR", f"{words[0]} NEAR/5 {words[1]}", False),
         ("author", f'author:"{author}"', True),
