@@ -470,7 +470,7 @@ archive_find_phrase(struct store *store, const char *phrase, archive_found found
 	const struct scan scan = {found, data};
 	const struct fts_callback callback = {scan_phrase, (void *)&scan};
 
-	return sql_exec(store, sql, error, SQL_TEXT(phrase),
+	return sql_exec(store_get_archive(store), sql, error, SQL_TEXT(phrase),
 	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
@@ -485,8 +485,8 @@ archive_load_prefix(
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary"
 	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT ?2";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_TEXT(prefix), SQL_INT(limit));
+	sql_auto *statement = sql_bind(
+	    store_get_archive(store), sql, error, SQL_TEXT(prefix), SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);
 }
