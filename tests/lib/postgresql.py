@@ -241,11 +241,6 @@ def translate_migration(sql):
 
 def translate_statement(sql):
     """A statement of src/store, as the driver prepares it."""
-    # A list in a parameter or a column, with its keys from 0.
-    sql = replace_calls(
-        sql, "json_each", lambda a: "LATERAL (SELECT ordinality - 1 AS key, value FROM"
-        f" json_array_elements_text(CAST({a[0]} AS json)) WITH ORDINALITY)")
-    sql = re.sub(r"\bgroup_concat\(", "string_agg(", sql)
     last = 0
 
     def number(match):

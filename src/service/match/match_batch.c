@@ -3,7 +3,6 @@
  */
 #include "service/match/match_batch.h"
 
-#include "base/append.h"
 #include "service/match/percolator.h"
 #include "store/paper/filter_progress.h"
 
@@ -30,9 +29,9 @@ struct batch {
 /* Candidates of one commit. */
 struct page {
 	struct batch *batch;
-	const GString *ids; /* a JSON array of them */
-	unsigned count;     /* of them */
-	int64_t end;        /* the last one, or the end of the lookup */
+	const GArray *ids; /* of them, int64_t */
+	unsigned count;    /* of them */
+	int64_t end;       /* the last one, or the end of the lookup */
 	const struct match_report *before;
 	/* Set by the transaction. */
 	struct match_report report;
@@ -110,26 +109,18 @@ begin_batch(struct batch *batch, int64_t newest, const struct page_context *cont
 /*
  * List the next page of candidates.
  *
- * @param ids   a JSON array of them
+ * @param ids   to add them to
  * @param last  set to the last one, or to the end of the lookup
  * @return their number; fewer than a page: there are no more
  */
 static unsigned
 list_candidates(
-    const struct percolator *percolator, int64_t after, GString *ids, int64_t *last)
+    const struct percolator *percolator, int64_t after, GArray *ids, int64_t *last)
 {
-	unsigned count = 0;
-
 	*last = after;
-	g_string_assign(ids, "[");
-	for (; count < PAGE_CANDIDATES && percolator_find_next(percolator, last);
-	     count++) {
-		if (count)
-			g_string_append_c(ids, ',');
-		append_number(ids, *last);
-	}
-	g_string_append_c(ids, ']');
-	return count;
+	while (ids->len < PAGE_CANDIDATES && percolator_find_next(percolator, last))
+		g_array_append_val(ids, *last);
+	return ids->len;
 }
 
 static bool
@@ -174,7 +165,7 @@ run_candidates(struct page *page, GError **error)
 	           ? filter_progress_foreach_range(
 	                 batch->store, after, page->end, &callbacks, error)
 	           : filter_progress_foreach(
-	                 batch->store, page->ids->str, &callbacks, error);
+	                 batch->store, page->ids, &callbacks, error);
 }
 
 static bool
@@ -207,7 +198,7 @@ save_page(struct store *store, void *data, GError **error)
 static bool
 run_page(struct batch *batch, struct match_report *report, GError **error)
 {
-	g_autoptr(GString) ids = g_string_new(NULL);
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	struct page page = {.batch = batch, .ids = ids, .before = report};
 
 	page.count = list_candidates(

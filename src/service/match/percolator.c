@@ -21,7 +21,7 @@ struct probe {
 struct probes_of_kind {
 	enum term_kind kind;
 	unsigned first;
-	GString *texts; /* a JSON array */
+	GPtrArray *texts; /* of the probes, which own them */
 };
 
 struct percolator {
@@ -64,7 +64,7 @@ free_probe(gpointer data)
 static void
 free_kind(gpointer data)
 {
-	g_string_free(((struct probes_of_kind *)data)->texts, TRUE);
+	g_ptr_array_unref(((struct probes_of_kind *)data)->texts);
 	g_free(data);
 }
 
@@ -134,23 +134,6 @@ compare_probes(gconstpointer a, gconstpointer b)
 	return strcmp((*left)->term.text, (*right)->term.text);
 }
 
-static void
-append_text(GString *json, const char *text)
-{
-	if (json->len > 1)
-		g_string_append_c(json, ',');
-	g_string_append_c(json, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			g_string_append_c(json, '\\');
-		if ((unsigned char)*text < ' ')
-			g_string_append_printf(json, "\\u%04x", *text);
-		else
-			g_string_append_c(json, *text);
-	}
-	g_string_append_c(json, '"');
-}
-
 /* Sorted, since neighbours in the store are looked up in sequence. */
 static void
 sort_probes(struct percolator *percolator)
@@ -166,14 +149,10 @@ sort_probes(struct percolator *percolator)
 			kind = g_new(struct probes_of_kind, 1);
 			kind->kind = probe->term.kind;
 			kind->first = i;
-			kind->texts = g_string_new("[");
+			kind->texts = g_ptr_array_new();
 			g_ptr_array_add(percolator->kinds, kind);
 		}
-		append_text(kind->texts, probe->term.text);
-	}
-	for (unsigned i = 0; i < percolator->kinds->len; i++) {
-		kind = percolator->kinds->pdata[i];
-		g_string_append_c(kind->texts, ']');
+		g_ptr_array_add(kind->texts, probe->term.text);
 	}
 }
 
@@ -207,7 +186,7 @@ find_terms(struct percolator *percolator, struct store *store,
 
 		percolator->kind = percolator->kinds->pdata[i];
 		terms.kind = percolator->kind->kind;
-		terms.texts = percolator->kind->texts->str;
+		terms.texts = percolator->kind->texts;
 		if (!filter_index_find(
 		        store, &terms, range, add_found, percolator, error))
 			return false;

@@ -74,24 +74,9 @@ has_word(enum enumeration which, const char *word)
 }
 
 static bool
-has_words_in_lines(enum enumeration which, const char *lines)
-{
-	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
-
-	for (char **part = parts; *part; part++) {
-		g_auto(GStrv) cells = g_strsplit(*part, "\t", 3);
-
-		if (!cells[0] || !has_word(which, cells[1]))
-			return false;
-	}
-	return true;
-}
-
-static bool
 is_valid(struct sql_statement *statement, const struct enumeration_column *column)
 {
 	bool is_null = sql_get_kind(statement, column->column) == SQL_KIND_NULL;
-	const char *text;
 
 	if (is_null)
 		return column->shape != ENUMERATION_VALUE;
@@ -100,10 +85,7 @@ is_valid(struct sql_statement *statement, const struct enumeration_column *colum
 
 		return number >= 0 && number <= rows[column->which].most;
 	}
-	text = sql_get_text(statement, column->column);
-	return column->shape == ENUMERATION_LINES
-	           ? has_words_in_lines(column->which, text)
-	           : has_word(column->which, text);
+	return has_word(column->which, sql_get_text(statement, column->column));
 }
 
 bool

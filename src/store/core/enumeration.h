@@ -46,8 +46,6 @@ enum enumeration_shape {
 	ENUMERATION_NONE,     /* not an enumeration */
 	ENUMERATION_VALUE,    /* one value */
 	ENUMERATION_OPTIONAL, /* one value, or NULL (LEFT JOIN) */
-	ENUMERATION_LINES, /* lines with the value in their second tab-separated field;
-	                      or NULL */
 };
 
 struct enumeration_column {

@@ -184,8 +184,9 @@ integrity_count(
 	    "  WHERE d.subscriber_id = g.subscriber_id AND d.digest_id = g.id)"
 	    /* Older deliveries have been pruned. */
 	    " AND g.created_at > ?1 - 59 * 86400",
-	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
-	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1 > 0)",
+	    /* Digests are kept for longer. */
+	    "SELECT count(*) FROM delivered d WHERE d.at > ?1 - 59 * 86400"
+	    " AND d.digest_id > (SELECT coalesce(max(id), 0) FROM digest)",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
 	    " AND next_due_at IS NULL AND ?1 > 0",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"

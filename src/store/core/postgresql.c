@@ -17,8 +17,7 @@
 #define RUNS_MAX     10
 #define RUN_AGAIN_US 2000
 
-#define PARAMETERS_MAX 64
-#define NUMBER_BYTES   24
+#define NUMBER_BYTES 24
 
 /* The types that are used (pg_type.dat). */
 enum type {
@@ -50,10 +49,10 @@ struct postgresql_statement {
 	unsigned prepared; /* the number of the connection; 0: none */
 	bool is_bound;
 	int count; /* of parameters */
-	Oid types[PARAMETERS_MAX];
-	const char *values[PARAMETERS_MAX];
-	int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
-	char numbers[PARAMETERS_MAX][NUMBER_BYTES];
+	Oid *types;
+	const char **values;
+	int *lengths, *formats;
+	char (*numbers)[NUMBER_BYTES];
 	PGresult *result; /* of the run; NULL before */
 	int row;
 	GPtrArray *texts; /* numbers that were read as text, of the row */
@@ -245,6 +244,11 @@ free_statement(gpointer data)
 	PQclear(statement->result);
 	g_ptr_array_unref(statement->texts);
 	g_free(statement->text);
+	g_free(statement->types);
+	g_free(statement->values);
+	g_free(statement->lengths);
+	g_free(statement->formats);
+	g_free(statement->numbers);
 	g_free(statement);
 }
 
@@ -261,19 +265,30 @@ find_end(const char *at)
 	return end ? end + tag : at + 1;
 }
 
-/* Replace ?1 by $1. */
+/* Replace ?1 by $1, and ? by the number after the last one. @param count  set */
 static char *
-translate(const char *sql)
+translate(const char *sql, int *count)
 {
 	GString *text = g_string_new(NULL);
+	int number = 0;
+
+	*count = 0;
 
 	while (*sql) {
 		const char *end = strchr("'\"$", *sql) ? find_end(sql) : sql + 1;
 
-		if (*sql == '?')
-			g_string_append_c(text, '$');
-		else
+		if (*sql == '?') {
+			char *digits = (char *)end;
+
+			number = g_ascii_isdigit(*end)
+			             ? (int)g_ascii_strtoll(end, &digits, 10)
+			             : *count + 1;
+			*count = MAX(*count, number);
+			g_string_append_printf(text, "$%d", number);
+			end = digits;
+		} else {
 			g_string_append_len(text, sql, end - sql);
+		}
 		sql = end;
 	}
 	return g_string_free(text, FALSE);
@@ -329,17 +344,23 @@ bind(struct store *store, const char *sql, const struct sql_value *values,
 		statement = g_new0(struct postgresql_statement, 1);
 		statement->base.engine = store->engine;
 		statement->store = store;
-		statement->text = translate(sql);
+		statement->text = translate(sql, &statement->count);
+		statement->types = g_new0(Oid, statement->count);
+		statement->values = g_new0(const char *, statement->count);
+		statement->lengths = g_new0(int, statement->count);
+		statement->formats = g_new0(int, statement->count);
+		statement->numbers =
+		    g_malloc0_n((gsize)statement->count, sizeof(*statement->numbers));
 		statement->texts = g_ptr_array_new_with_free_func(g_free);
 		g_hash_table_insert(store->statements, (gpointer)sql, statement);
 	}
 	/* Two loops over one statement would share its rows. */
 	g_assert(!statement->is_bound);
 	for (; values[count].kind != SQL_KIND_END; count++) {
-		g_assert(count < PARAMETERS_MAX);
+		g_assert(count < statement->count);
 		bind_value(statement, count, &values[count]);
 	}
-	statement->count = count;
+	g_assert(count == statement->count);
 	statement->is_bound = true;
 	return &statement->base;
 }

@@ -3,6 +3,8 @@
  */
 #include "store/core/sql.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "store/core/engine.h"
 
@@ -201,4 +203,34 @@ sql_reset(struct sql_statement **statement)
 {
 	if (*statement)
 		(*statement)->engine->reset(*statement);
+}
+
+void
+sql_fill_list(
+    struct sql_value *values, unsigned size, const int64_t *numbers, unsigned count)
+{
+	for (unsigned i = 0; i < size; i++)
+		values[i] = i < count ? SQL_INT(numbers[i]) : SQL_NULL;
+}
+
+bool
+sql_exec_list_values(struct store *store, const char *const texts[2],
+    const GArray *numbers, const struct sql_value *values, GError **error)
+{
+	unsigned before = 0;
+
+	while (values[before].kind != SQL_KIND_END)
+		before++;
+	g_assert(before <= SQL_VALUES_BEFORE_LIST);
+	for (unsigned i = 0; i < numbers->len; i += SQL_LIST_MAX) {
+		struct sql_value all[SQL_VALUES_BEFORE_LIST + SQL_LIST_MAX + 1] = {0};
+		unsigned count = numbers->len - i;
+
+		memcpy(all, values, before * sizeof(all[0]));
+		sql_fill_list(&all[before], sql_get_list_size(count),
+		    &g_array_index(numbers, int64_t, i), count);
+		if (!sql_exec_values(store, SQL_CHOOSE(texts, count), all, error))
+			return false;
+	}
+	return true;
 }

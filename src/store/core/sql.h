@@ -72,6 +72,55 @@ struct sql_value {
 /* -1 (unknown, none) is NULL in the database. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
 
+/* Number of values of a list in a statement. */
+#define SQL_LIST_MAX   50
+/* A list in a statement, of values or rows: SQL_LIST("?") or SQL_LIST("(?, ?)"). */
+#define SQL_LIST(item) item SQL_SEVEN(SQL_SEVEN(", " item))
+#define SQL_SEVEN(x)   x x x x x x x
+
+/*
+ * A statement with a list, and one with SQL_FEW_MAX values for short lists: an array of
+ * two texts.  Casts in the first row give the types of the columns.
+ */
+#define SQL_LISTS(head, first, item, tail)                          \
+	{                                                           \
+		head first SQL_SEVEN(", " item) tail,               \
+		    head first SQL_SEVEN(SQL_SEVEN(", " item)) tail \
+	}
+#define SQL_FEW_MAX 8
+
+/** The size of the list of SQL_LISTS() for a number of values. */
+static inline unsigned
+sql_get_list_size(unsigned count)
+{
+	return count > SQL_FEW_MAX ? SQL_LIST_MAX : SQL_FEW_MAX;
+}
+
+/* The text of SQL_LISTS() for a number of values. */
+#define SQL_CHOOSE(texts, count) ((texts)[(count) > SQL_FEW_MAX])
+
+/**
+ * Bind the next numbers of a list, and NULL after the last one.
+ *
+ * @param values  to set `size` of
+ */
+void sql_fill_list(
+    struct sql_value *values, unsigned size, const int64_t *numbers, unsigned count);
+
+/**
+ * Run a statement for some numbers, at most SQL_LIST_MAX at once.
+ *
+ * @param texts  of SQL_LISTS(); other values are before the list
+ * @param numbers  of int64_t
+ */
+#define sql_exec_list(store, texts, numbers, error, ...) \
+	sql_exec_list_values(store, texts, numbers,      \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
+bool sql_exec_list_values(struct store *store, const char *const texts[2],
+    const GArray *numbers, const struct sql_value *values, GError **error);
+/* Maximum number of these values. */
+#define SQL_VALUES_BEFORE_LIST 8
+
 /* A prepared statement and, after SQL_STEP_ROW, its current row. */
 struct sql_statement;
 

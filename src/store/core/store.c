@@ -205,8 +205,6 @@ open_database(
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
 	if (rc == SQLITE_OK)
-		rc = suppression_register(db);
-	if (rc == SQLITE_OK)
 		rc = sqlite_register(db);
 	if (rc == SQLITE_OK)
 		rc = fts_row_register(db);

@@ -3,8 +3,6 @@
  */
 #include "store/core/suppression.h"
 
-#include <sqlite3.h>
-
 #include "base/error.h"
 #include "base/token.h"
 #include "store/core/record.h"
@@ -21,36 +19,6 @@ hash_with(GBytes *keys, unsigned number, const char *address_key)
 	g_autoptr(GBytes) key = token_get_key(keys, number);
 
 	return suppression_hash(key, address_key);
-}
-
-static void
-run_hashes(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	const char *address_key = (const char *)sqlite3_value_text(values[1]);
-	g_autoptr(GBytes) keys = NULL;
-	GString *list;
-
-	(void)count;
-	if (!address_key)
-		return;
-	keys = g_bytes_new(
-	    sqlite3_value_blob(values[0]), (gsize)sqlite3_value_bytes(values[0]));
-	list = g_string_new("[");
-	for (unsigned i = 0; i < token_count_keys(keys); i++) {
-		g_autofree char *hash = hash_with(keys, i, address_key);
-
-		g_string_append_printf(list, "%s\"%s\"", i ? "," : "", hash);
-	}
-	g_string_append_c(list, ']');
-	sqlite3_result_text(context, g_string_free(list, FALSE), -1, g_free);
-}
-
-int
-suppression_register(struct sqlite3 *db)
-{
-	return sqlite3_create_function(db, "suppression_hashes", 2,
-	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, run_hashes,
-	    NULL, NULL);
 }
 
 bool
@@ -111,6 +79,65 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
 	}
 	*suppression = g_steal_pointer(&oldest);
 	return true;
+}
+
+/* @param hashes  at most SQL_LIST_MAX, of those of the probes with these numbers */
+static bool
+mark_found(struct store *store, const GPtrArray *hashes, const GArray *numbers,
+    struct suppression_probe *probes, GError **error)
+{
+	static const char sql[] =
+	    "SELECT hash FROM suppression WHERE hash IN (" SQL_LIST("?") ")";
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	g_autoptr(GPtrArray) found = NULL;
+
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
+		values[i] = i < hashes->len ? SQL_TEXT(hashes->pdata[i]) : SQL_NULL;
+	found = sql_load_texts_values(store, sql, values, error);
+	for (unsigned i = 0; found && found->len && i < hashes->len; i++)
+		if (g_ptr_array_find_with_equal_func(
+		        found, hashes->pdata[i], g_str_equal, NULL))
+			probes[g_array_index(numbers, unsigned, i)].is_suppressed =
+			    true;
+	return found != NULL;
+}
+
+static bool
+mark_all(struct store *store, GBytes *keys, struct suppression_probe *probes,
+    unsigned count, GError **error)
+{
+	g_autoptr(GPtrArray) hashes = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	unsigned key_count = token_count_keys(keys);
+
+	for (unsigned i = 0; i < count * key_count; i++) {
+		unsigned number = i / key_count;
+
+		if (probes[number].address_key) {
+			g_ptr_array_add(hashes,
+			    hash_with(keys, i % key_count, probes[number].address_key));
+			g_array_append_val(numbers, number);
+		}
+		if (hashes->len < SQL_LIST_MAX && i + 1 < count * key_count)
+			continue;
+		if (!mark_found(store, hashes, numbers, probes, error))
+			return false;
+		g_ptr_array_set_size(hashes, 0);
+		g_array_set_size(numbers, 0);
+	}
+	return true;
+}
+
+bool
+suppression_mark(struct store *store, GBytes *keys, struct suppression_probe *probes,
+    unsigned count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM suppression WHERE hash > '')";
+	bool has;
+
+	return sql_has(store, sql, &has, error) &&
+	       (!has || mark_all(store, keys, probes, count, error));
 }
 
 GPtrArray *

@@ -14,8 +14,6 @@
 
 #include "store/core/store.h"
 
-struct sqlite3;
-
 struct suppression {
 	const char *hash;   /* 64 hexadecimal digits */
 	const char *reason; /* operator, never-again, complaint or dead */
@@ -29,14 +27,6 @@ struct suppression {
  * @return a new string
  */
 char *suppression_hash(GBytes *key, const char *address_key);
-
-/**
- * Register the SQL function suppression_hashes(keys, address_key): a JSON array of the
- * hashes with each key, so that an address stays suppressed when the key is rotated.
- *
- * @return SQLite's code
- */
-int suppression_register(struct sqlite3 *db);
 
 /** Suppress an address; the first reason is kept. */
 bool suppression_insert(struct store *store, const char *hash, const char *reason,
@@ -57,6 +47,19 @@ bool suppression_delete(
  */
 bool suppression_find(struct store *store, GBytes *keys, const char *address_key,
     struct suppression **suppression, GError **error);
+
+/* An address to look up. */
+struct suppression_probe {
+	const char *address_key; /* or NULL */
+	bool is_suppressed;      /* set if it is */
+};
+
+/**
+ * Look up addresses, hashed with each of the keys, so that an address stays suppressed
+ * when the key is rotated.  Hashes nothing while no address is suppressed.
+ */
+bool suppression_mark(struct store *store, GBytes *keys,
+    struct suppression_probe *probes, unsigned count, GError **error);
 
 /**
  * Load a page, by hash.

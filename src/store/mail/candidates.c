@@ -3,22 +3,41 @@
  */
 #include "store/mail/candidates.h"
 
-#include "base/append.h"
 #include "model/subscriber.h"
 #include "store/core/record.h"
 #include "store/paper/packed_papers.h"
+
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* @return of int64_t, ascending */
+static GArray *
+list_ids(const gpointer *subscribers, unsigned count)
+{
+	GArray *ids = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), count);
+
+	for (unsigned i = 0; i < count; i++)
+		g_array_append_val(
+		    ids, ((const struct subscriber *)subscribers[i])->id);
+	g_array_sort(ids, compare_ids);
+	return ids;
+}
 
 GPtrArray *
 candidates_load_filters(
     struct store *store, const gpointer *subscribers, unsigned count, GError **error)
 {
-	/* One statement is faster than one for each subscriber. */
 	static const char sql[] =
 	    "SELECT s.subscriber_id, s.filter_id, s.number, coalesce(s.name, s.text),"
 	    " s.text, s.since_day, s.created_at, coalesce(s.max_papers, 0), s.is_block"
-	    " FROM subscription s WHERE s.subscriber_id IN"
-	    " (SELECT CAST(j.value AS BIGINT) FROM json_each(?1) j)"
-	    " ORDER BY s.subscriber_id, s.number";
+	    " FROM subscription s WHERE s.subscriber_id IN (" SQL_LIST(
+	        "?") ")"
+	             " ORDER BY s.subscriber_id, s.number";
 #define COLUMN(...) RECORD_COLUMN(candidate_filter, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(subscriber_id),
 	    COLUMN(filter_id), COLUMN(number), COLUMN(label), COLUMN(text),
@@ -27,17 +46,23 @@ candidates_load_filters(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(candidate_filter, columns);
-	g_autoptr(GString) list = g_string_new("[");
-	sql_auto *statement = NULL;
+	g_autoptr(GArray) ids = list_ids(subscribers, count);
+	g_autoptr(GPtrArray) filters = g_ptr_array_new_with_free_func(g_free);
 
-	for (unsigned i = 0; i < count; i++) {
-		if (i)
-			g_string_append_c(list, ',');
-		append_number(list, ((const struct subscriber *)subscribers[i])->id);
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX) {
+		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+		sql_auto *statement = NULL;
+		GPtrArray *some;
+
+		sql_fill_list(
+		    values, SQL_LIST_MAX, &g_array_index(ids, int64_t, i), count - i);
+		statement = sql_bind_values(store, sql, values, error);
+		some = record_load_all(statement, &layout, error);
+		if (!some)
+			return NULL;
+		g_ptr_array_extend_and_steal(filters, some);
 	}
-	g_string_append_c(list, ']');
-	statement = sql_bind(store, sql, error, SQL_TEXT(list->str));
-	return record_load_all(statement, &layout, error);
+	return g_steal_pointer(&filters);
 }
 
 /* A slot of a hash table with open addressing; without a paper it is free. */

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/append.h"
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -112,33 +111,46 @@ outbox_result_free(struct outbox_result *result)
 	g_free(result);
 }
 
-/*
- * Whether to send a message o to the subscriber s, or to none; ?1 are the keys.  CASE
- * evaluates one branch only: the hashes are expensive.
- */
-#define IS_DUE_TO_SEND                                                          \
-	"(o.kind <> 'digest' OR s.state = 'active')"                            \
-	" AND NOT CASE WHEN EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
-	"  THEN EXISTS (SELECT 1 FROM suppression WHERE hash IN"                \
-	"   (SELECT value FROM json_each(suppression_hashes(?1,"                \
-	"    coalesce(o.address_key, s.address_key))) j)) ELSE FALSE END"
+/* Whether to send a message o to the subscriber s, or to none. */
+#define IS_DUE_TO_SEND "(o.kind <> 'digest' OR s.state = 'active')"
 
 /* In the order of job_columns; the message is not composed yet. */
 #define JOB_COLUMNS                                                                    \
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
-	" o.cache_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"       \
-	" o.sender, (" IS_DUE_TO_SEND                                                  \
-	") IS NOT TRUE, o.possible_copies, o.crashes, -1, o.priority"                  \
-	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+	" coalesce(o.address_key, s.address_key), o.cache_key, o.queued_at,"           \
+	" o.attempt + 1, o.state = 'UNKNOWN', o.kind, o.sender,"                       \
+	" (" IS_DUE_TO_SEND ") IS NOT TRUE, o.possible_copies, o.crashes, -1,"         \
+	" o.priority FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
 #define COLUMN(...) RECORD_COLUMN(outbox_job, __VA_ARGS__)
 static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id),
-    COLUMN(subscriber_id), COLUMN(recipient), COLUMN(cache_key), COLUMN(queued_at),
-    COLUMN(attempt), COLUMN(was_unknown), COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)),
-    COLUMN(sender), COLUMN(is_cancelled), COLUMN(copies), COLUMN(crashes),
-    COLUMN(message_hash), COLUMN(priority)};
+    COLUMN(subscriber_id), COLUMN(recipient), COLUMN(address_key), COLUMN(cache_key),
+    COLUMN(queued_at), COLUMN(attempt), COLUMN(was_unknown),
+    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(sender), COLUMN(is_cancelled),
+    COLUMN(copies), COLUMN(crashes), COLUMN(message_hash), COLUMN(priority)};
 #undef COLUMN
 static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
+
+/* Cancel messages to suppressed addresses. @return jobs; NULL on failure */
+static GPtrArray *
+mark_suppressed(struct store *store, GBytes *keys, GPtrArray *jobs, GError **error)
+{
+	g_autofree struct suppression_probe *probes = NULL;
+	g_autoptr(GPtrArray) all = jobs;
+
+	if (!jobs)
+		return NULL;
+	probes = g_new0(struct suppression_probe, jobs->len);
+	for (unsigned i = 0; i < jobs->len; i++)
+		probes[i].address_key =
+		    ((const struct outbox_job *)jobs->pdata[i])->address_key;
+	if (!suppression_mark(store, keys, probes, jobs->len, error))
+		return NULL;
+	for (unsigned i = 0; i < jobs->len; i++)
+		if (probes[i].is_suppressed)
+			((struct outbox_job *)jobs->pdata[i])->is_cancelled = true;
+	return g_steal_pointer(&all);
+}
 
 /* Maximum number of messages read for one claim. */
 #define CLAIM_MAX 100
@@ -149,15 +161,14 @@ load_priority(struct store *store, const struct outbox_claim *claim, int priorit
     unsigned limit, GPtrArray *jobs, GError **error)
 {
 	static const char sql_first[] = JOB_COLUMNS
-	    " WHERE o.priority = ?4 AND o.priority > 0"
-	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	    " WHERE o.priority = ?3 AND o.priority > 0"
+	    " AND o.next_try_at <= ?1 ORDER BY o.next_try_at, o.id LIMIT ?2";
 	static const char sql_rest[] = JOB_COLUMNS
-	    " WHERE o.priority = ?4"
-	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	    " WHERE o.priority = ?3"
+	    " AND o.next_try_at <= ?1 ORDER BY o.next_try_at, o.id LIMIT ?2";
 	sql_auto *statement =
 	    sql_bind(store, priority > OUTBOX_PRIORITY_DIGEST ? sql_first : sql_rest,
-	        error, SQL_BYTES(claim->key), SQL_INT(claim->now), SQL_INT(limit),
-	        SQL_INT(priority));
+	        error, SQL_INT(claim->now), SQL_INT(limit), SQL_INT(priority));
 	g_autoptr(GPtrArray) loaded = record_load_all(statement, &job_layout, error);
 
 	if (!loaded)
@@ -177,15 +188,7 @@ load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
 		if (!load_priority(
 		        store, claim, priority, limit - jobs->len, jobs, error))
 			return NULL;
-	return g_steal_pointer(&jobs);
-}
-
-/* Append an id to a JSON array without its end. */
-static void
-add_id(GString *ids, int64_t id)
-{
-	g_string_append_c(ids, ids->len ? ',' : '[');
-	append_number(ids, id);
+	return mark_suppressed(store, claim->key, g_steal_pointer(&jobs), error);
 }
 
 /* Record the papers of a digest: the head of its contents.  Damaged ones are not
@@ -209,35 +212,52 @@ insert_delivered(
 	           SQL_BLOB(contents.data, head_bytes));
 }
 
-/* Record the papers of messages as delivered. @param ids  JSON array */
+/* @param ids  of messages, at most SQL_LIST_MAX of them count */
 static bool
-save_delivered(struct store *store, const char *ids, int64_t now, GError **error)
+insert_delivered_list(struct store *store, const int64_t *ids, unsigned count,
+    int64_t now, GError **error)
 {
-	static const char sql_state[] =
-	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
-	    " WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j))";
 	/* Not a notice that there are no papers. */
-	static const char sql[] =
+	static const char *const sql[] = SQL_LISTS(
 	    "SELECT d.subscriber_id, d.id, d.contents FROM outbox o"
-	    " JOIN digest d ON d.id = o.digest_id"
-	    " WHERE o.id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j)"
-	    " AND d.papers > 0";
+	    " JOIN digest d ON d.id = o.digest_id WHERE d.papers > 0 AND o.id IN (",
+	    "?", "?", ")");
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
 	sql_auto *row = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
-	if (sql_exec(store, sql_state, error, SQL_TEXT(ids)))
-		row = sql_bind(store, sql, error, SQL_TEXT(ids));
+	sql_fill_list(values, sql_get_list_size(count), ids, count);
+	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
 	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
 		if (!insert_delivered(store, row, now, error))
 			return false;
 	return step == SQL_STEP_DONE;
 }
 
+/* Record the papers of messages as delivered. @param ids  of int64_t */
+static bool
+save_delivered(struct store *store, const GArray *ids, int64_t now, GError **error)
+{
+	static const char *const sql[] = SQL_LISTS(
+	    "UPDATE digest SET state = 'sent' WHERE id IN (SELECT digest_id FROM outbox"
+	    " WHERE id IN (",
+	    "?", "?", "))");
+
+	if (!sql_exec_list(store, sql, ids, error))
+		return false;
+	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX)
+		if (!insert_delivered_list(store, &g_array_index(ids, int64_t, i),
+		        ids->len - i, now, error))
+			return false;
+	return true;
+}
+
 static bool
 save_delivered_one(struct store *store, int64_t id, int64_t now, GError **error)
 {
-	g_autofree char *ids = g_strdup_printf("[%" G_GINT64_FORMAT "]", id);
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 
+	g_array_append_val(ids, id);
 	return save_delivered(store, ids, now, error);
 }
 
@@ -261,18 +281,19 @@ outbox_cancel_one(
 	                   : sql_exec(store, sql_digest, error, SQL_INT(id));
 }
 
-/* @param ids  JSON array */
+/* @param ids  of int64_t */
 static bool
-save_claimed(struct store *store, const struct outbox_claim *claim, const char *ids,
+save_claimed(struct store *store, const struct outbox_claim *claim, const GArray *ids,
     GError **error)
 {
-	static const char sql[] =
+	static const char *const sql[] = SQL_LISTS(
 	    "UPDATE outbox"
-	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
-	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?3), holder = ?4"
-	    " WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?1) j)";
+	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?,"
+	    " next_try_at = NULL, cache_key = coalesce(cache_key, ?), holder = ?"
+	    " WHERE id IN (",
+	    "?", "?", ")");
 
-	return sql_exec(store, sql, error, SQL_TEXT(ids), SQL_INT(claim->now),
+	return sql_exec_list(store, sql, ids, error, SQL_INT(claim->now),
 	    SQL_TEXT(claim->cache_key), SQL_INT(store_get_holder(store)));
 }
 
@@ -296,7 +317,7 @@ struct claiming {
 	struct store *store;
 	const struct outbox_claim *claim;
 	unsigned claimed;
-	GString *ids; /* of those whose claim is not saved: a JSON array */
+	GArray *ids;  /* of those whose claim is not saved: int64_t */
 	bool is_full; /* no other message can be claimed */
 };
 
@@ -322,7 +343,7 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 	*is_taken = true;
 	claiming->claimed++;
 	claiming->is_full = is_alone;
-	add_id(claiming->ids, job->id);
+	g_array_append_val(claiming->ids, job->id);
 	return true;
 }
 
@@ -347,8 +368,7 @@ outbox_load_generation(struct store *store, int64_t *generation, GError **error)
 static bool
 take_all(struct claiming *claiming, GPtrArray *due, GPtrArray *jobs, GError **error)
 {
-	GString *ids = g_string_truncate(claiming->ids, 0);
-
+	g_array_set_size(claiming->ids, 0);
 	for (unsigned i = 0; i < due->len && !claiming->is_full; i++) {
 		bool is_taken;
 
@@ -357,10 +377,7 @@ take_all(struct claiming *claiming, GPtrArray *due, GPtrArray *jobs, GError **er
 		if (is_taken)
 			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
 	}
-	if (!ids->len)
-		return true;
-	g_string_append_c(ids, ']');
-	return save_claimed(claiming->store, claiming->claim, ids->str, error);
+	return save_claimed(claiming->store, claiming->claim, claiming->ids, error);
 }
 
 GPtrArray *
@@ -368,7 +385,7 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
     GError **error)
 {
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GString) ids = g_string_new(NULL);
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	struct claiming claiming = {.store = store, .claim = claim, .ids = ids};
 	unsigned read = 0;
 	bool has_next;
@@ -396,10 +413,11 @@ GPtrArray *
 outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
 {
 	static const char sql[] =
-	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND o.holder = ?2 ORDER BY o.id";
-	sql_auto *statement = sql_bind(
-	    store, sql, error, SQL_BYTES(key), SQL_INT(store_get_holder(store)));
-	GPtrArray *jobs = record_load_all(statement, &job_layout, error);
+	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND o.holder = ?1 ORDER BY o.id";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(store_get_holder(store)));
+	GPtrArray *jobs = mark_suppressed(
+	    store, key, record_load_all(statement, &job_layout, error), error);
 
 	/* The current attempt, not the next one. */
 	for (unsigned i = 0; jobs && i < jobs->len; i++)
@@ -412,12 +430,13 @@ outbox_take_over(struct store *store, GBytes *key, int64_t now, GError **error)
 {
 	static const char sql[] =
 	    JOB_COLUMNS " WHERE o.state = 'SENDING' AND NOT " INSTANCES_IS_LIVE(
-	        "o.holder", "?2") " ORDER BY o.id";
+	        "o.holder", "?1") " ORDER BY o.id";
 	static const char sql_holder[] =
 	    "UPDATE outbox SET holder = ?2 WHERE state = 'SENDING'"
 	    " AND NOT " INSTANCES_IS_LIVE("holder", "?1");
-	sql_auto *statement = sql_bind(store, sql, error, SQL_BYTES(key), SQL_INT(now));
-	g_autoptr(GPtrArray) jobs = record_load_all(statement, &job_layout, error);
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(now));
+	g_autoptr(GPtrArray) jobs = mark_suppressed(
+	    store, key, record_load_all(statement, &job_layout, error), error);
 
 	if (!jobs || (jobs->len && !sql_exec(store, sql_holder, error, SQL_INT(now),
 	                               SQL_INT(store_get_holder(store)))))
@@ -432,14 +451,19 @@ outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *k
     bool *is_cancelled, GError **error)
 {
 	/* No row: the subscriber was erased. */
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM outbox o"
-	                          " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
-	                          " WHERE o.id = ?2 AND " IS_DUE_TO_SEND ")";
-	int64_t found;
+	static const char sql[] =
+	    "SELECT coalesce(o.address_key, s.address_key) FROM outbox o"
+	    " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.id = ?1 AND " IS_DUE_TO_SEND;
+	g_autofree char *address_key = NULL;
+	struct suppression_probe probe = {0};
 
-	if (!sql_number(store, sql, &found, error, SQL_BYTES(key), SQL_INT(job->id)))
+	if (!sql_find_text(store, sql, &address_key, error, SQL_INT(job->id)))
 		return false;
-	*is_cancelled = found != 1;
+	probe.address_key = address_key;
+	if (address_key && !suppression_mark(store, key, &probe, 1, error))
+		return false;
+	*is_cancelled = !address_key || probe.is_suppressed;
 	return true;
 }
 
@@ -605,147 +629,115 @@ save_result(
 	return false;
 }
 
-/* Messages that were sent: one statement for each of them would be twice the work. */
-struct sent {
-	GString *ids, *rows; /* JSON arrays without their ends */
-	unsigned count;
-};
+/* Values of a row of save_sent_list(). */
+#define SENT_VALUES 6
 
-static int
-compare_ids(const void *one, const void *other)
-{
-	int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
-
-	return (a > b) - (a < b);
-}
-
-/* @param number  negative: unknown */
 static void
-append_json_number(GString *out, int64_t number)
+fill_sent(const struct outbox_result *result, struct sql_value *values)
 {
-	if (number < 0)
-		append_text(out, "null");
-	else
-		append_number(out, number);
-	g_string_append_c(out, ',');
-}
-
-/* @param line  printable, so only these characters need escapes; or NULL */
-static void
-append_json_line(GString *out, const char *line)
-{
-	if (!line) {
-		append_text(out, "null");
-		return;
-	}
-	g_string_append_c(out, '"');
-	for (; *line; line++) {
-		if (*line == '"' || *line == '\\')
-			g_string_append_c(out, '\\');
-		g_string_append_c(out, *line);
-	}
-	g_string_append_c(out, '"');
-}
-
-/* In the order of save_sent(). */
-static void
-add_sent(struct sent *sent, const struct outbox_result *result)
-{
-	GString *rows = sent->rows;
-
-	sent->count++;
-	add_id(sent->ids, result->id);
-	append_text(rows, rows->len ? ",[" : "[[");
-	append_json_number(rows, result->id);
-	append_json_number(rows, result->code);
-	append_json_number(rows, result->message_hash);
-	append_json_number(rows, result->copies);
-	append_json_number(rows, result->crashes);
-	append_json_line(rows, result->reply);
-	g_string_append_c(rows, ']');
+	values[0] = SQL_INT(result->id);
+	values[1] = SQL_INT_OR_NULL(result->code);
+	values[2] = SQL_INT_OR_NULL(result->message_hash);
+	values[3] = SQL_INT(result->copies);
+	values[4] = SQL_INT(result->crashes);
+	values[5] = SQL_TEXT(result->reply);
 }
 
 /*
- * Find messages that were not recorded, which belong to another instance or no longer
- * exist, and remove them from those that were.
+ * One statement for each message would be twice the work.
+ *
+ * @param sent  at most SQL_LIST_MAX of them count; @param saved  added to
  */
 static bool
-fence_sent(
-    struct store *store, struct sent *sent, const GPtrArray *results, GError **error)
+save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_t now,
+    unsigned *saved, GError **error)
 {
-	static const char sql[] =
-	    "SELECT id FROM outbox WHERE id IN (SELECT CAST(value AS BIGINT)"
-	    " FROM json_each(?1) j) AND state = 'SENT' AND holder = ?2";
-	g_autoptr(GArray) saved = sql_load_numbers(store, sql, error,
-	    SQL_TEXT(sent->ids->str), SQL_INT(store_get_holder(store)));
+	static const char *const sql[] = SQL_LISTS(
+	    "WITH r (id, code, message_hash, copies, crashes, reply) AS (VALUES ",
+	    "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT),"
+	    " CAST(? AS BIGINT), CAST(? AS BIGINT), ?)",
+	    "(?, ?, ?, ?, ?, ?)",
+	    ") UPDATE outbox SET state = 'SENT', ended_at = ?, next_try_at = NULL,"
+	    " message = NULL, code = r.code,"
+	    " message_hash = coalesce(r.message_hash, outbox.message_hash),"
+	    " possible_copies = r.copies, crashes = r.crashes, reply = r.reply,"
+	    " failed_stage = NULL"
+	    " FROM r WHERE outbox.id = r.id AND state = 'SENDING' AND holder = ?");
+	struct sql_value values[SQL_LIST_MAX * SENT_VALUES + 3] = {0};
+	unsigned updated, size = sql_get_list_size(count) * SENT_VALUES;
 
-	if (!saved)
+	for (unsigned i = 0; i < size; i++)
+		values[i] = SQL_NULL;
+	for (unsigned i = 0; i < MIN(count, SQL_LIST_MAX); i++)
+		fill_sent(sent[i], &values[i * SENT_VALUES]);
+	values[size] = SQL_INT(now);
+	values[size + 1] = SQL_INT(store_get_holder(store));
+	if (!sql_exec_count_values(
+	        store, SQL_CHOOSE(sql, count), values, &updated, error))
 		return false;
-	g_array_sort(saved, compare_ids);
-	g_string_assign(sent->ids, "");
-	for (unsigned i = 0; i < results->len; i++) {
-		struct outbox_result *result = results->pdata[i];
-
-		if (result->end != OUTBOX_SENT)
-			continue;
-		result->is_fenced =
-		    !g_array_binary_search(saved, &result->id, compare_ids, NULL);
-		if (!result->is_fenced)
-			add_id(sent->ids, result->id);
-	}
-	if (!sent->ids->len)
-		g_string_append_c(sent->ids, '[');
-	g_string_append_c(sent->ids, ']');
+	*saved += updated;
 	return true;
 }
 
+/* Mark messages that were not saved: others have them, or they no longer exist. */
 static bool
-save_sent(struct store *store, struct sent *sent, const GPtrArray *results, int64_t now,
-    GError **error)
+fence_sent(struct store *store, const GPtrArray *sent, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'SENT', ended_at = ?2, next_try_at = NULL,"
-	    " message = NULL, code = r.value ->> 1,"
-	    " message_hash = coalesce(r.value ->> 2, message_hash),"
-	    " possible_copies = r.value ->> 3, crashes = r.value ->> 4,"
-	    " reply = r.value ->> 5, failed_stage = NULL"
-	    " FROM json_each(?1) r WHERE outbox.id = r.value ->> 0"
-	    " AND state = 'SENDING' AND holder = ?3";
-	unsigned count;
+	    "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE id = ?1"
+	    " AND state = 'SENT' AND holder = ?2)";
 
-	if (!sent->ids->len)
-		return true;
-	g_string_append_c(sent->ids, ']');
-	g_string_append_c(sent->rows, ']');
-	if (!sql_exec_count(store, sql, &count, error, SQL_TEXT(sent->rows->str),
-	        SQL_INT(now), SQL_INT(store_get_holder(store))))
+	for (unsigned i = 0; i < sent->len; i++) {
+		struct outbox_result *result = sent->pdata[i];
+
+		if (!sql_has(store, sql, &result->is_fenced, error, SQL_INT(result->id),
+		        SQL_INT(store_get_holder(store))))
+			return false;
+	}
+	return true;
+}
+
+/* @param sent  of struct outbox_result * */
+static bool
+save_sent(struct store *store, const GPtrArray *sent, int64_t now, GError **error)
+{
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	unsigned saved = 0;
+
+	for (unsigned i = 0; i < sent->len; i += SQL_LIST_MAX)
+		if (!save_sent_list(
+		        store, &sent->pdata[i], sent->len - i, now, &saved, error))
+			return false;
+	if (saved < sent->len && !fence_sent(store, sent, error))
 		return false;
-	if (count < sent->count && !fence_sent(store, sent, results, error))
-		return false;
-	return save_delivered(store, sent->ids->str, now, error);
+	for (unsigned i = 0; i < sent->len; i++) {
+		const struct outbox_result *result = sent->pdata[i];
+
+		if (!result->is_fenced)
+			g_array_append_val(ids, result->id);
+	}
+	return save_delivered(store, ids, now, error);
 }
 
 bool
 outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error)
 {
-	g_autoptr(GString) ids = g_string_new(NULL);
-	g_autoptr(GString) rows = g_string_new(NULL);
-	struct sent sent = {ids, rows, 0};
+	g_autoptr(GPtrArray) sent = g_ptr_array_new();
 
 	for (unsigned i = 0; i < results->len; i++) {
 		struct outbox_result *result = results->pdata[i];
 
 		result->is_fenced = false;
 		if (result->end == OUTBOX_SENT) {
-			add_sent(&sent, result);
+			g_ptr_array_add(sent, result);
 		} else if (!save_result(store, result, now, error)) {
 			g_prefix_error(
 			    error, "message %" G_GINT64_FORMAT ": ", result->id);
 			return false;
 		}
 	}
-	return save_sent(store, &sent, results, now, error);
+	return save_sent(store, sent, now, error);
 }
 
 bool

@@ -61,6 +61,7 @@ struct outbox_job {
 	int64_t digest_id;     /* or -1: system mail */
 	int64_t subscriber_id; /* or -1 */
 	const char *recipient;
+	const char *address_key; /* of it */
 	const char *sender; /* of system mail: envelope sender, "" is the null sender */
 	const char *cache_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;

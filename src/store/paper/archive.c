@@ -303,7 +303,7 @@ load_page(struct store *store, int64_t after, GError **error)
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(PAGE_PAPERS));
 
-	return paper_row_load_all(statement, error);
+	return paper_row_load_all(store, statement, error);
 }
 
 static bool

@@ -236,7 +236,7 @@ copy_papers(struct copying *copying, struct store *cache, GError **error)
 	sql_auto *statement = NULL;
 	enum sql_step step;
 
-	copying->old = paper_row_load_all(old, error);
+	copying->old = paper_row_load_all(cache, old, error);
 	sql_reset(&old);
 	if (!copying->old)
 		return false;

@@ -59,6 +59,18 @@ filter_index_save(
 	return true;
 }
 
+/* Pairs of a number and a term. */
+static void
+fill_terms(const GPtrArray *texts, unsigned first, struct sql_value *values)
+{
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
+		bool has = first + i < texts->len;
+
+		values[2 * i] = has ? SQL_INT(first + i) : SQL_NULL;
+		values[2 * i + 1] = has ? SQL_TEXT(texts->pdata[first + i]) : SQL_NULL;
+	}
+}
+
 bool
 filter_index_find(struct store *store, const struct filter_index_terms *terms,
     const struct filter_index_range *range,
@@ -66,20 +78,29 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
     GError **error)
 {
 	/* One statement for sorted terms: adjacent ones are mostly on the same page. */
-	static const char sql[] =
-	    "SELECT j.key, t.filter_id FROM json_each(?1) j CROSS JOIN filter_term t"
-	    " WHERE t.kind = ?2 AND t.term = j.value"
-	    " AND t.filter_id > ?3 AND t.filter_id <= ?4";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(terms->texts),
-	    SQL_INT(terms->kind), SQL_INT(range->after), SQL_INT(range->through));
-	enum sql_step step;
+	static const char sql[] = "WITH j (number, text) AS (VALUES " SQL_LIST(
+	    "(?, ?)") ")"
+	              " SELECT j.number, t.filter_id FROM j CROSS JOIN filter_term t"
+	              " WHERE t.kind = ? AND t.term = j.text"
+	              " AND t.filter_id > ? AND t.filter_id <= ?";
+	struct sql_value values[2 * SQL_LIST_MAX + 4] = {0};
 
-	if (!statement)
-		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		found(data, (unsigned)sql_get_int(statement, 0),
-		    sql_get_int(statement, 1));
-	return step == SQL_STEP_DONE;
+	values[2 * SQL_LIST_MAX] = SQL_INT(terms->kind);
+	values[2 * SQL_LIST_MAX + 1] = SQL_INT(range->after);
+	values[2 * SQL_LIST_MAX + 2] = SQL_INT(range->through);
+	for (unsigned first = 0; first < terms->texts->len; first += SQL_LIST_MAX) {
+		sql_auto *statement = NULL;
+		enum sql_step step = SQL_STEP_FAILED;
+
+		fill_terms(terms->texts, first, values);
+		statement = sql_bind_values(store, sql, values, error);
+		while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+			found(data, (unsigned)sql_get_int(statement, 0),
+			    sql_get_int(statement, 1));
+		if (step != SQL_STEP_DONE)
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -89,10 +110,11 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
 {
 	/*
 	 * The other index has the range in one place, but repeats each term many times.
+	 * The "+" prevents its use.
 	 */
-	static const char sql[] =
-	    "SELECT kind, term, filter_id FROM filter_term NOT INDEXED"
-	    " WHERE filter_id > ?1 AND filter_id <= ?2";
+	static const char sql[] = "SELECT kind, term, filter_id FROM filter_term"
+	                          " WHERE kind >= 0 AND +filter_id > ?1 AND +filter_id "
+	                          "<= ?2 ORDER BY kind, term";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(range->after), SQL_INT(range->through));
 	enum sql_step step;

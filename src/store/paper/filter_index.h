@@ -29,10 +29,10 @@ struct filter_index_range {
 	int64_t through;
 };
 
-/* Terms of one kind: a JSON array of strings; fastest when sorted by bytes. */
+/* Terms of one kind, of char *; fastest when sorted by bytes. */
 struct filter_index_terms {
 	enum term_kind kind;
-	const char *texts;
+	const GPtrArray *texts;
 };
 
 /**

@@ -100,16 +100,24 @@ static bool foreach (struct sql_statement *statement,
 }
 
 bool
-filter_progress_foreach(struct store *store, const char *ids,
+filter_progress_foreach(struct store *store, const GArray *ids,
     const struct filter_callbacks *callbacks, GError **error)
 {
-	/* One statement is faster than one for each id. */
 	static const char sql[] =
-	    "SELECT f.id, f.canonical FROM json_each(?1) j CROSS JOIN filter f"
-	    " WHERE f.id = CAST(j.value AS BIGINT) AND f.matched_revision IS NULL";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(ids));
+	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
+	    " AND f.id IN (" SQL_LIST("?") ") ORDER BY f.id";
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
 
-	return foreach (statement, callbacks, error);
+	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
+		sql_auto *statement = NULL;
+
+		sql_fill_list(values, SQL_LIST_MAX, &g_array_index(ids, int64_t, i),
+		    ids->len - i);
+		statement = sql_bind_values(store, sql, values, error);
+		if (!foreach (statement, callbacks, error))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -117,7 +125,8 @@ filter_progress_foreach_range(struct store *store, int64_t after, int64_t throug
     const struct filter_callbacks *callbacks, GError **error)
 {
 	static const char sql[] = "SELECT id, canonical FROM filter WHERE id > ?1"
-	                          " AND id <= ?2 AND matched_revision IS NULL";
+	                          " AND id <= ?2 AND matched_revision IS NULL"
+	                          " ORDER BY id";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(through));
 

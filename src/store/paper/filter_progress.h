@@ -99,8 +99,9 @@ struct filter_callbacks {
 	void *data;
 };
 
-/** Iterate over the batched filters among some ids. @param ids "[1,5,9]", ascending */
-bool filter_progress_foreach(struct store *store, const char *ids,
+/** Iterate over the batched filters among some ids. @param ids  of int64_t, ascending
+ */
+bool filter_progress_foreach(struct store *store, const GArray *ids,
     const struct filter_callbacks *callbacks, GError **error);
 
 /** Iterate over all batched filters with ids in (after, through]. */

@@ -8,45 +8,54 @@
 #include "base/error.h"
 #include "store/core/record.h"
 
+/* Add papers to the row of this run, unless it was inserted with them. */
 static bool
-save_found(
+append_found(
     struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
-	/* Two statements: an upsert takes three times as long. */
-	static const char sql_new[] =
-	    "INSERT INTO match (filter_id, decided_at, papers)"
-	    " VALUES (?1, ?2, ?3) ON CONFLICT (filter_id, decided_at) DO NOTHING";
-	static const char sql_more[] = "UPDATE match SET papers = papers || ',' || ?3"
-	                               " WHERE filter_id = ?1 AND decided_at = ?2";
-	const struct sql_value values[] = {
-	    SQL_INT(found->filter_id), SQL_INT(now), SQL_TEXT(found->papers), {0}};
-	unsigned count;
+	static const char sql[] =
+	    "UPDATE match SET papers = papers || ',' || ?3"
+	    " WHERE filter_id = ?1 AND decided_at = ?2 AND papers <> ?3";
 
-	return sql_exec_count_values(store, sql_new, values, &count, error) &&
-	       (count || sql_exec_values(store, sql_more, values, error));
+	return sql_exec(store, sql, error, SQL_INT(found->filter_id), SQL_INT(now),
+	    SQL_TEXT(found->papers));
 }
 
-#define SEVEN(x)  x x x x x x x
-#define ONE_FOUND ", (?, ?1, ?)"
+#define INSERT      "INSERT INTO match (decided_at, filter_id, papers) VALUES "
+#define KEEP_OTHERS " ON CONFLICT (filter_id, decided_at) DO NOTHING"
 
-/* Insert MATCHES_FOUND_AT_ONCE rows, or none if one of them exists. */
 static bool
-insert_found(struct store *store, const struct matches_found *found, int64_t now,
-    bool *is_done, GError **error)
+save_one(
+    struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
-	static const char sql[] = "INSERT INTO match (filter_id, decided_at, papers)"
-	                          " VALUES (?2, ?1, ?3)" SEVEN(SEVEN(ONE_FOUND));
-	struct sql_value values[2 * MATCHES_FOUND_AT_ONCE + 2] = {SQL_INT(now)};
-	g_autoptr(GError) refused = NULL;
+	static const char sql[] = INSERT "(?1, ?2, ?3)" KEEP_OTHERS;
+	unsigned count;
 
-	for (unsigned i = 0; i < MATCHES_FOUND_AT_ONCE; i++) {
-		values[2 * i + 1] = SQL_INT(found[i].filter_id);
-		values[2 * i + 2] = SQL_TEXT(found[i].papers);
+	return sql_exec_count(store, sql, &count, error, SQL_INT(now),
+	           SQL_INT(found->filter_id), SQL_TEXT(found->papers)) &&
+	       (count || append_found(store, found, now, error));
+}
+
+/* Save SQL_LIST_MAX rows.  An upsert would take three times as long. */
+static bool
+save_list(
+    struct store *store, const struct matches_found *found, int64_t now, GError **error)
+{
+	static const char sql[] = INSERT SQL_LIST("(?, ?, ?)") KEEP_OTHERS;
+	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
+	unsigned count;
+
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
+		values[3 * i] = SQL_INT(now);
+		values[3 * i + 1] = SQL_INT(found[i].filter_id);
+		values[3 * i + 2] = SQL_TEXT(found[i].papers);
 	}
-	*is_done = sql_exec_values(store, sql, values, &refused);
-	if (*is_done || g_error_matches(refused, PB_ERROR, PB_ERROR_INPUT))
-		return true;
-	return pb_error_forward(error, &refused);
+	if (!sql_exec_count_values(store, sql, values, &count, error))
+		return false;
+	for (unsigned i = 0; count < SQL_LIST_MAX && i < SQL_LIST_MAX; i++)
+		if (!append_found(store, &found[i], now, error))
+			return false;
+	return true;
 }
 
 /* One row for all: only the one that matches writes it. */
@@ -76,15 +85,12 @@ matches_save_found(struct store *store, const struct matches_found *found,
     unsigned count, int64_t now, GError **error)
 {
 	unsigned saved = 0;
-	bool is_done = true;
 
-	while (is_done && count - saved >= MATCHES_FOUND_AT_ONCE) {
-		if (!insert_found(store, found + saved, now, &is_done, error))
+	for (; count - saved >= SQL_LIST_MAX; saved += SQL_LIST_MAX)
+		if (!save_list(store, found + saved, now, error))
 			return false;
-		saved += is_done ? MATCHES_FOUND_AT_ONCE : 0;
-	}
 	for (; saved < count; saved++)
-		if (!save_found(store, &found[saved], now, error))
+		if (!save_one(store, &found[saved], now, error))
 			return false;
 	return add_total(store, found, count, error);
 }
@@ -273,6 +279,21 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 	return true;
 }
 
+/* Append the papers of the first column. */
+static void
+add_seqs(struct sql_statement *row, GArray *seqs)
+{
+	const char *at = sql_get_text(row, 0);
+
+	while (at && *at) {
+		char *end;
+		int64_t seq = g_ascii_strtoll(at, &end, 10);
+
+		g_array_append_val(seqs, seq);
+		at = *end ? end + 1 : end;
+	}
+}
+
 GArray *
 matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
 {
@@ -281,18 +302,41 @@ matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
 	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		const char *at = sql_get_text(statement, 0);
-
-		while (at && *at) {
-			char *end;
-			int64_t seq = g_ascii_strtoll(at, &end, 10);
-
-			g_array_append_val(seqs, seq);
-			at = *end ? end + 1 : end;
-		}
-	}
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+		add_seqs(statement, seqs);
 	return step == SQL_STEP_DONE ? g_steal_pointer(&seqs) : NULL;
+}
+
+GArray *
+matches_load_decided(struct store *store, int64_t filter_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT papers, decided_at FROM match WHERE filter_id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(filter_id));
+	g_autoptr(GArray) matches =
+	    g_array_new(FALSE, FALSE, sizeof(struct decided_match));
+	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		g_array_set_size(seqs, 0);
+		add_seqs(statement, seqs);
+		for (unsigned i = 0; i < seqs->len; i++)
+			g_array_append_val(matches,
+			    ((struct decided_match){g_array_index(seqs, int64_t, i),
+			        sql_get_int(statement, 1)}));
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&matches) : NULL;
+}
+
+/* The newest first. */
+static int
+compare_papers(const void *a, const void *b)
+{
+	const struct matches_paper *one = *(void *const *)a, *other = *(void *const *)b;
+	int by_day = strcmp(other->day, one->day);
+
+	return by_day ? by_day : strcmp(other->id, one->id);
 }
 
 GPtrArray *
@@ -305,15 +349,26 @@ matches_load_papers(
 #undef COLUMN
 	static const struct record_layout layout =
 	    RECORD_LAYOUT(matches_paper, columns);
-	static const char sql[] = "SELECT p.id, p.title, p.url, p.last_day FROM match m"
-	                          " CROSS JOIN json_each('[' || m.papers || ']') j"
-	                          " JOIN paper p ON p.seq = CAST(j.value AS BIGINT)"
-	                          " WHERE m.filter_id = ?1 AND p.last_day >= ?2"
-	                          " ORDER BY p.last_day DESC, p.id DESC";
-	sql_auto *statement =
-	    sql_bind(store, sql, error, SQL_INT(filter_id), SQL_TEXT(oldest_day));
+	static const char sql[] = "SELECT id, title, url, last_day FROM paper"
+	                          " WHERE last_day >= ? AND seq IN (" SQL_LIST("?") ")";
+	g_autoptr(GArray) seqs = matches_load_seqs(store, filter_id, error);
+	g_autoptr(GPtrArray) papers = g_ptr_array_new_with_free_func(g_free);
 
-	return record_load_all(statement, &layout, error);
+	for (unsigned i = 0; seqs && i < seqs->len; i += SQL_LIST_MAX) {
+		struct sql_value values[SQL_LIST_MAX + 2] = {SQL_TEXT(oldest_day)};
+		sql_auto *statement = NULL;
+		GPtrArray *some;
+
+		sql_fill_list(&values[1], SQL_LIST_MAX,
+		    &g_array_index(seqs, int64_t, i), seqs->len - i);
+		statement = sql_bind_values(store, sql, values, error);
+		some = record_load_all(statement, &layout, error);
+		if (!some)
+			return NULL;
+		g_ptr_array_extend_and_steal(papers, some);
+	}
+	g_ptr_array_sort(papers, compare_papers);
+	return seqs ? g_steal_pointer(&papers) : NULL;
 }
 
 bool

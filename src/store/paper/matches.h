@@ -18,7 +18,7 @@ struct matches_found {
 	const char *papers; /* paper.seq, separated by commas; none matched before */
 };
 
-/* Rows per INSERT; fewer cost more per row. */
+/* Rows that are best saved together. */
 #define MATCHES_FOUND_AT_ONCE 50
 
 /** Record the matches of one run. @param found  at most one element for each filter */
@@ -66,6 +66,14 @@ bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 
 /** Load the papers that a filter matches. @return of int64_t, paper.seq */
 GArray *matches_load_seqs(struct store *store, int64_t filter_id, GError **error);
+
+/* A match and its time, s. */
+struct decided_match {
+	int64_t paper_seq, decided_at;
+};
+
+/** Likewise, with times. @return of struct decided_match */
+GArray *matches_load_decided(struct store *store, int64_t filter_id, GError **error);
 
 /* A paper that a filter matches. */
 struct matches_paper {

@@ -46,14 +46,8 @@ load_named(
 	    /* The id is an alias even if it was not recorded. */
 	    "  (SELECT p.seq FROM paper p WHERE p.id = ?1))";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
-	enum sql_step step;
 
-	if (!statement)
-		return false;
-	step = paper_row_step(statement, error);
-	if (step == SQL_STEP_ROW)
-		*stored = paper_row_load(statement);
-	return step != SQL_STEP_FAILED;
+	return paper_row_find(store, statement, stored, error);
 }
 
 /* Whether a source has different GUIDs for them. */

@@ -87,49 +87,38 @@ paper_row_is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
 }
 
 /*
- * Parse listings, one per line: day, type, time first seen and source, separated by
- * tabs.
- *
  * The lists of one service count as one listing per day, with the strongest type: new
  * in one category and cross-listed in another is new.
  */
-static void
-load_listings(
-    struct sql_statement *row, int column, int64_t first_seen_at, struct paper *paper)
+static bool
+load_listings(struct store *store, const struct stored_paper *stored, GError **error)
 {
-	g_autofree char *lines = sql_dup_text(row, column);
-	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
+	static const char sql[] = "SELECT paper_seq, day, type, first_seen_at, source"
+	                          " FROM listing WHERE paper_seq = ?1";
+	static const struct enumeration_column type = {
+	    2, ENUMERATION_LISTING_TYPE, ENUMERATION_VALUE, 0};
+	struct paper *paper = stored->paper;
+	sql_auto *row = sql_bind(store, sql, error, SQL_INT(stored->seq));
+	enum sql_step step = SQL_STEP_FAILED;
 
-	for (char **part = parts; part && *part; part++) {
-		g_auto(GStrv) cells = g_strsplit(*part, "\t", 4);
-		enum listing_type listing_type = LISTING_NEW;
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+		const char *day = sql_get_text(row, 1);
+		g_autofree char *service = sql_dup_text(row, 4);
 
-		cells[3][strcspn(cells[3], "/")] = '\0';
-		listing_type_parse(cells[1], &listing_type);
-		add_listing(paper, cells[3], cells[0], listing_type,
-		    paper_row_is_late(
-		        cells[0], g_ascii_strtoll(cells[2], NULL, 10), first_seen_at));
+		if (!enumeration_check(row, &type, error))
+			return false;
+		service[strcspn(service, "/")] = '\0';
+		add_listing(paper, service, day,
+		    (enum listing_type)enumeration_get_value(
+		        row, 2, ENUMERATION_LISTING_TYPE),
+		    paper_row_is_late(day, sql_get_int(row, 3), stored->first_seen_at));
 	}
 	g_array_sort(paper->listings, compare_listings);
+	return step == SQL_STEP_DONE;
 }
 
-enum sql_step
-paper_row_step(struct sql_statement *row, GError **error)
-{
-	static const struct enumeration_column source = {
-	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
-	static const struct enumeration_column listings = {
-	    25, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0};
-	enum sql_step step = sql_step(row, error);
-
-	if (step == SQL_STEP_ROW && (!enumeration_check(row, &source, error) ||
-	                                !enumeration_check(row, &listings, error)))
-		return SQL_STEP_FAILED;
-	return step;
-}
-
-struct stored_paper *
-paper_row_load(struct sql_statement *row)
+static struct stored_paper *
+load_columns(struct sql_statement *row)
 {
 	struct stored_paper *stored = g_new0(struct stored_paper, 1);
 	struct paper *paper = paper_new();
@@ -160,23 +149,42 @@ paper_row_load(struct sql_statement *row)
 	stored->is_revised = sql_get_int(row, 22) == 1;
 	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
 	paper->summary = sql_dup_text(row, 24);
-	load_listings(row, 25, stored->first_seen_at, paper);
 	g_strlcpy(
-	    stored->upvotes_day, sql_get_text(row, 26), sizeof(stored->upvotes_day));
-	stored->upvotes_before = sql_get_int(row, 27);
+	    stored->upvotes_day, sql_get_text(row, 25), sizeof(stored->upvotes_day));
+	stored->upvotes_before = sql_get_int(row, 26);
 	return stored;
 }
 
+bool
+paper_row_find(struct store *store, struct sql_statement *statement,
+    struct stored_paper **stored, GError **error)
+{
+	static const struct enumeration_column source = {
+	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	pb_auto(stored_paper) found = NULL;
+
+	if (step == SQL_STEP_ROW) {
+		if (!enumeration_check(statement, &source, error))
+			return false;
+		found = load_columns(statement);
+		if (!load_listings(store, found, error))
+			return false;
+	}
+	if (step != SQL_STEP_FAILED)
+		*stored = g_steal_pointer(&found);
+	return step != SQL_STEP_FAILED;
+}
+
 GPtrArray *
-paper_row_load_all(struct sql_statement *statement, GError **error)
+paper_row_load_all(struct store *store, struct sql_statement *statement, GError **error)
 {
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
-	enum sql_step step;
+	struct stored_paper *stored;
+	bool is_ok;
 
-	if (!statement)
-		return NULL;
-	while ((step = paper_row_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(papers, paper_row_load(statement));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+	while ((is_ok = paper_row_find(store, statement, &stored, error)) && stored)
+		g_ptr_array_add(papers, stored);
+	return is_ok ? g_steal_pointer(&papers) : NULL;
 }

@@ -7,7 +7,7 @@
 #include "store/core/sql.h"
 #include "store/paper/papers.h"
 
-/* In the order of paper_row_load(); the table is `paper`. */
+/* In the order of load_columns(); the table is `paper`. */
 #define PAPER_ROW_COLUMNS                                                           \
 	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors,"          \
 	" paper.url, paper.code_url, paper.project_url, paper.video_url,"           \
@@ -15,22 +15,20 @@
 	" paper.journal, paper.doi, paper.published_at, paper.upvotes,"             \
 	" paper.comments, paper.stars, paper.revision, paper.last_day,"             \
 	" paper.first_seen_at, paper.is_revised, paper.source_rank, paper.summary," \
-	" (SELECT group_concat(l.day || '\t' || coalesce(l.type, '') || '\t' ||"    \
-	"   l.first_seen_at || '\t' || l.source, '\n')"                             \
-	"  FROM listing l WHERE l.paper_seq = paper.seq),"                          \
 	" coalesce(paper.upvotes_day, ''), paper.upvotes_before"
 
 /**
- * Step a statement whose first columns are PAPER_ROW_COLUMNS
- * (store/core/enumeration.h).
+ * Load the paper of the next row, with its listings (store/core/enumeration.h).
+ *
+ * @param statement  with PAPER_ROW_COLUMNS; NULL: *error is set
+ * @param stored  set; NULL if there is no row
  */
-enum sql_step paper_row_step(struct sql_statement *row, GError **error);
+bool paper_row_find(struct store *store, struct sql_statement *statement,
+    struct stored_paper **stored, GError **error);
 
-/** Load the paper of the current row. */
-struct stored_paper *paper_row_load(struct sql_statement *row);
-
-/** Load all rows of a statement. @return of struct stored_paper * */
-GPtrArray *paper_row_load_all(struct sql_statement *statement, GError **error);
+/** Load the papers of all rows. @return of struct stored_paper * */
+GPtrArray *paper_row_load_all(
+    struct store *store, struct sql_statement *statement, GError **error);
 
 /**
  * Whether a listing was first seen too late for the relative dates of filters.

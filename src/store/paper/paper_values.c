@@ -247,7 +247,8 @@ compare_listed(const void *a, const void *b)
 	return (left->source > right->source) - (left->source < right->source);
 }
 
-/* Merge the listings of one service on a day, as paper_row_load() does. */
+/* Merge the listings of one service on a day, as load_listings() of paper_row.c does.
+ */
 static void
 merge_listings(GArray *listings)
 {

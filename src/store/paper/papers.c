@@ -31,7 +31,10 @@ papers_load_unenriched(
 	static const char sql[] =
 	    "SELECT id FROM paper WHERE categories IS NULL AND first_seen_at > ?1"
 	    /* Only arXiv's own: 2611.12345 and hep-ex/0307015. */
-	    " AND (id GLOB '[0-9][0-9][0-9][0-9].[0-9]*' OR id GLOB '[a-z]*/[0-9]*')"
+	    " AND ((rtrim(substr(id, 1, 4), '0123456789') = ''"
+	    "  AND substr(id, 5, 1) = '.' AND substr(id, 6, 1) BETWEEN '0' AND '9')"
+	    " OR (substr(id, 1, 1) BETWEEN 'a' AND 'z' AND id NOT LIKE '%/'"
+	    "  AND rtrim(id, '0123456789') LIKE '%/'))"
 	    " ORDER BY first_seen_at DESC LIMIT ?2";
 
 	return sql_load_texts(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
@@ -85,33 +88,57 @@ papers_has_ids(struct store *store, const char *source, const char *ids_hash,
 	    SQL_TEXT(ids_hash), SQL_TEXT(day));
 }
 
+/* @param days  day -> number of papers of the listings that were listed on it */
+static bool
+count_listed(struct store *store, const char *source, const char *day,
+    const gpointer *listings, unsigned count, GHashTable *days, GError **error)
+{
+	/* Without CROSS JOIN, SQLite would start with all listings of the source. */
+	static const char sql[] =
+	    "SELECT l.day, count(*) FROM paper p CROSS JOIN listing l"
+	    " WHERE p.id IN (" SQL_LIST(
+	        "?") ") AND l.paper_seq = p.seq"
+	             " AND l.source = ? AND l.day < ? GROUP BY l.day";
+	struct sql_value values[SQL_LIST_MAX + 3] = {0};
+	sql_auto *row = NULL;
+	enum sql_step step = SQL_STEP_FAILED;
+
+	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
+		values[i] =
+		    i < count
+		        ? SQL_TEXT(((const struct listing *)listings[i])->paper->id)
+		        : SQL_NULL;
+	values[SQL_LIST_MAX] = SQL_TEXT(source);
+	values[SQL_LIST_MAX + 1] = SQL_TEXT(day);
+	row = sql_bind_values(store, sql, values, error);
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+		char *listed = sql_dup_text(row, 0);
+		unsigned papers = GPOINTER_TO_UINT(g_hash_table_lookup(days, listed));
+
+		papers += (unsigned)sql_get_int(row, 1);
+		g_hash_table_replace(days, listed, GUINT_TO_POINTER(papers));
+	}
+	return step == SQL_STEP_DONE;
+}
+
 bool
 papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error)
 {
-	/*
-	 * Ids need no JSON escapes (model/paper_id.h).  Without CROSS JOIN, SQLite
-	 * would start with all listings of the source.
-	 */
-	static const char sql[] =
-	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
-	    " FROM json_each(?1) j CROSS JOIN paper p CROSS JOIN listing l"
-	    " WHERE p.id = j.value AND l.paper_seq = p.seq"
-	    " AND l.source = ?2 AND l.day < ?3 GROUP BY l.day) AS days";
-	g_autoptr(GString) ids = g_string_new("[");
-	int64_t papers;
+	g_autoptr(GHashTable) days =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GHashTableIter iter;
+	gpointer count;
+	unsigned most = 0;
 
-	for (unsigned i = 0; i < listings->len; i++) {
-		const struct listing *listing = listings->pdata[i];
-
-		g_string_append_printf(
-		    ids, "%s\"%s\"", i ? "," : "", listing->paper->id);
-	}
-	g_string_append_c(ids, ']');
-	if (!sql_number(store, sql, &papers, error, SQL_TEXT(ids->str),
-	        SQL_TEXT(source), SQL_TEXT(day)))
-		return false;
-	*is_copied = papers >= 2 && 2 * papers > (int64_t)listings->len;
+	for (unsigned i = 0; i < listings->len; i += SQL_LIST_MAX)
+		if (!count_listed(store, source, day, &listings->pdata[i],
+		        listings->len - i, days, error))
+			return false;
+	g_hash_table_iter_init(&iter, days);
+	while (g_hash_table_iter_next(&iter, NULL, &count))
+		most = MAX(most, GPOINTER_TO_UINT(count));
+	*is_copied = most >= 2 && 2 * most > listings->len;
 	return true;
 }
 
@@ -191,7 +218,7 @@ papers_load_revisions(struct store *store, int64_t after, int64_t through,
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
 	    SQL_INT(through), SQL_TEXT(oldest_day), SQL_INT(limit));
 
-	return paper_row_load_all(statement, error);
+	return paper_row_load_all(store, statement, error);
 }
 
 bool
@@ -218,16 +245,11 @@ papers_load(struct store *store, int64_t seq, GError **error)
 	static const char sql[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
-	enum sql_step step;
+	struct stored_paper *stored = NULL;
 
-	if (!statement)
-		return NULL;
-	step = paper_row_step(statement, error);
-	if (step == SQL_STEP_ROW)
-		return paper_row_load(statement);
-	if (step == SQL_STEP_DONE)
+	if (paper_row_find(store, statement, &stored, error) && !stored)
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such paper");
-	return NULL;
+	return stored;
 }
 
 bool
@@ -237,14 +259,8 @@ papers_find(
 	static const char sql[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(id));
-	enum sql_step step;
 
-	if (!statement)
-		return false;
-	step = paper_row_step(statement, error);
-	if (step != SQL_STEP_FAILED)
-		*stored = step == SQL_STEP_ROW ? paper_row_load(statement) : NULL;
-	return step != SQL_STEP_FAILED;
+	return paper_row_find(store, statement, stored, error);
 }
 
 bool

@@ -26,9 +26,27 @@ count_tables(void)
 	return count;
 }
 
+/* While the addresses are known. */
+static bool
+erase_inbox(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT address FROM subscriber WHERE id = ?1"
+	    " UNION SELECT address FROM confirmation WHERE subscriber_id = ?1"
+	    " UNION SELECT recipient FROM outbox"
+	    "  WHERE subscriber_id = ?1 AND recipient IS NOT NULL";
+	g_autoptr(GPtrArray) addresses =
+	    sql_load_texts(store, sql, error, SQL_INT(subscriber_id));
+	unsigned count;
+
+	return addresses && personal_data_erase_inbox(store, addresses, &count, error);
+}
+
 bool
 erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error)
 {
+	if (!erase_inbox(store, subscriber_id, error))
+		return false;
 	for (unsigned i = count_tables(); i-- > 0;)
 		if (personal_data[i].erase && !sql_exec(store, personal_data[i].erase,
 		                                  error, SQL_INT(subscriber_id)))
@@ -40,8 +58,12 @@ bool
 erasure_delete_address(struct store *store, const char *address_key,
     const char *address, unsigned *count, GError **error)
 {
-	unsigned sum = 0, rows;
+	g_autoptr(GPtrArray) addresses = g_ptr_array_new();
+	unsigned sum, rows;
 
+	g_ptr_array_add(addresses, (gpointer)address);
+	if (!personal_data_erase_inbox(store, addresses, &sum, error))
+		return false;
 	for (unsigned i = count_tables(); i-- > 0;) {
 		if (!personal_data[i].erase_address)
 			continue;

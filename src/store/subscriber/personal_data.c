@@ -234,23 +234,10 @@ const struct personal_data personal_data[] = {
         "  (SELECT recipient FROM confirmation WHERE subscriber_id = ?1))",
         "DELETE FROM outbox WHERE subscriber_id IS NULL AND address_key = ?1"
         " AND ?2 <> ''"},
-    /* A processed message has neither sender, recipient nor content. */
+    /* See load_inbox() and personal_data_erase_inbox(). */
     {"inbox", "inbox",
-        {"received", "receiver", "size", "state", "sender", "verdict", "raw"},
-        "SELECT received_at, receiver, size, l.state, sender, verdict,"
-        " raw FROM inbox l JOIN subscriber s ON s.id "
-        "= ?1"
-        " WHERE l.state <> 'done' AND (lower(l.sender) = lower(s.address)"
-        "  OR instr(l.raw, CAST(s.address AS BLOB))) ORDER BY l.id",
-        "DELETE FROM inbox WHERE state = 'quarantined' AND EXISTS (SELECT 1 FROM"
-        "   (SELECT address FROM subscriber WHERE id = ?1"
-        "    UNION SELECT address FROM confirmation WHERE subscriber_id = ?1"
-        "    UNION SELECT recipient FROM outbox"
-        "     WHERE subscriber_id = ?1 AND recipient IS NOT NULL) s"
-        "  WHERE lower(inbox.sender) = lower(s.address)"
-        "   OR instr(inbox.raw, CAST(s.address AS BLOB)))",
-        "DELETE FROM inbox WHERE state = 'quarantined' AND ?1 <> ''"
-        " AND (lower(sender) = lower(?2) OR instr(raw, CAST(?2 AS BLOB)))"},
+        {"received", "receiver", "size", "state", "sender", "verdict", "raw"}, NULL,
+        NULL, NULL},
     {"pending_erasure", "pending_erasure", {"address", "at"},
         "SELECT address, at FROM pending_erasure"
         " WHERE address_key = " ADDRESS_KEY,
@@ -295,6 +282,64 @@ format_field(struct sql_statement *row, int column, const char *field)
 	return sql_dup_text(row, column);
 }
 
+/* @return of PERSONAL_DATA_FIELDS */
+static char **
+format_row(struct sql_statement *row, const char *const *fields)
+{
+	char **cells = g_new0(char *, PERSONAL_DATA_FIELDS);
+
+	for (int i = 0; fields[i]; i++)
+		cells[i] = format_field(row, i, fields[i]);
+	return cells;
+}
+
+/* Whether a message is from one of these addresses, or contains one. */
+static bool
+names_any(struct sql_statement *row, int sender, int raw, const GPtrArray *addresses)
+{
+	const char *from = sql_get_text(row, sender);
+	struct sql_bytes bytes = sql_get_bytes(row, raw);
+
+	for (unsigned i = 0; i < addresses->len; i++) {
+		const char *address = addresses->pdata[i];
+
+		if ((from && g_ascii_strcasecmp(from, address) == 0) ||
+		    (bytes.size &&
+		        memmem(bytes.data, bytes.size, address, strlen(address))))
+			return true;
+	}
+	return false;
+}
+
+/* A processed message has neither sender, recipient nor content. */
+static GPtrArray *
+load_inbox(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT received_at, receiver, size, state, sender, verdict, raw FROM inbox"
+	    " WHERE state <> 'done' ORDER BY id";
+	static const char sql_address[] =
+	    "SELECT address FROM subscriber WHERE id = ?1";
+	static const char *const fields[] = {
+	    "received", "receiver", "size", "state", "sender", "verdict", "raw", NULL};
+	g_autoptr(GPtrArray) addresses =
+	    sql_load_texts(store, sql_address, error, SQL_INT(subscriber_id));
+	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
+	sql_auto *statement = addresses ? sql_bind(store, sql, error) : NULL;
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+		if (names_any(statement, 4, 6, addresses))
+			g_ptr_array_add(rows, format_row(statement, fields));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+static const struct {
+	const char *table;
+	GPtrArray *(*load)(struct store *store, int64_t subscriber_id, GError **error);
+} loaders[] = {
+    {"delivered", load_delivered}, {"inbox", load_inbox}, {"taste", load_taste}};
+
 GPtrArray *
 personal_data_load(struct store *store, const struct personal_data *data,
     int64_t subscriber_id, GError **error)
@@ -303,19 +348,37 @@ personal_data_load(struct store *store, const struct personal_data *data,
 	sql_auto *statement = NULL;
 	enum sql_step step;
 
-	if (!data->load)
-		return strcmp(data->table, "taste") == 0
-		           ? load_taste(store, subscriber_id, error)
-		           : load_delivered(store, subscriber_id, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(loaders); i++)
+		if (strcmp(data->table, loaders[i].table) == 0)
+			return loaders[i].load(store, subscriber_id, error);
 	statement = sql_bind(store, data->load, error, SQL_INT(subscriber_id));
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		char **row = g_new0(char *, PERSONAL_DATA_FIELDS);
-
-		for (int i = 0; data->fields[i]; i++)
-			row[i] = format_field(statement, i, data->fields[i]);
-		g_ptr_array_add(rows, row);
-	}
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(rows, format_row(statement, data->fields));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool
+personal_data_erase_inbox(
+    struct store *store, const GPtrArray *addresses, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id, sender, raw FROM inbox WHERE state = 'quarantined'";
+	static const char *const sql_delete[] =
+	    SQL_LISTS("DELETE FROM inbox WHERE id IN (", "?", "?", ")");
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	sql_auto *row = sql_bind(store, sql, error);
+	enum sql_step step = SQL_STEP_FAILED;
+
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(row, 0);
+
+		if (names_any(row, 1, 2, addresses))
+			g_array_append_val(ids, id);
+	}
+	if (step == SQL_STEP_FAILED || !sql_exec_list(store, sql_delete, ids, error))
+		return false;
+	*count = ids->len;
+	return true;
 }

@@ -8,6 +8,7 @@
 #define PAPERBOY_STORE_SUBSCRIBER_PERSONAL_DATA_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/core/store.h"
@@ -19,8 +20,9 @@ struct personal_data {
 	const char *section; /* in an export; NULL: none */
 	const char
 	    *fields[PERSONAL_DATA_FIELDS + 1]; /* of the section; NULL-terminated */
-	const char *load;  /* SQL of these fields; ?1 is the subscriber; NULL: packed */
-	const char *erase; /* SQL; ?1 is the subscriber; NULL: deleted by cascade */
+	const char *load;  /* SQL of these fields; ?1 is the subscriber; or NULL */
+	const char *erase; /* SQL; ?1 is the subscriber; NULL: deleted by cascade, or
+	                      personal_data_erase_inbox() */
 	const char *erase_address; /* SQL; ?1 address key, ?2 address; or NULL */
 };
 
@@ -37,5 +39,13 @@ extern const char *const personal_data_other_tables[];
  */
 GPtrArray *personal_data_load(struct store *store, const struct personal_data *data,
     int64_t subscriber_id, GError **error);
+
+/**
+ * Delete quarantined messages that are from one of these addresses, or contain one.
+ *
+ * @param count  set to their number
+ */
+bool personal_data_erase_inbox(
+    struct store *store, const GPtrArray *addresses, unsigned *count, GError **error);
 
 #endif
