@@ -41,6 +41,18 @@ add_instance(struct store *store, const char *name, int64_t now)
 	return id;
 }
 
+/* For takeovers, which use the clock of a database server. @param is_live  or expired
+ */
+static void
+set_lease(struct pair *pair, const struct store *store, bool is_live)
+{
+	g_autofree char *sql =
+	    g_strdup_printf("UPDATE instance SET expires_at = %s WHERE id = %d",
+	        is_live ? "9999999999" : "1", (int)store_get_holder(store));
+
+	store_fixture_run(pair->fixture, sql);
+}
+
 /* Both have a lease from NOW on. */
 static void
 pair_init(struct pair *pair)
@@ -135,12 +147,12 @@ save_results(
 }
 
 static unsigned
-take_over(struct pair *pair, struct store *store, int64_t now)
+take_over(struct pair *pair, struct store *store)
 {
 	g_autoptr(GError) error = NULL;
 	unsigned count = 99;
 
-	takeover_run(store, pair->fixture->key, now, &count, &error);
+	takeover_run(store, pair->fixture->key, NOW, &count, &error);
 	g_assert_no_error(error);
 	return count;
 }
@@ -179,7 +191,9 @@ lease_is_renewed_until_the_instance_is_ended(void)
 	g_assert_cmpuint(all->len, ==, 2);
 	g_assert_cmpint(((struct instance *)all->pdata[0])->expires_at, ==,
 	    NOW + 99 + INSTANCES_LEASE_S);
-	take_over(&pair, pair.other, NOW + 99 + INSTANCES_LEASE_S);
+	set_lease(&pair, pair.one, false);
+	set_lease(&pair, pair.other, true);
+	take_over(&pair, pair.other);
 	g_assert_true(instances_renew(pair.one, id, NOW + 200, &is_held, &error));
 	g_assert_false(is_held);
 }
@@ -195,12 +209,17 @@ restarted_instance_has_ended_only_its_own_lease(void)
 	add_mail(&pair, 2);
 	g_assert_cmpuint(claim(&pair, pair.one, 1, NOW), ==, 1);
 	g_assert_cmpuint(claim(&pair, pair.other, 1, NOW), ==, 1);
+	set_lease(&pair, pair.one, true);
+	set_lease(&pair, pair.other, true);
+	store_fixture_run(pair.fixture,
+	    "INSERT INTO instance (name, program, started_at) VALUES ('x', '1', 1)");
 	add_instance(pair.one, name, NOW + 1);
-	g_assert_cmpuint(take_over(&pair, pair.one, NOW + 1), ==, 0);
+	g_assert_cmpuint(take_over(&pair, pair.one), ==, 0);
 	instances_expire_name(pair.one, name, store_get_holder(pair.one), &error);
 	g_assert_no_error(error);
-	g_assert_cmpuint(take_over(&pair, pair.one, NOW + 1), ==, 1);
-	assert_rows(pair.fixture, "SELECT state FROM outbox", "UNKNOWN SENDING");
+	g_assert_cmpuint(take_over(&pair, pair.one), ==, 1);
+	assert_rows(
+	    pair.fixture, "SELECT state FROM outbox ORDER BY id", "UNKNOWN SENDING");
 	assert_rows(pair.fixture, "SELECT count(*) FROM instance", "2");
 }
 
@@ -213,10 +232,12 @@ messages_of_an_expired_instance_are_taken_over_and_its_results_fenced(void)
 	pair_init(&pair);
 	add_mail(&pair, 1);
 	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
-	g_assert_cmpuint(
-	    take_over(&pair, pair.other, NOW + INSTANCES_LEASE_S - 1), ==, 0);
+	set_lease(&pair, pair.one, true);
+	set_lease(&pair, pair.other, true);
+	g_assert_cmpuint(take_over(&pair, pair.other), ==, 0);
 	g_assert_true(save_results(pair.other, OUTBOX_SENT, &id, 1));
-	g_assert_cmpuint(take_over(&pair, pair.other, NOW + INSTANCES_LEASE_S), ==, 1);
+	set_lease(&pair, pair.one, false);
+	g_assert_cmpuint(take_over(&pair, pair.other), ==, 1);
 	assert_rows(pair.fixture, "SELECT state, possible_copies, crashes FROM outbox",
 	    "UNKNOWN|1|1");
 	g_assert_true(save_results(pair.one, OUTBOX_SENT, &id, 1));
@@ -266,11 +287,11 @@ fenced_digest_does_not_count_as_delivered(void)
 	/* As if another instance had taken it over and claimed it. */
 	store_fixture_run(fixture, "UPDATE outbox SET holder = 8 WHERE id = 1");
 	g_assert_true(save_results(pair.one, OUTBOX_SENT, ids, 2));
-	assert_rows(fixture, "SELECT state FROM outbox", "SENDING SENT");
+	assert_rows(fixture, "SELECT state FROM outbox ORDER BY id", "SENDING SENT");
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "0");
 	store_set_holder(pair.one, 8);
 	g_assert_false(save_results(pair.one, OUTBOX_SENT, ids, 2));
-	assert_rows(fixture, "SELECT state FROM outbox", "SENT SENT");
+	assert_rows(fixture, "SELECT state FROM outbox ORDER BY id", "SENT SENT");
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
 }
 

@@ -281,14 +281,15 @@ run(gpointer data)
 	arm_heartbeat(thread);
 	while (!wait_for_stop(thread, 0)) {
 		g_autoptr(GError) problem = NULL;
-		bool is_held = false;
+		bool is_held;
+		bool is_ok = take_job(thread, &is_held, &problem);
 
-		if (take_job(thread, &is_held, &problem) && !is_held) {
+		if (is_ok && !is_held) {
 			arm_heartbeat(thread);
 			wait_for_stop(thread, INSTANCES_RENEW_S * 1000);
 			continue;
 		}
-		if (is_held &&
+		if (is_ok &&
 		    receiver_run(thread->receiver, &sink, thread->stop_fd, &problem))
 			break;
 		set_problem(thread, problem);

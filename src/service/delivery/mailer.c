@@ -543,6 +543,16 @@ new_pool(
 	return connection_pool_new(&pool, error);
 }
 
+/* While there are no claims. */
+static void
+take_holder(struct mailer *mailer)
+{
+	if (!mailer->options.lease)
+		return;
+	mailer->holder = lease_get_holder(mailer->options.lease);
+	store_set_holder(mailer->options.store, mailer->holder);
+}
+
 struct mailer *
 mailer_new(const struct mailer_options *options, GError **error)
 {
@@ -558,6 +568,7 @@ mailer_new(const struct mailer_options *options, GError **error)
 	mailer->domains = domain_throttle_new(options->domain_per_hour);
 	mailer->refusals = domain_refusals_new(options->store, mailer->domains);
 	set_rate_limits(mailer);
+	take_holder(mailer);
 	if (options->state_dir)
 		mailer->generation = generation_new(options->store, options->state_dir,
 		    clock_get_now(options->clock), error);
@@ -842,10 +853,7 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	        mailer->options.store, clock_get_now(mailer->options.clock), error) ||
 	    !recover_results(mailer, error))
 		return false;
-	if (mailer->options.lease) {
-		mailer->holder = lease_get_holder(mailer->options.lease);
-		store_set_holder(mailer->options.store, mailer->holder);
-	}
+	take_holder(mailer);
 	if (!run(mailer, stop, report, error)) {
 		drain(mailer, report);
 		return false;

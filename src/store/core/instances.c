@@ -9,8 +9,11 @@ bool
 instances_load_time(
     struct store *store, int64_t now, int64_t *store_now, GError **error)
 {
-	(void)store;
-	(void)error;
+	static const char sql[] =
+	    "SELECT CAST(floor(extract(epoch FROM clock_timestamp())) AS BIGINT)";
+
+	if (store->postgresql)
+		return sql_number(store, sql, store_now, error);
 	*store_now = now;
 	return true;
 }
@@ -59,8 +62,9 @@ instances_is_held(struct store *store, bool *is_held, GError **error)
 	    "SELECT EXISTS (SELECT 1 FROM instance WHERE id = ?1)";
 
 	*is_held = true;
-	return !store_is_shared(store) ||
-	       sql_has(store, sql, is_held, error, SQL_INT(store_get_holder(store)));
+	if (!store_is_shared(store) || !store_get_holder(store))
+		return true;
+	return sql_has(store, sql, is_held, error, SQL_INT(store_get_holder(store)));
 }
 
 bool
@@ -75,7 +79,8 @@ bool
 instances_expire_name(struct store *store, const char *name, int64_t id, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE instance SET expires_at = 0 WHERE name = ?1 AND id <> ?2";
+	    "UPDATE instance SET expires_at = 0"
+	    " WHERE (name = ?1 OR expires_at IS NULL) AND id <> ?2";
 
 	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(id));
 }

@@ -33,7 +33,8 @@ struct instance {
 	int64_t expires_at;  /* s; -1: while it runs */
 };
 
-/** Load the time that leases are compared with. @param now  of this machine, s */
+/** Load the time that leases are compared with: the server's, if there is one.
+ * @param now  of this machine, s */
 bool instances_load_time(
     struct store *store, int64_t now, int64_t *store_now, GError **error);
 
@@ -51,15 +52,16 @@ bool instances_insert(struct store *store, const struct instance *instance, int6
 bool instances_renew(
     struct store *store, int64_t id, int64_t now, bool *is_held, GError **error);
 
-/** Whether the handle's instance has not been ended; always if the store is not shared.
- */
+/** Whether the handle's instance has not been ended; always if the store is not shared
+ * or the handle has none. */
 bool instances_is_held(struct store *store, bool *is_held, GError **error);
 
 /** End a lease: what is still held can be taken over. */
 bool instances_delete(struct store *store, int64_t id, GError **error);
 
 /** Let the leases of all other instances with this name expire: the lock of their state
- * directory shows that they have ended. */
+ * directory shows that they have ended.  So have those without expiry: the store was
+ * copied from one that is not shared. */
 bool instances_expire_name(
     struct store *store, const char *name, int64_t id, GError **error);
 

@@ -27,7 +27,7 @@ struct store {
 	bool is_reading;       /* a snapshot is open */
 	bool has_conflict;     /* the transaction must run again */
 	bool runs_twice;       /* see store_set_rerun() */
-	bool is_shared;        /* several machines work on it */
+	bool is_shared;        /* see store_set_shared() */
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
 	GPtrArray *calls;      /* of store_after_commit(), in a transaction */

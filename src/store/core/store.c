@@ -445,7 +445,7 @@ store_free(struct store *store)
 bool
 store_is_shared(const struct store *store)
 {
-	return store->is_shared;
+	return store->is_shared || store->postgresql;
 }
 
 void

@@ -80,6 +80,7 @@ PB_DEFINE_AUTO(store, store_free);
  * state directory allows one instance (store/core/instances.h).
  */
 bool store_is_shared(const struct store *store);
+/** For tests: as if several machines worked on an SQLite file. */
 void store_set_shared(struct store *store);
 
 /** The instance that this handle works for; 0: none. */
