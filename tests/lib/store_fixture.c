@@ -16,6 +16,7 @@
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/papers.h"
 #include "store_server.h"
 
@@ -29,6 +30,17 @@ static bool
 is_rerun(void)
 {
 	return g_getenv("PAPERBOY_TEST_RERUN") != NULL;
+}
+
+static void
+open_archive(struct store_fixture *fixture)
+{
+	g_autofree char *path =
+	    g_build_filename(fixture->directory, "archive.db", NULL);
+	g_autoptr(GError) error = NULL;
+
+	archive_cache_open(fixture->store, path, &error);
+	g_assert_no_error(error);
 }
 
 struct store_fixture *
@@ -48,6 +60,8 @@ store_fixture_new(void)
 	store_set_rerun(fixture->store, is_rerun());
 	if (!fixture->store->postgresql)
 		digest_views_create(fixture->store->db);
+	else
+		open_archive(fixture);
 	fixture->clock.read = load_status_line;
 	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	return fixture;

@@ -9,7 +9,10 @@
 #include "base/fnv1a.h"
 #include "store/core/sql.h"
 
-/* Rows that are read at once: messages have up to a quarter of a megabyte. */
+/* Rows that are read at once from a server: messages have up to a quarter of a
+ * megabyte. SQLite reads one after the other, but pages by several columns would not
+ * use an index.
+ */
 #define PAGE_ROWS "200"
 
 /* A table of the catalog. */
@@ -175,18 +178,26 @@ add_after_parents(
 	g_ptr_array_add(order, table);
 }
 
-/* A server checks references at once.  @return of struct table *, borrowed, after those
+/* References are checked with each row: those to rows that do not exist yet would not
+ * be accepted, or would take long.  @return of struct table *, borrowed, after those
  * that they refer to */
 static GPtrArray *
 order_tables(struct store *to, const GPtrArray *tables, GError **error)
 {
+	/* Pairs of names: a table, and one that it refers to. */
 	static const char sql[] =
+	    "SELECT CASE half.column1 WHEN 1 THEN s.name ELSE f.\"table\" END"
+	    " FROM sqlite_schema s, pragma_foreign_key_list(s.name) f,"
+	    " (VALUES (1), (2)) AS half WHERE s.type = 'table'"
+	    " ORDER BY s.name, f.\"table\", f.id, half.column1";
+	static const char sql_server[] =
 	    "SELECT CAST(unnest(ARRAY[c.relname, p.relname]) AS TEXT)"
 	    " FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid"
 	    " JOIN pg_class p ON p.oid = k.confrelid WHERE k.contype = 'f'"
 	    " AND k.connamespace = current_schema()::regnamespace";
-	g_autoptr(GPtrArray) pairs =
-	    to->postgresql ? sql_load_texts(to, sql, error) : g_ptr_array_new();
+	g_autoptr(GPtrArray) pairs = to->postgresql
+	                                 ? sql_load_texts(to, sql_server, error)
+	                                 : sql_load_texts(to, sql, error);
 	GPtrArray *order;
 
 	if (!pairs)
@@ -232,18 +243,21 @@ join_parameters(guint count)
 	return g_string_free(text, FALSE);
 }
 
+/* @param is_first  of the pages */
 static const char *
-make_select(const struct table *table, bool is_first)
+make_select(const struct store *from, const struct table *table, bool is_first)
 {
 	g_autofree char *columns = join(table->columns);
 	g_autofree char *keys = join(table->keys);
 	g_autofree char *parameters = join_parameters(table->keys->len);
 	g_autofree char *after =
-	    g_strdup_printf(" WHERE (%s) > (%s)", keys, parameters);
+	    is_first ? g_strdup("")
+	             : g_strdup_printf(" WHERE (%s) > (%s)", keys, parameters);
+	g_autofree char *page =
+	    g_strdup_printf("%s ORDER BY %s LIMIT " PAGE_ROWS, after, keys);
 
-	return intern(g_strdup_printf("SELECT %s, %s FROM \"%s\"%s ORDER BY %s"
-	                              " LIMIT " PAGE_ROWS,
-	    columns, keys, table->name, is_first ? "" : after, keys));
+	return intern(g_strdup_printf("SELECT %s, %s FROM \"%s\"%s", columns, keys,
+	    table->name, from->postgresql ? page : ""));
 }
 
 static const char *
@@ -373,9 +387,11 @@ pass_rows(struct passing *passing, GError **error)
 
 	place_init(&even, passing->table);
 	place_init(&odd, passing->table);
-	for (int i = 0; !is_last; i = !i)
+	for (int i = 0; !is_last; i = !i) {
 		if (!pass_page(passing, places[i], places[!i], &is_last, error))
 			return false;
+		is_last = is_last || !passing->from->postgresql;
+	}
 	return true;
 }
 
@@ -389,8 +405,8 @@ pass_table(
 	    .from = from,
 	    .to = to,
 	    .table = table,
-	    .select_first = make_select(table, true),
-	    .select = make_select(table, false),
+	    .select_first = make_select(from, table, true),
+	    .select = make_select(from, table, false),
 	    .insert = make_insert(table),
 	    .sums = sums,
 	    .values = g_new0(struct sql_value, table->columns->len + 1),

@@ -204,6 +204,15 @@ take_old(struct copying *copying, int64_t seq)
 	return NULL;
 }
 
+/* Now, or with all others. */
+static bool
+index_paper(const struct copying *copying, struct store *cache, const struct paper *old,
+    const struct paper *fresh, GError **error)
+{
+	return copying->is_bulk ? store_save_cursor(cache, NO_INDEX, 1, error)
+	                        : archive_index(cache, old, fresh, error);
+}
+
 static bool
 copy_paper(struct copying *copying, struct store *cache, struct sql_statement *row,
     GError **error)
@@ -220,8 +229,8 @@ copy_paper(struct copying *copying, struct store *cache, struct sql_statement *r
 
 	read_values(row, values, N_PAPER_COLUMNS);
 	return write_paper(cache, values, error) &&
-	       (copying->is_bulk || is_same_text ||
-	           archive_index(cache, old ? old->paper : NULL, &fresh, error));
+	       (is_same_text ||
+	           index_paper(copying, cache, old ? old->paper : NULL, &fresh, error));
 }
 
 static bool
@@ -258,8 +267,7 @@ delete_papers(const struct copying *copying, struct store *cache, GError **error
 	for (guint i = 0; i < copying->old->len; i++) {
 		const struct stored_paper *old = copying->old->pdata[i];
 
-		if ((!copying->is_bulk &&
-		        !archive_index(cache, old->paper, NULL, error)) ||
+		if (!index_paper(copying, cache, old->paper, NULL, error) ||
 		    !sql_exec(cache, sql, error, SQL_INT(old->seq)))
 			return false;
 	}
@@ -328,11 +336,9 @@ copy_block(struct store *cache, void *data, GError **error)
 		return false;
 	if (is_done)
 		return true;
-	is_copied =
-	    (!copying->is_bulk || store_save_cursor(cache, NO_INDEX, 1, error)) &&
-	    copy_papers(copying, cache, error) &&
-	    copy_listings(copying, cache, error) &&
-	    delete_papers(copying, cache, error) && count_change(cache, error);
+	is_copied = copy_papers(copying, cache, error) &&
+	            copy_listings(copying, cache, error) &&
+	            delete_papers(copying, cache, error) && count_change(cache, error);
 	g_clear_pointer(&copying->old, g_ptr_array_unref);
 	return is_copied;
 }
