@@ -408,7 +408,8 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	return true;
 }
 
-/* Give papers what arXiv reports, late listings, and none of it to some. */
+/* Give papers what arXiv reports, late listings, and none of it to some; list one
+ * again. */
 static void
 fill_values(struct store_fixture *fixture)
 {
@@ -421,6 +422,8 @@ fill_values(struct store_fixture *fixture)
 	    " WHERE seq % 3 = 0",
 	    "UPDATE paper SET journal = 'Nature ' || seq WHERE seq % 11 = 0",
 	    "UPDATE paper SET authors = '' WHERE seq % 50 = 0",
+	    "UPDATE paper SET last_day = (SELECT max(last_day) FROM paper)"
+	    " WHERE seq = 2",
 	    "INSERT INTO listing (source, day, paper_seq, type, first_seen_at)"
 	    " SELECT 'arxiv/' || CASE n WHEN 0 THEN 'cs.CL' ELSE 'cs.AI' END,"
 	    "  date(paper.first_seen_at, 'unixepoch', (seq % 4 - 2) || ' days'), seq,"

@@ -18,6 +18,7 @@ struct finding {
 	const struct node *node;
 	const struct paper_values *values;
 	int32_t oldest;
+	guint first;
 	uint8_t *papers; /* by seq */
 };
 
@@ -176,17 +177,6 @@ is_newer(const struct finding *finding, guint seq)
 	       finding->oldest;
 }
 
-/* First paper to look at. */
-static guint
-find_first(const struct finding *finding)
-{
-	guint seq = 0;
-
-	while (seq < finding->values->values->len && !is_newer(finding, seq))
-		seq++;
-	return seq;
-}
-
 /* As paper_values_found; too many to tokenize. */
 static void
 add_text(void *data, int64_t seq, const char *text)
@@ -243,20 +233,18 @@ static const struct finder {
 };
 
 static bool
-find_papers(
-    struct store *store, int32_t oldest, struct fts_clause *clause, GError **error)
+find_papers(struct finding finding, struct fts_clause *clause, GError **error)
 {
 	enum hit_field field = clause->node->field->hit;
 	const struct finder *finder = &finders[field];
-	struct finding finding = {
-	    .store = store, .node = clause->node, .oldest = oldest};
 
-	finding.values = paper_values_load(store, finder->parts, error);
+	finding.node = clause->node;
+	finding.values = paper_values_load(finding.store, finder->parts, error);
 	if (!finding.values)
 		return false;
 	finding.papers = clause->papers = g_new0(uint8_t, finding.values->values->len);
 	clause->is_exact = finder->found != add_text;
-	if (finder->found && !paper_values_foreach(store, field, find_first(&finding),
+	if (finder->found && !paper_values_foreach(finding.store, field, finding.first,
 	                         finder->found, &finding, error))
 		return false;
 	if (finder->find)
@@ -272,23 +260,26 @@ has_values(enum node_kind kind)
 }
 
 static bool
-load_clauses(struct store *store, int32_t oldest, GArray *clauses, GError **error)
+load_clauses(struct finding finding, GArray *clauses, GError **error)
 {
 	for (guint i = 0; i < clauses->len; i++) {
 		struct fts_clause *clause =
 		    &g_array_index(clauses, struct fts_clause, i);
 
 		if (has_values(clause->node->kind) &&
-		    !find_papers(store, oldest, clause, error))
+		    !find_papers(finding, clause, error))
 			return false;
 	}
 	return true;
 }
 
 bool
-clause_papers_load(
-    struct store *store, int32_t oldest, struct fts_query *fts, GError **error)
+clause_papers_load(struct store *store, int32_t oldest, guint first,
+    struct fts_query *fts, GError **error)
 {
-	return load_clauses(store, oldest, fts->clauses, error) &&
-	       load_clauses(store, oldest, fts->negated, error);
+	const struct finding finding = {
+	    .store = store, .oldest = oldest, .first = first};
+
+	return load_clauses(finding, fts->clauses, error) &&
+	       load_clauses(finding, fts->negated, error);
 }

@@ -16,8 +16,9 @@
  * result.
  *
  * @param oldest  papers last listed before may be missing; as in struct paper_value
+ * @param first   papers before may be missing
  */
-bool clause_papers_load(
-    struct store *store, int32_t oldest, struct fts_query *fts, GError **error);
+bool clause_papers_load(struct store *store, int32_t oldest, guint first,
+    struct fts_query *fts, GError **error);
 
 #endif

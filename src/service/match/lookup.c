@@ -203,14 +203,15 @@ add_row(void *data, int64_t seq, void *row)
 }
 
 void
-lookup_init(
-    struct lookup *lookup, const struct fts_query *fts, int32_t oldest, int64_t now)
+lookup_init(struct lookup *lookup, const struct fts_query *fts, int32_t oldest,
+    guint first, int64_t now)
 {
 	*lookup = (struct lookup){
 	    .fts = fts,
 	    .is_exact = fts_query_is_exact(fts),
 	    .now = now,
 	    .oldest = oldest,
+	    .next = first,
 	    .hits = g_new(struct rank_hits, fts->clauses->len),
 	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
 	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
@@ -264,6 +265,21 @@ lookup_set_rank(struct lookup *lookup, const struct rank *rank, unsigned limit)
 	}
 }
 
+/* Papers before the first one that are to be read. */
+static void
+add_singles(struct lookup *lookup)
+{
+	for (guint seq = 0; seq < MIN(lookup->next, lookup->papers); seq++) {
+		const struct candidate candidate = {.seq = seq,
+		    .day = lookup->values[seq].day,
+		    .verdict = QUERY_UNKNOWN,
+		    .is_single = true};
+
+		if (candidate.day >= lookup->oldest)
+			g_array_append_val(lookup->candidates, candidate);
+	}
+}
+
 bool
 lookup_run(struct lookup *lookup, struct store *store, GError **error)
 {
@@ -275,9 +291,7 @@ lookup_run(struct lookup *lookup, struct store *store, GError **error)
 		return false;
 	lookup->values = (const struct paper_value *)(void *)values->values->data;
 	lookup->papers = values->values->len;
-	while (lookup->next < lookup->papers &&
-	       lookup->values[lookup->next].day < lookup->oldest)
-		lookup->next++;
+	add_singles(lookup);
 	if (lookup_is_by_clauses(fts))
 		return lookup_clauses_run(lookup, store, error);
 	if (fts->expression &&

@@ -25,6 +25,7 @@ struct candidate {
 	int32_t day;      /* last listed, since the epoch */
 	uint32_t verdict; /* enum query_verdict */
 	bool is_decided;  /* the verdict was unknown before */
+	bool is_single;   /* it was not looked for in the index */
 	uint64_t found;   /* of fts_query_classify() */
 };
 
@@ -49,7 +50,7 @@ struct lookup {
 	int64_t now;
 	int32_t oldest; /* skips papers last listed before, as their day */
 	struct rank_hits *hits;
-	guint next;         /* paper to classify, if the expression is optional */
+	guint next;         /* paper to classify; at first the one to begin with */
 	GArray *candidates; /* of struct candidate, oldest first */
 	unsigned limit;     /* number of results */
 	GArray *best;       /* double: the best scores that are certain, descending */
@@ -62,9 +63,14 @@ struct lookup {
 /* Makes up for rounding when shares are added in another order. */
 #define LOOKUP_ROUNDING (1 + 1e-9)
 
-/** @param oldest  as in the structure */
-void lookup_init(
-    struct lookup *lookup, const struct fts_query *fts, int32_t oldest, int64_t now);
+/**
+ * Begin a lookup.
+ *
+ * @param oldest  as in the structure
+ * @param first   of paper_values_find_first(): papers that it skips are not ranked
+ */
+void lookup_init(struct lookup *lookup, const struct fts_query *fts, int32_t oldest,
+    guint first, int64_t now);
 void lookup_clear(struct lookup *lookup);
 
 /** Rank the candidates. @param limit  number of results */

@@ -18,6 +18,9 @@
 #include "store/paper/archive.h"
 #include "store/paper/archive_cache.h"
 
+/* Maximum number of papers that were listed again, to be read one by one. */
+#define SINGLES_MAX 100
+
 /* Candidates of which all are evaluated, so that the number of matches is exact. */
 #define COUNTED_MAX 300
 
@@ -33,6 +36,25 @@ static GPtrArray *
 load_class(void *data, const char *folded, GError **error)
 {
 	return archive_load_class(data, folded, error);
+}
+
+/*
+ * Begin a lookup, in a transaction.
+ *
+ * @param few  number of papers that may be read one by one
+ */
+static bool
+begin_lookup(struct store *archive, const struct search_scope *scope, unsigned few,
+    struct fts_query *fts, struct lookup *lookup, GError **error)
+{
+	const struct paper_values *values = paper_values_load(archive, 0, error);
+	int32_t oldest = get_oldest(scope);
+	guint first = values ? paper_values_find_first(values, oldest, few) : 0;
+
+	if (!values || !clause_papers_load(archive, oldest, first, fts, error))
+		return false;
+	lookup_init(lookup, fts, oldest, first, scope->now);
+	return true;
 }
 
 static struct fts_query *
@@ -111,7 +133,8 @@ decide(struct search_match *match, const struct query *query, struct lookup *loo
 	    .candidate = candidate,
 	    .tokenizer = store_get_tokenizer(match->store)};
 
-	if (!archive_read(match->store, match->seq, decide_by_texts, &decision, error))
+	if (!candidate->is_single &&
+	    !archive_read(match->store, match->seq, decide_by_texts, &decision, error))
 		return false;
 	if (candidate->verdict == QUERY_UNKNOWN) {
 		if (!search_match_load(match, error))
@@ -140,15 +163,12 @@ search_foreach(struct store *store, const struct query *query,
 	pb_auto(fts_query) fts = archive ? make_fts_query(archive, query, error) : NULL;
 	pb_local(lookup) lookup = {0};
 	unsigned left = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS;
-	int32_t oldest = get_oldest(scope);
 	pb_snapshot snapshot = {0};
 	guint next = 0;
 
 	if (!fts || !store_begin_reading(archive, &snapshot, error) ||
-	    !clause_papers_load(archive, oldest, fts, error))
-		return false;
-	lookup_init(&lookup, fts, oldest, scope->now);
-	if (!lookup_run(&lookup, archive, error))
+	    !begin_lookup(archive, scope, SINGLES_MAX, fts, &lookup, error) ||
+	    !lookup_run(&lookup, archive, error))
 		return false;
 	if (is_cut)
 		*is_cut = false;
@@ -162,7 +182,7 @@ search_foreach(struct store *store, const struct query *query,
 
 		if (scope->only && !is_among(scope->only, &next, candidate->seq))
 			continue;
-		if (is_unknown && left-- == 0) {
+		if (is_unknown && !candidate->is_single && left-- == 0) {
 			if (is_cut)
 				*is_cut = true;
 			return true;
@@ -360,14 +380,12 @@ static bool
 run(struct search *search, const struct rank *rank, unsigned limit, GError **error)
 {
 	pb_auto(fts_query) fts = make_fts_query(search->store, search->query, error);
-	int32_t oldest = get_oldest(search->scope);
 	pb_snapshot snapshot = {0};
 	bool is_ok;
 
 	if (!fts || !store_begin_reading(search->store, &snapshot, error) ||
-	    !clause_papers_load(search->store, oldest, fts, error))
+	    !begin_lookup(search->store, search->scope, 0, fts, &search->lookup, error))
 		return false;
-	lookup_init(&search->lookup, fts, oldest, search->scope->now);
 	lookup_set_rank(&search->lookup, rank, limit);
 	is_ok = lookup_run(&search->lookup, search->store, error) &&
 	        rank_candidates(search, error);

@@ -17,6 +17,9 @@
 #define SEQS_PER_PAPER 8
 #define SEQS_MORE      100000
 
+/* Papers that the full-text index scans while one is read and evaluated. */
+#define SCANNED_PER_READ 250
+
 /* Expressions of the index paper_value, whose values it has. */
 #define PAPER_VALUE_LINKS                                        \
 	"(code_url IS NOT NULL) + 2 * (project_url IS NOT NULL)" \
@@ -373,6 +376,29 @@ paper_values_load(struct store *store, unsigned parts, GError **error)
 	}
 	g_free(loading.source);
 	return paper_values;
+}
+
+guint
+paper_values_find_first(
+    const struct paper_values *paper_values, int32_t oldest, unsigned few)
+{
+	const GArray *values = paper_values->values;
+	/* The least sum of papers to scan, and those that are read instead. */
+	guint first = values->len, least = G_MAXUINT;
+	unsigned skipped = 0;
+
+	for (guint seq = 0; seq < values->len && skipped <= few; seq++) {
+		guint sum = values->len - seq + skipped * SCANNED_PER_READ;
+
+		if (g_array_index(values, struct paper_value, seq).day < oldest)
+			continue;
+		if (sum < least) {
+			first = seq;
+			least = sum;
+		}
+		skipped++;
+	}
+	return first;
 }
 
 /* ---- texts ---- */

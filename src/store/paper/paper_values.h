@@ -73,6 +73,16 @@ struct paper_values {
 const struct paper_values *
 paper_values_load(struct store *store, unsigned parts, GError **error);
 
+/**
+ * Find the first of the papers last listed on a day or later.
+ *
+ * @param oldest  the day; as in struct paper_value
+ * @param few     skips at most so many of them that are far before the others
+ * @return index in the values; their number for none
+ */
+guint paper_values_find_first(
+    const struct paper_values *paper_values, int32_t oldest, unsigned few);
+
 /** Called with a field of a paper that has it. */
 typedef void (*paper_values_found)(void *data, int64_t seq, const char *text);
 
