@@ -17,6 +17,9 @@ from tap import Skip, Tap, run, skip_all, top_builddir
 # their own SQL, or its interface.
 PROGRAMS = {
     "helper_postgresql": (),
+    "test_instances": ("instance of a local store ends the others",
+                       "fenced digest does not count as delivered",
+                       "local store does not record jobs"),
 }
 
 
