@@ -62,6 +62,15 @@ format_digest_address(struct conversation *c, int64_t made_at)
 	return subaddress_format(&c->own_addresses->commands, SUBADDRESS_REPLY, token);
 }
 
+/* @param token  of a digest of Eva @return as in In-Reply-To */
+static char *
+format_message_id(const char *token)
+{
+	g_autofree char *id = token_format_with_id(token, 1);
+
+	return g_strdup_printf("<digest.%s@example.org>", id);
+}
+
 /* $digest: the address for replies to a digest of Eva; $forged: of another time. */
 static void
 add_digest(struct conversation *c)
@@ -75,8 +84,8 @@ add_digest(struct conversation *c)
 		save(c, "digest", format_digest_address(c, DIGEST_AT));
 		save(c, "forged", format_digest_address(c, DIGEST_AT + 1));
 	} else {
-		save(c, "digest", g_strdup("<digest.abcdefghijklmnopq@example.org>"));
-		save(c, "forged", g_strdup("<digest.abcdefghijklmnopr@example.org>"));
+		save(c, "digest", format_message_id("abcdefghijklmnopq"));
+		save(c, "forged", format_message_id("abcdefghijklmnopr"));
 	}
 }
 
