@@ -17,6 +17,8 @@ from tap import Skip, Tap, run, skip_all, top_builddir
 # their own SQL, or its interface.
 PROGRAMS = {
     "helper_postgresql": (),
+    "test_archive_cache": ("a store searches its copy", "a damaged copy is made again",
+                           "damage is noticed by the next copy"),
     "test_instances": ("instance of a local store ends the others",
                        "fenced digest does not count as delivered",
                        "local store does not record jobs"),
