@@ -406,24 +406,23 @@ static bool
 queue_messages(
     struct store *store, const GPtrArray *plans, unsigned count, GError **error)
 {
-	unsigned next;
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum outbox_priority priority = OUTBOX_PRIORITY_DIGEST;
 
-	for (unsigned i = 0; i < count; i = next) {
-		const struct plan *first = plans->pdata[i];
-		int64_t last_id = first->digest_id;
+	for (unsigned i = 0; i < count; i++) {
+		const struct plan *plan = plans->pdata[i];
 
-		for (next = i + 1; first->digest_id && next < count; next++) {
-			const struct plan *plan = plans->pdata[next];
-
-			if (plan->digest_id && plan->priority != first->priority)
-				break;
-			last_id = MAX(last_id, plan->digest_id);
+		if (!plan->digest_id)
+			continue;
+		if (ids->len && plan->priority != priority) {
+			if (!digests_queue(store, ids, priority, error))
+				return false;
+			g_array_set_size(ids, 0);
 		}
-		if (first->digest_id && !digests_queue(store, first->digest_id, last_id,
-		                            first->priority, error))
-			return false;
+		priority = plan->priority;
+		g_array_append_val(ids, plan->digest_id);
 	}
-	return true;
+	return digests_queue(store, ids, priority, error);
 }
 
 /*

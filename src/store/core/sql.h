@@ -110,7 +110,7 @@ void sql_fill_list(
 /**
  * Run a statement for some numbers, at most SQL_LIST_MAX at once.
  *
- * @param texts  of SQL_LISTS(); other values are before the list
+ * @param texts  of SQL_LISTS(); other parameters are before the list
  * @param numbers  of int64_t
  */
 #define sql_exec_list(store, texts, numbers, error, ...) \

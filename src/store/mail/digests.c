@@ -93,20 +93,17 @@ digests_insert(struct store *store, const struct digest_record *digest_record,
 	    SQL_BLOB(packed->data, packed->len));
 }
 
-/* One statement: SQLite saves the pages that it changes before each one that has
- * triggers. */
 bool
-digests_queue(struct store *store, int64_t first_id, int64_t last_id,
-    enum outbox_priority priority, GError **error)
+digests_queue(struct store *store, const GArray *ids, enum outbox_priority priority,
+    GError **error)
 {
-	static const char sql[] =
+	static const char *const sql[] = SQL_LISTS(
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at, priority) SELECT 'digest', subscriber_id, id, 'NEW',"
-	    " created_at, created_at, ?3 FROM digest WHERE id BETWEEN ?1 AND ?2"
-	    " ORDER BY id";
+	    " created_at, created_at, CAST(? AS BIGINT) FROM digest WHERE id IN (",
+	    "?", "?", ") ORDER BY id");
 
-	return sql_exec(
-	    store, sql, error, SQL_INT(first_id), SQL_INT(last_id), SQL_INT(priority));
+	return sql_exec_list(store, sql, ids, error, SQL_INT(priority));
 }
 
 bool

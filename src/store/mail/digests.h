@@ -38,8 +38,8 @@ bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *sl
 bool digests_insert(struct store *store, const struct digest_record *digest_record,
     int64_t *digest_id, GError **error);
 
-/** Queue the messages of digests that were stored one after the other. */
-bool digests_queue(struct store *store, int64_t first_id, int64_t last_id,
+/** Queue the messages of digests. @param ids  of int64_t, ascending */
+bool digests_queue(struct store *store, const GArray *ids,
     enum outbox_priority priority, GError **error);
 
 /**

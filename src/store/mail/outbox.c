@@ -347,7 +347,10 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 	return true;
 }
 
-/* Read back by outbox_load_generation(). */
+/*
+ * Read back by outbox_load_generation().  Not in a shared store, where all claims would
+ * write this row: a server is not replaced by an older file.
+ */
 static bool
 advance_generation(struct store *store, GError **error)
 {
@@ -403,7 +406,7 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 		has_next = due->len == wanted;
 		read += due->len;
 	}
-	if (jobs->len && !advance_generation(store, error))
+	if (jobs->len && !store_is_shared(store) && !advance_generation(store, error))
 		return NULL;
 	*is_more = claiming.is_full || has_next;
 	return g_steal_pointer(&jobs);

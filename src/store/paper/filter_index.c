@@ -114,7 +114,8 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
 	 */
 	static const char sql[] = "SELECT kind, term, filter_id FROM filter_term"
 	                          " WHERE kind >= 0 AND +filter_id > ?1 AND +filter_id "
-	                          "<= ?2 ORDER BY kind, term";
+	                          "<= ?2 ORDER BY kind, term,"
+	                          " filter_id";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(range->after), SQL_INT(range->through));
 	enum sql_step step;

@@ -47,7 +47,8 @@ collect_delivered(
     struct store *store, int64_t subscriber_id, GHashTable *last, GError **error)
 {
 	static const char sql[] =
-	    "SELECT papers, at FROM delivered WHERE subscriber_id = ?1 ORDER BY at";
+	    "SELECT papers, at FROM delivered WHERE subscriber_id = ?1"
+	    " ORDER BY at, digest_id";
 	g_autoptr(GArray) papers = packed_papers_new();
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = SQL_STEP_FAILED;
