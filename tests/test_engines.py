@@ -19,9 +19,16 @@ PROGRAMS = {
     "helper_postgresql": (),
     "test_archive_cache": ("a store searches its copy", "a damaged copy is made again",
                            "damage is noticed by the next copy"),
-    "test_instances": ("instance of a local store ends the others",
-                       "fenced digest does not count as delivered",
-                       "local store does not record jobs"),
+    "test_store": (
+        "new store is complete and private", "schema rejects invalid states",
+        "a failure anywhere leaves the store as it was",
+        "failed digest is built in the next run"),
+    "test_inbox_store": ("failing store leaves no partial change",),
+    "test_outbox_mail": ("schema rejects invalid mail",),
+    "test_instances": ("restarted instance has ended only its own lease",),
+    "test_send_limits": (),
+    "test_one_click": (),
+    "test_subscribe": (),
 }
 
 

@@ -57,6 +57,15 @@ store_fixture_new(void)
 		    g_build_filename(fixture->directory, "paperboy.db", NULL);
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
+	if (fixture->store->postgresql) {
+		g_autofree char *archive =
+		    g_build_filename(fixture->directory, "archive.db", NULL);
+
+		archive_cache_open(fixture->store, archive, &error);
+		g_assert_no_error(error);
+		/* Without an instance, as with a file. */
+		fixture->store->is_shared = false;
+	}
 	store_set_rerun(fixture->store, is_rerun());
 	if (!fixture->store->postgresql)
 		digest_views_create(fixture->store->db);
@@ -480,19 +489,24 @@ store_fixture_format_plans(struct store_fixture *fixture)
 char *
 store_fixture_hash(struct store_fixture *fixture)
 {
+	bool is_server = fixture->store->postgresql != NULL;
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_autofree char *tables = store_fixture_text(fixture,
-	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
-	    " AND name NOT GLOB 'sqlite_*'"
-	    " AND name NOT GLOB 'paper_fts*' ORDER BY name");
+	    is_server ? "SELECT tablename FROM pg_tables"
+	                " WHERE schemaname = current_schema() ORDER BY tablename"
+	              : "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	                " AND name NOT GLOB 'sqlite_*'"
+	                " AND name NOT GLOB 'paper_fts*' ORDER BY name");
 	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
 
 	for (char **name = names; *name; name++) {
-		g_autofree char *sql =
-		    g_strdup_printf("SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3", *name);
+		g_autofree char *sql = g_strdup_printf(
+		    is_server ? "SELECT CAST(t AS TEXT) FROM %s t ORDER BY 1"
+		              : "SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3",
+		    *name);
 		g_autofree char *text = NULL;
 
-		if (strcmp(*name, "cursor") == 0)
+		if (!is_server && strcmp(*name, "cursor") == 0)
 			strstr(sql, ", 3")[0] = '\0';
 		text = store_fixture_text(fixture, sql);
 		g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));

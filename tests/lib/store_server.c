@@ -95,8 +95,14 @@ static const struct {
 	const char *pattern, *replacement;
 } rules[] = {
     {"\\bx'([0-9a-fA-F]*)'", "CAST('\\\\x\\1' AS BYTEA)"},
+    {"\\bhex\\(zeroblob\\((\\d+)\\)\\)", "repeat('00', \\1)"},
     {"\\bzeroblob\\((\\d+)\\)", "decode(repeat('00', \\1), 'hex')"},
     {"\\bCAST\\(((?:\\w+\\.)?(?:message|raw)) AS TEXT\\)", "convert_from(\\1, 'UTF8')"},
+    {"json_each\\('\\[' \\|\\| papers \\|\\| '\\]'\\)",
+        "LATERAL (SELECT CAST(number AS BIGINT) AS value"
+        " FROM string_to_table(papers, ',') number) each"},
+    {"(FROM match_pending\\))(?! (?:[a-z]\\b|AS\\b))", "\\1 AS found"},
+    {"\\bsubstr\\(([\\w.]+), -(\\d+)\\)", "right(\\1, \\2)"},
     {"\\bifnull\\(", "coalesce("},
     {"\\bchar\\((\\d+)\\)", "chr(\\1)"},
     {"\\bgroup_concat\\(([^(),]+)\\)", "string_agg(CAST(\\1 AS TEXT), ',')"},
