@@ -14,8 +14,8 @@
 #define QUEUE_MAX 200
 
 /* Maximum number of runs of a statement that fails because of others. */
-#define RUNS_MAX     10
-#define RUN_AGAIN_US 2000
+#define RUNS_MAX     14
+#define RUN_AGAIN_US 500
 
 #define NUMBER_BYTES 24
 
@@ -406,7 +406,8 @@ run(struct postgresql_statement *statement, GError **error)
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
-		g_usleep((gulong)(g_get_monotonic_time() % RUN_AGAIN_US) * runs);
+		g_usleep(
+		    (gulong)(g_get_monotonic_time() % ((int64_t)RUN_AGAIN_US << runs)));
 	}
 }
 

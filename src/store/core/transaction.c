@@ -7,8 +7,9 @@
 #include "store/core/engine.h"
 #include "store/core/jobs.h"
 
-/* The first wait is up to 1 ms and the last up to 256 ms: half a second in total. */
-#define RUNS_MAX      10
+/* The first wait is up to 1 ms and the last up to 4 s, 8 s in total: as long as the
+ * transaction of a thread that waits for the processor. */
+#define RUNS_MAX      14
 #define WAIT_FIRST_US 1000
 
 static bool
