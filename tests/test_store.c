@@ -729,8 +729,8 @@ transaction_with_a_conflict_runs_again_as_a_whole(void)
 	    {false, true, 3, 4, "1 2 3"},
 	    /* Its failure is not the last one. */
 	    {true, true, 2, 3, "1 3"},
-	    {false, false, 1000, 10, ""},
-	    {false, true, 1000, 10, ""},
+	    {false, false, 1000, 14, ""},
+	    {false, true, 1000, 14, ""},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
