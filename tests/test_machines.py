@@ -5,7 +5,6 @@ Only hosts' keys are added.  Each machine has namespaces of its own; systemctl a
 replaced, since there is neither systemd nor sshd (tests/lib/installation.py).
 """
 
-import glob
 import json
 import os
 import re
@@ -13,87 +12,24 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from daemon import at_hour, days_after, papers_of, parse
 from clock import DAY
-from installation import CONFIG, STATE, USER, USER_ID, Installation
-from paperserver import element
-from readme import adapt, manual_blocks
-from tap import Skip, Tap, need_programs, run, top_srcdir, wait_until
-
-ONE, TWO = "one.example.org", "two.example.org"
-NAMES = {"one": [ONE], "two": [TWO], "both": [ONE, TWO]}
-CONFIGURATION = """\
-state_dir = "{state}";
-template_dir = "{templates}";
-mail: {{ from = "paperboy@news.example"; owner = "owner@news.example"; alerts = false; }};
-huggingface: {{ url = "file://{papers}"; }};
-arxiv: {{ enrich = false; }};
-delivery: {{ method = "maildir"; maildir = "{maildir}"; }};
-"""
+from daemon import at_hour, days_after, papers_of, parse
+from installation import STATE, USER
+from recipe import Recipe
+from tap import Skip, Tap, need_programs, run, wait_until
 
 
-class Recipe:
-    """The blocks of a section, in order, and two machines with papers and a mailbox."""
+def add(machine, address):
+    machine.run(f"paperboyctl subscriber add {address} --filter paper"
+                " --consent 'asked for it'")
 
-    def __init__(self, tap, section):
-        self.installation = tap.enter(Installation(tap, [ONE, TWO]))
-        self.one, self.two = self.installation.machines.values()
-        self.blocks = manual_blocks("paperboy-machines.7.in", section)
-        self.papers = tap.subdirectory("papers")
-        self.maildir = tap.subdirectory("mail")
-        for name in ("tmp", "new", "cur"):
-            os.mkdir(os.path.join(self.maildir, name))
-        for path, _, _ in os.walk(self.maildir):
-            os.chown(path, USER_ID, USER_ID)
-        self.write_day(0)
-        self.one.write(CONFIG, CONFIGURATION.format(
-            state=STATE, papers=self.papers, maildir=self.maildir,
-            templates=os.path.join(top_srcdir(), "etc", "templates")))
 
-    def write_day(self, number):
-        path = os.path.join(self.papers, f"daily_papers-{days_after(DAY, number)}.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump([element(10 * number + 1)], file)
+def wait_held(machine, count):
+    def is_held():
+        listed = machine.run("paperboyctl --json queue list --state HELD")
+        return len(json.loads(listed)) == count
 
-    def follow(self, count, replace=()):
-        """Execute the next blocks of the section."""
-        replace = dict(replace)
-        for place, text in self.blocks[:count]:
-            path, _, name = place.rpartition("on ")
-            text = adapt(text, {old: replace.pop(old)
-                                for old in list(replace) if old in text})
-            for machine in NAMES[name]:
-                machine = self.installation.machines[machine]
-                if path:
-                    machine.write(path.removesuffix(", "), text)
-                else:
-                    machine.follow(text)
-        del self.blocks[:count]
-        assert not replace, f"not there: {replace}"
-
-    def mails(self):
-        """[(recipient, bytes)] of the Maildir."""
-        found = []
-        for path in sorted(glob.glob(os.path.join(self.maildir, "new", "*"))):
-            with open(path, "rb") as file:
-                raw = file.read()
-            found.append((parse(raw)["To"], raw))
-        return found
-
-    def wait_mails(self, count):
-        return wait_until(lambda: len(self.mails()) >= count and self.mails(),
-                          f"{count} mails")
-
-    def wait_held(self, count):
-        def is_held():
-            listed = self.two.run("paperboyctl --json queue list --state HELD")
-            return len(json.loads(listed)) == count
-
-        wait_until(is_held, f"{count} messages are held")
-
-    def add(self, machine, address):
-        machine.run(f"paperboyctl subscriber add {address} --filter paper"
-                    " --consent 'asked for it'")
+    wait_until(is_held, f"{count} messages are held")
 
 
 def check_units(tap, recipe):
@@ -115,9 +51,10 @@ def check_units(tap, recipe):
 def set_up(tap, recipe):
     """a standby fetches backups, with a key that allows nothing else"""
     one, two = recipe.one, recipe.two
+    recipe.configure()
     one.start()
     for name in ("ada", "cleo"):
-        recipe.add(one, f"{name}@example.org")
+        add(one, f"{name}@example.org")
     recipe.wait_mails(2)
     recipe.follow(1)  # a key
     public = two.read("/etc/paperboy/backup-key.pub").strip()
@@ -133,10 +70,10 @@ def take_over(recipe):
     """it takes over: what may have been sent is held until it is released"""
     one, two = recipe.one, recipe.two
     one.run("paperboyctl subscriber forget cleo@example.org --yes")
-    recipe.add(one, "eva@example.org")
+    add(one, "eva@example.org")
     recipe.wait_mails(3)
     one.stop()
-    recipe.write_day(1)
+    recipe.write_day(1, [11])
     recipe.installation.clock.set(at_hour(days_after(DAY, 1), 12))
     one.start()  # sends a digest that the backup does not know
     recipe.wait_mails(5)
@@ -147,8 +84,8 @@ def take_over(recipe):
     assert two.read(f"{STATE}/key") == one.read(f"{STATE}/key")
     people = two.run("paperboyctl subscriber list")
     assert "cleo@example.org" in people and "eva@example.org" not in people, people
-    recipe.wait_held(2)
-    recipe.add(two, "bob@example.org")
+    wait_held(two, 2)
+    add(two, "bob@example.org")
     recipe.wait_mails(6)  # new mail is sent
     recipe.follow(1)
     found = recipe.wait_mails(8)

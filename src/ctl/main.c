@@ -151,8 +151,11 @@ run_as_owner(const char *state_dir, GError **error)
 	if (geteuid() != 0 || status.st_uid == 0)
 		return true;
 	if (setgroups(0, NULL) == 0 && setgid(status.st_gid) == 0 &&
-	    setuid(status.st_uid) == 0)
+	    setuid(status.st_uid) == 0) {
+		/* libpq reads files in it; without it the new user's. */
+		g_unsetenv("HOME");
 		return true;
+	}
 	return pb_fail(error, PB_ERROR_PERMANENT, "cannot become the owner of '%s': %s",
 	    state_dir, g_strerror(errno));
 }

@@ -1,6 +1,6 @@
 """installation.py - machines on which the commands of a manual page run as written.
 
-    with Installation(tap, ["one.example.org", "two.example.org"]) as installation:
+    with Installation(directory, ["one.example.org", "two.example.org"]) as installation:
         one = installation.machines["one.example.org"]
         one.write("/etc/paperboy/paperboy.conf", CONFIG.format(...))
         one.run("systemctl enable --now paperboyd")
@@ -17,13 +17,14 @@ import os
 import pwd
 import re
 import shlex
+import signal
 import socketserver
 import subprocess
 import threading
 
 from clock import Clock
 from machines import Site
-from tap import DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, top_builddir
+from tap import DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, top_builddir, wait_until
 
 DOMAIN = "example.org"
 CONFIG = "/etc/paperboy/paperboy.conf"
@@ -32,6 +33,8 @@ CA_FILE = "/etc/ssl/certs/ca-certificates.crt"
 USER, USER_ID = "paperboy", 64001
 COPIED = ("etc", "root", "run", "var/backups", "var/lib", "var/log")
 RUN_S = 300
+# Exit statuses of commands of manuals that are not errors: problems, and not running.
+MAY_BE = {"paperboyctl status": (0, 1), "pg_ctlcluster 15 main stop": (0, 2)}
 
 # Changes of the tmpfs at $1 are over the directories; $2 is the name.
 MOUNT = """\
@@ -75,6 +78,16 @@ exec {program} -c {config} --now "$(cat {now})" "$@"
 """
 
 
+def is_there(pid):
+    """Whether a process is in the table of processes, except as a zombie of a Child."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            state, parent = file.read().rpartition(")")[2].split()[:2]
+    except FileNotFoundError:
+        return False
+    return state != "Z" or int(parent) != os.getpid()
+
+
 class Machine:
     """One machine; the name is that of its host."""
 
@@ -101,7 +114,8 @@ class Machine:
         setpriv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         return ["nsenter", f"--target={self.holder.pid}", "--mount", "--net", "--uts", "--",
                 "env", f"PATH={self.installation.programs}:{os.environ['PATH']}:/usr/sbin",
-                "HOME=/root", *(setpriv if user else []), *arguments]
+                f"HOME={STATE if user else '/root'}", *(setpriv if user else []),
+                *arguments]
 
     def run(self, text, wanted=0, user=None, stdin=b"", directory="/"):
         """Run a command of the shell.  @return its output"""
@@ -110,16 +124,15 @@ class Machine:
             self.command(["sh", "-ec", f"cd {directory}\n{text}"], user), input=stdin,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_S, check=False)
         output = done.stdout.decode("utf-8", "replace")
-        statuses = wanted if isinstance(wanted, tuple) else (wanted,)
-        assert done.returncode in statuses, f"{text}: status {done.returncode}\n{output}"
+        wanted = (wanted,) if isinstance(wanted, int) else wanted
+        assert done.returncode in wanted, f"{text}: status {done.returncode}\n{output}"
         return output
 
     def follow(self, text):
         """Run the commands of a block one by one, as an operator types them."""
         for command in re.findall(r"(?:.*\\\n)*.+", text):
             typed = "".join(word for part, word in self.typed.items() if part in command)
-            wanted = (0, 1) if command == "paperboyctl status" else 0  # 1: problems
-            self.run(command, wanted, stdin=typed.encode())
+            self.run(command, MAY_BE.get(command, 0), stdin=typed.encode())
 
     def read(self, path):
         return self.run(f"cat {path}")
@@ -166,7 +179,22 @@ class Machine:
             else:
                 assert verb == "enable", verb
 
+    def kill(self, pattern=""):
+        """Kill the processes of this machine whose command line matches, all at once."""
+        own = os.stat(f"/proc/{self.holder.pid}/ns/mnt").st_ino
+        found = []
+        for pid in filter(str.isdecimal, os.listdir("/proc")):
+            with contextlib.suppress(FileNotFoundError, PermissionError, ProcessLookupError):
+                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+                    words = file.read().replace("\0", " ")
+                if (os.stat(f"/proc/{pid}/ns/mnt").st_ino == own and re.match(pattern, words)
+                        and int(pid) != self.holder.pid):
+                    os.kill(int(pid), signal.SIGKILL)
+                    found.append(pid)
+        wait_until(lambda: not any(map(is_there, found)), "the end of killed processes")
+
     def close(self):
+        self.kill()
         self.stop()
         self.holder.stop()
 
@@ -174,9 +202,9 @@ class Machine:
 class Installation:
     """Machines with paperboy installed, as a context manager."""
 
-    def __init__(self, tap, names):
+    def __init__(self, directory, names):
         need_programs("nsenter", "unshare", "setpriv", "ip")
-        self.directory = tap.subdirectory("installation")
+        self.directory = directory
         self.programs = os.path.join(self.directory, "bin")
         self.clock = Clock()
         self.names = names

@@ -134,7 +134,7 @@ class Server:
     at its end, with the recipient as text. Clients are served in parallel.
     """
 
-    def __init__(self, certificate=None, implicit=False):
+    def __init__(self, certificate=None, implicit=False, listener=None):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if certificate:
             self.context.load_cert_chain(certificate)
@@ -150,7 +150,7 @@ class Server:
         self.commands = []  # (inside TLS, line)
         self.messages = []
         self.connections = 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()

@@ -1,0 +1,116 @@
+"""recipe.py - the blocks of paperboy-machines(7), executed on two machines.
+
+    recipe = Recipe(tap, "A STANDBY")
+    recipe.follow(2)  # the next two blocks
+"""
+
+import glob
+import json
+import os
+
+from clock import DAY
+from daemon import days_after, parse
+from installation import CA_FILE, CONFIG, STATE, USER_ID, Installation
+from paperserver import element
+from peers import Ca
+from readme import adapt, manual_blocks
+from tap import Skip, top_srcdir, wait_until
+
+ONE, TWO = "one.example.org", "two.example.org"
+NAMES = {"one": [ONE], "two": [TWO], "both": [ONE, TWO]}
+CLUSTER = "/usr/lib/postgresql/15"
+SERVER = r"/usr/lib/postgresql/|postgres: "  # its command lines
+PASSWORD = "correct-horse"
+CONFIGURATION = """\
+state_dir = "{state}";
+template_dir = "{templates}";
+mail: {{ from = "paperboy@news.example"; owner = "owner@news.example"; alerts = false; }};
+huggingface: {{ url = "file://{papers}"; }};
+arxiv: {{ enrich = false; }};
+{delivery}
+"""
+MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'
+
+
+class Recipe:
+    """The blocks of a section, in order, and two machines with papers and a mailbox."""
+
+    def __init__(self, tap, section, name="recipe"):
+        directory = tap.subdirectory(name)
+        self.installation = tap.enter(Installation(directory, [ONE, TWO]))
+        self.one, self.two = self.installation.machines.values()
+        self.blocks = manual_blocks("paperboy-machines.7.in", section)
+        self.papers = os.path.join(directory, "papers")
+        self.maildir = os.path.join(directory, "mail")
+        os.mkdir(self.papers)
+        for name in ("", "tmp", "new", "cur"):
+            os.mkdir(os.path.join(self.maildir, name))
+            os.chown(os.path.join(self.maildir, name), USER_ID, USER_ID)
+        self.write_day(0, [1])
+
+    def configure(self, delivery=None):
+        """Write the configuration of the first machine."""
+        self.one.write(CONFIG, CONFIGURATION.format(
+            state=STATE, papers=self.papers,
+            delivery=delivery or MAILDIR.format(self.maildir),
+            templates=os.path.join(top_srcdir(), "etc", "templates")))
+
+    def write_day(self, number, papers):
+        path = os.path.join(self.papers, f"daily_papers-{days_after(DAY, number)}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([element(paper) for paper in papers], file)
+
+    def follow(self, count, replace=()):
+        """Execute the next blocks of the section, with other texts in them."""
+        replace = dict(replace)
+        for place, text in self.blocks[:count]:
+            path, _, name = place.rpartition("on ")
+            here = [old for old in replace if old in text]
+            text = adapt(text, {old: replace.pop(old) for old in here})
+            for machine in map(self.installation.machines.get, NAMES[name]):
+                if path:
+                    path = path.removesuffix(", ")
+                    added = path.removeprefix("added to ")
+                    old = machine.read(added) if added != path else ""
+                    machine.write(added, old + text)
+                else:
+                    machine.follow(text)
+        del self.blocks[:count]
+        assert not replace, f"not there: {replace}"
+
+    def mails(self):
+        """[(recipient, bytes)] of the Maildir."""
+        found = []
+        for path in glob.glob(os.path.join(self.maildir, "new", "*")):
+            with open(path, "rb") as file:
+                raw = file.read()
+            found.append((parse(raw)["To"], raw))
+        return found
+
+    def wait_mails(self, count):
+        return wait_until(lambda: len(self.mails()) >= count and self.mails(),
+                          f"{count} mails")
+
+
+def add_servers(recipe):
+    """Add a cluster to each machine, as Debian's package postgresql does, and a certificate."""
+    if not os.path.isdir(CLUSTER):
+        raise Skip("PostgreSQL 15 is not installed")
+    directory = os.path.join(recipe.installation.directory, "ca")
+    os.mkdir(directory)
+    ca = Ca(directory)
+    for machine in (recipe.one, recipe.two):
+        machine.run("rm -rf /etc/postgresql/15 /var/lib/postgresql/15 /run/postgresql/*")
+        machine.run("pg_createcluster --start 15 main")
+        pair = ca.make_cert(machine.name)
+        machine.run("cd /etc/postgresql; install -o postgres -m 600 /dev/stdin server.key",
+                    stdin=read(pair.key))
+        machine.write("/etc/postgresql/server.crt", read(pair.cert).decode())
+        machine.run(f"cat >>{CA_FILE}", stdin=read(ca.cert))
+        machine.typed |= {"--pwprompt": f"{PASSWORD}\n" * 2, ".pgpass": f"{PASSWORD}\n",
+                          "store-password": f"{PASSWORD}\n"}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
