@@ -662,8 +662,12 @@ def test_check(tap):
     # The settings in comments are valid, too.
     lines = [re.sub(r"^(\s*)# (\w+ = .*;)$", r"\1\2", line)
              for line in shipped.splitlines()]
+    password = os.path.join(directory, "password")
+    with open(os.open(password, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write("secret\n")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines))
+        file.write(f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines).replace(
+            "/etc/paperboy/store-password", password))
     Done(DAEMON, ["--check", "-c", path]).expect(OK, "", said)
     assert len(set(lines) - set(shipped.splitlines())) > 15
 
