@@ -102,8 +102,8 @@ static const struct row rows[] = {
     {"Europe/Dublin", DAILY(1, 28), "2026-10-24T12:00:00Z",
         {"2026-10-25T01:28 2026-10-25T01:28Z", "2026-10-26T01:28 2026-10-26T01:28Z"}},
     /* Midnight comes twice in Havana, and is skipped in Beirut. */
-    {"America/Havana", DAILY(0, 0), "2026-10-31T12:00:00Z",
-        {"2026-11-01T00:00 2026-11-01T05:00Z", "2026-11-02T00:00 2026-11-02T05:00Z"}},
+    {"America/Havana", DAILY(0, 0), "2025-11-01T12:00:00Z",
+        {"2025-11-02T00:00 2025-11-02T05:00Z", "2025-11-03T00:00 2025-11-03T05:00Z"}},
     {"Asia/Beirut", DAILY(0, 0), "2026-03-28T12:00:00Z",
         {"2026-03-29T00:00 2026-03-28T22:00Z", "2026-03-30T00:00 2026-03-29T21:00Z"}},
     /* Lord Howe moves by half an hour: at 02:00 on 4 October and 5 April. */
