@@ -74,6 +74,9 @@ generation_is_stale(
 {
 	int64_t sent, stored;
 
+	*is_stale = false;
+	if (store_is_shared(store))
+		return true;
 	if (!generation_load_file(state_dir, &sent, error) ||
 	    !outbox_load_generation(store, &stored, error))
 		return false;
@@ -118,6 +121,8 @@ generation_save(struct generation *generation, struct store *store, GError **err
 {
 	int64_t value;
 
+	if (store_is_shared(store))
+		return true;
 	return outbox_load_generation(store, &value, error) &&
 	       write_value(generation, value, error);
 }
@@ -159,6 +164,8 @@ generation_new(struct store *store, const char *state_dir, int64_t now, GError *
 
 	generation->path = format_path(state_dir);
 	generation->fd = -1;
+	if (store_is_shared(store))
+		return g_steal_pointer(&generation);
 	if (!generation_load_file(state_dir, &generation->value, error) ||
 	    !outbox_load_generation(store, &stored, error))
 		return NULL;

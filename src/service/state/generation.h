@@ -5,6 +5,10 @@
  * commit and the sending the counter is written to a file beside the database and
  * synced.  A database whose counter is behind the file was replaced by an older copy,
  * or has lost its write-ahead log: mail sent since is unknown to it.
+ *
+ * A shared store has no counter, which all claims of all machines would write, and no
+ * file: nothing is detected.  Who restores an older copy of a server's database holds
+ * the mail explicitly.
  */
 #ifndef PAPERBOY_SERVICE_STATE_GENERATION_H
 #define PAPERBOY_SERVICE_STATE_GENERATION_H
@@ -31,7 +35,7 @@ void generation_free(struct generation *generation);
 PB_DEFINE_AUTO(generation, generation_free);
 
 /** Write the database's counter to the file and sync it: after a claim's commit, before
- * its messages are sent. */
+ * its messages are sent.  Does nothing for a shared store. */
 bool
 generation_save(struct generation *generation, struct store *store, GError **error);
 
@@ -42,7 +46,7 @@ generation_save(struct generation *generation, struct store *store, GError **err
  */
 bool generation_load_file(const char *state_dir, int64_t *value, GError **error);
 
-/** Check whether the database is older than the file. */
+/** Check whether the database is older than the file; a shared store never is. */
 bool generation_is_stale(
     struct store *store, const char *state_dir, bool *is_stale, GError **error);
 
