@@ -9,6 +9,7 @@
 #include "service/delivery/takeover.h"
 #include "store/core/instances.h"
 #include "store/core/jobs.h"
+#include "store/core/sql.h"
 #include "store/mail/outbox.h"
 
 #define NOW  INT64_C(1795165200) /* 2026-11-20 09:00 */
@@ -295,6 +296,58 @@ fenced_digest_does_not_count_as_delivered(void)
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");
 }
 
+struct overlap {
+	struct pair *pair;
+	struct claiming claiming;
+	unsigned runs, others; /* runs of the work, and what the other has claimed */
+};
+
+static bool
+claim_while_the_other_claims(struct store *store, void *data, GError **error)
+{
+	struct overlap *overlap = data;
+
+	if (!claim_messages(store, &overlap->claiming, error))
+		return false;
+	if (overlap->runs++ == 0)
+		overlap->others = claim(overlap->pair, overlap->pair->other, 4, NOW);
+	return true;
+}
+
+static void
+claims_of_two_instances_at_once_are_disjoint(void)
+{
+	pb_local(pair) pair = {0};
+	struct overlap overlap = {.pair = &pair};
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	if (!pair.one->postgresql) {
+		g_test_skip("SQLite has one writer");
+		return;
+	}
+	add_mail(&pair, 20);
+	overlap.claiming.claim = (struct outbox_claim){.now = NOW,
+	    .limit = 4,
+	    .is_idle = true,
+	    .cache_key = "key",
+	    .key = pair.fixture->key};
+	store_transact(pair.one, claim_while_the_other_claims, &overlap, &error);
+	g_assert_no_error(error);
+	g_test_message("%u runs", overlap.runs);
+	g_assert_cmpuint(overlap.claiming.count, ==, 4);
+	g_assert_cmpuint(overlap.others, ==, 4);
+	assert_rows(pair.fixture,
+	    "SELECT holder, count(*) FROM outbox WHERE state = 'SENDING'"
+	    " GROUP BY holder ORDER BY holder",
+	    "1|4 2|4");
+	/* The other has left out those of the first, and one that it had looked at. */
+	assert_rows(pair.fixture,
+	    "SELECT min(id), max(id) FROM outbox WHERE state = 'SENDING' AND holder = "
+	    "2",
+	    "6|9");
+}
+
 static bool
 take_job(struct store *store, int64_t now)
 {
@@ -370,6 +423,7 @@ main(int argc, char **argv)
 	    restarted_instance_has_ended_only_its_own_lease,
 	    messages_of_an_expired_instance_are_taken_over_and_its_results_fenced,
 	    result_of_each_kind_is_fenced, fenced_digest_does_not_count_as_delivered,
+	    claims_of_two_instances_at_once_are_disjoint,
 	    job_belongs_to_one_instance_until_its_lease_ends,
 	    local_store_does_not_record_jobs);
 	return g_test_run();

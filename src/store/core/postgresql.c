@@ -265,7 +265,12 @@ find_end(const char *at)
 	return end ? end + tag : at + 1;
 }
 
-/* Replace ?1 by $1, and ? by the number after the last one. @param count  set */
+/*
+ * Replace ?1 by $1, and ? by the number after the last one, and remove the marks of
+ * SQL_LOCK_ROWS().
+ *
+ * @param count  set
+ */
 static char *
 translate(const char *sql, int *count)
 {
@@ -286,6 +291,10 @@ translate(const char *sql, int *count)
 			*count = MAX(*count, number);
 			g_string_append_printf(text, "$%d", number);
 			end = digits;
+		} else if (g_str_has_prefix(sql, "/*!")) {
+			end = sql + strlen("/*!");
+		} else if (g_str_has_prefix(sql, "*/")) {
+			end = sql + strlen("*/");
 		} else {
 			g_string_append_len(text, sql, end - sql);
 		}

@@ -72,6 +72,13 @@ struct sql_value {
 /* -1 (unknown, none) is NULL in the database. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
 
+/*
+ * At the end of a SELECT, in a transaction that changes the rows of this table or
+ * alias: on a server, rows that another transaction has locked are left out, and the
+ * others are locked.  SQLite has one writer: a comment.
+ */
+#define SQL_LOCK_ROWS(table) " /*! FOR UPDATE OF " table " SKIP LOCKED */"
+
 /* Number of values of a list in a statement. */
 #define SQL_LIST_MAX   50
 /* A list in a statement, of values or rows: SQL_LIST("?") or SQL_LIST("(?, ?)"). */

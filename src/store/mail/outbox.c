@@ -161,11 +161,11 @@ load_priority(struct store *store, const struct outbox_claim *claim, int priorit
     unsigned limit, GPtrArray *jobs, GError **error)
 {
 	static const char sql_first[] = JOB_COLUMNS
-	    " WHERE o.priority = ?3 AND o.priority > 0"
-	    " AND o.next_try_at <= ?1 ORDER BY o.next_try_at, o.id LIMIT ?2";
-	static const char sql_rest[] = JOB_COLUMNS
-	    " WHERE o.priority = ?3"
-	    " AND o.next_try_at <= ?1 ORDER BY o.next_try_at, o.id LIMIT ?2";
+	    " WHERE o.priority = ?3 AND o.priority > 0 AND o.next_try_at <= ?1"
+	    " ORDER BY o.next_try_at, o.id LIMIT ?2" SQL_LOCK_ROWS("o");
+	static const char sql_rest[] =
+	    JOB_COLUMNS " WHERE o.priority = ?3 AND o.next_try_at <= ?1"
+	                " ORDER BY o.next_try_at, o.id LIMIT ?2" SQL_LOCK_ROWS("o");
 	sql_auto *statement =
 	    sql_bind(store, priority > OUTBOX_PRIORITY_DIGEST ? sql_first : sql_rest,
 	        error, SQL_INT(claim->now), SQL_INT(limit), SQL_INT(priority));
