@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/ctl.h"
+#include "ctl/ctl_instances.h"
 #include "ctl/print.h"
 #include "service/collect/source_status.h"
 #include "service/health/health.h"
@@ -214,6 +215,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 
 	json_object_set_new(
 	    object, "backup_at", print_json_number(status->restore.last_made_at));
+	if (status->instances)
+		json_object_set_new(object, "instances", ctl_json_of_instances(status));
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
@@ -460,6 +463,7 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 {
 	print_restore(status);
 	print_daemon(daemon);
+	ctl_print_instances(status);
 	for (unsigned i = 0; i < status->sources->len; i++)
 		print_source(status->sources->pdata[i]);
 	if (*status->coverage)

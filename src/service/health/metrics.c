@@ -166,6 +166,9 @@ add_machine(GString *text, const struct status *status)
 	    status->wal_bytes);
 	add_one(text, "backup_time_seconds", GAUGE, "Time of the last backup.",
 	    status->restore.last_made_at);
+	if (status->instances)
+		add_one(text, "instances", GAUGE, "Instances with a lease.",
+		    status_count_live(status));
 }
 
 static void

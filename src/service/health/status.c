@@ -15,6 +15,8 @@
 #include "service/delivery/send_limits.h"
 #include "service/setup/factory.h"
 #include "service/state/generation.h"
+#include "store/core/instances.h"
+#include "store/core/jobs.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
 #include "store/mail/skipped.h"
@@ -125,6 +127,8 @@ status_clear(struct status *status)
 	g_clear_pointer(&status->bounce_domains, g_ptr_array_unref);
 	g_clear_pointer(&status->pauses, g_ptr_array_unref);
 	g_clear_pointer(&status->coverage, g_free);
+	g_clear_pointer(&status->instances, g_ptr_array_unref);
+	g_clear_pointer(&status->jobs, g_ptr_array_unref);
 }
 
 static int64_t
@@ -268,6 +272,32 @@ load_sources(struct store *store, const struct settings *settings, int64_t now,
 	return status->sources != NULL;
 }
 
+static bool
+load_instances(struct store *store, int64_t now, struct status *status, GError **error)
+{
+	if (!store_is_shared(store))
+		return true;
+	status->instances = instances_load_all(store, error);
+	status->jobs = status->instances ? jobs_load_all(store, error) : NULL;
+	return status->jobs &&
+	       instances_load_time(store, now, &status->store_now, error);
+}
+
+int64_t
+status_count_live(const struct status *status)
+{
+	int64_t count = 0;
+
+	if (!status->instances)
+		return -1;
+	for (unsigned i = 0; i < status->instances->len; i++) {
+		const struct instance *instance = status->instances->pdata[i];
+
+		count += instance->expires_at > status->store_now;
+	}
+	return count;
+}
+
 bool
 status_load(struct store *store, const struct settings *settings, int64_t now,
     struct status *status, GError **error)
@@ -280,6 +310,7 @@ status_load(struct store *store, const struct settings *settings, int64_t now,
 	    !load_messages(store, now, &loaded, error) ||
 	    !load_limits(store, settings, now, &loaded, error) ||
 	    !load_bounces(store, now, &loaded, error) ||
+	    !load_instances(store, now, &loaded, error) ||
 	    !clock_watch_load(store, &loaded.jump, error) ||
 	    !generation_is_stale(store, directory, &loaded.is_stale, error)) {
 		status_clear(&loaded);

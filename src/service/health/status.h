@@ -89,11 +89,18 @@ struct status {
 	int64_t disk_free_bytes; /* readable by this user */
 	int64_t store_bytes, wal_bytes;
 	char *coverage; /* one line of received lists; may be empty */
+	/* Of a shared store; NULL for a local one. */
+	GPtrArray *instances; /* struct instance * */
+	GPtrArray *jobs;      /* struct job_holder * */
+	int64_t store_now;    /* the time of leases */
 };
 
 /** @return false if the store fails; there is nothing to clear then */
 bool status_load(struct store *store, const struct settings *settings, int64_t now,
     struct status *status, GError **error);
+
+/** Number of instances with a lease; -1 for a local store. */
+int64_t status_count_live(const struct status *status);
 
 /** @param status  or zeroed */
 void status_clear(struct status *status);

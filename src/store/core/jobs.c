@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "store/core/instances.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
 static const char *const names[N_JOBS] = {
     [JOB_NONE] = "",
@@ -77,4 +77,17 @@ jobs_check(struct store *store, GError **error)
 	return is_held ||
 	       pb_fail(error, PB_ERROR_TEMPORARY,
 	           "another instance has taken over the job '%s'", names[store->job]);
+}
+
+GPtrArray *
+jobs_load_all(struct store *store, GError **error)
+{
+	static const char sql[] = "SELECT name, holder FROM job ORDER BY name";
+#define COLUMN(...) RECORD_COLUMN(job_holder, __VA_ARGS__)
+	static const struct record_column columns[] = {COLUMN(name), COLUMN(holder)};
+#undef COLUMN
+	static const struct record_layout layout = RECORD_LAYOUT(job_holder, columns);
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	return record_load_all(statement, &layout, error);
 }

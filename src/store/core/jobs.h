@@ -27,6 +27,12 @@ enum job {
 	N_JOBS
 };
 
+/* A job that was taken. */
+struct job_holder {
+	const char *name;
+	int64_t holder; /* instance, perhaps one that has ended; -1: none */
+};
+
 const char *jobs_get_name(enum job job);
 
 /**
@@ -47,5 +53,8 @@ enum job jobs_set(struct store *store, enum job job);
  * @return false with PB_ERROR_TEMPORARY if it does not
  */
 bool jobs_check(struct store *store, GError **error);
+
+/** Load all jobs that were taken, by name. @return of struct job_holder * */
+GPtrArray *jobs_load_all(struct store *store, GError **error);
 
 #endif

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""test_ctl_instances.py - paperboyctl status on a store that instances share."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from daemon import Instance
+from postgresql import Server
+from tap import Skip, Tap
+
+LATE = 9999999999  # s
+PROBLEMS = (0, 1)
+
+
+def load(machine):
+    return json.loads(machine.ctl("--json", "status", wanted=PROBLEMS))["instances"]
+
+
+def nobody(machine, _server):
+    "no instance has registered"
+    assert load(machine) == []
+    assert "instances    none\n" in machine.ctl("status", wanted=PROBLEMS)
+
+
+def leases(machine, server):
+    "instances are shown with the rest of their leases and their jobs"
+    with machine.start() as child:
+        child.wait_line("started")
+        child.wait_fact(lambda: "collector" in load(machine)[0]["jobs"], "its job")
+        server.run("INSERT INTO instance (name, program, started_at, expires_at) VALUES"
+                   f" ('other:/state', '9.9', 1, {LATE})")
+        own, other = load(machine)
+        assert own["name"].endswith(f":{machine.state}"), own
+        assert 0 < own["lease_left_s"] <= 30 and own["version"], own
+        assert other["jobs"] == [] and other["lease_left_s"] > 1000, other
+        text = machine.ctl("status", wanted=PROBLEMS)
+        assert f"instance {own['id']:<3} {own['name']}, {own['version']}, since " in text, text
+        assert "other:/state, 9.9, since 1970-01-01 00:00 UTC; lease for " in text, text
+        assert f"             holds {', '.join(own['jobs'])}\n" in text, text
+
+
+def expired(machine, server):
+    "an instance whose lease has ended is shown until it is recovered, and not counted"
+    server.run("DELETE FROM instance; INSERT INTO instance (name, program, started_at,"
+               f" expires_at) VALUES ('one:/state', '9.9', 1, {LATE}),"
+               " ('ended:/state', '9.9', 1, 1)")
+    server.run("DELETE FROM job; INSERT INTO job SELECT 'imap', max(id) FROM instance")
+    found = load(machine)
+    assert [row["jobs"] for row in found] == [[], ["imap"]], found
+    assert found[1]["lease_left_s"] < 0, found
+    text = machine.ctl("status", wanted=PROBLEMS)
+    assert "; lease EXPIRED\n             holds imap\n" in text, text
+    assert "\npaperboy_instances 1\n" in machine.ctl("metrics")
+
+
+if __name__ == "__main__":
+    with Tap() as tap:
+        try:
+            server = tap.enter(Server(tap.subdirectory("postgresql")))
+        except Skip as reason:
+            tap.skip("instances on PostgreSQL", reason)
+        else:
+            machine = Instance(
+                tap.subdirectory("machine"),
+                store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
+            for test in (nobody, leases, expired):
+                tap.run(test, machine, server)
