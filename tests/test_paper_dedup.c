@@ -241,6 +241,26 @@ papers_with_a_shared_alias_may_differ(void)
 }
 
 static void
+names_that_papers_had_do_not_join_others(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	/* arXiv corrects the DOI of a paper that a feed goes on listing with the first.
+	 */
+	save(fixture, "nature", of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG));
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", "10.1/a", LONG));
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00001", "10.1/b", LONG));
+	for (int i = 0; i < 3; i++)
+		save(fixture, "nature",
+		    of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG));
+	assert_rows(fixture, IDS, "2611.00001 doi:10.1/a");
+	/* The DOI of one paper and the title of another. */
+	save(fixture, "arxiv/cs.CL", of_arxiv("2611.00002", NULL, LONG " twice"));
+	save(fixture, "lab", of_feed("doi:10.1/b", "lab:1", "10.1/b", LONG " twice"));
+	assert_rows(fixture, IDS, "2611.00001 doi:10.1/a 2611.00002");
+}
+
+static void
 enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64_t now)
 {
 	g_autoptr(GPtrArray) papers =
@@ -811,8 +831,139 @@ entries_of_feeds_are_known_by_link_then_guid_then_title(void)
 	}
 }
 
+/* Few, so that they collide. */
+#define CHOICES 6
+#define RUNS    4
+#define STEPS   100
+
+/* A paper of arXiv or of a feed, which shares its names with others. */
+static struct paper *
+make_random(GRand *rand, bool is_feed, const char *source)
+{
+	static const char *const titles[] = {
+	    LONG, LONG " once", LONG " again", "Mamba"};
+	const char *title = titles[g_rand_int_range(rand, 0, G_N_ELEMENTS(titles))];
+	g_autofree char *arxiv =
+	    g_strdup_printf("2611.%05d", g_rand_int_range(rand, 0, CHOICES));
+	g_autofree char *doi =
+	    g_rand_boolean(rand)
+	        ? g_strdup_printf("10.1000/%d", g_rand_int_range(rand, 0, CHOICES))
+	        : NULL;
+	g_autofree char *guid =
+	    g_strdup_printf("%s:%d", source, g_rand_int_range(rand, 0, CHOICES));
+	g_autofree char *own = doi ? g_strconcat("doi:", doi, NULL) : g_strdup(guid);
+	struct paper *paper;
+
+	if (!is_feed)
+		return of_arxiv(arxiv, doi, title);
+	paper = of_feed(g_rand_int_range(rand, 0, 4) ? own : arxiv, guid, doi, title);
+	if (g_rand_boolean(rand))
+		paper->link = g_strdup_printf(
+		    "link=example.org/%d", g_rand_int_range(rand, 0, CHOICES));
+	paper->entry_key = paper_id_format_entry(source, title);
+	return paper;
+}
+
+/* A batch of a source. */
+static void
+save_random(struct store_fixture *fixture, GRand *rand, int64_t now)
+{
+	static const char *const sources[] = {
+	    "arxiv/cs.CL", "arxiv/cs.LG", "nature", "lab", "planet"};
+	size_t i = (size_t)g_rand_int_range(rand, 0, G_N_ELEMENTS(sources));
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	const struct source_fetch fetch = {.source = sources[i],
+	    .day = DAY,
+	    .fetched_at = now,
+	    .status = SOURCE_FETCH_OK,
+	    .is_rolling = i >= 2};
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	for (int left = g_rand_int_range(rand, 1, 4); left > 0; left--) {
+		struct listing *listing =
+		    listing_new(make_random(rand, i >= 2, sources[i]), DAY);
+
+		listing->version = (unsigned)g_rand_int_range(rand, 0, 3);
+		if (listing->version > 1)
+			listing->listing_type = LISTING_REPLACE;
+		g_ptr_array_add(listings, listing);
+	}
+	papers_save_fetch(fixture->store, &fetch, listings, &saved, &error);
+	g_assert_no_error(error);
+}
+
+static void
+change_random(struct store_fixture *fixture, GRand *rand, int64_t now)
+{
+	g_autofree char *arxiv =
+	    g_strdup_printf("2611.%05d", g_rand_int_range(rand, 0, CHOICES));
+	g_autofree char *doi =
+	    g_strdup_printf("10.1000/%d", g_rand_int_range(rand, 0, CHOICES));
+	g_autoptr(GError) error = NULL;
+
+	switch (g_rand_int_range(rand, 0, 12)) {
+	case 0:
+		store_fixture_build_digests(fixture, now);
+		store_fixture_run(fixture,
+		    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5"
+		    " WHERE ended_at IS NULL");
+		break;
+	case 1:
+		store_fixture_run(fixture,
+		    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+		    " next_try_at = NULL WHERE ended_at IS NULL;"
+		    "UPDATE digest SET state = 'sent'");
+		break;
+	case 2:
+		papers_merge_duplicates(fixture->store, now, 10, &error);
+		g_assert_no_error(error);
+		break;
+	case 3:
+		enrich_doi(fixture, arxiv, doi, now);
+		break;
+	default:
+		save_random(fixture, rand, now);
+	}
+}
+
+/* Whatever sources list. */
+static void
+papers_that_share_names_are_always_saved(void)
+{
+	for (guint32 seed = 104; seed < 104 + RUNS; seed++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+		int64_t now = store_fixture_time(NOON);
+
+		g_test_message("seed %u", seed);
+		store_fixture_subscribe(
+		    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
+		store_fixture_run(fixture,
+		    "CREATE TEMP TABLE lost (id TEXT);"
+		    "CREATE TEMP TRIGGER lost_id AFTER UPDATE OF id ON paper"
+		    " BEGIN INSERT INTO lost VALUES (OLD.id); END;"
+		    "CREATE TEMP TRIGGER lost_row AFTER DELETE ON paper"
+		    " BEGIN INSERT INTO lost VALUES (OLD.id); END");
+		for (int i = 0; i < STEPS; i++)
+			change_random(fixture, rand, now + i * 7200);
+		assert_rows(fixture,
+		    "SELECT p.id FROM paper p LEFT JOIN paper_alias a ON a.name = p.id"
+		    " WHERE a.paper_seq IS DISTINCT FROM p.seq",
+		    "");
+		assert_rows(fixture,
+		    "SELECT id FROM lost WHERE id GLOB '2611.*'"
+		    " EXCEPT SELECT id FROM paper",
+		    "");
+		assert_rows(
+		    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+	}
+}
+
 UNIT_MAIN(fields_are_merged_by_rule_in_any_order, votes_that_fall_are_reported_too,
     a_paper_is_found_by_any_of_its_names, papers_with_a_shared_alias_may_differ,
+    names_that_papers_had_do_not_join_others,
     two_rows_become_one_without_a_second_delivery,
     rows_in_queued_messages_are_merged_later, text_of_merged_papers_is_frozen,
     everything_that_names_a_paper_is_moved,
@@ -822,4 +973,5 @@ UNIT_MAIN(fields_are_merged_by_rule_in_any_order, votes_that_fall_are_reported_t
     source_lists_of_one_service_are_one_listing_a_day,
     cross_lists_and_new_versions_are_for_those_who_want_them,
     dois_are_read_in_their_dresses,
-    entries_of_feeds_are_known_by_link_then_guid_then_title)
+    entries_of_feeds_are_known_by_link_then_guid_then_title,
+    papers_that_share_names_are_always_saved)

@@ -42,9 +42,9 @@ load_named(
 {
 	static const char sql[] =
 	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
-	    " coalesce((SELECT paper_seq FROM paper_alias WHERE name = ?1),"
-	    /* The id is an alias even if it was not recorded. */
-	    "  (SELECT p.seq FROM paper p WHERE p.id = ?1))";
+	    /* An id is of the row that has it, even if it is an alias of another. */
+	    " coalesce((SELECT p.seq FROM paper p WHERE p.id = ?1),"
+	    "  (SELECT paper_seq FROM paper_alias WHERE name = ?1))";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
 
 	return paper_row_find(store, statement, stored, error);
@@ -68,16 +68,17 @@ is_distinguished(
 	    store, sql, is_apart, error, SQL_INT(seq), SQL_TEXT(guid), SQL_TEXT(head));
 }
 
-static bool
-is_another(const struct paper *reported, const struct paper *stored)
+bool
+paper_aliases_are_distinct(
+    const struct paper *one, const struct paper *other, bool with_doi)
 {
-	bool has_two_ids = paper_id_is_arxiv(reported->id) &&
-	                   paper_id_is_arxiv(stored->id) &&
-	                   strcmp(reported->id, stored->id) != 0;
+	bool have_two_ids = paper_id_is_arxiv(one->id) &&
+	                    paper_id_is_arxiv(other->id) &&
+	                    strcmp(one->id, other->id) != 0;
 
-	return has_two_ids || (reported->doi && stored->doi &&
-	                          strcmp(reported->doi, stored->doi) != 0 &&
-	                          strcmp(reported->id, stored->id) != 0);
+	return have_two_ids || (with_doi && one->doi && other->doi &&
+	                           strcmp(one->doi, other->doi) != 0 &&
+	                           strcmp(one->id, other->id) != 0);
 }
 
 /*
@@ -119,7 +120,7 @@ add_found(struct store *store, const struct paper *reported, enum name by, int64
 	for (unsigned i = 0; i < found->len; i++)
 		is_apart |=
 		    ((struct stored_paper *)found->pdata[i])->seq == stored->seq;
-	if (is_apart || is_another(reported, stored->paper))
+	if (is_apart || paper_aliases_are_distinct(reported, stored->paper, true))
 		stored_paper_free(stored);
 	else
 		g_ptr_array_add(found, stored);
@@ -155,18 +156,25 @@ paper_aliases_add(
 {
 	static const char sql[] = "INSERT INTO paper_alias (name, paper_seq)"
 	                          " VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
-	/* Only the newest entry with a title can be the same as a new one. */
-	static const char sql_entry[] =
+	/*
+	 * Only the newest entry with a title can be the same as a new one.  An id is
+	 * reported for another row if the rows turned out to be different papers.
+	 */
+	static const char sql_moved[] =
 	    "INSERT INTO paper_alias (name, paper_seq) VALUES (?1, ?2)"
-	    " ON CONFLICT (name) DO UPDATE SET paper_seq = excluded.paper_seq";
+	    " ON CONFLICT (name) DO UPDATE SET paper_seq = excluded.paper_seq"
+	    " WHERE paper_alias.paper_seq <> excluded.paper_seq";
 	char *names[N_NAMES];
 	bool is_ok = true;
 
 	make_names(paper, names);
-	for (int i = 0; i < N_NAMES && is_ok; i++)
+	for (int i = 0; i < N_NAMES && is_ok; i++) {
+		bool is_moved = i == NAME_ID || i == NAME_ENTRY;
+
 		if (names[i])
-			is_ok = sql_exec(store, i == NAME_ENTRY ? sql_entry : sql,
-			    error, SQL_TEXT(names[i]), SQL_INT(seq));
+			is_ok = sql_exec(store, is_moved ? sql_moved : sql, error,
+			    SQL_TEXT(names[i]), SQL_INT(seq));
+	}
 	clear_names(names);
 	return is_ok;
 }
@@ -178,6 +186,17 @@ paper_aliases_add_duplicates(
 	static const char sql[] = "INSERT INTO paper_duplicate (one_seq, other_seq)"
 	                          " VALUES (?1, ?2)"
 	                          " ON CONFLICT (one_seq, other_seq) DO NOTHING";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(MIN(one, other)), SQL_INT(MAX(one, other)));
+}
+
+bool
+paper_aliases_remove_duplicates(
+    struct store *store, int64_t one, int64_t other, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM paper_duplicate WHERE one_seq = ?1 AND other_seq = ?2";
 
 	return sql_exec(
 	    store, sql, error, SQL_INT(MIN(one, other)), SQL_INT(MAX(one, other)));

@@ -13,20 +13,31 @@
  * GUID of the source, title and first author, and, if all these find nothing, by feed
  * and title.
  *
- * Papers with different arXiv ids or different DOIs are always distinct.  Two entries
- * of one source are not merged by title and first author alone.
+ * Two entries of one source are not merged by title and first author alone.  The rows
+ * may be distinct from each other.
  *
  * @return of struct stored_paper *; NULL on failure
  */
 GPtrArray *paper_aliases_find(
     struct store *store, const struct paper *reported, int64_t now, GError **error);
 
-/** Record all aliases of a paper; an alias of another paper stays with that paper. */
+/** Whether two papers have different arXiv ids or, with_doi, different DOIs. */
+bool paper_aliases_are_distinct(
+    const struct paper *one, const struct paper *other, bool with_doi);
+
+/**
+ * Record all aliases of a paper.  An alias of another paper stays with that paper,
+ * except for the id, which is of the row for which it was reported last.
+ */
 bool paper_aliases_add(
     struct store *store, const struct paper *paper, int64_t seq, GError **error);
 
 /** Record two rows as duplicates. */
 bool paper_aliases_add_duplicates(
+    struct store *store, int64_t one, int64_t other, GError **error);
+
+/** Forget that two rows were duplicates. */
+bool paper_aliases_remove_duplicates(
     struct store *store, int64_t one, int64_t other, GError **error);
 
 /**

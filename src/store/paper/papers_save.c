@@ -412,11 +412,16 @@ record_listing(struct store *store, const char *source, const struct listing *li
  * Merge two rows of one paper.  A row in a message that may have been delivered is
  * retained, else the one with the preferred id, else the older one.
  *
+ * Two papers can share names with a third, and rows recorded as duplicates can have
+ * got ids since then: distinct papers stay as they are.
+ *
+ * @param with_doi  whether different DOIs distinguish them
+ *
  * *kept is set to the row that is retained.
  */
 static bool
 unite(struct saving *saving, struct stored_paper **stored, struct stored_paper **other,
-    GError **error)
+    bool with_doi, GError **error)
 {
 	struct store *store = saving->store;
 	bool is_frozen, is_other_frozen, is_other_better;
@@ -424,6 +429,9 @@ unite(struct saving *saving, struct stored_paper **stored, struct stored_paper *
 	struct papers_saved saved = {0};
 	bool is_revision = false; /* the row gets a new revision in any case */
 
+	if (paper_aliases_are_distinct((*stored)->paper, (*other)->paper, with_doi))
+		return paper_aliases_remove_duplicates(
+		    store, (*stored)->seq, (*other)->seq, error);
 	if (!are_words_frozen(saving, (*stored)->seq, &is_frozen, error) ||
 	    !are_words_frozen(saving, (*other)->seq, &is_other_frozen, error))
 		return false;
@@ -471,9 +479,11 @@ find_one(struct saving *saving, const struct paper *reported,
 
 	if (!found)
 		return false;
+	/* A stored DOI that is not the reported one is out of date. */
 	for (unsigned i = 1; i < found->len; i++)
 		if (!unite(saving, (struct stored_paper **)&found->pdata[0],
-		        (struct stored_paper **)&found->pdata[i], error) ||
+		        (struct stored_paper **)&found->pdata[i], !reported->doi,
+		        error) ||
 		    !reload(store, (struct stored_paper **)&found->pdata[0], error))
 			return false;
 	if (found->len)
@@ -495,7 +505,7 @@ papers_merge_duplicates(
 		pb_auto(stored_paper) other =
 		    papers_load(store, g_array_index(pairs, int64_t, i + 1), NULL);
 
-		if (one && other && !unite(&saving, &one, &other, error))
+		if (one && other && !unite(&saving, &one, &other, true, error))
 			return false;
 	}
 	return pairs != NULL;
