@@ -28,6 +28,9 @@
 /* Time to the next attempt after a failure of the store or the machine. */
 #define RETRY_S 60
 
+/* Likewise if the store is a server, which may be started again at any time. */
+#define SERVER_RETRY_S 10
+
 /* Maximum time for monthly reports between two runs of the scheduler. */
 #define CHECKUPS_MS 250
 
@@ -79,12 +82,16 @@ struct daemon {
 
 /* Nothing was changed by the failure.  @return when to try again, s */
 static int64_t
-log_failure(enum event_kind kind, int64_t now, GError *problem)
+log_failure(
+    const struct daemon *daemon, enum event_kind kind, int64_t now, GError *problem)
 {
+	bool is_shared = store_is_shared(daemon->stages.scheduler.store);
+	int64_t retry_s = is_shared ? SERVER_RETRY_S : RETRY_S;
+
 	event_log(
-	    kind, EVENT_SECONDS("next_in", RETRY_S), EVENT_TEXT(problem->message));
+	    kind, EVENT_SECONDS("next_in", retry_s), EVENT_TEXT(problem->message));
 	g_error_free(problem);
-	return now + RETRY_S;
+	return now + retry_s;
 }
 
 /* Report to systemd.  @param activity  of this stage; static; NULL: idle */
@@ -253,7 +260,7 @@ run_collector(void *data, int64_t now, const int *stop)
 		return earlier(at, check_web(daemon));
 	set_activity(daemon, STAGE_COLLECTOR, "polling sources");
 	if (!collect(daemon, now, &report, &problem))
-		at = log_failure(EVENT_COLLECTOR_FAILED, now, problem);
+		at = log_failure(daemon, EVENT_COLLECTOR_FAILED, now, problem);
 	else if (daemon->stages.collector.is_idle)
 		at = now + INSTANCES_RENEW_S;
 	else
@@ -281,7 +288,7 @@ process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 	g_mutex_lock(&daemon->stats_lock);
 	daemon->work.inbox += report.handled;
 	g_mutex_unlock(&daemon->stats_lock);
-	return is_ok ? next : log_failure(EVENT_INBOX_ERROR, now, problem);
+	return is_ok ? next : log_failure(daemon, EVENT_INBOX_ERROR, now, problem);
 }
 
 /* Also while nothing else works.  @return when to check again */
@@ -378,7 +385,7 @@ run_scheduler(void *data, int64_t now, const int *stop)
 	update_status_line(daemon, daemon->stages.scheduler.store);
 	set_activity(daemon, STAGE_SCHEDULER, NULL);
 	if (!is_ok)
-		next = log_failure(EVENT_SCHEDULER_FAILED, now, problem);
+		next = log_failure(daemon, EVENT_SCHEDULER_FAILED, now, problem);
 	return earlier(earlier(next, daemon->inbox_due), send_alerts(daemon, now));
 }
 
@@ -393,7 +400,7 @@ run_mailer(void *data, int64_t now, const int *stop)
 	bool is_ok;
 
 	if (!mailer_stage_reload(&daemon->stages.mailer, &problem))
-		return log_failure(EVENT_MAILER_FAILED, now, problem);
+		return log_failure(daemon, EVENT_MAILER_FAILED, now, problem);
 	if (daemon->is_retry_requested) {
 		daemon->is_retry_requested = false;
 		mailer_reset_breakers(daemon->stages.mailer.mailer);
@@ -419,7 +426,7 @@ run_mailer(void *data, int64_t now, const int *stop)
 		*report = (struct mailer_report){0};
 	}
 	set_activity(daemon, STAGE_MAILER, NULL);
-	return is_ok ? next : log_failure(EVENT_MAILER_FAILED, now, problem);
+	return is_ok ? next : log_failure(daemon, EVENT_MAILER_FAILED, now, problem);
 }
 
 /* ---- control commands ---- */

@@ -36,6 +36,7 @@ run(void *data, int64_t now, const int *stop)
 	struct lease_worker *worker = data;
 	const struct lease_worker_options *options = &worker->options;
 	bool was_held = lease_is_held(options->lease, lease_get_holder(options->lease));
+	bool was_failing = worker->is_failing;
 	g_autoptr(GError) problem = NULL;
 	unsigned count;
 
@@ -44,7 +45,8 @@ run(void *data, int64_t now, const int *stop)
 	    !takeover_run(options->store, options->key, now, &count, &problem))
 		return log_failure(worker, now, problem);
 	worker->is_failing = false;
-	if (!was_held || count)
+	/* Other threads may have failed, too, and wait before they try again. */
+	if (!was_held || was_failing || count)
 		options->changed(options->data);
 	return now + INSTANCES_RENEW_S;
 }
