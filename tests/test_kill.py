@@ -15,55 +15,26 @@ import re
 import shutil
 import signal
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from copies import (
+    CONNECTIONS, COPIES, IN_DOUBT, Basket, delivered_is_what_was_sent, duplicates_hold,
+    most_copies, pause)
 from daemon import RUN_S, Instance, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
-from peers import Ca, Postfix, SmtpSink, parse_dump
+from peers import Ca, Postfix, SmtpSink
 from tap import Tap, need_strace, run, top_srcdir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (100, 2000)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
-CONNECTIONS = 2
-IN_DOUBT = 30  # MAILER_IN_FLIGHT_MAX(CONNECTIONS) of src/service/delivery/mailer.h
-COPIES = 5  # OUTBOX_COPIES_MAX of src/store/mail/outbox.h
 NUMBERS = range(3)  # of the made-up papers
 CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
 STEPS = {"pwrite64": 24, "openat": 12}  # between two calls that are tried, at most
 DAY = "2026-11-20"
-
-
-def pause(seconds):
-    threading.Event().wait(seconds)
-
-
-class Basket:
-    """All complete messages accepted by a sink, each read once."""
-
-    def __init__(self, sink):
-        self.sink = sink
-        self.seen = set()
-        self.messages = []
-
-    def count_files(self):
-        return len(os.listdir(self.sink.dump))
-
-    def update(self):
-        for name in set(os.listdir(self.sink.dump)) - self.seen:
-            try:
-                with open(os.path.join(self.sink.dump, name), "rb") as file:
-                    message = parse_dump(file.read())
-            except FileNotFoundError:
-                continue  # a truncated one, which the sink removes
-            if message and is_whole(message.raw):
-                self.seen.add(name)
-                self.messages.append(message)
-        return self.messages
 
 
 def sent_addresses(instance):
@@ -72,31 +43,6 @@ def sent_addresses(instance):
         " WHERE o.state = 'SENT'"
     )
     return {address for (address,) in rows}
-
-
-def delivered_is_what_was_sent(instance):
-    items = instance.rows(
-        "SELECT g.subscriber_id, i.paper_seq FROM digest g"
-        " JOIN digest_item i ON i.digest_id = g.id WHERE g.state = 'sent'"
-    )
-    delivered = instance.rows("SELECT subscriber_id, paper_seq FROM delivered_paper")
-    assert sorted(items) == sorted(delivered), "delivered differs from what was sent"
-    return len(items)
-
-
-def most_copies(copies):
-    return max(len(each) for each in copies.values())
-
-
-def duplicates_hold(copies, digests, kills):
-    """@param copies {recipient: each copy} @return number of duplicates"""
-    duplicates = sum(len(each) for each in copies.values()) - len(copies)
-    assert len(copies) == digests, f"{len(copies)} of {digests} people have a digest"
-    differing = [address for address, each in copies.items() if len(set(each)) != 1]
-    assert not differing, f"two texts for {differing}"
-    assert duplicates <= kills * IN_DOUBT, duplicates
-    assert most_copies(copies) <= COPIES, most_copies(copies)
-    return duplicates
 
 
 def advance(instance, seconds):

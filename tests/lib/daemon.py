@@ -52,6 +52,7 @@ class Instance:
     def __init__(self, directory, port=None, maildir=None, papers=None, **settings):
         self.directory = directory
         self.clock = Clock()
+        self.prefix = []  # of the programs' command lines: the host they run on
         self.state = os.path.join(directory, "state")
         self.papers = papers or os.path.join(directory, "papers")
         self.config = os.path.join(directory, "paperboy.conf")
@@ -158,13 +159,13 @@ class Instance:
         """Start the daemon.  @param now  also sets self.clock"""
         if now:
             self.clock.set(now)
-        return Child([self.daemon, "-c", self.config, "--now",
+        return Child([*self.prefix, self.daemon, "-c", self.config, "--now",
                       now or self.clock.advance()], **popen)
 
     def ctl(self, *arguments, now=None, wanted=0):
         """Run paperboyctl.  @param wanted  expected exit status, or several  @return output"""
         done = subprocess.run(
-            [os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
+            [*self.prefix, os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
              "--now", now or self.clock.now(), *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=RUN_S, check=False,

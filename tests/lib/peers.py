@@ -19,7 +19,7 @@ import pwd
 import re
 import ssl
 
-from tap import DEADLINE_S, Child, Skip, free_port, need_programs, run
+from tap import DEADLINE_S, Child, Skip, free_port, is_listening, need_programs, run
 
 DOMAIN = "example.org"
 PASSWORD = "correct-horse"
@@ -153,13 +153,15 @@ class SmtpSink:
     """Postfix's smtp-sink: accepts and stores, or fails according to its options.
 
     options: as smtp-sink takes them, e.g. ["-f", "RCPT"], ["-B", "550 5.7.1 no"].
+    host: of machines.Site, or this one.
     """
 
-    def __init__(self, directory, options=(), port=None, user="nobody"):
+    def __init__(self, directory, options=(), port=None, user="nobody", host=None):
         (self.program,) = need_programs("smtp-sink")
         self.directory = directory
         self.options = list(options)
         self.port = port or free_port()
+        self.host = host
         self.dump = os.path.join(directory, "dump")
         self.user = user if is_root() else None
         self.child = None
@@ -171,13 +173,13 @@ class SmtpSink:
             who = need_user(self.user)
             os.chown(self.dump, who.pw_uid, who.pw_gid)
             as_user = ["-u", self.user]
+        command = [self.program, *as_user, *self.options, "-d", "m.%Y%m%d%H%M%S.",
+                   f"{self.host.address if self.host else HOST}:{self.port}", "128"]
         self.child = Child(
-            [self.program, *as_user, *self.options, "-d", "m.%Y%m%d%H%M%S.",
-             f"{HOST}:{self.port}", "128"],
-            cwd=self.dump,
-        )
+            self.host.command(command) if self.host else command, cwd=self.dump)
         try:
-            self.child.wait_port(self.port)
+            self.child.wait_fact(lambda: is_listening(self.port, self.child.pid),
+                                 f"port {self.port}")
         except BaseException:
             self.child.stop()
             raise

@@ -11,6 +11,7 @@ what the store uses; the server rejects the rest.
 The result is src/store/postgresql/schema.sql, which the program contains.
 """
 
+import contextlib
 import glob
 import os
 import re
@@ -256,13 +257,18 @@ def translate_statement(sql):
 
 
 class Server:
-    """A PostgreSQL server of its own on a Unix socket, as a context manager."""
+    """A PostgreSQL server of its own on a Unix socket, as a context manager.
 
-    def __init__(self, directory):
+    host: of machines.Site, on which it listens at the usual port, too.
+    """
+
+    def __init__(self, directory, host=None):
         found = sorted(glob.glob(PROGRAMS))
         if not found:
             raise Skip("PostgreSQL is not installed")
         self.directory = directory
+        self.data = os.path.join(directory, "data")
+        self.host = host
         self.programs = found[-1]
         (self.psql,) = need_programs("psql")
         self.child = None
@@ -273,20 +279,42 @@ class Server:
             self.user = [setpriv, f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
             run(["chown", USER, directory])
 
+    @property
+    def url(self):
+        return f"postgresql://{USER}@{self.host.address}/{NAME}?sslmode=disable"
+
+    def start(self):
+        command = [*self.user, os.path.join(self.programs, "postgres"), "-D", self.data,
+                   "-k", self.directory, "-c", "fsync=off", "-c",
+                   f"listen_addresses={self.host.address if self.host else ''}"]
+        self.child = Child(self.host.command(command) if self.host else command,
+                           name="postgres", cwd=self.directory)
+        self.child.wait_line("database system is ready to accept connections", SLOW_S)
+
+    def kill(self):
+        """Kill all its processes, as a power failure.  @return whether it was running"""
+        self.child.signal(signal.SIGSTOP)  # it starts no more
+        path = f"/proc/{self.child.pid}/task/{self.child.pid}/children"
+        with open(path, encoding="ascii") as file:
+            children = [int(pid) for pid in file.read().split()]
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return self.child.kill() == -signal.SIGKILL
+
     def __enter__(self):
-        data = os.path.join(self.directory, "data")
         run([*self.user, os.path.join(self.programs, "initdb"), "--auth=trust",
-             f"--username={USER}", "--locale=C", "--encoding=UTF8", "--no-sync", data],
+             f"--username={USER}", "--locale=C", "--encoding=UTF8", "--no-sync", self.data],
             SLOW_S, cwd=self.directory)
-        self.child = Child(
-            [*self.user, os.path.join(self.programs, "postgres"), "-D", data, "-k",
-             self.directory, "-c", "listen_addresses=", "-c", "fsync=off"],
-            name="postgres", cwd=self.directory)
+        if self.host:
+            with open(os.path.join(self.data, "pg_hba.conf"), "a", encoding="ascii") as file:
+                file.write("host all all samenet trust\n")
         try:
-            self.child.wait_line("database system is ready to accept connections", SLOW_S)
+            self.start()
             self.run(f"CREATE DATABASE {NAME}", database="postgres")
         except BaseException:
-            self.child.stop()
+            if self.child:
+                self.child.stop()
             raise
         return self
 

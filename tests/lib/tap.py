@@ -262,12 +262,12 @@ def free_port(host="127.0.0.1"):
                 return port
 
 
-def is_listening(port):
+def is_listening(port, process="self"):
     """Whether a process listens on a TCP port, read from /proc.
 
-    A connection would count as a session and be logged.
+    A connection would count as a session and be logged.  process: of the same host.
     """
-    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+    for name in (f"/proc/{process}/net/tcp", f"/proc/{process}/net/tcp6"):
         with contextlib.suppress(OSError), open(name, encoding="ascii") as table:
             for row in table.readlines()[1:]:
                 local, state = row.split()[1], row.split()[3]
