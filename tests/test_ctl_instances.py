@@ -56,6 +56,15 @@ def expired(machine, server):
     assert "\npaperboy_instances 1\n" in machine.ctl("metrics")
 
 
+def file_is_the_servers(machine, _server):
+    "what concerns the file of a store is left to the server"
+    assert "store        on a database server; " in machine.ctl("status", wanted=PROBLEMS)
+    assert machine.ctl("doctor", wanted=PROBLEMS).count(" checked by the database server\n") == 2
+    path = os.path.join(machine.directory, "backup.db")
+    assert "pg_dump" in machine.ctl("backup", path, wanted=65)
+    assert not os.path.exists(path)
+
+
 if __name__ == "__main__":
     with Tap() as tap:
         try:
@@ -66,5 +75,5 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, expired):
+            for test in (nobody, leases, expired, file_is_the_servers):
                 tap.run(test, machine, server)

@@ -450,6 +450,11 @@ print_disk(const struct status *status)
 	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
 	g_autofree char *backup = ctl_format_time(status->restore.last_made_at);
 
+	if (status->instances) {
+		printf(
+		    "store        on a database server; %s free on the disk\n", room);
+		return;
+	}
 	printf("store        %s, write-ahead log %s; %s free on the disk\n", store, log,
 	    room);
 	printf("last backup  %s\n", status->restore.last_made_at < 0

@@ -106,6 +106,11 @@ backup_service_run(const struct settings *settings, struct store *store,
 	};
 	GStatBuf status;
 
+	if (store_is_shared(store))
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "the store is in a database server: run pg_dump there, and copy "
+		    "the "
+		    "key of the state directory, see paperboy-machines(7)");
 	if (!check_place(settings, directory, error))
 		return false;
 	if (!request->may_replace && exists(request->path))

@@ -168,7 +168,9 @@ probe_wal(struct health *health)
 	g_autofree char *text =
 	    g_strdup_printf("the write-ahead log of the store has %s", size);
 
-	if (bytes > STATUS_WAL_HIGH_BYTES)
+	if (*health->options->settings->store_url)
+		health_add_ok(health, "kept by the database server");
+	else if (bytes > STATUS_WAL_HIGH_BYTES)
 		health_add(health, NULL, "%s", text);
 	else
 		health_add_ok(health, "%s", text);
@@ -211,16 +213,27 @@ add_damage(struct health *health,
 	health->is_store_damaged = problems->len > 0;
 }
 
+/* These are left to a database server. */
+static void
+probe_file(struct health *health,
+    bool (*check)(struct store *store, GPtrArray *problems, GError **error))
+{
+	if (store_is_shared(health->store))
+		health_add_ok(health, "checked by the database server");
+	else
+		add_damage(health, check);
+}
+
 void
 probe_pages(struct health *health)
 {
-	add_damage(health, integrity_check_pages);
+	probe_file(health, integrity_check_pages);
 }
 
 void
 probe_references(struct health *health)
 {
-	add_damage(health, integrity_check_references);
+	probe_file(health, integrity_check_references);
 }
 
 /* ---- its rows ---- */
