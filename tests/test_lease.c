@@ -190,7 +190,8 @@ messages_taken_over_are_sent_again_by_the_other(void)
 	g_assert_cmpint(lease_get_holder(machines.lease), >, first);
 	g_assert_true(lease_is_held(machines.lease, lease_get_holder(machines.lease)));
 	mailer_fixture_run_at(mailing, now + 2 * CLOCK_HOUR_S, NULL);
-	g_assert_cmpint(mailing->next, ==, -1);
+	/* Others may queue messages. */
+	g_assert_cmpint(mailing->next, >, now + 2 * CLOCK_HOUR_S);
 }
 
 static void
