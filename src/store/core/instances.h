@@ -6,7 +6,7 @@
  * deleted.  Ids are never reused, so a holder names one run.
  *
  * An expired row is deleted in the transaction that takes over what the instance held.
- * What it writes later is fenced: writes that depend on holding a row check the holder,
+ * Its later writes are fenced: writes that depend on holding a row check the holder,
  * and have no effect.
  *
  * In a store that is not shared the lock of the state directory allows one instance,

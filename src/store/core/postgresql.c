@@ -9,13 +9,10 @@
 #include "base/error.h"
 #include "store/core/engine.h"
 #include "store/core/postgresql_connect.h"
+#include "store/core/transaction.h"
 
 /* Maximum number of statements in the queue; their results wait in the server. */
 #define QUEUE_MAX 200
-
-/* Maximum number of runs of a statement that fails because of others. */
-#define RUNS_MAX     14
-#define RUN_AGAIN_US 500
 
 #define NUMBER_BYTES 24
 
@@ -278,7 +275,6 @@ translate(const char *sql, int *count)
 	int number = 0;
 
 	*count = 0;
-
 	while (*sql) {
 		const char *end = strchr("'\"$", *sql) ? find_end(sql) : sql + 1;
 
@@ -409,14 +405,13 @@ run(struct postgresql_statement *statement, GError **error)
 			return true;
 		}
 		/* A query may run again also if the connection was lost. */
-		if (!is_alone || runs == RUNS_MAX ||
+		if (!is_alone || runs == TRANSACTION_RUNS_MAX ||
 		    (!store->has_conflict &&
 		        (!is_query(statement) || postgresql->connection || runs > 1))) {
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
-		g_usleep(
-		    (gulong)(g_get_monotonic_time() % ((int64_t)RUN_AGAIN_US << runs)));
+		transaction_wait(runs);
 	}
 }
 

@@ -9,7 +9,6 @@
 
 /* The first wait is up to 1 ms and the last up to 4 s, 8 s in total: as long as the
  * transaction of a thread that waits for the processor. */
-#define RUNS_MAX      14
 #define WAIT_FIRST_US 1000
 
 static bool
@@ -143,9 +142,8 @@ run_once(
 	return is_trial || store_commit(&transaction, error);
 }
 
-/* Transactions that collided are not to collide again. */
-static void
-wait_before_run(unsigned runs)
+void
+transaction_wait(unsigned runs)
 {
 	int64_t range_us = (int64_t)WAIT_FIRST_US << (runs - 1);
 
@@ -169,10 +167,10 @@ store_transact(struct store *store, store_work *work, void *data, GError **error
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
-		if (runs == RUNS_MAX)
+		if (runs == TRANSACTION_RUNS_MAX)
 			return pb_fail(error, PB_ERROR_TEMPORARY,
 			    "%u transactions failed: %s", runs, problem->message);
-		wait_before_run(runs);
+		transaction_wait(runs);
 	}
 }
 

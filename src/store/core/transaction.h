@@ -27,6 +27,16 @@ struct store_transaction {
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error);
 
+/* Maximum number of runs of a transaction that conflicts with others. */
+#define TRANSACTION_RUNS_MAX 14
+
+/**
+ * Wait before it runs again: transactions that collided are not to collide again.
+ *
+ * @param runs  so far, from 1
+ */
+void transaction_wait(unsigned runs);
+
 bool store_commit(struct store_transaction *transaction, GError **error);
 void store_rollback(struct store_transaction *transaction);
 
