@@ -433,7 +433,10 @@ power_loss_loses_no_committed_data(void)
 	    rounds, steps, copies);
 }
 
-/* Control: without syncs the test above fails. */
+/*
+ * Control: without syncs the test above fails.  About a quarter of the power losses
+ * lose something, so that none of 50 does by chance once in a million runs.
+ */
 static void
 power_loss_without_syncing_loses_data(void)
 {
@@ -453,7 +456,7 @@ power_loss_without_syncing_loses_data(void)
 		lost += wrong != NULL;
 	}
 	g_test_message("synchronous=OFF: something lost in %u of %u", lost, rounds);
-	g_assert_cmpuint(lost, >, rounds / 10);
+	g_assert_cmpuint(lost, >, 0);
 }
 
 int
