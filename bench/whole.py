@@ -9,6 +9,9 @@ each has a peak of memory; sending with `paperboyd --once` on a store of built d
 
 Latency: while the daemon sends a mailing, a subscriber is added and a command arrives.
 Each first digest and reply is timed from its cause to the commit of its result.
+
+Write lock: during a whole mailing another connection begins and ends transactions; the
+longest time in which it could not begin one bounds how long the lock is held.
 """
 
 import collections
@@ -18,6 +21,7 @@ import shutil
 import smtplib
 import sqlite3
 import sys
+import threading
 import time
 
 from daemon import Instance
@@ -36,7 +40,7 @@ COMMANDS = "commands@news.example"
 AWAITED = 5  # first digests and replies during a mailing
 
 Mailing = collections.namedtuple(
-    "Mailing", "people digests papers bytes peer_bytes total floor script steps waits")
+    "Mailing", "people digests papers bytes peer_bytes total floor script steps waits blocked_s")
 
 
 def new_instance(directory, store, **settings):
@@ -92,6 +96,35 @@ class Messages:
         self.peer_bytes = sum(sizes) / CLASSES
 
 
+class Writer(threading.Thread):
+    """Another writer of a store, which changes nothing, until it is joined."""
+
+    PAUSE_S = 0.001
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.blocked_s, self.is_ended = path, 0, False
+        self.start()
+
+    def run(self):
+        with contextlib.closing(sqlite3.connect(self.path, timeout=0,
+                                                isolation_level=None)) as db:
+            free_at = time.monotonic()
+            while not self.is_ended:
+                try:
+                    db.execute("BEGIN IMMEDIATE")
+                    db.execute("ROLLBACK")
+                    self.blocked_s = max(self.blocked_s, time.monotonic() - free_at)
+                    time.sleep(self.PAUSE_S)
+                    free_at = time.monotonic()
+                except sqlite3.OperationalError:  # locked
+                    time.sleep(self.PAUSE_S)
+
+    def join(self, timeout=None):
+        self.is_ended = True
+        super().join(timeout)
+
+
 def in_all(parts):
     """Results of programs that run one after another."""
     return {"wall": sum(part["wall"] for part in parts),
@@ -122,12 +155,22 @@ class Runner:
         self.digests, self.papers = int(values["digests"]), int(values["papers"])
         return values
 
-    def deliver(self, path, connections):
-        """paperboyd --once: on matched and built digests, it sends only."""
+    def deliver(self, path, connections, is_watched=False):
+        """paperboyd --once: on matched and built digests, it sends only.
+
+        @param is_watched  add "blocked_s" of another writer to the result
+        """
         before = self.sink.count()
         instance = new_instance(self.place, path, port=self.sink.port,
                                 smtp__connections=connections)
-        values = run_once(instance, 12)
+        writer = Writer(instance.store) if is_watched else None
+        try:
+            values = run_once(instance, 12)
+        finally:
+            if writer:
+                writer.join()
+        if writer:
+            values["blocked_s"] = writer.blocked_s
         if instance.states() != {"SENT": self.digests}:
             raise Different(f"the outbox came to {instance.states()}")
         self.expect(before, self.digests)
@@ -241,10 +284,11 @@ def bench_whole(directory, titles, people, is_quick):
             if connections == CONNECTIONS:
                 steps["sending"] = ours
         waits = runner.latency()
+        blocked_s = runner.deliver(store.path, CONNECTIONS, is_watched=True)["blocked_s"]
     store.remove()
     shutil.rmtree(sample)
     return Mailing(people, runner.digests, runner.papers, messages.bytes,
-                   messages.peer_bytes, total, floor, script, steps, waits)
+                   messages.peer_bytes, total, floor, script, steps, waits, blocked_s)
 
 
 def format_mailing(mailing):
@@ -262,3 +306,4 @@ def format_mailing(mailing):
     for name, waits in zip(("first digests", "replies"), mailing.waits):
         yield (f"  {name} after {', '.join(f'{wait * 1000:,.0f}' for wait, _ in waits)} ms while"
                f" {', '.join(f'{left:,}' for _, left in waits)} digests were queued")
+    yield f"  another writer of the store waited at most {mailing.blocked_s * 1000:,.0f} ms"
