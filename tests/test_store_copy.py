@@ -10,6 +10,8 @@ import json
 import os
 import random
 import re
+import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from daemon import Instance
 from postgresql import Server, find_checks, load_schema
-from tap import Skip, Tap, top_builddir
+from tap import Child, Skip, Tap, top_builddir, wait_until
 
 ROWS = 4
 TRIES = 100000
@@ -195,8 +197,17 @@ def test_running(tap, stores):
     stores.copy(stores.instance.store, stores.new_path("fifth"))
 
 
-def make_url(server, database="paperboy"):
-    return f"postgresql:///{database}?host={server.directory}&user=postgres"
+def make_url(server, database="paperboy", user="postgres"):
+    return f"postgresql:///{database}?host={server.directory}&user={user}"
+
+
+# Keys, references, indexes and triggers.
+PARTS = """
+SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE connamespace = 'public'::regnamespace ORDER BY conrelid::regclass::text, conname;
+SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1;
+SELECT pg_get_triggerdef(oid), tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1;
+"""
 
 
 def test_to_server(tap, stores, server):
@@ -213,6 +224,162 @@ def test_to_server(tap, stores, server):
     assert int(number) > 1000, number
     assert server.run(f"SELECT kind FROM filter_term WHERE filter_id = {number}") == "0\n"
     assert "is not empty" in stores.copy(stores.instance.store, url, wanted=65)
+
+
+def test_parts(tap, stores, server):
+    "a copy in PostgreSQL has the keys, references, indexes and triggers of a new store"
+    server.run("CREATE DATABASE plain", "postgres")
+    Instance(tap.subdirectory("parts"), store__url=make_url(server, "plain")).ctl(
+        "subscriber", "list")
+    wanted = server.run(PARTS, "plain")
+    assert wanted.count("FOREIGN KEY") > 20, wanted
+    assert server.run(PARTS) == wanted
+
+
+# ---- copies that are interrupted --------------------------------------------
+
+# A check of the copied rows waits while another session has this lock.
+WAIT = """
+CREATE FUNCTION wait() RETURNS bool LANGUAGE plpgsql SET lock_timeout = 0 AS $$
+BEGIN PERFORM pg_advisory_lock_shared(7); PERFORM pg_advisory_unlock_shared(7);
+RETURN true; END $$;
+ALTER TABLE subscription ADD CONSTRAINT wait CHECK (wait());
+"""
+UNFINISHED = "a copy that did not end"
+
+
+class Holder:
+    """A session that holds a lock."""
+
+    def __init__(self, server, sql, database="paperboy"):
+        commands, self.input = os.pipe()
+        self.child = Child(
+            [server.psql, "-X", "-q", "-h", server.directory, "-U", "postgres", database],
+            stdin=commands)
+        os.close(commands)
+        os.write(self.input, f"{sql};\n\\echo locked\n".encode())
+        self.child.wait_line("locked")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.input)
+        self.child.wait_exit()
+        self.child.stop()
+
+
+class Copying:
+    """A copy that is stopped by a lock."""
+
+    def __init__(self, stores, server, source, target, database="paperboy"):
+        self.child = Child([
+            os.path.join(top_builddir(), "paperboyctl"), "-c", stores.instance.config,
+            "--now", stores.instance.clock.now(), "store", "copy", source, target])
+        wait_until(lambda: server.run("SELECT count(*) FROM pg_locks WHERE NOT granted",
+                                      database) == "1\n", "a copy that waits")
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def test_killed_to_server(tap, stores, server):
+    "a database with a copy that was interrupted is not used, and can be written again"
+    url = make_url(server, "half")
+    machine = Instance(tap.subdirectory("half"), store__url=url)
+    server.run("CREATE DATABASE half", "postgres")
+    machine.ctl("subscriber", "list")
+    server.run(WAIT, "half")
+    before = read_bytes(stores.instance.store)
+    for number in (signal.SIGKILL, signal.SIGINT, None):
+        with Holder(server, "SELECT pg_advisory_lock(7)", "half"):
+            copying = Copying(stores, server, stores.instance.store, url, "half")
+            if number:
+                copying.child.signal(number)
+            else:
+                server.run("SELECT pg_terminate_backend(pid) FROM pg_locks"
+                           " WHERE NOT granted", "half")
+                wait_until(lambda: server.run(
+                    "SELECT count(*) FROM pg_locks WHERE NOT granted", "half") == "1\n",
+                    "the next run")
+                copying.child.signal(signal.SIGKILL)
+            copying.child.wait_exit()
+        assert UNFINISHED in machine.ctl("subscriber", "list", wanted=69)
+        assert UNFINISHED in stores.copy(url, stores.new_path(f"half{number}"), wanted=69)
+        assert server.run("SELECT count(*) FROM subscriber", "half") == "0\n"
+    assert read_bytes(stores.instance.store) == before
+    server.run("ALTER TABLE subscription DROP CONSTRAINT wait", "half")
+    stores.copy(stores.instance.store, url)
+    machine.ctl("subscriber", "list")
+
+
+def test_killed_to_sqlite(tap, stores, server):
+    "so is a file"
+    machine = Instance(tap.subdirectory("half-file"))
+    with Holder(server, "BEGIN; LOCK TABLE subscription"):
+        copying = Copying(stores, server, make_url(server), machine.store)
+        copying.child.signal(signal.SIGKILL)
+        copying.child.wait_exit()
+    assert UNFINISHED in machine.ctl("subscriber", "list", wanted=69)
+    stores.copy(make_url(server), machine.store)
+    machine.ctl("subscriber", "list")
+
+
+def test_full_disk(tap, stores):
+    "when the disk is full, the file is not used as a store"
+    machine = Instance(tap.subdirectory("full"))
+    machine.ctl("subscriber", "list")
+    limit = os.path.getsize(machine.store)
+
+    def fill_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(
+        [os.path.join(top_builddir(), "paperboyctl"), "-c", stores.instance.config, "--now",
+         stores.instance.clock.now(), "store", "copy", stores.instance.store, machine.store],
+        preexec_fn=fill_disk, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode and "full" in done.stderr, done
+    assert UNFINISHED in machine.ctl("subscriber", "list", wanted=69)
+    stores.copy(stores.instance.store, machine.store)
+    check_copied(stores, machine.store)
+
+
+# ---- servers ----------------------------------------------------------------
+
+
+def test_password(tap, stores, server):
+    "a password is that of the configuration for its URL, or as libpq finds it"
+    path = os.path.join(server.data, "pg_hba.conf")
+    with open(path, encoding="ascii") as file:
+        rules = file.read()
+    with open(path, "w", encoding="ascii") as file:
+        file.write("local all locked scram-sha-256\n" + rules)
+    server.run("CREATE ROLE locked LOGIN PASSWORD 'secret'; SELECT pg_reload_conf()",
+               "postgres")
+    directory = tap.subdirectory("password")
+    files = {"plain": "secret\n", "pgpass": "*:*:*:locked:secret\n"}
+    for name, text in files.items():
+        files[name] = os.path.join(directory, name)
+        with open(files[name], "w", encoding="ascii", opener=lambda path, flags: os.open(
+                path, flags, 0o600)) as file:
+            file.write(text)
+    url = make_url(server, "locked", "locked")
+    configured = Instance(tap.subdirectory("configured"), store__url=url,
+                          store__password_file=files["plain"])
+    for instance, target in ((configured, url),
+                             (stores.instance, f"{url}&passfile={files['pgpass']}")):
+        server.run("DROP DATABASE IF EXISTS locked", "postgres")
+        server.run("CREATE DATABASE locked OWNER locked", "postgres")
+        text = stores.copy(stores.instance.store, url, wanted=75)
+        assert "no password supplied" in text, text
+        there = instance.ctl("--json", "store", "copy", stores.instance.store, target)
+        assert there == instance.ctl(
+            "--json", "store", "copy", target, stores.new_path(f"back{len(target)}"))
+    text = stores.copy(stores.instance.store, f"{url}&password=secret", wanted=65)
+    assert "move it to a file" in text, text
 
 
 def test_search(tap, stores, server):
@@ -276,12 +443,14 @@ def test_at_once(tap, stores, server):
 if __name__ == "__main__":
     with Tap() as tap:
         stores = Stores(tap)
-        for test in (test_to_sqlite, test_not_empty, test_running):
+        for test in (test_to_sqlite, test_not_empty, test_running, test_full_disk):
             tap.run(test, tap, stores)
         try:
             server = tap.enter(Server(tap.subdirectory("postgresql")))
         except Skip as reason:
             tap.skip("copies in PostgreSQL", reason)
         else:
-            for test in (test_to_server, test_search, test_leases, test_schema, test_at_once):
+            for test in (test_to_server, test_parts, test_killed_to_server,
+                         test_killed_to_sqlite, test_password, test_search, test_leases,
+                         test_schema, test_at_once):
                 tap.run(test, tap, stores, server)

@@ -17,8 +17,9 @@
 static struct store *
 open_from(const struct store_copy_request *request, GError **error)
 {
-	const struct store_server server = {
-	    .url = request->from, .password = request->password, .is_read_only = true};
+	const struct store_server server = {.url = request->from,
+	    .password = request->from_password,
+	    .is_read_only = true};
 	pb_auto(store) store = store_is_server(request->from)
 	                           ? store_open_server(&server, error)
 	                           : store_open_for_reading(request->from, error);
@@ -27,7 +28,9 @@ open_from(const struct store_copy_request *request, GError **error)
 	if (!store || !store_get_data_version(store, &version, &ours, error))
 		return NULL;
 	if (version == ours)
-		return g_steal_pointer(&store);
+		return store_copy_check(store, request->from, error)
+		           ? g_steal_pointer(&store)
+		           : NULL;
 	pb_fail(error, PB_ERROR_PERMANENT,
 	    "'%s' has store version %d instead of %d: start this paperboyd with it "
 	    "first",
@@ -39,7 +42,7 @@ static struct store *
 open_to(const struct store_copy_request *request, GError **error)
 {
 	const struct store_server server = {
-	    .url = request->to, .password = request->password};
+	    .url = request->to, .password = request->to_password};
 
 	return store_is_server(request->to) ? store_open_server(&server, error)
 	                                    : store_open(request->to, error);
@@ -69,6 +72,7 @@ check_instances(struct store *store, int64_t now, GError **error)
 struct copying {
 	struct store *from;
 	bool is_server; /* the target */
+	const struct store_copy_progress *progress;
 	GPtrArray **tables;
 };
 
@@ -78,12 +82,19 @@ copy(struct store *to, void *data, GError **error)
 	const struct copying *copying = data;
 	g_autoptr(GPtrArray) tables = NULL;
 
-	if (!store_copy_rows(copying->from, to, &tables, error) ||
+	if (!store_copy_rows(copying->from, to, copying->progress, &tables, error) ||
 	    (!copying->is_server && !archive_rebuild(to, error)))
 		return false;
 	g_clear_pointer(copying->tables, g_ptr_array_unref);
 	*copying->tables = g_steal_pointer(&tables);
 	return true;
+}
+
+static bool
+mark(struct store *to, void *data, GError **error)
+{
+	(void)data;
+	return store_copy_mark(to, error);
 }
 
 static bool
@@ -93,13 +104,18 @@ run(const struct store_copy_request *request, GPtrArray **tables, GError **error
 	pb_auto(store) to = NULL;
 	pb_snapshot snapshot = {0};
 	struct copying copying = {
-	    .from = from, .is_server = store_is_server(request->to), .tables = tables};
+	    .from = from,
+	    .is_server = store_is_server(request->to),
+	    .progress = request->progress,
+	    .tables = tables,
+	};
 
 	if (!from || (store_is_server(request->from) &&
 	                 !check_instances(from, request->now, error)))
 		return false;
 	to = open_to(request, error);
-	return to && store_begin_reading(from, &snapshot, error) &&
+	return to && store_transact(to, mark, NULL, error) &&
+	       store_begin_reading(from, &snapshot, error) &&
 	       store_transact(to, copy, &copying, error);
 }
 

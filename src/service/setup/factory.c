@@ -21,6 +21,7 @@
 #include "sources/arxiv.h"
 #include "sources/feed.h"
 #include "sources/huggingface.h"
+#include "store/core/store_copy.h"
 #include "store/paper/archive_cache.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
@@ -39,6 +40,16 @@ struct factory_transport {
 	struct smtp_options smtp;   /* borrows the above */
 };
 
+/* @param store  taken; NULL: failed already  @param name  path or URL */
+static struct store *
+check_copied(struct store *store, const char *name, GError **error)
+{
+	if (store && store_copy_check(store, name, error))
+		return store;
+	store_free(store);
+	return NULL;
+}
+
 static struct store *
 open_server(const struct settings *settings, bool is_read_only, GError **error)
 {
@@ -55,7 +66,8 @@ open_server(const struct settings *settings, bool is_read_only, GError **error)
 
 	if (*file && !password)
 		return NULL;
-	store = store_open_server(&server, error);
+	store =
+	    check_copied(store_open_server(&server, error), settings->store_url, error);
 	return store && archive_cache_open(store, archive, error)
 	           ? g_steal_pointer(&store)
 	           : NULL;
@@ -80,7 +92,7 @@ factory_open_store(const struct settings *settings, GError **error)
 		    path, key);
 		return NULL;
 	}
-	return store_open(path, error);
+	return check_copied(store_open(path, error), path, error);
 }
 
 struct store *
@@ -89,8 +101,9 @@ factory_open_store_for_reading(const struct settings *settings, GError **error)
 	g_autofree char *path =
 	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
 
-	return *settings->store_url ? open_server(settings, true, error)
-	                            : store_open_for_reading(path, error);
+	return *settings->store_url
+	           ? open_server(settings, true, error)
+	           : check_copied(store_open_for_reading(path, error), path, error);
 }
 
 /* @param stop  int *, or NULL. @return false when it was set meanwhile */

@@ -39,6 +39,12 @@ struct sql_engine {
 	bool (*run_each)(struct store *store, const char *sql,
 	    const struct sql_value *values, const struct sql_callback *callback,
 	    GError **error);
+	/* Rows of a table in bulk, in a transaction; NULL: by exec().  Between begin
+	 * and end the store does nothing else; after an error it rolls back. */
+	bool (*load_begin)(struct store *store, const char *sql, GError **error);
+	bool (*load_row)(
+	    struct store *store, const struct sql_value *values, GError **error);
+	bool (*load_end)(struct store *store, GError **error);
 	enum sql_kind (*get_kind)(struct sql_statement *row, int column);
 	int64_t (*get_int)(struct sql_statement *row, int column);
 	const char *(*get_text)(struct sql_statement *row, int column);

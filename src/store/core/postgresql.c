@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "store/core/engine.h"
 #include "store/core/postgresql_connect.h"
+#include "store/core/postgresql_load.h"
 #include "store/core/transaction.h"
 
 /* Maximum number of statements in the queue; their results wait in the server. */
@@ -36,6 +37,10 @@ struct postgresql {
 	unsigned statements; /* number of names given */
 	GPtrArray *queue;    /* sent: the statement that is prepared, or NULL */
 	unsigned depth;      /* 0: no transaction; 1: one; more: savepoints */
+	GByteArray *rows;    /* of a COPY that is not at its end, or NULL */
+	/* The last statement of the queue, if its rows are passed on as they arrive. */
+	struct postgresql_statement *streamed;
+	const struct sql_callback *callback;
 };
 
 struct postgresql_statement {
@@ -61,6 +66,7 @@ static void
 lose(struct postgresql *postgresql)
 {
 	g_clear_pointer(&postgresql->connection, PQfinish);
+	g_clear_pointer(&postgresql->rows, g_byte_array_unref);
 	g_ptr_array_set_size(postgresql->queue, 0);
 }
 
@@ -146,6 +152,29 @@ read_result(PGconn *connection)
 	return result;
 }
 
+/* Pass on the rows of the streamed statement. @return the result after them, as
+ * read_result() */
+static PGresult *
+read_rows(struct postgresql *postgresql)
+{
+	struct postgresql_statement *statement = postgresql->streamed;
+	PGresult *result, *more;
+
+	PQsetSingleRowMode(postgresql->connection);
+	statement->row = 0;
+	while ((result = PQgetResult(postgresql->connection)) &&
+	       PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
+		statement->result = result;
+		postgresql->callback->call(
+		    postgresql->callback->data, &statement->base);
+		g_ptr_array_set_size(statement->texts, 0);
+		g_clear_pointer(&statement->result, PQclear);
+	}
+	while (result && (more = PQgetResult(postgresql->connection)))
+		PQclear(more);
+	return result;
+}
+
 /*
  * Note the failure of a statement of the queue; the first one is reported.
  *
@@ -184,7 +213,10 @@ read_results(struct store *store, PGresult **last, GError **problem)
 	bool is_over = false, is_in_step;
 
 	for (guint i = 0; i < postgresql->queue->len; i++) {
-		PGresult *result = read_result(postgresql->connection);
+		bool is_streamed =
+		    postgresql->streamed && i + 1 == postgresql->queue->len;
+		PGresult *result = is_streamed ? read_rows(postgresql)
+		                               : read_result(postgresql->connection);
 		ExecStatusType status = PQresultStatus(result);
 
 		g_clear_pointer(last, PQclear);
@@ -464,16 +496,81 @@ insert(struct store *store, const char *sql, const struct sql_value *values,
 	return sql_number_values(store, sql, values, id, error);
 }
 
+/* A row at a time is in memory.  Nothing is run again: the rows were passed on. */
 static bool
 run_each(struct store *store, const char *sql, const struct sql_value *values,
     const struct sql_callback *callback, GError **error)
 {
-	sql_auto *statement = bind(store, sql, values, error);
-	enum sql_step result;
+	sql_auto *base = bind(store, sql, values, error);
+	struct postgresql *postgresql = store->postgresql;
+	bool is_ok;
 
-	while ((result = step(statement, error)) == SQL_STEP_ROW)
-		callback->call(callback->data, statement);
-	return result == SQL_STEP_DONE;
+	if (!send_statement(store, (struct postgresql_statement *)base, error))
+		return false;
+	postgresql->streamed = (struct postgresql_statement *)base;
+	postgresql->callback = callback;
+	is_ok = run_queue(store, NULL, error);
+	postgresql->streamed = NULL;
+	return is_ok;
+}
+
+/* ---- rows in bulk ---- */
+
+/* @param result  freed; NULL: the connection is lost */
+static bool
+end_load(struct store *store, PGresult *result, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+	bool is_ok = result && PQresultStatus(result) == PGRES_COMMAND_OK;
+
+	if (result && !is_ok)
+		postgresql_set_error(error, result);
+	if (!result || !PQenterPipelineMode(postgresql->connection)) {
+		postgresql_set_lost(
+		    is_ok || !result ? error : NULL, postgresql->connection);
+		lose(postgresql);
+		is_ok = false;
+	}
+	PQclear(result);
+	return is_ok;
+}
+
+/* COPY is not a part of a pipeline. */
+static bool
+load_begin(struct store *store, const char *sql, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+
+	if (!ensure(postgresql, error) ||
+	    (postgresql->queue->len && !run_queue(store, NULL, error)))
+		return false;
+	if (PQexitPipelineMode(postgresql->connection))
+		postgresql->rows =
+		    postgresql_load_begin(postgresql->connection, sql, error);
+	else
+		postgresql_set_lost(error, postgresql->connection);
+	if (!postgresql->rows && !PQenterPipelineMode(postgresql->connection))
+		lose(postgresql);
+	return postgresql->rows != NULL;
+}
+
+static bool
+load_row(struct store *store, const struct sql_value *values, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+
+	return postgresql_load_add(postgresql->connection, postgresql->rows, values) ||
+	       end_load(store, NULL, error);
+}
+
+static bool
+load_end(struct store *store, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+	g_autoptr(GByteArray) rows = g_steal_pointer(&postgresql->rows);
+
+	return end_load(
+	    store, postgresql_load_end(postgresql->connection, rows), error);
 }
 
 /* ---- rows, in the binary format ---- */
@@ -652,6 +749,9 @@ rollback(struct store *store, bool is_inner)
 {
 	struct postgresql *postgresql = store->postgresql;
 
+	/* The server rolls back without it. */
+	if (postgresql->rows)
+		lose(postgresql);
 	if (postgresql->connection && postgresql->queue->len)
 		run_queue(store, NULL, NULL);
 	if (postgresql->connection && is_inner)
@@ -674,6 +774,7 @@ close_connection(struct store *store)
 
 	if (postgresql->connection)
 		PQfinish(postgresql->connection);
+	g_clear_pointer(&postgresql->rows, g_byte_array_unref);
 	g_ptr_array_unref(postgresql->queue);
 	g_free((char *)postgresql->server.url);
 	g_free((char *)postgresql->server.password);
@@ -687,6 +788,9 @@ static const struct sql_engine engine = {
     .exec = exec,
     .insert = insert,
     .run_each = run_each,
+    .load_begin = load_begin,
+    .load_row = load_row,
+    .load_end = load_end,
     .get_kind = get_kind,
     .get_int = get_int,
     .get_text = get_text,

@@ -212,7 +212,8 @@ GPtrArray *sql_load_texts_values(struct store *store, const char *sql,
 
 /** Call a function for each row of a plain SELECT, without ORDER BY, GROUP BY or LIMIT.
  *
- * For many rows: SQLite takes half the time of sql_step().
+ * For many rows: SQLite takes half the time of sql_step(), and of a server's result one
+ * row at a time is in memory.  A server's error may follow rows.
  *
  * @param call  receives rows, which it must not step
  */

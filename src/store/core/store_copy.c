@@ -7,19 +7,19 @@
 
 #include "base/error.h"
 #include "base/fnv1a.h"
+#include "store/core/engine.h"
 #include "store/core/sql.h"
 
-/* Rows that are read at once from a server: messages have up to a quarter of a
- * megabyte. SQLite reads one after the other, but pages by several columns would not
- * use an index.
- */
-#define PAGE_ROWS "200"
+/* A cursor of a store that is being written, which the copied rows replace. */
+#define UNFINISHED "copy unfinished"
+
+/* Rows between two calls of the caller. */
+#define PROGRESS_ROWS 1000
 
 /* A table of the catalog. */
 struct table {
 	char *name;
 	GPtrArray *columns; /* of char *, by name */
-	GPtrArray *keys;    /* of char *: columns of the primary key, in its order */
 	char *identity;     /* column that the engine numbers, or NULL */
 };
 
@@ -32,7 +32,6 @@ table_free(void *data)
 
 	g_free(table->name);
 	g_ptr_array_unref(table->columns);
-	g_ptr_array_unref(table->keys);
 	g_free(table->identity);
 	g_free(table);
 }
@@ -49,27 +48,16 @@ is_local(const char *name)
 	return g_str_has_prefix(name, "paper_fts") || g_str_has_prefix(name, "sqlite_");
 }
 
-/* Its rows have to be read in an order. */
-static bool
-check_key(const struct table *table, GError **error)
-{
-	return table->keys->len || pb_fail(error, PB_ERROR_PERMANENT,
-	                               "table '%s' has no primary key", table->name);
-}
-
 static struct table *
 load_table(struct store *store, const char *name, GError **error)
 {
-	/* Columns, their places in the primary key, and whether they are numbered. */
+	/* Columns, and whether they are numbered. */
 	static const char sql[] =
-	    "SELECT c.name, c.pk, c.pk = 1 AND EXISTS (SELECT 1 FROM sqlite_schema s"
+	    "SELECT c.name, c.pk = 1 AND EXISTS (SELECT 1 FROM sqlite_schema s"
 	    " WHERE s.name = ?1 AND s.sql LIKE '%AUTOINCREMENT%')"
 	    " FROM pragma_table_info(?1) c ORDER BY c.name";
 	static const char sql_server[] =
-	    "SELECT CAST(a.attname AS TEXT), coalesce((SELECT k.place FROM pg_index i,"
-	    "  unnest(CAST(i.indkey AS int2[])) WITH ORDINALITY AS k (number, place)"
-	    "  WHERE i.indrelid = a.attrelid AND i.indisprimary"
-	    "  AND k.number = a.attnum), 0), CASE WHEN a.attidentity <> '' THEN 1"
+	    "SELECT CAST(a.attname AS TEXT), CASE WHEN a.attidentity <> '' THEN 1"
 	    "  ELSE 0 END FROM pg_attribute a WHERE a.attrelid ="
 	    " to_regclass(quote_ident(?1)) AND a.attnum > 0 AND NOT a.attisdropped"
 	    " ORDER BY CAST(a.attname AS TEXT) COLLATE \"C\"";
@@ -81,19 +69,12 @@ load_table(struct store *store, const char *name, GError **error)
 
 	table->name = g_strdup(name);
 	table->columns = g_ptr_array_new_with_free_func(g_free);
-	table->keys = g_ptr_array_new_with_free_func(g_free);
 	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		guint place = (guint)sql_get_int(statement, 1);
-
 		g_ptr_array_add(table->columns, sql_dup_text(statement, 0));
-		if (place > table->keys->len)
-			g_ptr_array_set_size(table->keys, (gint)place);
-		if (place)
-			table->keys->pdata[place - 1] = sql_dup_text(statement, 0);
-		if (sql_get_int(statement, 2) == 1)
+		if (sql_get_int(statement, 1) == 1)
 			table->identity = sql_dup_text(statement, 0);
 	}
-	if (step == SQL_STEP_DONE && check_key(table, error))
+	if (step == SQL_STEP_DONE)
 		return table;
 	table_free(table);
 	return NULL;
@@ -155,8 +136,7 @@ compare_tables(const GPtrArray *from, const GPtrArray *to, GError **error)
 		const struct table *one = find_table(from, table->name);
 		const struct table *other = find_table(to, table->name);
 
-		if (!one || !other || !are_equal(one->columns, other->columns) ||
-		    !are_equal(one->keys, other->keys))
+		if (!one || !other || !are_equal(one->columns, other->columns))
 			return pb_fail(error, PB_ERROR_PERMANENT,
 			    "the stores differ in table '%s'", table->name);
 	}
@@ -178,9 +158,8 @@ add_after_parents(
 	g_ptr_array_add(order, table);
 }
 
-/* References are checked with each row: those to rows that do not exist yet would not
- * be accepted, or would take long.  @return of struct table *, borrowed, after those
- * that they refer to */
+/* SQLite checks references with each row: those to rows that do not exist yet would
+ * take long.  @return of struct table *, borrowed, after those that they refer to */
 static GPtrArray *
 order_tables(struct store *to, const GPtrArray *tables, GError **error)
 {
@@ -190,14 +169,8 @@ order_tables(struct store *to, const GPtrArray *tables, GError **error)
 	    " FROM sqlite_schema s, pragma_foreign_key_list(s.name) f,"
 	    " (VALUES (1), (2)) AS half WHERE s.type = 'table'"
 	    " ORDER BY s.name, f.\"table\", f.id, half.column1";
-	static const char sql_server[] =
-	    "SELECT CAST(unnest(ARRAY[c.relname, p.relname]) AS TEXT)"
-	    " FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid"
-	    " JOIN pg_class p ON p.oid = k.confrelid WHERE k.contype = 'f'"
-	    " AND k.connamespace = current_schema()::regnamespace";
-	g_autoptr(GPtrArray) pairs = to->postgresql
-	                                 ? sql_load_texts(to, sql_server, error)
-	                                 : sql_load_texts(to, sql, error);
+	g_autoptr(GPtrArray) pairs =
+	    to->postgresql ? g_ptr_array_new() : sql_load_texts(to, sql, error);
 	GPtrArray *order;
 
 	if (!pairs)
@@ -243,29 +216,27 @@ join_parameters(guint count)
 	return g_string_free(text, FALSE);
 }
 
-/* @param is_first  of the pages */
 static const char *
-make_select(const struct store *from, const struct table *table, bool is_first)
+make_select(const struct table *table)
 {
 	g_autofree char *columns = join(table->columns);
-	g_autofree char *keys = join(table->keys);
-	g_autofree char *parameters = join_parameters(table->keys->len);
-	g_autofree char *after =
-	    is_first ? g_strdup("")
-	             : g_strdup_printf(" WHERE (%s) > (%s)", keys, parameters);
-	g_autofree char *page =
-	    g_strdup_printf("%s ORDER BY %s LIMIT " PAGE_ROWS, after, keys);
 
-	return intern(g_strdup_printf("SELECT %s, %s FROM \"%s\"%s", columns, keys,
-	    table->name, from->postgresql ? page : ""));
+	return intern(g_strdup_printf("SELECT %s FROM \"%s\"", columns, table->name));
 }
 
+/* To insert a row, or of a server all rows.  The table was emptied in the same
+ * transaction: its rows need no later VACUUM. */
 static const char *
-make_insert(const struct table *table)
+make_insert(const struct store *to, const struct table *table)
 {
 	g_autofree char *columns = join(table->columns);
 	g_autofree char *parameters = join_parameters(table->columns->len);
 
+	if (to->postgresql)
+		return intern(
+		    g_strdup_printf("COPY \"%s\" (%s) FROM STDIN (FORMAT binary,"
+		                    " FREEZE)",
+		        table->name, columns));
 	return intern(g_strdup_printf(
 	    "INSERT INTO \"%s\" (%s) VALUES (%s)", table->name, columns, parameters));
 }
@@ -290,124 +261,84 @@ add_value(GByteArray *bytes, const struct sql_value *value)
 		g_byte_array_append(bytes, value->text, (guint)size);
 }
 
-/* Keys of the last row of a page. */
-struct place {
-	struct sql_value *values; /* ended by SQL_KIND_END */
-	GPtrArray *texts;         /* of char *: theirs */
-};
-
 static void
-place_init(struct place *place, const struct table *table)
+report(const struct store_copy_progress *progress, const char *doing, const char *what,
+    int64_t rows)
 {
-	place->values = g_new0(struct sql_value, table->keys->len + 1);
-	place->texts = g_ptr_array_new_with_free_func(g_free);
-}
-
-static void
-place_clear(struct place *place)
-{
-	g_free(place->values);
-	g_ptr_array_unref(place->texts);
-}
-
-static void
-place_set(struct place *place, struct sql_statement *row, const struct table *table)
-{
-	g_ptr_array_set_size(place->texts, 0);
-	for (guint i = 0; i < table->keys->len; i++) {
-		struct sql_value value =
-		    sql_get_value(row, (int)(table->columns->len + i));
-
-		if (value.kind == SQL_KIND_TEXT) {
-			value.text = g_strdup(value.text);
-			g_ptr_array_add(place->texts, (char *)value.text);
-		}
-		place->values[i] = value;
-	}
+	if (progress)
+		progress->call(progress->data, doing, what, rows);
 }
 
 /* Rows being read, and written elsewhere. */
 struct passing {
-	struct store *from;
 	struct store *to; /* NULL: they are only counted */
-	const struct table *table;
-	const char *select_first, *select, *insert;
+	guint columns;
+	const char *insert;
+	const struct store_copy_progress *progress;
 	struct store_copy_table *sums;
 	struct sql_value *values;
 	GByteArray *bytes;
+	GError *problem;
 };
 
 static bool
-pass_row(struct passing *passing, struct sql_statement *row, GError **error)
+write_row(const struct passing *passing, GError **error)
 {
-	guint count = passing->table->columns->len;
+	struct store *to = passing->to;
 
+	return to->engine->load_row
+	           ? to->engine->load_row(to, passing->values, error)
+	           : sql_exec_values(to, passing->insert, passing->values, error);
+}
+
+static void
+pass_row(void *data, struct sql_statement *row)
+{
+	struct passing *passing = data;
+
+	if (passing->problem)
+		return;
 	g_byte_array_set_size(passing->bytes, 0);
-	for (guint i = 0; i < count; i++) {
+	for (guint i = 0; i < passing->columns; i++) {
 		passing->values[i] = sql_get_value(row, (int)i);
 		add_value(passing->bytes, &passing->values[i]);
 	}
-	passing->sums->rows++;
+	if (passing->sums->rows++ % PROGRESS_ROWS == 0)
+		report(passing->progress, passing->to ? "copying" : "reading",
+		    passing->sums->name, passing->sums->rows);
 	passing->sums->checksum +=
 	    (uint64_t)fnv1a_hash(passing->bytes->data, passing->bytes->len);
-	return !passing->to ||
-	       sql_exec_values(passing->to, passing->insert, passing->values, error);
-}
-
-/*
- * @param after    bound while the page is read
- * @param next     set to the last row, if any
- * @param is_last  set when there are no more
- */
-static bool
-pass_page(struct passing *passing, const struct place *after, struct place *next,
-    bool *is_last, GError **error)
-{
-	bool is_first = after->values[0].kind == SQL_KIND_END;
-	sql_auto *statement = sql_bind_values(passing->from,
-	    is_first ? passing->select_first : passing->select, after->values, error);
-	enum sql_step step = SQL_STEP_FAILED;
-
-	*is_last = true;
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		if (!pass_row(passing, statement, error))
-			return false;
-		place_set(next, statement, passing->table);
-		*is_last = false;
-	}
-	return step == SQL_STEP_DONE;
+	if (passing->to)
+		write_row(passing, &passing->problem);
 }
 
 static bool
-pass_rows(struct passing *passing, GError **error)
+pass_rows(
+    struct store *from, struct passing *passing, const char *select, GError **error)
 {
-	pb_local(place) even = {0}, odd = {0};
-	struct place *places[] = {&even, &odd};
-	bool is_last = false;
+	struct store *to = passing->to;
+	bool is_bulk = to && to->engine->load_begin;
 
-	place_init(&even, passing->table);
-	place_init(&odd, passing->table);
-	for (int i = 0; !is_last; i = !i) {
-		if (!pass_page(passing, places[i], places[!i], &is_last, error))
-			return false;
-		is_last = is_last || !passing->from->postgresql;
-	}
-	return true;
+	if ((is_bulk && !to->engine->load_begin(to, passing->insert, error)) ||
+	    !sql_foreach(from, select, pass_row, passing, error))
+		return false;
+	if (!passing->problem)
+		return !is_bulk || to->engine->load_end(to, error);
+	g_propagate_error(error, g_steal_pointer(&passing->problem));
+	return false;
 }
 
 /* Read a table. @param to  also write it there; or NULL */
 static struct store_copy_table *
-pass_table(
-    struct store *from, struct store *to, const struct table *table, GError **error)
+pass_table(struct store *from, struct store *to, const struct table *table,
+    const struct store_copy_progress *progress, GError **error)
 {
 	struct store_copy_table *sums = g_new0(struct store_copy_table, 1);
 	struct passing passing = {
-	    .from = from,
 	    .to = to,
-	    .table = table,
-	    .select_first = make_select(from, table, true),
-	    .select = make_select(from, table, false),
-	    .insert = make_insert(table),
+	    .columns = table->columns->len,
+	    .insert = to ? make_insert(to, table) : NULL,
+	    .progress = progress,
 	    .sums = sums,
 	    .values = g_new0(struct sql_value, table->columns->len + 1),
 	    .bytes = g_byte_array_new(),
@@ -415,7 +346,8 @@ pass_table(
 	bool is_ok;
 
 	sums->name = g_strdup(table->name);
-	is_ok = pass_rows(&passing, error);
+	is_ok = pass_rows(from, &passing, make_select(table), error);
+	g_clear_error(&passing.problem);
 	g_free(passing.values);
 	g_byte_array_unref(passing.bytes);
 	if (is_ok)
@@ -432,7 +364,7 @@ store_copy_table_free(struct store_copy_table *table)
 	g_free(table);
 }
 
-/* ---- the copy ---- */
+/* ---- tables without indexes, triggers and references ---- */
 
 static bool
 run(struct store *store, char *text, GError **error)
@@ -440,86 +372,161 @@ run(struct store *store, char *text, GError **error)
 	return sql_exec(store, intern(text), error);
 }
 
-/* Triggers have made what they make in the other store.  @param triggers  set: of
- * char *, statements that make them again */
+/* @param commands  of char * */
 static bool
-disable_triggers(
-    struct store *to, const GPtrArray *tables, GPtrArray **triggers, GError **error)
+run_all(struct store *store, const GPtrArray *commands,
+    const struct store_copy_progress *progress, GError **error)
+{
+	for (guint i = 0; i < commands->len; i++) {
+		report(progress, "indexing", NULL, i + 1);
+		if (!run(store, g_strdup(commands->pdata[i]), error))
+			return false;
+	}
+	return true;
+}
+
+#define OF_SCHEMA " = CAST(current_schema() AS regnamespace)"
+#define IS_KEY    "k.contype IN ('p', 'u')"
+
+/* Keys, references, other indexes and triggers, in an order in which they can be made,
+ * or dropped.  @return of char *, commands; NULL on error */
+static GPtrArray *
+load_server_parts(struct store *to, bool drops, GError **error)
 {
 	static const char sql[] =
-	    "SELECT sql FROM sqlite_schema WHERE type = 'trigger'";
+	    "SELECT CASE WHEN ?1 = 1 THEN dropping ELSE making END FROM ("
+	    "SELECT CASE WHEN " IS_KEY " THEN 1 ELSE 3 END AS place,"
+	    " format('ALTER TABLE %s DROP CONSTRAINT %I', CAST(k.conrelid AS regclass),"
+	    "  k.conname) AS dropping,"
+	    " format('ALTER TABLE %s ADD CONSTRAINT %I %s', CAST(k.conrelid AS "
+	    "regclass),"
+	    "  k.conname, pg_get_constraintdef(k.oid)) AS making"
+	    " FROM pg_constraint k WHERE k.connamespace" OF_SCHEMA
+	    " AND k.contype IN ('f', 'p', 'u') "
+	    "UNION ALL "
+	    "SELECT 2, format('DROP INDEX %s', CAST(i.indexrelid AS regclass)),"
+	    " pg_get_indexdef(i.indexrelid) FROM pg_index i JOIN pg_class c"
+	    " ON c.oid = i.indrelid WHERE c.relnamespace" OF_SCHEMA
+	    " AND NOT EXISTS (SELECT 1 FROM pg_constraint k"
+	    "  WHERE k.conindid = i.indexrelid AND " IS_KEY ") "
+	    "UNION ALL "
+	    "SELECT 4, format('ALTER TABLE %s DISABLE TRIGGER USER',"
+	    "  CAST(c.oid AS regclass)), format('ALTER TABLE %s ENABLE TRIGGER USER',"
+	    "  CAST(c.oid AS regclass)) FROM pg_class c WHERE c.relnamespace" OF_SCHEMA
+	    " AND EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid"
+	    "  AND NOT t.tgisinternal)"
+	    ") AS part ORDER BY CASE WHEN ?1 = 1 THEN -place ELSE place END, making";
+
+	return sql_load_texts(to, sql, error, SQL_INT(drops));
+}
+
+/* To write many rows is faster without them, and triggers have made what they make in
+ * the other store.  @return of char *, commands that make them again, from their own
+ * definitions; NULL on error */
+static GPtrArray *
+drop_parts(struct store *to, GError **error)
+{
+	static const char sql[] =
+	    "SELECT sql FROM sqlite_schema WHERE type IN ('index', 'trigger')"
+	    " AND sql IS NOT NULL ORDER BY rowid";
 	static const char sql_drop[] =
-	    "SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'";
+	    "SELECT 'DROP ' || type || ' ' || name FROM sqlite_schema"
+	    " WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
 	/* Only until the commit. */
 	static const char sql_keys[] = "PRAGMA defer_foreign_keys = ON";
-	g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) made = to->postgresql ? load_server_parts(to, false, error)
+	                                           : sql_load_texts(to, sql, error);
 	g_autoptr(GPtrArray) drops = NULL;
 
-	for (guint i = 0; to->postgresql && i < tables->len; i++) {
-		const char *name = ((struct table *)tables->pdata[i])->name;
+	if (!made)
+		return NULL;
+	drops = to->postgresql ? load_server_parts(to, true, error)
+	                       : sql_load_texts(to, sql_drop, error);
+	return drops && (to->postgresql || sql_exec(to, sql_keys, error)) &&
+	               run_all(to, drops, NULL, error)
+	           ? g_steal_pointer(&made)
+	           : NULL;
+}
 
-		g_ptr_array_add(made,
-		    g_strdup_printf("ALTER TABLE \"%s\" ENABLE TRIGGER USER", name));
-		if (!run(to,
-		        g_strdup_printf(
-		            "ALTER TABLE \"%s\" DISABLE TRIGGER USER", name),
-		        error))
-			return false;
-	}
-	if (!to->postgresql) {
-		g_ptr_array_unref(made);
-		made = sql_load_texts(to, sql, error);
-		drops = made ? sql_load_texts(to, sql_drop, error) : NULL;
-		if (!drops || !sql_exec(to, sql_keys, error))
-			return false;
-		for (guint i = 0; i < drops->len; i++)
-			if (!run(to, g_strdup(drops->pdata[i]), error))
-				return false;
-	}
-	*triggers = g_steal_pointer(&made);
-	return true;
+/* ---- the copy ---- */
+
+/* No timeouts: a table may take long, and one store waits for the other.  No snapshot
+ * where the tables are locked: what was written before the lock is seen. */
+static bool
+set_up(struct store *from, struct store *to, GError **error)
+{
+	static const char sql_isolation[] =
+	    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+	static const char sql[] =
+	    "SELECT set_config('statement_timeout', '0', true),"
+	    " set_config('idle_in_transaction_session_timeout', '0', true)";
+
+	return (!to->postgresql ||
+	           (sql_exec(to, sql_isolation, error) && sql_exec(to, sql, error))) &&
+	       (!from->postgresql || sql_exec(from, sql, error));
 }
 
 static bool
-enable_triggers(struct store *to, const GPtrArray *triggers, GError **error)
+lock_tables(struct store *to, const GPtrArray *tables, GError **error)
 {
-	/* Checks that are pending forbid changes of tables. */
-	static const char sql[] = "SET CONSTRAINTS ALL IMMEDIATE";
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autofree char *list = NULL;
 
-	if (to->postgresql && !sql_exec(to, sql, error))
-		return false;
-	for (guint i = 0; i < triggers->len; i++)
-		if (!run(to, g_strdup(triggers->pdata[i]), error))
+	if (!to->postgresql)
+		return true;
+	for (guint i = 0; i < tables->len; i++)
+		g_ptr_array_add(names, ((struct table *)tables->pdata[i])->name);
+	list = join(names);
+	return run(to, g_strdup_printf("LOCK TABLE %s", list), error);
+}
+
+/* A new store has rows in these only. */
+static bool
+is_filled(const struct table *table)
+{
+	return g_str_equal(table->name, "cursor") || g_str_equal(table->name, "job");
+}
+
+static bool
+check_empty(struct store *to, const GPtrArray *tables, GError **error)
+{
+	for (guint i = 0; i < tables->len; i++) {
+		const struct table *table = tables->pdata[i];
+		char *sql = g_strdup_printf("SELECT count(*) FROM (SELECT 1 FROM \"%s\""
+		                            " LIMIT 1) AS found",
+		    table->name);
+		int64_t has = 0;
+
+		if (!sql_number(to, intern(sql), &has, error))
 			return false;
+		if (has && !is_filled(table))
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "the store to write is not empty: its table '%s' has rows",
+			    table->name);
+	}
 	return true;
 }
 
-/* Delete the rows of a new store. */
 static bool
 clear_tables(struct store *to, const GPtrArray *tables, GError **error)
 {
-	/* A new store has rows in these only. */
-	static const char *const filled[] = {"cursor", "job", NULL};
-
 	for (guint i = 0; i < tables->len; i++) {
-		const char *name = ((struct table *)tables->pdata[i])->name;
-		char *has_rows =
-		    g_strdup_printf("SELECT count(*) FROM (SELECT 1 FROM \"%s\""
-		                    " LIMIT 1) AS found",
-		        name);
-		int64_t has = 0;
+		const struct table *table = tables->pdata[i];
 
-		if (g_strv_contains(filled, name)
-		        ? !run(to, g_strdup_printf("DELETE FROM \"%s\"", name), error)
-		        : !sql_number(to, intern(has_rows), &has, error))
+		if ((to->postgresql || is_filled(table)) &&
+		    !run(to,
+		        g_strdup_printf("%s \"%s\"",
+		            to->postgresql ? "TRUNCATE" : "DELETE FROM", table->name),
+		        error))
 			return false;
-		if (has)
-			return pb_fail(error, PB_ERROR_INPUT,
-			    "the store to write is not empty: its table '%s' has rows",
-			    name);
 	}
 	return true;
 }
+
+struct copying {
+	struct store *from, *to;
+	const struct store_copy_progress *progress;
+};
 
 /* Numbers are never used again: continue after the last one that was. */
 static bool
@@ -559,22 +566,27 @@ copy_sequence(
 }
 
 static bool
-copy_table(struct store *from, struct store *to, const struct table *table,
-    GPtrArray *copied, GError **error)
+copy_table(const struct copying *copying, const struct table *table, GPtrArray *copied,
+    GError **error)
 {
-	struct store_copy_table *sums = pass_table(from, to, table, error);
+	struct store *from = copying->from, *to = copying->to;
+	struct store_copy_table *sums =
+	    pass_table(from, to, table, copying->progress, error);
 
 	if (!sums)
 		return false;
 	g_ptr_array_add(copied, sums);
-	return !table->identity || copy_sequence(from, to, table, error);
+	return (!table->identity || copy_sequence(from, to, table, error)) &&
+	       (!to->postgresql ||
+	           run(to, g_strdup_printf("ANALYZE \"%s\"", table->name), error));
 }
 
 static bool
-verify_table(struct store *to, const struct table *table,
+verify_table(const struct copying *copying, const struct table *table,
     const struct store_copy_table *wanted, GError **error)
 {
-	struct store_copy_table *found = pass_table(to, NULL, table, error);
+	struct store_copy_table *found =
+	    pass_table(copying->to, NULL, table, copying->progress, error);
 	bool is_same;
 
 	if (!found)
@@ -599,31 +611,71 @@ compare_names(const void *a, const void *b)
 	return strcmp((*one)->name, (*other)->name);
 }
 
-bool
-store_copy_rows(
-    struct store *from, struct store *to, GPtrArray **tables, GError **error)
+/* @param tables  of `to`, empty and locked  @return of struct store_copy_table * */
+static GPtrArray *
+copy_tables(const struct copying *copying, const GPtrArray *tables, GError **error)
 {
+	struct store *to = copying->to;
 	g_autoptr(GPtrArray) copied =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)store_copy_table_free);
-	g_autoptr(GPtrArray) wanted = load_tables(from, error);
-	g_autoptr(GPtrArray) found = wanted ? load_tables(to, error) : NULL;
-	g_autoptr(GPtrArray) order = NULL, triggers = NULL;
+	g_autoptr(GPtrArray) order = order_tables(to, tables, error);
+	g_autoptr(GPtrArray) parts = order ? drop_parts(to, error) : NULL;
 
-	if (!found || !compare_tables(wanted, found, error))
-		return false;
-	order = order_tables(to, found, error);
-	if (!order || !disable_triggers(to, order, &triggers, error) ||
-	    !clear_tables(to, order, error))
-		return false;
+	if (!parts || !clear_tables(to, order, error))
+		return NULL;
 	for (guint i = 0; i < order->len; i++)
-		if (!copy_table(from, to, order->pdata[i], copied, error))
-			return false;
+		if (!copy_table(copying, order->pdata[i], copied, error))
+			return NULL;
+	if (!run_all(to, parts, copying->progress, error))
+		return NULL;
 	for (guint i = 0; i < order->len; i++)
-		if (!verify_table(to, order->pdata[i], copied->pdata[i], error))
-			return false;
-	if (!enable_triggers(to, triggers, error))
-		return false;
+		if (!verify_table(copying, order->pdata[i], copied->pdata[i], error))
+			return NULL;
 	g_ptr_array_sort(copied, compare_names);
-	*tables = g_steal_pointer(&copied);
+	return g_steal_pointer(&copied);
+}
+
+bool
+store_copy_rows(struct store *from, struct store *to,
+    const struct store_copy_progress *progress, GPtrArray **tables, GError **error)
+{
+	const struct copying copying = {from, to, progress};
+	g_autoptr(GPtrArray) wanted = NULL, found = NULL;
+	GPtrArray *copied;
+
+	if (!set_up(from, to, error))
+		return false;
+	wanted = load_tables(from, error);
+	found = wanted ? load_tables(to, error) : NULL;
+	if (!found || !compare_tables(wanted, found, error) ||
+	    !lock_tables(to, found, error) || !check_empty(to, found, error))
+		return false;
+	copied = copy_tables(&copying, found, error);
+	if (!copied)
+		return false;
+	*tables = copied;
 	return true;
+}
+
+bool
+store_copy_mark(struct store *to, GError **error)
+{
+	g_autoptr(GPtrArray) tables = load_tables(to, error);
+
+	return tables && check_empty(to, tables, error) &&
+	       store_save_cursor(to, UNFINISHED, 1, error);
+}
+
+bool
+store_copy_check(struct store *store, const char *name, GError **error)
+{
+	int64_t is_unfinished;
+
+	if (!store_load_cursor(store, UNFINISHED, 0, &is_unfinished, error))
+		return false;
+	return !is_unfinished ||
+	       pb_fail(error, PB_ERROR_PERMANENT,
+	           "'%s' is the result of a copy that did not end: run paperboyctl"
+	           " store copy again",
+	           name);
 }
