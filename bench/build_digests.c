@@ -87,8 +87,9 @@ main(int argc, char **argv)
 	stopwatch_print(&watch);
 	for (size_t i = 0; argc == 3 && i < G_N_ELEMENTS(steps); i++)
 		printf("%s=%.3f ", steps[i].step, (double)sums[i] / 1e9);
-	printf("page=%.3f due=%u digests=%u papers=%u\n",
-	    (double)pages.longest_us / 1e6, report.due, report.digests, report.papers);
+	printf("trips=%u page=%.3f due=%u digests=%u papers=%u\n",
+	    (unsigned)store->trips, (double)pages.longest_us / 1e6, report.due,
+	    report.digests, report.papers);
 	store_checkpoint(store);
 	return 0;
 }

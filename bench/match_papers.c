@@ -80,7 +80,7 @@ main(int argc, char **argv)
 	get_status(store, SQLITE_DBSTATUS_CACHE_WRITE);
 	report = run(store, INPUT_NOW, &watch);
 	stopwatch_print(&watch);
-	printf("pages_read=%d pages_written=%d ",
+	printf("trips=%u pages_read=%d pages_written=%d ", (unsigned)store->trips,
 	    get_status(store, SQLITE_DBSTATUS_CACHE_MISS),
 	    get_status(store, SQLITE_DBSTATUS_CACHE_WRITE));
 	printf("read=%u written=%d ", report.filters, (int)count_rows(store));

@@ -246,6 +246,7 @@ run_queue(struct store *store, PGresult **last, GError **error)
 	bool is_connected = PQpipelineSync(postgresql->connection) == 1 &&
 	                    read_results(store, &result, &problem);
 
+	store->trips++;
 	g_ptr_array_set_size(postgresql->queue, 0);
 	if (!is_connected) {
 		if (!problem)

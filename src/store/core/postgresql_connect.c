@@ -19,12 +19,22 @@
 #define IDLE_TIMEOUT_MS      "60000"
 #define LOCK_TIMEOUT_MS      "10000"
 
+/*
+ * A plan that does not depend on statistics, as SQLite's: each statement has an index
+ * that fits, which a new table without statistics needs as well, and an index is all
+ * that a serializable transaction locks against others then.
+ */
+#define PLANS                                               \
+	" -c plan_cache_mode=force_generic_plan -c jit=off" \
+	" -c enable_seqscan=off -c enable_hashjoin=off"     \
+	" -c enable_mergejoin=off"
+
 /* Settings of a session, to which SET ... = DEFAULT returns. */
 #define SETTINGS                                                   \
 	"-c default_transaction_isolation=serializable"            \
 	" -c statement_timeout=" STATEMENT_TIMEOUT_MS              \
 	" -c idle_in_transaction_session_timeout=" IDLE_TIMEOUT_MS \
-	" -c lock_timeout=" LOCK_TIMEOUT_MS " -c timezone=UTC"
+	" -c lock_timeout=" LOCK_TIMEOUT_MS " -c timezone=UTC" PLANS
 
 /* libpq's own default is a file of the user. */
 #define CA_FILE "/etc/ssl/certs/ca-certificates.crt"

@@ -30,6 +30,7 @@ struct store {
 	bool is_shared;        /* see store_set_shared() */
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
+	uint64_t trips;        /* of data to a server and back, for benchmarks */
 	GPtrArray *calls;      /* of store_after_commit(), in a transaction */
 	void (*hook)(void *data); /* after commits; or NULL */
 	void *hook_data;
@@ -78,6 +79,9 @@ struct sql_value {
  * others are locked.  SQLite has one writer: a comment.
  */
 #define SQL_LOCK_ROWS(table) " /*! FOR UPDATE OF " table " SKIP LOCKED */"
+
+/* After a column in a condition: on a server, no index is chosen for it. */
+#define SQL_NO_INDEX " /*! + 0 */"
 
 /* Number of values of a list in a statement. */
 #define SQL_LIST_MAX   50

@@ -82,7 +82,8 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
 	    "(?, ?)") ")"
 	              " SELECT j.number, t.filter_id FROM j CROSS JOIN filter_term t"
 	              " WHERE t.kind = ? AND t.term = j.text"
-	              " AND t.filter_id > ? AND t.filter_id <= ?";
+	              " AND t.filter_id" SQL_NO_INDEX " > ?"
+	              " AND t.filter_id" SQL_NO_INDEX " <= ?";
 	struct sql_value values[2 * SQL_LIST_MAX + 4] = {0};
 
 	values[2 * SQL_LIST_MAX] = SQL_INT(terms->kind);
