@@ -158,22 +158,41 @@ is_in_text(const struct leaf *leaf)
 	return leaf->node->kind == NODE_WORDS || leaf->node->kind == NODE_NEAR;
 }
 
+void
+rank_get_weights(const struct rank *rank, const unsigned words[2], double weights[2])
+{
+	weights[0] = TITLE_WEIGHT * normalize(1, words[0], rank->title_words);
+	weights[1] = normalize(1, words[1], rank->abstract_words);
+}
+
+/* @param often  f; > 0 */
+static double
+compute_share(const struct leaf *leaf, double often)
+{
+	if (!is_in_text(leaf))
+		return leaf->boost;
+	/* often / (often + SATURATION) could decrease by rounding. */
+	return leaf->boost * leaf->idf * (SATURATION + 1) *
+	       (1 - SATURATION / (often + SATURATION));
+}
+
+double
+rank_compute_share(const struct rank *rank, unsigned clause, double often)
+{
+	return compute_share(&g_array_index(rank->leaves, struct leaf, clause), often);
+}
+
 double
 rank_compute_clause(const struct rank *rank, unsigned clause,
     const struct rank_hits *hits, const unsigned words[2])
 {
 	const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, clause);
-	double often;
 
-	if (!is_in_text(leaf))
-		return hits->texts[0] ? leaf->boost : 0;
-	if (!hits->texts[0] && !hits->texts[1])
+	if (!hits->texts[0] && (!is_in_text(leaf) || !hits->texts[1]))
 		return 0;
-	often = TITLE_WEIGHT * normalize(hits->texts[0], words[0], rank->title_words) +
-	        normalize(hits->texts[1], words[1], rank->abstract_words);
-	/* often / (often + SATURATION) could decrease by rounding. */
-	return leaf->boost * leaf->idf * (SATURATION + 1) *
-	       (1 - SATURATION / (often + SATURATION));
+	return compute_share(leaf,
+	    TITLE_WEIGHT * normalize(hits->texts[0], words[0], rank->title_words) +
+	        normalize(hits->texts[1], words[1], rank->abstract_words));
 }
 
 double

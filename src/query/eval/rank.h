@@ -78,6 +78,13 @@ double rank_compute(
 double rank_compute_clause(const struct rank *rank, unsigned clause,
     const struct rank_hits *hits, const unsigned words[2]);
 
+/** Compute how much one occurrence in title and abstract adds to f. */
+void
+rank_get_weights(const struct rank *rank, const unsigned words[2], double weights[2]);
+
+/** Likewise from f, but for rounding; 0 occurrences are a share of 0. */
+double rank_compute_share(const struct rank *rank, unsigned clause, double often);
+
 /**
  * Combine relevance with votes and age.
  *

@@ -36,17 +36,26 @@ lookup_get_threshold(const struct lookup *lookup)
 {
 	return lookup->best->len < lookup->limit
 	           ? 0
-	           : g_array_index(lookup->best, double, lookup->limit - 1);
+	           : g_array_index(lookup->best, struct lookup_best, lookup->limit - 1)
+	                 .score;
 }
 
 void
-lookup_add_best(struct lookup *lookup, double score)
+lookup_add_best(struct lookup *lookup, int64_t seq, double score)
 {
-	guint at = lookup->best->len;
+	const struct lookup_best fresh = {score, seq};
+	guint at;
 
-	while (at > 0 && g_array_index(lookup->best, double, at - 1) < score)
+	for (guint i = 0; i < lookup->best->len; i++)
+		if (g_array_index(lookup->best, struct lookup_best, i).seq == seq) {
+			g_array_remove_index(lookup->best, i);
+			break;
+		}
+	at = lookup->best->len;
+	while (at > 0 &&
+	       g_array_index(lookup->best, struct lookup_best, at - 1).score < score)
 		at--;
-	g_array_insert_val(lookup->best, at, score);
+	g_array_insert_val(lookup->best, at, fresh);
 	if (lookup->best->len > lookup->limit)
 		g_array_set_size(lookup->best, lookup->limit);
 }
@@ -137,7 +146,7 @@ classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, vo
 		if (candidate.bound < lookup_get_threshold(lookup))
 			return;
 		if (lookup->is_exact)
-			lookup_add_best(lookup, candidate.bound);
+			lookup_add_best(lookup, seq, candidate.bound);
 		else
 			candidate.others = compute_others(lookup, words);
 	}
@@ -214,7 +223,7 @@ lookup_init(struct lookup *lookup, const struct fts_query *fts, int32_t oldest,
 	    .next = first,
 	    .hits = g_new(struct rank_hits, fts->clauses->len),
 	    .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
-	    .best = g_array_new(FALSE, FALSE, sizeof(double)),
+	    .best = g_array_new(FALSE, FALSE, sizeof(struct lookup_best)),
 	    .caps = g_array_new(FALSE, FALSE, sizeof(struct lookup_cap)),
 	    .ages = g_new0(double, LOOKUP_AGES),
 	};

@@ -36,6 +36,12 @@ struct lookup_cap {
 	double rest; /* of this and all clauses that follow */
 };
 
+/* A score that a paper has at least. */
+struct lookup_best {
+	double score;
+	int64_t seq;
+};
+
 /* Factors of the rank that are kept: ages in days, and votes. */
 #define LOOKUP_AGES  8192
 #define LOOKUP_VOTES 256
@@ -53,15 +59,15 @@ struct lookup {
 	guint next;         /* paper to classify; at first the one to begin with */
 	GArray *candidates; /* of struct candidate, oldest first */
 	unsigned limit;     /* number of results */
-	GArray *best;       /* double: the best scores that are certain, descending */
-	GArray *caps;       /* of struct lookup_cap: all clauses, the highest first */
-	double *ages;       /* factors by days; 0: not yet known */
+	GArray *best; /* of struct lookup_best: scores that are certain, descending */
+	GArray *caps; /* of struct lookup_cap: all clauses, the highest first */
+	double *ages; /* factors by days; 0: not yet known */
 	double votes[LOOKUP_VOTES]; /* factors */
 	unsigned matches;           /* if is_exact */
 };
 
-/* Makes up for rounding when shares are added in another order. */
-#define LOOKUP_ROUNDING (1 + 1e-9)
+/* Makes up for rounding when shares are added in another order, and as float. */
+#define LOOKUP_ROUNDING (1 + 1e-5)
 
 /**
  * Begin a lookup.
@@ -100,7 +106,7 @@ double lookup_compute_bound(struct lookup *lookup, const struct candidate *candi
 /** Score that a paper must reach to be among the results. */
 double lookup_get_threshold(const struct lookup *lookup);
 
-/** Remember a score that a match has at least. */
-void lookup_add_best(struct lookup *lookup, double score);
+/** Remember a score that a match has at least, instead of an earlier one of it. */
+void lookup_add_best(struct lookup *lookup, int64_t seq, double score);
 
 #endif

@@ -17,13 +17,18 @@
 /* Clauses of a query. */
 #define ALL_CLAUSES G_MAXUINT64
 
+/* Papers, by which the rows of a statement take less time than FTS5's own scan of all
+ * papers. */
+#define SCANNED_PER_ROW 4
+
 /* A paper, as far as it is known. */
 struct scanned {
-	double factor;         /* of votes and age; 0: not searched */
-	double relevance;      /* of the clauses so far */
-	double others;         /* of those without =word */
-	uint64_t found;        /* bits of the clauses that are true */
-	struct rank_hits hits; /* of the current clause */
+	uint64_t found;   /* bits of the clauses that are true */
+	float factor;     /* of votes and age; 0: not searched */
+	float relevance;  /* of the clauses so far */
+	float others;     /* of those without =word */
+	float weights[2]; /* of an occurrence in title and abstract */
+	float often;      /* sum of these in the current clause */
 };
 
 /* State of a collection. */
@@ -31,13 +36,16 @@ struct scan {
 	struct lookup *lookup;
 	struct store *store;
 	struct scanned *papers; /* by seq */
+	uint32_t *changed;      /* seqs of the papers with the current clause ... */
+	guint changes;          /* ... and their number */
 	uint64_t bit;           /* of the current clause */
 	/* Clauses each of which suffices: nothing else of the paper matters, unless it
 	 * can be among the results. */
 	uint64_t enough;
 	const struct lookup_cap
 	    *cap;             /* of the current clause; NULL: it is not ranked */
-	double threshold;     /* score of a result; 0: not known */
+	float rest;           /* of that */
+	float threshold;      /* score of a result; 0: not known */
 	unsigned texts;       /* bits of title and abstract, of the current clause */
 	bool has_exact_words; /* of the current clause */
 	bool is_any;          /* each clause alone makes a match */
@@ -103,8 +111,21 @@ static bool
 is_low(const struct scan *scan, const struct scanned *paper)
 {
 	return !scan->cap ||
-	       (paper->relevance + scan->cap->rest) * LOOKUP_ROUNDING * paper->factor <
-	           scan->threshold;
+	       (paper->relevance + scan->rest) * paper->factor < scan->threshold;
+}
+
+/* Note that the current clause is true. @param often  as in struct scanned; > 0 */
+static void
+add_often(struct scan *scan, guint seq, float often)
+{
+	struct scanned *paper = &scan->papers[seq];
+
+	paper->found |= scan->bit;
+	if (!scan->cap)
+		return;
+	if (paper->often <= 0)
+		scan->changed[scan->changes++] = seq;
+	paper->often += often;
 }
 
 /* As archive_found. */
@@ -114,18 +135,25 @@ add_row(void *data, int64_t seq, void *row)
 	struct scan *scan = data;
 	struct scanned *paper;
 	unsigned columns[FTS_COLUMNS] = {0};
+	float often = 0;
 
-	if (seq < 0 || seq >= scan->lookup->papers)
+	if (seq < scan->lookup->next || seq >= scan->lookup->papers)
 		return;
 	paper = &scan->papers[seq];
-	if (paper->factor <= 0 || (paper->found & scan->enough && is_low(scan, paper)))
+	if (paper->factor <= 0)
 		return;
-	archive_count_places(row, 0, columns);
-	for (unsigned text = 0; text < G_N_ELEMENTS(paper->hits.texts); text++)
-		if (scan->texts & 1U << text && columns[text]) {
-			paper->hits.texts[text] += columns[text];
+	if (is_low(scan, paper)) {
+		if (!(paper->found & scan->enough) &&
+		    archive_has_place(row, 0, scan->texts))
 			paper->found |= scan->bit;
-		}
+		return;
+	}
+	archive_count_places(row, 0, columns);
+	for (unsigned text = 0; text < G_N_ELEMENTS(paper->weights); text++)
+		if (scan->texts & 1U << text)
+			often += (float)columns[text] * paper->weights[text];
+	if (often > 0)
+		add_often(scan, (guint)seq, often);
 }
 
 /* @param is_rare  few papers have it */
@@ -133,9 +161,10 @@ static bool
 find_phrase(struct scan *scan, const char *phrase, bool is_rare, GError **error)
 {
 	const struct lookup *lookup = scan->lookup;
+	bool is_recent = lookup->papers - MIN(lookup->next, lookup->papers) <
+	                 lookup->papers / SCANNED_PER_ROW;
 
-	/* A backtest needs the last papers only. */
-	return is_rare || lookup->next > lookup->papers / 2
+	return is_rare || is_recent
 	           ? archive_find(
 	                 scan->store, phrase, lookup->next, add_row, scan, error)
 	           : archive_find_phrase(scan->store, phrase, add_row, scan, error);
@@ -189,53 +218,32 @@ static void
 find_values(struct scan *scan, const struct fts_clause *clause)
 {
 	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++)
-		if (clause->papers[seq] && scan->papers[seq].factor > 0) {
-			scan->papers[seq].hits.texts[0] = 1;
-			scan->papers[seq].found |= scan->bit;
-		}
+		if (clause->papers[seq] && scan->papers[seq].factor > 0)
+			add_often(scan, seq, 1);
 }
 
-/* Add the share of the current clause. */
+/* Add the share of the current clause to the papers that have it. */
 static void
-add_share(const struct scan *scan, guint seq)
-{
-	const struct lookup *lookup = scan->lookup;
-	const struct paper_value *value = &lookup->values[seq];
-	const unsigned words[] = {value->words[0], value->words[1]};
-	struct scanned *paper = &scan->papers[seq];
-	double share;
-
-	if (!paper->hits.texts[0] && !paper->hits.texts[1])
-		return;
-	share =
-	    rank_compute_clause(lookup->rank, scan->cap->clause, &paper->hits, words);
-	paper->relevance += share;
-	paper->others += scan->has_exact_words ? 0 : share;
-	paper->hits = (struct rank_hits){0};
-}
-
-/* Rank the papers by the clauses so far. */
-static void
-rank_papers(struct scan *scan)
+add_shares(struct scan *scan)
 {
 	struct lookup *lookup = scan->lookup;
-	double threshold = 0;
 
-	g_array_set_size(lookup->best, 0);
-	for (guint seq = lookup->next; seq < lookup->papers; seq++) {
-		const struct scanned *paper = &scan->papers[seq];
-		double score;
+	for (guint i = 0; i < scan->changes; i++) {
+		struct scanned *paper = &scan->papers[scan->changed[i]];
+		float share = (float)rank_compute_share(
+		    lookup->rank, scan->cap->clause, paper->often);
+		float score;
 
-		if (!paper->found || is_low(scan, paper))
+		paper->often = 0;
+		paper->relevance += share;
+		paper->others += scan->has_exact_words ? 0 : share;
+		score = paper->relevance * paper->factor;
+		if (!scan->is_any || score <= scan->threshold)
 			continue;
-		add_share(scan, seq);
-		score = paper->relevance * paper->factor / LOOKUP_ROUNDING;
-		if (!scan->is_any || score <= threshold)
-			continue;
-		lookup_add_best(lookup, score);
-		threshold = lookup_get_threshold(lookup);
+		lookup_add_best(lookup, scan->changed[i], score / LOOKUP_ROUNDING);
+		scan->threshold = (float)lookup_get_threshold(lookup);
 	}
-	scan->threshold = threshold;
+	scan->changes = 0;
 }
 
 /* @param bit  number of the clause */
@@ -246,13 +254,14 @@ find_clause(struct scan *scan, const struct fts_clause *clause, unsigned bit,
 	scan->bit = 1ULL << bit;
 	scan->enough = scan->is_any ? ALL_CLAUSES : scan->bit;
 	scan->cap = cap;
+	scan->rest = cap ? (float)(cap->rest * LOOKUP_ROUNDING) : 0;
 	scan->has_exact_words = lookup_has_exact_words(clause->node);
 	if (clause->papers)
 		find_values(scan, clause);
 	else if (!find_words(scan, clause, error))
 		return false;
 	if (cap)
-		rank_papers(scan);
+		add_shares(scan);
 	return true;
 }
 
@@ -292,7 +301,7 @@ add_candidate(struct scan *scan, guint seq, enum query_verdict verdict)
 {
 	struct lookup *lookup = scan->lookup;
 	const struct scanned *paper = &scan->papers[seq];
-	double score = paper->relevance * paper->factor;
+	double score = (double)paper->relevance * paper->factor;
 	const struct candidate candidate = {.seq = seq,
 	    .bound = lookup->rank ? score * LOOKUP_ROUNDING : 0,
 	    .others = paper->others,
@@ -304,7 +313,7 @@ add_candidate(struct scan *scan, guint seq, enum query_verdict verdict)
 	if (lookup->rank && candidate.bound < lookup_get_threshold(lookup))
 		return;
 	if (lookup->rank && lookup->is_exact && !scan->is_any)
-		lookup_add_best(lookup, score / LOOKUP_ROUNDING);
+		lookup_add_best(lookup, seq, score / LOOKUP_ROUNDING);
 	g_array_append_val(lookup->candidates, candidate);
 }
 
@@ -327,20 +336,43 @@ add_candidates(struct scan *scan)
 	}
 }
 
+/* Set what does not depend on clauses. */
+static void
+set_papers(struct scan *scan)
+{
+	struct lookup *lookup = scan->lookup;
+
+	for (guint seq = lookup->next; seq < lookup->papers; seq++) {
+		const struct paper_value *value = &lookup->values[seq];
+		const unsigned words[] = {value->words[0], value->words[1]};
+		struct scanned *paper = &scan->papers[seq];
+		double weights[2];
+
+		if (value->day < lookup->oldest)
+			continue;
+		paper->factor = 1;
+		if (!lookup->rank)
+			continue;
+		paper->factor = (float)lookup_blend(lookup, 1, value);
+		rank_get_weights(lookup->rank, words, weights);
+		paper->weights[0] = (float)weights[0];
+		paper->weights[1] = (float)weights[1];
+	}
+}
+
 bool
 lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error)
 {
 	g_autofree struct scanned *papers = g_new0(struct scanned, lookup->papers);
+	g_autofree uint32_t *changed =
+	    lookup->rank ? g_new(uint32_t, lookup->papers) : NULL;
 	struct scan scan = {.lookup = lookup,
 	    .store = store,
 	    .papers = papers,
+	    .changed = changed,
 	    .is_any = lookup->is_exact && is_any(lookup->fts->root)};
 
-	for (guint seq = lookup->next; seq < lookup->papers; seq++)
-		if (lookup->values[seq].day >= lookup->oldest)
-			papers[seq].factor =
-			    lookup->rank ? lookup_blend(lookup, 1, &lookup->values[seq])
-			                 : 1;
+	set_papers(&scan);
 	if (!find_clauses(&scan, error))
 		return false;
 	add_candidates(&scan);

@@ -12,6 +12,24 @@ set_code(struct fts_row *row, int rc)
 		row->rc = rc;
 }
 
+bool
+fts_row_has(struct fts_row *row, unsigned phrase, unsigned columns)
+{
+	Fts5PhraseIter at;
+	int column = -1, rc = SQLITE_RANGE;
+
+	if (phrase < row->phrases)
+		rc = row->api->xPhraseFirstColumn(
+		    row->context, (int)phrase, &at, &column);
+	if (rc != SQLITE_OK) {
+		set_code(row, rc);
+		return false;
+	}
+	while (column >= 0 && !(columns & 1U << column))
+		row->api->xPhraseNextColumn(row->context, &at, &column);
+	return column >= 0;
+}
+
 /* Find the first place of a phrase. @param column  set; -1: none */
 static void
 find_first(

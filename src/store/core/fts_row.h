@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fts_row {
@@ -34,14 +35,17 @@ struct fts_callback {
  */
 int fts_row_register(sqlite3 *db);
 
+/** Whether a phrase is in one of some columns. @param columns  bits */
+bool fts_row_has(struct fts_row *row, unsigned phrase, unsigned columns);
+
 /** Add the number of places of a phrase to those in each column. */
 void fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns);
 
 /** Likewise, add the places to arrays of int, one for each column. */
 void fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns);
 
-/** Called with a row in which only phrase 0 is. @param seq  its rowid */
-typedef void (*fts_row_found)(void *data, int64_t seq, struct fts_row *row);
+/** Called with a struct fts_row in which only phrase 0 is. @param seq  its rowid */
+typedef void (*fts_row_found)(void *data, int64_t seq, void *row);
 
 /** Call a function for each row with a phrase, whatever else the query says. */
 void

@@ -406,6 +406,12 @@ archive_rebuild(struct store *store, GError **error)
 /* Maximum length for spelling suggestions, characters. */
 #define NEAR_CHARS 40
 
+bool
+archive_has_place(void *row, unsigned phrase, unsigned columns)
+{
+	return fts_row_has(row, phrase, columns);
+}
+
 void
 archive_count_places(void *row, unsigned phrase, unsigned columns[3])
 {
@@ -446,18 +452,12 @@ archive_find(struct store *store, const char *match, int64_t least_seq,
 }
 
 static void
-pass_phrase(void *data, int64_t seq, struct fts_row *row)
+scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
 {
 	const struct scan *scan = data;
 
-	scan->found(scan->data, seq, row);
-}
-
-static void
-scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
-{
 	(void)values;
-	fts_row_foreach(row, 0, pass_phrase, data);
+	fts_row_foreach(row, 0, scan->found, scan->data);
 }
 
 bool

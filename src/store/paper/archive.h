@@ -49,6 +49,8 @@ bool archive_find(struct store *store, const char *match, int64_t least_seq,
 bool archive_find_phrase(struct store *store, const char *phrase, archive_found found,
     void *data, GError **error);
 
+/** Whether a phrase of the expression is in title (bit 0), abstract or authors (2). */
+bool archive_has_place(void *row, unsigned phrase, unsigned columns);
 /** Add the places of a phrase of the expression to those in title, abstract, authors.
  */
 void archive_count_places(void *row, unsigned phrase, unsigned columns[3]);
