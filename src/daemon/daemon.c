@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "daemon/control.h"
 #include "daemon/notify.h"
 #include "daemon/pipeline.h"
@@ -52,7 +53,8 @@ struct daemon {
 	int shutdown_fd;
 	/* Next poll of the sources, s; digests are not built between it and its end. */
 	_Atomic int64_t collect_at;
-	_Atomic bool is_ready; /* mail can be received */
+	_Atomic bool is_ready;    /* mail can be received */
+	_Atomic bool is_outdated; /* the store: end, and be started again */
 	/* Try the relay although its breaker is open. */
 	_Atomic bool is_retry_requested;
 	/* Start of the last completed poll of the sources, s; or -1. */
@@ -710,6 +712,28 @@ handle_lease_change(void *data)
 	wake_all(data);
 }
 
+static gboolean
+quit_outdated(gpointer data)
+{
+	struct daemon *daemon = data;
+
+	g_main_loop_quit(daemon->loop);
+	return G_SOURCE_REMOVE;
+}
+
+/* Likewise.  The loop may not run yet. */
+static void
+handle_outdated(void *data)
+{
+	struct daemon *daemon = data;
+
+	if (daemon->is_outdated)
+		return;
+	event_log(EVENT_STORE_REPLACED);
+	daemon->is_outdated = true;
+	g_idle_add(quit_outdated, daemon);
+}
+
 /*
  * Ask all threads to end at once, and limit the wait for the relay, so that we end
  * before systemd kills us.
@@ -717,11 +741,16 @@ handle_lease_change(void *data)
 static void
 begin_shutdown(struct daemon *daemon)
 {
+	/* Results cannot be recorded in a store that is outdated. */
+	int wait_s =
+	    daemon->is_outdated
+	        ? 1
+	        : daemon->stages.config_snapshot->settings->smtp_shutdown_timeout_s;
+
 	g_atomic_int_set(&daemon->stages.collector.stop, 1);
 	for (int i = N_STAGES - 1; i >= 0; i--)
 		worker_stop(daemon->workers[i]);
-	shutdown_cut_short(daemon->shutdown_fd,
-	    daemon->stages.config_snapshot->settings->smtp_shutdown_timeout_s);
+	shutdown_cut_short(daemon->shutdown_fd, wait_s);
 }
 
 /* The first stage first: none is woken after it was freed. */
@@ -756,6 +785,12 @@ run_loop(struct daemon *daemon)
 static bool
 start(struct daemon *daemon, GError **error)
 {
+	const struct lease_worker_calls calls = {
+	    .changed = handle_lease_change,
+	    .outdated = handle_outdated,
+	    .data = daemon,
+	};
+
 	if (!stages_init(&daemon->stages, daemon->options, daemon->heartbeats,
 	        &daemon->shutdown_fd, error))
 		return false;
@@ -766,7 +801,7 @@ start(struct daemon *daemon, GError **error)
 	return daemon->control && shutdown_open(&daemon->shutdown_fd, error) &&
 	       start_workers(daemon, error) &&
 	       stages_start_lease_worker(&daemon->stages, daemon->options->clock,
-	           daemon->heartbeats, handle_lease_change, daemon, error) &&
+	           daemon->heartbeats, &calls, error) &&
 	       start_receivers(daemon, error) && start_web_listener(daemon, error);
 }
 
@@ -828,5 +863,8 @@ daemon_run(const struct daemon_options *options, GError **error)
 	close(lock);
 	if (is_ok)
 		event_log(EVENT_ENDED);
-	return is_ok;
+	return is_ok &&
+	       (!daemon.is_outdated ||
+	           pb_fail(error, PB_ERROR_TEMPORARY,
+	               "the database server was replaced: to be started again"));
 }

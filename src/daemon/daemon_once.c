@@ -27,6 +27,9 @@ ignore_event(void *data)
 	(void)data;
 }
 
+static const struct lease_worker_calls no_calls = {
+    .changed = ignore_event, .outdated = ignore_event};
+
 /* @param is_clean  cleared when messages are left */
 static bool
 receive_once(struct once *once, int64_t now, bool *is_clean, GError **error)
@@ -142,7 +145,7 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 		return false;
 	is_ok = stages_init(&once.stages, options, NULL, &once.shutdown_fd, error) &&
 	        stages_start_lease_worker(
-	            &once.stages, options->clock, NULL, ignore_event, &once, error) &&
+	            &once.stages, options->clock, NULL, &no_calls, error) &&
 	        clock_watch_check(
 	            &once.clock_watch, once.stages.scheduler.store, now, -1, error) &&
 	        receive_once(&once, now, &is_inbox_clean, error) &&

@@ -24,7 +24,11 @@ struct lease_worker {
 static int64_t
 log_failure(struct lease_worker *worker, int64_t now, const GError *problem)
 {
-	if (!worker->is_failing)
+	const struct lease_worker_options *options = &worker->options;
+
+	if (store_is_outdated(options->store))
+		options->calls.outdated(options->calls.data);
+	else if (!worker->is_failing)
 		event_log(EVENT_LEASE_FAILED, EVENT_TEXT(problem->message));
 	worker->is_failing = true;
 	return now + RETRY_S;
@@ -47,7 +51,7 @@ run(void *data, int64_t now, const int *stop)
 	worker->is_failing = false;
 	/* Other threads may have failed, too, and wait before they try again. */
 	if (!was_held || was_failing || count)
-		options->changed(options->data);
+		options->calls.changed(options->calls.data);
 	return now + INSTANCES_RENEW_S;
 }
 

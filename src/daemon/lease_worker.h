@@ -17,15 +17,24 @@
 
 struct lease_worker;
 
+/* From its thread. */
+struct lease_worker_calls {
+	/* The lease is held again, or messages were taken over. */
+	void (*changed)(void *data);
+	/* All is to be given up (store_is_outdated()); called until the worker ends. */
+	void (*outdated)(void *data);
+	void *data;
+};
+
 struct lease_worker_options {
 	struct lease *lease; /* borrowed */
-	struct store *store; /* taken, also on failure */
-	GBytes *key;         /* keys of the state directory; a reference is added */
+	/* Taken, also on failure.  No handle of the process is older: if one of them is
+	 * outdated, so is this one. */
+	struct store *store;
+	GBytes *key; /* keys of the state directory; a reference is added */
 	const struct clock *clock;
 	struct heartbeats *heartbeats; /* or NULL */
-	/* The lease is held again, or messages were taken over; from its thread. */
-	void (*changed)(void *data);
-	void *data;
+	struct lease_worker_calls calls;
 };
 
 /** @param options  copied */

@@ -39,6 +39,12 @@ stages_init(struct stages *stages, const struct daemon_options *options,
 	if (!first)
 		return false;
 	parts.lease = stages->lease;
+	if (store_is_shared(store)) {
+		stages->lease_store = g_steal_pointer(&store);
+		store = factory_open_store(first->settings, error);
+		if (!store)
+			return false;
+	}
 	collector_init(&stages->collector, first, g_steal_pointer(&store));
 	stages->collector.lease = stages->lease;
 	if (!scheduler_init(&stages->scheduler, first, error))
@@ -49,25 +55,21 @@ stages_init(struct stages *stages, const struct daemon_options *options,
 
 bool
 stages_start_lease_worker(struct stages *stages, const struct clock *clock,
-    struct heartbeats *heartbeats, void (*changed)(void *data), void *data,
+    struct heartbeats *heartbeats, const struct lease_worker_calls *calls,
     GError **error)
 {
-	const struct config_snapshot *config_snapshot = stages->config_snapshot;
-	struct lease_worker_options options = {
+	const struct lease_worker_options options = {
 	    .lease = stages->lease,
-	    .key = config_snapshot->key,
+	    .store = g_steal_pointer(&stages->lease_store),
+	    .key = stages->config_snapshot->key,
 	    .clock = clock,
 	    .heartbeats = heartbeats,
-	    .changed = changed,
-	    .data = data,
+	    .calls = *calls,
 	};
 
-	if (!store_is_shared(stages->scheduler.store))
-		return true;
-	options.store = factory_open_store(config_snapshot->settings, error);
 	if (options.store)
 		stages->lease_worker = lease_worker_new(&options, error);
-	return stages->lease_worker != NULL;
+	return !options.store || stages->lease_worker;
 }
 
 void
@@ -83,7 +85,8 @@ end_lease(struct stages *stages)
 	g_autoptr(GError) problem = NULL;
 
 	if (stages->lease && stages->scheduler.store &&
-	    !lease_end(stages->lease, stages->scheduler.store, &problem))
+	    !lease_end(stages->lease, stages->scheduler.store, &problem) &&
+	    !store_is_outdated(stages->scheduler.store))
 		event_log(EVENT_LEASE_FAILED, EVENT_TEXT(problem->message));
 	g_clear_pointer(&stages->lease, lease_free);
 }
@@ -92,6 +95,7 @@ void
 stages_clear(struct stages *stages)
 {
 	stages_stop_lease_worker(stages);
+	g_clear_pointer(&stages->lease_store, store_free);
 	mailer_stage_clear(&stages->mailer);
 	end_lease(stages);
 	scheduler_clear(&stages->scheduler);

@@ -16,7 +16,8 @@
 
 struct stages {
 	struct lease *lease;
-	struct lease_worker *lease_worker;       /* NULL: the store is not shared */
+	struct lease_worker *lease_worker; /* NULL: the store is not shared */
+	struct store *lease_store; /* of the worker, until it is started; or NULL */
 	struct config_snapshot *config_snapshot; /* the newest */
 	struct collector collector;
 	struct scheduler scheduler;
@@ -41,10 +42,10 @@ bool stages_init(struct stages *stages, const struct daemon_options *options,
 /**
  * Renew the lease from now on, if the store is shared.
  *
- * @param changed  see struct lease_worker_options
+ * @param calls  of struct lease_worker_options: only the functions and their data
  */
 bool stages_start_lease_worker(struct stages *stages, const struct clock *clock,
-    struct heartbeats *heartbeats, void (*changed)(void *data), void *data,
+    struct heartbeats *heartbeats, const struct lease_worker_calls *calls,
     GError **error);
 void stages_stop_lease_worker(struct stages *stages);
 

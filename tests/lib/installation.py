@@ -12,6 +12,7 @@ programs that do the same by other means.  Needs root.
 """
 
 import contextlib
+import datetime
 import json
 import os
 import pwd
@@ -21,6 +22,7 @@ import signal
 import socketserver
 import subprocess
 import threading
+import time
 
 from clock import Clock
 from machines import Site
@@ -72,6 +74,15 @@ HOME=$(getent passwd $user | cut -d: -f6)
 cd /
 exec setpriv --reuid=$user --regid=$user --init-groups "$@"
 """
+# The service: paperboyd is started again as its unit says.
+SERVICE = """\
+trap is_stopped=1 TERM
+while [ ! "$is_stopped" ]; do
+    {program} -c {config} --now "$(date -ud @$(($(date +%s) + $1)) +%FT%TZ)" && exit
+    case $? in {final}) exit;; esac
+    sleep {wait}
+done
+"""
 CTL = """\
 #!/bin/sh -e
 exec {program} -c {config} --now "$(cat {now})" "$@"
@@ -86,6 +97,18 @@ def is_there(pid):
     except FileNotFoundError:
         return False
     return state != "Z" or int(parent) != os.getpid()
+
+
+def read_service():
+    """SERVICE for the unit of the build."""
+    path = os.path.join(top_builddir(), "systemd", "paperboyd.service")
+    with open(path, encoding="utf-8") as file:
+        settings = dict(re.findall(r"^(\w+)=(.*)$", file.read(), re.M))
+    assert settings["Restart"] == "on-failure", settings
+    return SERVICE.format(
+        program=os.path.join(top_builddir(), "paperboyd"), config=CONFIG,
+        final=settings["RestartPreventExitStatus"].replace(" ", "|"),
+        wait=settings["RestartSec"])
 
 
 class Machine:
@@ -144,9 +167,12 @@ class Machine:
 
     def start(self):
         assert not (self.daemon and self.daemon.is_running), f"{self.name} runs already"
-        now = self.installation.clock.advance()
-        self.daemon = Child(self.command(
-            [os.path.join(top_builddir(), "paperboyd"), "-c", CONFIG, "--now", now], USER))
+        now = datetime.datetime.fromisoformat(
+            self.installation.clock.advance().replace("Z", "+00:00"))
+        self.daemon = Child(
+            self.command(["sh", "-c", self.installation.service, "sh",
+                          str(int(now.timestamp() - time.time()) + 1)], USER),
+            name="paperboyd")
         self.daemon.wait_line("paperboyd .* started")
 
     def stop(self):
@@ -206,6 +232,7 @@ class Installation:
         need_programs("nsenter", "unshare", "setpriv", "ip")
         self.directory = directory
         self.programs = os.path.join(self.directory, "bin")
+        self.service = read_service()
         self.clock = Clock()
         self.names = names
         self.site = Site()

@@ -285,6 +285,11 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, NULL,
         "Other instances on the same database have not renewed their leases: what "
         "they held was taken over."},
+    [EVENT_STORE_REPLACED] = {"store-replaced", "a3ba01600a1c436fa5dbd37d9d6fe688",
+        G_LOG_LEVEL_WARNING, "its last commits may be lost",
+        "A standby of the database server was promoted, or the database is on another "
+        "server.  paperboyd ends with status 75, and its service starts it again, as "
+        "after a crash: messages in flight are sent again with the same Message-ID."},
     [EVENT_MAILER_DONE] = {"mailer-done", "71657c5d0fb6999282e688b710104cfe",
         G_LOG_LEVEL_MESSAGE, NULL, "Results of the messages that were due."},
     [EVENT_MAILER_FAILED] = {"mailer-failed", "d4bc04aae6429dc6b4c6e136a2e3d8da",

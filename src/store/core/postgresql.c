@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "store/core/engine.h"
+#include "store/core/history.h"
 #include "store/core/postgresql_connect.h"
 #include "store/core/postgresql_load.h"
 #include "store/core/transaction.h"
@@ -32,7 +33,8 @@ enum type {
 /* The connection of a store. */
 struct postgresql {
 	struct store_server server;
-	PGconn *connection;  /* NULL: lost, or not made yet */
+	PGconn *connection; /* NULL: lost, or not made yet */
+	struct history history;
 	unsigned number;     /* of the connection, from 1 */
 	unsigned statements; /* number of names given */
 	GPtrArray *queue;    /* sent: the statement that is prepared, or NULL */
@@ -70,19 +72,58 @@ lose(struct postgresql *postgresql)
 	g_ptr_array_set_size(postgresql->queue, 0);
 }
 
+/* Whether a server has all commits that the handle may have seen. */
+static bool
+check_history(struct store *store, const struct history *history, GError **error)
+{
+	const struct history *known = &store->postgresql->history;
+
+	if (history->cluster == known->cluster && history->timeline < known->timeline)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
+		    "the database server was replaced by another one before: it must "
+		    "not run");
+	store->is_outdated =
+	    history->cluster != known->cluster || history->timeline > known->timeline;
+	return !store->is_outdated ||
+	       pb_fail(error, PB_ERROR_TEMPORARY,
+	           "the database server was replaced by another one, which may lack "
+	           "the last commits");
+}
+
+static bool
+connect_again(struct store *store, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+	struct history history = {0};
+	PGconn *connection = postgresql_connect(&postgresql->server, &history, error);
+
+	if (!connection)
+		return false;
+	if (!check_history(store, &history, error)) {
+		PQfinish(connection);
+		return false;
+	}
+	postgresql->connection = connection;
+	postgresql->number++;
+	return true;
+}
+
 /* Connect if there is no connection and no transaction that was lost with it. */
 static bool
-ensure(struct postgresql *postgresql, GError **error)
+ensure(struct store *store, GError **error)
 {
+	struct postgresql *postgresql = store->postgresql;
+
 	if (postgresql->connection)
 		return true;
 	if (postgresql->depth) {
 		postgresql_set_lost(error, NULL);
 		return false;
 	}
-	postgresql->connection = postgresql_connect(&postgresql->server, error);
-	postgresql->number += postgresql->connection != NULL;
-	return postgresql->connection != NULL;
+	return store->is_outdated
+	           ? pb_fail(error, PB_ERROR_TEMPORARY,
+	                 "the database server was replaced by another one")
+	           : connect_again(store, error);
 }
 
 /* @param statement  that is prepared, or NULL; @param is_sent  by libpq */
@@ -107,11 +148,10 @@ send_command(struct store *store, const char *sql, GError **error)
 {
 	struct postgresql *postgresql = store->postgresql;
 
-	return ensure(postgresql, error) &&
-	       enqueue(store, NULL,
-	           PQsendQueryParams(
-	               postgresql->connection, sql, 0, NULL, NULL, NULL, NULL, 1),
-	           error);
+	return ensure(store, error) && enqueue(store, NULL,
+	                                   PQsendQueryParams(postgresql->connection,
+	                                       sql, 0, NULL, NULL, NULL, NULL, 1),
+	                                   error);
 }
 
 static bool
@@ -120,7 +160,7 @@ send_statement(
 {
 	struct postgresql *postgresql = store->postgresql;
 
-	if (!ensure(postgresql, error))
+	if (!ensure(store, error))
 		return false;
 	if (statement->prepared != postgresql->number) {
 		g_snprintf(statement->name, sizeof(statement->name), "s%u",
@@ -542,7 +582,7 @@ load_begin(struct store *store, const char *sql, GError **error)
 {
 	struct postgresql *postgresql = store->postgresql;
 
-	if (!ensure(postgresql, error) ||
+	if (!ensure(store, error) ||
 	    (postgresql->queue->len && !run_queue(store, NULL, error)))
 		return false;
 	if (PQexitPipelineMode(postgresql->connection))
@@ -807,7 +847,8 @@ static const struct sql_engine engine = {
 struct store *
 postgresql_open(const struct store_server *server, GError **error)
 {
-	PGconn *connection = postgresql_connect(server, error);
+	struct history history = {0};
+	PGconn *connection = postgresql_connect(server, &history, error);
 	struct postgresql *postgresql;
 	struct store *store;
 
@@ -820,11 +861,13 @@ postgresql_open(const struct store_server *server, GError **error)
 	    .is_read_only = server->is_read_only,
 	};
 	postgresql->connection = connection;
+	postgresql->history = history;
 	postgresql->number = 1;
 	postgresql->queue = g_ptr_array_new();
 	store = g_new0(struct store, 1);
 	store->engine = &engine;
 	store->postgresql = postgresql;
+	store->history = history_get_number(&history);
 	store->calls = g_ptr_array_new_with_free_func(store_free_call);
 	store->statements =
 	    g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_statement);

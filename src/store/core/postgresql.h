@@ -8,8 +8,9 @@
  * commit.
  *
  * A lost connection is made again at the next transaction, or statement outside of
- * one.  A serialization failure, or a connection lost before the commit was sent, makes
- * store_transact() run again; a statement outside of a transaction is run again here.
+ * one, unless the server was replaced (store_is_outdated()).  A serialization failure,
+ * or a connection lost before the commit was sent, makes store_transact() run again; a
+ * statement outside of a transaction is run again here.
  */
 #ifndef PAPERBOY_STORE_CORE_POSTGRESQL_H
 #define PAPERBOY_STORE_CORE_POSTGRESQL_H

@@ -213,12 +213,34 @@ ignore_notice(void *data, const char *message)
 	(void)message;
 }
 
+/* As text, before the pipeline mode. */
 static bool
-check_connection(PGconn *connection, GError **error)
+load_history(PGconn *connection, struct history *history)
+{
+	/* The file's name begins with the timeline, of 8 hexadecimal digits. */
+	static const char sql[] =
+	    "SELECT system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+	    " FROM pg_control_system()";
+	PGresult *result = PQexec(connection, sql);
+	bool is_loaded = PQntuples(result) == 1;
+
+	if (is_loaded)
+		*history = (struct history){
+		    .cluster = g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10),
+		    .timeline = g_ascii_strtoll(PQgetvalue(result, 0, 1), NULL, 16),
+		};
+	PQclear(result);
+	return is_loaded;
+}
+
+static bool
+check_connection(PGconn *connection, struct history *history, GError **error)
 {
 	g_autofree char *line = NULL;
 
-	if (PQstatus(connection) == CONNECTION_OK && PQenterPipelineMode(connection))
+	if (PQstatus(connection) == CONNECTION_OK &&
+	    (!history || load_history(connection, history)) &&
+	    PQenterPipelineMode(connection))
 		return true;
 	line = format_line(PQerrorMessage(connection));
 	return pb_fail(
@@ -226,7 +248,8 @@ check_connection(PGconn *connection, GError **error)
 }
 
 PGconn *
-postgresql_connect(const struct store_server *server, GError **error)
+postgresql_connect(
+    const struct store_server *server, struct history *history, GError **error)
 {
 	struct parameters parameters = {0};
 	g_autofree char *settings = NULL;
@@ -250,7 +273,7 @@ postgresql_connect(const struct store_server *server, GError **error)
 		add(&parameters, "password", server->password);
 	connection = PQconnectdbParams(parameters.names, parameters.values, 1);
 	PQsetNoticeProcessor(connection, ignore_notice, NULL);
-	if (check_connection(connection, error))
+	if (check_connection(connection, server->is_read_only ? NULL : history, error))
 		return connection;
 	PQfinish(connection);
 	return NULL;

@@ -8,6 +8,7 @@
 #include <libpq-fe.h>
 #include <stdbool.h>
 
+#include "store/core/history.h"
 #include "store/core/store.h"
 
 /**
@@ -16,10 +17,12 @@
  * A server on another host must have a certificate for its name, unless the URL has
  * another sslmode.
  *
+ * @param history  set on success, unless the handle is read-only
  * @return in pipeline mode; NULL with PB_ERROR_INPUT for a wrong URL, else
  *         PB_ERROR_TEMPORARY
  */
-PGconn *postgresql_connect(const struct store_server *server, GError **error);
+PGconn *postgresql_connect(
+    const struct store_server *server, struct history *history, GError **error);
 
 /** Whether the server rejected a transaction that will succeed when it runs again. */
 bool postgresql_is_conflict(const PGresult *result);

@@ -28,6 +28,8 @@ struct store {
 	bool has_conflict;     /* the transaction must run again */
 	bool runs_twice;       /* see store_set_rerun() */
 	bool is_shared;        /* see store_set_shared() */
+	bool is_outdated;      /* see store_is_outdated() */
+	int64_t history;       /* see store/core/history.h; 0: unknown */
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
 	uint64_t trips;        /* of data to a server and back, for benchmarks */

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "store/core/engine.h"
 #include "store/core/fts_row.h"
+#include "store/core/history.h"
 #include "store/core/migrate.h"
 #include "store/core/migrate_postgresql.h"
 #include "store/core/postgresql.h"
@@ -382,7 +383,8 @@ store_open_server(const struct store_server *server, GError **error)
 
 	if (store && open_tokenizer(store, error) &&
 	    (server->is_read_only ? check_schema(store, error)
-	                          : migrate_postgresql_run(store, error))) {
+	                          : migrate_postgresql_run(store, error) &&
+	                                history_update(store, error))) {
 		store->is_shared = true;
 		return store;
 	}
@@ -452,6 +454,12 @@ void
 store_set_shared(struct store *store)
 {
 	store->is_shared = true;
+}
+
+bool
+store_is_outdated(const struct store *store)
+{
+	return store->is_outdated;
 }
 
 void

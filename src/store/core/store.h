@@ -83,6 +83,15 @@ bool store_is_shared(const struct store *store);
 /** For tests: as if several machines worked on an SQLite file. */
 void store_set_shared(struct store *store);
 
+/**
+ * Whether the database server was replaced by another one since the handle was opened,
+ * such as a standby that was promoted: its last commits may be lost.
+ *
+ * Later statements fail, so that nothing is written which depends on such a commit.
+ * All handles of a process, and what they have read, are to be given up.
+ */
+bool store_is_outdated(const struct store *store);
+
 /** The instance that this handle works for; 0: none. */
 void store_set_holder(struct store *store, int64_t holder);
 int64_t store_get_holder(const struct store *store);

@@ -20,8 +20,10 @@
  */
 #define BLOCKS_INDEXED 16
 
-/* Names of cursors in the copy: the numbers of papers and of changes of the database
- * when they were compared, and whether the index has to be made again. */
+/* Names of cursors in the copy: the history, and the numbers of papers and of changes
+ * of the database when they were compared, and whether the index has to be made again.
+ */
+#define SEEN_HISTORY "cache history"
 #define SEEN_NEWEST  "cache newest"
 #define SEEN_CHANGES "cache changes"
 #define NO_INDEX     "cache without index"
@@ -474,7 +476,7 @@ replace(struct store *store, GError **error)
 
 /* Numbers that are compared before the blocks. */
 struct seen {
-	int64_t newest, changes;
+	int64_t history, newest, changes;
 };
 
 static bool
@@ -482,7 +484,8 @@ save_seen(struct store *cache, void *data, GError **error)
 {
 	const struct seen *seen = data;
 
-	return store_save_cursor(cache, SEEN_NEWEST, seen->newest, error) &&
+	return store_save_cursor(cache, SEEN_HISTORY, seen->history, error) &&
+	       store_save_cursor(cache, SEEN_NEWEST, seen->newest, error) &&
 	       store_save_cursor(cache, SEEN_CHANGES, seen->changes, error);
 }
 
@@ -497,12 +500,14 @@ refresh(struct store *store, GError **error)
 
 	if (!sql_number(store, sql, &now.newest, error) ||
 	    !papers_load_changes(store, &now.changes, error) ||
+	    !store_load_cursor(cache, SEEN_HISTORY, -1, &then.history, error) ||
 	    !store_load_cursor(cache, SEEN_NEWEST, -1, &then.newest, error) ||
 	    !store_load_cursor(cache, SEEN_CHANGES, -1, &then.changes, error) ||
 	    !store_load_cursor(cache, NO_INDEX, 0, &has_no_index, error))
 		return false;
-	return (now.newest == then.newest && now.changes == then.changes &&
-	           !has_no_index) ||
+	now.history = store->history ? store->history : then.history;
+	return (now.history == then.history && now.newest == then.newest &&
+	           now.changes == then.changes && !has_no_index) ||
 	       (archive_cache_copy(store, cache, &copied, error) &&
 	           store_transact(cache, save_seen, &now, error));
 }

@@ -1,0 +1,34 @@
+/*
+ * history.h - the line of commits that a database server continues.
+ *
+ * A standby that is promoted begins a new timeline, as a server does that was restored
+ * to a point in time, and commits that it had not received are lost.  A new cluster has
+ * another identifier.  Nothing else shows that commits are lost, so a new history is
+ * treated as if some were.
+ */
+#ifndef PAPERBOY_STORE_CORE_HISTORY_H
+#define PAPERBOY_STORE_CORE_HISTORY_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+/* The timelines of a cluster are numbered from 1. */
+struct history {
+	int64_t cluster;  /* its identifier */
+	int64_t timeline; /* 0: unknown */
+};
+
+/** A number of a history, as unique as the identifiers of clusters. */
+int64_t history_get_number(const struct history *history);
+
+/**
+ * Record the history of a server in its database.  If another one was recorded, do not
+ * use ids again that may have been in lost commits: they are in Message-IDs and signed
+ * addresses of mail that was sent.
+ */
+bool history_update(struct store *store, GError **error);
+
+#endif
