@@ -454,7 +454,16 @@ search_agrees_with_evaluating_every_paper(void)
 	    "agent -(has:code OR (cat:cs.CL stars:>10))", "comments:>=0 -kw:reasoning",
 	    "model (the OR has:code^10)", "mod*^3 OR con* OR the", "con* -mod*",
 	    "con* (mod* OR cat:cs.CL) -has:code", "(con* -the) OR (cat:cs.CL -con*)",
-	    "\"large language model\" -\"language model*\""};
+	    "\"large language model\" -\"language model*\"",
+	    "model OR (language NEAR/5 video) OR author:wang OR =The",
+	    "(image NEAR/8 model) OR (text NEAR/3 data) OR =LLM OR cat:cs.CL OR the",
+	    "(language NEAR/4 model) OR (reward NEAR/4 model) OR (data NEAR/9 the)",
+	    "title:(language NEAR/5 model) OR abstract:(the NEAR/1 of)^3 OR agent",
+	    "(NEAR(large language model, 2) -(the NEAR/3 of)) OR (=The -author:li)",
+	    "(=of NEAR/2 the) OR \"=the model\" OR \"of the\" OR author:\"Y. Wang\"",
+	    "data OR (model -(language NEAR/3 model)) OR (agent -=The)",
+	    "=of OR =the OR =and", "kw:reasoning OR model OR =LLM OR (a NEAR/2 of)",
+	    "date:2025-07.. OR author:wang OR =The OR (model NEAR/2 a)"};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct everything all = {fixture, NULL,
 	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free),

@@ -577,8 +577,8 @@ count_near(const struct fts_clause *clause, const struct fts_paper *paper,
 	}
 }
 
-static void
-count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
+void
+fts_query_count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
     struct rank_hits *hits)
 {
 	*hits = (struct rank_hits){0};
@@ -589,13 +589,6 @@ count_clause(const struct fts_clause *clause, const struct fts_paper *paper,
 		count_words(clause, paper, hits);
 	else
 		hits->texts[0] = !clause->papers || clause->papers[paper->seq];
-}
-
-void
-fts_query_count_clause(const struct fts_query *fts, unsigned i,
-    const struct fts_paper *paper, struct rank_hits *hits)
-{
-	count_clause(&g_array_index(fts->clauses, struct fts_clause, i), paper, hits);
 }
 
 /* One bit for each clause, then for those under a NOT. */
@@ -672,13 +665,16 @@ fts_query_classify(const struct fts_query *fts, const struct fts_paper *paper,
 {
 	*found = 0;
 	for (guint i = 0; i < fts->clauses->len; i++) {
-		fts_query_count_clause(fts, i, paper, &hits[i]);
+		fts_query_count_clause(
+		    &g_array_index(fts->clauses, struct fts_clause, i), paper,
+		    &hits[i]);
 		*found |= (uint64_t)is_found(&hits[i]) << i;
 	}
 	for (guint i = 0; i < fts->negated->len; i++) {
 		struct rank_hits negated;
 
-		count_clause(&g_array_index(fts->negated, struct fts_clause, i), paper,
+		fts_query_count_clause(
+		    &g_array_index(fts->negated, struct fts_clause, i), paper,
 		    &negated);
 		*found |= (uint64_t)is_found(&negated) << (fts->clauses->len + i);
 	}

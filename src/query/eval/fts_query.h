@@ -86,8 +86,8 @@ struct fts_paper {
 	void *row; /* NULL: the expression does not match the paper */
 };
 
-/** Count the places of clause i, as fts_query_classify(). */
-void fts_query_count_clause(const struct fts_query *fts, unsigned i,
+/** Count the places of a clause, as fts_query_classify(). */
+void fts_query_count_clause(const struct fts_clause *clause,
     const struct fts_paper *paper, struct rank_hits *hits);
 
 /**

@@ -10,6 +10,9 @@
 #include "service/match/lookup_clauses.h"
 #include "store/paper/archive.h"
 
+/* Candidates of which all are evaluated. */
+#define COUNTED_MAX 300
+
 int64_t
 lookup_get_age_days(int64_t now, int64_t day)
 {
@@ -111,6 +114,19 @@ lookup_compute_bound(struct lookup *lookup, const struct candidate *candidate,
 	return lookup_blend(lookup, relevance * LOOKUP_ROUNDING, value);
 }
 
+void
+lookup_count(struct lookup *lookup, enum query_verdict verdict)
+{
+	lookup->matches += verdict == QUERY_TRUE;
+	lookup->unknown += verdict == QUERY_UNKNOWN;
+}
+
+bool
+lookup_wants_all(const struct lookup *lookup)
+{
+	return lookup->unknown && lookup->matches + lookup->unknown <= COUNTED_MAX;
+}
+
 /* The relevance of the clauses without =word. */
 static double
 compute_others(const struct lookup *lookup, const unsigned words[2])
@@ -139,7 +155,7 @@ classify(struct lookup *lookup, int64_t seq, const struct paper_value *value, vo
 	    fts_query_classify(lookup->fts, &known, lookup->hits, &candidate.found);
 	if (candidate.verdict == QUERY_FALSE)
 		return;
-	lookup->matches++;
+	lookup_count(lookup, candidate.verdict);
 	if (lookup->rank) {
 		candidate.bound = lookup_blend(
 		    lookup, rank_compute(lookup->rank, lookup->hits, words), value);
@@ -185,7 +201,9 @@ may_be_best(
 		if (lookup_blend(lookup, (relevance + cap->rest) * LOOKUP_ROUNDING,
 		        value) < threshold)
 			return false;
-		fts_query_count_clause(lookup->fts, cap->clause, &known, &hits);
+		fts_query_count_clause(&g_array_index(lookup->fts->clauses,
+		                           struct fts_clause, cap->clause),
+		    &known, &hits);
 		relevance +=
 		    rank_compute_clause(lookup->rank, cap->clause, &hits, words);
 	}

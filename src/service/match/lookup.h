@@ -63,7 +63,8 @@ struct lookup {
 	GArray *caps; /* of struct lookup_cap: all clauses, the highest first */
 	double *ages; /* factors by days; 0: not yet known */
 	double votes[LOOKUP_VOTES]; /* factors */
-	unsigned matches;           /* if is_exact */
+	unsigned matches;           /* papers that certainly match ... */
+	unsigned unknown;           /* ... and those that may; not all are candidates */
 };
 
 /* Makes up for rounding when shares are added in another order, and as float. */
@@ -102,6 +103,13 @@ bool lookup_has_exact_words(const struct node *node);
  */
 double lookup_compute_bound(struct lookup *lookup, const struct candidate *candidate,
     const char *const texts[2]);
+
+/** Count a match. @param verdict  of the index */
+void lookup_count(struct lookup *lookup, enum query_verdict verdict);
+
+/** Whether all candidates are to be evaluated, so that the number of matches is exact.
+ */
+bool lookup_wants_all(const struct lookup *lookup);
 
 /** Score that a paper must reach to be among the results. */
 double lookup_get_threshold(const struct lookup *lookup);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "query/parse/tree.h"
+#include "service/match/lookup_near.h"
 #include "store/paper/archive.h"
 
 /* Maximum number of words with a prefix that are scanned one by one. */
@@ -14,22 +15,24 @@
 /* Papers of a word of which FTS5's rows take less time than to begin its scan. */
 #define RARE_PAPERS 300
 
-/* Clauses of a query. */
-#define ALL_CLAUSES G_MAXUINT64
-
 /* Papers, by which the rows of a statement take less time than FTS5's own scan of all
  * papers. */
 #define SCANNED_PER_ROW 4
 
 /* A paper, as far as it is known. */
 struct scanned {
-	uint64_t found;   /* bits of the clauses that are true */
-	float factor;     /* of votes and age; 0: not searched */
-	float relevance;  /* of the clauses so far */
-	float others;     /* of those without =word */
-	float weights[2]; /* of an occurrence in title and abstract */
-	float often;      /* sum of these in the current clause */
+	uint64_t found;             /* bits of the clauses that are true */
+	float factor;               /* of votes and age; 0: not searched */
+	float relevance;            /* of the clauses so far, at most */
+	float certain;              /* of those that the index decides */
+	float others;               /* of those without =word */
+	float weights[2];           /* of an occurrence in title and abstract */
+	float often;                /* sum of these in the current clause */
+	enum query_verdict verdict; /* at last */
 };
+
+/* Verdicts by the last bits found: few papers have the same. */
+#define VERDICTS 256
 
 /* State of a collection. */
 struct scan {
@@ -42,13 +45,16 @@ struct scan {
 	/* Clauses each of which suffices: nothing else of the paper matters, unless it
 	 * can be among the results. */
 	uint64_t enough;
+	uint64_t exact; /* likewise, of the whole query */
 	const struct lookup_cap
 	    *cap;             /* of the current clause; NULL: it is not ranked */
 	float rest;           /* of that */
 	float threshold;      /* score of a result; 0: not known */
-	unsigned texts;       /* bits of title and abstract, of the current clause */
-	bool has_exact_words; /* of the current clause */
+	unsigned columns;     /* bits of title, abstract and authors, of the clause */
+	bool is_exact;        /* likewise: the index decides it */
+	bool has_exact_words; /* likewise */
 	bool is_any;          /* each clause alone makes a match */
+	struct lookup_near *near; /* of the clause; or NULL */
 };
 
 static bool
@@ -71,10 +77,14 @@ has_prefix(const GArray *clauses)
 static bool
 is_scannable(const struct fts_clause *clause)
 {
-	if (clause->node->kind == NODE_WORDS)
-		return clause->phrases &&
-		       (clause->is_exact || clause->node->phrase->words->len == 1);
-	return clause->papers != NULL;
+	switch (clause->node->kind) {
+	case NODE_WORDS:
+	case NODE_NEAR:
+	case NODE_NAME:
+		return clause->phrases > 0;
+	default:
+		return clause->papers != NULL;
+	}
 }
 
 static bool
@@ -86,15 +96,38 @@ are_scannable(const GArray *clauses)
 	return true;
 }
 
+/* Whether the clause is false in papers without its phrases, as it is formatted for an
+ * OR: the expression of an AND excludes more of them. */
+static bool
+is_same_in_or(const struct fts_clause *clause)
+{
+	const struct node *node = clause->node;
+
+	return clause->papers || clause->is_exact ||
+	       (node->kind == NODE_WORDS && node->phrase->words->len == 1);
+}
+
+static bool
+are_same_in_or(const GArray *clauses)
+{
+	for (guint i = 0; i < clauses->len; i++)
+		if (!is_same_in_or(&g_array_index(clauses, struct fts_clause, i)))
+			return false;
+	return true;
+}
+
 bool
 lookup_is_by_clauses(const struct fts_query *fts)
 {
+	if (fts->excluded->len || !are_scannable(fts->clauses) ||
+	    !are_scannable(fts->negated))
+		return false;
+	if (!fts->is_required || fts->root->kind == NODE_OR)
+		return true;
 	/* FTS5 scans only the rarest word of an AND, but merges all words of a prefix
 	 * before. */
-	return !fts->excluded->len && are_scannable(fts->clauses) &&
-	       are_scannable(fts->negated) &&
-	       (fts->root->kind != NODE_AND || !fts->is_required ||
-	           has_prefix(fts->clauses));
+	return are_same_in_or(fts->clauses) && are_same_in_or(fts->negated) &&
+	       (fts->root->kind != NODE_AND || has_prefix(fts->clauses));
 }
 
 static bool
@@ -128,30 +161,45 @@ add_often(struct scan *scan, guint seq, float often)
 	paper->often += often;
 }
 
+static float
+count_places(const struct scan *scan, const struct scanned *paper, void *row)
+{
+	unsigned columns[FTS_COLUMNS] = {0};
+	float often = 0;
+
+	if (scan->columns & 1U << FTS_AUTHORS)
+		return archive_has_place(row, 0, scan->columns);
+	archive_count_places(row, 0, columns);
+	for (unsigned text = 0; text < G_N_ELEMENTS(paper->weights); text++)
+		if (scan->columns & 1U << text)
+			often += (float)columns[text] * paper->weights[text];
+	return often;
+}
+
 /* As archive_found. */
 static void
 add_row(void *data, int64_t seq, void *row)
 {
 	struct scan *scan = data;
 	struct scanned *paper;
-	unsigned columns[FTS_COLUMNS] = {0};
-	float often = 0;
+	float often;
 
 	if (seq < scan->lookup->next || seq >= scan->lookup->papers)
 		return;
 	paper = &scan->papers[seq];
 	if (paper->factor <= 0)
 		return;
-	if (is_low(scan, paper)) {
+	if (is_low(scan, paper) && (!scan->near || paper->found & scan->enough)) {
 		if (!(paper->found & scan->enough) &&
-		    archive_has_place(row, 0, scan->texts))
+		    archive_has_place(row, 0, scan->columns))
 			paper->found |= scan->bit;
 		return;
 	}
-	archive_count_places(row, 0, columns);
-	for (unsigned text = 0; text < G_N_ELEMENTS(paper->weights); text++)
-		if (scan->texts & 1U << text)
-			often += (float)columns[text] * paper->weights[text];
+	if (scan->near) {
+		lookup_near_add(scan->near, (guint)seq, row);
+		return;
+	}
+	often = count_places(scan, paper, row);
 	if (often > 0)
 		add_often(scan, (guint)seq, often);
 }
@@ -204,7 +252,6 @@ find_words(struct scan *scan, const struct fts_clause *clause, GError **error)
 	const GPtrArray *phrases = scan->lookup->fts->phrases;
 	bool is_ok = true;
 
-	scan->texts = clause->node->field->texts;
 	if (is_prefix(clause->node))
 		return find_prefix(
 		    scan, clause->node, phrases->pdata[clause->first], error);
@@ -212,6 +259,45 @@ find_words(struct scan *scan, const struct fts_clause *clause, GError **error)
 		is_ok =
 		    find_phrase(scan, phrases->pdata[clause->first + i], false, error);
 	return is_ok;
+}
+
+/* As lookup_near_found. */
+static void
+add_near(void *data, guint seq, const struct rank_hits *hits)
+{
+	struct scan *scan = data;
+	const struct scanned *paper = &scan->papers[seq];
+
+	add_often(scan, seq,
+	    scan->cap ? (float)hits->texts[0] * paper->weights[0] +
+	                    (float)hits->texts[1] * paper->weights[1]
+	              : 1);
+}
+
+static bool
+find_near(struct scan *scan, const struct fts_clause *clause, GError **error)
+{
+	const GPtrArray *phrases = scan->lookup->fts->phrases;
+	pb_auto(lookup_near) near = lookup_near_new(clause, scan->lookup->papers);
+	bool is_ok = true;
+	int phrase;
+
+	scan->near = near;
+	while (is_ok && (phrase = lookup_near_next(near)) >= 0)
+		is_ok = find_phrase(scan, phrases->pdata[phrase], false, error);
+	scan->near = NULL;
+	if (is_ok)
+		lookup_near_foreach(near, add_near, scan);
+	return is_ok;
+}
+
+/* The last word of a name is there in any case. */
+static bool
+find_name(struct scan *scan, const struct fts_clause *clause, GError **error)
+{
+	guint last = clause->first + clause->phrases - 1;
+
+	return find_phrase(scan, scan->lookup->fts->phrases->pdata[last], false, error);
 }
 
 static void
@@ -236,8 +322,9 @@ add_shares(struct scan *scan)
 
 		paper->often = 0;
 		paper->relevance += share;
+		paper->certain += scan->is_exact ? share : 0;
 		paper->others += scan->has_exact_words ? 0 : share;
-		score = paper->relevance * paper->factor;
+		score = paper->certain * paper->factor;
 		if (!scan->is_any || score <= scan->threshold)
 			continue;
 		lookup_add_best(lookup, scan->changed[i], score / LOOKUP_ROUNDING);
@@ -246,19 +333,37 @@ add_shares(struct scan *scan)
 	scan->changes = 0;
 }
 
+static bool
+find_papers(struct scan *scan, const struct fts_clause *clause, GError **error)
+{
+	switch (clause->node->kind) {
+	case NODE_WORDS:
+		return find_words(scan, clause, error);
+	case NODE_NEAR:
+		return clause->is_exact ? find_near(scan, clause, error)
+		                        : find_words(scan, clause, error);
+	case NODE_NAME:
+		return find_name(scan, clause, error);
+	default:
+		find_values(scan, clause);
+		return true;
+	}
+}
+
 /* @param bit  number of the clause */
 static bool
 find_clause(struct scan *scan, const struct fts_clause *clause, unsigned bit,
     const struct lookup_cap *cap, GError **error)
 {
 	scan->bit = 1ULL << bit;
-	scan->enough = scan->is_any ? ALL_CLAUSES : scan->bit;
+	scan->enough = scan->is_any ? scan->exact | scan->bit : scan->bit;
 	scan->cap = cap;
 	scan->rest = cap ? (float)(cap->rest * LOOKUP_ROUNDING) : 0;
+	scan->is_exact = clause->is_exact;
 	scan->has_exact_words = lookup_has_exact_words(clause->node);
-	if (clause->papers)
-		find_values(scan, clause);
-	else if (!find_words(scan, clause, error))
+	scan->columns = clause->node->kind == NODE_NAME ? 1U << FTS_AUTHORS
+	                                                : clause->node->field->texts;
+	if (!find_papers(scan, clause, error))
 		return false;
 	if (cap)
 		add_shares(scan);
@@ -288,16 +393,39 @@ find_clauses(struct scan *scan, GError **error)
 	return is_ok;
 }
 
-static enum query_verdict
-decide(const struct scan *scan, uint64_t found)
+/* Papers that have the same clauses mostly follow each other soon. */
+static void
+set_verdicts(struct scan *scan)
 {
-	if (scan->is_any)
-		return found ? QUERY_TRUE : QUERY_FALSE;
-	return fts_query_decide(scan->lookup->fts, found, NULL, NULL);
+	struct {
+		uint64_t found;
+		enum query_verdict verdict;
+	} known[VERDICTS];
+	const struct fts_query *fts = scan->lookup->fts;
+
+	for (unsigned i = 0; i < VERDICTS; i++) {
+		known[i].found = 0;
+		known[i].verdict = fts_query_decide(fts, 0, NULL, NULL);
+	}
+	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++) {
+		struct scanned *paper = &scan->papers[seq];
+		unsigned at =
+		    (paper->found ^ paper->found >> 8 ^ paper->found >> 16) % VERDICTS;
+
+		if (paper->factor <= 0)
+			continue;
+		if (paper->found != known[at].found) {
+			known[at].found = paper->found;
+			known[at].verdict =
+			    fts_query_decide(fts, paper->found, NULL, NULL);
+		}
+		paper->verdict = known[at].verdict;
+		lookup_count(scan->lookup, paper->verdict);
+	}
 }
 
 static void
-add_candidate(struct scan *scan, guint seq, enum query_verdict verdict)
+add_candidate(struct scan *scan, guint seq)
 {
 	struct lookup *lookup = scan->lookup;
 	const struct scanned *paper = &scan->papers[seq];
@@ -306,34 +434,27 @@ add_candidate(struct scan *scan, guint seq, enum query_verdict verdict)
 	    .bound = lookup->rank ? score * LOOKUP_ROUNDING : 0,
 	    .others = paper->others,
 	    .day = lookup->values[seq].day,
-	    .verdict = verdict,
+	    .verdict = paper->verdict,
 	    .found = paper->found};
 
-	lookup->matches++;
-	if (lookup->rank && candidate.bound < lookup_get_threshold(lookup))
+	if (lookup->rank && !lookup_wants_all(lookup) &&
+	    candidate.bound < lookup_get_threshold(lookup))
 		return;
 	if (lookup->rank && lookup->is_exact && !scan->is_any)
 		lookup_add_best(lookup, seq, score / LOOKUP_ROUNDING);
 	g_array_append_val(lookup->candidates, candidate);
 }
 
-static void
-add_candidates(struct scan *scan)
+/* Bits of the clauses that the index decides. */
+static uint64_t
+get_exact_clauses(const GArray *clauses)
 {
-	/* Many papers have the same clauses. */
-	uint64_t known = 0;
-	enum query_verdict verdict = decide(scan, known);
+	uint64_t exact = 0;
 
-	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++) {
-		const struct scanned *paper = &scan->papers[seq];
-
-		if (paper->found != known) {
-			known = paper->found;
-			verdict = decide(scan, known);
-		}
-		if (verdict != QUERY_FALSE && paper->factor > 0)
-			add_candidate(scan, seq, verdict);
-	}
+	for (guint i = 0; i < clauses->len; i++)
+		if (g_array_index(clauses, struct fts_clause, i).is_exact)
+			exact |= 1ULL << i;
+	return exact;
 }
 
 /* Set what does not depend on clauses. */
@@ -370,11 +491,15 @@ lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error)
 	    .store = store,
 	    .papers = papers,
 	    .changed = changed,
-	    .is_any = lookup->is_exact && is_any(lookup->fts->root)};
+	    .exact = get_exact_clauses(lookup->fts->clauses),
+	    .is_any = is_any(lookup->fts->root)};
 
 	set_papers(&scan);
 	if (!find_clauses(&scan, error))
 		return false;
-	add_candidates(&scan);
+	set_verdicts(&scan);
+	for (guint seq = lookup->next; seq < lookup->papers; seq++)
+		if (papers[seq].factor > 0 && papers[seq].verdict != QUERY_FALSE)
+			add_candidate(&scan, seq);
 	return true;
 }

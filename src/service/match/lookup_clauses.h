@@ -2,13 +2,14 @@
  * lookup_clauses.h - collects the papers of a lookup clause by clause.
  *
  * FTS5 scans one word after the other, which takes a fraction of the time of joining
- * many of them paper by paper. The results of all papers are in memory meanwhile: 40
- * bytes for each.
+ * many of them paper by paper. The results of all papers are in memory meanwhile: 44
+ * bytes for each, and the places of the phrases of one NEAR.
  *
- * When each clause alone makes a paper a match, the sum of the shares so far is a lower
- * bound of its score, and with the caps of the clauses to come an upper bound. The
- * rarest words come first; those that follow are not counted in papers that cannot be
- * among the results any more.
+ * When each clause alone makes a paper a match, the sum of the shares of the clauses
+ * that the index decides is a lower bound of its score, and with those that it does not
+ * decide and the caps of the clauses to come an upper bound. The rarest words come
+ * first; those that follow are not counted in papers that cannot be among the results
+ * any more.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_LOOKUP_CLAUSES_H
 #define PAPERBOY_SERVICE_MATCH_LOOKUP_CLAUSES_H

@@ -21,9 +21,6 @@
 /* Maximum number of papers that were listed again, to be read one by one. */
 #define SINGLES_MAX 100
 
-/* Candidates of which all are evaluated, so that the number of matches is exact. */
-#define COUNTED_MAX 300
-
 /* Day before which papers are skipped. */
 static int32_t
 get_oldest(const struct search_scope *scope)
@@ -321,9 +318,9 @@ evaluate_first(
 		first->is_decided = true;
 		if (!decide(&match, search->query, &search->lookup, first, error))
 			return false;
-		search->answer->found += first->verdict == QUERY_TRUE;
+		search->lookup.unknown--;
+		search->lookup.matches += first->verdict == QUERY_TRUE;
 	} else {
-		search->answer->found += !first->is_decided;
 		if (!is_done(search, first->bound)) {
 			if (!search_match_load(&match, error))
 				return false;
@@ -344,10 +341,9 @@ rank_candidates(struct search *search, GError **error)
 	struct search_answer *answer = search->answer;
 	GArray *candidates = search->lookup.candidates;
 	struct candidate *heap = (struct candidate *)(void *)candidates->data;
-	bool is_exact = search->lookup.is_exact;
 	unsigned most =
 	    search->scope->most ? search->scope->most : BOUNDS_SEARCH_PAPERS;
-	bool wants_all = !is_exact && candidates->len <= COUNTED_MAX;
+	bool wants_all = lookup_wants_all(&search->lookup);
 	guint left = candidates->len;
 
 	for (guint i = left / 2; i-- > 0;)
@@ -359,9 +355,8 @@ rank_candidates(struct search *search, GError **error)
 		if (!evaluate_first(search, heap, &left, error))
 			return false;
 	}
-	if (is_exact)
-		answer->found = search->lookup.matches;
-	answer->is_more = !is_exact && left;
+	answer->found = search->lookup.matches;
+	answer->is_more = search->lookup.unknown > 0;
 	return true;
 }
 
