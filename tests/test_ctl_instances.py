@@ -36,10 +36,25 @@ def leases(machine, server):
         assert own["name"].endswith(f":{machine.state}"), own
         assert 0 < own["lease_left_s"] <= 30 and own["version"], own
         assert other["jobs"] == [] and other["lease_left_s"] > 1000, other
+        # Work of the daemon is not done beside it.
+        for arguments in (("fetch",), ("replay", "hf", "2026-11-20")):
+            refused = machine.ctl("source", *arguments, wanted=75)
+            assert "the job collector" in refused, refused
+        assert len(load(machine)) == 2
         text = machine.ctl("status", wanted=PROBLEMS)
         assert f"instance {own['id']:<3} {own['name']}, {own['version']}, since " in text, text
         assert "other:/state, 9.9, since 1970-01-01 00:00 UTC; lease for " in text, text
         assert f"             holds {', '.join(own['jobs'])}\n" in text, text
+
+
+def collects(machine, server):
+    "without a daemon source fetch takes the jobs, and gives them back"
+    server.run("DELETE FROM instance")
+    machine.write_day(machine.clock.now()[:10], range(3))
+    assert "3 new papers" in machine.ctl("source", "fetch")
+    assert load(machine) == []
+    assert server.run("SELECT string_agg(name, ' ' ORDER BY name) FROM job"
+                      " WHERE holder = (SELECT max(holder) FROM job)") == "collector matching\n"
 
 
 def expired(machine, server):
@@ -75,5 +90,5 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, expired, file_is_the_servers):
+            for test in (nobody, leases, collects, expired, file_is_the_servers):
                 tap.run(test, machine, server)

@@ -13,9 +13,54 @@
 #include "service/collect/source_status.h"
 #include "service/match/match.h"
 #include "service/setup/factory.h"
+#include "service/state/lease.h"
+
+/* ---- jobs on a store that other machines use ---- */
+
+/* Become an instance. @param lease  set; NULL if no other machine uses the store */
+static bool
+begin_lease(struct ctl *ctl, struct lease **lease, GError **error)
+{
+	/* paperboyd of this state directory goes on. */
+	g_autofree char *name = g_strdup_printf(
+	    "%s (paperboyctl %d)", ctl->settings->state_dir, (int)getpid());
+
+	if (!store_is_shared(ctl->store))
+		return true;
+	*lease = lease_new(ctl->store, name, clock_get_now(&ctl->clock), error);
+	return *lease != NULL;
+}
+
+static void
+end_lease(struct ctl *ctl, struct lease *lease)
+{
+	jobs_set(ctl->store, JOB_NONE);
+	if (lease)
+		lease_end(lease, ctl->store, NULL);
+	lease_free(lease);
+}
+
+static bool
+take_job(struct ctl *ctl, struct lease *lease, enum job job, GError **error)
+{
+	bool is_held;
+
+	if (!lease_take_job(
+	        lease, ctl->store, job, clock_get_now(&ctl->clock), &is_held, error))
+		return false;
+	return is_held || pb_fail(error, PB_ERROR_TEMPORARY,
+	                      "a paperboyd does this now (the job %s, see paperboyctl "
+	                      "status): stop "
+	                      "it, or let it work",
+	                      jobs_get_name(job));
+}
+
+/* ---- fetch, replay ---- */
 
 /* On a terminal, a progress line after the first second. */
 struct progress {
+	struct ctl *ctl;
+	struct lease *lease; /* or NULL */
 	int64_t since_us;
 	bool is_shown;
 };
@@ -24,7 +69,12 @@ static void
 show_progress(void *data, const char *source, const char *day)
 {
 	struct progress *progress = data;
+	struct ctl *ctl = progress->ctl;
 
+	/* Without it the next transaction fails. */
+	if (progress->lease)
+		lease_renew(
+		    progress->lease, ctl->store, clock_get_now(&ctl->clock), NULL);
 	if (!isatty(STDERR_FILENO) ||
 	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
 		return;
@@ -56,11 +106,12 @@ find_source(const GPtrArray *sources, const char *name, GError **error)
 
 /* @param name  of one source, or NULL for all */
 static bool
-fetch(struct ctl *ctl, const char *name, struct collect_report *report, GError **error)
+fetch(struct ctl *ctl, struct lease *lease, const char *name,
+    struct collect_report *report, GError **error)
 {
 	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
 	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
-	struct progress progress = {.since_us = g_get_monotonic_time()};
+	struct progress progress = {ctl, lease, g_get_monotonic_time(), false};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
 	struct arxiv_options arxiv;
 	const struct collect collect = {
@@ -76,7 +127,7 @@ fetch(struct ctl *ctl, const char *name, struct collect_report *report, GError *
 	};
 	bool is_ok;
 
-	if (name && !one)
+	if ((name && !one) || !take_job(ctl, lease, JOB_COLLECTOR, error))
 		return false;
 	is_ok = collect_run(&collect, true, clock_get_now(&ctl->clock), report, error);
 	if (progress.is_shown)
@@ -101,15 +152,29 @@ print_fetched(
 		    report->answers == 1 ? "" : "s", report->failed);
 }
 
+static bool
+match(
+    struct ctl *ctl, struct lease *lease, struct match_report *matched, GError **error)
+{
+	return take_job(ctl, lease, JOB_MATCHING, error) &&
+	       match_run(ctl->store, clock_get_now(&ctl->clock), matched, error);
+}
+
 bool
 ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	struct collect_report report = {0};
 	struct match_report matched = {0};
+	struct lease *lease = NULL;
+	bool is_ok;
 
 	if (!ctl_parse_some(NULL, 0, 1, &argc, &argv, error) ||
-	    !fetch(ctl, argc > 1 ? argv[1] : NULL, &report, error) ||
-	    !match_run(ctl->store, clock_get_now(&ctl->clock), &matched, error))
+	    !begin_lease(ctl, &lease, error))
+		return false;
+	is_ok = fetch(ctl, lease, argc > 1 ? argv[1] : NULL, &report, error) &&
+	        match(ctl, lease, &matched, error);
+	end_lease(ctl, lease);
+	if (!is_ok)
 		return false;
 	ctl_wake_daemon(ctl);
 	print_fetched(ctl, &report, matched.found);
@@ -119,30 +184,42 @@ ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 	    error, PB_ERROR_TEMPORARY, "a source failed: see paperboyctl source list");
 }
 
+/* @param path  of the list; or NULL */
+static bool
+replay(struct ctl *ctl, char **argv, const char *path, struct collect_report *report,
+    GError **error)
+{
+	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
+	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
+	const struct collect collect = {.store = ctl->store, .http = http};
+	struct source *source = find_source(sources, argv[1], error);
+
+	if (!source || !collect_replay(&collect, source, argv[2], path,
+	                   clock_get_now(&ctl->clock), report, error))
+		return false;
+	return report->answers || pb_fail(error, PB_ERROR_NOT_FOUND,
+	                              "source %s has no day %s", source->name, argv[2]);
+}
+
 bool
 ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autofree char *path = NULL;
 	const GOptionEntry entries[] = {
 	    {"from", 0, 0, G_OPTION_ARG_FILENAME, &path, NULL, NULL}, {0}};
-	g_autoptr(GPtrArray) sources = factory_new_sources(ctl->settings);
-	pb_auto(http) http = factory_new_http(ctl->settings, NULL);
-	const struct collect collect = {.store = ctl->store, .http = http};
 	struct collect_report report = {0};
 	struct match_report matched = {0};
-	int64_t now = clock_get_now(&ctl->clock);
-	struct source *source;
+	struct lease *lease = NULL;
+	bool is_ok;
 
-	if (!ctl_parse(entries, 2, &argc, &argv, error))
+	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
+	    !begin_lease(ctl, &lease, error))
 		return false;
-	source = find_source(sources, argv[1], error);
-	if (!source ||
-	    !collect_replay(&collect, source, argv[2], path, now, &report, error))
-		return false;
-	if (!report.answers)
-		return pb_fail(error, PB_ERROR_NOT_FOUND, "source %s has no day %s",
-		    source->name, argv[2]);
-	if (!match_run(ctl->store, now, &matched, error))
+	is_ok = take_job(ctl, lease, JOB_COLLECTOR, error) &&
+	        replay(ctl, argv, path, &report, error) &&
+	        match(ctl, lease, &matched, error);
+	end_lease(ctl, lease);
+	if (!is_ok)
 		return false;
 	ctl_wake_daemon(ctl);
 	print_fetched(ctl, &report, matched.found);
