@@ -414,6 +414,7 @@ maintenance_of_files_is_that_of_tables(void)
 {
 	int version = 0, ours = 1;
 	pb_local(pair) pair;
+	pb_snapshot snapshot = {0};
 	g_autoptr(GError) error = NULL;
 
 	pair_init(&pair);
@@ -421,6 +422,9 @@ maintenance_of_files_is_that_of_tables(void)
 	g_assert_true(save_number(pair.one, 1, 2, &error));
 	g_assert_true(store_resume_sync(pair.one, &error));
 	store_checkpoint(pair.one);
+	/* Others read meanwhile. */
+	g_assert_true(store_begin_reading(pair.other, &snapshot, &error));
+	g_assert_cmpint(load_number(pair.other, 1, &error), ==, 2);
 	g_assert_true(store_erase(pair.one, &error));
 	g_assert_true(store_get_data_version(pair.one, &version, &ours, &error));
 	g_assert_no_error(error);

@@ -586,7 +586,7 @@ erase_server(struct store *store, GError **error)
 {
 	/* It takes longer than a statement may. */
 	static const char sql_begin[] = "SET statement_timeout = 0";
-	static const char sql[] = "VACUUM (FULL)";
+	static const char sql[] = "VACUUM";
 	static const char sql_end[] = "SET statement_timeout = DEFAULT";
 	bool is_ok = sql_exec(store, sql_begin, error) && sql_exec(store, sql, error);
 

@@ -200,8 +200,8 @@ void store_checkpoint(struct store *store);
 /**
  * Remove deleted rows from the files: from free pages, from unused parts of pages and
  * from the write-ahead log.  Rewrites the whole file (VACUUM), which needs as much free
- * disk space again.  On a server, rewrites the tables (VACUUM FULL): the write-ahead
- * log, its archive and backups have their own retention.
+ * disk space again.  On a server, lets later rows overwrite them (VACUUM), while others
+ * use the tables: its log, archive and backups have their own retention in any case.
  *
  * @return false with PB_ERROR_TEMPORARY while others read or write
  */
