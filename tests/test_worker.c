@@ -302,6 +302,25 @@ change_of_the_clock_rearms_the_timer_at_once(void)
 }
 
 static void
+timer_of_a_stopped_clock_is_relative(void)
+{
+	const struct clock clock = {
+	    .read = load_status_line, .at_s = 1800000000, .is_stopped = true};
+	struct log log;
+	struct worker *worker;
+
+	kernel.settings = 1;
+	log_init(&log, 3600);
+	worker = start(&log, &clock);
+	wait_settings(2);
+	g_assert_cmpint(kernel.at, ==, 3600);
+	g_assert_cmpint(kernel.flags, ==, 0);
+	worker_free(worker);
+	kernel.fd = -1;
+	kernel.settings = 0;
+}
+
+static void
 change_of_the_clock_during_a_step_rearms_the_timer(void)
 {
 	const struct clock clock = {.read = load_status_line, .at_s = 1800000000};
@@ -329,6 +348,7 @@ main(int argc, char **argv)
 	    timer_in_the_past_expires_at_once, without_an_alarm_it_sleeps,
 	    a_stop_reaches_a_running_step_and_ends_the_thread,
 	    change_of_the_clock_rearms_the_timer_at_once,
+	    timer_of_a_stopped_clock_is_relative,
 	    change_of_the_clock_during_a_step_rearms_the_timer);
 	worker_free(NULL);
 	return g_test_run();

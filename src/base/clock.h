@@ -7,6 +7,7 @@
 #ifndef PAPERBOY_BASE_CLOCK_H
 #define PAPERBOY_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLOCK_HOUR_S 3600
@@ -16,6 +17,7 @@ struct clock {
 	int64_t (*read)(const struct clock *clock);
 	int64_t offset_s; /* running clock: difference from the real time */
 	int64_t at_s;     /* stopped clock: its time */
+	bool is_stopped;
 };
 
 static inline int64_t

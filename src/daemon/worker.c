@@ -34,12 +34,15 @@ drain(int fd)
 static bool
 arm_timer(struct worker *worker, int64_t at)
 {
+	const struct clock *clock = worker->options.clock;
 	struct itimerspec timer = {0};
 	int flags = 0;
 
-	if (at >= 0) {
+	if (at >= 0 && clock->is_stopped) {
+		timer.it_value.tv_sec = MAX(at - clock->at_s, 1);
+	} else if (at >= 0) {
 		/* 0 would disarm. */
-		timer.it_value.tv_sec = MAX(at - worker->options.clock->offset_s, 1);
+		timer.it_value.tv_sec = MAX(at - clock->offset_s, 1);
 		flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
 	}
 	return timerfd_settime(worker->timer_fd, flags, &timer, NULL) == 0 ||

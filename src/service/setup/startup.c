@@ -44,7 +44,7 @@ startup_init_clock(
 	if (is_running)
 		clock->offset_s = clock->at_s - clock_get_now(clock);
 	else
-		clock->read = read_fixed;
+		*clock = (struct clock){read_fixed, 0, clock->at_s, true};
 	return true;
 }
 
