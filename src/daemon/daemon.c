@@ -32,6 +32,9 @@
 /* Likewise if the store is a server, which may be started again at any time. */
 #define SERVER_RETRY_S 10
 
+/* Interval of looks for messages that other instances have queued. */
+#define SHARED_CHECK_S 5
+
 /* Maximum time for monthly reports between two runs of the scheduler. */
 #define CHECKUPS_MS 250
 
@@ -428,6 +431,9 @@ run_mailer(void *data, int64_t now, const int *stop)
 		*report = (struct mailer_report){0};
 	}
 	set_activity(daemon, STAGE_MAILER, NULL);
+	if (is_ok && store_is_shared(daemon->stages.mailer.store))
+		next = earlier(
+		    next, clock_get_now(daemon->options->clock) + SHARED_CHECK_S);
 	return is_ok ? next : log_failure(daemon, EVENT_MAILER_FAILED, now, problem);
 }
 

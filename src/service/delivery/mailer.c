@@ -36,9 +36,6 @@
 /* Interval of checks while the disk is full. */
 #define DISK_CHECK_S 60
 
-/* Interval of looks for messages that other instances have queued. */
-#define SHARED_CHECK_S 5
-
 /* Heartbeat timeout of one round: claiming, loading or committing a group. */
 #define ROUND_S (10 * 60)
 
@@ -864,9 +861,6 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	if (!outbox_load_next_try(mailer->options.store, &due, error))
 		return false;
 	now = clock_get_now(mailer->options.clock);
-	if (store_is_shared(mailer->options.store) &&
-	    (due < 0 || due > now + SHARED_CHECK_S))
-		due = now + SHARED_CHECK_S;
 	*next = due;
 	if (due >= 0 && mailer->relay.breaker.state != BREAKER_CLOSED)
 		*next = MAX(due, mailer->relay.breaker.retry_at);
