@@ -6,14 +6,12 @@ file may cause no warning, and must have all papers of the digest with their tit
 authors, days, ids and links; so must files of papers with hostile texts.
 """
 
-import contextlib
 import datetime
 import glob
 import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -389,10 +387,8 @@ def check_day(tap, path, depths=("brief",), metadata=None, limit=200):
     paperboy = Paperboy(directory, f"file://{directory}/none")
     paperboy.ctl("source", "replay", "hf", day, "--from", path, now=now)
     if metadata:
-        with contextlib.closing(sqlite3.connect(f"{paperboy.state}/paperboy.db")) as db:
-            names = ", ".join(f"{name} = :{name}" for name in metadata)
-            with db:
-                db.execute(f"UPDATE paper SET {names}", metadata)
+        names = ", ".join(f"{name} = ?" for name in metadata)
+        paperboy.change(f"UPDATE paper SET {names}", *metadata.values())
     wanted = load_wanted(path, metadata or {})
     titles = 0
     for kind, check in CHECKS.items():

@@ -25,7 +25,6 @@ import os
 import random
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -34,6 +33,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import slots
+import stores
 from oracle import Paper, parse
 from papers import load_papers
 from simulation import (
@@ -324,9 +324,8 @@ class Fortnight:
 
     @staticmethod
     def add_triggers(simulation):
-        db = sqlite3.connect(simulation.instance.store)
-        db.executescript(DECISIONS)
-        db.close()
+        if not stores.is_database():
+            simulation.instance.change(DECISIONS)
 
     @staticmethod
     def listing(date, path):
@@ -340,7 +339,7 @@ class Fortnight:
 
         def enrich(simulation):
             now = datetime.datetime.fromtimestamp(simulation.clock, datetime.timezone.utc)
-            subprocess.run([program, simulation.instance.store,
+            subprocess.run([program, simulation.instance.db.location,
                             f"{now:%Y-%m-%dT%H:%M:%S}Z"], check=True, text=True,
                            input=f"{paper} {categories}\n", capture_output=True)
         return enrich

@@ -16,6 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+import stores  # noqa: E402
 from smalldisk import small_disk  # noqa: E402
 from tap import (  # noqa: E402
     Child, Skip, Tap, need_programs, run, top_builddir, top_srcdir,
@@ -39,6 +40,7 @@ mail: {{ from = "paperboy@news.example"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{directory}/Maildir"; }};
 huggingface: {{ url = "file://{samples}"; }};
 arxiv: {{ enrich = false; }};
+{store}
 {more}
 """
 
@@ -74,8 +76,12 @@ class CtlFixture:
         self.directory = tap.subdirectory(name)
         os.mkdir(os.path.join(self.directory, "state"), 0o700)
         self.config = os.path.join(self.directory, "paperboy.conf")
-        self.write(GOOD.format(directory=self.directory, templates=TEMPLATES,
-                               samples=SAMPLES, more=more))
+        self.db = stores.create(os.path.join(self.directory, "state", "paperboy.db"))
+        self.write(self.format(more=more))
+
+    def format(self, samples=SAMPLES, more=""):
+        return GOOD.format(directory=self.directory, templates=TEMPLATES, samples=samples,
+                           store=self.db.config, more=more)
 
     def write(self, text):
         with open(self.config, "w", encoding="utf-8") as file:
@@ -417,8 +423,7 @@ def test_tex(ctl_fixture):
             if paper["paper"]["id"] == "2611.11340":
                 paper["title"] = paper["paper"]["title"] = title
         json.dump(papers, file)
-    ctl_fixture.write(GOOD.format(directory=ctl_fixture.directory, templates=TEMPLATES,
-                                  samples=directory, more=""))
+    ctl_fixture.write(ctl_fixture.format(samples=directory))
     ctl_fixture.add("ada@example.org", "--filter", '"n log n"').expect(OK)
     ctl_fixture.ctl("source", "fetch").expect(OK)
     for words in "mathcal", '"n log n"':
@@ -439,10 +444,8 @@ def test_shares(ctl_fixture):
     ctl_fixture.ctl("share", "list").expect(OK, "No filter is shared.")
     ctl_fixture.add().expect(OK)
     ctl_fixture.ctl("filter", "add", "ada@example.org", "diffusion").expect(OK)
-    store = sqlite3.connect(os.path.join(ctl_fixture.directory, "state", "paperboy.db"))
-    with contextlib.closing(store), store:
-        store.execute("INSERT INTO share (name, subscription_id, version, created_at)"
-                      " SELECT 'weather-news', id, 1, 0 FROM subscription")
+    ctl_fixture.db.change("INSERT INTO share (name, subscription_id, version, created_at)"
+                          " SELECT 'weather-news', id, 1, 0 FROM subscription")
     (listed,) = ctl_fixture.json("share", "list")
     assert listed == {"name": "weather-news", "owner": "ada@example.org", "filter": 1,
                       "version": 1, "created_at": 0,
@@ -581,8 +584,7 @@ def test_failed_source(ctl_fixture):
     os.chmod(path, 0o644)
     with open(path, "w", encoding="utf-8") as file:
         file.write('[{"paper": \n')
-    ctl_fixture.write(GOOD.format(directory=ctl_fixture.directory, templates=TEMPLATES, samples=directory,
-                             more=""))
+    ctl_fixture.write(ctl_fixture.format(samples=directory))
     ctl_fixture.ctl("source", "fetch").expect(
         TEMPFAIL, "15 days fetched, 1 failed",
         ["fetch failed source=hf day=2026-11-19", "a source failed: see paperboyctl source list"])
@@ -625,8 +627,7 @@ def test_late_list(ctl_fixture):
 
 def test_waiting_mail(ctl_fixture):
     """an undeliverable message is reported by --once, status and queue"""
-    ctl_fixture.write(GOOD.format(
-        directory=ctl_fixture.directory, templates=TEMPLATES, samples=SAMPLES, more="").replace(
+    ctl_fixture.write(ctl_fixture.format().replace(
         'method = "maildir"; maildir = "', 'method = "maildir"; maildir = "/proc/none'))
     ctl_fixture.add("ada@example.org", "--filter", "model").expect(OK)
     ctl_fixture.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
@@ -802,8 +803,7 @@ def test_read_only(tap):
                     shutil.copy(os.path.join(state, name), disk)
             assert has_log == os.path.exists(os.path.join(disk, "paperboy.db-wal"))
             run([mount, "-o", "remount,ro", disk])
-            ctl_fixture.write(GOOD.format(directory=ctl_fixture.directory, templates=TEMPLATES,
-                                     samples=SAMPLES, more="").replace(state, disk))
+            ctl_fixture.write(ctl_fixture.format().replace(state, disk))
             for words, before in zip(READING, wanted):
                 done = ctl_fixture.ctl(*words)
                 assert done.status == before.status, done.text

@@ -3,10 +3,8 @@
 # test_ctl_bounce.py - paperboyctl bounce, and the counts of bounces in other commands.
 
 import calendar
-import contextlib
 import json
 import os
-import sqlite3
 import sys
 import time
 
@@ -26,10 +24,7 @@ def seconds(day, hour=9):
 
 
 def execute(instance, sql, *values):
-    with contextlib.closing(sqlite3.connect(
-            os.path.join(instance.state, "paperboy.db"))) as base:
-        base.execute(sql, values)
-        base.commit()
+    instance.change(sql, *values)
 
 
 def add_bounce(instance, address, day, message, name="dead", line=DEAD):

@@ -126,7 +126,7 @@ def test_end(tap):
                 assert daemon.wait_exit() == 0, daemon.output
                 assert "paperboyd ended" in daemon.output
             left = set(os.listdir(instance.paperboy.state))
-            assert left == {"key", "lock", "paperboy.db", "generation"}, left
+            assert left == {"key", "lock", *instance.paperboy.db.names}, left
             assert instance.paperboy.count_sent() == 1
             with instance.start() as daemon:
                 instance.paperboy.add("bob@example.org", ["rails"])

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+from engines import has_libpq
 from postgresql import SLOW_S, USER, Server
 from tap import Skip, Tap, run, skip_all, top_builddir
 
@@ -40,11 +41,6 @@ def run_program(name, sqlite_only, url):
     text = run([os.path.join(top_builddir(), "tests", name), *skips], SLOW_S,
                env={**os.environ, "PAPERBOY_TEST_STORE": url})
     assert "\nok 1" in text and "\nnot ok" not in text, text
-
-
-def has_libpq():
-    with open(os.path.join(top_builddir(), "Makefile"), encoding="utf-8") as file:
-        return "-DHAVE_POSTGRESQL=1" in file.read()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import shutil
 import signal
 import smtplib
 import socket
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -298,14 +297,12 @@ def later_is_said(tap):
     hand_in(box, raw)
     daemon.wait_line("receiver recovered receiver=lmtp")
     wait_count(daemon, box, 1)
-    with sqlite3.connect(box.instance.store, isolation_level=None) as lock:
-        lock.execute("BEGIN IMMEDIATE")
+    with box.instance.db.locked():
         try:
             hand_in(box, sample_mails(2)[1])
             raise AssertionError("it was taken")
         except smtplib.SMTPDataError as refusal:
             assert refusal.smtp_code == 452, refusal
-        lock.execute("ROLLBACK")
     hand_in(box, sample_mails(2)[1])
     wait_count(daemon, box, 2)
     assert daemon.stop() == 0
@@ -325,9 +322,8 @@ def survives_a_full_disk(tap):
     """with a full disk messages are deferred and digests wait, until there is space"""
     with small_disk(tap, "disk") as disk:
         state = os.path.join(disk, "state")
-        os.makedirs(state, mode=0o700)
-        box = new_box(tap, "full", state_dir=state, receive__min_free_mb=0)
-        box.instance.state = state
+        box = new_box(tap, "full", receive__min_free_mb=0)
+        box.instance.set_state(state)
         box.instance.add_person("ada@people.example")
         daemon = start(tap, box)
         daemon.wait_line("maintenance done")

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -153,11 +152,10 @@ def rotation(tap):
     assert "is suppressed since" in said, said
     relay.arrived.clear()
     instance.write_day(days_after(DAY, 1), [7])
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        # as if a digest had been queued before the address was suppressed
-        db.execute("UPDATE subscriber SET state = 'active', next_due_at ="
-                   " (SELECT max(next_due_at) FROM subscriber) WHERE address = ?",
-                   (SUPPRESSED,))
+    # as if a digest had been queued before the address was suppressed
+    instance.change("UPDATE subscriber SET state = 'active', next_due_at ="
+                    " (SELECT max(next_due_at) FROM subscriber) WHERE address = ?",
+                    SUPPRESSED)
     instance.once(at_hour(days_after(DAY, 1)), wanted=0)
     assert sorted(who for who, _, _ in relay.arrived) == [
         "person-0001@example.org", "person-0003@example.org"], relay.arrived
@@ -176,12 +174,11 @@ def rotation(tap):
 def rotation_in_doubt(tap):
     """no rotation while a message is in doubt: it would be sent as a different one"""
     instance = new_instance(tap, "doubt")
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        db.execute("DROP TRIGGER outbox_end_is_final")
-        db.execute("DROP TRIGGER digest_end_is_final")
-        db.execute("UPDATE digest SET state = 'live' WHERE id = 1")
-        db.execute("UPDATE outbox SET state = 'UNKNOWN', ended_at = NULL,"
-                   " next_try_at = 1 WHERE digest_id = 1")
+    instance.db.drop_trigger("outbox_end_is_final", "outbox")
+    instance.db.drop_trigger("digest_end_is_final", "digest")
+    instance.change("UPDATE digest SET state = 'live' WHERE id = 1;"
+                    "UPDATE outbox SET state = 'UNKNOWN', ended_at = NULL,"
+                    " next_try_at = 1 WHERE digest_id = 1")
     said = instance.ctl("key", "rotate", "--yes", wanted=DATA)
     assert "1 message may have arrived" in said, said
 

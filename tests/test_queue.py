@@ -6,7 +6,6 @@ import contextlib
 import glob
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 
@@ -45,18 +44,13 @@ def state_of(instance, number):
     return instance.value("SELECT state FROM outbox WHERE id = ?", number)
 
 
-def set_rows(instance, sql):
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        db.execute(sql)
-
-
 # ---- queue ------------------------------------------------------------------
 
 
 def lists(tap):
     """queue list selects by state and address; queue show prints all of one"""
     with queued_instance(tap, "lists") as (instance, _):
-        set_rows(instance, "UPDATE outbox SET state = 'FAILED', next_try_at = NULL,"
+        instance.change("UPDATE outbox SET state = 'FAILED', next_try_at = NULL,"
                         " ended_at = 5 WHERE id = 4")
         table = instance.ctl("queue")
         assert table == instance.ctl("queue", "list") and "450 4.7.1 later" in table, table
@@ -90,11 +84,11 @@ MESSAGE = (b"Message-ID: <a1@example.org>\r\nSubject: Re: help\r\n\r\n"
 
 
 def add_message(instance, kind="answer", sender="", to="unknown@example.org"):
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        return db.execute(
-            "INSERT INTO outbox (kind, recipient, address_key, sender, message, state,"
-            " queued_at, next_try_at) VALUES (?, ?, ?, ?, ?, 'NEW', 1, 1)",
-            (kind, to, to, sender, MESSAGE)).lastrowid
+    ((number,),) = instance.change(
+        "INSERT INTO outbox (kind, recipient, address_key, sender, message, state,"
+        " queued_at, next_try_at) VALUES (?, ?, ?, ?, ?, 'NEW', 1, 1) RETURNING id",
+        kind, to, to, sender, MESSAGE)
+    return number
 
 
 def stored_messages(tap):
@@ -125,7 +119,7 @@ def stored_messages(tap):
 def retries(tap):
     """retry makes messages due now, and warns about one in doubt"""
     with queued_instance(tap, "retries") as (instance, relay):
-        set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 2")
+        instance.change("UPDATE outbox SET state = 'UNKNOWN' WHERE id = 2")
         early = at_hour(DAY, 8, 0)  # before any of them is due
         instance.once(early, wanted=TEMPFAIL)
         assert relay.arrived == []
@@ -154,7 +148,7 @@ def retries(tap):
 def sending_is_left_alone(tap):
     """a message being sent is not changed, and the command reports it"""
     with queued_instance(tap, "sending") as (instance, _):
-        set_rows(instance, "UPDATE outbox SET state = 'SENDING', next_try_at = NULL"
+        instance.change("UPDATE outbox SET state = 'SENDING', next_try_at = NULL"
                         " WHERE id = 1")
         for verb, more in (("retry", []), ("hold", []), ("release", []),
                            ("drop", ["--yes"]), ("drop", ["--yes", "--delivered"])):
@@ -170,7 +164,7 @@ def sending_is_left_alone(tap):
 def drops(tap):
     """dropped papers are in the next digest, or count as read with --delivered"""
     with queued_instance(tap, "drops") as (instance, relay):
-        set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 3")
+        instance.change("UPDATE outbox SET state = 'UNKNOWN' WHERE id = 3")
         said = instance.ctl("queue", "drop", "1", wanted=DATA)
         assert "--yes" in said and state_of(instance, 1) == "DEFERRED"
         # all or nothing
@@ -199,7 +193,7 @@ HELD_AFTER_CRASHES = (
 def held_after_crashes(tap):
     """a message held after crashes is explained, and released once more or dropped"""
     with queued_instance(tap, "crashes") as (instance, relay):
-        set_rows(instance, HELD_AFTER_CRASHES)
+        instance.change(HELD_AFTER_CRASHES)
         row = reported(instance, "queue", "list")[0]
         assert (row["possible_copies"], row["crashes"], row["held_why"]) == (
             5, 5, "crash"), row
@@ -306,14 +300,14 @@ def difference_from_sent_bytes(tap):
         instance.once(at_hour(DAY, 12), wanted=OK)
         assert raw_of(instance, "1") == first
         # the paper has changed meanwhile
-        set_rows(instance, "UPDATE paper SET title = 'Retitled' WHERE seq = 1")
+        instance.change("UPDATE paper SET title = 'Retitled' WHERE seq = 1")
         assert raw_of(instance, "1", b"a paper or the subscriber's name has changed") != first
-        set_rows(instance, "UPDATE paper SET title = 'Made-up paper number 0'"
+        instance.change("UPDATE paper SET title = 'Made-up paper number 0'"
                         " WHERE seq = 1")
         assert raw_of(instance, "1") == first
         instance.set(mail__from_name="Another")
         assert raw_of(instance, "1", b"templates or settings have changed") != first
-        set_rows(instance, "DELETE FROM outbox WHERE id = 1")
+        instance.change("DELETE FROM outbox WHERE id = 1")
         raw_of(instance, "1", b"record is deleted")
         instance.set(mail__from_name=None)
 
@@ -373,7 +367,7 @@ def replays(tap):
     old = days_after(DAY, -20)
     instance.write_day(DAY, [0])
     instance.add_person("ada@example.org", now=at_hour(days_after(DAY, -40), 6))
-    set_rows(instance, "UPDATE subscription SET since_day = '2026-01-01'")
+    instance.change("UPDATE subscription SET since_day = '2026-01-01'")
     instance.once(at_hour(DAY), wanted=OK)
     assert instance.value("SELECT count(*) FROM paper") == 1
     # a day that is no longer polled, with a paper that was mailed

@@ -560,10 +560,8 @@ def unit_waits_longer(tap):
 def disk_full(tap):
     """full disk: reported, nothing half done, resumed with space"""
     with small_disk(tap, "disk") as disk, Relay() as relay:
-        instance = Instance(tap.subdirectory("full"), port=relay.port,
-                      state_dir=os.path.join(disk, "state"))
-        instance.state = os.path.join(disk, "state")
-        os.makedirs(instance.state, mode=0o700)
+        instance = Instance(tap.subdirectory("full"), port=relay.port)
+        instance.set_state(os.path.join(disk, "state"))
         instance.add_people(60, now=at_hour(DAY, 6))
         instance.once(at_hour(DAY, 7), wanted=0)  # creates the key
         instance.write_day(DAY, range(3))
@@ -585,10 +583,8 @@ def disk_full(tap):
 def disk_full_behind_the_dot(tap):
     """no space to record results: the same bytes again, nothing lost"""
     with small_disk(tap, "disk2") as disk, Relay() as relay:
-        instance = Instance(tap.subdirectory("full2"), port=relay.port,
-                      state_dir=os.path.join(disk, "state"))
-        instance.state = os.path.join(disk, "state")
-        os.makedirs(instance.state, mode=0o700)
+        instance = Instance(tap.subdirectory("full2"), port=relay.port)
+        instance.set_state(os.path.join(disk, "state"))
         instance.write_day(DAY, range(3))
         instance.add_people(60, now=at_hour(DAY, 6))
 
@@ -617,10 +613,8 @@ def disk_full_behind_the_dot(tap):
 def daemon_disk_full(tap):
     """the daemon keeps results until there is space to record them"""
     with small_disk(tap, "disk3") as disk, Relay() as relay:
-        instance = Instance(tap.subdirectory("full3"), port=relay.port,
-                      state_dir=os.path.join(disk, "state"))
-        instance.state = os.path.join(disk, "state")
-        os.makedirs(instance.state, mode=0o700)
+        instance = Instance(tap.subdirectory("full3"), port=relay.port)
+        instance.set_state(os.path.join(disk, "state"))
         instance.write_day(DAY, range(3))
         instance.add_people(60)
 

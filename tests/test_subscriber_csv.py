@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """test_subscriber_csv.py - commands on subscribers: tables, pauses, confirmation, erasure."""
-import contextlib
 import json
 import os
 import pty
 import re
 import select
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -173,10 +171,8 @@ def test_suspended(instance):
     """suspended subscribers are exported on their own, and stay so when imported"""
     for name in ("ada", "bob"):
         instance.add(f"{name}@example.org", ["diffusion"])
-    with contextlib.closing(sqlite3.connect(
-            os.path.join(instance.directory, "state", "paperboy.db"))) as base, base:
-        base.execute("UPDATE subscriber SET state = 'suspended', next_due_at = NULL"
-                     " WHERE address = 'bob@example.org'")
+    instance.change("UPDATE subscriber SET state = 'suspended', next_due_at = NULL"
+                    " WHERE address = 'bob@example.org'")
     text = instance.say("subscriber", "export", "-", "--state", "suspended")
     assert text.count("\n") == 2 and "\nbob@example.org," in text, text
     assert [one["address"] for one in instance.json(

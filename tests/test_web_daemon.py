@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import sqlite3
 import stat
 import struct
 import subprocess
@@ -191,11 +190,9 @@ def unavailable(tap):
         child.wait_fact(lambda: page.value("SELECT count(*) FROM digest") == 1, "a digest")
         child.wait_fact(lambda: len(page.mails()) == 1, "the digest")
         token = page.leave_token()
-        with contextlib.closing(sqlite3.connect(page.store)) as db:
-            db.execute("BEGIN IMMEDIATE")
+        with page.db.locked():
             assert page.ask(ONE_CLICK, token).status == UNAVAILABLE
             child.wait_line("web failed")
-            db.rollback()
         assert page.value("SELECT state FROM subscriber") == "active"
         assert page.ask(ONE_CLICK, token).status == OK
         child.wait_line("web recovered")

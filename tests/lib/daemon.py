@@ -7,21 +7,18 @@
     assert run.status == 0, run.output
     instance.rows("SELECT state FROM outbox")
 
-Tests read the store through read-only connections, which neither checkpoint the WAL
-nor change what a killed daemon left.
+Tests read the store as tests/lib/stores.py describes.
 """
 
 import collections
-import contextlib
 import datetime
 import email
 import email.policy
 import json
 import os
-import sqlite3
 import subprocess
 
-import digest_views
+import stores
 from clock import Clock
 from paperserver import element
 from tap import Child, top_builddir, top_srcdir
@@ -72,7 +69,8 @@ class Instance:
             self.settings |= {"smtp.host": "127.0.0.1", "smtp.port": port or 1}
         os.makedirs(self.papers, exist_ok=True)
         os.makedirs(self.state, mode=0o700)
-        self.set(**settings)
+        self.db = stores.create(self.store, settings.get("store__url"))
+        self.set(**{"store__url": self.db.url, **settings})
 
     # -- input --
 
@@ -89,6 +87,13 @@ class Instance:
         lines += [f"{name}: {{ {' '.join(rows)} }};" for name, rows in groups.items()]
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
+
+    def set_state(self, directory):
+        """Use another state directory, which is created."""
+        os.makedirs(directory, mode=0o700)
+        self.state = directory
+        self.db.move(self.store)
+        self.set(state_dir=directory)
 
     def write_day(self, day, numbers):
         """Write the list of a day, with made-up papers."""
@@ -109,26 +114,19 @@ class Instance:
         the others are copies of its rows, which is faster.
         """
         self.add_person("person-0001@example.org", now=now)
-        with contextlib.closing(sqlite3.connect(self.store)) as db, db:
-            columns = [
-                row[1] for row in db.execute("PRAGMA table_info (subscriber)")
-                if row[1] not in ("id", "address", "address_key")
-            ]
-            rest = ", ".join(columns)
-            for number in range(2, count + 1):
-                address = f"person-{number:04}@example.org"
-                added = db.execute(
-                    f"INSERT INTO subscriber (address, address_key, {rest})"
-                    f" SELECT ?, ?, {rest} FROM subscriber WHERE id = 1",
-                    (address, address),
-                )
-                db.execute(
-                    "INSERT INTO subscription (subscriber_id, number, filter_id, name,"
-                    " text, since_day, created_at) SELECT ?, number, filter_id, name,"
-                    " text, since_day, created_at FROM subscription"
-                    " WHERE subscriber_id = 1",
-                    (added.lastrowid,),
-                )
+        people = ", ".join(
+            f"('person-{number:04}@example.org')" for number in range(2, count + 1))
+        columns = stores.columns("subscriber", "id", "address", "address_key")
+        others = stores.columns("subscription", "id", "subscriber_id")
+        if people:
+            self.change(
+                f"INSERT INTO subscriber (address, address_key, {columns})"
+                f" SELECT column1, column1, {columns} FROM subscriber,"
+                f" (VALUES {people}) AS person WHERE id = 1 ORDER BY column1;"
+                f"INSERT INTO subscription (subscriber_id, {others})"
+                f" SELECT person, {others} FROM subscription, (SELECT id AS person"
+                " FROM subscriber WHERE address LIKE 'person-%' AND id > 1) AS added"
+                " WHERE subscriber_id = 1")
 
     # -- the programs --
 
@@ -181,16 +179,11 @@ class Instance:
     def store(self):
         return os.path.join(self.state, "paperboy.db")
 
-    @contextlib.contextmanager
-    def open(self):
-        """A read-only connection."""
-        path = f"file:{self.store}?mode=ro"
-        with contextlib.closing(sqlite3.connect(path, uri=True)) as db:
-            yield digest_views.create(db)
-
     def rows(self, sql, *values):
-        with self.open() as db:
-            return db.execute(sql, values).fetchall()
+        return self.db.rows(sql, *values)
+
+    def change(self, sql, *values):
+        return self.db.change(sql, *values)
 
     def value(self, sql, *values):
         return self.rows(sql, *values)[0][0]
@@ -200,12 +193,7 @@ class Instance:
         return dict(self.rows("SELECT state, count(*) FROM outbox GROUP BY state"))
 
     def check_store(self):
-        """Check the file with SQLite."""
-        with self.open() as db:
-            found = db.execute("PRAGMA integrity_check").fetchall()
-            assert found == [("ok",)], found
-            found = db.execute("PRAGMA foreign_key_check").fetchall()
-            assert found == [], found
+        self.db.check()
 
 
 # ---- digests ----------------------------------------------------------------

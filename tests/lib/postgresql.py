@@ -183,7 +183,7 @@ def quote(value):
     if isinstance(value, bytes):
         return f"'\\x{value.hex()}'"
     if isinstance(value, int):
-        return str(value)
+        return str(int(value))  # of bool, too
     return "'" + value.replace("'", "''") + "'"
 
 

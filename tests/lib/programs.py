@@ -13,11 +13,10 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import time
 
-import digest_views
+import stores
 from clock import Clock
 from papers import load_papers
 from tap import Child, run, top_builddir, top_srcdir
@@ -34,6 +33,7 @@ mail: {{ from = "{sender}"; owner = "{owner}"; }};
 huggingface: {{ url = "{papers}"; }};
 {arxiv}
 {delivery}
+{store}
 {extra}
 """
 ARXIV = "arxiv: { enrich = false; };"
@@ -60,6 +60,7 @@ class Paperboy:
         self.state = os.path.join(directory, "state")
         self.maildir = os.path.join(directory, "Maildir")
         self.config = os.path.join(directory, "paperboy.conf")
+        self.db = stores.create(os.path.join(self.state, "paperboy.db"))
         self.seconds = []  # duration of each run
         self._seen = set()
         os.makedirs(self.state, mode=0o700, exist_ok=True)
@@ -71,6 +72,7 @@ class Paperboy:
                     state=self.state, templates=os.path.join(top_srcdir(), "etc",
                     "templates"), log_level=log_level, sender=FROM, owner=OWNER,
                     papers=papers, delivery=deliver, extra=extra,
+                    store=self.db.config,
                     arxiv="" if "arxiv:" in extra else ARXIV,
                 )
             )
@@ -79,6 +81,7 @@ class Paperboy:
         """Copy the state of another Paperboy, which must not be running."""
         shutil.rmtree(self.state)
         shutil.copytree(other.state, self.state)
+        self.db.take(other.db)
 
     def ctl(self, *arguments, now=None, check=True):
         """Run paperboyctl.  @return its output"""
@@ -122,13 +125,10 @@ class Paperboy:
         return found
 
     def rows(self, sql, *values):
-        """Rows of the store, opened read-only."""
-        uri = f"file:{self.state}/paperboy.db?mode=ro"
-        db = sqlite3.connect(uri, uri=True, timeout=120)
-        try:
-            return digest_views.create(db).execute(sql, values).fetchall()
-        finally:
-            db.close()
+        return self.db.rows(sql, *values)
+
+    def change(self, sql, *values):
+        return self.db.change(sql, *values)
 
     def count_sent(self):
         """Messages that the relay has accepted, according to the store."""

@@ -32,6 +32,7 @@ import traceback
 DEADLINE_S = 120  # for any condition; a busy machine may be slow
 POLL_S = 0.02
 DEBIAN_PYTHON = "/usr/bin/python3"
+STORE_SERVER = os.environ.get("PAPERBOY_TEST_STORE")  # tests/lib/stores.py
 
 
 # Abort programs on GLib criticals, as g_test does in C tests.
@@ -99,6 +100,9 @@ def require_now(event, arguments):
     is_ours = any(word.endswith(("/paperboyd", "/paperboyctl")) for word in words)
     if is_ours and "-c" in words and not {"--now", "--check"} & set(words):
         raise AssertionError(f"started without --now: {words}")
+    if is_ours and "-c" in words and STORE_SERVER and "--check" not in words:
+        with open(words[words.index("-c") + 1], encoding="utf-8") as file:
+            assert "postgresql:" in file.read(), f"started with a file: {words}"
 
 
 sys.addaudithook(require_now)
@@ -181,6 +185,7 @@ class Tap:
         text = (function.__doc__ or function.__name__.replace("_", " ")).strip()
         name = one_line(text.split("\n\n")[0])
         try:
+            self._check_store(function)
             function(*arguments)
         except Skip as reason:
             self.skip(name, reason)
@@ -189,6 +194,16 @@ class Tap:
             self.diag(traceback.format_exc())
         else:
             self.ok(True, name)
+
+    def _check_store(self, function):
+        """Skip a test that is not for a database server."""
+        if STORE_SERVER:
+            import engines  # it imports this module
+
+            script = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+            reason = engines.why_not(script, function.__name__)
+            if reason:
+                raise Skip(reason)
 
     # -- begin and end --
 

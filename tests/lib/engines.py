@@ -1,0 +1,79 @@
+"""engines.py - which script tests run on PostgreSQL, too.
+
+All scripts that use a store do, with $PAPERBOY_TEST_STORE, but for those listed here.
+"""
+
+import os
+import re
+
+from tap import top_builddir, top_srcdir
+
+OWN_SERVER = "has servers of its own"
+FILE = "is about the file of a store"
+NO_STORE = "uses no store"
+
+# Scripts, or functions of scripts, that are not run, and why.
+SQLITE_ONLY = {
+    "test_bounce_reports": NO_STORE,
+    "test_calendar": {"check_decisions": "reads what triggers for SQLite record"},
+    "test_config_errors": NO_STORE,
+    "test_ctl_instances": OWN_SERVER,
+    "test_damage": FILE,
+    "test_engines_scripts": OWN_SERVER,
+    "test_failover": OWN_SERVER,
+    "test_fleet": OWN_SERVER,
+    "test_layers": NO_STORE,
+    "test_machines": OWN_SERVER,
+    "test_man": NO_STORE,
+    "test_restore": FILE,
+    "test_service": "starts the system in a container, with the shipped configuration",
+    "test_stale": FILE,
+    "test_store_copy": OWN_SERVER,
+    "test_subscriber_csv": {"test_erase": FILE},
+}
+
+
+def has_libpq():
+    with open(os.path.join(top_builddir(), "Makefile"), encoding="utf-8") as file:
+        return "-DHAVE_POSTGRESQL=1" in file.read()
+
+
+def scripts():
+    """The names of all script tests."""
+    with open(os.path.join(top_srcdir(), "tests", "Makefile.inc"), encoding="utf-8") as file:
+        block = re.search(r"^SCRIPT_TESTS = (.*?[^\\])\n", file.read(), re.M | re.S)[1]
+    return re.findall(r"tests/(\w+)\.py", block)
+
+
+def load_text(*names):
+    with open(os.path.join(top_srcdir(), "tests", *names), encoding="utf-8") as file:
+        return file.read()
+
+
+def find_modules(name):
+    """The modules of tests/lib that a script imports, also by way of others."""
+    found, left = set(), [load_text(f"{name}.py")]
+    while left:
+        text = left.pop()
+        for module in re.findall(r"^\s*(?:import|from) (\w+)", text, re.M):
+            is_ours = os.path.exists(os.path.join(top_srcdir(), "tests", "lib", f"{module}.py"))
+            if is_ours and module not in found:
+                found.add(module)
+                left.append(load_text("lib", f"{module}.py"))
+    return found
+
+
+def portable():
+    """Scripts that run on PostgreSQL, perhaps without some of their tests."""
+    return [name for name in scripts() if "stores" in find_modules(name)
+            and not isinstance(SQLITE_ONLY.get(name), str)]
+
+
+def runs_program(name):
+    return re.search(r'"paperboy(d|ctl)"', load_text(f"{name}.py"))
+
+
+def why_not(script, function):
+    """Why a function of a script is not run on PostgreSQL; None: it is."""
+    reason = SQLITE_ONLY.get(script)
+    return reason.get(function) if isinstance(reason, dict) else reason

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""test_engines_scripts.py - script tests with stores on PostgreSQL.
+
+test_engines_scripts.py [SCRIPT...]: by default some of those that `make check` runs with
+files, with PAPERBOY_LONG=1 all but those of tests/lib/engines.py.
+"""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import engines
+from postgresql import USER, Server
+from stores import VARIABLE
+from tap import Skip, Tap, run, skip_all, top_srcdir
+
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
+SCRIPT_S = 3600  # on a busy machine
+SHORT = ("test_daemon", "test_web_daemon", "test_ctl_bounce", "test_metrics")
+
+
+def run_script(server, name):
+    environment = {**os.environ, "PAPERBOY_LONG": "",
+                   VARIABLE: f"postgresql:///%s?host={server.directory}&user={USER}"}
+    text = run([sys.executable, "-B", os.path.join(top_srcdir(), "tests", f"{name}.py")],
+               SCRIPT_S, env=environment)
+    if reason := re.search(r"^1\.\.0 # SKIP (.*)", text):
+        raise Skip(reason[1])
+    databases = server.run("SELECT datname FROM pg_database WHERE datname LIKE 'test%'").split()
+    assert databases, "it uses no store: list it in tests/lib/engines.py"
+    for database in databases:
+        server.run(f"DROP DATABASE {database} WITH (FORCE)")
+
+
+def table_is_right():
+    """each script that uses a store runs on both engines, or is listed with a reason"""
+    names = set(engines.scripts())
+    assert len(names) > len(SHORT), names
+    for name, reason in engines.SQLITE_ONLY.items():
+        assert name in names, name
+        for function in reason if isinstance(reason, dict) else ():
+            assert re.search(rf"\bdef {function}\b", engines.load_text(f"{name}.py")), function
+    unlisted = [name for name in names - set(engines.SQLITE_ONLY)
+                if engines.runs_program(name) and "stores" not in engines.find_modules(name)]
+    assert not unlisted, f"use tests/lib/stores.py, or list them: {unlisted}"
+
+
+if __name__ == "__main__":
+    with Tap() as tap:
+        tap.run(table_is_right)
+        if not engines.has_libpq():
+            skip_all("built without PostgreSQL")
+        try:
+            server = tap.enter(Server(tap.subdirectory("postgresql")))
+        except Skip as reason:
+            skip_all(reason)
+        for name in sys.argv[1:] or (engines.portable() if IS_LONG else SHORT):
+            def test(name=name):
+                run_script(server, name)
+
+            test.__doc__ = f"{name} on PostgreSQL"
+            tap.run(test)
