@@ -32,7 +32,7 @@
 /* Likewise if the store is a server, which may be started again at any time. */
 #define SERVER_RETRY_S 10
 
-/* Interval of looks for messages that other instances have queued. */
+/* Interval of checks for work that other instances have added. */
 #define SHARED_CHECK_S 5
 
 /* Maximum time for monthly reports between two runs of the scheduler. */
@@ -207,6 +207,15 @@ earlier(int64_t one, int64_t other)
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
+/* @param next  when something is due, s; or -1 @return when to check for it */
+static int64_t
+get_next_check(const struct daemon *daemon, const struct store *store, int64_t next)
+{
+	int64_t now = clock_get_now(daemon->options->clock);
+
+	return store_is_shared(store) ? earlier(next, now + SHARED_CHECK_S) : next;
+}
+
 static gboolean renew_snapshot(gpointer data);
 
 /* After the papers, which do not wait for it.  @return when it is due, s; -1: never */
@@ -293,7 +302,8 @@ process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 	g_mutex_lock(&daemon->stats_lock);
 	daemon->work.inbox += report.handled;
 	g_mutex_unlock(&daemon->stats_lock);
-	return is_ok ? next : log_failure(daemon, EVENT_INBOX_ERROR, now, problem);
+	return is_ok ? get_next_check(daemon, daemon->stages.scheduler.store, next)
+	             : log_failure(daemon, EVENT_INBOX_ERROR, now, problem);
 }
 
 /* Also while nothing else works.  @return when to check again */
@@ -431,10 +441,8 @@ run_mailer(void *data, int64_t now, const int *stop)
 		*report = (struct mailer_report){0};
 	}
 	set_activity(daemon, STAGE_MAILER, NULL);
-	if (is_ok && store_is_shared(daemon->stages.mailer.store))
-		next = earlier(
-		    next, clock_get_now(daemon->options->clock) + SHARED_CHECK_S);
-	return is_ok ? next : log_failure(daemon, EVENT_MAILER_FAILED, now, problem);
+	return is_ok ? get_next_check(daemon, daemon->stages.mailer.store, next)
+	             : log_failure(daemon, EVENT_MAILER_FAILED, now, problem);
 }
 
 /* ---- control commands ---- */
