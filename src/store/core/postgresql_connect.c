@@ -14,7 +14,8 @@
 #define KEEPALIVE_COUNT      "3"
 #define TCP_USER_TIMEOUT_MS  "25000"
 /* Timeouts of the server.  The first is for a statement over all rows; the second frees
- * the locks of a machine that is stopped in a transaction. */
+ * the locks of a machine that is stopped in a transaction.  The server ends sessions of
+ * a machine that is cut off as soon as that machine does; its default is two hours. */
 #define STATEMENT_TIMEOUT_MS "600000"
 #define IDLE_TIMEOUT_MS      "60000"
 #define LOCK_TIMEOUT_MS      "10000"
@@ -34,7 +35,11 @@
 	"-c default_transaction_isolation=serializable"            \
 	" -c statement_timeout=" STATEMENT_TIMEOUT_MS              \
 	" -c idle_in_transaction_session_timeout=" IDLE_TIMEOUT_MS \
-	" -c lock_timeout=" LOCK_TIMEOUT_MS " -c timezone=UTC" PLANS
+	" -c lock_timeout=" LOCK_TIMEOUT_MS                        \
+	" -c tcp_keepalives_idle=" KEEPALIVE_IDLE_S                \
+	" -c tcp_keepalives_interval=" KEEPALIVE_INTERVAL_S        \
+	" -c tcp_keepalives_count=" KEEPALIVE_COUNT                \
+	" -c tcp_user_timeout=" TCP_USER_TIMEOUT_MS " -c timezone=UTC" PLANS
 
 /* libpq's own default is a file of the user. */
 #define CA_FILE "/etc/ssl/certs/ca-certificates.crt"
