@@ -19,6 +19,7 @@ from tap import Skip, need_programs, run
 NETWORK = "10.214.7"
 HOSTS_MAX = 10
 CLONE_NEWNET = 0x40000000  # sched.h
+NOBODY = "02:00:00:00:00:00"  # the hardware address of no host
 
 
 class Host:
@@ -63,6 +64,16 @@ class Host:
 
     def connect(self):
         self.run(["-n", self.site.switch, "link", "set", self.port, "up"])
+
+    def separate(self, other):
+        """Drop the packets between two hosts."""
+        for host, to in ((self, other), (other, self)):
+            host.run(["-n", host.name, "neighbour", "replace", to.address, "lladdr", NOBODY,
+                      "nud", "permanent", "dev", "eth0"])
+
+    def join(self, other):
+        for host, to in ((self, other), (other, self)):
+            host.run(["-n", host.name, "neighbour", "delete", to.address, "dev", "eth0"])
 
 
 class Site:

@@ -283,13 +283,19 @@ class Server:
     def url(self):
         return f"postgresql://{USER}@{self.host.address}/{NAME}?sslmode=disable"
 
-    def start(self):
+    def launch(self):
         command = [*self.user, os.path.join(self.programs, "postgres"), "-D", self.data,
                    "-k", self.directory, "-c", "fsync=off", "-c",
                    f"listen_addresses={self.host.address if self.host else ''}"]
         self.child = Child(self.host.command(command) if self.host else command,
                            name="postgres", cwd=self.directory)
+
+    def wait_started(self):
         self.child.wait_line("database system is ready to accept connections", SLOW_S)
+
+    def start(self):
+        self.launch()
+        self.wait_started()
 
     def kill(self):
         """Kill all its processes, as a power failure.  @return whether it was running"""
@@ -328,9 +334,22 @@ class Server:
         path = os.path.join(self.directory, "input.sql")
         with open(path, "w", encoding="utf-8") as file:
             file.write(sql)
-        return run([self.psql, "-X", "-q", "-A", "-t", "-h", self.directory, "-U", USER,
-                    "-v", f"ON_ERROR_STOP={int(is_strict)}", "-f", path, database],
-                   SLOW_S)
+        return run([*self.client(), "-v", f"ON_ERROR_STOP={int(is_strict)}", "-f", path,
+                    database], SLOW_S)
+
+    def client(self):
+        return [self.psql, "-X", "-q", "-A", "-t", "-h", self.directory, "-U", USER]
+
+    @contextlib.contextmanager
+    def hold(self, sql):
+        """Another session with a statement in an open transaction."""
+        read_end, write_end = os.pipe()
+        with os.fdopen(read_end) as stdin, os.fdopen(write_end, "w") as pipe:
+            with Child([*self.client(), NAME], stdin=stdin) as child:
+                pipe.write(f"BEGIN;\n{sql};\n\\echo done\n")
+                pipe.flush()
+                child.wait_line("^done$")
+                yield
 
     def run_each(self, statements):
         """Run statements, also after errors.  @return the lines of each"""
