@@ -315,7 +315,7 @@ assert_values(struct store *store, const char *wanted)
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	const struct paper_values *all =
-	    paper_values_load(store, PAPER_PART_WORDS, &error);
+	    paper_values_load(store, PAPER_PART_DAYS | PAPER_PART_WORDS, &error);
 	const GArray *values = all ? all->values : NULL;
 
 	g_assert_no_error(error);

@@ -399,7 +399,7 @@ hot_statements_use_their_indexes(void)
 	        {"(revision>? AND revision<?)", "paper_last_day (last_day>?)"}},
 	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
 	    {"backtest_run", hot_backtest,
-	        {"SCAN paper USING COVERING INDEX paper_rank",
+	        {"paper USING COVERING INDEX paper_rank (seq>?)",
 	            "SCAN paper USING COVERING INDEX paper_value",
 	            "SCAN paper USING INDEX paper_value",
 	            "paper USING COVERING INDEX paper_value_words (seq>?)",

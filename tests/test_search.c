@@ -155,14 +155,16 @@ note_seq(void *data, struct search_match *match, GError **error)
 {
 	(void)error;
 	g_assert_true(
-	    g_hash_table_add(data, g_memdup2(&match->seq, sizeof(match->seq))));
+	    g_hash_table_insert(data, g_memdup2(&match->seq, sizeof(match->seq)),
+	        g_memdup2(&match->upvotes, sizeof(match->upvotes))));
 	return true;
 }
 
+/* Seqs and votes of matches. */
 static GHashTable *
 new_seqs(void)
 {
-	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 }
 
 struct everything {
@@ -346,13 +348,12 @@ compare_results(const struct everything *all, const char *text, const GArray *sc
 	}
 }
 
-/* Compare the matches last listed on a day or later: half of the papers. */
+/* Compare the matches last listed on a day or later. @param oldest  with that day */
 static void
 compare_newer(const struct everything *all, const struct query *query, const char *text,
-    const GArray *scores)
+    const GArray *scores, const struct stored_paper *oldest)
 {
-	const struct stored_paper *middle = all->papers->pdata[all->papers->len / 2];
-	const struct search_scope scope = {.oldest_day = middle->day, .now = NOW};
+	const struct search_scope scope = {.oldest_day = oldest->day, .now = NOW};
 	g_autoptr(GHashTable) seqs = new_seqs();
 	g_autoptr(GError) error = NULL;
 	unsigned newer = 0;
@@ -363,14 +364,24 @@ compare_newer(const struct everything *all, const struct query *query, const cha
 	for (unsigned i = 0; i < scores->len; i++) {
 		const struct stored_paper *stored =
 		    g_array_index(scores, struct scored, i).stored;
-		bool is_newer = strcmp(stored->day, middle->day) >= 0;
+		bool is_newer = strcmp(stored->day, oldest->day) >= 0;
+		const int64_t *votes = g_hash_table_lookup(seqs, &stored->seq);
 
 		newer += is_newer;
-		if (g_hash_table_contains(seqs, &stored->seq) != is_newer)
+		if ((votes != NULL) != is_newer ||
+		    (votes && *votes != stored->paper->upvotes))
 			g_test_fail_printf(
-			    "%s since %s: %s", text, middle->day, stored->paper->id);
+			    "%s since %s: %s", text, oldest->day, stored->paper->id);
 	}
 	g_assert_cmpuint(g_hash_table_size(seqs), ==, newer);
+}
+
+/* Searches read values again, of the papers that they need. */
+static void
+invalidate_values(const struct everything *all)
+{
+	store_fixture_run(all->fixture,
+	    "UPDATE cursor SET value = value + 1 WHERE name = '" PAPERS_CHANGES "'");
 }
 
 /* @return whether the text is a valid filter */
@@ -401,7 +412,10 @@ compare(const struct everything *all, const char *text, unsigned *found)
 	if (g_hash_table_size(seqs) != scores->len)
 		g_test_fail_printf("%s finds %u papers, not %u", text,
 		    g_hash_table_size(seqs), scores->len);
-	compare_newer(all, query, text, scores);
+	invalidate_values(all);
+	for (guint part = 2; part <= 4; part += 2)
+		compare_newer(all, query, text, scores,
+		    all->papers->pdata[all->papers->len / part]);
 	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
 		compare_results(all, text, scores, limits[i]);
 	*found += scores->len;

@@ -52,6 +52,7 @@ append_single(struct formatter *formatter, const char *words, bool is_prefix)
 
 	append_string(text, words);
 	g_string_append(text, is_prefix ? " *" : "");
+	formatter->fts->has_prefix |= is_prefix;
 	g_string_append(formatter->out, text->str);
 	g_ptr_array_add(
 	    formatter->fts->phrases, g_string_free(g_steal_pointer(&text), FALSE));

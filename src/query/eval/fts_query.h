@@ -53,6 +53,7 @@ struct fts_query {
 	char *expression;        /* NULL: the query has no words */
 	bool is_required;        /* a paper that it does not match is not a match */
 	bool is_match;           /* ... and each that it matches is one */
+	bool has_prefix;         /* the expression has one */
 	GArray *clauses;         /* of struct fts_clause, in the order of struct rank */
 	GArray *negated;         /* likewise, of those under a NOT, but for these: */
 	GPtrArray *excluded;     /* NOT nodes in the expression */

@@ -57,7 +57,8 @@ static bool
 load_papers(struct store *store, const struct search_scope *scope,
     struct scoring *scoring, GError **error)
 {
-	const struct paper_values *all = paper_values_load(store, 0, error);
+	const struct paper_values *all =
+	    paper_values_load(store, PAPER_PART_DAYS, error);
 
 	if (!all)
 		return false;

@@ -21,6 +21,9 @@
 /* Maximum number of papers that were listed again, to be read one by one. */
 #define SINGLES_MAX 100
 
+/* Papers of which the values are read in the time of those of one paper alone. */
+#define PAPERS_PER_SELECTED 100
+
 /* Day before which papers are skipped. */
 static int32_t
 get_oldest(const struct search_scope *scope)
@@ -35,16 +38,50 @@ load_class(void *data, const char *folded, GError **error)
 	return archive_load_class(data, folded, error);
 }
 
+/* Whether few papers match the expression at most. @param seqs  set to these */
+static bool
+is_selective(struct store *archive, const struct fts_query *fts,
+    const struct paper_values *values, GArray **seqs, GError **error)
+{
+	unsigned most = values->values->len / PAPERS_PER_SELECTED;
+
+	if (!fts->is_required || !fts->expression || fts->has_prefix)
+		return false;
+	*seqs = archive_load_matches(archive, fts->expression, most + 1, error);
+	return !*seqs || (*seqs)->len <= most;
+}
+
+/* Load the votes, days and lengths of all papers, or at least of those that may match.
+ */
+static const struct paper_values *
+load_values(struct store *archive, const struct search_scope *scope, bool is_ranked,
+    const struct fts_query *fts, GError **error)
+{
+	const unsigned parts =
+	    PAPER_PART_DAYS | (is_ranked && fts->expression ? PAPER_PART_WORDS : 0);
+	const struct paper_values *values = paper_values_load(archive, 0, error);
+	g_autoptr(GArray) seqs = NULL;
+
+	if (!values || !(parts & ~values->parts))
+		return values;
+	if (scope->oldest_day && !is_ranked)
+		return paper_values_load_since(archive, get_oldest(scope), error);
+	if (!scope->oldest_day && is_selective(archive, fts, values, &seqs, error))
+		return seqs ? paper_values_load_some(archive, seqs, error) : NULL;
+	return paper_values_load(archive, parts, error);
+}
+
 /*
  * Begin a lookup, in a transaction.
  *
- * @param few  number of papers that may be read one by one
+ * @param few  number of papers that may be read one by one; 0: they are ranked
  */
 static bool
 begin_lookup(struct store *archive, const struct search_scope *scope, unsigned few,
     struct fts_query *fts, struct lookup *lookup, GError **error)
 {
-	const struct paper_values *values = paper_values_load(archive, 0, error);
+	const struct paper_values *values =
+	    load_values(archive, scope, few == 0, fts, error);
 	int32_t oldest = get_oldest(scope);
 	guint first = values ? paper_values_find_first(values, oldest, few) : 0;
 

@@ -451,6 +451,17 @@ archive_find(struct store *store, const char *match, int64_t least_seq,
 	    SQL_INT(least_seq), SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
 }
 
+GArray *
+archive_load_matches(
+    struct store *store, const char *match, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT rowid FROM paper_fts WHERE paper_fts MATCH ?1 LIMIT ?2";
+
+	return sql_load_numbers(
+	    store_get_archive(store), sql, error, SQL_TEXT(match), SQL_INT(limit));
+}
+
 static void
 scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
 {

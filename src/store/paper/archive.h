@@ -41,8 +41,13 @@ typedef void (*archive_found)(void *data, int64_t seq, void *row);
 bool archive_find(struct store *store, const char *match, int64_t least_seq,
     archive_found found, void *data, GError **error);
 
+/** Load the first papers that an expression matches. @return of int64_t: seqs */
+GArray *archive_load_matches(
+    struct store *store, const char *match, unsigned limit, GError **error);
+
 /**
- * Likewise, for each paper with a phrase anywhere, as FTS5 writes it: "a model".
+ * As archive_find(), for each paper with a phrase anywhere, as FTS5 writes it: "a
+ * model".
  *
  * @param found  the phrase is number 0 of the row
  */

@@ -17,6 +17,9 @@
 #define SEQS_PER_PAPER 8
 #define SEQS_MORE      100000
 
+/* Maximum number of papers that were listed again, to be read one by one. */
+#define SINGLES_MAX 100
+
 /* Papers that the full-text index scans while one is read and evaluated. */
 #define SCANNED_PER_READ 250
 
@@ -126,6 +129,20 @@ read_number(const uint8_t **at, const uint8_t *end)
 	if (*at < end)
 		number = number << 7 | *(*at)++;
 	return (uint16_t)MIN(number, G_MAXUINT16);
+}
+
+/* Without votes. */
+static void
+add_last_day(void *data, struct sql_statement *row)
+{
+	struct loading *loading = data;
+	struct paper_value *value = get_value(loading, sql_get_int(row, 0));
+
+	set_day(&loading->day, sql_get_text(row, 1));
+	if (!value)
+		return;
+	value->day = loading->day.day;
+	value->date = loading->day.date;
 }
 
 static void
@@ -288,19 +305,17 @@ paper_values_new(struct store *store, int64_t revision, int64_t changes, GError 
 	paper_values->listings = g_array_new(FALSE, FALSE, sizeof(struct paper_listed));
 	paper_values->texts = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper_values->texts, NULL);
+	paper_values->since = G_MAXINT32;
 	paper_values->revision = revision;
 	paper_values->changes = changes;
 	return paper_values;
 }
 
-/* Get what is in memory, unless it has changed; else read votes and days. */
+/* Get what is in memory, unless papers have changed. */
 static struct paper_values *
 find_values(struct store *store, GError **error)
 {
-	static const char sql[] = "SELECT seq, upvotes, last_day FROM paper"
-	                          " INDEXED BY paper_rank";
 	struct paper_values *paper_values = store->paper_values;
-	struct loading loading = {0};
 	int64_t revision, changes;
 
 	if (!papers_load_newest_revision(store, &revision, error) ||
@@ -310,22 +325,18 @@ find_values(struct store *store, GError **error)
 	    paper_values->changes == changes)
 		return paper_values;
 	g_clear_pointer(&store->paper_values, paper_values_free);
-	loading.paper_values = paper_values_new(store, revision, changes, error);
-	if (!loading.paper_values)
-		return NULL;
-	if (!sql_foreach(store, sql, add_day, &loading, error)) {
-		paper_values_free(loading.paper_values);
-		return NULL;
-	}
-	store->paper_values = loading.paper_values;
+	paper_values = paper_values_new(store, revision, changes, error);
+	store->paper_values = paper_values;
 	store->free_paper_values = paper_values_free;
-	return loading.paper_values;
+	return paper_values;
 }
 
 static bool
 load_part(
     struct store *store, enum paper_part part, struct loading *loading, GError **error)
 {
+	static const char sql_days[] = "SELECT seq, upvotes, last_day FROM paper"
+	                               " INDEXED BY paper_rank";
 	/* The full-text index has the numbers of words of its columns. */
 	static const char sql_words[] = "SELECT id, sz FROM paper_fts_docsize";
 	static const char sql_details[] =
@@ -340,6 +351,8 @@ load_part(
 	bool is_ok = true;
 
 	switch (part) {
+	case PAPER_PART_DAYS:
+		return sql_foreach(store, sql_days, add_day, loading, error);
 	case PAPER_PART_WORDS:
 		return sql_foreach(store, sql_words, add_words, loading, error);
 	case PAPER_PART_DETAILS:
@@ -375,6 +388,74 @@ paper_values_load(struct store *store, unsigned parts, GError **error)
 			paper_values->parts |= part;
 	}
 	g_free(loading.source);
+	return paper_values;
+}
+
+static bool
+load_votes(struct store *store, int64_t seq, struct loading *loading, GError **error)
+{
+	static const char sql[] = "SELECT seq, upvotes, last_day FROM paper"
+	                          " INDEXED BY paper_rank WHERE seq = ?1";
+
+	return sql_foreach(store, sql, add_day, loading, error, SQL_INT(seq));
+}
+
+static bool
+load_since(struct store *store, int32_t oldest, struct loading *loading, GError **error)
+{
+	static const char sql_days[] =
+	    "SELECT seq, last_day FROM paper"
+	    " INDEXED BY paper_last_day WHERE last_day >= ?1";
+	static const char sql_votes[] = "SELECT seq, upvotes, last_day FROM paper"
+	                                " INDEXED BY paper_rank WHERE seq >= ?1";
+	const struct paper_values *paper_values = loading->paper_values;
+	char day[DAY_BYTES];
+	guint first;
+
+	day_format(oldest * (int64_t)CLOCK_DAY_S, day);
+	if (!sql_foreach(store, sql_days, add_last_day, loading, error, SQL_TEXT(day)))
+		return false;
+	first = paper_values_find_first(paper_values, oldest, SINGLES_MAX);
+	for (guint seq = 0; seq < first; seq++)
+		if (g_array_index(paper_values->values, struct paper_value, seq).day >=
+		        oldest &&
+		    !load_votes(store, seq, loading, error))
+			return false;
+	return sql_foreach(store, sql_votes, add_day, loading, error, SQL_INT(first));
+}
+
+const struct paper_values *
+paper_values_load_since(struct store *store, int32_t oldest, GError **error)
+{
+	struct store *archive = store_get_archive(store);
+	struct paper_values *paper_values = find_values(archive, error);
+	struct loading loading = {.paper_values = paper_values};
+
+	if (!paper_values || paper_values->parts & PAPER_PART_DAYS ||
+	    paper_values->since <= oldest)
+		return paper_values;
+	if (!load_since(archive, oldest, &loading, error))
+		return NULL;
+	paper_values->since = oldest;
+	return paper_values;
+}
+
+const struct paper_values *
+paper_values_load_some(struct store *store, const GArray *seqs, GError **error)
+{
+	static const char sql[] = "SELECT id, sz FROM paper_fts_docsize WHERE id = ?1";
+	struct store *archive = store_get_archive(store);
+	struct paper_values *paper_values = find_values(archive, error);
+	struct loading loading = {.paper_values = paper_values};
+
+	for (guint i = 0; paper_values && i < seqs->len; i++) {
+		int64_t seq = g_array_index(seqs, int64_t, i);
+
+		if (!load_votes(archive, seq, &loading, error) ||
+		    !sql_foreach(
+		        archive, sql, add_words, &loading, error, SQL_INT(seq)))
+			return NULL;
+	}
 	return paper_values;
 }
 

@@ -1,10 +1,10 @@
 /*
  * paper_values.h - values of all papers, in memory.
  *
- * Searches look at these instead of reading papers.  Votes and days are read at the
- * first search of a handle, other parts when the first filter needs them, and again
- * after a paper has changed; 24 bytes for each paper, then 40 for it and 16 for each
- * listing.
+ * Searches look at these instead of reading papers.  Each part is read when the first
+ * search of a handle needs it, and again after a paper has changed; 24 bytes for each
+ * paper, then 40 for it and 16 for each listing.  Searches for few papers, or for the
+ * last days, read only their votes, days and lengths.
  */
 #ifndef PAPERBOY_STORE_PAPER_PAPER_VALUES_H
 #define PAPERBOY_STORE_PAPER_PAPER_VALUES_H
@@ -45,12 +45,12 @@ struct paper_listed {
 	bool is_late;
 };
 
-/* Parts beside votes and days. */
 enum paper_part {
-	PAPER_PART_WORDS = 1,    /* of values */
-	PAPER_PART_DETAILS = 2,  /* but for authors and links: */
-	PAPER_PART_LINKS = 4,    /* with details */
-	PAPER_PART_LISTINGS = 8, /* with details */
+	PAPER_PART_DAYS = 1,      /* of values, and votes */
+	PAPER_PART_WORDS = 2,     /* of values */
+	PAPER_PART_DETAILS = 4,   /* but for authors and links: */
+	PAPER_PART_LINKS = 8,     /* with details */
+	PAPER_PART_LISTINGS = 16, /* with details */
 };
 
 struct paper_values {
@@ -58,8 +58,9 @@ struct paper_values {
 	GArray *details;  /* of struct paper_details, by seq */
 	GArray *listings; /* of struct paper_listed */
 	GPtrArray *texts; /* of char *, distinct; the first is NULL */
+	unsigned parts;   /* that were read of all papers */
 	/* Private. */
-	unsigned parts;   /* that were read */
+	int32_t since;    /* votes and days of papers last listed on it or later, too */
 	int64_t revision; /* the newest one of papers ... */
 	int64_t changes;  /* and of updates and deletions, when they were read */
 };
@@ -72,6 +73,20 @@ struct paper_values {
  */
 const struct paper_values *
 paper_values_load(struct store *store, unsigned parts, GError **error);
+
+/**
+ * Likewise, the votes and days of the papers last listed on a day or later; others may
+ * look as if there were none.
+ *
+ * @param oldest  the day; as in struct paper_value
+ */
+const struct paper_values *
+paper_values_load_since(struct store *store, int32_t oldest, GError **error);
+
+/** Likewise, the votes, days and numbers of words of some papers. @param seqs  int64_t
+ */
+const struct paper_values *
+paper_values_load_some(struct store *store, const GArray *seqs, GError **error);
 
 /**
  * Find the first of the papers last listed on a day or later.
