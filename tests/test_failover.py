@@ -8,19 +8,30 @@ instead of killed.
 
 import collections
 import os
+import smtplib
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+from conversations import COMMANDS, CONFIRM, HOME, PARSER, SUBSCRIBE, compose, find_recipient
+from daemon import parse, papers_of
+from installation import STATE
 from recipe import Recipe, add_servers
 from smtp_fixture import Relay
 from tap import Skip, Tap, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 2000 if IS_LONG else 100
-FAILOVER_S = 60
-RUN_S = 300
+RUN_S = 100
+LINES = 60  # of logs, after a failure
+SOCKET = f"{STATE}/lmtp"
+SETTINGS = f"""\
+commands: {{ address = "{HOME}"; }};
+receive: {{ lmtp_socket = "{SOCKET}"; parser = "{PARSER}"; }};
+"""
+HELP = SUBSCRIBE._replace(subject="help", text="")
 
 
 def query(machine, sql, database="paperboy"):
@@ -32,29 +43,42 @@ def wait_standby(primary, state):
                f"a standby that is {state}")
 
 
+def wait_same(machine, other, sql):
+    """Wait until a standby answers as its primary server does."""
+    wait_until(lambda: query(machine, sql) == query(other, sql), f"replication: {sql}")
+
+
+def identify(raw):
+    return parse(raw)["Message-ID"]
+
+
 class Sending:
     """Two daemons on one database that send to a relay on a host of its own."""
 
     def __init__(self, tap, recipe):
+        self.tap = tap
         self.recipe = recipe
         self.count = 0
         host = recipe.installation.site.add("relay")
         self.relay = tap.enter(Relay(listener=host.listen()))
         self.relay.act = self.act
         self.gate = threading.Event()
+        self.gate.set()
         self.limit = 0
+        self.mails = 0
+        self.times = []  # of accepted messages
         recipe.configure(f'smtp: {{ host = "{host.address}"; port = {self.relay.port};'
-                         ' tls = "off"; };')
+                         f' tls = "off"; shutdown_timeout_s = 1; }};\n{SETTINGS}')
 
     def act(self, verb, _text):
         """Accept no more than a part of the messages before the gate is opened."""
         if verb == "BODY" and len(self.relay.arrived) >= self.limit:
             self.gate.wait()
+        if verb == ".":
+            self.times.append(time.monotonic())
 
     def add_people(self, machine):
         """Add subscribers, whose first digest is due at once."""
-        self.limit = len(self.relay.arrived) + PEOPLE // 4
-        self.gate.clear()
         people = [f"person-{self.count + number}@example.org" for number in range(PEOPLE)]
         self.count += PEOPLE
         lines = ["address,filters", *(f"{each},paper" for each in people)]
@@ -62,24 +86,124 @@ class Sending:
                     stdin="\n".join(lines).encode() + b"\n")
         return set(people)
 
+    def close_gate(self):
+        self.limit = len(self.relay.arrived) + PEOPLE // 4
+        self.gate.clear()
+
     def copies(self):
-        found = collections.defaultdict(list)
+        """{recipient: {Message-ID: [each copy]}}"""
+        found = collections.defaultdict(lambda: collections.defaultdict(list))
         for recipient, raw in self.relay.accepted():
-            found[recipient].append(raw)
+            found[recipient][identify(raw)].append(raw)
         return found
 
     def wait(self, people, count=PEOPLE):
         """Wait until count of the people have a digest."""
         wait_until(lambda: len(people & self.copies().keys()) >= count, f"{count} digests",
-                   FAILOVER_S)
+                   RUN_S)
+
+    # -- received mail --
+
+    def hand_in(self, machine, step):
+        """Hand a mail to paperboyd, as an MTA.  @return whether it was accepted"""
+        mails = [parse(raw) for to, raw in self.relay.accepted() if to == step.sender]
+        recipient = find_recipient(step, mails, HOME)
+        self.mails += 1
+        path = f"/proc/{machine.holder.pid}/root{SOCKET}"
+        try:
+            with smtplib.LMTP(path, timeout=RUN_S) as lmtp:
+                lmtp.sendmail(step.sender, [recipient],
+                              bytes(compose(self.mails, step, recipient)))
+            return True
+        except (OSError, smtplib.SMTPException):
+            return False
+
+    def subscribe(self, machine, address):
+        """Subscribe somebody, who is asked for a confirmation."""
+        before = len(self.relay.accepted())
+        assert self.hand_in(machine, SUBSCRIBE._replace(sender=address))
+        wait_until(lambda: len(self.relay.accepted()) > before, "a request to confirm")
+
+    def confirm(self, machine, address):
+        assert self.hand_in(machine, CONFIRM._replace(sender=address))
+        wait_until(lambda: is_active(machine, address), f"{address} is active", RUN_S)
+
+
+class Mails:
+    """A thread that hands in mails, each until a machine accepts it."""
+
+    def __init__(self, sending, machines):
+        self.sending = sending
+        self.machines = machines
+        self.accepted = []  # (time, sender)
+        self.is_ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        number = 0
+        while not self.is_ended.wait(0.1):
+            step = HELP._replace(sender=f"sender-{number}@example.org")
+            for machine in self.machines:
+                if self.sending.hand_in(machine, step):
+                    self.accepted.append((time.monotonic(), step.sender))
+                    self.machines.append(self.machines.pop(0))
+                    number += 1
+                    break
+
+    def wait_after(self, since):
+        return wait_until(lambda: [at for at, _ in self.accepted if at > since],
+                          "a mail is accepted", RUN_S)[0]
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_ended.set()
+        self.thread.join()
+
+
+def is_active(machine, address):
+    return query(machine, "SELECT count(*) FROM subscriber WHERE state = 'active'"
+                          f" AND address = '{address}'") == ["1"]
 
 
 def load_sent(machine):
     return set(map(int, query(machine, "SELECT id FROM outbox WHERE state = 'SENT'")))
 
 
-def settle(machine, sending, people):
-    """Send what is in doubt now, and check the copies."""
+def follow_failover(sending, machine, killed_at, count=1):
+    """Promote the server of a machine, and wait for its paperboyd.
+
+    @return {event: time since the kill}
+    """
+    sending.recipe.follow(count) if count else machine.run("pg_ctlcluster 15 main promote")
+    times = {"promoted": time.monotonic()}
+    machine.daemon.wait_line("store replaced", RUN_S)
+    times["noticed"] = time.monotonic()
+    machine.daemon.wait_line("paperboyd .* started", RUN_S)
+    times["started"] = time.monotonic()
+    times["first message accepted"] = wait_until(
+        lambda: [at for at in sending.times if at > times["started"]], "a message", RUN_S)[0]
+    return {event: at - killed_at for event, at in times.items()}
+
+
+def report(sending, times):
+    sending.tap.diag("seconds after the end of the primary server: " + ", ".join(
+        f"{event} {after:.1f}" for event, after in times.items()))
+
+
+def read_digest(raw):
+    """@return (date, papers)"""
+    return parse(raw)["Date"], papers_of(raw)
+
+
+def settle(machine, sending, people, again=frozenset()):
+    """Send what is in doubt now, and check the copies.
+
+    again: people for whom a digest may have been built twice: the same message, with
+    another date
+    """
 
     def is_settled():
         states = query(machine, "SELECT DISTINCT state FROM outbox")
@@ -87,42 +211,58 @@ def settle(machine, sending, people):
             machine.run("paperboyctl queue release all --yes")
         elif states != ["SENT"]:
             machine.run("paperboyctl queue retry all", wanted=range(256))
-        return states == ["SENT"]
+        waiting = query(machine, "SELECT count(*) FROM inbox WHERE state = 'new'")
+        return states == ["SENT"] and waiting == ["0"]
 
     wait_until(is_settled, "everything is sent", RUN_S)
     copies = sending.copies()
     assert people <= copies.keys(), sorted(people - copies.keys())
-    differing = [person for person, each in copies.items() if len(set(each)) != 1]
-    assert not differing, f"two texts for {differing}"
-    return sum(map(len, copies.values())) - len(copies)
+    for person, messages in copies.items():
+        texts = max(len(set(each)) for each in messages.values())
+        assert texts <= 1 + (person in again), f"{texts} texts: {person}"
+    more = sum(len(each) - 1 for messages in copies.values() for each in messages.values())
+    sending.tap.diag(f"{more} copies of {sum(map(len, copies.values()))} messages")
+    return copies
 
 
 def synchronous(recipe, sending):
-    """synchronous: the other paperboyd goes on, and no result is lost"""
+    """synchronous: no result is lost, no confirmation and no mail that was accepted"""
     one, two = recipe.one, recipe.two
     recipe.follow(1)
     wait_standby(one, "sync")
+    sending.subscribe(one, "eva@example.org")
+    sending.close_gate()
     people = sending.add_people(one)
     sending.wait(people, PEOPLE // 4)
     wait_until(lambda: load_sent(one), "results")
-    recorded = load_sent(one)
-    if IS_LONG:
-        one.host.disconnect()
-    else:
-        one.kill()
-    sending.gate.set()
-    recipe.blocks.pop(0)  # to go on without the standby
-    recipe.follow(1)
-    sending.wait(people, len(people & sending.copies().keys()) + 1)
+    with Mails(sending, [one, two]) as mails:
+        sending.confirm(one, "eva@example.org")
+        mails.wait_after(0)
+        recorded = load_sent(one)
+        if IS_LONG:
+            one.host.disconnect()
+        else:
+            one.kill()
+        killed_at = time.monotonic()
+        sending.gate.set()
+        recipe.blocks.pop(0)  # to go on without the standby
+        times = follow_failover(sending, two, killed_at)
+        mails.machines.remove(one)
+        times["first mail received"] = (
+            mails.wait_after(killed_at + times["promoted"]) - killed_at)
+    report(sending, times)
     one.kill()
     lost = recorded - load_sent(two)
     assert not lost, lost
+    assert is_active(two, "eva@example.org")
     one.host.connect()
-    return settle(two, sending, people)
+    copies = settle(two, sending, people | {sender for _, sender in mails.accepted})
+    twice = [person for person in people if len(copies[person]) != 1]
+    assert not twice, f"two digests: {twice}"
 
 
 def asynchronous(recipe, sending):
-    """asynchronous: what was sent after the last replicated commit is sent again"""
+    """asynchronous: lost and sent again is what the manual says"""
     one, two = recipe.one, recipe.two
     one.stop()
     recipe.follow(1)
@@ -135,22 +275,68 @@ def asynchronous(recipe, sending):
                   for database in ("paperboy", "restored")]
         assert counts[0] == counts[1] != ["0"], (table, counts)
     one.start()
+    sending.subscribe(two, "carol@example.org")
+    sending.close_gate()
+    built = sending.add_people(two)
+    wait_until(lambda: query(one, "SELECT count(*) FROM outbox WHERE state <> 'SENT'") >= ["1"]
+               and len(query(one, "SELECT id FROM digest")) >= 2 * PEOPLE, "digests are built")
+    sending.wait(built, PEOPLE // 4)
+    one.stop()
+    two.stop()
+    due = sending.add_people(two)
+    wait_same(one, two, "SELECT count(*) FROM subscriber")
+    lose_commits(sending, built, due)
+    recorded, newest = load_sent(two), max(map(int, query(two, "SELECT id FROM digest")))
+    received = due & sending.copies().keys()
+    two.kill()
+    times = follow_failover(sending, one, time.monotonic(), 0)
+    report(sending, times)
+    assert recorded - load_sent(one), "nothing was lost"
+    copies = settle(one, sending, built | due, due)
+    assert {len(copies[person]) for person in built | due} == {1}
+    for person in received:
+        (texts,) = copies[person].values()
+        (date, papers), (date_again, papers_again) = map(read_digest, dict.fromkeys(texts))
+        assert date != date_again and papers == papers_again == [1], person
+    # No number of a lost digest is used again.
+    assert int(query(one, "SELECT max(id) FROM digest")[0]) > newest + PEOPLE
+    check_people(sending, one, built)
+
+
+def lose_commits(sending, built, due):
+    """Send digests, and change subscribers, without replication."""
+    one, two = sending.recipe.one, sending.recipe.two
     query(two, "ALTER ROLE replicator NOLOGIN")
-    people = sending.add_people(two)
-    wait_until(lambda: query(one, "SELECT count(*) FROM outbox") == [str(2 * PEOPLE)],
-               "all digests are built")
     query(two, "SELECT pg_terminate_backend(pid) FROM pg_stat_replication")
     sending.gate.set()
-    sending.wait(people, PEOPLE // 2)
-    recorded = load_sent(two)
-    two.kill()
-    one.stop()
-    one.run("pg_ctlcluster 15 main promote")
-    lost = recorded - load_sent(one)
     one.start()
-    copies = settle(one, sending, people)
-    assert lost, "nothing was lost"
-    return copies
+    two.start()
+    sending.confirm(two, "carol@example.org")
+    two.run("paperboyctl subscriber add dora@example.org --consent 'asked for it'")
+    two.run(f"paperboyctl subscriber forget {min(built)} --yes")
+    sending.wait(built, PEOPLE // 2)
+    sending.wait(due, PEOPLE // 2)
+
+
+def check_people(sending, machine, built):
+    """Lost: a confirmation, which may be repeated, a new subscriber, and an erasure."""
+    assert not is_active(machine, "carol@example.org")
+    sending.confirm(machine, "carol@example.org")
+    assert not query(machine, "SELECT id FROM subscriber WHERE address = 'dora@example.org'")
+    assert is_active(machine, min(built))
+
+
+def old_primary(recipe, sending):
+    """an old primary server that comes back is refused"""
+    one, two = recipe.one, recipe.two
+    two.run("pg_ctlcluster 15 main start")
+    one.run("pg_ctlcluster 15 main stop -m immediate", wanted=(0, 2))
+    one.daemon.wait_line("must not run", RUN_S)
+    assert query(two, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active'"
+                      " AND usename = 'paperboy'") == ["0"]
+    one.run("pg_ctlcluster 15 main start")
+    people = sending.add_people(one)
+    sending.wait(people)
 
 
 def main():
@@ -165,9 +351,12 @@ def main():
         recipe.follow(1)
         recipe.follow(3, {"192.0.2.0/24": "10.214.7.0/24"})
         recipe.follow(3)
-        for test in (synchronous, asynchronous):
+        for test in (synchronous, asynchronous, old_primary):
             tap.run(test, recipe, sending)
             if tap.failed:
+                for machine in (recipe.one, recipe.two):
+                    tap.diag(f"{machine.name}:")
+                    tap.diag("\n".join(machine.daemon.lines[-LINES:] if machine.daemon else ""))
                 return
         tap.equal(recipe.blocks, [], "all commands were executed")
 
