@@ -18,6 +18,7 @@ from tap import Skip, Tap, run, skip_all, top_builddir
 # their own SQL, or its interface.
 PROGRAMS = {
     "helper_postgresql": (),
+    "helper_concurrent": (),
     "test_archive_cache": ("a store searches its copy", "a damaged copy is made again",
                            "damage is noticed by the next copy"),
     "test_store": (

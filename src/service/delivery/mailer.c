@@ -435,7 +435,9 @@ start_claimed(struct mailer *mailer, struct mailer_report *report, GError **erro
 	if (!store_begin_reading(mailer->options.store, &snapshot, error) ||
 	    !store_load_other_commit(mailer->options.store, &commit, error))
 		return false;
-	mailer->may_be_cancelled = commit != mailer->claim_commit;
+	/* On a server the claim did not read all at the same time. */
+	mailer->may_be_cancelled =
+	    store_is_shared(mailer->options.store) || commit != mailer->claim_commit;
 	while (!g_queue_is_empty(&mailer->claimed))
 		if (!start_next(mailer, report, error))
 			return false;
@@ -452,7 +454,7 @@ set_rate_limits(struct mailer *mailer)
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);
 }
 
-/* Of store_transact(), with a mailer. */
+/* Of store_transact_rows(), with a mailer. */
 static bool
 save_results(struct store *store, void *data, GError **error)
 {
@@ -493,7 +495,7 @@ commit_results(struct mailer *mailer, GError **error)
 {
 	if (!mailer->results->len)
 		return true;
-	if (!store_transact(mailer->options.store, save_results, mailer, error))
+	if (!store_transact_rows(mailer->options.store, save_results, mailer, error))
 		return false;
 	drop_results(mailer);
 	return true;
@@ -718,7 +720,8 @@ commit_round(struct mailer *mailer, struct mailer_report *report, GError **error
 	mailer->is_more = false;
 	if (!round.limit)
 		return commit_results(mailer, error);
-	is_ok = store_transact(mailer->options.store, save_and_claim, &round, error);
+	is_ok =
+	    store_transact_rows(mailer->options.store, save_and_claim, &round, error);
 	if (is_ok) {
 		domain_throttle_commit(mailer->domains);
 		mailer->is_more = round.is_more;

@@ -74,9 +74,12 @@ save(struct store *store, void *data, GError **error)
 	GPtrArray *jobs;
 
 	takeover_clear(takeover);
-	jobs = takeover->is_crash
-	           ? outbox_take_over(store, takeover->key, takeover->store_now, error)
-	           : outbox_load_in_flight(store, takeover->key, error);
+	/* Its claims wait for that, and end with it. */
+	if (takeover->is_crash && !instances_delete_expired(store, takeover->store_now,
+	                              &takeover->ended, error))
+		return false;
+	jobs = takeover->is_crash ? outbox_take_over(store, takeover->key, error)
+	                          : outbox_load_in_flight(store, takeover->key, error);
 	if (!jobs)
 		return false;
 	takeover->jobs = jobs;
@@ -85,10 +88,7 @@ save(struct store *store, void *data, GError **error)
 	for (unsigned i = 0; i < jobs->len; i++)
 		g_ptr_array_add(takeover->results,
 		    new_result(jobs->pdata[i], takeover->is_crash, now));
-	return outbox_save_results(store, takeover->results, now, error) &&
-	       (!takeover->is_crash ||
-	           instances_delete_expired(
-	               store, takeover->store_now, &takeover->ended, error));
+	return outbox_save_results(store, takeover->results, now, error);
 }
 
 static bool
@@ -98,7 +98,7 @@ recover(struct store *store, GBytes *key, bool is_crash, int64_t now, unsigned *
 	pb_local(takeover) run = {.key = key, .now = now, .is_crash = is_crash};
 
 	if (!instances_load_time(store, now, &run.store_now, error) ||
-	    !store_transact(store, save, &run, error))
+	    !store_transact_rows(store, save, &run, error))
 		return false;
 	*count = run.jobs->len;
 	for (unsigned i = 0; i < run.jobs->len; i++)

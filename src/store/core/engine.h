@@ -21,6 +21,7 @@ struct sql_callback {
 enum sql_begin {
 	SQL_BEGIN_READING,
 	SQL_BEGIN_WRITING,
+	SQL_BEGIN_ROWS,  /* of store_transact_rows() */
 	SQL_BEGIN_INNER, /* a savepoint */
 };
 

@@ -56,15 +56,18 @@ instances_renew(
 }
 
 bool
-instances_is_held(struct store *store, bool *is_held, GError **error)
+instances_lock(struct store *store, bool *is_held, GError **error)
 {
 	static const char sql[] =
-	    "SELECT EXISTS (SELECT 1 FROM instance WHERE id = ?1)";
+	    "SELECT id FROM instance WHERE id = ?1" SQL_LOCK("FOR KEY SHARE");
+	g_autoptr(GArray) found = NULL;
 
 	*is_held = true;
 	if (!store_is_shared(store) || !store_get_holder(store))
 		return true;
-	return sql_has(store, sql, is_held, error, SQL_INT(store_get_holder(store)));
+	found = sql_load_numbers(store, sql, error, SQL_INT(store_get_holder(store)));
+	*is_held = found && found->len;
+	return found != NULL;
 }
 
 bool
@@ -90,7 +93,9 @@ instances_delete_expired(
     struct store *store, int64_t now, unsigned *count, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM instance WHERE expires_at <= ?1 AND id <> ?2";
+	    "DELETE FROM instance WHERE id IN (SELECT id FROM instance"
+	    " WHERE expires_at <= ?1 AND id <> ?2" SQL_LOCK(
+	        "FOR UPDATE SKIP LOCKED") ")";
 
 	return sql_exec_count(
 	    store, sql, count, error, SQL_INT(now), SQL_INT(store_get_holder(store)));

@@ -5,7 +5,8 @@
  * and of jobs (store/core/jobs.h) until its lease ends: its row has expired or was
  * deleted.  Ids are never reused, so a holder names one run.
  *
- * An expired row is deleted in the transaction that takes over what the instance held.
+ * An expired row is deleted in the transaction that takes over what the instance held:
+ * all rows whose holder has no row.
  * Its later writes are fenced: writes that depend on holding a row check the holder,
  * and have no effect.
  *
@@ -52,9 +53,13 @@ bool instances_insert(struct store *store, const struct instance *instance, int6
 bool instances_renew(
     struct store *store, int64_t id, int64_t now, bool *is_held, GError **error);
 
-/** Whether the handle's instance has not been ended; always if the store is not shared
- * or the handle has none. */
-bool instances_is_held(struct store *store, bool *is_held, GError **error);
+/**
+ * Keep the handle's instance from being ended until the caller's transaction ends.
+ *
+ * @param is_held  set: it has not been ended; always if the store is not shared or the
+ *                 handle has none
+ */
+bool instances_lock(struct store *store, bool *is_held, GError **error);
 
 /** End a lease: what is still held can be taken over. */
 bool instances_delete(struct store *store, int64_t id, GError **error);
@@ -65,7 +70,9 @@ bool instances_delete(struct store *store, int64_t id, GError **error);
 bool instances_expire_name(
     struct store *store, const char *name, int64_t id, GError **error);
 
-/** Delete other expired instances, in the transaction that takes over what they held.
+/**
+ * Delete other expired instances, in the transaction that then takes over what they
+ * held.  Left for the next time is one that another transaction has locked.
  */
 bool instances_delete_expired(
     struct store *store, int64_t now, unsigned *count, GError **error);

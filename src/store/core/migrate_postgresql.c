@@ -133,16 +133,13 @@ run_step(struct store *store, int64_t *version, GError **error)
 static bool
 migrate(struct store *store, void *data, GError **error)
 {
-	/* The lock waits for another machine that migrates; its result is seen. */
-	static const char sql_isolation[] =
-	    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
-	/* "pboy", as the number of no other lock of the database. */
+	/* It waits for another machine that migrates, whose result is seen.  "pboy", as
+	 * the number of no other lock of the database. */
 	static const char sql_lock[] = "SELECT pg_advisory_xact_lock(1885499257)";
 	int64_t version;
 
 	(void)data;
-	if (!sql_exec(store, sql_isolation, error) ||
-	    !sql_exec(store, sql_lock, error) ||
+	if (!sql_exec(store, sql_lock, error) ||
 	    !migrate_postgresql_check(store, &version, error) ||
 	    (version && version < MIGRATE_VERSION && !check_instances(store, error)))
 		return false;
@@ -159,5 +156,5 @@ migrate_postgresql_run(struct store *store, GError **error)
 
 	return migrate_postgresql_check(store, &version, error) &&
 	       (version == MIGRATE_VERSION ||
-	           store_transact(store, migrate, NULL, error));
+	           store_transact_rows(store, migrate, NULL, error));
 }

@@ -337,7 +337,7 @@ find_end(const char *at)
 
 /*
  * Replace ?1 by $1, and ? by the number after the last one, and remove the marks of
- * SQL_LOCK_ROWS().
+ * SQL_LOCK().
  *
  * @param count  set
  */
@@ -742,6 +742,7 @@ begin(struct store *store, enum sql_begin kind, GError **error)
 	    /* It does not conflict. */
 	    [SQL_BEGIN_READING] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	    [SQL_BEGIN_WRITING] = "BEGIN",
+	    [SQL_BEGIN_ROWS] = "BEGIN ISOLATION LEVEL READ COMMITTED",
 	    [SQL_BEGIN_INNER] = "SAVEPOINT inner_transaction",
 	};
 	struct postgresql *postgresql = store->postgresql;

@@ -25,6 +25,7 @@ struct store {
 	struct store *archive; /* with the index of papers; NULL: this one */
 	struct store *damaged; /* an earlier archive, in use until the end; or NULL */
 	bool is_reading;       /* a snapshot is open */
+	bool is_by_rows;       /* the transaction is of store_transact_rows() */
 	bool has_conflict;     /* the transaction must run again */
 	bool runs_twice;       /* see store_set_rerun() */
 	bool is_shared;        /* see store_set_shared() */
@@ -76,11 +77,17 @@ struct sql_value {
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
 
 /*
- * At the end of a SELECT, in a transaction that changes the rows of this table or
- * alias: on a server, rows that another transaction has locked are left out, and the
- * others are locked.  SQLite has one writer: a comment.
+ * At the end of a SELECT: a clause that locks rows on a server.  SQLite has one writer:
+ * a comment.
  */
-#define SQL_LOCK_ROWS(table) " /*! FOR UPDATE OF " table " SKIP LOCKED */"
+#define SQL_LOCK(clause) " /*! " clause " */"
+
+/*
+ * Lock the rows of a table or alias, to change them; those that another transaction has
+ * locked are waited for, or left out.  References to them can be checked meanwhile.
+ */
+#define SQL_LOCK_ROWS(table)      SQL_LOCK("FOR NO KEY UPDATE OF " table)
+#define SQL_LOCK_FREE_ROWS(table) SQL_LOCK("FOR NO KEY UPDATE OF " table " SKIP LOCKED")
 
 /* After a column in a condition: on a server, no index is chosen for it. */
 #define SQL_NO_INDEX " /*! + 0 */"

@@ -341,6 +341,7 @@ begin(struct store *store, enum sql_begin kind, GError **error)
 	case SQL_BEGIN_READING:
 		return sql_exec(store, sql_reading, error);
 	case SQL_BEGIN_WRITING:
+	case SQL_BEGIN_ROWS:
 		return sql_exec(store, sql_writing, error);
 	case SQL_BEGIN_INNER:
 		break;

@@ -127,6 +127,20 @@ typedef bool store_work(struct store *store, void *data, GError **error);
 bool store_transact(struct store *store, store_work *work, void *data, GError **error);
 
 /**
+ * Likewise, without conflicts with reading: for work that depends only on rows that it
+ * locks (SQL_LOCK_ROWS(), UPDATE, DELETE), or says why it need not.
+ *
+ * On a server store_transact() is SERIALIZABLE, and this is READ COMMITTED: each
+ * statement reads the last commits, and one that locks or changes a row waits for its
+ * writer and checks its condition on the new version.  Serializable transactions are
+ * protected from each other only, so that what they and this work depend on must be in
+ * rows that both change (PostgreSQL's manual, sections 13.2.1, 13.2.3 and 13.3.2).
+ * Only deadlocks run it again.
+ */
+bool
+store_transact_rows(struct store *store, store_work *work, void *data, GError **error);
+
+/**
  * Call a function after the commit of the current transaction, or at once if there is
  * none.  It is not called if the transaction, or a savepoint around this call, is
  * rolled back.

@@ -81,19 +81,30 @@ store_end_reading(struct store_snapshot *snapshot)
 	store->is_reading = false;
 }
 
-bool
-store_begin(struct store *store, struct store_transaction *transaction, GError **error)
+/* @param kind  SQL_BEGIN_WRITING or SQL_BEGIN_ROWS */
+static bool
+begin(struct store *store, struct store_transaction *transaction, enum sql_begin kind,
+    GError **error)
 {
 	bool is_inner = is_open(store);
 
 	g_assert(!transaction->store && !store->is_reading);
-	if (!store->engine->begin(
-	        store, is_inner ? SQL_BEGIN_INNER : SQL_BEGIN_WRITING, error))
+	/* A savepoint has the isolation of its transaction. */
+	g_assert(!is_inner || kind == SQL_BEGIN_ROWS || !store->is_by_rows);
+	if (!store->engine->begin(store, is_inner ? SQL_BEGIN_INNER : kind, error))
 		return false;
+	if (!is_inner)
+		store->is_by_rows = kind == SQL_BEGIN_ROWS;
 	transaction->store = store;
 	transaction->is_inner = is_inner;
 	transaction->calls = store->calls->len;
 	return true;
+}
+
+bool
+store_begin(struct store *store, struct store_transaction *transaction, GError **error)
+{
+	return begin(store, transaction, SQL_BEGIN_WRITING, error);
 }
 
 bool
@@ -124,16 +135,22 @@ store_rollback(struct store_transaction *transaction)
 	g_ptr_array_set_size(store->calls, transaction->calls);
 }
 
+/* Work in a transaction of this kind. */
+struct plan {
+	enum sql_begin kind;
+	store_work *work;
+	void *data;
+};
+
 /* @param is_trial  roll back in any case */
 static bool
-run_once(
-    struct store *store, store_work *work, void *data, bool is_trial, GError **error)
+run_once(struct store *store, const struct plan *plan, bool is_trial, GError **error)
 {
 	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error) ||
+	if (!begin(store, &transaction, plan->kind, error) ||
 	    (!transaction.is_inner && !jobs_check(store, error)) ||
-	    !work(store, data, error))
+	    !plan->work(store, plan->data, error))
 		return false;
 	/* The work may have ignored the error. */
 	if (store->has_conflict)
@@ -150,18 +167,17 @@ transaction_wait(unsigned runs)
 	g_usleep((gulong)(g_get_monotonic_time() % range_us));
 }
 
-bool
-store_transact(struct store *store, store_work *work, void *data, GError **error)
+static bool
+run_plan(struct store *store, const struct plan *plan, GError **error)
 {
 	if (is_open(store))
-		return run_once(store, work, data, false, error);
+		return run_once(store, plan, false, error);
 	for (unsigned runs = 1;; runs++) {
 		g_autoptr(GError) problem = NULL;
 
 		store->has_conflict = false;
-		if ((!store->runs_twice ||
-		        run_once(store, work, data, true, &problem)) &&
-		    run_once(store, work, data, false, &problem))
+		if ((!store->runs_twice || run_once(store, plan, true, &problem)) &&
+		    run_once(store, plan, false, &problem))
 			return true;
 		if (!store->has_conflict) {
 			g_propagate_error(error, g_steal_pointer(&problem));
@@ -172,6 +188,22 @@ store_transact(struct store *store, store_work *work, void *data, GError **error
 			    "%u transactions failed: %s", runs, problem->message);
 		transaction_wait(runs);
 	}
+}
+
+bool
+store_transact(struct store *store, store_work *work, void *data, GError **error)
+{
+	const struct plan plan = {SQL_BEGIN_WRITING, work, data};
+
+	return run_plan(store, &plan, error);
+}
+
+bool
+store_transact_rows(struct store *store, store_work *work, void *data, GError **error)
+{
+	const struct plan plan = {SQL_BEGIN_ROWS, work, data};
+
+	return run_plan(store, &plan, error);
 }
 
 void

@@ -16,6 +16,23 @@
  * A SENDING message belongs to the instance that claimed it (store/core/instances.h):
  * results of others are fenced, that is not recorded.
  *
+ * Claims, results and takeovers run in store_transact_rows(), so that those of several
+ * instances do not conflict.  Without SERIALIZABLE they are right for these reasons:
+ *   - A message is changed by the transaction that has locked its row, on a condition
+ *     that holds in its last version.  Claims lock what is due and leave out what is
+ *     locked: two are disjoint.  Results lock what is SENDING and held.  What follows
+ *     from them (digest, delivered papers, refused ones) is written by the same
+ *     transaction, which still has that lock.
+ *   - A claim keeps its instance from being deleted, and finds it.  A takeover deletes
+ *     it first: all claims are committed and seen then, and none follows.
+ *   - A serializable transaction that cancels, holds or deletes a message waits for its
+ *     lock, and runs again if the message has changed since it was read.  Erasure must
+ *     delete the message before the digest and the subscriber, to which it refers.
+ *   - The subscriber and suppressions are only read.  If they change before the claim
+ *     is committed, that is as if they changed after it: the recipient is the one
+ *     before a change of address, and outbox_is_cancelled() is asked before the message
+ *     is sent, in a later snapshot than the claim's.
+ *
  * The papers of a digest count as delivered in the commit that records SENT, or that
  * ends an UNKNOWN message; those of a failed digest are available again.
  *
@@ -190,11 +207,11 @@ bool outbox_save_results(
 GPtrArray *outbox_load_in_flight(struct store *store, GBytes *key, GError **error);
 
 /**
- * Take over SENDING messages whose holder has no lease, in the caller's transaction.
- * Each needs a result: it was in flight when its holder was killed or cut off.
+ * Take over SENDING messages whose holder was deleted (instances_delete_expired()), in
+ * the caller's transaction.  Each needs a result: it was in flight when its holder was
+ * killed or cut off.
  */
-GPtrArray *
-outbox_take_over(struct store *store, GBytes *key, int64_t now, GError **error);
+GPtrArray *outbox_take_over(struct store *store, GBytes *key, GError **error);
 
 /**
  * Make messages due that are to be tried in more than a day: no backoff is that long,
