@@ -27,7 +27,7 @@ from copies import (
 from daemon import RUN_S, Instance, at_hour, papers_of, parse
 from machines import Site
 from peers import SmtpSink
-from postgresql import Server
+from postgresql import NAME, Server
 from tap import Skip, Tap, top_builddir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
@@ -42,6 +42,7 @@ NAMES = ("one", "two", "three")
 HOME = "paperboy@news.example"
 DAY = "2026-11-20"
 LINES = 40  # of logs, after a failure, and of a machine that is cut off
+TRANSACTIONS_PER_S = 300  # of machines that wait
 BUSY_S = 5  # CPU time of a machine that is cut off
 IN_FLIGHT = "(SELECT holder FROM outbox WHERE state = 'SENDING')"
 TRIES = 1000  # of a client whose server is being started
@@ -528,6 +529,33 @@ def share(fleet):
         wait_arrivals(fleet, fleet.people)
 
 
+def wait_for_locks(tap, fleet):
+    """machines do not claim in a loop while another session locks what is due"""
+
+    def measure(before=(0, 0)):
+        (count,) = fleet.rows("SELECT xact_commit + xact_rollback FROM pg_stat_database"
+                              f" WHERE datname = '{NAME}'")
+        return int(count) - before[0], time.monotonic() - before[1]
+
+    def find_expiry():
+        return fleet.rows("SELECT min(expires_at) FROM instance")
+
+    node = fleet.nodes[0]
+    with contextlib.ExitStack() as locks:
+        # More than all can hold, so that some are left to lock.
+        with held_relay(fleet, None, node, (IN_DOUBT + BATCH) * len(NAMES)):
+            wait_until(lambda: fleet.rows("SELECT id FROM outbox WHERE state = 'NEW'"),
+                       "queued messages", RUN_S)
+            locks.enter_context(fleet.server.hold(
+                "SELECT id FROM outbox WHERE state = 'NEW' FOR UPDATE"))
+        before, expiry = measure(), find_expiry()
+        wait_until(lambda: find_expiry() != expiry, "a renewal", RUN_S)
+        count, seconds = measure(before)
+    wait_arrivals(fleet, fleet.people)
+    tap.diag(f"{count} transactions in {seconds:.1f} s")
+    assert count < seconds * TRANSACTIONS_PER_S, (count, seconds)
+
+
 def fleet_survives(tap, fleet):
     rng = random.Random(SEED)
     started = time.monotonic()
@@ -564,4 +592,5 @@ with Tap() as tap:
         tap.skip("three machines", reason)
     else:
         tap.run(share, fleet)
+        tap.run(wait_for_locks, tap, fleet)
         tap.run(survive, tap, fleet)
