@@ -11,22 +11,27 @@ from tap import top_builddir, top_srcdir
 OWN_SERVER = "has servers of its own"
 FILE = "is about the file of a store"
 NO_STORE = "uses no store"
+WRITES = "writes configurations of its own"
 
 # Scripts, or functions of scripts, that are not run, and why.
 SQLITE_ONLY = {
     "test_bounce_reports": NO_STORE,
     "test_calendar": {"check_decisions": "reads what triggers for SQLite record"},
     "test_config_errors": NO_STORE,
+    "test_ctl": {"test_read_only": FILE, "test_many_errors": WRITES,
+                 "test_state_directory": FILE},
     "test_ctl_instances": OWN_SERVER,
     "test_damage": FILE,
     "test_engines_scripts": OWN_SERVER,
     "test_failover": OWN_SERVER,
     "test_fleet": OWN_SERVER,
+    "test_key": {"missing_store": FILE, "key_from_backup": FILE},
     "test_layers": NO_STORE,
     "test_machines": OWN_SERVER,
     "test_man": NO_STORE,
     "test_restore": FILE,
     "test_service": "starts the system in a container, with the shipped configuration",
+    "test_setup": WRITES,
     "test_stale": FILE,
     "test_store_copy": OWN_SERVER,
     "test_subscriber_csv": {"test_erase": FILE},
