@@ -20,6 +20,7 @@ from conversations import (
     CONFIRM, EVA, HOME, LEAVE, PARSER, SUBSCRIBE, TUNE, check_values, compose,
     find_recipient,
 )
+import stores
 from daemon import Instance, parse
 from tap import Skip, Tap, need_programs, run
 
@@ -33,6 +34,8 @@ LATER = f"{DAY}T12:30:00Z"  # retries after a kill are due
 # System calls, and how many of each the short run skips at most.
 CALLS = {"pwrite64": 40, "fdatasync": 6, "rename": 1, "pipe2": 2, "wait4": 1, "openat": 60,
          "read": 60, "write": 20}
+if stores.is_database():
+    CALLS |= {"sendto": 40, "fdatasync": 2}
 
 # The state to compare, without numbers and times that a restart changes.
 SAVED = {
@@ -76,7 +79,8 @@ class Mailbox:
     def copy(self, directory, papers):
         """A copy with the same state."""
         other = Mailbox(directory, papers)
-        for part in ("inbox", "out", "state"):
+        other.instance.take_state(self.instance)
+        for part in ("inbox", "out"):
             if os.path.isdir(os.path.join(self.directory, part)):
                 shutil.rmtree(os.path.join(directory, part), ignore_errors=True)
                 shutil.copytree(os.path.join(self.directory, part),

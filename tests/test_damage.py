@@ -5,7 +5,6 @@
 import contextlib
 import hashlib
 import os
-import shutil
 import sqlite3
 import stat
 import sys
@@ -56,8 +55,7 @@ class Bench:
     def copy(self, name):
         instance = Instance(self.tap.subdirectory(name), papers=self.sound.papers,
                       port=self.relay.port)
-        shutil.rmtree(instance.state)
-        shutil.copytree(self.sound.state, instance.state)
+        instance.take_state(self.sound)
         return instance
 
     def refused(self, instance, *words, asks=("status",)):
@@ -153,12 +151,9 @@ def clear(relay):
 
 def damage_value(instance, table, column, number, change):
     """Change the bytes of a packed value of a subscriber."""
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        db.execute("DROP TRIGGER digest_is_frozen")
-        (value,) = db.execute(
-            f"SELECT {column} FROM {table} WHERE subscriber_id = ?", (number,)).fetchone()
-        db.execute(f"UPDATE {table} SET {column} = ? WHERE subscriber_id = ?",
-                   (change(value), number))
+    value = instance.value(f"SELECT {column} FROM {table} WHERE subscriber_id = ?", number)
+    instance.db.damage(f"DROP TRIGGER digest_is_frozen; UPDATE {table}"
+                       f" SET {column} = x'{change(value).hex()}' WHERE subscriber_id = {number}")
 
 
 def flipped(at):
@@ -194,9 +189,8 @@ def digest_values(bench):
         assert len(others) == 4 and len(set(others)) == 4, (number, arrived)
         clear(bench.relay)
     instance = bench.copy("digest-unknown")
-    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
-        db.execute("UPDATE outbox SET state = 'UNKNOWN', attempt = 1,"
-                   " possible_copies = 1 WHERE subscriber_id = 2")
+    instance.change("UPDATE outbox SET state = 'UNKNOWN', attempt = 1,"
+                    " possible_copies = 1 WHERE subscriber_id = 2")
     damage_value(instance, "digest", "contents", 2, lambda value: value[:-1])
     instance.once(NEXT, wanted=0)
     assert instance.states() == {"SENT": 4, "UNKNOWN": 1}, instance.states()

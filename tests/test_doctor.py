@@ -5,7 +5,6 @@
 import contextlib
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -36,13 +35,11 @@ class Ward:
             b"450 4.7.1 later\r\n" if verb == "RCPT" and "0004" in text else None)
         self.sound.once(at_hour(DAY))
         relay.close()
-        with contextlib.closing(sqlite3.connect(self.sound.store)) as db:
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.sound.db.checkpoint()
 
     def copy(self, name):
         instance = Instance(self.tap.subdirectory(name), papers=self.sound.papers, port=1)
-        shutil.rmtree(instance.state)
-        shutil.copytree(self.sound.state, instance.state)
+        instance.take_state(self.sound)
         return instance
 
 
@@ -75,9 +72,9 @@ def sound(ward):
 
 
 MESSAGE = ("INSERT INTO inbox (key, receiver, size, raw, state, started, next_try_at, ended_at,"
-          " received_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
+          f" received_at) VALUES ('{1:064}', 'lmtp', 1, x'78', {{}})")
 CONFIRMATION = ("INSERT INTO confirmation (hash, purpose, address, address_key, recipient, action,"
-          " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
+          f" made_at, expires_at) VALUES ('{1:064}', 'confirm', 'a@b.example',"
           " 'a@b.example', 'a@b.example', 'add x', 1, {})")
 
 # SQL that breaks an invariant, and the check that reports it.
@@ -158,8 +155,10 @@ def broken_rows(ward):
     """each broken invariant is reported with an action"""
     for number, (check, sql) in enumerate(BROKEN_ROWS):
         instance = ward.copy(f"row-{number}")
-        with contextlib.closing(sqlite3.connect(instance.store)) as db:
-            db.executescript(sql)
+        instance.db.damage(sql)
+        # The server checks references, and the index of the archive is a copy.
+        if instance.db.url and check in ("references", "message-without-digest", "index"):
+            continue
         found = findings(instance)
         if check == "message-without-digest":  # reported first by the check of references
             check = "references"

@@ -680,8 +680,7 @@ def kill_at(tap, strace, call, number, first, raws):
     """@return whether there was such a call"""
     name = f"kill-{call}"
     box = new_box(tap, name)
-    shutil.rmtree(box.instance.state)
-    shutil.copytree(first.instance.state, box.instance.state)
+    box.instance.take_state(first.instance)
     for at, raw in enumerate(raws):
         drop(box, at, raw)
     where = f"killed at {call} number {number}"

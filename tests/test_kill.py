@@ -490,8 +490,7 @@ def prepare(tap):
 def fresh_copy(instance, directory):
     """A copy of that instance, before its first paper."""
     copy = Instance(directory, papers=instance.papers, port=1)
-    shutil.rmtree(copy.state)
-    shutil.copytree(instance.state, copy.state)
+    copy.take_state(instance)
     return copy
 
 
@@ -587,8 +586,7 @@ def fault_at(strace, call, fault, number, directory, files):
 def make_edge(tap, first, maildir):
     """A copy of an instance, with an empty Maildir."""
     instance = Instance(os.path.join(tap.directory, "edge"), papers=first.papers, maildir=maildir)
-    shutil.rmtree(instance.state)
-    shutil.copytree(first.state, instance.state)
+    instance.take_state(first)
     shutil.rmtree(maildir, ignore_errors=True)
     return instance
 

@@ -593,8 +593,7 @@ def try_points(tap, fault, calls):
         while True:
             instance = Instance(os.path.join(tap.directory, "point"), papers=source.papers,
                           maildir=os.path.join(tap.directory, "kill-mail3"))
-            shutil.rmtree(instance.state)
-            shutil.copytree(other.state, instance.state)
+            instance.take_state(other)
             trace = os.path.join(instance.directory, "trace")
             status, said = run_restore(instance, path, [
                 strace, "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e",

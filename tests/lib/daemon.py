@@ -16,6 +16,7 @@ import email
 import email.policy
 import json
 import os
+import shutil
 import subprocess
 
 import stores
@@ -94,6 +95,12 @@ class Instance:
         self.state = directory
         self.db.move(self.store)
         self.set(state_dir=directory)
+
+    def take_state(self, other):
+        """Become a copy of another instance, which must not be running."""
+        shutil.rmtree(self.state)
+        shutil.copytree(other.state, self.state)
+        self.db.take(other.db)
 
     def write_day(self, day, numbers):
         """Write the list of a day, with made-up papers."""

@@ -21,7 +21,11 @@ SQLITE_ONLY = {
     "test_ctl": {"test_read_only": FILE, "test_many_errors": WRITES,
                  "test_state_directory": FILE},
     "test_ctl_instances": OWN_SERVER,
-    "test_damage": FILE,
+    "test_damage": dict.fromkeys((
+        "truncated", "header_flipped", "page_flipped", "empty", "foreign", "newer",
+        "log_without_store", "no_store", "not_a_file", "wrong_modes", "unreadable",
+        "locks_are_held"), FILE),
+    "test_doctor": {"broken_files": FILE},
     "test_engines_scripts": OWN_SERVER,
     "test_failover": OWN_SERVER,
     "test_fleet": OWN_SERVER,

@@ -70,8 +70,13 @@ class File:
             db.executescript(f"BEGIN;{sql};COMMIT")
             return []
 
-    def drop_trigger(self, name, _table):
-        self.change(f"DROP TRIGGER {name}")
+    def damage(self, sql):
+        """Run statements, the first of which may drop triggers, without other checks."""
+        self.change(sql)
+
+    def checkpoint(self):
+        with contextlib.closing(sqlite3.connect(self.path)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextlib.contextmanager
     def locked(self):
@@ -131,6 +136,7 @@ def read_cell(text, kind):
 def bind(sql, values):
     """A statement with its values as literals; it has no other "?"."""
     rest = iter(values)
+    sql = re.sub(r"\bx'(\w*)'", r"CAST('\\x\1' AS BYTEA)", sql)
     return re.sub(r"\?", lambda _: quote(next(rest)), sql)
 
 
@@ -164,6 +170,8 @@ class Database:
 
     def take(self, other):
         there = Database(make_url("postgres"))
+        there.run("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                  f" WHERE datname = '{other.name}'")  # of a program that was killed
         there.run(f"DROP DATABASE {self.name}")
         there.run(f"CREATE DATABASE {self.name} TEMPLATE {other.name}")
 
@@ -212,12 +220,16 @@ class Database:
             return db.execute(sql, values).fetchall()
 
     def change(self, sql, *values):
-        text = self.run(f"BEGIN;\n{bind(sql, values) if values else sql};\nCOMMIT;\n", "--csv")
+        text = self.run(f"BEGIN;\n{bind(sql, values)};\nCOMMIT;\n", "--csv")
         return [tuple(int(cell) if cell.isdigit() else cell for cell in row)
                 for row in csv.reader(text.splitlines())]
 
-    def drop_trigger(self, name, table):
-        self.run(f"DROP TRIGGER {name} ON {table}")
+    def damage(self, sql):
+        self.change("SET session_replication_role = replica;"  # no triggers, no references
+                    + re.sub(r"DROP TRIGGER \w+;", "", sql))
+
+    def checkpoint(self):
+        """The server does that."""
 
     @contextlib.contextmanager
     def locked(self):
@@ -234,8 +246,9 @@ class Database:
 
     def check(self):
         """The server checks references; the types and CHECKs of SQLite hold, too."""
-        with self.connect():
-            pass
+        if self.exists():
+            with self.connect():
+                pass
 
 
 def create(path, url=None):
