@@ -323,7 +323,7 @@ def main():
             counted = "SELECT count(*) FROM inbox WHERE receiver = 'imap'"
 
             def wait_rows(child, number):
-                child.wait_fact(lambda: os.path.exists(instance.store)
+                child.wait_fact(lambda: instance.db.exists()
                                 and instance.value(counted) >= number,
                                 f"{number} messages")
 

@@ -78,7 +78,7 @@ def start(instance, rng):
 
 def count_untried(instance, total):
     """Messages that the next run sends and that have not arrived yet."""
-    if not os.path.exists(instance.store):
+    if not instance.db.exists():
         return total
     queued, new = instance.rows("SELECT count(*), sum(state = 'NEW') FROM outbox")[0]
     return (new or 0) + total - queued

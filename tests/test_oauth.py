@@ -464,7 +464,7 @@ def idle(bench):
     counted = "SELECT count(*) FROM inbox WHERE receiver = 'imap'"
 
     def wait_mail(child, number):
-        child.wait_fact(lambda: os.path.exists(box.store) and box.value(counted) >= number,
+        child.wait_fact(lambda: box.db.exists() and box.value(counted) >= number,
                         f"{number} messages")
 
     before = box.dovecot.mails(box.user)

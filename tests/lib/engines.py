@@ -33,6 +33,8 @@ SQLITE_ONLY = {
     "test_layers": NO_STORE,
     "test_machines": OWN_SERVER,
     "test_man": NO_STORE,
+    "test_oauth": {"attempts_are_few": "its fast clock ends connections to the server",
+                   "backups": FILE},
     "test_restore": FILE,
     "test_service": "starts the system in a container, with the shipped configuration",
     "test_setup": WRITES,

@@ -97,11 +97,16 @@ def require_now(event, arguments):
     if event != "subprocess.Popen":
         return
     words = [os.fsdecode(word) for word in arguments[1]]
-    is_ours = any(word.endswith(("/paperboyd", "/paperboyctl")) for word in words)
-    if is_ours and "-c" in words and not {"--now", "--check"} & set(words):
+    ours = [at for at, word in enumerate(words)
+            if word.endswith(("/paperboyd", "/paperboyctl"))]
+    words = words[ours[0]:] if ours else []
+    if "-c" not in words or "--check" in words:
+        return
+    if "--now" not in words:
         raise AssertionError(f"started without --now: {words}")
-    if is_ours and "-c" in words and STORE_SERVER and "--check" not in words:
-        with open(words[words.index("-c") + 1], encoding="utf-8") as file:
+    config = words[words.index("-c") + 1]
+    if STORE_SERVER and os.path.exists(config):
+        with open(config, encoding="utf-8") as file:
             assert "postgresql:" in file.read(), f"started with a file: {words}"
 
 
