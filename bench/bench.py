@@ -113,6 +113,8 @@ def archive_kinds(elements, titles):
         ("phrase", f'"{phrases[0]}"', True),
         ("OR of ten words", " OR ".join(words[:10]), True),
         ("OR of twenty words", " OR ".join(words[:20]), True),
+        ("OR with others", f"{words[0]} OR ({words[1]} NEAR/5 {words[2]}) OR author:Wang"
+         " OR =The", False),
         ("prefix", f"{words[0][:3]}*", True),
         ("NOT", f"{words[0]} -{words[1]} -{words[2]}", True),
         ("NEAR", f"{words[0]} NEAR/5 {words[1]}", False),

@@ -20,13 +20,13 @@
 /* A paper that may match. */
 struct candidate {
 	int64_t seq;
-	double bound;     /* of its score; 0 without a ranking */
-	double others;    /* relevance of the clauses without =word, likewise */
-	int32_t day;      /* last listed, since the epoch */
-	uint32_t verdict; /* enum query_verdict */
-	bool is_decided;  /* the verdict was unknown before */
-	bool is_single;   /* it was not looked for in the index */
-	uint64_t found;   /* of fts_query_classify() */
+	double bound;    /* of its score; 0 without a ranking */
+	double others;   /* relevance of the clauses without =word, likewise */
+	uint64_t found;  /* of fts_query_classify() */
+	int32_t day;     /* last listed, since the epoch */
+	uint8_t verdict; /* enum query_verdict */
+	bool is_decided; /* the verdict was unknown before */
+	bool is_single;  /* it was not looked for in the index */
 };
 
 /* A clause, and how much it can add to the relevance of a paper. */

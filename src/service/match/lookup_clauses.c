@@ -21,17 +21,21 @@
 
 /* A paper, as far as it is known. */
 struct scanned {
-	uint64_t found;             /* bits of the clauses that are true */
-	float factor;               /* of votes and age; 0: not searched */
-	float relevance;            /* of the clauses so far, at most */
-	float certain;              /* of those that the index decides */
-	float others;               /* of those without =word */
-	float weights[2];           /* of an occurrence in title and abstract */
-	float often;                /* sum of these in the current clause */
-	enum query_verdict verdict; /* at last */
+	uint64_t found;   /* bits of the clauses that are true */
+	float factor;     /* of votes and age; 0: not searched */
+	float relevance;  /* of the clauses so far, at most */
+	float certain;    /* of those that the index decides */
+	float weights[2]; /* of an occurrence in title and abstract */
+	float often;      /* sum of these in the current clause */
 };
 
-/* Verdicts by the last bits found: few papers have the same. */
+/* The verdict of papers with the same clauses. */
+struct verdict {
+	uint64_t found;
+	enum query_verdict verdict;
+};
+
+/* Number of verdicts that are not computed again for the next papers. */
 #define VERDICTS 256
 
 /* State of a collection. */
@@ -39,6 +43,8 @@ struct scan {
 	struct lookup *lookup;
 	struct store *store;
 	struct scanned *papers; /* by seq */
+	float *others;          /* by seq: relevance of the clauses without =word;
+	                           NULL: all are */
 	uint32_t *changed;      /* seqs of the papers with the current clause ... */
 	guint changes;          /* ... and their number */
 	uint64_t bit;           /* of the current clause */
@@ -54,7 +60,8 @@ struct scan {
 	bool is_exact;        /* likewise: the index decides it */
 	bool has_exact_words; /* likewise */
 	bool is_any;          /* each clause alone makes a match */
-	struct lookup_near *near; /* of the clause; or NULL */
+	struct lookup_near *near;          /* of the clause; or NULL */
+	struct verdict verdicts[VERDICTS]; /* by the last bits found */
 };
 
 static bool
@@ -103,7 +110,7 @@ is_same_in_or(const struct fts_clause *clause)
 {
 	const struct node *node = clause->node;
 
-	return clause->papers || clause->is_exact ||
+	return clause->papers || (clause->is_exact && !clause->near) ||
 	       (node->kind == NODE_WORDS && node->phrase->words->len == 1);
 }
 
@@ -323,7 +330,8 @@ add_shares(struct scan *scan)
 		paper->often = 0;
 		paper->relevance += share;
 		paper->certain += scan->is_exact ? share : 0;
-		paper->others += scan->has_exact_words ? 0 : share;
+		if (scan->others && !scan->has_exact_words)
+			scan->others[scan->changed[i]] += share;
 		score = paper->certain * paper->factor;
 		if (!scan->is_any || score <= scan->threshold)
 			continue;
@@ -393,35 +401,28 @@ find_clauses(struct scan *scan, GError **error)
 	return is_ok;
 }
 
-/* Papers that have the same clauses mostly follow each other soon. */
-static void
-set_verdicts(struct scan *scan)
+static enum query_verdict
+decide(struct scan *scan, uint64_t found)
 {
-	struct {
-		uint64_t found;
-		enum query_verdict verdict;
-	} known[VERDICTS];
-	const struct fts_query *fts = scan->lookup->fts;
+	struct verdict *same =
+	    &scan->verdicts[(found ^ found >> 8 ^ found >> 16) % VERDICTS];
 
-	for (unsigned i = 0; i < VERDICTS; i++) {
-		known[i].found = 0;
-		known[i].verdict = fts_query_decide(fts, 0, NULL, NULL);
+	if (scan->is_any && found)
+		return found & scan->exact ? QUERY_TRUE : QUERY_UNKNOWN;
+	if (same->found != found) {
+		same->found = found;
+		same->verdict = fts_query_decide(scan->lookup->fts, found, NULL, NULL);
 	}
-	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++) {
-		struct scanned *paper = &scan->papers[seq];
-		unsigned at =
-		    (paper->found ^ paper->found >> 8 ^ paper->found >> 16) % VERDICTS;
+	return same->verdict;
+}
 
-		if (paper->factor <= 0)
-			continue;
-		if (paper->found != known[at].found) {
-			known[at].found = paper->found;
-			known[at].verdict =
-			    fts_query_decide(fts, paper->found, NULL, NULL);
-		}
-		paper->verdict = known[at].verdict;
-		lookup_count(scan->lookup, paper->verdict);
-	}
+static void
+count_matches(struct scan *scan)
+{
+	for (guint seq = scan->lookup->next; seq < scan->lookup->papers; seq++)
+		if (scan->papers[seq].factor > 0)
+			lookup_count(
+			    scan->lookup, decide(scan, scan->papers[seq].found));
 }
 
 static void
@@ -432,17 +433,29 @@ add_candidate(struct scan *scan, guint seq)
 	double score = (double)paper->relevance * paper->factor;
 	const struct candidate candidate = {.seq = seq,
 	    .bound = lookup->rank ? score * LOOKUP_ROUNDING : 0,
-	    .others = paper->others,
+	    .others = scan->others ? scan->others[seq] : paper->relevance,
 	    .day = lookup->values[seq].day,
-	    .verdict = paper->verdict,
+	    .verdict = (uint8_t)decide(scan, paper->found),
 	    .found = paper->found};
 
+	if (candidate.verdict == QUERY_FALSE)
+		return;
 	if (lookup->rank && !lookup_wants_all(lookup) &&
 	    candidate.bound < lookup_get_threshold(lookup))
 		return;
 	if (lookup->rank && lookup->is_exact && !scan->is_any)
 		lookup_add_best(lookup, seq, score / LOOKUP_ROUNDING);
 	g_array_append_val(lookup->candidates, candidate);
+}
+
+static bool
+has_exact_words(const GArray *clauses)
+{
+	for (guint i = 0; i < clauses->len; i++)
+		if (lookup_has_exact_words(
+		        g_array_index(clauses, struct fts_clause, i).node))
+			return true;
+	return false;
 }
 
 /* Bits of the clauses that the index decides. */
@@ -487,19 +500,25 @@ lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error)
 	g_autofree struct scanned *papers = g_new0(struct scanned, lookup->papers);
 	g_autofree uint32_t *changed =
 	    lookup->rank ? g_new(uint32_t, lookup->papers) : NULL;
+	g_autofree float *others = lookup->rank && has_exact_words(lookup->fts->clauses)
+	                               ? g_new0(float, lookup->papers)
+	                               : NULL;
 	struct scan scan = {.lookup = lookup,
 	    .store = store,
 	    .papers = papers,
 	    .changed = changed,
+	    .others = others,
 	    .exact = get_exact_clauses(lookup->fts->clauses),
 	    .is_any = is_any(lookup->fts->root)};
 
+	for (unsigned i = 0; i < VERDICTS; i++)
+		scan.verdicts[i].verdict = fts_query_decide(lookup->fts, 0, NULL, NULL);
 	set_papers(&scan);
 	if (!find_clauses(&scan, error))
 		return false;
-	set_verdicts(&scan);
+	count_matches(&scan);
 	for (guint seq = lookup->next; seq < lookup->papers; seq++)
-		if (papers[seq].factor > 0 && papers[seq].verdict != QUERY_FALSE)
+		if (papers[seq].factor > 0)
 			add_candidate(&scan, seq);
 	return true;
 }

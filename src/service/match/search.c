@@ -314,18 +314,24 @@ is_done(const struct search *search, double bound)
 	return last && last->score > bound;
 }
 
+/* A candidate in a heap by bounds: most are never sorted. */
+struct entry {
+	double bound;
+	guint candidate; /* index; those that follow have greater seqs */
+};
+
 static bool
-is_above(const struct candidate *one, const struct candidate *other)
+is_above(const struct entry *one, const struct entry *other)
 {
 	return one->bound != other->bound ? one->bound > other->bound
-	                                  : one->seq > other->seq;
+	                                  : one->candidate > other->candidate;
 }
 
-/* Sift a candidate of a heap down. */
+/* Sift an entry of a heap down. */
 static void
-sift(struct candidate *heap, guint len, guint at)
+sift(struct entry *heap, guint len, guint at)
 {
-	const struct candidate moved = heap[at];
+	const struct entry moved = heap[at];
 	guint below;
 
 	while ((below = 2 * at + 1) < len) {
@@ -338,59 +344,70 @@ sift(struct candidate *heap, guint len, guint at)
 	heap[at] = moved;
 }
 
+static struct entry *
+make_heap(const GArray *candidates)
+{
+	struct entry *heap = g_new(struct entry, candidates->len);
+
+	for (guint i = 0; i < candidates->len; i++)
+		heap[i] = (struct entry){
+		    g_array_index(candidates, struct candidate, i).bound, i};
+	for (guint i = candidates->len / 2; i-- > 0;)
+		sift(heap, candidates->len, i);
+	return heap;
+}
+
 /*
- * Evaluate the first of the candidates: decide about it, which may lower its bound, or
- * else add it to the results.
- *
- * @param left  number of candidates
+ * Evaluate a candidate: decide about it, which may lower its bound, or else add it to
+ * the results.
  */
 static bool
-evaluate_first(
-    struct search *search, struct candidate *heap, guint *left, GError **error)
+evaluate(struct search *search, struct candidate *candidate, GError **error)
 {
-	struct candidate *first = &heap[0];
-	pb_local(search_match) match = {.store = search->store, .seq = first->seq};
+	pb_local(search_match) match = {.store = search->store, .seq = candidate->seq};
 
-	if (first->verdict == QUERY_UNKNOWN) {
-		first->is_decided = true;
-		if (!decide(&match, search->query, &search->lookup, first, error))
+	if (candidate->verdict == QUERY_UNKNOWN) {
+		candidate->is_decided = true;
+		if (!decide(&match, search->query, &search->lookup, candidate, error))
 			return false;
 		search->lookup.unknown--;
-		search->lookup.matches += first->verdict == QUERY_TRUE;
-	} else {
-		if (!is_done(search, first->bound)) {
-			if (!search_match_load(&match, error))
-				return false;
-			add_result(search, &match);
-		}
-		first->verdict = QUERY_FALSE;
+		search->lookup.matches += candidate->verdict == QUERY_TRUE;
+		return true;
 	}
-	if (first->verdict == QUERY_FALSE)
-		*first = heap[--*left];
-	sift(heap, *left, 0);
+	candidate->verdict = QUERY_FALSE;
+	if (is_done(search, candidate->bound))
+		return true;
+	if (!search_match_load(&match, error))
+		return false;
+	add_result(search, &match);
 	return true;
 }
 
-/* Evaluate the candidates in order of their bounds: most are never sorted. */
+/* Evaluate the candidates in order of their bounds. */
 static bool
 rank_candidates(struct search *search, GError **error)
 {
 	struct search_answer *answer = search->answer;
 	GArray *candidates = search->lookup.candidates;
-	struct candidate *heap = (struct candidate *)(void *)candidates->data;
+	g_autofree struct entry *heap = make_heap(candidates);
 	unsigned most =
 	    search->scope->most ? search->scope->most : BOUNDS_SEARCH_PAPERS;
 	bool wants_all = lookup_wants_all(&search->lookup);
 	guint left = candidates->len;
 
-	for (guint i = left / 2; i-- > 0;)
-		sift(heap, left, i);
 	while (left && (wants_all || !is_done(search, heap[0].bound))) {
-		answer->is_cut = !heap[0].is_decided && most-- == 0;
+		struct candidate *first =
+		    &g_array_index(candidates, struct candidate, heap[0].candidate);
+
+		answer->is_cut = !first->is_decided && most-- == 0;
 		if (answer->is_cut)
 			break;
-		if (!evaluate_first(search, heap, &left, error))
+		if (!evaluate(search, first, error))
 			return false;
+		heap[0].bound = first->bound;
+		if (first->verdict == QUERY_FALSE)
+			heap[0] = heap[--left];
+		sift(heap, left, 0);
 	}
 	answer->found = search->lookup.matches;
 	answer->is_more = search->lookup.unknown > 0;
