@@ -56,14 +56,15 @@ input_load_digest(struct store *store, struct paper_cache *paper_cache, int64_t 
 	digests_load_last(store, &last, &error);
 	g_assert_no_error(error);
 	while (*id <= last) {
-		pb_auto(digest) digest =
-		    digests_load_shared(store, paper_cache, (*id)++, &error);
+		pb_local(digests_slot) slot = {.id = (*id)++};
 
+		digests_load_shared(store, paper_cache, &slot, 1, &error);
 		g_assert_no_error(error);
-		if (digest->entries->len < INPUT_DIGEST_PAPERS)
+		g_assert_no_error(slot.problem);
+		if (slot.digest->entries->len < INPUT_DIGEST_PAPERS)
 			continue;
-		g_ptr_array_set_size(digest->entries, INPUT_DIGEST_PAPERS);
-		return g_steal_pointer(&digest);
+		g_ptr_array_set_size(slot.digest->entries, INPUT_DIGEST_PAPERS);
+		return g_steal_pointer(&slot.digest);
 	}
 	return NULL;
 }

@@ -346,17 +346,18 @@ a_suppression_after_the_claim_is_seen_too(void)
 	pb_auto(store_fixture) fixture = new_fixture();
 	g_autofree char *hash = suppression_hash(fixture->key, "ada@example.org");
 	g_autoptr(GPtrArray) jobs = NULL;
-	bool is_cancelled = true;
+	struct outbox_job *job;
 
 	add(fixture, OUTBOX_NOTICE, 0, "ada@example.org");
 	jobs = claim(fixture, 50);
-	g_assert_true(outbox_is_cancelled(
-	    fixture->store, jobs->pdata[0], fixture->key, &is_cancelled, NULL));
-	g_assert_false(is_cancelled);
+	job = jobs->pdata[0];
+	g_assert_true(
+	    outbox_mark_cancelled(fixture->store, fixture->key, &job, 1, NULL));
+	g_assert_false(job->is_cancelled);
 	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
-	g_assert_true(outbox_is_cancelled(
-	    fixture->store, jobs->pdata[0], fixture->key, &is_cancelled, NULL));
-	g_assert_true(is_cancelled);
+	g_assert_true(
+	    outbox_mark_cancelled(fixture->store, fixture->key, &job, 1, NULL));
+	g_assert_true(job->is_cancelled);
 }
 
 /* Not the addresses that begin with an x. */

@@ -30,6 +30,9 @@
 /* Maximum number of messages claimed without waiting for a result. */
 #define ROUND_MESSAGES 100
 
+/* Maximum number of messages loaded at once. */
+#define GROUP_MESSAGES 50
+
 /* Timeout for a result, before limits are checked again. */
 #define RESULT_US (G_USEC_PER_SEC / 10)
 
@@ -269,36 +272,6 @@ count_cancelled(const struct outbox_job *job, struct mailer_report *report)
 	event_log(EVENT_DELIVERY_CANCELLED, EVENT_INT("outbox", job->id));
 }
 
-static bool
-load_parts(struct mailer *mailer, const struct outbox_job *job, struct digest **digest,
-    GBytes **message, GError **error)
-{
-	if (job->kind == OUTBOX_DIGEST)
-		*digest = digests_load_shared(
-		    mailer->options.store, mailer->paper_cache, job->digest_id, error);
-	else
-		return outbox_find_mail(mailer->options.store, job->id, message, error);
-	return *digest != NULL;
-}
-
-/* Load digest or message; neither exists if the subscriber was erased meanwhile. */
-static bool
-load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_cancelled,
-    struct digest **digest, GBytes **message, GError **error)
-{
-	g_autoptr(GError) local_error = NULL;
-
-	*is_cancelled = false;
-	if (mailer->may_be_cancelled && !outbox_is_cancelled(mailer->options.store, job,
-	                                    mailer->options.key, is_cancelled, error))
-		return false;
-	if (!*is_cancelled && !load_parts(mailer, job, digest, message, &local_error) &&
-	    !g_error_matches(local_error, PB_ERROR, PB_ERROR_NOT_FOUND))
-		return pb_error_forward(error, &local_error);
-	*is_cancelled = !*digest && !*message;
-	return true;
-}
-
 /* The bytes will differ from those sent before. */
 static void
 report_change(const struct mailer *mailer, const struct outbox_job *job)
@@ -389,25 +362,29 @@ new_task(const struct mailer *mailer, struct outbox_job *job, struct digest *dig
 	return task;
 }
 
+/*
+ * Start the first claimed message.
+ *
+ * @param slot  its digest, or nothing for a system mail
+ */
 static bool
-start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
+start_next(struct mailer *mailer, struct digests_slot *slot,
+    struct mailer_report *report, GError **error)
 {
-	struct outbox_job *job = g_queue_pop_head(&mailer->claimed);
-	pb_auto(digest) digest = NULL;
+	struct outbox_job *job = g_queue_peek_head(&mailer->claimed);
 	g_autoptr(GBytes) message = NULL;
-	g_autoptr(GError) problem = NULL;
-	bool is_cancelled;
 
-	if (!load_job(mailer, job, &is_cancelled, &digest, &message, &problem)) {
-		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED)) {
-			g_queue_push_head(&mailer->claimed, job);
-			return pb_error_forward(error, &problem);
-		}
-		record_broken(mailer, job, problem, report);
+	if (job->kind != OUTBOX_DIGEST &&
+	    !outbox_find_mail(mailer->options.store, job->id, &message, error))
+		return false;
+	g_queue_pop_head(&mailer->claimed);
+	if (g_error_matches(slot->problem, PB_ERROR, PB_ERROR_DAMAGED)) {
+		record_broken(mailer, job, slot->problem, report);
 		g_free(job);
 		return true;
 	}
-	if (is_cancelled) {
+	/* Neither exists if the subscriber was erased meanwhile. */
+	if (job->is_cancelled || (!slot->digest && !message)) {
 		cancel_job(mailer, job, report);
 		return true;
 	}
@@ -415,12 +392,50 @@ start_next(struct mailer *mailer, struct mailer_report *report, GError **error)
 		g_free(job);
 		return true;
 	}
-	if (digest)
+	if (slot->digest)
 		report_change(mailer, job);
 	mailer->in_flight++;
-	connection_pool_push(mailer->pool,
-	    new_task(mailer, job, g_steal_pointer(&digest), g_steal_pointer(&message)));
+	connection_pool_push(
+	    mailer->pool, new_task(mailer, job, g_steal_pointer(&slot->digest),
+	                      g_steal_pointer(&message)));
 	return true;
+}
+
+static bool
+load_group(struct mailer *mailer, struct outbox_job *const *jobs,
+    struct digests_slot *slots, unsigned count, GError **error)
+{
+	const struct mailer_options *options = &mailer->options;
+	bool has_digest = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		slots[i].id = jobs[i]->digest_id;
+		has_digest |= jobs[i]->kind == OUTBOX_DIGEST;
+	}
+	return (!mailer->may_be_cancelled || outbox_mark_cancelled(options->store,
+	                                         options->key, jobs, count, error)) &&
+	       (!has_digest || digests_load_shared(options->store, mailer->paper_cache,
+	                           slots, count, error));
+}
+
+/* Start the first claimed messages. */
+static bool
+start_group(struct mailer *mailer, struct mailer_report *report, GError **error)
+{
+	struct outbox_job *jobs[GROUP_MESSAGES] = {0};
+	struct digests_slot slots[GROUP_MESSAGES] = {0};
+	unsigned count = 0;
+	bool is_ok;
+
+	for (GList *at = mailer->claimed.head; at && count < GROUP_MESSAGES;
+	     at = at->next)
+		jobs[count++] = at->data;
+	is_ok = load_group(mailer, jobs, slots, count, error);
+	for (unsigned i = 0; i < count; i++) {
+		is_ok = is_ok && start_next(mailer, &slots[i], report, error);
+		digests_slot_clear(&slots[i]);
+	}
+	return is_ok;
 }
 
 /*
@@ -442,7 +457,7 @@ start_claimed(struct mailer *mailer, struct mailer_report *report, GError **erro
 	mailer->may_be_cancelled =
 	    store_is_shared(mailer->options.store) || commit != mailer->claim_commit;
 	while (!g_queue_is_empty(&mailer->claimed))
-		if (!start_next(mailer, report, error))
+		if (!start_group(mailer, report, error))
 			return false;
 	return true;
 }

@@ -143,7 +143,7 @@ digests_load_history(struct store *store, int64_t subscriber_id,
 	" s.name, CASE WHEN s.moved_at > s.created_at THEN s.moved_at"           \
 	" ELSE s.created_at END, d.message_token"
 #define HEAD_TABLES \
-	" FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = ?1"
+	" FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id "
 
 #define COLUMN(...) RECORD_COLUMN(digest, __VA_ARGS__)
 static const struct record_column head_columns[] = {COLUMN(id), COLUMN(subscriber_id),
@@ -157,7 +157,7 @@ bool
 digests_find_head(
     struct store *store, int64_t digest_id, struct digest **found, GError **error)
 {
-	static const char sql[] = HEAD_COLUMNS HEAD_TABLES;
+	static const char sql[] = HEAD_COLUMNS HEAD_TABLES "= ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
 	return record_find(statement, &head_layout, found, error);
@@ -220,44 +220,105 @@ add_entry(struct store *store, struct paper_cache *paper_cache,
 	return true;
 }
 
-struct digest *
-digests_load(struct store *store, int64_t digest_id, GError **error)
+/* @param row  of HEAD_COLUMNS and contents; @param paper_cache  or NULL */
+static struct digest *
+load_row(struct store *store, struct paper_cache *paper_cache,
+    struct sql_statement *row, GError **error)
 {
-	return digests_load_shared(store, NULL, digest_id, error);
-}
-
-struct digest *
-digests_load_shared(struct store *store, struct paper_cache *paper_cache,
-    int64_t digest_id, GError **error)
-{
-	static const char sql[] = HEAD_COLUMNS ", d.contents" HEAD_TABLES;
+	pb_auto(digest) digest = record_load(row, &head_layout);
 	pb_local(digest_contents) contents = {0};
-	pb_auto(digest) digest = NULL;
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
-	const int column = G_N_ELEMENTS(head_columns);
-	struct sql_bytes packed;
+	struct sql_bytes packed = sql_get_bytes(row, G_N_ELEMENTS(head_columns));
 
-	if (!record_find(statement, &head_layout, &digest, error))
-		return NULL;
-	if (!digest) {
-		pb_fail(error, PB_ERROR_NOT_FOUND, "no such digest");
-		return NULL;
-	}
 	digest_contents_init(&contents);
 	if (paper_cache)
 		contents.hits_cache = paper_cache_get_hits(paper_cache);
-	packed = sql_get_bytes(statement, column);
 	if (!digest_contents_unpack(&contents, packed.data, packed.size, error))
 		return NULL;
 	digest_contents_fill_digest(&contents, digest);
 	if (contents.style.attach != PREFERENCE_ATTACH_NONE)
 		paper_cache = NULL;
-	if (paper_cache && !paper_cache_refresh(paper_cache, error))
-		return NULL;
 	for (unsigned i = 0; i < contents.papers->len; i++)
 		if (!add_entry(store, paper_cache, &contents, i, digest, error))
 			return NULL;
 	return g_steal_pointer(&digest);
+}
+
+/* Not of the store. */
+static bool
+is_of_digest(const GError *problem)
+{
+	return g_error_matches(problem, PB_ERROR, PB_ERROR_DAMAGED) ||
+	       g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static struct digests_slot *
+find_slot(struct digests_slot *slots, unsigned count, int64_t id)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (slots[i].id == id)
+			return &slots[i];
+	g_assert_not_reached();
+}
+
+/* @param count  at most SQL_LIST_MAX */
+static bool
+load_list(struct store *store, struct paper_cache *paper_cache,
+    struct digests_slot *slots, unsigned count, GError **error)
+{
+	static const char *const sql[] =
+	    SQL_LISTS(HEAD_COLUMNS ", d.contents" HEAD_TABLES "IN (", "?", "?", ")");
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	int64_t ids[SQL_LIST_MAX];
+	sql_auto *row = NULL;
+	enum sql_step step;
+
+	for (unsigned i = 0; i < count; i++)
+		ids[i] = slots[i].id;
+	sql_fill_list(values, sql_get_list_size(count), ids, count);
+	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	if (!row)
+		return false;
+	while ((step = sql_step(row, error)) == SQL_STEP_ROW) {
+		struct digests_slot *slot =
+		    find_slot(slots, count, sql_get_int(row, 0));
+
+		slot->digest = load_row(store, paper_cache, row, &slot->problem);
+		if (slot->problem && !is_of_digest(slot->problem))
+			return pb_error_forward(error, &slot->problem);
+	}
+	return step == SQL_STEP_DONE;
+}
+
+void
+digests_slot_clear(struct digests_slot *slot)
+{
+	g_clear_pointer(&slot->digest, digest_free);
+	g_clear_error(&slot->problem);
+}
+
+bool
+digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    struct digests_slot *slots, unsigned count, GError **error)
+{
+	if (paper_cache && !paper_cache_refresh(paper_cache, error))
+		return false;
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!load_list(store, paper_cache, &slots[i],
+		        MIN(count - i, SQL_LIST_MAX), error))
+			return false;
+	return true;
+}
+
+struct digest *
+digests_load(struct store *store, int64_t digest_id, GError **error)
+{
+	struct digests_slot slot = {.id = digest_id};
+
+	if (!digests_load_shared(store, NULL, &slot, 1, error))
+		return NULL;
+	if (!slot.digest && !slot.problem)
+		pb_fail(&slot.problem, PB_ERROR_NOT_FOUND, "no such digest");
+	return pb_error_forward(error, &slot.problem) ? slot.digest : NULL;
 }
 
 GPtrArray *

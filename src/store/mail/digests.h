@@ -72,10 +72,25 @@ bool digests_find_head(
  */
 struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
 
-/** Likewise, with shared papers from a cache of that store unless a file is attached.
+/* A digest of digests_load_shared(). */
+struct digests_slot {
+	int64_t id;
+	struct digest *digest; /* set if it exists */
+	GError *problem;       /* set for PB_ERROR_DAMAGED and PB_ERROR_NOT_FOUND */
+};
+
+/**
+ * Load several, with shared papers from a cache of that store unless a file is
+ * attached.
+ *
+ * @param paper_cache  or NULL
+ * @param slots        with their ids only; to be cleared by the caller in any case
+ * @return false if the store failed
  */
-struct digest *digests_load_shared(struct store *store, struct paper_cache *paper_cache,
-    int64_t digest_id, GError **error);
+bool digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    struct digests_slot *slots, unsigned count, GError **error);
+
+void digests_slot_clear(struct digests_slot *slot);
 
 /* A line of paperboyctl digest list. */
 struct digest_row {

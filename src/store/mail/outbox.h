@@ -30,8 +30,8 @@
  *     delete the message before the digest and the subscriber, to which it refers.
  *   - The subscriber and suppressions are only read.  If they change before the claim
  *     is committed, that is as if they changed after it: the recipient is the one
- *     before a change of address, and outbox_is_cancelled() is asked before the message
- *     is sent, in a later snapshot than the claim's.
+ *     before a change of address, and outbox_mark_cancelled() is asked before the
+ * message is sent, in a later snapshot than the claim's.
  *
  * The papers of a digest count as delivered in the commit that records SENT, or that
  * ends an UNKNOWN message; those of a failed digest are available again.
@@ -153,10 +153,10 @@ bool outbox_is_sent_alone(const struct outbox_job *job);
 /** Load the counter that each claim advances in its commit. */
 bool outbox_load_generation(struct store *store, int64_t *generation, GError **error);
 
-/** Whether a claimed message must not be sent any more: as in the claim, or the
- * subscriber was erased. */
-bool outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *key,
-    bool *is_cancelled, GError **error);
+/** Set is_cancelled of claimed messages that must not be sent any more: as in the
+ * claim, or the subscriber was erased. */
+bool outbox_mark_cancelled(struct store *store, GBytes *key,
+    struct outbox_job *const *jobs, unsigned count, GError **error);
 
 /* Result of one job. */
 enum outbox_status {

@@ -265,23 +265,48 @@ outbox_take_over(struct store *store, GBytes *key, GError **error)
 	return g_steal_pointer(&jobs);
 }
 
-bool
-outbox_is_cancelled(struct store *store, const struct outbox_job *job, GBytes *key,
-    bool *is_cancelled, GError **error)
+/* Load addresses of messages that are due to be sent. @param jobs  at most SQL_LIST_MAX
+ */
+static bool
+load_due_addresses(struct store *store, struct outbox_job *const *jobs,
+    struct suppression_probe *probes, unsigned count, GError **error)
 {
-	/* No row: the subscriber was erased. */
-	static const char sql[] =
-	    "SELECT coalesce(o.address_key, s.address_key) FROM outbox o"
+	/* Without a row the subscriber was erased. */
+	static const char *const sql[] = SQL_LISTS(
+	    "SELECT o.id, coalesce(o.address_key, s.address_key) FROM outbox o"
 	    " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.id = ?1 AND " IS_DUE_TO_SEND;
-	g_autofree char *address_key = NULL;
-	struct suppression_probe probe = {0};
+	    " WHERE " IS_DUE_TO_SEND " AND o.id IN (",
+	    "?", "?", ")");
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	int64_t ids[SQL_LIST_MAX];
+	sql_auto *row = NULL;
+	enum sql_step step = SQL_STEP_FAILED;
 
-	if (!sql_find_text(store, sql, &address_key, error, SQL_INT(job->id)))
-		return false;
-	probe.address_key = address_key;
-	if (address_key && !suppression_mark(store, key, &probe, 1, error))
-		return false;
-	*is_cancelled = !address_key || probe.is_suppressed;
-	return true;
+	for (unsigned i = 0; i < count; i++)
+		ids[i] = jobs[i]->id;
+	sql_fill_list(values, sql_get_list_size(count), ids, count);
+	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
+		for (unsigned i = 0; i < count; i++)
+			if (ids[i] == sql_get_int(row, 0))
+				probes[i].address_key = sql_dup_text(row, 1);
+	return step == SQL_STEP_DONE;
+}
+
+bool
+outbox_mark_cancelled(struct store *store, GBytes *key, struct outbox_job *const *jobs,
+    unsigned count, GError **error)
+{
+	struct suppression_probe probes[SQL_LIST_MAX] = {0};
+	unsigned first = MIN(count, SQL_LIST_MAX);
+	bool is_ok = load_due_addresses(store, jobs, probes, first, error) &&
+	             suppression_mark(store, key, probes, first, error);
+
+	for (unsigned i = 0; i < first; i++) {
+		jobs[i]->is_cancelled =
+		    !probes[i].address_key || probes[i].is_suppressed;
+		g_free((char *)probes[i].address_key);
+	}
+	return is_ok && (count == first || outbox_mark_cancelled(store, key,
+	                                       &jobs[first], count - first, error));
 }
