@@ -218,6 +218,8 @@ def test_to_server(tap, stores, server):
     back = stores.copy(url, path)
     assert there == back
     check_copied(stores, path)
+    server.run("CREATE DATABASE other_server", "postgres")
+    assert stores.copy(url, make_url(server, "other_server")) == there
     # Numbers continue, and triggers work again.
     number = server.run("INSERT INTO filter (canonical, hash, created_at) VALUES"
                         f" ('new', '{'0' * 64}', 1) RETURNING id")
