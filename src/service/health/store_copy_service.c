@@ -114,7 +114,8 @@ run(const struct store_copy_request *request, GPtrArray **tables, GError **error
 	                 !check_instances(from, request->now, error)))
 		return false;
 	to = open_to(request, error);
-	return to && store_transact(to, mark, NULL, error) &&
+	return to && store_copy_prepare(to, error) &&
+	       store_transact(to, mark, NULL, error) &&
 	       store_begin_reading(from, &snapshot, error) &&
 	       store_transact(to, copy, &copying, error);
 }

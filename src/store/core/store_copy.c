@@ -658,6 +658,14 @@ store_copy_rows(struct store *from, struct store *to,
 }
 
 bool
+store_copy_prepare(struct store *to, GError **error)
+{
+	static const char sql[] = "PRAGMA temp_store = FILE";
+
+	return to->postgresql || sql_exec(to, sql, error);
+}
+
+bool
 store_copy_mark(struct store *to, GError **error)
 {
 	g_autoptr(GPtrArray) tables = load_tables(to, error);
