@@ -315,7 +315,7 @@ assert_values(struct store *store, const char *wanted)
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	const struct paper_values *all =
-	    paper_values_load(store, PAPER_PART_DAYS | PAPER_PART_WORDS, &error);
+	    paper_values_load(store, PAPER_PART_DAYS | PAPER_PART_WORDS, 0, &error);
 	const GArray *values = all ? all->values : NULL;
 
 	g_assert_no_error(error);
@@ -347,8 +347,9 @@ values_of_papers_are_read_again_after_a_change(void)
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba or mamba", PAPER_UNKNOWN);
 	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
 	assert_values(store, "2026-11-18 20261118:-1:3+0, 2026-11-19 20261119:2:1+0");
-	values = paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, NULL);
-	g_assert_true(values == paper_values_load(store, 0, NULL));
+	values =
+	    paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, 0, NULL);
+	g_assert_true(values == paper_values_load(store, 0, 0, NULL));
 	g_assert_cmpint(
 	    g_array_index(values->details, struct paper_details, 1).links, ==, 0);
 
@@ -358,7 +359,8 @@ values_of_papers_are_read_again_after_a_change(void)
 	                    " WHERE seq = 1",
 	                    NULL, NULL, NULL),
 	    ==, SQLITE_OK);
-	values = paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, NULL);
+	values =
+	    paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, 0, NULL);
 	g_assert_cmpint(
 	    g_array_index(values->details, struct paper_details, 1).links, ==, 4);
 	for (int i = 1; i < 200; i++)
@@ -400,7 +402,7 @@ searches_use_their_indexes(void)
 
 	g_hash_table_remove_all(fixture->store->statements);
 	g_assert_true(archive_find(fixture->store, "a", 0, append_row, text, NULL));
-	g_assert_nonnull(paper_values_load(fixture->store, PAPER_PART_WORDS, NULL));
+	g_assert_nonnull(paper_values_load(fixture->store, PAPER_PART_WORDS, 0, NULL));
 	searches = store_fixture_format_plans(fixture);
 	g_assert_null(strstr(searches, "TEMP B-TREE"));
 	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));

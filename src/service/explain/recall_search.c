@@ -58,7 +58,7 @@ load_papers(struct store *store, const struct search_scope *scope,
     struct scoring *scoring, GError **error)
 {
 	const struct paper_values *all =
-	    paper_values_load(store, PAPER_PART_DAYS, error);
+	    paper_values_load(store, PAPER_PART_DAYS, 0, error);
 
 	if (!all)
 		return false;

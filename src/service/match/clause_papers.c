@@ -239,7 +239,8 @@ find_papers(struct finding finding, struct fts_clause *clause, GError **error)
 	const struct finder *finder = &finders[field];
 
 	finding.node = clause->node;
-	finding.values = paper_values_load(finding.store, finder->parts, error);
+	finding.values =
+	    paper_values_load(finding.store, finder->parts, finding.first, error);
 	if (!finding.values)
 		return false;
 	finding.papers = clause->papers = g_new0(uint8_t, finding.values->values->len);

@@ -311,7 +311,7 @@ bool
 lookup_run(struct lookup *lookup, struct store *store, GError **error)
 {
 	const struct fts_query *fts = lookup->fts;
-	const struct paper_values *values = paper_values_load(store, 0, error);
+	const struct paper_values *values = paper_values_load(store, 0, 0, error);
 
 	if (!values)
 		return false;

@@ -59,7 +59,7 @@ load_values(struct store *archive, const struct search_scope *scope, bool is_ran
 {
 	const unsigned parts =
 	    PAPER_PART_DAYS | (is_ranked && fts->expression ? PAPER_PART_WORDS : 0);
-	const struct paper_values *values = paper_values_load(archive, 0, error);
+	const struct paper_values *values = paper_values_load(archive, 0, 0, error);
 	g_autoptr(GArray) seqs = NULL;
 
 	if (!values || !(parts & ~values->parts))
@@ -68,7 +68,7 @@ load_values(struct store *archive, const struct search_scope *scope, bool is_ran
 		return paper_values_load_since(archive, get_oldest(scope), error);
 	if (!scope->oldest_day && is_selective(archive, fts, values, &seqs, error))
 		return seqs ? paper_values_load_some(archive, seqs, error) : NULL;
-	return paper_values_load(archive, parts, error);
+	return paper_values_load(archive, parts, 0, error);
 }
 
 /*

@@ -65,6 +65,8 @@ struct loading {
 	struct paper_values *paper_values;
 	struct day day;
 	GHashTable *indexes; /* char * -> index in texts */
+	int64_t first;       /* seq of the first paper to read */
+	int64_t end;         /* those from this on were read */
 	char *source;        /* of the listing before, or NULL */
 	uint32_t source_index;
 };
@@ -240,7 +242,7 @@ add_listed(void *data, struct sql_statement *row)
 	enum listing_type listing_type = LISTING_NEW;
 	struct paper_listed listed;
 
-	if (!details)
+	if (!details || seq >= loading->end)
 		return;
 	set_day(&loading->day, day);
 	listing_type_parse(sql_get_text(row, 3), &listing_type);
@@ -306,6 +308,8 @@ paper_values_new(struct store *store, int64_t revision, int64_t changes, GError 
 	paper_values->texts = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper_values->texts, NULL);
 	paper_values->since = G_MAXINT32;
+	for (unsigned i = 0; i < PAPER_PARTS; i++)
+		paper_values->from[i] = values->len;
 	paper_values->revision = revision;
 	paper_values->changes = changes;
 	return paper_values;
@@ -332,63 +336,106 @@ find_values(struct store *store, GError **error)
 }
 
 static bool
+load_listings(struct store *store, struct loading *loading, GError **error)
+{
+#define LISTED "SELECT source, day, paper_seq, type, first_seen_at FROM listing"
+	static const char sql_all[] = LISTED;
+	static const char sql[] = LISTED " INDEXED BY listing_paper"
+	                                 " WHERE paper_seq >= ?1 AND paper_seq < ?2";
+#undef LISTED
+	bool is_ok = loading->first
+	                 ? sql_foreach(store, sql, add_listed, loading, error,
+	                       SQL_INT(loading->first), SQL_INT(loading->end))
+	                 : sql_foreach(store, sql_all, add_listed, loading, error);
+
+	merge_listings(loading->paper_values->listings);
+	return is_ok;
+}
+
+static bool
 load_part(
     struct store *store, enum paper_part part, struct loading *loading, GError **error)
 {
+#define FROM_SEQ " WHERE seq >= ?1"
 	static const char sql_days[] = "SELECT seq, upvotes, last_day FROM paper"
-	                               " INDEXED BY paper_rank";
+	                               " INDEXED BY paper_rank" FROM_SEQ;
 	/* The full-text index has the numbers of words of its columns. */
-	static const char sql_words[] = "SELECT id, sz FROM paper_fts_docsize";
+	static const char sql_words[] = "SELECT id, sz FROM paper_fts_docsize"
+	                                " WHERE id >= ?1";
 	static const char sql_details[] =
 	    "SELECT seq, first_seen_at, comments, stars, categories,"
-	    " organization FROM paper INDEXED BY paper_value";
+	    " organization FROM paper INDEXED BY paper_value" FROM_SEQ;
 	static const char sql_links[] =
 	    "SELECT seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
-	    " FROM paper INDEXED BY paper_value";
-	static const char sql_listings[] =
-	    "SELECT source, day, paper_seq, type, first_seen_at"
-	    " FROM listing";
-	bool is_ok = true;
+	    " FROM paper INDEXED BY paper_value" FROM_SEQ;
+#undef FROM_SEQ
+	static const struct {
+		const char *sql;
+		void (*add)(void *data, struct sql_statement *row);
+	} ways[] = {
+	    [PAPER_PART_DAYS] = {sql_days, add_day},
+	    [PAPER_PART_WORDS] = {sql_words, add_words},
+	    [PAPER_PART_DETAILS] = {sql_details, add_details},
+	    [PAPER_PART_LINKS] = {sql_links, add_links},
+	};
 
-	switch (part) {
-	case PAPER_PART_DAYS:
-		return sql_foreach(store, sql_days, add_day, loading, error);
-	case PAPER_PART_WORDS:
-		return sql_foreach(store, sql_words, add_words, loading, error);
-	case PAPER_PART_DETAILS:
+	if (part == PAPER_PART_LISTINGS)
+		return load_listings(store, loading, error);
+	if (part == PAPER_PART_DETAILS)
 		g_array_set_size(
 		    loading->paper_values->details, loading->paper_values->values->len);
-		return sql_foreach(store, sql_details, add_details, loading, error);
-	case PAPER_PART_LINKS:
-		return sql_foreach(store, sql_links, add_links, loading, error);
-	case PAPER_PART_LISTINGS:
-		g_array_set_size(loading->paper_values->listings, 0);
-		is_ok = sql_foreach(store, sql_listings, add_listed, loading, error);
-		merge_listings(loading->paper_values->listings);
-		break;
+	return sql_foreach(store, ways[part].sql, ways[part].add, loading, error,
+	    SQL_INT(loading->first));
+}
+
+static void
+index_texts(struct loading *loading)
+{
+	const GPtrArray *texts = loading->paper_values->texts;
+
+	for (guint i = 1; i < texts->len; i++)
+		g_hash_table_insert(
+		    loading->indexes, texts->pdata[i], GUINT_TO_POINTER(i));
+}
+
+/* Load parts of the papers from a seq on, but for those of which they were read. */
+static bool
+load_parts(struct store *store, struct paper_values *paper_values, unsigned parts,
+    int64_t least_seq, GError **error)
+{
+	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
+	struct loading loading = {
+	    .paper_values = paper_values, .indexes = indexes, .first = least_seq};
+	bool is_ok = true;
+
+	index_texts(&loading);
+	for (unsigned i = 0; is_ok && i < PAPER_PARTS; i++) {
+		loading.end = paper_values->from[i];
+		if (!(parts & 1U << i) || loading.end <= least_seq)
+			continue;
+		is_ok = load_part(store, (enum paper_part)(1U << i), &loading, error);
+		if (is_ok)
+			paper_values->from[i] = least_seq;
+		if (is_ok && !least_seq)
+			paper_values->parts |= 1U << i;
 	}
+	g_free(loading.source);
 	return is_ok;
 }
 
 const struct paper_values *
-paper_values_load(struct store *store, unsigned parts, GError **error)
+paper_values_load(
+    struct store *store, unsigned parts, int64_t least_seq, GError **error)
 {
 	struct store *archive = store_get_archive(store);
 	struct paper_values *paper_values = find_values(archive, error);
-	g_autoptr(GHashTable) indexes = g_hash_table_new(g_str_hash, g_str_equal);
-	struct loading loading = {.paper_values = paper_values, .indexes = indexes};
 
-	for (unsigned part = 1; paper_values && part <= PAPER_PART_LISTINGS;
-	     part *= 2) {
-		if (!(parts & ~paper_values->parts & part))
-			continue;
-		if (!load_part(archive, (enum paper_part)part, &loading, error))
-			paper_values = NULL;
-		else
-			paper_values->parts |= part;
-	}
-	g_free(loading.source);
-	return paper_values;
+	if (!paper_values || !(parts & ~paper_values->parts))
+		return paper_values;
+	if (least_seq < paper_values->values->len / 2)
+		least_seq = 0;
+	return load_parts(archive, paper_values, parts, least_seq, error) ? paper_values
+	                                                                  : NULL;
 }
 
 static bool

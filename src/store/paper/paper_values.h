@@ -53,6 +53,8 @@ enum paper_part {
 	PAPER_PART_LISTINGS = 16, /* with details */
 };
 
+#define PAPER_PARTS 5
+
 struct paper_values {
 	GArray *values;   /* of struct paper_value, by seq */
 	GArray *details;  /* of struct paper_details, by seq */
@@ -60,19 +62,21 @@ struct paper_values {
 	GPtrArray *texts; /* of char *, distinct; the first is NULL */
 	unsigned parts;   /* that were read of all papers */
 	/* Private. */
+	int64_t from[PAPER_PARTS]; /* parts were read of papers from this seq on */
 	int32_t since;    /* votes and days of papers last listed on it or later, too */
 	int64_t revision; /* the newest one of papers ... */
 	int64_t changes;  /* and of updates and deletions, when they were read */
 };
 
 /**
- * Get the values of all papers, in a transaction.
+ * Get the values of papers, in a transaction.
  *
- * @param parts  bits of enum paper_part; others may be missing
+ * @param parts      bits of enum paper_part; others may be missing
+ * @param least_seq  papers before it may look as if there were none
  * @return the store's, until papers have changed; NULL on error
  */
-const struct paper_values *
-paper_values_load(struct store *store, unsigned parts, GError **error);
+const struct paper_values *paper_values_load(
+    struct store *store, unsigned parts, int64_t least_seq, GError **error);
 
 /**
  * Likewise, the votes and days of the papers last listed on a day or later; others may
