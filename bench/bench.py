@@ -15,7 +15,6 @@ import platform
 import random
 import re
 import shutil
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -30,16 +29,16 @@ sys.path.insert(0, HERE)
 
 from daemon import Instance
 from generate import Vocabulary, generate
-from harness import (DAY, HEAD, HOST, PAPERS, Different, Sink, Store, alternate, call,
-                     count_connections, figure, number, prepare_day, print_row, program,
+from harness import (DAY, FAR_MS, HEAD, HOST, PAPERS, Different, Distance, Sink, Store,
+                     alternate, call, count_connections, figure, number, prepare_day, print_row, program,
                      real_elements, run_once, same, scaled, section)
 from idle import cpu_s, format_idle, kilobytes, measure
+from instances import bench_instances
 from nginx import Nginx
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 from whole import bench_whole, format_mailing
 
 BODY_BYTES = 8192
-FAR_MS = 20
 PAGE_CLIENTS = 8
 MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
 ARCHIVE_A_DAY = 400
@@ -301,30 +300,6 @@ def bench_sizes(sink, count, sizes):
         print_row(f"1 connection, {size} KB", "us", 1e6 / count, ours)
 
 
-class Distance:
-    """A port that forwards to another one with this delay, both ways."""
-
-    def __init__(self, port, delay_ms):
-        self.port, self.to, self.delay_ms = free_port(), port, delay_ms
-
-    def __enter__(self):
-        self.child = subprocess.Popen(
-            [program("distance"), str(self.port), str(self.to), str(self.delay_ms)],
-            stdin=subprocess.PIPE)
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            try:
-                socket.create_connection((HOST, self.port)).close()
-                return self
-            except ConnectionRefusedError:
-                time.sleep(0.01)
-        raise Skip("the forwarder does not come up")
-
-    def __exit__(self, *_):
-        self.child.stdin.close()
-        self.child.wait()
-
-
 # A process and a connection for each message, as scripts do it.
 BY_MSMTP = """
 n=0
@@ -526,6 +501,11 @@ def run_all(directory, options, sizes):
     titles, line = prepare_day(directory, options.made_up)
     print_head(directory, line, sizes)
     print(HEAD, end="")
+    if options.instances:
+        section("Sending from PostgreSQL to smtp-sink", "SQLite")
+        for people in sizes.whole:
+            bench_instances(directory, titles, people, sizes.runs)
+        return
     mailings = run_whole(directory, titles, sizes, options.quick)
     if options.whole:
         print("\nIn numbers")
@@ -666,6 +646,8 @@ def main(argv):
     parser.add_argument("--made-up", action="store_true",
                         help="made-up papers though real ones are there")
     parser.add_argument("--whole", action="store_true", help="whole mailings only")
+    parser.add_argument("--instances", action="store_true",
+                        help="sending from PostgreSQL, and by two machines, only")
     parser.add_argument("--people", type=int, nargs="+",
                         help="sizes of the whole mailings, instead of 10000")
     parser.add_argument("--million", action="store_true",

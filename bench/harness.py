@@ -7,16 +7,18 @@ import os
 import random
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 
 from generate import generate
 from papers import load_papers
-from tap import Child, free_port, need_programs, top_builddir, top_srcdir
+from tap import Child, Skip, free_port, need_programs, top_builddir, top_srcdir
 
 DAY = "2026-11-20"  # as in input.h
 EARLIER = "2026-09-01"  # too old for any digest
@@ -24,6 +26,7 @@ PAPERS = 100
 MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 HOST = "127.0.0.1"
+FAR_MS = 20  # of a relay
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb values")
 
@@ -259,3 +262,27 @@ class Sink:
 
 def count_connections(count):
     return f"{count} connection{'s' if count > 1 else ''}"
+
+
+class Distance:
+    """A port that forwards to another one with this delay, both ways."""
+
+    def __init__(self, port, delay_ms):
+        self.port, self.to, self.delay_ms = free_port(), port, delay_ms
+
+    def __enter__(self):
+        self.child = subprocess.Popen(
+            [program("distance"), str(self.port), str(self.to), str(self.delay_ms)],
+            stdin=subprocess.PIPE)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection((HOST, self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                time.sleep(0.01)
+        raise Skip("the forwarder does not come up")
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.child.wait()

@@ -262,13 +262,14 @@ class Server:
     host: of machines.Site, on which it listens at the usual port, too.
     """
 
-    def __init__(self, directory, host=None):
+    def __init__(self, directory, host=None, settings=("fsync=off",)):
         found = sorted(glob.glob(PROGRAMS))
         if not found:
             raise Skip("PostgreSQL is not installed")
         self.directory = directory
         self.data = os.path.join(directory, "data")
         self.host = host
+        self.settings = settings
         self.programs = found[-1]
         (self.psql,) = need_programs("psql")
         self.child = None
@@ -285,8 +286,9 @@ class Server:
 
     def launch(self):
         command = [*self.user, os.path.join(self.programs, "postgres"), "-D", self.data,
-                   "-k", self.directory, "-c", "fsync=off", "-c",
-                   f"listen_addresses={self.host.address if self.host else ''}"]
+                   "-k", self.directory,
+                   "-c", f"listen_addresses={self.host.address if self.host else ''}",
+                   *(word for one in self.settings for word in ("-c", one))]
         self.child = Child(self.host.command(command) if self.host else command,
                            name="postgres", cwd=self.directory)
 
