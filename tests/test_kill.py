@@ -18,6 +18,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import stores
 from copies import (
     CONNECTIONS, COPIES, IN_DOUBT, Basket, delivered_is_what_was_sent, duplicates_hold,
     most_copies, pause)
@@ -33,7 +34,7 @@ SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (100, 2000)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
 NUMBERS = range(3)  # of the made-up papers
 CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
-STEPS = {"pwrite64": 24, "openat": 12}  # between two calls that are tried, at most
+STEPS = {"pwrite64": 24, "openat": 12, "sendto": 40}  # between two calls that are tried, at most
 DAY = "2026-11-20"
 
 
@@ -654,8 +655,9 @@ def try_edges(tap, fault, calls):
 
 def every_kill_holds(tap):
     """killed before any write, sync or link, it continues and delivers once"""
+    writes = ("sendto",) if stores.is_database() else ("pwrite64", "fdatasync")
     try_edges(tap, "signal=KILL", (
-        "pwrite64", "fdatasync", "fsync", "write", "linkat", "unlinkat", "mkdir"))
+        *writes, "fsync", "write", "linkat", "unlinkat", "mkdir"))
 
 
 def every_io_error_holds(tap):
