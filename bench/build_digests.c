@@ -70,6 +70,7 @@ main(int argc, char **argv)
 	int64_t sums[G_N_ELEMENTS(steps)] = {0};
 	struct stopwatch watch = {0};
 	struct pages pages = {0};
+	double server;
 
 	if (argc != 2 && argc != 3) {
 		fprintf(stderr, "usage: build_digests STORE [steps]\n");
@@ -78,6 +79,7 @@ main(int argc, char **argv)
 	store = input_open_store(argv[1]);
 	if (argc == 3)
 		sqlite3_trace_v2(store->db, SQLITE_TRACE_PROFILE, note_time, sums);
+	server = input_load_server_cpu(store);
 	pages.last_us = g_get_monotonic_time();
 	store_set_commit_hook(store, note_commit, &pages);
 	stopwatch_start(&watch);
@@ -87,9 +89,9 @@ main(int argc, char **argv)
 	stopwatch_print(&watch);
 	for (size_t i = 0; argc == 3 && i < G_N_ELEMENTS(steps); i++)
 		printf("%s=%.3f ", steps[i].step, (double)sums[i] / 1e9);
-	printf("trips=%u page=%.3f due=%u digests=%u papers=%u\n",
-	    (unsigned)store->trips, (double)pages.longest_us / 1e6, report.due,
-	    report.digests, report.papers);
+	printf("server=%.2f trips=%u page=%.3f due=%u digests=%u papers=%u\n",
+	    input_load_server_cpu(store) - server, (unsigned)store->trips,
+	    (double)pages.longest_us / 1e6, report.due, report.digests, report.papers);
 	store_checkpoint(store);
 	return 0;
 }

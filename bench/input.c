@@ -3,6 +3,10 @@
  */
 #include "input.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "model/digest.h"
 #include "store/core/sql.h"
 #include "store/mail/digests.h"
@@ -24,6 +28,28 @@ input_open_store(const char *path)
 	g_assert_no_error(error);
 	store->trips = 0;
 	return store;
+}
+
+double
+input_load_server_cpu(struct store *store)
+{
+	uint64_t trips = store->trips;
+	g_autofree char *path = NULL, *text = NULL;
+	unsigned long long user = 0, system = 0;
+	int64_t pid;
+
+	if (!store->postgresql)
+		return 0;
+	g_assert_true(sql_number(store, "SELECT pg_backend_pid()", &pid, NULL));
+	path = g_strdup_printf("/proc/%" G_GINT64_FORMAT "/stat", pid);
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	/* proc(5): utime and stime, the 14th and 15th. */
+	g_assert_cmpint(sscanf(strrchr(text, ')'),
+	                    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+	                    &user, &system),
+	    ==, 2);
+	store->trips = trips;
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 GPtrArray *

@@ -17,7 +17,12 @@
 #define INPUT_DAY "2026-11-20"
 #define INPUT_NOW ((int64_t)1795176000)
 
+/** @param path  or the URL of a server, with $BENCH_ARCHIVE as the copy of its papers
+ */
 struct store *input_open_store(const char *path);
+
+/** CPU time of the server's process for this handle, on this host, s; 0 without one. */
+double input_load_server_cpu(struct store *store);
 
 /** @return of struct stored_filter *: the distinct filters of all people */
 GPtrArray *input_load_filters(struct store *store);

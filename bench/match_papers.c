@@ -70,6 +70,7 @@ main(int argc, char **argv)
 	pb_auto(store) store = NULL;
 	struct match_report report, one_report;
 	struct stopwatch watch = {0}, one = {0};
+	double server;
 
 	if (argc != 2 && argc != 3) {
 		fprintf(stderr, "usage: match_papers STORE [day]\n");
@@ -78,9 +79,11 @@ main(int argc, char **argv)
 	store = input_open_store(argv[1]);
 	get_status(store, SQLITE_DBSTATUS_CACHE_MISS);
 	get_status(store, SQLITE_DBSTATUS_CACHE_WRITE);
+	server = input_load_server_cpu(store);
 	report = run(store, INPUT_NOW, &watch);
 	stopwatch_print(&watch);
-	printf("trips=%u pages_read=%d pages_written=%d ", (unsigned)store->trips,
+	printf("server=%.2f trips=%u pages_read=%d pages_written=%d ",
+	    input_load_server_cpu(store) - server, (unsigned)store->trips,
 	    get_status(store, SQLITE_DBSTATUS_CACHE_MISS),
 	    get_status(store, SQLITE_DBSTATUS_CACHE_WRITE));
 	printf("read=%u written=%d ", report.filters, (int)count_rows(store));

@@ -119,12 +119,11 @@ static void
 add_digest(struct store_fixture *fixture, GRand *rand, int subscriber)
 {
 	pb_local(digest_contents) contents = {0};
-	const struct digest_record digest = {.subscriber_id = subscriber,
+	struct digest_record digest = {.subscriber_id = subscriber,
 	    .slot = "x",
 	    .date = "2026-11-19",
 	    .message_token = "01234567890123456",
 	    .contents = &contents};
-	int64_t digest_id;
 	int seq = 0;
 
 	digest_contents_init(&contents);
@@ -134,7 +133,8 @@ add_digest(struct store_fixture *fixture, GRand *rand, int subscriber)
 
 		g_array_append_val(contents.papers, paper);
 	}
-	g_assert_true(digests_insert(fixture->store, &digest, &digest_id, NULL));
+	g_assert_true(digests_insert(
+	    fixture->store, &(struct digest_record *){&digest}, 1, NULL));
 }
 
 /* Papers that were delivered, are in a digest, or were rejected. */

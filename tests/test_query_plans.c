@@ -181,6 +181,18 @@ hot_retry_now(struct store *store)
 	outbox_retry_now(store, 5, NULL);
 }
 
+static bool
+ignore_seqs(void *data, int64_t id, const GArray *seqs, GError **error)
+{
+	return !data && id && seqs && !error;
+}
+
+static void
+ignore_text(void *data, int64_t id, const char *canonical)
+{
+	g_assert_true(!data && id && canonical);
+}
+
 static void
 hot_candidates(struct store *store)
 {
@@ -191,7 +203,13 @@ hot_candidates(struct store *store)
 	g_autoptr(GArray) seqs = matches_load_seqs(store, 1, NULL);
 	g_autofree struct listed_paper *paper = NULL;
 
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	int64_t id = 1;
+
 	g_assert_true(filters && excluded && seqs);
+	g_array_append_val(ids, id);
+	g_assert_true(matches_load_each(store, ids, ignore_seqs, NULL, NULL));
+	g_assert_true(filter_progress_load_texts(store, ids, ignore_text, NULL, NULL));
 	g_assert_true(papers_find_listed(store, 1, &paper, NULL));
 }
 
@@ -373,8 +391,8 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_retry_now", hot_retry_now, {"outbox_due (next_try_at>?)"}},
 	    {"candidates", hot_candidates,
 	        {"s USING INDEX sqlite_autoindex_subscription_1 (subscriber_id=?)",
-	            "delivered USING PRIMARY KEY (subscriber_id=?)", "digest_live",
-	            "digest_rejected USING PRIMARY KEY (subscriber_id=?)",
+	            "SEARCH d USING PRIMARY KEY (subscriber_id=?)", "digest_live",
+	            "SEARCH r USING PRIMARY KEY (subscriber_id=?)",
 	            "match USING PRIMARY KEY (filter_id=?)",
 	            "paper USING INTEGER PRIMARY KEY (rowid=?)"}},
 	    {"filter_progress_load_lagging", hot_lagging,

@@ -30,10 +30,17 @@
  * A page of subscribers: their digests are decided in a read transaction, so that
  * others can write meanwhile, and then saved in one commit.  Each of both ends after
  * this time, and the next page is as large as the part that was saved in it.
+ *
+ * On a server, which has many writers, a page is one transaction, in which its
+ * subscribers are locked: others build the digests of the next ones meanwhile.
  */
 #define PAGE_SUBSCRIBERS       200
 #define PAGE_SUBSCRIBERS_LEAST 25
 #define PAGE_US                20000
+
+/* Plans that are saved by one statement: for each, a server parses all CHECKs of the
+ * table. */
+#define PLANS_AT_ONCE 50
 
 /* @return the index of a candidate's filter in the contents */
 static unsigned
@@ -284,13 +291,12 @@ choose_texts(struct digest_cache *cache, const struct subscriber *subscriber)
 struct plan {
 	const struct subscriber *subscriber; /* borrowed */
 	int64_t postponed_until;             /* or -1; then the rest is unset */
-	int64_t next_at;                     /* when the next digest is due, s */
-	struct digest_record digest;         /* unset if not is_made */
-	enum outbox_priority priority;       /* of its message */
+	struct subscriber_due due;
+	struct digest_record digest;   /* unset if not is_made */
+	enum outbox_priority priority; /* of its message */
 	bool is_made;
-	bool is_saved;
-	int64_t digest_id; /* set when it is saved; 0: none */
 	char *slot, *token;
+	char *damage; /* why it was postponed, or NULL */
 	char date[DAY_BYTES];
 	struct digest_contents contents;
 	GArray *reported; /* of struct digest_news; or NULL */
@@ -303,6 +309,7 @@ plan_free(void *data)
 
 	g_free(plan->slot);
 	g_free(plan->token);
+	g_free(plan->damage);
 	g_clear_pointer(&plan->reported, g_array_unref);
 	digest_contents_clear(&plan->contents);
 	g_free(plan);
@@ -356,39 +363,36 @@ fill_plan(struct digest_cache *cache, const GPtrArray *filters, struct plan *pla
 	const struct subscriber *subscriber = plan->subscriber;
 	const struct digest_cache_slots *slots =
 	    digest_cache_get_slots(cache, subscriber);
-	bool has_slot;
+	const struct candidate_previous *previous =
+	    digest_cache_get_previous(cache, subscriber->id);
 
 	if (!find_postponement(
 	        cache, subscriber, cache->now, &plan->postponed_until, error))
 		return false;
 	if (plan->postponed_until >= 0)
 		return true;
-	plan->slot = format_slot(subscriber, slots);
+	plan->slot = g_strdup(previous->slot);
 	g_strlcpy(plan->date, slots->date, sizeof(plan->date));
-	plan->next_at = slots->next.at;
+	plan->due = (struct subscriber_due){
+	    .id = subscriber->id,
+	    .due_at = subscriber->next_due_at,
+	    .next_at = slots->next.at,
+	};
 	plan->priority = get_priority(subscriber);
-	return digests_has_slot(
-	           cache->store, subscriber->id, plan->slot, &has_slot, error) &&
-	       (has_slot || plan_digest(cache, filters, plan, error));
+	return previous->has_slot || plan_digest(cache, filters, plan, error);
 }
 
-/* In the caller's transaction, without its message.  A subscriber who has changed is in
- * a later page. */
 static bool
-save_plan(struct digest_cache *cache, struct plan *plan,
-    struct digest_build_report *report, GError **error)
+fail_plan(const struct plan *plan, GError **error)
 {
-	const struct subscriber *subscriber = plan->subscriber;
-	struct store *store = cache->store;
+	g_prefix_error(
+	    error, "digest of subscriber %" G_GINT64_FORMAT ": ", plan->subscriber->id);
+	return false;
+}
 
-	if (plan->postponed_until >= 0)
-		return subscribers_postpone(
-		    store, subscriber->id, plan->postponed_until, error);
-	if (!subscribers_save_due(store, subscriber->id, subscriber->next_due_at,
-	        plan->next_at, &plan->is_saved, error))
-		return false;
-	if (!plan->is_saved)
-		return true;
+static void
+count_plan(struct digest_build_report *report, const struct plan *plan)
+{
 	report->due++;
 	if (plan->is_made) {
 		report->digests++;
@@ -396,9 +400,50 @@ save_plan(struct digest_cache *cache, struct plan *plan,
 	} else {
 		report->quiet++;
 	}
-	return (!plan->is_made ||
-	           digests_insert(store, &plan->digest, &plan->digest_id, error)) &&
-	       (!plan->reported || digest_news_save(store, plan->reported, error));
+}
+
+/* Save due times. */
+static bool
+save_due(struct store *store, const gpointer *plans, unsigned count, GError **error)
+{
+	struct subscriber_due *dues[PLANS_AT_ONCE];
+	unsigned planned = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct plan *plan = plans[i];
+
+		plan->due.is_saved = false;
+		plan->digest.id = 0;
+		if (plan->postponed_until < 0)
+			dues[planned++] = &plan->due;
+		else if (!subscribers_postpone(
+		             store, plan->subscriber->id, plan->postponed_until, error))
+			return fail_plan(plan, error);
+	}
+	return subscribers_save_due(store, dues, planned, error);
+}
+
+/* Save digests without their messages.  A subscriber who has changed is in a later
+ * page. */
+static bool
+save_digests(struct store *store, const gpointer *plans, unsigned count,
+    struct digest_build_report *report, GError **error)
+{
+	struct digest_record *digests[PLANS_AT_ONCE];
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct plan *plan = plans[i];
+
+		if (!plan->due.is_saved)
+			continue;
+		count_plan(report, plan);
+		if (plan->is_made)
+			digests[made++] = &plan->digest;
+		if (plan->reported && !digest_news_save(store, plan->reported, error))
+			return fail_plan(plan, error);
+	}
+	return digests_insert(store, digests, made, error);
 }
 
 /* Queue the messages of plans that were saved, those of one priority together. */
@@ -412,7 +457,7 @@ queue_messages(
 	for (unsigned i = 0; i < count; i++) {
 		const struct plan *plan = plans->pdata[i];
 
-		if (!plan->digest_id)
+		if (!plan->digest.id)
 			continue;
 		if (ids->len && plan->priority != priority) {
 			if (!digests_queue(store, ids, priority, error))
@@ -420,9 +465,22 @@ queue_messages(
 			g_array_set_size(ids, 0);
 		}
 		priority = plan->priority;
-		g_array_append_val(ids, plan->digest_id);
+		g_array_append_val(ids, plan->digest.id);
 	}
 	return digests_queue(store, ids, priority, error);
+}
+
+/* Save the next plans, at most PLANS_AT_ONCE.  @param done  advanced by their number */
+static bool
+save_plans(struct store *store, const GPtrArray *plans, unsigned *done,
+    struct digest_build_report *report, GError **error)
+{
+	const gpointer *next = plans->pdata + *done;
+	unsigned count = MIN(plans->len - *done, PLANS_AT_ONCE);
+
+	*done += count;
+	return save_due(store, next, count, error) &&
+	       save_digests(store, next, count, report, error);
 }
 
 /*
@@ -448,14 +506,6 @@ hold_restored(struct digest_cache *cache, const struct plan *plan, GError **erro
 	           backup_clear_next_held(cache->store, subscriber_id, error));
 }
 
-static bool
-fail_subscriber(const struct subscriber *subscriber, GError **error)
-{
-	g_prefix_error(
-	    error, "digest of subscriber %" G_GINT64_FORMAT ": ", subscriber->id);
-	return false;
-}
-
 /*
  * Postpone the digest of a subscriber whose earlier digests cannot be read: their
  * papers would be sent again.
@@ -466,8 +516,7 @@ skip_damaged(
 {
 	if (!g_error_matches(*problem, PB_ERROR, PB_ERROR_DAMAGED))
 		return pb_error_forward(error, problem);
-	event_log(EVENT_DIGEST_SKIPPED, EVENT_INT("subscriber", plan->subscriber->id),
-	    EVENT_TEXT((*problem)->message));
+	plan->damage = g_strdup((*problem)->message);
 	g_clear_error(problem);
 	plan->postponed_until = cache->now + CLOCK_HOUR_S;
 	return true;
@@ -488,25 +537,56 @@ page_clear(struct page *page)
 	g_clear_pointer(&page->subscribers, g_ptr_array_unref);
 }
 
+/* Load what the digests of a page are decided from. */
+static bool
+load_page(struct digest_cache *cache, struct page *page, GError **error)
+{
+	const GPtrArray *subscribers = page->subscribers;
+	GPtrArray *all;
+
+	page->filters = candidates_load_filters(
+	    cache->store, subscribers->pdata, subscribers->len, error);
+	if (!page->filters)
+		return false;
+	digest_cache_refresh(cache, page->changes);
+	all = g_ptr_array_sized_new(subscribers->len);
+	for (unsigned i = 0; i < subscribers->len; i++) {
+		const struct subscriber *subscriber = subscribers->pdata[i];
+		struct candidate_previous *previous =
+		    g_new0(struct candidate_previous, 1);
+
+		previous->subscriber_id = subscriber->id;
+		previous->slot =
+		    format_slot(subscriber, digest_cache_get_slots(cache, subscriber));
+		g_ptr_array_add(all, previous);
+	}
+	return digest_cache_load_page(cache, all, page->filters, error);
+}
+
+/* When a part of a page ends, on the monotonic clock: only SQLite's writers wait. */
+static int64_t
+get_end(const struct store *store)
+{
+	return store_is_shared(store) ? G_MAXINT64 : g_get_monotonic_time() + PAGE_US;
+}
+
 /* Decide from one snapshot.  @param size  maximum number of subscribers */
 static bool
 plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError **error)
 {
-	int64_t end_us = g_get_monotonic_time() + PAGE_US;
+	int64_t end_us = get_end(cache->store);
 	pb_snapshot snapshot = {0};
 	g_autoptr(GError) problem = NULL;
 
-	if (!store_begin_reading(cache->store, &snapshot, error) ||
-	    !papers_load_changes(cache->store, &page->changes, error))
+	if (store_is_shared(cache->store)
+	        ? !papers_lock_changes(cache->store, &page->changes, error)
+	        : !store_begin_reading(cache->store, &snapshot, error) ||
+	              !papers_load_changes(cache->store, &page->changes, error))
 		return false;
 	page->subscribers =
 	    subscribers_load_due(cache->store, cache->now, cache->through, size, error);
-	if (page->subscribers)
-		page->filters = candidates_load_filters(cache->store,
-		    page->subscribers->pdata, page->subscribers->len, error);
-	if (!page->filters)
+	if (!page->subscribers || !load_page(cache, page, error))
 		return false;
-	digest_cache_refresh(cache, page->changes);
 	page->plans = g_ptr_array_new_with_free_func(plan_free);
 	while (page->plans->len < page->subscribers->len &&
 	       (page->plans->len == 0 || g_get_monotonic_time() < end_us)) {
@@ -516,7 +596,7 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 		g_ptr_array_add(page->plans, plan);
 		if (!fill_plan(cache, page->filters, plan, &problem) &&
 		    !skip_damaged(cache, plan, &problem, error))
-			return fail_subscriber(plan->subscriber, error);
+			return fail_plan(plan, error);
 	}
 	return true;
 }
@@ -524,7 +604,8 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 /* A page being saved. */
 struct saving {
 	struct digest_cache *cache;
-	const struct page *page;
+	unsigned size; /* maximum number of subscribers */
+	struct page *page;
 	const struct digest_build_report *before;
 	struct digest_build_report report;
 	unsigned done; /* number of plans that were saved */
@@ -548,23 +629,49 @@ save_page(struct store *store, void *data, GError **error)
 		return false;
 	if (changes != saving->page->changes)
 		return true;
-	end_us = g_get_monotonic_time() + PAGE_US;
+	end_us = get_end(store);
 	while (saving->done < plans->len &&
-	       (saving->done == 0 || g_get_monotonic_time() < end_us)) {
-		struct plan *plan = plans->pdata[saving->done++];
-
-		if (!save_plan(cache, plan, &saving->report, error))
-			return fail_subscriber(plan->subscriber, error);
-	}
+	       (saving->done == 0 || g_get_monotonic_time() < end_us))
+		if (!save_plans(store, plans, &saving->done, &saving->report, error))
+			return false;
 	if (!queue_messages(store, plans, saving->done, error))
 		return false;
 	for (unsigned i = 0; i < saving->done; i++) {
 		const struct plan *plan = plans->pdata[i];
 
-		if (plan->is_saved && !hold_restored(cache, plan, error))
-			return fail_subscriber(plan->subscriber, error);
+		if (plan->due.is_saved && !hold_restored(cache, plan, error))
+			return fail_plan(plan, error);
 	}
 	return true;
+}
+
+/*
+ * Decide and save in one transaction, by the rows that it locks: papers stay the same,
+ * and a subscriber's digests are built and ended with the subscriber locked, or ended
+ * in one commit, which one statement of candidates_load_previous() sees or does not.
+ * Filters and matches may change meanwhile, as they may right after the commit.
+ */
+static bool
+build_page(struct store *store, void *data, GError **error)
+{
+	struct saving *saving = data;
+
+	page_clear(saving->page);
+	return plan_page(saving->cache, saving->size, saving->page, error) &&
+	       save_page(store, saving, error);
+}
+
+static void
+log_damage(const struct saving *saving)
+{
+	for (unsigned i = 0; i < saving->done; i++) {
+		const struct plan *plan = saving->page->plans->pdata[i];
+
+		if (plan->damage)
+			event_log(EVENT_DIGEST_SKIPPED,
+			    EVENT_INT("subscriber", plan->subscriber->id),
+			    EVENT_TEXT(plan->damage));
+	}
 }
 
 /* @param size  maximum number of subscribers; set to that of the next page */
@@ -573,15 +680,20 @@ make_page(struct digest_cache *cache, struct digest_build_report *report,
     unsigned *size, bool *is_end, GError **error)
 {
 	pb_local(page) page = {0};
-	struct saving saving = {.cache = cache, .page = &page, .before = report};
+	struct saving saving = {
+	    .cache = cache, .size = *size, .page = &page, .before = report};
+	bool is_shared = store_is_shared(cache->store);
 
-	if (!plan_page(cache, *size, &page, error))
+	if (!is_shared && !plan_page(cache, *size, &page, error))
+		return false;
+	if (is_shared ? !store_transact_rows(cache->store, build_page, &saving, error)
+	              : page.subscribers->len &&
+	                    !store_transact(cache->store, save_page, &saving, error))
 		return false;
 	*is_end = page.subscribers->len == 0;
 	if (*is_end)
 		return true;
-	if (!store_transact(cache->store, save_page, &saving, error))
-		return false;
+	log_damage(&saving);
 	*report = saving.report;
 	*size =
 	    CLAMP(saving.done < page.subscribers->len ? saving.done : 2 * saving.done,

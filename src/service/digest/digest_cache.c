@@ -88,6 +88,8 @@ digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
 	lru_init(&cache->filters, CACHE_FILTERS, free_filter);
 	cache->coverage_lines =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_coverage);
+	cache->previous = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)candidate_previous_free);
 	cache->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 	cache->slots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -100,6 +102,7 @@ digest_cache_clear(struct digest_cache *cache)
 	lru_clear(&cache->filters);
 	g_clear_pointer(&cache->corpus, corpus_free);
 	scorer_free(cache->scorer);
+	g_hash_table_unref(cache->previous);
 	g_hash_table_unref(cache->zones);
 	g_hash_table_unref(cache->slots);
 	g_hash_table_unref(cache->coverage_lines);
@@ -178,6 +181,17 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	return paper;
 }
 
+static struct digest_cache_filter *
+insert_filter(struct digest_cache *cache, int64_t filter_id, const char *canonical)
+{
+	struct digest_cache_filter *filter = g_new0(struct digest_cache_filter, 1);
+
+	filter->query =
+	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
+	lru_insert(&cache->filters, filter, filter_id, 1);
+	return filter;
+}
+
 /* @return NULL with the store's error */
 static struct digest_cache_filter *
 get_filter(struct digest_cache *cache, int64_t filter_id, GError **error)
@@ -189,11 +203,7 @@ get_filter(struct digest_cache *cache, int64_t filter_id, GError **error)
 		return filter;
 	if (!filter_progress_load_canonical(cache->store, filter_id, &canonical, error))
 		return NULL;
-	filter = g_new0(struct digest_cache_filter, 1);
-	filter->query =
-	    query_parse_canonical(canonical, store_get_tokenizer(cache->store), NULL);
-	lru_insert(&cache->filters, filter, filter_id, 1);
-	return filter;
+	return insert_filter(cache, filter_id, canonical);
 }
 
 bool
@@ -223,19 +233,13 @@ find_listed(struct digest_cache *cache, int64_t seq, struct listed_paper **paper
 	return true;
 }
 
-/* Load the matches of a filter with papers that are not too old. */
+/* Insert the matches of a filter with papers that are not too old. */
 static bool
-load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
+insert_matches(
+    struct digest_cache *cache, int64_t filter_id, const GArray *seqs, GError **error)
 {
-	g_autoptr(GPtrArray) papers = NULL;
-	g_autoptr(GArray) seqs = NULL;
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
 
-	if (match_cache_has(&cache->matches, filter_id))
-		return true;
-	seqs = matches_load_seqs(cache->store, filter_id, error);
-	if (!seqs)
-		return false;
-	papers = g_ptr_array_new();
 	for (unsigned i = 0; i < seqs->len; i++) {
 		struct listed_paper *paper;
 
@@ -246,6 +250,106 @@ load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
 	}
 	match_cache_insert(&cache->matches, filter_id, papers);
 	return true;
+}
+
+static bool
+load_matches(struct digest_cache *cache, int64_t filter_id, GError **error)
+{
+	g_autoptr(GArray) seqs = NULL;
+
+	if (match_cache_has(&cache->matches, filter_id))
+		return true;
+	seqs = matches_load_seqs(cache->store, filter_id, error);
+	return seqs && insert_matches(cache, filter_id, seqs, error);
+}
+
+/* Filters whose matches are loaded, and those of them that are to be parsed. */
+struct loading {
+	struct digest_cache *cache;
+	GArray *matching; /* of int64_t: ids */
+};
+
+static bool
+add_matches(void *data, int64_t filter_id, const GArray *seqs, GError **error)
+{
+	struct loading *loading = data;
+	struct digest_cache *cache = loading->cache;
+
+	if (seqs->len && !lru_find(&cache->filters, filter_id))
+		g_array_append_val(loading->matching, filter_id);
+	return insert_matches(cache, filter_id, seqs, error);
+}
+
+static void
+add_filter(void *data, int64_t filter_id, const char *canonical)
+{
+	insert_filter(data, filter_id, canonical);
+}
+
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Sort ids, and remove duplicates. */
+static void
+sort_ids(GArray *ids)
+{
+	unsigned count = 0;
+
+	g_array_sort(ids, compare_ids);
+	for (unsigned i = 0; i < ids->len; i++)
+		if (!count || g_array_index(ids, int64_t, count - 1) !=
+		                  g_array_index(ids, int64_t, i))
+			g_array_index(ids, int64_t, count++) =
+			    g_array_index(ids, int64_t, i);
+	g_array_set_size(ids, count);
+}
+
+/* Load the matches of filters that are not in the cache, and their texts. */
+static bool
+load_filters(struct digest_cache *cache, const GPtrArray *filters, GError **error)
+{
+	g_autoptr(GArray) unknown = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	g_autoptr(GArray) matching = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	struct loading loading = {cache, matching};
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct candidate_filter *filter = filters->pdata[i];
+
+		if (!filter->is_block &&
+		    !match_cache_has(&cache->matches, filter->filter_id))
+			g_array_append_val(unknown, filter->filter_id);
+	}
+	sort_ids(unknown);
+	return matches_load_each(cache->store, unknown, add_matches, &loading, error) &&
+	       filter_progress_load_texts(
+	           cache->store, matching, add_filter, cache, error);
+}
+
+bool
+digest_cache_load_page(struct digest_cache *cache, GPtrArray *all,
+    const GPtrArray *filters, GError **error)
+{
+	bool is_ok = candidates_load_previous(
+	    cache->store, (struct candidate_previous **)all->pdata, all->len, error);
+
+	g_hash_table_remove_all(cache->previous);
+	for (unsigned i = 0; i < all->len; i++)
+		g_hash_table_insert(cache->previous,
+		    &((struct candidate_previous *)all->pdata[i])->subscriber_id,
+		    all->pdata[i]);
+	g_ptr_array_unref(all);
+	return is_ok && load_filters(cache, filters, error);
+}
+
+struct candidate_previous *
+digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_id)
+{
+	return g_hash_table_lookup(cache->previous, &subscriber_id);
 }
 
 bool

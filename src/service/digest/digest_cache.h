@@ -36,6 +36,7 @@ struct digest_cache {
 	struct match_cache matches;
 	struct corpus *corpus; /* NULL before its first use */
 	struct scorer *scorer; /* of the papers for people with answers */
+	GHashTable *previous;  /* id -> struct candidate_previous *, of this page */
 	GHashTable *zones;     /* name -> GTimeZone * */
 	GHashTable *slots;     /* zone and schedule -> struct digest_cache_slots * */
 	bool is_restored;      /* from a backup: some digests are HELD */
@@ -116,6 +117,19 @@ bool digest_cache_get_match(struct digest_cache *cache,
  */
 const struct digest_cache_coverage *
 digest_cache_get_coverage(struct digest_cache *cache, int64_t since, GError **error);
+
+/**
+ * Load what a page of digests needs, in a few statements.
+ *
+ * @param all    of struct candidate_previous *, with subscribers and slots; taken
+ * @param filters  of struct candidate_filter *, of these subscribers
+ */
+bool digest_cache_load_page(struct digest_cache *cache, GPtrArray *all,
+    const GPtrArray *filters, GError **error);
+
+/** Get the digests before one of the page; NULL for another subscriber. Borrowed. */
+struct candidate_previous *
+digest_cache_get_previous(const struct digest_cache *cache, int64_t subscriber_id);
 
 /**
  * Get the slots of a subscriber, in UTC when the system does not have the time zone.

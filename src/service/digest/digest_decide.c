@@ -35,13 +35,25 @@ find_subscriber(const GPtrArray *filters, int64_t subscriber_id)
 	return low;
 }
 
+static GArray *
+get_excluded(struct digest_cache *cache, int64_t subscriber_id, GError **error)
+{
+	struct candidate_previous *previous =
+	    digest_cache_get_previous(cache, subscriber_id);
+
+	if (!previous)
+		return candidates_load_excluded(cache->store, subscriber_id, error);
+	return pb_error_forward(error, &previous->problem)
+	           ? g_array_ref(previous->excluded)
+	           : NULL;
+}
+
 struct digest_rules *
 digest_rules_load(struct digest_cache *cache, const struct subscriber *subscriber,
     const GPtrArray *filters, GError **error)
 {
 	const int *choice = subscriber->preferences.choice;
-	GArray *excluded =
-	    candidates_load_excluded(cache->store, subscriber->id, error);
+	GArray *excluded = get_excluded(cache, subscriber->id, error);
 	unsigned first = find_subscriber(filters, subscriber->id);
 	struct digest_rules *rules;
 

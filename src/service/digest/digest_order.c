@@ -255,9 +255,13 @@ static bool
 load_weights(struct digest_cache *cache, int64_t subscriber_id,
     struct taste_vector *vector, GError **error)
 {
+	const struct candidate_previous *previous =
+	    digest_cache_get_previous(cache, subscriber_id);
 	g_autoptr(GError) problem = NULL;
 
 	taste_vector_init(vector);
+	if (previous && !previous->has_taste)
+		return true;
 	if (feedback_load_weights(cache->store, subscriber_id, vector, &problem))
 		return true;
 	g_array_set_size(vector->weights, 0);

@@ -160,6 +160,18 @@ append_many(GString *notices, const struct digest_history *history, unsigned pap
 		    msg_new(MSG_NOTICE_MANY, "usual", MSG_INT(usual), NULL), texts);
 }
 
+static bool
+load_history(struct digest_cache *cache, int64_t subscriber_id,
+    struct digest_history *history, GError **error)
+{
+	const struct candidate_previous *previous =
+	    digest_cache_get_previous(cache, subscriber_id);
+
+	*history = (struct digest_history){.oldest_at = -1, .latest_at = -1};
+	return (previous && !previous->has_digests) ||
+	       digests_load_history(cache->store, subscriber_id, history, error);
+}
+
 bool
 digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
     const GPtrArray *candidates, const GPtrArray *items,
@@ -170,7 +182,7 @@ digest_overview_add(struct digest_cache *cache, int64_t subscriber_id,
 	g_autoptr(GString) notices = NULL;
 	struct digest_history history;
 
-	if (!digests_load_history(cache->store, subscriber_id, &history, error))
+	if (!load_history(cache, subscriber_id, &history, error))
 		return false;
 	coverage = digest_cache_get_coverage(cache, history.latest_at, error);
 	if (!coverage)

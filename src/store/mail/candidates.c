@@ -3,6 +3,7 @@
  */
 #include "store/mail/candidates.h"
 
+#include "base/error.h"
 #include "model/subscriber.h"
 #include "store/core/record.h"
 #include "store/paper/packed_papers.h"
@@ -79,10 +80,19 @@ find_slot(int64_t seq, unsigned size)
 	return (unsigned)((uint64_t)seq * 0x9e3779b97f4a7c15 >> 32) & (size - 1);
 }
 
+/* A row of a subscriber: some of the papers of all. */
+struct part {
+	struct candidate_previous *previous;
+	enum digest_exclusion exclusion;
+	unsigned first, end;
+};
+
 static void
-insert_papers(GArray *excluded, const GArray *papers, enum digest_exclusion exclusion)
+insert_papers(const struct part *part, const GArray *papers)
 {
-	for (unsigned i = 0; i < papers->len; i++) {
+	GArray *excluded = part->previous->excluded;
+
+	for (unsigned i = part->first; i < part->end; i++) {
 		const struct digest_contents_version *paper =
 		    packed_papers_get(papers, i);
 		unsigned at = find_slot(paper->seq, excluded->len);
@@ -90,80 +100,137 @@ insert_papers(GArray *excluded, const GArray *papers, enum digest_exclusion excl
 		while (g_array_index(excluded, struct excluded, at).seq)
 			at = (at + 1) & (excluded->len - 1);
 		g_array_index(excluded, struct excluded, at) =
-		    (struct excluded){paper->seq, paper->replacement, exclusion};
+		    (struct excluded){paper->seq, paper->replacement, part->exclusion};
 	}
 }
 
-/* @param rows  of paper, or packed papers */
-static bool
-load_papers(
-    struct store *store, struct sql_statement *rows, GArray *papers, GError **error)
+/* Kinds of rows. */
+enum previous_row {
+	/* Up to DIGEST_EXCLUSION_REJECTED: papers that are excluded. */
+	PREVIOUS_ROW_SLOT = DIGEST_EXCLUSION_REJECTED + 1,
+	PREVIOUS_ROW_DIGESTS,
+	PREVIOUS_ROW_TASTE,
+};
+
+/*
+ * Of a list j of subscribers and slots: subscriber, row, packed papers, paper.  A left
+ * join begins with the list, also while a table is empty, when plans are made.
+ */
+#define PREVIOUS_ROWS                                                                \
+	") SELECT j.id, 1, d.papers, 0 FROM j LEFT JOIN delivered d"                 \
+	" ON d.subscriber_id = j.id WHERE coalesce(d.digest_id, -1) >= 0"            \
+	" UNION ALL SELECT j.id, 2, g.contents, 0 FROM j LEFT JOIN digest g"         \
+	" ON g.subscriber_id = j.id AND g.state = 'live'"                            \
+	" WHERE coalesce(g.id, 0) > 0"                                               \
+	" UNION ALL SELECT j.id, 3, NULL, r.paper_seq FROM j"                        \
+	" LEFT JOIN digest_rejected r ON r.subscriber_id = j.id AND r.times >= 2"    \
+	" WHERE coalesce(r.paper_seq, 0) > 0"                                        \
+	" UNION ALL SELECT j.id, 4, NULL, 0 FROM j LEFT JOIN digest g"               \
+	" ON g.subscriber_id = j.id AND g.slot = j.slot WHERE coalesce(g.id, 0) > 0" \
+	" UNION ALL SELECT j.id, 5, NULL, 0 FROM j WHERE (SELECT g.id"               \
+	"  FROM digest g WHERE g.subscriber_id = j.id LIMIT 1) > 0"                  \
+	" UNION ALL SELECT j.id, 6, NULL, 0 FROM j LEFT JOIN taste t"                \
+	" ON t.subscriber_id = j.id WHERE coalesce(t.learned_at, -1) >= 0"
+
+/* @param parts  gets a part for the papers of the row, which are added to all */
+static void
+add_row(struct sql_statement *row, struct candidate_previous *previous, GArray *papers,
+    GArray *parts)
 {
+	int64_t kind = sql_get_int(row, 1);
+	struct part part = {previous, (enum digest_exclusion)kind, papers->len, 0};
+	const struct digest_contents_version paper = {.seq = sql_get_int(row, 3)};
+
+	previous->has_slot |= kind == PREVIOUS_ROW_SLOT;
+	previous->has_digests |= kind == PREVIOUS_ROW_DIGESTS;
+	previous->has_taste |= kind == PREVIOUS_ROW_TASTE;
+	if (kind > DIGEST_EXCLUSION_REJECTED || previous->problem)
+		return;
+	if (kind == DIGEST_EXCLUSION_REJECTED)
+		g_array_append_val(papers, paper);
+	else if (!packed_papers_add(row, 2, papers, &previous->problem))
+		g_array_set_size(papers, part.first);
+	part.end = papers->len;
+	previous->papers += part.end - part.first;
+	g_array_append_val(parts, part);
+}
+
+static bool
+load_rows(struct store *store, struct candidate_previous **all, unsigned count,
+    GArray *papers, GArray *parts, GError **error)
+{
+	static const char *const sql[] = SQL_LISTS("WITH j (id, slot) AS (VALUES ",
+	    "(CAST(? AS BIGINT), CAST(? AS TEXT))", "(?, ?)", PREVIOUS_ROWS);
+	unsigned size = sql_get_list_size(count);
+	struct sql_value values[2 * SQL_LIST_MAX + 1] = {0};
+	sql_auto *statement = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (rows && (step = sql_step(rows, error)) == SQL_STEP_ROW) {
-		if (sql_get_kind(rows, 0) == SQL_KIND_BLOB) {
-			if (!packed_papers_add(rows, 0, papers, error))
-				return false;
-		} else {
-			const struct digest_contents_version paper = {
-			    .seq = sql_get_int(rows, 0)};
-
-			g_array_append_val(papers, paper);
-		}
+	for (unsigned i = 0; i < size; i++) {
+		values[2 * i] = i < count ? SQL_INT(all[i]->subscriber_id) : SQL_NULL;
+		values[2 * i + 1] = i < count ? SQL_TEXT(all[i]->slot) : SQL_NULL;
 	}
-	return step == SQL_STEP_DONE && packed_papers_follow(store, papers, error);
+	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(statement, 0);
+		unsigned i = 0;
+
+		while (all[i]->subscriber_id != id)
+			i++;
+		add_row(statement, all[i], papers, parts);
+	}
+	return step == SQL_STEP_DONE;
 }
 
-/* @param papers  gets an array for each exclusion */
-static bool
-load_all_papers(struct store *store, int64_t subscriber_id,
-    GArray *papers[DIGEST_EXCLUSION_REJECTED + 1], GError **error)
+bool
+candidates_load_previous(struct store *store, struct candidate_previous **all,
+    unsigned count, GError **error)
 {
-	static const char delivered[] =
-	    "SELECT papers FROM delivered WHERE subscriber_id = ?1";
-	static const char live[] =
-	    "SELECT contents FROM digest WHERE subscriber_id = ?1 AND state = 'live'";
-	static const char rejected[] =
-	    "SELECT paper_seq FROM digest_rejected WHERE subscriber_id = ?1"
-	    " AND times >= 2";
-	static const char *const statements[DIGEST_EXCLUSION_REJECTED + 1] = {
-	    [DIGEST_EXCLUSION_DELIVERED] = delivered,
-	    [DIGEST_EXCLUSION_IN_PROGRESS] = live,
-	    [DIGEST_EXCLUSION_REJECTED] = rejected,
-	};
+	g_autoptr(GArray) papers = packed_papers_new();
+	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 
-	for (unsigned i = DIGEST_EXCLUSION_DELIVERED; i < G_N_ELEMENTS(statements);
-	     i++) {
-		sql_auto *rows =
-		    sql_bind(store, statements[i], error, SQL_INT(subscriber_id));
-
-		papers[i] = packed_papers_new();
-		if (!load_papers(store, rows, papers[i], error))
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!load_rows(store, all + i, MIN(count - i, SQL_LIST_MAX), papers,
+		        parts, error))
 			return false;
+	if (!packed_papers_follow(store, papers, error))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned size = all[i]->papers ? 2 : 0;
+
+		while (size < 2 * all[i]->papers)
+			size *= 2;
+		all[i]->excluded = g_array_new(FALSE, TRUE, sizeof(struct excluded));
+		g_array_set_size(all[i]->excluded, size);
 	}
+	for (unsigned i = 0; i < parts->len; i++)
+		insert_papers(&g_array_index(parts, struct part, i), papers);
 	return true;
+}
+
+void
+candidate_previous_free(struct candidate_previous *previous)
+{
+	if (!previous)
+		return;
+	g_clear_error(&previous->problem);
+	g_clear_pointer(&previous->excluded, g_array_unref);
+	g_free(previous->slot);
+	g_free(previous);
 }
 
 GArray *
 candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error)
 {
-	GArray *papers[DIGEST_EXCLUSION_REJECTED + 1] = {NULL};
-	g_autoptr(GArray) excluded = g_array_new(FALSE, TRUE, sizeof(struct excluded));
-	bool is_ok = load_all_papers(store, subscriber_id, papers, error);
-	unsigned count = 0, size = 1;
+	struct candidate_previous *previous = g_new0(struct candidate_previous, 1);
+	GArray *excluded = NULL;
 
-	for (unsigned i = 0; i < G_N_ELEMENTS(papers); i++)
-		count += papers[i] ? papers[i]->len : 0;
-	while (count && size < 2 * count)
-		size *= 2;
-	g_array_set_size(excluded, count ? size : 0);
-	for (unsigned i = 0; i < G_N_ELEMENTS(papers); i++)
-		if (papers[i]) {
-			insert_papers(excluded, papers[i], (enum digest_exclusion)i);
-			g_array_unref(papers[i]);
-		}
-	return is_ok ? g_steal_pointer(&excluded) : NULL;
+	previous->subscriber_id = subscriber_id;
+	if (candidates_load_previous(store, &previous, 1, error) &&
+	    pb_error_forward(error, &previous->problem))
+		excluded = g_steal_pointer(&previous->excluded);
+	candidate_previous_free(previous);
+	return excluded;
 }
 
 enum digest_exclusion

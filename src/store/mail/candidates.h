@@ -47,6 +47,27 @@ enum digest_exclusion {
 	DIGEST_EXCLUSION_REJECTED,    /* in two messages rejected for their content */
 };
 
+/* The digests of a subscriber before the next one. */
+struct candidate_previous {
+	int64_t subscriber_id;
+	char *slot;       /* of the next digest, or NULL */
+	bool has_slot;    /* there is a digest of this slot */
+	bool has_digests; /* or else there is none at all */
+	bool has_taste;   /* learned from answers */
+	unsigned papers;  /* number of those that are excluded, with duplicates */
+	GArray *excluded; /* as candidates_load_excluded() */
+	GError *problem;  /* PB_ERROR_DAMAGED, and some are missing; or NULL */
+};
+
+/**
+ * Load it for several subscribers.
+ *
+ * @param all  with subscribers and slots; the rest is set
+ */
+bool candidates_load_previous(struct store *store, struct candidate_previous **all,
+    unsigned count, GError **error);
+void candidate_previous_free(struct candidate_previous *previous);
+
 /** Load the papers that are excluded from a subscriber's digests. */
 GArray *
 candidates_load_excluded(struct store *store, int64_t subscriber_id, GError **error);

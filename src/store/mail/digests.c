@@ -11,16 +11,6 @@
 #include "store/paper/packed_papers.h"
 #include "store/paper/papers.h"
 
-bool
-digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
-    bool *has, GError **error)
-{
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM digest WHERE "
-	                          "subscriber_id = ?1 AND slot = ?2)";
-
-	return sql_has(store, sql, has, error, SQL_INT(subscriber_id), SQL_TEXT(slot));
-}
-
 static const char *
 keep_text(struct digest_contents *contents, struct sql_statement *row, int column)
 {
@@ -70,27 +60,74 @@ find_newest_day(const struct digest_record *digest_record)
 	return newest;
 }
 
-bool
-digests_insert(struct store *store, const struct digest_record *digest_record,
-    int64_t *digest_id, GError **error)
-{
-	static const char sql[] =
-	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " message_token, papers, newest_day, contents)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8) RETURNING id";
-	struct digest_contents *contents = digest_record->contents;
-	g_autoptr(GByteArray) packed = NULL;
+#define DIGEST_VALUES 8
 
-	if (contents->style.attach != PREFERENCE_ATTACH_NONE &&
-	    !load_references(store, contents, error))
-		return false;
-	packed = digest_contents_pack(contents);
-	return sql_insert(store, sql, digest_id, error,
+/* @return what the values borrow */
+static GByteArray *
+fill_values(const struct digest_record *digest_record, struct sql_value *values)
+{
+	const struct digest_contents *contents = digest_record->contents;
+	GByteArray *packed = digest_contents_pack(contents);
+	const struct sql_value filled[DIGEST_VALUES] = {
 	    SQL_INT(digest_record->subscriber_id), SQL_TEXT(digest_record->slot),
 	    SQL_TEXT(digest_record->date), SQL_INT(digest_record->created_at),
 	    SQL_TEXT(digest_record->message_token), SQL_INT(contents->papers->len),
 	    SQL_TEXT(find_newest_day(digest_record)),
-	    SQL_BLOB(packed->data, packed->len));
+	    SQL_BLOB(packed->data, packed->len)};
+
+	memcpy(values, filled, sizeof(filled));
+	return packed;
+}
+
+/* @param count  at most SQL_LIST_MAX */
+static bool
+insert_some(struct store *store, struct digest_record *const *digest_records,
+    unsigned count, GError **error)
+{
+	static const char *const sql[] = SQL_LISTS(
+	    "WITH j (subscriber_id, slot, date, created_at, message_token, papers,"
+	    " newest_day, contents) AS (VALUES ",
+	    "(?, ?, ?, ?, ?, ?, ?, ?)", "(?, ?, ?, ?, ?, ?, ?, ?)",
+	    ") INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " message_token, papers, newest_day, contents) SELECT subscriber_id, slot,"
+	    " date, created_at, 'live', message_token, papers, newest_day, contents"
+	    " FROM j WHERE subscriber_id IS NOT NULL RETURNING id, subscriber_id");
+	struct sql_value values[DIGEST_VALUES * SQL_LIST_MAX + 1] = {0};
+	unsigned size = sql_get_list_size(count);
+	g_autoptr(GPtrArray) packed =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+	g_autoptr(GArray) ids = NULL;
+
+	for (unsigned i = 0; i < count; i++)
+		g_ptr_array_add(
+		    packed, fill_values(digest_records[i], &values[DIGEST_VALUES * i]));
+	for (unsigned i = DIGEST_VALUES * count; i < DIGEST_VALUES * size; i++)
+		values[i] = SQL_NULL;
+	ids = sql_load_numbers_values(store, SQL_CHOOSE(sql, count), values, error);
+	for (unsigned at = 0; ids && at < ids->len; at += 2)
+		for (unsigned i = 0; i < count; i++)
+			if (digest_records[i]->subscriber_id ==
+			    g_array_index(ids, int64_t, at + 1))
+				digest_records[i]->id = g_array_index(ids, int64_t, at);
+	return ids != NULL;
+}
+
+bool
+digests_insert(struct store *store, struct digest_record *const *digest_records,
+    unsigned count, GError **error)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct digest_contents *contents = digest_records[i]->contents;
+
+		if (contents->style.attach != PREFERENCE_ATTACH_NONE &&
+		    !load_references(store, contents, error))
+			return false;
+	}
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!insert_some(
+		        store, digest_records + i, MIN(count - i, SQL_LIST_MAX), error))
+			return false;
+	return true;
 }
 
 bool

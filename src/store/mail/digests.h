@@ -22,21 +22,16 @@ struct digest_record {
 	int64_t created_at;
 	/* No papers: a "nothing new" notice.  References are set when it is stored. */
 	struct digest_contents *contents;
+	int64_t id; /* set by digests_insert() */
 };
 
-/** Whether a subscriber has a digest for a slot. */
-bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
-    bool *has, GError **error);
-
 /**
- * Store a digest.
+ * Store digests of different subscribers.
  *
- * The caller queues its message and advances the due time in the same transaction.
- *
- * @param digest_id  set
+ * The caller queues their messages and advances the due times in the same transaction.
  */
-bool digests_insert(struct store *store, const struct digest_record *digest_record,
-    int64_t *digest_id, GError **error);
+bool digests_insert(struct store *store, struct digest_record *const *digest_records,
+    unsigned count, GError **error);
 
 /** Queue the messages of digests. @param ids  of int64_t, ascending */
 bool digests_queue(struct store *store, const GArray *ids,

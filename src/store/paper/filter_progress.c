@@ -145,6 +145,33 @@ filter_progress_load_canonical(
 }
 
 bool
+filter_progress_load_texts(struct store *store, const GArray *ids,
+    void (*found)(void *data, int64_t id, const char *canonical), void *data,
+    GError **error)
+{
+	static const char *const sql[] =
+	    SQL_LISTS("SELECT id, canonical FROM filter WHERE id IN (", "?", "?", ")");
+
+	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
+		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
+		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+		sql_auto *statement = NULL;
+		enum sql_step step = SQL_STEP_FAILED;
+
+		sql_fill_list(values, sql_get_list_size(count),
+		    &g_array_index(ids, int64_t, i), count);
+		statement =
+		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+		while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+			found(data, sql_get_int(statement, 0),
+			    sql_get_text(statement, 1));
+		if (step != SQL_STEP_DONE)
+			return false;
+	}
+	return true;
+}
+
+bool
 filter_progress_load_last_id(struct store *store, int64_t *id, GError **error)
 {
 	static const char sql[] = "SELECT coalesce(max(id), 0) FROM filter";

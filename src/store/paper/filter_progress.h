@@ -108,6 +108,11 @@ bool filter_progress_foreach(struct store *store, const GArray *ids,
 bool filter_progress_foreach_range(struct store *store, int64_t after, int64_t through,
     const struct filter_callbacks *callbacks, GError **error);
 
+/** Load the canonical texts of several filters, in any order. @param ids  of int64_t */
+bool filter_progress_load_texts(struct store *store, const GArray *ids,
+    void (*found)(void *data, int64_t id, const char *canonical), void *data,
+    GError **error);
+
 /** @param id  of the newest filter; 0: none */
 bool filter_progress_load_last_id(struct store *store, int64_t *id, GError **error);
 

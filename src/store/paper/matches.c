@@ -307,6 +307,50 @@ matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
 	return step == SQL_STEP_DONE ? g_steal_pointer(&seqs) : NULL;
 }
 
+/* Report the papers of some filters. */
+static bool
+load_some(struct store *store, const int64_t *ids, unsigned count,
+    matches_found_papers found, void *data, GError **error)
+{
+	static const char *const sql[] =
+	    SQL_LISTS("SELECT papers, filter_id FROM match WHERE filter_id IN (", "?",
+	        "?", ") ORDER BY filter_id");
+	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	g_autoptr(GHashTable) by_filter = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_array_unref);
+	sql_auto *statement = NULL;
+	enum sql_step step = SQL_STEP_FAILED;
+	bool is_ok;
+
+	for (unsigned i = 0; i < count; i++)
+		g_hash_table_insert(by_filter, (gpointer)&ids[i],
+		    g_array_new(FALSE, FALSE, sizeof(int64_t)));
+	sql_fill_list(values, sql_get_list_size(count), ids, count);
+	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
+	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(statement, 1);
+
+		add_seqs(statement, g_hash_table_lookup(by_filter, &id));
+	}
+	is_ok = step == SQL_STEP_DONE;
+	for (unsigned i = 0; is_ok && i < count; i++)
+		is_ok =
+		    found(data, ids[i], g_hash_table_lookup(by_filter, &ids[i]), error);
+	return is_ok;
+}
+
+bool
+matches_load_each(struct store *store, const GArray *filters,
+    matches_found_papers found, void *data, GError **error)
+{
+	bool is_ok = true;
+
+	for (unsigned i = 0; is_ok && i < filters->len; i += SQL_LIST_MAX)
+		is_ok = load_some(store, &g_array_index(filters, int64_t, i),
+		    MIN(filters->len - i, SQL_LIST_MAX), found, data, error);
+	return is_ok;
+}
+
 GArray *
 matches_load_decided(struct store *store, int64_t filter_id, GError **error)
 {

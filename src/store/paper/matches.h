@@ -67,6 +67,15 @@ bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 /** Load the papers that a filter matches. @return of int64_t, paper.seq */
 GArray *matches_load_seqs(struct store *store, int64_t filter_id, GError **error);
 
+/** Receives the papers of a filter. @param seqs  of int64_t @return false with an error
+ */
+typedef bool (*matches_found_papers)(
+    void *data, int64_t filter_id, const GArray *seqs, GError **error);
+
+/** The same for several filters. @param filters  of int64_t: ids */
+bool matches_load_each(struct store *store, const GArray *filters,
+    matches_found_papers found, void *data, GError **error);
+
 /* A match and its time, s. */
 struct decided_match {
 	int64_t paper_seq, decided_at;

@@ -212,7 +212,7 @@ subscribers_load_page(
 	"  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"    \
 	"   WHERE s.subscriber_id = subscriber.id AND " FILTER_PROGRESS_REVISION \
 	"    < " NEWEST_REVISION "))"                                            \
-	" ORDER BY next_due_at, id LIMIT ?2"
+	" ORDER BY next_due_at, id LIMIT ?2" SQL_LOCK_FREE_ROWS("subscriber")
 
 GPtrArray *
 subscribers_load_due(
@@ -323,19 +323,45 @@ subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return true;
 }
 
-bool
-subscribers_save_due(struct store *store, int64_t id, int64_t due_at,
-    int64_t next_due_at, bool *is_saved, GError **error)
+/* @param count  at most SQL_LIST_MAX */
+static bool
+save_due(struct store *store, struct subscriber_due *const *dues, unsigned count,
+    GError **error)
 {
-	static const char sql[] =
-	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0, catch_up = NULL"
-	    " WHERE id = ?1 AND next_due_at = ?3 AND state = 'active'";
-	unsigned count;
+	static const char *const sql[] =
+	    SQL_LISTS("WITH j (subscriber_id, due_at, next_at) AS (VALUES ",
+	        "(?, ?, CAST(? AS BIGINT))", "(?, ?, ?)",
+	        ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
+	        " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id"
+	        " AND subscriber.next_due_at = j.due_at AND subscriber.state = 'active'"
+	        " RETURNING id");
+	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
+	g_autoptr(GArray) saved = NULL;
 
-	if (!sql_exec_count(store, sql, &count, error, SQL_INT(id),
-	        SQL_INT_OR_NULL(next_due_at), SQL_INT(due_at)))
-		return false;
-	*is_saved = count > 0;
+	for (unsigned i = 0; i < sql_get_list_size(count); i++) {
+		bool has = i < count;
+
+		values[3 * i] = has ? SQL_INT(dues[i]->id) : SQL_NULL;
+		values[3 * i + 1] = has ? SQL_INT(dues[i]->due_at) : SQL_NULL;
+		values[3 * i + 2] = has ? SQL_INT_OR_NULL(dues[i]->next_at) : SQL_NULL;
+	}
+	saved = sql_load_numbers_values(store, SQL_CHOOSE(sql, count), values, error);
+	for (unsigned i = 0; saved && i < count; i++) {
+		dues[i]->is_saved = false;
+		for (unsigned at = 0; at < saved->len; at++)
+			dues[i]->is_saved |=
+			    g_array_index(saved, int64_t, at) == dues[i]->id;
+	}
+	return saved != NULL;
+}
+
+bool
+subscribers_save_due(struct store *store, struct subscriber_due *const *dues,
+    unsigned count, GError **error)
+{
+	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
+		if (!save_due(store, dues + i, MIN(count - i, SQL_LIST_MAX), error))
+			return false;
 	return true;
 }
 

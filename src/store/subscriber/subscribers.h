@@ -92,17 +92,24 @@ bool subscribers_limit_since_day(
  */
 bool subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
+/* The due time of a subscriber whose digest was decided. */
+struct subscriber_due {
+	int64_t id;
+	int64_t due_at;  /* the time to replace, s */
+	int64_t next_at; /* s; -1: none */
+	bool is_saved;
+};
+
 /**
- * Advance a subscriber's due time.
+ * Advance due times.
  *
  * The first digest counts as created, and papers missed in a pause as caught up.
  *
- * @param due_at    the time to replace, s
- * @param is_saved  set on success; false if it has changed, or the subscriber is no
- *                  longer active
+ * @param dues  is_saved is set: false if the time has changed, or the subscriber is no
+ *              longer active
  */
-bool subscribers_save_due(struct store *store, int64_t id, int64_t due_at,
-    int64_t next_due_at, bool *is_saved, GError **error);
+bool subscribers_save_due(struct store *store, struct subscriber_due *const *dues,
+    unsigned count, GError **error);
 
 /** Postpone the next digest until a time, if it is due earlier, without changing its
  * contents. */
