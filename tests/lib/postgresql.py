@@ -95,7 +95,7 @@ def translate_pattern(pattern):
             done += re.sub(r"[\x01-\x20\x7f]", lambda m: f"\\x{ord(m[0]):02x}", part)
         else:
             done += re.escape(part)
-    return f"^{done}$"
+    return f"^{done}$".removeprefix("^.*").removesuffix(".*$")
 
 
 def translate_glob(match):
@@ -250,7 +250,7 @@ def translate_statement(sql):
         last = max(last, here)
         return f"${here}"
 
-    return re.sub(r"\?(\d*)", number, sql)
+    return re.sub(r"\?(\d*)", number, re.sub(r"/\*!(.*?)\*/", r"\1", sql))
 
 
 # ---- server -----------------------------------------------------------------

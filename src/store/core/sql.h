@@ -76,11 +76,11 @@ struct sql_value {
 /* -1 (unknown, none) is NULL in the database. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
 
-/*
- * At the end of a SELECT: a clause that locks rows on a server.  SQLite has one writer:
- * a comment.
- */
-#define SQL_LOCK(clause) " /*! " clause " */"
+/* Text for a server; for SQLite a comment. */
+#define SQL_SERVER(text) " /*! " text " */"
+
+/* At the end of a SELECT: a clause that locks rows.  SQLite has one writer. */
+#define SQL_LOCK(clause) SQL_SERVER(clause)
 
 /*
  * Lock the rows of a table or alias, to change them; those that another transaction has
@@ -90,7 +90,7 @@ struct sql_value {
 #define SQL_LOCK_FREE_ROWS(table) SQL_LOCK("FOR NO KEY UPDATE OF " table " SKIP LOCKED")
 
 /* After a column in a condition: on a server, no index is chosen for it. */
-#define SQL_NO_INDEX " /*! + 0 */"
+#define SQL_NO_INDEX SQL_SERVER("+ 0")
 
 /* Number of values of a list in a statement. */
 #define SQL_LIST_MAX   50

@@ -87,7 +87,9 @@ insert_some(struct store *store, struct digest_record *const *digest_records,
 	static const char *const sql[] = SQL_LISTS(
 	    "WITH j (subscriber_id, slot, date, created_at, message_token, papers,"
 	    " newest_day, contents) AS (VALUES ",
-	    "(?, ?, ?, ?, ?, ?, ?, ?)", "(?, ?, ?, ?, ?, ?, ?, ?)",
+	    "(CAST(? AS BIGINT), ?, ?, CAST(? AS BIGINT), ?, CAST(? AS BIGINT), ?,"
+	    " ?" SQL_SERVER("::BYTEA") ")",
+	    "(?, ?, ?, ?, ?, ?, ?, ?)",
 	    ") INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
 	    " message_token, papers, newest_day, contents) SELECT subscriber_id, slot,"
 	    " date, created_at, 'live', message_token, papers, newest_day, contents"

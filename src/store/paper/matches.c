@@ -24,13 +24,22 @@ append_found(
 #define INSERT      "INSERT INTO match (decided_at, filter_id, papers) VALUES "
 #define KEEP_OTHERS " ON CONFLICT (filter_id, decided_at) DO NOTHING"
 
+/* On a server, for which nothing has to be waited for then. */
+#define APPEND                                                      \
+	" ON CONFLICT (filter_id, decided_at) DO UPDATE SET papers" \
+	" = match.papers || ',' || excluded.papers"
+
 static bool
 save_one(
     struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
 	static const char sql[] = INSERT "(?1, ?2, ?3)" KEEP_OTHERS;
+	static const char sql_server[] = INSERT "(?1, ?2, ?3)" APPEND;
 	unsigned count;
 
+	if (store->postgresql)
+		return sql_exec(store, sql_server, error, SQL_INT(now),
+		    SQL_INT(found->filter_id), SQL_TEXT(found->papers));
 	return sql_exec_count(store, sql, &count, error, SQL_INT(now),
 	           SQL_INT(found->filter_id), SQL_TEXT(found->papers)) &&
 	       (count || append_found(store, found, now, error));
@@ -42,6 +51,7 @@ save_list(
     struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
 	static const char sql[] = INSERT SQL_LIST("(?, ?, ?)") KEEP_OTHERS;
+	static const char sql_server[] = INSERT SQL_LIST("(?, ?, ?)") APPEND;
 	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
 	unsigned count;
 
@@ -50,6 +60,8 @@ save_list(
 		values[3 * i + 1] = SQL_INT(found[i].filter_id);
 		values[3 * i + 2] = SQL_TEXT(found[i].papers);
 	}
+	if (store->postgresql)
+		return sql_exec_values(store, sql_server, values, error);
 	if (!sql_exec_count_values(store, sql, values, &count, error))
 		return false;
 	for (unsigned i = 0; count < SQL_LIST_MAX && i < SQL_LIST_MAX; i++)

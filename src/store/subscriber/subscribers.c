@@ -328,13 +328,13 @@ static bool
 save_due(struct store *store, struct subscriber_due *const *dues, unsigned count,
     GError **error)
 {
-	static const char *const sql[] =
-	    SQL_LISTS("WITH j (subscriber_id, due_at, next_at) AS (VALUES ",
-	        "(?, ?, CAST(? AS BIGINT))", "(?, ?, ?)",
-	        ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
-	        " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id"
-	        " AND subscriber.next_due_at = j.due_at AND subscriber.state = 'active'"
-	        " RETURNING id");
+	static const char *const sql[] = SQL_LISTS(
+	    "WITH j (subscriber_id, due_at, next_at) AS (VALUES ",
+	    "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?, ?)",
+	    ") UPDATE subscriber SET next_due_at = j.next_at, is_first_due = 0,"
+	    " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id"
+	    " AND subscriber.next_due_at = j.due_at AND subscriber.state = 'active'"
+	    " RETURNING id");
 	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
 	g_autoptr(GArray) saved = NULL;
 
