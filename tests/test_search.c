@@ -413,9 +413,9 @@ compare(const struct everything *all, const char *text, unsigned *found)
 		g_test_fail_printf("%s finds %u papers, not %u", text,
 		    g_hash_table_size(seqs), scores->len);
 	invalidate_values(all);
-	for (guint part = 2; part <= 4; part += 2)
+	for (guint quarter = 3; quarter >= 1; quarter--)
 		compare_newer(all, query, text, scores,
-		    all->papers->pdata[all->papers->len / part]);
+		    all->papers->pdata[all->papers->len * quarter / 4]);
 	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
 		compare_results(all, text, scores, limits[i]);
 	*found += scores->len;
@@ -477,6 +477,9 @@ search_agrees_with_evaluating_every_paper(void)
 	    "(=of NEAR/2 the) OR \"=the model\" OR \"of the\" OR author:\"Y. Wang\"",
 	    "data OR (model -(language NEAR/3 model)) OR (agent -=The)",
 	    "=of OR =the OR =and", "kw:reasoning OR model OR =LLM OR (a NEAR/2 of)",
+	    "(model OR =LLM) (the OR author:li)", "(a OR of) (video OR data) cat:cs",
+	    "(model OR (a NEAR/2 of)) (=The OR language) upvotes:>=3",
+	    "(model OR kw:reasoning) (the OR -agent)",
 	    "date:2025-07.. OR author:wang OR =The OR (model NEAR/2 a)"};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct everything all = {fixture, NULL,

@@ -123,13 +123,28 @@ are_same_in_or(const GArray *clauses)
 	return true;
 }
 
+/* Whether FTS5 has to merge many words for an AND. */
+static bool
+has_only_ors(const struct node *node)
+{
+	for (guint i = 0; i < node->operands->len; i++) {
+		const struct node *operand = node->operands->pdata[i];
+
+		if (operand->kind == NODE_WORDS || operand->kind == NODE_NEAR ||
+		    operand->kind == NODE_NAME || operand->kind == NODE_NOT)
+			return false;
+	}
+	return true;
+}
+
 bool
 lookup_is_by_clauses(const struct fts_query *fts)
 {
 	if (fts->excluded->len || !are_scannable(fts->clauses) ||
 	    !are_scannable(fts->negated))
 		return false;
-	if (!fts->is_required || fts->root->kind == NODE_OR)
+	if (!fts->is_required || fts->root->kind == NODE_OR ||
+	    (fts->root->kind == NODE_AND && !fts->is_match && has_only_ors(fts->root)))
 		return true;
 	/* FTS5 scans only the rarest word of an AND, but merges all words of a prefix
 	 * before. */
