@@ -41,15 +41,14 @@ NUMBERS = range(3)  # of the made-up papers
 NAMES = ("one", "two", "three")
 HOME = "paperboy@news.example"
 DAY = "2026-11-20"
-LINES = 40  # of logs, after a failure, and of a machine that is cut off
+LINES = 40  # of logs, after a failure
 TRANSACTIONS_PER_S = 300  # of machines that wait
-BUSY_S = 5  # CPU time of a machine that is cut off
 IN_FLIGHT = "(SELECT holder FROM outbox WHERE state = 'SENDING')"
 TRIES = 1000  # of a client whose server is being started
 STARTS = 10  # of a daemon whose server is being started
 
 
-Use = collections.namedtuple("Use", "files memory_mb cpu_s lines")
+Use = collections.namedtuple("Use", "at files memory_mb cpu_s lines")
 
 
 class Node:
@@ -119,7 +118,7 @@ class Node:
             ticks = file.read().rpartition(")")[2].split()[11:13]
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             pages = int(file.read().split()[1])
-        return Use(files=len(os.listdir(f"/proc/{pid}/fd")),
+        return Use(at=time.monotonic(), files=len(os.listdir(f"/proc/{pid}/fd")),
                    memory_mb=pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
                    cpu_s=sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"),
                    lines=len(self.child.lines))
@@ -134,7 +133,7 @@ class Fleet:
         self.site = tap.enter(Site())
         self.server = tap.enter(Server(tap.subdirectory("postgresql"), self.site.add("db")))
         self.sink = tap.enter(SmtpSink(tap.subdirectory("sink"), host=self.site.add("relay")))
-        self.basket = Basket(self.sink)
+        self.basket = Basket(self.sink, "person-")
         self.papers = tap.subdirectory("papers")
         self.people = 0
         self.nodes = []
@@ -174,7 +173,7 @@ class Fleet:
         self.people += count
 
     def count_arrived(self):
-        """The number of people to whom something was sent."""
+        """The number of people who have a digest."""
         return len({message.recipients[0] for message in self.basket.update()})
 
 
@@ -228,7 +227,7 @@ class Senders:
                 pause(0.05)
             else:
                 self.problem = f"{sender} was never accepted: {self.refusals}"
-            pause(0.2)
+            pause(0.5)
 
     def __enter__(self):
         self.thread.start()
@@ -356,18 +355,20 @@ def isolate(fleet, node, begin, end):
     wait_until(is_isolated, f"{node.name} with messages in flight", RUN_S)
 
 
-def wait_taken_over(fleet, holders):
-    wait_until(lambda: not set(holders) & set(fleet.rows("SELECT id FROM instance")),
-               "the end of a lease", RUN_S)
+def is_taken_over(fleet, holders):
+    return not set(holders) & set(fleet.rows("SELECT id FROM instance"))
 
 
 def kill_takeover(fleet, rng, node, holders):
     """Kill a machine, or the server, in the transaction that ends others' leases."""
     victim = rng.choice((node, fleet.server))
-    ids = ", ".join(holders)
-    with fleet.server.hold(f"SELECT id FROM instance WHERE id IN ({ids}) FOR UPDATE"):
-        wait_until(lambda: node.find_sessions("wait_event_type = 'Lock'"),
-                   "a takeover", RUN_S)
+
+    def is_started():
+        return node.find_sessions("wait_event_type = 'Lock'") or is_taken_over(fleet, holders)
+
+    with fleet.server.hold("SELECT id FROM outbox WHERE state = 'SENDING' AND holder IN"
+                           f" ({', '.join(holders)}) FOR UPDATE"):
+        wait_until(is_started, "a takeover", RUN_S)
         victim.kill()
     victim.launch()
     victim.wait_started()
@@ -377,6 +378,13 @@ def wait_fenced(node, holder):
     """The results of what it sent are not recorded, and it begins a new lease."""
     node.child.wait_line("outbox fenced", RUN_S)
     wait_until(lambda: node.holder() not in (None, holder), "a new lease", RUN_S)
+
+
+def assert_waits(before, after):
+    """A machine whose database is away does not loop; what was in flight is logged."""
+    seconds = after.at - before.at
+    assert after.cpu_s - before.cpu_s < 1 + seconds / 4, (before, after)
+    assert after.lines - before.lines < 2 * IN_DOUBT + seconds, (before, after)
 
 
 def lose_leases(fleet, rng, nodes):
@@ -389,12 +397,11 @@ def lose_leases(fleet, rng, nodes):
     holders = [stopped.holder(), cut.holder()]
     before, sessions = cut.use(), cut.find_sessions()
     kill_takeover(fleet, rng, third, holders)
-    wait_taken_over(fleet, holders)
+    wait_until(lambda: is_taken_over(fleet, holders), "the end of leases", RUN_S)
     wait_until(lambda: not sessions & cut.find_sessions(), "the end of its sessions")
     reply = hand_in(cut, "refused@people.example", RUN_S)
     assert reply == 452, reply
-    busy_s, lines = cut.use().cpu_s - before.cpu_s, cut.use().lines - before.lines
-    assert busy_s < BUSY_S and lines < LINES, (busy_s, lines)
+    assert_waits(before, cut.use())
     stopped.child.signal(signal.SIGCONT)
     cut.host.join(fleet.server.host)
     for node, holder in zip((stopped, cut), holders):
@@ -407,7 +414,7 @@ def cut_off(fleet, rng, node):
     node.host.disconnect()
     others = [each for each in fleet.nodes if each is not node]
     hits = 0
-    while holder in fleet.rows("SELECT id FROM instance"):
+    while not is_taken_over(fleet, [holder]):
         hits += kill_one(fleet, rng, others)
     node.host.connect()
     wait_until(node.holder, "a new lease", RUN_S)
@@ -490,9 +497,8 @@ class Contents:
 def digests_hold(fleet, kills):
     copies = collections.defaultdict(list)
     for message in fleet.basket.update():
-        if message.recipients[0].startswith("person-"):
-            copies[message.recipients[0]].append((message.raw, message.mail_args))
-            assert papers_of(message.raw) == list(NUMBERS), message.recipients
+        copies[message.recipients[0]].append((message.raw, message.mail_args))
+        assert papers_of(message.raw) == list(NUMBERS), message.recipients
     for each in copies.values():
         assert len({parse(raw)["Message-ID"] for raw, _ in each}) == 1
     duplicates = duplicates_hold(copies, fleet.people, kills)

@@ -16,10 +16,14 @@ def pause(seconds):
 
 
 class Basket:
-    """All complete messages accepted by a sink, each read once."""
+    """All complete digests accepted by a sink, each read once.
 
-    def __init__(self, sink):
+    prefix: of their recipients
+    """
+
+    def __init__(self, sink, prefix=""):
         self.sink = sink
+        self.prefix = prefix
         self.seen = set()
         self.messages = []
 
@@ -33,9 +37,10 @@ class Basket:
                     message = parse_dump(file.read())
             except FileNotFoundError:
                 continue  # a truncated one, which the sink removes
-            if message and is_whole(message.raw):
+            is_other = message and not message.recipients[0].startswith(self.prefix)
+            if is_other or (message and is_whole(message.raw)):
                 self.seen.add(name)
-                self.messages.append(message)
+                self.messages += [] if is_other else [message]
         return self.messages
 
 
