@@ -17,16 +17,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from conversations import COMMANDS, CONFIRM, HOME, PARSER, SUBSCRIBE, compose, find_recipient
 from daemon import parse, papers_of
-from installation import STATE
-from recipe import Recipe, add_servers
+from installation import CONFIG, STATE, USER
+from recipe import Recipe, add_servers, install_certificate
 from smtp_fixture import Relay
-from tap import Skip, Tap, wait_until
+from tap import Skip, Tap, top_builddir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 2000 if IS_LONG else 100
 RUN_S = 100
 LINES = 60  # of logs, after a failure
 SOCKET = f"{STATE}/lmtp"
+PAPERBOYD = os.path.join(top_builddir(), "paperboyd")
 SETTINGS = f"""\
 commands: {{ address = "{HOME}"; }};
 receive: {{ lmtp_socket = "{SOCKET}"; parser = "{PARSER}"; }};
@@ -339,6 +340,19 @@ def old_primary(recipe, sending):
     sending.wait(people)
 
 
+def certificates(recipe, _sending):
+    """a certificate that has expired, or has another name, is refused"""
+    one, two = recipe.one, recipe.two
+    two.run("pg_ctlcluster 15 main stop -m immediate", wanted=(0, 2))
+    for name, days, problem in ((one.name, -1, "it has expired"),
+                                (two.name, 2, "does not match host name")):
+        install_certificate(recipe, one, name, days)
+        one.run("pg_ctlcluster 15 main restart -m immediate")
+        for command in ("paperboyctl doctor", f"{PAPERBOYD} --once -c {CONFIG}"):
+            text = " ".join(two.run(command, range(1, 256), user=USER).split())
+            assert problem in text and one.name in text, text
+
+
 def main():
     with Tap() as tap:
         try:
@@ -351,7 +365,7 @@ def main():
         recipe.follow(1)
         recipe.follow(3, {"192.0.2.0/24": "10.214.7.0/24"})
         recipe.follow(3)
-        for test in (synchronous, asynchronous, old_primary):
+        for test in (synchronous, asynchronous, old_primary, certificates):
             tap.run(test, recipe, sending)
             if tap.failed:
                 for machine in (recipe.one, recipe.two):

@@ -98,17 +98,21 @@ def add_servers(recipe):
         raise Skip("PostgreSQL 15 is not installed")
     directory = os.path.join(recipe.installation.directory, "ca")
     os.mkdir(directory)
-    ca = Ca(directory)
+    recipe.ca = Ca(directory)
     for machine in (recipe.one, recipe.two):
         machine.run("rm -rf /etc/postgresql/15 /var/lib/postgresql/15 /run/postgresql/*")
         machine.run("pg_createcluster --start 15 main")
-        pair = ca.make_cert(machine.name)
-        machine.run("cd /etc/postgresql; install -o postgres -m 600 /dev/stdin server.key",
-                    stdin=read(pair.key))
-        machine.write("/etc/postgresql/server.crt", read(pair.cert).decode())
-        machine.run(f"cat >>{CA_FILE}", stdin=read(ca.cert))
+        install_certificate(recipe, machine, machine.name)
+        machine.run(f"cat >>{CA_FILE}", stdin=read(recipe.ca.cert))
         machine.typed |= {"--pwprompt": f"{PASSWORD}\n" * 2, ".pgpass": f"{PASSWORD}\n",
                           "store-password": f"{PASSWORD}\n"}
+
+
+def install_certificate(recipe, machine, name, days=2):
+    pair = recipe.ca.make_cert(name, days=days)
+    machine.run("cd /etc/postgresql; install -o postgres -m 600 /dev/stdin server.key",
+                stdin=read(pair.key))
+    machine.write("/etc/postgresql/server.crt", read(pair.cert).decode())
 
 
 def read(path):

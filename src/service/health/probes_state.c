@@ -53,6 +53,8 @@ probe_directory(struct health *health)
 		health_add_ok(health, "%s", path);
 }
 
+#define SERVER_ACTION "check the database server, and store.url in paperboy.conf(5)"
+
 /* @param path of an unreadable file */
 static const char *
 get_file_action(const char *path)
@@ -189,7 +191,10 @@ probe_store(struct health *health)
 	    factory_open_store_for_reading(health->options->settings, &error);
 	if (!health->store ||
 	    !store_get_data_version(health->store, &version, &ours, &error))
-		health_add(health, get_file_action(path), "%s", error->message);
+		health_add(health,
+		    *health->options->settings->store_url ? SERVER_ACTION
+		                                          : get_file_action(path),
+		    "%s", error->message);
 	else if (version < ours)
 		health_add(health,
 		    "start paperboyd, which migrates it, then run doctor again",

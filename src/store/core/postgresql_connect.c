@@ -248,8 +248,11 @@ check_connection(PGconn *connection, struct history *history, GError **error)
 	    PQenterPipelineMode(connection))
 		return true;
 	line = format_line(PQerrorMessage(connection));
-	return pb_fail(
-	    error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s", line);
+	return pb_fail(error, PB_ERROR_TEMPORARY,
+	    "cannot connect to the database: %s%s", line,
+	    strstr(line, "certificate verify failed")
+	        ? ": it has expired, or its CA is not known here"
+	        : "");
 }
 
 PGconn *
