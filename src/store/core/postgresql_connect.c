@@ -3,16 +3,17 @@
  */
 #include "store/core/postgresql_connect.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "base/error.h"
 
 /* Timeouts for a server, or a network, that does not respond. */
-#define CONNECT_TIMEOUT_S    "10"
-#define KEEPALIVE_IDLE_S     "10"
+#define CONNECT_TIMEOUT_S    10
+#define KEEPALIVE_IDLE_S     "5"
 #define KEEPALIVE_INTERVAL_S "5"
-#define KEEPALIVE_COUNT      "3"
-#define TCP_USER_TIMEOUT_MS  "25000"
+#define KEEPALIVE_COUNT      "2"
+#define TCP_USER_TIMEOUT_MS  "15000"
 /* Timeouts of the server.  The first is for a statement over all rows; the second frees
  * the locks of a machine that is stopped in a transaction.  The server ends sessions of
  * a machine that is cut off as soon as that machine does; its default is two hours. */
@@ -29,6 +30,11 @@
 	" -c plan_cache_mode=force_generic_plan -c jit=off" \
 	" -c enable_seqscan=off -c enable_hashjoin=off"     \
 	" -c enable_mergejoin=off"
+
+/* More hosts of a URL are not tried. */
+#define HOSTS_MAX 8
+
+#define DEFAULT_PORT "5432"
 
 /* Settings of a session, to which SET ... = DEFAULT returns. */
 #define SETTINGS                                                   \
@@ -164,7 +170,7 @@ are_local(const char *hosts)
 
 /* Parameters of a connection; a later one replaces an earlier one. */
 struct parameters {
-	const char *names[20], *values[20];
+	const char *names[24], *values[24];
 	unsigned count;
 };
 
@@ -176,10 +182,30 @@ add(struct parameters *parameters, const char *name, const char *value)
 	parameters->values[parameters->count++] = value;
 }
 
+/* Values of a URL. */
+struct target {
+	char *settings; /* of a session */
+	char **hosts, **ports;
+};
+
+static void
+target_clear(struct target *target)
+{
+	g_free(target->settings);
+	g_strfreev(target->hosts);
+	g_strfreev(target->ports);
+}
+
+static char **
+split(const char *list)
+{
+	return g_strsplit(list ? list : "", ",", -1);
+}
+
 /* Check a URL, and add what depends on it: verification and session settings. */
 static bool
 add_checked(const struct store_server *server, struct parameters *parameters,
-    char **settings, GError **error)
+    struct target *target, GError **error)
 {
 	g_autofree char *line = NULL;
 	char *problem = NULL;
@@ -195,9 +221,13 @@ add_checked(const struct store_server *server, struct parameters *parameters,
 	}
 	has_password = find_option(options, "password") != NULL;
 	more = find_option(options, "options");
-	*settings = g_strconcat(SETTINGS,
+	target->settings = g_strconcat(SETTINGS,
 	    server->is_read_only ? " -c default_transaction_read_only=on " : " ", more,
 	    NULL);
+	/* Addresses belong to the whole list. */
+	target->hosts = split(
+	    find_option(options, "hostaddr") ? NULL : find_option(options, "host"));
+	target->ports = split(find_option(options, "port"));
 	if (!are_local(find_option(options, "host")) ||
 	    !are_local(find_option(options, "hostaddr"))) {
 		add(parameters, "sslmode", "verify-full");
@@ -207,6 +237,137 @@ add_checked(const struct store_server *server, struct parameters *parameters,
 	return !has_password ||
 	       pb_fail(error, PB_ERROR_INPUT,
 	           "the URL of the database has a password: move it to a file");
+}
+
+/* ---- several hosts ---- */
+
+/* Connections that are being made, one to each host. */
+struct attempts {
+	PGconn *connections[HOSTS_MAX];
+	PostgresPollingStatusType states[HOSTS_MAX];
+	unsigned count;
+};
+
+static void
+begin_attempt(struct attempts *attempts, const struct parameters *parameters,
+    const char *host, const char *port)
+{
+	struct parameters one = *parameters;
+	PGconn *connection;
+
+	add(&one, "host", host);
+	add(&one, "port", port);
+	connection = PQconnectStartParams(one.names, one.values, 1);
+	attempts->connections[attempts->count] = connection;
+	attempts->states[attempts->count++] = PQstatus(connection) == CONNECTION_BAD
+	                                          ? PGRES_POLLING_FAILED
+	                                          : PGRES_POLLING_WRITING;
+}
+
+static bool
+is_pending(const struct attempts *attempts)
+{
+	for (unsigned i = 0; i < attempts->count; i++)
+		if (attempts->states[i] != PGRES_POLLING_FAILED)
+			return true;
+	return false;
+}
+
+/* @return the first that is connected, owned by the caller; or NULL */
+static PGconn *
+continue_attempts(struct attempts *attempts, int wait_ms)
+{
+	struct pollfd fds[HOSTS_MAX];
+
+	for (unsigned i = 0; i < attempts->count; i++)
+		fds[i] = (struct pollfd){
+		    .fd = attempts->states[i] == PGRES_POLLING_FAILED
+		              ? -1
+		              : PQsocket(attempts->connections[i]),
+		    .events =
+		        attempts->states[i] == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+		};
+	if (poll(fds, attempts->count, wait_ms) <= 0)
+		return NULL;
+	for (unsigned i = 0; i < attempts->count; i++) {
+		if (!fds[i].revents)
+			continue;
+		attempts->states[i] = PQconnectPoll(attempts->connections[i]);
+		if (attempts->states[i] == PGRES_POLLING_OK)
+			return g_steal_pointer(&attempts->connections[i]);
+	}
+	return NULL;
+}
+
+/* Free the attempts. @param problems  gets what is known */
+static void
+end_attempts(struct attempts *attempts, GString *problems)
+{
+	for (unsigned i = 0; i < attempts->count; i++) {
+		PGconn *connection = attempts->connections[i];
+
+		if (connection && attempts->states[i] != PGRES_POLLING_FAILED)
+			g_string_append_printf(
+			    problems, "%s does not answer\n", PQhost(connection));
+		else if (connection)
+			g_string_append(problems, PQerrorMessage(connection));
+		PQfinish(connection);
+	}
+}
+
+/* One for all hosts, or one for each, which may be empty. */
+static const char *
+get_port(const struct target *target, unsigned host)
+{
+	unsigned count = g_strv_length(target->ports);
+	const char *port = count == 1     ? target->ports[0]
+	                   : host < count ? target->ports[host]
+	                                  : "";
+
+	return *port ? port : DEFAULT_PORT;
+}
+
+/*
+ * Connect to all hosts at a time, and use the first that answers as it should: none of
+ * them waits for one that is cut off.
+ */
+static PGconn *
+connect_any(
+    const struct parameters *parameters, const struct target *target, GString *problems)
+{
+	int64_t deadline_us =
+	    g_get_monotonic_time() + CONNECT_TIMEOUT_S * G_USEC_PER_SEC;
+	struct attempts attempts = {0};
+	PGconn *connection = NULL;
+	int64_t left_us;
+
+	for (unsigned i = 0; target->hosts[i] && i < HOSTS_MAX; i++)
+		begin_attempt(
+		    &attempts, parameters, target->hosts[i], get_port(target, i));
+	while (!connection && is_pending(&attempts) &&
+	       (left_us = deadline_us - g_get_monotonic_time()) > 0)
+		connection = continue_attempts(&attempts, (int)(left_us / 1000) + 1);
+	end_attempts(&attempts, problems);
+	return connection;
+}
+
+/* Connect to the primary server, or read from another one if there is none. */
+static PGconn *
+make_connection(bool is_read_only, struct parameters *parameters,
+    const struct target *target, GString *problems)
+{
+	bool has_several = target->hosts[0] && target->hosts[1];
+	PGconn *connection = NULL;
+
+	add(parameters, "target_session_attrs",
+	    is_read_only ? "primary" : "read-write");
+	if (has_several)
+		connection = connect_any(parameters, target, problems);
+	if (has_several && (connection || !is_read_only))
+		return connection;
+	if (is_read_only)
+		add(parameters, "target_session_attrs", "any");
+	return PQconnectdbParams(parameters->names, parameters->values, 1);
 }
 
 /* ---- connection ---- */
@@ -238,18 +399,15 @@ load_history(PGconn *connection, struct history *history)
 	return is_loaded;
 }
 
-static bool
-check_connection(PGconn *connection, struct history *history, GError **error)
+/* @param connection  taken; NULL or failed */
+static void
+fail(PGconn *connection, const GString *problems, GError **error)
 {
-	g_autofree char *line = NULL;
+	g_autofree char *line =
+	    format_line(connection ? PQerrorMessage(connection) : problems->str);
 
-	if (PQstatus(connection) == CONNECTION_OK &&
-	    (!history || load_history(connection, history)) &&
-	    PQenterPipelineMode(connection))
-		return true;
-	line = format_line(PQerrorMessage(connection));
-	return pb_fail(error, PB_ERROR_TEMPORARY,
-	    "cannot connect to the database: %s%s", line,
+	PQfinish(connection);
+	pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s%s", line,
 	    strstr(line, "certificate verify failed")
 	        ? ": it has expired, or its CA is not known here"
 	        : "");
@@ -260,29 +418,30 @@ postgresql_connect(
     const struct store_server *server, struct history *history, GError **error)
 {
 	struct parameters parameters = {0};
-	g_autofree char *settings = NULL;
+	pb_local(target) target = {0};
+	g_autoptr(GString) problems = g_string_new(NULL);
 	PGconn *connection;
 
-	if (!add_checked(server, &parameters, &settings, error))
+	if (!add_checked(server, &parameters, &target, error))
 		return NULL;
 	add(&parameters, "application_name", "paperboy");
-	add(&parameters, "connect_timeout", CONNECT_TIMEOUT_S);
+	add(&parameters, "connect_timeout", G_STRINGIFY(CONNECT_TIMEOUT_S));
 	add(&parameters, "keepalives_idle", KEEPALIVE_IDLE_S);
 	add(&parameters, "keepalives_interval", KEEPALIVE_INTERVAL_S);
 	add(&parameters, "keepalives_count", KEEPALIVE_COUNT);
 	add(&parameters, "tcp_user_timeout", TCP_USER_TIMEOUT_MS);
-	/* Of several hosts, the one that is not a standby. */
-	add(&parameters, "target_session_attrs",
-	    server->is_read_only ? "any" : "read-write");
 	add(&parameters, "dbname", server->url);
 	add(&parameters, "client_encoding", "UTF8");
-	add(&parameters, "options", settings);
+	add(&parameters, "options", target.settings);
 	if (server->password)
 		add(&parameters, "password", server->password);
-	connection = PQconnectdbParams(parameters.names, parameters.values, 1);
+	connection =
+	    make_connection(server->is_read_only, &parameters, &target, problems);
 	PQsetNoticeProcessor(connection, ignore_notice, NULL);
-	if (check_connection(connection, server->is_read_only ? NULL : history, error))
+	if (PQstatus(connection) == CONNECTION_OK &&
+	    (server->is_read_only || load_history(connection, history)) &&
+	    PQenterPipelineMode(connection))
 		return connection;
-	PQfinish(connection);
+	fail(connection, problems, error);
 	return NULL;
 }
