@@ -446,16 +446,17 @@ static bool
 start_claimed(struct mailer *mailer, struct mailer_report *report, GError **error)
 {
 	pb_snapshot snapshot = {0};
-	int64_t commit;
+	/* On a server the claim did not read all at the same time. */
+	bool is_shared = store_is_shared(mailer->options.store);
+	int64_t commit = 0;
 
 	if (g_queue_is_empty(&mailer->claimed))
 		return true;
 	if (!store_begin_reading(mailer->options.store, &snapshot, error) ||
-	    !store_load_other_commit(mailer->options.store, &commit, error))
+	    (!is_shared &&
+	        !store_load_other_commit(mailer->options.store, &commit, error)))
 		return false;
-	/* On a server the claim did not read all at the same time. */
-	mailer->may_be_cancelled =
-	    store_is_shared(mailer->options.store) || commit != mailer->claim_commit;
+	mailer->may_be_cancelled = is_shared || commit != mailer->claim_commit;
 	while (!g_queue_is_empty(&mailer->claimed))
 		if (!start_group(mailer, report, error))
 			return false;
@@ -692,7 +693,8 @@ save_and_claim(struct store *store, void *data, GError **error)
 	if (!save_results(store, mailer, error))
 		return false;
 	round->jobs = outbox_claim(store, &request, &round->is_more, error);
-	return round->jobs && store_load_other_commit(store, &round->commit, error);
+	return round->jobs && (store_is_shared(store) || store_load_other_commit(store,
+	                                                     &round->commit, error));
 }
 
 static void

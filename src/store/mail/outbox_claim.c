@@ -72,16 +72,36 @@ load_priority(struct store *store, const struct outbox_claim *claim, int priorit
 	return true;
 }
 
+/* Find the higher priorities of due messages: often there is none. @param bits  set */
+static bool
+find_priorities(struct store *store, const struct outbox_claim *claim, int64_t *bits,
+    GError **error)
+{
+#define IF_DUE(priority, bit)                                               \
+	"CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE priority = " priority \
+	" AND priority > 0 AND next_try_at <= ?1) THEN " bit " ELSE 0 END"
+	static const char sql[] =
+	    "SELECT " IF_DUE("1", "2") " + " IF_DUE("2", "4") " + " IF_DUE("3", "8");
+#undef IF_DUE
+	G_STATIC_ASSERT(OUTBOX_PRIORITY_DIGEST == 0 && OUTBOX_PRIORITY_MAIL == 3);
+
+	return sql_number(store, sql, bits, error, SQL_INT(claim->now));
+}
+
 static GPtrArray *
 load_due(struct store *store, const struct outbox_claim *claim, unsigned limit,
     GError **error)
 {
 	g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func(g_free);
+	int64_t bits;
 
+	if (!find_priorities(store, claim, &bits, error))
+		return NULL;
+	bits |= 1 << OUTBOX_PRIORITY_DIGEST;
 	for (int priority = OUTBOX_PRIORITY_MAIL;
 	     priority >= OUTBOX_PRIORITY_DIGEST && jobs->len < limit; priority--)
-		if (!load_priority(
-		        store, claim, priority, limit - jobs->len, jobs, error))
+		if (bits >> priority & 1 && !load_priority(store, claim, priority,
+		                                limit - jobs->len, jobs, error))
 			return NULL;
 	return mark_suppressed(store, claim->key, g_steal_pointer(&jobs), error);
 }

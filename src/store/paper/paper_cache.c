@@ -62,11 +62,13 @@ paper_cache_get_hits(const struct paper_cache *paper_cache)
 bool
 paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
 {
-	int64_t commit;
+	/* On a server there is always another commit. */
+	bool is_shared = store_is_shared(paper_cache->store);
+	int64_t commit = -1;
 
-	if (!store_load_other_commit(paper_cache->store, &commit, error))
+	if (!is_shared && !store_load_other_commit(paper_cache->store, &commit, error))
 		return false;
-	if (commit == paper_cache->commit)
+	if (!is_shared && commit == paper_cache->commit)
 		return true;
 	if (!papers_load_changes(paper_cache->store, &paper_cache->version, error))
 		return false;
