@@ -18,7 +18,8 @@ from tap import Skip, Tap, run, skip_all, top_srcdir
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SCRIPT_S = 3600  # on a busy machine
-SHORT = ("test_daemon", "test_web_daemon", "test_ctl_bounce", "test_metrics")
+SHORT = ("test_conversation", "test_ctl_bounce", "test_daemon", "test_feedback_mail",
+         "test_metrics", "test_web_daemon")
 
 
 def run_script(server, name):
@@ -40,6 +41,7 @@ def table_is_right():
     assert len(names) > len(SHORT), names
     for name, reason in engines.SQLITE_ONLY.items():
         assert name in names, name
+        assert reason != engines.NO_STORE or not engines.makes_stores(name), name
         for function in reason if isinstance(reason, dict) else ():
             assert re.search(rf"\bdef {function}\b", engines.load_text(f"{name}.py")), function
     unlisted = [name for name in names - set(engines.SQLITE_ONLY)

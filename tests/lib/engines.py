@@ -31,6 +31,8 @@ SQLITE_ONLY = {
     "test_fleet": OWN_SERVER,
     "test_inbox": {"survives_a_full_disk": FILE},
     "test_key": {"missing_store": FILE, "key_from_backup": FILE},
+    "test_imap_bad": NO_STORE,
+    "test_language": NO_STORE,
     "test_layers": NO_STORE,
     "test_log": dict.fromkeys(("at_info", "at_debug"),
                               "fetches papers beside a daemon, which has that job"),
@@ -40,9 +42,11 @@ SQLITE_ONLY = {
                    "backups": FILE},
     "test_relay": dict.fromkeys(("disk_full_behind_the_dot", "daemon_disk_full"), FILE),
     "test_restore": FILE,
+    "test_sentence_real": NO_STORE,
     "test_service": "starts the system in a container, with the shipped configuration",
     "test_setup": WRITES,
     "test_stale": FILE,
+    "test_stem_agreement": NO_STORE,
     "test_store_copy": OWN_SERVER,
     "test_subscriber_csv": {"test_erase": FILE},
 }
@@ -82,6 +86,11 @@ def portable():
     """Scripts that run on PostgreSQL, perhaps without some of their tests."""
     return [name for name in scripts() if "stores" in find_modules(name)
             and not isinstance(SQLITE_ONLY.get(name), str)]
+
+
+def makes_stores(name):
+    return re.search(r"\b(Instance|Paperboy|Simulation|\w*Network)\(|stores\.create",
+                     load_text(f"{name}.py"))
 
 
 def runs_program(name):
