@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """test_layers.py - layers, vocabulary and file names, and the checks themselves."""
 
+import glob
 import os
+import re
 import subprocess
 import sys
 
@@ -12,7 +14,7 @@ from layers import (
     HOMES, MAX_LINES, MAY_USE, check_tree, count_floors, find_cycles, include_graph,
     same_names, source_files, upward_edges,
 )
-from tap import Tap, top_builddir, top_srcdir
+from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
 
 def head(path):
@@ -229,6 +231,23 @@ def test_repository_names(tap):
     assert not doubles, doubles
 
 
+def test_module():
+    """the programs export the functions that the module with PostgreSQL calls"""
+    (nm,) = need_programs("nm")
+    core = os.path.join(top_builddir(), "src", "store", "core")
+    driver = glob.glob(f"{core}/postgresql*.o")
+    if not driver:
+        raise Skip("built without PostgreSQL")
+    rest = [path for path in glob.glob(f"{top_builddir()}/src/**/*.o", recursive=True)
+            if path not in driver and os.path.basename(path) != "main.o"]
+    called = set(run([nm, "-u", *driver]).split())
+    defined = set(re.findall(r" T (\w+)$", run([nm, *rest]), re.M))
+    with open(os.path.join(top_srcdir(), "src", "store", "Makefile.inc"),
+              encoding="utf-8") as file:
+        exported = re.findall(r"--export-dynamic-symbol=(\w+)", file.read())
+    assert sorted(called & defined) == sorted(exported), (called & defined, exported)
+
+
 def test_clock():
     """a test that starts a program on the real clock fails"""
     for name in ("paperboyd", "paperboyctl"):
@@ -245,6 +264,7 @@ def test_clock():
 def main():
     with Tap() as tap:
         tap.run(test_clock)
+        tap.run(test_module)
         tap.run(test_rules, tap)
         tap.run(test_tables)
         tap.run(test_graph)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 #
-# test_service.py - install, run, upgrade and purge the Debian package under systemd.
+# test_service.py - install, run, upgrade and purge the Debian packages under systemd.
 #
 # All steps use one container and build on each other.
 
@@ -22,11 +22,11 @@ from tap import Skip, Tap, need_programs, run, top_builddir
 EXPOSURE = 1.1  # maximum, as computed by systemd-analyze security
 UNIT = "paperboyd.service"
 PEOPLE = 40  # subscribers with a queued digest during the upgrade
-SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd"]
+SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd", "postgresql"]
 
 
 def build(directory):
-    """Build the package.  @return its path"""
+    """Build the packages.  @return their paths: paperboy, paperboy-postgresql"""
     need_programs("dpkg-buildpackage", "dh", "lintian")
     output = os.path.join(directory, "package")
     tree = os.path.join(output, "paperboy")
@@ -36,8 +36,8 @@ def build(directory):
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CFLAGS"):
         environment.pop(name, None)
     run(["dpkg-buildpackage", "-us", "-uc", "-b"], 900, cwd=tree, env=environment)
-    (package,) = glob.glob(os.path.join(output, "paperboy_*.deb"))
-    return package
+    return [path for name in ("paperboy", "paperboy-postgresql")
+            for path in glob.glob(os.path.join(output, f"{name}_*.deb"))]
 
 
 def renamed(package, directory):
@@ -54,10 +54,16 @@ def renamed(package, directory):
     return later
 
 
-def lintian_finds_nothing(package):
-    """lintian finds no error in the package"""
-    found = run(["lintian", "--fail-on", "none", "--allow-root", package], 120)
+def lintian_finds_nothing(packages):
+    """lintian finds no error in the packages"""
+    found = run(["lintian", "--fail-on", "none", "--allow-root", *packages], 120)
     assert not re.search("^E:", found, re.M), found
+
+
+def links_libpq_alone(packages):
+    """only paperboy-postgresql depends on libpq"""
+    depends = [run(["dpkg", "-f", package, "Depends"]) for package in packages]
+    assert ["libpq5" in text for text in depends] == [False, True], depends
 
 
 def copy_package(machine, package):
@@ -169,6 +175,51 @@ def survives_a_reboot(machine):
     assert len(mails(machine)) == 1
 
 
+def run_sql(machine, sql):
+    return machine.run("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
+                       "psql", "-X", "-q", "-A", "-t", "-c", sql, "paperboy")
+
+
+def uses_a_database_server(machine, module):
+    """with paperboy-postgresql the store is moved to a server, reached by a Unix socket and
+    by TCP with a credential, and back, in the same sandbox"""
+    before = machine.run("paperboyctl", "subscriber", "export")
+    digests = len(mails(machine)) + len(mails(machine, "eva"))
+    machine.shell("setpriv --reuid=postgres --regid=postgres --clear-groups sh -ec '"
+                  "createuser paperboy && createdb -O paperboy -T template0 -E UTF8 paperboy'")
+    run_sql(machine, "ALTER ROLE paperboy PASSWORD 'secret'")
+    file, url = "/var/lib/paperboy/paperboy.db", "postgresql:///paperboy?host=/run/postgresql"
+    store = f'store: {{ url = "{url}"; }};'
+    machine.run("systemctl", "stop", UNIT)
+    configure(machine, text=store)
+    output = machine.try_run("paperboyctl", "status")[1]
+    assert "paperboy-postgresql" in output, output
+    machine.run("dpkg", "-i", copy_package(machine, module))
+    machine.run("paperboyctl", "store", "copy", file, url)
+    machine.run("systemctl", "start", UNIT)
+    assert machine.run("paperboyctl", "subscriber", "export") == before
+    assert "on a database server" in machine.try_run("paperboyctl", "status")[1]
+    is_exposed_little(machine)
+    # By TCP, with the password of the role.
+    drop_in = "/etc/systemd/system/paperboyd.service.d/secret.conf"
+    machine.write("/root/secret", "secret\n")
+    machine.write(drop_in, "[Service]\nLoadCredential=store-password:/root/secret\n")
+    configure(machine, text='store: { url = "postgresql://paperboy@127.0.0.1/paperboy";'
+                            ' password_file = "store-password"; };')
+    machine.shell(f"systemctl daemon-reload && systemctl restart {UNIT}")
+    machine.wait_for(lambda: run_sql(
+        machine, "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = 'paperboy'"
+        " AND client_addr = '127.0.0.1'") == "t\n", "a connection by TCP")
+    machine.shell(f"systemctl stop {UNIT} && rm {drop_in} && systemctl daemon-reload")
+    configure(machine)
+    machine.shell(f"rm {file}*")
+    machine.run("paperboyctl", "store", "copy", url, file)
+    machine.run("dpkg", "--purge", "paperboy-postgresql")
+    machine.run("systemctl", "start", UNIT)
+    assert machine.run("paperboyctl", "subscriber", "export") == before
+    assert len(mails(machine)) + len(mails(machine, "eva")) == digests
+
+
 def write_message(machine, recipient, subject, text):
     """Submit a mail from eva with sendmail(1)."""
     machine.run("/usr/sbin/sendmail", "-f", "eva@container.example", recipient, text=(
@@ -274,7 +325,7 @@ def is_purged(machine):
     assert machine.try_run("systemctl", "cat", UNIT)[0] != 0
 
 
-def run_steps(tap, package):
+def run_steps(tap, package, module):
     """Run all steps in a container."""
     depends = run(["dpkg", "-f", package, "Depends"])
     needed = [re.split(r"[ |(]", one.strip())[0] for one in depends.split(",")]
@@ -288,6 +339,7 @@ def run_steps(tap, package):
         tap.run(is_not_restarted_with_an_invalid_configuration, machine)
         tap.run(is_restarted_when_a_thread_is_stuck, machine)
         tap.run(survives_a_reboot, machine)
+        tap.run(uses_a_database_server, machine, module)
         tap.run(is_upgraded_with_a_full_queue, machine, renamed(package, tap.directory))
         tap.run(is_purged, machine)
 
@@ -295,8 +347,9 @@ def run_steps(tap, package):
 with Tap() as tap:
     try:
         need_root()
-        package = build(tap.directory)
-        tap.run(lintian_finds_nothing, package)
-        run_steps(tap, package)
+        packages = build(tap.directory)
+        tap.run(lintian_finds_nothing, packages)
+        tap.run(links_libpq_alone, packages)
+        run_steps(tap, *packages)
     except Skip as why:
         tap.skip("the service in a container", str(why))

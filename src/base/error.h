@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/msg.h"
+#include "base/visible.h"
 
 #define PB_ERROR (pb_error_quark())
 
@@ -26,7 +27,7 @@ enum pb_error {
 GQuark pb_error_quark(void);
 
 /** Set an error, as g_set_error() does. @return false */
-bool pb_fail(GError **error, enum pb_error code, const char *format, ...)
+PB_EXPORT bool pb_fail(GError **error, enum pb_error code, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
 /**

@@ -68,7 +68,7 @@ EVERYWHERE = ("glib.h", "glib-object.h", "glib-unix.h", "glib/", "gio/")
 
 # Headers of the C library and the kernel; any layer may include them.
 SYSTEM = frozenset(
-    """assert complex ctype dirent errno fcntl fenv fnmatch float ftw getopt glob grp
+    """assert complex ctype dirent dlfcn errno fcntl fenv fnmatch float ftw getopt glob grp
     inttypes iso646 langinfo libgen limits locale malloc math netdb poll pthread pwd
     regex sched search semaphore setjmp signal spawn stdalign stdarg stdatomic stdbool
     stddef stdint stdio stdio_ext stdlib stdnoreturn string strings sysexits syslog

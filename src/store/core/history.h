@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/visible.h"
 #include "store/core/store.h"
 
 /* The timelines of a cluster are numbered from 1. */
@@ -22,7 +23,7 @@ struct history {
 };
 
 /** A number of a history, as unique as the identifiers of clusters. */
-int64_t history_get_number(const struct history *history);
+PB_EXPORT int64_t history_get_number(const struct history *history);
 
 /**
  * Record the history of a server in its database.  If another one was recorded, do not

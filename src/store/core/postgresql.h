@@ -18,6 +18,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/visible.h"
 #include "store/core/store.h"
 
 /**
@@ -26,6 +27,7 @@
  * @return NULL with PB_ERROR_INPUT for a wrong URL, PB_ERROR_TEMPORARY when there is no
  *         connection
  */
-struct store *postgresql_open(const struct store_server *server, GError **error);
+PB_EXPORT struct store *
+postgresql_open(const struct store_server *server, GError **error);
 
 #endif

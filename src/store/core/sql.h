@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/visible.h"
 #include "store/core/jobs.h"
 #include "store/core/store.h"
 
@@ -45,7 +46,7 @@ struct store {
 };
 
 /** Free a call of store_after_commit(). */
-void store_free_call(gpointer call);
+PB_EXPORT void store_free_call(gpointer call);
 
 struct sql_value {
 	enum sql_kind {
@@ -191,7 +192,7 @@ bool sql_insert_values(struct store *store, const char *sql,
 #define sql_number(store, sql, number, error, ...) \
 	sql_number_values(store, sql,              \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, number, error)
-bool sql_number_values(struct store *store, const char *sql,
+PB_EXPORT bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 
 /** Likewise, for a truth value. */
@@ -264,7 +265,7 @@ struct sql_value sql_get_value(struct sql_statement *row, int column);
 
 int sql_count_columns(struct sql_statement *row);
 
-void sql_reset(struct sql_statement **statement);
+PB_EXPORT void sql_reset(struct sql_statement **statement);
 #define sql_auto __attribute__((cleanup(sql_reset))) struct sql_statement
 
 #endif

@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/visible.h"
 #include "store/core/store.h"
 
 /* Rolls back at the end of its scope unless it was committed. */
@@ -35,7 +36,7 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
  *
  * @param runs  so far, from 1
  */
-void transaction_wait(unsigned runs);
+PB_EXPORT void transaction_wait(unsigned runs);
 
 bool store_commit(struct store_transaction *transaction, GError **error);
 void store_rollback(struct store_transaction *transaction);
