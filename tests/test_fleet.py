@@ -34,6 +34,7 @@ IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
 KILLS = 1000 if IS_LONG else 30
 SERVER_KILLS = 100  # in a row
+GROWTH = 10  # of files and megabytes of a daemon meanwhile, at most
 BATCH = 25  # digests that become due before each kill
 RETRIES = 0.1  # of the kills, before which what may have arrived is sent again
 START_S = 0.3  # of a daemon, or a server: about that
@@ -320,7 +321,7 @@ def restart(fleet, rng, nodes, victim):
 
 def kill_one(fleet, rng, nodes):
     """Kill a victim while a batch is sent.  @return kills"""
-    node = rng.choice(fleet.nodes)
+    node = rng.choice(nodes or fleet.nodes)
     if rng.random() < RETRIES:  # messages that may have arrived, again
         node.instance.ctl("queue", "retry", "all", wanted=tuple(range(256)))
     hold = rng.choice((held_relay, held_store, held_nothing))
@@ -428,7 +429,9 @@ def lose_server(tap, fleet, rng):
     while hits < SERVER_KILLS:
         hits += kill_one(fleet, rng, [])
     for node, old in zip(fleet.nodes, before):
-        tap.diag(f"{node.name}: {old} {node.use()}")
+        new = node.use()
+        tap.diag(f"{node.name}: {old} {new}")
+        assert new.files < old.files + GROWTH and new.memory_mb < old.memory_mb + GROWTH
     return hits
 
 
