@@ -41,9 +41,12 @@ COUNTERS = """
 
 
 def cpu_of(path):
-    """CPU time of a process and of its children that have ended, s."""
-    with open(os.path.join(path, "stat"), encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
+    """CPU time of a process and of its children that have ended, s; 0 after its end."""
+    try:
+        with open(os.path.join(path, "stat"), encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -75,7 +78,8 @@ class Database:
         pid = self.server.child.pid
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             children = file.read().split()
-        return sum(cpu_of(f"/proc/{one}") for one in (pid, *children))
+        # The server last: it has the time of those that end meanwhile.
+        return sum(cpu_of(f"/proc/{one}") for one in (*children, pid))
 
     def copy_store(self, path):
         """Copy a store into the database `made`."""
