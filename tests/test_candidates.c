@@ -17,21 +17,22 @@
 #define OLDEST_DAY  "2026-10-21"
 
 /* All in one statement: paper and filter, in reading order. */
-#define REFERENCE                                                                   \
-	"SELECT p.seq, s.number"                                                    \
-	" FROM subscription s JOIN match m ON m.filter_id = s.filter_id"            \
-	" JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value" \
-	" JOIN subscriber u ON u.id = s.subscriber_id"                              \
-	" WHERE u.id = %d AND s.is_block = 0"                                       \
-	" AND p.last_day >= max(s.since_day, '" OLDEST_DAY "')"                     \
-	" AND NOT EXISTS (SELECT 1 FROM delivered_paper d"                          \
-	"  WHERE d.subscriber_id = u.id AND d.paper_seq = p.seq"                    \
-	"  AND d.replacement >= iif(u.updates = 'on', p.replacement, 0))"           \
-	" AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"                \
-	"  ON i.digest_id = g.id WHERE g.subscriber_id = u.id"                      \
-	"  AND g.state = 'live' AND i.paper_seq = p.seq)"                           \
-	" AND NOT EXISTS (SELECT 1 FROM digest_rejected r"                          \
-	"  WHERE r.subscriber_id = u.id AND r.paper_seq = p.seq AND r.times >= 2)"  \
+#define REFERENCE                                                                  \
+	"SELECT p.seq, s.number"                                                   \
+	" FROM subscription s JOIN " STORE_FIXTURE_MATCHES                         \
+	" m ON m.filter_id = s.filter_id AND m.state = 'yes'"                      \
+	" JOIN paper p ON p.seq = m.paper_seq"                                     \
+	" JOIN subscriber u ON u.id = s.subscriber_id"                             \
+	" WHERE u.id = %d AND s.is_block = 0"                                      \
+	" AND p.last_day >= s.since_day AND p.last_day >= '" OLDEST_DAY "'"        \
+	" AND NOT EXISTS (SELECT 1 FROM delivered_paper d"                         \
+	"  WHERE d.subscriber_id = u.id AND d.paper_seq = p.seq"                   \
+	"  AND d.replacement >= iif(u.updates = 'on', p.replacement, 0))"          \
+	" AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"               \
+	"  ON i.digest_id = g.id WHERE g.subscriber_id = u.id"                     \
+	"  AND g.state = 'live' AND i.paper_seq = p.seq)"                          \
+	" AND NOT EXISTS (SELECT 1 FROM digest_rejected r"                         \
+	"  WHERE r.subscriber_id = u.id AND r.paper_seq = p.seq AND r.times >= 2)" \
 	" ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number"
 
 static const char *const days[] = {
@@ -143,11 +144,12 @@ add_history(struct store_fixture *fixture, GRand *rand)
 {
 	for (int i = 0; i < 100; i++) {
 		g_autofree char *sql = g_strdup_printf(
-		    "INSERT OR IGNORE INTO delivered_paper (subscriber_id, paper_seq,"
+		    "INSERT INTO delivered_paper (subscriber_id, paper_seq,"
 		    " replacement, digest_id, at) SELECT %1$d, %2$d, %3$d, %2$d %% 5, 0"
-		    " WHERE %4$d;"
-		    "INSERT OR IGNORE INTO digest_rejected (subscriber_id, paper_seq,"
-		    " times, at) SELECT %1$d, %2$d, %3$d, 0 WHERE NOT %4$d AND %3$d",
+		    " WHERE %4$d = 1;"
+		    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
+		    " SELECT %1$d, %2$d, %3$d, 0 WHERE %4$d = 0 AND %3$d > 0"
+		    " ON CONFLICT DO NOTHING",
 		    g_rand_int_range(rand, 1, SUBSCRIBERS - 3),
 		    g_rand_int_range(rand, 1, PAPERS + 1), g_rand_int_range(rand, 0, 4),
 		    g_rand_boolean(rand));

@@ -527,7 +527,7 @@ play(const void *data)
 
 static const char mine[] =
     "SELECT number, s.name, text, max_papers, note, is_block FROM subscription s"
-    " ORDER BY number";
+    " ORDER BY number, text";
 static const char my_shares[] =
     "SELECT h.name, o.number, f.version, f.is_fork, s.number FROM share h"
     " JOIN subscription o ON o.id = h.subscription_id LEFT JOIN follow f"

@@ -338,7 +338,7 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 			ask(fixture, &fake, is_working ? deed[i] : DEED_EMPTY, at);
 			digests += store_fixture_build_digests(fixture, at + 60);
 			store_fixture_run(fixture,
-			    "INSERT OR FAIL INTO delivered_paper (subscriber_id, "
+			    "INSERT INTO delivered_paper (subscriber_id, "
 			    "paper_seq, "
 			    "digest_id, at) SELECT 1, i.paper_seq,"
 			    " i.digest_id, 5 FROM digest_item i JOIN digest d ON"
@@ -355,7 +355,7 @@ no_paper_is_missed_or_repeated_in_a_month(void)
 	digests +=
 	    store_fixture_build_digests(fixture, start + 31 * (int64_t)CLOCK_DAY_S);
 	store_fixture_run(fixture,
-	    "INSERT OR FAIL INTO delivered_paper (subscriber_id, paper_seq, "
+	    "INSERT INTO delivered_paper (subscriber_id, paper_seq, "
 	    "digest_id, at) SELECT 1, i.paper_seq, i.digest_id,"
 	    " 5 FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 	    " WHERE d.state = 'live'");

@@ -5,40 +5,78 @@ Runs C programs that `make check` runs with SQLite.  Their fixtures are database
 server that this starts, see tests/lib/store_server.h.
 """
 
+import glob
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from engines import has_libpq
 from postgresql import SLOW_S, USER, Server
-from tap import Skip, Tap, run, skip_all, top_builddir
+from tap import Skip, Tap, run, skip_all, top_builddir, top_srcdir
 
-# Tests of each program that are of SQLite only: they use its file, its functions in
-# their own SQL, or its interface.
-PROGRAMS = {
-    "helper_postgresql": (),
-    "helper_concurrent": (),
-    "test_archive_cache": ("a store searches its copy", "a damaged copy is made again",
-                           "damage is noticed by the next copy"),
-    "test_store": (
-        "new store is complete and private", "schema rejects invalid states",
-        "a failure anywhere leaves the store as it was",
-        "failed digest is built in the next run"),
-    "test_inbox_store": ("failing store leaves no partial change",),
-    "test_outbox_mail": ("schema rejects invalid mail",),
-    "test_instances": ("instance of a local store ends the others",
-                       "restarted instance has ended only its own lease",
-                       "fenced digest does not count as delivered",
-                       "local store does not record jobs"),
-    "test_send_limits": (),
-    "test_one_click": (),
-    "test_subscribe": (),
+# Programs that make check runs; check-long runs all.
+SHORT = {
+    "helper_postgresql", "helper_concurrent", "test_archive_cache", "test_store",
+    "test_inbox_store", "test_outbox_mail", "test_instances", "test_send_limits",
+    "test_one_click", "test_subscribe", "test_filters", "test_feedback",
+    "test_paper_dedup", "test_maintenance",
 }
 
+# Tests that are of SQLite only.
+FILE = "use the file of the store"
+TRACE = "count what SQLite does"
+LOCAL = "are of a store that one machine uses"
+TESTS = {
+    "test_store": {FILE: ["new store is complete and private"]},
+    "test_archive_cache": {FILE: ["a store searches its copy", "a damaged copy is made again",
+                                  "damage is noticed by the next copy"]},
+    "test_instances": {LOCAL: ["instance of a local store ends the others",
+                               "fenced digest does not count as delivered",
+                               "local store does not record jobs"]},
+    "test_paper_cache": {TRACE: ["other commits load no papers"]},
+    "test_status": {TRACE: ["status does not slow down in a large store"]},
+    "test_lock": {FILE: ["a directory that cannot be is reported"]},
+}
 
-def run_program(name, sqlite_only, url):
-    skips = [part for test in sqlite_only for part in ("-s", f"/{test}")]
+# Programs that are of SQLite only.
+PROGRAMS = {
+    "helper_enrich": "a tool of a script",
+    "test_archive": "the index of papers is SQLite's, see test_archive_cache",
+    "test_backup": "copies the file",
+    "test_enumeration": "damages the file",
+    "test_migrate": "migrates a file",
+    "test_power_loss": "loses writes to the file",
+    "test_query_plans": "SQLite's plans; see test_postgresql.py",
+}
+
+USES_STORE = re.compile(
+    r"\bstore_open\(|#include \"lib/(?:store|mailer|web)_fixture\.h\"|"
+    r"#include \"lib/conversation\.h\"")
+
+
+def find_programs():
+    """Programs with a store."""
+    for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "*.c"))):
+        with open(path, encoding="utf-8") as file:
+            if USES_STORE.search(file.read()):
+                yield os.path.basename(path).removesuffix(".c")
+
+
+def lists_are_of_programs_and_tests_that_exist(programs):
+    "lists are of programs and tests that exist"
+    assert SHORT <= programs - PROGRAMS.keys(), SHORT - programs
+    assert PROGRAMS.keys() <= programs, PROGRAMS.keys() - programs
+    for program, reasons in TESTS.items():
+        text = run([os.path.join(top_builddir(), "tests", program), "-l"])
+        names = {f"/{test}" for tests in reasons.values() for test in tests}
+        assert names <= set(text.splitlines()), names - set(text.splitlines())
+
+
+def run_program(name, url):
+    skips = [part for tests in TESTS.get(name, {}).values() for test in tests
+             for part in ("-s", f"/{test}")]
     text = run([os.path.join(top_builddir(), "tests", name), *skips], SLOW_S,
                env={**os.environ, "PAPERBOY_TEST_STORE": url})
     assert "\nok 1" in text and "\nnot ok" not in text, text
@@ -53,9 +91,14 @@ if __name__ == "__main__":
         except Skip as reason:
             skip_all(reason)
         url = f"postgresql:///%s?host={server.directory}&user={USER}"
-        for program, tests in PROGRAMS.items():
-            def test(program=program, tests=tests):
-                run_program(program, tests, url)
+        programs = set(find_programs())
+        for program in sorted(programs - PROGRAMS.keys()):
+            if program not in SHORT and not os.getenv("PAPERBOY_LONG"):
+                continue
+
+            def test(program=program):
+                run_program(program, url)
 
             test.__doc__ = f"{program} on PostgreSQL"
             tap.run(test)
+        tap.run(lists_are_of_programs_and_tests_that_exist, programs)

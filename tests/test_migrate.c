@@ -7,7 +7,6 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "lib/digest_views.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "store/core/migrate.h"
@@ -127,7 +126,6 @@ migrate(const char *rows)
 	copy(fixture->path, old);
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
-	digest_views_create(fixture->store->db);
 	store_fixture_run(fixture, attach);
 	return fixture;
 }

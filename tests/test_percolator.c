@@ -246,8 +246,8 @@ skip_ids(struct world *world)
 	    "INSERT OR IGNORE INTO subscription (subscriber_id, number, filter_id, "
 	    "text,"
 	    " since_day, created_at) SELECT 1, 9999, 3 * %d, 'model', '" DAY "', 0"
-	    " WHERE changes()",
-	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
+	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = 3 * %d)",
+	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
 
 	store_fixture_run(world->fixture, sql);
 }
@@ -310,7 +310,8 @@ rebuild_index(struct world *world)
 	bool is_done = false;
 
 	store_fixture_run(world->fixture,
-	    "INSERT OR REPLACE INTO cursor VALUES ('indexed papers', 99999)");
+	    "INSERT INTO cursor VALUES ('indexed papers', 99999) ON "
+	    "CONFLICT (name) DO UPDATE SET value = 99999");
 	store_fixture_run(
 	    world->fixture, "UPDATE vocabulary SET papers = 1 + (papers * 7919) % 500");
 	for (unsigned pages = 0; !is_done; pages++) {

@@ -406,7 +406,7 @@ live(struct store_fixture *fixture, int days)
 		    " attempt = 1, claimed_at = 1 WHERE state = 'NEW';"
 		    "UPDATE outbox SET state = 'SENT', ended_at = 2,"
 		    " next_try_at = NULL WHERE state = 'SENDING';"
-		    "INSERT OR IGNORE INTO delivered_paper (subscriber_id, paper_seq,"
+		    "INSERT INTO delivered_paper (subscriber_id, paper_seq,"
 		    " digest_id, at) SELECT d.subscriber_id, i.paper_seq, d.id, 1"
 		    " FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 		    " WHERE d.state = 'live';"

@@ -440,11 +440,12 @@ fill_values(struct store_fixture *fixture)
 	    " WHERE seq = 2",
 	    "INSERT INTO listing (source, day, paper_seq, type, first_seen_at)"
 	    " SELECT 'arxiv/' || CASE n WHEN 0 THEN 'cs.CL' ELSE 'cs.AI' END,"
-	    "  date(paper.first_seen_at, 'unixepoch', (seq % 4 - 2) || ' days'), seq,"
+	    "  date(paper.first_seen_at + (seq % 4 - 2) * 86400, 'unixepoch'), seq,"
 	    "  CASE (seq + n) % 4 WHEN 0 THEN 'new' WHEN 1 THEN 'cross'"
 	    "   WHEN 2 THEN 'replace' ELSE 'replace-cross' END,"
 	    "  paper.first_seen_at + (seq + n) % 3 * 86400"
-	    " FROM paper, (SELECT 0 AS n UNION SELECT 1) WHERE seq % 4 <= n + 1",
+	    " FROM paper, (SELECT 0 AS n UNION SELECT 1) AS numbers WHERE seq % 4 <= n "
+	    "+ 1",
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(statements); i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/digest_views.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
 #include "service/digest/digest_build.h"
@@ -251,7 +252,7 @@ static void
 delivered_paper_beyond_max_has_its_detail(void)
 {
 	static const struct {
-		int shown;
+		enum digest_detail shown;
 		const char *says;
 	} rows[] = {
 	    {0, "in digest 1, with its abstract"},
@@ -263,13 +264,10 @@ delivered_paper_beyond_max_has_its_detail(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		int64_t now = store_fixture_time(TIME);
 		pb_auto(store_fixture) fixture = make_world(&world, now);
-		g_autofree char *sql = g_strdup_printf(
-		    "DROP TRIGGER digest_is_frozen;"
-		    " UPDATE digest SET contents = digest_show(contents, %d)",
-		    rows[i].shown);
 		pb_auto(why) why = NULL;
 
-		store_fixture_run(fixture, sql);
+		store_fixture_run(fixture, "DROP TRIGGER digest_is_frozen");
+		digest_views_set_shown(fixture->store, rows[i].shown);
 		store_fixture_run(fixture, SENT);
 		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);

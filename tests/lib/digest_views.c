@@ -1,58 +1,39 @@
 /*
- * digest_views.c - views of what digests contain, for the SQL of tests.
+ * digest_views.c - tables of what digests contain, for the SQL of tests.
  */
 #include "digest_views.h"
 
+#include <string.h>
+
 #include "model/digest_contents.h"
+#include "store/core/sql.h"
 
-static const char views[] =
-    "CREATE TEMP VIEW digest_item AS SELECT g.id AS digest_id, j.key + 1 AS position,"
-    " coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = j.value ->> 0),"
-    "  j.value ->> 0) AS paper_seq, j.value ->> 1 AS day, j.value ->> 2 AS upvotes,"
-    " j.value ->> 3 AS upvotes_before, j.value ->> 4 AS stars, j.value ->> 5 AS venue,"
-    " j.value ->> 6 AS shown, j.value ->> 7 AS reasons, j.value ->> 8 AS replacement"
-    " FROM main.digest g, json_each(digest_json(g.contents) -> 'papers') j;"
-    "CREATE TEMP VIEW digest_head AS SELECT id,"
-    " digest_json(contents) ->> 'coverage' AS coverage,"
-    " digest_json(contents) ->> 'notices' AS notices,"
-    " digest_json(contents) ->> 'filters' AS filters FROM main.digest;"
-    "CREATE TEMP VIEW delivered_paper AS SELECT d.subscriber_id,"
-    " coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = j.value ->> 0),"
-    "  j.value ->> 0) AS paper_seq, j.value ->> 1 AS replacement, d.digest_id, d.at"
-    " FROM main.delivered d, json_each(delivered_json(d.papers)) j;"
-    "CREATE TEMP TRIGGER delivered_paper_insert INSTEAD OF INSERT ON delivered_paper"
-    " BEGIN INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
-    " VALUES (NEW.subscriber_id, NEW.digest_id, NEW.at,"
-    "  delivered_add(NULL, NEW.paper_seq, coalesce(NEW.replacement, 0)))"
-    " ON CONFLICT DO UPDATE SET papers ="
-    "  delivered_add(papers, NEW.paper_seq, coalesce(NEW.replacement, 0)); END;";
+static const struct {
+	const char *name, *create, *clear;
+} tables[] = {
+    {"digest_item",
+        "CREATE TEMP TABLE IF NOT EXISTS digest_item (digest_id BIGINT,"
+        " position BIGINT, paper_seq BIGINT, day TEXT, upvotes BIGINT,"
+        " upvotes_before BIGINT, stars BIGINT, venue TEXT, shown BIGINT, reasons TEXT,"
+        " replacement BIGINT)",
+        "DELETE FROM digest_item"},
+    {"digest_head",
+        "CREATE TEMP TABLE IF NOT EXISTS digest_head (id BIGINT, coverage TEXT,"
+        " notices TEXT, filters TEXT)",
+        "DELETE FROM digest_head"},
+    {"delivered_paper",
+        "CREATE TEMP TABLE IF NOT EXISTS delivered_paper (subscriber_id BIGINT,"
+        " paper_seq BIGINT, replacement BIGINT DEFAULT 0, digest_id BIGINT, at BIGINT)",
+        "DELETE FROM delivered_paper"},
+};
 
-/* @param text  or NULL */
-static void
-append_text(GString *out, const char *text)
-{
-	if (!text) {
-		g_string_append(out, "null");
-		return;
-	}
-	g_string_append_c(out, '"');
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\')
-			g_string_append_printf(out, "\\u%04x", *text);
-		else
-			g_string_append_c(out, *text);
-	g_string_append_c(out, '"');
-}
-
-/* @param number  -1 is null */
-static void
-append_number(GString *out, int64_t number)
-{
-	if (number < 0)
-		g_string_append(out, "null,");
-	else
-		g_string_append_printf(out, "%" G_GINT64_FORMAT ",", number);
-}
+static const char insert_item[] =
+    "INSERT INTO digest_item VALUES (?1, ?2,"
+    " coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = ?3), ?3),"
+    " ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+static const char insert_delivered[] =
+    "INSERT INTO delivered_paper VALUES (?1,"
+    " coalesce((SELECT new_seq FROM paper_moved WHERE old_seq = ?2), ?2), ?3, ?4, ?5)";
 
 static char *
 format_reasons(
@@ -87,150 +68,182 @@ format_filters(const struct digest_contents *contents)
 }
 
 static void
-append_paper(GString *out, const struct digest_contents *contents,
-    const struct digest_contents_paper *paper)
+load_digest(struct store *store, struct sql_statement *row)
 {
-	g_autofree char *reasons = format_reasons(contents, paper);
-
-	g_string_append_c(out, '[');
-	append_number(out, paper->seq);
-	append_text(out, paper->day);
-	g_string_append_c(out, ',');
-	append_number(out, paper->upvotes);
-	append_number(out, paper->upvotes_before);
-	append_number(out, paper->stars);
-	append_text(out, paper->venue);
-	g_string_append_c(out, ',');
-	append_number(out, paper->shown);
-	append_text(out, reasons);
-	g_string_append_printf(out, ",%" G_GINT64_FORMAT "]", paper->replacement);
-}
-
-static void
-format_json(sqlite3_context *context, int count, sqlite3_value **values)
-{
+	struct sql_bytes packed = sql_get_bytes(row, 1);
+	struct sql_value id = SQL_INT(sql_get_int(row, 0));
 	pb_local(digest_contents) contents = {0};
-	g_autoptr(GString) out = g_string_new("{\"coverage\":");
 	g_autoptr(GError) error = NULL;
 	g_autofree char *filters = NULL;
 
-	(void)count;
 	digest_contents_init(&contents);
-	if (!digest_contents_unpack(&contents, sqlite3_value_blob(values[0]),
-	        (size_t)sqlite3_value_bytes(values[0]), &error)) {
-		sqlite3_result_error(context, error->message, -1);
-		return;
-	}
-	append_text(out, contents.coverage);
-	g_string_append(out, ",\"notices\":");
-	append_text(out, contents.notices);
-	g_string_append(out, ",\"filters\":");
+	digest_contents_unpack(&contents, packed.data, packed.size, &error);
+	g_assert_no_error(error);
 	filters = format_filters(&contents);
-	append_text(out, filters);
-	g_string_append(out, ",\"papers\":[");
+	sql_exec(store, "INSERT INTO digest_head VALUES (?1, ?2, ?3, ?4)", &error, id,
+	    SQL_TEXT(contents.coverage), SQL_TEXT(contents.notices), SQL_TEXT(filters));
+	g_assert_no_error(error);
 	for (unsigned i = 0; i < contents.papers->len; i++) {
-		if (i)
-			g_string_append_c(out, ',');
-		append_paper(out, &contents, digest_contents_get_paper(&contents, i));
+		const struct digest_contents_paper *paper =
+		    digest_contents_get_paper(&contents, i);
+		g_autofree char *reasons = format_reasons(&contents, paper);
+
+		sql_exec(store, insert_item, &error, id, SQL_INT(i + 1),
+		    SQL_INT(paper->seq), SQL_TEXT(paper->day),
+		    SQL_INT_OR_NULL(paper->upvotes),
+		    SQL_INT_OR_NULL(paper->upvotes_before),
+		    SQL_INT_OR_NULL(paper->stars), SQL_TEXT(paper->venue),
+		    SQL_INT(paper->shown), SQL_TEXT(reasons),
+		    SQL_INT(paper->replacement));
+		g_assert_no_error(error);
 	}
-	g_string_append(out, "]}");
-	sqlite3_result_text(context, out->str, (int)out->len, SQLITE_TRANSIENT);
 }
 
-/* digest_show(contents, shown): with all papers shown so. */
-static void
-set_shown(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	pb_local(digest_contents) contents = {0};
-	g_autoptr(GByteArray) packed = NULL;
-
-	(void)count;
-	digest_contents_init(&contents);
-	g_assert_true(digest_contents_unpack(&contents, sqlite3_value_blob(values[0]),
-	    (size_t)sqlite3_value_bytes(values[0]), NULL));
-	for (unsigned i = 0; i < contents.papers->len; i++)
-		digest_contents_get_paper(&contents, i)->shown =
-		    (enum digest_detail)sqlite3_value_int(values[1]);
-	packed = digest_contents_pack(&contents);
-	sqlite3_result_blob(context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
-}
-
-/* @param value  delivered papers, or NULL */
+/* @return of struct digest_contents_version */
 static GArray *
-unpack_papers(sqlite3_context *context, sqlite3_value *value)
+unpack_papers(struct sql_bytes packed)
 {
-	g_autoptr(GArray) papers =
+	GArray *papers =
 	    g_array_new(FALSE, FALSE, sizeof(struct digest_contents_version));
 	g_autoptr(GError) error = NULL;
 
-	if (sqlite3_value_type(value) != SQLITE_NULL &&
-	    !digest_contents_unpack_papers(sqlite3_value_blob(value),
-	        (size_t)sqlite3_value_bytes(value), papers, NULL, &error)) {
-		sqlite3_result_error(context, error->message, -1);
-		return NULL;
-	}
-	return g_steal_pointer(&papers);
+	digest_contents_unpack_papers(packed.data, packed.size, papers, NULL, &error);
+	g_assert_no_error(error);
+	return papers;
 }
 
 static void
-format_papers(sqlite3_context *context, int count, sqlite3_value **values)
+load_delivered(struct store *store, struct sql_statement *row)
 {
-	g_autoptr(GArray) papers = unpack_papers(context, values[0]);
-	g_autoptr(GString) out = g_string_new("[");
+	g_autoptr(GArray) papers = unpack_papers(sql_get_bytes(row, 3));
+	g_autoptr(GError) error = NULL;
 
-	(void)count;
-	for (unsigned i = 0; papers && i < papers->len; i++) {
+	for (unsigned i = 0; i < papers->len; i++) {
 		const struct digest_contents_version *paper =
 		    &g_array_index(papers, struct digest_contents_version, i);
 
-		g_string_append_printf(out,
-		    "%s[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "]", i ? "," : "",
-		    paper->seq, paper->replacement);
+		sql_exec(store, insert_delivered, &error, sql_get_value(row, 0),
+		    SQL_INT(paper->seq), SQL_INT(paper->replacement),
+		    sql_get_value(row, 1), sql_get_value(row, 2));
+		g_assert_no_error(error);
 	}
-	g_string_append_c(out, ']');
-	if (papers)
-		sqlite3_result_text(context, out->str, (int)out->len, SQLITE_TRANSIENT);
 }
 
-/* delivered_add(papers, seq, replacement) */
-static void
-add_delivered(sqlite3_context *context, int count, sqlite3_value **values)
+static void foreach (struct store *store, const char *sql,
+    void (*call)(struct store *store, struct sql_statement *row))
 {
-	g_autoptr(GArray) papers = unpack_papers(context, values[0]);
-	pb_local(digest_contents) contents = {0};
-	g_autoptr(GByteArray) packed = NULL;
-	struct digest_contents_paper added = {
-	    .seq = sqlite3_value_int64(values[1]),
-	    .replacement = sqlite3_value_int64(values[2]),
-	};
+	sql_auto *row = sql_bind(store, sql, NULL);
+	g_autoptr(GError) error = NULL;
 
-	(void)count;
-	digest_contents_init(&contents);
-	for (unsigned i = 0; papers && i < papers->len; i++) {
-		const struct digest_contents_version *paper =
-		    &g_array_index(papers, struct digest_contents_version, i);
+	while (sql_step(row, &error) == SQL_STEP_ROW)
+		call(store, row);
+	g_assert_no_error(error);
+}
 
-		g_array_append_val(
-		    contents.papers, ((struct digest_contents_paper){.seq = paper->seq,
-		                         .replacement = paper->replacement}));
-	}
-	g_array_append_val(contents.papers, added);
-	packed = digest_contents_pack_papers(&contents);
-	if (papers)
-		sqlite3_result_blob(
-		    context, packed->data, (int)packed->len, SQLITE_TRANSIENT);
+static bool
+is_inserting(const char *sql)
+{
+	return strstr(sql, "INTO delivered_paper") != NULL;
 }
 
 void
-digest_views_create(sqlite3 *db)
+digest_views_load(struct store *store, const char *sql)
 {
-	sqlite3_create_function(
-	    db, "digest_json", 1, SQLITE_UTF8, NULL, format_json, NULL, NULL);
-	sqlite3_create_function(
-	    db, "digest_show", 2, SQLITE_UTF8, NULL, set_shown, NULL, NULL);
-	sqlite3_create_function(
-	    db, "delivered_json", 1, SQLITE_UTF8, NULL, format_papers, NULL, NULL);
-	sqlite3_create_function(
-	    db, "delivered_add", 3, SQLITE_UTF8, NULL, add_delivered, NULL, NULL);
-	g_assert_cmpint(sqlite3_exec(db, views, NULL, NULL, NULL), ==, SQLITE_OK);
+	g_autoptr(GError) error = NULL;
+
+	if (!strstr(sql, "digest_item") && !strstr(sql, "digest_head") &&
+	    !strstr(sql, "delivered_paper"))
+		return;
+	for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++) {
+		sql_exec(store, tables[i].create, &error);
+		g_assert_no_error(error);
+		sql_exec(store, tables[i].clear, &error);
+		g_assert_no_error(error);
+	}
+	if (strstr(sql, "digest_item") || strstr(sql, "digest_head"))
+		foreach (store, "SELECT id, contents FROM digest", load_digest)
+			;
+	if (strstr(sql, "delivered_paper") && !is_inserting(sql))
+		foreach (store,
+		    "SELECT subscriber_id, digest_id, at, papers FROM delivered",
+		    load_delivered)
+			;
+}
+
+/* Append a paper to contents that has nothing but its version. */
+static void
+add_paper(struct digest_contents *contents, int64_t seq, int64_t replacement)
+{
+	struct digest_contents_paper paper = {.seq = seq, .replacement = replacement};
+
+	g_array_append_val(contents->papers, paper);
+}
+
+static void
+save_delivered(struct store *store, struct sql_statement *row)
+{
+	struct sql_value subscriber = sql_get_value(row, 0),
+	                 digest = sql_get_value(row, 1);
+	pb_local(digest_contents) contents = {0};
+	g_autoptr(GByteArray) packed = NULL;
+	g_autoptr(GError) error = NULL;
+	sql_auto *old = sql_bind(store,
+	    "SELECT papers FROM delivered WHERE subscriber_id = ?1 AND digest_id = ?2",
+	    NULL, subscriber, digest);
+
+	digest_contents_init(&contents);
+	if (sql_step(old, &error) == SQL_STEP_ROW) {
+		g_autoptr(GArray) papers = unpack_papers(sql_get_bytes(old, 0));
+
+		for (unsigned i = 0; i < papers->len; i++) {
+			const struct digest_contents_version *paper =
+			    &g_array_index(papers, struct digest_contents_version, i);
+
+			add_paper(&contents, paper->seq, paper->replacement);
+		}
+	}
+	g_assert_no_error(error);
+	add_paper(&contents, sql_get_int(row, 3), sql_get_int(row, 4));
+	packed = digest_contents_pack_papers(&contents);
+	sql_exec(store,
+	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
+	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (subscriber_id, digest_id)"
+	    " DO UPDATE SET papers = excluded.papers",
+	    &error, subscriber, digest, sql_get_value(row, 2),
+	    SQL_BLOB(packed->data, packed->len));
+	g_assert_no_error(error);
+}
+
+void
+digest_views_save(struct store *store, const char *sql)
+{
+	if (is_inserting(sql))
+		foreach (store,
+		    "SELECT subscriber_id, digest_id, at, paper_seq, replacement"
+		    " FROM delivered_paper",
+		    save_delivered)
+			;
+}
+
+void
+digest_views_set_shown(struct store *store, enum digest_detail shown)
+{
+	sql_auto *row = sql_bind(store, "SELECT id, contents FROM digest", NULL);
+	g_autoptr(GError) error = NULL;
+
+	while (sql_step(row, &error) == SQL_STEP_ROW) {
+		struct sql_bytes old = sql_get_bytes(row, 1);
+		pb_local(digest_contents) contents = {0};
+		g_autoptr(GByteArray) packed = NULL;
+
+		digest_contents_init(&contents);
+		digest_contents_unpack(&contents, old.data, old.size, &error);
+		g_assert_no_error(error);
+		for (unsigned i = 0; i < contents.papers->len; i++)
+			digest_contents_get_paper(&contents, i)->shown = shown;
+		packed = digest_contents_pack(&contents);
+		sql_exec(store, "UPDATE digest SET contents = ?1 WHERE id = ?2", &error,
+		    SQL_BLOB(packed->data, packed->len), sql_get_value(row, 0));
+	}
+	g_assert_no_error(error);
 }

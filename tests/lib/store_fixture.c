@@ -13,7 +13,7 @@
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
 #include "sources/huggingface_parse.h"
-#include "store/core/sql.h"
+#include "store/core/engine.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/archive_cache.h"
@@ -58,19 +58,11 @@ store_fixture_new(void)
 	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
 	if (fixture->store->postgresql) {
-		g_autofree char *archive =
-		    g_build_filename(fixture->directory, "archive.db", NULL);
-
-		archive_cache_open(fixture->store, archive, &error);
-		g_assert_no_error(error);
+		open_archive(fixture);
 		/* Without an instance, as with a file. */
 		fixture->store->is_shared = false;
 	}
 	store_set_rerun(fixture->store, is_rerun());
-	if (!fixture->store->postgresql)
-		digest_views_create(fixture->store->db);
-	else
-		open_archive(fixture);
 	fixture->clock.read = load_status_line;
 	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	return fixture;
@@ -356,18 +348,51 @@ store_fixture_run(struct store_fixture *fixture, const char *sql)
 		g_error("%s: %s", sql, refusal);
 }
 
+/* The handle for SQL, also for the tables of the archive; NULL: the server. */
+static sqlite3 *
+find_db(const struct store_fixture *fixture, const char *sql)
+{
+	bool is_archive =
+	    g_regex_match_simple("\\b(paper_fts|vocabulary|acronym)\\b", sql, 0, 0);
+
+	if (!fixture->store->postgresql)
+		return fixture->store->db;
+	return is_archive ? store_get_archive(fixture->store)->db : NULL;
+}
+
 char *
 store_fixture_try(struct store_fixture *fixture, const char *sql)
 {
 	char *message = NULL;
 	char *copy = NULL;
 
-	if (fixture->store->postgresql)
-		return store_server_try(fixture->store, sql);
-	if (sqlite3_exec(fixture->store->db, sql, NULL, NULL, &message) != SQLITE_OK)
+	digest_views_load(fixture->store, sql);
+	if (!find_db(fixture, sql)) {
+		copy = store_server_try(fixture->store, sql);
+	} else if (sqlite3_exec(find_db(fixture, sql), sql, NULL, NULL, &message) !=
+	           SQLITE_OK) {
 		copy = g_strdup(message);
-	sqlite3_free(message);
+		sqlite3_free(message);
+	}
+	if (!copy)
+		digest_views_save(fixture->store, sql);
 	return copy;
+}
+
+void
+store_fixture_set_sequence(
+    struct store_fixture *fixture, const char *table, int64_t last)
+{
+	g_autofree char *sql =
+	    fixture->store->postgresql
+	        ? g_strdup_printf(
+	              "ALTER TABLE %s ALTER id RESTART WITH %" G_GINT64_FORMAT, table,
+	              last + 1)
+	        : g_strdup_printf(
+	              "INSERT INTO sqlite_sequence VALUES ('%s', %" G_GINT64_FORMAT ")",
+	              table, last);
+
+	store_fixture_run(fixture, sql);
 }
 
 /* Rebuild, count the rows that differ from before, and roll back. */
@@ -379,13 +404,14 @@ compare_with_rebuilt(struct store_fixture *fixture, const char *what, const char
 	    "SELECT count(DISTINCT key) FROM (SELECT * FROM (SELECT * FROM before"
 	    " EXCEPT %s) UNION ALL SELECT * FROM (%s EXCEPT SELECT * FROM before))",
 	    rows, rows);
+	struct store *archive = store_get_archive(fixture->store);
 	g_autofree char *wrong = NULL;
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
 
-	g_assert_true(store_begin(fixture->store, &transaction, NULL));
+	g_assert_true(store_begin(archive, &transaction, NULL));
 	store_fixture_run(fixture, save);
-	archive_rebuild(fixture->store, &error);
+	archive_rebuild(archive, &error);
 	g_assert_no_error(error);
 	wrong = store_fixture_text(fixture, count);
 	return g_str_equal(wrong, "0")
@@ -401,7 +427,7 @@ store_fixture_check_archive(struct store_fixture *fixture)
 	g_autoptr(GError) error = NULL;
 	char *problem = NULL;
 
-	archive_check_counts(fixture->store, &problem, &error);
+	archive_check_counts(store_get_archive(fixture->store), &problem, &error);
 	g_assert_no_error(error);
 	if (!problem && damage)
 		problem =
@@ -418,11 +444,11 @@ store_fixture_check_archive(struct store_fixture *fixture)
 static sqlite3_stmt *
 prepare(struct store_fixture *fixture, const char *sql)
 {
+	sqlite3 *db = find_db(fixture, sql);
 	sqlite3_stmt *statement = NULL;
 
-	if (sqlite3_prepare_v2(fixture->store->db, sql, -1, &statement, NULL) !=
-	    SQLITE_OK)
-		g_error("%s: %s", sql, sqlite3_errmsg(fixture->store->db));
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+		g_error("%s: %s", sql, sqlite3_errmsg(db));
 	return statement;
 }
 
@@ -432,7 +458,8 @@ store_fixture_number(struct store_fixture *fixture, const char *sql)
 	sqlite3_stmt *statement;
 	int64_t number = -1;
 
-	if (fixture->store->postgresql)
+	digest_views_load(fixture->store, sql);
+	if (!find_db(fixture, sql))
 		return store_server_number(fixture->store, sql);
 	statement = prepare(fixture, sql);
 	if (sqlite3_step(statement) == SQLITE_ROW)
@@ -449,7 +476,8 @@ store_fixture_text(struct store_fixture *fixture, const char *sql)
 	sqlite3_stmt *statement;
 	GString *text;
 
-	if (fixture->store->postgresql)
+	digest_views_load(fixture->store, sql);
+	if (!find_db(fixture, sql))
 		return store_server_text(fixture->store, sql);
 	statement = prepare(fixture, sql);
 	text = g_string_new(NULL);
@@ -489,24 +517,24 @@ store_fixture_format_plans(struct store_fixture *fixture)
 char *
 store_fixture_hash(struct store_fixture *fixture)
 {
-	bool is_server = fixture->store->postgresql != NULL;
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-	g_autofree char *tables = store_fixture_text(fixture,
-	    is_server ? "SELECT tablename FROM pg_tables"
-	                " WHERE schemaname = current_schema() ORDER BY tablename"
-	              : "SELECT name FROM sqlite_schema WHERE type = 'table'"
-	                " AND name NOT GLOB 'sqlite_*'"
-	                " AND name NOT GLOB 'paper_fts*' ORDER BY name");
-	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
+	g_autofree char *tables = NULL;
+	g_auto(GStrv) names = NULL;
+
+	if (fixture->store->postgresql)
+		return store_server_hash(fixture->store);
+	tables = store_fixture_text(fixture,
+	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*'"
+	    " ORDER BY name");
+	names = g_strsplit(tables, " ", -1);
 
 	for (char **name = names; *name; name++) {
-		g_autofree char *sql = g_strdup_printf(
-		    is_server ? "SELECT CAST(t AS TEXT) FROM %s t ORDER BY 1"
-		              : "SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3",
-		    *name);
+		g_autofree char *sql =
+		    g_strdup_printf("SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3", *name);
 		g_autofree char *text = NULL;
 
-		if (!is_server && strcmp(*name, "cursor") == 0)
+		if (strcmp(*name, "cursor") == 0)
 			strstr(sql, ", 3")[0] = '\0';
 		text = store_fixture_text(fixture, sql);
 		g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));
@@ -519,6 +547,10 @@ store_fixture_assert_idle(struct store_fixture *fixture)
 {
 	sqlite3_stmt *statement = NULL;
 
+	if (fixture->store->postgresql) {
+		g_assert_false(fixture->store->engine->is_open(fixture->store));
+		return;
+	}
 	while ((statement = sqlite3_next_stmt(fixture->store->db, statement)))
 		if (sqlite3_stmt_busy(statement))
 			g_error("still open: %s", sqlite3_sql(statement));
@@ -552,6 +584,10 @@ count_down(void *data)
 void
 store_fixture_interrupt_at(struct store_fixture *fixture, int nth)
 {
+	if (fixture->store->postgresql) {
+		store_server_fail_at(fixture->store, nth);
+		return;
+	}
 	fixture->steps_left = nth;
 	sqlite3_progress_handler(
 	    fixture->store->db, nth ? 1 : 0, nth ? count_down : NULL, fixture);
@@ -562,6 +598,16 @@ refuse_commit(void *data)
 {
 	(void)data;
 	return 1;
+}
+
+static void
+set_commits(struct store_fixture *fixture, bool are_failing)
+{
+	if (fixture->store->postgresql)
+		store_server_fail_commits(fixture->store, are_failing);
+	else
+		sqlite3_commit_hook(
+		    fixture->store->db, are_failing ? refuse_commit : NULL, NULL);
 }
 
 static void
@@ -584,9 +630,9 @@ store_fixture_fail_everywhere(struct store_fixture *fixture,
 
 	/* It would end at the rollback of a first run, which cannot fail. */
 	store_set_rerun(fixture->store, false);
-	sqlite3_commit_hook(fixture->store->db, refuse_commit, NULL);
+	set_commits(fixture, true);
 	g_assert_false(call(fixture, data, &refusal));
-	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
+	set_commits(fixture, false);
 	g_assert_nonnull(refusal);
 	store_fixture_assert_idle(fixture);
 	assert_same(fixture, before);
@@ -608,8 +654,16 @@ store_fixture_fail_everywhere(struct store_fixture *fixture,
 		if (is_whole)
 			assert_same(fixture, before);
 		/* Densely at first, where most steps begin, then in strides. */
-		nth += nth < 200 ? 3 : nth / 20;
+		nth += !fixture->store->postgresql ? nth < 200 ? 3 : nth / 20
+		       : nth < 40                  ? 1
+		                                   : nth / 20;
 	}
+}
+
+unsigned
+store_fixture_get_least(const struct store_fixture *fixture, unsigned steps)
+{
+	return fixture->store->postgresql ? (steps + 2) / 3 : steps;
 }
 
 struct store_fixture *

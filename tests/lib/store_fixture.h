@@ -127,6 +127,10 @@ void store_fixture_run(struct store_fixture *fixture, const char *sql);
 /** Run SQL that must fail.  @return the error of SQLite, NULL if there was none */
 char *store_fixture_try(struct store_fixture *fixture, const char *sql);
 
+/** Make ids of a table begin after a number. */
+void store_fixture_set_sequence(
+    struct store_fixture *fixture, const char *table, int64_t last);
+
 /** The one number that SQL selects; -1 for NULL or no row. */
 int64_t store_fixture_number(struct store_fixture *fixture, const char *sql);
 
@@ -156,7 +160,8 @@ char *store_fixture_hash(struct store_fixture *fixture);
 /** Assert that no statement is open and no transaction active. */
 void store_fixture_assert_idle(struct store_fixture *fixture);
 
-/** Make SQLite fail once, at its nth step from now; 0: never. */
+/** Make SQLite fail once, at its nth step from now, or a server at the nth statement;
+ * 0: never. */
 void store_fixture_interrupt_at(struct store_fixture *fixture, int nth);
 
 /**
@@ -169,5 +174,8 @@ void store_fixture_interrupt_at(struct store_fixture *fixture, int nth);
 unsigned store_fixture_fail_everywhere(struct store_fixture *fixture,
     bool (*call)(struct store_fixture *fixture, void *data, GError **error), void *data,
     bool is_whole);
+
+/** Minimum number of failures: a server counts statements. @param steps  of SQLite */
+unsigned store_fixture_get_least(const struct store_fixture *fixture, unsigned steps);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "store/core/sql.h"
+#include "store/core/engine.h"
 
 #ifdef HAVE_POSTGRESQL
 #include <libpq-fe.h>
@@ -21,13 +21,9 @@ format_url(const char *name)
 	return g_strconcat(parts[0], name, parts[1], NULL);
 }
 
-/* Run a command in the server's own database. */
 static void
-run(const char *format, const char *name, const char *other)
+run_at(const char *url, const char *sql)
 {
-	g_autofree char *url = format_url("postgres");
-	g_autofree char *sql = g_strdup_printf(
-	    "%s %s%s%s", format, name, other ? " TEMPLATE " : "", other ? other : "");
 	PGconn *connection = PQconnectdb(url);
 	PGresult *result = PQexec(connection, sql);
 
@@ -35,6 +31,32 @@ run(const char *format, const char *name, const char *other)
 		g_error("%s: %s", sql, PQerrorMessage(connection));
 	PQclear(result);
 	PQfinish(connection);
+}
+
+/* Run a command in the server's own database. */
+static void
+run(const char *format, const char *name, const char *other)
+{
+	g_autofree char *url = format_url("postgres");
+	g_autofree char *sql = g_strdup_printf(
+	    "%s %s%s%s", format, name, other ? " TEMPLATE " : "", other ? other : "");
+
+	run_at(url, sql);
+}
+
+/* Functions and views of SQLite that the SQL of tests uses. */
+static void
+add_functions(const char *url)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "tests", "lib", "store_server.sql", NULL);
+	g_autofree char *sql = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_file_get_contents(path, &sql, NULL, &error);
+	g_assert_no_error(error);
+	run_at(url, sql);
 }
 
 /* A database with the schema, made once by each program. */
@@ -49,6 +71,7 @@ create_template(gpointer data)
 	run("CREATE DATABASE", name, NULL);
 	store_free(store_open(url, &error));
 	g_assert_no_error(error);
+	add_functions(url);
 	return name;
 }
 
@@ -90,7 +113,7 @@ store_server_drop(const char *url)
 }
 #endif
 
-/* SQL of tests that is SQLite's. */
+/* SQL of tests that is SQLite's, with the functions of store_server.sql. */
 static const struct {
 	const char *pattern, *replacement;
 } rules[] = {
@@ -101,11 +124,33 @@ static const struct {
     {"json_each\\('\\[' \\|\\| papers \\|\\| '\\]'\\)",
         "LATERAL (SELECT CAST(number AS BIGINT) AS value"
         " FROM string_to_table(papers, ',') number) each"},
-    {"(FROM match_pending\\))(?! (?:[a-z]\\b|AS\\b))", "\\1 AS found"},
+    {"\\b((?:FROM|JOIN) (\\((?:[^()']|'[^']*'|(?2))*\\)))"
+     "(?=$| *[;,)]| (?:WHERE|GROUP|ORDER|LIMIT|JOIN|LEFT|UNION|EXCEPT|ON)\\b)",
+        "\\1 AS unnamed"},
+    {"([\\w.]+) GLOB +('[^']*'(?: \\|\\| \\w+)*)", "sqlite.glob(\\2, \\1)"},
+    {"([\\w.]+) NOT GLOB +('[^']*')", "NOT sqlite.glob(\\2, \\1)"},
     {"\\bsubstr\\(([\\w.]+), -(\\d+)\\)", "right(\\1, \\2)"},
+    {"\\bifnull\\(([\\w.]+), ('[^']*')\\)", "coalesce(CAST(\\1 AS TEXT), \\2)"},
     {"\\bifnull\\(", "coalesce("},
+    {"\\bINSERT OR IGNORE (INTO [^;]*)", "INSERT \\1 ON CONFLICT DO NOTHING"},
     {"\\bchar\\((\\d+)\\)", "chr(\\1)"},
-    {"\\bgroup_concat\\(([^(),]+)\\)", "string_agg(CAST(\\1 AS TEXT), ',')"},
+    {"(?<![.\\w])((?:unixepoch|strftime|date|datetime|printf|iif|instr|quote|hex"
+     "|group_concat|pragma_\\w+)\\(|(?:sqlite_schema|pragma_foreign_key_check)\\b)",
+        "sqlite.\\1"},
+    {"\\bPRAGMA foreign_key_check", "SELECT 1 WHERE false"},
+    {"\\bPRAGMA integrity_check", "SELECT 'ok'"},
+    {"\\bPRAGMA (synchronous|secure_delete) = OFF", "SELECT 1"},
+    {"\\bDROP TRIGGER (\\w+)", "DROP FUNCTION \\1() CASCADE"},
+    {"\\bCREATE (?:TEMP )?TRIGGER (\\w+) (AFTER .*?) ON (\\w+) BEGIN (.*?;) END",
+        "CREATE FUNCTION \\1() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN \\4"
+        " RETURN NULL; END $body$; CREATE TRIGGER \\1 \\2 ON \\3 FOR EACH ROW"
+        " EXECUTE FUNCTION \\1()"},
+    {"\\bCREATE TRIGGER (\\w+) (.*?) ON (\\w+) WHEN (.*?) BEGIN SELECT"
+     " RAISE\\(\\w+, ('[^']*')\\); END",
+        "CREATE FUNCTION \\1() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN"
+        " RAISE EXCEPTION \\5 USING ERRCODE = 'integrity_constraint_violation';"
+        " END $body$; CREATE TRIGGER \\1 \\2 ON \\3 FOR EACH ROW WHEN (\\4)"
+        " EXECUTE FUNCTION \\1()"},
 };
 
 static char *
@@ -124,6 +169,27 @@ translate(const char *sql)
 	return text;
 }
 
+/* As SQLite calls them. */
+static const char *const constraints[][2] = {
+    {" (23502)", "NOT NULL"}, {" (23503)", "FOREIGN KEY"}, {" (23505)", "UNIQUE"},
+    {" (23514)", "CHECK"}, {" (22P02)", "INTEGER"},
+    {" (54000)", "CHECK"}, /* a NUL in text */
+};
+
+/* The message of a trigger, or a constraint: "store: ... (23514)". */
+static char *
+format_refusal(const char *message)
+{
+	const char *start = message + strlen("store: ");
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(constraints); i++)
+		if (g_str_has_suffix(message, constraints[i][0]))
+			return g_strdup_printf("%s: %s", constraints[i][1], start);
+	return g_str_has_suffix(message, " (23000)")
+	           ? g_strndup(start, strlen(start) - strlen(" (23000)"))
+	           : g_strdup(message);
+}
+
 char *
 store_server_try(struct store *store, const char *sql)
 {
@@ -133,7 +199,7 @@ store_server_try(struct store *store, const char *sql)
 	g_autoptr(GError) error = NULL;
 
 	sql_exec(store, g_intern_string(block), &error);
-	return error ? g_strdup(error->message) : NULL;
+	return error ? format_refusal(error->message) : NULL;
 }
 
 static struct sql_statement *
@@ -176,4 +242,176 @@ store_server_text(struct store *store, const char *sql)
 	}
 	g_assert_no_error(error);
 	return g_string_free(text, FALSE);
+}
+
+/* One statement of all tables. */
+static char *
+format_hash(struct store *store)
+{
+	g_autofree char *tables = store_server_text(store,
+	    "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1");
+	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
+	GString *sql = g_string_new(NULL);
+
+	for (char **name = names; *name; name++)
+		g_string_append_printf(sql,
+		    "%sSELECT '%s', md5(string_agg(CAST(t AS TEXT), ' '"
+		    " ORDER BY CAST(t AS TEXT))) FROM %s t",
+		    sql->len ? " UNION ALL " : "", *name, *name);
+	return g_string_free(sql, FALSE);
+}
+
+char *
+store_server_hash(struct store *store)
+{
+	static char *sql;
+
+	if (!sql)
+		sql = format_hash(store);
+	return store_server_text(store, sql);
+}
+
+/* ---- failures ---- */
+
+/* Of store_server_fail_at(). */
+static struct {
+	const struct sql_engine *engine; /* the real one */
+	struct store *store;
+	int left; /* number of statements until the failure; 0: none */
+	bool fails_commit;
+	void (*before_write)(void *data); /* or NULL */
+	void *data;
+	bool has_read;
+	struct sql_statement *statement; /* that fails when it is run */
+} failure;
+
+/* @param runs_later  as an error of a statement that nothing is to be known about */
+static bool
+fail(bool runs_later, GError **error)
+{
+	static const char sql[] = "DELETE FROM cursor WHERE sqlite.fail()";
+	static const struct sql_value none = {0};
+	unsigned count;
+
+	return failure.engine->exec(
+	    failure.store, sql, &none, runs_later ? NULL : &count, error);
+}
+
+static bool
+is_failing(void)
+{
+	return failure.left && !--failure.left;
+}
+
+/* Whether a statement without a transaction, which is a commit of its own, fails. */
+static bool
+fails_alone(const struct store *store)
+{
+	return failure.fails_commit && !failure.engine->is_open(store);
+}
+
+static struct sql_statement *
+bind_failing(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	struct sql_statement *statement =
+	    failure.engine->bind(store, sql, values, error);
+
+	statement->engine = store->engine;
+	if (is_failing() || (fails_alone(store) && !g_str_has_prefix(sql, "SELECT ")))
+		failure.statement = statement;
+	return statement;
+}
+
+static enum sql_step
+step_failing(struct sql_statement *statement, GError **error)
+{
+	if (statement != failure.statement)
+		return failure.engine->step(statement, error);
+	failure.statement = NULL;
+	fail(false, error);
+	return SQL_STEP_FAILED;
+}
+
+static bool
+exec_failing(struct store *store, const char *sql, const struct sql_value *values,
+    unsigned *count, GError **error)
+{
+	return is_failing() || fails_alone(store)
+	           ? fail(!count, error)
+	           : failure.engine->exec(store, sql, values, count, error);
+}
+
+static bool
+run_each_failing(struct store *store, const char *sql, const struct sql_value *values,
+    const struct sql_callback *callback, GError **error)
+{
+	return is_failing()
+	           ? fail(false, error)
+	           : failure.engine->run_each(store, sql, values, callback, error);
+}
+
+static bool
+begin_failing(struct store *store, enum sql_begin kind, GError **error)
+{
+	failure.has_read |= kind == SQL_BEGIN_READING;
+	if (kind == SQL_BEGIN_WRITING && failure.has_read && failure.before_write) {
+		void (*call)(void *data) = g_steal_pointer(&failure.before_write);
+
+		call(failure.data);
+	}
+	return is_failing() ? fail(false, error)
+	                    : failure.engine->begin(store, kind, error);
+}
+
+static bool
+commit_failing(struct store *store, bool is_inner, GError **error)
+{
+	if (is_failing() || (failure.fails_commit && !is_inner))
+		return fail(false, error);
+	return failure.engine->commit(store, is_inner, error);
+}
+
+static void
+install(struct store *store)
+{
+	static struct sql_engine engine;
+
+	if (store->engine == &engine)
+		return;
+	failure.engine = store->engine;
+	engine = *store->engine;
+	engine.bind = bind_failing;
+	engine.step = step_failing;
+	engine.exec = exec_failing;
+	engine.run_each = run_each_failing;
+	engine.begin = begin_failing;
+	engine.commit = commit_failing;
+	store->engine = &engine;
+}
+
+void
+store_server_fail_at(struct store *store, int nth)
+{
+	install(store);
+	failure.store = store;
+	failure.left = nth;
+	failure.statement = NULL;
+}
+
+void
+store_server_fail_commits(struct store *store, bool fails)
+{
+	install(store);
+	failure.store = store;
+	failure.fails_commit = fails;
+}
+
+void
+store_server_before_write(struct store *store, void (*call)(void *data), void *data)
+{
+	install(store);
+	failure.has_read = false;
+	failure.before_write = call;
+	failure.data = data;
 }

@@ -17,5 +17,18 @@ void store_server_drop(const char *url);
 char *store_server_try(struct store *store, const char *sql);
 int64_t store_server_number(struct store *store, const char *sql);
 char *store_server_text(struct store *store, const char *sql);
+char *store_server_hash(struct store *store);
+
+/** Make the server reject the nth statement from now; 0: none. */
+void store_server_fail_at(struct store *store, int nth);
+/** Likewise, any commit. */
+void store_server_fail_commits(struct store *store, bool fails);
+
+/**
+ * Call a function once, before the first transaction that writes after a snapshot was
+ * read; of both engines.
+ */
+void
+store_server_before_write(struct store *store, void (*call)(void *data), void *data);
 
 #endif
