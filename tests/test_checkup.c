@@ -252,8 +252,9 @@ spread(struct conversation *conversation, int64_t now, int64_t created_at)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *sql = g_strdup_printf(
 	    "SELECT count(*) || '|' || max(c) || '|' || (min(day) - %" G_GINT64_FORMAT
-	    " / 86400) FROM (SELECT count(*) c, checkup_at / 86400 day FROM subscriber"
-	    " WHERE consent_text = 'spread' GROUP BY day)",
+	    " / 86400) FROM (SELECT count(*) AS c, checkup_at / 86400 AS day FROM "
+	    "subscriber"
+	    " WHERE consent_text = 'spread' GROUP BY day) AS days",
 	    now);
 
 	g_assert_true(store_begin(store, &transaction, &error));

@@ -113,7 +113,7 @@ messages_are_not_started_after_the_end_of_the_lease(void)
 	mailer_fixture_run_at(mailing, now, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, 5);
 	assert_rows(mailing->fixture,
-	    "SELECT state, attempt, count(*) FROM outbox GROUP BY 1 ORDER BY 1 DESC",
+	    "SELECT state, attempt, count(*) FROM outbox GROUP BY 1, 2 ORDER BY 1 DESC",
 	    "SENT|1|5 NEW|0|35");
 	g_assert_cmpint(mailing->next, ==, now + INSTANCES_RENEW_S);
 	mailer_fixture_run_at(mailing, now + INSTANCES_RENEW_S, NULL);
@@ -122,7 +122,7 @@ messages_are_not_started_after_the_end_of_the_lease(void)
 	mailer_fixture_run_at(mailing, now + INSTANCES_RENEW_S, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, PEOPLE);
 	assert_rows(mailing->fixture,
-	    "SELECT state, attempt, count(*) FROM outbox GROUP BY 1", "SENT|1|40");
+	    "SELECT state, attempt, count(*) FROM outbox GROUP BY 1, 2", "SENT|1|40");
 }
 
 static void

@@ -4,7 +4,6 @@
 #include "mailer_fixture.h"
 
 #include <glib.h>
-#include <sqlite3.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -40,22 +39,13 @@ erase_first_and_last(const char *path)
 static unsigned
 count_sending(const char *path)
 {
-	sqlite3 *db = NULL;
-	sqlite3_stmt *statement = NULL;
-	unsigned count = 0;
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) store = store_open_for_reading(path, &error);
+	struct store_fixture reader = {.store = store};
 
-	g_assert_cmpint(
-	    sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
-	sqlite3_busy_timeout(db, 10000);
-	g_assert_cmpint(sqlite3_prepare_v2(db,
-	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'", -1,
-	                    &statement, NULL),
-	    ==, SQLITE_OK);
-	g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-	count = (unsigned)sqlite3_column_int(statement, 0);
-	sqlite3_finalize(statement);
-	sqlite3_close(db);
-	return count;
+	g_assert_no_error(error);
+	return (unsigned)store_fixture_number(
+	    &reader, "SELECT count(*) FROM outbox WHERE state = 'SENDING'");
 }
 
 /* Record the number of messages that a kill would leave in flight now. */

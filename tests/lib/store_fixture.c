@@ -32,15 +32,22 @@ is_rerun(void)
 	return g_getenv("PAPERBOY_TEST_RERUN") != NULL;
 }
 
-static void
-open_archive(struct store_fixture *fixture)
+struct store *
+store_fixture_open(const struct store_fixture *fixture)
 {
-	g_autofree char *path =
+	g_autofree char *archive =
 	    g_build_filename(fixture->directory, "archive.db", NULL);
 	g_autoptr(GError) error = NULL;
+	struct store *store = store_open(fixture->path, &error);
 
-	archive_cache_open(fixture->store, path, &error);
 	g_assert_no_error(error);
+	if (store->postgresql) {
+		archive_cache_open(store, archive, &error);
+		g_assert_no_error(error);
+		/* Without an instance, as with a file. */
+		store->is_shared = false;
+	}
+	return store;
 }
 
 struct store_fixture *
@@ -55,13 +62,7 @@ store_fixture_new(void)
 	if (!fixture->path)
 		fixture->path =
 		    g_build_filename(fixture->directory, "paperboy.db", NULL);
-	fixture->store = store_open(fixture->path, &error);
-	g_assert_no_error(error);
-	if (fixture->store->postgresql) {
-		open_archive(fixture);
-		/* Without an instance, as with a file. */
-		fixture->store->is_shared = false;
-	}
+	fixture->store = store_fixture_open(fixture);
 	store_set_rerun(fixture->store, is_rerun());
 	fixture->clock.read = load_status_line;
 	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));

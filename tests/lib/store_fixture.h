@@ -36,6 +36,8 @@ struct store_fixture {
 };
 
 struct store_fixture *store_fixture_new(void);
+/** Open another handle, as another thread does. */
+struct store *store_fixture_open(const struct store_fixture *fixture);
 void store_fixture_free(struct store_fixture *fixture);
 PB_DEFINE_AUTO(store_fixture, store_fixture_free);
 

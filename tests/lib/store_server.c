@@ -139,6 +139,7 @@ static const struct {
         "sqlite.\\1"},
     {"\\bPRAGMA foreign_key_check", "SELECT 1 WHERE false"},
     {"\\bPRAGMA integrity_check", "SELECT 'ok'"},
+    {"^BEGIN;?$|;? *COMMIT$", ""}, /* each call is a transaction */
     {"\\bPRAGMA (synchronous|secure_delete) = OFF", "SELECT 1"},
     {"\\bDROP TRIGGER (\\w+)", "DROP FUNCTION \\1() CASCADE"},
     {"\\bCREATE (?:TEMP )?TRIGGER (\\w+) (AFTER .*?) ON (\\w+) BEGIN (.*?;) END",
@@ -158,7 +159,9 @@ translate(const char *sql)
 {
 	char *text = g_strdup(sql);
 
-	for (unsigned i = 0; i < G_N_ELEMENTS(rules); i++) {
+	/* Twice: subqueries may be nested. */
+	for (unsigned n = 0; n < 2 * G_N_ELEMENTS(rules); n++) {
+		unsigned i = n % G_N_ELEMENTS(rules);
 		g_autoptr(GRegex) regex = g_regex_new(rules[i].pattern, 0, 0, NULL);
 		char *replaced =
 		    g_regex_replace(regex, text, -1, 0, rules[i].replacement, 0, NULL);
