@@ -29,6 +29,7 @@ sys.path.insert(0, HERE)
 
 from daemon import Instance
 from generate import Vocabulary, generate
+from engines import bench_engines
 from harness import (DAY, FAR_MS, HEAD, HOST, PAPERS, Different, Distance, Sink, Store,
                      alternate, call, count_connections, figure, number, prepare_day, print_row, program,
                      real_elements, run_once, same, scaled, section)
@@ -497,6 +498,19 @@ def print_whole(mailings):
             print(f"  {line}")
 
 
+def run_engines(directory, titles, sizes):
+    section("Stores on PostgreSQL with its default durability; CPU time has the server's",
+            "SQLite")
+    try:
+        for people in sizes:
+            store = Store(directory, people, titles)
+            call(program("match_papers"), store.copy(store.path, "matched"), "day")
+            bench_engines(directory, store)
+            store.remove()
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
+
+
 def run_all(directory, options, sizes):
     titles, line = prepare_day(directory, options.made_up)
     print_head(directory, line, sizes)
@@ -505,6 +519,9 @@ def run_all(directory, options, sizes):
         section("Sending from PostgreSQL to smtp-sink", "SQLite")
         for people in sizes.whole:
             bench_instances(directory, titles, people, sizes.runs)
+        return
+    if options.engines:
+        run_engines(directory, titles, options.people or sizes.people)
         return
     mailings = run_whole(directory, titles, sizes, options.quick)
     if options.whole:
@@ -648,8 +665,10 @@ def main(argv):
     parser.add_argument("--whole", action="store_true", help="whole mailings only")
     parser.add_argument("--instances", action="store_true",
                         help="sending from PostgreSQL, and by two machines, only")
+    parser.add_argument("--engines", action="store_true",
+                        help="matching and building on PostgreSQL only")
     parser.add_argument("--people", type=int, nargs="+",
-                        help="sizes of the whole mailings, instead of 10000")
+                        help="sizes of the whole mailings or engines, instead of 10000")
     parser.add_argument("--million", action="store_true",
                         help="match for a million people too: many minutes")
     options = parser.parse_args(argv[1:])
