@@ -1,6 +1,6 @@
 /*
- * helper_concurrent.c - transactions of two machines at a time on one message, which
- * tests/test_engines.py runs.
+ * helper_concurrent.c - transactions of two machines at a time on one message, or on
+ * digests, which tests/test_engines.py runs.
  *
  * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
  */
@@ -9,12 +9,14 @@
 #include "base/token.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/digest/digest_build.h"
 #include "service/people/subscribe.h"
 #include "store/core/instances.h"
 #include "store/core/sql.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
 #include "store/subscriber/erasure.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW      INT64_C(1795165200) /* 2026-11-20 09:00, of the fixture */
 #define PERSON   1
@@ -505,6 +507,51 @@ erasure_waits_for_a_claim(void)
 	g_assert_true(is_cancelled(&world));
 }
 
+/* ---- digests ---- */
+
+#define PEOPLE 6
+
+/* Build digests on the other machine while this transaction has locked two people. */
+static bool
+build_meanwhile(struct store *store, void *data, GError **error)
+{
+	struct world *world = data;
+	g_autoptr(GPtrArray) locked = subscribers_load_due(store, NOW, NOW, 2, error);
+	struct digest_build_report report = {0};
+
+	g_assert_cmpuint(locked->len, ==, 2);
+	g_assert_true(digest_build_run(
+	    world->other, world->fixture->key, NULL, NOW, &report, error));
+	g_assert_cmpuint(report.due, ==, PEOPLE - 2);
+	return true;
+}
+
+static void
+digests_of_locked_people_are_left_to_others(void)
+{
+	static const char sql[] =
+	    "INSERT INTO subscriber (id, address, address_key, state, frequency,"
+	    " weekdays, minute, zone, max_full, created_at, consent_at, consent_text,"
+	    " is_first_due, next_due_at) VALUES (?1, 'p' || CAST(?2 AS TEXT)"
+	    " || '@example.org', CAST(?2 AS TEXT), 'active', 'daily', 127, 450, 'UTC',"
+	    " 10, 0, 0, 'asked', 0, ?3)";
+	__attribute__((cleanup(world_clear))) struct world world;
+	struct digest_build_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	world_init(&world, FAR_AWAY);
+	sql_exec(world.one, "UPDATE subscriber SET next_due_at = NULL", &error);
+	for (int i = 0; i < PEOPLE; i++)
+		sql_exec(world.one, sql, &error, SQL_INT(100 + i), SQL_INT(100 + i),
+		    SQL_INT(NOW - CLOCK_HOUR_S));
+	g_assert_no_error(error);
+	store_transact_rows(world.one, build_meanwhile, &world, &error);
+	g_assert_no_error(error);
+	g_assert_true(digest_build_run(
+	    world.one, world.fixture->key, NULL, NOW, &report, &error));
+	g_assert_cmpuint(report.due, ==, 2);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -517,6 +564,7 @@ main(int argc, char **argv)
 	    claim_waits_for_a_takeover_and_finds_nothing,
 	    result_that_waits_for_a_takeover_is_fenced, takeover_waits_for_a_result,
 	    of_two_takeovers_one_has_the_message, erasure_waits_for_a_claim,
-	    erasure_waits_for_a_result, result_that_waits_for_an_erasure_is_dropped);
+	    erasure_waits_for_a_result, result_that_waits_for_an_erasure_is_dropped,
+	    digests_of_locked_people_are_left_to_others);
 	return g_test_run();
 }
