@@ -29,13 +29,13 @@ sys.path.insert(0, HERE)
 
 from daemon import Instance
 from generate import Vocabulary, generate
-from engines import bench_engines
 from harness import (DAY, FAR_MS, HEAD, HOST, PAPERS, Different, Distance, Sink, Store,
                      alternate, call, count_connections, figure, number, prepare_day, print_row, program,
                      real_elements, run_once, same, scaled, section)
 from idle import cpu_s, format_idle, kilobytes, measure
 from instances import bench_instances
 from nginx import Nginx
+from store_engines import bench_engines
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 from whole import bench_whole, format_mailing
 

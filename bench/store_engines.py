@@ -1,4 +1,4 @@
-"""engines.py - matching and building digests on PostgreSQL, next to SQLite.
+"""store_engines.py - matching and building digests on PostgreSQL, next to SQLite.
 
 The server is a new one on this host with Debian's defaults, so commits are synced.  Its
 stores are copies of those that SQLite works on.  CPU time on a server is that of the
