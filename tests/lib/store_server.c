@@ -261,6 +261,7 @@ format_hash(struct store *store)
 		    "%sSELECT '%s', md5(string_agg(CAST(t AS TEXT), ' '"
 		    " ORDER BY CAST(t AS TEXT))) FROM %s t",
 		    sql->len ? " UNION ALL " : "", *name, *name);
+	g_string_append(sql, " ORDER BY 1");
 	return g_string_free(sql, FALSE);
 }
 
