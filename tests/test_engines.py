@@ -26,29 +26,21 @@ SHORT = {
 
 # Tests that are of SQLite only.
 FILE = "use the file of the store"
-TRACE = "count what SQLite does"
+TRACE = "count or interrupt what SQLite does"
 LOCAL = "are of a store that one machine uses"
-OPEN = "fail here, for reasons not known yet"
 TESTS = {
     "test_store": {FILE: ["new store is complete and private"]},
     "test_archive_cache": {FILE: ["a store searches its copy", "a damaged copy is made again",
                                   "damage is noticed by the next copy"]},
     "test_instances": {LOCAL: ["instance of a local store ends the others",
-                               "fenced digest does not count as delivered",
                                "local store does not record jobs"]},
     "test_erase": {FILE: ["no row and no byte is left", "former subscriber is erased",
                           "data about a former address is erased",
                           "address that never subscribed is erased",
                           "file in use is vacuumed later",
                           "interrupted vacuum is repeated by maintenance"]},
-    "test_lease": {LOCAL: ["lease on a local store has no end"],
-                   OPEN: ["messages taken over are sent again by the other",
-                          "worker renews and takes over"]},
-    "test_percolator": {OPEN: ["batch finds what each filter finds alone"]},
-    "test_sharing": {OPEN: ["thousands of followers cost one match"]},
-    "test_suggest": {OPEN: ["terms and acronyms widen their clause",
-                            "refused terms are left out",
-                            "three suggestions find most of a subject"]},
+    "test_lease": {LOCAL: ["lease on a local store has no end"]},
+    "test_percolator": {TRACE: ["batch finds what each filter finds alone"]},
     "test_paper_cache": {TRACE: ["other commits load no papers"]},
     "test_status": {TRACE: ["status does not slow down in a large store"]},
     "test_lock": {FILE: ["a directory that cannot be is reported"]},

@@ -279,18 +279,21 @@ fenced_digest_does_not_count_as_delivered(void)
 	static const int64_t ids[] = {2, 1};
 	g_autofree char *papers =
 	    store_fixture_text(fixture, "SELECT papers FROM digest");
+	int64_t first = add_instance(pair.one, "one:/var/lib/paperboy", NOW), second;
 
 	g_assert_cmpstr(papers, ==, "1");
-	store_set_holder(pair.one, 7);
 	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
 	add_mail(&pair, 1);
 	g_assert_cmpuint(claim(&pair, pair.one, 5, NOW), ==, 1);
 	/* As if another instance had taken it over and claimed it. */
-	store_fixture_run(fixture, "UPDATE outbox SET holder = 8 WHERE id = 1");
+	second = add_instance(pair.one, "other:/var/lib/paperboy", NOW);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET holder = (SELECT max(id) FROM instance) WHERE id = 1");
+	store_set_holder(pair.one, first);
 	g_assert_true(save_results(pair.one, OUTBOX_SENT, ids, 2));
 	assert_rows(fixture, "SELECT state FROM outbox ORDER BY id", "SENDING SENT");
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "0");
-	store_set_holder(pair.one, 8);
+	store_set_holder(pair.one, second);
 	g_assert_false(save_results(pair.one, OUTBOX_SENT, ids, 2));
 	assert_rows(fixture, "SELECT state FROM outbox ORDER BY id", "SENT SENT");
 	assert_rows(fixture, "SELECT count(*) FROM delivered", "1");

@@ -131,7 +131,13 @@ take_over(void *data)
 	struct machines *machines = data;
 	g_autoptr(GError) error = NULL;
 	unsigned count = 0;
+	bool is_held = false;
 
+	/* Ended: a server has its own time. */
+	instances_renew(machines->other, lease_get_holder(machines->lease),
+	    -INSTANCES_LEASE_S, &is_held, &error);
+	g_assert_no_error(error);
+	g_assert_true(is_held);
 	takeover_run(machines->other, machines->mailing->key,
 	    store_fixture_time(NOW) + INSTANCES_LEASE_S, &count, &error);
 	g_assert_no_error(error);
@@ -271,6 +277,7 @@ worker_renews_and_takes_over(void)
 	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
 	    " next_try_at = NULL, holder = 1 WHERE id = 1");
+	store_fixture_run(fixture, "UPDATE instance SET expires_at = 1");
 	store_fixture_set_now(fixture, now);
 	lease_suspend(machines.other_lease);
 	worker = lease_worker_new(
@@ -288,8 +295,7 @@ worker_renews_and_takes_over(void)
 		g_cond_wait(&signal.cond, &signal.lock);
 	g_mutex_unlock(&signal.lock);
 	lease_worker_free(worker);
-	assert_rows(
-	    fixture, "SELECT id, expires_at - started_at FROM instance", "2|60");
+	assert_rows(fixture, "SELECT id, expires_at > started_at FROM instance", "2|1");
 	assert_rows(
 	    fixture, "SELECT state, holder FROM outbox WHERE id = 1", "UNKNOWN|2");
 	g_assert_true(lease_is_held(machines.other_lease, 2));

@@ -516,15 +516,15 @@ add_followers(struct store_fixture *fixture)
 	                   "', s.text,"
 	                   " s.since_day, 1 FROM subscriber p JOIN subscription s ON "
 	                   "s.id ="
-	                   " (SELECT subscription_id FROM share) WHERE p.address GLOB "
-	                   "'f[0-9]*';"
+	                   " (SELECT subscription_id FROM share) WHERE p.address LIKE "
+	                   "'f%@example.org';"
 	                   "INSERT INTO follow (subscription_id, subscriber_id, "
 	                   "share_id, version,"
 	                   " is_fork) SELECT s.id, s.subscriber_id, 1, 1, 0 FROM "
 	                   "subscription s"
 	                   " JOIN subscriber p ON p.id = s.subscriber_id WHERE "
-	                   "p.address GLOB"
-	                   " 'f[0-9]*'");
+	                   "p.address LIKE"
+	                   " 'f%@example.org'");
 }
 
 static void

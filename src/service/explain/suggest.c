@@ -23,6 +23,7 @@
 #include "service/explain/widen_text.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 
 /* The filter's papers: those of these days, or all if they are few; a sample of them.
  */
@@ -921,7 +922,8 @@ suggest_find(struct store *store, const struct suggest_request *request, double 
 	pb_snapshot snapshot = {0};
 	bool is_ok;
 
-	if (!query || !store_begin_reading(store, &snapshot, error))
+	if (!query || !archive_cache_refresh(store, error) ||
+	    !store_begin_reading(store, &snapshot, error))
 		return NULL;
 	state_init(&state);
 	is_ok = find(&state, suggestions, error) &&
