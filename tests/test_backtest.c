@@ -270,6 +270,27 @@ empty_archive_gives_no_suggestions(void)
 	g_assert_cmpuint(backtest->notes->len, ==, 0);
 }
 
+/* For each field, with no paper and with older ones only. */
+static void
+window_without_papers_has_no_match(void)
+{
+	static const char *const texts[] = {"mamba cat:cs.LG", "mamba org:acme",
+	    "mamba has:code", "mamba upvotes:>=3", "mamba source:hf", "mamba type:new",
+	    "mamba date:2026-11", "mamba kw:ssm", "mamba -cs.LG"};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	for (unsigned has_papers = 0; has_papers < 2; has_papers++) {
+		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+			const struct backtest_request request = {
+			    .text = texts[i], .days = 2};
+			pb_auto(backtest) backtest = run(fixture, &request);
+
+			g_assert_cmpuint(backtest->found, ==, 0);
+		}
+		list(fixture, "2026-08-20", "1", "Mamba", "");
+	}
+}
+
 static void
 days_are_limited(void)
 {
@@ -291,4 +312,4 @@ days_are_limited(void)
 UNIT_MAIN(backtest_counts_matches,
     backtest_compares_with_other_filters_of_the_subscriber, notes_suggest_corrections,
     clauses_that_may_wait_are_reported, empty_archive_gives_no_suggestions,
-    days_are_limited)
+    window_without_papers_has_no_match, days_are_limited)

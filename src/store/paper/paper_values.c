@@ -381,9 +381,6 @@ load_part(
 
 	if (part == PAPER_PART_LISTINGS)
 		return load_listings(store, loading, error);
-	if (part == PAPER_PART_DETAILS)
-		g_array_set_size(
-		    loading->paper_values->details, loading->paper_values->values->len);
 	return sql_foreach(store, ways[part].sql, ways[part].add, loading, error,
 	    SQL_INT(loading->first));
 }
@@ -409,6 +406,8 @@ load_parts(struct store *store, struct paper_values *paper_values, unsigned part
 	bool is_ok = true;
 
 	index_texts(&loading);
+	if (parts & PAPER_PART_DETAILS)
+		g_array_set_size(paper_values->details, paper_values->values->len);
 	for (unsigned i = 0; is_ok && i < PAPER_PARTS; i++) {
 		loading.end = paper_values->from[i];
 		if (!(parts & 1U << i) || loading.end <= least_seq)
