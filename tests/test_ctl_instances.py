@@ -47,9 +47,24 @@ def leases(machine, server):
         assert f"             holds {', '.join(own['jobs'])}\n" in text, text
 
 
+def runs_elsewhere(machine, server):
+    "a daemon on another machine is one that runs: the key is not changed beside it"
+    assert "paperboyd    not running on this machine\n" in machine.ctl(
+        "status", wanted=PROBLEMS)
+    path = os.path.join(machine.state, "key")
+    with open(path, "rb") as file:
+        key = file.read()
+    refused = machine.ctl("key", "rotate", "--yes", wanted=75)
+    assert "paperboyd runs on other:/state: " in refused, refused
+    server.run("DELETE FROM instance")
+    assert "paperboyd    not running: " in machine.ctl("status", wanted=PROBLEMS)
+    assert f"Copy {path} to the other machines" in machine.ctl("key", "rotate", "--yes")
+    with open(path, "rb") as file:
+        assert file.read()[len(key):] == key
+
+
 def collects(machine, server):
     "without a daemon source fetch takes the jobs, and gives them back"
-    server.run("DELETE FROM instance")
     machine.write_day(machine.clock.now()[:10], range(3))
     assert "3 new papers" in machine.ctl("source", "fetch")
     assert load(machine) == []
@@ -80,6 +95,20 @@ def file_is_the_servers(machine, _server):
     assert not os.path.exists(path)
 
 
+def wrong_settings(machine, server):
+    "a missing right or password file is named, and no key is missed then"
+    server.run("CREATE ROLE reader LOGIN")
+    url = f"postgresql:///paperboy?host={server.directory}&user=reader&options=-csearch_path%3Dmy"
+    other = Instance(os.path.join(machine.directory, "other"), store__url=url)
+    found = other.ctl("status", wanted=69)
+    assert "cannot create the tables (the role must own the database): " in found, found
+    assert "WRONG  key " not in other.ctl("doctor", wanted=65)
+    other = Instance(os.path.join(machine.directory, "no-password"), store__url=url,
+                     store__password_file="/missing")
+    found = other.ctl("subscriber", "list", wanted=65)
+    assert "store.password_file: '/missing': " in found, found
+
+
 if __name__ == "__main__":
     with Tap() as tap:
         try:
@@ -90,5 +119,6 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, collects, expired, file_is_the_servers):
+            for test in (nobody, leases, runs_elsewhere, collects, expired, file_is_the_servers,
+                         wrong_settings):
                 tap.run(test, machine, server)

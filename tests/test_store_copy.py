@@ -186,6 +186,8 @@ def test_not_empty(tap, stores):
     stores.copy(stores.instance.store, path)
     before = dump(path)
     assert "is not empty" in stores.copy(stores.instance.store, path, wanted=65)
+    said = stores.copy("postgresq://paperboy@db/paperboy", path, wanted=65)
+    assert "not a URL" in said and not os.path.exists("postgresq:"), said
     assert dump(path) == before
 
 

@@ -204,6 +204,10 @@ ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error)
 		return true;
 	}
 	puts("New key created. Make a backup: older backups have only the old key.");
+	if (*ctl->settings->store_url)
+		printf("Copy %s/key to the other machines: paperboyd does not start "
+		       "there without it.\n",
+		    ctl->settings->state_dir);
 	if (suppressed)
 		printf("%" G_GINT64_FORMAT
 		       " suppressed %s can no longer be recognised: suppress "

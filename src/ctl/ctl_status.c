@@ -249,13 +249,15 @@ ctl_print_relay(const struct status_daemon *daemon)
 }
 
 static void
-print_daemon(const struct status_daemon *daemon)
+print_daemon(const struct status *status, const struct status_daemon *daemon)
 {
 	g_autofree char *started = ctl_format_time(daemon->started_at);
 	g_autofree char *collected = ctl_format_time(daemon->collected_at);
 
 	if (!daemon->is_running) {
-		puts("paperboyd    not running: nothing is collected or sent");
+		puts(status_count_live(status) > 0
+		         ? "paperboyd    not running on this machine"
+		         : "paperboyd    not running: nothing is collected or sent");
 		return;
 	}
 	fputs("paperboyd    running", stdout);
@@ -467,7 +469,7 @@ print_status(const struct status *status, const struct status_daemon *daemon,
     const GPtrArray *problems)
 {
 	print_restore(status);
-	print_daemon(daemon);
+	print_daemon(status, daemon);
 	ctl_print_instances(status);
 	for (unsigned i = 0; i < status->sources->len; i++)
 		print_source(status->sources->pdata[i]);

@@ -43,6 +43,8 @@ load_password(
 		return true;
 	*password =
 	    settings_load_secret(file, g_getenv("CREDENTIALS_DIRECTORY"), error);
+	if (!*password)
+		g_prefix_error(error, "store.password_file: ");
 	return *password != NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "service/state/secret.h"
 #include "store/core/audit.h"
 #include "store/core/backup.h"
+#include "store/core/instances.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
 
@@ -68,7 +69,8 @@ save_keys(struct store *store, void *data, GError **error)
 	const struct key_change *change = rotation->change;
 	g_autofree char *mac = secret_format_mac(rotation->keys);
 
-	return check_doubt(store, error) &&
+	return instances_check_none(store, change->now, error) &&
+	       check_doubt(store, error) &&
 	       (!change->is_lost ||
 	           suppression_count(store, &rotation->suppressed, error)) &&
 	       backup_save_key(store, rotation->keys, change->now, error) &&

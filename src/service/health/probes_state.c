@@ -53,7 +53,9 @@ probe_directory(struct health *health)
 		health_add_ok(health, "%s", path);
 }
 
-#define SERVER_ACTION "check the database server, and store.url in paperboy.conf(5)"
+#define SERVER_ACTION                                                               \
+	"check the database server, and the settings of store: DATABASE SERVER in " \
+	"paperboy.conf(5)"
 
 /* @param path of an unreadable file */
 static const char *
@@ -389,16 +391,21 @@ probe_key(struct health *health)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *mac = NULL;
 	bool is_store_open = health->store && !health->is_store_damaged;
+	bool is_shared = *health->options->settings->store_url;
 
 	if (is_store_open && !store_load_key_check(health->store, &mac, &error)) {
 		health_add(health, PROBES_RESTORE_ACTION, "%s", error->message);
 		return;
 	}
-	if (!g_file_test(path, G_FILE_TEST_EXISTS) && is_store_open && !mac) {
+	if (!g_file_test(path, G_FILE_TEST_EXISTS) && !mac &&
+	    (is_store_open || is_shared)) {
 		health_add_ok(health, "not created yet");
 		return;
 	}
 	problem = secret_find_problem(state_dir, mac);
 	if (problem)
-		health_add(health, get_file_action(path), "%s", problem);
+		health_add(health,
+		    is_shared ? "follow the advice of the message"
+		              : get_file_action(path),
+		    "%s", problem);
 }

@@ -48,27 +48,6 @@ open_to(const struct store_copy_request *request, GError **error)
 	                                    : store_open(request->to, error);
 }
 
-/* Of a file, the lock of its directory shows that they have ended. */
-static bool
-check_instances(struct store *store, int64_t now, GError **error)
-{
-	g_autoptr(GPtrArray) instances = instances_load_all(store, error);
-	int64_t store_now;
-
-	if (!instances || !instances_load_time(store, now, &store_now, error))
-		return false;
-	for (guint i = 0; i < instances->len; i++) {
-		const struct instance *instance = instances->pdata[i];
-
-		if (instance->expires_at > store_now)
-			return pb_fail(error, PB_ERROR_TEMPORARY,
-			    "paperboyd runs on %s: stop it, or wait until its lease "
-			    "has ended",
-			    instance->name);
-	}
-	return true;
-}
-
 struct copying {
 	struct store *from;
 	bool is_server; /* the target */
@@ -110,8 +89,9 @@ run(const struct store_copy_request *request, GPtrArray **tables, GError **error
 	    .tables = tables,
 	};
 
+	/* Of a file, the lock of its directory shows that they have ended. */
 	if (!from || (store_is_server(request->from) &&
-	                 !check_instances(from, request->now, error)))
+	                 !instances_check_none(from, request->now, error)))
 		return false;
 	to = open_to(request, error);
 	return to && store_copy_prepare(to, error) &&
@@ -132,6 +112,11 @@ lock_directories(const struct store_copy_request *request, int locks[2], GError 
 
 		if (store_is_server(names[i]) || g_strcmp0(first, directory) == 0)
 			continue;
+		/* Locking creates the directory. */
+		if (strstr(names[i], "://"))
+			return pb_fail(error, PB_ERROR_INPUT,
+			    "'%s' is not a file, and not a URL postgresql://...",
+			    names[i]);
 		locks[i] = lock_take_alone(directory, error);
 		if (locks[i] < 0)
 			return false;

@@ -64,8 +64,10 @@ open_server(const struct settings *settings, bool is_read_only, GError **error)
 	    g_build_filename(settings->state_dir, "archive.db", NULL);
 	pb_auto(store) store = NULL;
 
-	if (*file && !password)
+	if (*file && !password) {
+		g_prefix_error(error, "store.password_file: ");
 		return NULL;
+	}
 	store =
 	    check_copied(store_open_server(&server, error), settings->store_url, error);
 	return store && archive_cache_open(store, archive, error)

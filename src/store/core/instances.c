@@ -3,6 +3,7 @@
  */
 #include "store/core/instances.h"
 
+#include "base/error.h"
 #include "store/core/record.h"
 
 bool
@@ -114,4 +115,24 @@ instances_load_all(struct store *store, GError **error)
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);
+}
+
+bool
+instances_check_none(struct store *store, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) instances = instances_load_all(store, error);
+	int64_t store_now;
+
+	if (!instances || !instances_load_time(store, now, &store_now, error))
+		return false;
+	for (guint i = 0; i < instances->len; i++) {
+		const struct instance *instance = instances->pdata[i];
+
+		if (instance->expires_at > store_now)
+			return pb_fail(error, PB_ERROR_TEMPORARY,
+			    "paperboyd runs on %s: stop it, or wait until its lease "
+			    "has ended",
+			    instance->name);
+	}
+	return true;
 }

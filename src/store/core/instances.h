@@ -80,6 +80,10 @@ bool instances_delete_expired(
 /** Load all instances, by id. @return of struct instance * */
 GPtrArray *instances_load_all(struct store *store, GError **error);
 
+/** Check that no instance holds a lease of a shared store. @return false: set to
+ * TEMPORARY */
+bool instances_check_none(struct store *store, int64_t now, GError **error);
+
 /* SQL: whether an instance holds a lease. */
 #define INSTANCES_IS_LIVE(id, now)                          \
 	"EXISTS (SELECT 1 FROM instance i WHERE i.id = " id \

@@ -125,7 +125,11 @@ run_step(struct store *store, int64_t *version, GError **error)
 	              : g_strdup_printf("postgresql-%03d", (int)*version);
 	if (run_file(store, name, error) && record_version(store, *version, error))
 		return true;
-	g_prefix_error(error, "step %d: ", (int)*version);
+	if (is_new)
+		g_prefix_error(error,
+		    "cannot create the tables (the role must own the database): ");
+	else
+		g_prefix_error(error, "step %d: ", (int)*version);
 	return false;
 }
 
