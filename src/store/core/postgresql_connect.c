@@ -36,6 +36,9 @@
 
 #define DEFAULT_PORT "5432"
 
+/* As PQserverVersion() returns it. */
+#define SERVER_VERSION_MIN 140000
+
 /* Settings of a session, to which SET ... = DEFAULT returns. */
 #define SETTINGS                                                   \
 	"-c default_transaction_isolation=serializable"            \
@@ -399,6 +402,18 @@ load_history(PGconn *connection, struct history *history)
 	return is_loaded;
 }
 
+static bool
+check_version(const PGconn *connection, GError **error)
+{
+	int version = PQserverVersion(connection);
+
+	return version >= SERVER_VERSION_MIN ||
+	       pb_fail(error, PB_ERROR_PERMANENT,
+	           "the database server has version %d of PostgreSQL: version %d or "
+	           "later is needed",
+	           version / 10000, SERVER_VERSION_MIN / 10000);
+}
+
 /* @param connection  taken; NULL or failed */
 static void
 fail(PGconn *connection, const GString *problems, GError **error)
@@ -438,6 +453,11 @@ postgresql_connect(
 	connection =
 	    make_connection(server->is_read_only, &parameters, &target, problems);
 	PQsetNoticeProcessor(connection, ignore_notice, NULL);
+	if (PQstatus(connection) == CONNECTION_OK &&
+	    !check_version(connection, error)) {
+		PQfinish(connection);
+		return NULL;
+	}
 	if (PQstatus(connection) == CONNECTION_OK &&
 	    (server->is_read_only || load_history(connection, history)) &&
 	    PQenterPipelineMode(connection))
