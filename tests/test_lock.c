@@ -100,6 +100,13 @@ store_is_replaced_only_while_it_is_not_open(void)
 	g_assert_nonnull(strstr(error->message, "stop paperboyd first"));
 	g_clear_error(&error);
 	close(daemon);
+	/* A wrong mode has another reason. */
+	g_assert_cmpint(g_chmod(fixture->directory, 0755), ==, 0);
+	g_assert_cmpint(lock_take_alone(fixture->directory, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_true(g_str_has_prefix(error->message, "state directory"));
+	g_clear_error(&error);
+	g_assert_cmpint(g_chmod(fixture->directory, 0700), ==, 0);
 	close(one);
 	g_assert_cmpint(lock_take_alone(fixture->directory, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);

@@ -50,7 +50,7 @@ invalid_key_file_is_rejected_and_unchanged(void)
 		int mode;
 		const char *says;
 	} rows[] = {
-	    {0, 0600, "it has 0 bytes instead of 32; restore it from a backup"},
+	    {0, 0600, "it has 0 bytes instead of 32: restore it from a backup"},
 	    {31, 0600, "it has 31 bytes"},
 	    {33, 0600, "it has 33 bytes"},
 	    {32, 0640, "chmod 600"},

@@ -135,7 +135,8 @@ lock_take_alone(const char *state_dir, GError **error)
 	int fd = lock_take(state_dir, error);
 
 	if (fd < 0) {
-		g_prefix_error(error, "stop paperboyd first: ");
+		if (error && g_error_matches(*error, PB_ERROR, PB_ERROR_TEMPORARY))
+			g_prefix_error(error, "stop paperboyd first: ");
 		return -1;
 	}
 	if (lock_byte(fd, F_WRLCK))

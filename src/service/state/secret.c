@@ -14,6 +14,10 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
+#define RESTORE                                                              \
+	"restore it from a backup (paperboyctl key restore FILE), or, with " \
+	"store.url, copy it from another machine"
+
 static bool
 write_all(int fd, const guint8 *data, size_t size)
 {
@@ -64,9 +68,7 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 			return create_key(path, fresh, error);
 		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
-		    saved == ENOENT ? "; the store has been used with it, so "
-		                      "restore it from a backup: paperboyctl key "
-		                      "restore FILE"
+		    saved == ENOENT ? "; the store has been used with it: " RESTORE
 		                    : "");
 	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO))
@@ -94,8 +96,7 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 		g_free(data);
 		pb_fail(error, PB_ERROR_PERMANENT,
 		    "'%s' is not a key: it has %" G_GSIZE_FORMAT
-		    " bytes instead of %d; restore it from a backup: paperboyctl key "
-		    "restore FILE",
+		    " bytes instead of %d: " RESTORE,
 		    path, size, SECRET_KEY_BYTES);
 		return NULL;
 	}
@@ -150,9 +151,7 @@ secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **
 	if (!mac || strcmp(found, mac) == 0)
 		return true;
 	return pb_fail(error, PB_ERROR_PERMANENT,
-	    "'%s/key' is not the key of this store: it was damaged or replaced; "
-	    "restore the right one, or that of a backup: paperboyctl key restore FILE",
-	    state_dir);
+	    "'%s/key' is not the key of this store: " RESTORE, state_dir);
 }
 
 char *
