@@ -348,8 +348,8 @@ def test_same_triggers(tap, server, store):
 
 # Objects with statements of one engine and for the index of the archive.
 FILES = ("archive", "backup", "carry_over", "migrate", "migrate_functions",
-         "migrate_postgresql", "paper_values", "postgresql", "sqlite", "store_copy",
-         "tokenizer")
+         "migrate_postgresql", "paper_values", "postgresql",
+         "postgresql_module", "sqlite", "store_copy", "tokenizer")
 
 # Row values of a statement for the local archive.
 LOCAL_PART = b" IS NOT ("
