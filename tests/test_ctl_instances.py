@@ -93,6 +93,16 @@ def file_is_the_servers(machine, _server):
     path = os.path.join(machine.directory, "backup.db")
     assert "pg_dump" in machine.ctl("backup", path, wanted=65)
     assert not os.path.exists(path)
+    local = Instance(os.path.join(machine.directory, "local"))
+    local.ctl("subscriber", "list")
+    local.ctl("backup", path)
+    before = os.listdir(machine.state)
+    assert "restore a dump there" in machine.ctl("restore", path, "--yes", wanted=65)
+    assert os.listdir(machine.state) == before
+    server.run("ALTER TABLE outbox RENAME TO moved")
+    found = machine.ctl("doctor", wanted=65)
+    server.run("ALTER TABLE moved RENAME TO outbox")
+    assert "restore a dump there" in found and "paperboyctl restore" not in found, found
 
 
 def wrong_settings(machine, server):

@@ -137,12 +137,17 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		     "are lost.");
 }
 
-/* Check for a running daemon before asking the operator. */
+/* Check the store, and for a running daemon, before asking the operator. */
 static bool
-check_alone(struct ctl *ctl, GError **error)
+check_replaceable(struct ctl *ctl, GError **error)
 {
-	int lock = lock_take_alone(ctl->settings->state_dir, error);
+	int lock;
 
+	if (*ctl->settings->store_url)
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "the store is in a database server: restore a dump there, see "
+		    "paperboy-machines(7)");
+	lock = lock_take_alone(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
 	close(lock);
@@ -159,8 +164,8 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 	struct backup_info info;
 	g_autofree char *made = NULL, *question = NULL;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error) || !check_alone(ctl, error) ||
-	    !backup_check(argv[1], &info, error))
+	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
+	    !check_replaceable(ctl, error) || !backup_check(argv[1], &info, error))
 		return false;
 	made = ctl_format_time(info.made_at);
 	question =

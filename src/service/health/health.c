@@ -271,6 +271,19 @@ static struct health_finding *G_GNUC_PRINTF(2, 0)
 	return finding;
 }
 
+/* @param action  as of health_add() */
+static const char *
+choose_action(const struct health *health, const char *action)
+{
+	if (!action)
+		action = health->check->action;
+	g_assert(action);
+	return *health->options->settings->store_url &&
+	               strstr(action, PROBES_RESTORE_ACTION)
+	           ? PROBES_SERVER_ACTION
+	           : action;
+}
+
 struct health_finding *
 health_add(struct health *health, const char *action, const char *format, ...)
 {
@@ -280,8 +293,7 @@ health_add(struct health *health, const char *action, const char *format, ...)
 	va_start(args, format);
 	finding = add_finding(health, format, args);
 	va_end(args);
-	finding->action = g_strdup(action ? action : health->check->action);
-	g_assert(finding->action);
+	finding->action = g_strdup(choose_action(health, action));
 	return finding;
 }
 

@@ -11,6 +11,11 @@
 	"stop paperboyd, then paperboyctl restore FILE with the newest backup; the " \
 	"current state is kept aside"
 
+/* Instead of it, for a shared store. */
+#define PROBES_SERVER_ACTION                                                     \
+	"check the database server; of damaged rows, restore a dump there, see " \
+	"paperboy-machines(7)"
+
 /*
  * For a file with only a wrong mode, suggest chmod rather than a restore, which loses
  * data.
