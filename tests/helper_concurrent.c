@@ -552,6 +552,36 @@ digests_of_locked_people_are_left_to_others(void)
 	g_assert_cmpuint(report.due, ==, 2);
 }
 
+/* Build digests on the other machine while this transaction changes a paper. */
+static bool
+build_while_a_paper_changes(struct store *store, void *data, GError **error)
+{
+	static const char sql[] = "UPDATE paper SET stars = 12345 WHERE seq ="
+	                          " (SELECT min(seq) FROM paper)";
+	static const char sql_flush[] = "SELECT value > 0 FROM cursor"
+	                                " WHERE name = 'paper changes'";
+	struct world *world = data;
+	struct digest_build_report report = {0};
+	bool is_changed = false;
+
+	g_assert_true(sql_exec(store, sql, error));
+	g_assert_true(sql_has(store, sql_flush, &is_changed, error));
+	g_assert_true(is_changed);
+	return digest_build_run(
+	    world->other, world->fixture->key, NULL, NOW, &report, error);
+}
+
+static void
+digests_do_not_wait_for_papers(void)
+{
+	pb_local(world) world;
+	g_autoptr(GError) error = NULL;
+
+	world_init(&world, FAR_AWAY);
+	store_transact(world.one, build_while_a_paper_changes, &world, &error);
+	g_assert_no_error(error);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -565,6 +595,7 @@ main(int argc, char **argv)
 	    result_that_waits_for_a_takeover_is_fenced, takeover_waits_for_a_result,
 	    of_two_takeovers_one_has_the_message, erasure_waits_for_a_claim,
 	    erasure_waits_for_a_result, result_that_waits_for_an_erasure_is_dropped,
-	    digests_of_locked_people_are_left_to_others);
+	    digests_of_locked_people_are_left_to_others,
+	    digests_do_not_wait_for_papers);
 	return g_test_run();
 }

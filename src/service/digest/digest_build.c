@@ -578,14 +578,16 @@ plan_page(struct digest_cache *cache, unsigned size, struct page *page, GError *
 	pb_snapshot snapshot = {0};
 	g_autoptr(GError) problem = NULL;
 
-	if (store_is_shared(cache->store)
-	        ? !papers_lock_changes(cache->store, &page->changes, error)
-	        : !store_begin_reading(cache->store, &snapshot, error) ||
-	              !papers_load_changes(cache->store, &page->changes, error))
+	if (!store_is_shared(cache->store) &&
+	    !store_begin_reading(cache->store, &snapshot, error))
 		return false;
+	/* First: a subscriber that changes after the snapshot and before the lock makes
+	 * the transaction run again. */
 	page->subscribers =
 	    subscribers_load_due(cache->store, cache->now, cache->through, size, error);
-	if (!page->subscribers || !load_page(cache, page, error))
+	if (!page->subscribers ||
+	    !papers_load_changes(cache->store, &page->changes, error) ||
+	    !load_page(cache, page, error))
 		return false;
 	page->plans = g_ptr_array_new_with_free_func(plan_free);
 	while (page->plans->len < page->subscribers->len &&
@@ -646,10 +648,11 @@ save_page(struct store *store, void *data, GError **error)
 }
 
 /*
- * Decide and save in one transaction, by the rows that it locks: papers stay the same,
- * and a subscriber's digests are built and ended with the subscriber locked, or ended
- * in one commit, which one statement of candidates_load_previous() sees or does not.
- * Filters and matches may change meanwhile, as they may right after the commit.
+ * Decide and save in one transaction, from one snapshot, with the subscribers locked:
+ * no other transaction builds their digests or ends their subscriptions.  Filters,
+ * matches and papers may change meanwhile, as they may right after the commit: a lock
+ * of papers, which those of several instances would always hold, would stop the
+ * collector.
  */
 static bool
 build_page(struct store *store, void *data, GError **error)
@@ -686,9 +689,10 @@ make_page(struct digest_cache *cache, struct digest_build_report *report,
 
 	if (!is_shared && !plan_page(cache, *size, &page, error))
 		return false;
-	if (is_shared ? !store_transact_rows(cache->store, build_page, &saving, error)
-	              : page.subscribers->len &&
-	                    !store_transact(cache->store, save_page, &saving, error))
+	if (is_shared
+	        ? !store_transact_snapshot(cache->store, build_page, &saving, error)
+	        : page.subscribers->len &&
+	              !store_transact(cache->store, save_page, &saving, error))
 		return false;
 	*is_end = page.subscribers->len == 0;
 	if (*is_end)

@@ -21,8 +21,9 @@ struct sql_callback {
 enum sql_begin {
 	SQL_BEGIN_READING,
 	SQL_BEGIN_WRITING,
-	SQL_BEGIN_ROWS,  /* of store_transact_rows() */
-	SQL_BEGIN_INNER, /* a savepoint */
+	SQL_BEGIN_ROWS,     /* of store_transact_rows() */
+	SQL_BEGIN_SNAPSHOT, /* of store_transact_snapshot() */
+	SQL_BEGIN_INNER,    /* a savepoint */
 };
 
 /* Functions as those of sql.h with the same names. */

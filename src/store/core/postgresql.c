@@ -743,6 +743,7 @@ begin(struct store *store, enum sql_begin kind, GError **error)
 	    [SQL_BEGIN_READING] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 	    [SQL_BEGIN_WRITING] = "BEGIN",
 	    [SQL_BEGIN_ROWS] = "BEGIN ISOLATION LEVEL READ COMMITTED",
+	    [SQL_BEGIN_SNAPSHOT] = "BEGIN ISOLATION LEVEL REPEATABLE READ",
 	    [SQL_BEGIN_INNER] = "SAVEPOINT inner_transaction",
 	};
 	struct postgresql *postgresql = store->postgresql;

@@ -26,7 +26,7 @@ struct store {
 	struct store *archive; /* with the index of papers; NULL: this one */
 	struct store *damaged; /* an earlier archive, in use until the end; or NULL */
 	bool is_reading;       /* a snapshot is open */
-	bool is_by_rows;       /* the transaction is of store_transact_rows() */
+	bool is_weaker;        /* the transaction is not serializable */
 	bool has_conflict;     /* the transaction must run again */
 	bool runs_twice;       /* see store_set_rerun() */
 	bool is_shared;        /* see store_set_shared() */

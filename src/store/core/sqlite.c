@@ -342,6 +342,7 @@ begin(struct store *store, enum sql_begin kind, GError **error)
 		return sql_exec(store, sql_reading, error);
 	case SQL_BEGIN_WRITING:
 	case SQL_BEGIN_ROWS:
+	case SQL_BEGIN_SNAPSHOT:
 		return sql_exec(store, sql_writing, error);
 	case SQL_BEGIN_INNER:
 		break;

@@ -141,6 +141,16 @@ bool
 store_transact_rows(struct store *store, store_work *work, void *data, GError **error);
 
 /**
+ * Likewise, all of it from the snapshot of its first statement, which is to lock what
+ * the work depends on; the rest may have changed before the commit.
+ *
+ * On a server this is REPEATABLE READ: the work runs again if a row that it locks or
+ * changes was changed after the snapshot.
+ */
+bool store_transact_snapshot(
+    struct store *store, store_work *work, void *data, GError **error);
+
+/**
  * Call a function after the commit of the current transaction, or at once if there is
  * none.  It is not called if the transaction, or a savepoint around this call, is
  * rolled back.

@@ -81,7 +81,7 @@ store_end_reading(struct store_snapshot *snapshot)
 	store->is_reading = false;
 }
 
-/* @param kind  SQL_BEGIN_WRITING or SQL_BEGIN_ROWS */
+/* @param kind  to write, but not SQL_BEGIN_INNER */
 static bool
 begin(struct store *store, struct store_transaction *transaction, enum sql_begin kind,
     GError **error)
@@ -90,11 +90,11 @@ begin(struct store *store, struct store_transaction *transaction, enum sql_begin
 
 	g_assert(!transaction->store && !store->is_reading);
 	/* A savepoint has the isolation of its transaction. */
-	g_assert(!is_inner || kind == SQL_BEGIN_ROWS || !store->is_by_rows);
+	g_assert(!is_inner || kind == SQL_BEGIN_ROWS || !store->is_weaker);
 	if (!store->engine->begin(store, is_inner ? SQL_BEGIN_INNER : kind, error))
 		return false;
 	if (!is_inner)
-		store->is_by_rows = kind == SQL_BEGIN_ROWS;
+		store->is_weaker = kind != SQL_BEGIN_WRITING;
 	transaction->store = store;
 	transaction->is_inner = is_inner;
 	transaction->calls = store->calls->len;
@@ -202,6 +202,15 @@ bool
 store_transact_rows(struct store *store, store_work *work, void *data, GError **error)
 {
 	const struct plan plan = {SQL_BEGIN_ROWS, work, data};
+
+	return run_plan(store, &plan, error);
+}
+
+bool
+store_transact_snapshot(
+    struct store *store, store_work *work, void *data, GError **error)
+{
+	const struct plan plan = {SQL_BEGIN_SNAPSHOT, work, data};
 
 	return run_plan(store, &plan, error);
 }

@@ -196,19 +196,6 @@ papers_load_changes(struct store *store, int64_t *changes, GError **error)
 }
 
 bool
-papers_lock_changes(struct store *store, int64_t *changes, GError **error)
-{
-	static const char sql_insert[] =
-	    "INSERT INTO cursor (name, value)"
-	    " VALUES (?1, 0) ON CONFLICT (name) DO NOTHING";
-	static const char sql[] =
-	    "SELECT value FROM cursor WHERE name = ?1" SQL_LOCK("FOR SHARE");
-
-	return sql_exec(store, sql_insert, error, SQL_TEXT(PAPERS_CHANGES)) &&
-	       sql_number(store, sql, changes, error, SQL_TEXT(PAPERS_CHANGES));
-}
-
-bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {

@@ -169,9 +169,6 @@ bool papers_find_listed(
 /** Load a number that differs after each commit that changes or deletes papers. */
 bool papers_load_changes(struct store *store, int64_t *changes, GError **error);
 
-/** The same, and let no paper change until the end of the caller's transaction. */
-bool papers_lock_changes(struct store *store, int64_t *changes, GError **error);
-
 /**
  * Load the matched revision for a new filter, so that it will be matched against papers
  * listed on or after a day.
