@@ -433,6 +433,8 @@ build_digests(struct scheduler *stage, int64_t now, struct digest_build_report *
 	/* Digests held for a late list are built then, or when the list arrives. */
 	if (*due >= 0 && report->held_until > now)
 		*due = MAX(*due, report->held_until);
+	if (*due >= 0 && store_is_shared(stage->store))
+		*due = MAX(*due, now + INSTANCES_LOCKED_S);
 	if (*due >= 0 && !is_matched)
 		*due = MAX(*due, now + INSTANCES_RENEW_S);
 	return true;

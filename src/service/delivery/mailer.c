@@ -36,9 +36,6 @@
 /* Timeout for a result, before limits are checked again. */
 #define RESULT_US (G_USEC_PER_SEC / 10)
 
-/* Interval of claims while other instances hold the messages that are due. */
-#define LOCKED_CHECK_S 1
-
 /* Interval of checks while the disk is full. */
 #define DISK_CHECK_S 60
 
@@ -886,7 +883,7 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 	now = clock_get_now(mailer->options.clock);
 	*next = due;
 	if (due >= 0 && store_is_shared(mailer->options.store))
-		*next = MAX(due, now + LOCKED_CHECK_S);
+		*next = MAX(due, now + INSTANCES_LOCKED_S);
 	if (due >= 0 && mailer->relay.breaker.state != BREAKER_CLOSED)
 		*next = MAX(*next, mailer->relay.breaker.retry_at);
 	if (due >= 0)

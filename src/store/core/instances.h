@@ -26,6 +26,9 @@
 #define INSTANCES_LEASE_S 30
 #define INSTANCES_RENEW_S 10
 
+/* Interval of attempts while others have locked rows that are due. */
+#define INSTANCES_LOCKED_S 1
+
 struct instance {
 	int64_t id;
 	const char *name;    /* host and state directory */
