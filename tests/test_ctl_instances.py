@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -45,6 +47,19 @@ def leases(machine, server):
         assert f"instance {own['id']:<3} {own['name']}, {own['version']}, since " in text, text
         assert "other:/state, 9.9, since 1970-01-01 00:00 UTC; lease for " in text, text
         assert f"             holds {', '.join(own['jobs'])}\n" in text, text
+
+
+def second(machine, _server):
+    "a machine that does not poll the sources shows no poll in progress"
+    other = Instance(os.path.join(machine.directory, "second"),
+                     store__url=machine.settings["store.url"])
+    shutil.copy(os.path.join(machine.state, "key"), other.state)
+    with machine.start() as child:
+        child.wait_fact(lambda: "collector" in load(machine)[-1]["jobs"], "its job")
+        with other.start() as child:
+            child.wait_line("started")
+            line = other.ctl("status", wanted=PROBLEMS).split("\n", 1)[0]
+            assert re.match("paperboyd    running since [^;]+$", line), line
 
 
 def runs_elsewhere(machine, server):
@@ -129,6 +144,6 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, runs_elsewhere, collects, expired, file_is_the_servers,
+            for test in (nobody, leases, second, runs_elsewhere, collects, expired, file_is_the_servers,
                          wrong_settings):
                 tap.run(test, machine, server)

@@ -262,7 +262,11 @@ print_daemon(const struct status *status, const struct status_daemon *daemon)
 	}
 	fputs("paperboyd    running", stdout);
 	if (daemon->started_at >= 0)
-		printf(" since %s; last poll of the sources %s", started,
+		printf(" since %s", started);
+	/* Of several machines one polls. */
+	if (daemon->started_at >= 0 &&
+	    (daemon->collected_at >= 0 || !status->instances))
+		printf("; last poll of the sources %s",
 		    daemon->collected_at < 0 ? "in progress" : collected);
 	putchar('\n');
 	if (daemon->relay_text)
