@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import engines
 from postgresql import USER, Server
 from stores import VARIABLE
-from tap import Skip, Tap, run, skip_all, top_srcdir
+from tap import Skip, Tap, run, top_srcdir
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SCRIPT_S = 3600  # on a busy machine
@@ -49,18 +49,22 @@ def table_is_right():
     assert not unlisted, f"use tests/lib/stores.py, or list them: {unlisted}"
 
 
+def run_all(tap, names):
+    if not engines.has_libpq():
+        raise Skip("built without PostgreSQL")
+    server = tap.enter(Server(tap.subdirectory("postgresql")))
+    for name in names:
+        def test(name=name):
+            run_script(server, name)
+
+        test.__doc__ = f"{name} on PostgreSQL"
+        tap.run(test)
+
+
 if __name__ == "__main__":
     with Tap() as tap:
         tap.run(table_is_right)
-        if not engines.has_libpq():
-            skip_all("built without PostgreSQL")
         try:
-            server = tap.enter(Server(tap.subdirectory("postgresql")))
+            run_all(tap, sys.argv[1:] or (engines.portable() if IS_LONG else SHORT))
         except Skip as reason:
-            skip_all(reason)
-        for name in sys.argv[1:] or (engines.portable() if IS_LONG else SHORT):
-            def test(name=name):
-                run_script(server, name)
-
-            test.__doc__ = f"{name} on PostgreSQL"
-            tap.run(test)
+            tap.skip("scripts on PostgreSQL", reason)
