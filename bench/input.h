@@ -17,8 +17,7 @@
 #define INPUT_DAY "2026-11-20"
 #define INPUT_NOW ((int64_t)1795176000)
 
-/** @param path  or the URL of a server, with $BENCH_ARCHIVE as the copy of its papers
- */
+/** @param path  or the URL of a server, whose papers are copied to $BENCH_ARCHIVE */
 struct store *input_open_store(const char *path);
 
 /** CPU time of the server's process for this handle, on this host, s; 0 without one. */

@@ -79,7 +79,7 @@ world_init(struct world *world, int64_t ends_at)
 	add_instance(world->other, FAR_AWAY);
 }
 
-/* ---- what they do ---- */
+/* ---- actions ---- */
 
 typedef bool action(struct store *store, struct world *world, GError **error);
 
@@ -190,7 +190,7 @@ is_by_rows(action *act)
 	       act == take_over;
 }
 
-/* ---- at a time ---- */
+/* ---- two transactions at once ---- */
 
 struct call {
 	struct world *world;
@@ -207,7 +207,7 @@ struct call {
 static gpointer run(gpointer data);
 
 static bool
-is_anybody_waiting(struct world *world)
+is_waiting(struct world *world)
 {
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = "
@@ -226,7 +226,7 @@ static void
 start(struct call *call)
 {
 	call->thread = g_thread_new("other", run, call);
-	while (!is_anybody_waiting(call->world))
+	while (!is_waiting(call->world))
 		g_assert_false(g_atomic_int_get(&call->is_done));
 }
 
@@ -264,7 +264,7 @@ run(gpointer data)
 	return NULL;
 }
 
-/* Do it alone. */
+/* Run one action. */
 static void
 alone(struct world *world, struct store *store, action *act)
 {
@@ -296,7 +296,7 @@ meanwhile(struct world *world, action *first, action *then, bool then_waits)
 	return other.runs;
 }
 
-/* Whether the mailer does not send it. */
+/* Whether the mailer skips the message. */
 static bool
 is_cancelled(struct world *world)
 {

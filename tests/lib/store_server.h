@@ -21,7 +21,7 @@ char *store_server_hash(struct store *store);
 
 /** Make the server reject the nth statement from now; 0: none. */
 void store_server_fail_at(struct store *store, int nth);
-/** Likewise, any commit. */
+/** Make the server reject commits, or accept them again. */
 void store_server_fail_commits(struct store *store, bool fails);
 
 /**
