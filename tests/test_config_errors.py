@@ -235,8 +235,23 @@ def test_sources(config_directory):
             " http:// or file:///file)")
 
 
+def test_store(config_directory):
+    """the URL of a database with a password or another scheme is reported"""
+    for url in ("postgresql://paperboy@db/paperboy", "postgresql:///paperboy?host=/run",
+                "postgresql://db:5433/paperboy", "postgresql://paperboy@[::1]:5433/paperboy",
+                "postgres://paperboy@one:1,two:2/paperboy"):
+        config_directory.expect(GOOD + f'store: {{ url = "{url}"; }};')
+    for url, problem in (
+            ("postgres://paperboy:a@db/paperboy",
+             "the URL has a password: move it to store.password_file"),
+            ("postgresq://db/paperboy", "expected postgresql://USER@HOST/DATABASE")):
+        config_directory.expect(GOOD + f'store: {{ url = "{url}"; }};',
+                                f"paperboy.conf:3: store.url: {problem}")
+
+
 with Tap() as tap:
     config_directory = ConfigDirectory(tap.subdirectory("config"))
     for test in (test_golden, test_good, test_no_text, test_unreadable, test_includes,
-                 test_secrets, test_hosts, test_page, test_sources):
+                 test_secrets, test_hosts, test_page, test_sources,
+                 test_store):
         tap.run(test, config_directory)
