@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""test_ctl_instances.py - paperboyctl status on a store that instances share."""
+"""test_ctl_instances.py - paperboyctl and a daemon on a store that instances share."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from daemon import Instance
 from postgresql import Server
-from tap import Skip, Tap
+from tap import Skip, Tap, wait_until
 
 LATE = 9999999999  # s
 PROBLEMS = (0, 1)
+TRANSACTIONS_PER_S = 1000  # in a loop ten times as many
 
 
 def load(machine):
@@ -87,6 +90,34 @@ def collects(machine, server):
                       " WHERE holder = (SELECT max(holder) FROM job)") == "collector matching\n"
 
 
+def waits(machine, server):
+    "digests of subscribers that another session has locked are not tried in a loop"
+
+    def measure(before=(0, 0)):
+        count = server.run("SELECT xact_commit + xact_rollback FROM pg_stat_database"
+                           " WHERE datname = current_database()")
+        return int(count) - before[0], time.monotonic() - before[1]
+
+    def find_expiry():
+        return server.run("SELECT expires_at FROM instance")
+
+    def count_digests():
+        return int(server.run("SELECT count(*) FROM digest"))
+
+    machine.add_person("ada@example.org")
+    with contextlib.ExitStack() as lock:
+        lock.enter_context(server.hold("SELECT id FROM subscriber FOR UPDATE"))
+        with machine.start() as child:
+            child.wait_line("started")
+            before, expiry = measure(), find_expiry()
+            wait_until(lambda: find_expiry() != expiry, "a renewal")
+            count, seconds = measure(before)
+            assert count_digests() == 0
+            lock.close()
+            child.wait_fact(lambda: count_digests() == 1, "the digest")
+    assert count < seconds * TRANSACTIONS_PER_S, (count, seconds)
+
+
 def expired(machine, server):
     "an instance whose lease has ended is shown until it is recovered, and not counted"
     server.run("DELETE FROM instance; INSERT INTO instance (name, program, started_at,"
@@ -144,6 +175,6 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, second, runs_elsewhere, collects, expired, file_is_the_servers,
-                         wrong_settings):
+            for test in (nobody, leases, second, runs_elsewhere, collects, waits, expired,
+                         file_is_the_servers, wrong_settings):
                 tap.run(test, machine, server)
