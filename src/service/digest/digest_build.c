@@ -22,6 +22,7 @@
 #include "store/core/backup.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
+#include "store/paper/archive_cache.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
@@ -735,7 +736,9 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 		return false;
 	if (jump.is_held)
 		return true;
-	is_ok = clock_repair_run(store, now, error) &&
+	/* Papers are ordered by word frequencies of the archive. */
+	is_ok = archive_cache_refresh(store, error) &&
+	        clock_repair_run(store, now, error) &&
 	        profile_end_pause(store, now, &resumed, error) &&
 	        backup_load_restored_from(store, &restore, error);
 	digest_cache_init(&cache, store, now);
