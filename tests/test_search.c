@@ -14,6 +14,7 @@
 #include "service/match/corpus.h"
 #include "service/match/search.h"
 #include "store/paper/archive.h"
+#include "store/paper/archive_cache.h"
 
 #define DAY "2026-11-20"
 #define NOW store_fixture_time("2026-11-20T13:00:00Z")
@@ -494,6 +495,7 @@ search_agrees_with_evaluating_every_paper(void)
 		goto end;
 	}
 	fill_values(fixture);
+	g_assert_nonnull(archive_cache_refresh(fixture->store, NULL));
 	all.papers = papers_load_revisions(
 	    fixture->store, 0, G_MAXINT64, "2000-01-01", G_MAXINT, NULL);
 	g_assert_nonnull(all.papers);
