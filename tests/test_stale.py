@@ -12,7 +12,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, papers_of, parse
 from smtp_fixture import Server
-from tap import Tap
+from tap import Tap, wait_until
 
 DAY = "2026-11-20"
 NEXT = days_after(DAY, 1)
@@ -161,6 +161,7 @@ def copy_of_this_mailing(tap):
         child.wait_fact(lambda: end.count >= end.holds_from, "most of the mailing")
         child.kill()
     end.opened.set()
+    wait_until(lambda: len(relay.arrived) >= middle.count + end.count, "what was in flight")
     put_back(instance, old)
     queued = sum(count for state, count in instance.states().items() if state != "SENT")
     relay.act = lambda verb, text: None
