@@ -95,6 +95,8 @@ rebuild_filter_index(struct store *store, GError **error)
 {
 	bool is_done;
 
+	if (!filter_index_repair(store, PAGE_FILTERS, error))
+		return false;
 	do {
 		if (!store_transact(store, rebuild_page, &is_done, error))
 			return false;

@@ -8,8 +8,8 @@
 
 /* Maximum number of candidates, and about that of rows, in one commit: other writers
  * wait for some ten milliseconds. */
-#define PAGE_CANDIDATES 4000
-#define PAGE_SAVED      8000
+#define PAGE_CANDIDATES 2000
+#define PAGE_SAVED      4000
 
 /* Reading this many filters in sequence takes as long as one lookup. */
 #define SEEK_FILTERS 24

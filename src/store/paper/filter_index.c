@@ -4,6 +4,7 @@
 #include "store/paper/filter_index.h"
 
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/filter_progress.h"
 
@@ -144,6 +145,40 @@ index_all(struct store *store, const GPtrArray *filters, GError **error)
 	return true;
 }
 
+/* @param data  struct filter_index_range * */
+static bool
+repair_range(struct store *store, void *data, GError **error)
+{
+	const struct filter_index_range *range = data;
+	g_autoptr(GPtrArray) filters = filter_progress_load_unindexed(
+	    store, range->after, range->through, G_MAXUINT, error);
+
+	return filters && index_all(store, filters, error);
+}
+
+bool
+filter_index_repair(struct store *store, unsigned limit, GError **error)
+{
+	struct filter_index_range range = {0};
+
+	for (;;) {
+		/* Reads every filter: before the transaction, so that no writer waits.
+		 */
+		g_autoptr(GPtrArray) filters = filter_progress_load_unindexed(
+		    store, range.through, INT64_MAX, limit, error);
+		const struct stored_filter *last;
+
+		if (!filters)
+			return false;
+		if (!filters->len)
+			return true;
+		last = filters->pdata[filters->len - 1];
+		range = (struct filter_index_range){range.through, last->id};
+		if (!store_transact(store, repair_range, &range, error))
+			return false;
+	}
+}
+
 /*
  * Whether the archive has doubled or halved in size, so that rare terms may have become
  * common or vice versa.
@@ -156,9 +191,8 @@ is_stale(int64_t indexed, int64_t papers)
 	return papers >= 2 * indexed || indexed >= 2 * papers;
 }
 
-/* Load the next page of filters, if a rebuild is in progress or due. */
-static bool
-rebuild_page(struct store *store, unsigned limit, bool *is_done, GError **error)
+bool
+filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError **error)
 {
 	struct archive_size size;
 	int64_t indexed, after;
@@ -182,18 +216,4 @@ rebuild_page(struct store *store, unsigned limit, bool *is_done, GError **error)
 	*is_done = true;
 	return store_save_cursor(store, INDEXED_FILTER, 0, error) &&
 	       store_save_cursor(store, INDEXED_PAPERS, size.papers, error);
-}
-
-bool
-filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError **error)
-{
-	g_autoptr(GPtrArray) unindexed =
-	    filter_progress_load_unindexed(store, limit, error);
-	bool is_last = false;
-
-	if (!unindexed || !index_all(store, unindexed, error) ||
-	    (unindexed->len < limit && !rebuild_page(store, limit, &is_last, error)))
-		return false;
-	*is_done = is_last;
-	return true;
 }

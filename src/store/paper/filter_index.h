@@ -56,8 +56,15 @@ bool filter_index_foreach(struct store *store, const struct filter_index_range *
     GError **error);
 
 /**
- * Index one page of outdated filters: filters without a term and, once the archive has
- * doubled or halved in size since the last rebuild, each filter in turn.
+ * Index the filters without a term, which appear after damage or manual changes only.
+ *
+ * @param limit  filters in a transaction
+ */
+bool filter_index_repair(struct store *store, unsigned limit, GError **error);
+
+/**
+ * Once the archive has doubled or halved in size since the last rebuild, index each
+ * filter in turn: one page of them.
  *
  * @param is_done  set; whether nothing is left to do
  */

@@ -56,12 +56,15 @@ filter_progress_load_filters(
 }
 
 GPtrArray *
-filter_progress_load_unindexed(struct store *store, unsigned limit, GError **error)
+filter_progress_load_unindexed(
+    struct store *store, int64_t after, int64_t through, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT " COLUMNS " FROM filter f WHERE NOT EXISTS"
-	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id) LIMIT ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+	    "SELECT " COLUMNS " FROM filter f WHERE f.id > ?1 AND f.id <= ?2"
+	    " AND NOT EXISTS (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id)"
+	    " ORDER BY f.id LIMIT ?3";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_INT(after), SQL_INT(through), SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);
 }

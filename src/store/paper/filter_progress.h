@@ -68,12 +68,13 @@ GPtrArray *filter_progress_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
 /**
- * Load filters that are not indexed (filter_index.h).
+ * Load filters that are not indexed (filter_index.h), with ids in (after, through], by
+ * id.
  *
  * @return of struct stored_filter *
  */
-GPtrArray *
-filter_progress_load_unindexed(struct store *store, unsigned limit, GError **error);
+GPtrArray *filter_progress_load_unindexed(struct store *store, int64_t after,
+    int64_t through, unsigned limit, GError **error);
 
 /**
  * Load filters with a pending match of a paper, by id.
