@@ -171,8 +171,8 @@ class Sending:
             raise Different(f"the outbox came to {states}")
 
     def by_sqlite(self, connections):
-        instance = new_instance(self.place, self.store.made, port=self.sink.port,
-                                smtp__connections=connections)
+        instance = new_instance(os.path.join(self.place, "file"), self.store.made,
+                                port=self.sink.port, smtp__connections=connections)
         values = run_once(instance, 12)
         self.check(instance.states())
         return values

@@ -161,12 +161,17 @@ def translate_trigger(sql):
     name, event, table, condition, body = re.match(
         r"CREATE TRIGGER (\w+) (.*?)\s+ON (\w+)\s*(?:WHEN (.*?))?\s*\bBEGIN\n(.*)END$",
         translate(sql), re.DOTALL).groups()
-    if condition:
+    when = ""
+    if condition and "SELECT" in condition:
         body = f"\tIF {condition} THEN\n{body}\tEND IF;\n"
+    elif condition:
+        # No function is called for most rows.  Before an update, each would be locked.
+        when = f"\nWHEN ({condition})"
+        event = event.replace("BEFORE UPDATE", "AFTER UPDATE")
     row = "OLD" if "DELETE" in event else "NEW"
     return (f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN\n"
             f"{body}\tRETURN {row};\nEND $$;\nCREATE TRIGGER {name} {event} ON {table}\n"
-            f"FOR EACH ROW EXECUTE FUNCTION {name}();")
+            f"FOR EACH ROW{when} EXECUTE FUNCTION {name}();")
 
 
 def format_rows(store, table):

@@ -90,8 +90,10 @@ struct sql_value {
 #define SQL_LOCK_ROWS(table)      SQL_LOCK("FOR NO KEY UPDATE OF " table)
 #define SQL_LOCK_FREE_ROWS(table) SQL_LOCK("FOR NO KEY UPDATE OF " table " SKIP LOCKED")
 
-/* After a column in a condition: on a server, no index is chosen for it. */
-#define SQL_NO_INDEX SQL_SERVER("+ 0")
+/* After a column in a condition, a number or text: on a server, no index is chosen for
+ * it. */
+#define SQL_NO_INDEX      SQL_SERVER("+ 0")
+#define SQL_NO_INDEX_TEXT SQL_SERVER("|| ''")
 
 /* Number of values of a list in a statement. */
 #define SQL_LIST_MAX   50

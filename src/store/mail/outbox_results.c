@@ -323,7 +323,8 @@ save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_
 	    " message_hash = coalesce(r.message_hash, outbox.message_hash),"
 	    " possible_copies = r.copies, crashes = r.crashes, reply = r.reply,"
 	    " failed_stage = NULL"
-	    " FROM r WHERE outbox.id = r.id AND state = 'SENDING' AND holder = ?");
+	    " FROM r WHERE outbox.id = r.id AND state" SQL_NO_INDEX_TEXT
+	    " = 'SENDING' AND holder = ?");
 	struct sql_value values[SQL_LIST_MAX * SENT_VALUES + 3] = {0};
 	unsigned updated, size = sql_get_list_size(count) * SENT_VALUES;
 

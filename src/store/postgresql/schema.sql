@@ -555,46 +555,42 @@ CREATE INDEX subscriber_held ON subscriber (state, id) WHERE is_next_held = 1;
 CREATE INDEX subscriber_inactive ON subscriber (state) WHERE state <> 'active';
 CREATE FUNCTION outbox_mail_frozen() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF NEW.kind <> OLD.kind OR NEW.recipient IS DISTINCT FROM OLD.recipient
-	OR NEW.sender IS DISTINCT FROM OLD.sender
-	OR (NEW.message IS DISTINCT FROM OLD.message AND NEW.message IS NOT NULL) THEN
 	RAISE EXCEPTION 'the content of a message is frozen' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
 	RETURN NEW;
 END $$;
-CREATE TRIGGER outbox_mail_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_mail_frozen();
+CREATE TRIGGER outbox_mail_frozen AFTER UPDATE OF kind, recipient, sender, message ON outbox
+FOR EACH ROW
+WHEN (NEW.kind <> OLD.kind OR NEW.recipient IS DISTINCT FROM OLD.recipient
+	OR NEW.sender IS DISTINCT FROM OLD.sender
+	OR (NEW.message IS DISTINCT FROM OLD.message AND NEW.message IS NOT NULL)) EXECUTE FUNCTION outbox_mail_frozen();
 CREATE FUNCTION outbox_end_is_final() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF OLD.ended_at IS NOT NULL
+	RAISE EXCEPTION 'a message that has ended stays as it is' USING ERRCODE = 'integrity_constraint_violation';
+	RETURN NEW;
+END $$;
+CREATE TRIGGER outbox_end_is_final AFTER UPDATE OF state, ended_at ON outbox
+FOR EACH ROW
+WHEN (OLD.ended_at IS NOT NULL
 	AND (NEW.state <> OLD.state OR NEW.ended_at IS DISTINCT FROM OLD.ended_at)
 	AND NOT (OLD.state = 'SENT' AND NEW.state = 'DEFERRED'
-		AND NEW.returned = OLD.returned + 1) THEN
-	RAISE EXCEPTION 'a message that has ended stays as it is' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
-	RETURN NEW;
-END $$;
-CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state, ended_at ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_end_is_final();
+		AND NEW.returned = OLD.returned + 1)) EXECUTE FUNCTION outbox_end_is_final();
 CREATE FUNCTION outbox_sent_was_claimed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF NEW.state = 'SENT' AND OLD.state NOT IN ('SENDING', 'UNKNOWN') THEN
 	RAISE EXCEPTION 'only a claimed message can be sent' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
 	RETURN NEW;
 END $$;
-CREATE TRIGGER outbox_sent_was_claimed BEFORE UPDATE OF state ON outbox
-FOR EACH ROW EXECUTE FUNCTION outbox_sent_was_claimed();
+CREATE TRIGGER outbox_sent_was_claimed AFTER UPDATE OF state ON outbox
+FOR EACH ROW
+WHEN (NEW.state = 'SENT' AND OLD.state NOT IN ('SENDING', 'UNKNOWN')) EXECUTE FUNCTION outbox_sent_was_claimed();
 CREATE FUNCTION confirmation_is_used_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF OLD.used_at IS NOT NULL THEN
 	RAISE EXCEPTION 'a confirmation is used once' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
 	RETURN NEW;
 END $$;
-CREATE TRIGGER confirmation_is_used_once BEFORE UPDATE OF id, hash, purpose, address, address_key,
+CREATE TRIGGER confirmation_is_used_once AFTER UPDATE OF id, hash, purpose, address, address_key,
 	recipient, action, details, made_at, expires_at, used_at ON confirmation
-FOR EACH ROW EXECUTE FUNCTION confirmation_is_used_once();
+FOR EACH ROW
+WHEN (OLD.used_at IS NOT NULL) EXECUTE FUNCTION confirmation_is_used_once();
 CREATE FUNCTION match_is_final() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
@@ -614,13 +610,12 @@ CREATE TRIGGER match_is_final BEFORE UPDATE ON match
 FOR EACH ROW EXECUTE FUNCTION match_is_final();
 CREATE FUNCTION inbox_done_is_final() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF OLD.state = 'done' AND NEW.state <> 'done' THEN
 	RAISE EXCEPTION 'an inbound message that was handled stays done' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
 	RETURN NEW;
 END $$;
-CREATE TRIGGER inbox_done_is_final BEFORE UPDATE OF state ON inbox
-FOR EACH ROW EXECUTE FUNCTION inbox_done_is_final();
+CREATE TRIGGER inbox_done_is_final AFTER UPDATE OF state ON inbox
+FOR EACH ROW
+WHEN (OLD.state = 'done' AND NEW.state <> 'done') EXECUTE FUNCTION inbox_done_is_final();
 CREATE FUNCTION paper_deleted_unmerged() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF NOT EXISTS (SELECT 1 FROM paper_moved WHERE old_seq = OLD.seq) THEN
@@ -648,15 +643,14 @@ CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, papers, ne
 FOR EACH ROW EXECUTE FUNCTION digest_is_frozen();
 CREATE FUNCTION digest_end_is_final() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF OLD.state <> 'live' AND NEW.state <> OLD.state
-
-	AND NOT (OLD.state = 'sent' AND NEW.state = 'live') THEN
 	RAISE EXCEPTION 'a digest that has ended stays as it is' USING ERRCODE = 'integrity_constraint_violation';
-	END IF;
 	RETURN NEW;
 END $$;
-CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
-FOR EACH ROW EXECUTE FUNCTION digest_end_is_final();
+CREATE TRIGGER digest_end_is_final AFTER UPDATE OF state ON digest
+FOR EACH ROW
+WHEN (OLD.state <> 'live' AND NEW.state <> OLD.state
+
+	AND NOT (OLD.state = 'sent' AND NEW.state = 'live')) EXECUTE FUNCTION digest_end_is_final();
 CREATE FUNCTION paper_change_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	INSERT INTO cursor (name, value) VALUES ('paper changes', 1)
