@@ -12,61 +12,121 @@ set_code(struct fts_row *row, int rc)
 		row->rc = rc;
 }
 
-bool
-fts_row_has(struct fts_row *row, unsigned phrase, unsigned columns)
-{
-	Fts5PhraseIter at;
-	int column = -1, rc = SQLITE_RANGE;
+/* A place of a phrase. */
+struct place {
+	int column; /* -1: none */
+	int offset;
+	Fts5PhraseIter at; /* of FTS5, or both ends of what to read */
+};
 
-	if (phrase < row->phrases)
-		rc = row->api->xPhraseFirstColumn(
-		    row->context, (int)phrase, &at, &column);
-	if (rc != SQLITE_OK) {
-		set_code(row, rc);
-		return false;
+/* A number that is followed by the next column; offsets begin after it. */
+#define NEXT_COLUMN 1
+
+static void
+read_next(struct fts_row *row, struct place *place)
+{
+	uint64_t number;
+
+	if (place->at.a == place->at.b) {
+		place->column = -1;
+		return;
 	}
-	while (column >= 0 && !(columns & 1U << column))
-		row->api->xPhraseNextColumn(row->context, &at, &column);
-	return column >= 0;
+	number = fts_read_number(&place->at.a);
+	if (number == NEXT_COLUMN) {
+		place->column = (int)fts_read_number(&place->at.a);
+		place->offset = 0;
+		number = fts_read_number(&place->at.a);
+	}
+	place->offset += (int)number - NEXT_COLUMN - 1;
+	if (place->at.a <= place->at.b && place->column < FTS_ROW_COLUMNS)
+		return;
+	place->column = -1;
+	set_code(row, SQLITE_CORRUPT_VTAB);
 }
 
-/* Find the first place of a phrase. @param column  set; -1: none */
 static void
-find_first(
-    struct fts_row *row, unsigned phrase, Fts5PhraseIter *at, int *column, int *offset)
+find_next(struct fts_row *row, struct place *place)
+{
+	if (row->places)
+		read_next(row, place);
+	else
+		row->api->xPhraseNext(
+		    row->context, &place->at, &place->column, &place->offset);
+}
+
+static void
+find_first(struct fts_row *row, unsigned phrase, struct place *place)
 {
 	int rc = SQLITE_RANGE;
 
-	*column = -1;
+	*place = (struct place){0};
+	if (row->places) {
+		place->at = (Fts5PhraseIter){row->places, row->places + row->size};
+		read_next(row, place);
+		return;
+	}
 	if (phrase < row->phrases)
-		rc = row->api->xPhraseFirst(
-		    row->context, (int)phrase, at, column, offset);
+		rc = row->api->xPhraseFirst(row->context, (int)phrase, &place->at,
+		    &place->column, &place->offset);
 	if (rc == SQLITE_OK)
 		return;
-	*column = -1;
+	place->column = -1;
 	set_code(row, rc);
+}
+
+bool
+fts_row_has(struct fts_row *row, unsigned phrase, unsigned columns)
+{
+	struct place place;
+
+	find_first(row, phrase, &place);
+	while (place.column >= 0 && !(columns & 1U << place.column))
+		find_next(row, &place);
+	return place.column >= 0;
+}
+
+/* As fts_row_count(). */
+static void
+count_places(struct fts_row *row, unsigned *columns)
+{
+	const uint8_t *at = row->places, *end = at + row->size;
+	uint64_t column = 0;
+
+	while (at < end) {
+		if (fts_read_number(&at) != NEXT_COLUMN) {
+			columns[column]++;
+			continue;
+		}
+		column = fts_read_number(&at);
+		if (column >= FTS_ROW_COLUMNS) {
+			set_code(row, SQLITE_CORRUPT_VTAB);
+			return;
+		}
+	}
 }
 
 void
 fts_row_count(struct fts_row *row, unsigned phrase, unsigned *columns)
 {
-	Fts5PhraseIter at;
-	int column, offset;
+	struct place place;
 
-	find_first(row, phrase, &at, &column, &offset);
-	for (; column >= 0; row->api->xPhraseNext(row->context, &at, &column, &offset))
-		columns[column]++;
+	if (row->places) {
+		count_places(row, columns);
+		return;
+	}
+	find_first(row, phrase, &place);
+	for (; place.column >= 0; find_next(row, &place))
+		columns[place.column]++;
 }
 
 void
 fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns)
 {
-	Fts5PhraseIter at;
-	int column, offset;
+	struct place place;
 
-	find_first(row, phrase, &at, &column, &offset);
-	for (; column >= 0; row->api->xPhraseNext(row->context, &at, &column, &offset))
-		g_array_append_val(columns[column], offset);
+	find_first(row, phrase, &place);
+	for (; place.column >= 0; find_next(row, &place))
+		g_array_append_val(columns[place.column], place.offset);
 }
 
 /* A scan of a phrase. */

@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 struct fts_row {
-	const Fts5ExtensionApi *api;
+	const Fts5ExtensionApi *api; /* NULL: of fts_scan.c */
 	Fts5Context *context;
-	unsigned phrases; /* of the query */
-	int rc;           /* of the first call that failed, or SQLITE_OK */
+	unsigned phrases;      /* of the query */
+	const uint8_t *places; /* as FTS5 stores them, of fts_scan.c */
+	uint64_t size;         /* of these, bytes */
+	int rc;                /* of the first call that failed, or SQLITE_OK */
 };
 
 /* Receives the rows of a statement. */
@@ -23,6 +25,31 @@ struct fts_callback {
 	void (*call)(void *data, struct fts_row *row, sqlite3_value **values);
 	void *data;
 };
+
+/* Columns of the index. */
+#define FTS_ROW_COLUMNS 3
+
+/* Maximum size of a number as FTS5 stores it. */
+#define FTS_NUMBER_BYTES 9
+
+/** Read a number of variable length. @param at  moved behind it */
+static inline uint64_t
+fts_read_number(const uint8_t **at)
+{
+	uint64_t number = *(*at)++;
+
+	if (G_LIKELY(number < 0x80))
+		return number;
+	number &= 0x7f;
+	for (unsigned i = 1; i < FTS_NUMBER_BYTES; i++) {
+		uint8_t byte = *(*at)++;
+
+		number = number << 7 | (byte & 0x7f);
+		if (byte < 0x80)
+			break;
+	}
+	return number;
+}
 
 #define FTS_CALLBACK_TYPE "struct fts_callback"
 

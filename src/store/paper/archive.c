@@ -9,6 +9,7 @@
 #include "query/text/acronym.h"
 #include "query/text/stem.h"
 #include "store/core/fts_row.h"
+#include "store/core/fts_scan.h"
 #include "store/core/record.h"
 #include "store/paper/paper_row.h"
 
@@ -471,18 +472,53 @@ scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
 	fts_row_foreach(row, 0, scan->found, scan->data);
 }
 
+/* The words of a text. */
+struct words {
+	GString *first;
+	unsigned count;
+};
+
+static void
+add_one(void *data, const char *token, size_t len, size_t start, size_t end)
+{
+	struct words *words = data;
+
+	(void)start;
+	(void)end;
+	if (!words->count++)
+		g_string_append_len(words->first, token, (gssize)len);
+}
+
+/* FTS5 scans it without a row of the statement for each paper. */
+static bool
+find_in_rows(
+    struct store *store, const char *phrase, const struct scan *scan, GError **error)
+{
+	static const char sql[] = "SELECT fts_call(paper_fts, ?2) FROM paper_fts"
+	                          " WHERE paper_fts MATCH ?1 LIMIT 1";
+	const struct fts_callback callback = {scan_phrase, (void *)scan};
+
+	return sql_exec(store, sql, error, SQL_TEXT(phrase),
+	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
+}
+
 bool
 archive_find_phrase(struct store *store, const char *phrase, archive_found found,
     void *data, GError **error)
 {
-	/* FTS5 scans it without a row of the statement for each paper. */
-	static const char sql[] = "SELECT fts_call(paper_fts, ?2) FROM paper_fts"
-	                          " WHERE paper_fts MATCH ?1 LIMIT 1";
+	struct store *archive = store_get_archive(store);
+	const struct tokenizer *tokenizer = archive->tokenizer;
+	g_autoptr(GString) word = g_string_new(NULL);
+	struct words words = {.first = word};
 	const struct scan scan = {found, data};
-	const struct fts_callback callback = {scan_phrase, (void *)&scan};
+	bool is_possible;
 
-	return sql_exec(store_get_archive(store), sql, error, SQL_TEXT(phrase),
-	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
+	if (!fts_scan_is_possible(archive, &is_possible, error))
+		return false;
+	tokenizer->split(tokenizer->self, phrase, strlen(phrase), add_one, &words);
+	return is_possible && words.count == 1
+	           ? fts_scan_word(archive, word->str, found, data, error)
+	           : find_in_rows(archive, phrase, &scan, error);
 }
 
 GPtrArray *

@@ -1,0 +1,417 @@
+/*
+ * fts_scan.c - the papers of a word, from the segments of the full-text index.
+ *
+ * A segment is a sequence of leaves with terms in order.  After a term is the list of
+ * its papers: the number of the first one, differences to the next, and of each the
+ * size of its places and these.  A list may go on in the next leaves, where the first
+ * number is whole again.  A newer segment replaces what older ones have of a paper.
+ */
+#include "store/core/fts_scan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/core/sql.h"
+
+/* Blocks of `paper_fts_data`: the list of segments, and the leaf 0 of one. */
+#define STRUCTURE_ID     10
+#define LEAF_ID(segment) ((segment) << 37)
+
+#define FORMAT      4
+#define LEAF_HEADER 4
+
+/* Bytes before the list of segments; x'ff' after them is of a later format. */
+#define STRUCTURE_COOKIE 4
+
+/* Terms of words begin with it, those of prefixes do not. */
+#define WORD_TERM "0"
+
+/* Bytes, with zeros after them so that no number ends beyond. */
+struct block {
+	GByteArray *bytes;
+	guint size; /* without the zeros */
+};
+
+/* A segment, and the paper of its list that is next. */
+struct cursor {
+	int64_t segment, first, last; /* its number, and those of its leaves */
+	int64_t page;                 /* the leaf: */
+	struct block leaf;
+	guint rows;    /* where the first paper of the list before this leaf is; or 0 */
+	guint terms;   /* where the offsets of terms are, after the lists */
+	guint at;      /* what to read ... */
+	guint end;     /* ... of the list */
+	bool is_first; /* the next number is whole */
+	uint64_t seq;  /* of the paper; UINT64_MAX: none is left */
+	struct fts_row row;     /* its places */
+	struct block collected; /* those from several leaves */
+};
+
+/* A scan for a term. */
+struct scan {
+	struct store *store;
+	const char *term;
+	GArray *cursors; /* of struct cursor, the newest segment first */
+};
+
+static bool
+fail(GError **error)
+{
+	return pb_fail(
+	    error, PB_ERROR_PERMANENT, "store: the full-text index is damaged");
+}
+
+static void
+block_append(struct block *block, const void *data, size_t size)
+{
+	static const uint8_t zeros[FTS_NUMBER_BYTES];
+
+	g_byte_array_set_size(block->bytes, block->size);
+	g_byte_array_append(block->bytes, data, (guint)size);
+	g_byte_array_append(block->bytes, zeros, sizeof(zeros));
+	block->size += (guint)size;
+}
+
+static bool
+load_block(struct store *store, int64_t id, struct block *block, GError **error)
+{
+	static const char sql[] = "SELECT block FROM paper_fts_data WHERE id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	struct sql_bytes bytes = {0};
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	if (step == SQL_STEP_ROW)
+		bytes = sql_get_bytes(statement, 0);
+	block->size = 0;
+	block_append(block, bytes.data, bytes.size);
+	return bytes.size > LEAF_HEADER || fail(error);
+}
+
+static uint64_t
+read_number(const struct block *block, guint *at)
+{
+	const uint8_t *next = block->bytes->data + *at;
+	uint64_t number = fts_read_number(&next);
+
+	*at = MIN((guint)(next - block->bytes->data), block->size);
+	return number;
+}
+
+/* ---- segments ---- */
+
+static void
+cursor_clear(void *data)
+{
+	struct cursor *cursor = data;
+
+	g_byte_array_unref(cursor->leaf.bytes);
+	g_byte_array_unref(cursor->collected.bytes);
+}
+
+static void
+read_cursors(struct scan *scan, const struct block *block)
+{
+	guint at = STRUCTURE_COOKIE;
+	uint64_t levels = read_number(block, &at), segments;
+
+	read_number(block, &at);
+	read_number(block, &at);
+	for (; levels && at < block->size; levels--) {
+		guint newest = scan->cursors->len;
+
+		read_number(block, &at);
+		segments = read_number(block, &at);
+		for (; segments && at < block->size; segments--) {
+			struct cursor cursor = {.leaf.bytes = g_byte_array_new(),
+			    .collected.bytes = g_byte_array_new()};
+
+			cursor.segment = (int64_t)read_number(block, &at);
+			cursor.first = (int64_t)read_number(block, &at);
+			cursor.last = (int64_t)read_number(block, &at);
+			/* All of a segment that is being merged may have been moved. */
+			if (cursor.last)
+				g_array_insert_val(scan->cursors, newest, cursor);
+			else
+				cursor_clear(&cursor);
+		}
+	}
+}
+
+static bool
+load_cursors(struct scan *scan, GError **error)
+{
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	struct block block = {.bytes = bytes};
+
+	if (!load_block(scan->store, STRUCTURE_ID, &block, error))
+		return false;
+	read_cursors(scan, &block);
+	return true;
+}
+
+bool
+fts_scan_is_possible(struct store *store, bool *is_possible, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM paper_fts_config, paper_fts_data"
+	    " WHERE k = 'version' AND v = ?1 AND id = ?2"
+	    " AND substr(block, ?3, 1) <> x'ff')";
+
+	*is_possible = false;
+	return !store->is_reading ||
+	       sql_has(store, sql, is_possible, error, SQL_INT(FORMAT),
+	           SQL_INT(STRUCTURE_ID), SQL_INT(STRUCTURE_COOKIE + 1));
+}
+
+/* ---- leaves ---- */
+
+/* The start of the next term, after one or 0; where they end if there is none. */
+static guint
+read_term(const struct cursor *cursor, guint start, guint *index)
+{
+	uint64_t more = *index < cursor->leaf.size ? read_number(&cursor->leaf, index)
+	                                           : cursor->terms;
+
+	return (guint)MIN(start + more, cursor->terms);
+}
+
+static guint
+read_offset(const struct block *leaf, guint at)
+{
+	return (guint)leaf->bytes->data[at] << 8 | leaf->bytes->data[at + 1];
+}
+
+static bool
+load_leaf(struct scan *scan, struct cursor *cursor, int64_t page, GError **error)
+{
+	struct block *leaf = &cursor->leaf;
+	guint index;
+
+	cursor->page = page;
+	if (!load_block(scan->store, LEAF_ID(cursor->segment) + page, leaf, error))
+		return false;
+	cursor->rows = read_offset(leaf, 0);
+	cursor->terms = index = read_offset(leaf, 2);
+	if (cursor->terms > leaf->size || cursor->rows > cursor->terms)
+		return fail(error);
+	cursor->at = LEAF_HEADER;
+	cursor->end = read_term(cursor, 0, &index);
+	return cursor->at <= cursor->end || fail(error);
+}
+
+/* Find the list of the term in the leaf. */
+static bool
+find_in_leaf(struct cursor *cursor, const char *term)
+{
+	const struct block *leaf = &cursor->leaf;
+	size_t len = strlen(term), same = 0;
+	guint index = cursor->terms, start = 0;
+
+	while (index < leaf->size) {
+		bool is_whole = start == 0;
+		uint64_t shared, more;
+
+		start = read_term(cursor, start, &index);
+		cursor->at = start;
+		/* Number of bytes that are those of the term before. */
+		shared = is_whole ? 0 : read_number(leaf, &cursor->at);
+		more = read_number(leaf, &cursor->at);
+		if (shared < same || cursor->at + more > cursor->terms)
+			return false;
+		if (shared > same)
+			continue;
+		while (more && same < len &&
+		       leaf->bytes->data[cursor->at] == (uint8_t)term[same]) {
+			cursor->at++;
+			same++;
+			more--;
+		}
+		if (more || same < len)
+			continue;
+		cursor->end = read_term(cursor, start, &index);
+		return true;
+	}
+	return false;
+}
+
+/* Find the list of the term in the segment. */
+static bool
+find_list(struct scan *scan, struct cursor *cursor, bool *is_found, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT pgno >> 1 FROM paper_fts_idx"
+	    " WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1), 1)";
+	int64_t page;
+
+	if (!sql_number(scan->store, sql, &page, error, SQL_INT(cursor->segment),
+	        SQL_BLOB(scan->term, strlen(scan->term))) ||
+	    !load_leaf(scan, cursor, MAX(page, cursor->first), error))
+		return false;
+	*is_found = find_in_leaf(cursor, scan->term);
+	cursor->is_first = true;
+	return true;
+}
+
+/* ---- lists ---- */
+
+/* @param is_more  set to false if the list ends with this leaf */
+static bool
+load_next_leaf(struct scan *scan, struct cursor *cursor, bool *is_more, GError **error)
+{
+	*is_more = cursor->end == cursor->terms && cursor->page < cursor->last;
+	return !*is_more || load_leaf(scan, cursor, cursor->page + 1, error);
+}
+
+/* Collect places that go on in the next leaves. */
+static bool
+collect_places(struct scan *scan, struct cursor *cursor, GError **error)
+{
+	bool is_more = true;
+
+	cursor->collected.size = 0;
+	for (;;) {
+		guint more = (guint)MIN(cursor->row.size - cursor->collected.size,
+		    cursor->end - cursor->at);
+
+		block_append(
+		    &cursor->collected, cursor->leaf.bytes->data + cursor->at, more);
+		cursor->at += more;
+		if (cursor->collected.size == cursor->row.size)
+			break;
+		if (!load_next_leaf(scan, cursor, &is_more, error))
+			return false;
+		if (!is_more)
+			return fail(error);
+	}
+	cursor->row.places = cursor->collected.bytes->data;
+	cursor->is_first = true;
+	return true;
+}
+
+/* Read the next paper of the list. */
+static bool
+advance(struct scan *scan, struct cursor *cursor, GError **error)
+{
+	const uint8_t *data, *next;
+	bool is_more = true;
+
+	if (cursor->at == cursor->end) {
+		if (!load_next_leaf(scan, cursor, &is_more, error))
+			return false;
+		if (!is_more || !cursor->rows) {
+			cursor->seq = UINT64_MAX;
+			return true;
+		}
+		cursor->at = cursor->rows;
+		cursor->is_first = true;
+	}
+	data = cursor->leaf.bytes->data;
+	next = data + cursor->at;
+	cursor->seq = fts_read_number(&next) + (cursor->is_first ? 0 : cursor->seq);
+	cursor->is_first = false;
+	/* The last bit says that an older segment has the paper. */
+	cursor->row.size = fts_read_number(&next) >> 1;
+	cursor->row.places = next;
+	cursor->at = (guint)(next - data);
+	if (cursor->at > cursor->end)
+		return fail(error);
+	if (cursor->row.size > cursor->end - cursor->at)
+		return collect_places(scan, cursor, error);
+	cursor->at += (guint)cursor->row.size;
+	return true;
+}
+
+/* ---- all segments ---- */
+
+/* Begin with the segments that have the term, and remove the others. */
+static bool
+find_lists(struct scan *scan, GError **error)
+{
+	for (guint i = scan->cursors->len; i-- > 0;) {
+		struct cursor *cursor = &g_array_index(scan->cursors, struct cursor, i);
+		bool is_found;
+
+		if (!find_list(scan, cursor, &is_found, error))
+			return false;
+		if (!is_found)
+			g_array_remove_index(scan->cursors, i);
+		else if (!advance(scan, cursor, error))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Find the newest of the cursors with the least seq.
+ *
+ * @param next  set to the seq of the cursor after it
+ * @return NULL at the end
+ */
+static struct cursor *
+find_first(const struct scan *scan, uint64_t *next)
+{
+	struct cursor *first = NULL;
+
+	*next = UINT64_MAX;
+	for (guint i = 0; i < scan->cursors->len; i++) {
+		struct cursor *cursor = &g_array_index(scan->cursors, struct cursor, i);
+
+		if (!first || cursor->seq < first->seq) {
+			*next = first ? first->seq : UINT64_MAX;
+			first = cursor;
+		} else
+			*next = MIN(*next, cursor->seq);
+	}
+	return first && first->seq < UINT64_MAX ? first : NULL;
+}
+
+/* Skip a paper in the segments in which it is older. */
+static bool
+skip(struct scan *scan, uint64_t seq, GError **error)
+{
+	for (guint i = 0; i < scan->cursors->len; i++) {
+		struct cursor *cursor = &g_array_index(scan->cursors, struct cursor, i);
+
+		if (cursor->seq == seq && !advance(scan, cursor, error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+pass_rows(struct scan *scan, fts_row_found found, void *data, GError **error)
+{
+	struct cursor *first;
+	uint64_t next, seq;
+
+	while ((first = find_first(scan, &next))) {
+		do {
+			seq = first->seq;
+			/* A paper that lost the word has no places. */
+			if (first->row.size)
+				found(data, (int64_t)seq, &first->row);
+			if (first->row.rc)
+				return fail(error);
+			if (!advance(scan, first, error))
+				return false;
+		} while (first->seq < next);
+		if (seq == next && !skip(scan, seq, error))
+			return false;
+	}
+	return true;
+}
+
+bool
+fts_scan_word(struct store *store, const char *word, fts_row_found found, void *data,
+    GError **error)
+{
+	g_autofree char *term = g_strconcat(WORD_TERM, word, NULL);
+	g_autoptr(GArray) cursors = g_array_new(FALSE, FALSE, sizeof(struct cursor));
+	struct scan scan = {.store = store, .term = term, .cursors = cursors};
+
+	g_array_set_clear_func(cursors, cursor_clear);
+	return load_cursors(&scan, error) && find_lists(&scan, error) &&
+	       pass_rows(&scan, found, data, error);
+}

@@ -1,0 +1,227 @@
+/*
+ * test_fts_scan.c - the papers of a word are those that FTS5 finds, and their places.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "lib/unit.h"
+#include "store/core/fts_scan.h"
+#include "store/core/sql.h"
+
+#define PAPERS 40
+
+/* Places of all words, as fts5vocab has them. */
+#define PLACES                                                                      \
+	"SELECT term || ':' || doc || ':' ||"                                       \
+	" CASE col WHEN 'title' THEN 0 WHEN 'abstract' THEN 1 ELSE 2 END || ':' ||" \
+	" offset FROM temp.place"
+
+static void
+append_text(GRand *random, GString *sql)
+{
+	static const char *const words[] = {"a", "the", "model", "models", "mode",
+	    "data", "database", "zoo", "of", "office", "m\xc3\xbcller", "x1"};
+	int count = g_rand_int_range(random, 0, 8);
+
+	for (int i = 0; i < count; i++) {
+		/* The first ones are frequent, and some papers repeat one of them. */
+		guint bound =
+		    (guint)g_rand_int_range(random, 1, G_N_ELEMENTS(words) + 1);
+		const char *word = words[g_rand_int_range(random, 0, (gint)bound)];
+		int times = g_rand_int_range(random, 0, 9) ? 1 : 100;
+
+		while (times-- > 0)
+			g_string_append_printf(sql, "%s ", word);
+	}
+}
+
+/* Give some papers other texts, in one commit: a new segment of the index. */
+static void
+change_papers(struct store_fixture *fixture, GRand *random)
+{
+	g_autoptr(GString) sql = g_string_new("BEGIN;");
+
+	for (int i = g_rand_int_range(random, 1, PAPERS / 2); i > 0; i--) {
+		g_string_append(sql, "UPDATE paper SET title = 'x ");
+		append_text(random, sql);
+		g_string_append(sql, "', abstract = '");
+		append_text(random, sql);
+		g_string_append_printf(
+		    sql, "' WHERE seq = %d;", g_rand_int_range(random, 1, PAPERS + 1));
+	}
+	g_string_append(sql, "COMMIT");
+	store_fixture_run(fixture, sql->str);
+}
+
+/* A word, and the text to which its places are added. */
+struct places {
+	const char *word;
+	GString *text;
+	int64_t last; /* seq */
+};
+
+static void
+add_places(void *data, int64_t seq, void *row)
+{
+	struct places *places = data;
+	GArray *columns[FTS_ROW_COLUMNS];
+	unsigned counts[FTS_ROW_COLUMNS] = {0};
+
+	g_assert_cmpint(seq, >, places->last);
+	places->last = seq;
+	fts_row_count(row, 0, counts);
+	g_assert_cmpuint(counts[0] + counts[1] + counts[2], >, 0);
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++)
+		columns[i] = g_array_new(FALSE, FALSE, sizeof(int));
+	fts_row_list(row, 0, columns);
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++) {
+		g_assert_cmpuint(counts[i], ==, columns[i]->len);
+		g_assert_cmpint(fts_row_has(row, 0, 1U << i), ==, columns[i]->len > 0);
+		for (guint n = 0; n < columns[i]->len; n++)
+			g_string_append_printf(places->text,
+			    "%s%s:%" G_GINT64_FORMAT ":%u:%d",
+			    places->text->len ? " " : "", places->word, seq, i,
+			    g_array_index(columns[i], int, n));
+		g_array_unref(columns[i]);
+	}
+}
+
+static void
+compare(struct store_fixture *fixture)
+{
+	g_autofree char *wanted = store_fixture_text(fixture, PLACES);
+	g_autofree char *terms =
+	    store_fixture_text(fixture, "SELECT DISTINCT term FROM temp.place");
+	g_auto(GStrv) words = g_strsplit(terms, " ", -1);
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	pb_snapshot snapshot = {0};
+	bool is_possible;
+
+	g_assert_true(fts_scan_is_possible(fixture->store, &is_possible, NULL));
+	g_assert_false(is_possible);
+	g_assert_true(store_begin_reading(fixture->store, &snapshot, NULL));
+	g_assert_true(fts_scan_is_possible(fixture->store, &is_possible, NULL));
+	g_assert_true(is_possible);
+	for (char **word = words; *word; word++) {
+		struct places places = {.word = *word, .text = text};
+
+		fts_scan_word(fixture->store, *word, add_places, &places, &error);
+		g_assert_no_error(error);
+	}
+	g_assert_cmpstr(text->str, ==, wanted);
+	g_string_truncate(text, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const missing[] = {"", "mod", "zoos"};
+		struct places places = {.word = missing[i], .text = text};
+
+		g_assert_true(fts_scan_word(
+		    fixture->store, missing[i], add_places, &places, NULL));
+	}
+	g_assert_cmpstr(text->str, ==, "");
+}
+
+static struct store_fixture *
+new_fixture(int page_bytes)
+{
+	struct store_fixture *fixture = store_fixture_new();
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('pgsz', %d)", page_bytes);
+
+	store_fixture_run(fixture, sql);
+	store_fixture_run(fixture, "CREATE VIRTUAL TABLE temp.place USING "
+	                           "fts5vocab(main, paper_fts, instance)");
+	for (unsigned i = 1; i <= PAPERS; i++) {
+		g_autofree char *id = g_strdup_printf("%u", i);
+
+		store_fixture_save(fixture, "hf", "2026-11-20",
+		    store_fixture_time("2026-11-20T12:00:00Z"),
+		    store_fixture_paper(id, "Mode", "of a model"));
+	}
+	return fixture;
+}
+
+static void
+words_have_the_places_that_fts5_finds(void)
+{
+	static const int pages[] = {32, 64, 400, 4050};
+	/* Of merges, some of which end in the middle of a segment. */
+	static const char *const merges[] = {"SELECT 1",
+	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('merge', 1)",
+	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('merge', -4)",
+	    "INSERT INTO paper_fts (paper_fts) VALUES ('optimize')"};
+	g_autoptr(GRand) random = g_rand_new_with_seed(20261123);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pages); i++) {
+		pb_auto(store_fixture) fixture = new_fixture(pages[i]);
+
+		for (unsigned round = 0; round < 26; round++) {
+			guint merge = round % 13 == 12
+			                  ? 3
+			                  : (guint)g_rand_int_range(random, 0, 3);
+
+			change_papers(fixture, random);
+			compare(fixture);
+			store_fixture_run(fixture, merges[merge]);
+			compare(fixture);
+		}
+	}
+}
+
+static void
+ignore_row(void *data, int64_t seq, void *row)
+{
+	GArray *columns[FTS_ROW_COLUMNS];
+	unsigned *found = data;
+
+	(void)seq;
+	++*found;
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++)
+		columns[i] = g_array_new(FALSE, FALSE, sizeof(int));
+	fts_row_list(row, 0, columns);
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++)
+		g_array_unref(columns[i]);
+}
+
+static void
+damage_is_an_error_or_other_papers(void)
+{
+	static const char sql[] =
+	    "UPDATE paper_fts_data SET block = CASE ?3 WHEN 0"
+	    " THEN substr(block, 1, ?1 % length(block))"
+	    " ELSE CAST(substr(block, 1, ?1 % length(block)) ||"
+	    " ?2 || substr(block, ?1 % length(block) + 2) AS BLOB)"
+	    " END WHERE id = (SELECT id FROM paper_fts_data"
+	    " ORDER BY id LIMIT 1"
+	    " OFFSET ?4 % (SELECT count(*) FROM paper_fts_data))";
+	pb_auto(store_fixture) fixture = new_fixture(64);
+	g_autoptr(GRand) random = g_rand_new_with_seed(20261123);
+	unsigned errors = 0, found = 0;
+
+	for (unsigned i = 0; i < 5; i++)
+		change_papers(fixture, random);
+	store_fixture_run(
+	    fixture, "CREATE TABLE saved AS SELECT * FROM paper_fts_data");
+	for (unsigned i = 0; i < 400; i++) {
+		const uint8_t byte = (uint8_t)g_rand_int_range(random, 0, 256);
+		pb_snapshot snapshot = {0};
+
+		g_assert_true(sql_exec(fixture->store, sql, NULL,
+		    SQL_INT(g_rand_int_range(random, 0, G_MAXINT)), SQL_BLOB(&byte, 1),
+		    SQL_INT(g_rand_int_range(random, 0, 4)),
+		    SQL_INT(g_rand_int_range(random, 0, G_MAXINT))));
+		g_assert_true(store_begin_reading(fixture->store, &snapshot, NULL));
+		errors +=
+		    !fts_scan_word(fixture->store, "model", ignore_row, &found, NULL);
+		store_end_reading(&snapshot);
+		store_fixture_run(fixture,
+		    "INSERT OR REPLACE INTO paper_fts_data SELECT * FROM saved");
+	}
+	g_test_message("%u errors, %u papers", errors, found);
+	g_assert_cmpuint(errors, >, 10);
+	g_assert_cmpuint(found, >, 100);
+}
+
+UNIT_MAIN(words_have_the_places_that_fts5_finds, damage_is_an_error_or_other_papers)
