@@ -155,6 +155,7 @@ ask(struct store *store, const char *way, const char *store_path, const char *pa
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db = NULL;
 	int64_t slowest = 0, found = 0;
+	struct stopwatch first = {0};
 
 	sqlite3_open_v2(store_path, &db, SQLITE_OPEN_READWRITE, NULL);
 	g_assert_cmpint(
@@ -171,12 +172,16 @@ ask(struct store *store, const char *way, const char *store_path, const char *pa
 			found += ask_fts5(statement, expressions->pdata[i]);
 		stopwatch_stop(&watch);
 		slowest = MAX(slowest, watch.wall_us - before);
+		if (i == 0)
+			first = watch;
 	}
 	sqlite3_finalize(statement);
 	sqlite3_close(db);
 	stopwatch_print(&watch);
-	printf("queries=%u found=%" G_GINT64_FORMAT " longest_ms=%.3f\n", queries->len,
-	    found, (double)slowest / 1e3);
+	printf("queries=%u found=%" G_GINT64_FORMAT " longest_ms=%.3f first_ms=%.3f"
+	       " first_cpu_ms=%.3f\n",
+	    queries->len, found, (double)slowest / 1e3, (double)first.wall_us / 1e3,
+	    (double)first.cpu_us / 1e3);
 	return 0;
 }
 
