@@ -1,5 +1,5 @@
 /*
- * test_fts_scan.c - the papers of a word are those that FTS5 finds, and their places.
+ * test_fts_scan.c - the papers of a phrase are those that FTS5 finds, and their places.
  */
 #include <glib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "lib/unit.h"
 #include "store/core/fts_scan.h"
 #include "store/core/sql.h"
+#include "store/paper/archive.h"
 
 #define PAPERS 40
 
@@ -55,7 +56,7 @@ change_papers(struct store_fixture *fixture, GRand *random)
 	store_fixture_run(fixture, sql->str);
 }
 
-/* A word, and the text to which its places are added. */
+/* A phrase, and the text to which its places are added. */
 struct places {
 	const char *word;
 	GString *text;
@@ -89,14 +90,47 @@ add_places(void *data, int64_t seq, void *row)
 }
 
 static void
+scan(struct store_fixture *fixture, const char *phrase, GString *text)
+{
+	g_auto(GStrv) parts = g_strsplit(phrase, " ", -1);
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	struct places places = {.word = phrase, .text = text};
+	g_autoptr(GError) error = NULL;
+
+	for (char **part = parts; *part; part++)
+		g_ptr_array_add(words, *part);
+	fts_scan_phrase(fixture->store, words, add_places, &places, &error);
+	g_assert_no_error(error);
+}
+
+static void
+compare_phrases(struct store_fixture *fixture)
+{
+	static const char *const phrases[] = {"a the", "the a", "a a", "a a a the",
+	    "model models", "x a the", "of a model", "zoo office", "zoos a", "a zoos"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++) {
+		g_autofree char *match = g_strdup_printf("\"%s\"", phrases[i]);
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autoptr(GString) wanted = g_string_new(NULL);
+		struct places places = {.word = phrases[i], .text = wanted};
+
+		scan(fixture, phrases[i], text);
+		g_assert_true(
+		    archive_find(fixture->store, match, 0, add_places, &places, NULL));
+		g_assert_cmpstr(text->str, ==, wanted->str);
+	}
+}
+
+static void
 compare(struct store_fixture *fixture)
 {
+	static const char *const missing[] = {"m", "mod", "zoos"};
 	g_autofree char *wanted = store_fixture_text(fixture, PLACES);
 	g_autofree char *terms =
 	    store_fixture_text(fixture, "SELECT DISTINCT term FROM temp.place");
 	g_auto(GStrv) words = g_strsplit(terms, " ", -1);
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GError) error = NULL;
 	pb_snapshot snapshot = {0};
 	bool is_possible;
 
@@ -105,22 +139,14 @@ compare(struct store_fixture *fixture)
 	g_assert_true(store_begin_reading(fixture->store, &snapshot, NULL));
 	g_assert_true(fts_scan_is_possible(fixture->store, &is_possible, NULL));
 	g_assert_true(is_possible);
-	for (char **word = words; *word; word++) {
-		struct places places = {.word = *word, .text = text};
-
-		fts_scan_word(fixture->store, *word, add_places, &places, &error);
-		g_assert_no_error(error);
-	}
+	for (char **word = words; *word; word++)
+		scan(fixture, *word, text);
 	g_assert_cmpstr(text->str, ==, wanted);
 	g_string_truncate(text, 0);
-	for (unsigned i = 0; i < 3; i++) {
-		static const char *const missing[] = {"", "mod", "zoos"};
-		struct places places = {.word = missing[i], .text = text};
-
-		g_assert_true(fts_scan_word(
-		    fixture->store, missing[i], add_places, &places, NULL));
-	}
+	for (unsigned i = 0; i < G_N_ELEMENTS(missing); i++)
+		scan(fixture, missing[i], text);
 	g_assert_cmpstr(text->str, ==, "");
+	compare_phrases(fixture);
 }
 
 static struct store_fixture *
@@ -144,7 +170,7 @@ new_fixture(int page_bytes)
 }
 
 static void
-words_have_the_places_that_fts5_finds(void)
+places_of_phrases_are_those_that_fts5_finds(void)
 {
 	static const int pages[] = {32, 64, 400, 4050};
 	/* Of merges, some of which end in the middle of a segment. */
@@ -198,6 +224,7 @@ damage_is_an_error_or_other_papers(void)
 	    " OFFSET ?4 % (SELECT count(*) FROM paper_fts_data))";
 	pb_auto(store_fixture) fixture = new_fixture(64);
 	g_autoptr(GRand) random = g_rand_new_with_seed(20261123);
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	unsigned errors = 0, found = 0;
 
 	for (unsigned i = 0; i < 5; i++)
@@ -213,8 +240,12 @@ damage_is_an_error_or_other_papers(void)
 		    SQL_INT(g_rand_int_range(random, 0, 4)),
 		    SQL_INT(g_rand_int_range(random, 0, G_MAXINT))));
 		g_assert_true(store_begin_reading(fixture->store, &snapshot, NULL));
+		g_ptr_array_set_size(words, 0);
+		if (i % 2)
+			g_ptr_array_add(words, (gpointer) "of");
+		g_ptr_array_add(words, (gpointer) "a");
 		errors +=
-		    !fts_scan_word(fixture->store, "model", ignore_row, &found, NULL);
+		    !fts_scan_phrase(fixture->store, words, ignore_row, &found, NULL);
 		store_end_reading(&snapshot);
 		store_fixture_run(fixture,
 		    "INSERT OR REPLACE INTO paper_fts_data SELECT * FROM saved");
@@ -224,4 +255,5 @@ damage_is_an_error_or_other_papers(void)
 	g_assert_cmpuint(found, >, 100);
 }
 
-UNIT_MAIN(words_have_the_places_that_fts5_finds, damage_is_an_error_or_other_papers)
+UNIT_MAIN(
+    places_of_phrases_are_those_that_fts5_finds, damage_is_an_error_or_other_papers)

@@ -19,9 +19,6 @@ struct place {
 	Fts5PhraseIter at; /* of FTS5, or both ends of what to read */
 };
 
-/* A number that is followed by the next column; offsets begin after it. */
-#define NEXT_COLUMN 1
-
 static void
 read_next(struct fts_row *row, struct place *place)
 {
@@ -32,12 +29,12 @@ read_next(struct fts_row *row, struct place *place)
 		return;
 	}
 	number = fts_read_number(&place->at.a);
-	if (number == NEXT_COLUMN) {
+	if (number == FTS_NEXT_COLUMN) {
 		place->column = (int)fts_read_number(&place->at.a);
 		place->offset = 0;
 		number = fts_read_number(&place->at.a);
 	}
-	place->offset += (int)number - NEXT_COLUMN - 1;
+	place->offset += (int)number - FTS_NEXT_COLUMN - 1;
 	if (place->at.a <= place->at.b && place->column < FTS_ROW_COLUMNS)
 		return;
 	place->column = -1;
@@ -93,7 +90,7 @@ count_places(struct fts_row *row, unsigned *columns)
 	uint64_t column = 0;
 
 	while (at < end) {
-		if (fts_read_number(&at) != NEXT_COLUMN) {
+		if (fts_read_number(&at) != FTS_NEXT_COLUMN) {
 			columns[column]++;
 			continue;
 		}

@@ -29,6 +29,10 @@ struct fts_callback {
 /* Columns of the index. */
 #define FTS_ROW_COLUMNS 3
 
+/* In places, a number that is followed by the next column; others are the offset from
+ * the place before, and begin after it. */
+#define FTS_NEXT_COLUMN 1
+
 /* Maximum size of a number as FTS5 stores it. */
 #define FTS_NUMBER_BYTES 9
 

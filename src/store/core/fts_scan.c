@@ -23,6 +23,12 @@
 /* Bytes before the list of segments; x'ff' after them is of a later format. */
 #define STRUCTURE_COOKIE 4
 
+/* A place is a column, shifted by this, and an offset. */
+#define COLUMN_SHIFT 32
+
+/* Maximum size of a place: a column and an offset. */
+#define PLACE_BYTES (1 + 2 * FTS_NUMBER_BYTES)
+
 /* Terms of words begin with it, those of prefixes do not. */
 #define WORD_TERM "0"
 
@@ -50,8 +56,10 @@ struct cursor {
 /* A scan for a term. */
 struct scan {
 	struct store *store;
-	const char *term;
-	GArray *cursors; /* of struct cursor, the newest segment first */
+	char *term;
+	GArray *cursors;       /* of struct cursor, the newest segment first */
+	struct cursor *cursor; /* of the current paper; NULL: none is left */
+	uint64_t next;         /* seq of the cursor after it */
 };
 
 static bool
@@ -343,28 +351,23 @@ find_lists(struct scan *scan, GError **error)
 	return true;
 }
 
-/*
- * Find the newest of the cursors with the least seq.
- *
- * @param next  set to the seq of the cursor after it
- * @return NULL at the end
- */
-static struct cursor *
-find_first(const struct scan *scan, uint64_t *next)
+/* Find the newest of the cursors with the least seq. */
+static void
+find_first(struct scan *scan)
 {
 	struct cursor *first = NULL;
 
-	*next = UINT64_MAX;
+	scan->next = UINT64_MAX;
 	for (guint i = 0; i < scan->cursors->len; i++) {
 		struct cursor *cursor = &g_array_index(scan->cursors, struct cursor, i);
 
 		if (!first || cursor->seq < first->seq) {
-			*next = first ? first->seq : UINT64_MAX;
+			scan->next = first ? first->seq : UINT64_MAX;
 			first = cursor;
 		} else
-			*next = MIN(*next, cursor->seq);
+			scan->next = MIN(scan->next, cursor->seq);
 	}
-	return first && first->seq < UINT64_MAX ? first : NULL;
+	scan->cursor = first && first->seq < UINT64_MAX ? first : NULL;
 }
 
 /* Skip a paper in the segments in which it is older. */
@@ -380,38 +383,208 @@ skip(struct scan *scan, uint64_t seq, GError **error)
 	return true;
 }
 
+/* Find the next paper from a seq on. */
 static bool
-pass_rows(struct scan *scan, fts_row_found found, void *data, GError **error)
+find_paper(struct scan *scan, uint64_t least, GError **error)
 {
-	struct cursor *first;
-	uint64_t next, seq;
+	/* A paper that lost the word has no places. */
+	while (scan->cursor && (scan->cursor->seq < least || !scan->cursor->row.size)) {
+		uint64_t seq = scan->cursor->seq;
 
-	while ((first = find_first(scan, &next))) {
-		do {
-			seq = first->seq;
-			/* A paper that lost the word has no places. */
-			if (first->row.size)
-				found(data, (int64_t)seq, &first->row);
-			if (first->row.rc)
-				return fail(error);
-			if (!advance(scan, first, error))
-				return false;
-		} while (first->seq < next);
-		if (seq == next && !skip(scan, seq, error))
+		if (!advance(scan, scan->cursor, error))
+			return false;
+		if (scan->cursor->seq < scan->next)
+			continue;
+		if (seq == scan->next && !skip(scan, seq, error))
+			return false;
+		find_first(scan);
+	}
+	return true;
+}
+
+static bool
+scan_begin(struct scan *scan, GError **error)
+{
+	if (!load_cursors(scan, error) || !find_lists(scan, error))
+		return false;
+	find_first(scan);
+	return find_paper(scan, 0, error);
+}
+
+/* ---- phrases ---- */
+
+/* Places of a word in the current paper. */
+struct places {
+	const uint8_t *at, *end; /* what to read */
+	uint64_t place;          /* column and offset; UINT64_MAX: none is left */
+};
+
+struct phrase {
+	guint count;          /* words */
+	struct scan *scans;   /* of the words */
+	struct places *words; /* likewise */
+	GByteArray *bytes;    /* places of the phrase */
+	struct fts_row row;   /* these */
+};
+
+/* Find the first paper from a seq on with all words. @param seq  UINT64_MAX: none */
+static bool
+find_common(const struct phrase *phrase, uint64_t *seq, GError **error)
+{
+	for (guint i = 0; i < phrase->count;) {
+		struct scan *scan = &phrase->scans[i];
+
+		if (!find_paper(scan, *seq, error))
+			return false;
+		if (!scan->cursor) {
+			*seq = UINT64_MAX;
+			return true;
+		}
+		i = scan->cursor->seq == *seq ? i + 1 : 0;
+		*seq = scan->cursor->seq;
+	}
+	return true;
+}
+
+static void
+read_place(struct places *places)
+{
+	uint64_t number;
+
+	if (places->at >= places->end) {
+		places->place = UINT64_MAX;
+		return;
+	}
+	number = fts_read_number(&places->at);
+	if (number == FTS_NEXT_COLUMN) {
+		places->place = fts_read_number(&places->at) << COLUMN_SHIFT;
+		number = fts_read_number(&places->at);
+	}
+	places->place += number - FTS_NEXT_COLUMN - 1;
+}
+
+static uint8_t *
+append_number(uint8_t *at, uint64_t number)
+{
+	for (unsigned bits = 7 * (FTS_NUMBER_BYTES - 1); bits > 0; bits -= 7)
+		if (number >> bits)
+			*at++ = 0x80 | (number >> bits & 0x7f);
+	*at++ = number & 0x7f;
+	return at;
+}
+
+/* Whether the other words follow the place of the first one. */
+static bool
+is_followed(const struct phrase *phrase)
+{
+	for (guint i = 1; i < phrase->count; i++) {
+		struct places *word = &phrase->words[i];
+
+		while (word->place < phrase->words->place + i)
+			read_place(word);
+		if (word->place != phrase->words->place + i)
 			return false;
 	}
 	return true;
 }
 
-bool
-fts_scan_word(struct store *store, const char *word, fts_row_found found, void *data,
-    GError **error)
+/* Find where the words follow each other: as many places as the first has, at most. */
+static void
+join_places(struct phrase *phrase)
 {
-	g_autofree char *term = g_strconcat(WORD_TERM, word, NULL);
-	g_autoptr(GArray) cursors = g_array_new(FALSE, FALSE, sizeof(struct cursor));
-	struct scan scan = {.store = store, .term = term, .cursors = cursors};
+	struct places *first = phrase->words;
+	uint64_t last = 0;
+	uint8_t *at;
 
-	g_array_set_clear_func(cursors, cursor_clear);
-	return load_cursors(&scan, error) && find_lists(&scan, error) &&
-	       pass_rows(&scan, found, data, error);
+	for (guint i = 0; i < phrase->count; i++) {
+		const struct fts_row *row = &phrase->scans[i].cursor->row;
+
+		phrase->words[i] =
+		    (struct places){row->places, row->places + row->size, 0};
+		read_place(&phrase->words[i]);
+	}
+	g_byte_array_set_size(phrase->bytes,
+	    (guint)phrase->scans->cursor->row.size * PLACE_BYTES + FTS_NUMBER_BYTES);
+	at = phrase->bytes->data;
+	for (; first->place != UINT64_MAX; read_place(first)) {
+		if (!is_followed(phrase))
+			continue;
+		if (first->place >> COLUMN_SHIFT != last >> COLUMN_SHIFT) {
+			last = first->place >> COLUMN_SHIFT << COLUMN_SHIFT;
+			at = append_number(at, FTS_NEXT_COLUMN);
+			at = append_number(at, first->place >> COLUMN_SHIFT);
+		}
+		at = append_number(at, first->place - last + FTS_NEXT_COLUMN + 1);
+		last = first->place;
+	}
+	memset(at, 0, FTS_NUMBER_BYTES);
+	phrase->row.places = phrase->bytes->data;
+	phrase->row.size = (uint64_t)(at - phrase->bytes->data);
+}
+
+static bool
+pass_papers(struct phrase *phrase, fts_row_found found, void *data, GError **error)
+{
+	struct fts_row *row = &phrase->row;
+
+	for (uint64_t seq = 0;; seq++) {
+		if (!find_common(phrase, &seq, error))
+			return false;
+		if (seq == UINT64_MAX)
+			return true;
+		join_places(phrase);
+		if (row->size)
+			found(data, (int64_t)seq, row);
+		if (row->rc)
+			return fail(error);
+	}
+}
+
+/* Likewise, for one word. */
+static bool
+pass_rows(struct scan *scan, fts_row_found found, void *data, GError **error)
+{
+	while (scan->cursor) {
+		struct cursor *cursor = scan->cursor;
+
+		found(data, (int64_t)cursor->seq, &cursor->row);
+		if (cursor->row.rc)
+			return fail(error);
+		if (!find_paper(scan, cursor->seq + 1, error))
+			return false;
+	}
+	return true;
+}
+
+static void
+phrase_clear(struct phrase *phrase)
+{
+	for (guint i = 0; i < phrase->count; i++) {
+		g_free(phrase->scans[i].term);
+		g_array_unref(phrase->scans[i].cursors);
+	}
+	g_free(phrase->scans);
+	g_free(phrase->words);
+	g_byte_array_unref(phrase->bytes);
+}
+
+bool
+fts_scan_phrase(struct store *store, const GPtrArray *words, fts_row_found found,
+    void *data, GError **error)
+{
+	pb_local(phrase) phrase = {.scans = g_new0(struct scan, words->len),
+	    .words = g_new(struct places, words->len),
+	    .bytes = g_byte_array_new()};
+
+	for (; phrase.count < words->len; phrase.count++)
+		phrase.scans[phrase.count] = (struct scan){.store = store,
+		    .term = g_strconcat(WORD_TERM, words->pdata[phrase.count], NULL),
+		    .cursors = g_array_new(FALSE, FALSE, sizeof(struct cursor))};
+	for (guint i = 0; i < phrase.count; i++) {
+		g_array_set_clear_func(phrase.scans[i].cursors, cursor_clear);
+		if (!scan_begin(&phrase.scans[i], error))
+			return false;
+	}
+	return phrase.count == 1 ? pass_rows(phrase.scans, found, data, error)
+	                         : pass_papers(&phrase, found, data, error);
 }

@@ -1,5 +1,5 @@
 /*
- * fts_scan.h - the papers of a word, from the segments of the full-text index; for
+ * fts_scan.h - the papers of a phrase, from the segments of the full-text index; for
  * src/store only.
  *
  * FTS5's own scan takes several times as long: it merges the segments row by row and
@@ -19,12 +19,12 @@
 bool fts_scan_is_possible(struct store *store, bool *is_possible, GError **error);
 
 /**
- * Call a function for each paper with a word, oldest first.
+ * Call a function for each paper with words that follow each other, oldest first.
  *
- * @param word   as the tokenizer gives it
- * @param found  the word is phrase 0 of the row; must not use the store
+ * @param words  of char *, at least one, as the tokenizer gives them
+ * @param found  the phrase is number 0 of the row; must not use the store
  */
-bool fts_scan_word(struct store *store, const char *word, fts_row_found found,
+bool fts_scan_phrase(struct store *store, const GPtrArray *words, fts_row_found found,
     void *data, GError **error);
 
 #endif

@@ -472,21 +472,12 @@ scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
 	fts_row_foreach(row, 0, scan->found, scan->data);
 }
 
-/* The words of a text. */
-struct words {
-	GString *first;
-	unsigned count;
-};
-
 static void
-add_one(void *data, const char *token, size_t len, size_t start, size_t end)
+add_token(void *data, const char *token, size_t len, size_t start, size_t end)
 {
-	struct words *words = data;
-
 	(void)start;
 	(void)end;
-	if (!words->count++)
-		g_string_append_len(words->first, token, (gssize)len);
+	g_ptr_array_add(data, g_strndup(token, len));
 }
 
 /* FTS5 scans it without a row of the statement for each paper. */
@@ -508,16 +499,15 @@ archive_find_phrase(struct store *store, const char *phrase, archive_found found
 {
 	struct store *archive = store_get_archive(store);
 	const struct tokenizer *tokenizer = archive->tokenizer;
-	g_autoptr(GString) word = g_string_new(NULL);
-	struct words words = {.first = word};
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	const struct scan scan = {found, data};
 	bool is_possible;
 
 	if (!fts_scan_is_possible(archive, &is_possible, error))
 		return false;
-	tokenizer->split(tokenizer->self, phrase, strlen(phrase), add_one, &words);
-	return is_possible && words.count == 1
-	           ? fts_scan_word(archive, word->str, found, data, error)
+	tokenizer->split(tokenizer->self, phrase, strlen(phrase), add_token, words);
+	return is_possible && words->len && !g_str_has_suffix(phrase, "*")
+	           ? fts_scan_phrase(archive, words, found, data, error)
 	           : find_in_rows(archive, phrase, &scan, error);
 }
 
