@@ -3,11 +3,17 @@
  *
  * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
  */
+#include <glib/gstdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "store/core/history.h"
+#include "store/core/postgresql.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
 
@@ -472,6 +478,151 @@ reader_cannot_write(void)
 	g_assert_cmpint(load_number(pair.one, 1, NULL), ==, 0);
 }
 
+/* A server that accepts connections and answers no statement. */
+struct silent_server {
+	char *directory, *path;
+	int fd;
+	GThread *thread;
+};
+
+/* PostgreSQL's manual, "Message Formats": accepted, parameters, ready. */
+static const char accepted[] = "R\0\0\0\10\0\0\0\0"
+                               "S\0\0\0\26server_version\00015\0"
+                               "S\0\0\0\46default_transaction_read_only\0off\0"
+                               "S\0\0\0\27in_hot_standby\0off\0"
+                               "Z\0\0\0\5I";
+
+static gpointer
+run_silent_server(gpointer data)
+{
+	const struct silent_server *server = data;
+	char buffer[4096];
+	int fd;
+
+	while ((fd = accept(server->fd, NULL, NULL)) >= 0) {
+		if (read(fd, buffer, sizeof(buffer)) > 0 &&
+		    write(fd, accepted, sizeof(accepted) - 1) > 0)
+			while (read(fd, buffer, sizeof(buffer)) > 0)
+				continue;
+		close(fd);
+	}
+	return NULL;
+}
+
+static void
+silent_server_init(struct silent_server *server)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	server->directory = g_dir_make_tmp("pb-XXXXXX", NULL);
+	server->path = g_build_filename(server->directory, ".s.PGSQL.5432", NULL);
+	g_strlcpy(address.sun_path, server->path, sizeof(address.sun_path));
+	server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	g_assert_cmpint(
+	    bind(server->fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
+	g_assert_cmpint(listen(server->fd, 10), ==, 0);
+	server->thread = g_thread_new("server", run_silent_server, server);
+}
+
+static void
+silent_server_clear(struct silent_server *server)
+{
+	shutdown(server->fd, SHUT_RDWR);
+	g_thread_join(server->thread);
+	close(server->fd);
+	g_unlink(server->path);
+	g_rmdir(server->directory);
+	g_free(server->path);
+	g_free(server->directory);
+}
+
+static void
+server_that_hangs_is_not_waited_for(void)
+{
+	pb_local(silent_server) server;
+	pb_local(pair) pair;
+	pb_auto(store) store = NULL;
+	g_autofree char *hosts = NULL, *alone = NULL, *both = NULL;
+	g_auto(GStrv) parts = NULL;
+	g_autoptr(GError) error = NULL;
+
+	pair_init(&pair);
+	silent_server_init(&server);
+	alone = g_strdup_printf("postgresql:///postgres?host=%s", server.directory);
+	assert_refused(alone, PB_ERROR_TEMPORARY, "no answer");
+	hosts = g_strdup_printf("host=%s,", server.directory);
+	parts = g_strsplit(pair.fixture->path, "host=", 2);
+	both = g_strjoinv(hosts, parts);
+	store = store_open(both, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(load_number(store, 1, &error), ==, 0);
+	g_assert_no_error(error);
+}
+
+static void
+statement_that_hangs_is_given_up(void)
+{
+	static const char sql[] = "SELECT 1 FROM pg_sleep(60)";
+	pb_local(pair) pair;
+	g_autoptr(GError) error = NULL;
+	int64_t number;
+
+	pair_init(&pair);
+	store_set_wait(pair.one, 1);
+	g_assert_false(sql_number(pair.one, sql, &number, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+	store_set_wait(pair.one, STORE_WAIT_S);
+	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
+	g_assert_no_error(error);
+}
+
+static void
+server_that_was_replaced_is_refused(void)
+{
+	static const char sql[] = "SELECT 1 AS one";
+	pb_local(pair) pair;
+	g_autofree char *directory = g_dir_make_tmp("pb-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(directory, "server", NULL);
+	struct store_server server = {.history_path = path};
+	struct history found;
+	struct store *handle;
+	g_autoptr(GError) error = NULL;
+	int64_t number;
+
+	pair_init(&pair);
+	server.url = pair.fixture->path;
+	handle = postgresql_open(&server, &error);
+	g_assert_no_error(error);
+	g_assert_true(history_load_file(path, &found, &error));
+	g_assert_cmpint(found.timeline, ==, 1);
+	/* Another process has used a server that was promoted. */
+	found.timeline++;
+	g_assert_true(history_save_file(path, &found, &error));
+	g_assert_false(sql_number(handle, sql, &number, &error));
+	g_assert_true(store_is_outdated(handle));
+	store_free(handle);
+	g_clear_error(&error);
+	for (int i = 0; i < 2; i++) {
+		server.is_read_only = i;
+		g_assert_null(postgresql_open(&server, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+		g_assert_nonnull(strstr(error->message, "it must not run"));
+		g_clear_error(&error);
+	}
+	/* A server that continues no other one has lost nothing. */
+	found.cluster++;
+	g_assert_true(history_save_file(path, &found, &error));
+	server.is_read_only = false;
+	store_free(postgresql_open(&server, &error));
+	g_assert_no_error(error);
+	g_assert_true(g_file_set_contents(path, "x", -1, NULL));
+	g_assert_null(postgresql_open(&server, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_unlink(path);
+	g_rmdir(directory);
+}
+
 UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     first_value_may_be_null, changed_rows_are_counted,
     violated_constraint_is_an_error_of_input, error_that_waited_is_one_of_the_commit,
@@ -480,4 +631,5 @@ UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     transaction_that_lost_its_connection_runs_again, lost_connection_is_made_again,
     transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
     commit_of_another_handle_is_noticed, maintenance_of_files_is_that_of_tables,
-    wrong_urls_are_refused, reader_cannot_write)
+    wrong_urls_are_refused, reader_cannot_write, server_that_hangs_is_not_waited_for,
+    statement_that_hangs_is_given_up, server_that_was_replaced_is_refused)

@@ -68,6 +68,8 @@ lease_worker_new(const struct lease_worker_options *options, GError **error)
 	};
 
 	worker->options = *options;
+	/* A renewal that takes longer is too late. */
+	store_set_wait(options->store, INSTANCES_LEASE_S);
 	g_bytes_ref(options->key);
 	thread.heartbeat = worker->heartbeat =
 	    heartbeat_new(options->heartbeats, thread.name);

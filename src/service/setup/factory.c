@@ -57,9 +57,14 @@ open_server(const struct settings *settings, bool is_read_only, GError **error)
 	g_autofree char *password =
 	    *file ? settings_load_secret(file, g_getenv("CREDENTIALS_DIRECTORY"), error)
 	          : NULL;
+	g_autofree char *history =
+	    g_build_filename(settings->state_dir, "server", NULL);
 	const struct store_server server = {
-	    settings->store_url, password, is_read_only};
-
+	    .url = settings->store_url,
+	    .password = password,
+	    .is_read_only = is_read_only,
+	    .history_path = history,
+	};
 	g_autofree char *archive =
 	    g_build_filename(settings->state_dir, "archive.db", NULL);
 	pb_auto(store) store = NULL;

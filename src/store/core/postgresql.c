@@ -16,6 +16,9 @@
 /* Maximum number of statements in the queue; their results wait in the server. */
 #define QUEUE_MAX 200
 
+/* Interval of looks at the recorded history. */
+#define CHECK_S 5
+
 #define NUMBER_BYTES 24
 
 /* The types that are used (pg_type.dat). */
@@ -35,6 +38,7 @@ struct postgresql {
 	struct store_server server;
 	PGconn *connection; /* NULL: lost, or not made yet */
 	struct history history;
+	int64_t check_us;    /* time of the next look at the recorded history */
 	unsigned number;     /* of the connection, from 1 */
 	unsigned statements; /* number of names given */
 	GPtrArray *queue;    /* sent: the statement that is prepared, or NULL */
@@ -78,24 +82,41 @@ check_history(struct store *store, const struct history *history, GError **error
 {
 	const struct history *known = &store->postgresql->history;
 
-	if (history->cluster == known->cluster && history->timeline < known->timeline)
-		return pb_fail(error, PB_ERROR_TEMPORARY,
-		    "the database server was replaced by another one before: it must "
-		    "not run");
 	store->is_outdated =
-	    history->cluster != known->cluster || history->timeline > known->timeline;
+	    !store->postgresql->server.is_read_only &&
+	    (history->cluster != known->cluster || history->timeline > known->timeline);
 	return !store->is_outdated ||
 	       pb_fail(error, PB_ERROR_TEMPORARY,
 	           "the database server was replaced by another one, which may lack "
 	           "the last commits");
 }
 
+/* Whether another handle or process has not found a newer server. */
+static bool
+check_recorded(struct store *store, GError **error)
+{
+	struct postgresql *postgresql = store->postgresql;
+	int64_t now_us = g_get_monotonic_time();
+	struct history recorded;
+
+	if (postgresql->server.is_read_only || now_us < postgresql->check_us)
+		return true;
+	postgresql->check_us = now_us + CHECK_S * G_USEC_PER_SEC;
+	if (!history_load_file(postgresql->server.history_path, &recorded, error))
+		return false;
+	if (!history_is_before(&postgresql->history, &recorded))
+		return true;
+	lose(postgresql);
+	return check_history(store, &recorded, error);
+}
+
 static bool
 connect_again(struct store *store, GError **error)
 {
 	struct postgresql *postgresql = store->postgresql;
-	struct history history = {0};
-	PGconn *connection = postgresql_connect(&postgresql->server, &history, error);
+	struct history history;
+	PGconn *connection = postgresql_connect(
+	    &postgresql->server, &postgresql->history, &history, error);
 
 	if (!connection)
 		return false;
@@ -108,14 +129,17 @@ connect_again(struct store *store, GError **error)
 	return true;
 }
 
-/* Connect if there is no connection and no transaction that was lost with it. */
+/*
+ * Connect if there is no connection and no transaction that was lost with it, and check
+ * before a transaction that the server is still the one to use.
+ */
 static bool
 ensure(struct store *store, GError **error)
 {
 	struct postgresql *postgresql = store->postgresql;
 
 	if (postgresql->connection)
-		return true;
+		return postgresql->depth || check_recorded(store, error);
 	if (postgresql->depth) {
 		postgresql_set_lost(error, NULL);
 		return false;
@@ -179,15 +203,21 @@ send_statement(
 	    error);
 }
 
+static PGresult *
+get_result(const struct store *store)
+{
+	return postgresql_get_result(store->postgresql->connection, store->wait_s);
+}
+
 /* The result of the next statement of the queue. @return NULL: the connection is lost
  */
 static PGresult *
-read_result(PGconn *connection)
+read_result(const struct store *store)
 {
-	PGresult *result = PQgetResult(connection), *more;
+	PGresult *result = get_result(store), *more;
 
 	while (result && PQresultStatus(result) != PGRES_PIPELINE_SYNC &&
-	       (more = PQgetResult(connection)))
+	       (more = get_result(store)))
 		PQclear(more);
 	return result;
 }
@@ -195,14 +225,15 @@ read_result(PGconn *connection)
 /* Pass on the rows of the streamed statement. @return the result after them, as
  * read_result() */
 static PGresult *
-read_rows(struct postgresql *postgresql)
+read_rows(struct store *store)
 {
+	struct postgresql *postgresql = store->postgresql;
 	struct postgresql_statement *statement = postgresql->streamed;
 	PGresult *result, *more;
 
 	PQsetSingleRowMode(postgresql->connection);
 	statement->row = 0;
-	while ((result = PQgetResult(postgresql->connection)) &&
+	while ((result = get_result(store)) &&
 	       PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
 		statement->result = result;
 		postgresql->callback->call(
@@ -210,7 +241,7 @@ read_rows(struct postgresql *postgresql)
 		g_ptr_array_set_size(statement->texts, 0);
 		g_clear_pointer(&statement->result, PQclear);
 	}
-	while (result && (more = PQgetResult(postgresql->connection)))
+	while (result && (more = get_result(store)))
 		PQclear(more);
 	return result;
 }
@@ -255,8 +286,7 @@ read_results(struct store *store, PGresult **last, GError **problem)
 	for (guint i = 0; i < postgresql->queue->len; i++) {
 		bool is_streamed =
 		    postgresql->streamed && i + 1 == postgresql->queue->len;
-		PGresult *result = is_streamed ? read_rows(postgresql)
-		                               : read_result(postgresql->connection);
+		PGresult *result = is_streamed ? read_rows(store) : read_result(store);
 		ExecStatusType status = PQresultStatus(result);
 
 		g_clear_pointer(last, PQclear);
@@ -268,7 +298,7 @@ read_results(struct store *store, PGresult **last, GError **problem)
 		is_over |=
 		    !note_failure(store, postgresql->queue->pdata[i], result, problem);
 	}
-	sync = read_result(postgresql->connection);
+	sync = read_result(store);
 	is_in_step = PQresultStatus(sync) == PGRES_PIPELINE_SYNC;
 	PQclear(sync);
 	return is_in_step && !is_over;
@@ -586,8 +616,8 @@ load_begin(struct store *store, const char *sql, GError **error)
 	    (postgresql->queue->len && !run_queue(store, NULL, error)))
 		return false;
 	if (PQexitPipelineMode(postgresql->connection))
-		postgresql->rows =
-		    postgresql_load_begin(postgresql->connection, sql, error);
+		postgresql->rows = postgresql_load_begin(
+		    postgresql->connection, sql, store->wait_s, error);
 	else
 		postgresql_set_lost(error, postgresql->connection);
 	if (!postgresql->rows && !PQenterPipelineMode(postgresql->connection))
@@ -610,8 +640,8 @@ load_end(struct store *store, GError **error)
 	struct postgresql *postgresql = store->postgresql;
 	g_autoptr(GByteArray) rows = g_steal_pointer(&postgresql->rows);
 
-	return end_load(
-	    store, postgresql_load_end(postgresql->connection, rows), error);
+	return end_load(store,
+	    postgresql_load_end(postgresql->connection, rows, store->wait_s), error);
 }
 
 /* ---- rows, in the binary format ---- */
@@ -821,6 +851,7 @@ close_connection(struct store *store)
 	g_ptr_array_unref(postgresql->queue);
 	g_free((char *)postgresql->server.url);
 	g_free((char *)postgresql->server.password);
+	g_free((char *)postgresql->server.history_path);
 	g_free(postgresql);
 }
 
@@ -849,8 +880,9 @@ static const struct sql_engine engine = {
 struct store *
 postgresql_open(const struct store_server *server, GError **error)
 {
-	struct history history = {0};
-	PGconn *connection = postgresql_connect(server, &history, error);
+	static const struct history unknown;
+	struct history history;
+	PGconn *connection = postgresql_connect(server, &unknown, &history, error);
 	struct postgresql *postgresql;
 	struct store *store;
 
@@ -861,6 +893,7 @@ postgresql_open(const struct store_server *server, GError **error)
 	    .url = g_strdup(server->url),
 	    .password = g_strdup(server->password),
 	    .is_read_only = server->is_read_only,
+	    .history_path = g_strdup(server->history_path),
 	};
 	postgresql->connection = connection;
 	postgresql->history = history;
@@ -869,6 +902,7 @@ postgresql_open(const struct store_server *server, GError **error)
 	store = g_new0(struct store, 1);
 	store->engine = &engine;
 	store->postgresql = postgresql;
+	store->wait_s = STORE_WAIT_S;
 	store->history = history_get_number(&history);
 	store->calls = g_ptr_array_new_with_free_func(store_free_call);
 	store->statements =

@@ -5,11 +5,12 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
+#include "store/core/postgresql_attempts.h"
 
 /* Timeouts for a server, or a network, that does not respond. */
-#define CONNECT_TIMEOUT_S    10
 #define KEEPALIVE_IDLE_S     "5"
 #define KEEPALIVE_INTERVAL_S "5"
 #define KEEPALIVE_COUNT      "2"
@@ -31,11 +32,6 @@
 	" -c plan_cache_mode=force_generic_plan -c jit=off" \
 	" -c enable_seqscan=off -c enable_hashjoin=off"     \
 	" -c enable_mergejoin=off -c enable_material=off"
-
-/* More hosts of a URL are not tried. */
-#define HOSTS_MAX 8
-
-#define DEFAULT_PORT "5432"
 
 /* As PQserverVersion() returns it. */
 #define SERVER_VERSION_MIN 140000
@@ -172,24 +168,10 @@ are_local(const char *hosts)
 	return true;
 }
 
-/* Parameters of a connection; a later one replaces an earlier one. */
-struct parameters {
-	const char *names[24], *values[24];
-	unsigned count;
-};
-
-static void
-add(struct parameters *parameters, const char *name, const char *value)
-{
-	g_assert(parameters->count + 1 < G_N_ELEMENTS(parameters->names));
-	parameters->names[parameters->count] = name;
-	parameters->values[parameters->count++] = value;
-}
-
 /* Values of a URL. */
 struct target {
 	char *settings; /* of a session */
-	char **hosts, **ports;
+	char **hosts, **addresses, **ports;
 };
 
 static void
@@ -197,6 +179,7 @@ target_clear(struct target *target)
 {
 	g_free(target->settings);
 	g_strfreev(target->hosts);
+	g_strfreev(target->addresses);
 	g_strfreev(target->ports);
 }
 
@@ -208,7 +191,7 @@ split(const char *list)
 
 /* Check a URL, and add what depends on it: verification and session settings. */
 static bool
-add_checked(const struct store_server *server, struct parameters *parameters,
+add_checked(const struct store_server *server, struct postgresql_parameters *parameters,
     struct target *target, GError **error)
 {
 	g_autofree char *line = NULL;
@@ -228,14 +211,13 @@ add_checked(const struct store_server *server, struct parameters *parameters,
 	target->settings = g_strconcat(SETTINGS,
 	    server->is_read_only ? " -c default_transaction_read_only=on " : " ", more,
 	    NULL);
-	/* Addresses belong to the whole list. */
-	target->hosts = split(
-	    find_option(options, "hostaddr") ? NULL : find_option(options, "host"));
+	target->hosts = split(find_option(options, "host"));
+	target->addresses = split(find_option(options, "hostaddr"));
 	target->ports = split(find_option(options, "port"));
 	if (!are_local(find_option(options, "host")) ||
 	    !are_local(find_option(options, "hostaddr"))) {
-		add(parameters, "sslmode", "verify-full");
-		add(parameters, "sslrootcert", CA_FILE);
+		postgresql_parameters_add(parameters, "sslmode", "verify-full");
+		postgresql_parameters_add(parameters, "sslrootcert", CA_FILE);
 	}
 	PQconninfoFree(options);
 	return !has_password ||
@@ -243,165 +225,7 @@ add_checked(const struct store_server *server, struct parameters *parameters,
 	           "the URL of the database has a password: move it to a file");
 }
 
-/* ---- several hosts ---- */
-
-/* Connections that are being made, one to each host. */
-struct attempts {
-	PGconn *connections[HOSTS_MAX];
-	PostgresPollingStatusType states[HOSTS_MAX];
-	unsigned count;
-};
-
-static void
-begin_attempt(struct attempts *attempts, const struct parameters *parameters,
-    const char *host, const char *port)
-{
-	struct parameters one = *parameters;
-	PGconn *connection;
-
-	add(&one, "host", host);
-	add(&one, "port", port);
-	connection = PQconnectStartParams(one.names, one.values, 1);
-	attempts->connections[attempts->count] = connection;
-	attempts->states[attempts->count++] = PQstatus(connection) == CONNECTION_BAD
-	                                          ? PGRES_POLLING_FAILED
-	                                          : PGRES_POLLING_WRITING;
-}
-
-static bool
-is_pending(const struct attempts *attempts)
-{
-	for (unsigned i = 0; i < attempts->count; i++)
-		if (attempts->states[i] != PGRES_POLLING_FAILED)
-			return true;
-	return false;
-}
-
-/* @return the first that is connected, owned by the caller; or NULL */
-static PGconn *
-continue_attempts(struct attempts *attempts, int wait_ms)
-{
-	struct pollfd fds[HOSTS_MAX];
-
-	for (unsigned i = 0; i < attempts->count; i++)
-		fds[i] = (struct pollfd){
-		    .fd = attempts->states[i] == PGRES_POLLING_FAILED
-		              ? -1
-		              : PQsocket(attempts->connections[i]),
-		    .events =
-		        attempts->states[i] == PGRES_POLLING_READING ? POLLIN : POLLOUT,
-		};
-	if (poll(fds, attempts->count, wait_ms) <= 0)
-		return NULL;
-	for (unsigned i = 0; i < attempts->count; i++) {
-		if (!fds[i].revents)
-			continue;
-		attempts->states[i] = PQconnectPoll(attempts->connections[i]);
-		if (attempts->states[i] == PGRES_POLLING_OK)
-			return g_steal_pointer(&attempts->connections[i]);
-	}
-	return NULL;
-}
-
-/* Free the attempts. @param problems  gets what is known */
-static void
-end_attempts(struct attempts *attempts, GString *problems)
-{
-	for (unsigned i = 0; i < attempts->count; i++) {
-		PGconn *connection = attempts->connections[i];
-
-		if (connection && attempts->states[i] != PGRES_POLLING_FAILED)
-			g_string_append_printf(
-			    problems, "%s does not answer\n", PQhost(connection));
-		else if (connection)
-			g_string_append(problems, PQerrorMessage(connection));
-		PQfinish(connection);
-	}
-}
-
-/* One for all hosts, or one for each, which may be empty. */
-static const char *
-get_port(const struct target *target, unsigned host)
-{
-	unsigned count = g_strv_length(target->ports);
-	const char *port = count == 1     ? target->ports[0]
-	                   : host < count ? target->ports[host]
-	                                  : "";
-
-	return *port ? port : DEFAULT_PORT;
-}
-
-/*
- * Connect to all hosts at a time, and use the first that answers as it should: none of
- * them waits for one that is cut off.
- */
-static PGconn *
-connect_any(
-    const struct parameters *parameters, const struct target *target, GString *problems)
-{
-	int64_t deadline_us =
-	    g_get_monotonic_time() + CONNECT_TIMEOUT_S * G_USEC_PER_SEC;
-	struct attempts attempts = {0};
-	PGconn *connection = NULL;
-	int64_t left_us;
-
-	for (unsigned i = 0; target->hosts[i] && i < HOSTS_MAX; i++)
-		begin_attempt(
-		    &attempts, parameters, target->hosts[i], get_port(target, i));
-	while (!connection && is_pending(&attempts) &&
-	       (left_us = deadline_us - g_get_monotonic_time()) > 0)
-		connection = continue_attempts(&attempts, (int)(left_us / 1000) + 1);
-	end_attempts(&attempts, problems);
-	return connection;
-}
-
-/* Connect to the primary server, or read from another one if there is none. */
-static PGconn *
-make_connection(bool is_read_only, struct parameters *parameters,
-    const struct target *target, GString *problems)
-{
-	bool has_several = target->hosts[0] && target->hosts[1];
-	PGconn *connection = NULL;
-
-	add(parameters, "target_session_attrs",
-	    is_read_only ? "primary" : "read-write");
-	if (has_several)
-		connection = connect_any(parameters, target, problems);
-	if (has_several && (connection || !is_read_only))
-		return connection;
-	if (is_read_only)
-		add(parameters, "target_session_attrs", "any");
-	return PQconnectdbParams(parameters->names, parameters->values, 1);
-}
-
 /* ---- connection ---- */
-
-static void
-ignore_notice(void *data, const char *message)
-{
-	(void)data;
-	(void)message;
-}
-
-/* As text, before the pipeline mode. */
-static bool
-load_history(PGconn *connection, struct history *history)
-{
-	/* The file's name begins with the timeline, of 8 hexadecimal digits. */
-	static const char sql[] =
-	    "SELECT system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-	    " FROM pg_control_system()";
-	PGresult *result = PQexec(connection, sql);
-	bool is_loaded = PQntuples(result) == 1;
-
-	if (is_loaded)
-		*history = (struct history){
-		    .cluster = g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10),
-		    .timeline = g_ascii_strtoll(PQgetvalue(result, 0, 1), NULL, 16),
-		};
-	PQclear(result);
-	return is_loaded;
-}
 
 static bool
 check_version(const PGconn *connection, GError **error)
@@ -415,54 +239,139 @@ check_version(const PGconn *connection, GError **error)
 	           version / 10000, SERVER_VERSION_MIN / 10000);
 }
 
-/* @param connection  taken; NULL or failed */
+/* @param problems  of each host */
 static void
-fail(PGconn *connection, const GString *problems, GError **error)
+fail(const GString *problems, GError **error)
 {
-	g_autofree char *line =
-	    format_line(connection ? PQerrorMessage(connection) : problems->str);
+	g_autofree char *line = format_line(problems->str);
 
-	PQfinish(connection);
 	pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s%s", line,
 	    strstr(line, "certificate verify failed")
 	        ? ": it has expired, or its CA is not known here"
 	        : "");
 }
 
-PGconn *
-postgresql_connect(
-    const struct store_server *server, struct history *history, GError **error)
+/* Connect to the primary server, or read from another one if there is none. */
+static PGconn *
+connect_to_any(bool is_read_only, struct postgresql_parameters *parameters,
+    const struct postgresql_attempts_options *attempts, struct history *history,
+    GError **error)
 {
-	struct parameters parameters = {0};
-	pb_local(target) target = {0};
 	g_autoptr(GString) problems = g_string_new(NULL);
 	PGconn *connection;
 
-	if (!add_checked(server, &parameters, &target, error))
-		return NULL;
-	add(&parameters, "application_name", "paperboy");
-	add(&parameters, "connect_timeout", G_STRINGIFY(CONNECT_TIMEOUT_S));
-	add(&parameters, "keepalives_idle", KEEPALIVE_IDLE_S);
-	add(&parameters, "keepalives_interval", KEEPALIVE_INTERVAL_S);
-	add(&parameters, "keepalives_count", KEEPALIVE_COUNT);
-	add(&parameters, "tcp_user_timeout", TCP_USER_TIMEOUT_MS);
-	add(&parameters, "dbname", server->url);
-	add(&parameters, "client_encoding", "UTF8");
-	add(&parameters, "options", target.settings);
-	if (server->password)
-		add(&parameters, "password", server->password);
-	connection =
-	    make_connection(server->is_read_only, &parameters, &target, problems);
-	PQsetNoticeProcessor(connection, ignore_notice, NULL);
-	if (PQstatus(connection) == CONNECTION_OK &&
-	    !check_version(connection, error)) {
-		PQfinish(connection);
-		return NULL;
+	postgresql_parameters_add(parameters, "target_session_attrs",
+	    is_read_only ? "primary" : "read-write");
+	connection = postgresql_attempts_run(attempts, history, problems);
+	if (!connection && is_read_only) {
+		postgresql_parameters_add(parameters, "target_session_attrs", "any");
+		g_string_truncate(problems, 0);
+		connection = postgresql_attempts_run(attempts, history, problems);
 	}
-	if (PQstatus(connection) == CONNECTION_OK &&
-	    (server->is_read_only || load_history(connection, history)) &&
-	    PQenterPipelineMode(connection))
+	if (!connection)
+		fail(problems, error);
+	return connection;
+}
+
+/* The URL may replace them. */
+static void
+add_defaults(struct postgresql_parameters *parameters)
+{
+	static const char *const defaults[][2] = {
+	    {"application_name", "paperboy"},
+	    {"connect_timeout", G_STRINGIFY(POSTGRESQL_ATTEMPTS_S)},
+	    {"keepalives_idle", KEEPALIVE_IDLE_S},
+	    {"keepalives_interval", KEEPALIVE_INTERVAL_S},
+	    {"keepalives_count", KEEPALIVE_COUNT},
+	    {"tcp_user_timeout", TCP_USER_TIMEOUT_MS},
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(defaults); i++)
+		postgresql_parameters_add(parameters, defaults[i][0], defaults[i][1]);
+}
+
+/* Use the connection for statements. */
+static bool
+set_up(PGconn *connection, GError **error)
+{
+	if (!check_version(connection, error))
+		return false;
+	if (PQenterPipelineMode(connection))
+		return true;
+	postgresql_set_lost(error, connection);
+	return false;
+}
+
+/* @param recorded  before */
+static bool
+record(const struct store_server *server, const struct history *history,
+    const struct history *recorded, GError **error)
+{
+	return server->is_read_only || !server->history_path ||
+	       memcmp(history, recorded, sizeof(*history)) == 0 ||
+	       history_save_file(server->history_path, history, error);
+}
+
+PGconn *
+postgresql_connect(const struct store_server *server, const struct history *known,
+    struct history *history, GError **error)
+{
+	struct postgresql_parameters parameters = {0};
+	struct postgresql_attempts_options attempts = {.parameters = &parameters};
+	pb_local(target) target = {0};
+	struct history found;
+	PGconn *connection;
+
+	attempts.known[0] = *known;
+	if (!add_checked(server, &parameters, &target, error) ||
+	    !history_load_file(server->history_path, &attempts.known[1], error))
+		return NULL;
+	attempts.hosts = target.hosts;
+	attempts.addresses = target.addresses;
+	attempts.ports = target.ports;
+	add_defaults(&parameters);
+	postgresql_parameters_add(&parameters, "dbname", server->url);
+	postgresql_parameters_add(&parameters, "client_encoding", "UTF8");
+	postgresql_parameters_add(&parameters, "options", target.settings);
+	if (server->password)
+		postgresql_parameters_add(&parameters, "password", server->password);
+	connection =
+	    connect_to_any(server->is_read_only, &parameters, &attempts, &found, error);
+	if (!connection)
+		return NULL;
+	if (set_up(connection, error) &&
+	    record(server, &found, &attempts.known[1], error)) {
+		*history = found;
 		return connection;
-	fail(connection, problems, error);
+	}
+	PQfinish(connection);
 	return NULL;
+}
+
+/* Wait until PQgetResult() returns at once. */
+static void
+await(PGconn *connection, int64_t wait_s)
+{
+	int64_t deadline_us = g_get_monotonic_time() + wait_s * G_USEC_PER_SEC;
+
+	while (PQisBusy(connection)) {
+		int64_t left_us = deadline_us - g_get_monotonic_time();
+		struct pollfd fd = {.fd = PQsocket(connection), .events = POLLIN};
+
+		if (left_us <= 0) {
+			/* Then libpq reads the end of the connection. */
+			shutdown(fd.fd, SHUT_RDWR);
+			return;
+		}
+		if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 &&
+		    !PQconsumeInput(connection))
+			return;
+	}
+}
+
+PGresult *
+postgresql_get_result(PGconn *connection, int64_t wait_s)
+{
+	await(connection, wait_s);
+	return PQgetResult(connection);
 }

@@ -17,12 +17,21 @@
  * A server on another host must have a certificate for its name, unless the URL has
  * another sslmode.
  *
- * @param history  set on success, unless the handle is read-only
- * @return in pipeline mode; NULL with PB_ERROR_INPUT for a wrong URL, else
- *         PB_ERROR_TEMPORARY
+ * @param known    of the server that the caller used last
+ * @param history  set on success
+ * @return in pipeline mode; NULL with PB_ERROR_INPUT for a wrong URL,
+ *         PB_ERROR_PERMANENT for a version that is too old or a file that is damaged,
+ *         else PB_ERROR_TEMPORARY
  */
-PGconn *postgresql_connect(
-    const struct store_server *server, struct history *history, GError **error);
+PGconn *postgresql_connect(const struct store_server *server,
+    const struct history *known, struct history *history, GError **error);
+
+/**
+ * As PQgetResult(), with a limit for a server, or its disk, that hangs.
+ *
+ * @param wait_s  then the connection is lost
+ */
+PGresult *postgresql_get_result(PGconn *connection, int64_t wait_s);
 
 /** Whether the server rejected a transaction that will succeed when it runs again. */
 bool postgresql_is_conflict(const PGresult *result);

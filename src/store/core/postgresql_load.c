@@ -13,10 +13,23 @@
 static const guint8 header[19] = "PGCOPY\n\377\r\n";
 static const guint8 trailer[] = {0xff, 0xff};
 
-GByteArray *
-postgresql_load_begin(PGconn *connection, const char *sql, GError **error)
+/* Read the results after the first one. */
+static void
+end(PGconn *connection, int64_t wait_s)
 {
-	PGresult *result = PQexec(connection, sql);
+	PGresult *more;
+
+	while ((more = postgresql_get_result(connection, wait_s)))
+		PQclear(more);
+}
+
+GByteArray *
+postgresql_load_begin(
+    PGconn *connection, const char *sql, int64_t wait_s, GError **error)
+{
+	PGresult *result = PQsendQuery(connection, sql)
+	                       ? postgresql_get_result(connection, wait_s)
+	                       : NULL;
 	GByteArray *rows = NULL;
 
 	if (PQresultStatus(result) == PGRES_COPY_IN) {
@@ -28,6 +41,8 @@ postgresql_load_begin(PGconn *connection, const char *sql, GError **error)
 		postgresql_set_lost(error, connection);
 	}
 	PQclear(result);
+	if (!rows)
+		end(connection, wait_s);
 	return rows;
 }
 
@@ -95,14 +110,14 @@ postgresql_load_add(
 }
 
 PGresult *
-postgresql_load_end(PGconn *connection, GByteArray *rows)
+postgresql_load_end(PGconn *connection, GByteArray *rows, int64_t wait_s)
 {
-	PGresult *result = NULL, *more;
+	PGresult *result = NULL;
 
 	g_byte_array_append(rows, trailer, sizeof(trailer));
 	if (send_rows(connection, rows) && PQputCopyEnd(connection, NULL) == 1)
-		result = PQgetResult(connection);
-	while (result && (more = PQgetResult(connection)))
-		PQclear(more);
+		result = postgresql_get_result(connection, wait_s);
+	if (result)
+		end(connection, wait_s);
 	return result;
 }

@@ -12,8 +12,13 @@
 
 #include "store/core/sql.h"
 
-/** @param sql  the command  @return rows to be sent; NULL with the error */
-GByteArray *postgresql_load_begin(PGconn *connection, const char *sql, GError **error);
+/**
+ * @param sql     the command
+ * @param wait_s  see postgresql_get_result()
+ * @return rows to be sent; NULL with the error
+ */
+GByteArray *postgresql_load_begin(
+    PGconn *connection, const char *sql, int64_t wait_s, GError **error);
 
 /**
  * Add a row.
@@ -26,6 +31,6 @@ bool postgresql_load_add(
 
 /** Send the rest. @return the result of the command; NULL when the connection is lost
  */
-PGresult *postgresql_load_end(PGconn *connection, GByteArray *rows);
+PGresult *postgresql_load_end(PGconn *connection, GByteArray *rows, int64_t wait_s);
 
 #endif

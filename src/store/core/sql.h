@@ -34,6 +34,7 @@ struct store {
 	int64_t history;       /* see store/core/history.h; 0: unknown */
 	int64_t holder;        /* instance that the handle works for; 0: none */
 	enum job job;          /* of its transactions */
+	int64_t wait_s;        /* see store_set_wait() */
 	uint64_t trips;        /* of data to a server and back, for benchmarks */
 	GPtrArray *calls;      /* of store_after_commit(), in a transaction */
 	void (*hook)(void *data); /* after commits; or NULL */

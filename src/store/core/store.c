@@ -456,6 +456,12 @@ store_set_shared(struct store *store)
 	store->is_shared = true;
 }
 
+void
+store_set_wait(struct store *store, int64_t wait_s)
+{
+	store->wait_s = wait_s;
+}
+
 bool
 store_is_outdated(const struct store *store)
 {
@@ -588,8 +594,11 @@ erase_server(struct store *store, GError **error)
 	static const char sql_begin[] = "SET statement_timeout = 0";
 	static const char sql[] = "VACUUM";
 	static const char sql_end[] = "SET statement_timeout = DEFAULT";
-	bool is_ok = sql_exec(store, sql_begin, error) && sql_exec(store, sql, error);
+	bool is_ok;
 
+	store_set_wait(store, STORE_WAIT_LONG_S);
+	is_ok = sql_exec(store, sql_begin, error) && sql_exec(store, sql, error);
+	store_set_wait(store, STORE_WAIT_S);
 	return sql_exec(store, sql_end, is_ok ? error : NULL) && is_ok;
 }
 

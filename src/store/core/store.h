@@ -50,6 +50,7 @@ struct store_server {
 	const char *url;      /* postgresql://..., without a password */
 	const char *password; /* or NULL */
 	bool is_read_only;
+	const char *history_path; /* see store/core/history.h; or NULL */
 };
 
 /** Whether the name of a store is that of a server. */
@@ -63,6 +64,17 @@ bool store_is_server(const char *name);
  *         connection, else as store_open()
  */
 struct store *store_open_server(const struct store_server *server, GError **error);
+
+/* A server ends a statement after ten minutes, unless it hangs. */
+#define STORE_WAIT_S 620
+
+/* For work without that limit. */
+#define STORE_WAIT_LONG_S (24 * 60 * 60)
+
+/**
+ * Set the maximum time to wait for a result of a server; then the connection is lost.
+ */
+void store_set_wait(struct store *store, int64_t wait_s);
 
 /** @param version  of the file; @param ours  of this program */
 bool

@@ -461,6 +461,8 @@ set_up(struct store *from, struct store *to, GError **error)
 	    "SELECT set_config('statement_timeout', '0', true),"
 	    " set_config('idle_in_transaction_session_timeout', '0', true)";
 
+	store_set_wait(from, STORE_WAIT_LONG_S);
+	store_set_wait(to, STORE_WAIT_LONG_S);
 	return (!to->postgresql ||
 	           (sql_exec(to, sql_isolation, error) && sql_exec(to, sql, error))) &&
 	       (!from->postgresql || sql_exec(from, sql, error));

@@ -1,0 +1,261 @@
+/*
+ * postgresql_attempts.c - find the server of a URL that is to be used.
+ */
+#include "store/core/postgresql_attempts.h"
+
+#include <poll.h>
+#include <stdbool.h>
+
+/* More hosts of a URL are not tried. */
+#define HOSTS_MAX 8
+
+#define DEFAULT_PORT "5432"
+
+struct attempt {
+	PGconn *connection;
+	PostgresPollingStatusType state; /* OK: to be used; FAILED: not */
+	bool is_asked;                   /* for the history */
+	struct history history;
+	const char *problem; /* of a connection without an error; or NULL */
+};
+
+struct attempts {
+	const struct postgresql_attempts_options *options;
+	struct attempt list[HOSTS_MAX];
+	unsigned count;
+};
+
+void
+postgresql_parameters_add(
+    struct postgresql_parameters *parameters, const char *name, const char *value)
+{
+	g_assert(parameters->count + 1 < G_N_ELEMENTS(parameters->names));
+	parameters->names[parameters->count] = name;
+	parameters->values[parameters->count++] = value;
+}
+
+static void
+ignore_notice(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+}
+
+/* As text, before the pipeline mode. */
+static void
+ask_history(struct attempt *attempt)
+{
+	/* The file's name begins with the timeline, of 8 hexadecimal digits. */
+	static const char sql[] =
+	    "SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN '0'"
+	    " ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END"
+	    " FROM pg_control_system()";
+
+	PQsetNoticeProcessor(attempt->connection, ignore_notice, NULL);
+	attempt->is_asked = true;
+	attempt->state = PQsendQuery(attempt->connection, sql) ? PGRES_POLLING_READING
+	                                                       : PGRES_POLLING_FAILED;
+}
+
+static void
+check_history(struct attempt *attempt, const struct history *known)
+{
+	if (!attempt->history.cluster) {
+		attempt->state = PGRES_POLLING_FAILED;
+	} else if (history_is_before(&attempt->history, &known[0]) ||
+	           history_is_before(&attempt->history, &known[1])) {
+		attempt->state = PGRES_POLLING_FAILED;
+		attempt->problem =
+		    "the database server was replaced by another one before: it must "
+		    "not run";
+	} else {
+		attempt->state = PGRES_POLLING_OK;
+	}
+}
+
+static void
+read_history(struct attempt *attempt, const struct history *known)
+{
+	PGresult *result;
+
+	if (!PQconsumeInput(attempt->connection)) {
+		attempt->state = PGRES_POLLING_FAILED;
+		return;
+	}
+	while (!PQisBusy(attempt->connection)) {
+		result = PQgetResult(attempt->connection);
+		if (!result) {
+			check_history(attempt, known);
+			return;
+		}
+		if (PQntuples(result) == 1)
+			attempt->history = (struct history){
+			    .cluster =
+			        g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10),
+			    .timeline =
+			        g_ascii_strtoll(PQgetvalue(result, 0, 1), NULL, 16),
+			};
+		PQclear(result);
+	}
+}
+
+/* Something happened on its socket. */
+static void
+continue_attempt(struct attempt *attempt, const struct history *known)
+{
+	if (attempt->is_asked) {
+		read_history(attempt, known);
+		return;
+	}
+	attempt->state = PQconnectPoll(attempt->connection);
+	if (attempt->state == PGRES_POLLING_OK)
+		ask_history(attempt);
+}
+
+static const char *
+get_item(char **items, unsigned i)
+{
+	return i < g_strv_length(items) ? items[i] : NULL;
+}
+
+/* One for all hosts, or one for each, which may be empty. */
+static const char *
+get_port(char **ports, unsigned host)
+{
+	const char *port = get_item(ports, g_strv_length(ports) == 1 ? 0 : host);
+
+	return port && *port ? port : DEFAULT_PORT;
+}
+
+static void
+add_present(
+    struct postgresql_parameters *parameters, const char *name, const char *value)
+{
+	if (value)
+		postgresql_parameters_add(parameters, name, value);
+}
+
+static void
+begin_attempt(struct attempts *attempts, unsigned host)
+{
+	const struct postgresql_attempts_options *options = attempts->options;
+	struct attempt *attempt = &attempts->list[attempts->count++];
+	struct postgresql_parameters parameters = *options->parameters;
+
+	add_present(&parameters, "host", get_item(options->hosts, host));
+	add_present(&parameters, "hostaddr", get_item(options->addresses, host));
+	add_present(&parameters, "port", get_port(options->ports, host));
+	attempt->connection =
+	    PQconnectStartParams(parameters.names, parameters.values, 1);
+	attempt->state = PQstatus(attempt->connection) == CONNECTION_BAD
+	                     ? PGRES_POLLING_FAILED
+	                     : PGRES_POLLING_WRITING;
+}
+
+/* libpq has a time limit for each address of a host. */
+static void
+begin_only_attempt(struct attempts *attempts)
+{
+	const struct postgresql_parameters *parameters = attempts->options->parameters;
+	struct attempt *attempt = &attempts->list[attempts->count++];
+
+	attempt->connection =
+	    PQconnectdbParams(parameters->names, parameters->values, 1);
+	attempt->state = PGRES_POLLING_FAILED;
+	if (PQstatus(attempt->connection) == CONNECTION_OK)
+		ask_history(attempt);
+}
+
+static void
+begin_attempts(struct attempts *attempts)
+{
+	unsigned count = MAX(g_strv_length(attempts->options->hosts),
+	    g_strv_length(attempts->options->addresses));
+
+	if (count < 2)
+		begin_only_attempt(attempts);
+	else
+		for (unsigned i = 0; i < count && i < HOSTS_MAX; i++)
+			begin_attempt(attempts, i);
+}
+
+static bool
+is_pending(const struct attempts *attempts)
+{
+	for (unsigned i = 0; i < attempts->count; i++)
+		if (attempts->list[i].state != PGRES_POLLING_FAILED)
+			return true;
+	return false;
+}
+
+/* @return the first attempt that succeeded, or NULL */
+static struct attempt *
+continue_attempts(struct attempts *attempts, int wait_ms)
+{
+	struct pollfd fds[HOSTS_MAX];
+
+	for (unsigned i = 0; i < attempts->count; i++) {
+		const struct attempt *attempt = &attempts->list[i];
+
+		fds[i] = (struct pollfd){
+		    .fd = attempt->state == PGRES_POLLING_FAILED
+		              ? -1
+		              : PQsocket(attempt->connection),
+		    .events =
+		        attempt->state == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+		};
+	}
+	if (poll(fds, attempts->count, wait_ms) <= 0)
+		return NULL;
+	for (unsigned i = 0; i < attempts->count; i++) {
+		if (!fds[i].revents)
+			continue;
+		continue_attempt(&attempts->list[i], attempts->options->known);
+		if (attempts->list[i].state == PGRES_POLLING_OK)
+			return &attempts->list[i];
+	}
+	return NULL;
+}
+
+static void
+end_attempts(struct attempts *attempts, GString *problems)
+{
+	for (unsigned i = 0; i < attempts->count; i++) {
+		struct attempt *attempt = &attempts->list[i];
+		PGconn *connection = attempt->connection;
+
+		if (!connection)
+			continue;
+		if (attempt->state != PGRES_POLLING_FAILED)
+			attempt->problem = "no answer";
+		if (attempt->problem)
+			g_string_append_printf(
+			    problems, "%s: %s\n", PQhost(connection), attempt->problem);
+		else
+			g_string_append(problems, PQerrorMessage(connection));
+		PQfinish(connection);
+	}
+}
+
+PGconn *
+postgresql_attempts_run(const struct postgresql_attempts_options *options,
+    struct history *history, GString *problems)
+{
+	struct attempts attempts = {.options = options};
+	struct attempt *first = NULL;
+	PGconn *connection = NULL;
+	int64_t deadline_us, left_us;
+
+	/* This may take longer, to find the addresses. */
+	begin_attempts(&attempts);
+	deadline_us = g_get_monotonic_time() + POSTGRESQL_ATTEMPTS_S * G_USEC_PER_SEC;
+	while (!first && is_pending(&attempts) &&
+	       (left_us = deadline_us - g_get_monotonic_time()) > 0)
+		first = continue_attempts(&attempts, (int)(left_us / 1000) + 1);
+	if (first) {
+		connection = g_steal_pointer(&first->connection);
+		*history = first->history;
+	}
+	end_attempts(&attempts, problems);
+	return connection;
+}
