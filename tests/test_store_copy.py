@@ -5,6 +5,7 @@ The schema itself says what the tables contain: each is filled with random value
 its CHECKs and references accept, until no column is NULL everywhere.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -189,6 +190,19 @@ def test_not_empty(tap, stores):
     said = stores.copy("postgresq://paperboy@db/paperboy", path, wanted=65)
     assert "not a URL" in said and not os.path.exists("postgresq:"), said
     assert dump(path) == before
+
+
+def test_nul(tap, stores):
+    "a text with a NUL character is not cut"
+    paths = [stores.new_path(name) for name in ("nul", "nul copied")]
+    stores.copy(stores.instance.store, paths[0])
+    with contextlib.closing(sqlite3.connect(paths[0])) as store:
+        store.execute("UPDATE paper SET title = 'one' || char(0) || 'two' WHERE seq ="
+                      " (SELECT min(seq) FROM paper)")
+        store.commit()
+    said = stores.copy(*paths, wanted=65)
+    assert "table 'paper': column 'title' of row " in said, said
+    assert "has a NUL character" in said, said
 
 
 def test_running(tap, stores):
@@ -447,7 +461,7 @@ def test_at_once(tap, stores, server):
 if __name__ == "__main__":
     with Tap() as tap:
         stores = Stores(tap)
-        for test in (test_to_sqlite, test_not_empty, test_running, test_full_disk):
+        for test in (test_to_sqlite, test_not_empty, test_nul, test_running, test_full_disk):
             tap.run(test, tap, stores)
         try:
             server = tap.enter(Server(tap.subdirectory("postgresql")))

@@ -272,7 +272,7 @@ report(const struct store_copy_progress *progress, const char *doing, const char
 /* Rows being read, and written elsewhere. */
 struct passing {
 	struct store *to; /* NULL: they are only counted */
-	guint columns;
+	const struct table *table;
 	const char *insert;
 	const struct store_copy_progress *progress;
 	struct store_copy_table *sums;
@@ -291,6 +291,24 @@ write_row(const struct passing *passing, GError **error)
 	           : sql_exec_values(to, passing->insert, passing->values, error);
 }
 
+/* A text with a NUL character would be cut, and a server stores none. */
+static bool
+take_value(struct passing *passing, struct sql_statement *row, guint column)
+{
+	struct sql_value *value = &passing->values[column];
+
+	*value = sql_get_value(row, (int)column);
+	if (value->kind == SQL_KIND_TEXT &&
+	    strlen(value->text) != sql_get_bytes(row, (int)column).size)
+		return pb_fail(&passing->problem, PB_ERROR_INPUT,
+		    "column '%s' of row %" G_GINT64_FORMAT " has a NUL character,"
+		    " which must be removed",
+		    (char *)passing->table->columns->pdata[column],
+		    passing->sums->rows + 1);
+	add_value(passing->bytes, value);
+	return true;
+}
+
 static void
 pass_row(void *data, struct sql_statement *row)
 {
@@ -299,10 +317,9 @@ pass_row(void *data, struct sql_statement *row)
 	if (passing->problem)
 		return;
 	g_byte_array_set_size(passing->bytes, 0);
-	for (guint i = 0; i < passing->columns; i++) {
-		passing->values[i] = sql_get_value(row, (int)i);
-		add_value(passing->bytes, &passing->values[i]);
-	}
+	for (guint i = 0; i < passing->table->columns->len; i++)
+		if (!take_value(passing, row, i))
+			return;
 	if (passing->sums->rows++ % PROGRESS_ROWS == 0)
 		report(passing->progress, passing->to ? "copying" : "reading",
 		    passing->sums->name, passing->sums->rows);
@@ -336,7 +353,7 @@ pass_table(struct store *from, struct store *to, const struct table *table,
 	struct store_copy_table *sums = g_new0(struct store_copy_table, 1);
 	struct passing passing = {
 	    .to = to,
-	    .columns = table->columns->len,
+	    .table = table,
 	    .insert = to ? make_insert(to, table) : NULL,
 	    .progress = progress,
 	    .sums = sums,
