@@ -9,6 +9,7 @@
 
 #include "lib/store_fixture.h"
 #include "lib/unit.h"
+#include "service/digest/digest_build.h"
 #include "service/match/search.h"
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
@@ -293,6 +294,25 @@ a_store_searches_its_copy(void)
 	g_assert_true(g_str_has_prefix(again, "2611.00001 "));
 }
 
+/* Their order depends on word frequencies of the archive. */
+static void
+digests_are_ordered_by_a_current_copy(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *path =
+	    g_build_filename(fixture->directory, "archive.db", NULL);
+	struct digest_build_report report = {0};
+	struct store_fixture cache = {0};
+
+	g_assert_true(archive_cache_open(fixture->store, path, NULL));
+	refresh(fixture->store);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "A diffusion model", 7);
+	g_assert_true(
+	    digest_build_run(fixture->store, fixture->key, NULL, START, &report, NULL));
+	cache.store = store_get_archive(fixture->store);
+	assert_rows(&cache, "SELECT count(*) FROM vocabulary WHERE papers > 0", "3");
+}
+
 static void
 a_damaged_copy_is_made_again(void)
 {
@@ -340,5 +360,5 @@ damage_is_noticed_by_the_next_copy(void)
 }
 
 UNIT_MAIN(searches_in_a_copy_find_the_same, a_copy_follows_a_restored_database,
-    a_store_searches_its_copy, a_damaged_copy_is_made_again,
-    damage_is_noticed_by_the_next_copy)
+    a_store_searches_its_copy, digests_are_ordered_by_a_current_copy,
+    a_damaged_copy_is_made_again, damage_is_noticed_by_the_next_copy)
