@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from engines import has_libpq
 from tap import Skip, Tap, top_builddir, top_srcdir
 
 GOLDEN = os.path.join(top_srcdir(), "tests", "golden")
@@ -236,14 +237,19 @@ def test_sources(config_directory):
 
 
 def test_store(config_directory):
-    """the URL of a database with a password or another scheme is reported"""
+    """the URL of a database with a password, parameter or scheme that is wrong is reported"""
+    if not has_libpq():
+        raise Skip("built without libpq")
     for url in ("postgresql://paperboy@db/paperboy", "postgresql:///paperboy?host=/run",
                 "postgresql://db:5433/paperboy", "postgresql://paperboy@[::1]:5433/paperboy",
                 "postgres://paperboy@one:1,two:2/paperboy"):
         config_directory.expect(GOOD + f'store: {{ url = "{url}"; }};')
     for url, problem in (
             ("postgres://paperboy:a@db/paperboy",
-             "the URL has a password: move it to store.password_file"),
+             "the URL of the database has a password: move it to a file, see"
+             " store.password_file"),
+            ("postgresql://db/paperboy?passwort=a", "the URL of the database is wrong:"
+             ' invalid URI query parameter: "passwort"'),
             ("postgresq://db/paperboy", "expected postgresql://USER@HOST/DATABASE")):
         config_directory.expect(GOOD + f'store: {{ url = "{url}"; }};',
                                 f"paperboy.conf:3: store.url: {problem}")

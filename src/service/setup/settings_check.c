@@ -356,16 +356,15 @@ static void
 check_store(const struct check *check, const char *credentials)
 {
 	const struct settings *settings = check->settings;
+	g_autoptr(GError) problem = NULL;
 
 	if (!*settings->store_url)
 		return;
 	if (!store_is_server(settings->store_url))
 		add_problem(
 		    check, "store.url", "expected postgresql://USER@HOST/DATABASE");
-	else if (g_regex_match_simple(
-	             "^[^/]*//[^/@]*:[^/@]*@", settings->store_url, 0, 0))
-		add_problem(check, "store.url",
-		    "the URL has a password: move it to store.password_file");
+	else if (!store_check_url(settings->store_url, &problem))
+		add_problem(check, "store.url", problem->message);
 	if (*settings->store_password_file)
 		check_password(check, credentials, "store.password_file",
 		    settings->store_password_file);

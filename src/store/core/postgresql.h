@@ -21,6 +21,9 @@
 #include "base/visible.h"
 #include "store/core/store.h"
 
+/** Check a URL without connecting. @return false with PB_ERROR_INPUT */
+PB_EXPORT bool postgresql_check_url(const char *url, GError **error);
+
 /**
  * Connect; the schema is not looked at.
  *

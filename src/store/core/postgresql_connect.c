@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
+#include "store/core/postgresql.h"
 #include "store/core/postgresql_attempts.h"
 
 /* Timeouts for a server, or a network, that does not respond. */
@@ -189,24 +190,47 @@ split(const char *list)
 	return g_strsplit(list ? list : "", ",", -1);
 }
 
-/* Check a URL, and add what depends on it: verification and session settings. */
+/* @return NULL with PB_ERROR_INPUT */
+static PQconninfoOption *
+parse_url(const char *url, GError **error)
+{
+	char *problem = NULL;
+	PQconninfoOption *options = PQconninfoParse(url, &problem);
+	g_autofree char *line = format_line(problem);
+
+	PQfreemem(problem);
+	if (!options)
+		pb_fail(error, PB_ERROR_INPUT, "the URL of the database is wrong: %s",
+		    line);
+	else if (!find_option(options, "password"))
+		return options;
+	else
+		pb_fail(error, PB_ERROR_INPUT,
+		    "the URL of the database has a password: move it to a file, see "
+		    "store.password_file");
+	PQconninfoFree(options);
+	return NULL;
+}
+
+bool
+postgresql_check_url(const char *url, GError **error)
+{
+	PQconninfoOption *options = parse_url(url, error);
+
+	PQconninfoFree(options);
+	return options != NULL;
+}
+
+/* Add what depends on the URL: verification and session settings. */
 static bool
 add_checked(const struct store_server *server, struct postgresql_parameters *parameters,
     struct target *target, GError **error)
 {
-	g_autofree char *line = NULL;
-	char *problem = NULL;
-	PQconninfoOption *options = PQconninfoParse(server->url, &problem);
+	PQconninfoOption *options = parse_url(server->url, error);
 	const char *more;
-	bool has_password;
 
-	if (!options) {
-		line = format_line(problem);
-		PQfreemem(problem);
-		return pb_fail(error, PB_ERROR_INPUT,
-		    "the URL of the database is wrong: %s", line);
-	}
-	has_password = find_option(options, "password") != NULL;
+	if (!options)
+		return false;
 	more = find_option(options, "options");
 	target->settings = g_strconcat(SETTINGS,
 	    server->is_read_only ? " -c default_transaction_read_only=on " : " ", more,
@@ -220,9 +244,7 @@ add_checked(const struct store_server *server, struct postgresql_parameters *par
 		postgresql_parameters_add(parameters, "sslrootcert", CA_FILE);
 	}
 	PQconninfoFree(options);
-	return !has_password ||
-	       pb_fail(error, PB_ERROR_INPUT,
-	           "the URL of the database has a password: move it to a file");
+	return true;
 }
 
 /* ---- connection ---- */

@@ -376,6 +376,12 @@ check_schema(struct store *store, GError **error)
 	                           "the database is empty: start paperboyd"));
 }
 
+bool
+store_check_url(const char *url, GError **error)
+{
+	return postgresql_check_url(url, error);
+}
+
 struct store *
 store_open_server(const struct store_server *server, GError **error)
 {
@@ -392,12 +398,18 @@ store_open_server(const struct store_server *server, GError **error)
 	return NULL;
 }
 #else
+bool
+store_check_url(const char *url, GError **error)
+{
+	(void)url;
+	return pb_fail(error, PB_ERROR_INPUT,
+	    "this paperboy was built without PostgreSQL (configure --with-postgresql)");
+}
+
 struct store *
 store_open_server(const struct store_server *server, GError **error)
 {
-	(void)server;
-	pb_fail(error, PB_ERROR_INPUT,
-	    "this paperboy was built without PostgreSQL (configure --with-postgresql)");
+	store_check_url(server->url, error);
 	return NULL;
 }
 #endif

@@ -56,6 +56,9 @@ struct store_server {
 /** Whether the name of a store is that of a server. */
 bool store_is_server(const char *name);
 
+/** Check the URL of a server. @return false with PB_ERROR_INPUT if it is wrong */
+bool store_check_url(const char *url, GError **error);
+
 /**
  * Open the store in a database of PostgreSQL, and create or migrate its schema; or
  * read-only, as store_open_for_reading().
