@@ -318,13 +318,11 @@ exclude(struct formatter *formatter, const struct node *node, GError **error)
 		g_string_append(formatter->out, " NOT (");
 		is_ok = format_node(formatter, operand, error);
 		g_string_append_c(formatter->out, ')');
-		g_array_set_size(formatter->fts->negated, clauses);
 	}
-	if (formatter->is_match) {
-		g_ptr_array_add(formatter->fts->excluded, (gpointer)node);
-	} else {
+	if (!formatter->is_match) {
 		g_string_truncate(formatter->out, len);
 		g_ptr_array_set_size(formatter->fts->phrases, (gint)phrases);
+		g_array_set_size(formatter->fts->negated, clauses);
 		skip_node(formatter, node);
 	}
 	formatter->is_negated = before.is_negated;
@@ -441,7 +439,6 @@ fts_query_new(
 	fts->root = query->root;
 	fts->clauses = new_clauses();
 	fts->negated = new_clauses();
-	fts->excluded = g_ptr_array_new();
 	fts->phrases = g_ptr_array_new_with_free_func(g_free);
 	fts->is_required = has_words(query->root);
 	formatter.join = fts->is_required ? AND : OR;
@@ -476,7 +473,6 @@ fts_query_free(struct fts_query *fts)
 	g_free(fts->expression);
 	g_array_unref(fts->clauses);
 	g_array_unref(fts->negated);
-	g_ptr_array_unref(fts->excluded);
 	g_ptr_array_unref(fts->phrases);
 	g_free(fts);
 }
@@ -624,10 +620,7 @@ classify(struct verdicts *verdicts, const struct node *node, bool is_negated)
 	enum query_verdict verdict = is_and ? QUERY_TRUE : QUERY_FALSE;
 
 	if (node->kind == NODE_NOT)
-		return g_ptr_array_find(fts->excluded, node, NULL)
-		           ? QUERY_TRUE
-		           : QUERY_TRUE -
-		                 classify(verdicts, node->operands->pdata[0], true);
+		return QUERY_TRUE - classify(verdicts, node->operands->pdata[0], true);
 	if (!node->operands) {
 		unsigned i = is_negated ? verdicts->negated++ : verdicts->clause++;
 

@@ -55,8 +55,7 @@ struct fts_query {
 	bool is_match;           /* ... and each that it matches is one */
 	bool has_prefix;         /* the expression has one */
 	GArray *clauses;         /* of struct fts_clause, in the order of struct rank */
-	GArray *negated;         /* likewise, of those under a NOT, but for these: */
-	GPtrArray *excluded;     /* NOT nodes in the expression */
+	GArray *negated;         /* likewise, of those under a NOT */
 	GPtrArray *phrases; /* of char *: those of the expression, without columns */
 };
 

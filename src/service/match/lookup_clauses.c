@@ -137,11 +137,22 @@ has_only_ors(const struct node *node)
 	return true;
 }
 
+/* Operands that FTS5 joins by AND. */
+static unsigned
+count_required(const struct node *node)
+{
+	unsigned count = 0;
+
+	for (guint i = 0; node->kind == NODE_AND && i < node->operands->len; i++)
+		count +=
+		    ((const struct node *)node->operands->pdata[i])->kind != NODE_NOT;
+	return count;
+}
+
 bool
 lookup_is_by_clauses(const struct fts_query *fts)
 {
-	if (fts->excluded->len || !are_scannable(fts->clauses) ||
-	    !are_scannable(fts->negated))
+	if (!are_scannable(fts->clauses) || !are_scannable(fts->negated))
 		return false;
 	if (!fts->is_required || fts->root->kind == NODE_OR ||
 	    (fts->root->kind == NODE_AND && !fts->is_match && has_only_ors(fts->root)))
@@ -149,7 +160,7 @@ lookup_is_by_clauses(const struct fts_query *fts)
 	/* FTS5 scans only the rarest word of an AND, but merges all words of a prefix
 	 * before. */
 	return are_same_in_or(fts->clauses) && are_same_in_or(fts->negated) &&
-	       (fts->root->kind != NODE_AND || has_prefix(fts->clauses));
+	       (count_required(fts->root) < 2 || has_prefix(fts->clauses));
 }
 
 static bool
