@@ -12,13 +12,6 @@
 /* Maximum number of words with a prefix that are scanned one by one. */
 #define PREFIX_WORDS 1000
 
-/* Papers of a word of which FTS5's rows take less time than to begin its scan. */
-#define RARE_PAPERS 300
-
-/* Papers, by which the rows of a statement take less time than FTS5's own scan of all
- * papers. */
-#define SCANNED_PER_ROW 4
-
 /* A paper, as far as it is known. */
 struct scanned {
 	uint64_t found;   /* bits of the clauses that are true */
@@ -237,18 +230,11 @@ add_row(void *data, int64_t seq, void *row)
 		add_often(scan, (guint)seq, often);
 }
 
-/* @param is_rare  few papers have it */
 static bool
-find_phrase(struct scan *scan, const char *phrase, bool is_rare, GError **error)
+find_phrase(struct scan *scan, const char *phrase, GError **error)
 {
-	const struct lookup *lookup = scan->lookup;
-	bool is_recent = lookup->papers - MIN(lookup->next, lookup->papers) <
-	                 lookup->papers / SCANNED_PER_ROW;
-
-	return is_rare || is_recent
-	           ? archive_find(
-	                 scan->store, phrase, lookup->next, add_row, scan, error)
-	           : archive_find_phrase(scan->store, phrase, add_row, scan, error);
+	return archive_find_phrase(
+	    scan->store, phrase, scan->lookup->next, add_row, scan, error);
 }
 
 static bool
@@ -260,7 +246,7 @@ find_each(struct scan *scan, const GPtrArray *words, GError **error)
 		const struct archive_word *word = words->pdata[i];
 		g_autofree char *phrase = g_strdup_printf("\"%s\"", word->text);
 
-		is_ok = find_phrase(scan, phrase, word->papers < RARE_PAPERS, error);
+		is_ok = find_phrase(scan, phrase, error);
 	}
 	return is_ok;
 }
@@ -275,7 +261,7 @@ find_prefix(
 
 	if (!words)
 		return false;
-	return words->len > PREFIX_WORDS ? find_phrase(scan, phrase, true, error)
+	return words->len > PREFIX_WORDS ? find_phrase(scan, phrase, error)
 	                                 : find_each(scan, words, error);
 }
 
@@ -289,8 +275,7 @@ find_words(struct scan *scan, const struct fts_clause *clause, GError **error)
 		return find_prefix(
 		    scan, clause->node, phrases->pdata[clause->first], error);
 	for (guint i = 0; is_ok && i < clause->phrases; i++)
-		is_ok =
-		    find_phrase(scan, phrases->pdata[clause->first + i], false, error);
+		is_ok = find_phrase(scan, phrases->pdata[clause->first + i], error);
 	return is_ok;
 }
 
@@ -317,7 +302,7 @@ find_near(struct scan *scan, const struct fts_clause *clause, GError **error)
 
 	scan->near = near;
 	while (is_ok && (phrase = lookup_near_next(near)) >= 0)
-		is_ok = find_phrase(scan, phrases->pdata[phrase], false, error);
+		is_ok = find_phrase(scan, phrases->pdata[phrase], error);
 	scan->near = NULL;
 	if (is_ok)
 		lookup_near_foreach(near, add_near, scan);
@@ -330,7 +315,7 @@ find_name(struct scan *scan, const struct fts_clause *clause, GError **error)
 {
 	guint last = clause->first + clause->phrases - 1;
 
-	return find_phrase(scan, scan->lookup->fts->phrases->pdata[last], false, error);
+	return find_phrase(scan, scan->lookup->fts->phrases->pdata[last], error);
 }
 
 static void

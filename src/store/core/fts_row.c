@@ -126,30 +126,6 @@ fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns)
 		g_array_append_val(columns[place.column], place.offset);
 }
 
-/* A scan of a phrase. */
-struct phrase_scan {
-	fts_row_found found;
-	void *data;
-};
-
-static int
-pass(const Fts5ExtensionApi *api, Fts5Context *context, void *data)
-{
-	const struct phrase_scan *scan = data;
-	struct fts_row row = {.api = api, .context = context, .phrases = 1};
-
-	scan->found(scan->data, api->xRowid(context), &row);
-	return row.rc;
-}
-
-void
-fts_row_foreach(struct fts_row *row, unsigned phrase, fts_row_found found, void *data)
-{
-	struct phrase_scan scan = {found, data};
-
-	set_code(row, row->api->xQueryPhrase(row->context, (int)phrase, &scan, pass));
-}
-
 static void
 call(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
     sqlite3_value **values)

@@ -78,8 +78,4 @@ void fts_row_list(struct fts_row *row, unsigned phrase, GArray *const *columns);
 /** Called with a struct fts_row in which only phrase 0 is. @param seq  its rowid */
 typedef void (*fts_row_found)(void *data, int64_t seq, void *row);
 
-/** Call a function for each row with a phrase, whatever else the query says. */
-void
-fts_row_foreach(struct fts_row *row, unsigned phrase, fts_row_found found, void *data);
-
 #endif

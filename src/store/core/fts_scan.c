@@ -43,12 +43,12 @@ struct cursor {
 	int64_t segment, first, last; /* its number, and those of its leaves */
 	int64_t page;                 /* the leaf: */
 	struct block leaf;
-	guint rows;    /* where the first paper of the list before this leaf is; or 0 */
-	guint terms;   /* where the offsets of terms are, after the lists */
-	guint at;      /* what to read ... */
-	guint end;     /* ... of the list */
-	bool is_first; /* the next number is whole */
-	uint64_t seq;  /* of the paper; UINT64_MAX: none is left */
+	guint rows;  /* where the first paper of the list before this leaf is; or 0 */
+	guint terms; /* where the offsets of terms are, after the lists */
+	guint at;    /* what to read ... */
+	guint end;   /* ... of the list */
+	uint64_t before;        /* to add to the next number: 0, or a seq */
+	uint64_t seq;           /* of the paper; UINT64_MAX: none is left */
 	struct fts_row row;     /* its places */
 	struct block collected; /* those from several leaves */
 };
@@ -258,7 +258,7 @@ find_list(struct scan *scan, struct cursor *cursor, bool *is_found, GError **err
 	    !load_leaf(scan, cursor, MAX(page, cursor->first), error))
 		return false;
 	*is_found = find_in_leaf(cursor, scan->term);
-	cursor->is_first = true;
+	cursor->before = 0;
 	return true;
 }
 
@@ -294,38 +294,47 @@ collect_places(struct scan *scan, struct cursor *cursor, GError **error)
 			return fail(error);
 	}
 	cursor->row.places = cursor->collected.bytes->data;
-	cursor->is_first = true;
+	cursor->before = 0;
+	return true;
+}
+
+/* Go on in the next leaf. */
+static bool
+continue_list(struct scan *scan, struct cursor *cursor, GError **error)
+{
+	bool is_more = true;
+
+	if (!load_next_leaf(scan, cursor, &is_more, error))
+		return false;
+	cursor->before = is_more && cursor->rows ? 0 : UINT64_MAX;
+	cursor->at = cursor->rows;
 	return true;
 }
 
 /* Read the next paper of the list. */
-static bool
+static inline bool
 advance(struct scan *scan, struct cursor *cursor, GError **error)
 {
 	const uint8_t *data, *next;
-	bool is_more = true;
 
-	if (cursor->at == cursor->end) {
-		if (!load_next_leaf(scan, cursor, &is_more, error))
+	if (G_UNLIKELY(cursor->at == cursor->end)) {
+		if (!continue_list(scan, cursor, error))
 			return false;
-		if (!is_more || !cursor->rows) {
+		if (cursor->before) {
 			cursor->seq = UINT64_MAX;
 			return true;
 		}
-		cursor->at = cursor->rows;
-		cursor->is_first = true;
 	}
 	data = cursor->leaf.bytes->data;
 	next = data + cursor->at;
-	cursor->seq = fts_read_number(&next) + (cursor->is_first ? 0 : cursor->seq);
-	cursor->is_first = false;
+	cursor->before = cursor->seq = cursor->before + fts_read_number(&next);
 	/* The last bit says that an older segment has the paper. */
 	cursor->row.size = fts_read_number(&next) >> 1;
 	cursor->row.places = next;
 	cursor->at = (guint)(next - data);
 	if (cursor->at > cursor->end)
 		return fail(error);
-	if (cursor->row.size > cursor->end - cursor->at)
+	if (G_UNLIKELY(cursor->row.size > cursor->end - cursor->at))
 		return collect_places(scan, cursor, error);
 	cursor->at += (guint)cursor->row.size;
 	return true;
@@ -333,9 +342,46 @@ advance(struct scan *scan, struct cursor *cursor, GError **error)
 
 /* ---- all segments ---- */
 
+/*
+ * Begin with a leaf of the list after which no paper from a seq on is missed.  All
+ * leaves up to the one with the next term of the segment are of the list.
+ */
+static bool
+skip_leaves(struct scan *scan, struct cursor *cursor, uint64_t least, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT pgno >> 1 FROM paper_fts_idx"
+	    " WHERE segid = ?1 AND term > ?2 ORDER BY term LIMIT 1), ?3)";
+	const struct cursor start = *cursor;
+	int64_t page = cursor->page, last;
+
+	if (!least || cursor->end < cursor->terms)
+		return true;
+	if (!sql_number(scan->store, sql, &last, error, SQL_INT(cursor->segment),
+	        SQL_BLOB(scan->term, strlen(scan->term)), SQL_INT(cursor->last)))
+		return false;
+	while (page < last) {
+		int64_t middle = page + (last - page + 1) / 2;
+
+		if (!load_leaf(scan, cursor, middle, error))
+			return false;
+		cursor->at = cursor->rows;
+		if (cursor->rows && read_number(&cursor->leaf, &cursor->at) < least)
+			page = middle;
+		else
+			last = middle - 1;
+	}
+	if (!load_leaf(scan, cursor, page, error))
+		return false;
+	cursor->at = page == start.page ? start.at : cursor->rows;
+	if (page == start.page)
+		cursor->end = start.end;
+	return true;
+}
+
 /* Begin with the segments that have the term, and remove the others. */
 static bool
-find_lists(struct scan *scan, GError **error)
+find_lists(struct scan *scan, uint64_t least, GError **error)
 {
 	for (guint i = scan->cursors->len; i-- > 0;) {
 		struct cursor *cursor = &g_array_index(scan->cursors, struct cursor, i);
@@ -345,7 +391,8 @@ find_lists(struct scan *scan, GError **error)
 			return false;
 		if (!is_found)
 			g_array_remove_index(scan->cursors, i);
-		else if (!advance(scan, cursor, error))
+		else if (!skip_leaves(scan, cursor, least, error) ||
+		         !advance(scan, cursor, error))
 			return false;
 	}
 	return true;
@@ -403,12 +450,12 @@ find_paper(struct scan *scan, uint64_t least, GError **error)
 }
 
 static bool
-scan_begin(struct scan *scan, GError **error)
+scan_begin(struct scan *scan, uint64_t least, GError **error)
 {
-	if (!load_cursors(scan, error) || !find_lists(scan, error))
+	if (!load_cursors(scan, error) || !find_lists(scan, least, error))
 		return false;
 	find_first(scan);
-	return find_paper(scan, 0, error);
+	return find_paper(scan, least, error);
 }
 
 /* ---- phrases ---- */
@@ -569,8 +616,8 @@ phrase_clear(struct phrase *phrase)
 }
 
 bool
-fts_scan_phrase(struct store *store, const GPtrArray *words, fts_row_found found,
-    void *data, GError **error)
+fts_scan_phrase(struct store *store, const GPtrArray *words, int64_t least_seq,
+    fts_row_found found, void *data, GError **error)
 {
 	pb_local(phrase) phrase = {.scans = g_new0(struct scan, words->len),
 	    .words = g_new(struct places, words->len),
@@ -582,7 +629,7 @@ fts_scan_phrase(struct store *store, const GPtrArray *words, fts_row_found found
 		    .cursors = g_array_new(FALSE, FALSE, sizeof(struct cursor))};
 	for (guint i = 0; i < phrase.count; i++) {
 		g_array_set_clear_func(phrase.scans[i].cursors, cursor_clear);
-		if (!scan_begin(&phrase.scans[i], error))
+		if (!scan_begin(&phrase.scans[i], (uint64_t)least_seq, error))
 			return false;
 	}
 	return phrase.count == 1 ? pass_rows(phrase.scans, found, data, error)

@@ -21,10 +21,11 @@ bool fts_scan_is_possible(struct store *store, bool *is_possible, GError **error
 /**
  * Call a function for each paper with words that follow each other, oldest first.
  *
- * @param words  of char *, at least one, as the tokenizer gives them
- * @param found  the phrase is number 0 of the row; must not use the store
+ * @param words      of char *, at least one, as the tokenizer gives them
+ * @param least_seq  skips papers before it; at least 0
+ * @param found      the phrase is number 0 of the row; must not use the store
  */
-bool fts_scan_phrase(struct store *store, const GPtrArray *words, fts_row_found found,
-    void *data, GError **error);
+bool fts_scan_phrase(struct store *store, const GPtrArray *words, int64_t least_seq,
+    fts_row_found found, void *data, GError **error);
 
 #endif

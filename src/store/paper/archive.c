@@ -464,15 +464,6 @@ archive_load_matches(
 }
 
 static void
-scan_phrase(void *data, struct fts_row *row, sqlite3_value **values)
-{
-	const struct scan *scan = data;
-
-	(void)values;
-	fts_row_foreach(row, 0, scan->found, scan->data);
-}
-
-static void
 add_token(void *data, const char *token, size_t len, size_t start, size_t end)
 {
 	(void)start;
@@ -480,35 +471,21 @@ add_token(void *data, const char *token, size_t len, size_t start, size_t end)
 	g_ptr_array_add(data, g_strndup(token, len));
 }
 
-/* FTS5 scans it without a row of the statement for each paper. */
-static bool
-find_in_rows(
-    struct store *store, const char *phrase, const struct scan *scan, GError **error)
-{
-	static const char sql[] = "SELECT fts_call(paper_fts, ?2) FROM paper_fts"
-	                          " WHERE paper_fts MATCH ?1 LIMIT 1";
-	const struct fts_callback callback = {scan_phrase, (void *)scan};
-
-	return sql_exec(store, sql, error, SQL_TEXT(phrase),
-	    SQL_POINTER(&callback, FTS_CALLBACK_TYPE));
-}
-
 bool
-archive_find_phrase(struct store *store, const char *phrase, archive_found found,
-    void *data, GError **error)
+archive_find_phrase(struct store *store, const char *phrase, int64_t least_seq,
+    archive_found found, void *data, GError **error)
 {
 	struct store *archive = store_get_archive(store);
 	const struct tokenizer *tokenizer = archive->tokenizer;
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	const struct scan scan = {found, data};
 	bool is_possible;
 
 	if (!fts_scan_is_possible(archive, &is_possible, error))
 		return false;
 	tokenizer->split(tokenizer->self, phrase, strlen(phrase), add_token, words);
-	return is_possible && words->len && !g_str_has_suffix(phrase, "*")
-	           ? fts_scan_phrase(archive, words, found, data, error)
-	           : find_in_rows(archive, phrase, &scan, error);
+	if (is_possible && words->len && !g_str_has_suffix(phrase, "*"))
+		return fts_scan_phrase(archive, words, least_seq, found, data, error);
+	return archive_find(store, phrase, least_seq, found, data, error);
 }
 
 GPtrArray *

@@ -51,8 +51,8 @@ GArray *archive_load_matches(
  *
  * @param found  the phrase is number 0 of the row
  */
-bool archive_find_phrase(struct store *store, const char *phrase, archive_found found,
-    void *data, GError **error);
+bool archive_find_phrase(struct store *store, const char *phrase, int64_t least_seq,
+    archive_found found, void *data, GError **error);
 
 /** Whether a phrase of the expression is in title (bit 0), abstract or authors (2). */
 bool archive_has_place(void *row, unsigned phrase, unsigned columns);
