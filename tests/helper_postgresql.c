@@ -16,6 +16,7 @@
 #include "store/core/postgresql.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
+#include "store/mail/digests.h"
 
 /* A fixture with a table, and another handle on its store. */
 struct pair {
@@ -623,6 +624,39 @@ server_that_was_replaced_is_refused(void)
 	g_rmdir(directory);
 }
 
+/* The server's statistics count rows that were read, of indexes and tables. */
+static int64_t
+count_rows_read(struct store_fixture *fixture)
+{
+	store_fixture_run(fixture, "SELECT pg_stat_force_next_flush()");
+	return store_fixture_number(fixture,
+	    "SELECT (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname ="
+	    " 'digest') + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes"
+	    " WHERE relname = 'digest')");
+}
+
+static void
+last_digest_is_found_without_those_of_others(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GError) error = NULL;
+	int64_t before, at;
+
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", NULL, 1);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", NULL, 1);
+	store_fixture_run(fixture,
+	    "INSERT INTO digest (subscriber_id, slot, date, message_token, created_at,"
+	    " state, papers, newest_day, contents) SELECT CASE n WHEN 1 THEN 1 ELSE 2"
+	    " END, 's' || n, '2026-01-01', '12345678901234567', n, 'sent', 0,"
+	    " '2026-01-01', CAST('x' AS BYTEA) FROM generate_series(1, 1000) n;"
+	    "ANALYZE digest");
+	before = count_rows_read(fixture);
+	g_assert_true(digests_load_last_built(fixture->store, 1, &at, &error));
+	g_assert_no_error(error);
+	g_assert_cmpint(at, ==, 1);
+	g_assert_cmpint(count_rows_read(fixture) - before, <, 10);
+}
+
 UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     first_value_may_be_null, changed_rows_are_counted,
     violated_constraint_is_an_error_of_input, error_that_waited_is_one_of_the_commit,
@@ -632,4 +666,5 @@ UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
     commit_of_another_handle_is_noticed, maintenance_of_files_is_that_of_tables,
     wrong_urls_are_refused, reader_cannot_write, server_that_hangs_is_not_waited_for,
-    statement_that_hangs_is_given_up, server_that_was_replaced_is_refused)
+    statement_that_hangs_is_given_up, server_that_was_replaced_is_refused,
+    last_digest_is_found_without_those_of_others)

@@ -410,9 +410,11 @@ bool
 digests_load_last_built(
     struct store *store, int64_t subscriber_id, int64_t *at, GError **error)
 {
+	/* The "+ 0" makes PostgreSQL read the subscriber's digests, not all from the
+	 * newest one on until it finds theirs. */
 	static const char sql[] =
 	    "SELECT (SELECT created_at FROM digest WHERE id ="
-	    " (SELECT max(id) FROM digest WHERE subscriber_id = ?1))";
+	    " (SELECT max(id + 0) FROM digest WHERE subscriber_id = ?1))";
 
 	return sql_number(store, sql, at, error, SQL_INT(subscriber_id));
 }
