@@ -258,6 +258,22 @@ def main():
                     reader.end()
                 assert server.connections == 1
 
+        def test_early_removal():
+            """EXPUNGE before the reply to IDLE is not lost"""
+            def removal_first(server, connection, tag):
+                server.messages.popitem()
+                connection.reported = len(server.messages)
+                connection.say(f"* {connection.reported + 1} EXPUNGE", "+ idling")
+                connection.stream.readline()
+                connection.done(tag)
+
+            large = b"x" * (2**20 + 1)
+            with BadImap([*MESSAGES, large], {"IDLE": removal_first}) as server:
+                with start(server, idle=1000) as reader:
+                    (skipped,) = reader.wait_said("skip")
+                    assert reader.wait_said("unskip") == [skipped.split()[0]]
+                    reader.end()
+
         def test_false_news():
             """polling is slowed down if announced messages do not exist"""
             def lie(server, connection, tag):
@@ -477,11 +493,11 @@ def main():
             test.__doc__ = name
             tap.run(test)
         for function in (test_forgets, test_no_keywords, test_postponed_mark, test_copy,
-                         test_poll, test_idle_refused, test_early_news, test_false_news,
-                         test_poison, test_lying_size, test_large_and_mark,
-                         test_replaced_folder, test_gone, test_waiting,
-                         test_stop_anywhere, test_no_starttls, test_logins,
-                         test_hello_bounds, test_options):
+                         test_poll, test_idle_refused, test_early_news, test_early_removal,
+                         test_false_news, test_poison, test_lying_size,
+                         test_large_and_mark, test_replaced_folder, test_gone,
+                         test_waiting, test_stop_anywhere, test_no_starttls,
+                         test_logins, test_hello_bounds, test_options):
             tap.run(function)
 
 

@@ -645,9 +645,8 @@ wait_in_idle(struct imap_session *session, bool *has_changes, GError **error)
 		if (line.kind == IMAP_LINE_RESULT)
 			return pb_fail(
 			    error, PB_ERROR_TEMPORARY, "the IMAP server ended IDLE");
-		/* A skipped message may have been removed. */
-		*has_changes = imap_wire_take_untagged(session->wire) ||
-		               line.kind == IMAP_LINE_EXPUNGED;
+		/* Or removed: a skipped one may be gone. */
+		*has_changes = imap_wire_take_untagged(session->wire);
 	}
 	return true;
 }

@@ -18,7 +18,7 @@ struct imap_wire {
 	size_t literal_left;  /* bytes of a literal, passed on without a check */
 	size_t n_bytes;       /* in the response of the command, without its literal */
 	uint32_t exists;
-	bool has_new; /* EXISTS has increased */
+	bool has_changes; /* EXISTS has increased, or EXPUNGE */
 	int64_t deadline;
 	bool may_have_message; /* one literal is still allowed */
 	bool is_in_line;       /* after a literal, within the same line */
@@ -81,10 +81,10 @@ imap_wire_get_exists(const struct imap_wire *wire)
 bool
 imap_wire_take_untagged(struct imap_wire *wire)
 {
-	bool has_new = wire->has_new;
+	bool has_changes = wire->has_changes;
 
-	wire->has_new = false;
-	return has_new;
+	wire->has_changes = false;
+	return has_changes;
 }
 
 /* @param problem  takes it */
@@ -144,11 +144,14 @@ record_line(struct imap_wire *wire, const struct imap_line *line)
 	if (line->has_literal && !wire->may_have_message)
 		return fail_with(wire, "the IMAP server sent an unexpected literal");
 	if (line->kind == IMAP_LINE_EXISTS) {
-		wire->has_new |= line->number > wire->exists;
+		wire->has_changes |= line->number > wire->exists;
 		wire->exists = line->number;
 	}
-	if (line->kind == IMAP_LINE_EXPUNGED && wire->exists > 0)
-		wire->exists--;
+	if (line->kind == IMAP_LINE_EXPUNGED) {
+		wire->has_changes = true;
+		if (wire->exists > 0)
+			wire->exists--;
+	}
 	wire->is_in_line = line->has_literal;
 	if (line->has_literal) {
 		wire->may_have_message = false;

@@ -48,7 +48,7 @@ const GError *imap_wire_get_problem(const struct imap_wire *wire);
 /** Number of messages in the selected folder (EXISTS, EXPUNGE). */
 uint32_t imap_wire_get_exists(const struct imap_wire *wire);
 
-/** Whether messages were added since the last call. */
+/** Whether messages were added or removed since the last call. */
 bool imap_wire_take_untagged(struct imap_wire *wire);
 
 /* For IDLE, without libetpan. */
