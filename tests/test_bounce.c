@@ -449,36 +449,55 @@ is_watched(const struct person *person, int day)
 	return day < person->watched_until || get_answer(person, day) != BOUNCE_UNKNOWN;
 }
 
+/* The people whose digests are due, and about whom anything is worth simulating. */
+static GPtrArray *
+find_due(struct year *year, int day)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT id FROM subscriber WHERE state = 'active' AND next_due_at <="
+	    " %" G_GINT64_FORMAT " ORDER BY id",
+	    year->bench.now);
+	g_autofree char *text =
+	    store_fixture_text(year->bench.conversation->fixture, sql);
+	g_auto(GStrv) ids = g_strsplit(text, " ", -1);
+	GPtrArray *due = g_ptr_array_new();
+
+	for (size_t i = 0; ids[i]; i++) {
+		struct person *person =
+		    find_person(year, g_ascii_strtoll(ids[i], NULL, 10));
+
+		if (person->suspended_at < 0 && is_watched(person, day) &&
+		    (person->hours != 168 || (day + person->id - 1) % 7 == 0))
+			g_ptr_array_add(due, person);
+	}
+	return due;
+}
+
 /* Send the digests that are due. */
 static void
 send_digests(struct year *year)
 {
-	struct store_fixture *fixture = year->bench.conversation->fixture;
 	int day = (int)((year->bench.now - year->start) / DAY);
+	g_autoptr(GPtrArray) due = find_due(year, day);
+	g_autoptr(GString) sql =
+	    g_string_new("INSERT INTO digest (subscriber_id, slot, date, message_token,"
+	                 " created_at, state, papers, newest_day, contents) VALUES ");
 
-	for (int i = 0; i < year->count; i++) {
-		struct person *person = &year->people[i];
-		struct bounce_subject subject = {.digest_id = year->next_digest};
-		pb_auto(subscriber) subscriber = NULL;
-		g_autofree char *sql = NULL;
+	for (unsigned i = 0; i < due->len; i++) {
+		const struct person *person = due->pdata[i];
 
-		if (person->suspended_at >= 0 || !is_watched(person, day) ||
-		    (person->hours == 168 && (day + i) % 7 != 0))
-			continue;
-		g_assert_true(
-		    subscribers_find_id(fixture->store, person->id, &subscriber, NULL));
-		if (subscriber->state != SUBSCRIBER_ACTIVE ||
-		    subscriber->next_due_at > year->bench.now)
-			continue;
-		sql = g_strdup_printf(
-		    "INSERT INTO digest (subscriber_id, slot, date, message_token,"
-		    " created_at, state, papers, newest_day, contents)"
-		    " VALUES (%" G_GINT64_FORMAT ", 's%" G_GINT64_FORMAT
+		g_string_append_printf(sql,
+		    "%s(%" G_GINT64_FORMAT ", 's%" G_GINT64_FORMAT
 		    "', '2026-01-01', '12345678901234567', %" G_GINT64_FORMAT
 		    ", 'sent', 0, '2026-01-01', x'01')",
-		    person->id, year->next_digest++, year->bench.now);
-		store_fixture_run(fixture, sql);
-		deliver(year, person, &subject);
+		    i ? ", " : "", person->id, year->next_digest + i, year->bench.now);
+	}
+	if (due->len)
+		store_fixture_run(year->bench.conversation->fixture, sql->str);
+	for (unsigned i = 0; i < due->len; i++) {
+		struct bounce_subject subject = {.digest_id = year->next_digest++};
+
+		deliver(year, due->pdata[i], &subject);
 	}
 }
 
@@ -578,11 +597,13 @@ check_year(const struct year *year)
 static void
 a_year_suspends_the_dead_and_nobody_else(void)
 {
-	struct year year = {.bench = bench_new(),
-	    .count = g_getenv("PAPERBOY_LONG") ? 10000 : 1000,
-	    .rand = g_rand_new_with_seed(17),
-	    .next_digest = 1};
+	struct year year = {
+	    .bench = bench_new(), .rand = g_rand_new_with_seed(17), .next_digest = 1};
 
+	year.count = g_getenv("PAPERBOY_LONG") ? 10000 : 1000;
+	/* The 300,000 decisions of a thousand people are a million round trips. */
+	if (store_is_server(year.bench.conversation->fixture->path))
+		year.count = 300;
 	year.start = year.bench.now / DAY * DAY;
 	year.people = g_new0(struct person, year.count);
 	/* Nothing is killed here. */

@@ -27,6 +27,27 @@ static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "womb
     "numbatword", "consentiform", "refusalgram", "answergram", "strangergram",
     "okapiword", "kudu"};
 
+/* A server's files have their own retention, see store_erase(): its rows are read. */
+static bool
+is_in_rows(struct store_fixture *fixture, const char *word)
+{
+	g_autofree char *names = store_fixture_text(
+	    fixture, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+	g_auto(GStrv) tables = g_strsplit(names, " ", -1);
+	int64_t found = 0;
+
+	/* Bytes that are ASCII as text. */
+	store_fixture_run(fixture, "SET bytea_output = 'escape'");
+	for (char **table = tables; *table; table++) {
+		g_autofree char *sql = g_strdup_printf(
+		    "SELECT count(*) FROM %s t WHERE CAST(t AS TEXT) ILIKE '%%%s%%'",
+		    *table, word);
+
+		found += store_fixture_number(fixture, sql);
+	}
+	return found > 0;
+}
+
 /* Read with another program, which does not affect our locks. */
 static bool
 is_in_files(struct store_fixture *fixture, const char *word)
@@ -35,6 +56,8 @@ is_in_files(struct store_fixture *fixture, const char *word)
 	    fixture->directory, NULL};
 	int status = -1;
 
+	if (store_is_server(fixture->path))
+		return is_in_rows(fixture, word);
 	g_assert_true(g_spawn_sync(NULL, arguments, NULL, G_SPAWN_SEARCH_PATH, NULL,
 	    NULL, NULL, NULL, &status, NULL));
 	g_assert_cmpint(WIFEXITED(status) ? WEXITSTATUS(status) : 99, <=, 1);

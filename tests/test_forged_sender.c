@@ -19,15 +19,16 @@ static const char shares_and_proposals[] =
     "INSERT INTO share SELECT s.id, CASE address WHEN '" EVA
     "' THEN 'hers' ELSE 'robots'"
     " END, s.id, 1, 0 FROM subscription s JOIN subscriber p ON p.id = subscriber_id"
-    " WHERE NOT is_block;"
+    " WHERE is_block = 0;"
     "INSERT INTO share_version SELECT share.id, 1, text, 0 FROM share"
     " JOIN subscription s ON s.id = subscription_id;"
     "INSERT INTO follow SELECT s.id, subscriber_id, (SELECT id FROM share WHERE name ="
     " 'robots'), 1, 1, NULL FROM subscription s JOIN subscriber p ON p.id ="
-    " subscriber_id WHERE address = '" EVA "' AND NOT is_block;"
-    "INSERT INTO proposal SELECT NULL, id, 1, 0, '', 'images', 'block images', 0, 1, "
-    "30,"
-    " '', 0, 1 << 40, NULL, 'open', NULL FROM subscriber WHERE address = '" EVA "'";
+    " subscriber_id WHERE address = '" EVA "' AND is_block = 0;"
+    "INSERT INTO proposal (subscriber_id, number, subscription_id, filter, term,"
+    " command, gained, lost, days, title, made_at, expires_at, state)"
+    " SELECT id, 1, 0, '', 'images', 'block images', 0, 1, 30, '', 0, 1099511627776,"
+    " 'open' FROM subscriber WHERE address = '" EVA "'";
 
 /* With the real messages, subscribers and papers. */
 static struct conversation *
@@ -50,28 +51,28 @@ begin(void)
 static char *
 get_state(struct conversation *c)
 {
-	return store_fixture_text(c->fixture,
-	    "SELECT 's', id, address, name, state, frequency, weekdays, minute, zone,"
-	    " max_full, next_due_at, paused_until, consent_text FROM subscriber"
-	    " UNION ALL SELECT 'f', id, subscriber_id, number, filter_id, name, text,"
-	    " since_day, is_block, 0, 0, 0, 0 FROM subscription"
-	    " UNION ALL SELECT 'd', id, subscriber_id, slot, state, 0, 0, 0, 0, 0, 0,"
-	    " 0, 0 FROM digest"
-	    " UNION ALL SELECT 'l', subscriber_id, paper_seq, is_like, at, 0, 0, 0, 0, "
-	    "0,"
-	    " 0, 0, 0 FROM feedback"
-	    " UNION ALL SELECT 't', subscriber_id, weights, 0, 0, 0, 0, 0, 0, 0, "
-	    "0, 0,"
-	    " 0 FROM taste"
-	    " UNION ALL SELECT 'p', id, state, ended_at, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM"
-	    " proposal"
-	    " UNION ALL SELECT 'n', id, name, version, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM "
-	    "share"
-	    " UNION ALL SELECT 'w', subscription_id, share_id, version, is_fork, news, "
-	    "0,"
-	    " 0, 0, 0, 0, 0, 0 FROM follow"
-	    " UNION ALL SELECT 'h', hash, reason, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
-	    " FROM suppression");
+	static const char *const queries[] = {
+	    "SELECT id, address, name, state, frequency, weekdays, minute, zone,"
+	    " max_full, next_due_at, paused_until, consent_text FROM subscriber",
+	    "SELECT id, subscriber_id, number, filter_id, name, text, since_day,"
+	    " is_block FROM subscription",
+	    "SELECT id, subscriber_id, slot, state FROM digest",
+	    "SELECT subscriber_id, paper_seq, is_like, at FROM feedback",
+	    "SELECT subscriber_id, weights FROM taste",
+	    "SELECT id, state, ended_at FROM proposal",
+	    "SELECT id, name, version FROM share",
+	    "SELECT subscription_id, share_id, version, is_fork, news FROM follow",
+	    "SELECT hash, reason FROM suppression",
+	};
+	GString *state = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(queries); i++) {
+		g_autofree char *sql = g_strdup_printf("%s ORDER BY 1, 2", queries[i]);
+		g_autofree char *rows = store_fixture_text(c->fixture, sql);
+
+		g_string_append_printf(state, "%s\n", rows);
+	}
+	return g_string_free(state, FALSE);
 }
 
 /* Commands with arguments; the other verbs need none. */

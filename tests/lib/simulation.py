@@ -200,15 +200,17 @@ class Simulation:
             if status == "ok":
                 self.fetches[day].append(
                     Fetch(self.instant(fetched_at), fetched_at - self.ahead))
+        papers = collections.defaultdict(set)
+        for number, paper in self.instance.rows(
+                "SELECT i.digest_id, p.id FROM digest_item i JOIN paper p"
+                " ON p.seq = i.paper_seq WHERE i.digest_id > ?", self.last_digest):
+            papers[number].add(paper)
         for number, subscriber, slot, created_at in self.instance.rows(
                 "SELECT id, subscriber_id, slot, created_at FROM digest WHERE id > ?",
                 self.last_digest):
             self.last_digest = number
-            ids = self.instance.rows("SELECT p.id FROM digest_item JOIN paper p"
-                                     " ON p.seq = paper_seq WHERE digest_id = ?", number)
-            papers = frozenset(paper for (paper,) in ids)
-            self.digests[subscriber].append(
-                (number, Digest(slot, self.instant(created_at), papers)))
+            digest = Digest(slot, self.instant(created_at), frozenset(papers[number]))
+            self.digests[subscriber].append((number, digest))
         for number, state, ended_at in self.instance.rows(
                 "SELECT digest_id, state, ended_at FROM outbox"
                 " WHERE ended_at IS NOT NULL"):

@@ -44,8 +44,6 @@ store_fixture_open(const struct store_fixture *fixture)
 	if (store->postgresql) {
 		archive_cache_open(store, archive, &error);
 		g_assert_no_error(error);
-		/* Without an instance, as with a file. */
-		store->is_shared = false;
 	}
 	return store;
 }

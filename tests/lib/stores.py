@@ -127,7 +127,8 @@ def read_cell(text, kind):
     """A cell of COPY's text format."""
     if text == "\\N":
         return None
-    text = re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text)
+    if "\\" in text:
+        text = re.sub(r"\\(.)", lambda match: ESCAPES.get(match[1], match[1]), text)
     if kind == "BLOB":
         return bytes.fromhex(text.removeprefix("\\x"))
     return int(text) if kind == "INTEGER" else text
