@@ -42,20 +42,21 @@ measure_common(const char *word)
 /* The same byte eight times. */
 #define EACH(byte) (0x0101010101010101ULL * (uint8_t)(byte))
 
-/* Whether a word in small letters may begin among eight bytes of a text, or these are
- * not all ASCII. */
-static bool
-may_begin(const char *word, const char *text)
+/* Number of the eight bytes of a text before the first that is not ASCII, or at which a
+ * word in small letters may begin: its first two are there. */
+static unsigned
+count_others(const char *word, const char *text)
 {
 	uint64_t first, second;
 
 	memcpy(&first, text, sizeof(first));
 	memcpy(&second, text + 1, sizeof(second));
-	if (first & EACH(0x80))
-		return true;
-	first = ((first | EACH(0x20)) ^ EACH(word[0])) |
-	        ((second | EACH(0x20)) ^ EACH(word[1]));
-	return ((first - EACH(1)) & ~first & EACH(0x80)) != 0;
+	second = ((first | EACH(0x20)) ^ EACH(word[0])) |
+	         ((second | EACH(0x20)) ^ EACH(word[1]));
+	/* The highest bits of the first byte that is 0, and maybe of later ones. */
+	second = (second - EACH(1)) & ~second & EACH(0x80);
+	first = GUINT64_TO_LE((first & EACH(0x80)) | second);
+	return first ? (unsigned)__builtin_ctzll(first) / 8 : sizeof(first);
 }
 
 /* Whether a word may be in the text: also if either is not ASCII. */
@@ -66,18 +67,19 @@ may_have_word(const char *word, const char *text, size_t text_len)
 
 	if (!g_str_is_ascii(word))
 		return true;
-	while (at < text_len) {
+	for (; at < text_len; at++) {
 		/* Most bytes are skipped eight at a time. */
-		if (len > 1 && text_len - at > sizeof(uint64_t) &&
-		    !may_begin(word, text + at)) {
-			at += sizeof(uint64_t);
-			continue;
+		while (len > 1 && text_len - at > sizeof(uint64_t)) {
+			unsigned others = count_others(word, text + at);
+
+			at += others;
+			if (others < sizeof(uint64_t))
+				break;
 		}
-		for (size_t i = 0; i < sizeof(uint64_t) && at < text_len; i++, at++)
-			if (text[at] & 0x80 ||
-			    ((text[at] | 0x20) == *word &&
-			        g_ascii_strncasecmp(text + at, word, len) == 0))
-				return true;
+		if (text[at] & 0x80 ||
+		    ((text[at] | 0x20) == *word &&
+		        g_ascii_strncasecmp(text + at, word, len) == 0))
+			return true;
 	}
 	return false;
 }
