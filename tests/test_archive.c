@@ -347,8 +347,7 @@ values_of_papers_are_read_again_after_a_change(void)
 	store_fixture_list(fixture, "2026-11-18", "1", "Mamba or mamba", PAPER_UNKNOWN);
 	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 2);
 	assert_values(store, "2026-11-18 20261118:-1:3+0, 2026-11-19 20261119:2:1+0");
-	values =
-	    paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, 0, NULL);
+	values = paper_values_load(store, PAPER_PART_LINKS, 0, NULL);
 	g_assert_true(values == paper_values_load(store, 0, 0, NULL));
 	g_assert_cmpint(
 	    g_array_index(values->details, struct paper_details, 1).links, ==, 0);
@@ -359,8 +358,7 @@ values_of_papers_are_read_again_after_a_change(void)
 	                    " WHERE seq = 1",
 	                    NULL, NULL, NULL),
 	    ==, SQLITE_OK);
-	values =
-	    paper_values_load(store, PAPER_PART_DETAILS | PAPER_PART_LINKS, 0, NULL);
+	values = paper_values_load(store, PAPER_PART_LINKS, 0, NULL);
 	g_assert_cmpint(
 	    g_array_index(values->details, struct paper_details, 1).links, ==, 4);
 	for (int i = 1; i < 200; i++)

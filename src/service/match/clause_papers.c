@@ -214,22 +214,22 @@ static const struct finder {
 	void (*find)(struct finding *finding);
 	paper_values_found found; /* before that, with all values; or NULL */
 } finders[HIT_FIELDS] = {
-    [HIT_FIELD_ORGANIZATION] = {PAPER_PART_DETAILS, find_texts, NULL},
+    [HIT_FIELD_ORGANIZATION] = {PAPER_PART_ORGANIZATIONS, find_texts, NULL},
     [HIT_FIELD_KEYWORD] = {0, NULL, add_text},
-    [HIT_FIELD_COMMENT] = {PAPER_PART_DETAILS, remove_unenriched, add_text},
-    [HIT_FIELD_JOURNAL] = {PAPER_PART_DETAILS, remove_unenriched, add_text},
-    [HIT_FIELD_PRIMARY] = {PAPER_PART_DETAILS, find_texts, NULL},
-    [HIT_FIELD_CATEGORY] = {PAPER_PART_DETAILS, find_texts, NULL},
-    [HIT_FIELD_SOURCE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_sources, NULL},
-    [HIT_FIELD_TYPE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_types, NULL},
-    [HIT_FIELD_DATE] = {PAPER_PART_DETAILS | PAPER_PART_LISTINGS, find_dates, NULL},
+    [HIT_FIELD_COMMENT] = {PAPER_PART_CATEGORIES, remove_unenriched, add_text},
+    [HIT_FIELD_JOURNAL] = {PAPER_PART_CATEGORIES, remove_unenriched, add_text},
+    [HIT_FIELD_PRIMARY] = {PAPER_PART_CATEGORIES, find_texts, NULL},
+    [HIT_FIELD_CATEGORY] = {PAPER_PART_CATEGORIES, find_texts, NULL},
+    [HIT_FIELD_SOURCE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_sources, NULL},
+    [HIT_FIELD_TYPE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_types, NULL},
+    [HIT_FIELD_DATE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_dates, NULL},
     [HIT_FIELD_ID] = {0, NULL, add_id},
-    [HIT_FIELD_DOI] = {PAPER_PART_DETAILS, remove_unenriched, add_id},
+    [HIT_FIELD_DOI] = {PAPER_PART_CATEGORIES, remove_unenriched, add_id},
     [HIT_FIELD_UPVOTES] = {0, find_upvotes, NULL},
-    [HIT_FIELD_COMMENTS] = {PAPER_PART_DETAILS, find_number, NULL},
-    [HIT_FIELD_STARS] = {PAPER_PART_DETAILS, find_number, NULL},
-    [HIT_FIELD_AUTHORS] = {PAPER_PART_DETAILS | PAPER_PART_LINKS, find_number, NULL},
-    [HIT_FIELD_HAS] = {PAPER_PART_DETAILS | PAPER_PART_LINKS, find_links, NULL},
+    [HIT_FIELD_COMMENTS] = {PAPER_PART_NUMBERS, find_number, NULL},
+    [HIT_FIELD_STARS] = {PAPER_PART_NUMBERS, find_number, NULL},
+    [HIT_FIELD_AUTHORS] = {PAPER_PART_LINKS, find_number, NULL},
+    [HIT_FIELD_HAS] = {PAPER_PART_LINKS, find_links, NULL},
 };
 
 static bool

@@ -191,18 +191,41 @@ get_details(const struct loading *loading, int64_t seq)
 }
 
 static void
-add_details(void *data, struct sql_statement *row)
+add_time(void *data, struct sql_statement *row)
 {
-	struct loading *loading = data;
-	struct paper_details *details = get_details(loading, sql_get_int(row, 0));
+	struct paper_details *details = get_details(data, sql_get_int(row, 0));
+
+	if (details)
+		details->first_seen_at = sql_get_int(row, 1);
+}
+
+static void
+add_numbers(void *data, struct sql_statement *row)
+{
+	struct paper_details *details = get_details(data, sql_get_int(row, 0));
 
 	if (!details)
 		return;
-	details->first_seen_at = sql_get_int(row, 1);
-	details->comments = sql_get_int(row, 2);
-	details->stars = sql_get_int(row, 3);
-	details->categories = index_text(loading, sql_get_text(row, 4));
-	details->organization = index_text(loading, sql_get_text(row, 5));
+	details->comments = sql_get_int(row, 1);
+	details->stars = sql_get_int(row, 2);
+}
+
+static void
+add_categories(void *data, struct sql_statement *row)
+{
+	struct paper_details *details = get_details(data, sql_get_int(row, 0));
+
+	if (details)
+		details->categories = index_text(data, sql_get_text(row, 1));
+}
+
+static void
+add_organization(void *data, struct sql_statement *row)
+{
+	struct paper_details *details = get_details(data, sql_get_int(row, 0));
+
+	if (details)
+		details->organization = index_text(data, sql_get_text(row, 1));
 }
 
 static void
@@ -362,12 +385,14 @@ load_part(
 	/* The full-text index has the numbers of words of its columns. */
 	static const char sql_words[] = "SELECT id, sz FROM paper_fts_docsize"
 	                                " WHERE id >= ?1";
-	static const char sql_details[] =
-	    "SELECT seq, first_seen_at, comments, stars, categories,"
-	    " organization FROM paper INDEXED BY paper_value" FROM_SEQ;
+#define FROM_VALUE " FROM paper INDEXED BY paper_value" FROM_SEQ
+	static const char sql_times[] = "SELECT seq, first_seen_at" FROM_VALUE;
+	static const char sql_numbers[] = "SELECT seq, comments, stars" FROM_VALUE;
+	static const char sql_categories[] = "SELECT seq, categories" FROM_VALUE;
+	static const char sql_organizations[] = "SELECT seq, organization" FROM_VALUE;
 	static const char sql_links[] =
-	    "SELECT seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS
-	    " FROM paper INDEXED BY paper_value" FROM_SEQ;
+	    "SELECT seq, " PAPER_VALUE_LINKS ", " PAPER_VALUE_AUTHORS FROM_VALUE;
+#undef FROM_VALUE
 #undef FROM_SEQ
 	static const struct {
 		const char *sql;
@@ -375,7 +400,10 @@ load_part(
 	} ways[] = {
 	    [PAPER_PART_DAYS] = {sql_days, add_day},
 	    [PAPER_PART_WORDS] = {sql_words, add_words},
-	    [PAPER_PART_DETAILS] = {sql_details, add_details},
+	    [PAPER_PART_TIMES] = {sql_times, add_time},
+	    [PAPER_PART_NUMBERS] = {sql_numbers, add_numbers},
+	    [PAPER_PART_CATEGORIES] = {sql_categories, add_categories},
+	    [PAPER_PART_ORGANIZATIONS] = {sql_organizations, add_organization},
 	    [PAPER_PART_LINKS] = {sql_links, add_links},
 	};
 
@@ -406,7 +434,7 @@ load_parts(struct store *store, struct paper_values *paper_values, unsigned part
 	bool is_ok = true;
 
 	index_texts(&loading);
-	if (parts & PAPER_PART_DETAILS)
+	if (parts & ~(PAPER_PART_DAYS | PAPER_PART_WORDS))
 		g_array_set_size(paper_values->details, paper_values->values->len);
 	for (unsigned i = 0; is_ok && i < PAPER_PARTS; i++) {
 		loading.end = paper_values->from[i];

@@ -46,14 +46,17 @@ struct paper_listed {
 };
 
 enum paper_part {
-	PAPER_PART_DAYS = 1,      /* of values, and votes */
-	PAPER_PART_WORDS = 2,     /* of values */
-	PAPER_PART_DETAILS = 4,   /* but for authors and links: */
-	PAPER_PART_LINKS = 8,     /* with details */
-	PAPER_PART_LISTINGS = 16, /* with details */
+	PAPER_PART_DAYS = 1,           /* of values, and votes */
+	PAPER_PART_WORDS = 2,          /* of values */
+	PAPER_PART_TIMES = 4,          /* of details: first_seen_at */
+	PAPER_PART_NUMBERS = 8,        /* of details: comments and stars */
+	PAPER_PART_CATEGORIES = 16,    /* of details */
+	PAPER_PART_ORGANIZATIONS = 32, /* of details */
+	PAPER_PART_LINKS = 64,         /* of details, and the number of authors */
+	PAPER_PART_LISTINGS = 128,     /* with times */
 };
 
-#define PAPER_PARTS 5
+#define PAPER_PARTS 8
 
 struct paper_values {
 	GArray *values;   /* of struct paper_value, by seq */
