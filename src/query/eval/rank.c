@@ -20,7 +20,8 @@
 struct leaf {
 	const struct node *node;
 	double boost;
-	double idf; /* of words; else 0 */
+	double idf;     /* of words; else 0 */
+	int64_t papers; /* at most so many have it */
 };
 
 struct rank {
@@ -61,6 +62,7 @@ add_leaf(struct rank *rank, const struct node *node, double boost,
 	for (guint i = 0; node->kind == NODE_NEAR && i < node->phrases->len; i++)
 		if (!count_phrase(node->phrases->pdata[i], corpus, &papers, error))
 			return false;
+	leaf.papers = papers;
 	if (node->kind == NODE_WORDS || node->kind == NODE_NEAR)
 		leaf.idf = log(1 + ((double)(corpus->papers - papers) + 0.5) /
 		                       ((double)papers + 0.5));
@@ -163,6 +165,12 @@ rank_get_weights(const struct rank *rank, const unsigned words[2], double weight
 {
 	weights[0] = TITLE_WEIGHT * normalize(1, words[0], rank->title_words);
 	weights[1] = normalize(1, words[1], rank->abstract_words);
+}
+
+int64_t
+rank_get_papers(const struct rank *rank, unsigned clause)
+{
+	return g_array_index(rank->leaves, struct leaf, clause).papers;
 }
 
 /* @param often  f; > 0 */

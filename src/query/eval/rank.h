@@ -78,6 +78,9 @@ double rank_compute(
 double rank_compute_clause(const struct rank *rank, unsigned clause,
     const struct rank_hits *hits, const unsigned words[2]);
 
+/** Number of papers with the words of a clause, at most. */
+int64_t rank_get_papers(const struct rank *rank, unsigned clause);
+
 /** Compute how much one occurrence in title and abstract adds to f. */
 void
 rank_get_weights(const struct rank *rank, const unsigned words[2], double weights[2]);

@@ -318,7 +318,7 @@ lookup_run(struct lookup *lookup, struct store *store, GError **error)
 	lookup->values = (const struct paper_value *)(void *)values->values->data;
 	lookup->papers = values->values->len;
 	add_singles(lookup);
-	if (lookup_is_by_clauses(fts))
+	if (lookup_is_by_clauses(lookup))
 		return lookup_clauses_run(lookup, store, error);
 	if (fts->expression &&
 	    !archive_find(store, fts->expression, lookup->next, add_row, lookup, error))

@@ -12,6 +12,10 @@
 /* Maximum number of words with a prefix that are scanned one by one. */
 #define PREFIX_WORDS 1000
 
+/* Share of the papers that the words of an AND have at least, so that FTS5 takes longer
+ * to join them than to scan one by one. */
+#define PAPERS_PER_FREQUENT 8
+
 /* A paper, as far as it is known. */
 struct scanned {
 	uint64_t found;   /* bits of the clauses that are true */
@@ -41,6 +45,8 @@ struct scan {
 	uint32_t *changed;      /* seqs of the papers with the current clause ... */
 	guint changes;          /* ... and their number */
 	uint64_t bit;           /* of the current clause */
+	uint64_t required;      /* clauses without which a paper does not match ... */
+	uint64_t missing;       /* ... that were not scanned yet */
 	/* Clauses each of which suffices: nothing else of the paper matters, unless it
 	 * can be among the results. */
 	uint64_t enough;
@@ -142,9 +148,24 @@ count_required(const struct node *node)
 	return count;
 }
 
-bool
-lookup_is_by_clauses(const struct fts_query *fts)
+/* Whether FTS5 would join many papers. */
+static bool
+is_frequent(const struct lookup *lookup)
 {
+	if (!lookup->rank)
+		return false;
+	for (guint i = 0; i < lookup->fts->clauses->len; i++)
+		if (rank_get_papers(lookup->rank, i) <
+		    lookup->papers / PAPERS_PER_FREQUENT)
+			return false;
+	return true;
+}
+
+bool
+lookup_is_by_clauses(const struct lookup *lookup)
+{
+	const struct fts_query *fts = lookup->fts;
+
 	if (!are_scannable(fts->clauses) || !are_scannable(fts->negated))
 		return false;
 	if (!fts->is_required || fts->root->kind == NODE_OR ||
@@ -153,7 +174,8 @@ lookup_is_by_clauses(const struct fts_query *fts)
 	/* FTS5 scans only the rarest word of an AND, but merges all words of a prefix
 	 * before. */
 	return are_same_in_or(fts->clauses) && are_same_in_or(fts->negated) &&
-	       (count_required(fts->root) < 2 || has_prefix(fts->clauses));
+	       (count_required(fts->root) < 2 || has_prefix(fts->clauses) ||
+	           is_frequent(lookup));
 }
 
 static bool
@@ -213,7 +235,7 @@ add_row(void *data, int64_t seq, void *row)
 	if (seq < scan->lookup->next || seq >= scan->lookup->papers)
 		return;
 	paper = &scan->papers[seq];
-	if (paper->factor <= 0)
+	if (paper->factor <= 0 || scan->required & ~(scan->missing | paper->found))
 		return;
 	if (is_low(scan, paper) && (!scan->near || paper->found & scan->enough)) {
 		if (!(paper->found & scan->enough) &&
@@ -386,6 +408,7 @@ find_clause(struct scan *scan, const struct fts_clause *clause, unsigned bit,
 		return false;
 	if (cap)
 		add_shares(scan);
+	scan->missing &= ~scan->bit;
 	return true;
 }
 
@@ -481,6 +504,19 @@ get_exact_clauses(const GArray *clauses)
 	return exact;
 }
 
+/* Bits of the clauses that an AND joins. */
+static uint64_t
+get_required_clauses(const struct fts_query *fts)
+{
+	uint64_t required = 0;
+
+	for (guint i = 0; fts->root->kind == NODE_AND && i < fts->clauses->len; i++)
+		if (g_ptr_array_find(fts->root->operands,
+		        g_array_index(fts->clauses, struct fts_clause, i).node, NULL))
+			required |= 1ULL << i;
+	return required;
+}
+
 /* Set what does not depend on clauses. */
 static void
 set_papers(struct scan *scan)
@@ -519,6 +555,8 @@ lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error)
 	    .papers = papers,
 	    .changed = changed,
 	    .others = others,
+	    .required = get_required_clauses(lookup->fts),
+	    .missing = UINT64_MAX,
 	    .exact = get_exact_clauses(lookup->fts->clauses),
 	    .is_any = is_any(lookup->fts->root)};
 

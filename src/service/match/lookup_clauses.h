@@ -17,7 +17,7 @@
 #include "service/match/lookup.h"
 
 /** Whether that is possible for a query, and faster. */
-bool lookup_is_by_clauses(const struct fts_query *fts);
+bool lookup_is_by_clauses(const struct lookup *lookup);
 
 /** Collect the candidates, as lookup_run(). */
 bool lookup_clauses_run(struct lookup *lookup, struct store *store, GError **error);
