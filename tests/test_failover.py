@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from conversations import COMMANDS, CONFIRM, HOME, PARSER, SUBSCRIBE, compose, find_recipient
 from daemon import parse, papers_of
 from installation import CONFIG, STATE, USER
+from machines import NOBODY
 from recipe import Recipe, add_servers, install_certificate
 from smtp_fixture import Relay
 from tap import Skip, Tap, top_builddir, wait_until
@@ -342,6 +343,20 @@ def old_primary(recipe, sending):
     sending.wait(sending.add_people(one))
 
 
+def dead_address(recipe, _sending):
+    """an address of the server that is cut off is not waited for"""
+    one = recipe.one
+    one.host.run(["-n", one.host.name, "address", "add", "fd00::1/64", "dev", "eth0", "nodad"])
+    one.host.run(["-n", one.host.name, "neighbour", "replace", "fd00::2", "lladdr", NOBODY,
+                  "nud", "permanent", "dev", "eth0"])
+    hosts = one.read("/etc/hosts")
+    one.write("/etc/hosts", hosts + f"fd00::2 {one.name}\n")
+    first, *others = one.run(f"getent ahosts {one.name}").splitlines()
+    assert first.startswith("fd00::2 ") and others, (first, others)
+    assert "eva@example.org" in one.run("paperboyctl subscriber list")
+    one.write("/etc/hosts", hosts)
+
+
 def certificates(recipe, _sending):
     """a certificate that has expired, or has another name, is refused"""
     one, two = recipe.one, recipe.two
@@ -375,7 +390,7 @@ def main():
         recipe.follow(1)
         recipe.follow(3, {"192.0.2.0/24": "10.214.7.0/24"})
         recipe.follow(3)
-        for test in (synchronous, asynchronous, old_primary, certificates):
+        for test in (synchronous, asynchronous, old_primary, dead_address, certificates):
             tap.run(test, recipe, sending)
             if tap.failed:
                 for machine in (recipe.one, recipe.two):

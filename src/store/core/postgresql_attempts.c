@@ -3,11 +3,13 @@
  */
 #include "store/core/postgresql_attempts.h"
 
+#include <netdb.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <string.h>
 
-/* More hosts of a URL are not tried. */
-#define HOSTS_MAX 8
+/* More addresses are not tried. */
+#define ATTEMPTS_MAX 16
 
 #define DEFAULT_PORT "5432"
 
@@ -21,7 +23,7 @@ struct attempt {
 
 struct attempts {
 	const struct postgresql_attempts_options *options;
-	struct attempt list[HOSTS_MAX];
+	struct attempt list[ATTEMPTS_MAX];
 	unsigned count;
 };
 
@@ -135,15 +137,17 @@ add_present(
 		postgresql_parameters_add(parameters, name, value);
 }
 
+/* @param address  NULL: that of the URL, or libpq finds one */
 static void
-begin_attempt(struct attempts *attempts, unsigned host)
+begin_attempt(struct attempts *attempts, unsigned host, const char *address)
 {
 	const struct postgresql_attempts_options *options = attempts->options;
 	struct attempt *attempt = &attempts->list[attempts->count++];
 	struct postgresql_parameters parameters = *options->parameters;
 
 	add_present(&parameters, "host", get_item(options->hosts, host));
-	add_present(&parameters, "hostaddr", get_item(options->addresses, host));
+	add_present(&parameters, "hostaddr",
+	    address ? address : get_item(options->addresses, host));
 	add_present(&parameters, "port", get_port(options->ports, host));
 	attempt->connection =
 	    PQconnectStartParams(parameters.names, parameters.values, 1);
@@ -152,18 +156,36 @@ begin_attempt(struct attempts *attempts, unsigned host)
 	                     : PGRES_POLLING_WRITING;
 }
 
-/* libpq has a time limit for each address of a host. */
-static void
-begin_only_attempt(struct attempts *attempts)
+/* libpq would wait for the first address of a name, which may be cut off. */
+static struct addrinfo *
+find_addresses(const struct postgresql_attempts_options *options, unsigned host)
 {
-	const struct postgresql_parameters *parameters = attempts->options->parameters;
-	struct attempt *attempt = &attempts->list[attempts->count++];
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	const char *name = get_item(options->hosts, host);
+	struct addrinfo *found = NULL;
 
-	attempt->connection =
-	    PQconnectdbParams(parameters->names, parameters->values, 1);
-	attempt->state = PGRES_POLLING_FAILED;
-	if (PQstatus(attempt->connection) == CONNECTION_OK)
-		ask_history(attempt);
+	if (!name || !*name || *name == '/' || *name == '@' ||
+	    get_item(options->addresses, host) ||
+	    getaddrinfo(name, NULL, &hints, &found) != 0)
+		return NULL;
+	return found;
+}
+
+static void
+begin_host(struct attempts *attempts, unsigned host)
+{
+	struct addrinfo *found = find_addresses(attempts->options, host);
+	char address[NI_MAXHOST];
+
+	if (!found)
+		begin_attempt(attempts, host, NULL);
+	for (const struct addrinfo *each = found;
+	     each && attempts->count < ATTEMPTS_MAX; each = each->ai_next)
+		if (getnameinfo(each->ai_addr, each->ai_addrlen, address,
+		        sizeof(address), NULL, 0, NI_NUMERICHOST) == 0)
+			begin_attempt(attempts, host, address);
+	if (found)
+		freeaddrinfo(found);
 }
 
 static void
@@ -172,11 +194,8 @@ begin_attempts(struct attempts *attempts)
 	unsigned count = MAX(g_strv_length(attempts->options->hosts),
 	    g_strv_length(attempts->options->addresses));
 
-	if (count < 2)
-		begin_only_attempt(attempts);
-	else
-		for (unsigned i = 0; i < count && i < HOSTS_MAX; i++)
-			begin_attempt(attempts, i);
+	for (unsigned i = 0; i < MAX(count, 1) && attempts->count < ATTEMPTS_MAX; i++)
+		begin_host(attempts, i);
 }
 
 static bool
@@ -192,7 +211,7 @@ is_pending(const struct attempts *attempts)
 static struct attempt *
 continue_attempts(struct attempts *attempts, int wait_ms)
 {
-	struct pollfd fds[HOSTS_MAX];
+	struct pollfd fds[ATTEMPTS_MAX];
 
 	for (unsigned i = 0; i < attempts->count; i++) {
 		const struct attempt *attempt = &attempts->list[i];
@@ -217,23 +236,36 @@ continue_attempts(struct attempts *attempts, int wait_ms)
 	return NULL;
 }
 
+/* libpq names the address only. */
+static char *
+format_problem(const struct attempt *attempt)
+{
+	const char *host = PQhost(attempt->connection);
+	const char *problem = attempt->problem;
+
+	if (attempt->state != PGRES_POLLING_FAILED)
+		problem = "no answer";
+	else if (!problem)
+		problem = PQerrorMessage(attempt->connection);
+	return g_strconcat(host ? host : "", ": ", problem, NULL);
+}
+
 static void
 end_attempts(struct attempts *attempts, GString *problems)
 {
 	for (unsigned i = 0; i < attempts->count; i++) {
-		struct attempt *attempt = &attempts->list[i];
-		PGconn *connection = attempt->connection;
+		const struct attempt *attempt = &attempts->list[i];
+		g_autofree char *problem = NULL;
 
-		if (!connection)
+		if (!attempt->connection)
 			continue;
-		if (attempt->state != PGRES_POLLING_FAILED)
-			attempt->problem = "no answer";
-		if (attempt->problem)
-			g_string_append_printf(
-			    problems, "%s: %s\n", PQhost(connection), attempt->problem);
-		else
-			g_string_append(problems, PQerrorMessage(connection));
-		PQfinish(connection);
+		problem = format_problem(attempt);
+		g_string_append_printf(problems, "%s%s%s", problems->len ? "; " : "",
+		    g_strchomp(problem),
+		    strstr(problem, "certificate verify failed")
+		        ? ": it has expired, or its CA is not known here"
+		        : "");
+		PQfinish(attempt->connection);
 	}
 }
 

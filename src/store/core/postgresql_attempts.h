@@ -9,7 +9,7 @@
 
 #include "store/core/history.h"
 
-/* Maximum time for one run, s.  One host with several addresses: for each of them. */
+/* Maximum time for one run, s, after the addresses were found. */
 #define POSTGRESQL_ATTEMPTS_S 10
 
 /* Parameters of a connection; a later one replaces an earlier one. */
@@ -31,11 +31,11 @@ struct postgresql_attempts_options {
 };
 
 /**
- * Connect to all hosts at a time, and use the first that answers as it should: none of
- * them waits for one that is cut off.
+ * Connect to all addresses of all hosts at a time, and use the first that answers as it
+ * should: none of them waits for one that is cut off.
  *
  * @param history   set on success; the timeline of a standby is 0
- * @param problems  gets a line for each host that cannot be used
+ * @param problems  gets a text for each address that cannot be used
  * @return NULL if there is none
  */
 PGconn *postgresql_attempts_run(const struct postgresql_attempts_options *options,

@@ -261,18 +261,6 @@ check_version(const PGconn *connection, GError **error)
 	           version / 10000, SERVER_VERSION_MIN / 10000);
 }
 
-/* @param problems  of each host */
-static void
-fail(const GString *problems, GError **error)
-{
-	g_autofree char *line = format_line(problems->str);
-
-	pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s%s", line,
-	    strstr(line, "certificate verify failed")
-	        ? ": it has expired, or its CA is not known here"
-	        : "");
-}
-
 /* Connect to the primary server, or read from another one if there is none. */
 static PGconn *
 connect_to_any(bool is_read_only, struct postgresql_parameters *parameters,
@@ -280,6 +268,7 @@ connect_to_any(bool is_read_only, struct postgresql_parameters *parameters,
     GError **error)
 {
 	g_autoptr(GString) problems = g_string_new(NULL);
+	g_autofree char *line = NULL;
 	PGconn *connection;
 
 	postgresql_parameters_add(parameters, "target_session_attrs",
@@ -290,9 +279,11 @@ connect_to_any(bool is_read_only, struct postgresql_parameters *parameters,
 		g_string_truncate(problems, 0);
 		connection = postgresql_attempts_run(attempts, history, problems);
 	}
-	if (!connection)
-		fail(problems, error);
-	return connection;
+	if (connection)
+		return connection;
+	line = format_line(problems->str);
+	pb_fail(error, PB_ERROR_TEMPORARY, "cannot connect to the database: %s", line);
+	return NULL;
 }
 
 /* The URL may replace them. */
@@ -301,7 +292,6 @@ add_defaults(struct postgresql_parameters *parameters)
 {
 	static const char *const defaults[][2] = {
 	    {"application_name", "paperboy"},
-	    {"connect_timeout", G_STRINGIFY(POSTGRESQL_ATTEMPTS_S)},
 	    {"keepalives_idle", KEEPALIVE_IDLE_S},
 	    {"keepalives_interval", KEEPALIVE_INTERVAL_S},
 	    {"keepalives_count", KEEPALIVE_COUNT},
