@@ -296,7 +296,7 @@ def mistakes(tap):
             with open(instance.config, encoding="utf-8") as file:
                 good_text = file.read()
             with open(instance.config, "w", encoding="utf-8") as file:
-                file.write("\n".join(MISTAKES) + "\n")
+                file.write("\n".join([*MISTAKES, instance.db.config]) + "\n")
             child.signal(signal.SIGHUP)
             child.wait_line(f"error   config refused problems={MISTAKE_COUNT}: "
                             "the old configuration stays")

@@ -380,7 +380,9 @@ schema_rejects_invalid_states(void)
 	        "UPDATE outbox SET next_try_at = NULL, state = 'SENDING', claimed_at = "
 	        "1",
 	        "CHECK"},
-	    {"", "UPDATE outbox SET state = 'SENT', ended_at = 1",
+	    {"",
+	        "UPDATE outbox SET next_try_at = NULL, state = 'SENT', attempt = 1,"
+	        " claimed_at = 1, ended_at = 1",
 	        "only a claimed message can be sent"},
 	    {"", "UPDATE outbox SET state = 'UNKNOWN'", "CHECK"},
 	    {"", "UPDATE outbox SET next_try_at = NULL, state = 'FAILED'", "CHECK"},
@@ -391,7 +393,7 @@ schema_rejects_invalid_states(void)
 	        "a message that has ended stays"},
 	    {CLAIM END, "UPDATE outbox SET state = 'FAILED'",
 	        "a message that has ended stays"},
-	    {CLAIM END, "UPDATE outbox SET ended_at = NULL",
+	    {CLAIM END, "UPDATE outbox SET ended_at = ended_at + 1",
 	        "a message that has ended stays"},
 	    {CLAIM "UPDATE outbox SET state = 'UNKNOWN', ended_at = 2",
 	        "UPDATE outbox SET state = 'DEFERRED', next_try_at = 0",
