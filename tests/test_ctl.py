@@ -677,7 +677,7 @@ def test_many_errors(ctl_fixture):
     """each error of a configuration is reported with file and line, status 78"""
     ctl_fixture.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
                  'mail: { from = "a@b.example"; };\n'
-                 f'template_dir = "{TEMPLATES}";\n')
+                 f'template_dir = "{TEMPLATES}";\n{ctl_fixture.db.config}\n')
     for done in (ctl_fixture.daemon("--check"), ctl_fixture.ctl("status"), ctl_fixture.daemon("--once", "--now", NOW)):
         done.expect(CONFIG, "", [
             f'{ctl_fixture.config}:1: unknown setting "colour"',

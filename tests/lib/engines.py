@@ -18,8 +18,7 @@ SQLITE_ONLY = {
     "test_bounce_reports": NO_STORE,
     "test_calendar": {"check_decisions": "reads what triggers for SQLite record"},
     "test_config_errors": NO_STORE,
-    "test_ctl": {"test_read_only": FILE, "test_many_errors": WRITES,
-                 "test_state_directory": FILE},
+    "test_ctl": {"test_read_only": FILE, "test_state_directory": FILE},
     "test_ctl_instances": OWN_SERVER,
     "test_damage": dict.fromkeys((
         "truncated", "header_flipped", "page_flipped", "empty", "foreign", "newer",
