@@ -9,6 +9,7 @@
 #include "lib/unit.h"
 #include "store/core/fts_scan.h"
 #include "store/core/sql.h"
+#include "store/core/transaction.h"
 #include "store/paper/archive.h"
 
 #define PAPERS 40
@@ -200,6 +201,25 @@ places_of_phrases_are_those_that_fts5_finds(void)
 }
 
 static void
+papers_of_a_transaction_are_found(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(64);
+	g_autoptr(GString) text = g_string_new(NULL);
+	pb_transaction transaction = {0};
+	bool is_possible;
+
+	g_assert_true(store_begin(fixture->store, &transaction, NULL));
+	store_fixture_run(
+	    fixture, "INSERT INTO paper_fts (rowid, title) VALUES (99, 'zebra')");
+	g_assert_true(fts_scan_is_possible(fixture->store, &is_possible, NULL));
+	g_assert_true(is_possible);
+	scan(fixture, "zebra", 0, text);
+	g_assert_cmpstr(text->str, ==, "zebra:99:0:0");
+	store_rollback(&transaction);
+	compare(fixture);
+}
+
+static void
 ignore_row(void *data, int64_t seq, void *row)
 {
 	GArray *columns[FTS_ROW_COLUMNS];
@@ -258,5 +278,5 @@ damage_is_an_error_or_other_papers(void)
 	g_assert_cmpuint(found, >, 100);
 }
 
-UNIT_MAIN(
-    places_of_phrases_are_those_that_fts5_finds, damage_is_an_error_or_other_papers)
+UNIT_MAIN(places_of_phrases_are_those_that_fts5_finds,
+    papers_of_a_transaction_are_found, damage_is_an_error_or_other_papers)

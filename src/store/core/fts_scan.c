@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/core/engine.h"
 #include "store/core/sql.h"
 
 /* Blocks of `paper_fts_data`: the list of segments, and the leaf 0 of one. */
@@ -159,6 +160,16 @@ load_cursors(struct scan *scan, GError **error)
 	return true;
 }
 
+/* FTS5 writes what it has in memory to its blocks before a savepoint. */
+static bool
+flush(struct store *store, GError **error)
+{
+	static const char sql_begin[] = "SAVEPOINT fts_scan";
+	static const char sql_end[] = "RELEASE fts_scan";
+
+	return sql_exec(store, sql_begin, error) && sql_exec(store, sql_end, error);
+}
+
 bool
 fts_scan_is_possible(struct store *store, bool *is_possible, GError **error)
 {
@@ -168,7 +179,9 @@ fts_scan_is_possible(struct store *store, bool *is_possible, GError **error)
 	    " AND substr(block, ?3, 1) <> x'ff')";
 
 	*is_possible = false;
-	return !store->is_reading ||
+	if (!store->engine->is_open(store))
+		return true;
+	return (store->is_reading || flush(store, error)) &&
 	       sql_has(store, sql, is_possible, error, SQL_INT(FORMAT),
 	           SQL_INT(STRUCTURE_ID), SQL_INT(STRUCTURE_COOKIE + 1));
 }

@@ -15,7 +15,7 @@
 #include "store/core/fts_row.h"
 #include "store/core/store.h"
 
-/** Whether the blocks are those that FTS5 would read: in a snapshot, of this format. */
+/** Whether FTS5 would read the same blocks: in a transaction, of this format. */
 bool fts_scan_is_possible(struct store *store, bool *is_possible, GError **error);
 
 /**
