@@ -1,9 +1,10 @@
 /*
  * lookup_clauses.h - collects the papers of a lookup clause by clause.
  *
- * FTS5 scans one word after the other, which takes a fraction of the time of joining
- * many of them paper by paper. The results of all papers are in memory meanwhile: 36
- * to 40 bytes for each, and the places of the phrases of one NEAR.
+ * The index is scanned for one phrase after the other (store/core/fts_scan.h), which
+ * takes a fraction of the time in which FTS5 joins many of them. The results of all
+ * papers are in memory meanwhile: 36 to 40 bytes for each, and the places of the
+ * phrases of one NEAR.
  *
  * When each clause alone makes a paper a match, the sum of the shares of the clauses
  * that the index decides is a lower bound of its score, and with those that it does not
