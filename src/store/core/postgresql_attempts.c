@@ -120,13 +120,13 @@ get_item(char **items, unsigned i)
 	return i < g_strv_length(items) ? items[i] : NULL;
 }
 
-/* One for all hosts, or one for each, which may be empty. */
+/* One for all hosts, or one for each, which may be empty; NULL: libpq's default. */
 static const char *
 get_port(char **ports, unsigned host)
 {
 	const char *port = get_item(ports, g_strv_length(ports) == 1 ? 0 : host);
 
-	return port && *port ? port : DEFAULT_PORT;
+	return port && !*port ? DEFAULT_PORT : port;
 }
 
 static void
