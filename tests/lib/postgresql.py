@@ -161,17 +161,23 @@ def translate_trigger(sql):
     name, event, table, condition, body = re.match(
         r"CREATE TRIGGER (\w+) (.*?)\s+ON (\w+)\s*(?:WHEN (.*?))?\s*\bBEGIN\n(.*)END$",
         translate(sql), re.DOTALL).groups()
-    when = ""
-    if condition and "SELECT" in condition:
+    row, rows = "OLD" if "DELETE" in event else "NEW", "FOR EACH ROW"
+    if condition and "SELECT" not in condition:
+        # No function is called for most rows.  Before an update, each would be locked.
+        event = event.replace("BEFORE UPDATE", "AFTER UPDATE")
+        rows += f"\nWHEN ({condition})"
+    elif condition and event == "BEFORE INSERT":
+        # One query for all rows.
+        condition = re.sub(r"\bNEW\.", "added.", condition)
+        condition = f"EXISTS (SELECT 1 FROM added WHERE {condition})"
+        event, row = "AFTER INSERT", "NULL"
+        rows = "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
         body = f"\tIF {condition} THEN\n{body}\tEND IF;\n"
     elif condition:
-        # No function is called for most rows.  Before an update, each would be locked.
-        when = f"\nWHEN ({condition})"
-        event = event.replace("BEFORE UPDATE", "AFTER UPDATE")
-    row = "OLD" if "DELETE" in event else "NEW"
+        body = f"\tIF {condition} THEN\n{body}\tEND IF;\n"
     return (f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$\nBEGIN\n"
             f"{body}\tRETURN {row};\nEND $$;\nCREATE TRIGGER {name} {event} ON {table}\n"
-            f"FOR EACH ROW{when} EXECUTE FUNCTION {name}();")
+            f"{rows} EXECUTE FUNCTION {name}();")
 
 
 def format_rows(store, table):

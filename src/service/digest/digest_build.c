@@ -39,8 +39,7 @@
 #define PAGE_SUBSCRIBERS_LEAST 25
 #define PAGE_US                20000
 
-/* Plans that are saved by one statement: for each, a server parses all CHECKs of the
- * table. */
+/* Plans that are saved at once in a file, between looks at the clock. */
 #define PLANS_AT_ONCE 50
 
 /* @return the index of a candidate's filter in the contents */
@@ -407,7 +406,7 @@ count_plan(struct digest_build_report *report, const struct plan *plan)
 static bool
 save_due(struct store *store, const gpointer *plans, unsigned count, GError **error)
 {
-	struct subscriber_due *dues[PLANS_AT_ONCE];
+	struct subscriber_due *dues[PAGE_SUBSCRIBERS];
 	unsigned planned = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -430,7 +429,7 @@ static bool
 save_digests(struct store *store, const gpointer *plans, unsigned count,
     struct digest_build_report *report, GError **error)
 {
-	struct digest_record *digests[PLANS_AT_ONCE];
+	struct digest_record *digests[PAGE_SUBSCRIBERS];
 	unsigned made = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -471,13 +470,15 @@ queue_messages(
 	return digests_queue(store, ids, priority, error);
 }
 
-/* Save the next plans, at most PLANS_AT_ONCE.  @param done  advanced by their number */
+/* Save the next plans.  @param done  advanced by their number */
 static bool
 save_plans(struct store *store, const GPtrArray *plans, unsigned *done,
     struct digest_build_report *report, GError **error)
 {
 	const gpointer *next = plans->pdata + *done;
-	unsigned count = MIN(plans->len - *done, PLANS_AT_ONCE);
+	unsigned count = store_is_shared(store)
+	                     ? plans->len
+	                     : MIN(plans->len - *done, PLANS_AT_ONCE);
 
 	*done += count;
 	return save_due(store, next, count, error) &&

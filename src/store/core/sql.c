@@ -214,21 +214,22 @@ sql_fill_list(
 }
 
 bool
-sql_exec_list_values(struct store *store, const char *const texts[2],
+sql_exec_list_values(struct store *store, const char *const texts[3],
     const GArray *numbers, const struct sql_value *values, GError **error)
 {
-	unsigned before = 0;
+	unsigned before = 0, max = sql_get_list_max(store);
 
 	while (values[before].kind != SQL_KIND_END)
 		before++;
 	g_assert(before <= SQL_VALUES_BEFORE_LIST);
-	for (unsigned i = 0; i < numbers->len; i += SQL_LIST_MAX) {
-		struct sql_value all[SQL_VALUES_BEFORE_LIST + SQL_LIST_MAX + 1] = {0};
-		unsigned count = numbers->len - i;
+	for (unsigned i = 0; i < numbers->len; i += max) {
+		struct sql_value all[SQL_VALUES_BEFORE_LIST + SQL_LONG_MAX + 1];
+		unsigned count = MIN(numbers->len - i, max);
 
 		memcpy(all, values, before * sizeof(all[0]));
 		sql_fill_list(&all[before], sql_get_list_size(count),
 		    &g_array_index(numbers, int64_t, i), count);
+		all[before + sql_get_list_size(count)] = (struct sql_value){0};
 		if (!sql_exec_values(store, SQL_CHOOSE(texts, count), all, error))
 			return false;
 	}

@@ -101,27 +101,43 @@ struct sql_value {
 /* A list in a statement, of values or rows: SQL_LIST("?") or SQL_LIST("(?, ?)"). */
 #define SQL_LIST(item) item SQL_SEVEN(SQL_SEVEN(", " item))
 #define SQL_SEVEN(x)   x x x x x x x
+#define SQL_FIFTY(x)   SQL_SEVEN(SQL_SEVEN(x)) x
 
 /*
- * A statement with a list, and one with SQL_FEW_MAX values for short lists: an array of
- * two texts.  Casts in the first row give the types of the columns.
+ * A statement with a list, one with SQL_FEW_MAX values for short lists, and one with
+ * SQL_LONG_MAX: an array of three texts.  Casts in the first row give the types of the
+ * columns.
  */
-#define SQL_LISTS(head, first, item, tail)                          \
-	{                                                           \
-		head first SQL_SEVEN(", " item) tail,               \
-		    head first SQL_SEVEN(SQL_SEVEN(", " item)) tail \
+#define SQL_LISTS(head, first, item, tail)                                          \
+	{                                                                           \
+		head first SQL_SEVEN(", " item) tail,                               \
+		    head first SQL_SEVEN(SQL_SEVEN(", " item)) tail,                \
+		    head first SQL_SEVEN(SQL_SEVEN(", " item)) SQL_FIFTY(", " item) \
+		        SQL_FIFTY(", " item) SQL_FIFTY(", " item) tail              \
 	}
-#define SQL_FEW_MAX 8
+#define SQL_FEW_MAX  8
+#define SQL_LONG_MAX 200
+
+/** Maximum number of values of SQL_LISTS(): more on a server, where each statement is a
+ * round trip, and parses all CHECKs of the table that it writes. */
+static inline unsigned
+sql_get_list_max(const struct store *store)
+{
+	return store->postgresql ? SQL_LONG_MAX : SQL_LIST_MAX;
+}
 
 /** The size of the list of SQL_LISTS() for a number of values. */
 static inline unsigned
 sql_get_list_size(unsigned count)
 {
-	return count > SQL_FEW_MAX ? SQL_LIST_MAX : SQL_FEW_MAX;
+	return count <= SQL_FEW_MAX    ? SQL_FEW_MAX
+	       : count <= SQL_LIST_MAX ? SQL_LIST_MAX
+	                               : SQL_LONG_MAX;
 }
 
 /* The text of SQL_LISTS() for a number of values. */
-#define SQL_CHOOSE(texts, count) ((texts)[(count) > SQL_FEW_MAX])
+#define SQL_CHOOSE(texts, count) \
+	((texts)[((count) > SQL_FEW_MAX) + ((count) > SQL_LIST_MAX)])
 
 /**
  * Bind the next numbers of a list, and NULL after the last one.
@@ -132,7 +148,7 @@ void sql_fill_list(
     struct sql_value *values, unsigned size, const int64_t *numbers, unsigned count);
 
 /**
- * Run a statement for some numbers, at most SQL_LIST_MAX at once.
+ * Run a statement for some numbers, at most sql_get_list_max() at once.
  *
  * @param texts  of SQL_LISTS(); other parameters are before the list
  * @param numbers  of int64_t
@@ -140,7 +156,7 @@ void sql_fill_list(
 #define sql_exec_list(store, texts, numbers, error, ...) \
 	sql_exec_list_values(store, texts, numbers,      \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
-bool sql_exec_list_values(struct store *store, const char *const texts[2],
+bool sql_exec_list_values(struct store *store, const char *const texts[3],
     const GArray *numbers, const struct sql_value *values, GError **error);
 /* Maximum number of these values. */
 #define SQL_VALUES_BEFORE_LIST 8

@@ -33,12 +33,11 @@ GPtrArray *
 candidates_load_filters(
     struct store *store, const gpointer *subscribers, unsigned count, GError **error)
 {
-	static const char sql[] =
+	static const char *const sql[] = SQL_LISTS(
 	    "SELECT s.subscriber_id, s.filter_id, s.number, coalesce(s.name, s.text),"
 	    " s.text, s.since_day, s.created_at, coalesce(s.max_papers, 0), s.is_block"
-	    " FROM subscription s WHERE s.subscriber_id IN (" SQL_LIST(
-	        "?") ")"
-	             " ORDER BY s.subscriber_id, s.number";
+	    " FROM subscription s WHERE s.subscriber_id IN (",
+	    "?", "?", ") ORDER BY s.subscriber_id, s.number");
 #define COLUMN(...) RECORD_COLUMN(candidate_filter, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(subscriber_id),
 	    COLUMN(filter_id), COLUMN(number), COLUMN(label), COLUMN(text),
@@ -49,15 +48,18 @@ candidates_load_filters(
 	    RECORD_LAYOUT(candidate_filter, columns);
 	g_autoptr(GArray) ids = list_ids(subscribers, count);
 	g_autoptr(GPtrArray) filters = g_ptr_array_new_with_free_func(g_free);
+	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX) {
-		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	for (unsigned i = 0; i < count; i += max) {
+		struct sql_value values[SQL_LONG_MAX + 1] = {0};
+		unsigned some_count = MIN(count - i, max);
 		sql_auto *statement = NULL;
 		GPtrArray *some;
 
-		sql_fill_list(
-		    values, SQL_LIST_MAX, &g_array_index(ids, int64_t, i), count - i);
-		statement = sql_bind_values(store, sql, values, error);
+		sql_fill_list(values, sql_get_list_size(some_count),
+		    &g_array_index(ids, int64_t, i), some_count);
+		statement =
+		    sql_bind_values(store, SQL_CHOOSE(sql, some_count), values, error);
 		some = record_load_all(statement, &layout, error);
 		if (!some)
 			return NULL;
@@ -162,7 +164,7 @@ load_rows(struct store *store, struct candidate_previous **all, unsigned count,
 	static const char *const sql[] = SQL_LISTS("WITH j (id, slot) AS (VALUES ",
 	    "(CAST(? AS BIGINT), CAST(? AS TEXT))", "(?, ?)", PREVIOUS_ROWS);
 	unsigned size = sql_get_list_size(count);
-	struct sql_value values[2 * SQL_LIST_MAX + 1] = {0};
+	struct sql_value values[2 * SQL_LONG_MAX + 1] = {0};
 	sql_auto *statement = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
@@ -188,10 +190,11 @@ candidates_load_previous(struct store *store, struct candidate_previous **all,
 {
 	g_autoptr(GArray) papers = packed_papers_new();
 	g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!load_rows(store, all + i, MIN(count - i, SQL_LIST_MAX), papers,
-		        parts, error))
+	for (unsigned i = 0; i < count; i += max)
+		if (!load_rows(
+		        store, all + i, MIN(count - i, max), papers, parts, error))
 			return false;
 	if (!packed_papers_follow(store, papers, error))
 		return false;

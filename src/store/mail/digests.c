@@ -79,7 +79,7 @@ fill_values(const struct digest_record *digest_record, struct sql_value *values)
 	return packed;
 }
 
-/* @param count  at most SQL_LIST_MAX */
+/* @param count  at most sql_get_list_max() */
 static bool
 insert_some(struct store *store, struct digest_record *const *digest_records,
     unsigned count, GError **error)
@@ -94,8 +94,9 @@ insert_some(struct store *store, struct digest_record *const *digest_records,
 	    " message_token, papers, newest_day, contents) SELECT subscriber_id, slot,"
 	    " date, created_at, 'live', message_token, papers, newest_day, contents"
 	    " FROM j WHERE subscriber_id IS NOT NULL RETURNING id, subscriber_id");
-	struct sql_value values[DIGEST_VALUES * SQL_LIST_MAX + 1] = {0};
 	unsigned size = sql_get_list_size(count);
+	g_autofree struct sql_value *values =
+	    g_new0(struct sql_value, DIGEST_VALUES * size + 1);
 	g_autoptr(GPtrArray) packed =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
 	g_autoptr(GArray) ids = NULL;
@@ -118,6 +119,8 @@ bool
 digests_insert(struct store *store, struct digest_record *const *digest_records,
     unsigned count, GError **error)
 {
+	unsigned max = sql_get_list_max(store);
+
 	for (unsigned i = 0; i < count; i++) {
 		struct digest_contents *contents = digest_records[i]->contents;
 
@@ -125,9 +128,8 @@ digests_insert(struct store *store, struct digest_record *const *digest_records,
 		    !load_references(store, contents, error))
 			return false;
 	}
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!insert_some(
-		        store, digest_records + i, MIN(count - i, SQL_LIST_MAX), error))
+	for (unsigned i = 0; i < count; i += max)
+		if (!insert_some(store, digest_records + i, MIN(count - i, max), error))
 			return false;
 	return true;
 }

@@ -51,6 +51,7 @@ insert_delivered_list(struct store *store, const int64_t *ids, unsigned count,
 	sql_auto *row = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
+	count = MIN(count, SQL_LIST_MAX);
 	sql_fill_list(values, sql_get_list_size(count), ids, count);
 	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
 	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
@@ -326,11 +327,13 @@ save_sent_list(struct store *store, const gpointer *sent, unsigned count, int64_
 	    " FROM r WHERE outbox.id = r.id AND state" SQL_NO_INDEX_TEXT
 	    " = 'SENDING' AND holder = ?");
 	struct sql_value values[SQL_LIST_MAX * SENT_VALUES + 3] = {0};
-	unsigned updated, size = sql_get_list_size(count) * SENT_VALUES;
+	unsigned updated, size;
 
+	count = MIN(count, SQL_LIST_MAX);
+	size = sql_get_list_size(count) * SENT_VALUES;
 	for (unsigned i = 0; i < size; i++)
 		values[i] = SQL_NULL;
-	for (unsigned i = 0; i < MIN(count, SQL_LIST_MAX); i++)
+	for (unsigned i = 0; i < count; i++)
 		fill_sent(sent[i], &values[i * SENT_VALUES]);
 	values[size] = SQL_INT(now);
 	values[size + 1] = SQL_INT(store_get_holder(store));

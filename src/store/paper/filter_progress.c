@@ -106,17 +106,21 @@ bool
 filter_progress_foreach(struct store *store, const GArray *ids,
     const struct filter_callbacks *callbacks, GError **error)
 {
-	static const char sql[] =
+	static const char *const sql[] = SQL_LISTS(
 	    "SELECT f.id, f.canonical FROM filter f WHERE f.matched_revision IS NULL"
-	    " AND f.id IN (" SQL_LIST("?") ") ORDER BY f.id";
-	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	    " AND f.id IN (",
+	    "?", "?", ") ORDER BY f.id");
+	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
+	for (unsigned i = 0; i < ids->len; i += max) {
+		struct sql_value values[SQL_LONG_MAX + 1] = {0};
+		unsigned count = MIN(ids->len - i, max);
 		sql_auto *statement = NULL;
 
-		sql_fill_list(values, SQL_LIST_MAX, &g_array_index(ids, int64_t, i),
-		    ids->len - i);
-		statement = sql_bind_values(store, sql, values, error);
+		sql_fill_list(values, sql_get_list_size(count),
+		    &g_array_index(ids, int64_t, i), count);
+		statement =
+		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
 		if (!foreach (statement, callbacks, error))
 			return false;
 	}
@@ -154,10 +158,11 @@ filter_progress_load_texts(struct store *store, const GArray *ids,
 {
 	static const char *const sql[] =
 	    SQL_LISTS("SELECT id, canonical FROM filter WHERE id IN (", "?", "?", ")");
+	unsigned max = sql_get_list_max(store);
 
-	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX) {
-		unsigned count = MIN(ids->len - i, SQL_LIST_MAX);
-		struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	for (unsigned i = 0; i < ids->len; i += max) {
+		unsigned count = MIN(ids->len - i, max);
+		struct sql_value values[SQL_LONG_MAX + 1] = {0};
 		sql_auto *statement = NULL;
 		enum sql_step step = SQL_STEP_FAILED;
 

@@ -24,22 +24,13 @@ append_found(
 #define INSERT      "INSERT INTO match (decided_at, filter_id, papers) VALUES "
 #define KEEP_OTHERS " ON CONFLICT (filter_id, decided_at) DO NOTHING"
 
-/* On a server, for which nothing has to be waited for then. */
-#define APPEND                                                      \
-	" ON CONFLICT (filter_id, decided_at) DO UPDATE SET papers" \
-	" = match.papers || ',' || excluded.papers"
-
 static bool
 save_one(
     struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
 	static const char sql[] = INSERT "(?1, ?2, ?3)" KEEP_OTHERS;
-	static const char sql_server[] = INSERT "(?1, ?2, ?3)" APPEND;
 	unsigned count;
 
-	if (store->postgresql)
-		return sql_exec(store, sql_server, error, SQL_INT(now),
-		    SQL_INT(found->filter_id), SQL_TEXT(found->papers));
 	return sql_exec_count(store, sql, &count, error, SQL_INT(now),
 	           SQL_INT(found->filter_id), SQL_TEXT(found->papers)) &&
 	       (count || append_found(store, found, now, error));
@@ -47,24 +38,59 @@ save_one(
 
 /* Save SQL_LIST_MAX rows.  An upsert would take three times as long. */
 static bool
-save_list(
-    struct store *store, const struct matches_found *found, int64_t now, GError **error)
+save_list(struct store *store, const struct matches_found *found, int64_t now,
+    unsigned *count, GError **error)
 {
 	static const char sql[] = INSERT SQL_LIST("(?, ?, ?)") KEEP_OTHERS;
-	static const char sql_server[] = INSERT SQL_LIST("(?, ?, ?)") APPEND;
 	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
-	unsigned count;
 
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++) {
 		values[3 * i] = SQL_INT(now);
 		values[3 * i + 1] = SQL_INT(found[i].filter_id);
 		values[3 * i + 2] = SQL_TEXT(found[i].papers);
 	}
-	if (store->postgresql)
-		return sql_exec_values(store, sql_server, values, error);
-	if (!sql_exec_count_values(store, sql, values, &count, error))
+	return sql_exec_count_values(store, sql, values, count, error);
+}
+
+/* Likewise on a server, at most SQL_LONG_MAX rows: it would log more for ON CONFLICT.
+ */
+static bool
+save_on_server(struct store *store, const struct matches_found *found, unsigned size,
+    int64_t now, unsigned *count, GError **error)
+{
+	static const char *const sql[] =
+	    SQL_LISTS("WITH j (filter_id, papers) AS (VALUES ",
+	        "(CAST(? AS BIGINT), ?)", "(?, ?)",
+	        ") INSERT INTO match (decided_at, filter_id, papers)"
+	        " SELECT CAST(? AS BIGINT), filter_id, papers FROM j"
+	        " WHERE filter_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM match m"
+	        "  WHERE m.filter_id = j.filter_id AND m.decided_at = ?)");
+	unsigned list = sql_get_list_size(size);
+	struct sql_value values[2 * SQL_LONG_MAX + 3];
+
+	for (unsigned i = 0; i < list; i++) {
+		bool has = i < size;
+
+		values[2 * i] = has ? SQL_INT(found[i].filter_id) : SQL_NULL;
+		values[2 * i + 1] = has ? SQL_TEXT(found[i].papers) : SQL_NULL;
+	}
+	values[2 * list] = values[2 * list + 1] = SQL_INT(now);
+	values[2 * list + 2] = (struct sql_value){0};
+	return sql_exec_count_values(
+	    store, SQL_CHOOSE(sql, size), values, count, error);
+}
+
+/* @param size  number of rows: at most SQL_LONG_MAX on a server, else SQL_LIST_MAX */
+static bool
+save_rows(struct store *store, const struct matches_found *found, unsigned size,
+    int64_t now, GError **error)
+{
+	unsigned count;
+
+	if (store->postgresql ? !save_on_server(store, found, size, now, &count, error)
+	                      : !save_list(store, found, now, &count, error))
 		return false;
-	for (unsigned i = 0; count < SQL_LIST_MAX && i < SQL_LIST_MAX; i++)
+	for (unsigned i = 0; count < size && i < size; i++)
 		if (!append_found(store, &found[i], now, error))
 			return false;
 	return true;
@@ -96,11 +122,15 @@ bool
 matches_save_found(struct store *store, const struct matches_found *found,
     unsigned count, int64_t now, GError **error)
 {
-	unsigned saved = 0;
+	unsigned max = sql_get_list_max(store), saved = 0, size;
 
-	for (; count - saved >= SQL_LIST_MAX; saved += SQL_LIST_MAX)
-		if (!save_list(store, found + saved, now, error))
+	for (; saved < count; saved += size) {
+		size = MIN(count - saved, max);
+		if (size < max && !store->postgresql)
+			break;
+		if (!save_rows(store, found + saved, size, now, error))
 			return false;
+	}
 	for (; saved < count; saved++)
 		if (!save_one(store, &found[saved], now, error))
 			return false;
@@ -327,7 +357,7 @@ load_some(struct store *store, const int64_t *ids, unsigned count,
 	static const char *const sql[] =
 	    SQL_LISTS("SELECT papers, filter_id FROM match WHERE filter_id IN (", "?",
 	        "?", ") ORDER BY filter_id");
-	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	struct sql_value values[SQL_LONG_MAX + 1] = {0};
 	g_autoptr(GHashTable) by_filter = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_array_unref);
 	sql_auto *statement = NULL;
@@ -355,11 +385,12 @@ bool
 matches_load_each(struct store *store, const GArray *filters,
     matches_found_papers found, void *data, GError **error)
 {
+	unsigned max = sql_get_list_max(store);
 	bool is_ok = true;
 
-	for (unsigned i = 0; is_ok && i < filters->len; i += SQL_LIST_MAX)
+	for (unsigned i = 0; is_ok && i < filters->len; i += max)
 		is_ok = load_some(store, &g_array_index(filters, int64_t, i),
-		    MIN(filters->len - i, SQL_LIST_MAX), found, data, error);
+		    MIN(filters->len - i, max), found, data, error);
 	return is_ok;
 }
 

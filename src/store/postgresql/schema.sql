@@ -627,13 +627,13 @@ CREATE TRIGGER paper_deleted_unmerged BEFORE DELETE ON paper
 FOR EACH ROW EXECUTE FUNCTION paper_deleted_unmerged();
 CREATE FUNCTION digest_needs_active() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS DISTINCT FROM 'active' THEN
+	IF EXISTS (SELECT 1 FROM added WHERE (SELECT state FROM subscriber WHERE id = added.subscriber_id) IS DISTINCT FROM 'active') THEN
 	RAISE EXCEPTION 'a digest is only for a subscriber who is active' USING ERRCODE = 'integrity_constraint_violation';
 	END IF;
-	RETURN NEW;
+	RETURN NULL;
 END $$;
-CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
-FOR EACH ROW EXECUTE FUNCTION digest_needs_active();
+CREATE TRIGGER digest_needs_active AFTER INSERT ON digest
+REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION digest_needs_active();
 CREATE FUNCTION digest_is_frozen() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	RAISE EXCEPTION 'a digest is frozen' USING ERRCODE = 'integrity_constraint_violation';

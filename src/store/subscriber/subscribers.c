@@ -323,7 +323,7 @@ subscribers_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return true;
 }
 
-/* @param count  at most SQL_LIST_MAX */
+/* @param count  at most sql_get_list_max() */
 static bool
 save_due(struct store *store, struct subscriber_due *const *dues, unsigned count,
     GError **error)
@@ -335,7 +335,7 @@ save_due(struct store *store, struct subscriber_due *const *dues, unsigned count
 	    " catch_up = NULL FROM j WHERE subscriber.id = j.subscriber_id"
 	    " AND subscriber.next_due_at = j.due_at AND subscriber.state = 'active'"
 	    " RETURNING id");
-	struct sql_value values[3 * SQL_LIST_MAX + 1] = {0};
+	struct sql_value values[3 * SQL_LONG_MAX + 1] = {0};
 	g_autoptr(GArray) saved = NULL;
 
 	for (unsigned i = 0; i < sql_get_list_size(count); i++) {
@@ -359,8 +359,10 @@ bool
 subscribers_save_due(struct store *store, struct subscriber_due *const *dues,
     unsigned count, GError **error)
 {
-	for (unsigned i = 0; i < count; i += SQL_LIST_MAX)
-		if (!save_due(store, dues + i, MIN(count - i, SQL_LIST_MAX), error))
+	unsigned max = sql_get_list_max(store);
+
+	for (unsigned i = 0; i < count; i += max)
+		if (!save_due(store, dues + i, MIN(count - i, max), error))
 			return false;
 	return true;
 }
