@@ -665,7 +665,7 @@ store_failure_neither_loses_nor_repeats_messages(void)
 	enum { PEOPLE = 12 };
 	unsigned failures = 0, runs = 0, least = 0;
 
-	for (int nth = 1; nth < 40000; nth += nth < 300 ? 17 : nth / 8) {
+	for (int nth = 1; nth < 40000; nth += nth < 300 ? 9 : nth / 8) {
 		pb_auto(mailer_fixture) mailing = mailer_fixture_new(PEOPLE, 2);
 		struct mailer_report report = {0};
 		bool is_ok;

@@ -537,7 +537,7 @@ may_wait(const struct postgresql_statement *statement)
 	const char *text = statement->text;
 
 	return g_str_has_prefix(text, "INSERT ") || g_str_has_prefix(text, "UPDATE ") ||
-	       g_str_has_prefix(text, "DELETE ");
+	       g_str_has_prefix(text, "DELETE ") || g_str_has_prefix(text, "WITH ");
 }
 
 static bool

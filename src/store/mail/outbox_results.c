@@ -16,48 +16,68 @@ outbox_result_free(struct outbox_result *result)
 	g_free(result);
 }
 
-/* Record the papers of a digest: the head of its contents.  Damaged ones are not
- * recorded, which doctor reports. */
+/*
+ * Load digests and the size of the head of their contents, the papers.  Damaged ones
+ * are not recorded, which doctor reports.
+ *
+ * @param values  set to pairs of these
+ */
 static bool
-insert_delivered(
-    struct store *store, struct sql_statement *row, int64_t now, GError **error)
-{
-	static const char sql[] =
-	    "INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
-	    " VALUES (?1, ?2, ?3, ?4)"
-	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING";
-	g_autoptr(GArray) papers = packed_papers_new();
-	struct sql_bytes contents = sql_get_bytes(row, 2);
-	size_t head_bytes;
-
-	return !digest_contents_unpack_papers(
-	           contents.data, contents.size, papers, &head_bytes, NULL) ||
-	       sql_exec(store, sql, error, SQL_INT(sql_get_int(row, 0)),
-	           SQL_INT(sql_get_int(row, 1)), SQL_INT(now),
-	           SQL_BLOB(contents.data, head_bytes));
-}
-
-/* @param ids  of messages, at most SQL_LIST_MAX of them count */
-static bool
-insert_delivered_list(struct store *store, const int64_t *ids, unsigned count,
-    int64_t now, GError **error)
+load_heads(struct store *store, const int64_t *ids, unsigned count,
+    struct sql_value *values, unsigned *loaded, GError **error)
 {
 	/* Not a notice that there are no papers. */
 	static const char *const sql[] = SQL_LISTS(
-	    "SELECT d.subscriber_id, d.id, d.contents FROM outbox o"
+	    "SELECT d.id, d.contents FROM outbox o"
 	    " JOIN digest d ON d.id = o.digest_id WHERE d.papers > 0 AND o.id IN (",
 	    "?", "?", ")");
-	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	struct sql_value list[SQL_LIST_MAX + 1] = {0};
+	g_autoptr(GArray) papers = packed_papers_new();
 	sql_auto *row = NULL;
 	enum sql_step step = SQL_STEP_FAILED;
 
-	count = MIN(count, SQL_LIST_MAX);
-	sql_fill_list(values, sql_get_list_size(count), ids, count);
-	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
-		if (!insert_delivered(store, row, now, error))
-			return false;
+	*loaded = 0;
+	sql_fill_list(list, sql_get_list_size(count), ids, count);
+	row = sql_bind_values(store, SQL_CHOOSE(sql, count), list, error);
+	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+		struct sql_bytes contents = sql_get_bytes(row, 1);
+		size_t head_bytes;
+
+		g_array_set_size(papers, 0);
+		if (!digest_contents_unpack_papers(
+		        contents.data, contents.size, papers, &head_bytes, NULL))
+			continue;
+		values[2 * *loaded] = SQL_INT(sql_get_int(row, 0));
+		values[2 * *loaded + 1] = SQL_INT((int64_t)head_bytes);
+		++*loaded;
+	}
 	return step == SQL_STEP_DONE;
+}
+
+/* @param ids  of messages; @param count  at most SQL_LIST_MAX */
+static bool
+insert_delivered(struct store *store, const int64_t *ids, unsigned count, int64_t now,
+    GError **error)
+{
+	static const char *const sql[] = SQL_LISTS("WITH j (id, bytes) AS (VALUES ",
+	    "(CAST(? AS BIGINT), CAST(? AS BIGINT))", "(?, ?)",
+	    ") INSERT INTO delivered (subscriber_id, digest_id, at, papers)"
+	    " SELECT d.subscriber_id, d.id, CAST(? AS BIGINT),"
+	    " substr(d.contents, 1, CAST(j.bytes AS INTEGER))"
+	    " FROM j CROSS JOIN digest d WHERE d.id = j.id"
+	    " ON CONFLICT (subscriber_id, digest_id) DO NOTHING");
+	struct sql_value values[2 * SQL_LIST_MAX + 2] = {0};
+	unsigned loaded, size;
+
+	if (!load_heads(store, ids, count, values, &loaded, error))
+		return false;
+	if (!loaded)
+		return true;
+	size = sql_get_list_size(loaded);
+	for (unsigned i = 2 * loaded; i < 2 * size; i++)
+		values[i] = SQL_NULL;
+	values[2 * size] = SQL_INT(now);
+	return sql_exec_values(store, SQL_CHOOSE(sql, loaded), values, error);
 }
 
 /* Record the papers of messages as delivered. @param ids  of int64_t */
@@ -72,8 +92,8 @@ save_delivered(struct store *store, const GArray *ids, int64_t now, GError **err
 	if (!sql_exec_list(store, sql, ids, error))
 		return false;
 	for (unsigned i = 0; i < ids->len; i += SQL_LIST_MAX)
-		if (!insert_delivered_list(store, &g_array_index(ids, int64_t, i),
-		        ids->len - i, now, error))
+		if (!insert_delivered(store, &g_array_index(ids, int64_t, i),
+		        MIN(ids->len - i, SQL_LIST_MAX), now, error))
 			return false;
 	return true;
 }
