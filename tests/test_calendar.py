@@ -256,6 +256,26 @@ CREATE TRIGGER decided_more AFTER UPDATE ON match BEGIN
 CREATE TRIGGER decided_no AFTER DELETE ON match_pending BEGIN
     INSERT INTO decision VALUES (OLD.filter_id, OLD.paper_seq, 'settled'); END;
 """
+DECISIONS_SERVER = """
+CREATE TABLE decision (filter_id BIGINT, paper_seq BIGINT, what TEXT);
+CREATE FUNCTION decide() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO decision VALUES (NEW.filter_id, NEW.paper_seq, 'pending');
+    RETURN NULL; END $$;
+CREATE FUNCTION decide_yes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO decision SELECT NEW.filter_id, CAST(value AS BIGINT), 'yes'
+        FROM string_to_table(substr(NEW.papers, CASE TG_OP WHEN 'UPDATE'
+            THEN length(OLD.papers) + 2 ELSE 1 END), ',') value;
+    RETURN NULL; END $$;
+CREATE FUNCTION decide_no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO decision VALUES (OLD.filter_id, OLD.paper_seq, 'settled');
+    RETURN NULL; END $$;
+CREATE TRIGGER decided_first AFTER INSERT ON match_pending FOR EACH ROW
+    EXECUTE FUNCTION decide();
+CREATE TRIGGER decided_yes AFTER INSERT OR UPDATE ON match FOR EACH ROW
+    EXECUTE FUNCTION decide_yes();
+CREATE TRIGGER decided_no AFTER DELETE ON match_pending FOR EACH ROW
+    EXECUTE FUNCTION decide_no();
+"""
 
 
 class Fortnight:
@@ -324,8 +344,8 @@ class Fortnight:
 
     @staticmethod
     def add_triggers(simulation):
-        if not stores.is_database():
-            simulation.instance.change(DECISIONS)
+        simulation.instance.change(
+            DECISIONS_SERVER if stores.is_database() else DECISIONS)
 
     @staticmethod
     def listing(date, path):
@@ -388,8 +408,8 @@ def check_decisions(tap, simulation):
     instance = simulation.instance
     assert instance.rows("SELECT count(*) FROM match_pending") == [(0,)]
     decisions = collections.defaultdict(list)
-    for filter_id, seq, what in instance.rows(
-            "SELECT filter_id, paper_seq, what FROM decision"):
+    for filter_id, seq, what in instance.change(
+            "DELETE FROM decision RETURNING filter_id, paper_seq, what"):
         decisions[filter_id, seq].append(what)
     counts = collections.Counter(" ".join(what) for what in decisions.values())
     tap.diag(f"{dict(counts)}")

@@ -16,7 +16,6 @@ WRITES = "writes configurations of its own"
 # Scripts, or functions of scripts, that are not run, and why.
 SQLITE_ONLY = {
     "test_bounce_reports": NO_STORE,
-    "test_calendar": {"check_decisions": "reads what triggers for SQLite record"},
     "test_config_errors": NO_STORE,
     "test_ctl": {"test_read_only": FILE, "test_state_directory": FILE},
     "test_ctl_instances": OWN_SERVER,
