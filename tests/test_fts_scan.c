@@ -278,5 +278,49 @@ damage_is_an_error_or_other_papers(void)
 	g_assert_cmpuint(found, >, 100);
 }
 
+static void
+numbers_of_nine_bytes_are_read(void)
+{
+	static const char *const values[] = {
+	    "72057594037927935", "72057594037927936", "9223372036854775807"};
+	pb_auto(store_fixture) fixture = new_fixture(64);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+		g_autofree char *sql =
+		    g_strdup_printf("INSERT INTO paper_fts (rowid, title, abstract)"
+		                    " VALUES (%s, 'zoo', 'the zoo')",
+		        values[i]);
+
+		store_fixture_run(fixture, sql);
+	}
+	compare(fixture);
+}
+
+static void
+damaged_places_are_in_no_other_column(void)
+{
+	/* A great offset; a great column; the second place is cut. */
+	static const uint8_t offset[] = {0x89, 0x80, 0x80, 0x80, 0x00};
+	static const uint8_t column[] = {0x01, 0x88, 0x80, 0x80, 0x80, 0x00, 0x02};
+	static const uint8_t cut[] = {0x02, 0x83, 0x00};
+	struct fts_row rows[] = {{.places = offset, .size = sizeof(offset)},
+	    {.places = column, .size = sizeof(column)},
+	    {.places = cut, .size = sizeof(cut) - 1}};
+	GArray *columns[FTS_ROW_COLUMNS];
+
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++)
+		columns[i] = g_array_new(FALSE, FALSE, sizeof(int));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		fts_row_list(&rows[i], 0, columns);
+		g_assert_cmpint(rows[i].rc, ==, i ? SQLITE_CORRUPT_VTAB : SQLITE_OK);
+	}
+	g_assert_cmpuint(columns[0]->len, ==, 2);
+	g_assert_cmpint(g_array_index(columns[0], int, 0), >=, 0);
+	g_assert_cmpint(g_array_index(columns[0], int, 1), ==, 0);
+	for (unsigned i = 0; i < FTS_ROW_COLUMNS; i++)
+		g_array_unref(columns[i]);
+}
+
 UNIT_MAIN(places_of_phrases_are_those_that_fts5_finds,
-    papers_of_a_transaction_are_found, damage_is_an_error_or_other_papers)
+    papers_of_a_transaction_are_found, damage_is_an_error_or_other_papers,
+    numbers_of_nine_bytes_are_read, damaged_places_are_in_no_other_column)

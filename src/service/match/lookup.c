@@ -214,9 +214,12 @@ static void
 add_row(void *data, int64_t seq, void *row)
 {
 	struct lookup *lookup = data;
-	const struct paper_value *value = &lookup->values[seq];
+	const struct paper_value *value;
 
-	if (seq < 0 || seq >= lookup->papers || value->day < lookup->oldest)
+	if (seq < 0 || seq >= lookup->papers)
+		return;
+	value = &lookup->values[seq];
+	if (value->day < lookup->oldest)
 		return;
 	if (!lookup->fts->is_required) {
 		classify_others(lookup, seq);

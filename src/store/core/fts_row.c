@@ -30,12 +30,15 @@ read_next(struct fts_row *row, struct place *place)
 	}
 	number = fts_read_number(&place->at.a);
 	if (number == FTS_NEXT_COLUMN) {
-		place->column = (int)fts_read_number(&place->at.a);
+		uint64_t column = fts_read_number(&place->at.a);
+
+		place->column = column < FTS_ROW_COLUMNS ? (int)column : -1;
 		place->offset = 0;
 		number = fts_read_number(&place->at.a);
 	}
-	place->offset += (int)number - FTS_NEXT_COLUMN - 1;
-	if (place->at.a <= place->at.b && place->column < FTS_ROW_COLUMNS)
+	number += (uint64_t)place->offset - FTS_NEXT_COLUMN - 1;
+	place->offset = (int)(number & G_MAXINT);
+	if (place->at.a <= place->at.b && place->column >= 0)
 		return;
 	place->column = -1;
 	set_code(row, SQLITE_CORRUPT_VTAB);

@@ -45,14 +45,14 @@ fts_read_number(const uint8_t **at)
 	if (G_LIKELY(number < 0x80))
 		return number;
 	number &= 0x7f;
-	for (unsigned i = 1; i < FTS_NUMBER_BYTES; i++) {
+	for (unsigned i = 1; i < FTS_NUMBER_BYTES - 1; i++) {
 		uint8_t byte = *(*at)++;
 
 		number = number << 7 | (byte & 0x7f);
 		if (byte < 0x80)
-			break;
+			return number;
 	}
-	return number;
+	return number << 8 | *(*at)++;
 }
 
 #define FTS_CALLBACK_TYPE "struct fts_callback"
