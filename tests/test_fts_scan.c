@@ -296,6 +296,52 @@ numbers_of_nine_bytes_are_read(void)
 	compare(fixture);
 }
 
+/* @param block  expression of SQL that replaces the list of segments */
+static void
+assert_damaged(struct store_fixture *fixture, const char *block)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "UPDATE paper_fts_data SET block = CAST(%s AS BLOB) WHERE id = 10", block);
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	g_autoptr(GError) error = NULL;
+	unsigned found = 0;
+
+	g_ptr_array_add(words, (gpointer) "of");
+	store_fixture_run(fixture, sql);
+	g_assert_false(
+	    fts_scan_phrase(fixture->store, words, 0, ignore_row, &found, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	store_fixture_run(
+	    fixture, "INSERT OR REPLACE INTO paper_fts_data SELECT * FROM saved");
+}
+
+static void
+damaged_list_of_segments_is_an_error(void)
+{
+	/* Segment 0, one that does not fit into an id, leaves 2 to 1. */
+	static const char *const segments[] = {"000101", "8480000101", "010201"};
+	pb_auto(store_fixture) fixture = new_fixture(64);
+	int64_t size;
+
+	store_fixture_run(
+	    fixture, "CREATE TABLE saved AS SELECT * FROM paper_fts_data");
+	size = store_fixture_number(
+	    fixture, "SELECT length(block) FROM saved WHERE id = 10");
+	g_assert_cmpint(size, >, 10);
+	for (int64_t i = 0; i < size; i++) {
+		g_autofree char *start =
+		    g_strdup_printf("substr(block, 1, %" G_GINT64_FORMAT ")", i);
+
+		assert_damaged(fixture, start);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(segments); i++) {
+		g_autofree char *block = g_strdup_printf(
+		    "substr(block, 1, 4) || x'0101010001%s'", segments[i]);
+
+		assert_damaged(fixture, block);
+	}
+}
+
 static void
 damaged_places_are_in_no_other_column(void)
 {
@@ -323,4 +369,5 @@ damaged_places_are_in_no_other_column(void)
 
 UNIT_MAIN(places_of_phrases_are_those_that_fts5_finds,
     papers_of_a_transaction_are_found, damage_is_an_error_or_other_papers,
-    numbers_of_nine_bytes_are_read, damaged_places_are_in_no_other_column)
+    numbers_of_nine_bytes_are_read, damaged_list_of_segments_is_an_error,
+    damaged_places_are_in_no_other_column)

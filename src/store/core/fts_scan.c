@@ -18,6 +18,10 @@
 #define STRUCTURE_ID     10
 #define LEAF_ID(segment) ((segment) << 37)
 
+/* Maximum numbers of a segment and of a leaf. */
+#define SEGMENT_MAX 0xffff
+#define LEAF_MAX    0x7fffffff
+
 #define FORMAT      4
 #define LEAF_HEADER 4
 
@@ -119,33 +123,50 @@ cursor_clear(void *data)
 	g_byte_array_unref(cursor->collected.bytes);
 }
 
-static void
+/* Read a segment. @param index  of its cursor */
+static bool
+read_segment(struct scan *scan, const struct block *block, guint *at, guint index)
+{
+	uint64_t segment = read_number(block, at);
+	uint64_t first = read_number(block, at);
+	bool is_cut = *at == block->size;
+	uint64_t last = read_number(block, at);
+	struct cursor cursor = {.segment = (int64_t)segment,
+	    .first = (int64_t)first,
+	    .last = (int64_t)last};
+
+	if (is_cut || segment < 1 || segment > SEGMENT_MAX || first > last ||
+	    last > LEAF_MAX)
+		return false;
+	/* All of a segment that is being merged may have been moved. */
+	if (!last)
+		return true;
+	cursor.leaf.bytes = g_byte_array_new();
+	cursor.collected.bytes = g_byte_array_new();
+	g_array_insert_val(scan->cursors, index, cursor);
+	return true;
+}
+
+static bool
 read_cursors(struct scan *scan, const struct block *block)
 {
 	guint at = STRUCTURE_COOKIE;
-	uint64_t levels = read_number(block, &at), segments;
+	uint64_t levels = read_number(block, &at);
+	uint64_t left = read_number(block, &at), segments;
 
-	read_number(block, &at);
 	read_number(block, &at);
 	for (; levels && at < block->size; levels--) {
 		guint newest = scan->cursors->len;
 
 		read_number(block, &at);
 		segments = read_number(block, &at);
-		for (; segments && at < block->size; segments--) {
-			struct cursor cursor = {.leaf.bytes = g_byte_array_new(),
-			    .collected.bytes = g_byte_array_new()};
-
-			cursor.segment = (int64_t)read_number(block, &at);
-			cursor.first = (int64_t)read_number(block, &at);
-			cursor.last = (int64_t)read_number(block, &at);
-			/* All of a segment that is being merged may have been moved. */
-			if (cursor.last)
-				g_array_insert_val(scan->cursors, newest, cursor);
-			else
-				cursor_clear(&cursor);
-		}
+		for (; segments && left; segments--, left--)
+			if (!read_segment(scan, block, &at, newest))
+				return false;
+		if (segments)
+			return false;
 	}
+	return !levels && !left;
 }
 
 static bool
@@ -156,8 +177,7 @@ load_cursors(struct scan *scan, GError **error)
 
 	if (!load_block(scan->store, STRUCTURE_ID, &block, error))
 		return false;
-	read_cursors(scan, &block);
-	return true;
+	return read_cursors(scan, &block) || fail(error);
 }
 
 /* FTS5 writes what it has in memory to its blocks before a savepoint. */
