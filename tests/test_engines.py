@@ -38,6 +38,7 @@ TESTS = {
     "test_lease": {LOCAL: ["lease on a local store has no end"]},
     "test_percolator": {TRACE: ["batch finds what each filter finds alone"]},
     "test_paper_cache": {TRACE: ["other commits load no papers"]},
+    "test_status": {TRACE: ["status does not slow down in a large store"]},
     "test_lock": {FILE: ["a directory that cannot be is reported"]},
 }
 
