@@ -48,12 +48,13 @@ struct cursor {
 	int64_t segment, first, last; /* its number, and those of its leaves */
 	int64_t page;                 /* the leaf: */
 	struct block leaf;
-	guint rows;  /* where the first paper of the list before this leaf is; or 0 */
+	guint rows;  /* first paper of a list that began in a leaf before; or 0 */
 	guint terms; /* where the offsets of terms are, after the lists */
 	guint at;    /* what to read ... */
 	guint end;   /* ... of the list */
-	uint64_t before;        /* to add to the next number: 0, or a seq */
-	uint64_t seq;           /* of the paper; UINT64_MAX: none is left */
+	uint64_t
+	    before;   /* to add to the next number: 0, or a seq; UINT64_MAX: at end */
+	uint64_t seq; /* of the paper; UINT64_MAX: none is left */
 	struct fts_row row;     /* its places */
 	struct block collected; /* those from several leaves */
 };
@@ -277,7 +278,7 @@ find_in_leaf(struct cursor *cursor, const char *term)
 	return false;
 }
 
-/* Find the list of the term in the segment. */
+/* Find the list of the term in the segment.  The last bit of a `pgno` is not of it. */
 static bool
 find_list(struct scan *scan, struct cursor *cursor, bool *is_found, GError **error)
 {
