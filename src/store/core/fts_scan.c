@@ -48,13 +48,12 @@ struct cursor {
 	int64_t segment, first, last; /* its number, and those of its leaves */
 	int64_t page;                 /* the leaf: */
 	struct block leaf;
-	guint rows;  /* first paper of a list that began in a leaf before; or 0 */
-	guint terms; /* where the offsets of terms are, after the lists */
-	guint at;    /* what to read ... */
-	guint end;   /* ... of the list */
-	uint64_t
-	    before;   /* to add to the next number: 0, or a seq; UINT64_MAX: at end */
-	uint64_t seq; /* of the paper; UINT64_MAX: none is left */
+	guint rows;      /* where a list of leaves before has its first paper; or 0 */
+	guint terms;     /* where the offsets of terms are, after the lists */
+	guint at;        /* what to read ... */
+	guint end;       /* ... of the list */
+	uint64_t before; /* 0 or a seq, to be added to; UINT64_MAX: at the end */
+	uint64_t seq;    /* of the paper; UINT64_MAX: none is left */
 	struct fts_row row;     /* its places */
 	struct block collected; /* those from several leaves */
 };
