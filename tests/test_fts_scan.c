@@ -367,7 +367,35 @@ damaged_places_are_in_no_other_column(void)
 		g_array_unref(columns[i]);
 }
 
+static void
+count_columns(void *data, int64_t seq, void *row)
+{
+	unsigned counts[10] = {0};
+
+	(void)data;
+	(void)seq;
+	fts_row_count(row, 0, counts);
+	for (unsigned i = FTS_ROW_COLUMNS; i < G_N_ELEMENTS(counts); i++)
+		g_assert_cmpuint(counts[i], ==, 0);
+}
+
+static void
+damaged_columns_of_fts5_are_an_error(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture(64);
+	g_autoptr(GError) error = NULL;
+
+	/* The first place of an author becomes one in column 9. */
+	store_fixture_run(fixture,
+	    "UPDATE paper_fts_data SET block ="
+	    " CAST(replace(block, x'06010202', x'06010902') AS BLOB)"
+	    " WHERE id > 10");
+	g_assert_false(
+	    archive_find(fixture->store, "ada", 0, count_columns, NULL, &error));
+	g_assert_nonnull(error);
+}
+
 UNIT_MAIN(places_of_phrases_are_those_that_fts5_finds,
     papers_of_a_transaction_are_found, damage_is_an_error_or_other_papers,
     numbers_of_nine_bytes_are_read, damaged_list_of_segments_is_an_error,
-    damaged_places_are_in_no_other_column)
+    damaged_places_are_in_no_other_column, damaged_columns_of_fts5_are_an_error)

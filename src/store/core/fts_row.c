@@ -44,14 +44,25 @@ read_next(struct fts_row *row, struct place *place)
 	set_code(row, SQLITE_CORRUPT_VTAB);
 }
 
+/* FTS5 does not check the columns of a damaged index. */
+static void
+check_column(struct fts_row *row, struct place *place)
+{
+	if (place->column < FTS_ROW_COLUMNS)
+		return;
+	place->column = -1;
+	set_code(row, SQLITE_CORRUPT_VTAB);
+}
+
 static void
 find_next(struct fts_row *row, struct place *place)
 {
-	if (row->places)
+	if (row->places) {
 		read_next(row, place);
-	else
-		row->api->xPhraseNext(
-		    row->context, &place->at, &place->column, &place->offset);
+		return;
+	}
+	row->api->xPhraseNext(row->context, &place->at, &place->column, &place->offset);
+	check_column(row, place);
 }
 
 static void
@@ -68,8 +79,10 @@ find_first(struct fts_row *row, unsigned phrase, struct place *place)
 	if (phrase < row->phrases)
 		rc = row->api->xPhraseFirst(row->context, (int)phrase, &place->at,
 		    &place->column, &place->offset);
-	if (rc == SQLITE_OK)
+	if (rc == SQLITE_OK) {
+		check_column(row, place);
 		return;
+	}
 	place->column = -1;
 	set_code(row, rc);
 }
