@@ -148,7 +148,7 @@ def make_url(name):
 class Database:
     """A store in a database, by default a new one."""
 
-    names = {"archive.db"}
+    names = {"archive.db", "server"}
 
     def __init__(self, url=None):
         self.url = self.location = url
