@@ -274,6 +274,19 @@ def main():
                     assert reader.wait_said("unskip") == [skipped.split()[0]]
                     reader.end()
 
+        def test_own_removal():
+            """messages that it removes itself are no reason to look again"""
+            with BadImap(MESSAGES) as server:
+                def names():
+                    return [name for name, _ in server.commands]
+
+                with start(server, idle=1000, expunge=True,
+                           refuse=MESSAGES[0].decode("latin-1")) as reader:
+                    reader.wait_fact(lambda: "IDLE" in names(), "IDLE")
+                    reader.end()
+                assert list(server.messages.values()) == MESSAGES[:1]
+                assert names().count("SEARCH") == 1, names()
+
         def test_false_news():
             """polling is slowed down if announced messages do not exist"""
             def lie(server, connection, tag):
@@ -494,7 +507,7 @@ def main():
             tap.run(test)
         for function in (test_forgets, test_no_keywords, test_postponed_mark, test_copy,
                          test_poll, test_idle_refused, test_early_news, test_early_removal,
-                         test_false_news, test_poison, test_lying_size,
+                         test_own_removal, test_false_news, test_poison, test_lying_size,
                          test_large_and_mark, test_replaced_folder, test_gone,
                          test_waiting, test_stop_anywhere, test_no_starttls,
                          test_logins, test_hello_bounds, test_options):

@@ -579,6 +579,7 @@ imap_session_mark(
 	if (count == 0)
 		return true;
 	set = new_set(uids, count);
+	imap_wire_set_removing(session->wire, true);
 	switch (session->disposition) {
 	case IMAP_DISPOSITION_KEYWORD:
 		is_ok = store_flags(session, set, true, is_expunged, error) &&
@@ -593,6 +594,7 @@ imap_session_mark(
 		                        expunge(session, set, error));
 		break;
 	}
+	imap_wire_set_removing(session->wire, false);
 	mailimap_set_free(set);
 	return is_ok;
 }

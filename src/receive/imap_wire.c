@@ -18,7 +18,8 @@ struct imap_wire {
 	size_t literal_left;  /* bytes of a literal, passed on without a check */
 	size_t n_bytes;       /* in the response of the command, without its literal */
 	uint32_t exists;
-	bool has_changes; /* EXISTS has increased, or EXPUNGE */
+	bool has_changes; /* EXISTS has increased, or EXPUNGE of others */
+	bool is_removing; /* EXPUNGE is ours */
 	int64_t deadline;
 	bool may_have_message; /* one literal is still allowed */
 	bool is_in_line;       /* after a literal, within the same line */
@@ -87,6 +88,12 @@ imap_wire_take_untagged(struct imap_wire *wire)
 	return has_changes;
 }
 
+void
+imap_wire_set_removing(struct imap_wire *wire, bool is_removing)
+{
+	wire->is_removing = is_removing;
+}
+
 /* @param problem  takes it */
 static bool
 fail(struct imap_wire *wire, GError *problem)
@@ -148,7 +155,7 @@ record_line(struct imap_wire *wire, const struct imap_line *line)
 		wire->exists = line->number;
 	}
 	if (line->kind == IMAP_LINE_EXPUNGED) {
-		wire->has_changes = true;
+		wire->has_changes |= !wire->is_removing;
 		if (wire->exists > 0)
 			wire->exists--;
 	}

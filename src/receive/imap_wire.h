@@ -48,8 +48,11 @@ const GError *imap_wire_get_problem(const struct imap_wire *wire);
 /** Number of messages in the selected folder (EXISTS, EXPUNGE). */
 uint32_t imap_wire_get_exists(const struct imap_wire *wire);
 
-/** Whether messages were added or removed since the last call. */
+/** Whether messages were added, or removed by others, since the last call. */
 bool imap_wire_take_untagged(struct imap_wire *wire);
+
+/** Count removed messages as our own, or again as those of others. */
+void imap_wire_set_removing(struct imap_wire *wire, bool is_removing);
 
 /* For IDLE, without libetpan. */
 
