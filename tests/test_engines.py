@@ -82,7 +82,7 @@ def run_program(name, url):
              for part in ("-s", f"/{test}")]
     environment = {name: value for name, value in os.environ.items()
                    if name != "PAPERBOY_LONG"}
-    text = run([os.path.join(top_builddir(), "tests", name), *skips], SLOW_S,
+    text = run([os.path.join(top_builddir(), "tests", name), *skips], 3 * SLOW_S,
                env={**environment, "PAPERBOY_TEST_STORE": url})
     assert "\nok 1" in text and "\nnot ok" not in text, text
 
