@@ -220,8 +220,9 @@ class Tap:
         if threading.current_thread() is threading.main_thread():
             # make stops a test by SIGTERM: run all finally blocks
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
-            # nohup ignores it, and child processes would inherit that.
+            # nohup and "&" ignore these, and child processes would inherit that.
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return self
 
     def __exit__(self, kind, value, trace):
