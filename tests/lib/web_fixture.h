@@ -16,21 +16,21 @@
 #define FORGED "aaaaaaaaaaaaaaaaab"
 
 /* All that a request may change, for assert_rows(). */
-#define STATE                                                                          \
-	"SELECT 's', id, address || ' ' || state || ' ' || frequency || ' ' || "       \
-	"max_full || ' '"                                                              \
-	" || coalesce(paused_until, '') || ' ' || coalesce(name, '') || ' ' || "       \
-	"coalesce(language, '') || ' '"                                                \
-	" || coalesce(feeds_since, 0) FROM subscriber UNION ALL"                       \
-	" SELECT 'f', subscriber_id, number || ' ' || coalesce(name, '') || ' ' || "   \
-	"text || ' '"                                                                  \
-	" || coalesce(max_papers, 0) || ' ' || is_block FROM subscription UNION ALL"   \
-	" SELECT 'c', id, purpose || ' ' || address || ' ' || coalesce(used_at, 0)"    \
-	" FROM confirmation UNION ALL"                                                 \
-	" SELECT 'o', id, kind || ' ' || coalesce(recipient, '') || ' ' || state "     \
-	"FROM outbox"                                                                  \
-	" UNION ALL SELECT 'a', id, what || ' ' || who || ' ' || coalesce(detail, '')" \
-	" FROM audit_log UNION ALL SELECT 'r', id, kind FROM rate_log"
+#define STATE                                                                \
+	"SELECT 's', id, address || ' ' || state || ' ' || frequency || ' '" \
+	" || max_full || ' ' || coalesce(paused_until, '') || ' '"           \
+	" || coalesce(name, '') || ' ' || coalesce(language, '') || ' '"     \
+	" || coalesce(feeds_since, 0) FROM subscriber"                       \
+	" UNION ALL SELECT 'f', subscriber_id, number || ' '"                \
+	" || coalesce(name, '') || ' ' || text || ' '"                       \
+	" || coalesce(max_papers, 0) || ' ' || is_block FROM subscription"   \
+	" UNION ALL SELECT 'c', id, purpose || ' ' || address || ' '"        \
+	" || coalesce(used_at, 0) FROM confirmation"                         \
+	" UNION ALL SELECT 'o', id, kind || ' ' || coalesce(recipient, '')"  \
+	" || ' ' || state FROM outbox"                                       \
+	" UNION ALL SELECT 'a', id, what || ' ' || who || ' '"               \
+	" || coalesce(detail, '') FROM audit_log"                            \
+	" UNION ALL SELECT 'r', id, kind FROM rate_log"
 
 /**
  * A conversation with the page at URL, and with a subscriber EVA of the filter
