@@ -13,7 +13,6 @@
 #include "query/query.h"
 #include "service/match/match.h"
 #include "service/match/percolator.h"
-#include "store/core/retention.h"
 #include "store/core/sql.h"
 #include "store/core/transaction.h"
 #include "store/paper/filter_index.h"
@@ -279,8 +278,6 @@ change_filters(struct world *world, unsigned count)
 static void
 remove_filters(struct world *world, unsigned count)
 {
-	unsigned pruned;
-
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *sql =
 		    g_strdup_printf("DELETE FROM subscription WHERE id = %u",
@@ -288,8 +285,8 @@ remove_filters(struct world *world, unsigned count)
 
 		store_fixture_run(world->fixture, sql);
 	}
-	g_assert_true(retention_prune(world->fixture->store, RETENTION_FILTER,
-	    world->now + 1, 1000, &pruned, NULL));
+	g_assert_true(filter_progress_prune(
+	    world->fixture->store, world->now + 1, 0, INT64_MAX, NULL));
 }
 
 static void

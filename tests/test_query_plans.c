@@ -278,6 +278,7 @@ hot_batch(struct store *store)
 	g_assert_true(filter_progress_foreach_range(store, 0, 5, &user, NULL));
 	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
 	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
+	g_assert_true(filter_progress_prune(store, 0, 0, 500, NULL));
 }
 
 static void

@@ -36,7 +36,6 @@ static const struct {
     {RETENTION_CONFIRMATION, MAINTENANCE_CONFIRMATION_DAYS},
     {RETENTION_RATE_LOG, MAINTENANCE_RATE_LOG_DAYS},
     {RETENTION_FETCH, MAINTENANCE_FETCH_DAYS},
-    {RETENTION_FILTER, 0},
     {RETENTION_QUARANTINE, MAINTENANCE_QUARANTINE_DAYS},
     {RETENTION_INBOX, MAINTENANCE_INBOX_DAYS},
     {RETENTION_PROPOSAL, MAINTENANCE_PROPOSAL_DAYS},
@@ -44,18 +43,20 @@ static const struct {
 };
 
 /*
- * By ranges of filters, one transaction each: an index by time would cost as much as
- * matching.
+ * Delete old matches, and the filters of nobody, by ranges of filters: an index by time
+ * would cost as much as matching, and other writers would wait for a scan of all.
  */
 static bool
-prune_matches(struct store *store, int64_t before, GError **error)
+prune_filters(struct store *store, int64_t now, GError **error)
 {
+	int64_t before = now - MAINTENANCE_MATCH_DAYS * (int64_t)CLOCK_DAY_S;
 	int64_t last;
 
 	if (!filter_progress_load_last_id(store, &last, error))
 		return false;
 	for (int64_t after = 0; after < last; after += PAGE_ROWS)
-		if (!matches_prune(store, before, after, after + PAGE_ROWS, error))
+		if (!matches_prune(store, before, after, after + PAGE_ROWS, error) ||
+		    !filter_progress_prune(store, now, after, after + PAGE_ROWS, error))
 			return false;
 	return true;
 }
@@ -114,8 +115,7 @@ maintenance_run(struct store *store, int64_t now, GError **error)
 	/* With a wrong clock everything would expire. */
 	if (jump.by_s)
 		return true;
-	if (!prune_matches(
-	        store, now - MAINTENANCE_MATCH_DAYS * (int64_t)CLOCK_DAY_S, error))
+	if (!prune_filters(store, now, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
 		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;

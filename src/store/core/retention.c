@@ -33,10 +33,6 @@ static const char *const statements[] = {
     [RETENTION_FETCH] =
         "DELETE FROM source_fetch WHERE id IN (SELECT id FROM source_fetch"
         " WHERE fetched_at < ?1 LIMIT ?2)",
-    [RETENTION_FILTER] =
-        "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f WHERE"
-        " f.created_at < ?1 AND NOT EXISTS (SELECT 1 FROM subscription s"
-        " WHERE s.filter_id = f.id) LIMIT ?2)",
     [RETENTION_QUARANTINE] =
         "UPDATE inbox SET state = 'done', sender = NULL, recipient = NULL,"
         " raw = NULL WHERE id IN (SELECT id FROM inbox WHERE state ="

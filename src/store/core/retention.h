@@ -21,7 +21,6 @@ enum retention {
 	RETENTION_CONFIRMATION, /* expiry */
 	RETENTION_RATE_LOG,     /* the request */
 	RETENTION_FETCH,        /* the response */
-	RETENTION_FILTER,       /* creation; without a subscription */
 	RETENTION_QUARANTINE,   /* quarantine; only the content is deleted */
 	RETENTION_INBOX,        /* receipt; done */
 	RETENTION_PROPOSAL,     /* expiry; refusals, if their filter is gone */

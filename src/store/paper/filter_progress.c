@@ -55,6 +55,19 @@ filter_progress_load_filters(
 	return record_load_all(statement, &layout, error);
 }
 
+bool
+filter_progress_prune(
+    struct store *store, int64_t before, int64_t after, int64_t through, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM filter WHERE id > ?1 AND id <= ?2 AND created_at < ?3"
+	    " AND NOT EXISTS (SELECT 1 FROM subscription s"
+	    "  WHERE s.filter_id = filter.id)";
+
+	return sql_exec(
+	    store, sql, error, SQL_INT(after), SQL_INT(through), SQL_INT(before));
+}
+
 GPtrArray *
 filter_progress_load_unindexed(
     struct store *store, int64_t after, int64_t through, unsigned limit, GError **error)

@@ -67,6 +67,10 @@ bool filter_progress_load_canonical(
 GPtrArray *filter_progress_load_filters(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
+/** Delete filters with ids in (after, through] that nobody has, made before a time. */
+bool filter_progress_prune(struct store *store, int64_t before, int64_t after,
+    int64_t through, GError **error);
+
 /**
  * Load filters that are not indexed (filter_index.h), with ids in (after, through], by
  * id.
