@@ -502,7 +502,8 @@ run_silent_server(gpointer data)
 
 	while ((fd = accept(server->fd, NULL, NULL)) >= 0) {
 		if (read(fd, buffer, sizeof(buffer)) > 0 &&
-		    write(fd, accepted, sizeof(accepted) - 1) > 0)
+		    /* The client may have found another server. */
+		    send(fd, accepted, sizeof(accepted) - 1, MSG_NOSIGNAL) > 0)
 			while (read(fd, buffer, sizeof(buffer)) > 0)
 				continue;
 		close(fd);
