@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import stores  # noqa: E402
+from programs import install  # noqa: E402
 from smalldisk import small_disk  # noqa: E402
 from tap import (  # noqa: E402
     Child, Skip, Tap, need_programs, run, top_builddir, top_srcdir,
@@ -76,19 +77,27 @@ class CtlFixture:
         self.directory = tap.subdirectory(name)
         os.mkdir(os.path.join(self.directory, "state"), 0o700)
         self.config = os.path.join(self.directory, "paperboy.conf")
+        self.program = CTL
         self.db = stores.create(os.path.join(self.directory, "state", "paperboy.db"))
         self.write(self.format(more=more))
 
-    def format(self, samples=SAMPLES, more=""):
-        return GOOD.format(directory=self.directory, templates=TEMPLATES, samples=samples,
+    def format(self, samples=SAMPLES, more="", templates=TEMPLATES):
+        return GOOD.format(directory=self.directory, templates=templates, samples=samples,
                            store=self.db.config, more=more)
+
+    def install(self):
+        """Use a program and files that every user can read."""
+        installed = install(os.path.join(self.directory, "installed"))
+        self.program = os.path.join(installed, "paperboyctl")
+        self.write(self.format(samples=os.path.join(installed, "samples"),
+                               templates=os.path.join(installed, "templates")))
 
     def write(self, text):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 
     def ctl(self, *arguments, **popen):
-        return Done(CTL, ["-c", self.config, "--now", NOW, *arguments], **popen)
+        return Done(self.program, ["-c", self.config, "--now", NOW, *arguments], **popen)
 
     def json(self, *arguments):
         return json.loads(self.ctl("--json", *arguments).expect(OK).out)
@@ -743,6 +752,7 @@ def test_owner(ctl_fixture):
     """run by root, paperboyctl becomes the owner of the state directory"""
     if os.geteuid() != 0:
         raise Skip("not root")
+    ctl_fixture.install()
     state = os.path.join(ctl_fixture.directory, "state")
     os.chown(state, 65534, 65534)
     ctl_fixture.add("ada@example.org", "--filter", "model").expect(OK)
@@ -762,6 +772,7 @@ def test_other_user(ctl_fixture):
     if os.geteuid() != 0:
         raise Skip("not root")
     os.chmod(ctl_fixture.directory, 0o755)
+    ctl_fixture.install()
     ctl_fixture.ctl("status", user="nobody").expect(
         UNAVAILABLE, "",
         "is owned by root, but this process runs as nobody: try sudo paperboyctl")

@@ -304,6 +304,7 @@ def unreadable(bench):
     )
     for name in ("paperboy.db", "key"):
         instance = bench.copy(f"locked-{name}")
+        instance.install()
         path = os.path.join(instance.state, name)
         os.chmod(path, 0)
         done = instance.once(NEXT, prefix=prefix)

@@ -15,23 +15,22 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from conversations import COMMANDS, CONFIRM, HOME, PARSER, SUBSCRIBE, compose, find_recipient
+from conversations import COMMANDS, CONFIRM, HOME, SUBSCRIBE, compose, find_recipient
 from daemon import parse, papers_of
 from installation import CONFIG, STATE, USER
 from machines import NOBODY
 from recipe import Recipe, add_servers, install_certificate
 from smtp_fixture import Relay
-from tap import Skip, Tap, top_builddir, wait_until
+from tap import Skip, Tap, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 PEOPLE = 2000 if IS_LONG else 100
 RUN_S = 300
 LINES = 60  # of logs, after a failure
 SOCKET = f"{STATE}/lmtp"
-PAPERBOYD = os.path.join(top_builddir(), "paperboyd")
-SETTINGS = f"""\
-commands: {{ address = "{HOME}"; }};
-receive: {{ lmtp_socket = "{SOCKET}"; parser = "{PARSER}"; }};
+SETTINGS = """\
+commands: {{ address = "{home}"; }};
+receive: {{ lmtp_socket = "{socket}"; parser = "{programs}/paperboy-parser"; }};
 """
 HELP = SUBSCRIBE._replace(subject="help", text="")
 
@@ -69,8 +68,10 @@ class Sending:
         self.limit = 0
         self.mails = 0
         self.times = {}  # {recipient: when the first message was accepted}
+        settings = SETTINGS.format(home=HOME, socket=SOCKET,
+                                   programs=recipe.installation.installed)
         recipe.configure(f'smtp: {{ host = "{host.address}"; port = {self.relay.port};'
-                         f' tls = "off"; shutdown_timeout_s = 1; }};\n{SETTINGS}')
+                         f' tls = "off"; shutdown_timeout_s = 1; }};\n{settings}')
 
     def act(self, verb, text):
         """Accept no more than a part of the messages before the gate is opened."""
@@ -365,7 +366,8 @@ def certificates(recipe, _sending):
                                 (two.name, 2, "does not match host name")):
         install_certificate(recipe, one, name, days)
         one.run("pg_ctlcluster 15 main restart -m immediate")
-        for command in ("paperboyctl doctor", f"{PAPERBOYD} --once -c {CONFIG}"):
+        paperboyd = os.path.join(recipe.installation.installed, "paperboyd")
+        for command in ("paperboyctl doctor", f"{paperboyd} --once -c {CONFIG}"):
             text = " ".join(two.run(command, range(1, 256), user=USER).split())
             assert problem in text and one.name in text, text
 

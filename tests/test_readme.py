@@ -233,7 +233,8 @@ def pipe_of_the_manual(tap):
     """paperboyd(8): Postfix delivers to a program by pipe(8)"""
     recipe = Recipe(tap, "pipe", "lmtp_socket")
     path = os.path.join(recipe.directory, "lmtp")
-    ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
+    recipe.instance.install()
+    ctl = os.path.join(recipe.instance.programs, "paperboyctl")
     block = re.search(r"\nIf Postfix cannot write.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
                       read_source("man", "paperboyd.8.in"), re.S)[1]
     block = adapt(block, {

@@ -16,7 +16,7 @@ from conversations import PARSER
 from daemon import Instance
 from sample_mail import sample_mails
 from peers import Dovecot, Postfix, make_ca
-from tap import Tap, top_builddir, wait_until
+from tap import Tap, wait_until
 
 COUNT = 200
 SENDER = "eva@people.example"
@@ -67,6 +67,7 @@ class Network:
                     tap, name + "-maildir", receive__maildir=inbox,
                     receive__parser=parser, **field),
             }
+        self.instances["pipe"].install()
         ca = make_ca(self.directory)
         os.makedirs(os.path.join(self.directory, "dovecot"))
         self.dovecot = tap.enter(Dovecot(
@@ -85,7 +86,7 @@ class Network:
                       "paperboy_destination_recipient_limit": "1",
                       "message_size_limit": "10485760"},
             services=PIPE.format(
-                ctl=os.path.join(os.path.abspath(top_builddir()), "paperboyctl"),
+                ctl=os.path.join(self.instances["pipe"].programs, "paperboyctl"),
                 config=self.instances["pipe"].config,
                 now=self.instances["pipe"].clock.now())))
         self.daemons = {id(instance): instance for instance in self.instances.values()}

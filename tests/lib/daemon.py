@@ -22,6 +22,7 @@ import subprocess
 import stores
 from clock import Clock
 from paperserver import element
+from programs import install
 from tap import Child, top_builddir, top_srcdir
 
 EVERYTHING = "paper"  # a filter that matches each made-up paper
@@ -51,6 +52,7 @@ class Instance:
         self.directory = directory
         self.clock = Clock()
         self.prefix = []  # of the programs' command lines: the host they run on
+        self.programs = os.path.abspath(top_builddir())
         self.state = os.path.join(directory, "state")
         self.papers = papers or os.path.join(directory, "papers")
         self.config = os.path.join(directory, "paperboy.conf")
@@ -96,6 +98,11 @@ class Instance:
         self.db.move(self.store)
         self.set(state_dir=directory)
 
+    def install(self):
+        """Use programs and templates that every user can read."""
+        self.programs = install(os.path.join(self.directory, "installed"))
+        self.set(template_dir=os.path.join(self.programs, "templates"))
+
     def take_state(self, other):
         """Become a copy of another instance, which must not be running."""
         shutil.rmtree(self.state)
@@ -139,7 +146,7 @@ class Instance:
 
     @property
     def daemon(self):
-        return os.path.join(top_builddir(), "paperboyd")
+        return os.path.join(self.programs, "paperboyd")
 
     def once_command(self, now=None):
         return [self.daemon, "-c", self.config, "--once",
@@ -170,7 +177,7 @@ class Instance:
     def ctl(self, *arguments, now=None, wanted=0):
         """Run paperboyctl.  @param wanted  expected exit status, or several  @return output"""
         done = subprocess.run(
-            [*self.prefix, os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
+            [*self.prefix, os.path.join(self.programs, "paperboyctl"), "-c", self.config,
              "--now", now or self.clock.now(), *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=RUN_S, check=False,

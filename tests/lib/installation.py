@@ -26,6 +26,7 @@ import time
 
 from clock import Clock
 from machines import Site
+from programs import install
 from tap import DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, top_builddir, wait_until
 
 DOMAIN = "example.org"
@@ -99,14 +100,14 @@ def is_there(pid):
     return state != "Z" or int(parent) != os.getpid()
 
 
-def read_service():
+def read_service(programs):
     """SERVICE for the unit of the build."""
     path = os.path.join(top_builddir(), "systemd", "paperboyd.service")
     with open(path, encoding="utf-8") as file:
         settings = dict(re.findall(r"^(\w+)=(.*)$", file.read(), re.M))
     assert settings["Restart"] == "on-failure", settings
     return SERVICE.format(
-        program=os.path.join(top_builddir(), "paperboyd"), config=CONFIG,
+        program=os.path.join(programs, "paperboyd"), config=CONFIG,
         final=settings["RestartPreventExitStatus"].replace(" ", "|"),
         wait=settings["RestartSec"])
 
@@ -232,7 +233,8 @@ class Installation:
         need_programs("nsenter", "unshare", "setpriv", "ip")
         self.directory = directory
         self.programs = os.path.join(self.directory, "bin")
-        self.service = read_service()
+        self.installed = install(os.path.join(self.directory, "installed"))
+        self.service = read_service(self.installed)
         self.clock = Clock()
         self.names = names
         self.site = Site()
@@ -295,7 +297,7 @@ class Installation:
             self.write_program(name, CLIENT.format(python=DEBIAN_PYTHON, path=path))
         self.write_program("sudo", SUDO)
         self.write_program("paperboyctl", CTL.format(
-            program=os.path.join(top_builddir(), "paperboyctl"), config=CONFIG,
+            program=os.path.join(self.installed, "paperboyctl"), config=CONFIG,
             now=os.path.join(self.directory, "now")))
 
     def answer(self, request):

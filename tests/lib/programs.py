@@ -45,6 +45,22 @@ def built(*names):
     return os.path.join(top_builddir(), *names)
 
 
+def install(directory):
+    """Copy the programs, templates and sample papers to where every user can read them.
+
+    Others than the owner cannot enter a source tree in a home directory of mode 0700.
+    @return directory, which is created
+    """
+    os.makedirs(directory)
+    for name in ("paperboyd", "paperboyctl", "paperboy-parser"):
+        shutil.copy(built(name), directory)
+    for name in ("etc/templates", "samples"):
+        shutil.copytree(os.path.join(top_srcdir(), name),
+                        os.path.join(directory, os.path.basename(name)))
+    run(["chmod", "-R", "u+rwX,a+rX", directory])
+    return directory
+
+
 class Paperboy:
     """A state directory, a configuration, and the programs that use them.
 

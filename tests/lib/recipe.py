@@ -14,7 +14,7 @@ from installation import CA_FILE, CONFIG, STATE, USER_ID, Installation
 from paperserver import element
 from peers import Ca
 from readme import adapt, manual_blocks
-from tap import Skip, top_srcdir, wait_until
+from tap import Skip, wait_until
 
 ONE, TWO = "one.example.org", "two.example.org"
 NAMES = {"one": [ONE], "two": [TWO], "both": [ONE, TWO]}
@@ -53,7 +53,7 @@ class Recipe:
         self.one.write(CONFIG, CONFIGURATION.format(
             state=STATE, papers=self.papers,
             delivery=delivery or MAILDIR.format(self.maildir),
-            templates=os.path.join(top_srcdir(), "etc", "templates")))
+            templates=os.path.join(self.installation.installed, "templates")))
 
     def write_day(self, number, papers):
         path = os.path.join(self.papers, f"daily_papers-{days_after(DAY, number)}.json")
