@@ -355,8 +355,10 @@ def locks_are_held(bench):
         for _ in range(3):
             instance.ctl("queue")
             instance.rows("SELECT count(*) FROM paper")
-        links = os.listdir(f"/proc/{child.pid}/fd")
-        files = [os.readlink(f"/proc/{child.pid}/fd/{link}") for link in links]
+        files = []
+        for link in os.listdir(f"/proc/{child.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                files.append(os.readlink(f"/proc/{child.pid}/fd/{link}"))
         assert instance.store + "-wal" in files, files
         assert not [file for file in files if "(deleted)" in file], files
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 from collections import Counter
 
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
@@ -20,7 +21,7 @@ from generate import KINDS, ZONES, Vocabulary, generate, random_filter, sameness
 from oracle import FilterError, parse
 from papers import load_papers
 from tap import (
-    DEADLINE_S, Child, Tap, Timeout, free_port, is_listening, real_data, run,
+    DEADLINE_S, Child, Tap, Timeout, free_port, is_listening, read_process, real_data, run,
     top_builddir, wait_until,
 )
 
@@ -174,14 +175,24 @@ def test_child_group():
     grandchild = int(child.wait_line(r"child ([1-9]\d*)")[1])
     assert child.stop(deadline_s=0.1) == -signal.SIGKILL
 
-    def is_gone():
-        try:
-            with open(f"/proc/{grandchild}/stat", encoding="ascii") as stat:
-                return stat.read().rsplit(")", 1)[1].split()[0] in "ZX"
-        except (FileNotFoundError, ProcessLookupError):
-            return True
+    wait_until(lambda: read_process(grandchild, "stat").rpartition(")")[2].split()[:1]
+               in ([], ["Z"], ["X"]), "the grandchild's end")
 
-    wait_until(is_gone, "the grandchild's end")
+
+def test_process_ends():
+    """a process that ends while /proc is read counts as ended"""
+    def open_and_end(path, **options):
+        file = open(path, **options)
+        child.kill()
+        child.wait()
+        return file
+
+    for name in ("stat", "comm", "status", "cmdline", "task/{}/children"):
+        child = subprocess.Popen(["sleep", "infinity"])
+        name = name.format(child.pid)
+        with unittest.mock.patch("tap.open", open_and_end, create=True):
+            assert read_process(child.pid, name) == ""
+        assert read_process(child.pid, name) == ""
 
 
 # ---- generator --------------------------------------------------------------
@@ -416,6 +427,7 @@ def main():
         tap.run(test_shifted_clock)
         tap.run(test_child_death)
         tap.run(test_child_group)
+        tap.run(test_process_ends)
         for test in (test_generate_is_deterministic, test_generate_shares,
                      test_generate_sameness, test_generate_parses, test_generate_real,
                      test_language_covers_everything):

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from container import Container, make_root, need_root
 from paperserver import element
 from stopped import Stopped, find_thread
-from tap import Skip, Tap, need_programs, run, top_builddir
+from tap import Skip, Tap, need_programs, read_process, run, top_builddir
 
 EXPOSURE = 1.1  # maximum, as computed by systemd-analyze security
 UNIT = "paperboyd.service"
@@ -256,15 +256,11 @@ receive: { lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy"; };
 def main_pid(machine):
     """The main PID of the service, in the PID namespace of this machine."""
     inside = machine.show(UNIT, "MainPID")
-    for path in glob.glob("/proc/[0-9]*/status"):
-        try:
-            with open(path, encoding="ascii") as file:
-                status = file.read()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        numbers = re.search(r"^NSpid:\t(.*)$", status, re.M).group(1).split()
-        if status.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
-            return int(numbers[0])
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        status = read_process(pid, "status")
+        if (status.startswith("Name:\tpaperboyd\n")
+                and re.search(rf"^NSpid:\t{pid}\t{inside}$", status, re.M)):
+            return int(pid)
     raise AssertionError(f"no process {inside}")
 
 

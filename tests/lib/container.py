@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 
-from tap import Child, Skip, need_programs, wait_until
+from tap import Child, Skip, need_programs, read_process, wait_until
 
 BOOT_S = 300
 RUN_S = 600
@@ -97,18 +97,9 @@ def make_shared_root(directory, installed):
 def find_leader(pid):
     """PID of the first process of a container, or None."""
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
-        try:
-            with open(path, encoding="ascii") as file:
-                children = file.read().split()
-        except FileNotFoundError:
-            continue
-        for child in children:
-            try:
-                with open(f"/proc/{child}/comm", encoding="ascii") as file:
-                    if file.read().strip() == "systemd":
-                        return int(child)
-            except FileNotFoundError:
-                continue
+        for child in read_process(pid, path.removeprefix(f"/proc/{pid}/")).split():
+            if read_process(child, "comm").strip() == "systemd":
+                return int(child)
     return None
 
 

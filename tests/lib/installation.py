@@ -27,7 +27,10 @@ import time
 from clock import Clock
 from machines import Site
 from programs import install
-from tap import DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, top_builddir, wait_until
+from tap import (
+    DEADLINE_S, DEBIAN_PYTHON, Child, Skip, need_programs, read_process, top_builddir,
+    wait_until,
+)
 
 DOMAIN = "example.org"
 CONFIG = "/etc/paperboy/paperboy.conf"
@@ -92,11 +95,10 @@ exec {program} -c {config} --now "$(cat {now})" "$@"
 
 def is_there(pid):
     """Whether a process is in the table of processes, except as a zombie of a Child."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            state, parent = file.read().rpartition(")")[2].split()[:2]
-    except FileNotFoundError:
+    stat = read_process(pid, "stat")
+    if not stat:
         return False
+    state, parent = stat.rpartition(")")[2].split()[:2]
     return state != "Z" or int(parent) != os.getpid()
 
 
@@ -211,9 +213,8 @@ class Machine:
         own = os.stat(f"/proc/{self.holder.pid}/ns/mnt").st_ino
         found = []
         for pid in filter(str.isdecimal, os.listdir("/proc")):
+            words = read_process(pid, "cmdline").replace("\0", " ")
             with contextlib.suppress(FileNotFoundError, PermissionError, ProcessLookupError):
-                with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
-                    words = file.read().replace("\0", " ")
                 if (os.stat(f"/proc/{pid}/ns/mnt").st_ino == own and re.match(pattern, words)
                         and int(pid) != self.holder.pid):
                     os.kill(int(pid), signal.SIGKILL)

@@ -4,11 +4,10 @@
         ...
 """
 
-import contextlib
 import ctypes
 import os
 
-from tap import Skip, wait_until
+from tap import Skip, read_process, wait_until
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 WALL = 0x40000000  # __WALL: threads too
@@ -18,10 +17,8 @@ def find_thread(pid, name):
     """The thread of a process with a name, which it gives itself once it runs."""
     def find():
         for tid in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(
-                    f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as file:
-                if file.read().strip() == name:
-                    return int(tid)
+            if read_process(pid, f"task/{tid}/comm").strip() == name:
+                return int(tid)
         return None
 
     return wait_until(find, f"a thread named '{name}'")

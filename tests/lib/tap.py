@@ -256,6 +256,15 @@ class Tap:
 # ---- waiting ---------------------------------------------------------------
 
 
+def read_process(pid, name):
+    """The text of /proc/PID/NAME, or "" if the process has ended, even meanwhile."""
+    try:
+        with open(f"/proc/{pid}/{name}", encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 reservations = []
 
 
