@@ -47,7 +47,6 @@ main(int argc, char **argv)
 {
 	struct http_settings settings = {
 	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_private = true,
 	    .allow_file = true,
 	};
 	pb_auto(http) http = http_new(&settings);

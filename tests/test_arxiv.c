@@ -303,7 +303,6 @@ serve(struct served *served)
 {
 	const struct http_settings settings = {
 	    .user_agent = "test",
-	    .allow_private = true,
 	    .wait = count_wait,
 	    .wait_data = served,
 	    .body_bytes = 1 << 20,

@@ -221,7 +221,7 @@ def test_page(config_directory):
 
 
 def test_sources(config_directory):
-    """unknown arXiv categories and invalid feed URLs are reported"""
+    """unknown arXiv categories, invalid feed URLs and unknown sources are reported"""
     for names in ("cs.CL hep-th", "cs", "stat.ML  math.AG"):
         config_directory.expect(GOOD + f'arxiv: {{ categories = "{names}"; }};')
     for name, nearest in (("CS.CL", "cs.CL"), ("cs.CLL", "cs.CL"), ("hep-thx", "hep-th")):
@@ -234,6 +234,10 @@ def test_sources(config_directory):
             GOOD + f'feeds: {{ urls = "lab={url}"; }};',
             f"paperboy.conf:3: feeds.urls: '{url}' is not a URL (expected https://,"
             " http:// or file:///file)")
+    config_directory.expect(
+        GOOD + 'feeds: { urls = "lab=https://lab.example/rss"; };\n'
+        'collect: { private = "hf arxiv lab lap"; };',
+        "paperboy.conf:4: collect.private: 'lap' is not hf, arxiv or a name in feeds.urls")
 
 
 def test_store(config_directory):

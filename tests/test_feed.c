@@ -410,8 +410,7 @@ each_server_error_has_its_code(void)
 	    {"bytes-chunked-104857600", PB_ERROR_LIMIT},
 	};
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
-	const struct http_settings settings = {
-	    .user_agent = "test", .allow_private = true};
+	const struct http_settings settings = {.user_agent = "test"};
 	pb_auto(http) http = http_new(&settings);
 
 	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {

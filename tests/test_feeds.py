@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 #
-# test_feeds.py - a post of several feeds, or republished, is mailed once.
+# test_feeds.py - a post of several feeds, or republished, is mailed once; the servers of
+# feeds may have private addresses only if that is configured.
 
+import contextlib
+import http.server
 import os
+import socket
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
+from machines import Site
 from tap import Tap
 
 ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</guid>"
@@ -120,6 +126,75 @@ def different(tap):
     assert feeds.run() == [LONG, LONG, "Mamba 1", "Mamba 2"]
 
 
+@contextlib.contextmanager
+def serve(listener, answers):
+    """Serve feeds, and redirects to URLs: {path: feed or URL}."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            answer = answers[self.path]
+            is_feed = answer.startswith("<")
+            self.send_response(200 if is_feed else 302)
+            self.send_header("Location", answer)
+            self.end_headers()
+            self.wfile.write(answer.encode() if is_feed else b"")
+
+        def log_message(self, *_):
+            pass
+
+    with listener, http.server.ThreadingHTTPServer(
+            ("", 0), Handler, bind_and_activate=False) as server:
+        server.socket.close()
+        server.socket = listener
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def fetch(tap, name, url, wanted, host=None, **settings):
+    """Fetch a feed.  @return output and number of papers"""
+    instance = Instance(tap.subdirectory(name), huggingface__enabled=False,
+                        feeds__urls=f"lab={url}", **settings)
+    instance.prefix = host.command([]) if host else []
+    text = instance.ctl("source", "fetch", wanted=wanted)
+    return text, instance.value("SELECT count(*) FROM paper")
+
+
+def private_names(tap):
+    """a name with a private address is refused unless its source may have one"""
+    feed = FEED.format(ITEM.format(LONG, "https://example.org/post/1", "1"))
+    with serve(socket.create_server(("127.0.0.1", 0)), {"/feed": feed}) as port:
+        # libcurl resolves all names below "localhost" to the loopback addresses.
+        url = f"http://lab.localhost:{port}/feed"
+        for name, private in (("none", ""), ("other", "hf arxiv")):
+            text, papers = fetch(tap, name, url, 75, collect__private=private)
+            assert "lab.localhost: address is not public (see collect.private)" in text, text
+            assert papers == 0
+        assert fetch(tap, "allowed", url, 0, collect__private="hf lab")[1] == 1
+        assert fetch(tap, "literal", f"http://127.0.0.1:{port}/feed", 0)[1] == 1
+
+
+def redirects(tap):
+    """a redirect leads from port 80 to 443 with https, and to no other port"""
+    with Site() as site:
+        host = site.add("feeds")
+        url = f"http://{host.address}"
+        others = (f"{url}:81/", f"{url}:443/", f"https://{host.address}:81/")
+        answers = {f"/{number}": other for number, other in enumerate(others)}
+        with serve(host.listen(80), answers | {"/tls": f"https://{host.address}/"}):
+            # Nobody listens there.
+            text, _ = fetch(tap, "tls", f"{url}/tls", 75, host)
+            assert f"cannot fetch from {host.address}: " in text, text
+            for number, other in enumerate(others):
+                text, _ = fetch(tap, f"port-{number}", f"{url}/{number}", 75, host)
+                assert f"refused the redirect of {host.address} to '{other}'" in text, text
+
+
 with Tap() as tap:
-    for test in (two_feeds, two_titles, republished, different):
+    for test in (two_feeds, two_titles, republished, different, private_names,
+                 redirects):
         tap.run(test, tap)

@@ -20,7 +20,6 @@ local_settings(void)
 {
 	return (struct http_settings){
 	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_private = true,
 	};
 }
 
@@ -101,6 +100,7 @@ failures_have_error_codes(void)
 	    {"redirect-file", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'file:"},
 	    {"redirect-user", PB_ERROR_PERMANENT, "refused the redirect"},
 	    {"redirect-host", PB_ERROR_PERMANENT, "localhost: address is not public"},
+	    {"redirect-port", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'http:"},
 	};
 	struct http_settings settings = local_settings();
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
@@ -252,28 +252,44 @@ transfer_can_be_interrupted(void)
 }
 
 static void
-private_addresses_are_rejected(void)
+names_with_private_addresses_are_rejected(void)
 {
-	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
-	    "[::ffff:127.0.0.1]", "0x7f000001", "0.0.0.0"};
+	/* libcurl resolves all names below "localhost" to the loopback addresses. */
+	static const struct {
+		const char *host;
+		const char *allowed;
+		bool is_ok;
+	} rows[] = {
+	    {"127.0.0.1", NULL, true},
+	    {"0x7f000001", NULL, true},
+	    {"localhost", NULL, true},
+	    {"lab.localhost", NULL, false},
+	    {"127.0.0.1.localhost", NULL, false},
+	    {"lab.localhost", "http://lab.localhost/", true},
+	    {"LAB.localhost", "https://lab.LOCALHOST:1/feed", true},
+	    {"lab.localhost", "http://localhost/", false},
+	    {"lab.localhost", "file:///lab.localhost", false},
+	};
 	struct http_settings settings = local_settings();
 	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
-	pb_auto(http) http = NULL;
 
-	if (!server)
-		return;
-	settings.allow_private = false;
-	http = http_new(&settings);
-	for (size_t i = 0; i < G_N_ELEMENTS(hosts); i++) {
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *url = g_strconcat(
-		    "http://", hosts[i], strrchr(server->url, ':'), "/empty", NULL);
+		    "http://", rows[i].host, strrchr(server->url, ':'), "/empty", NULL);
+		pb_auto(http) http = http_new(&settings);
 		http_response_auto response = {0};
 		g_autoptr(GError) error = NULL;
 
-		g_test_message("%s", hosts[i]);
-		g_assert_false(http_get(http, url, NULL, &response, &error));
+		g_test_message("%s %s", rows[i].host, rows[i].allowed);
+		if (rows[i].allowed)
+			http_allow_private(http, rows[i].allowed);
+		g_assert_cmpint(
+		    http_get(http, url, NULL, &response, &error), ==, rows[i].is_ok);
+		if (rows[i].is_ok)
+			continue;
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
-		g_assert_nonnull(strstr(error->message, "address is not public"));
+		g_assert_nonnull(
+		    strstr(error->message, "address is not public (see collect"));
 	}
 }
 
@@ -622,7 +638,7 @@ UNIT_MAIN(status_and_headers_are_reported, failures_have_error_codes,
     redirects_are_followed_up_to_the_limit, body_size_is_limited,
     compressed_body_is_decompressed, total_time_is_limited,
     stalled_transfer_is_aborted_early, transfer_can_be_interrupted,
-    private_addresses_are_rejected, certificates_and_names_are_verified,
+    names_with_private_addresses_are_rejected, certificates_and_names_are_verified,
     forms_are_sent_without_following_redirects, failures_of_the_network_have_reasons,
     invalid_requests_are_rejected, user_agent_is_one_line, files_are_read_if_allowed,
     public_addresses_are_recognised, retry_after_is_parsed)

@@ -419,7 +419,6 @@ fetch(const char *base, const char *day, const char *etag, struct source_answer 
 {
 	struct http_settings settings = {
 	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_private = true,
 	    .allow_file = true,
 	};
 	pb_auto(http) http = http_new(&settings);

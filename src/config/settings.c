@@ -119,6 +119,8 @@ const struct setting setting_table[] = {
         "seconds between two fetches from the sources"),
     TEXT("collect.contact", collect_contact, "", 0,
         "contact in the User-Agent; empty: mail.owner"),
+    TEXT("collect.private", collect_private, "", 0,
+        "sources whose host names may have private addresses: hf, arxiv, or feeds"),
     INT("collect.wait_min", collect_wait_min, 60, 0, 720,
         "minutes that digests wait for a late list"),
     BOOL("huggingface.enabled", huggingface_enabled, true,

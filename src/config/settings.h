@@ -81,6 +81,7 @@ struct settings {
 	/* collect: the sources */
 	int collect_interval_s;
 	char *collect_contact;
+	char *collect_private; /* names of sources, separated by blanks */
 	int collect_wait_min;
 	bool huggingface_enabled;
 	char *huggingface_url;

@@ -19,6 +19,7 @@ struct http {
 	struct http_settings settings; /* zeros replaced by defaults */
 	char *user_agent;
 	char *ca_file;
+	GHashTable *private_hosts; /* set of names in lower case */
 	enum http_failure failure; /* of the last transfer */
 	int64_t served_at; /* Date of the last response, or HTTP_RETRY_AFTER_UNKNOWN */
 };
@@ -52,6 +53,7 @@ static const char *const header_names[N_HEADERS] = {
 struct transfer {
 	const struct http *http;
 	const char *form; /* body of a POST; NULL: GET */
+	bool is_asked;    /* the requested host, not one it redirects to */
 	bool allow_private;
 	enum verdict verdict;
 	GByteArray *body;
@@ -79,10 +81,11 @@ transfer_free(struct transfer *transfer)
 }
 PB_DEFINE_AUTO(transfer, transfer_free);
 
-/* Scheme and host of a URL. */
+/* Scheme, host and port of a URL. */
 struct target {
 	char *scheme; /* "http" or "https" */
 	char *host;
+	char *port; /* a number */
 };
 
 static void
@@ -92,6 +95,7 @@ target_free(struct target *target)
 		return;
 	curl_free(target->scheme);
 	curl_free(target->host);
+	curl_free(target->port);
 	g_free(target);
 }
 PB_DEFINE_AUTO(target, target_free);
@@ -108,6 +112,7 @@ target_parse(const char *url)
 	     !curl_url_set(parts, CURLUPART_URL, url, CURLU_DISALLOW_USER) &&
 	     !curl_url_get(parts, CURLUPART_SCHEME, &target->scheme, 0) &&
 	     !curl_url_get(parts, CURLUPART_HOST, &target->host, 0) &&
+	     !curl_url_get(parts, CURLUPART_PORT, &target->port, CURLU_DEFAULT_PORT) &&
 	     (!strcmp(target->scheme, "http") || !strcmp(target->scheme, "https"));
 	curl_url_cleanup(parts);
 	return ok ? g_steal_pointer(&target) : NULL;
@@ -297,7 +302,8 @@ set_transfer_error(
 		return;
 	case VERDICT_ADDRESS:
 		pb_fail(error, PB_ERROR_PERMANENT,
-		    "refused to connect to %s: address is not public", host);
+		    "refused to connect to %s: address is not public%s", host,
+		    transfer->is_asked ? " (see collect.private)" : "");
 		return;
 	case VERDICT_STOPPED:
 		pb_fail(
@@ -311,6 +317,20 @@ set_transfer_error(
 	}
 }
 
+/*
+ * Whether a host of a requested URL may have a private address.  Where an address or
+ * "localhost" leads is decided by the URL alone: libcurl asks no DNS server for it.
+ */
+static bool
+may_be_private(const struct http *http, const char *host)
+{
+	g_autofree char *name = g_ascii_strdown(host, -1);
+
+	return http->settings.allow_private || *host == '[' ||
+	       g_hostname_is_ip_address(host) || !strcmp(name, "localhost") ||
+	       g_hash_table_contains(http->private_hosts, name);
+}
+
 /* Send one request. @param left_ms  in/out: remaining time */
 static struct transfer *
 perform(struct http *http, const char *url, const struct target *target,
@@ -318,18 +338,20 @@ perform(struct http *http, const char *url, const struct target *target,
     int64_t *left_ms, GError **error)
 {
 	pb_auto(transfer) transfer = g_new0(struct transfer, 1);
-	bool is_asked = !g_ascii_strcasecmp(target->host, asked->host);
 	curl_off_t took_us = 0;
 	CURLcode code;
 
 	transfer->http = http;
 	transfer->form = form;
+	transfer->is_asked = !g_ascii_strcasecmp(target->host, asked->host);
 	transfer->body = g_byte_array_new();
-	transfer->allow_private = http->settings.allow_private && is_asked;
+	transfer->allow_private =
+	    transfer->is_asked && may_be_private(http, target->host);
 	set_options(transfer, url, headers);
 	curl_easy_setopt(http->easy, CURLOPT_TIMEOUT_MS, (long)MAX(*left_ms, 1));
 	/* A reused connection was checked for another host. */
-	curl_easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, is_asked ? 0L : 1L);
+	curl_easy_setopt(
+	    http->easy, CURLOPT_FRESH_CONNECT, transfer->is_asked ? 0L : 1L);
 	code = curl_easy_perform(http->easy);
 	curl_easy_getinfo(http->easy, CURLINFO_TOTAL_TIME_T, &took_us);
 	*left_ms -= took_us / 1000;
@@ -351,6 +373,18 @@ is_redirect(long status)
 	       status == 308;
 }
 
+/* Another port of the host may belong to a service that others must not reach. */
+static bool
+is_allowed_redirect(const struct target *from, const struct target *to)
+{
+	bool is_upgrade = !strcmp(from->scheme, "http") && !strcmp(to->scheme, "https");
+
+	if (strcmp(from->scheme, to->scheme) != 0 && !is_upgrade)
+		return false;
+	return !strcmp(from->port, to->port) ||
+	       (is_upgrade && !strcmp(from->port, "80") && !strcmp(to->port, "443"));
+}
+
 /* @return target of a redirect, or NULL if it must not be followed */
 static struct target *
 follow(const struct target *from, const char *url, GError **error)
@@ -358,8 +392,7 @@ follow(const struct target *from, const char *url, GError **error)
 	pb_auto(target) target = target_parse(url);
 	g_autofree char *printable_url = NULL;
 
-	if (target &&
-	    (!strcmp(target->scheme, from->scheme) || !strcmp(target->scheme, "https")))
+	if (target && is_allowed_redirect(from, target))
 		return g_steal_pointer(&target);
 	printable_url = text_normalize(url, strlen(url), 200);
 	pb_fail(error, PB_ERROR_PERMANENT, "refused the redirect of %s to '%s'",
@@ -541,6 +574,8 @@ http_new(const struct http_settings *settings)
 		if (g_ascii_iscntrl(*at))
 			*at = ' ';
 	http->ca_file = g_strdup(settings->ca_file);
+	http->private_hosts =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	own->user_agent = own->ca_file = NULL;
 	http->easy = curl_easy_init();
 	g_assert(http->easy);
@@ -555,7 +590,18 @@ http_free(struct http *http)
 	curl_easy_cleanup(http->easy);
 	g_free(http->user_agent);
 	g_free(http->ca_file);
+	g_hash_table_unref(http->private_hosts);
 	g_free(http);
+}
+
+void
+http_allow_private(struct http *http, const char *url)
+{
+	pb_auto(target) target = target_parse(url);
+
+	if (target)
+		g_hash_table_add(
+		    http->private_hosts, g_ascii_strdown(target->host, -1));
 }
 
 void

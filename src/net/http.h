@@ -3,10 +3,13 @@
  *
  * Transfers always end: the total time, connecting, stalling, the decompressed size,
  * the headers and redirects are limited. TLS certificates and host names are always
- * verified. Redirects may keep the scheme or switch to https, nothing else.
+ * verified. Redirects keep the scheme or switch from http to https, and keep the port
+ * or switch from 80 to 443.
  *
  * Connections to addresses that are not public (net/peer.h) are refused, so that
- * neither DNS nor a redirect can reach local services.
+ * neither DNS nor a redirect can reach local services.  Exceptions are an address in
+ * the requested URL, which callers take from the configuration, and
+ * http_allow_private().
  *
  * A handle belongs to one thread at a time and reuses its connections. Proxy variables
  * in the environment are ignored.
@@ -29,8 +32,8 @@ struct http_settings {
 	int64_t total_ms;       /* 0: BOUNDS_HTTP_TIME_S; including redirects */
 	int64_t stall_s;        /* below 1 byte/s; 0: BOUNDS_HTTP_STALL_S */
 	size_t body_bytes;      /* after decompression; 0: BOUNDS_HTTP_BODY_BYTES */
-	bool allow_private; /* the requested host may be private, but not another host
-	                       it redirects to */
+	bool allow_private; /* any requested name may have a private address, but not
+	                       another host it redirects to */
 	bool allow_file;    /* allow file:// URLs */
 	bool no_redirects;  /* a redirect is the response */
 	/* Sleep function of http_pause(), false if interrupted; NULL: no sleep */
@@ -65,6 +68,9 @@ struct http;
 struct http *http_new(const struct http_settings *settings);
 void http_free(struct http *http);
 PB_DEFINE_AUTO(http, http_free);
+
+/** Allow the host of a URL to have a private address; other URLs have no effect. */
+void http_allow_private(struct http *http, const char *url);
 
 /**
  * Sleep before the next request, as the server's rules demand.

@@ -46,14 +46,14 @@ class Host:
         """A command that runs on this host; its process is the program itself."""
         return [self.ip, "netns", "exec", self.name, *arguments]
 
-    def listen(self):
+    def listen(self, port=0):
         """A listening socket of this host, for a server in this process."""
 
         def make():  # in a thread, which alone enters the namespace
             with open(f"/run/netns/{self.name}", encoding="ascii") as namespace:
                 if ctypes.CDLL(None).setns(namespace.fileno(), CLONE_NEWNET):
                     raise Skip("a namespace cannot be entered here")
-            return socket.create_server((self.address, 0))
+            return socket.create_server((self.address, port))
 
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             return pool.submit(make).result()

@@ -249,6 +249,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def mode_redirect_user(self):
         self.redirect("http://user:pass@127.0.0.1:%d/" % self.server.server_port)
 
+    def mode_redirect_port(self):
+        self.redirect("http://127.0.0.1:1/")
+
     def mode_redirect_host(self):
         """To another private host."""
         self.mode_redirect_down()

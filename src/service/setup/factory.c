@@ -126,6 +126,28 @@ wait_or_stop(void *stop, int64_t ms)
 	return true;
 }
 
+/* Sources whose names may have private addresses. */
+static void
+allow_private(struct http *http, const struct settings *settings)
+{
+	g_auto(GStrv) allowed = g_strsplit(settings->collect_private, " ", -1);
+	g_auto(GStrv) feeds = g_strsplit(settings->feeds_urls, " ", -1);
+
+	if (g_strv_contains((const char *const *)allowed, "hf"))
+		http_allow_private(http, settings->huggingface_url);
+	if (g_strv_contains((const char *const *)allowed, "arxiv")) {
+		http_allow_private(http, settings->arxiv_url);
+		http_allow_private(http, settings->arxiv_api_url);
+	}
+	for (char **feed = feeds; *feed; feed++) {
+		g_auto(GStrv) pair = g_strsplit(*feed, "=", 2);
+
+		if (*pair && pair[1] &&
+		    g_strv_contains((const char *const *)allowed, *pair))
+			http_allow_private(http, pair[1]);
+	}
+}
+
 struct http *
 factory_new_http(const struct settings *settings, const int *stop)
 {
@@ -135,16 +157,16 @@ factory_new_http(const struct settings *settings, const int *stop)
 	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
 	const struct http_settings options = {
 	    .user_agent = agent,
-	    /* The operator has configured the hosts; they may be internal. */
-	    .allow_private = true,
 	    /* For configured URLs only: redirects to files are refused. */
 	    .allow_file = true,
 	    .wait = wait_or_stop,
 	    .wait_data = (void *)stop,
 	    .stop = stop,
 	};
+	struct http *http = http_new(&options);
 
-	return http_new(&options);
+	allow_private(http, settings);
+	return http;
 }
 
 const struct arxiv_options *

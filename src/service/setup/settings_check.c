@@ -207,6 +207,26 @@ find_feed_problem(const char *feed, GHashTable *names)
 	    equals + 1);
 }
 
+/* @param names  a set of all sources */
+static void
+check_private(const struct check *check, GHashTable *names)
+{
+	const char *text = check->settings->collect_private;
+	g_auto(GStrv) sources = g_strsplit(text, " ", -1);
+
+	if (!has_valid_value(check, "collect.private", text))
+		return;
+	for (char **name = sources; *name; name++) {
+		g_autofree char *problem = NULL;
+
+		if (!**name || g_hash_table_contains(names, *name))
+			continue;
+		problem = g_strdup_printf(
+		    "'%s' is not hf, arxiv or a name in feeds.urls", *name);
+		add_problem(check, "collect.private", problem);
+	}
+}
+
 static void
 check_feeds(const struct check *check)
 {
@@ -224,6 +244,9 @@ check_feeds(const struct check *check)
 		if (problem)
 			add_problem(check, "feeds.urls", problem);
 	}
+	g_hash_table_add(names, g_strdup("hf"));
+	g_hash_table_add(names, g_strdup("arxiv"));
+	check_private(check, names);
 }
 
 /* A host name or an address, without a port. */
