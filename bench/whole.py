@@ -38,6 +38,7 @@ MANY = 100000  # subscribers; with more, one run, and sending by CONNECTIONS alo
 
 COMMANDS = "commands@news.example"
 AWAITED = 5  # first digests and replies during a mailing
+ANY_PAPER = "source:hf"  # a filter that matches each paper, made-up ones too
 
 Mailing = collections.namedtuple(
     "Mailing", "people digests papers bytes peer_bytes total floor script steps waits blocked_s")
@@ -187,7 +188,7 @@ class Runner:
     def wait_for(self, instance, lmtp_port, number):
         """Cause a first digest, then a reply.  @return as await_state(), for each"""
         first, asking = f"first-{number}@example.org", f"asking-{number}@example.org"
-        instance.add_person(first, now=f"{DAY}T12:00:00Z")
+        instance.add_person(first, now=f"{DAY}T12:00:00Z", query=ANY_PAPER)
         yield self.await_state(
             instance, "SELECT o.state FROM outbox o JOIN subscriber s"
             " ON s.id = o.subscriber_id WHERE s.address = ?", first)
