@@ -44,7 +44,7 @@ PAGE_CLIENTS = 8
 MAX_DIGESTS = 100000  # subscribers; with more only matching is measured
 ARCHIVE_A_DAY = 400
 ARCHIVE_REPEATS = 3
-STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
+STEPS = ("candidates", "blocks", "digest_rows", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
     "Sizes",

@@ -22,7 +22,7 @@ static const struct {
     {"SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical,",
         "candidates"},
     {"SELECT s.filter_id", "blocks"},
-    {"INSERT INTO digest", "digests"},
+    {"INSERT INTO digest", "digest_rows"},
     {"INSERT INTO", "messages"},
     {"UPDATE subscriber", "plans"},
     {"COMMIT", "commits"},
