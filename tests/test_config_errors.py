@@ -4,6 +4,7 @@
 The golden file is read by operators: review its changes.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -37,6 +38,8 @@ class ConfigDirectory:
 
     def write(self, text, name="paperboy.conf", mode=0o644):
         path = os.path.join(self.directory, name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # it may be read-only
         with open(path, "wb") as file:
             file.write(text if isinstance(text, bytes) else text.encode())
         os.chmod(path, mode)

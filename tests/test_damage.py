@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from daemon import Instance, at_hour, days_after
 from peers import is_root
 from smtp_fixture import Server
-from tap import Tap
+from tap import Skip, Tap
 
 DAY = "2026-11-20"
 NEXT = at_hour(days_after(DAY, 1))
@@ -355,10 +355,12 @@ def locks_are_held(bench):
         for _ in range(3):
             instance.ctl("queue")
             instance.rows("SELECT count(*) FROM paper")
-        files = []
-        for link in os.listdir(f"/proc/{child.pid}/fd"):
+        files, directory = [], f"/proc/{child.pid}/fd"
+        if not os.access(directory, os.R_OK):
+            raise Skip("only root sees the files of a process with secrets")
+        for link in os.listdir(directory):
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                files.append(os.readlink(f"/proc/{child.pid}/fd/{link}"))
+                files.append(os.readlink(os.path.join(directory, link)))
         assert instance.store + "-wal" in files, files
         assert not [file for file in files if "(deleted)" in file], files
 
