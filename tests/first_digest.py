@@ -19,20 +19,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from container import ENVIRONMENT, Container, make_root, need_root
 from paperserver import element
 from peers import make_ca
+from readme import blocks
 from tap import Tap, need_programs, run, top_builddir
 
 LIMIT_S = 600
 BOX, USER, SECRET = "papers@container.example", "eva@container.example", "hunter2"
 
-# Step 1 of "Run it" in README.
-INSTALL = """
+# Before step 1 of "Run it" in README.
+PREPARE = """
 export DEBIAN_FRONTEND=noninteractive
+echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/yes
 apt-get -qq update
-apt-get -qq install --no-install-recommends dpkg-dev fakeroot
 cd /srv/paperboy
-apt-get -qq build-dep --no-install-recommends ./
-DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -us -uc -b
-apt-get -qq install --no-install-recommends ../paperboy_*.deb
 """
 
 DOVECOT = """
@@ -130,12 +128,13 @@ def digest_in_time(tap):
                      ["postfix", "dovecot-imapd", "iproute2", "ca-certificates"])
     run(["make", "-s", "-C", top_builddir(), "distdir",
          f"distdir={os.path.join(root, 'srv', 'paperboy')}"], 300)
+    (install,) = [text for text in blocks("Run it") if "dpkg-buildpackage" in text]
     with Container(root) as machine:
         prepare_provider(machine, ca)
     started = time.monotonic()
     done = subprocess.run(
         ["systemd-nspawn", "-q", "-D", root, "--register=no", "--keep-unit", "--pipe",
-         "--resolv-conf=copy-host", "sh", "-ec", INSTALL],
+         "--resolv-conf=copy-host", "sh", "-ec", PREPARE + install.replace("sudo ", "")],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, timeout=LIMIT_S * 2, check=False, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout[-3000:]
