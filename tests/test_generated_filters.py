@@ -78,6 +78,8 @@ def test_tap_breaks():
     status, out = script("with Tap() as tap:\n    tap.ok(True, 'a')\n    1 / 0\n")
     assert status == 99 and "Bail out! division by zero" in out and "1.." not in out
     assert script("skip_all('no root')") == (0, "1..0 # SKIP no root\n")
+    assert script("with Tap() as tap:\n  tap.ok(True, 'a')\n  raise Skip('no root')") == (
+        0, "ok 1 - a\nok 2 - the rest of the script # SKIP no root\n1..2\n")
 
 
 def test_tap_is_stopped():

@@ -10,7 +10,8 @@
         tap.run(test_sums_are_right, tap)
 
 Exit status: 0 if all tests passed or were skipped, 1 if one failed, 99 with "Bail
-out!" if the script itself failed (automake's hard error).
+out!" if the script itself failed (automake's hard error).  Skip outside of a test skips
+the rest of the script.
 """
 
 import contextlib
@@ -231,6 +232,9 @@ class Tap:
         except Exception:
             self.ok(False, "child processes end without an error")
             self.diag(traceback.format_exc())
+        if kind is Skip:
+            self.skip("the rest of the script", value)
+            kind = None
         if kind is not None and issubclass(kind, Exception):
             self.diag("".join(traceback.format_exception(kind, value, trace)))
             self._line(f"Bail out! {one_line(value) or kind.__name__}")
