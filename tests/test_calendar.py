@@ -11,8 +11,11 @@ and checks:
              and a kill -9 ends the program each day; digests are computed
              independently, with Python's time zones (lib/slots.py) and the second
              implementation of the filters (lib/oracle.py)
+  year       `paperboyctl why` is asked about random subscribers and papers of all
+             ages, and compared with the Maildir
 
-PAPERBOY_LONG=1: more subscribers, both halves of the year, several seeds.
+PAPERBOY_LONG=1: more subscribers, both halves of the year, several seeds, and 5,000
+questions of the year.
 PAPERBOY_SEED=N repeats a run.
 """
 
@@ -435,8 +438,6 @@ def test_fortnight(tap):
 # ---- quarter ----------------------------------------------------------------
 
 
-SUBSCRIBERS = 800 if IS_LONG else 200
-DAYS = 92
 POLL_S = 4 * HOUR_S
 EXPIRE_S = 6 * HOUR_S
 FIRST_DAYS = 3  # days that the first digest of a subscriber covers
@@ -514,6 +515,8 @@ class MadeUpPaper:
 class Quarter:
     """A quarter of a year with clock changes, outages and kills."""
 
+    length = 92  # days
+    people = 800 if IS_LONG else 200
     settings = {
         # No digest waits for a late list; tests/test_coverage.c covers these waits.
         "collect__interval_s": POLL_S, "collect__wait_min": 0,
@@ -522,7 +525,7 @@ class Quarter:
 
     def __init__(self, begin, seed):
         self.begin = utc(f"{begin}T00:00")
-        self.end = self.begin + DAYS * DAY_S
+        self.end = self.begin + self.length * DAY_S
         self.seed = seed
         rng = random.Random(seed)
         self.days = {}
@@ -536,7 +539,7 @@ class Quarter:
         self.papers = {paper.id: paper for day in self.days.values() for paper in day}
         self.day_of = {paper.id: day for day, papers in self.days.items()
                        for paper in papers}
-        self.subscribers = [self.make_subscriber(rng, n) for n in range(SUBSCRIBERS)]
+        self.subscribers = [self.make_subscriber(rng, n) for n in range(self.people)]
         self.events = self.plan(rng)
 
     def make_subscriber(self, rng, number):
@@ -565,7 +568,7 @@ class Quarter:
             return self.begin + day * DAY_S + rng.randint(low * 60, high * 60) * 60
 
         events = daily_checks(self.begin, self.end)
-        for day in range(DAYS):
+        for day in range(self.length):
             start = self.begin + day * DAY_S
             for hour, minute in LISTING_TIMES:
                 events.append(Event(start + hour * HOUR_S + minute * 60, 1, "show", None))
@@ -581,7 +584,7 @@ class Quarter:
         events += [Event(jump[0], 3, "clock", 10 * DAY_S), Event(jump[1], 3, "clock", 0)]
         events += [Event(self.asleep[0], 3, "sleep", None),
                    Event(self.asleep[1], 3, "wake", None)]
-        late = self.subscribers[-SUBSCRIBERS // 10:]
+        late = self.subscribers[-self.people // 10:]
         during = late[: len(late) // 4]  # while the clock is ten days ahead
         for subscriber in self.subscribers[: -len(late)]:
             events.append(Event(self.begin + DAY_S + 12 * HOUR_S, 4, "join", subscriber))
@@ -816,6 +819,105 @@ def run_quarter(tap, begin, seed):
     tap.run(check_failures, tap, simulation)
 
 
+# ---- year -------------------------------------------------------------------
+
+
+QUESTIONS = 5000 if IS_LONG else 200
+STORED_DAYS = 60  # deliveries are stored for so long
+
+
+class Year(Quarter):
+    """A year, or four months, with an outage of the relay and with questions."""
+
+    length = 365 if IS_LONG else 120
+    people = 20
+    source_order = ""
+    settings = Quarter.settings | {"collect__interval_s": DAY_S // 2}
+    asked_on = range(20, length, 33)  # days, one of them in the outage
+
+    def plan(self, rng):
+        self.rng = rng
+        self.mailed = collections.defaultdict(list)  # (address, paper): times
+        self.read = set()  # names of files
+        self.outcomes = collections.Counter()
+        events = daily_checks(self.begin, self.end)
+        for start in range(self.begin, self.end, DAY_S):
+            events.append(Event(start + LISTING_TIMES[0][0] * HOUR_S + 600, 1, "show", None))
+        events += [Event(self.begin + 85 * DAY_S, 2, "remove", "Maildir"),
+                   Event(self.begin + 88 * DAY_S, 2, "restore", "Maildir")]
+        for number, subscriber in enumerate(self.subscribers):
+            day = rng.randint(2, self.length * 3 // 4) if number % 3 == 0 else 1
+            events.append(Event(self.begin + day * DAY_S + 12 * HOUR_S, 4, "join",
+                                subscriber))
+        return events + [Event(self.begin + day * DAY_S + 20 * HOUR_S, 5, "call", self.ask)
+                         for day in self.asked_on]
+
+    def read_mails(self, simulation):
+        for path in glob.glob(os.path.join(simulation.maildir + "*", "new", "*")):
+            if os.path.basename(path) not in self.read:
+                self.read.add(os.path.basename(path))
+                to, at, papers = read_mail(path)
+                for paper in papers:
+                    self.mailed[to, paper].append(at)
+
+    def ask(self, simulation):
+        """Ask why about random pairs: half of them of the last months."""
+        now = simulation.clock
+        self.read_mails(simulation)
+        joined = [one for one in self.subscribers if one.joined]
+        listed = [one for one in self.papers.values() if one.listed_at < now - 2 * DAY_S]
+        recent = [one for one in listed if one.listed_at > now - 75 * DAY_S]
+        for number in range(-(-QUESTIONS // len(self.asked_on))):
+            subscriber = self.rng.choice(joined)
+            paper = self.rng.choice(listed if number % 2 else recent)
+            time = datetime.datetime.fromtimestamp(now, datetime.timezone.utc)
+            answer = json.loads(simulation.instance.ctl(
+                "--json", "why", subscriber.address, paper.id,
+                now=f"{time:%Y-%m-%dT%H:%M:%SZ}"))
+            problem = self.find_problem(subscriber, paper, now, answer)
+            assert not problem, (problem, subscriber.row, subscriber.filters, paper.id,
+                                 day_of(now), answer["outcome"], answer["sentence"])
+            self.outcomes[answer["outcome"]] += 1
+
+    def find_problem(self, subscriber, paper, now, answer):
+        """The mistake in an answer, or None."""
+        outcome = answer["outcome"]
+        times = self.mailed[subscriber.address, paper.id]
+        oldest = now - STORED_DAYS * DAY_S
+        listed_at = utc(f"{self.day_of[paper.id]}T00:00")
+        if outcome == "sent":
+            is_right = any(at <= answer["at"] <= at + EXPIRE_S for at in times)
+            return None if is_right else "not mailed at that time"
+        if any(at >= oldest for at in times):
+            return "mailed, and still recorded"
+        # A list is read up to half a day later, and old rows are deleted once a day.
+        if outcome == "not-stored":
+            is_old = max(paper.listed_at, subscriber.joined.clock) < oldest
+            return None if is_old else "recent enough to be recorded"
+        if times:
+            return "mailed, and nothing says that this is not recorded"
+        if outcome in ("not-matched-yet", "read", "refused", "too-late"):
+            return "nothing of the kind has happened"
+        if outcome == "no-clause":
+            until = min(now - DAY_S, listed_at + 13 * DAY_S)
+            votes = {votes for since, votes in paper.votes if since <= until}
+            for text in subscriber.filters:
+                if any(Model.is_match(parse(text), paper, number) for number in votes):
+                    return f"{text} matches it"
+        return None
+
+
+def test_year(tap):
+    """why agrees with what was mailed, as far as that is recorded"""
+    year = Year("2026-01-15", SEED)
+    simulation = Simulation(tap.subdirectory("year"), year)
+    simulation.run()
+    tap.diag(f"{sum(year.outcomes.values())} answers in {simulation.seconds:.0f} s:"
+             f" {dict(year.outcomes.most_common())}")
+    assert {"sent", "not-stored", "no-clause", "not-subscribed"} <= set(year.outcomes)
+    check_mail(simulation)
+
+
 def main():
     runs = [("2026-09-01", SEED)]
     if IS_LONG:
@@ -826,6 +928,7 @@ def main():
         tap.run(test_real_days, tap)
         tap.run(test_week, tap)
         tap.run(test_fortnight, tap)
+        tap.run(test_year, tap)
         for begin, seed in runs:
             run_quarter(tap, begin, seed)
 

@@ -29,10 +29,10 @@ rows_are_deleted_after_their_days(void)
 	        MAINTENANCE_MATCH_DAYS},
 	    {"delivered",
 	        "INSERT INTO delivered_paper VALUES (1, 1, 0, 1, %" G_GINT64_FORMAT ")",
-	        MAINTENANCE_DELIVERED_DAYS},
+	        DIGEST_DELIVERED_DAYS},
 	    {"digest_rejected",
 	        "INSERT INTO digest_rejected VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
-	        MAINTENANCE_DELIVERED_DAYS},
+	        DIGEST_DELIVERED_DAYS},
 	    {"source_fetch",
 	        "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",
@@ -220,7 +220,7 @@ static void
 deliveries_of_eligible_papers_are_not_deleted(void)
 {
 	/* Otherwise a paper could be sent twice. */
-	g_assert_cmpint(MAINTENANCE_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
+	g_assert_cmpint(DIGEST_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 	g_assert_cmpint(MAINTENANCE_MATCH_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
 }
 

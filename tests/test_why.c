@@ -167,6 +167,38 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
 	        "DELETE FROM match_pending", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
 	        "no filter"},
+	    {"about to be decided", "diffusion upvotes:>=20", NULL, NULL, false, true,
+	        "UPDATE paper SET upvotes = 20", 0, WHY_NOT_MATCHED_YET,
+	        "not matched with the filters yet"},
+	    {"crossed too late", "diffusion upvotes:>=20", NULL, NULL, false, true,
+	        "DELETE FROM match_pending; UPDATE paper SET upvotes = 20",
+	        15 * CLOCK_DAY_S, WHY_TOO_LATE, "no filter matched it in time"},
+	    {"its match is not kept", "diffusion", NULL, NULL, false, true,
+	        DROPPED "DELETE FROM match", 46 * CLOCK_DAY_S, WHY_TOO_OLD,
+	        "last listed on 2026-11-20, and digests go back 30 days"},
+	    {"its delivery is not kept", "diffusion", NULL, NULL, false, true,
+	        DROPPED "DELETE FROM match", 61 * CLOCK_DAY_S, WHY_NOT_STORED,
+	        "first seen on 2026-11-20; digests of that age are not kept, only "
+	        "those of the last 60 days"},
+	    {"no clause, and too old to say", "mamba", NULL, NULL, false, true, NULL,
+	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
+	    {"gone, and too old to say", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE subscriber SET state = 'gone', next_due_at = NULL;"
+	                "DELETE FROM subscription",
+	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
+	    {"older than the subscription", "diffusion", NULL, "2026-11-10", false,
+	        true, NULL, 62 * CLOCK_DAY_S, WHY_NOT_SUBSCRIBED,
+	        "listed on 2026-11-10, more than 3 days before the subscription of "
+	        "2026-11-19"},
+	    {"replaced after long", "diffusion", NULL, NULL, false, true,
+	        DROPPED "INSERT INTO listing (paper_seq, source, day, type,"
+	                " first_seen_at) SELECT 1, 'arxiv', '2027-01-19', 'replace', 5;"
+	                "UPDATE paper SET last_day = '2027-01-19'",
+	        61 * CLOCK_DAY_S, WHY_NOT_STORED, "not kept"},
+	    {"its delivery would be kept", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE paper SET first_seen_at = first_seen_at + 345600,"
+	                " last_day = '2026-11-24'",
+	        61 * CLOCK_DAY_S, WHY_TOO_OLD, "last listed on 2026-11-24"},
 	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
 	        "block 2 excludes it"},
 	    {"blocked by category", "diffusion", "cat:cs.CV", NULL, true, true, NULL, 0,
@@ -272,9 +304,15 @@ delivered_paper_beyond_max_has_its_detail(void)
 		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);
 		g_assert_nonnull(strstr(why->sentence, rows[i].says));
-		/* After two weeks the digest is pruned, and its detail with it. */
+		/* The message is stored for two weeks. */
 		g_clear_pointer(&why, why_free);
-		store_fixture_run(fixture, "DELETE FROM outbox; DELETE FROM digest");
+		store_fixture_run(fixture, "DELETE FROM outbox");
+		why = ask(fixture, now);
+		g_assert_cmpint(why->outcome, ==, WHY_SENT);
+		g_assert_nonnull(strstr(why->sentence, rows[i].says));
+		/* The digest is stored for a month, and its detail with it. */
+		g_clear_pointer(&why, why_free);
+		store_fixture_run(fixture, "DELETE FROM digest");
 		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);
 		g_assert_true(g_str_has_suffix(why->sentence, "in digest 1"));

@@ -16,6 +16,10 @@
 /* Days for which a paper is eligible for digests after it was last listed. */
 #define DIGEST_ELIGIBLE_DAYS 30
 
+/* Days for which the papers delivered to a subscriber are stored; longer than they are
+ * eligible, so that none is mailed again. */
+#define DIGEST_DELIVERED_DAYS 60
+
 /* Days that the first digest of a new filter covers. */
 #define DIGEST_FIRST_DAYS 3
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
 #include "message/address.h"
@@ -25,8 +26,10 @@ struct why_context {
 	const struct subscriber *subscriber;
 	const struct query_document *document; /* of the paper; borrowed */
 	int64_t now;
+	bool is_old; /* the paper was listed too long ago for a digest */
 	struct paper_history_delivery delivery;
-	bool is_behind; /* a filter has not been matched with the paper yet */
+	bool is_behind;  /* a filter has not been matched with the paper yet */
+	bool is_pending; /* a match that is true now is still recorded as pending */
 };
 
 static const char *const outcome_names[] = {
@@ -38,6 +41,8 @@ static const char *const outcome_names[] = {
     [WHY_NO_FILTER] = "no-filter",
     [WHY_NOT_MATCHED_YET] = "not-matched-yet",
     [WHY_NO_CLAUSE] = "no-clause",
+    [WHY_TOO_LATE] = "too-late",
+    [WHY_NOT_STORED] = "not-stored",
     [WHY_WAITING] = "waiting",
     [WHY_NOT_SUBSCRIBED] = "not-subscribed",
     [WHY_FILTER_NEWER] = "filter-newer",
@@ -200,6 +205,8 @@ explain_filter(struct why_context *context, const struct subscription *subscript
 		return false;
 	context->is_behind |=
 	    !subscription->is_block && through < why->stored->revision;
+	context->is_pending |=
+	    match.is_there && !match.is_yes && filter->truth == QUERY_TRUE;
 	if (!match.is_yes)
 		return true;
 	filter->is_found = true;
@@ -285,12 +292,13 @@ set_delivered(const struct why_context *context)
 			digest = one;
 	}
 	copies = format_copies(digest);
-	if (digest && g_strcmp0(digest->message, "SENT") != 0)
+	/* The message is deleted before the digest, and nearly all were sent. */
+	if (digest && digest->message && strcmp(digest->message, "SENT") != 0)
 		set_outcome(context->why, WHY_READ, delivery->at,
 		    g_strdup_printf("the message of digest %" G_GINT64_FORMAT
 		                    " %s at %s, and its papers count as read%s",
 		        digest->id,
-		        g_strcmp0(digest->message, "UNKNOWN") == 0
+		        strcmp(digest->message, "UNKNOWN") == 0
 		            ? "was abandoned in doubt"
 		            : "was cancelled",
 		        at, copies));
@@ -350,20 +358,28 @@ is_before(const struct why *why, const struct why_filter *filter)
 	return strcmp(why->stored->day, filter->since_day) < 0;
 }
 
+/* @return false if the paper was listed since the subscriber subscribed at a time */
+static bool
+set_not_subscribed(struct why *why, int64_t at)
+{
+	char subscribed[DAY_BYTES];
+
+	day_format(MAX(at, 0), subscribed);
+	if (strcmp(why->stored->day, subscribed) >= 0)
+		return false;
+	set_outcome(why, WHY_NOT_SUBSCRIBED, at,
+	    g_strdup_printf("listed on %s, more than %d days before the subscription "
+	                    "of %s",
+	        why->stored->day, DIGEST_FIRST_DAYS, subscribed));
+	return true;
+}
+
 static void
 set_before(const struct why_context *context, const struct why_filter *filter)
 {
 	struct why *why = context->why;
-	char subscribed[DAY_BYTES];
 
-	day_format(MAX(context->subscriber->consent_at, 0), subscribed);
-	if (context->subscriber->consent_at >= 0 &&
-	    strcmp(why->stored->day, subscribed) < 0)
-		set_outcome(why, WHY_NOT_SUBSCRIBED, context->subscriber->consent_at,
-		    g_strdup_printf("listed on %s, more than %d days before the "
-		                    "subscription of %s",
-		        why->stored->day, DIGEST_FIRST_DAYS, subscribed));
-	else
+	if (!set_not_subscribed(why, context->subscriber->consent_at))
 		set_outcome(why, WHY_FILTER_NEWER, -1,
 		    g_strdup_printf("listed on %s; filter %d is newer and covers "
 		                    "papers from %s on",
@@ -381,6 +397,26 @@ set_waiting(struct why *why, const struct why_filter *filter)
 	        filter->waits_for_arxiv ? "its arXiv record"
 	                                : "votes, links and the like to change",
 	        until));
+}
+
+static void
+set_too_old(struct why *why)
+{
+	set_outcome(why, WHY_TOO_OLD, -1,
+	    g_strdup_printf("last listed on %s, and digests go back %d days",
+	        why->stored->day, DIGEST_ELIGIBLE_DAYS));
+}
+
+/* A filter matches the paper as it is now, but did not when that was decided. */
+static void
+set_too_late(const struct why_context *context)
+{
+	if (context->is_old)
+		set_too_old(context->why);
+	else
+		set_outcome(context->why, WHY_TOO_LATE, -1,
+		    g_strdup("no filter matched it in time; the votes or links that a "
+		             "filter asks for came later"));
 }
 
 /* No filter matches it in time: report the most useful reason. */
@@ -413,15 +449,45 @@ set_not_matched(const struct why_context *context)
 		    why, WHY_NO_FILTER, -1, g_strdup("the subscriber has no filter"));
 	else if (newer && !matches_now && !waiting)
 		set_before(context, newer);
-	else if (context->is_behind || matches_now)
+	else if (!context->is_old && (context->is_behind || context->is_pending))
 		set_outcome(why, WHY_NOT_MATCHED_YET, -1,
 		    g_strdup("not matched with the filters yet; paperboyd does this "
 		             "within a minute"));
+	else if (matches_now)
+		set_too_late(context);
 	else if (waiting)
 		set_waiting(why, waiting);
 	else
 		set_outcome(why, WHY_NO_CLAUSE, -1,
 		    g_strdup("no filter matches it: see the clauses that are false"));
+}
+
+/* Whether the paper may have been mailed so long ago that it is not recorded. */
+static bool
+is_forgotten(const struct why_context *context)
+{
+	int64_t from =
+	    MAX(context->why->stored->first_seen_at, context->subscriber->created_at);
+
+	return context->delivery.at < 0 &&
+	       from < context->now - DIGEST_DELIVERED_DAYS * (int64_t)CLOCK_DAY_S;
+}
+
+static void
+set_forgotten(const struct why_context *context)
+{
+	int64_t joined_at = context->subscriber->created_at;
+	char seen[DAY_BYTES], first_day[DAY_BYTES];
+
+	day_format(context->why->stored->first_seen_at, seen);
+	day_format(
+	    MAX(joined_at - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, 0), first_day);
+	if (strcmp(context->why->stored->day, first_day) >= 0 ||
+	    !set_not_subscribed(context->why, joined_at))
+		set_outcome(context->why, WHY_NOT_STORED, -1,
+		    g_strdup_printf("first seen on %s; digests of that age are not "
+		                    "kept, only those of the last %d days",
+		        seen, DIGEST_DELIVERED_DAYS));
 }
 
 /* @param is_cross  with crosslist on it would be in the digest */
@@ -528,9 +594,7 @@ explain_decision(const struct why_context *context, const struct digest_rules *r
 		set_not_matched(context);
 		break;
 	case DIGEST_OUTCOME_TOO_OLD:
-		set_outcome(why, WHY_TOO_OLD, -1,
-		    g_strdup_printf("last listed on %s, and digests go back %d days",
-		        why->stored->day, DIGEST_ELIGIBLE_DAYS));
+		set_too_old(why);
 		break;
 	case DIGEST_OUTCOME_UNWANTED:
 		set_unwanted(context, rules, is_cross);
@@ -605,8 +669,12 @@ decide(struct why_context *context, struct digest_cache *cache, GError **error)
 	with_cross.wants_crosslist = true;
 	if (!digest_decide(cache, &with_cross, &matches, eligible, &other, error))
 		return false;
-	if (context->subscriber->state == SUBSCRIBER_GONE &&
-	    decision.outcome > DIGEST_OUTCOME_REJECTED)
+	context->is_old = strcmp(paper->day, cache->oldest_day) < 0;
+	if (decision.outcome > DIGEST_OUTCOME_REJECTED &&
+	    decision.outcome <= DIGEST_OUTCOME_UNWANTED && is_forgotten(context))
+		set_forgotten(context);
+	else if (context->subscriber->state == SUBSCRIBER_GONE &&
+	         decision.outcome > DIGEST_OUTCOME_REJECTED)
 		set_outcome(context->why, WHY_UNSUBSCRIBED, -1,
 		    g_strdup("the subscriber has left"));
 	else

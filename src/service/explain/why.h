@@ -27,11 +27,13 @@ enum why_outcome {
 	WHY_REFUSED,         /* in two messages rejected for their content */
 	WHY_UNSUBSCRIBED,    /* the subscriber has left */
 	WHY_NO_FILTER,       /* the subscriber has no filter */
-	WHY_NOT_MATCHED_YET, /* not matched yet: within a minute */
+	WHY_NOT_MATCHED_YET, /* to be matched within a minute */
 	WHY_NO_CLAUSE,       /* no filter matches it */
-	WHY_WAITING,         /* a filter waits for a field that is not reported yet */
-	WHY_NOT_SUBSCRIBED,  /* listed before the subscription */
-	WHY_FILTER_NEWER,    /* listed before the filter's first day */
+	WHY_TOO_LATE,       /* a filter matches it, but did not when that was decided */
+	WHY_NOT_STORED,     /* older than the records of deliveries */
+	WHY_WAITING,        /* a filter waits for a field that is not reported yet */
+	WHY_NOT_SUBSCRIBED, /* listed before the subscription */
+	WHY_FILTER_NEWER,   /* listed before the filter's first day */
 	WHY_UNWANTED, /* only cross-listed or replaced, which the subscriber does not
 	                 want */
 	WHY_BLOCKED,  /* a block excludes it */

@@ -4,6 +4,7 @@
 #include "service/health/maintenance.h"
 
 #include "base/clock.h"
+#include "model/digest.h"
 #include "service/log/event.h"
 #include "service/people/erase.h"
 #include "service/state/clock_watch.h"
@@ -27,8 +28,8 @@ static const struct {
 	enum retention which;
 	int days;
 } jobs[] = {
-    {RETENTION_DELIVERED, MAINTENANCE_DELIVERED_DAYS},
-    {RETENTION_REJECTED, MAINTENANCE_DELIVERED_DAYS},
+    {RETENTION_DELIVERED, DIGEST_DELIVERED_DAYS},
+    {RETENTION_REJECTED, DIGEST_DELIVERED_DAYS},
     {RETENTION_OUTBOX, MAINTENANCE_OUTBOX_DAYS},
     {RETENTION_DIGEST, MAINTENANCE_DIGEST_DAYS},
     {RETENTION_BOUNCE, MAINTENANCE_BOUNCE_DAYS},

@@ -10,12 +10,8 @@
 
 #include "store/core/store.h"
 
-/*
- * Days for which rows are stored.  Records of delivered papers must outlive the papers
- * (DIGEST_ELIGIBLE_DAYS).
- */
+/* Days for which rows are stored; deliveries: DIGEST_DELIVERED_DAYS. */
 #define MAINTENANCE_MATCH_DAYS        45
-#define MAINTENANCE_DELIVERED_DAYS    60
 #define MAINTENANCE_OUTBOX_DAYS       14
 #define MAINTENANCE_FETCH_DAYS        30
 /* Text of quarantined messages, and keys that detect duplicates. */
