@@ -201,6 +201,7 @@ read_paper(const json_t *json)
 	paper->organization = read_text(json_object_get(json, "organization"));
 	paper->keywords = read_texts(json_object_get(json, "keywords"));
 	paper->categories = read_texts(json_object_get(json, "categories"));
+	paper->is_enriched = paper->categories != NULL;
 	paper->comment = read_text(json_object_get(json, "comment"));
 	paper->journal = read_text(json_object_get(json, "journal"));
 	paper->doi = read_text(json_object_get(json, "doi"));

@@ -122,6 +122,7 @@ reported_values_that_differ_are_false(struct query_fixture *fixture, const void 
 
 	(void)unused;
 	add_strings(&paper->categories, categories);
+	paper->is_enriched = true;
 	add_strings(&paper->keywords, keywords);
 	paper->organization = g_strdup("ETH");
 	paper->upvotes = paper->comments = paper->stars = 0;
@@ -257,6 +258,7 @@ make_rich(const struct query_fixture *fixture)
 	g_free(paper->abstract);
 	paper->abstract = g_strdup("Reward for hacking; the RAG of a reward. Hacking!");
 	add_strings(&paper->categories, categories);
+	paper->is_enriched = true;
 	add_strings(&paper->keywords, keywords);
 	paper->organization = g_strdup("Allen Institute for AI");
 	paper->comment = g_strdup("Accepted at NeurIPS");

@@ -36,6 +36,7 @@ make_settled(const struct query_fixture *fixture)
 	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
 	g_ptr_array_add(paper->categories, g_strdup("cs.LG"));
 	g_ptr_array_add(paper->categories, g_strdup("math-ph"));
+	paper->is_enriched = true;
 	paper->comment = g_strdup("Accepted at NeurIPS, 12 pages");
 	paper->journal = g_strdup("Nature 12 (2026) 34");
 	paper->doi = g_strdup("10.1145/3292500.3330701");

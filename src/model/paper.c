@@ -62,6 +62,12 @@ paper_free(struct paper *paper)
 	g_free(paper);
 }
 
+bool
+paper_awaits_lookup(const struct paper *paper)
+{
+	return !paper->categories || !paper->is_enriched;
+}
+
 struct paper *
 paper_share(struct paper *paper)
 {

@@ -64,9 +64,10 @@ struct paper {
 	char *video_url;      /* likewise */
 	char *organization;   /* display name, or NULL if not reported */
 	GPtrArray *keywords;  /* of char *, as in the source; NULL if not reported */
-	/* From arXiv.  If categories is NULL, comment, journal and doi are unknown;
-	 * otherwise NULL means that the paper has none. */
-	GPtrArray *categories; /* of char *, primary first: "cs.CL" */
+	GPtrArray *categories; /* of char *, primary first: "cs.CL"; NULL: unknown */
+	/* A comment, journal or DOI that is NULL is unknown until the paper was looked
+	 * up at arXiv; then, or if it cannot be, the paper has none. */
+	bool is_enriched;
 	char *comment;
 	char *journal;
 	char *doi;        /* without https://doi.org/ */
@@ -84,6 +85,9 @@ struct listing {
 /** Allocate a paper with unknown numbers, no authors, and all else NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
+
+/** Whether a lookup may still set categories, comment, journal or DOI. */
+bool paper_awaits_lookup(const struct paper *paper);
 
 /**
  * Add a reference to a paper, which is immutable from then on, so that equal pointers

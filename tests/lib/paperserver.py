@@ -348,12 +348,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.feed([feed_item(1)], headers=[("ETag", etag)])
 
     def mode_feed_api(self):
-        """The API about an id_list: every paper is of cs.LG."""
+        """The API about an id_list: papers are of cs.CL if the id ends in 3, or cs.LG."""
         ids = [name for name in self.query.get("id_list", [""])[0].split(",") if name]
         entries = "".join(
             "<entry><id>http://arxiv.org/abs/%sv1</id><title>Told</title>"
-            "<category term='stat.ML'/><category term='cs.LG'/>"
-            "<arxiv:primary_category term='cs.LG'/></entry>" % name for name in ids)
+            "%s<arxiv:primary_category term='cs.%s'/>"
+            "<arxiv:comment>Accepted at NeurIPS</arxiv:comment>"
+            "<arxiv:doi>10.1000/%s</arxiv:doi></entry>"
+            % (name, *(("", "CL") if name.endswith("3") else
+                       ("<category term='stat.ML'/>", "LG")), name) for name in ids)
         self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
                          " xmlns:arxiv='http://arxiv.org/schemas/atom'>%s</feed>"
                          % entries).encode())

@@ -109,10 +109,13 @@ doc_values_new(
 	if (paper->categories) {
 		values[HIT_FIELD_CATEGORY] = copy_list(paper->categories);
 		values[HIT_FIELD_PRIMARY] = g_ptr_array_ref(values[HIT_FIELD_CATEGORY]);
-		values[HIT_FIELD_COMMENT] = new_list_of(paper->comment);
-		values[HIT_FIELD_JOURNAL] = new_list_of(paper->journal);
-		values[HIT_FIELD_DOI] = new_list_of(paper->doi);
 	}
+	if (paper->comment || paper->is_enriched)
+		values[HIT_FIELD_COMMENT] = new_list_of(paper->comment);
+	if (paper->journal || paper->is_enriched)
+		values[HIT_FIELD_JOURNAL] = new_list_of(paper->journal);
+	if (paper->doi || paper->is_enriched)
+		values[HIT_FIELD_DOI] = new_list_of(paper->doi);
 	if (paper->organization)
 		values[HIT_FIELD_ORGANIZATION] = new_list_of(paper->organization);
 	if (paper->keywords)
@@ -226,7 +229,7 @@ evaluate_missing(const struct doc_values *doc_values, const struct field *field)
 	case FIELD_AVAILABLE_AT_ONCE:
 		break;
 	case FIELD_AVAILABLE_ENRICHED:
-		is_settled = doc_values->values[HIT_FIELD_CATEGORY] ||
+		is_settled = doc_values->values[field->hit] ||
 		             doc_values->settled >= QUERY_FINALITY_ENRICHED;
 		break;
 	case FIELD_AVAILABLE_LATE:

@@ -93,6 +93,9 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 	}
 	if (!ids || is_failed || !ids->len)
 		return ids != NULL;
+	/* The rest is looked up at the next poll. */
+	if (ids->len == ARXIV_IDS_MAX * PAGES)
+		return source_backoff_clear_pause(collect->store, NAME, error);
 	return source_backoff_clear_pause(collect->store, NAME, error) &&
 	       source_backoff_save(collect->store, NAME, QUERIED, now, error) &&
 	       (!is_all ||

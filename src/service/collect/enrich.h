@@ -7,8 +7,9 @@
 #include "service/collect/collect.h"
 
 /**
- * Look up papers without categories: the new ones, and a few times a day all of them,
- * since arXiv may get to know them later.  Errors cause a pause, as for a source.
+ * Look up papers whose categories, comment, journal or DOI are unknown: the new ones,
+ * and a few times a day all of them, since arXiv may get to know them later.  Errors
+ * cause a pause, as for a source.
  *
  * @param collect  with arxiv
  * @param report   increased by the changed papers

@@ -173,7 +173,7 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
 	paper->awaits_enrichment =
-	    !stored->paper->categories &&
+	    paper_awaits_lookup(stored->paper) &&
 	    match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	set_matching_days(paper, stored);
 	set_details(paper, stored, cache->now);

@@ -71,11 +71,11 @@ static const struct event_row rows[N_EVENTS] = {
         "the day is fetched again."},
     [EVENT_PAPERS_ENRICHED] = {"papers-enriched", "31df068161f2459387897ed5eaa269b3",
         G_LOG_LEVEL_INFO, NULL,
-        "arXiv was queried about papers without categories: requested, found, "
+        "arXiv was queried about papers with unknown fields: requested, found, "
         "changed."},
     [EVENT_ENRICH_FAILED] = {"enrich-failed", "faf346d1abb3443fb20fb001b3f87799",
         G_LOG_LEVEL_WARNING, NULL,
-        "A query to arXiv about papers without categories failed; it is retried "
+        "A query to arXiv about papers with unknown fields failed; it is retried "
         "later."},
     [EVENT_SOURCE_PAUSED] = {"source-paused", "e9fcbfb925458f207383ebfa5e4f60db",
         G_LOG_LEVEL_MESSAGE, NULL, "A source that failed is not polled for a while."},

@@ -197,17 +197,6 @@ add_id(void *data, int64_t seq, const char *id)
 		finding->papers[seq] = doc_values_is_value(finding->node, id);
 }
 
-/* arXiv reports comments, journals and DOIs with categories. */
-static void
-remove_unenriched(struct finding *finding)
-{
-	const GArray *details = finding->values->details;
-
-	for (guint seq = 0; seq < details->len; seq++)
-		finding->papers[seq] &=
-		    g_array_index(details, struct paper_details, seq).categories != 0;
-}
-
 /* By field. */
 static const struct finder {
 	unsigned parts; /* bits of enum paper_part */
@@ -216,15 +205,15 @@ static const struct finder {
 } finders[HIT_FIELDS] = {
     [HIT_FIELD_ORGANIZATION] = {PAPER_PART_ORGANIZATIONS, find_texts, NULL},
     [HIT_FIELD_KEYWORD] = {0, NULL, add_text},
-    [HIT_FIELD_COMMENT] = {PAPER_PART_CATEGORIES, remove_unenriched, add_text},
-    [HIT_FIELD_JOURNAL] = {PAPER_PART_CATEGORIES, remove_unenriched, add_text},
+    [HIT_FIELD_COMMENT] = {0, NULL, add_text},
+    [HIT_FIELD_JOURNAL] = {0, NULL, add_text},
     [HIT_FIELD_PRIMARY] = {PAPER_PART_CATEGORIES, find_texts, NULL},
     [HIT_FIELD_CATEGORY] = {PAPER_PART_CATEGORIES, find_texts, NULL},
     [HIT_FIELD_SOURCE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_sources, NULL},
     [HIT_FIELD_TYPE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_types, NULL},
     [HIT_FIELD_DATE] = {PAPER_PART_TIMES | PAPER_PART_LISTINGS, find_dates, NULL},
     [HIT_FIELD_ID] = {0, NULL, add_id},
-    [HIT_FIELD_DOI] = {PAPER_PART_CATEGORIES, remove_unenriched, add_id},
+    [HIT_FIELD_DOI] = {0, NULL, add_id},
     [HIT_FIELD_UPVOTES] = {0, find_upvotes, NULL},
     [HIT_FIELD_COMMENTS] = {PAPER_PART_NUMBERS, find_number, NULL},
     [HIT_FIELD_STARS] = {PAPER_PART_NUMBERS, find_number, NULL},

@@ -50,7 +50,7 @@ match_get_recheck_time(
 {
 	int64_t final = get_final_due(stored);
 
-	if (!stored->paper->categories && query_needs_enrichment(query) &&
+	if (paper_awaits_lookup(stored->paper) && query_needs_enrichment(query) &&
 	    match_get_finality(stored, now) == QUERY_FINALITY_NONE)
 		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
 	return final;

@@ -22,9 +22,9 @@ keep_text(struct digest_contents *contents, struct sql_statement *row, int colum
 static bool
 load_references(struct store *store, struct digest_contents *contents, GError **error)
 {
-	static const char sql[] =
-	    "SELECT journal, doi, published_at, categories, keywords FROM paper"
-	    " WHERE seq = ?1";
+	static const char sql[] = "SELECT nullif(journal, ''), nullif(doi, ''), "
+	                          "published_at, categories, keywords FROM paper"
+	                          " WHERE seq = ?1";
 
 	for (unsigned i = 0; i < contents->papers->len; i++) {
 		struct digest_contents_paper *paper =

@@ -54,3 +54,9 @@ ALTER TABLE outbox ADD COLUMN holder INTEGER;
 -- The Message-ID contains the id of the subscriber, by whose digests it is looked up.
 -- Tokens are random: in an index, each digest of a page changed a page of its own.
 DROP INDEX digest_message;
+
+-- Papers to be looked up at arXiv.  A comment, journal or DOI that is empty is known not
+-- to exist.
+DROP INDEX paper_unenriched;
+CREATE INDEX paper_unenriched ON paper (first_seen_at)
+	WHERE categories IS NULL OR comment IS NULL OR journal IS NULL OR doi IS NULL;

@@ -576,11 +576,8 @@ archive_read(struct store *store, int64_t seq,
     void (*read)(void *data, const char *const columns[ARCHIVE_COLUMNS]), void *data,
     GError **error)
 {
-	/* As doc_values_new(): comment and journal are reported with the categories. */
 	static const char sql[] =
-	    "SELECT title, abstract, authors, organization, keywords,"
-	    " CASE WHEN categories IS NOT NULL THEN comment END,"
-	    " CASE WHEN categories IS NOT NULL THEN journal END"
+	    "SELECT title, abstract, authors, organization, keywords, comment, journal"
 	    " FROM paper WHERE seq = ?1";
 	sql_auto *statement =
 	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));

@@ -191,6 +191,14 @@ has_no_metadata(const struct paper *paper)
 	       paper_id_is_arxiv(paper->id);
 }
 
+/* A paper of a feed that cannot be looked up may be found to be one of arXiv. */
+static bool
+is_enriched_as(const struct paper *merged, const struct paper *paper)
+{
+	return paper->is_enriched &&
+	       (paper_id_is_arxiv(paper->id) || !paper_id_is_arxiv(merged->id));
+}
+
 struct paper *
 paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 {
@@ -206,6 +214,8 @@ paper_dedup_merge(const struct paper *stored, const struct paper *reported)
 			is_reported = is_better(&before, &now, fields[i].rule);
 		set_field(merged, is_reported ? &now : &before, i);
 	}
+	merged->is_enriched =
+	    is_enriched_as(merged, stored) || is_enriched_as(merged, reported);
 	if (merged->categories && !merged->categories->len &&
 	    paper_id_is_arxiv(merged->id) && !has_no_metadata(stored) &&
 	    !has_no_metadata(reported))

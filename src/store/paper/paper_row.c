@@ -22,6 +22,12 @@ paper_row_join(const GPtrArray *texts)
 	return g_string_free(lines, FALSE);
 }
 
+struct sql_value
+paper_row_get_known(const struct paper *paper, const char *text)
+{
+	return text || !paper->is_enriched ? SQL_TEXT(text) : SQL_TEXT("");
+}
+
 /* Append the lines of a column. @return false if it is NULL */
 static bool
 split(struct sql_statement *row, int column, GPtrArray *texts)
@@ -117,6 +123,15 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 	return step == SQL_STEP_DONE;
 }
 
+/* An empty text is known not to exist. */
+static char *
+dup_known(struct sql_statement *row, int column)
+{
+	const char *text = sql_get_text(row, column);
+
+	return text && *text ? g_strdup(text) : NULL;
+}
+
 static struct stored_paper *
 load_columns(struct sql_statement *row)
 {
@@ -136,9 +151,11 @@ load_columns(struct sql_statement *row)
 	paper->organization = sql_dup_text(row, 9);
 	paper->keywords = paper_row_load_texts(row, 10);
 	paper->categories = paper_row_load_texts(row, 11);
-	paper->comment = sql_dup_text(row, 12);
-	paper->journal = sql_dup_text(row, 13);
-	paper->doi = sql_dup_text(row, 14);
+	paper->is_enriched =
+	    sql_get_text(row, 12) && sql_get_text(row, 13) && sql_get_text(row, 14);
+	paper->comment = dup_known(row, 12);
+	paper->journal = dup_known(row, 13);
+	paper->doi = dup_known(row, 14);
 	paper->published_at = sql_get_int(row, 15);
 	paper->upvotes = sql_get_int(row, 16);
 	paper->comments = sql_get_int(row, 17);

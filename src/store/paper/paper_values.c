@@ -578,7 +578,6 @@ bool
 paper_values_foreach(struct store *store, enum hit_field field, int64_t least_seq,
     paper_values_found found, void *data, GError **error)
 {
-	/* arXiv reports comments, journals and DOIs with categories. */
 	static const char *const statements[HIT_FIELDS] = {
 	    [HIT_FIELD_KEYWORD] = "SELECT seq, keywords FROM paper"
 	                          " INDEXED BY paper_value_words WHERE seq >= ?1",

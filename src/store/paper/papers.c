@@ -29,7 +29,8 @@ papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT id FROM paper WHERE categories IS NULL AND first_seen_at > ?1"
+	    "SELECT id FROM paper WHERE (categories IS NULL OR comment IS NULL"
+	    "  OR journal IS NULL OR doi IS NULL) AND first_seen_at > ?1"
 	    /* Only arXiv's own: 2611.12345 and hep-ex/0307015. */
 	    " AND ((rtrim(substr(id, 1, 4), '0123456789') = ''"
 	    "  AND substr(id, 5, 1) = '.' AND substr(id, 6, 1) BETWEEN '0' AND '9')"

@@ -89,7 +89,7 @@ bool papers_save_fetch(struct store *store, const struct source_fetch *batch,
  * later than PAPERS_ENRICH_S, or differs from before, gives a new revision.
  *
  * @param papers  of struct paper *: only the id and these fields are read, NULL keeps
- * the old value; unknown ids are skipped
+ * the old value, and means that there is none; unknown ids are skipped
  * @param saved   set on success: listed (known ids) and changed
  */
 bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
@@ -104,7 +104,8 @@ bool papers_merge_duplicates(
     struct store *store, int64_t now, unsigned limit, GError **error);
 
 /**
- * Load arXiv papers without categories first seen after a time, newest first.
+ * Load arXiv papers whose categories, comment, journal or DOI are unknown, first seen
+ * after a time, newest first.
  *
  * @return of char *
  */

@@ -58,18 +58,19 @@ static void
 find_enrichment_changes(const struct paper *reported, const struct paper *stored,
     bool is_settled, struct paper_changes *changes)
 {
-	/*
-	 * Once categories are known, a missing comment, journal or DOI is known to be
-	 * absent.
-	 */
-	bool was_reported = stored->categories || is_settled;
+	bool was_known = stored->is_enriched || is_settled;
 
 	*changes = (struct paper_changes){0};
+	/* Without a comment, too: that is no longer unknown. */
+	changes->is_changed = reported->is_enriched && !stored->is_enriched;
 	note(changes, is_new_list(reported->categories, stored->categories),
-	    was_reported);
-	note(changes, is_new_text(reported->comment, stored->comment), was_reported);
-	note(changes, is_new_text(reported->journal, stored->journal), was_reported);
-	note(changes, is_new_text(reported->doi, stored->doi), was_reported);
+	    stored->categories || is_settled);
+	note(changes, is_new_text(reported->comment, stored->comment),
+	    stored->comment || was_known);
+	note(changes, is_new_text(reported->journal, stored->journal),
+	    stored->journal || was_known);
+	note(
+	    changes, is_new_text(reported->doi, stored->doi), stored->doi || was_known);
 }
 
 static void
@@ -119,8 +120,9 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
 	           SQL_TEXT(paper->url), SQL_TEXT(paper->code_url),
 	           SQL_TEXT(paper->project_url), SQL_TEXT(paper->video_url),
 	           SQL_TEXT(paper->organization), SQL_TEXT(keywords),
-	           SQL_TEXT(categories), SQL_TEXT(paper->comment),
-	           SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	           SQL_TEXT(categories), paper_row_get_known(paper, paper->comment),
+	           paper_row_get_known(paper, paper->journal),
+	           paper_row_get_known(paper, paper->doi),
 	           SQL_INT_OR_NULL(paper->published_at),
 	           SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
 	           SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
@@ -307,7 +309,9 @@ update_enrichment(
 	g_autofree char *categories = paper_row_join(paper->categories);
 
 	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
-	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi));
+	    paper_row_get_known(paper, paper->comment),
+	    paper_row_get_known(paper, paper->journal),
+	    paper_row_get_known(paper, paper->doi));
 }
 
 static bool
@@ -649,6 +653,7 @@ save_enriched(struct saving *saving, const struct paper *reported,
 	    .comments = PAPER_UNKNOWN,
 	    .stars = PAPER_UNKNOWN,
 	    .categories = reported->categories,
+	    .is_enriched = true,
 	    .comment = reported->comment,
 	    .journal = reported->journal,
 	    .doi = reported->doi,

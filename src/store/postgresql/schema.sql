@@ -491,7 +491,6 @@ CREATE TABLE job (
 );
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
-CREATE INDEX paper_unenriched ON paper (first_seen_at) WHERE categories IS NULL;
 CREATE INDEX paper_alias_paper ON paper_alias (paper_seq);
 CREATE INDEX paper_duplicate_other ON paper_duplicate (other_seq);
 CREATE INDEX listing_paper ON listing (paper_seq);
@@ -553,6 +552,8 @@ CREATE INDEX outbox_retried ON outbox (state, queued_at, id)
 CREATE INDEX outbox_held ON outbox (held_why, id) WHERE state = 'HELD';
 CREATE INDEX subscriber_held ON subscriber (state, id) WHERE is_next_held = 1;
 CREATE INDEX subscriber_inactive ON subscriber (state) WHERE state <> 'active';
+CREATE INDEX paper_unenriched ON paper (first_seen_at)
+	WHERE categories IS NULL OR comment IS NULL OR journal IS NULL OR doi IS NULL;
 CREATE FUNCTION outbox_mail_frozen() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	RAISE EXCEPTION 'the content of a message is frozen' USING ERRCODE = 'integrity_constraint_violation';
