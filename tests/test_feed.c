@@ -117,6 +117,23 @@ all_formats_are_parsed(void)
 	         "it</div>]]></content:encoded></item>"),
 	        NULL, "Let's <think> about it", "https://example.org/2", "All of it",
 	        "Ada Example|Bo Li and Cy Doe", TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link><dc:creator>"
+	          "Van Wees, S. C. M., zhang, a., Lin, H.-X., O&amp;#39;Neill, D, "
+	          "The ABC Consortium, &amp;amp; G&amp;oacute;mez, G.</dc:creator>"
+	          "</item>"),
+	        NULL, "T", "https://example.org/x", "",
+	        "Van Wees, S. C. M.|zhang, a.|Lin, H.-X.|O'Neill, D|The ABC Consortium"
+	        "|Gómez, G.",
+	        TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link><dc:creator>"
+	          "Li, Bo; G&amp;oacute;mez, Ana M.</dc:creator></item>"),
+	        NULL, "T", "https://example.org/x", "", "Li, Bo|Gómez, Ana M.", TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link>"
+	          "<dc:creator>Li, B.</dc:creator></item>"),
+	        NULL, "T", "https://example.org/x", "", "Li, B.", TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link>"
+	          "<dc:creator>B. Li, A. Wu, and C. Doe</dc:creator></item>"),
+	        NULL, "T", "https://example.org/x", "", "B. Li|A. Wu|C. Doe", TODAY},
 	    {RSS2("<item><title>T</title><link>../p/3?a=1&amp;b=2</link><description/>"
 	          "<dc:creator>Li, Bo</dc:creator><dc:creator>Example, "
 	          "Ada</dc:creator></item>"),

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 #
-# test_feeds.py - a post of several feeds, or republished, is mailed once; the servers of
-# feeds may have private addresses only if that is configured.
+# test_feeds.py - a post of several feeds, or republished, is mailed once; authors of
+# recorded feeds are found; the servers of feeds may have private addresses only if that
+# is configured.
 
 import contextlib
 import http.server
 import os
+import re
 import socket
 import sys
 import threading
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
 from machines import Site
-from tap import Tap
+from tap import Tap, real_data
 
 ITEM = ("<item><title>{0}</title><link>{1}</link><guid isPermaLink='false'>{2}</guid>"
         "<description>A mamba is a snake.</description></item>")
@@ -194,7 +197,49 @@ def redirects(tap):
                 assert f"refused the redirect of {host.address} to '{other}'" in text, text
 
 
+def read_authors(path):
+    """[(title, [(given names, family name)])] of a recorded feed."""
+    papers = []
+    for item in xml.etree.ElementTree.parse(path).iter():
+        if item.tag.rpartition("}")[2] != "item":
+            continue
+        fields = [(child.tag.rpartition("}")[2], " ".join((child.text or "").split()))
+                  for child in item]
+        creators = [text for name, text in fields if name == "creator"]
+        if len(creators) == 1 and "," in creators[0]:
+            names = [(given, family) for family, given in
+                     re.findall(r"([^,]+), ([^,]+)(?:, |$)", creators[0])]
+        else:
+            names = [tuple(name.rsplit(" ", 1)) for name in creators]
+        papers.append((dict(fields)["title"], names))
+    return papers
+
+
+def recorded_authors(tap):
+    """each author of recorded feeds is found by both orders of the name"""
+    paths = {name: real_data(f"sources/{path}") for name, path in (
+        ("bio", "netnewswire/bio.rdf"), ("one", "miniflux-biorxiv-2019-11-29.rdf"),
+        ("pubmed", "pubmed-rss-mock-2026-07.xml"), ("preprint", "pair/preprint.rdf"),
+        ("published", "pair/published.xml"))}
+    instance = Instance(
+        os.path.join(tap.subdirectory("recorded"), "home"), huggingface__enabled=False,
+        feeds__urls=" ".join(f"{name}=file://{path}" for name, path in paths.items()))
+    instance.once(at_hour(DAY, 8), wanted=0)
+    total = 0
+    for path in paths.values():
+        for title, names in read_authors(path):
+            rows = instance.rows("SELECT id FROM paper WHERE title = ?", title)
+            for at in range(0, len(names), 6):  # a query has at most 512 bytes
+                for order in ("{0} {1}", "{1}, {0}"):
+                    query = " ".join(f'author:"{order.format(*name)}"'
+                                     for name in names[at:at + 6])
+                    found = instance.ctl("search", f"authors:={len(names)} {query}")
+                    assert any(row[0] in found for row in rows), (title, query, found)
+            total += len(names)
+    tap.diag(f"{total} authors")
+
+
 with Tap() as tap:
-    for test in (two_feeds, two_titles, republished, different, private_names,
-                 redirects):
+    for test in (two_feeds, two_titles, republished, different, recorded_authors,
+                 private_names, redirects):
         tap.run(test, tap)

@@ -26,32 +26,70 @@ feed_source_is_name(const char *text)
 	       strcmp(text, "arxiv") != 0 && strcmp(text, "doi") != 0;
 }
 
-/* One element may name several: "A. One, B. Two and C. Three". */
+/* "A.", "C. M. J.", "H.-X.", "Yu.": given names in a list of "Last, F." */
+static bool
+is_initials(const char *text)
+{
+	return g_regex_match_simple(
+	    "^\\s*(\\pL{1,2}\\.[\\s-]*|\\pL([\\s-]+|$))+$", text, 0, 0);
+}
+
+/* Append a name to those of one element, or initials to the name before. */
+static void
+add_name(GPtrArray *names, const char *text)
+{
+	g_autofree char *before = NULL;
+
+	if (names->len && is_initials(text)) {
+		before = g_ptr_array_steal_index(names, names->len - 1);
+		g_ptr_array_add(names, g_strconcat(before, ",", text, NULL));
+		return;
+	}
+	text += strspn(text, " ");
+	if (g_str_has_prefix(text, "and "))
+		text += 4;
+	else if (g_str_has_prefix(text, "& "))
+		text += 2;
+	g_ptr_array_add(names, g_strdup(text));
+}
+
+/*
+ * Split the names of one element: "A. One, B. Two, and C. Three", "One, A., Two, B." or
+ * "One, Ann; Two, Ben".
+ *
+ * @param is_only  there is no other element with names
+ */
+static GPtrArray *
+split_names(const char *line, bool is_only)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	const char *comma = strchr(line, ',');
+	/* "Joswig, Michael" is one person; more commas separate people. */
+	bool is_one = comma && !strchr(comma + 1, ',') && !is_only;
+	bool is_whole = is_one || strchr(line, ';');
+	g_auto(GStrv) parts = g_strsplit(line, is_whole ? ";" : ",", -1);
+
+	for (char **part = parts; *part; part++)
+		add_name(names, *part);
+	return names;
+}
+
 static void
 add_authors(const struct feed_xml_entry *entry, GPtrArray *authors)
 {
 	for (unsigned i = 0; i < entry->authors->len; i++) {
-		const char *text = entry->authors->pdata[i];
-		bool is_reversed;
-		g_auto(GStrv) names = NULL;
+		g_autofree char *line = feed_xml_format_line(entry->authors->pdata[i],
+		    FEED_XML_MAYBE_HTML, BOUNDS_XML_TEXT_BYTES);
+		g_autoptr(GPtrArray) names =
+		    line ? split_names(line, entry->authors->len == 1)
+		         : g_ptr_array_new();
 
-		/* "Joswig, Michael" is one person; more commas separate people. */
-		is_reversed = strchr(text, ',') &&
-		              !strchr(strchr(text, ',') + 1, ',') &&
-		              entry->authors->len > 1;
-		names = g_strsplit(text, is_reversed ? "\n" : ",", -1);
-		for (char **name = names; *name; name++) {
-			const char *at = g_strchug(*name);
-			char *line;
+		for (unsigned n = 0; n < names->len; n++) {
+			g_autofree char *name = text_normalize(names->pdata[n],
+			    strlen(names->pdata[n]), BOUNDS_PAPER_AUTHOR_BYTES);
 
-			if (g_str_has_prefix(at, "and "))
-				at += 4;
-			line = feed_xml_format_line(
-			    at, FEED_XML_MAYBE_HTML, BOUNDS_PAPER_AUTHOR_BYTES);
-			if (line && authors->len < BOUNDS_PAPER_AUTHORS)
-				g_ptr_array_add(authors, line);
-			else
-				g_free(line);
+			if (*name && authors->len < BOUNDS_PAPER_AUTHORS)
+				g_ptr_array_add(authors, g_steal_pointer(&name));
 		}
 	}
 }
