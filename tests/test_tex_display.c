@@ -102,6 +102,11 @@ commands_in_text_become_text(void)
 	static const struct row rows[] = {
 	    {"as in \\cite{a,b}, and~\\citep[see][p. 5]{c}.", "as in, and."},
 	    {"at \\url{https://a.io/x_y--z/~me}.", "at https://a.io/x_y--z/~me."},
+	    {"at \\url{https://a.io/\\allowbreak b--c\\allowbreak{}/d\\_e--f}.",
+	        "at https://a.io/b--c/d_e--f."},
+	    {"https://a.io/\\allowbreak ~b--c", "https://a.io/~b--c"},
+	    {"one\\allowbreak two\\nobreak-three", "onetwo-three"},
+	    {"https://a.io/b\\allowbreaks", "https://a.io/ballowbreaks"},
 	    {"at~\\href{https://a.io}{our {\\em site}}", "at our  site"},
 	    {"\\href{https://a.io{b}, c", "https://a.io{b}, c"},
 	    {"data\\footnote{https://a.io/.} here", "data (https://a.io/.) here"},

@@ -22,7 +22,8 @@ enum text_action {
 	TEXT_NOTE,   /* show the argument in parentheses */
 	TEXT_SUPERSCRIPT,
 	TEXT_SUBSCRIPT,
-	TEXT_WORD, /* without arguments */
+	TEXT_WORD,  /* without arguments */
+	TEXT_BREAK, /* where a line may or may not end: not shown */
 };
 
 static const struct {
@@ -45,7 +46,9 @@ static const struct {
     {"item", TEXT_WORD, "•"}, {"par", TEXT_WORD, ""}, {"newline", TEXT_WORD, " "},
     {"noindent", TEXT_WORD, ""}, {"centering", TEXT_WORD, ""}, {"bf", TEXT_WORD, ""},
     {"em", TEXT_WORD, ""}, {"it", TEXT_WORD, ""}, {"rm", TEXT_WORD, ""},
-    {"sc", TEXT_WORD, ""}, {"sf", TEXT_WORD, ""}, {"tt", TEXT_WORD, ""}};
+    {"sc", TEXT_WORD, ""}, {"sf", TEXT_WORD, ""}, {"tt", TEXT_WORD, ""},
+    {"allowbreak", TEXT_BREAK, NULL}, {"nobreak", TEXT_BREAK, NULL},
+    {"nolinebreak", TEXT_BREAK, NULL}};
 
 static void
 append_span(struct display *display, const char *at, const char *end, unsigned depth);
@@ -186,6 +189,15 @@ append_word(struct display *display, const char *word, const char *at, const cha
 	return at < end && *at == '.' && g_str_has_suffix(word, ".") ? at + 1 : at;
 }
 
+/* TeX skips the blank after a command. */
+static const char *
+skip_break(const char *at, const char *end)
+{
+	if (end - at >= 2 && at[0] == '{' && at[1] == '}')
+		return at + 2;
+	return at < end && *at == ' ' ? at + 1 : at;
+}
+
 static const char *
 run_command(struct display *display, size_t command, const char *at, const char *end,
     unsigned depth)
@@ -203,6 +215,8 @@ run_command(struct display *display, size_t command, const char *at, const char 
 		return append_script(display, at, end, depth, '_');
 	case TEXT_WORD:
 		return append_word(display, commands[command].word, at, end);
+	case TEXT_BREAK:
+		return skip_break(at, end);
 	}
 	g_assert_not_reached();
 }
@@ -381,15 +395,26 @@ append_group(struct display *display, const char *at, const char *end, unsigned 
 	return close + 1;
 }
 
+/* An address may have escaped signs, and commands that let a line end in it. */
 static const char *
 append_address(struct display *display, const char *at, const char *end)
 {
-	const char *stop = at;
+	static const char allowbreak[] = "\\allowbreak";
+	size_t length = strlen(allowbreak);
 
-	while (stop < end && !strchr(" \\{}$", *stop))
-		stop++;
-	g_string_append_len(display->out, at, stop - at);
-	return stop;
+	while (at < end && !strchr(" {}$", *at)) {
+		if (*at != '\\')
+			g_string_append_c(display->out, *at++);
+		else if (end - at >= 2 && strchr("_%&#-/", at[1]))
+			at = append_symbol(display, at, end);
+		else if ((size_t)(end - at) >= length &&
+		         !memcmp(at, allowbreak, length) &&
+		         !alphas_length(at + length, end))
+			at = skip_break(at + length, end);
+		else
+			break;
+	}
+	return at;
 }
 
 static bool

@@ -26,7 +26,8 @@ bool tex_display_is_needed(const char *text);
  * - `~`: a blank if it ties a word to the next; "~5" and "10~20" stay
  * - `--`, `---`: dashes; ``X'' and ''X'': quotation marks
  *
- * Outside of formulas the result has no backslash.  Addresses (http...) are copied.
+ * Outside of formulas the result has no backslash.  Addresses (http...) are copied, but
+ * for `\_`, `\allowbreak` and the like.
  * It takes time linear in the length.
  *
  * @param text  valid UTF-8
