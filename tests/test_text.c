@@ -220,6 +220,13 @@ long_text_is_cut_at_a_character(void)
 	    {"L\\'evy", 5, "Lévy"},
 	    {"é", 1, ""},
 	    {"a", 0, ""},
+	    {"One sentence. Another sentence", 30, "One sentence. Another sentence"},
+	    {"One sentence. Another sentence", 29, "One sentence. Another…"},
+	    {"One sentence. Another sentence", 24, "One sentence. Another…"},
+	    {"One sentence. Another sentence", 23, "One sentence.…"},
+	    {"One sentence. Another", 20, "One sentence.…"},
+	    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 20, "aaaaaaaaaaaaaaaaa…"},
+	    {"大型语言模型的推理能力", 20, "大型语言模…"},
 	};
 	g_autofree char *blanks = g_strnfill(100000, ' ');
 	g_autofree char *late = g_strconcat(blanks, "late", NULL);
@@ -290,6 +297,12 @@ links_are_normalised(void)
 	} rows[] = {
 	    {"https://example.org/a?b=c&d#e", "https://example.org/a?b=c&d#e"},
 	    {"  http://example.org\n", "http://example.org"},
+	    {"https://example.org/a\n  b/\r\nc\td", "https://example.org/a"
+	                                            "b/cd"},
+	    {"https://exam\nple.org/a", "https://example.org/a"},
+	    {"https://example.org/a\nhttps://example.org/b", "https://example.org/a"},
+	    {"https://example.org/\n", "https://example.org/"},
+	    {"https://example.org/a \n b c", NULL},
 	    {"HTTPS://Example.org:8443/", "https://Example.org:8443/"},
 	    {"https://[2001:db8::1]:80/", "https://[2001:db8::1]:80/"},
 	    {"https://example.org/caf\xC3\xA9", "https://example.org/caf%C3%A9"},

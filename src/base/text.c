@@ -12,6 +12,15 @@
 #define MARKS_MAX 30
 
 /*
+ * Texts with at least this limit are cut at a word, and end in an ellipsis; shorter
+ * ones are names.  Words of more bytes, as of languages without blanks, are cut
+ * themselves.
+ */
+#define CUT_PROSE_BYTES 20
+#define CUT_WORD_BYTES  60
+#define ELLIPSIS        "…"
+
+/*
  * Input bytes processed per byte of the output limit.  TeX decoding and composition
  * shrink text, but by less than this factor.
  */
@@ -100,21 +109,37 @@ clean(const char *text, size_t length, size_t max_bytes)
 	return out;
 }
 
+/* @return the start of the word at `at`, or `at` if the word is long */
+static const char *
+find_word_start(const char *text, const char *at)
+{
+	const char *start = at;
+
+	while (start > text && at - start < CUT_WORD_BYTES && start[-1] != ' ')
+		start--;
+	return start > text && start[-1] == ' ' ? start : at;
+}
+
 static void
 cut(GString *text, size_t max_bytes)
 {
+	bool is_prose = max_bytes >= CUT_PROSE_BYTES;
 	const char *at;
 
 	if (text->len <= max_bytes)
 		return;
-	at = text->str + max_bytes;
+	at = text->str + max_bytes - (is_prose ? strlen(ELLIPSIS) : 0);
 	while (at > text->str && ((guchar)*at & 0xc0) == 0x80)
 		at--;
 	while (at > text->str && g_unichar_combining_class(g_utf8_get_char(at)))
 		at = g_utf8_prev_char(at);
+	if (is_prose && *at != ' ')
+		at = find_word_start(text->str, at);
 	while (at > text->str && at[-1] == ' ')
 		at--;
 	g_string_truncate(text, (gsize)(at - text->str));
+	if (is_prose)
+		g_string_append(text, ELLIPSIS);
 }
 
 char *
@@ -193,6 +218,29 @@ text_quote(const char *text, size_t max_chars)
 	return g_string_free(quoted, FALSE);
 }
 
+/*
+ * Remove line breaks and tabs, and the blanks beside them, from a URL (URL Standard,
+ * section 4.4).  A second URL on a line of its own is removed, too.
+ */
+static void
+join_lines(char *url)
+{
+	char *to = url;
+
+	for (const char *at = url; *at;) {
+		size_t blanks = strspn(at, " \t\r\n");
+
+		if (strcspn(at, "\t\r\n") >= blanks) {
+			*to++ = *at++;
+			continue;
+		}
+		at += blanks;
+		if (scheme_length(at))
+			break;
+	}
+	*to = '\0';
+}
+
 char *
 text_normalize_url(const char *url, size_t max_bytes)
 {
@@ -203,6 +251,7 @@ text_normalize_url(const char *url, size_t max_bytes)
 	if (!url || strlen(url) > 2 * max_bytes + 64 || !g_utf8_validate(url, -1, NULL))
 		return NULL;
 	trimmed = g_strstrip(g_strdup(url));
+	join_lines(trimmed);
 	scheme = scheme_length(trimmed);
 	if (scheme == 0 ||
 	    !is_authority(trimmed + scheme, strcspn(trimmed + scheme, "/?#")))

@@ -23,8 +23,9 @@
  * to defeat that.
  *
  * @param text       any bytes, including NUL
- * @param max_bytes  longer text is truncated before the character that does not fit;
- *                   a letter is not separated from its combining marks
+ * @param max_bytes  longer text is truncated before the word that does not fit, and
+ *                   ends in an ellipsis; if it is less than a few words, before the
+ *                   character, but a letter is not separated from its combining marks
  * @return newly allocated, never NULL, may be empty
  */
 char *text_normalize(const char *text, size_t length, size_t max_bytes);
