@@ -71,6 +71,9 @@ ids_are_stripped_of_prefix_and_version(void)
 	    {"hep-ex/030701", NULL, 0},
 	    {"hep-ex/03070155", NULL, 0},
 	    {"https://example.org/abs/2611.10010", NULL, 0},
+	    {"alphaxiv.org/overview/2611.10010v2?chatId=1", "2611.10010", 2},
+	    {"arxiv.org/abs/2611.10010?context=cs.LG", "2611.10010", 0},
+	    {"2611.10010?", NULL, 0},
 	    {"", NULL, 0},
 	    {NULL, NULL, 0},
 	};

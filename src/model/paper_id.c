@@ -33,6 +33,12 @@ static const char *const arxiv_prefixes[] = {
     "arxiv.org/html/",
     "export.arxiv.org/abs/",
     "huggingface.co/papers/",
+    "alphaxiv.org/abs/",
+    "alphaxiv.org/overview/",
+    "alphaxiv.org/pdf/",
+    "ar5iv.org/abs/",
+    "ar5iv.org/html/",
+    "ar5iv.labs.arxiv.org/html/",
     "doi.org/10.48550/arxiv.",
     "dx.doi.org/10.48550/arxiv.",
 };
@@ -138,7 +144,8 @@ paper_id_parse_arxiv(const char *text, char **id, unsigned *version)
 		rest += 4;
 	while (g_ascii_isspace(*rest))
 		rest++;
-	if (*rest)
+	/* Parameters of a link do not choose the paper: "?context=cs.LG". */
+	if (*rest && !(*rest == '?' && at > text))
 		return false;
 	if (id)
 		*id = g_strndup(at, size);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "message/address.h"
 #include "model/digest.h"
+#include "model/paper_id.h"
 #include "model/subscriber.h"
 #include "service/digest/digest_decide.h"
 #include "service/match/match.h"
@@ -63,19 +64,11 @@ why_outcome_name(enum why_outcome outcome)
 char *
 why_clean_id(const char *text)
 {
-	static const char *const links[] = {"/papers/", "/abs/", "/pdf/"};
-	bool has_prefix = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
-	g_autoptr(GRegex) version =
-	    g_regex_new("^(\\d{4}\\.\\d{4,5})v\\d+$", 0, 0, NULL);
+	g_autofree char *link = paper_id_format_link(text);
+	char *id = NULL;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
-		const char *link = strstr(text, "://") ? strstr(text, links[i]) : NULL;
-
-		if (link)
-			text = link + strlen(links[i]);
-	}
-	return g_regex_replace(
-	    version, has_prefix ? text + 6 : text, -1, 0, "\\1", 0, NULL);
+	return paper_id_parse_arxiv(link ? link : text, &id, NULL) ? id
+	                                                           : g_strdup(text);
 }
 
 const char *
