@@ -145,14 +145,38 @@ missing_values_are_false_after_fourteen_days(void)
 		store_fixture_subscribe(fixture, ADA, "UTC", rows[i].filter, now);
 		store_fixture_list(
 		    fixture, "2026-11-20", "2611.00001", "Diffusion", rows[i].upvotes);
-		for (int day = 0; day <= MATCH_WAIT_DAYS; day++) {
-			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
-			assert_rows(fixture, MATCHES, rows[i].waits);
+		/* Daily runs, some seconds apart from a day; an hour in autumn. */
+		for (int day = 0; day < 17; day++) {
+			run(fixture, now + day * (int64_t)CLOCK_DAY_S + day * 7 % 5 +
+			                 day / 10 * CLOCK_HOUR_S);
+			assert_rows(fixture, MATCHES,
+			    day < MATCH_WAIT_DAYS ? rows[i].waits : rows[i].ends);
 		}
-		for (int day = 15; day < 17; day++) {
-			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
-			assert_rows(fixture, MATCHES, rows[i].ends);
-		}
+	}
+}
+
+/* The paper was seen at 12:00 on its day, after it, or before it was listed again. */
+static void
+values_are_final_at_the_hour_of_the_first_sight(void)
+{
+	static const struct {
+		const char *day, *final_at;
+	} rows[] = {
+	    {"2026-11-20", "2026-12-04T12:00:00Z"},
+	    {"2026-11-17", "2026-12-02T00:00:00Z"},
+	    {"2026-11-24", "2026-12-08T00:00:00Z"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct stored_paper stored = {
+		    .first_seen_at = store_fixture_time("2026-11-20T12:00:05Z")};
+		int64_t at = store_fixture_time(rows[i].final_at);
+
+		g_strlcpy(stored.day, rows[i].day, sizeof(stored.day));
+		g_assert_cmpint(
+		    match_get_finality(&stored, at), ==, QUERY_FINALITY_ALL);
+		g_assert_cmpint(
+		    match_get_finality(&stored, at - 1), !=, QUERY_FINALITY_ALL);
 	}
 }
 
@@ -242,7 +266,7 @@ categories_are_final_after_two_hours(void)
 		g_assert_true(matches_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
 		    !strcmp(rows[i].end, "waiting")
-		        ? store_fixture_time("2026-12-05T00:00:00Z")
+		        ? store_fixture_time("2026-12-04T12:00:00Z")
 		        : -1);
 	}
 }
@@ -616,6 +640,7 @@ change_between_two_pages_is_seen_by_all_filters(void)
 UNIT_MAIN(every_filter_is_matched_once_with_each_new_paper,
     changed_text_is_matched_again, votes_above_a_threshold_make_one_match_that_stays,
     missing_values_are_false_after_fourteen_days,
+    values_are_final_at_the_hour_of_the_first_sight,
     after_a_clock_jump_nothing_is_final_for_a_day, categories_are_final_after_two_hours,
     late_enrichment_is_matched, links_keywords_and_organizations_wait_too,
     paper_listed_by_another_source_is_matched_again,

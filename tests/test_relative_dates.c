@@ -18,7 +18,7 @@
 #define DAYS   40 /* of simulated time */
 #define PAPERS 60
 #define ROUNDS 40 /* filters */
-#define WAIT   15 /* days after the last listing until a paper is final */
+#define WAIT   14 /* days after the last listing until a paper is final */
 
 /* ---- filters ---- */
 
@@ -176,7 +176,8 @@ is_final(const struct story *story, int day)
 		last = MAX(last, story->again);
 	if (story->backdated >= 0 && day >= story->backdated)
 		last = MAX(last, story->early);
-	return day >= last + WAIT;
+	/* Not before all polls of its day if it was seen late. */
+	return day >= last + WAIT + (story->seen > last);
 }
 
 /* A listing that arrives late counts only for days after the first sight. */
@@ -427,11 +428,11 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 
 	store_fixture_subscribe(fixture, ADA, "UTC", request.text, at(-1));
 	live(fixture, 20);
-	/* One paper of each of the days 0 to 5 has no code. */
-	assert_rows(fixture, DELIVERED, "6");
+	/* One paper of each of the days 0 to 6 has no code. */
+	assert_rows(fixture, DELIVERED, "7");
 	assert_rows(fixture,
 	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
-	              " NOT NULL OR last_day > '2026-11-06')",
+	              " NOT NULL OR last_day > '2026-11-07')",
 	    "0");
 	/* A backtest of the filter shows the papers that are delivered in the end. */
 	backtest = backtest_run(fixture->store, &request, NULL, &error);

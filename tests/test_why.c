@@ -163,7 +163,7 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"waits for votes", "diffusion upvotes:>=20", NULL, NULL, false, true, NULL,
 	        0, WHY_WAITING,
 	        "filter 1 waits for votes, links and the like to change, until "
-	        "2026-12-05 00:00 UTC"},
+	        "2026-12-04 12:00 UTC"},
 	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
 	        "DELETE FROM match_pending", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
 	        "no filter"},

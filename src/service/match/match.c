@@ -20,6 +20,15 @@
 #define PAGE_PAPERS  100
 #define PAGE_WAITING 500
 
+/*
+ * A longer time between two runs is a jump of the clock.  Daily runs are up to an hour
+ * apart from a day when clocks change, and LAST_RUN may be an hour older.
+ */
+#define JUMP_S (26 * CLOCK_HOUR_S)
+
+/* Time for which nothing becomes final after a jump; daily runs end it. */
+#define DISTRUST_S (23 * CLOCK_HOUR_S)
+
 /* Time of the last run, and of the last forward jump of the clock. */
 #define LAST_RUN  "match"
 #define LAST_JUMP "match jump"
@@ -28,10 +37,18 @@
 #define RECHECK_PAPER  "recheck paper"
 #define RECHECK_FILTER "recheck filter"
 
+/*
+ * At the hour at which the paper was first seen, if that was on its day: the digest of
+ * that hour is not made without it.
+ */
 static int64_t
 get_final_due(const struct stored_paper *stored)
 {
-	return day_start(stored->day) + (MATCH_WAIT_DAYS + 1) * (int64_t)CLOCK_DAY_S;
+	int64_t day = day_start(stored->day);
+	int64_t seen_at = CLAMP(stored->first_seen_at, day, day + CLOCK_DAY_S);
+
+	return seen_at - seen_at % CLOCK_HOUR_S +
+	       MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S;
 }
 
 enum query_finality
@@ -295,8 +312,8 @@ recheck_all(struct store *store, const struct page_context *context,
 	return true;
 }
 
-/* Find the time from which waiting matches become final. After a jump of more than a
- * day since the last run, the clock may be wrong: nothing becomes final for a day. */
+/* Find the time from which waiting matches become final: after a jump the clock may be
+ * wrong. */
 static bool
 load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
 {
@@ -306,7 +323,7 @@ load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **
 	if (!store_load_cursor(store, LAST_RUN, now, &last, error) ||
 	    !store_load_cursor(store, LAST_JUMP, 0, &jumped_at, error))
 		return false;
-	if (now - last > CLOCK_DAY_S || jumped_at > now) {
+	if (now - last > JUMP_S || jumped_at > now) {
 		/* The previous run jumped too, with none between: runs are rare. */
 		is_rare = last == jumped_at;
 		jumped_at = now;
@@ -317,7 +334,7 @@ load_trusted_at(struct store *store, int64_t now, int64_t *trusted_at, GError **
 	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
 	    !store_save_cursor(store, LAST_RUN, now, error))
 		return false;
-	*trusted_at = !jumped_at || is_rare ? now : jumped_at + CLOCK_DAY_S;
+	*trusted_at = !jumped_at || is_rare ? now : jumped_at + DISTRUST_S;
 	return true;
 }
 

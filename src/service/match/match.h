@@ -6,8 +6,8 @@
  * together in batches of papers; a new one catches up alone and then joins these. A
  * "no" that may become a "yes" when a field is reported or votes change is stored as
  * waiting and rechecked then. Fields from arXiv are final PAPERS_ENRICH_S after the
- * paper was first seen, others MATCH_WAIT_DAYS after its last day: missing values are
- * false from then on.
+ * paper was first seen, others MATCH_WAIT_DAYS after that hour of its last day: missing
+ * values are false from then on.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_MATCH_H
 #define PAPERBOY_SERVICE_MATCH_MATCH_H
