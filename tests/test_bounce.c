@@ -8,6 +8,7 @@
 #include "lib/mailer_fixture.h"
 #include "lib/unit.h"
 #include "service/bounce/bounce.h"
+#include "service/people/erase.h"
 #include "service/people/subscribe.h"
 #include "store/core/sql.h"
 #include "store/mail/bounces.h"
@@ -741,40 +742,72 @@ suspended_subscriber_is_restored_by_a_confirmation(void)
 	bench_clear(&bench);
 }
 
-static void
-complaint_needs_trust_and_suppresses(void)
-{
-	struct bench bench = bench_new();
-	struct conversation *c = bench.conversation;
-	const struct bounce_context context = make_context(&bench);
-	struct bounce_subject subject = {.subscriber_id = 1, .digest_id = 1};
-	const struct bounce_report report = {.kind = BOUNCE_KIND_COMPLAINT,
-	    .verdict = {BOUNCE_COMPLAINT, BOUNCE_FAULT_NONE, "feedback-report"}};
-	enum bounce_effect effect;
-
-	conversation_subscribe(c, EVA);
-	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
-	g_assert_cmpint(effect, ==, BOUNCE_EFFECT_NONE);
-	subject.is_trusted = true;
-	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
-	g_assert_cmpint(effect, ==, BOUNCE_EFFECT_UNSUBSCRIBED);
-	assert_rows(c->fixture, "SELECT state FROM subscriber", "gone");
-	assert_rows(c->fixture, "SELECT reason FROM suppression", "complaint");
-	bench_clear(&bench);
-}
-
 static enum bounce_effect
 complain(struct bench *bench, int64_t digest_id)
 {
 	const struct bounce_context context = make_context(bench);
 	const struct bounce_subject subject = {
-	    .subscriber_id = 1, .digest_id = digest_id, .is_trusted = true};
+	    .subscriber_id = 1, .digest_id = digest_id};
 	const struct bounce_report report = {.kind = BOUNCE_KIND_COMPLAINT,
 	    .verdict = {BOUNCE_COMPLAINT, BOUNCE_FAULT_NONE, "feedback-report"}};
 	enum bounce_effect effect;
 
 	g_assert_true(bounce_record(&context, &subject, &report, &effect, NULL));
 	return effect;
+}
+
+#define SUPPRESSED                                                         \
+	"SELECT (SELECT state FROM subscriber), (SELECT max(reason) FROM " \
+	"suppression),"                                                    \
+	" (SELECT count(*) FROM outbox)"
+
+/* Requests of suppressed people, after a complaint and by the operator. */
+static const struct step returning[] = {
+    MAIL(EVA, "$leave", "", "no reply: suppressed", NULL),
+    MAIL(EVA, HOME, "$undo", "replied", NULL),
+    HAS("suppressed"),
+    ROWS(SUPPRESSED, "gone|complaint|2"),
+    MAIL(EVA, HOME, "help", "replied", NULL),
+    MAIL(EVA, HOME, "subscribe", "confirmation requested", NULL),
+    SAVE("answer"),
+    ROWS(SUPPRESSED, "gone|complaint|4"),
+    MAIL(EVA, "$answer", "Re: yes", "replied", NULL, .text = "yes"),
+    HAS("Welcome"),
+    ROWS(SUPPRESSED, "active|-|5"),
+    {.kind = STEP_END},
+};
+static const struct step staying[] = {
+    MAIL(EVA, HOME, "help", "no reply: suppressed", NULL),
+    MAIL(EVA, HOME, "subscribe", "no reply: suppressed", NULL),
+    ROWS(SUPPRESSED, "gone|operator|5"),
+    {.kind = STEP_END},
+};
+static const struct step leaving[] = {
+    MAIL(EVA, "$leave", "", "replied", NULL),
+    SAVE_UNDO("undo"),
+    {.kind = STEP_END},
+};
+
+/* Anybody who has a digest can unsubscribe and undo: a complaint stays. */
+static void
+suppressed_person_can_come_back_after_a_complaint_only(void)
+{
+	struct bench bench = bench_new();
+	struct conversation *c = bench.conversation;
+	const struct erase_request request = {
+	    .address = EVA, .who = "test", .key = c->fixture->key};
+
+	conversation_subscribe(c, EVA);
+	g_hash_table_insert(c->saved, g_strdup("leave"),
+	    conversation_format_leave(c, c->fixture->key, 1));
+	conversation_play(c, leaving);
+	g_assert_cmpint(complain(&bench, 1), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	conversation_play(c, returning);
+	g_assert_cmpint(complain(&bench, 2), ==, BOUNCE_EFFECT_UNSUBSCRIBED);
+	g_assert_true(erase_suppress(
+	    c->fixture->store, &request, ERASE_OPERATOR, bench.now, NULL));
+	conversation_play(c, staying);
+	bench_clear(&bench);
 }
 
 /* As the operator and a confirmation do. */
@@ -824,7 +857,7 @@ main(int argc, char **argv)
 	    suspended_subscriber_is_restored_by_a_confirmation,
 	    evidence_of_a_wrong_clock_does_not_count,
 	    evidence_does_not_follow_to_another_address,
-	    complaint_needs_trust_and_suppresses,
+	    suppressed_person_can_come_back_after_a_complaint_only,
 	    complaint_counts_after_another_report_and_once_a_subscription,
 	    a_year_suspends_the_dead_and_nobody_else);
 	return g_test_run();

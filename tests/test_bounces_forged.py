@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """test_bounces_forged.py - forged, foreign and repeated reports have no effect.
 
-Reports reach a running paperboyd by LMTP and by a Maildir.  "No effect" compares all
-tables but the inbox.  PAPERBOY_LONG=1: floods of 10,000 reports.
+Reports reach a running paperboyd by LMTP, by a Maildir and through a Postfix.  "No
+effect" compares all tables but the inbox.  PAPERBOY_LONG=1: floods of 10,000 reports.
 """
 
 import collections
@@ -19,8 +19,9 @@ from clock import DAY
 from conversations import HOME, PARSER
 from daemon import Instance, at_hour, days_after, parse
 from mime_bombs import BOMBS
+from peers import Postfix, make_ca
 from smtp_fixture import Relay
-from tap import Tap
+from tap import Tap, free_port
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 FLOOD = 10000 if IS_LONG else 500
@@ -104,6 +105,30 @@ Content-Type: message/rfc822
 {returned}
 
 the text of the message
+--b--
+""".encode()
+
+
+def refusal_of(number, text, returned):
+    """A refusal in plain text, with the returned message attached."""
+    return f"""\
+From: MAILER-DAEMON@mx.example.org
+To: {FEEDBACK}
+Subject: Undelivered Mail Returned to Sender
+Message-ID: <{number}@mx.example.org>
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="b"
+
+--b
+Content-Type: text/plain
+
+The message could not be delivered: host mx.example.org said: {text} (in reply to RCPT TO)
+
+--b
+Content-Type: message/rfc822
+
+{returned}
+
 --b--
 """.encode()
 
@@ -235,6 +260,54 @@ class Box:
 
     def suppressed(self):
         return self.instance.value("SELECT count(*) FROM suppression")
+
+
+class PostfixBox(Box):
+    """The same; all mail goes through a Postfix, which delivers by LMTP."""
+
+    def __init__(self, tap, name, people):
+        self.port = free_port()
+        super().__init__(tap, name, people, receive__lmtp_listen=f"127.0.0.1:{self.port}")
+        directory = tap.subdirectory(f"{name}-postfix")
+        for part in ("ca", "server"):
+            os.makedirs(os.path.join(directory, part))
+            os.chmod(os.path.join(directory, part), 0o755)
+        os.chmod(directory, 0o755)
+        home = HOME.rpartition("@")[2]
+        self.server = tap.enter(Postfix(
+            os.path.join(directory, "server"), make_ca(os.path.join(directory, "ca")),
+            settings={
+                "transport_maps": "inline:{"
+                f"{{example.org = smtp:[127.0.0.1]:{self.relay.port}}}, "
+                f"{{{home} = lmtp:inet:127.0.0.1:{self.port}}}}}",
+                "relay_domains": f"example.org {home}", "virtual_mailbox_domains": "",
+                # One session after the other: read_sent() pairs senders and recipients.
+                "smtp_destination_concurrency_limit": "1",
+            }))
+        self.instance.set(smtp__port=self.server.port)
+
+    def deliver(self, recipient, *raws, sender="feedback@provider.example"):
+        with smtplib.SMTP("127.0.0.1", self.server.port) as smtp:
+            for raw in raws:
+                smtp.sendmail(sender, [recipient], raw)
+
+    def write(self, sender, recipient, subject, text=""):
+        """Mail of a person. @return the next mail to that person"""
+        seen = len(self.mails(sender))
+        before = self.done()
+        self.deliver(recipient, (
+            f"From: {sender}\nTo: {recipient}\nSubject: {subject}\n"
+            f"Message-ID: <{self.number()}@example.org>\n\n{text}\n").encode(),
+            sender=sender)
+        self.wait_done(before + 1)
+        return self.next_mail(sender, seen)
+
+    def mails(self, address):
+        return [parse(raw) for to, raw in self.relay.accepted() if to == address]
+
+    def next_mail(self, address, seen):
+        self.daemon.wait_fact(lambda: len(self.mails(address)) > seen, f"mail to {address}")
+        return self.mails(address)[seen]
 
 
 def token_of(address):
@@ -392,69 +465,103 @@ def reports_about_former_addresses_have_no_effect(tap):
 
 
 def unproven_complaints_have_no_effect(tap):
-    """a complaint counts with our message, or with DKIM of a known loop"""
+    """a complaint counts with our envelope sender, or with DKIM of a known loop"""
     known, other = "arf.mail.yahoo.com", "attacker.example"
     with Box(tap, "complaints") as box:
         eva = box.sent[EVA]
         former = f"Original-Rcpt-To: {EVA}\n"
         forged = f"Message-ID: {flip(eva.message_id, 10)}"
+        # A public reply to a digest discloses these.
+        public = f"Message-ID: {eva.message_id}\nReply-To: {eva.reply}"
         without = {
-            "no message": (FEEDBACK, "", "", former),
-            "a forged Message-ID": (FEEDBACK, forged, "", former),
-            "a known loop without a token":
-                (FEEDBACK, "", results_of(OUR_MX, known), former),
-            "our Message-ID, which a public reply discloses":
-                (FEEDBACK, f"Message-ID: {eva.message_id}", "", ""),
-            "our envelope sender only": (eva.verp, "", "", former),
-            "an unknown signer": (eva.verp, "", results_of(OUR_MX, other), ""),
+            "no message": ("", "", former),
+            "a forged Message-ID": (forged, "", former),
+            "a forged envelope sender":
+                (f"Return-Path: <{flip(eva.verp, 15)}>", "", former),
+            "a known loop without a token": ("", results_of(OUR_MX, known), former),
+            "our Message-ID and Reply-To": (public, "", ""),
+            "an unknown signer": (public, results_of(OUR_MX, other), ""),
             "an unknown signer, like a known one":
-                (eva.verp, "", results_of(OUR_MX, known + "." + other), ""),
-            "a failed signature": (eva.verp, "", results_of(OUR_MX, known, "fail"), ""),
+                (public, results_of(OUR_MX, known + "." + other), ""),
+            "a failed signature": (public, results_of(OUR_MX, known, "fail"), ""),
             "a user of a provider that has a loop":
-                (eva.verp, "", results_of(OUR_MX, "outlook.com"), ""),
-            "another subscriber's message": (eva.verp, box.sent[ANN].header, "", ""),
-            "another authserv-id":
-                (eva.verp, "", results_of("mx.attacker.example", known), ""),
-            "ours below another one": (eva.verp, "", results_of(
+                (public, results_of(OUR_MX, "outlook.com"), ""),
+            "another authserv-id": (public, results_of("mx.attacker.example", known), ""),
+            "ours below another one": (public, results_of(
                 "mx.attacker.example", other) + results_of(OUR_MX, known), ""),
         }
-        for name, (recipient, returned, results, fields) in without.items():
+        for name, rest in without.items():
             with box.unchanged(name):
-                box.process(recipient, complaint(box.number(), returned, results, fields))
+                box.process(FEEDBACK, complaint(box.number(), *rest))
+        # Other reports that quote a digest, whose tokens are not those of a bounce.
+        for text in ("550 5.7.1 bad reputation", "550 5.1.1 user unknown"):
+            with box.unchanged(text):
+                box.process(FEEDBACK, refusal_of(box.number(), text, eva.header))
+        with box.unchanged("a failure of authentication"):
+            box.process(FEEDBACK, complaint(box.number(), eva.header).replace(
+                b"Type: abuse", b"Type: auth-failure"))
         # A complaint counts after a bounce of the same digest, too.
         box.process(box.sent[BOB].verp, report(box.number(), BOB, code="452 4.2.2",
                                                text="mailbox full"))
         assert box.evidence(BOB) == [("full", "digest-2")], box.evidence(BOB)
         proven = {
-            EVA: (FEEDBACK, f"List-Unsubscribe: <mailto:{eva.unsubscribe}>", "", ""),
+            EVA: (eva.verp, "", "", former),
             BOB: (FEEDBACK, f"Message-ID: {box.sent[BOB].message_id}",
                   results_of(OUR_MX, known), ""),
             ANN: (FEEDBACK, "", "", f"Original-Mail-From: <{box.sent[ANN].verp}>\n"),
-            ZOE: (box.sent[ZOE].verp, "", results_of(OUR_MX, known.upper()), ""),
+            ZOE: (FEEDBACK, f"List-Unsubscribe: <mailto:{box.sent[ZOE].unsubscribe}>",
+                  results_of(OUR_MX, known.upper()), ""),
         }
         for number, (address, (recipient, *rest)) in enumerate(proven.items(), 1):
             verdicts = box.process(recipient, complaint(box.number(), *rest))
             assert box.state(address) == "gone", (address, verdicts)
             assert box.suppressed() == number, (address, verdicts)
-        # A suppressed address cannot be added again until the operator permits it.
+        # The operator cannot add a suppressed address.
         box.instance.ctl("subscriber", "add", EVA, "--consent", "x", wanted=65)
         with box.unchanged("a repeated complaint"):
             for recipient, *rest in proven.values():
                 box.process(recipient, complaint(box.number(), *rest))
-        box.instance.ctl("suppression", "remove", EVA, "--yes")
+        with box.unchanged("the link to unsubscribe, after a complaint"):
+            box.process(eva.unsubscribe, b"From: x@example.org\nMessage-ID: <u@x>\n\n")
+        box.instance.ctl("suppression", "remove", ZOE, "--yes")
         box.instance.clock.advance()
-        box.instance.add_person(EVA)
+        box.instance.add_person(ZOE)
         box.daemon.stop()
         box.relay.forget()
         box.instance.clock.set(at_hour(days_after(DAY, 1)))
         box.instance.write_day(days_after(DAY, 1), [2])
         box.start()
         # The row of an earlier complaint does not hide another one.
-        box.daemon.wait_fact(lambda: box.relay.recipients() == [EVA], "another digest")
-        unsubscribe = box.read_sent()[EVA].unsubscribe
+        box.daemon.wait_fact(lambda: box.relay.recipients() == [ZOE], "another digest")
+        unsubscribe = box.read_sent()[ZOE].unsubscribe
         box.process(FEEDBACK, complaint(
-            box.number(), returned=f"List-Unsubscribe: <mailto:{unsubscribe}>"))
-        assert box.state(EVA) == "gone"
+            box.number(), f"List-Unsubscribe: <mailto:{unsubscribe}>",
+            results_of(OUR_MX, known)))
+        assert box.state(ZOE) == "gone"
+        box.instance.check_store()
+
+
+def forged_complaints_through_postfix_can_be_undone(tap):
+    """a forged complaint about a forwarded digest is an unsubscription, with notice and undo"""
+    with PostfixBox(tap, "forwarded", (EVA, BOB)) as box:
+        eva, bob = box.sent[EVA], box.sent[BOB]
+        with box.unchanged("a public reply"):
+            box.process(FEEDBACK, complaint(
+                box.number(), f"Reply-To: {eva.reply}\nMessage-ID: {eva.message_id}"))
+        box.process(FEEDBACK, complaint(box.number(), f"X-Footer: {eva.unsubscribe}"))
+        notice = box.next_mail(EVA, 1).get_content()
+        assert (box.state(EVA), box.suppressed()) == ("gone", 0), notice
+        undo = re.search(r"^undo ([a-z2-7]+)\s*$", notice, re.M)[1]
+        assert "is subscribed again" in box.write(EVA, HOME, f"undo {undo}").get_content()
+        assert box.state(EVA) == "active"
+        # The server of a recipient is believed; its user can come back.
+        box.process(FEEDBACK, complaint(box.number(), f"Return-Path: <{bob.verp}>"))
+        assert (box.state(BOB), box.suppressed()) == ("gone", 1)
+        assert "subscribe" in box.write(BOB, HOME, "help").get_content()
+        request = box.write(BOB, HOME, "subscribe")
+        assert (box.state(BOB), box.suppressed()) == ("gone", 1)
+        welcome = box.write(BOB, request["Reply-To"], "Re: yes", "yes").get_content()
+        assert (box.state(BOB), box.suppressed()) == ("active", 0), welcome
         box.instance.check_store()
 
 
@@ -565,6 +672,7 @@ TESTS = (
     a_repeated_report_counts_once,
     reports_about_former_addresses_have_no_effect,
     unproven_complaints_have_no_effect,
+    forged_complaints_through_postfix_can_be_undone,
     large_and_nested_reports_do_no_harm,
     floods_take_bounded_memory,
     a_kill_neither_loses_nor_repeats_evidence,

@@ -502,7 +502,7 @@ never_again_prevents_subscription(void)
 }
 
 static void
-suppression_unsubscribes_and_keeps_the_first_reason(void)
+suppression_unsubscribes_and_keeps_a_lasting_reason(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct erase_request request = {
@@ -520,7 +520,8 @@ suppression_unsubscribes_and_keeps_the_first_reason(void)
 	g_assert_true(erase_suppress(fixture->store, &request, "operator", now, NULL));
 	assert_rows(fixture, "SELECT state FROM subscriber", "gone");
 	assert_rows(fixture, "SELECT DISTINCT state FROM outbox", "CANCELLED");
-	assert_rows(fixture, "SELECT reason FROM suppression", "complaint");
+	g_assert_true(erase_suppress(fixture->store, &request, "dead", now, NULL));
+	assert_rows(fixture, "SELECT reason FROM suppression", "operator");
 }
 
 /* Also if the row was not cancelled: the claim checks again. */
@@ -602,6 +603,6 @@ UNIT_MAIN(export_has_everything_that_erasure_deletes,
     every_table_is_in_the_inventory_of_personal_data, no_row_and_no_byte_is_left,
     former_subscriber_is_erased, data_about_a_former_address_is_erased,
     address_that_never_subscribed_is_erased, never_again_prevents_subscription,
-    suppression_unsubscribes_and_keeps_the_first_reason,
+    suppression_unsubscribes_and_keeps_a_lasting_reason,
     claim_cancels_mail_to_suppressed_addresses, file_in_use_is_vacuumed_later,
     interrupted_vacuum_is_repeated_by_maintenance)

@@ -304,16 +304,22 @@ static void
 replies_go_to_inactive_but_not_to_suppressed_addresses(void)
 {
 	static const struct {
-		const char *state;
-		bool is_suppressed, is_sent;
+		const char *state, *reason; /* of a suppression, or NULL */
+		bool is_sent;
+		enum outbox_kind kind;
 	} rows[] = {
-	    {"active", false, true},
-	    {"pending", false, true},
-	    {"paused", false, true},
-	    {"suspended", false, true},
-	    {"gone", false, true},
-	    {"active", true, false},
-	    {"gone", true, false},
+	    {"active", NULL, true, OUTBOX_REPLY},
+	    {"pending", NULL, true, OUTBOX_REPLY},
+	    {"paused", NULL, true, OUTBOX_REPLY},
+	    {"suspended", NULL, true, OUTBOX_REPLY},
+	    {"gone", NULL, true, OUTBOX_REPLY},
+	    {"active", "operator", false, OUTBOX_REPLY},
+	    {"gone", "operator", false, OUTBOX_REPLY},
+	    {"gone", "never-again", false, OUTBOX_CONFIRMATION},
+	    /* The person can come back. */
+	    {"gone", "complaint", true, OUTBOX_CONFIRMATION},
+	    {"gone", "dead", true, OUTBOX_REPLY},
+	    {"gone", "complaint", false, OUTBOX_NOTICE},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -326,15 +332,20 @@ replies_go_to_inactive_but_not_to_suppressed_addresses(void)
 		g_autofree char *hash =
 		    suppression_hash(fixture->key, "ada@example.org");
 		g_autoptr(GPtrArray) jobs = NULL;
+		struct outbox_job *job;
 
 		store_fixture_run(fixture, sql);
-		if (rows[i].is_suppressed)
-			suppression_insert(fixture->store, hash, "operator", 1, NULL);
-		add(fixture, OUTBOX_REPLY, person, "ada@example.org");
+		if (rows[i].reason)
+			suppression_insert(
+			    fixture->store, hash, rows[i].reason, 1, NULL);
+		add(fixture, rows[i].kind, person, "ada@example.org");
 		jobs = claim(fixture, 50);
 		g_assert_cmpuint(jobs->len, ==, 1);
-		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_cancelled ==
-		              !rows[i].is_sent);
+		job = jobs->pdata[0];
+		g_assert_true(job->is_cancelled == !rows[i].is_sent);
+		g_assert_true(
+		    outbox_mark_cancelled(fixture->store, fixture->key, &job, 1, NULL));
+		g_assert_true(job->is_cancelled == !rows[i].is_sent);
 		assert_rows(fixture, "SELECT state, message IS NULL FROM outbox",
 		    rows[i].is_sent ? "SENDING|0" : "CANCELLED|1");
 	}

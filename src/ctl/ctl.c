@@ -90,7 +90,8 @@ static const char export_details[] =
 
 static const char suppress_details[] =
     "Only a hash of the address is stored. A subscriber with it is removed.\n\n"
-    "  --reason WORD  operator, never-again, complaint or dead\n"
+    "  --reason WORD  operator, never-again, complaint or dead; after the last two\n"
+    "                 the person can subscribe again by a confirmed request\n"
     "  --yes          do not ask";
 
 static const char yes_details[] = "  --yes  do not ask";

@@ -496,8 +496,7 @@ bounce_record(const struct bounce_context *context,
 	if (!subscribers_find_id(
 	        context->mailer.store, subject->subscriber_id, &subscriber, error))
 		return false;
-	if (!subscriber ||
-	    (report->verdict.class == BOUNCE_COMPLAINT && !subject->is_trusted))
+	if (!subscriber)
 		return true;
 	if (!save_evidence(context, subject, subscriber, report, &is_new, error))
 		return false;

@@ -18,7 +18,7 @@
  *  - If BOUNCE_OUTAGE_PEOPLE subscribers and more than BOUNCE_OUTAGE_PERCENT of a
  *    domain bounce within BOUNCE_OUTAGE_S, the provider has a problem: nobody there is
  *    probed or suspended.
- *  - A complaint that can be trusted unsubscribes and suppresses the address.
+ *  - A complaint unsubscribes and suppresses the address.
  *
  * A suspended subscriber is restored by any authenticated message.
  */
@@ -69,8 +69,7 @@ struct bounce_subject {
 	int64_t subscriber_id;
 	int64_t digest_id; /* or 0 */
 	int64_t outbox_id; /* of system mail, or 0 */
-	bool is_trusted; /* a complaint: from a known source, or with our own message */
-	int64_t at;      /* of the bounce, s; 0: now */
+	int64_t at;        /* of the bounce, s; 0: now */
 };
 
 enum bounce_effect {
@@ -80,7 +79,12 @@ enum bounce_effect {
 	BOUNCE_EFFECT_UNSUBSCRIBED,
 };
 
-/** Record a report, in the caller's transaction. @param effect  set */
+/**
+ * Record a report that the recipient's server or a feedback loop has sent, in the
+ * caller's transaction.
+ *
+ * @param effect  set
+ */
 bool bounce_record(const struct bounce_context *context,
     const struct bounce_subject *subject, const struct bounce_report *report,
     enum bounce_effect *effect, GError **error);

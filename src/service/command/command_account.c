@@ -39,9 +39,10 @@ init_subscription(struct request *request, const char *consent,
 	    settings->digest_at, &wanted->schedule.minute, error);
 }
 
+/* @param is_return  as of struct subscribe_request */
 static bool
-subscribe(
-    struct request *request, const char *name, const char *consent, GError **error)
+subscribe(struct request *request, const char *name, const char *consent,
+    bool is_return, GError **error)
 {
 	g_autofree char *clean = clean_name(name);
 	struct subscribe_request wanted;
@@ -49,6 +50,7 @@ subscribe(
 	if (!init_subscription(request, consent, &wanted, error))
 		return false;
 	wanted.name = clean;
+	wanted.is_return = is_return;
 	request->subscriber =
 	    subscribe_add(request->store, &wanted, request->now, NULL, NULL, error);
 	return request->subscriber != NULL;
@@ -63,6 +65,7 @@ prepare_subscriber(struct request *request, const char *name, GError **error)
 	if (!init_subscription(request, "to be confirmed", &wanted, error))
 		return NULL;
 	wanted.name = clean;
+	wanted.is_return = true;
 	return subscribe_prepare(request->store, &wanted, request->now, error);
 }
 
@@ -104,8 +107,8 @@ command_run_subscribe(struct request *request, const char *arguments, GError **e
 		reply_phrase(&request->text, "ok", "already_subscribed");
 		return command_add_list(request, error);
 	}
-	if (!subscribe(
-	        request, arguments, "asked for by mail, and confirmed by mail", error))
+	if (!subscribe(request, arguments, "asked for by mail, and confirmed by mail",
+	        true, error))
 		return false;
 	request->reply.is_changed = true;
 	reply_phrase(&request->text, "ok",
@@ -122,7 +125,8 @@ command_run_restore(struct request *request, const char *arguments, GError **err
 
 	if (request->subscriber || !parts[0])
 		return command_fail(request, error, "undo_nothing");
-	if (!subscribe(request, parts[1] ? parts[1] : "", parts[0], error))
+	/* Anybody who unsubscribed by a link can use its undo: a complaint holds. */
+	if (!subscribe(request, parts[1] ? parts[1] : "", parts[0], false, error))
 		return false;
 	request->reply.is_changed = true;
 	reply_phrase(&request->text, "ok", "restored", "address", request->address);

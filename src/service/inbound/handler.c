@@ -14,7 +14,7 @@
 #include "service/inbound/handler_private.h"
 #include "service/inbound/probe_mail.h"
 #include "service/inbound/rate_limit.h"
-#include "service/people/subscribe.h"
+#include "store/core/suppression.h"
 #include "store/subscriber/proposals.h"
 
 /* Duration of a pause by its address; digests say so. */
@@ -39,24 +39,22 @@ handler_restore_suspended(struct request *request, GError **error)
 
 /* ---- commands ---- */
 
-static bool
-is_suppressed(struct request *request, const char *key, bool *is, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	*is = false;
-	if (subscribe_check_suppression(request->store, request->key, key, &problem))
-		return true;
-	*is = g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT);
-	return *is || pb_error_forward(error, &problem);
-}
-
 bool
-handler_set_requester(
-    struct request *request, const char *address, bool *is_away, GError **error)
+handler_set_requester(struct request *request, const char *address,
+    enum handler_mail *may_mail, GError **error)
 {
-	return request_set_requester(request, address, error) &&
-	       is_suppressed(request, request->address_key, is_away, error);
+	g_autofree struct suppression *found = NULL;
+
+	if (!request_set_requester(request, address, error) ||
+	    !suppression_find(
+	        request->store, request->key, request->address_key, &found, error))
+		return false;
+	if (!found)
+		*may_mail = HANDLER_MAIL_ANY;
+	else
+		*may_mail = suppression_can_end(found->reason) ? HANDLER_MAIL_ANSWER
+		                                               : HANDLER_MAIL_NONE;
+	return true;
 }
 
 /* A token in a command confirms, unless the message is a refusal or automatic. */
@@ -198,11 +196,12 @@ process_sender(struct request *request, const struct autoreply_verdict *verdict,
     const char *key, GError **error)
 {
 	g_autofree char *answer = NULL;
-	bool is_away, is_done;
+	enum handler_mail may_mail;
+	bool is_done;
 
-	if (!handler_set_requester(request, verdict->address, &is_away, error))
+	if (!handler_set_requester(request, verdict->address, &may_mail, error))
 		return false;
-	if (is_away) {
+	if (may_mail == HANDLER_MAIL_NONE) {
 		handler_drop(request, HANDLER_IGNORED, "suppressed");
 		return true;
 	}
@@ -324,6 +323,7 @@ handler_leave(struct request *request, const char *token, const char *reason,
 {
 	struct mail_token mail_token = get_mail_token(request);
 	pb_auto(subscriber) subscriber = NULL;
+	enum handler_mail may_mail;
 	bool is_away;
 
 	*is_done = false;
@@ -332,8 +332,9 @@ handler_leave(struct request *request, const char *token, const char *reason,
 	if (!subscriber)
 		return true;
 	*is_done = true;
-	if (!handler_set_requester(request, subscriber->address, &is_away, error))
+	if (!handler_set_requester(request, subscriber->address, &may_mail, error))
 		return false;
+	is_away = may_mail != HANDLER_MAIL_ANY;
 	request->is_proven = request->has_token = true;
 	request->verb = "unsubscribe";
 	/* The page shows the undo token each time. */

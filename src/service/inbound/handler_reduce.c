@@ -72,14 +72,14 @@ handler_set_token_requester(struct request *request, const char *token, GError *
 	const struct mail_token mail_token = {
 	    request->store, request->key, request->now};
 	pb_auto(subscriber) found = NULL;
-	bool is_suppressed;
+	enum handler_mail may_mail;
 
 	if (!mail_token_find_unsubscribe(&mail_token, token, &found, error))
 		return false;
 	if (!found)
 		return true;
 	request->is_proven = request->has_token = true;
-	return handler_set_requester(request, found->address, &is_suppressed, error);
+	return handler_set_requester(request, found->address, &may_mail, error);
 }
 
 bool

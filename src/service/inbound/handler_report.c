@@ -18,6 +18,8 @@ static const char *const feedback_domains[] = {"arf.mail.yahoo.com", "microsoft.
 static const char *const jmrp_domains[] = {"hotmail.com", "outlook.com", NULL};
 static const char jmrp_from[] = "staff@hotmail.com";
 
+static const char without_token[] = "without a valid token";
+
 /*
  * Find the token of a message that was sent without subaddresses: in the header that a
  * report returns, or in the text of a bounce that is not a report.
@@ -90,9 +92,19 @@ is_from_feedback_loop(const struct request *request)
 	return false;
 }
 
-/* Find the subscriber of an address with a token. */
+/* Tokens that prove who has sent a report. */
+enum report_tokens {
+	/* Bounce tokens: only the recipient's server has seen them. */
+	TOKENS_SECRET,
+	/* All tokens, for feedback loops.  Those in the text of a digest are also known
+	 * to everybody to whom it was forwarded, and a Message-ID to all who read a
+	 * public reply to it. */
+	TOKENS_ANY,
+};
+
+/* Find the message or the subscriber of an address with a token. */
 static bool
-find_by_address(struct request *request, const char *address,
+find_by_address(struct request *request, const char *address, enum report_tokens tokens,
     struct mail_token_message *message, GError **error)
 {
 	const struct mail_token mail_token = {
@@ -109,6 +121,8 @@ find_by_address(struct request *request, const char *address,
 	}
 	if (kind == SUBADDRESS_BOUNCE)
 		return mail_token_find_bounce(&mail_token, token, message, error);
+	if (tokens == TOKENS_SECRET)
+		return true;
 	if (kind == SUBADDRESS_LEAVE &&
 	    !mail_token_find_unsubscribe(&mail_token, token, &subscriber, error))
 		return false;
@@ -138,35 +152,41 @@ find_by_message_id(struct request *request, const char *value,
 static bool
 is_found(const struct mail_token_message *message)
 {
-	return message->subscriber_id || message->digest_id;
+	return message->subscriber_id || message->digest_id ||
+	       message->confirmation_id || message->outbox_id;
+}
+
+/* The words of a field that may be addresses. */
+static GStrv
+split_field(const struct inmail_field *field)
+{
+	return g_strsplit_set(field->value, " \t<>,;:?\"", -1);
 }
 
 /*
  * Find our tokens in the fields of a report or of the message that it returns.  The
  * first one counts: that of a digest shows that it was sent to a former address, the
  * one to unsubscribe does not.
- *
- * @param has_ids  also in Message-ID, which a public reply to a digest discloses
  */
 static bool
-find_in_fields(struct request *request, const GPtrArray *fields, bool has_ids,
-    struct mail_token_message *message, GError **error)
+find_in_fields(struct request *request, const GPtrArray *fields,
+    enum report_tokens tokens, struct mail_token_message *message, GError **error)
 {
 	const struct mail_token mail_token = {
 	    request->store, request->key, request->now};
 
 	for (unsigned i = 0; i < fields->len && !is_found(message); i++) {
 		const struct inmail_field *field = fields->pdata[i];
-		g_auto(GStrv) words = g_strsplit_set(field->value, " \t<>,;:?\"", -1);
+		g_auto(GStrv) words = split_field(field);
 
 		if (g_ascii_strcasecmp(field->name, SUBADDRESS_BOUNCE_FIELD) == 0 &&
 		    !mail_token_find_bounce(&mail_token, field->value, message, error))
 			return false;
 		for (size_t k = 0; words[k] && !is_found(message); k++)
 			if (strchr(words[k], '@') &&
-			    !find_by_address(request, words[k], message, error))
+			    !find_by_address(request, words[k], tokens, message, error))
 				return false;
-		if (has_ids && !is_found(message) &&
+		if (tokens == TOKENS_ANY && !is_found(message) &&
 		    g_ascii_strcasecmp(field->name, "Message-ID") == 0 &&
 		    !find_by_message_id(request, field->value, message, error))
 			return false;
@@ -175,24 +195,26 @@ find_in_fields(struct request *request, const GPtrArray *fields, bool has_ids,
 }
 
 static bool
-find_in_report(struct request *request, bool has_ids,
+find_in_report(struct request *request, enum report_tokens tokens,
     struct mail_token_message *message, GError **error)
 {
 	const struct inmail *mail = request->mail;
 
-	for (unsigned i = 0; i < mail->groups->len; i++)
+	for (unsigned i = 0; i < mail->groups->len && !is_found(message); i++)
 		if (!find_in_fields(
-		        request, mail->groups->pdata[i], has_ids, message, error))
+		        request, mail->groups->pdata[i], tokens, message, error))
 			return false;
 	return is_found(message) ||
-	       find_in_fields(request, mail->returned, has_ids, message, error);
+	       find_in_fields(request, mail->returned, tokens, message, error);
 }
 
-/* @param is_own  set: only the recipient of a message of ours can have sent the report
+/*
+ * Find the message that a report is about, if the report proves that it comes from the
+ * recipient's server or from a feedback loop.
  */
 static bool
 find_message(struct request *request, const struct autoreply_verdict *verdict,
-    struct mail_token_message *message, bool *is_own, GError **error)
+    struct mail_token_message *message, GError **error)
 {
 	const struct mail_token mail_token = {
 	    request->store, request->key, request->now};
@@ -201,29 +223,64 @@ find_message(struct request *request, const struct autoreply_verdict *verdict,
 	    mail->groups->len > 0
 	        ? inmail_find_field(mail->groups->pdata[0], "Original-Envelope-Id")
 	        : NULL;
-	struct mail_token_message own = {0}, secret = {0};
 	g_autofree char *token = verdict->kind == SUBADDRESS_BOUNCE
 	                             ? g_strdup(verdict->token)
 	                             : find_bounce_token(mail);
 
-	*message = own;
+	*message = (struct mail_token_message){0};
 	if (token && !mail_token_find_bounce(&mail_token, token, message, error))
 		return false;
-	if (!message->digest_id && !message->confirmation_id && !message->outbox_id &&
-	    envelope && mail->report == INMAIL_REPORT_DELIVERY &&
-	    !mail_token_find_envelope(&mail_token, envelope, message, error))
-		return false;
-	*is_own = false;
-	if (mail->report == INMAIL_REPORT_DELIVERY)
+	if (is_found(message))
 		return true;
-	if (!find_in_report(request, true, &own, error) ||
-	    !find_in_report(request, false, &secret, error))
-		return false;
-	if (!is_found(message) && !message->confirmation_id && !message->outbox_id)
-		*message = own;
-	*is_own = own.subscriber_id > 0 && own.subscriber_id == secret.subscriber_id &&
-	          own.subscriber_id == message->subscriber_id;
+	if (mail->report == INMAIL_REPORT_DELIVERY)
+		return !envelope ||
+		       mail_token_find_envelope(&mail_token, envelope, message, error);
+	return find_in_report(request, TOKENS_SECRET, message, error) &&
+	       (is_found(message) || !is_from_feedback_loop(request) ||
+	           find_in_report(request, TOKENS_ANY, message, error));
+}
+
+/* Unsubscribe by the first valid token for that in some fields. @param is_done  set */
+static bool
+leave_by_fields(
+    struct request *request, const GPtrArray *fields, bool *is_done, GError **error)
+{
+	const struct own_addresses *own = request->own_addresses;
+
+	*is_done = false;
+	for (unsigned i = 0; i < fields->len && !*is_done; i++) {
+		g_auto(GStrv) words = split_field(fields->pdata[i]);
+
+		for (size_t k = 0; words[k] && !*is_done; k++) {
+			g_autofree char *token = NULL;
+			enum subaddress_kind kind;
+
+			if (subaddress_parse(&own->commands, words[k], &kind, &token) &&
+			    kind == SUBADDRESS_LEAVE &&
+			    !handler_leave(request, token, NULL, is_done, error))
+				return false;
+		}
+	}
 	return true;
+}
+
+/*
+ * Anybody to whom a digest was forwarded can complain about it, as anybody can use its
+ * link to unsubscribe: the subscriber gets a notice and can undo it.
+ */
+static bool
+process_unproven(
+    struct request *request, const struct bounce_report *report, GError **error)
+{
+	const struct inmail *mail = request->mail;
+	bool is_done, is_ok;
+
+	if (report->verdict.class != BOUNCE_COMPLAINT)
+		return true;
+	request->mail = NULL; /* the notice does not quote it */
+	is_ok = leave_by_fields(request, mail->returned, &is_done, error);
+	request->mail = mail;
+	return is_ok;
 }
 
 /* A confirmation request that cannot be delivered is cancelled. */
@@ -241,7 +298,7 @@ cancel_confirmation(struct request *request, int64_t id,
 
 static bool
 apply_report(struct request *request, const struct mail_token_message *message,
-    const struct bounce_rules *rules, const struct bounce_report *report, bool is_own,
+    const struct bounce_rules *rules, const struct bounce_report *report,
     GError **error)
 {
 	const struct bounce_context context = {
@@ -254,10 +311,13 @@ apply_report(struct request *request, const struct mail_token_message *message,
 	    .subscriber_id = message->subscriber_id,
 	    .digest_id = message->digest_id,
 	    .outbox_id = message->outbox_id,
-	    .is_trusted = is_own || is_from_feedback_loop(request),
 	};
 	enum bounce_effect effect;
 
+	if (!is_found(message)) {
+		request->report->reason = without_token;
+		return process_unproven(request, report, error);
+	}
 	if (message->confirmation_id)
 		return cancel_confirmation(
 		    request, message->confirmation_id, report, error);
@@ -277,13 +337,13 @@ handler_process_report(
 	struct mail_token_message message;
 	struct bounce_rules *rules;
 	struct bounce_report *report;
-	bool is_own, is_ok;
+	bool is_ok;
 
 	request->report->outcome = HANDLER_BOUNCED;
-	if (!find_message(request, verdict, &message, &is_own, error))
+	if (!find_message(request, verdict, &message, error))
 		return false;
-	if (!message.subscriber_id && !message.confirmation_id) {
-		request->report->reason = "without a valid token";
+	if (!is_found(&message) && request->mail->report == INMAIL_REPORT_DELIVERY) {
+		request->report->reason = without_token;
 		return true;
 	}
 	rules = bounce_rules_new();
@@ -292,7 +352,7 @@ handler_process_report(
 	    report->kind == BOUNCE_KIND_BOUNCE || report->kind == BOUNCE_KIND_COMPLAINT
 	        ? bounce_class_get_name(report->verdict.class)
 	        : bounce_kind_get_name(report->kind);
-	is_ok = apply_report(request, &message, rules, report, is_own, error);
+	is_ok = apply_report(request, &message, rules, report, error);
 	bounce_report_free(report);
 	bounce_rules_free(rules);
 	return is_ok;

@@ -30,14 +30,21 @@ void handler_request_init(struct request *request, struct store *store,
     const struct handler_options *options, const char *help, const char *actor,
     struct handler_report *report);
 
+/* Mail that an address may get. */
+enum handler_mail {
+	HANDLER_MAIL_ANY,
+	HANDLER_MAIL_ANSWER, /* suppressed, but the person can come back */
+	HANDLER_MAIL_NONE,   /* suppressed */
+};
+
 /**
  * Make an address the requester.
  *
- * @param is_suppressed  set: it must not be mailed
+ * @param may_mail  set
  * @return false with PB_ERROR_INPUT if it is not an address, or if the store fails
  */
-bool handler_set_requester(
-    struct request *request, const char *address, bool *is_suppressed, GError **error);
+bool handler_set_requester(struct request *request, const char *address,
+    enum handler_mail *may_mail, GError **error);
 
 /** Restore a suspended subscriber, whose proven request shows that the address works.
  */

@@ -50,6 +50,43 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	return true;
 }
 
+/*
+ * Check that an address may be mailed.
+ *
+ * @param is_return  whether the person confirms a request to come back
+ * @return false with PB_ERROR_INPUT if it is suppressed
+ */
+static bool
+check_suppression(struct store *store, GBytes *key, const char *address_key,
+    bool is_return, GError **error)
+{
+	g_autofree struct suppression *found = NULL;
+	char day[DAY_BYTES];
+
+	if (!suppression_find(store, key, address_key, &found, error))
+		return false;
+	if (!found || (is_return && suppression_can_end(found->reason)))
+		return true;
+	day_format(found->at, day);
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_SUPPRESSED, "day", day,
+	    "reason", found->reason, NULL);
+}
+
+/* After check_suppression(). */
+static bool
+end_suppression(struct store *store, const struct subscribe_request *request,
+    const struct subscriber *subscriber, int64_t now, GError **error)
+{
+	const char *address_key = subscriber->address_key;
+	g_autofree struct suppression *found = NULL;
+
+	return suppression_find(store, request->key, address_key, &found, error) &&
+	       (!found ||
+	           (suppression_delete(store, request->key, address_key, error) &&
+	               audit_insert(store, now, request->who, "suppression removed",
+	                   subscriber->id, found->reason, error)));
+}
+
 struct subscriber *
 subscribe_prepare(struct store *store, const struct subscribe_request *request,
     int64_t now, GError **error)
@@ -64,7 +101,7 @@ subscribe_prepare(struct store *store, const struct subscribe_request *request,
 		return NULL;
 	key = address_format_key(&address);
 	if (!subscribers_find(store, key, &subscriber, error) ||
-	    !subscribe_check_suppression(store, request->key, key, error))
+	    !check_suppression(store, request->key, key, request->is_return, error))
 		return NULL;
 	is_new = !subscriber;
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
@@ -83,22 +120,6 @@ subscribe_prepare(struct store *store, const struct subscribe_request *request,
 	    request->name ? g_strdup(request->name) : g_steal_pointer(&name);
 	is_ok = apply_request(subscriber, request, now, error);
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
-}
-
-bool
-subscribe_check_suppression(
-    struct store *store, GBytes *key, const char *address_key, GError **error)
-{
-	g_autofree struct suppression *found = NULL;
-	char day[DAY_BYTES];
-
-	if (!suppression_find(store, key, address_key, &found, error))
-		return false;
-	if (!found)
-		return true;
-	day_format(found->at, day);
-	return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_SUPPRESSED, "day", day,
-	    "reason", found->reason, NULL);
 }
 
 /* A request in its transaction. */
@@ -148,6 +169,7 @@ add(struct store *store, void *data, GError **error)
 	return subscriber &&
 	       (subscriber->id ? subscribers_update(store, subscriber, error)
 	                       : subscribers_insert(store, subscriber, error)) &&
+	       end_suppression(store, request, subscriber, addition->now, error) &&
 	       add_filters(store, addition, &start, error) &&
 	       audit_insert(store, addition->now, request->who, "subscriber added",
 	           subscriber->id, request->consent, error);
@@ -178,7 +200,7 @@ apply_address(struct store *store, struct subscriber *subscriber,
 		return false;
 	if (other && other->id != subscriber->id)
 		return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_TAKEN, NULL);
-	if (!subscribe_check_suppression(store, key, address_key, error))
+	if (!check_suppression(store, key, address_key, false, error))
 		return false;
 	/* An address that differs only in case is not a different mailbox. */
 	if (strcmp(subscriber->address_key, address_key) != 0)

@@ -35,6 +35,7 @@ struct subscribe_request {
 	unsigned filter_count;
 	const char *who; /* for the audit log */
 	GBytes *key;     /* secret of the state directory, for suppressions */
+	bool is_return;  /* the person confirms it: see suppression_can_end() */
 };
 
 /**
@@ -119,15 +120,6 @@ struct subscriber *subscribe_change_address(struct store *store, const char *add
  */
 bool subscribe_remove_now(
     struct store *store, struct subscriber *subscriber, int64_t now, GError **error);
-
-/**
- * Check that an address may be mailed.
- *
- * @param address_key  from address_format_key()
- * @return false with PB_ERROR_INPUT if it is suppressed
- */
-bool subscribe_check_suppression(
-    struct store *store, GBytes *key, const char *address_key, GError **error);
 
 /**
  * Add a filter to a subscriber.

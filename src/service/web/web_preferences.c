@@ -139,15 +139,15 @@ run_line(struct web_call *call, const struct subscriber *subscriber, const char 
 {
 	const char *const lines[] = {line, NULL};
 	struct request request;
-	bool is_suppressed, is_ok;
+	enum handler_mail may_mail;
+	bool is_ok;
 
 	web_init_request(call, call->text.language, &request);
 	request.lines = lines;
 	request.is_proven = request.has_token = true;
-	is_ok = handler_set_requester(
-	            &request, subscriber->address, &is_suppressed, error) &&
-	        handler_restore_suspended(&request, error) &&
-	        command_run(&request, error);
+	is_ok =
+	    handler_set_requester(&request, subscriber->address, &may_mail, error) &&
+	    handler_restore_suspended(&request, error) && command_run(&request, error);
 	if (is_ok) {
 		call->report->is_changed |= request.reply.is_changed;
 		call->is_done = request.reply.failed == 0;

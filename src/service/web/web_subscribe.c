@@ -152,15 +152,15 @@ request_subscription(struct web_call *call, const struct form *form, GError **er
 	const char *const lines[] = {
 	    g_strchomp(subscribe), *form->filter ? add : NULL, NULL};
 	struct request request;
-	bool is_suppressed;
+	enum handler_mail may_mail;
 	bool is_ok;
 
 	if (is_own_address(call, form->address))
 		return true;
 	web_init_request(call, call->text.language, &request);
 	request.lines = lines;
-	is_ok = handler_set_requester(&request, form->address, &is_suppressed, error) &&
-	        (is_suppressed || request_mail(call, &request, error));
+	is_ok = handler_set_requester(&request, form->address, &may_mail, error) &&
+	        (may_mail == HANDLER_MAIL_NONE || request_mail(call, &request, error));
 	request_clear(&request);
 	return is_ok;
 }

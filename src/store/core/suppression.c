@@ -22,12 +22,17 @@ hash_with(GBytes *keys, unsigned number, const char *address_key)
 }
 
 bool
+suppression_can_end(const char *reason)
+{
+	return g_str_equal(reason, "complaint") || g_str_equal(reason, "dead");
+}
+
+bool
 suppression_insert(struct store *store, const char *hash, const char *reason,
     int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO suppression (hash, reason, at) VALUES (?1, ?2, ?3)"
-	    " ON CONFLICT (hash) DO NOTHING";
+	static const char sql[] = "INSERT INTO suppression (hash, reason, at) VALUES "
+	                          "(?1, ?2, ?3)" SUPPRESSION_ON_CONFLICT;
 
 	return sql_exec(
 	    store, sql, error, SQL_TEXT(hash), SQL_TEXT(reason), SQL_INT(now));
@@ -63,7 +68,7 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
 {
 	static const char sql[] =
 	    "SELECT hash, reason, at FROM suppression WHERE hash = ?1";
-	g_autofree struct suppression *oldest = NULL;
+	g_autofree struct suppression *chosen = NULL;
 
 	for (unsigned i = 0; i < token_count_keys(keys); i++) {
 		g_autofree char *hash = hash_with(keys, i, address_key);
@@ -72,13 +77,25 @@ suppression_find(struct store *store, GBytes *keys, const char *address_key,
 
 		if (!record_find(statement, &layout, &found, error))
 			return false;
-		if (found && (!oldest || found->at < oldest->at)) {
-			g_free(oldest);
-			oldest = g_steal_pointer(&found);
+		if (found && (!chosen || suppression_can_end(chosen->reason))) {
+			g_free(chosen);
+			chosen = g_steal_pointer(&found);
 		}
 	}
-	*suppression = g_steal_pointer(&oldest);
+	*suppression = g_steal_pointer(&chosen);
 	return true;
+}
+
+static void
+mark_probe(struct suppression_probe *probe, const char *hash, const GPtrArray *found)
+{
+	for (unsigned i = 0; i < found->len; i++) {
+		const struct suppression *row = found->pdata[i];
+
+		if (g_str_equal(row->hash, hash) &&
+		    !(probe->is_answer && suppression_can_end(row->reason)))
+			probe->is_suppressed = true;
+	}
 }
 
 /* @param hashes  at most SQL_LIST_MAX, of those of the probes with these numbers */
@@ -86,19 +103,19 @@ static bool
 mark_found(struct store *store, const GPtrArray *hashes, const GArray *numbers,
     struct suppression_probe *probes, GError **error)
 {
-	static const char sql[] =
-	    "SELECT hash FROM suppression WHERE hash IN (" SQL_LIST("?") ")";
+	static const char sql[] = "SELECT hash, reason, at FROM suppression"
+	                          " WHERE hash IN (" SQL_LIST("?") ")";
 	struct sql_value values[SQL_LIST_MAX + 1] = {0};
+	sql_auto *statement = NULL;
 	g_autoptr(GPtrArray) found = NULL;
 
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
 		values[i] = i < hashes->len ? SQL_TEXT(hashes->pdata[i]) : SQL_NULL;
-	found = sql_load_texts_values(store, sql, values, error);
-	for (unsigned i = 0; found && found->len && i < hashes->len; i++)
-		if (g_ptr_array_find_with_equal_func(
-		        found, hashes->pdata[i], g_str_equal, NULL))
-			probes[g_array_index(numbers, unsigned, i)].is_suppressed =
-			    true;
+	statement = sql_bind_values(store, sql, values, error);
+	found = record_load_all(statement, &layout, error);
+	for (unsigned i = 0; found && i < hashes->len; i++)
+		mark_probe(&probes[g_array_index(numbers, unsigned, i)],
+		    hashes->pdata[i], found);
 	return found != NULL;
 }
 

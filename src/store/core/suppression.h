@@ -28,7 +28,20 @@ struct suppression {
  */
 char *suppression_hash(GBytes *key, const char *address_key);
 
-/** Suppress an address; the first reason is kept. */
+/* SQL: of two reasons for an address the lasting one is kept, or else the first. */
+#define SUPPRESSION_ON_CONFLICT                                      \
+	" ON CONFLICT (hash) DO UPDATE SET reason = excluded.reason" \
+	" WHERE excluded.reason IN ('operator', 'never-again')"      \
+	" AND suppression.reason IN ('complaint', 'dead')"
+
+/**
+ * Whether the person can come back by a confirmed request: after a complaint and for a
+ * dead address, but not against the operator or an own wish.  Answers to the requests
+ * of such a person are sent.
+ */
+bool suppression_can_end(const char *reason);
+
+/** Suppress an address; a lasting reason is kept, or else the first one. */
 bool suppression_insert(struct store *store, const char *hash, const char *reason,
     int64_t now, GError **error);
 
@@ -41,7 +54,7 @@ bool suppression_delete(
     struct store *store, GBytes *keys, const char *address_key, GError **error);
 
 /**
- * Find an address, hashed with any of the keys.
+ * Find an address, hashed with any of the keys; of several reasons a lasting one.
  *
  * @param suppression  set; NULL when the address is not suppressed
  */
@@ -51,6 +64,7 @@ bool suppression_find(struct store *store, GBytes *keys, const char *address_key
 /* An address to look up. */
 struct suppression_probe {
 	const char *address_key; /* or NULL */
+	bool is_answer;          /* of mail that is sent unless the reason is lasting */
 	bool is_suppressed;      /* set if it is */
 };
 

@@ -104,7 +104,7 @@ struct outbox_mail {
 
 /**
  * Queue system mail, in the caller's transaction.  It is sent to any address that is
- * not suppressed, also to former and non-subscribers.
+ * not suppressed, also to former and non-subscribers; see suppression_can_end().
  *
  * @param id  set on success
  * @return false with PB_ERROR_INPUT when it cannot be sent: over BOUNDS_STORED_BYTES,

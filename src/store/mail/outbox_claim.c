@@ -26,6 +26,12 @@ static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id)
 #undef COLUMN
 static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
 
+static bool
+is_answer(const struct outbox_job *job)
+{
+	return job->kind == OUTBOX_REPLY || job->kind == OUTBOX_CONFIRMATION;
+}
+
 /* Cancel messages to suppressed addresses. @return jobs; NULL on failure */
 static GPtrArray *
 mark_suppressed(struct store *store, GBytes *keys, GPtrArray *jobs, GError **error)
@@ -36,9 +42,12 @@ mark_suppressed(struct store *store, GBytes *keys, GPtrArray *jobs, GError **err
 	if (!jobs)
 		return NULL;
 	probes = g_new0(struct suppression_probe, jobs->len);
-	for (unsigned i = 0; i < jobs->len; i++)
-		probes[i].address_key =
-		    ((const struct outbox_job *)jobs->pdata[i])->address_key;
+	for (unsigned i = 0; i < jobs->len; i++) {
+		const struct outbox_job *job = jobs->pdata[i];
+
+		probes[i].address_key = job->address_key;
+		probes[i].is_answer = is_answer(job);
+	}
 	if (!suppression_mark(store, keys, probes, jobs->len, error))
 		return NULL;
 	for (unsigned i = 0; i < jobs->len; i++)
@@ -308,8 +317,10 @@ load_due_addresses(struct store *store, struct outbox_job *const *jobs,
 	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
 	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
 		for (unsigned i = 0; i < count; i++)
-			if (ids[i] == sql_get_int(row, 0))
+			if (ids[i] == sql_get_int(row, 0)) {
 				probes[i].address_key = sql_dup_text(row, 1);
+				probes[i].is_answer = is_answer(jobs[i]);
+			}
 	return step == SQL_STEP_DONE;
 }
 

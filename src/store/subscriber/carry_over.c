@@ -4,6 +4,7 @@
 #include "store/subscriber/carry_over.h"
 
 #include "store/core/sql.h"
+#include "store/core/suppression.h"
 
 bool
 carry_over_attach(struct store *store, const char *path, GError **error)
@@ -16,10 +17,9 @@ carry_over_attach(struct store *store, const char *path, GError **error)
 bool
 carry_over_suppressions(struct store *store, unsigned *count, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO suppression (hash, reason, at)"
-	    " SELECT hash, reason, at FROM replaced.suppression WHERE true"
-	    " ON CONFLICT DO NOTHING";
+	static const char sql[] = "INSERT INTO suppression (hash, reason, at)"
+	                          " SELECT hash, reason, at FROM replaced.suppression "
+	                          "WHERE true" SUPPRESSION_ON_CONFLICT;
 
 	return sql_exec_count(store, sql, count, error);
 }
