@@ -255,48 +255,107 @@ bench_clear(struct bench *bench)
 	bounce_rules_free(bench->rules);
 }
 
-/* 1,000 digests were accepted by the relay and come back: none counts, all are sent
- * again once. */
+/* Reports of our fault, about the digests of the subscribers first..last. */
+static unsigned
+record_refusals(const struct bench *bench, int first, int last)
+{
+	unsigned queued = 0;
+
+	for (int id = first; id <= last; id++) {
+		const struct bounce_subject subject = {
+		    .subscriber_id = id, .digest_id = id};
+
+		queued += record(bench, &subject, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN) ==
+		          BOUNCE_EFFECT_QUEUED;
+	}
+	return queued;
+}
+
+#define PAUSED "SELECT count(*) FROM domain_pause"
+#define QUEUED                                                                        \
+	"SELECT kind, state, count(*) FROM outbox WHERE kind = 'notice' OR state <> " \
+	"'SENT' GROUP BY 1, 2 ORDER BY 1, 2"
+#define TESTED \
+	"SELECT subscriber_id, count(*) FROM outbox WHERE kind = 'notice' GROUP BY 1"
+
+/* Reports about 1,000 digests that the relay accepted: a message to the subscriber of
+ * longest standing tests whether they are true. */
 static void
-reports_of_our_fault_pause_the_domain_and_requeue(void)
+reports_of_our_fault_pause_a_domain_that_returns_a_test(void)
 {
 	pb_auto(mailer_fixture) mailing = mailer_fixture_new(1000, 4);
-	struct bench bench = {
-	    .now = store_fixture_time(NOW), .rules = bounce_rules_new()};
-	struct conversation conversation = {.fixture = mailing->fixture};
-	unsigned requeued = 0;
+	struct bench bench = bench_new();
+	struct conversation *made = bench.conversation, conversation = *made;
+	struct bounce_subject test = {.subscriber_id = 1};
 
+	conversation.fixture = mailing->fixture;
 	bench.conversation = &conversation;
+	bench.now = store_fixture_time(NOW);
 	mailer_fixture_run_at(mailing, bench.now, NULL);
 	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
 	    "SENT|1000");
+	/* Two people say nothing of a domain, and it can be the third that lies. */
 	bench.now += 600;
-	for (int copy = 0; copy < 2; copy++) /* the second report has no effect */
-		for (int id = 1; id <= 1000; id++) {
-			const struct bounce_subject subject = {
-			    .subscriber_id = id, .digest_id = id};
-
-			requeued += record(&bench, &subject, BOUNCE_SENDER,
-			                BOUNCE_FAULT_DOMAIN) == BOUNCE_EFFECT_REQUEUED;
-		}
-	g_assert_cmpuint(requeued, ==, 1000);
-	assert_rows(
-	    mailing->fixture, "SELECT count(*), sum(is_scored) FROM bounce", "1000|0");
+	g_assert_cmpuint(record_refusals(&bench, 979, 980), ==, 0);
+	g_assert_cmpuint(record_refusals(&bench, 979, 980), ==, 0);
+	g_assert_cmpuint(record_refusals(&bench, 981, 1000), ==, 1);
+	assert_rows(mailing->fixture, QUEUED, "notice|NEW|1");
+	assert_rows(mailing->fixture, TESTED, "1|1");
+	mailer_fixture_run_at(mailing, bench.now + 60, NULL);
+	assert_rows(mailing->fixture, QUEUED, "notice|SENT|1");
+	/* An answer after two hours is none, and the next test waits. */
+	test.outbox_id = store_fixture_number(
+	    mailing->fixture, "SELECT id FROM outbox WHERE kind = 'notice'");
+	bench.now += 3 * HOUR;
+	g_assert_cmpint(record(&bench, &test, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN), ==,
+	    BOUNCE_EFFECT_RECORDED);
+	assert_rows(mailing->fixture, PAUSED, "0");
+	bench.now += 4 * HOUR;
+	g_assert_cmpuint(record_refusals(&bench, 3, 3), ==, 1);
+	assert_rows(mailing->fixture, TESTED, "1|1 2|1");
+	mailer_fixture_run_at(mailing, bench.now, NULL);
+	/* This one is returned. */
+	test.subscriber_id = 2;
+	test.outbox_id = store_fixture_number(
+	    mailing->fixture, "SELECT max(id) FROM outbox WHERE kind = 'notice'");
+	bench.now += 60;
+	g_assert_cmpint(record(&bench, &test, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN), ==,
+	    BOUNCE_EFFECT_QUEUED);
+	g_assert_cmpint(record(&bench, &test, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN), ==,
+	    BOUNCE_EFFECT_NONE);
 	assert_rows(mailing->fixture, "SELECT domain, rule FROM domain_pause",
 	    "example.org|made-up");
+	assert_rows(
+	    mailing->fixture, QUEUED, "digest|DEFERRED|23 notice|NEW|1 notice|SENT|2");
+	assert_rows(mailing->fixture, TESTED, "1|1 2|2");
+	/* Reports during the pause. */
+	g_assert_cmpuint(record_refusals(&bench, 4, 1000), ==, 997 - 22);
+	g_assert_cmpuint(record_refusals(&bench, 1, 2), ==, 2);
+	assert_rows(mailing->fixture, QUEUED,
+	    "digest|DEFERRED|1000 notice|NEW|1 notice|SENT|2");
+	assert_rows(mailing->fixture, "SELECT sum(is_scored) FROM bounce", "0");
 	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "0");
 	mailing->script.tried = 0;
 	mailer_fixture_run_at(mailing, bench.now + 60, NULL);
 	g_assert_cmpuint(mailing->script.tried, ==, 0);
+	/* The test is first; it is returned again, and the domain is paused for longer.
+	 */
+	bench.now += HOUR;
+	mailer_fixture_run_at(mailing, bench.now, NULL);
+	assert_rows(mailing->fixture, QUEUED, "digest|DEFERRED|1000 notice|SENT|3");
+	test.outbox_id = store_fixture_number(
+	    mailing->fixture, "SELECT max(id) FROM outbox WHERE kind = 'notice'");
+	record(&bench, &test, BOUNCE_SENDER, BOUNCE_FAULT_DOMAIN);
+	assert_rows(mailing->fixture, PAUSED " WHERE until - since >= 7200", "1");
 	for (int hour = 1; hour < 30; hour++)
 		mailer_fixture_run_at(mailing, bench.now + hour * HOUR, NULL);
-	g_assert_cmpuint(mailing->script.tried, ==, 1000);
-	assert_rows(mailing->fixture, "SELECT state, count(*) FROM outbox GROUP BY 1",
-	    "SENT|1000");
+	assert_rows(mailing->fixture, QUEUED, "notice|SENT|4");
+	assert_rows(mailing->fixture, TESTED, "1|1 2|3");
 	assert_rows(mailing->fixture, "SELECT count(*) FROM delivered_paper", "2000");
 	assert_rows(mailing->fixture,
 	    "SELECT count(*) FROM subscriber WHERE state <> 'active'", "0");
-	bounce_rules_free(bench.rules);
+	bench.conversation = made;
+	bench_clear(&bench);
 }
 
 static void
@@ -851,7 +910,7 @@ main(int argc, char **argv)
 	UNIT_ADD(decisions_follow_the_days, refusals_at_rcpt_pause_the_domain,
 	    refusals_after_data_pause_the_domain,
 	    refusals_without_an_enhanced_code_pause_the_domain,
-	    reports_of_our_fault_pause_the_domain_and_requeue,
+	    reports_of_our_fault_pause_a_domain_that_returns_a_test,
 	    pause_keeps_the_first_refusal_for_a_day,
 	    suspended_subscriber_is_restored_by_authenticated_mail,
 	    suspended_subscriber_is_restored_by_a_confirmation,

@@ -159,8 +159,11 @@ class Box:
             receive__recipient_header="Delivered-To", **settings)
         self.instance.write_day(DAY, [1])
         self.people = people
-        for address in people:
-            self.instance.add_person(address, now=at_hour(DAY, 6))
+        if len(people) > 100:
+            self.instance.add_people(len(people), now=at_hour(DAY, 6))
+        else:
+            for address in people:
+                self.instance.add_person(address, now=at_hour(DAY, 6))
         self.count = 0  # reports
 
     def start(self):
@@ -565,6 +568,45 @@ def forged_complaints_through_postfix_can_be_undone(tap):
         box.instance.check_store()
 
 
+def forged_refusals_through_postfix_pause_nothing(tap):
+    """22 of 222 people forge refusals: no pause, and no digest is sent again"""
+    people = [f"person-{number:04}@example.org" for number in range(1, 223)]
+    with PostfixBox(tap, "refusals", people) as box:
+        def refuse(*addresses):
+            before = box.done()
+            for address in addresses:
+                box.deliver(box.sent[address].verp, report(
+                    box.number(), address, code="550 5.7.1", text="bad reputation"))
+            box.wait_done(before + len(addresses))
+
+        def tests():
+            return [to for to, _ in box.relay.accepted()[len(people):]]
+
+        refuse(*people[-22:])
+        assert not box.instance.rows("SELECT * FROM domain_pause")
+        assert "DEFERRED" not in box.instance.states(), box.instance.states()
+        # One message tests it: to the subscriber of longest standing.
+        box.next_mail(people[0], 1)
+        assert [class_ for class_, _ in box.evidence(people[-1])] == ["sender"]
+        refuse(*people[-22:])
+        box.daemon.wait_fact(lambda: box.instance.states() == {"SENT": 223}, "all sent")
+        assert tests() == people[:1], tests()
+        assert not box.instance.rows("SELECT * FROM domain_pause")
+        # Only if it is returned is the domain paused, and are digests sent again.
+        box.daemon.stop()
+        box.instance.clock.set(at_hour(DAY, 20))
+        box.relay.act = lambda verb, text: (
+            b"550 5.7.1 bad reputation\r\n" if verb == "." else None)
+        box.start()
+        refuse(people[1])
+        box.daemon.wait_fact(lambda: box.instance.rows("SELECT * FROM domain_pause"), "a pause")
+        box.daemon.wait_fact(lambda: box.instance.states() == {
+            "SENT": 201, "DEFERRED": 23, "NEW": 1}, "digests that are sent again")
+        (mail,) = box.instance.rows("SELECT subscriber_id FROM outbox WHERE state = 'NEW'")
+        assert mail == (1,), mail
+        box.instance.check_store()
+
+
 # ---- large, nested, many ----------------------------------------------------
 
 
@@ -673,6 +715,7 @@ TESTS = (
     reports_about_former_addresses_have_no_effect,
     unproven_complaints_have_no_effect,
     forged_complaints_through_postfix_can_be_undone,
+    forged_refusals_through_postfix_pause_nothing,
     large_and_nested_reports_do_no_harm,
     floods_take_bounded_memory,
     a_kill_neither_loses_nor_repeats_evidence,

@@ -217,17 +217,26 @@ space_digests(const struct bounce_context *context, const struct subscriber *sub
 	    1U << CLAMP((int)dead_days - BOUNCE_DEAD_DAYS, 0, 4), error);
 }
 
+/* Phrases of a message that is sent to see whether it is returned. */
+struct check_phrases {
+	const char *subject, *body;
+};
+static const struct check_phrases probe_phrases = {
+    "bounce.probe_subject", "bounce.probe"};
+static const struct check_phrases test_phrases = {"bounce.test_subject", "bounce.test"};
+
+/* @param id  set */
 static bool
-send_probe(const struct bounce_context *context, const struct subscriber *subscriber,
-    GError **error)
+send_check(const struct bounce_context *context, const struct subscriber *subscriber,
+    const struct check_phrases *phrases, int64_t *id, GError **error)
 {
 	const struct system_mailer *mailer = &context->mailer;
 	const char *language = *subscriber->language ? subscriber->language : "en";
-	g_autofree char *subject =
-	    catalog_format(context->catalog, language, "bounce.probe_subject", NULL);
-	g_autofree char *body =
-	    catalog_format(context->catalog, language, "bounce.probe", "address",
-	        subscriber->address, "service", mailer->own_addresses->domain, NULL);
+	const char *service = mailer->own_addresses->domain;
+	g_autofree char *subject = catalog_format(
+	    context->catalog, language, phrases->subject, "service", service, NULL);
+	g_autofree char *body = catalog_format(context->catalog, language,
+	    phrases->body, "address", subscriber->address, "service", service, NULL);
 	g_autofree char *text = g_strconcat(body, "\n", NULL);
 	const struct system_mail mail = {
 	    .kind = OUTBOX_NOTICE,
@@ -237,9 +246,19 @@ send_probe(const struct bounce_context *context, const struct subscriber *subscr
 	    .subject = subject,
 	    .text = text,
 	};
+
+	return system_mail_send(mailer, &mail, id, error);
+}
+
+static bool
+send_probe(const struct bounce_context *context, const struct subscriber *subscriber,
+    GError **error)
+{
+	const struct system_mailer *mailer = &context->mailer;
 	struct bounce_probe probe = {.sent_at = mailer->now};
 
-	return system_mail_send(mailer, &mail, &probe.outbox_id, error) &&
+	return send_check(
+	           context, subscriber, &probe_phrases, &probe.outbox_id, error) &&
 	       bounces_save_probe(mailer->store, subscriber->id, &probe, error) &&
 	       postpone_digest(context, subscriber, mailer->now, 1, error);
 }
@@ -396,61 +415,167 @@ save_evidence(const struct bounce_context *context,
 	return true;
 }
 
-/* Pause the domain when many of its servers' reports are about us. */
+/* ---- domains that refuse our mail ---- */
+
+/* A domain, and the last message that tested it. */
+struct tested_domain {
+	char *name;   /* lower case */
+	char *cursor; /* name of the number of that message in the table cursor */
+	struct domain_pause *pause; /* the last one, or NULL */
+	int64_t test_id;            /* 0: none */
+	int64_t tested_at;          /* when it was sent, or else queued */
+};
+
+static void
+tested_domain_clear(struct tested_domain *domain)
+{
+	g_clear_pointer(&domain->name, g_free);
+	g_clear_pointer(&domain->cursor, g_free);
+	g_clear_pointer(&domain->pause, g_free);
+}
+
+/* @param domain  set; tested_domain_clear() it */
 static bool
-pause_domain(const struct bounce_context *context, const struct subscriber *subscriber,
-    const struct bounce_report *report, GError **error)
+load_domain(const struct bounce_context *context, const struct subscriber *subscriber,
+    struct tested_domain *domain, GError **error)
 {
 	struct store *store = context->mailer.store;
-	int64_t now = context->mailer.now, refusals, sent, paused_s = 0;
-	const char *at = strrchr(subscriber->address, '@');
-	g_autofree char *domain = g_ascii_strdown(at + 1, -1);
-	g_autofree struct domain_pause *running = NULL;
-	struct domain_pause pause = {.domain = domain,
+	g_autofree struct outbox_message *mail = NULL;
+	g_autoptr(GError) problem = NULL;
+
+	*domain = (struct tested_domain){
+	    .name = g_ascii_strdown(strrchr(subscriber->address, '@') + 1, -1)};
+	domain->cursor = g_strconcat("domain test ", domain->name, NULL);
+	if (!domain_pauses_find(store, domain->name, &domain->pause, error) ||
+	    !store_load_cursor(store, domain->cursor, 0, &domain->test_id, error))
+		return false;
+	if (!domain->test_id)
+		return true;
+	mail = outbox_load_message(store, domain->test_id, &problem);
+	if (!mail) {
+		domain->test_id = 0;
+		return g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND) ||
+		       pb_error_forward(error, &problem);
+	}
+	domain->tested_at = MAX(mail->queued_at, mail->claimed_at);
+	return true;
+}
+
+static bool
+send_test(const struct bounce_context *context, const struct tested_domain *domain,
+    const struct subscriber *subscriber, GError **error)
+{
+	int64_t id;
+
+	return send_check(context, subscriber, &test_phrases, &id, error) &&
+	       store_save_cursor(context->mailer.store, domain->cursor, id, error);
+}
+
+/* Ask a subscriber who reported nothing, once there are reports enough. */
+static bool
+test_domain(const struct bounce_context *context, const struct subscriber *reporter,
+    const struct tested_domain *domain, enum bounce_effect *effect, GError **error)
+{
+	struct store *store = context->mailer.store;
+	int64_t now = context->mailer.now, since = now - CLOCK_DAY_S, people, other;
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (domain->test_id && now < domain->tested_at + BOUNCE_TEST_GAP_S)
+		return true;
+	if (!bounces_count_refused(store, reporter->address, since, &people, error))
+		return false;
+	if (people < BOUNCE_TEST_PEOPLE)
+		return true;
+	if (!bounces_find_unaffected(store, reporter->address, since, &other, error) ||
+	    !subscribers_find_id(store, other, &subscriber, error))
+		return false;
+	if (!subscriber)
+		return true;
+	*effect = BOUNCE_EFFECT_QUEUED;
+	return send_test(context, domain, subscriber, error);
+}
+
+static bool
+requeue_digest(const struct bounce_context *context, int64_t digest_id,
+    enum bounce_effect *effect, GError **error)
+{
+	int64_t now = context->mailer.now;
+	bool is_requeued;
+
+	if (!outbox_requeue_returned(context->mailer.store, digest_id,
+	        now - BOUNCE_RETURN_S, now + BOUNCE_PAUSE_S, &is_requeued, error))
+		return false;
+	if (!is_requeued)
+		return true;
+	*effect = BOUNCE_EFFECT_QUEUED;
+	return bounces_mark_requeued(context->mailer.store, digest_id, error);
+}
+
+/* Send the digests again whose reports led to a pause. */
+static bool
+requeue_refused(const struct bounce_context *context,
+    const struct subscriber *subscriber, enum bounce_effect *effect, GError **error)
+{
+	g_autoptr(GArray) ids = bounces_load_refused(context->mailer.store,
+	    subscriber->address, context->mailer.now - CLOCK_DAY_S, error);
+
+	for (guint i = 0; ids && i < ids->len; i++)
+		if (!requeue_digest(
+		        context, g_array_index(ids, int64_t, i), effect, error))
+			return false;
+	return ids != NULL;
+}
+
+/* The test was returned.  The next one is the first message after the pause. */
+static bool
+pause_domain(const struct bounce_context *context, const struct subscriber *subscriber,
+    const struct tested_domain *domain, const struct bounce_report *report,
+    enum bounce_effect *effect, GError **error)
+{
+	struct store *store = context->mailer.store;
+	int64_t now = context->mailer.now, paused_s = 0;
+	struct domain_pause pause = {.domain = domain->name,
 	    .since = now,
 	    .rule = report->verdict.rule,
 	    .reply = report->line ? report->line : ""};
 
-	if (!domain_pauses_find(store, domain, &running, error))
-		return false;
-	if (running && running->until > now)
-		return true;
-	if (!bounces_count_refusals(
-	        store, subscriber->address, now - CLOCK_DAY_S, &refusals, &sent, error))
-		return false;
-	if (refusals < BOUNCE_PAUSE_REFUSALS ||
-	    refusals * 100 < sent * BOUNCE_PAUSE_PERCENT)
-		return true;
-	if (running && running->until >= now - DOMAIN_PAUSE_GAP_S)
-		paused_s = now - running->since;
+	if (domain->pause && domain->pause->until >= now - DOMAIN_PAUSE_GAP_S)
+		paused_s = now - domain->pause->since;
 	/* As long again as the domain has been paused. */
 	pause.until = now + CLAMP(paused_s, BOUNCE_PAUSE_S, BOUNCE_PAUSE_MAX_S);
-	event_log_committed(store, EVENT_DOMAIN_PAUSED, EVENT_WORD("domain", domain),
+	event_log_committed(store, EVENT_DOMAIN_PAUSED,
+	    EVENT_WORD("domain", domain->name),
 	    EVENT_SECONDS("next_in", pause.until - now),
 	    EVENT_WORD("rule", report->verdict.rule));
-	return domain_pauses_save(store, &pause, error);
+	return domain_pauses_save(store, &pause, error) &&
+	       requeue_refused(context, subscriber, effect, error) &&
+	       send_test(context, domain, subscriber, error);
 }
 
-/* Our fault: nothing counts against the subscriber, and a digest is sent again. */
+/* Our fault: nothing counts against the subscriber. */
 static bool
 process_fault(const struct bounce_context *context,
     const struct bounce_subject *subject, const struct subscriber *subscriber,
     const struct bounce_report *report, enum bounce_effect *effect, GError **error)
 {
 	int64_t now = context->mailer.now;
-	bool is_requeued = false;
+	pb_local(tested_domain) domain = {0};
 
 	if (report->verdict.fault != BOUNCE_FAULT_DOMAIN)
 		return true;
-	if (subject->digest_id &&
-	    !outbox_requeue_returned(context->mailer.store, subject->digest_id,
-	        now - BOUNCE_RETURN_S, now + BOUNCE_PAUSE_S, &is_requeued, error))
+	if (!load_domain(context, subscriber, &domain, error))
 		return false;
-	if (is_requeued)
-		*effect = BOUNCE_EFFECT_REQUEUED;
-	return *effect == BOUNCE_EFFECT_NONE ||
-	       pause_domain(context, subscriber, report, error);
+	if (domain.pause && now < domain.pause->until)
+		return !subject->digest_id ||
+		       requeue_digest(context, subject->digest_id, effect, error);
+	if (domain.test_id && subject->outbox_id == domain.test_id &&
+	    now <= domain.tested_at + BOUNCE_TEST_S)
+		return pause_domain(
+		    context, subscriber, &domain, report, effect, error);
+	return test_domain(context, subscriber, &domain, effect, error);
 }
+
+/* ---- complaints ---- */
 
 static bool
 process_complaint(const struct bounce_context *context, struct subscriber *subscriber,
@@ -506,9 +631,9 @@ bounce_record(const struct bounce_context *context,
 	case BOUNCE_DEAD:
 		return !is_new || space_digests(context, subscriber,
 		                      get_time(context, subject), error);
-	case BOUNCE_SENDER: /* a digest that was sent again may be returned again */
-		return process_fault(
-		    context, subject, subscriber, report, effect, error);
+	case BOUNCE_SENDER:
+		return !is_new || process_fault(context, subject, subscriber, report,
+		                      effect, error);
 	case BOUNCE_COMPLAINT:
 		return !(is_new || is_again(subject, subscriber)) ||
 		       process_complaint(context, subscriber, effect, error);

@@ -13,8 +13,11 @@
  *  - A probe that is not returned within BOUNCE_PROBE_S (after weeks: if nothing is
  *    returned within BOUNCE_RUN_GAP_S) clears the evidence; older
  *    evidence than BOUNCE_DECAY_S does not count.
- *  - Our own faults count for nobody.  If they concern a domain, its mail is paused,
- *    and returned digests are sent again.
+ *  - Our own faults count for nobody.  If reports of BOUNCE_TEST_PEOPLE subscribers say
+ *    that they concern a domain, a message to another one there tests that: anybody can
+ *    subscribe, and report what has arrived.  If it is returned for such a fault within
+ *    BOUNCE_TEST_S, mail to the domain is paused, and returned digests are sent again.
+ *    The same person gets the first message after the pause.
  *  - If BOUNCE_OUTAGE_PEOPLE subscribers and more than BOUNCE_OUTAGE_PERCENT of a
  *    domain bounce within BOUNCE_OUTAGE_S, the provider has a problem: nobody there is
  *    probed or suspended.
@@ -46,14 +49,18 @@
 #define BOUNCE_OUTAGE_PERCENT 5
 #define BOUNCE_OUTAGE_S       (7 * CLOCK_DAY_S)
 
-/* Reports of our fault that pause a domain: as many, or a share of its mail of a day.
- */
-#define BOUNCE_PAUSE_REFUSALS 20
-#define BOUNCE_PAUSE_PERCENT  5
-#define BOUNCE_PAUSE_S        CLOCK_HOUR_S
-#define BOUNCE_PAUSE_MAX_S    (12 * CLOCK_HOUR_S)
+/* Subscribers whose reports of a day let a domain be tested. */
+#define BOUNCE_TEST_PEOPLE 3
+/* Time for the report about a test to arrive. */
+#define BOUNCE_TEST_S      (2 * CLOCK_HOUR_S)
+/* Time between a test that was not returned and the next one: a mail to somebody whom
+ * it does not concern. */
+#define BOUNCE_TEST_GAP_S  (6 * CLOCK_HOUR_S)
 
-/* Digests returned for our fault are sent again for that long. */
+#define BOUNCE_PAUSE_S     CLOCK_HOUR_S
+#define BOUNCE_PAUSE_MAX_S (12 * CLOCK_HOUR_S)
+
+/* Digests returned for our fault are sent again during a pause, for that long. */
 #define BOUNCE_RETURN_S (5 * CLOCK_DAY_S)
 
 /* Borrowed. */
@@ -75,7 +82,7 @@ struct bounce_subject {
 enum bounce_effect {
 	BOUNCE_EFFECT_NONE,
 	BOUNCE_EFFECT_RECORDED,
-	BOUNCE_EFFECT_REQUEUED, /* it is sent again: the mailer has to run */
+	BOUNCE_EFFECT_QUEUED, /* there is mail to send: the mailer has to run */
 	BOUNCE_EFFECT_UNSUBSCRIBED,
 };
 

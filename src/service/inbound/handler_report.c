@@ -326,7 +326,7 @@ apply_report(struct request *request, const struct mail_token_message *message,
 	if (!bounce_record(&context, &subject, report, &effect, error))
 		return false;
 	request->report->is_changed |= effect != BOUNCE_EFFECT_NONE;
-	request->report->is_queued |= effect == BOUNCE_EFFECT_REQUEUED;
+	request->report->is_queued |= effect == BOUNCE_EFFECT_QUEUED;
 	return true;
 }
 

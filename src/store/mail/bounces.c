@@ -38,8 +38,10 @@ bounces_save(
 	    "  is_domain_fault = excluded.is_domain_fault, rule = excluded.rule,"
 	    "  status = excluded.status, code = excluded.code, agent = excluded.agent,"
 	    "  line = excluded.line"
-	    " WHERE bounce.class <> 'complaint' AND bounce.class <> excluded.class"
-	    "  AND excluded.class IN ('dead', 'complaint')";
+	    " WHERE (bounce.class <> 'complaint' AND bounce.class <> excluded.class"
+	    "   AND excluded.class IN ('dead', 'complaint'))"
+	    "  OR (bounce.class = 'sender'"
+	    "   AND excluded.is_domain_fault > bounce.is_domain_fault)";
 	unsigned count;
 
 	if (!sql_exec_count(store, sql, &count, error, SQL_INT(row->subscriber_id),
@@ -234,24 +236,62 @@ bounces_load_domains(struct store *store, int64_t since, int64_t least, GError *
 	return record_load_all(statement, &layout, error);
 }
 
+/* SQL: since ?2, the domain ?1 has refused a message for our fault. */
+#define REFUSED                                                               \
+	" WHERE b.at >= ?2 AND b.class = 'sender' AND b.is_domain_fault = 1 " \
+	"AND " IS_IN_DOMAIN("s.address_key", "lower(?1)")
+
 bool
-bounces_count_refusals(struct store *store, const char *address, int64_t since,
-    int64_t *refusals, int64_t *sent, GError **error)
+bounces_count_refused(struct store *store, const char *address, int64_t since,
+    int64_t *people, GError **error)
 {
 	static const char sql[] =
-	    "SELECT count(*) FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
-	    " WHERE b.at >= ?2 AND b.class = 'sender' AND b.is_domain_fault = 1"
-	    " AND " IS_IN_DOMAIN("s.address_key", "lower(?1)");
-	static const char sql_sent[] =
-	    "SELECT count(*) FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.claimed_at >= ?2"
-	    " AND " IS_IN_DOMAIN("s.address_key", "lower(?1)");
-	const char *domain = get_domain(address);
+	    "SELECT count(DISTINCT b.subscriber_id) FROM bounce b"
+	    " JOIN subscriber s ON s.id = b.subscriber_id" REFUSED;
 
 	return sql_number(
-	           store, sql, refusals, error, SQL_TEXT(domain), SQL_INT(since)) &&
-	       sql_number(
-	           store, sql_sent, sent, error, SQL_TEXT(domain), SQL_INT(since));
+	    store, sql, people, error, SQL_TEXT(get_domain(address)), SQL_INT(since));
+}
+
+GArray *
+bounces_load_refused(
+    struct store *store, const char *address, int64_t since, GError **error)
+{
+	static const char sql[] =
+	    "SELECT d.id FROM bounce b JOIN subscriber s ON s.id = b.subscriber_id"
+	    " JOIN digest d ON d.subscriber_id = b.subscriber_id"
+	    "  AND b.message = 'digest-' || d.id" REFUSED;
+
+	return sql_load_numbers(
+	    store, sql, error, SQL_TEXT(get_domain(address)), SQL_INT(since));
+}
+
+bool
+bounces_mark_requeued(struct store *store, int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE bounce SET is_domain_fault = 0 WHERE EXISTS"
+	    " (SELECT 1 FROM digest d WHERE d.id = ?1"
+	    "  AND d.subscriber_id = bounce.subscriber_id"
+	    "  AND bounce.message = 'digest-' || d.id)"
+	    " AND subscriber_id = (SELECT subscriber_id FROM digest WHERE id = ?1)";
+
+	return sql_exec(store, sql, error, SQL_INT(digest_id));
+}
+
+bool
+bounces_find_unaffected(struct store *store, const char *address, int64_t since,
+    int64_t *subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(min(s.id), 0) FROM subscriber s WHERE s.state = 'active'"
+	    " AND " IS_IN_DOMAIN(
+	        "s.address_key", "lower(?1)") " AND NOT EXISTS (SELECT 1 FROM bounce b "
+	                                      "WHERE b.subscriber_id = s.id"
+	                                      "  AND b.at >= ?2)";
+
+	return sql_number(store, sql, subscriber_id, error,
+	    SQL_TEXT(get_domain(address)), SQL_INT(since));
 }
 
 /* ---- probes ---- */

@@ -21,9 +21,11 @@ struct bounce_row {
 	const char *state;   /* likewise */
 	const char *message; /* "digest-12", "mail-7" */
 	int64_t at;
-	const char *class;    /* "dead", "full", "temporary", "sender", "complaint" */
-	bool is_scored;       /* counts against the address */
-	bool is_domain_fault; /* of class "sender": concerns all mail to the domain */
+	const char *class; /* "dead", "full", "temporary", "sender", "complaint" */
+	bool is_scored;    /* counts against the address */
+	/* Of class "sender": concerns all mail to the domain; false once the digest is
+	 * sent again. */
+	bool is_domain_fault;
 	const char *rule;
 	const char *status; /* RFC 3463, or NULL */
 	int code;           /* or -1 */
@@ -33,7 +35,8 @@ struct bounce_row {
 
 /**
  * Save evidence.  Of several reports about one message the first counts, except that
- * "dead" replaces another class, and "complaint" any.
+ * "dead" replaces another class, and "complaint" any, and the report about a digest
+ * that was sent again replaces the one before.
  *
  * @param is_new  set: it was added or replaced
  */
@@ -92,9 +95,26 @@ bool bounces_count_domain(struct store *store, const char *address, int64_t sinc
 GPtrArray *
 bounces_load_domains(struct store *store, int64_t since, int64_t least, GError **error);
 
-/** Count reports of class "sender" about a domain, and messages sent to it. */
-bool bounces_count_refusals(struct store *store, const char *address, int64_t since,
-    int64_t *refusals, int64_t *sent, GError **error);
+/** Count subscribers with reports since a time that the domain of an address refuses
+ * us.
+ */
+bool bounces_count_refused(struct store *store, const char *address, int64_t since,
+    int64_t *people, GError **error);
+
+/** Load the digests in these reports, for outbox_requeue_returned(). @return of int64_t
+ */
+GArray *bounces_load_refused(
+    struct store *store, const char *address, int64_t since, GError **error);
+bool bounces_mark_requeued(struct store *store, int64_t digest_id, GError **error);
+
+/**
+ * Find the active subscriber of a domain who was added first and has no report since a
+ * time.  Somebody who forges reports would have to have been there before all others.
+ *
+ * @param subscriber_id  set; 0 for none
+ */
+bool bounces_find_unaffected(struct store *store, const char *address, int64_t since,
+    int64_t *subscriber_id, GError **error);
 
 /* ---- probes ---- */
 
