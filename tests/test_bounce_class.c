@@ -35,6 +35,13 @@ static const struct refusal precedence[] = {
     {SENDER, RCPT, 550, "5.7.1", ""},
     {UNKNOWN, RCPT, 550, "", ""},
     {UNKNOWN, NO, 0, "", ""},
+    {DEAD, DOT, 554, "5.3.0", "This user doesn't have a mail.example account (a@b.example)"},
+    {DEAD, DOT, 554, "", "This account has been permanently discontinued"},
+    {DEAD, DOT, 550, "5.7.13", "Disabled recipient"},
+    {SENDER, MAIL, 550, "5.7.13", "This account has been disabled"},
+    {UNKNOWN, DOT, 554, "", "This account has been disabled for sending"},
+    {TEMPORARY, RCPT, 550, "", "The recipient's account is locked"},
+    {TEMPORARY, NO, 550, "5.5.0", "Recipient account is blocked"},
 };
 
 /* Fragments of the patterns, which hostile text repeats. */

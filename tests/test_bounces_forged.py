@@ -393,6 +393,11 @@ def only_a_valid_token_has_an_effect(tap):
         local, _, domain = eva.verp.partition("@")
         box.process(f"{local.upper()}@{domain}", report(box.number(), EVA))
         assert box.evidence(EVA) == [("dead", "digest-1")], box.evidence(EVA)
+        # LMTP has the null sender in the envelope only.
+        box.process(box.sent[BOB].verp, (
+            "From: Postbox <postbox@mx.example.org>\nMessage-ID: <null@mx.example.org>\n\n"
+            f"Delivery failed:\n\n<{BOB}>: 550 5.1.1 user unknown\n").encode())
+        assert box.evidence(BOB) == [("dead", "digest-2")], box.evidence(BOB)
         box.instance.check_store()
 
 

@@ -20,6 +20,7 @@ enum when {
 	NO_POLICY = 1 << 4, /* the enhanced code is not X.7.X, security or policy */
 	REPLY = 1 << 5,     /* there is a code, so this is not other text of a report */
 	EARLY = 1 << 6,     /* a reply before RCPT */
+	LATE = 1 << 7,      /* not that */
 };
 
 struct row {
@@ -68,12 +69,12 @@ struct row {
 	"|учетн\\w+ запис\\w+|аккаунт\\w*)"
 #define GONE_FOREIGN                                                           \
 	"(?:unbekannt\\w*|nicht (?:gefunden|bekannt|vorhanden|vergeben)"       \
-	"|existiert nicht|ungultig\\w*|geloscht|deaktiviert|gesperrt"          \
+	"|existiert nicht|ungultig\\w*|geloscht|deaktiviert"                   \
 	"|inconnue?s?|inexistante?s?|introuvables?|invalides?"                 \
 	"|nexiste (?:pas|plus)|desactivee?|supprimee?|ferme"                   \
 	"|desconocid[oa]s?|no existen?|no valid[oa]|inexistentes?"             \
 	"|no (?:se |ha sido |fue )?encontr\\w+|no se ha encontrado"            \
-	"|deshabilitad[oa]|desactivad[oa]|cancelad[oa]|bloquead[oa]"           \
+	"|deshabilitad[oa]|desactivad[oa]|cancelad[oa]"                        \
 	"|sconosciut[oa]|inesistente|non (?:esiste|trovat[oa]|valid[oa])"      \
 	"|non e stat[oa] trovat[oa]|disabilitat[oa]|disattivat[oa]"            \
 	"|desconhecid[oa]|nao (?:existe|encontrad[oa]|foi encontrad[oa])"      \
@@ -81,7 +82,7 @@ struct row {
 	"|niet (?:gevonden|bekend)|ongeldig|nieznan\\w+|nie istnieje"          \
 	"|nie (?:znaleziono|odnaleziono)|nie ma taki\\w+|nieprawidlow\\w+"     \
 	"|не (?:существует|наиден\\w*|известен)|неизвест\\w+|нет такого"       \
-	"|заблокирован\\w*|отключен\\w*|удален\\w*|недействител\\w+)"
+	"|отключен\\w*|удален\\w*|недействител\\w+)"
 #define SENDER_FOREIGN                                                         \
 	"(?:absender\\w*|expediteur|remitente|remetente|mittente|afzender"     \
 	"|nadawc\\w+|отправител\\w*)"
@@ -252,12 +253,26 @@ static const struct row rows[] = {
         "|no longer (?:on|at|with|works?|employed|here|part of|associated)"
         "|changed (?:\\w+ )?(?:e-?mail )?address|user not local"
         "|new (?:e-?mail )?address|please (?:try|use) addr"},
+    /* Whole sentences about the recipient: no filter says so, after DATA either. */
+    {"no-such-account", BOUNCE_DEAD, 0, LATE | LASTING, NULL, 0, 0,
+        "\\bthis (?:user|recipient|person|customer) (?:does ?nt|does not) have an? "
+        "(?:\\S+ ){0,3}(?:account|mail ?box|address)\\b"
+        "|\\bthis (?:e-?mail )?(?:account|mail ?box|address) (?:has been|was|is) "
+        "(?:permanently )?(?:disabled|discontinued|de-?activated|closed|deleted"
+        "|terminated)\\b(?! (?:from|for) )"
+        "|\\b(?:disabled|de-?activated) recipient\\b"},
+    /* It may be opened again. */
+    {"locked", BOUNCE_TEMPORARY, 0, LOCAL | LASTING, NULL, 0, 0,
+        WHO "\\b[^.]{0,40}?\\b(?:locked"
+        "|blocked(?! (?:you|mail|messages|senders?|from|by)\\b))"
+        "|blocked (?:\\w+ )?" WHO "\\b"
+        "|\\b(?:l|d)?" WHO_FOREIGN "\\b[^.]{0,60}?\\b(?:gesperrt|bloquee?"
+        "|bloquead[oa]|bloccat[oa]|geblokkeerd|zablokowan\\w*|заблокирован\\w*)"},
     {"disabled", BOUNCE_DEAD, 0, LOCAL | LASTING, NULL, 0, 0,
         WHO "\\b[^.]{0,40}?\\b(?:disabled|de-?activated|suspended|inactive"
-        "|discontinued|closed|frozen|locked"
-        "|blocked(?! (?:you|mail|messages|senders?|from|by)\\b)|terminated|cancel+ed|retired"
+        "|discontinued|closed|frozen|terminated|cancel+ed|retired"
         "|deleted|removed|not (?:been )?activ|no longer|unused|abandoned|dormant)"
-        "|(?:disabled|de-?activated|suspended|inactive|closed|blocked|expired"
+        "|(?:disabled|de-?activated|suspended|inactive|closed|expired"
         "|frozen) (?:\\w+ )?" WHO "\\b|account (?:has )?expired|activation pending"},
     {"no-such-address", BOUNCE_DEAD, 0, LOCAL, NULL, 0, 0,
         "\\b(?:unknown|no such|unrecogni[sz]ed) (?:or (?:illegal|invalid) )?"
@@ -515,7 +530,7 @@ find_conditions(const struct bounce_refusal *refusal, const char *status)
 	       (refusal->code / 100 != 4 ? LASTING : 0) |
 	       (fnmatch("?.7.*", status, 0) != 0 ? NO_POLICY : 0) |
 	       (refusal->code != 0 || *status ? REPLY : 0) |
-	       (is_early(refusal) ? EARLY : 0);
+	       (is_early(refusal) ? EARLY : LATE);
 }
 
 static bool

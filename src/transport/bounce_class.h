@@ -21,7 +21,8 @@
  * Conditions, guesses and advice in a text ("the address may be misspelled") say
  * nothing about the address.  Refusals before RCPT do not either.  After DATA the
  * server has accepted the recipient: words like "unknown user" then count only with an
- * enhanced code that says the same, because some providers answer so to filtered mail.
+ * enhanced code that says the same, because some providers answer so to filtered mail;
+ * whole sentences ("this user doesn't have an account") count.
  * Anything else is UNKNOWN, which counts for nothing.
  */
 #ifndef PAPERBOY_TRANSPORT_BOUNCE_CLASS_H

@@ -84,6 +84,21 @@ def failure(action="failed", status="5.1.1", diagnostic=""):
 
 
 TEXTS = [
+    text("without a sender", "bounce", "dead", """\
+Your message could not be delivered:
+
+<eva@example.com>: 550 5.1.1 user unknown
+""", sender="MAILER-DAEMON <>", return_path=None),
+    text("SMTP:RCPT", "bounce", "dead", """\
+An error has occurred while attempting to deliver a message to these recipients:
+
+eva@example.com: SMTP:RCPT host 192.0.2.5: 553 sorry, that is not a known user
+""", "failure notice", sender="postbox <>", return_path=None),
+    text("SMTP:DATA", "bounce", "unknown", """\
+An error has occurred while attempting to deliver a message to these recipients:
+
+eva@example.com: SMTP:DATA host 192.0.2.5: 550 user unknown
+""", "failure notice", sender="postbox <>", return_path=None),
     text("sendmail 8, user unknown", "bounce", "dead", """\
 The original message was received at Mon, 16 Nov 2026 10:00:00 GMT
 from list.example.org [192.0.2.9]
@@ -887,6 +902,11 @@ REPORTS = [
     report("Exchange, address blocked at the edge", "bounce", "dead", "Undeliverable.",
            failure(status="5.4.1", diagnostic="smtp;550 5.4.1 Recipient address "
                   "rejected: Access denied. AS(201806281)")),
+    report("a status after prose", "bounce", "dead",
+           "No answer was seen before; the policy of the organization rejects it.",
+           failure(status="5.1.1")),
+    report("prose after a status of the network", "bounce", "temporary",
+           "The mailbox is busy.", failure(status="4.4.1")),
     report("DMARC", "bounce", "sender", "Undeliverable.",
            failure(status="5.7.26", diagnostic="smtp;550 5.7.26 Unauthenticated email "
                   "from example.org is not accepted due to domain's DMARC policy.")),

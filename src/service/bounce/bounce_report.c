@@ -90,7 +90,7 @@ find_agent(const struct inmail *mail)
 
 /* ---- refusals in a text ---- */
 
-#define SENT "(in reply to|response to|after|sent:|>>>|-->|\\bC:) *"
+#define SENT "(in reply to|response to|after|sent:|SMTP:|>>>|-->|\\bC:) *"
 
 /* The stage that a report names; the first match decides. */
 static const struct {
@@ -100,7 +100,7 @@ static const struct {
     {SMTP_STAGE_CONNECT, "initial connection|refused to talk to me|greeting|while "
                          "performing the \\w+ handshake"},
     {SMTP_STAGE_EHLO, SENT "(EHLO|HELO|LHLO)|my name was rejected"},
-    {SMTP_STAGE_MAIL, SENT "MAIL FROM|sender was rejected|does not like sender"},
+    {SMTP_STAGE_MAIL, SENT "MAIL (FROM|host)|sender was rejected|does not like sender"},
     {SMTP_STAGE_DOT, SENT "(DATA|BDAT|\\.)|end[ -]of[ -](the )?(DATA|message|mail)"
                           "|after I sent the message|for TEXT command|DATA SEND"},
     {SMTP_STAGE_RCPT, SENT "RCPT|for RCPT|does not like recipient"
@@ -351,11 +351,16 @@ keep_first_recipient(GPtrArray *paragraphs)
 	}
 }
 
-/* A permanent refusal comes first, then other replies; other text may be advice. */
+/*
+ * A permanent refusal comes first, then other replies; other text may be advice.
+ *
+ * @param first, last  the types to try
+ */
 static bool
-try_paragraphs(struct reader *reader, const GPtrArray *paragraphs)
+try_paragraphs(struct reader *reader, const GPtrArray *paragraphs,
+    enum reply_type first, enum reply_type last)
 {
-	for (enum reply_type type = REPLY_PERMANENT; type <= REPLY_NONE; type++)
+	for (enum reply_type type = first; type <= last; type++)
 		for (guint i = 0; i < paragraphs->len; i++) {
 			const char *text = paragraphs->pdata[i];
 			enum smtp_stage stage;
@@ -436,6 +441,12 @@ check_full(struct reader *reader, const GPtrArray *paragraphs)
 	}
 }
 
+static bool
+is_of_address(const char *status)
+{
+	return matches(status, "^5\\.[12]\\.[1-9]");
+}
+
 static void
 read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *paragraphs)
 {
@@ -450,7 +461,13 @@ read_group(struct reader *reader, const GPtrArray *group, const GPtrArray *parag
 	is_decided = diagnostic && try_text(reader, diagnostic, reader->stage);
 	if (report->code != 0)
 		reader->status = ""; /* see choose_status() */
-	is_decided = is_decided || try_paragraphs(reader, paragraphs);
+	is_decided = is_decided ||
+	             try_paragraphs(reader, paragraphs, REPLY_PERMANENT, REPLY_OTHER);
+	/* A code about the address or the mailbox says more than words without one. */
+	if (is_of_address(codes.status) && report->code == 0)
+		is_decided = is_decided || try_text(reader, status, reader->stage);
+	is_decided =
+	    is_decided || try_paragraphs(reader, paragraphs, REPLY_NONE, REPLY_NONE);
 	if (!is_decided && status && report->code == 0)
 		try_text(reader, status, reader->stage);
 	if (report->verdict.class == BOUNCE_DEAD)
@@ -553,7 +570,8 @@ static const char failure_pattern[] =
     "undeliver|could not be delivered|cannot be delivered|not (be )?deliver|wasn'?t "
     "(able to "
     "deliver|delivered)|(unable|failed) to "
-    "deliver|(delivery|mail|message|delivering)\\b.{0,40}"
+    "deliver|(error|problem|failure)\\b.{0,40}\\bdeliver|(delivery|mail|message|"
+    "delivering)\\b.{0,40}"
     "\\b(fail|return|reject|refus|problem)|returned mail|did not reach|delivery "
     "(to|failure)"
     "|rejected|notificationType\\W+Bounce|delivery problems|unrecoverable|failed "
@@ -640,7 +658,9 @@ find_jmrp_recipient(const struct inmail *mail)
 static bool
 is_failure(const struct inmail *mail, const char *text, bool has_codes)
 {
-	bool has_null_sender = mail->return_path && !*mail->return_path;
+	/* Without the envelope, "From: <>" says the same. */
+	bool has_null_sender =
+	    mail->return_path ? !*mail->return_path : mail->from->len == 0;
 
 	if (is_from_daemon(mail))
 		return matches(text, failure_pattern) || matches(text, delay_pattern) ||
@@ -657,7 +677,7 @@ read_failure(struct reader *reader, const struct inmail *mail, GPtrArray *paragr
 	if (read_inline_fields(reader, mail, paragraphs))
 		return;
 	add_quoted_recipients(reader->report, paragraphs);
-	try_paragraphs(reader, paragraphs);
+	try_paragraphs(reader, paragraphs, REPLY_PERMANENT, REPLY_NONE);
 }
 
 static void

@@ -334,6 +334,8 @@ bool
 handler_process_report(
     struct request *request, const struct autoreply_verdict *verdict, GError **error)
 {
+	const struct receive_mail *envelope = request->envelope;
+	struct inmail mail = *request->mail;
 	struct mail_token_message message;
 	struct bounce_rules *rules;
 	struct bounce_report *report;
@@ -347,7 +349,10 @@ handler_process_report(
 		return true;
 	}
 	rules = bounce_rules_new();
-	report = bounce_report_read(rules, request->mail);
+	/* LMTP has the sender in the envelope only. */
+	if (!mail.return_path && envelope->sender && !*envelope->sender)
+		mail.return_path = (char *)"";
+	report = bounce_report_read(rules, &mail);
 	request->report->reason =
 	    report->kind == BOUNCE_KIND_BOUNCE || report->kind == BOUNCE_KIND_COMPLAINT
 	        ? bounce_class_get_name(report->verdict.class)
