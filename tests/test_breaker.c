@@ -176,16 +176,20 @@ status_is_one_line(void)
 	line = breaker_format(&breaker, now); \
 	g_assert_cmpstr(line, ==, wanted);    \
 	g_free(line)
-	ASSERT_LINE(1000, "closed");
+	ASSERT_LINE(1000, "not tried yet");
 	BUSY(&breaker, 1000);
-	ASSERT_LINE(1000, "closed, 1 failures in a row: 421 busy");
+	ASSERT_LINE(1000, "fails now and then, 1 in a row: 421 busy");
 	DOWN(&breaker, 1000);
-	ASSERT_LINE(1010, "open, relay failed, next attempt in 50 s: 421 busy");
-	ASSERT_LINE(2000, "open, relay failed, next attempt in 0 s: 421 busy");
+	ASSERT_LINE(1010, "does not accept mail, next attempt in 50 s: 421 busy");
+	ASSERT_LINE(2000, "does not accept mail, next attempt in 0 s: 421 busy");
 	g_assert_true(breaker_allow(&breaker, 2000));
-	ASSERT_LINE(2000, "open, relay failed, attempt in progress: 421 busy");
+	ASSERT_LINE(2000, "does not accept mail, attempt in progress: 421 busy");
 	LOCKED(&breaker, 2000);
-	ASSERT_LINE(2000, "open, login failed, next attempt in 1800 s: 421 busy");
+	ASSERT_LINE(2000, "rejects our login (smtp.user), next attempt in 1800 s: "
+	                  "421 busy");
+	g_assert_true(breaker_allow(&breaker, 4000));
+	SENT(&breaker, 4000);
+	ASSERT_LINE(4000, "accepts mail");
 }
 
 static void

@@ -41,19 +41,19 @@ static const struct fate {
 	const char *relay;
 } fates[] = {
     /* Relay failure: not an attempt. */
-    {'r', "DEFERRED|0", BREAKER_WAIT_S, "open, relay failed, next attempt in 60 s: "},
+    {'r', "DEFERRED|0", BREAKER_WAIT_S, "does not accept mail, next attempt in 60 s: "},
     /* Login failure: an operator has to act. */
     {'l', "DEFERRED|0", BREAKER_WAIT_MAX_S,
-        "open, login failed, next attempt in 1800 s: "},
+        "rejects our login (smtp.user), next attempt in 1800 s: "},
     /* Temporary failure of message or recipient. */
-    {'d', "DEFERRED|1", 60, "closed"},
+    {'d', "DEFERRED|1", 60, "accepts mail"},
     /* Relay failure after DATA: an attempt. */
-    {'t', "DEFERRED|1", 60, "closed, 1 failures in a row: "},
+    {'t', "DEFERRED|1", 60, "fails now and then, 1 in a row: "},
     /* Login failure after DATA. */
     {'L', "DEFERRED|1", BREAKER_WAIT_MAX_S,
-        "open, login failed, next attempt in 1800 s: "},
-    {'f', "FAILED|1", -1, "closed"},
-    {'u', "UNKNOWN|1", 60, "closed, 1 failures in a row: "},
+        "rejects our login (smtp.user), next attempt in 1800 s: "},
+    {'f', "FAILED|1", -1, "accepts mail"},
+    {'u', "UNKNOWN|1", 60, "fails now and then, 1 in a row: "},
 };
 
 static const struct fault {

@@ -311,7 +311,7 @@ domain_policy_pauses_it_and_no_row_is_lost(void)
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
 	relay = mailer_format_relay(mailing->mailer);
 	g_assert_nonnull(
-	    strstr(relay, "closed; paused after policy rejections: example.org"));
+	    strstr(relay, "accepts mail; paused after policy rejections: example.org"));
 	/* Repaired: one probe, then all. */
 	mailing->script.answer = taken;
 	drain(mailing, mailing->next, 200);

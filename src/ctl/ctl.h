@@ -179,9 +179,6 @@ void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
 /** Query the state of a running daemon.  @param daemon to be cleared */
 void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
 
-/** Print the state of the relay: one line. */
-void ctl_print_relay(const struct status_daemon *daemon);
-
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);
 

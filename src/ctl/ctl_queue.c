@@ -116,7 +116,7 @@ print_paused_relay(const struct ctl *ctl)
 		return;
 	ctl_load_daemon(ctl, &daemon);
 	if (daemon.relay.is_away || daemon.relay.paused) {
-		ctl_print_relay(&daemon);
+		printf("relay        %s\n", daemon.relay_text);
 		puts("             paperboyctl queue retry all tries it now\n");
 	}
 }

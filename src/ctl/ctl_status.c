@@ -224,30 +224,6 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 
 /* ---- text ---- */
 
-/* "closed" and "open" are states of a circuit breaker. */
-void
-ctl_print_relay(const struct status_daemon *daemon)
-{
-	static const struct {
-		const char *state, *shown;
-	} rows[] = {
-	    {"closed, ", "accepts mail, after "},
-	    {"closed", "accepts mail"},
-	    {"open, relay failed, ", "does not accept mail, "},
-	    {"open, login failed, ", "rejects our login (smtp.user), "},
-	};
-	const char *text = daemon->relay_text;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		if (!g_str_has_prefix(text, rows[i].state))
-			continue;
-		printf(
-		    "relay        %s%s\n", rows[i].shown, text + strlen(rows[i].state));
-		return;
-	}
-	printf("relay        %s\n", text);
-}
-
 static void
 print_daemon(const struct status *status, const struct status_daemon *daemon)
 {
@@ -270,7 +246,7 @@ print_daemon(const struct status *status, const struct status_daemon *daemon)
 		    daemon->collected_at < 0 ? "in progress" : collected);
 	putchar('\n');
 	if (daemon->relay_text)
-		ctl_print_relay(daemon);
+		printf("relay        %s\n", daemon->relay_text);
 }
 
 static void

@@ -85,27 +85,29 @@ breaker_report(struct breaker *breaker, const struct delivery *delivery, int64_t
 	if (breaker->state == BREAKER_OPEN && breaker->is_login)
 		return;
 	breaker_init(breaker);
+	breaker->is_used = true;
 }
 
 char *
 breaker_format(const struct breaker *breaker, int64_t now)
 {
 	int64_t left_s = MAX(breaker->retry_at - now, 0);
-	const char *why = breaker->is_login ? "login failed" : "relay failed";
+	const char *what = breaker->is_login ? "rejects our login (smtp.user)"
+	                                     : "does not accept mail";
 
 	switch (breaker->state) {
 	case BREAKER_CLOSED:
 		if (breaker->failures == 0)
-			return g_strdup("closed");
-		return g_strdup_printf("closed, %u failures in a row: %s",
+			return g_strdup(
+			    breaker->is_used ? "accepts mail" : "not tried yet");
+		return g_strdup_printf("fails now and then, %u in a row: %s",
 		    breaker->failures, breaker->text);
 	case BREAKER_OPEN:
-		return g_strdup_printf("open, %s, next attempt in %" G_GINT64_FORMAT
-		                       " s: %s",
-		    why, left_s, breaker->text);
+		return g_strdup_printf("%s, next attempt in %" G_GINT64_FORMAT " s: %s",
+		    what, left_s, breaker->text);
 	case BREAKER_HALF_OPEN:
 		return g_strdup_printf(
-		    "open, %s, attempt in progress: %s", why, breaker->text);
+		    "%s, attempt in progress: %s", what, breaker->text);
 	}
 	g_assert_not_reached();
 }

@@ -38,6 +38,7 @@ enum breaker_state {
 
 struct breaker {
 	enum breaker_state state;
+	bool is_used;      /* the relay has replied about a message */
 	bool is_login;     /* opened by a failed login: the operator must act */
 	unsigned failures; /* of the relay, consecutive */
 	int64_t wait_s;    /* last wait, 0 while closed */
@@ -59,7 +60,7 @@ bool breaker_allow(struct breaker *breaker, int64_t now);
 void
 breaker_report(struct breaker *breaker, const struct delivery *delivery, int64_t now);
 
-/** Format one line for status output. @return a new string */
+/** Format what the relay does, for status: "accepts mail". @return a new string */
 char *breaker_format(const struct breaker *breaker, int64_t now);
 
 #endif
