@@ -214,6 +214,11 @@ def test_import(instance):
               status=DATA, err="nothing was stored")
     instance.say("subscriber", "import", "-", "--consent", "x", "--skip-bad", text=table,
               out=["1 added\n", "2 invalid lines skipped\n"], err="-:3: column address")
+    for name in ("email", "E-Mail", "Email address", "e_mail", "mail"):
+        instance.say("subscriber", "import", "-", "--consent", "x",
+                     text=f"{name}\ngood@example.org\n", out="1 already subscribers")
+    instance.say("subscriber", "import", "-", "--consent", "x", status=DATA,
+                 text="email,address\na@b.example,c@d.example\n", err="address: duplicate")
     instance.say("subscriber", "remove", "good@example.org", "--yes", out="removed")
     instance.say("subscriber", "import", "-", "--consent", "x",
               text="address\ngood@example.org\n",

@@ -602,11 +602,25 @@ read_row(struct reader *reader, const GPtrArray *fields, unsigned line, GError *
 	reader->row = NULL;
 }
 
+/* "E-Mail", "email_address" and their like, as other programs call the address. */
+static bool
+is_address_name(const char *name)
+{
+	g_auto(GStrv) parts = g_strsplit_set(name, "-_ ", -1);
+	g_autofree char *joined = g_strjoinv(NULL, parts);
+
+	return g_ascii_strcasecmp(joined, "email") == 0 ||
+	       g_ascii_strcasecmp(joined, "emailaddress") == 0 ||
+	       g_ascii_strcasecmp(joined, "mail") == 0;
+}
+
 static enum subscriber_csv_column
 find_column(const char *name)
 {
 	int column = 0;
 
+	if (is_address_name(name))
+		return CSV_COLUMN_ADDRESS;
 	while (column < CSV_COLUMN_COLUMNS &&
 	       g_ascii_strcasecmp(name, subscriber_csv_column_name(column)) != 0)
 		column++;
