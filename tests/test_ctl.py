@@ -777,6 +777,13 @@ def test_other_user(ctl_fixture):
         UNAVAILABLE, "",
         "is owned by root, but this process runs as nobody: try sudo paperboyctl")
 
+    # a table that only root can read
+    table = os.path.join(ctl_fixture.directory, "people.csv")
+    with open(os.open(table, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        file.write("address\nbob@example.org\n")
+    ctl_fixture.ctl("subscriber", "import", table, "--consent", "x").expect(OK, "1 added")
+    ctl_fixture.ctl("subscriber", "export", table, "--yes").expect(
+        DATA, "", "writes as the owner of the state directory")
 
 # Commands that change nothing, for two subscribers with a filter and a digest.
 READING = [

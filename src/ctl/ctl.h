@@ -18,6 +18,7 @@ struct ctl {
 	const char *config_path; /* of the configuration, which setup writes */
 	struct store *store;     /* NULL for a command that opens it itself */
 	struct clock clock;
+	int input_fd; /* of import */
 	bool is_json;
 	char *who;  /* "operator NAME", for the audit log */
 	int status; /* exit status after success, usually 0 */
@@ -49,6 +50,8 @@ bool ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **e
 bool ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
+/** Open the file, as the user who runs the program. @param argv  not changed */
+bool ctl_open_import(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error);

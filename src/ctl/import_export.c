@@ -2,8 +2,10 @@
  * import_export.c - the commands subscriber import and subscriber export.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
@@ -21,37 +23,31 @@ is_standard(const char *file)
 }
 
 static bool
-set_file_error(GError **error, const char *action, const char *file)
+set_read_error(const char *file, GError **error)
 {
-	int saved = errno;
-
-	return pb_fail(error, PB_ERROR_INPUT, "cannot %s '%s': %s%s", action, file,
-	    g_strerror(saved),
-	    saved == EACCES ? "; paperboyctl runs as the owner of the state directory: "
-	                      "use - and let the shell open the file"
-	                    : "");
+	return pb_fail(
+	    error, PB_ERROR_INPUT, "cannot read '%s': %s", file, g_strerror(errno));
 }
 
-/* Read up to one byte more than the limit. */
+/* Read up to one byte more than the limit. @param fd  closed */
 static GString *
-read_file(const char *file, GError **error)
+read_input(int fd, const char *file, GError **error)
 {
-	FILE *in = is_standard(file) ? stdin : fopen(file, "re");
-	GString *text = g_string_new(NULL);
+	FILE *in = fdopen(fd, "r");
+	g_autoptr(GString) text = g_string_new(NULL);
 	char part[64 * 1024];
 	size_t size;
+	bool is_ok;
 
 	while (in && text->len <= BOUNDS_CSV_BYTES &&
 	       (size = fread(part, 1, sizeof(part), in)) > 0)
 		g_string_append_len(text, part, (gssize)size);
-	if (!in || ferror(in)) {
-		set_file_error(error, "read", file);
-		g_string_free(text, TRUE);
-		text = NULL;
-	}
-	if (in && in != stdin)
+	is_ok = in && !ferror(in);
+	if (!is_ok)
+		set_read_error(file, error);
+	if (in)
 		fclose(in);
-	return text;
+	return is_ok ? g_steal_pointer(&text) : NULL;
 }
 
 static json_t *
@@ -111,33 +107,57 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 	return is_ok;
 }
 
-bool
-ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error)
+/* @param consent  set to a new string, or NULL */
+static bool
+parse_import(struct import_request *request, char **consent, int *argc, char ***argv,
+    GError **error)
 {
 	gboolean is_dry_run = FALSE, is_skip_bad = FALSE, is_resubscribe = FALSE,
 	         is_first = FALSE;
-	g_autofree char *consent = NULL;
 	const GOptionEntry entries[] = {
-	    {"consent", 0, 0, G_OPTION_ARG_STRING, &consent, NULL, NULL},
+	    {"consent", 0, 0, G_OPTION_ARG_STRING, consent, NULL, NULL},
 	    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &is_dry_run, NULL, NULL},
 	    {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &is_skip_bad, NULL, NULL},
 	    {"take-back", 0, 0, G_OPTION_ARG_NONE, &is_resubscribe, NULL, NULL},
 	    {"first", 0, 0, G_OPTION_ARG_NONE, &is_first, NULL, NULL},
 	    {0},
 	};
-	struct import_request request = {.who = ctl->who};
-	GString *text;
-	bool is_ok;
 
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
+	if (!ctl_parse(entries, 1, argc, argv, error))
 		return false;
-	text = read_file(argv[1], error);
+	request->is_dry_run = is_dry_run;
+	request->is_skip_bad = is_skip_bad;
+	request->is_resubscribe = is_resubscribe;
+	request->is_first = is_first;
+	return true;
+}
+
+bool
+ctl_open_import(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char **copy = g_memdup2(argv, ((size_t)argc + 1) * sizeof(*argv));
+	struct import_request request = {0};
+	g_autofree char *consent = NULL;
+
+	if (!parse_import(&request, &consent, &argc, &copy, error))
+		return false;
+	ctl->input_fd =
+	    is_standard(copy[1]) ? STDIN_FILENO : open(copy[1], O_RDONLY | O_CLOEXEC);
+	return ctl->input_fd >= 0 || set_read_error(copy[1], error);
+}
+
+bool
+ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *consent = NULL;
+	struct import_request request = {.who = ctl->who};
+	g_autoptr(GString) text = NULL;
+
+	if (!parse_import(&request, &consent, &argc, &argv, error))
+		return false;
+	text = read_input(ctl->input_fd, argv[1], error);
 	if (!text)
 		return false;
-	request.is_dry_run = is_dry_run;
-	request.is_skip_bad = is_skip_bad;
-	request.is_resubscribe = is_resubscribe;
-	request.is_first = is_first;
 	request.source = (struct subscriber_csv_source){
 	    .file = argv[1],
 	    .data = text->str,
@@ -148,9 +168,7 @@ ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error
 	    .zone = ctl->settings->digest_zone,
 	    .max_full = ctl->settings->digest_max,
 	};
-	is_ok = import(ctl, &request, error);
-	g_string_free(text, TRUE);
-	return is_ok;
+	return import(ctl, &request, error);
 }
 
 static bool
@@ -189,8 +207,12 @@ export_to_file(struct ctl *ctl, const char *file, const struct export_request *r
 		return false;
 	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,
 	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem))
-		return pb_fail(
-		    error, PB_ERROR_INPUT, "cannot write: %s", problem->message);
+		return pb_fail(error, PB_ERROR_INPUT, "cannot write: %s%s",
+		    problem->message,
+		    g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_ACCES)
+		        ? "; paperboyctl writes as the owner of the state directory: "
+		          "use - and let the shell open the file"
+		        : "");
 	if (ctl->is_json)
 		print_json(
 		    json_pack("{s:s, s:i}", "file", file, "exported", (int)count));

@@ -208,6 +208,10 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		return ctl.status;
 	status = fail(command, error);
 	return ctl.config_errors ? EX_CONFIG : status;
+	/* While root may still read the files of root. */
+	if (command->run == ctl_run_subscriber_import &&
+	    !ctl_open_import(&ctl, argc, argv, &error))
+		return fail(command, error);
 }
 
 static bool
