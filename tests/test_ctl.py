@@ -158,6 +158,11 @@ def test_usage(ctl_fixture):
     rows = [
         ([], "Manages subscribers and filters"),
         (["bogus"], ["unknown command 'bogus'", "Try 'paperboyctl --help'"]),
+        (["statsu"], "unknown command 'statsu': did you mean 'status'?"),
+        (["serach", "a b"], "did you mean 'search'?"),
+        (["queue", "relase", "1"], "did you mean 'queue release'?"),
+        (["subscribers", "lst"], "did you mean 'subscriber list'?"),
+        (["subscriber", "frob"], "unknown command 'subscriber frob'\nusage: "),
         (["subscriber"], ["unknown command 'subscriber'", "subscriber list"]),
         (["subscriber", "delete", "x"], ["unknown command 'subscriber delete'",
                                          "subscriber remove ADDRESS"]),
@@ -173,7 +178,7 @@ def test_usage(ctl_fixture):
         (["config", "a", "b"], "unexpected argument 'b'"),
         (["filter", "add", "a@b.example"], "missing argument"),
         (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
-        (["queue", "all"], "unexpected argument 'all'"),
+        (["queue", "all"], ["unknown command 'queue all'", "usage: paperboyctl queue list"]),
         (["fetch"], "unknown command 'fetch'"),
         (["source", "fetch", "hf", "now"], "unexpected argument 'now'"),
         (["queue", "drop", "1", "--state", "HELD", "--yes"], "--state needs 'all'"),
@@ -187,6 +192,12 @@ def test_usage(ctl_fixture):
         Done(CTL, ["-c", ctl_fixture.config, "--now", time, "status"]).expect(
             USAGE, "", f"'{time}' is not a time (expected 2026-11-20T09:00:00Z)")
     Done(CTL, ["--loud", "status"]).expect(USAGE, "", "--loud")
+    # after the command, too; what follows -- is an argument
+    first, last = (json.loads(ctl_fixture.ctl(*words).expect(OK).out) for words in (
+        ["--json", "search", "--limit", "3", "json"], ["search", "json", "--limit", "3", "--json"]))
+    assert first == last, last
+    assert json.loads(ctl_fixture.ctl("subscriber", "list", "--json").expect(OK).out) == []
+    ctl_fixture.ctl("search", "--", "--json").expect(DATA, "", "invalid filter")
 
 
 # ---- people and filters -----------------------------------------------------

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/edit_distance.h"
+
 static void
 print_synopsis(const struct ctl_command *command, FILE *out)
 {
@@ -37,7 +39,7 @@ help_print_all(FILE *out)
 	fputs(
 	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
 	    "/paperboy.conf\n"
-	    "  --json             print JSON, for scripts\n"
+	    "  --json             print JSON, for scripts; also after the command\n"
 	    "  --now TIME         use TIME as the current time, such as "
 	    "2026-11-20T09:00:00Z\n"
 	    "  --version          print the version\n\n"
@@ -66,12 +68,46 @@ help_print_noun(const char *noun, FILE *out)
 	return is_any;
 }
 
+/*
+ * Find what was meant by a misspelt word.
+ *
+ * @param noun  find one of its verbs; NULL: find a noun
+ * @return borrowed from the table; NULL if no word is similar
+ */
+static const char *
+find_closest(const char *typed, const char *noun)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
+		if (!noun)
+			g_ptr_array_add(words, (char *)command->noun);
+		else if (command->verb && strcmp(command->noun, noun) == 0)
+			g_ptr_array_add(words, (char *)command->verb);
+	}
+	if (!words->len)
+		return NULL;
+	g_ptr_array_add(words, NULL);
+	return edit_distance_find_closest(typed, (const char *const *)words->pdata);
+}
+
 void
 help_print_unknown(const char *noun, const char *verb)
 {
-	fprintf(stderr, "paperboyctl: unknown command '%s%s%s'\n", noun,
-	    verb ? " " : "", verb ? verb : "");
-	if (!help_print_noun(noun, stderr))
+	const char *suggestion = find_closest(noun, NULL);
+	const char *suggested_verb =
+	    suggestion && verb ? find_closest(verb, suggestion) : NULL;
+
+	fprintf(stderr, "paperboyctl: unknown command '%s%s%s'", noun, verb ? " " : "",
+	    verb ? verb : "");
+	if (suggestion && (suggested_verb || strcmp(suggestion, noun) != 0))
+		fprintf(stderr, ": did you mean '%s%s%s'?", suggestion,
+		    suggested_verb ? " " : "", suggested_verb ? suggested_verb : "");
+	fputc('\n', stderr);
+	if (suggested_verb)
+		return;
+	if (!help_print_noun(suggestion ? suggestion : noun, stderr))
 		fputs("Try 'paperboyctl --help'.\n", stderr);
 }
 

@@ -29,7 +29,7 @@ struct options {
 	gboolean is_json, is_version, is_help;
 };
 
-/* Global options come before the command; later ones belong to the command. */
+/* Global options come before the command, --json also after it. */
 static bool
 parse_options(struct options *options, int *argc, char ***argv, GError **error)
 {
@@ -52,6 +52,17 @@ parse_options(struct options *options, int *argc, char ***argv, GError **error)
 	return is_ok;
 }
 
+/* "queue" alone is a command; what follows it is a verb, unless it is an option. */
+static bool
+is_verb(const char *noun, const char *word)
+{
+	for (const struct ctl_command *command = ctl_commands; command->noun; command++)
+		if (word && *word != '-' && command->verb &&
+		    strcmp(command->noun, noun) == 0)
+			return true;
+	return false;
+}
+
 static const struct ctl_command *
 find_command(int *argc, char ***argv)
 {
@@ -63,7 +74,8 @@ find_command(int *argc, char ***argv)
 		int words = command->verb ? 2 : 1;
 
 		if (strcmp(command->noun, noun) != 0 ||
-		    (command->verb && (!verb || strcmp(command->verb, verb) != 0)))
+		    (command->verb ? g_strcmp0(command->verb, verb) != 0
+		                   : is_verb(noun, verb)))
 			continue;
 		*argc -= words;
 		*argv += words;
@@ -196,6 +208,10 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	if (!settings)
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
 	ctl.settings = settings;
+	/* While root may still read the files of root. */
+	if (command->run == ctl_run_subscriber_import &&
+	    !ctl_open_import(&ctl, argc, argv, &error))
+		return fail(command, error);
 	/* These work without a state directory. */
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
 	    !run_as_owner(settings->state_dir, &error))
@@ -208,16 +224,33 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		return ctl.status;
 	status = fail(command, error);
 	return ctl.config_errors ? EX_CONFIG : status;
-	/* While root may still read the files of root. */
-	if (command->run == ctl_run_subscriber_import &&
-	    !ctl_open_import(&ctl, argc, argv, &error))
-		return fail(command, error);
 }
 
 static bool
 is_help(const char *text)
 {
 	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+/* Remove --json, which every command has. */
+static void
+take_json_option(struct options *options, int *argc, char **argv)
+{
+	int left = 1;
+
+	for (int i = 1; i <= *argc; i++) {
+		if (argv[i] && strcmp(argv[i], "--") == 0) {
+			memmove(&argv[left], &argv[i],
+			    (size_t)(*argc - i + 1) * sizeof(*argv));
+			left += *argc - i + 1;
+			break;
+		}
+		if (argv[i] && strcmp(argv[i], "--json") == 0)
+			options->is_json = true;
+		else
+			argv[left++] = argv[i]; /* with the NULL */
+	}
+	*argc = left - 1;
 }
 
 /* --help anywhere after a command prints the command's help. */
@@ -231,10 +264,11 @@ has_help_option(int argc, char **argv)
 }
 
 static int
-run_main(const struct options *options, int argc, char **argv)
+run_main(struct options *options, int argc, char **argv)
 {
 	const struct ctl_command *command;
 
+	take_json_option(options, &argc, argv);
 	if (options->is_version) {
 		printf("paperboyctl %s\n", PACKAGE_VERSION);
 		return EX_OK;
