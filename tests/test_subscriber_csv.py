@@ -289,7 +289,7 @@ def test_filters(instance):
     instance.say("filter", "rename", "ada@example.org", "1", "", out="no longer has "
                                                                      "a name")
     instance.say("filter", "edit", "ada@example.org", "1", "ti:", status=DATA,
-              err=["error  column 4", "invalid filter; nothing was stored"])
+              err=["error  column 4", "invalid filter"])
     instance.say("filter", "move", "ada@example.org", "9", "1", status=NOUSER,
               err="no such filter: 9")
     instance.say("filter", "move", "ada@example.org", "1", "0", status=DATA,

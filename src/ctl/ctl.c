@@ -541,7 +541,7 @@ ctl_print_query_error(
 	lines = query_error_format(problem, text, 0);
 	fputs(lines, stderr);
 	g_clear_error(error);
-	return pb_fail(error, problem->code, "invalid filter; nothing was stored%s%s",
+	return pb_fail(error, problem->code, "invalid filter%s%s",
 	    problem->example ? "; example: " : "",
 	    problem->example ? problem->example : "");
 }

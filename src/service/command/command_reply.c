@@ -138,7 +138,7 @@ command_set_query_error(struct request *request, const char *text,
 	request->error_column = problem->column;
 	if (problem->example) {
 		g_autofree char *example = reply_text_format(
-		    &request->text, "problem_example", "filter", problem->example);
+		    &request->text, "example", "line", problem->example);
 		char *whole = g_strconcat(message, "\n", example, NULL);
 
 		g_free(message);
