@@ -100,8 +100,14 @@ invalid_filters_are_rejected_with_the_column(
 	        "\"upvotes:\""},
 	    {"upvotes:()", 9, "empty parentheses"},
 	    {"authors:three", 9,
-	        "expected a comparison such as >=10 or a range such as 10..20 after "
-	        "\"authors:\""},
+	        "\"authors:\" wants a number: did you mean \"author:\"?"},
+	    {"authors: Kaiming He", 9,
+	        "\"authors:\" wants a number: did you mean \"author:\"?"},
+	    {"authors:\"Kaiming He\"", 9,
+	        "\"authors:\" wants a number: did you mean \"author:\"?"},
+	    {"comments:NeurIPS", 10,
+	        "\"comments:\" wants a number: did you mean \"comment:\"?"},
+	    {"authors: >3", 9, "expected a number after \"authors:\""},
 	    {"stars:\"20\"", 7,
 	        "expected a comparison such as >=10 or a range such as 10..20 after "
 	        "\"stars:\""},

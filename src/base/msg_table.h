@@ -48,6 +48,7 @@ MSG(QUERY_BELOW_ZERO, "numbers cannot be negative")
 MSG(QUERY_RANGE, "the end of the range is before its start")
 MSG(QUERY_COMPARISON, "expected a comparison such as >=10 or a range such as 10..20 after "
     "\"{field}:\"")
+MSG(QUERY_NOT_NUMBER, "\"{field}:\" wants a number: did you mean \"{nearest}:\"?")
 MSG(QUERY_STAR_END, "\"*\" is only allowed at the end of a word or phrase")
 MSG(QUERY_PREFIX_SHORT, "expected at least {least} letters before \"*\"")
 MSG(QUERY_PHRASE_EMPTY, "the phrase is empty")

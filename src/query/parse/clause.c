@@ -48,6 +48,27 @@ choose_expected(enum field_kind kind)
 	return MSG_QUERY_WANTS_VALUE;
 }
 
+/* Whether a text after authors: or comments: is meant for author: or comment:. */
+static bool
+set_singular_error(const struct field *field, const struct lexeme *value,
+    unsigned column, struct query_error *problem)
+{
+	const struct field *suggestion = NULL;
+	size_t len = strlen(field->name);
+
+	if (field->kind == FIELD_NUMBER && field->name[len - 1] == 's' &&
+	    (value->kind == LEXEME_PHRASE ||
+	        (value->kind == LEXEME_WORD &&
+	            !strchr("<>=.0123456789", *value->text))))
+		suggestion = field_find(field->name, len - 1);
+	if (!suggestion || suggestion->kind == FIELD_NUMBER)
+		return false;
+	query_error_set(problem, PB_ERROR_INPUT, column, suggestion->example,
+	    MSG_QUERY_NOT_NUMBER, "field", field->name, "nearest", suggestion->name,
+	    NULL);
+	return true;
+}
+
 void
 clause_error_value(const struct lexeme *name, const struct lexeme *value,
     const struct field *field, struct query_error *problem)
@@ -63,7 +84,7 @@ clause_error_value(const struct lexeme *name, const struct lexeme *value,
 	else if (value->kind == LEXEME_FIELD && value->start == name->end)
 		query_error_set(problem, PB_ERROR_INPUT, behind, field->example,
 		    MSG_QUERY_COLON_TWICE, "field", field->name, NULL);
-	else
+	else if (!set_singular_error(field, value, behind, problem))
 		query_error_set(problem, PB_ERROR_INPUT, behind, field->example,
 		    choose_expected(field->kind), "field", field->name, NULL);
 }
@@ -294,8 +315,10 @@ read_number(
 		node->max = node->min;
 		return true;
 	}
-	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    MSG_QUERY_COMPARISON, "field", node->field->name, NULL);
+	if (!set_singular_error(node->field, lexeme, lexeme->column, problem))
+		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, MSG_QUERY_COMPARISON, "field",
+		    node->field->name, NULL);
 	return false;
 }
 
