@@ -185,6 +185,7 @@ notes_suggest_corrections(void)
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 
+	list(fixture, "2026-08-01", "0", "Ancient", "");
 	list(fixture, "2026-09-20", "1", "Old", "");
 	list(fixture, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
 	list(fixture, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
@@ -197,6 +198,36 @@ notes_suggest_corrections(void)
 
 		if (strcmp(notes, rows[i].notes) != 0)
 			g_test_fail_printf("%s: %s", rows[i].text, notes);
+	}
+}
+
+/* Nothing is said of days before the first paper. */
+static void
+notes_count_days_of_the_archive(void)
+{
+	static const struct {
+		const char *first_day;
+		unsigned days;
+		const char *wanted;
+	} rows[] = {
+	    {"2026-11-06", 30, "no papers in 15 days: is this the intended filter?; "},
+	    {"2026-11-06", 7, "no papers in 15 days: is this the intended filter?; "},
+	    {"2026-10-06", 30, "no papers in 46 days: is this the intended filter?; "},
+	    {"2026-10-06", 120, "no papers in 46 days: is this the intended filter?; "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct backtest_request request = {
+		    .text = "mmaba", .days = rows[i].days};
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		pb_auto(backtest) backtest = NULL;
+		g_autofree char *notes = NULL;
+
+		list(fixture, rows[i].first_day, "1", "Mamba", "");
+		backtest = run(fixture, &request);
+		notes = join_notes(backtest);
+		if (!g_str_has_prefix(notes, rows[i].wanted))
+			g_test_fail_printf("row %zu: %s", i, notes);
 	}
 }
 
@@ -311,5 +342,6 @@ days_are_limited(void)
 
 UNIT_MAIN(backtest_counts_matches,
     backtest_compares_with_other_filters_of_the_subscriber, notes_suggest_corrections,
-    clauses_that_may_wait_are_reported, empty_archive_gives_no_suggestions,
-    window_without_papers_has_no_match, days_are_limited)
+    notes_count_days_of_the_archive, clauses_that_may_wait_are_reported,
+    empty_archive_gives_no_suggestions, window_without_papers_has_no_match,
+    days_are_limited)

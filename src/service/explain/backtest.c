@@ -238,18 +238,27 @@ count_match(void *data, struct search_match *match, GError **error)
 	return true;
 }
 
+/* @param days  set to the number of days from the archive's first to today */
+static bool
+load_known_days(struct store *store, int64_t now, int64_t *days, GError **error)
+{
+	char first[DAY_BYTES];
+
+	if (!paper_history_load_first_day(store, first, error))
+		return false;
+	*days = *first ? (now - day_start(first)) / CLOCK_DAY_S + 1 : 0;
+	return true;
+}
+
 /* Number of days that the archive covers, and matches per day. */
 static bool
 load_covered(
     struct store *store, int64_t now, struct backtest *backtest, GError **error)
 {
-	char first[DAY_BYTES];
-	int64_t known = 0;
+	int64_t known;
 
-	if (!paper_history_load_first_day(store, first, error))
+	if (!load_known_days(store, now, &known, error))
 		return false;
-	if (*first)
-		known = (now - day_start(first)) / CLOCK_DAY_S + 1;
 	backtest->covered_days = (unsigned)CLAMP(known, 0, (int64_t)backtest->days);
 	if (backtest->covered_days)
 		backtest->a_day =
@@ -271,20 +280,23 @@ add_nothing_note(struct store *store, const struct query *query, int64_t now,
 	char day[DAY_BYTES];
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 	unsigned found = 0;
+	int64_t known, more;
 
-	if (backtest->days >= BACKTEST_LONG_DAYS) {
-		add_note(backtest,
-		    msg_new(MSG_NOTE_NOTHING, "days", MSG_INT(backtest->days), NULL));
+	if (!load_known_days(store, now, &known, error))
+		return false;
+	more = MIN(known, BACKTEST_LONG_DAYS);
+	if (backtest->covered_days >= more) {
+		add_note(backtest, msg_new(MSG_NOTE_NOTHING, "days",
+		                       MSG_INT(backtest->covered_days), NULL));
 		return true;
 	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
 	if (!search_foreach(store, query, &scope, count_match, &found, NULL, error))
 		return false;
-	add_note(backtest, found ? msg_new(MSG_NOTE_NOTHING_BUT, "days",
-	                               MSG_INT(backtest->days), "count", MSG_INT(found),
-	                               "more", MSG_INT(BACKTEST_LONG_DAYS), NULL)
-	                         : msg_new(MSG_NOTE_NOTHING, "days",
-	                               MSG_INT(BACKTEST_LONG_DAYS), NULL));
+	add_note(backtest,
+	    found ? msg_new(MSG_NOTE_NOTHING_BUT, "days", MSG_INT(backtest->days),
+	                "count", MSG_INT(found), "more", MSG_INT(more), NULL)
+	          : msg_new(MSG_NOTE_NOTHING, "days", MSG_INT(more), NULL));
 	return true;
 }
 
