@@ -12,6 +12,7 @@
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "store/subscriber/shares.h"
 #include "store/subscriber/subscribers.h"
 
 #define REFERENCE_DIGITS 20
@@ -418,8 +419,19 @@ command_run_del(struct request *request, const char *arguments, GError **error)
 	    own ? find_filters(request, own, arguments, is_of_blocks(request), error)
 	        : NULL;
 
-	if (!found)
+	if (!follows)
 		return false;
+/* The command that restores a removed filter: a followed one is followed again. */
+static char *
+format_restoration(const struct subscription *removed, const GPtrArray *follows)
+{
+	const struct follow *followed = shares_get_followed(follows, removed->id);
+
+	return followed ? g_strdup_printf(
+	                      "follow %s version=%d", followed->name, followed->version)
+	                : command_format_filter(removed, false);
+}
+
 	for (unsigned i = 0; i < found->len; i++) {
 		const struct subscription *one = found->pdata[i];
 		g_autofree char *what = format_filter(request, one);
@@ -427,12 +439,15 @@ command_run_del(struct request *request, const char *arguments, GError **error)
 		if (!subscribe_remove_filter(request->store, request->address,
 		        one->number, request->actor, request->now, error))
 			return false;
+	g_autoptr(GPtrArray) follows =
+	    found ? shares_load_follows(request->store, request->subscriber->id, error)
+	          : NULL;
 		reply_phrase(&request->text, "ok", "removed", "what", what);
 	}
 	if (!request->text.results)
 		reply_phrase(&request->text, "", "paste_back");
 	for (unsigned i = 0; i < found->len; i++) {
-		g_autofree char *line = command_format_filter(found->pdata[i], false);
+		g_autofree char *line = format_restoration(found->pdata[i], follows);
 
 		reply_text_add_command(&request->text, line);
 	}
