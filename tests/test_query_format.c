@@ -349,6 +349,36 @@ a_clause_gets_an_alternative(struct query_fixture *fixture, const void *unused)
 	}
 }
 
-QUERY_MAIN(a_clause_gets_an_alternative, filters_have_a_canonical_text,
-    hash_is_of_the_canonical_text, time_dependent_filters_are_detected,
+/* People see the accents that they typed. */
+static void
+accents_are_shown(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *shown;
+	} rows[] = {
+	    {"author:hernández", "author:hernández"},
+	    {"au:\"José HERNÁNDEZ\"", "author:\"josé hernández\""},
+	    {"author:\"Hernández, J.\" -café", "author:\"j hernández\" NOT café"},
+	    {"(naïve OR org:Zürich) MODELS", "model AND (naïve OR org:zürich)"},
+	    {"=Café title:mamba títle", "=Café AND títle AND title:mamba"},
+	    {"mamba", "mamba"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *before = canonical(fixture, rows[i].text);
+		g_autofree char *shown =
+		    query_format_accented(before, rows[i].text, fixture->tokenizer);
+		g_autofree char *after = canonical(fixture, shown);
+
+		g_assert_cmpstr(after, ==, before);
+		if (strcmp(shown, rows[i].shown) != 0)
+			g_test_fail_printf("%s: %s", rows[i].text, shown);
+	}
+}
+
+QUERY_MAIN(accents_are_shown, a_clause_gets_an_alternative,
+    filters_have_a_canonical_text, hash_is_of_the_canonical_text,
+    time_dependent_filters_are_detected,
     longest_typed_filter_has_a_canonical_text_within_bounds)

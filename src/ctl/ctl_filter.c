@@ -7,6 +7,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "ctl/subscriber_print.h"
+#include "query/query.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
@@ -36,9 +37,13 @@ print_filter(
 		print_json(json_pack("{s:i, s:b, s:s}", "number", subscription->number,
 		    "block", (int)subscription->is_block, "canonical",
 		    subscription->canonical));
-	else
+	else {
+		g_autofree char *shown = query_format_accented(subscription->canonical,
+		    subscription->text, store_get_tokenizer(ctl->store));
+
 		printf("%s %d: %s\n", subscription->is_block ? "block" : "filter",
-		    subscription->number, subscription->canonical);
+		    subscription->number, shown);
+	}
 	return true;
 }
 

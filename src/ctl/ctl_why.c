@@ -7,6 +7,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "message/sanitize.h"
+#include "query/query.h"
 #include "service/explain/why.h"
 #include "store/paper/paper_history.h"
 
@@ -241,6 +242,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_autofree char *id = NULL;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(why_filter) filter = NULL;
+	g_autofree char *shown = NULL;
 
 	if (!ctl_parse_some(NULL, 1, 2, &argc, &argv, error))
 		return false;
@@ -260,7 +262,9 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 		return true;
 	}
 	ctl_print_warnings(warnings);
-	printf("%s\n", filter->canonical);
+	shown = query_format_accented(
+	    filter->canonical, argv[1], store_get_tokenizer(ctl->store));
+	printf("%s\n", shown);
 	if (stored) {
 		g_autofree char *title = sanitize_paper_text(stored->paper->title, 0);
 

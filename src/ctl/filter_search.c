@@ -10,6 +10,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "message/sanitize.h"
+#include "query/query.h"
 #include "service/explain/backtest.h"
 #include "service/explain/suggest.h"
 #include "service/match/search.h"
@@ -104,11 +105,10 @@ print_paper(const char *id, const char *day, const char *title, const char *word
 }
 
 static void
-print_backtest(const struct backtest *backtest, bool is_block)
+print_backtest(const struct backtest *backtest, const char *filter, bool is_block)
 {
-	printf("%s\n%u days: %u paper%s, %.1f a day", backtest->canonical,
-	    backtest->days, backtest->found, backtest->found == 1 ? "" : "s",
-	    backtest->a_day);
+	printf("%s\n%u days: %u paper%s, %.1f a day", filter, backtest->days,
+	    backtest->found, backtest->found == 1 ? "" : "s", backtest->a_day);
 	if (backtest->known)
 		printf(is_block
 		           ? "; %u of them match other filters and would be blocked"
@@ -187,10 +187,14 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	backtest = backtest_run(ctl->store, &request, &query_error, error);
 	if (!backtest)
 		return ctl_print_query_error(request.text, &query_error, error);
-	if (ctl->is_json)
+	if (ctl->is_json) {
 		print_json(json_of_backtest(backtest));
-	else
-		print_backtest(backtest, request.is_block);
+	} else {
+		g_autofree char *filter = query_format_accented(
+		    backtest->canonical, request.text, store_get_tokenizer(ctl->store));
+
+		print_backtest(backtest, filter, request.is_block);
+	}
 	return true;
 }
 
@@ -288,13 +292,13 @@ json_of_search(const struct search_answer *answer)
 }
 
 static void
-print_search(const struct search_answer *answer)
+print_search(const struct search_answer *answer, const char *filter)
 {
 	bool is_part = answer->results->len < answer->found || answer->is_more;
 
-	printf("%s\n%s%u paper%s%s\n", answer->canonical,
-	    answer->is_more ? "at least " : "", answer->found,
-	    answer->found == 1 ? "" : "s", is_part ? "; the best of them:" : "");
+	printf("%s\n%s%u paper%s%s\n", filter, answer->is_more ? "at least " : "",
+	    answer->found, answer->found == 1 ? "" : "s",
+	    is_part ? "; the best of them:" : "");
 	for (unsigned i = 0; i < answer->results->len; i++) {
 		const struct search_result *result = answer->results->pdata[i];
 		const struct paper *paper = result->stored->paper;
@@ -334,8 +338,11 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (ctl->is_json) {
 		print_json(json_of_search(answer));
 	} else {
+		g_autofree char *filter = query_format_accented(
+		    answer->canonical, argv[1], store_get_tokenizer(ctl->store));
+
 		ctl_print_warnings(answer->warnings);
-		print_search(answer);
+		print_search(answer, filter);
 	}
 	return true;
 }

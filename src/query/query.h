@@ -130,6 +130,13 @@ PB_DEFINE_AUTO(query, query_free);
  */
 char *query_format(const struct query *query);
 
+/**
+ * Format a canonical text for the person who typed the filter: its words have the
+ * accents that were typed. It is not canonical any more, but parses to the same filter.
+ */
+char *query_format_accented(
+    const char *canonical, const char *typed, const struct tokenizer *tokenizer);
+
 /** Hash the canonical text: SHA-256 in 64 lower-case hexadecimal digits. */
 char *query_hash(const struct query *query);
 

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "query/parse/tree.h"
 #include "query/query.h"
+#include "query/text/tokens.h"
 
 G_STATIC_ASSERT(BOUNDS_NUMBER_DIGITS == 9);
 #define LARGEST_NUMBER 999999999
@@ -143,6 +144,58 @@ query_format(const struct query *query)
 	GString *out = g_string_new(NULL);
 
 	node_append(query->root, out);
+	return g_string_free(out, FALSE);
+}
+
+/* @return words without accents -> with them, of a typed text; NULL: tokenizer failed
+ */
+static GHashTable *
+collect_accents(const char *typed, const struct tokenizer *tokenizer)
+{
+	g_autoptr(GArray) tokens = tokens_split(tokenizer, typed, strlen(typed));
+	GHashTable *words;
+
+	if (!tokens)
+		return NULL;
+	words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	for (guint i = 0; i < tokens->len; i++) {
+		const struct token *token = &g_array_index(tokens, struct token, i);
+		char *word = g_utf8_strdown(
+		    typed + token->start, (gssize)(token->end - token->start));
+
+		if (strcmp(word, token->text) != 0)
+			g_hash_table_insert(words, g_strdup(token->text), word);
+		else
+			g_free(word);
+	}
+	return words;
+}
+
+char *
+query_format_accented(
+    const char *canonical, const char *typed, const struct tokenizer *tokenizer)
+{
+	g_autoptr(GHashTable) words = collect_accents(typed, tokenizer);
+	g_autoptr(GArray) tokens =
+	    tokens_split(tokenizer, canonical, strlen(canonical));
+	GString *out = g_string_new(NULL);
+	size_t at = 0;
+
+	for (guint i = 0; words && tokens && i < tokens->len; i++) {
+		const struct token *token = &g_array_index(tokens, struct token, i);
+		size_t size = token->end - token->start;
+		const char *word = g_hash_table_lookup(words, token->text);
+
+		/* Not names of fields, nor words after "=", which are as typed. */
+		if (!word || canonical[token->end] == ':' ||
+		    strlen(token->text) != size ||
+		    memcmp(token->text, canonical + token->start, size) != 0)
+			continue;
+		g_string_append_len(out, canonical + at, (gssize)(token->start - at));
+		g_string_append(out, word);
+		at = token->end;
+	}
+	g_string_append(out, canonical + at);
 	return g_string_free(out, FALSE);
 }
 

@@ -116,6 +116,14 @@ find_filters(struct request *request, const GPtrArray *own, const char *argument
 
 /* ---- output ---- */
 
+char *
+command_format_canonical(
+    const struct request *request, const char *canonical, const char *typed)
+{
+	return query_format_accented(
+	    canonical, typed, store_get_tokenizer(request->store));
+}
+
 /* 'filter 3 "rlhf": canonical' */
 static char *
 format_filter(struct request *request, const struct subscription *subscription)
@@ -126,8 +134,9 @@ format_filter(struct request *request, const struct subscription *subscription)
 	                       : NULL;
 	g_autofree char *called =
 	    name ? g_strdup_printf(" \"%s\"", name) : g_strdup("");
-	g_autofree char *filter =
-	    reply_text_quote(&request->text, subscription->canonical);
+	g_autofree char *accented = command_format_canonical(
+	    request, subscription->canonical, subscription->text);
+	g_autofree char *filter = reply_text_quote(&request->text, accented);
 
 	return reply_text_format(&request->text,
 	    subscription->is_block ? "block_is" : "filter_is", "number", number, "name",
@@ -360,7 +369,8 @@ command_decide_add(struct request *request, const char *arguments,
 	    request->store, request->planned_filters, &filter, &problem, error);
 	if (!subscription)
 		return command_set_query_error(request, options.query, &problem, error);
-	decision->filter = g_strdup(subscription->canonical);
+	decision->filter = command_format_canonical(
+	    request, subscription->canonical, subscription->text);
 	g_ptr_array_add(request->planned_filters, subscription);
 	return true;
 }
@@ -411,16 +421,6 @@ command_decide_del(struct request *request, const char *arguments,
 	return true;
 }
 
-bool
-command_run_del(struct request *request, const char *arguments, GError **error)
-{
-	g_autoptr(GPtrArray) own = load_filters(request, error);
-	g_autoptr(GPtrArray) found =
-	    own ? find_filters(request, own, arguments, is_of_blocks(request), error)
-	        : NULL;
-
-	if (!follows)
-		return false;
 /* The command that restores a removed filter: a followed one is followed again. */
 static char *
 format_restoration(const struct subscription *removed, const GPtrArray *follows)
@@ -432,6 +432,19 @@ format_restoration(const struct subscription *removed, const GPtrArray *follows)
 	                : command_format_filter(removed, false);
 }
 
+bool
+command_run_del(struct request *request, const char *arguments, GError **error)
+{
+	g_autoptr(GPtrArray) own = load_filters(request, error);
+	g_autoptr(GPtrArray) found =
+	    own ? find_filters(request, own, arguments, is_of_blocks(request), error)
+	        : NULL;
+	g_autoptr(GPtrArray) follows =
+	    found ? shares_load_follows(request->store, request->subscriber->id, error)
+	          : NULL;
+
+	if (!follows)
+		return false;
 	for (unsigned i = 0; i < found->len; i++) {
 		const struct subscription *one = found->pdata[i];
 		g_autofree char *what = format_filter(request, one);
@@ -439,9 +452,6 @@ format_restoration(const struct subscription *removed, const GPtrArray *follows)
 		if (!subscribe_remove_filter(request->store, request->address,
 		        one->number, request->actor, request->now, error))
 			return false;
-	g_autoptr(GPtrArray) follows =
-	    found ? shares_load_follows(request->store, request->subscriber->id, error)
-	          : NULL;
 		reply_phrase(&request->text, "ok", "removed", "what", what);
 	}
 	if (!request->text.results)
@@ -513,7 +523,8 @@ command_decide_edit(struct request *request, const char *arguments,
 
 		g_free(command_take_word(&arguments));
 		decision->arguments = g_strconcat(reference, " ", arguments, NULL);
-		decision->filter = g_strdup(after->canonical);
+		decision->filter =
+		    command_format_canonical(request, after->canonical, after->text);
 		g_ptr_array_remove(own, before);
 		g_ptr_array_add(own, after);
 	}
@@ -526,7 +537,9 @@ add_edited(struct request *request, const struct subscription *before,
 {
 	struct backtest_difference difference;
 	g_autofree char *what = format_filter(request, after);
-	g_autofree char *old = reply_text_quote(&request->text, before->canonical);
+	g_autofree char *accented =
+	    command_format_canonical(request, before->canonical, before->text);
+	g_autofree char *old = reply_text_quote(&request->text, accented);
 	bool is_ok;
 
 	reply_text_add(&request->text, "ok", what);

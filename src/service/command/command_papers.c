@@ -52,8 +52,9 @@ command_run_test(struct request *request, const char *arguments, GError **error)
 	if (!filter)
 		return command_set_query_error(request, query, &problem, error);
 	{
-		g_autofree char *shown =
-		    reply_text_quote(&request->text, filter->canonical);
+		g_autofree char *accented =
+		    command_format_canonical(request, filter->canonical, query);
+		g_autofree char *shown = reply_text_quote(&request->text, accented);
 
 		reply_phrase(&request->text, "ok", "tested", "filter", shown);
 	}
@@ -78,12 +79,15 @@ add_result(struct request *request, const struct search_result *result)
 }
 
 static bool
-add_results(struct request *request, const struct search_answer *found)
+add_results(
+    struct request *request, const struct search_answer *found, const char *query)
 {
 	g_autofree char *papers = reply_text_format_count(
 	    &request->text, found->is_more ? "papers_least" : "papers", found->found);
 	g_autofree char *shown = g_strdup_printf("%u", found->results->len);
-	g_autofree char *filter = reply_text_quote(&request->text, found->canonical);
+	g_autofree char *accented =
+	    command_format_canonical(request, found->canonical, query);
+	g_autofree char *filter = reply_text_quote(&request->text, accented);
 
 	reply_phrase(&request->text, "ok",
 	    found->results->len < found->found || found->is_more ? "searched_more"
@@ -124,7 +128,7 @@ command_run_search(struct request *request, const char *arguments, GError **erro
 	found = search_run(request->store, query, &scope, most, &problem, error);
 	if (!found)
 		command_set_query_error(request, query, &problem, error);
-	return found && add_results(request, found);
+	return found && add_results(request, found, query);
 }
 
 char *

@@ -154,6 +154,10 @@ bool command_parse_number(struct request *request, const char *key, const char *
 bool command_parse_days(
     struct request *request, const char *text, unsigned *days, GError **error);
 
+/** Format a canonical text with the accents that were typed. @return a new string */
+char *command_format_canonical(
+    const struct request *request, const char *canonical, const char *typed);
+
 /** Format a filter as the command that adds it. @return a new string */
 char *command_format_filter(const struct subscription *subscription, bool has_number);
 

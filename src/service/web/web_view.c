@@ -144,6 +144,8 @@ add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_pa
 	pb_auto(backtest) backtest =
 	    backtest_load(call->handler->store, one, call->handler->options.now, error);
 	g_autofree char *sharing = format_sharing(view, one->id);
+	g_autofree char *shown = query_format_accented(
+	    one->canonical, one->text, store_get_tokenizer(call->handler->store));
 	GVariantBuilder *values;
 
 	if (!backtest)
@@ -152,7 +154,7 @@ add_filter(struct view *view, GVariantBuilder *list, unsigned index, bool has_pa
 	web_values_add_number(values, "number", one->number);
 	web_values_add(values, "name", one->name);
 	web_values_add(values, "query", one->text);
-	web_values_add(values, "canonical", one->canonical);
+	web_values_add(values, "canonical", shown);
 	if (one->max_papers)
 		web_values_add_number(values, "max", one->max_papers);
 	else
