@@ -158,6 +158,12 @@ def login_not_offered():
             send_one(machine, "starttls", "--user", "ann", "--password-file", right).check(
                 "deferred", scope="login", stage="auth", operator="yes")
             equal(machine.messages, [])
+    # a relay on this machine that offers it within TLS only, as most do
+    with server("starttls") as machine:
+        result = send_one(machine, "off", "--user", "ann", "--password-file", right)
+        result.check("deferred", scope="login", stage="auth", operator="yes")
+        contains(result.text, 'set smtp.tls to "starttls"')
+        says_nothing(machine)
 
 
 def password_stays_home():

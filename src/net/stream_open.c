@@ -505,6 +505,7 @@ static char *
 format_cause(const struct connecting *connecting, CURLcode result, const char *message)
 {
 	bool is_smtp = connecting->options->protocol == STREAM_PROTOCOL_SMTP;
+	bool is_plain = connecting->options->tls == STREAM_TLS_OFF;
 	const char *const steps[] = {
 	    [STREAM_STEP_CONNECT] = "while connecting",
 	    [STREAM_STEP_HELLO] = is_smtp ? "at EHLO" : "at CAPABILITY",
@@ -530,8 +531,13 @@ format_cause(const struct connecting *connecting, CURLcode result, const char *m
 		        : "");
 	if (result == CURLE_OK ||
 	    (result == CURLE_LOGIN_DENIED && connecting->code < 400))
-		return g_strdup_printf("no supported authentication mechanism (%s)",
-		    connecting->token ? "OAUTHBEARER, XOAUTH2" : "PLAIN, LOGIN");
+		return g_strdup_printf("no supported authentication mechanism (%s)%s%s",
+		    connecting->token ? "OAUTHBEARER, XOAUTH2" : "PLAIN, LOGIN",
+		    is_plain ? "; if the host offers them after STARTTLS only, set "
+		             : "",
+		    !is_plain ? ""
+		    : is_smtp ? "smtp.tls to \"starttls\""
+		              : "receive.imap_tls to \"starttls\"");
 	if (result == CURLE_OPERATION_TIMEDOUT &&
 	    connecting->step == STREAM_STEP_CONNECT && is_connected(connecting))
 		return g_strdup(
