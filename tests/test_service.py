@@ -322,7 +322,7 @@ def is_purged(machine):
     assert os.path.exists(machine.path("/var/lib/paperboy/paperboy.db"))
     machine.run("dpkg", "--purge", "paperboy")
     left = machine.shell(
-        "find / -xdev \\( -path /proc -o -path /sys -o -path /root -o -path /home"
+        "find / /run -xdev \\( -path /proc -o -path /run/systemd -o -path /sys -o -path /root -o -path /home"
         " -o -path /var/log -o -path /var/spool/postfix -o -path /run/log \\) -prune -o -iname '*paperboy*' -print")
     assert left == "", left
     assert machine.try_run("getent", "passwd", "paperboy")[0] != 0
