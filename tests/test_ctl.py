@@ -32,7 +32,7 @@ LATER = "2026-11-20T18:05:00Z"  # the simulated clock advances while a program r
 
 OK, USAGE, DATA, NOUSER, UNAVAILABLE, TEMPFAIL, CONFIG = 0, 64, 65, 67, 69, 75, 78
 IOERR = 74
-WANTED = 1  # exit status of status: a problem needs attention
+FAILING = 2  # exit status of status
 
 GOOD = """\
 state_dir = "{directory}/state";
@@ -100,7 +100,9 @@ class CtlFixture:
         return Done(self.program, ["-c", self.config, "--now", NOW, *arguments], **popen)
 
     def json(self, *arguments):
-        return json.loads(self.ctl("--json", *arguments).expect(OK).out)
+        """The output; without a running daemon status ends with 2."""
+        wanted = FAILING if arguments == ("status",) else OK
+        return json.loads(self.ctl("--json", *arguments).expect(wanted).out)
 
     def daemon(self, *arguments):
         return Done(DAEMON, ["-c", self.config, *arguments])
@@ -530,9 +532,11 @@ def test_unknown_people(ctl_fixture):
 def test_work(ctl_fixture):
     """papers are fetched, previewed, mailed and shown again"""
     ctl_fixture.ctl("status").expect(
-        WANTED, ["paperboyd    not running", "source hf    never polled yet",
-                 "papers       0", "subscribers  0 active; next digest due -",
-                 "TO DO        source hf was never polled: start paperboyd"])
+        FAILING, ["paperboyd    not running", "source hf    never polled yet",
+                  "papers       0", "subscribers  0 active; next digest due -",
+                  "TO DO        paperboyd is not running, so nothing is collected, sent "
+                  "or received: systemctl start paperboyd",
+                  "             source hf was never polled: start paperboyd"])
     ctl_fixture.ctl("queue").expect(OK, "The queue is empty.")
     assert ctl_fixture.json("queue") == []
     ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "no digests yet")
@@ -582,17 +586,18 @@ def test_work(ctl_fixture):
         "waiting", "next_digest_at", "queue", "started_at", "collected_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "wal_bytes", "problems", "receivers", "inbox", "confirmations", "bounces",
-        "limits", *({"instances"} if ctl_fixture.db.url else ())}, status
+        "limits", "state", *({"instances"} if ctl_fixture.db.url else ())}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
-    assert status["problems"] == [] and status["restore"] is None, status
+    assert [one["check"] for one in status["problems"]] == ["daemon"], status
+    assert status["state"] == "failing" and status["restore"] is None, status
     assert status["running"] is False and status["subscribers"] == 1
     assert set(status["sources"][0]) == {"source", "day", "status", "fetched_at", "good_at",
                                          "error", "papers_day", "papers"}
     assert status["queue"] == {"new": 0, "sending": 0, "deferred": 0, "unknown": 0,
                                "held": 0, "failed": 0}
     ctl_fixture.ctl("status").expect(
-        OK, ["source hf    ok at 2026-11-20 18:05 UTC; newest day 2026-11-20 with 12",
+        FAILING, ["source hf    ok at 2026-11-20 18:05 UTC; newest day 2026-11-20 with 12",
              "next digest due 2026-11-21 07:30 UTC", "queue        0 new"])
 
 
@@ -609,38 +614,38 @@ def test_failed_source(ctl_fixture):
         TEMPFAIL, "15 days fetched, 1 failed",
         ["fetch failed source=hf day=2026-11-19", "a source failed: see paperboyctl source list"])
     ctl_fixture.ctl("status").expect(
-        WANTED, ["source hf    FAILED", "2026-11-19: ", "last success at",
-                 "TO DO        source hf fails: paperboyctl source list"])
+        FAILING, ["source hf    FAILED", "2026-11-19: ", "last success at",
+                  "             source hf fails: paperboyctl source list"])
     ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "error        2026-11-19: "])
-    status = json.loads(ctl_fixture.ctl("--json", "status").expect(WANTED).out)
+    status = ctl_fixture.json("status")
     assert status["sources"][0]["error"].startswith("2026-11-19: ")
     # The other days are fetched.
     assert status["papers"] > 15
     shutil.copy(os.path.join(SAMPLES, os.path.basename(path)), path)
     ctl_fixture.ctl("source", "fetch").expect(OK, "0 failed")
-    ctl_fixture.ctl("status").expect(OK, "source hf    ok")
+    ctl_fixture.ctl("status").expect(FAILING, "source hf    ok")
     with open(path, "w", encoding="utf-8") as file:
         file.write("[]")
     ctl_fixture.ctl("source", "fetch").expect(
         TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list")
     ctl_fixture.ctl("status").expect(
-        WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty but had "])
+        FAILING, ["source hf    FAILED", "the list of 2026-11-19 is empty but had "])
     ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty but had")
 
 
 def test_late_list(ctl_fixture):
     """a source without the list of the day is late, and status reports it"""
     ctl_fixture.ctl("source", "fetch").expect(OK)
-    ctl_fixture.ctl("status").expect(OK, "source hf    ok")
+    ctl_fixture.ctl("status").expect(FAILING, "source hf    ok")
     # Monday's list is expected by 10:00.
-    for time, code, words in (
-            ("09:59", OK, "source hf    ok"),
-            ("10:01", WANTED, [
+    for time, words in (
+            ("09:59", "source hf    ok"),
+            ("10:01", [
                 "source hf    LATE",
-                "TO DO        source hf is late: it answers, but its list of 2026-11-23 is missing"])):
+                "             source hf is late: it answers, but its list of 2026-11-23 is missing"])):
         now = f"2026-11-23T{time}:00Z"
         ctl_fixture.ctl("--now", now, "source", "fetch").expect(OK)
-        ctl_fixture.ctl("--now", now, "status").expect(code, words)
+        ctl_fixture.ctl("--now", now, "status").expect(FAILING, words)
     ctl_fixture.ctl("--now", now, "source", "list").expect(
         OK, ["on, LATE", "missing      the list of 2026-11-23"])
 
@@ -655,7 +660,7 @@ def test_waiting_mail(ctl_fixture):
     ctl_fixture.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
     ctl_fixture.ctl("queue").expect(OK, ["DEFERRED", "ada@example.org", "/proc/none"])
     ctl_fixture.ctl("status").expect(
-        OK, ["1 deferred", "see paperboyctl queue",
+        FAILING, ["1 deferred", "see paperboyctl queue",
              "the oldest, message 1, waits since 2026-11-20 18:05 UTC",
              "message 1 is deferred: ", "/proc/none"])
 
@@ -698,7 +703,7 @@ def test_many_errors(ctl_fixture):
     ctl_fixture.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
                  'mail: { from = "a@b.example"; };\n'
                  f'template_dir = "{TEMPLATES}";\n{ctl_fixture.db.config}\n')
-    for done in (ctl_fixture.daemon("--check"), ctl_fixture.ctl("status"), ctl_fixture.daemon("--once", "--now", NOW)):
+    for done in (ctl_fixture.daemon("--check"), ctl_fixture.ctl("queue"), ctl_fixture.daemon("--once", "--now", NOW)):
         done.expect(CONFIG, "", [
             f'{ctl_fixture.config}:1: unknown setting "colour"',
             f"{ctl_fixture.config}:2: state_dir must be a quoted text",
@@ -722,7 +727,7 @@ def test_many_errors(ctl_fixture):
                  'mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
     ctl_fixture.daemon("--check").expect(CONFIG, "", ":1: template_dir: no such directory: '/nonexistent'")
     os.unlink(ctl_fixture.config)
-    ctl_fixture.ctl("status").expect(
+    ctl_fixture.ctl("queue").expect(
         CONFIG, "", f"{ctl_fixture.config}: cannot read the file: No such file or directory")
 
 
@@ -743,8 +748,10 @@ def test_state_directory(ctl_fixture):
     """an unusable state directory or store is reported, status 69"""
     state = os.path.join(ctl_fixture.directory, "state")
     os.rmdir(state)
-    ctl_fixture.ctl("status").expect(
-        UNAVAILABLE, "", [f"cannot use the state directory '{state}'", "paperboyd creates it"])
+    said = [f"cannot use the state directory '{state}'", "paperboyd creates it"]
+    ctl_fixture.ctl("queue").expect(UNAVAILABLE, "", said)
+    ctl_fixture.ctl("status").expect(FAILING, ["FAILING: cannot use", *said])
+    ctl_fixture.ctl("status", "--json").expect(FAILING, "", said)
     ctl_fixture.daemon("--once", "--now", LATER).expect(OK, "", "run done")
     assert stat.S_IMODE(os.stat(state).st_mode) == 0o700
     os.chmod(state, 0o755)
@@ -754,7 +761,7 @@ def test_state_directory(ctl_fixture):
         os.unlink(os.path.join(state, name))
     with open(os.path.join(state, "paperboy.db"), "w", encoding="ascii"):
         pass
-    for done in (ctl_fixture.ctl("status"), ctl_fixture.daemon("--once", "--now", LATER)):
+    for done in (ctl_fixture.ctl("queue"), ctl_fixture.daemon("--once", "--now", LATER)):
         done.expect(UNAVAILABLE, "", "paperboy.db' is empty, so it is not a store")
         assert len(done.err.splitlines()) == 1, done.text
 
@@ -791,7 +798,7 @@ def test_other_user(ctl_fixture):
         raise Skip("not root")
     os.chmod(ctl_fixture.directory, 0o755)
     ctl_fixture.install()
-    ctl_fixture.ctl("status", user="nobody").expect(
+    ctl_fixture.ctl("queue", user="nobody").expect(
         UNAVAILABLE, "",
         "is owned by root, but this process runs as nobody: try sudo paperboyctl")
 
@@ -908,7 +915,7 @@ def test_no_room(ctl_fixture):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
-    done = ctl_fixture.ctl("status", preexec_fn=allow_no_byte).expect(
+    done = ctl_fixture.ctl("queue", preexec_fn=allow_no_byte).expect(
         UNAVAILABLE, "", "is the disk full?")
     assert "sound" not in done.err and "backup" not in done.err, done.text
 
@@ -923,7 +930,9 @@ def test_running(ctl_fixture):
         for _ in range(2):  # in either order
             daemon.wait_line("paperboyd .* started|collector done")
         daemon.wait_socket(os.path.join(state, "control"))
-        ctl_fixture.ctl("status").expect(OK, "paperboyd    running since ")
+        head, running = ctl_fixture.ctl("status").expect(OK).out.splitlines()[:2]
+        assert head == "OK: 0 active subscribers, 0 messages queued", head
+        assert running.startswith("paperboyd    running since "), running
         status = json.loads(ctl_fixture.ctl("--json", "status").expect(OK).out)
         assert status["running"] and status["relay"] == "not tried yet", status
         assert status["started_at"] <= status["collected_at"], status
@@ -934,7 +943,8 @@ def test_running(ctl_fixture):
         assert daemon.stop() == 0, daemon.output
         daemon.wait_line("paperboyd ended")
     assert not os.path.exists(os.path.join(state, "control"))
-    ctl_fixture.ctl("status").expect(OK, "paperboyd    not running")
+    said = ctl_fixture.ctl("status").expect(FAILING, "paperboyd    not running").out
+    assert said.startswith("FAILING: paperboyd is not running, so nothing is "), said
 
 
 def test_killed(ctl_fixture):

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from daemon import Instance, at_hour
 from tap import Tap
 
-OK, PROBLEMS, NOUSER = 0, 1, 67
+OK, FAILING, NOUSER = 0, 2, 67
 DAY = "2026-11-20"
 NOW = at_hour(DAY, 12)
 DEAD = "550 5.1.1 <ada@example.org>: no such user"
@@ -174,7 +174,7 @@ def other_commands_count_bounces(tap):
                              *[f"p{i}@big.example" for i in range(10)])
     none = dict.fromkeys(CLASSES, 0)
     assert "bounces      none in the last 7 days\n" in ctl(
-        instance, "status", wanted=PROBLEMS)
+        instance, "status", wanted=FAILING)
     assert ctl_json(instance, "subscriber", "show", "ada@example.org")["bounces"] == none
     assert "bounces" not in ctl(instance, "subscriber", "show", "ada@example.org")
     add_bounce(instance, "ada@example.org", "2026-10-19", "digest-1")
@@ -192,7 +192,7 @@ def other_commands_count_bounces(tap):
     assert ada["bounces"] == none | {"dead": 2, "sender": 1}, ada
     assert ("bounces      2 dead, 1 sender; last 2026-11-19 09:00 UTC: see paperboyctl"
             " bounce show\n") in ctl(instance, "subscriber", "show", "ada@example.org")
-    status = ctl_json(instance, "status", wanted=PROBLEMS)
+    status = ctl_json(instance, "status", wanted=FAILING)
     assert status["people"]["suspended"] == 1, status
     assert status["bounces"] == none | {
         "dead": 1, "sender": 1, "full": 10,
@@ -204,7 +204,7 @@ def other_commands_count_bounces(tap):
     assert "(550 no PTR)" in problems["domain-paused"]["text"], problems
     assert "PTR record" in problems["domain-paused"]["action"], problems
     assert "10 of 10" in problems["provider-outage"]["text"], problems
-    shown = ctl(instance, "status", wanted=PROBLEMS)
+    shown = ctl(instance, "status", wanted=FAILING)
     for line in ("bounces      1 dead, 10 full, 1 sender in the last 7 days: see"
                  " paperboyctl bounce list\n             10 of 10 subscribers at"
                  " big.example\nPAUSED       strict.example until 2026-11-20 13:00 UTC\n",

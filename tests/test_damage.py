@@ -58,7 +58,7 @@ class Bench:
         instance.take_state(self.sound)
         return instance
 
-    def refused(self, instance, *words, asks=("status",)):
+    def refused(self, instance, *words, asks=("queue",)):
         """Nothing is sent or changed, and all programs report the reason."""
         before = snapshot(instance.state)
         for name, run in (
@@ -285,7 +285,7 @@ def wrong_modes(bench):
         assert not bench.relay.commands
         os.chmod(instance.state, 0o700)
         bench.works(instance)
-    for name, asks in (("paperboy.db", ["status"]), ("key", ["digest", "show", "1"])):
+    for name, asks in (("paperboy.db", ["queue"]), ("key", ["digest", "show", "1"])):
         assert mode_of(os.path.join(bench.sound.state, name)) == 0o600, name
         for mode in (0o644, 0o660):
             instance = bench.copy(f"{name}-{mode:o}")

@@ -3,17 +3,20 @@
 # test_health.py - the health checks in status, doctor, queue and metrics.
 
 import contextlib
+import http.server
 import json
 import os
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour
 from smtp_fixture import Server
-from tap import Tap
+from tap import Tap, top_builddir
 
-OK, PROBLEMS, DATA, CONFIG = 0, 1, 65, 78
+OK, PROBLEMS, FAILING, DATA, CONFIG = 0, 1, 2, 65, 78
 DAY = "2026-11-20"
+MONDAY = "2026-11-23"
 UNAUTHENTICATED = b"550 5.7.26 Unauthenticated email is not accepted due to DMARC\r\n"
 DENIED = b"554 5.7.1 <person@example.org>: Relay access denied\r\n"
 DENIED_PLAIN = b"554 Relay access denied\r\n"
@@ -22,7 +25,7 @@ GREYLISTED = b"450 4.2.0 Greylisted, see https://example.org/\r\n"
 
 def problems_of(instance, command, now=None):
     """{check: action} of the problems that status or doctor reports."""
-    said = instance.ctl("--json", command, now=now, wanted=(OK, PROBLEMS, DATA))
+    said = instance.ctl("--json", command, now=now, wanted=(OK, PROBLEMS, FAILING, DATA))
     rows = json.loads(said[said.index("{\n" if command == "status" else "[\n"):])
     rows = rows["problems"] if command == "status" else [r for r in rows if not r["ok"]]
     assert all(row["action"] for row in rows), rows
@@ -47,7 +50,7 @@ def relay_access_denied(tap):
         for command in ("status", "doctor"):
             found = problems_of(instance, command, now=at_hour(DAY, 9))
             assert "mynetworks" in found["relay-denied"], found
-        said = instance.ctl("status", now=at_hour(DAY, 9), wanted=PROBLEMS)
+        said = instance.ctl("status", now=at_hour(DAY, 9), wanted=FAILING)
         assert "Relay access denied" in said[said.index("TO DO"):], said
 
 
@@ -69,7 +72,7 @@ def refusing_domain(tap):
         found = problems_of(instance, command, now=at_hour(DAY, 8))
         assert "SPF, DKIM and DMARC" in found["domain-paused"], found
         assert "failed" not in found, found
-    said = instance.ctl("status", now=at_hour(DAY, 8), wanted=PROBLEMS)
+    said = instance.ctl("status", now=at_hour(DAY, 8), wanted=FAILING)
     assert "example.org refuses our mail" in said and "550 5.7.26" in said, said
     assert "PAUSED       example.org until 2026-11-20" in said, said
     assert "subscribers  25 active" in said, said
@@ -92,7 +95,7 @@ def broken_configuration(tap):
             found = problems_of(instance, "status")
             assert "paperboyctl reload" in found["configuration"], found
             assert child.stop() == 0
-        said = instance.ctl("status", wanted=PROBLEMS)
+        said = instance.ctl("status", wanted=FAILING)
         assert "paperboyd    not running" in said, said
         assert "start paperboyd" in problems_of(instance, "status")["configuration"]
 
@@ -116,6 +119,7 @@ def paused_relay(tap):
             for command in ("status", "doctor"):
                 found = problems_of(instance, command)
                 assert "queue retry all" in found["relay"], (command, found)
+            assert "alerts to mail" not in instance.ctl("status", wanted=FAILING)
             samples = instance.ctl("metrics").splitlines()
             assert 'paperboy_problems{check="relay"} 1' in samples, samples
             assert 'paperboy_problems{check="disk"} 0' in samples, samples
@@ -150,7 +154,155 @@ def doctor_covers_the_service(tap):
     assert any(line.startswith("ok     pages") for line in lines), lines
 
 
+def exit_status(tap):
+    """0 well, 1 warnings, 2 failing; the first line of status says why"""
+    with contextlib.closing(Server()) as relay:
+        instance = Instance(tap.subdirectory("exit"), port=relay.port, mail__alerts=True)
+        instance.write_day(DAY, range(3))
+        instance.add_people(1, now=at_hour(DAY, 6))
+
+        def summary(wanted):
+            state = json.loads(instance.ctl("status", "--json", wanted=wanted))["state"]
+            head = instance.ctl("status", wanted=wanted).splitlines()[0]
+            assert head.startswith(state.upper() + ": ") and len(head) < 200, head
+            return head
+
+        assert "paperboyd is not running" in summary(FAILING)
+        with instance.start(now=at_hour(DAY)) as child:
+            child.wait_line("mailer done sent=1")
+            assert summary(OK) == "OK: 1 active subscriber, 0 messages queued"
+            # Monday's list is late at 10:01.
+            instance.ctl("source", "fetch", now=f"{MONDAY}T10:01:00Z")
+            late = instance.ctl("status", now=f"{MONDAY}T10:01:00Z", wanted=PROBLEMS)
+            assert late.startswith("WARNING: source hf is late"), late
+            assert child.stop() == 0
+
+
+def alert_waits(tap):
+    """an alert that cannot be sent is reported by status and journal"""
+    hold = threading.Event()
+
+    class Source(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            hold.wait()
+            self.send_error(503)
+
+        def log_message(self, *_):
+            pass
+
+    source = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Source)
+    threading.Thread(target=source.serve_forever, daemon=True).start()
+    with contextlib.closing(Server()) as relay, contextlib.closing(source.socket):
+        instance = refused_instance(tap, "alert", GREYLISTED)
+        relay.act = lambda verb, _: b"421 4.3.2 a|b\r\n" if verb == "CONNECT" else None
+        instance.set(smtp__port=relay.port, mail__alerts=True, receive__parser="/nonexistent",
+                     receive__maildir=os.path.join(tap.directory, "none"),
+                     huggingface__url=f"http://127.0.0.1:{source.server_port}")
+        with instance.start(now=at_hour(DAY, 10)) as child:
+            child.wait_line("relay failed")
+            hold.set()
+            child.wait_line("alert waiting.*the same relay")
+            said = instance.ctl("status", wanted=FAILING)
+            assert "alerts to mail.owner wait, too" in said, said
+            assert "|" not in said.splitlines()[0] and "FAILING: " in said, said
+            assert child.stop() == 0
+        source.shutdown()
+
+
+def unprocessed_mail(tap):
+    """a parser that cannot be run is reported at once, and after a reload no more"""
+    directory = tap.subdirectory("parser")
+    mailbox = os.path.join(directory, "mailbox")
+    for name in ("", "new", "cur", "tmp"):
+        os.makedirs(os.path.join(mailbox, name), mode=0o700, exist_ok=True)
+    instance = Instance(directory, maildir=os.path.join(directory, "out"),
+                        receive__maildir=mailbox, receive__parser="/nonexistent",
+                        commands__address="paperboy@news.example")
+    instance.write_day(DAY, range(3))
+    for command in ("status", "doctor"):
+        assert "receive.parser" in problems_of(instance, command)["commands"]
+    with instance.start(now=at_hour(DAY)) as child:
+        child.wait_line("collector done")
+        head = instance.ctl("status", wanted=FAILING).splitlines()[0]
+        assert "/nonexistent: No such file" in head, head
+        with open(os.path.join(mailbox, "new", "1.help"), "wb") as file:
+            file.write(b"From: eva@example.org\r\nSubject: help\r\n\r\n")
+        child.wait_line("inbox error")
+        # later, too, without other advice
+        late = at_hour(DAY, 12)
+        for command in ("status", "doctor"):
+            found = problems_of(instance, command, now=late)
+            assert "receive.parser" in found["commands"], found
+            assert "receive.parser" in found["inbox-waiting"], found
+        # a program that is there, but cannot be run
+        instance.set(receive__parser=instance.config)
+        os.chmod(instance.config, 0o700)
+        instance.ctl("reload")
+        child.wait_line("inbox error.*on this machine")
+        found = problems_of(instance, "status")
+        assert "inbox-error" in found["commands"], found
+        instance.set(receive__parser=os.path.join(top_builddir(), "paperboy-parser"))
+        instance.ctl("reload")
+        child.wait_line("inbox done handled=1")
+        child.wait_fact(lambda: "commands" not in problems_of(instance, "status"), "success")
+        assert child.stop() == 0
+
+
+def shipped_addresses(tap):
+    """with the addresses of the shipped configuration no mail is sent or received"""
+    directory = tap.subdirectory("shipped")
+    socket = os.path.join(directory, "lmtp")
+    with contextlib.closing(Server()) as relay:
+        instance = Instance(directory, port=relay.port, receive__lmtp_socket=socket,
+                            commands__address="paperboy@news.example",
+                            receive__parser=os.path.join(top_builddir(), "paperboy-parser"))
+        instance.write_day(DAY, range(3))
+        instance.add_people(2, now=at_hour(DAY, 6))
+        for setting, own in (("mail__from", "paperboy@news.example"),
+                             ("mail__owner", "owner@news.example")):
+            shipped = {"mail__from": "paperboy@example.org",
+                       "mail__owner": "postmaster@example.org"}[setting]
+            instance.set(**{setting: shipped})
+            run = instance.once(at_hour(DAY), wanted=75)
+            assert "still the shipped default" in run.output, run.output
+            with instance.start(now=at_hour(DAY)) as child:
+                child.wait_line("still the shipped default")
+                child.wait_line("collector done")
+                head = instance.ctl("status", wanted=FAILING).splitlines()[0]
+                assert "so no mail is sent or received" in head, head
+                assert relay.commands == [] and not os.path.exists(socket)
+                assert instance.states() == {"NEW": 2}
+                instance.set(**{setting: own})
+                if setting == "mail__owner":
+                    instance.ctl("reload")
+                    child.wait_fact(lambda: instance.states() == {"SENT": 2}, "digests")
+                    child.wait_socket(socket)
+                    assert "OK: " in instance.ctl("status")
+                    instance.set(**{setting: shipped})
+                    instance.ctl("reload")
+                    assert not os.path.exists(socket)
+                assert child.stop() == 0
+
+
+def page_needs_the_daemon(tap):
+    """paperboyd --once says that its digests offer no one-click unsubscribing"""
+    with contextlib.closing(Server()) as relay:
+        instance = Instance(tap.subdirectory("page"), port=relay.port,
+                            web__url="https://news.example",
+                            commands__address="paperboy@news.example")
+        instance.write_day(DAY, range(3))
+        instance.add_people(1, now=at_hour(DAY, 6))
+        run = instance.once(at_hour(DAY), wanted=OK)
+        assert "web.url needs a running paperboyd" in run.output, run.output
+        (digest,) = relay.messages
+        assert b"\nList-Unsubscribe: <mailto:" in digest, digest
+        assert b"List-Unsubscribe-Post" not in digest, digest
+        instance.set(web__url=None)
+        assert "web.url" not in instance.once(at_hour(DAY, 9), wanted=OK).output
+
+
 with Tap() as tap:
     for test in (relay_access_denied, greylisting, refusing_domain, broken_configuration,
-                 paused_relay, doctor_covers_the_service):
+                 paused_relay, doctor_covers_the_service, exit_status, alert_waits, unprocessed_mail,
+                 shipped_addresses, page_needs_the_daemon):
         tap.run(test, tap)

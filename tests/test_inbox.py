@@ -292,7 +292,7 @@ def later_is_said(tap):
     drop(box, 1, raw)
     daemon.wait_line("receiver failed receiver=maildir")
     assert len(names(box, "new")) == 1
-    assert "receivers: lmtp:failed,maildir:failed" in box.instance.ctl("status", wanted=(0, 1))
+    assert "receivers: lmtp:failed,maildir:failed" in box.instance.ctl("status", wanted=(0, 1, 2))
     box.instance.set(receive__min_free_mb=0)
     box.instance.ctl("reload")
     hand_in(box, raw)
@@ -342,7 +342,7 @@ def survives_a_full_disk(tap):
         refuse(box, large[2])
         assert daemon.is_running, daemon.output
         assert box.instance.value("SELECT count(*) FROM digest") == 0
-        assert "disk of the state directory is full" in box.instance.ctl("status", wanted=1)
+        assert "disk of the state directory is full" in box.instance.ctl("status", wanted=2)
         assert names(box, "new") and count(box) == 0
         os.unlink(filler)
         wait_count(daemon, box, 1)  # that of the Maildir, without a wake-up
@@ -494,7 +494,7 @@ def what_cannot_be_taken_stays(tap):
     daemon.wait_line("inbox skip cleared")
     wait_until(lambda: box.instance.value("SELECT count(*) FROM skipped_message") == 0,
                "none skipped")
-    assert "stays there" not in box.instance.ctl("status", wanted=(0, 1))
+    assert "stays there" not in box.instance.ctl("status", wanted=(0, 1, 2))
     assert daemon.stop() == 0
 
 
@@ -758,9 +758,9 @@ def an_operator_looks_and_decides(tap):
     assert instance.ctl("inbox", "show", "1", "--raw").encode() == (
         b"Message-ID: <0@b.example>\n" + bad)
     assert "3 received messages are quarantined: paperboyctl inbox list" in instance.ctl(
-        "status", wanted=1)
+        "status", wanted=2)
     assert "3 received messages are quarantined" in instance.ctl("doctor", wanted=1)
-    reported = json.loads(instance.ctl("--json", "status", wanted=1))
+    reported = json.loads(instance.ctl("--json", "status", wanted=2))
     assert reported["inbox"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
     assert "1 message: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
     assert count(box, "new") == 1
@@ -792,10 +792,14 @@ def waiting_mails_are_reported(tap):
     run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
     assert "inbox error: cannot run the parser: /nonexistent/reader" in run_.output
     late = "2026-11-20T10:00:00Z"
+    said = box.instance.ctl("status", now=late, wanted=2)
+    assert "not processed: cannot run the parser: /nonexistent/reader" in said, said
+    assert "2 hours: install paperboy-parser there" in said, said
+    box.instance.set(receive__parser=reader())
     assert "received mail has waited for 2 hours" in box.instance.ctl(
         "doctor", now=late, wanted=1)
     assert "received mail has waited for 2 hours: start paperboyd" in box.instance.ctl(
-        "status", now=late, wanted=1)
+        "status", now=late, wanted=2)
 
 
 def erased_subscribers_leave_no_mail(tap):

@@ -200,7 +200,7 @@ def held_after_crashes(tap):
         shown = instance.ctl("queue", "show", "1")
         assert "paperboyd was killed each time" in shown, shown
         assert "5 may have arrived; killed while sending: 5" in shown, shown
-        problems = instance.ctl("status", wanted=(0, 1))
+        problems = instance.ctl("status", wanted=(0, 1, 2))
         assert "queue release tries once more" in " ".join(problems.split()), problems
         said = instance.ctl("queue", "drop", "1", "--yes")
         assert "message 1: dropped; its papers count as read" in said, said
@@ -244,9 +244,9 @@ def relay_is_tried(tap):
         with instance.start() as child:
             child.wait_line("relay failed")
             child.wait_fact(
-                lambda: (reported(instance, "status", wanted=(0, 1))["relay"] or "").startswith(
+                lambda: (reported(instance, "status", wanted=(0, 1, 2))["relay"] or "").startswith(
                     "does not accept mail"), "what the daemon says of the relay")
-            said = instance.ctl("status", wanted=1)
+            said = instance.ctl("status", wanted=2)
             assert "relay        does not accept mail, next attempt in" in said and "421 4.3.2" in said, said
             assert "paperboyctl queue retry all" in said
             relay.act = lambda verb, _: None
@@ -410,9 +410,9 @@ def limits(tap):
         instance.once(at_hour(DAY, hour))
         assert sent() == [1, 2, 3], (hour, sent())
     now = at_hour(DAY, 23)
-    text = instance.ctl("status", now=now, wanted=(0, 1))
+    text = instance.ctl("status", now=now, wanted=(0, 1, 2))
     assert "3 of 3 messages in 24 hours" in text and "mail waits until" in text, text
-    assert reported(instance, "status", now=now, wanted=(0, 1))["limits"] == {
+    assert reported(instance, "status", now=now, wanted=(0, 1, 2))["limits"] == {
         "per_hour": 0, "sent_in_hour": 0, "per_day": 3, "sent_in_day": 3,
         "next_in_day": instance.value("SELECT max(ended_at) / 300 FROM outbox") * 300
                        + 86400 + 300}
@@ -422,7 +422,7 @@ def limits(tap):
     instance.once(at_hour(days_after(DAY, 1), 9))
     assert sent() == [1, 2, 3, 4, 5, 6]
     instance.set(delivery__per_day=None, smtp__host="smtp.gmail.com")
-    assert reported(instance, "status", now=at_hour(days_after(DAY, 1), 9), wanted=(0, 1))[
+    assert reported(instance, "status", now=at_hour(days_after(DAY, 1), 9), wanted=(0, 1, 2))[
         "limits"]["per_day"] == 2000
     instance.once(at_hour(days_after(DAY, 1), 9, 1))
     assert len(sent()) == 8
@@ -431,7 +431,7 @@ def limits(tap):
     slow.write_day(DAY, range(3))
     slow.add_people(8, now=at_hour(DAY, 6))
     slow.once(at_hour(DAY, 8))
-    text = slow.ctl("status", now=at_hour(DAY, 8), wanted=(0, 1))
+    text = slow.ctl("status", now=at_hour(DAY, 8), wanted=(0, 1, 2))
     assert "1 of 2 messages in an hour" in text, text
     assert "spreads new messages over 210 minutes, the oldest first" in text, text
     assert slow.rows("SELECT id FROM outbox WHERE state = 'SENT'") == [(1,)]

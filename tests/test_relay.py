@@ -84,7 +84,7 @@ def relay_down(tap):
     # one attempt per run, none for the other messages
     states = instance.states()
     assert 1 <= states["DEFERRED"] <= 5 and sum(states.values()) == 20, states
-    status = instance.ctl("status", now=at_hour(DAY, 9))
+    status = instance.ctl("status", now=at_hour(DAY, 9), wanted=2)  # not running
     assert f"{states['NEW']} new" in status, status
     assert f"{states['DEFERRED']} deferred" in status, status
     assert "refused" in instance.ctl("queue"), instance.ctl("queue")

@@ -179,7 +179,8 @@ def survives_a_reboot(machine):
     """after a reboot the service runs and mails nothing twice"""
     machine.reboot()
     machine.wait_for(lambda: machine.show(UNIT, "ActiveState") == "active", "the unit")
-    machine.wait_for(lambda: "running" in machine.run("paperboyctl", "status").lower(), "status")
+    machine.wait_for(
+        lambda: "paperboyd    running" in machine.try_run("paperboyctl", "status")[1], "status")
     assert len(mails(machine)) == 1
 
 

@@ -355,7 +355,9 @@ const struct ctl_command ctl_commands[] = {
     {"check", NULL, "", "test sources, relay, receivers and a mail to itself",
         check_details, ctl_run_check},
     {"status", NULL, "", "show the state of the service, and what needs attention",
-        "Exits with status 1 if something does.", ctl_run_status},
+        "Exits with 1 for warnings, and 2 if paperboyd is not running or fails; the\n"
+        "first line is a summary, as monitors want it.",
+        ctl_run_status},
     {"metrics", NULL, "", "print metrics for Prometheus",
         "Without a running paperboyd: those of the store, and paperboy_up 0.",
         ctl_run_metrics},

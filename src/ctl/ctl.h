@@ -13,6 +13,13 @@
 #include "service/health/status.h"
 #include "store/core/store.h"
 
+/*
+ * Exit status of status, which is that of a Nagios plugin; doctor has the first for
+ * problems other than damage (EX_DATAERR).
+ */
+#define CTL_EXIT_WARNING 1
+#define CTL_EXIT_FAILING 2
+
 struct ctl {
 	const struct settings *settings;
 	const char *config_path; /* of the configuration, which setup writes */
@@ -181,6 +188,9 @@ void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
 
 /** Query the state of a running daemon.  @param daemon to be cleared */
 void ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon);
+
+/** Print the first line of status when there is nothing else to show. */
+void ctl_print_failure(const char *message);
 
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);

@@ -8,9 +8,6 @@
 #include "ctl/print.h"
 #include "service/health/health.h"
 
-/* Problems of the service, as for status; damage is EX_DATAERR. */
-#define STATUS_PROBLEMS 1
-
 /* Findings of mail_check.h have no check. */
 static bool
 is_damage(const struct health_finding *finding)
@@ -51,7 +48,7 @@ ctl_print_findings(struct ctl *ctl, const GPtrArray *findings)
 		if (is_damage(finding))
 			ctl->status = EX_DATAERR;
 		else if (finding->action && !ctl->status)
-			ctl->status = STATUS_PROBLEMS;
+			ctl->status = CTL_EXIT_WARNING;
 		if (ctl->is_json)
 			json_array_append_new(list, json_of_finding(finding));
 		else

@@ -12,8 +12,8 @@
 #include "service/collect/source_status.h"
 #include "service/health/health.h"
 
-/* Exit status when there are problems. */
-#define STATUS_PROBLEMS 1
+/* Maximum length of the problem in the first line, characters. */
+#define SUMMARY_CHARS 140
 
 void
 ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon)
@@ -31,6 +31,83 @@ ctl_load_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 		g_free(daemon->relay_text);
 		daemon->relay_text = text;
 	}
+}
+
+/* ---- the summary ---- */
+
+/* The most severe of the problems; NULL if there are none. */
+static const struct health_finding *
+find_worst(const GPtrArray *problems)
+{
+	for (unsigned i = 0; i < problems->len; i++) {
+		const struct health_finding *problem = problems->pdata[i];
+
+		if (problem->is_failure)
+			return problem;
+	}
+	return problems->len ? problems->pdata[0] : NULL;
+}
+
+static int
+get_exit_status(const GPtrArray *problems)
+{
+	const struct health_finding *worst = find_worst(problems);
+
+	return !worst ? 0 : worst->is_failure ? CTL_EXIT_FAILING : CTL_EXIT_WARNING;
+}
+
+static const char *
+get_state_name(int exit_status)
+{
+	static const char *const names[] = {"ok", "warning", "failing"};
+
+	return names[exit_status];
+}
+
+/* The first line, which a monitor shows alone; for Nagios "|" begins other data. */
+static void
+print_summary(const char *state, const char *message)
+{
+	g_autofree char *title = g_ascii_strup(state, -1);
+	g_autofree char *line = print_dup_line(message);
+
+	printf("%s: %s", title, g_strdelimit(line, "|", '/'));
+}
+
+void
+ctl_print_failure(const char *message)
+{
+	print_summary(get_state_name(CTL_EXIT_FAILING), message);
+	putchar('\n');
+}
+
+static char *
+format_counts(const struct status *status)
+{
+	int64_t people = status->people[SUBSCRIBER_ACTIVE];
+
+	return g_strdup_printf("%" G_GINT64_FORMAT " active subscriber%s, "
+	                       "%" G_GINT64_FORMAT " messages queued",
+	    people, people == 1 ? "" : "s",
+	    status->fresh + status->sending + status->deferred + status->unknown);
+}
+
+/* With the worst problem, which is shown in full below. */
+static void
+print_head(const struct status *status, const GPtrArray *problems)
+{
+	const struct health_finding *worst = find_worst(problems);
+	g_autofree char *text =
+	    worst ? print_dup_line(worst->text) : format_counts(status);
+	g_autofree char *cut =
+	    g_utf8_substring(text, 0, MIN(g_utf8_strlen(text, -1), SUMMARY_CHARS));
+
+	print_summary(get_state_name(get_exit_status(problems)), cut);
+	if (strlen(cut) < strlen(text))
+		fputs(" ...", stdout);
+	if (problems->len > 1)
+		printf("; %u more below", problems->len - 1);
+	putchar('\n');
 }
 
 /* ---- JSON ---- */
@@ -100,8 +177,9 @@ json_of_problems(const GPtrArray *problems)
 		const struct health_finding *problem = problems->pdata[i];
 
 		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:s}", "check", problem->name, "text",
-		              problem->text, "action", problem->action));
+		    list, json_pack("{s:s, s:s, s:s, s:b}", "check", problem->name,
+		              "text", problem->text, "action", problem->action,
+		              "failing", (int)problem->is_failure));
 	}
 	return list;
 }
@@ -213,6 +291,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon,
 	    (json_int_t)status->store_bytes, "wal_bytes", (json_int_t)status->wal_bytes,
 	    "problems", json_of_problems(problems));
 
+	json_object_set_new(
+	    object, "state", json_string(get_state_name(get_exit_status(problems))));
 	json_object_set_new(
 	    object, "backup_at", print_json_number(status->restore.last_made_at));
 	if (status->instances)
@@ -448,6 +528,7 @@ static void
 print_status(const struct status *status, const struct status_daemon *daemon,
     const GPtrArray *problems)
 {
+	print_head(status, problems);
 	print_restore(status);
 	print_daemon(status, daemon);
 	ctl_print_instances(status);
@@ -496,8 +577,7 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 			print_json(json_of_status(&status, &daemon, problems));
 		else
 			print_status(&status, &daemon, problems);
-		if (problems->len)
-			ctl->status = STATUS_PROBLEMS;
+		ctl->status = get_exit_status(problems);
 	}
 	return is_ok;
 }

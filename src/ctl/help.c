@@ -43,11 +43,10 @@ help_print_all(FILE *out)
 	    "  --now TIME         use TIME as the current time, such as "
 	    "2026-11-20T09:00:00Z\n"
 	    "  --version          print the version\n\n"
-	    "Exit status: 0 success; 1 status reports a problem; 64 usage error;\n"
-	    "65 invalid input; 67 no such subscriber, filter, digest or message; 69 "
-	    "the\n"
-	    "store cannot be used; 74 cannot write the output; 75 temporary failure;\n"
-	    "78 configuration error.\n",
+	    "Exit status: 0 success; 1 status reports warnings, 2 a failing service;\n"
+	    "64 usage error; 65 invalid input; 67 no such subscriber, filter, digest\n"
+	    "or message; 69 the store cannot be used; 74 cannot write the output;\n"
+	    "75 temporary failure; 78 configuration error.\n",
 	    out);
 }
 

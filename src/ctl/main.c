@@ -84,9 +84,23 @@ find_command(int *argc, char ***argv)
 	return NULL;
 }
 
+/* A monitor shows the first line of standard output. */
 static int
-fail(const struct ctl_command *command, const GError *error)
+fail_status(const struct ctl *ctl, const char *message)
 {
+	if (ctl->is_json)
+		fprintf(stderr, "paperboyctl: %s\n", message);
+	else
+		ctl_print_failure(message);
+	return CTL_EXIT_FAILING;
+}
+
+static int
+fail(const struct ctl_command *command, const struct ctl *ctl, const GError *error)
+{
+	if (command && command->run == ctl_run_status &&
+	    error->domain != G_OPTION_ERROR)
+		return fail_status(ctl, error->message);
 	fprintf(stderr, "paperboyctl: %s\n", error->message);
 	if (command && error->domain == G_OPTION_ERROR)
 		help_print_usage(command, stderr);
@@ -182,16 +196,16 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	pb_auto(settings) settings = NULL;
 	g_autoptr(GError) error = NULL;
 	bool is_ok;
-	int status;
 
 	ctl.config_path = startup_get_config(options->config);
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
-		return fail(command, error);
+		return fail(command, &ctl, error);
 	/* These need no configuration. */
 	if (command->run == ctl_run_bounce_explain ||
 	    command->run == ctl_run_provider_list || command->run == ctl_run_setup)
-		return command->run(&ctl, argc, argv, &error) ? ctl.status
-		                                              : fail(command, error);
+		return command->run(&ctl, argc, argv, &error)
+		           ? ctl.status
+		           : fail(command, &ctl, error);
 	/* Templates are not checked: a broken one must not block e.g. removals. */
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
@@ -204,6 +218,8 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	if (!settings && !options->config &&
 	    !g_file_test(startup_get_config(NULL), G_FILE_TEST_EXISTS))
 		fputs("paperboyctl: use -c FILE for another path\n", stderr);
+	if (!settings && command->run == ctl_run_status)
+		return fail_status(&ctl, problems->pdata[0]);
 	/* Mail must not bounce because of our configuration. */
 	if (!settings)
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
@@ -211,19 +227,18 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	/* While root may still read the files of root. */
 	if (command->run == ctl_run_subscriber_import &&
 	    !ctl_open_import(&ctl, argc, argv, &error))
-		return fail(command, error);
+		return fail(command, &ctl, error);
 	/* These work without a state directory. */
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
 	    !run_as_owner(settings->state_dir, &error))
-		return fail(command, error);
+		return fail(command, &ctl, error);
 	if (opens_itself(command))
 		is_ok = command->run(&ctl, argc, argv, &error);
 	else
 		is_ok = run_with_store(command, &ctl, argc, argv, &error);
 	if (is_ok)
 		return ctl.status;
-	status = fail(command, error);
-	return ctl.config_errors ? EX_CONFIG : status;
+	return fail(command, &ctl, error);
 }
 
 static bool
@@ -333,7 +348,7 @@ main(int argc, char **argv)
 	if (parse_options(&options, &argc, &argv, &error))
 		status = run_main(&options, argc, argv);
 	else
-		status = fail(NULL, error);
+		status = fail(NULL, NULL, error);
 	g_free(options.config);
 	g_free(options.now);
 	return flush_output(status);

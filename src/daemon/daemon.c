@@ -77,10 +77,11 @@ struct daemon {
 	const struct digest_build_report *building;
 	int64_t
 	    inbox_due; /* likewise: when the next received message is due, s; or -1 */
-	const int *scheduler_stop;   /* likewise */
-	_Atomic bool has_mail;       /* received since the last look at the inbox */
-	_Atomic bool is_building;    /* the mailer is to be woken for more of them */
-	struct mailer_report mailed; /* of the mailer's thread: not logged yet */
+	const int *scheduler_stop;     /* likewise */
+	_Atomic bool is_inbox_failing; /* the last run over received mail failed */
+	_Atomic bool has_mail;         /* received since the last look at the inbox */
+	_Atomic bool is_building;      /* the mailer is to be woken for more of them */
+	struct mailer_report mailed;   /* of the mailer's thread: not logged yet */
 };
 
 /* ---- steps of the threads ---- */
@@ -297,6 +298,7 @@ process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 	bool is_ok = scheduler_process_inbox(
 	    &daemon->stages.scheduler, now, stop, &report, &next, &problem);
 
+	daemon->is_inbox_failing = !is_ok;
 	if (report.handled)
 		worker_wake(daemon->workers[STAGE_MAILER]);
 	g_mutex_lock(&daemon->stats_lock);
@@ -544,6 +546,7 @@ load_state(struct daemon *daemon, struct status_daemon *state)
 	    .delivered_at = daemon->delivered_at,
 	    .receivers = receivers_format(daemon->receivers),
 	};
+	    .is_inbox_failing = daemon->is_inbox_failing,
 	g_mutex_lock(&daemon->stats_lock);
 	state->relay = daemon->status_line.relay;
 	state->relay.domain = g_strdup(state->relay.domain);

@@ -12,6 +12,11 @@
 
 /* In the order of doctor; status omits those with HEALTH_DAMAGE. */
 const struct health_check health_checks[] = {
+    {.name = "daemon",
+        .severity = HEALTH_STATUS,
+        .probe = probe_daemon,
+        .action = "systemctl start paperboyd; journalctl -u paperboyd shows why it "
+                  "ended"},
     {.name = "directory",
         .severity = HEALTH_DAMAGE,
         .probe = probe_directory,
@@ -219,10 +224,10 @@ const struct health_check health_checks[] = {
         .subject = "requests to subscribe are dropped",
         .needs_store = true},
     {.name = "commands",
-        .severity = HEALTH_WARNING,
+        .severity = HEALTH_ALERT,
         .probe = probe_commands,
         .ok = "received mail is processed",
-        .action = "set commands.address"},
+        .subject = "received mail is not processed"},
     {.name = "one-click",
         .severity = HEALTH_ALERT,
         .probe = probe_one_click,
@@ -318,7 +323,7 @@ run(struct health *health, const struct health_check *check)
 		return;
 	health->check = check;
 	check->probe(health);
-	if (health->findings->len == before)
+	if (health->findings->len == before && check->ok)
 		health_add_ok(health, "%s", check->ok);
 }
 
@@ -383,7 +388,8 @@ health_examine(const struct health_options *options)
 			load_status(&health, &status);
 			is_loaded = true;
 		}
-		run(&health, check);
+		if (check->severity != HEALTH_STATUS)
+			run(&health, check);
 	}
 	store_free(health.store);
 	return health.findings;

@@ -15,6 +15,7 @@
 #include "service/health/status.h"
 
 enum health_severity {
+	HEALTH_STATUS,  /* shown by status: doctor is also for a stopped service */
 	HEALTH_WARNING, /* shown by status and doctor */
 	HEALTH_ALERT,   /* also mailed to mail.owner */
 	HEALTH_DAMAGE,  /* of the state directory; takes long: doctor only */
@@ -44,6 +45,7 @@ struct health_finding {
 	int64_t since;                    /* s; -1: unknown */
 	char *text;                       /* without the action */
 	char *action;                     /* NULL: no problem */
+	bool is_failure; /* the service does not collect, send or receive */
 };
 
 void health_finding_free(struct health_finding *finding);

@@ -63,6 +63,7 @@ void probe_clock(struct health *health);
 void probe_key(struct health *health);
 
 /* Checks of the service (probes_service.c). */
+void probe_daemon(struct health *health);
 void probe_configuration(struct health *health);
 void probe_addresses(struct health *health);
 void probe_sources(struct health *health);

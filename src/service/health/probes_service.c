@@ -8,6 +8,7 @@
 #include "service/collect/source_status.h"
 #include "service/health/probes.h"
 #include "service/health/web_check.h"
+#include "service/inbound/parser_process.h"
 #include "service/setup/factory.h"
 #include "service/state/one_click.h"
 
@@ -25,6 +26,20 @@ static const char *
 plural(int64_t count, const char *one, const char *many)
 {
 	return count == 1 ? one : many;
+}
+
+void
+probe_daemon(struct health *health)
+{
+	if (health->options->daemon->is_running)
+		return;
+	if (status_count_live(health->status) > 0)
+		health_add(health, NULL, "paperboyd is not running on this machine");
+	else
+		health_add(health, NULL,
+		    "paperboyd is not running, so nothing is collected, sent or "
+		    "received")
+		    ->is_failure = true;
 }
 
 /* ---- configuration ---- */
@@ -61,16 +76,6 @@ probe_addresses(struct health *health)
 	if (is_config_valid(health) && settings_is_default(health->options->settings))
 		health_add(health, NULL,
 		    "mail.from or mail.owner is still the shipped default");
-}
-
-void
-probe_commands(struct health *health)
-{
-	const char *receivers = health->options->daemon->receivers;
-
-	if (is_config_valid(health) && receivers && strchr(receivers, ':') &&
-	    !*health->options->settings->commands_address)
-		health_add(health, NULL, "mail is received but not processed");
 }
 
 /* ---- sources ---- */
@@ -224,6 +229,7 @@ probe_relay(struct health *health)
 	                          : "does not accept mail",
 	    day ? day : "an unknown time");
 	finding->since = relay->since;
+	finding->is_failure = true;
 }
 
 static void
@@ -235,6 +241,7 @@ examine_login(struct health *health, enum oauth_use use)
 	g_autoptr(GDateTime) time = NULL;
 	g_autofree char *action = NULL, *day = NULL;
 	const char *name = oauth_use_get_name(use);
+	struct health_finding *finding;
 
 	if (!factory_uses_oauth(settings, use))
 		return;
@@ -247,16 +254,18 @@ examine_login(struct health *health, enum oauth_use use)
 	time = g_date_time_new_from_unix_utc(
 	    login.rejection ? login.rejected_at : login.logged_in_at);
 	day = g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
-	/* During the set-up; no alert. */
-	if (!login.token_url)
-		health_add(health, action, "there is no OAuth login for %s yet", name)
-		    ->since = health->options->now;
-	else if (login.rejection)
-		health_add(health, action, "the OAuth login for %s ended at %s, %s",
-		    name, day, login.rejection)
-		    ->since = login.rejected_at;
-	else
+	if (login.token_url && !login.rejection) {
 		health_add_ok(health, "logged in for %s since %s", name, day);
+		return;
+	}
+	finding = login.token_url ? health_add(health, action,
+	                                "the OAuth login for %s ended at %s, %s", name,
+	                                day, login.rejection)
+	                          : health_add(health, action,
+	                                "there is no OAuth login for %s yet", name);
+	/* During the set-up; no alert. */
+	finding->since = login.token_url ? login.rejected_at : health->options->now;
+	finding->is_failure = true;
 }
 
 void
@@ -295,7 +304,8 @@ probe_relay_denied(struct health *health)
 		health_add(health, NULL,
 		    "the relay does not relay for this host (message "
 		    "%" G_GINT64_FORMAT ": %.*s)",
-		    message->id, REPLY_BYTES, message->reply);
+		    message->id, REPLY_BYTES, message->reply)
+		    ->is_failure = true;
 }
 
 /* Advice by the rule of a refusal (transport/bounce_class.c). */
@@ -423,6 +433,44 @@ probe_quarantine(struct health *health)
 		    count, plural(count, "message is", "messages are"));
 }
 
+#define PARSER_ACTION "install paperboy-parser there, or set receive.parser"
+
+static bool
+can_run_parser(const struct health *health, GError **error)
+{
+	const char *program = health->options->settings->parser_program;
+
+	return parser_process_check(*program ? program : NULL, error);
+}
+
+void
+probe_commands(struct health *health)
+{
+	const struct settings *settings = health->options->settings;
+	const struct status_daemon *daemon = health->options->daemon;
+	bool is_received = *settings->lmtp_socket || *settings->lmtp_listen ||
+	                   *settings->receive_maildir || *settings->imap_host;
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_config_valid(health))
+		return;
+	if (!is_received)
+		health_add_ok(health, "no receiver is configured");
+	else if (!can_run_parser(health, &problem))
+		health_add(health, PARSER_ACTION, "received mail is not processed: %s",
+		    problem->message)
+		    ->is_failure = true;
+	else if (daemon->is_inbox_failing)
+		health_add(health,
+		    "correct the error that paperboyd logs as inbox-error",
+		    "received mail is not processed")
+		    ->is_failure = true;
+	else if (daemon->receivers && strchr(daemon->receivers, ':') &&
+	         !*settings->commands_address)
+		health_add(health, "set commands.address",
+		    "mail is received but not processed");
+}
+
 void
 probe_inbox(struct health *health)
 {
@@ -432,7 +480,8 @@ probe_inbox(struct health *health)
 	if (!status->messages || age_s <= CLOCK_HOUR_S)
 		return;
 	health_add(health,
-	    health->options->daemon->is_running
+	    !can_run_parser(health, NULL) ? PARSER_ACTION
+	    : health->options->daemon->is_running
 	        ? "correct the error that paperboyd logs as inbox-error or "
 	          "inbox-failed"
 	        : "start paperboyd",
@@ -446,7 +495,8 @@ probe_receivers(struct health *health)
 	const char *receivers = health->options->daemon->receivers;
 
 	if (receivers && strstr(receivers, ":failed"))
-		health_add(health, NULL, "mail cannot be received (%s)", receivers);
+		health_add(health, NULL, "mail cannot be received (%s)", receivers)
+		    ->is_failure = true;
 }
 
 void
@@ -527,16 +577,18 @@ probe_clock_jump(struct health *health)
 	const struct clock_jump *jump = &health->status->jump;
 	int64_t hours = ABS(jump->by_s) / CLOCK_HOUR_S;
 	int64_t left_s = MAX(CLOCK_WATCH_TRUST_S - jump->ran_s, 0);
+	struct health_finding *finding;
 
 	if (!jump->by_s)
 		return;
-	health_add(health, NULL,
+	finding = health_add(health, NULL,
 	    "the clock jumped %s by %" G_GINT64_FORMAT
 	    " %s, and no source has confirmed it; nothing is deleted by "
 	    "age%s for %" G_GINT64_FORMAT " more hours of running time",
 	    jump->by_s < 0 ? "back" : "forward", hours < 48 ? hours : hours / 24,
 	    hours < 48 ? "hours" : "days",
 	    jump->is_held ? ", and no digest is built," : "",
-	    (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S)
-	    ->since = jump->at;
+	    (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S);
+	finding->since = jump->at;
+	finding->is_failure = jump->is_held;
 }

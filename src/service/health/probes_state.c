@@ -146,7 +146,8 @@ probe_disk(struct health *health)
 		    "the disk of the state directory is full (%s "
 		    "free), and nothing is sent, since the result "
 		    "could not be recorded",
-		    size);
+		    size)
+		    ->is_failure = true;
 	else if (free_bytes < settings->min_free_mb * BYTES_PER_MB)
 		health_add(health, NULL,
 		    "the disk of the state directory is nearly full "

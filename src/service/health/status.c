@@ -46,12 +46,13 @@ status_daemon_format(const struct status_daemon *daemon)
 	/* Text of the relay is arbitrary, and therefore last. */
 	return g_strdup_printf(
 	    "started=%" G_GINT64_FORMAT " collected=%" G_GINT64_FORMAT
-	    " delivered=%" G_GINT64_FORMAT " receivers=%s relay_state=%s"
+	    " delivered=%" G_GINT64_FORMAT " receivers=%s inbox=%s relay_state=%s"
 	    " relay_since=%" G_GINT64_FORMAT " relay_retry=%" G_GINT64_FORMAT
 	    " paused_domains=%u paused_domain=%s relay=%s",
 	    daemon->started_at, daemon->collected_at, daemon->delivered_at,
-	    daemon->receivers, get_relay_state(relay), relay->since, relay->retry_at,
-	    relay->paused, relay->domain ? relay->domain : "", daemon->relay_text);
+	    daemon->receivers, daemon->is_inbox_failing ? "failed" : "ok",
+	    get_relay_state(relay), relay->since, relay->retry_at, relay->paused,
+	    relay->domain ? relay->domain : "", daemon->relay_text);
 }
 
 /* @return the word after " name=", a new string; NULL if it is empty or missing */
@@ -82,7 +83,7 @@ void
 status_daemon_parse(const char *line, struct status_daemon *daemon)
 {
 	g_autofree char *spaced = g_strconcat(" ", line, NULL);
-	g_autofree char *state = NULL;
+	g_autofree char *state = NULL, *inbox = NULL;
 	char *text = strstr(spaced, " relay=");
 
 	*daemon = STATUS_DAEMON_NONE;
@@ -96,6 +97,8 @@ status_daemon_parse(const char *line, struct status_daemon *daemon)
 	daemon->collected_at = find_number(spaced, "collected");
 	daemon->delivered_at = find_number(spaced, "delivered");
 	daemon->receivers = find_word(spaced, "receivers");
+	inbox = find_word(spaced, "inbox");
+	daemon->is_inbox_failing = g_strcmp0(inbox, "failed") == 0;
 	daemon->relay = (struct mailer_relay){
 	    .is_away = g_strcmp0(state, "ok") != 0,
 	    .is_auth_failed = g_strcmp0(state, "auth-failed") == 0,

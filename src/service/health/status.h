@@ -31,9 +31,10 @@
 struct status_daemon {
 	bool is_running;
 	int64_t started_at;
-	int64_t collected_at; /* last completed poll of the sources */
-	int64_t delivered_at; /* last run in which all due mail was sent */
-	char *receivers;      /* "lmtp:ok,maildir:failed", "none"; NULL: unknown */
+	int64_t collected_at;  /* last completed poll of the sources */
+	int64_t delivered_at;  /* last run in which all due mail was sent */
+	char *receivers;       /* "lmtp:ok,maildir:failed", "none"; NULL: unknown */
+	bool is_inbox_failing; /* received mail could not be processed */
 	struct mailer_relay relay;
 	char *relay_text; /* one line; NULL: unknown */
 };

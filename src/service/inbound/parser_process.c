@@ -91,13 +91,21 @@ exec_parser(const char *program, int in, int out)
 	_exit(EX_OSERR);
 }
 
+bool
+parser_process_check(const char *program, GError **error)
+{
+	if (!program)
+		program = PROGRAM;
+	return access(program, X_OK) == 0 || fail(error, program);
+}
+
 static bool
 start(struct child *child, const char *program, GError **error)
 {
 	int in[2], out[2];
 
-	if (access(program, X_OK) != 0)
-		return fail(error, program);
+	if (!parser_process_check(program, error))
+		return false;
 	if (pipe2(in, O_CLOEXEC) != 0)
 		return fail(error, "pipe");
 	if (pipe2(out, O_CLOEXEC) != 0) {

@@ -34,4 +34,7 @@ struct parser_process_options {
 bool parser_process_run(const void *raw, size_t size,
     const struct parser_process_options *options, struct inmail **mail, GError **error);
 
+/** Check that the program can be run. @param program  as above */
+bool parser_process_check(const char *program, GError **error);
+
 #endif
