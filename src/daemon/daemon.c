@@ -425,7 +425,8 @@ run_mailer(void *data, int64_t now, const int *stop)
 	set_activity(daemon, STAGE_MAILER, "sending");
 	is_ok = mailer_stage_run(&daemon->stages.mailer, stop, report, &next, &problem);
 	update_status_line(daemon, daemon->stages.mailer.store);
-	if (is_ok)
+	if (is_ok &&
+	    !settings_is_default(daemon->stages.mailer.config_snapshot->settings))
 		daemon->delivered_at = clock_get_now(daemon->options->clock);
 	relay_text = mailer_format_relay(daemon->stages.mailer.mailer);
 	g_mutex_lock(&daemon->stats_lock);
@@ -545,8 +546,8 @@ load_state(struct daemon *daemon, struct status_daemon *state)
 	    .collected_at = daemon->collected_at,
 	    .delivered_at = daemon->delivered_at,
 	    .receivers = receivers_format(daemon->receivers),
-	};
 	    .is_inbox_failing = daemon->is_inbox_failing,
+	};
 	g_mutex_lock(&daemon->stats_lock);
 	state->relay = daemon->status_line.relay;
 	state->relay.domain = g_strdup(state->relay.domain);

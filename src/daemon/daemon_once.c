@@ -156,8 +156,10 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	        build_and_send_once(&once, now, &built, error);
 	if (is_ok) {
 		store_checkpoint(once.stages.scheduler.store);
-		*is_clean = is_inbox_clean && !collected.failed && once.retry_at < 0 &&
-		            (!mailed->failed || mailed->sent);
+		*is_clean =
+		    is_inbox_clean && !collected.failed && once.retry_at < 0 &&
+		    !settings_is_default(once.stages.config_snapshot->settings) &&
+		    (!mailed->failed || mailed->sent);
 		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
 		    EVENT_INT("failed", collected.failed),
 		    EVENT_INT("new", collected.fresh),

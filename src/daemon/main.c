@@ -41,12 +41,13 @@ run(const struct options *options, struct clock *clock)
 
 	if (!settings)
 		return EX_CONFIG;
-	if (options->is_check && settings_is_default(settings))
+	if (settings_is_default(settings))
 		fputs("paperboyd: mail.from or mail.owner is still the shipped "
-		      "default: set your own addresses\n",
+		      "default: no mail is sent or received before you set your own "
+		      "addresses\n",
 		    stderr);
 	if (options->is_check)
-		return EX_OK;
+		return settings_is_default(settings) ? EX_CONFIG : EX_OK;
 	daemon.log = log_start(settings->log_level, NULL);
 	daemon.settings = g_steal_pointer(&settings);
 	is_ok = options->is_once ? daemon_run_once(&daemon, &is_clean, &error)

@@ -611,6 +611,11 @@ mailer_stage_run(struct mailer_stage *stage, const int *stop,
 {
 	return mailer_run(stage->mailer, stop, report, next, error);
 }
+	/* An installation that is not configured sends nothing. */
+	if (settings_is_default(stage->config_snapshot->settings)) {
+		*next = -1;
+		return true;
+	}
 
 void
 mailer_stage_log(const struct mailer_report *report)

@@ -325,14 +325,20 @@ receiver_thread_free(struct receiver_thread *thread)
 	g_free(thread);
 }
 
-/* @return NULL without an error for a receiver that is not configured */
+/*
+ * @return NULL without an error for a receiver that is not configured, or while the
+ *         addresses are not: senders keep the mail
+ */
 static struct receiver_thread *
 receiver_thread_new(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, enum factory_receiver receiver,
     GError **error)
 {
-	struct receiver_thread *thread = g_new0(struct receiver_thread, 1);
+	struct receiver_thread *thread;
 
+	if (settings_is_default(config_snapshot->settings))
+		return NULL;
+	thread = g_new0(struct receiver_thread, 1);
 	thread->options = options;
 	thread->config_snapshot = config_snapshot_ref(config_snapshot);
 	thread->stop_fd = -1;
@@ -411,11 +417,15 @@ receivers_free(struct receivers *receivers)
 
 /* The settings of a receiver begin with its name: receive.lmtp_socket. */
 static bool
-is_changed(const GPtrArray *names, enum factory_receiver receiver)
+is_changed(const struct settings *before, const struct settings *after,
+    enum factory_receiver receiver)
 {
+	g_autoptr(GPtrArray) names = settings_list_changes(before, after, false);
 	g_autofree char *prefix =
 	    g_strdup_printf("receive.%s", factory_get_receiver_name(receiver));
 
+	if (settings_is_default(before) != settings_is_default(after))
+		return true;
 	for (unsigned i = 0; i < names->len; i++)
 		if (g_str_has_prefix(names->pdata[i], prefix) ||
 		    (receiver == FACTORY_RECEIVER_IMAP &&
@@ -427,10 +437,8 @@ is_changed(const GPtrArray *names, enum factory_receiver receiver)
 void
 receivers_reload(struct receivers *receivers, struct config_snapshot *config_snapshot)
 {
-	g_autoptr(GPtrArray) names = settings_list_changes(
-	    receivers->config_snapshot->settings, config_snapshot->settings, false);
+	struct config_snapshot *before = receivers->config_snapshot;
 
-	config_snapshot_unref(receivers->config_snapshot);
 	receivers->config_snapshot = config_snapshot_ref(config_snapshot);
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++) {
 		const char *name = factory_get_receiver_name(receiver);
@@ -439,7 +447,8 @@ receivers_reload(struct receivers *receivers, struct config_snapshot *config_sna
 
 		/* A failed receiver is restarted too: a password file may have changed.
 		 * The store is retried with each message anyway. */
-		if (!is_changed(names, (enum factory_receiver)receiver) &&
+		if (!is_changed(before->settings, config_snapshot->settings,
+		        (enum factory_receiver)receiver) &&
 		    !(thread && thread->is_failing && !thread->is_store_failing)) {
 			if (thread)
 				config_snapshot_publish(&thread->next, config_snapshot);
@@ -450,6 +459,7 @@ receivers_reload(struct receivers *receivers, struct config_snapshot *config_sna
 			event_log(EVENT_RECEIVER_FAILED, EVENT_WORD("receiver", name),
 			    EVENT_TEXT(problem->message));
 	}
+	config_snapshot_unref(before);
 }
 
 char *

@@ -322,11 +322,12 @@ check_mail(struct work *work, const struct factory_transport *options, const cha
 	pb_local(probe_mail) mail = {0};
 	bool is_received;
 
-	if (!*work->check->settings->commands_address || !work->is_relay_ok ||
+	if (settings_is_default(work->check->settings) ||
+	    !*work->check->settings->commands_address || !work->is_relay_ok ||
 	    !work->is_receiver_ok || !work->check->is_daemon_running) {
 		add(work, "mail to itself",
-		    g_strdup("not tried: needs commands.address, a relay, a receiver "
-		             "and the daemon"),
+		    g_strdup("not tried: needs your own addresses, commands.address, a "
+		             "relay, a receiver and the daemon"),
 		    NULL);
 		return false;
 	}

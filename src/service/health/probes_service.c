@@ -75,7 +75,9 @@ probe_addresses(struct health *health)
 {
 	if (is_config_valid(health) && settings_is_default(health->options->settings))
 		health_add(health, NULL,
-		    "mail.from or mail.owner is still the shipped default");
+		    "mail.from or mail.owner is still the shipped default, so no mail "
+		    "is sent or received")
+		    ->is_failure = true;
 }
 
 /* ---- sources ---- */

@@ -458,7 +458,7 @@ web_check_get_due(const struct settings *settings, int64_t now)
 	pb_local(one_click) state = {0};
 	int64_t interval_s;
 
-	if (!web_check_is_possible(settings))
+	if (!web_check_is_possible(settings) || settings_is_default(settings))
 		return -1;
 	one_click_load(settings, &state);
 	interval_s = *state.fault ? WEB_CHECK_RETRY_S : WEB_CHECK_INTERVAL_S;
