@@ -3,9 +3,11 @@
 # test_health.py - the health checks in status, doctor, queue and metrics.
 
 import contextlib
+import http.server
 import json
 import os
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour
@@ -117,6 +119,7 @@ def paused_relay(tap):
             for command in ("status", "doctor"):
                 found = problems_of(instance, command)
                 assert "queue retry all" in found["relay"], (command, found)
+            assert "alerts to mail" not in instance.ctl("status", wanted=FAILING)
             samples = instance.ctl("metrics").splitlines()
             assert 'paperboy_problems{check="relay"} 1' in samples, samples
             assert 'paperboy_problems{check="disk"} 0' in samples, samples
@@ -173,6 +176,37 @@ def exit_status(tap):
             late = instance.ctl("status", now=f"{MONDAY}T10:01:00Z", wanted=PROBLEMS)
             assert late.startswith("WARNING: source hf is late"), late
             assert child.stop() == 0
+
+
+def alert_waits(tap):
+    """an alert that cannot be sent is reported by status and journal"""
+    hold = threading.Event()
+
+    class Source(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            hold.wait()
+            self.send_error(503)
+
+        def log_message(self, *_):
+            pass
+
+    source = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Source)
+    threading.Thread(target=source.serve_forever, daemon=True).start()
+    with contextlib.closing(Server()) as relay, contextlib.closing(source.socket):
+        instance = refused_instance(tap, "alert", GREYLISTED)
+        relay.act = lambda verb, _: b"421 4.3.2 a|b\r\n" if verb == "CONNECT" else None
+        instance.set(smtp__port=relay.port, mail__alerts=True, receive__parser="/nonexistent",
+                     receive__maildir=os.path.join(tap.directory, "none"),
+                     huggingface__url=f"http://127.0.0.1:{source.server_port}")
+        with instance.start(now=at_hour(DAY, 10)) as child:
+            child.wait_line("relay failed")
+            hold.set()
+            child.wait_line("alert waiting.*the same relay")
+            said = instance.ctl("status", wanted=FAILING)
+            assert "alerts to mail.owner wait, too" in said, said
+            assert "|" not in said.splitlines()[0] and "FAILING: " in said, said
+            assert child.stop() == 0
+        source.shutdown()
 
 
 def unprocessed_mail(tap):
@@ -252,6 +286,6 @@ def shipped_addresses(tap):
 
 with Tap() as tap:
     for test in (relay_access_denied, greylisting, refusing_domain, broken_configuration,
-                 paused_relay, doctor_covers_the_service, exit_status, unprocessed_mail,
+                 paused_relay, doctor_covers_the_service, exit_status, alert_waits, unprocessed_mail,
                  shipped_addresses):
         tap.run(test, tap)

@@ -525,8 +525,8 @@ print_disk(const struct status *status)
 }
 
 static void
-print_status(const struct status *status, const struct status_daemon *daemon,
-    const GPtrArray *problems)
+print_status(const struct settings *settings, const struct status *status,
+    const struct status_daemon *daemon, const GPtrArray *problems)
 {
 	print_head(status, problems);
 	print_restore(status);
@@ -551,6 +551,9 @@ print_status(const struct status *status, const struct status_daemon *daemon,
 
 		printf("%s %s\n", i ? "            " : "\nTO DO       ", text);
 	}
+	if (daemon->relay.is_away && settings->mail_alerts)
+		puts("             alerts to mail.owner wait, too, since they are sent "
+		     "through the relay");
 }
 
 bool
@@ -576,7 +579,7 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 		if (ctl->is_json)
 			print_json(json_of_status(&status, &daemon, problems));
 		else
-			print_status(&status, &daemon, problems);
+			print_status(ctl->settings, &status, &daemon, problems);
 		ctl->status = get_exit_status(problems);
 	}
 	return is_ok;

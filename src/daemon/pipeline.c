@@ -357,7 +357,9 @@ scheduler_send_alerts(struct scheduler *stage, int64_t now,
 	if (!alerts_run(&alerts, now, reported, error))
 		return false;
 	if (*reported)
-		event_log(EVENT_ALERT_SENT, EVENT_INT("problems", *reported));
+		event_log(
+		    relay && relay->is_away ? EVENT_ALERT_WAITING : EVENT_ALERT_SENT,
+		    EVENT_INT("problems", *reported));
 	return true;
 }
 
@@ -609,13 +611,13 @@ bool
 mailer_stage_run(struct mailer_stage *stage, const int *stop,
     struct mailer_report *report, int64_t *next, GError **error)
 {
-	return mailer_run(stage->mailer, stop, report, next, error);
-}
 	/* An installation that is not configured sends nothing. */
 	if (settings_is_default(stage->config_snapshot->settings)) {
 		*next = -1;
 		return true;
 	}
+	return mailer_run(stage->mailer, stop, report, next, error);
+}
 
 void
 mailer_stage_log(const struct mailer_report *report)

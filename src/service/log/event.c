@@ -120,6 +120,10 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_ALERT_SENT] = {"alert-sent", "45744d1c9f154744b651520a77c2b11d",
         G_LOG_LEVEL_INFO, NULL,
         "Problems were mailed to mail.owner, each at most once a day."},
+    [EVENT_ALERT_WAITING] = {"alert-waiting", "432df47013d34213863a30073278284c",
+        G_LOG_LEVEL_WARNING, "alerts are sent through the same relay",
+        "Problems are to be mailed to mail.owner, but the relay does not accept mail: "
+        "the alert waits in the queue."},
     [EVENT_INDEX_REBUILT] = {"index-rebuilt", "6401ffcd3da163475eb8f4050e598520",
         G_LOG_LEVEL_WARNING, NULL,
         "The full-text index did not match the papers, because of damage or a manual "
