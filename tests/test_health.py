@@ -284,8 +284,25 @@ def shipped_addresses(tap):
                 assert child.stop() == 0
 
 
+def page_needs_the_daemon(tap):
+    """paperboyd --once says that its digests offer no one-click unsubscribing"""
+    with contextlib.closing(Server()) as relay:
+        instance = Instance(tap.subdirectory("page"), port=relay.port,
+                            web__url="https://news.example",
+                            commands__address="paperboy@news.example")
+        instance.write_day(DAY, range(3))
+        instance.add_people(1, now=at_hour(DAY, 6))
+        run = instance.once(at_hour(DAY), wanted=OK)
+        assert "web.url needs a running paperboyd" in run.output, run.output
+        (digest,) = relay.messages
+        assert b"\nList-Unsubscribe: <mailto:" in digest, digest
+        assert b"List-Unsubscribe-Post" not in digest, digest
+        instance.set(web__url=None)
+        assert "web.url" not in instance.once(at_hour(DAY, 9), wanted=OK).output
+
+
 with Tap() as tap:
     for test in (relay_access_denied, greylisting, refusing_domain, broken_configuration,
                  paused_relay, doctor_covers_the_service, exit_status, alert_waits, unprocessed_mail,
-                 shipped_addresses):
+                 shipped_addresses, page_needs_the_daemon):
         tap.run(test, tap)

@@ -15,6 +15,7 @@
 #include "daemon/reload.h"
 #include "service/log/log.h"
 #include "service/setup/startup.h"
+#include "service/state/one_click.h"
 #include "sources/huggingface_parse.h"
 
 static struct settings *
@@ -45,6 +46,11 @@ run(const struct options *options, struct clock *clock)
 		fputs("paperboyd: mail.from or mail.owner is still the shipped "
 		      "default: no mail is sent or received before you set your own "
 		      "addresses\n",
+		    stderr);
+	/* The page asks a running paperboyd, which also tests it. */
+	if (options->is_once && *settings->web_url && !one_click_is_offered(settings))
+		fputs("paperboyd: web.url needs a running paperboyd: digests offer to "
+		      "unsubscribe by mail only\n",
 		    stderr);
 	if (options->is_check)
 		return settings_is_default(settings) ? EX_CONFIG : EX_OK;
