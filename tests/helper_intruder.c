@@ -24,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sandbox.h"
 #include "base/token.h"
-#include "web/confine.h"
 #include "web/daemon_client.h"
 
 #define DAEMON    "/run/paperboy-web/daemon"
@@ -354,7 +354,9 @@ main(int argc, char **argv)
 	bool is_filtered = false;
 
 	signal(SIGXFSZ, SIG_IGN);
-	if (is_confined && (!confine(&is_filtered) || !is_filtered)) {
+	if (is_confined &&
+	    (!sandbox_limit(SANDBOX_SERVER) ||
+	        !sandbox_enter(SANDBOX_SERVER, &is_filtered) || !is_filtered)) {
 		puts("no filter of system calls");
 		return 1;
 	}

@@ -59,7 +59,7 @@ CASES = [
     ("render/a.c", "#include <jansson.h>", "belongs to net and sources"),
     ("transport/a.c", "#include <libetpan/mailsmtp.h>", "belongs to parser and"),
     ("service/a.c", "#include <expat.h>", "belongs to sources"),
-    ("daemon/a.c", "#include <seccomp.h>", "belongs to parser"),
+    ("daemon/a.c", "#include <seccomp.h>", "belongs to base"),
     ("daemon/a.c", "#include <jansson.h>", "belongs to"),
     ("service/a.c", "#include <systemd/sd-daemon.h>", "belongs to daemon"),
     ("daemon/a.c", "#include <systemd/sd-daemon.h>", ""),

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/sandbox.h"
 #include "lib/unit.h"
-#include "parser/sandbox.h"
 
 #define EXIT_CLOSED   0
 #define EXIT_OPEN     1
@@ -67,6 +67,22 @@ take_space(void)
 }
 
 static bool
+map_code(void)
+{
+	return mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	           0) != MAP_FAILED;
+}
+
+static bool
+make_code(void)
+{
+	void *memory =
+	    mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory != MAP_FAILED && mprotect(memory, 1, PROT_READ | PROT_EXEC) == 0;
+}
+
+static bool
 start_process(void)
 {
 	pid_t pid = fork();
@@ -116,6 +132,8 @@ static const struct attempt attempts[] = {
     {"copy a descriptor", copy_descriptor, false},
     {"take much memory", take_memory, false},
     {"take much address space", take_space, false},
+    {"map executable memory", map_code, true},
+    {"make memory executable", make_code, true},
     {"start a process", start_process, true},
     {"run a program", run_program, true},
     {"see other processes", signal_parent, true},
@@ -141,7 +159,8 @@ attempt_in_sandbox(const struct attempt *attempt)
 {
 	bool is_filtered = false;
 
-	if (!sandbox_limit() || !sandbox_enter(&is_filtered))
+	if (!sandbox_limit(SANDBOX_PARSER) ||
+	    !sandbox_enter(SANDBOX_PARSER, &is_filtered))
 		return EXIT_NO_LIMIT;
 	if (attempt->needs_filter && !is_filtered)
 		return EXIT_SKIPPED;

@@ -10,6 +10,7 @@
 
 #include "base/bounds.h"
 #include "base/html.h"
+#include "base/sandbox.h"
 #include "message/sanitize.h"
 #include "parser/address_fields.h"
 #include "parser/authentication.h"
@@ -20,7 +21,6 @@
 #include "parser/part.h"
 #include "parser/prescan.h"
 #include "parser/quote_strip.h"
-#include "parser/sandbox.h"
 
 #define READ_BYTES (64 * 1024)
 
@@ -322,10 +322,10 @@ mime_parser_run(bool is_scanned)
 	pb_auto(mime_parser) parser = NULL;
 	bool is_filtered = false;
 
-	if (!sandbox_limit() || !read_input(input))
+	if (!sandbox_limit(SANDBOX_PARSER) || !read_input(input))
 		return EX_OSERR;
 	parser = mime_parser_new(input->str, input->len, is_scanned);
-	if (!sandbox_enter(&is_filtered))
+	if (!sandbox_enter(SANDBOX_PARSER, &is_filtered))
 		return EX_OSERR;
 	mime_parser_append(output, parser, is_filtered);
 	return write_output(output) ? EX_OK : EX_OSERR;

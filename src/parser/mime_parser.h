@@ -1,7 +1,7 @@
 /*
  * mime_parser.h - parse an untrusted message into records (message/parser_proto.h).
  *
- * Two steps, so that the sandbox (parser/sandbox.h) can close in between: opening
+ * Two steps, so that the sandbox (base/sandbox.h) can close in between: opening
  * converters and our own checks first, libetpan second.
  */
 #ifndef PAPERBOY_PARSER_MIME_PARSER_H

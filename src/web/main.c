@@ -15,7 +15,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "web/confine.h"
+#include "base/sandbox.h"
 #include "web/respond.h"
 #include "web/server.h"
 #include "web/web_listen.h"
@@ -53,7 +53,8 @@ serve(const struct settings *settings, struct responder *responder, GError **err
 	server = server_new(&options, error);
 	if (!server)
 		return false;
-	if (!confine(&is_filtered))
+	if (!sandbox_limit(SANDBOX_SERVER) ||
+	    !sandbox_enter(SANDBOX_SERVER, &is_filtered))
 		return pb_fail(error, PB_ERROR_PERMANENT,
 		    "the kernel refuses to take permissions away");
 	fprintf(stderr, "paperboy-web: paperboy-web %s started%s\n", PACKAGE_VERSION,

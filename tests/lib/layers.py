@@ -61,7 +61,7 @@ HOMES = {
     "jansson.h": ("net", "sources", "ctl", "web"),
     "libetpan/": ("parser", "receive"),
     "expat.h": ("sources",),
-    "seccomp.h": ("parser", "web"),
+    "seccomp.h": ("base",),
     "systemd/": ("daemon", "web"),
 }
 EVERYWHERE = ("glib.h", "glib-object.h", "glib-unix.h", "glib/", "gio/")
