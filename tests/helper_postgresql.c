@@ -4,6 +4,7 @@
  * Needs $PAPERBOY_TEST_STORE, see tests/lib/store_server.h.
  */
 #include <glib/gstdio.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -119,8 +120,12 @@ sums_and_truth_values_are_numbers(void)
 	    "SELECT 2 > 1",
 	    "SELECT 2 < 1",
 	    "SELECT CAST(-7 AS SMALLINT)",
+	    "SELECT CAST(1e30 AS NUMERIC)",
+	    "SELECT CAST(-1e30 AS NUMERIC)",
+	    "SELECT CAST(0.5 AS NUMERIC)",
 	};
-	static const int64_t wanted[] = {INT64_MAX, -12435678, 200000000, 0, 1, 0, -7};
+	static const int64_t wanted[] = {
+	    INT64_MAX, -12435678, 200000000, 0, 1, 0, -7, INT64_MAX, INT64_MIN, 0};
 	pb_local(pair) pair;
 
 	pair_init(&pair);
@@ -479,12 +484,51 @@ reader_cannot_write(void)
 	g_assert_cmpint(load_number(pair.one, 1, NULL), ==, 0);
 }
 
-/* A server that accepts connections and answers no statement. */
+/* A server that accepts connections and answers no statement, or one that passes on
+ * what another server says, and lies about a number. */
 struct silent_server {
 	char *directory, *path;
+	struct sockaddr_un other; /* a lying server's */
 	int fd;
 	GThread *thread;
 };
+
+/* The number 123456789 as a numeric, and one that claims to have more digits. */
+static const char honest[] = "\0\3\0\2\0\0\0\0\0\1\11\51\32\205";
+static const char lying[] = "\177\377\177\377\0\0\0\0\0\1\11\51\32\205";
+
+static void
+pass_on(int from, int to)
+{
+	char buffer[65536], *found;
+	ssize_t size = read(from, buffer, sizeof(buffer));
+
+	found =
+	    size > 0 ? memmem(buffer, (size_t)size, honest, sizeof(honest) - 1) : NULL;
+	if (found)
+		memcpy(found, lying, sizeof(lying) - 1);
+	if (size <= 0 || send(to, buffer, (size_t)size, MSG_NOSIGNAL) != size)
+		shutdown(from, SHUT_RDWR);
+}
+
+static void
+lie(const struct silent_server *server, int fd)
+{
+	int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct pollfd fds[] = {
+	    {.fd = fd, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+
+	g_assert_cmpint(connect(other, (const struct sockaddr *)&server->other,
+	                    sizeof(server->other)),
+	    ==, 0);
+	while (poll(fds, 2, -1) > 0 && !((fds[0].revents | fds[1].revents) & POLLHUP)) {
+		if (fds[0].revents)
+			pass_on(fd, other);
+		if (fds[1].revents)
+			pass_on(other, fd);
+	}
+	close(other);
+}
 
 /* PostgreSQL's manual, "Message Formats": accepted, parameters, ready. */
 static const char accepted[] = "R\0\0\0\10\0\0\0\0"
@@ -501,9 +545,11 @@ run_silent_server(gpointer data)
 	int fd;
 
 	while ((fd = accept(server->fd, NULL, NULL)) >= 0) {
-		if (read(fd, buffer, sizeof(buffer)) > 0 &&
-		    /* The client may have found another server. */
-		    send(fd, accepted, sizeof(accepted) - 1, MSG_NOSIGNAL) > 0)
+		if (server->other.sun_family)
+			lie(server, fd);
+		else if (read(fd, buffer, sizeof(buffer)) > 0 &&
+		         /* The client may have found another server. */
+		         send(fd, accepted, sizeof(accepted) - 1, MSG_NOSIGNAL) > 0)
 			while (read(fd, buffer, sizeof(buffer)) > 0)
 				continue;
 		close(fd);
@@ -511,11 +557,20 @@ run_silent_server(gpointer data)
 	return NULL;
 }
 
+/* @param url  of the other server of a lying one; or NULL */
 static void
-silent_server_init(struct silent_server *server)
+silent_server_init(struct silent_server *server, const char *url)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
+	server->other = (struct sockaddr_un){0};
+	if (url) {
+		const char *host = strstr(url, "host=") + strlen("host=");
+
+		server->other.sun_family = AF_UNIX;
+		g_snprintf(server->other.sun_path, sizeof(server->other.sun_path),
+		    "%.*s/.s.PGSQL.5432", (int)strcspn(host, "&"), host);
+	}
 	server->directory = g_dir_make_tmp("pb-XXXXXX", NULL);
 	server->path = g_build_filename(server->directory, ".s.PGSQL.5432", NULL);
 	g_strlcpy(address.sun_path, server->path, sizeof(address.sun_path));
@@ -549,7 +604,7 @@ server_that_hangs_is_not_waited_for(void)
 	g_autoptr(GError) error = NULL;
 
 	pair_init(&pair);
-	silent_server_init(&server);
+	silent_server_init(&server, NULL);
 	alone = g_strdup_printf("postgresql:///postgres?host=%s", server.directory);
 	assert_refused(alone, PB_ERROR_TEMPORARY, "no answer");
 	hosts = g_strdup_printf("host=%s,", server.directory);
@@ -559,6 +614,31 @@ server_that_hangs_is_not_waited_for(void)
 	g_assert_no_error(error);
 	g_assert_cmpint(load_number(store, 1, &error), ==, 0);
 	g_assert_no_error(error);
+}
+
+static void
+digits_that_a_server_only_counts_are_not_read(void)
+{
+	pb_local(silent_server) server;
+	pb_local(pair) pair;
+	pb_auto(store) store = NULL;
+	g_autofree char *url = NULL;
+	g_auto(GStrv) parts = NULL;
+	g_autoptr(GError) error = NULL;
+	int64_t number;
+
+	pair_init(&pair);
+	silent_server_init(&server, pair.fixture->path);
+	parts = g_strsplit(pair.fixture->path, "host=", 2);
+	url = g_strdup_printf(
+	    "%shost=%s%s", parts[0], server.directory, strchr(parts[1], '&'));
+	store = store_open(url, &error);
+	g_assert_no_error(error);
+	g_assert_true(
+	    sql_number(store, "SELECT CAST(123456789 AS NUMERIC)", &number, &error));
+	g_assert_no_error(error);
+	g_assert_cmpint(number, ==, INT64_MAX);
+	g_clear_pointer(&store, store_free);
 }
 
 static void
@@ -667,5 +747,5 @@ UNIT_MAIN(values_come_back_as_they_were, sums_and_truth_values_are_numbers,
     transaction_that_lost_its_connection_fails_to_its_end, many_statements_wait_at_once,
     commit_of_another_handle_is_noticed, maintenance_of_files_is_that_of_tables,
     wrong_urls_are_refused, reader_cannot_write, server_that_hangs_is_not_waited_for,
-    statement_that_hangs_is_given_up, server_that_was_replaced_is_refused,
-    last_digest_is_found_without_those_of_others)
+    statement_that_hangs_is_given_up, digits_that_a_server_only_counts_are_not_read,
+    server_that_was_replaced_is_refused, last_digest_is_found_without_those_of_others)

@@ -683,18 +683,25 @@ read_number(const char *at, size_t size)
 /*
  * The integral part of a numeric, such as the sum of integers: the number of digits to
  * base 10000, the exponent of the first, the sign, the scale, and the digits, of 16
- * bits each (numeric_send() of PostgreSQL).
+ * bits each (numeric_send() of PostgreSQL).  Too large ones become the largest.
  */
 static int64_t
-read_numeric(const char *at)
+read_numeric(const struct cell *cell)
 {
-	int64_t digits = read_number(at, 2), exponent = read_number(at + 2, 2);
+	const char *at = cell->data;
+	int64_t exponent = cell->size < 8 ? -1 : read_number(at + 2, 2);
+	bool is_negative = exponent >= 0 && read_number(at + 4, 2) != 0;
 	int64_t number = 0;
 
-	for (int64_t i = 0; i <= exponent; i++)
-		number =
-		    number * 10000 + (i < digits ? read_number(at + 8 + 2 * i, 2) : 0);
-	return read_number(at + 4, 2) ? -number : number;
+	/* The server's count of the digits is not needed: the cell ends with them. */
+	for (size_t i = 8; exponent >= 0; exponent--, i += 2) {
+		int64_t digit = i + 2 <= cell->size ? read_number(at + i, 2) : 0;
+
+		if (__builtin_mul_overflow(number, 10000, &number) ||
+		    __builtin_add_overflow(number, digit, &number))
+			return is_negative ? INT64_MIN : INT64_MAX;
+	}
+	return is_negative ? -number : number;
 }
 
 static bool
@@ -725,7 +732,7 @@ get_int(struct sql_statement *row, int column)
 	if (!cell.data)
 		return -1;
 	if (cell.type == TYPE_NUMERIC)
-		return read_numeric(cell.data);
+		return read_numeric(&cell);
 	return is_number(&cell) ? read_number(cell.data, cell.size)
 	                        : g_ascii_strtoll(cell.data, NULL, 10);
 }
