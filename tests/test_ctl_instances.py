@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from daemon import Instance
 from postgresql import Server
-from tap import Skip, Tap, wait_until
+from tap import Child, Skip, Tap, wait_until
 
 LATE = 9999999999  # s
 PROBLEMS = (0, 1, 2)
@@ -118,6 +118,34 @@ def waits(machine, server):
     assert count < seconds * TRANSACTIONS_PER_S, (count, seconds)
 
 
+MESSAGES = 250  # more than two pages
+FIRST = 1000  # the number of the first one
+INSERT = f"""
+    INSERT INTO outbox (id, kind, recipient, address_key, sender, message, state, queued_at,
+        next_try_at) SELECT n, 'notice', 'a@b.example', 'a@b.example', '', 'x', 'DEFERRED',
+        extract(epoch FROM TIMESTAMP '%s'), {LATE} FROM generate_series({FIRST}, {FIRST + MESSAGES - 1}) n"""
+CHANGE = f"""
+    DO $$ BEGIN FOR i IN 1..2000000000 LOOP
+        UPDATE outbox SET code = i WHERE id = {FIRST} + i % {MESSAGES};
+        COMMIT;
+    END LOOP; END $$"""
+
+
+def busy(machine, server):
+    "commands on all messages succeed while another session changes each message all the time"
+    server.run(INSERT % machine.clock.now().strip("Z"))
+    count = int(server.run("SELECT count(*) FROM outbox WHERE ended_at IS NULL"))
+    with Child([*server.client(), "-c", CHANGE, "paperboy"]) as session:
+        wait_until(lambda: server.run(f"SELECT code FROM outbox WHERE id = {FIRST}").strip(), "changes")
+        for words, wanted in ((["retry", "all"], "due now"),
+                              (["hold", "all"], "held until you release it"),
+                              (["release", "all", "--yes"], "due now"),
+                              (["drop", "all", "--yes"], "dropped; its papers")):
+            found = machine.ctl("queue", *words)
+            assert found.startswith(f"{count} messages: {wanted}"), (words, found)
+        assert session.is_running
+
+
 def expired(machine, server):
     "an instance whose lease has ended is shown until it is recovered, and not counted"
     server.run("DELETE FROM instance; INSERT INTO instance (name, program, started_at,"
@@ -175,6 +203,7 @@ if __name__ == "__main__":
             machine = Instance(
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
-            for test in (nobody, leases, second, runs_elsewhere, collects, waits, expired,
+            for test in (nobody, leases, second, runs_elsewhere, collects, waits, busy,
+                         expired,
                          file_is_the_servers, wrong_settings):
                 tap.run(test, machine, server)

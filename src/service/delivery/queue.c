@@ -11,7 +11,8 @@
 #include "store/core/audit.h"
 #include "store/mail/outbox.h"
 
-#define PAGE 500
+/* Messages of a commit: the mailer waits for those that it has. */
+#define PAGE 100
 
 static const char *const done_names[] = {
     [QUEUE_RETRY] = "message retried",
@@ -122,7 +123,7 @@ change_one(struct store *store, const struct queue_request *request, int64_t id,
     bool is_named, enum queue_outcome *outcome, GError **error)
 {
 	g_autofree struct outbox_message *message =
-	    outbox_load_message(store, id, error);
+	    outbox_lock_message(store, id, error);
 	g_autofree char *detail = g_strdup_printf("outbox %" G_GINT64_FORMAT, id);
 
 	if (!message)
@@ -143,7 +144,7 @@ change_one(struct store *store, const struct queue_request *request, int64_t id,
 	    done_names[request->action], MAX(message->subscriber_id, 0), detail, error);
 }
 
-/* Changes in one transaction. */
+/* Changes in one transaction, which depend on messages that change_one() locks. */
 struct changes {
 	const struct queue_request *request;
 	const int64_t *ids;
@@ -169,7 +170,7 @@ queue_change(struct store *store, const struct queue_request *request,
 {
 	struct changes changes = {request, ids, count, outcomes};
 
-	return store_transact(store, change_named, &changes, error);
+	return store_transact_rows(store, change_named, &changes, error);
 }
 
 /* Changes of a page. */
@@ -212,7 +213,7 @@ queue_change_all(struct store *store, const struct queue_request *request,
 	struct page page = {.request = request, .state = state};
 
 	do {
-		if (!store_transact(store, change_page, &page, error))
+		if (!store_transact_rows(store, change_page, &page, error))
 			return false;
 		for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
 			counts[i] += page.sums[i];

@@ -214,10 +214,10 @@ static const struct record_column message_columns[] = {COLUMN(id), COLUMN(digest
 static const struct record_layout message_layout =
     RECORD_LAYOUT(outbox_message, message_columns);
 
-struct outbox_message *
-outbox_load_message(struct store *store, int64_t id, GError **error)
+/* @param sql  with the id as its value */
+static struct outbox_message *
+load_message(struct store *store, const char *sql, int64_t id, GError **error)
 {
-	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 	struct outbox_message *message = NULL;
 
@@ -225,6 +225,23 @@ outbox_load_message(struct store *store, int64_t id, GError **error)
 		pb_fail(error, PB_ERROR_NOT_FOUND, "no such message: %" G_GINT64_FORMAT,
 		    id);
 	return message;
+}
+
+struct outbox_message *
+outbox_load_message(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1";
+
+	return load_message(store, sql, id, error);
+}
+
+struct outbox_message *
+outbox_lock_message(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1" SQL_LOCK_ROWS("o");
+
+	return load_message(store, sql, id, error);
 }
 
 bool

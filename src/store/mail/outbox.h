@@ -317,6 +317,11 @@ struct outbox_message {
 struct outbox_message *
 outbox_load_message(struct store *store, int64_t id, GError **error);
 
+/** Load a message as it is when no other transaction changes it, until the end of the
+ * caller's. @return as outbox_load_message() */
+struct outbox_message *
+outbox_lock_message(struct store *store, int64_t id, GError **error);
+
 /** Find the message of a digest. @param message  set; NULL when it was pruned */
 bool outbox_find_digest(struct store *store, int64_t digest_id,
     struct outbox_message **message, GError **error);
