@@ -641,19 +641,34 @@ digits_that_a_server_only_counts_are_not_read(void)
 	g_clear_pointer(&store, store_free);
 }
 
+static bool
+sleep_once(struct store *store, void *data, GError **error)
+{
+	static const char sql[] = "SELECT 1 FROM pg_sleep(60)";
+	unsigned *runs = data;
+	int64_t number;
+
+	++*runs;
+	return sql_number(store, sql, &number, error);
+}
+
 static void
 statement_that_hangs_is_given_up(void)
 {
-	static const char sql[] = "SELECT 1 FROM pg_sleep(60)";
 	pb_local(pair) pair;
 	g_autoptr(GError) error = NULL;
-	int64_t number;
+	unsigned runs = 0;
 
 	pair_init(&pair);
 	store_set_wait(pair.one, 1);
-	g_assert_false(sql_number(pair.one, sql, &number, &error));
+	g_assert_false(sleep_once(pair.one, &runs, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_clear_error(&error);
+	runs = 0;
+	g_assert_false(store_transact(pair.one, sleep_once, &runs, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+	g_assert_cmpuint(runs, ==, 1);
 	store_set_wait(pair.one, STORE_WAIT_S);
 	g_assert_cmpint(load_number(pair.one, 1, &error), ==, 0);
 	g_assert_no_error(error);

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import smtplib
 import sys
 import time
 
@@ -146,6 +147,31 @@ def busy(machine, server):
         assert session.is_running
 
 
+def silent(machine, server):
+    "an LMTP client gets 451 from a database server that is silent, and 250 later"
+
+    def send():
+        with smtplib.LMTP(path) as lmtp:
+            lmtp.sendmail("eva@people.example", ["paperboy@news.example"],
+                          b"Subject: x\r\nMessage-ID: <a@people.example>\r\n\r\nlist\r\n")
+
+    path = os.path.join(machine.directory, "lmtp")
+    machine.set(receive__lmtp_socket=path)
+    with machine.start() as child:
+        child.wait_socket(path)
+        child.wait_line("started")
+        with server.stopped():
+            try:
+                send()
+            except smtplib.SMTPDataError as refusal:
+                assert refusal.smtp_code == 451, refusal
+            else:
+                raise AssertionError("it was taken")
+        send()
+        child.stop()
+    machine.set(receive__lmtp_socket=None)
+
+
 def expired(machine, server):
     "an instance whose lease has ended is shown until it is recovered, and not counted"
     server.run("DELETE FROM instance; INSERT INTO instance (name, program, started_at,"
@@ -204,6 +230,6 @@ if __name__ == "__main__":
                 tap.subdirectory("machine"),
                 store__url=f"postgresql:///paperboy?host={server.directory}&user=postgres")
             for test in (nobody, leases, second, runs_elsewhere, collects, waits, busy,
-                         expired,
+                         silent, expired,
                          file_is_the_servers, wrong_settings):
                 tap.run(test, machine, server)

@@ -214,8 +214,8 @@ sink_results_become_reply_codes(void)
 		int failure;
 		const char *codes;
 	} rows[] = {
-	    {PB_ERROR_TEMPORARY, "220 250 250 250 354 452"},
-	    {PB_ERROR_PERMANENT, "220 250 250 250 354 452"},
+	    {PB_ERROR_TEMPORARY, "220 250 250 250 354 451"},
+	    {PB_ERROR_PERMANENT, "220 250 250 250 354 451"},
 	    {PB_ERROR_LIMIT, "220 250 250 250 354 552"},
 	    {PB_ERROR_INPUT, "220 250 250 250 354 554"},
 	};

@@ -22,6 +22,10 @@
  * busy store. */
 #define WORK_S (30 * 60)
 
+/* Maximum time to wait for each result of a database server, so that an LMTP client
+ * gets its reply within 30 s, also if the handle has to connect first. */
+#define LMTP_STORE_WAIT_S 15
+
 #define BYTES_PER_MB (INT64_C(1000) * 1000)
 
 struct receiver_thread {
@@ -344,6 +348,8 @@ receiver_thread_new(const struct receivers_options *options,
 	thread->stop_fd = -1;
 	thread->job = receiver == FACTORY_RECEIVER_IMAP ? JOB_IMAP : JOB_NONE;
 	thread->store = factory_open_store(config_snapshot->settings, error);
+	if (thread->store && receiver == FACTORY_RECEIVER_LMTP)
+		store_set_wait(thread->store, LMTP_STORE_WAIT_S);
 	if (thread->store &&
 	    factory_new_receiver(config_snapshot->settings, options->credentials,
 	        receiver, options->clock, &thread->store, &thread->receiver, error)) {

@@ -3,7 +3,7 @@
  *
  * Listens on a Unix socket, a loopback TCP port, or both, and serves several clients at
  * a time, each within the limits of base/bounds.h. It replies 250 after the sink has
- * committed the message, 452 while it cannot. There is no authentication: the mode of
+ * committed the message, 451 while it cannot. There is no authentication: the mode of
  * the Unix socket restricts access to it, every local user can connect to the TCP port.
  */
 #ifndef PAPERBOY_RECEIVE_LMTP_SERVER_H

@@ -125,7 +125,7 @@ format_recipients(GPtrArray *recipients)
 static char *
 format_failure(const GError *problem)
 {
-	const char *code = "452 4.3.1";
+	const char *code = "451 4.3.0";
 	char *reply;
 
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))

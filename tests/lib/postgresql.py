@@ -310,16 +310,30 @@ class Server:
         self.launch()
         self.wait_started()
 
-    def kill(self):
-        """Kill all its processes, as a power failure.  @return whether it was running"""
-        self.child.signal(signal.SIGSTOP)  # it starts no more
+    def signal_children(self, number):
         path = f"/proc/{self.child.pid}/task/{self.child.pid}/children"
         with open(path, encoding="ascii") as file:
             children = [int(pid) for pid in file.read().split()]
         for pid in children:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
+
+    def kill(self):
+        """Kill all its processes, as a power failure.  @return whether it was running"""
+        self.child.signal(signal.SIGSTOP)  # it starts no more
+        self.signal_children(signal.SIGKILL)
         return self.child.kill() == -signal.SIGKILL
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """It accepts connections, and answers nothing."""
+        self.child.signal(signal.SIGSTOP)
+        self.signal_children(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal_children(signal.SIGCONT)
+            self.child.signal(signal.SIGCONT)
 
     def __enter__(self):
         run([*self.user, os.path.join(self.programs, "initdb"), "--auth=trust",

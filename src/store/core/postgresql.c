@@ -38,6 +38,9 @@ struct postgresql {
 	struct store_server server;
 	PGconn *connection; /* NULL: lost, or not made yet */
 	struct history history;
+	/* Since a result took longer than store_set_wait(): the work is not run again,
+	 * which would wait as long. */
+	bool is_silent;
 	int64_t check_us;    /* time of the next look at the recorded history */
 	unsigned number;     /* of the connection, from 1 */
 	unsigned statements; /* number of names given */
@@ -125,6 +128,7 @@ connect_again(struct store *store, GError **error)
 		return false;
 	}
 	postgresql->connection = connection;
+	postgresql->is_silent = false;
 	postgresql->number++;
 	return true;
 }
@@ -206,7 +210,12 @@ send_statement(
 static PGresult *
 get_result(const struct store *store)
 {
-	return postgresql_get_result(store->postgresql->connection, store->wait_s);
+	struct postgresql *postgresql = store->postgresql;
+	int64_t deadline_us = g_get_monotonic_time() + store->wait_s * G_USEC_PER_SEC;
+	PGresult *result = postgresql_get_result(postgresql->connection, store->wait_s);
+
+	postgresql->is_silent |= g_get_monotonic_time() >= deadline_us;
+	return result;
 }
 
 /* The result of the next statement of the queue. @return NULL: the connection is lost
@@ -263,7 +272,8 @@ note_failure(struct store *store, struct postgresql_statement *statement,
 	if (PQresultStatus(result) == PGRES_PIPELINE_ABORTED || *problem)
 		return true;
 	/* Nothing was committed. */
-	store->has_conflict |= is_over || postgresql_is_conflict(result);
+	store->has_conflict |= (is_over && !store->postgresql->is_silent) ||
+	                       postgresql_is_conflict(result);
 	postgresql_set_error(problem, result);
 	if (statement)
 		g_prefix_error(problem, "cannot prepare a statement: ");
@@ -322,7 +332,7 @@ run_queue(struct store *store, PGresult **last, GError **error)
 		if (!problem)
 			postgresql_set_lost(&problem, postgresql->connection);
 		/* Nothing was committed before COMMIT was sent. */
-		store->has_conflict |= postgresql->depth > 0;
+		store->has_conflict |= postgresql->depth > 0 && !postgresql->is_silent;
 		lose(postgresql);
 	}
 	if (last && !problem)
@@ -510,7 +520,8 @@ run(struct postgresql_statement *statement, GError **error)
 		/* A query may run again also if the connection was lost. */
 		if (!is_alone || runs == TRANSACTION_RUNS_MAX ||
 		    (!store->has_conflict &&
-		        (!is_query(statement) || postgresql->connection || runs > 1))) {
+		        (!is_query(statement) || postgresql->connection ||
+		            postgresql->is_silent || runs > 1))) {
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
