@@ -6,7 +6,8 @@
 # 2. all C tests under valgrind;
 # 3. all tests with the clock shifted by 1, 45 and 400 days, to 29 February, to the end
 #    of summer time, and in a zone beyond the date line;
-# 4. `make check` of a build with gcc's sanitizers;
+# 4. `make check` of a build with gcc's sanitizers, and tests/test_damaged_rows.py in its
+#    long form;
 # 5. a build with clang and -Werror;
 # 6. each fuzzer for FUZZ_SECONDS (20) with libFuzzer;
 # 7. a quick run of the benchmarks with made-up papers;
@@ -102,7 +103,8 @@ build() {
 
 check_sanitizers() {
 	build long-sanitizers gcc --enable-sanitizers --enable-werror &&
-		$MAKE -s check
+		$MAKE -s check &&
+		PAPERBOY_LONG=1 $MAKE -s check TESTS=tests/test_damaged_rows.py
 }
 
 # A short run of each target, from the stored seeds; a release needs more.

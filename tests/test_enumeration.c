@@ -256,7 +256,7 @@ check_damage(enum enumeration which, const char *value)
 		g_assert_no_error(error);
 		damage(fixture, table, column, value);
 		rows[which].readers[i](fixture, &error);
-		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		g_assert_error(error, PB_ERROR, PB_ERROR_DAMAGED);
 		g_assert_nonnull(strstr(error->message, table));
 		g_assert_nonnull(strstr(error->message, column));
 		g_assert_nonnull(strstr(error->message, ", row "));
@@ -315,7 +315,7 @@ a_claim_stops_at_a_damaged_kind(void)
 	damage(fixture, "outbox", "kind", "'damaged'");
 	read_claim(fixture, &error);
 	/* It is neither a digest nor another message: not found, or rejected. */
-	g_assert_true(!error || g_error_matches(error, PB_ERROR, PB_ERROR_PERMANENT));
+	g_assert_true(!error || g_error_matches(error, PB_ERROR, PB_ERROR_DAMAGED));
 	assert_rows(fixture, "SELECT state FROM outbox", "NEW");
 }
 

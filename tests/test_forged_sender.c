@@ -27,7 +27,7 @@ static const char shares_and_proposals[] =
     " subscriber_id WHERE address = '" EVA "' AND is_block = 0;"
     "INSERT INTO proposal (subscriber_id, number, subscription_id, filter, term,"
     " command, gained, lost, days, title, made_at, expires_at, state)"
-    " SELECT id, 1, 0, '', 'images', 'block images', 0, 1, 30, '', 0, 1099511627776,"
+    " SELECT id, 1, 0, '', 'images', 'block images', 0, 1, 30, '', 0, 9000000000,"
     " 'open' FROM subscriber WHERE address = '" EVA "'";
 
 /* With the real messages, subscribers and papers. */

@@ -443,7 +443,7 @@ versions_that_nobody_has_are_deleted(void)
 	store_fixture_run(fixture,
 	    "INSERT INTO proposal (id, subscriber_id, number, subscription_id, filter,"
 	    " term, command, gained, lost, days, title, made_at, expires_at, ended_at,"
-	    " state) VALUES (7, 2, 1, 2, '', '', 'x', 0, 0, 0, '', 1, 1000000000000, 1,"
+	    " state) VALUES (7, 2, 1, 2, '', '', 'x', 0, 0, 0, '', 1, 9000000000, 1,"
 	    " 'applied');"
 	    "INSERT INTO proposal_change (proposal_id, subscription_id, is_after,"
 	    " number, text, canonical, since_day, created_at, is_block, share_id,"

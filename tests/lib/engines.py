@@ -23,6 +23,7 @@ SQLITE_ONLY = {
         "truncated", "header_flipped", "page_flipped", "empty", "foreign", "newer",
         "log_without_store", "no_store", "not_a_file", "wrong_modes", "unreadable",
         "locks_are_held"), FILE),
+    "test_damaged_rows": FILE,
     "test_doctor": {"broken_files": FILE},
     "test_engines_scripts": OWN_SERVER,
     "test_failover": OWN_SERVER,

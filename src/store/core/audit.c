@@ -33,7 +33,8 @@ audit_load(struct store *store, int64_t subscriber_id, int64_t since, unsigned l
 	static const struct record_column columns[] = {
 	    COLUMN(at), COLUMN(who), COLUMN(what), COLUMN(address), COLUMN(detail)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(audit_row, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(audit_row, columns, "audit_log", "nttTT");
 	sql_auto *statement =
 	    subscriber_id ? sql_bind(store, sql_one, error, SQL_INT(subscriber_id),
 	                        SQL_INT(since), SQL_INT(limit))

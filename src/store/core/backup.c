@@ -11,9 +11,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/token.h"
 #include "store/core/audit.h"
 #include "store/core/integrity.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/core/sqlite.h"
 
 /* Without the old store, ids continue from the time, which is higher than any id used.
@@ -146,7 +147,7 @@ backup_load_oauth(struct store *store, char **oauth, GError **error)
 
 	if (!statement)
 		return false;
-	switch (sql_step(statement, error)) {
+	switch (record_next(statement, "backup", "T", error)) {
 	case SQL_STEP_FAILED:
 		return false;
 	case SQL_STEP_DONE:
@@ -412,7 +413,7 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 
 	if (!statement)
 		return false;
-	switch (sql_step(statement, error)) {
+	switch (record_next(statement, "backup", "t", error)) {
 	case SQL_STEP_FAILED:
 		return false;
 	case SQL_STEP_DONE:
@@ -423,13 +424,17 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 	}
 	text = sql_get_text(statement, 0);
 	size = strlen(text) / 2;
+	/* Else the key file would be replaced by it. */
+	if (!size || strlen(text) % (2 * TOKEN_KEY_BYTES) != 0)
+		return pb_fail(
+		    error, PB_ERROR_DAMAGED, "the key in the backup is damaged");
 	bytes = g_malloc(size);
 	for (gsize i = 0; i < size; i++) {
 		int high = g_ascii_xdigit_value(text[2 * i]);
 		int low = g_ascii_xdigit_value(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return pb_fail(error, PB_ERROR_PERMANENT,
+			return pb_fail(error, PB_ERROR_DAMAGED,
 			    "the key in the backup is damaged");
 		bytes[i] = (guint8)(high << 4 | low);
 	}

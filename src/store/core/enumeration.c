@@ -97,8 +97,8 @@ enumeration_check(
 	if (column->shape == ENUMERATION_NONE || is_valid(row, column))
 		return true;
 	name = sql_get_text(row, column->row);
-	return pb_fail(error, PB_ERROR_PERMANENT,
-	    "the store is damaged: table %s, row %s: invalid value in column %s; run "
+	return pb_fail(error, PB_ERROR_DAMAGED,
+	    "damaged row: table %s, row %s: invalid value in column %s; run "
 	    "paperboyctl doctor",
 	    rows[column->which].table, name ? name : "NULL",
 	    rows[column->which].column);

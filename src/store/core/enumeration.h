@@ -59,7 +59,7 @@ struct enumeration_column {
 void
 enumeration_get_name(enum enumeration which, const char **table, const char **column);
 
-/** Check a column of the current row. @return false with PB_ERROR_PERMANENT */
+/** Check a column of the current row. @return false with PB_ERROR_DAMAGED */
 bool enumeration_check(
     struct sql_statement *row, const struct enumeration_column *column, GError **error);
 

@@ -111,7 +111,8 @@ instances_load_all(struct store *store, GError **error)
 	static const struct record_column columns[] = {COLUMN(id), COLUMN(name),
 	    COLUMN(program), COLUMN(started_at), COLUMN(expires_at)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(instance, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(instance, columns, "instance", "ittnN");
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);

@@ -291,7 +291,7 @@ integrity_load_filters(
 	    COLUMN(id), COLUMN(canonical), COLUMN(hash)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(integrity_filter, columns);
+	    RECORD_LAYOUT(integrity_filter, columns, "filter", "itt");
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 

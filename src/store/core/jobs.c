@@ -86,7 +86,8 @@ jobs_load_all(struct store *store, GError **error)
 #define COLUMN(...) RECORD_COLUMN(job_holder, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(name), COLUMN(holder)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(job_holder, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(job_holder, columns, "job", "tN");
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);

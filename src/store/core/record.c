@@ -3,7 +3,146 @@
  */
 #include "store/core/record.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
+
+static bool
+is_number(struct sql_statement *row, int column, int64_t least)
+{
+	int64_t number = sql_get_int(row, column);
+
+	return sql_get_kind(row, column) == SQL_KIND_INT && number >= least &&
+	       number <= RECORD_NUMBER_MAX;
+}
+
+static bool
+is_text(struct sql_statement *row, int column)
+{
+	struct sql_bytes bytes = sql_get_bytes(row, column);
+
+	/* A NUL inside is not valid. */
+	return sql_get_kind(row, column) == SQL_KIND_TEXT &&
+	       g_utf8_validate(bytes.data, (gssize)bytes.size, NULL);
+}
+
+static bool
+is_day(const char *text)
+{
+	static const char shape[] = "0000-00-00";
+	int year, month, day;
+
+	if (strlen(text) != strlen(shape))
+		return false;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '0' ? !g_ascii_isdigit(text[i]) : text[i] != shape[i])
+			return false;
+	year = atoi(text);
+	month = atoi(text + strlen("0000-"));
+	day = atoi(text + strlen("0000-00-"));
+	return g_date_valid_dmy((GDateDay)day, (GDateMonth)month, (GDateYear)year);
+}
+
+static bool
+is_valid(struct sql_statement *row, int column, char code)
+{
+	enum sql_kind kind = sql_get_kind(row, column);
+
+	if (g_ascii_isupper(code) && kind == SQL_KIND_NULL)
+		return true;
+	if (code == 'D' && kind == SQL_KIND_TEXT && !*sql_get_text(row, column))
+		return true;
+	switch (g_ascii_tolower(code)) {
+	case 'i':
+		return is_number(row, column, 1);
+	case 'n':
+		return is_number(row, column, -RECORD_NUMBER_MAX);
+	case 't':
+		return is_text(row, column);
+	case 'd':
+		return is_text(row, column) && is_day(sql_get_text(row, column));
+	case 'b':
+		return kind == SQL_KIND_BLOB;
+	default:
+		g_assert(code == '*');
+		return true;
+	}
+}
+
+/* Longer keys are not shown. */
+#define KEY_BYTES 100
+
+static const char *
+get_key(struct sql_statement *row, int column)
+{
+	bool is_shown =
+	    sql_get_kind(row, column) == SQL_KIND_INT ||
+	    (is_text(row, column) && strlen(sql_get_text(row, column)) <= KEY_BYTES);
+
+	return is_shown ? sql_get_text(row, column) : "?";
+}
+
+bool
+record_check(
+    struct sql_statement *row, const char *table, const char *columns, GError **error)
+{
+	int key = (int)strcspn(columns, "i");
+
+	for (int i = 0; columns[i]; i++)
+		if (!is_valid(row, i, columns[i]))
+			return pb_fail(error, PB_ERROR_DAMAGED,
+			    "damaged row: table %s, row %s has %s; run paperboyctl "
+			    "doctor",
+			    table, get_key(row, columns[key] ? key : 0),
+			    sql_get_kind(row, i) == SQL_KIND_NULL
+			        ? "no value where one is needed"
+			        : "an invalid value");
+	return true;
+}
+
+enum sql_step
+record_next(struct sql_statement *statement, const char *table, const char *columns,
+    GError **error)
+{
+	enum sql_step step = sql_step(statement, error);
+
+	return step == SQL_STEP_ROW && !record_check(statement, table, columns, error)
+	           ? SQL_STEP_FAILED
+	           : step;
+}
+
+/* A callback, and the first damaged row. */
+struct checking {
+	const struct record_callback *callback;
+	GError *problem;
+};
+
+static void
+check_each(void *data, struct sql_statement *row)
+{
+	struct checking *checking = data;
+	const struct record_callback *callback = checking->callback;
+
+	if (!checking->problem &&
+	    record_check(row, callback->table, callback->columns, &checking->problem))
+		callback->call(callback->data, row);
+}
+
+bool
+record_foreach_values(struct store *store, const char *sql,
+    const struct sql_value *values, const struct record_callback *callback,
+    GError **error)
+{
+	struct checking checking = {callback, NULL};
+	bool is_ok =
+	    sql_foreach_values(store, sql, values, check_each, &checking, error);
+
+	if (is_ok)
+		return pb_error_forward(error, &checking.problem);
+	g_clear_error(&checking.problem);
+	return false;
+}
 
 enum sql_step
 record_step(
@@ -11,9 +150,12 @@ record_step(
 {
 	enum sql_step step = sql_step(statement, error);
 
-	g_assert(
-	    step != SQL_STEP_ROW || (int)layout->count <= sql_count_columns(statement));
-	for (size_t i = 0; step == SQL_STEP_ROW && i < layout->count; i++) {
+	g_assert(strlen(layout->checks) >= layout->count);
+	if (step != SQL_STEP_ROW)
+		return step;
+	g_assert((int)strlen(layout->checks) <= sql_count_columns(statement));
+	/* Their error names the column. */
+	for (size_t i = 0; i < layout->count; i++) {
 		const struct record_column *column = &layout->columns[i];
 		struct enumeration_column checked = {
 		    (int)i, column->which, column->shape, column->row};
@@ -21,7 +163,9 @@ record_step(
 		if (!enumeration_check(statement, &checked, error))
 			return SQL_STEP_FAILED;
 	}
-	return step;
+	return record_check(statement, layout->table, layout->checks, error)
+	           ? SQL_STEP_ROW
+	           : SQL_STEP_FAILED;
 }
 
 /* @param block  where to copy to, advanced; NULL for the heap */

@@ -1,8 +1,12 @@
 /*
  * record.h - structs loaded from the rows of a statement, by a table of their columns.
  *
- * A record and its strings are one block of memory: free it with g_free().  Columns
- * with a fixed set of values are checked (store/core/enumeration.h).
+ * A record and its strings are one block of memory: free it with g_free().
+ *
+ * A damaged file can contain what the schema excludes, so rows are checked when they
+ * are read: NULL, a type and a range by record_check(), columns with a fixed set of
+ * values by store/core/enumeration.h.  The error is PB_ERROR_DAMAGED, "damaged row",
+ * with the table and the key of the row.
  */
 #ifndef PAPERBOY_STORE_CORE_RECORD_H
 #define PAPERBOY_STORE_CORE_RECORD_H
@@ -13,9 +17,54 @@
 #include "store/core/enumeration.h"
 #include "store/core/sql.h"
 
+/*
+ * Maximum of ids and other numbers, times among them: the last second of the year 9999,
+ * after which GLib has no date.
+ */
+#define RECORD_NUMBER_MAX INT64_C(253402300799)
+
+/**
+ * Check the current row.
+ *
+ * @param table    named by the error
+ * @param columns  a code for each column, of which the first `i`, or else the first
+ *                 column, is the key that the error contains:
+ *                 `i` an id, from 1 to RECORD_NUMBER_MAX
+ *                 `n` a number from -RECORD_NUMBER_MAX to RECORD_NUMBER_MAX
+ *                 `t` a text in UTF-8 without NUL
+ *                 `d` a day, YYYY-MM-DD
+ *                 `b` bytes
+ *                 `I`, `N`, `T`, `D`, `B` the same, or NULL, or an empty day
+ *                 `*` anything
+ * @return false with PB_ERROR_DAMAGED
+ */
+bool record_check(
+    struct sql_statement *row, const char *table, const char *columns, GError **error);
+
+/** Step a statement and check the row. @return SQL_STEP_FAILED also for a damaged row
+ */
+enum sql_step record_next(struct sql_statement *statement, const char *table,
+    const char *columns, GError **error);
+
+/* Receives the rows of a result, see record_check(). */
+struct record_callback {
+	const char *table, *columns;
+	void (*call)(void *data, struct sql_statement *row);
+	void *data;
+};
+
+/** Call a function for each row, as sql_foreach() does, up to the first damaged one. */
+#define record_foreach(store, sql, callback, error, ...)                         \
+	record_foreach_values(store, sql,                                        \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, callback, \
+	    error)
+bool record_foreach_values(struct store *store, const char *sql,
+    const struct sql_value *values, const struct record_callback *callback,
+    GError **error);
+
 enum record_type {
 	RECORD_INT64, /* NULL is -1 */
-	RECORD_INT,   /* likewise; also an enum, by the order of the words */
+	RECORD_INT,   /* NULL is -1; also an enum, by the order of the words */
 	RECORD_BOOL,
 	RECORD_TEXT,
 	RECORD_CHARS, /* an array of char; NULL is "" */
@@ -54,15 +103,17 @@ struct record_layout {
 	size_t size;
 	const struct record_column *columns;
 	size_t count;
+	const char *table, *checks; /* of record_check() */
 	/* Set if the strings are allocated one by one, since callers change them. */
 	void *(*make)(void);
 	GDestroyNotify free;
 };
 
-#define RECORD_LAYOUT(record, table, ...)                          \
-	{                                                          \
-		.size = sizeof(struct record), .columns = (table), \
-		.count = G_N_ELEMENTS(table), __VA_ARGS__          \
+#define RECORD_LAYOUT(record, list, table_name, codes, ...)                        \
+	{                                                                          \
+		.size = sizeof(struct record), .columns = (list),                  \
+		.count = G_N_ELEMENTS(list), .table = table_name, .checks = codes, \
+		__VA_ARGS__                                                        \
 	}
 
 /** Step a statement and check the row. @return SQL_STEP_FAILED also for a bad value */

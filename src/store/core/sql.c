@@ -116,8 +116,14 @@ sql_load_texts_values(struct store *store, const char *sql,
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		if (sql_get_kind(statement, 0) == SQL_KIND_NULL) {
+			pb_fail(error, PB_ERROR_DAMAGED,
+			    "damaged row: no value where one is needed: %s", sql);
+			return NULL;
+		}
 		g_ptr_array_add(texts, sql_dup_text(statement, 0));
+	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&texts) : NULL;
 }
 

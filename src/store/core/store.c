@@ -708,7 +708,9 @@ store_load_count(struct store *store, const char *name, int64_t *count, GError *
 bool
 store_load_key_check(struct store *store, char **mac, GError **error)
 {
-	static const char sql[] = "SELECT mac FROM key_check WHERE id = 1";
+	/* Without a row there is no key yet; NULL is that of no key. */
+	static const char sql[] =
+	    "SELECT coalesce(mac, '') FROM key_check WHERE id = 1";
 
 	return sql_find_text(store, sql, mac, error);
 }

@@ -60,7 +60,8 @@ suppression_delete(
 #define COLUMN(...) RECORD_COLUMN(suppression, __VA_ARGS__)
 static const struct record_column columns[] = {
     COLUMN(hash), COLUMN(reason, RECORD_CHECK(SUPPRESSION_REASON)), COLUMN(at)};
-static const struct record_layout layout = RECORD_LAYOUT(suppression, columns);
+static const struct record_layout layout =
+    RECORD_LAYOUT(suppression, columns, "suppression", "ttn");
 
 bool
 suppression_find(struct store *store, GBytes *keys, const char *address_key,

@@ -67,7 +67,8 @@ static const struct record_column row_columns[] = {COLUMN(id), COLUMN(subscriber
     COLUMN(is_domain_fault), COLUMN(rule), COLUMN(status), COLUMN(code), COLUMN(agent),
     COLUMN(line)};
 #undef COLUMN
-static const struct record_layout row_layout = RECORD_LAYOUT(bounce_row, row_columns);
+static const struct record_layout row_layout =
+    RECORD_LAYOUT(bounce_row, row_columns, "bounce", "iitttntnntTNTT");
 
 GPtrArray *
 bounces_load_scored(struct store *store, int64_t subscriber_id, int64_t since,
@@ -140,7 +141,7 @@ static const struct record_column summary_columns[] = {COLUMN(subscriber_id),
     COLUMN(last_line)};
 #undef COLUMN
 static const struct record_layout summary_layout =
-    RECORD_LAYOUT(bounce_summary, summary_columns);
+    RECORD_LAYOUT(bounce_summary, summary_columns, "bounce", "ittnnnnnnT");
 
 GPtrArray *
 bounces_load_summaries(
@@ -179,7 +180,7 @@ bounces_load_totals(
 	    COLUMN(temporary), COLUMN(sender), COLUMN(complaint), COLUMN(last_at)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_summary, columns);
+	    RECORD_LAYOUT(bounce_summary, columns, "bounce", "nnnnnN");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(since));
 	g_autofree struct bounce_summary *loaded = NULL;
 
@@ -229,7 +230,7 @@ bounces_load_domains(struct store *store, int64_t since, int64_t least, GError *
 	    COLUMN(domain), COLUMN(subscribers), COLUMN(bounced)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(bounce_domain, columns);
+	    RECORD_LAYOUT(bounce_domain, columns, "subscriber", "tnn");
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(least));
 
@@ -305,7 +306,8 @@ bounces_find_probe(struct store *store, int64_t subscriber_id,
 	static const struct record_column columns[] = {
 	    RECORD_COLUMN(bounce_probe, outbox_id),
 	    RECORD_COLUMN(bounce_probe, sent_at)};
-	static const struct record_layout layout = RECORD_LAYOUT(bounce_probe, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(bounce_probe, columns, "bounce_probe", "in");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
 	return record_find(statement, &layout, probe, error);
@@ -362,7 +364,7 @@ static const struct record_column pause_columns[] = {
     COLUMN(domain), COLUMN(since), COLUMN(until), COLUMN(rule), COLUMN(reply)};
 #undef COLUMN
 static const struct record_layout pause_layout =
-    RECORD_LAYOUT(domain_pause, pause_columns);
+    RECORD_LAYOUT(domain_pause, pause_columns, "domain_pause", "tnntt");
 
 bool
 domain_pauses_find(struct store *store, const char *domain, struct domain_pause **pause,

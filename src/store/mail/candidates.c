@@ -45,7 +45,7 @@ candidates_load_filters(
 	    COLUMN(is_block)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(candidate_filter, columns);
+	    RECORD_LAYOUT(candidate_filter, columns, "subscription", "iinttdnnn");
 	g_autoptr(GArray) ids = list_ids(subscribers, count);
 	g_autoptr(GPtrArray) filters = g_ptr_array_new_with_free_func(g_free);
 	unsigned max = sql_get_list_max(store);
@@ -173,7 +173,8 @@ load_rows(struct store *store, struct candidate_previous **all, unsigned count,
 		values[2 * i + 1] = i < count ? SQL_TEXT(all[i]->slot) : SQL_NULL;
 	}
 	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement && (step = record_next(statement, "delivered", "inBn",
+	                         error)) == SQL_STEP_ROW) {
 		int64_t id = sql_get_int(statement, 0);
 		unsigned i = 0;
 

@@ -31,7 +31,8 @@ load_references(struct store *store, struct digest_contents *contents, GError **
 		    digest_contents_get_paper(contents, i);
 		sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper->seq));
 
-		if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		if (!statement ||
+		    record_next(statement, "paper", "TTNTT", error) != SQL_STEP_ROW)
 			return false;
 		paper->reference = (struct digest_reference){
 		    .journal = keep_text(contents, statement, 0),
@@ -168,7 +169,8 @@ digests_load_history(struct store *store, int64_t subscriber_id,
 	    " FROM digest WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement ||
+	    record_next(statement, "digest", "nnnn", error) != SQL_STEP_ROW)
 		return false;
 	*history = (struct digest_history){
 	    .digests = sql_get_int(statement, 0),
@@ -191,8 +193,8 @@ static const struct record_column head_columns[] = {COLUMN(id), COLUMN(subscribe
     COLUMN(slot), COLUMN(date), COLUMN(created_at), COLUMN(recipient),
     COLUMN(recipient_name), COLUMN(subscriber_since), COLUMN(message_token)};
 #undef COLUMN
-static const struct record_layout head_layout =
-    RECORD_LAYOUT(digest, head_columns, .make = (void *(*)(void))digest_new);
+static const struct record_layout head_layout = RECORD_LAYOUT(
+    digest, head_columns, "digest", "iitdntTnt", .make = (void *(*)(void))digest_new);
 
 bool
 digests_find_head(
@@ -266,11 +268,14 @@ static struct digest *
 load_row(struct store *store, struct paper_cache *paper_cache,
     struct sql_statement *row, GError **error)
 {
-	pb_auto(digest) digest = record_load(row, &head_layout);
+	pb_auto(digest) digest = NULL;
 	pb_local(digest_contents) contents = {0};
 	struct sql_bytes packed = sql_get_bytes(row, G_N_ELEMENTS(head_columns));
 
 	digest_contents_init(&contents);
+	if (!record_check(row, head_layout.table, head_layout.checks, error))
+		return NULL;
+	digest = record_load(row, &head_layout);
 	if (paper_cache)
 		contents.hits_cache = paper_cache_get_hits(paper_cache);
 	if (!digest_contents_unpack(&contents, packed.data, packed.size, error))
@@ -372,7 +377,8 @@ digests_load_newest(
 	    COLUMN(message_state, RECORD_CHECK_OPTIONAL(OUTBOX_STATE)),
 	    COLUMN(created_at), COLUMN(papers)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(digest_row, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(digest_row, columns, "digest", "ittdtTnn");
 	static const char sql[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
 	    " g.papers"
@@ -439,7 +445,8 @@ digests_find_by_token(struct store *store, const char *token, int64_t *digest_id
 	if (!token_parse_id(token, &id))
 		return true;
 	statement = sql_bind(store, sql, error, SQL_INT(id), SQL_TEXT(stored));
-	step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	step =
+	    statement ? record_next(statement, "digest", "in", error) : SQL_STEP_FAILED;
 	if (step == SQL_STEP_ROW) {
 		*digest_id = sql_get_int(statement, 0);
 		*subscriber_id = sql_get_int(statement, 1);

@@ -17,7 +17,8 @@ static const struct record_column columns[] = {COLUMN(id), COLUMN(key),
     COLUMN(received_at), COLUMN(size), COLUMN(state, RECORD_CHECK(INBOX_STATE)),
     COLUMN(tries), COLUMN(next_try_at), COLUMN(ended_at), COLUMN(verdict),
     COLUMN(started)};
-static const struct record_layout layout = RECORD_LAYOUT(inbox_row, columns);
+static const struct record_layout layout =
+    RECORD_LAYOUT(inbox_row, columns, "inbox", "ittTTnntnNNTn");
 
 bool
 inbox_insert(struct store *store, const struct inbox_new *mail, int64_t now,

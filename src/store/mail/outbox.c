@@ -140,9 +140,10 @@ outbox_foreach_sent(struct store *store, int64_t since, int64_t step,
 	    " GROUP BY 1 ORDER BY 1";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(since), SQL_INT(step));
-	enum sql_step result = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	enum sql_step result = SQL_STEP_FAILED;
 
-	for (; result == SQL_STEP_ROW; result = sql_step(statement, error))
+	while (statement &&
+	       (result = record_next(statement, "outbox", "nn", error)) == SQL_STEP_ROW)
 		add(data, sql_get_int(statement, 0), sql_get_int(statement, 1));
 	return result != SQL_STEP_FAILED;
 }
@@ -177,7 +178,8 @@ outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_
 	    COLUMN(held_why, RECORD_CHECK_OPTIONAL(OUTBOX_HELD_WHY)),
 	    COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(outbox_row, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(outbox_row, columns, "outbox", "iITtnnNNNTTtnn");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
 	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
 	    SQL_INT(choice->subscriber_id));
@@ -211,8 +213,8 @@ static const struct record_column message_columns[] = {COLUMN(id), COLUMN(digest
     COLUMN(created_at), COLUMN(papers), COLUMN(newest_day),
     COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(copies), COLUMN(crashes)};
 #undef COLUMN
-static const struct record_layout message_layout =
-    RECORD_LAYOUT(outbox_message, message_columns);
+static const struct record_layout message_layout = RECORD_LAYOUT(
+    outbox_message, message_columns, "outbox", "iIITTtnnNNNNTT*TTTDTNnDtnn");
 
 /* @param sql  with the id as its value */
 static struct outbox_message *

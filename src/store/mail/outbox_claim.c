@@ -24,7 +24,8 @@ static const struct record_column job_columns[] = {COLUMN(id), COLUMN(digest_id)
     COLUMN(kind, RECORD_CHECK(OUTBOX_KIND)), COLUMN(sender), COLUMN(is_cancelled),
     COLUMN(copies), COLUMN(crashes), COLUMN(message_hash), COLUMN(priority)};
 #undef COLUMN
-static const struct record_layout job_layout = RECORD_LAYOUT(outbox_job, job_columns);
+static const struct record_layout job_layout =
+    RECORD_LAYOUT(outbox_job, job_columns, "outbox", "iIIttTnnntTnnnnn");
 
 static bool
 is_answer(const struct outbox_job *job)
@@ -315,7 +316,7 @@ load_due_addresses(struct store *store, struct outbox_job *const *jobs,
 		ids[i] = jobs[i]->id;
 	sql_fill_list(values, sql_get_list_size(count), ids, count);
 	row = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
+	while (row && (step = record_next(row, "outbox", "iT", error)) == SQL_STEP_ROW)
 		for (unsigned i = 0; i < count; i++)
 			if (ids[i] == sql_get_int(row, 0)) {
 				probes[i].address_key = sql_dup_text(row, 1);

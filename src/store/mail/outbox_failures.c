@@ -20,7 +20,7 @@ outbox_load_failures(struct store *store, unsigned limit, GError **error)
 	    COLUMN(code), COLUMN(reply)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(outbox_failure, columns);
+	    RECORD_LAYOUT(outbox_failure, columns, "outbox", "iIiNnnNT");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);

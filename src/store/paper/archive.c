@@ -495,7 +495,8 @@ archive_load_prefix(
 #define COLUMN(...) RECORD_COLUMN(archive_word, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(text), COLUMN(papers)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(archive_word, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(archive_word, columns, "vocabulary", "tn");
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary"
 	    " WHERE text >= ?1 AND text < ?1 || '\xf4\x8f\xbf\xbf' LIMIT ?2";
@@ -586,7 +587,7 @@ archive_read(struct store *store, int64_t seq,
 
 	if (!statement)
 		return false;
-	step = sql_step(statement, error);
+	step = record_next(statement, "paper", "tttTTTT", error);
 	for (int i = 0; step == SQL_STEP_ROW && i < ARCHIVE_COLUMNS; i++)
 		columns[i] = sql_get_text(statement, i);
 	if (step == SQL_STEP_ROW)
@@ -601,7 +602,8 @@ archive_find_text(
 #define COLUMN(...) RECORD_COLUMN(archive_text, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(title), COLUMN(abstract)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(archive_text, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(archive_text, columns, "paper", "tt");
 	static const char sql[] = "SELECT title, abstract FROM paper WHERE seq = ?1";
 	sql_auto *statement =
 	    sql_bind(store_get_archive(store), sql, error, SQL_INT(seq));
@@ -711,7 +713,8 @@ archive_find_nearest(
 	    SQL_INT(chars - best + 1), SQL_INT(chars + best - 1));
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while ((step = record_next(statement, "vocabulary", "tn", error)) ==
+	       SQL_STEP_ROW) {
 		const char *text = sql_get_text(statement, 0);
 		int64_t papers = sql_get_int(statement, 1);
 		g_autofree gunichar *other = NULL;
@@ -744,7 +747,7 @@ load_acronyms(struct store *store, const char *sql, const char *folded, unsigned
 	static const struct record_column columns[] = {COLUMN(shown), COLUMN(papers)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(archive_acronym, columns);
+	    RECORD_LAYOUT(archive_acronym, columns, "acronym", "tn");
 	sql_auto *statement = sql_bind(
 	    store_get_archive(store), sql, error, SQL_TEXT(folded), SQL_INT(limit));
 

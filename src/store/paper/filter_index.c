@@ -3,7 +3,7 @@
  */
 #include "store/paper/filter_index.h"
 
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/core/transaction.h"
 #include "store/paper/archive.h"
 #include "store/paper/filter_progress.h"
@@ -105,7 +105,8 @@ filter_index_find(struct store *store, const struct filter_index_terms *terms,
 		last[3] = (struct sql_value){0};
 		statement =
 		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-		while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+		while (statement && (step = record_next(statement, "filter_term", "ni",
+		                         error)) == SQL_STEP_ROW)
 			found(data, (unsigned)sql_get_int(statement, 0),
 			    sql_get_int(statement, 1));
 		if (step != SQL_STEP_DONE)
@@ -133,7 +134,8 @@ filter_index_foreach(struct store *store, const struct filter_index_range *range
 
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while ((step = record_next(statement, "filter_term", "nti", error)) ==
+	       SQL_STEP_ROW) {
 		const struct term term = {(enum term_kind)sql_get_int(statement, 0),
 		    (char *)sql_get_text(statement, 1)};
 

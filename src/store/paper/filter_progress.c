@@ -18,7 +18,8 @@
 #define COLUMN(...) RECORD_COLUMN(stored_filter, __VA_ARGS__)
 static const struct record_column columns[] = {
     COLUMN(id), COLUMN(canonical), COLUMN(matched_revision), COLUMN(is_batched)};
-static const struct record_layout layout = RECORD_LAYOUT(stored_filter, columns);
+static const struct record_layout layout =
+    RECORD_LAYOUT(stored_filter, columns, "filter", "itnn");
 
 bool
 filter_progress_load(
@@ -104,7 +105,7 @@ static bool foreach (struct sql_statement *statement,
 
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while ((step = record_next(statement, "filter", "it", error)) == SQL_STEP_ROW) {
 		int64_t id = sql_get_int(statement, 0);
 
 		if (callbacks->is_selected(callbacks->data, id) &&
@@ -183,7 +184,8 @@ filter_progress_load_texts(struct store *store, const GArray *ids,
 		    &g_array_index(ids, int64_t, i), count);
 		statement =
 		    sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-		while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+		while (statement && (step = record_next(statement, "filter", "it",
+		                         error)) == SQL_STEP_ROW)
 			found(data, sql_get_int(statement, 0),
 			    sql_get_text(statement, 1));
 		if (step != SQL_STEP_DONE)

@@ -192,7 +192,8 @@ load_found(struct store *store, int64_t paper_seq, GError **error)
 	static const struct record_column columns[] = {
 	    COLUMN(filter_id), COLUMN(decided_at), COLUMN(papers)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(found, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(found, columns, "match", "int");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
 
 	return record_load_all(statement, &layout, error);
@@ -307,7 +308,7 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 
 	if (!statement)
 		return false;
-	step = sql_step(statement, error);
+	step = record_next(statement, "match", "nnN", error);
 	if (step == SQL_STEP_FAILED)
 		return false;
 	*match = (struct stored_match){.due_at = -1};
@@ -344,7 +345,8 @@ matches_load_seqs(struct store *store, int64_t filter_id, GError **error)
 	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while (statement &&
+	       (step = record_next(statement, "match", "t", error)) == SQL_STEP_ROW)
 		add_seqs(statement, seqs);
 	return step == SQL_STEP_DONE ? g_steal_pointer(&seqs) : NULL;
 }
@@ -369,7 +371,8 @@ load_some(struct store *store, const int64_t *ids, unsigned count,
 		    g_array_new(FALSE, FALSE, sizeof(int64_t)));
 	sql_fill_list(values, sql_get_list_size(count), ids, count);
 	statement = sql_bind_values(store, SQL_CHOOSE(sql, count), values, error);
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement &&
+	       (step = record_next(statement, "match", "ti", error)) == SQL_STEP_ROW) {
 		int64_t id = sql_get_int(statement, 1);
 
 		add_seqs(statement, g_hash_table_lookup(by_filter, &id));
@@ -405,7 +408,8 @@ matches_load_decided(struct store *store, int64_t filter_id, GError **error)
 	g_autoptr(GArray) seqs = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement &&
+	       (step = record_next(statement, "match", "tn", error)) == SQL_STEP_ROW) {
 		g_array_set_size(seqs, 0);
 		add_seqs(statement, seqs);
 		for (unsigned i = 0; i < seqs->len; i++)
@@ -435,7 +439,7 @@ matches_load_papers(
 	    COLUMN(id), COLUMN(title), COLUMN(url), COLUMN(day)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(matches_paper, columns);
+	    RECORD_LAYOUT(matches_paper, columns, "paper", "tttd");
 	static const char sql[] = "SELECT id, title, url, last_day FROM paper"
 	                          " WHERE last_day >= ? AND seq IN (" SQL_LIST("?") ")";
 	g_autoptr(GArray) seqs = matches_load_seqs(store, filter_id, error);

@@ -18,7 +18,7 @@ paper_history_load_listings(struct store *store, int64_t paper_seq, GError **err
 	    COLUMN(listing_type, RECORD_CHECK(LISTING_TYPE)), COLUMN(first_seen_at)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_listing, columns);
+	    RECORD_LAYOUT(paper_history_listing, columns, "listing", "itdtn");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
 
 	return record_load_all(statement, &layout, error);
@@ -63,7 +63,7 @@ paper_history_load_digests(
 	    COLUMN(ended_at), COLUMN(reply), COLUMN(copies)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_digest, columns);
+	    RECORD_LAYOUT(paper_history_digest, columns, "digest", "intTNNTnb");
 	g_autoptr(GPtrArray) digests = g_ptr_array_new_with_free_func(g_free);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = SQL_STEP_FAILED;
@@ -123,7 +123,8 @@ paper_history_load_delivery(struct store *store, int64_t subscriber_id,
 	enum sql_step step = SQL_STEP_FAILED;
 	int64_t newest = -1;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement && (step = record_next(statement, "delivered", "nib",
+	                         error)) == SQL_STEP_ROW) {
 		bool is_newer;
 
 		if (!find_version(
@@ -148,7 +149,7 @@ paper_history_load_first_day(struct store *store, char day[11], GError **error)
 	static const char sql[] = "SELECT coalesce(min(last_day), '') FROM paper";
 	sql_auto *statement = sql_bind(store, sql, error);
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement || record_next(statement, "paper", "D", error) != SQL_STEP_ROW)
 		return false;
 	g_strlcpy(day, sql_get_text(statement, 0), 11);
 	return true;
@@ -164,7 +165,7 @@ paper_history_load_days(struct store *store, const char *oldest_day, GError **er
 	static const struct record_column columns[] = {COLUMN(day), COLUMN(papers)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(paper_history_day, columns);
+	    RECORD_LAYOUT(paper_history_day, columns, "paper", "dn");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(oldest_day));
 
 	return record_load_all(statement, &layout, error);

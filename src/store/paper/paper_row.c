@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "store/core/enumeration.h"
+#include "store/core/record.h"
 
 char *
 paper_row_join(const GPtrArray *texts)
@@ -107,7 +107,8 @@ load_listings(struct store *store, const struct stored_paper *stored, GError **e
 	sql_auto *row = sql_bind(store, sql, error, SQL_INT(stored->seq));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+	while (row &&
+	       (step = record_next(row, "listing", "id*nt", error)) == SQL_STEP_ROW) {
 		const char *day = sql_get_text(row, 1);
 		g_autofree char *service = sql_dup_text(row, 4);
 
@@ -178,7 +179,10 @@ paper_row_find(struct store *store, struct sql_statement *statement,
 {
 	static const struct enumeration_column source = {
 	    23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0};
-	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+	/* In the order of load_columns(). */
+	static const char checks[] = "itttttTTTTTTTTTNNNNndnn*TDN";
+	enum sql_step step = statement ? record_next(statement, "paper", checks, error)
+	                               : SQL_STEP_FAILED;
 	pb_auto(stored_paper) found = NULL;
 
 	if (step == SQL_STEP_ROW) {

@@ -9,7 +9,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "query/parse/date.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/paper/paper_row.h"
 #include "store/paper/papers.h"
 
@@ -366,10 +366,11 @@ load_listings(struct store *store, struct loading *loading, GError **error)
 	static const char sql[] = LISTED " INDEXED BY listing_paper"
 	                                 " WHERE paper_seq >= ?1 AND paper_seq < ?2";
 #undef LISTED
+	const struct record_callback each = {"listing", "tditn", add_listed, loading};
 	bool is_ok = loading->first
-	                 ? sql_foreach(store, sql, add_listed, loading, error,
+	                 ? record_foreach(store, sql, &each, error,
 	                       SQL_INT(loading->first), SQL_INT(loading->end))
-	                 : sql_foreach(store, sql_all, add_listed, loading, error);
+	                 : record_foreach(store, sql_all, &each, error);
 
 	merge_listings(loading->paper_values->listings);
 	return is_ok;
@@ -395,22 +396,25 @@ load_part(
 #undef FROM_VALUE
 #undef FROM_SEQ
 	static const struct {
-		const char *sql;
+		const char *sql, *columns;
 		void (*add)(void *data, struct sql_statement *row);
 	} ways[] = {
-	    [PAPER_PART_DAYS] = {sql_days, add_day},
-	    [PAPER_PART_WORDS] = {sql_words, add_words},
-	    [PAPER_PART_TIMES] = {sql_times, add_time},
-	    [PAPER_PART_NUMBERS] = {sql_numbers, add_numbers},
-	    [PAPER_PART_CATEGORIES] = {sql_categories, add_categories},
-	    [PAPER_PART_ORGANIZATIONS] = {sql_organizations, add_organization},
-	    [PAPER_PART_LINKS] = {sql_links, add_links},
+	    [PAPER_PART_DAYS] = {sql_days, "iNd", add_day},
+	    [PAPER_PART_WORDS] = {sql_words, "ib", add_words},
+	    [PAPER_PART_TIMES] = {sql_times, "in", add_time},
+	    [PAPER_PART_NUMBERS] = {sql_numbers, "iNN", add_numbers},
+	    [PAPER_PART_CATEGORIES] = {sql_categories, "iT", add_categories},
+	    [PAPER_PART_ORGANIZATIONS] = {sql_organizations, "iT", add_organization},
+	    [PAPER_PART_LINKS] = {sql_links, "inn", add_links},
 	};
+	struct record_callback each = {"paper", NULL, NULL, loading};
 
 	if (part == PAPER_PART_LISTINGS)
 		return load_listings(store, loading, error);
-	return sql_foreach(store, ways[part].sql, ways[part].add, loading, error,
-	    SQL_INT(loading->first));
+	each.columns = ways[part].columns;
+	each.call = ways[part].add;
+	return record_foreach(
+	    store, ways[part].sql, &each, error, SQL_INT(loading->first));
 }
 
 static void
@@ -470,8 +474,9 @@ load_votes(struct store *store, int64_t seq, struct loading *loading, GError **e
 {
 	static const char sql[] = "SELECT seq, upvotes, last_day FROM paper"
 	                          " INDEXED BY paper_rank WHERE seq = ?1";
+	const struct record_callback each = {"paper", "iNd", add_day, loading};
 
-	return sql_foreach(store, sql, add_day, loading, error, SQL_INT(seq));
+	return record_foreach(store, sql, &each, error, SQL_INT(seq));
 }
 
 static bool
@@ -482,12 +487,14 @@ load_since(struct store *store, int32_t oldest, struct loading *loading, GError 
 	    " INDEXED BY paper_last_day WHERE last_day >= ?1";
 	static const char sql_votes[] = "SELECT seq, upvotes, last_day FROM paper"
 	                                " INDEXED BY paper_rank WHERE seq >= ?1";
+	const struct record_callback days = {"paper", "id", add_last_day, loading};
+	const struct record_callback votes = {"paper", "iNd", add_day, loading};
 	const struct paper_values *paper_values = loading->paper_values;
 	char day[DAY_BYTES];
 	guint first;
 
 	day_format(oldest * (int64_t)CLOCK_DAY_S, day);
-	if (!sql_foreach(store, sql_days, add_last_day, loading, error, SQL_TEXT(day)))
+	if (!record_foreach(store, sql_days, &days, error, SQL_TEXT(day)))
 		return false;
 	first = paper_values_find_first(paper_values, oldest, SINGLES_MAX);
 	for (guint seq = 0; seq < first; seq++)
@@ -495,7 +502,7 @@ load_since(struct store *store, int32_t oldest, struct loading *loading, GError 
 		        oldest &&
 		    !load_votes(store, seq, loading, error))
 			return false;
-	return sql_foreach(store, sql_votes, add_day, loading, error, SQL_INT(first));
+	return record_foreach(store, sql_votes, &votes, error, SQL_INT(first));
 }
 
 const struct paper_values *
@@ -521,13 +528,13 @@ paper_values_load_some(struct store *store, const GArray *seqs, GError **error)
 	struct store *archive = store_get_archive(store);
 	struct paper_values *paper_values = find_values(archive, error);
 	struct loading loading = {.paper_values = paper_values};
+	const struct record_callback words = {"paper", "ib", add_words, &loading};
 
 	for (guint i = 0; paper_values && i < seqs->len; i++) {
 		int64_t seq = g_array_index(seqs, int64_t, i);
 
 		if (!load_votes(archive, seq, &loading, error) ||
-		    !sql_foreach(
-		        archive, sql, add_words, &loading, error, SQL_INT(seq)))
+		    !record_foreach(archive, sql, &words, error, SQL_INT(seq)))
 			return NULL;
 	}
 	return paper_values;
@@ -591,7 +598,8 @@ paper_values_foreach(struct store *store, enum hit_field field, int64_t least_se
 	                      " INDEXED BY paper_value WHERE seq >= ?1",
 	};
 	struct passing passing = {found, data};
+	const struct record_callback each = {"paper", "iT", pass_text, &passing};
 
-	return sql_foreach(store_get_archive(store), statements[field], pass_text,
-	    &passing, error, SQL_INT(least_seq));
+	return record_foreach(store_get_archive(store), statements[field], &each, error,
+	    SQL_INT(least_seq));
 }

@@ -66,7 +66,7 @@ papers_load_last_etag(
 
 	if (!statement)
 		return false;
-	step = sql_step(statement, error);
+	step = record_next(statement, "source_fetch", "Td", error);
 	if (step == SQL_STEP_FAILED)
 		return false;
 	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
@@ -112,7 +112,8 @@ count_listed(struct store *store, const char *source, const char *day,
 	values[SQL_LIST_MAX] = SQL_TEXT(source);
 	values[SQL_LIST_MAX + 1] = SQL_TEXT(day);
 	row = sql_bind_values(store, sql, values, error);
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW) {
+	while (
+	    row && (step = record_next(row, "listing", "dn", error)) == SQL_STEP_ROW) {
 		char *listed = sql_dup_text(row, 0);
 		unsigned papers = GPOINTER_TO_UINT(g_hash_table_lookup(days, listed));
 
@@ -184,7 +185,8 @@ papers_find_listed(
 	static const struct record_column columns[] = {
 	    COLUMN(seq), COLUMN(id), COLUMN(day), COLUMN(upvotes), COLUMN(replacement)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(listed_paper, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(listed_paper, columns, "paper", "itdNn");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
 
 	return record_find(statement, &layout, paper, error);
@@ -319,7 +321,7 @@ papers_load_reports(struct store *store, GError **error)
 	    COLUMN(papers)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(source_report, columns);
+	    RECORD_LAYOUT(source_report, columns, "source_fetch", "itdtTnNDn");
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);
@@ -394,7 +396,8 @@ papers_load_texts(struct store *store, unsigned limit, GError **error)
 	static const struct record_column columns[] = {
 	    COLUMN(seq), COLUMN(title), COLUMN(abstract)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(paper_text, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(paper_text, columns, "paper", "itt");
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
 
 	return record_load_all(statement, &layout, error);

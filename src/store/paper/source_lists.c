@@ -56,7 +56,8 @@ source_lists_load(struct store *store, GError **error)
 	static const struct record_column columns[] = {
 	    COLUMN(name), COLUMN(label), COLUMN(expected_by), COLUMN(wait_s)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(source_list, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(source_list, columns, "source_list", "ttNn");
 	sql_auto *statement = sql_bind(store, sql, error);
 
 	return record_load_all(statement, &layout, error);
@@ -85,7 +86,8 @@ source_lists_load_day(struct store *store, const char *name, const char *day,
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_TEXT(name), SQL_TEXT(day));
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement ||
+	    record_next(statement, "source_fetch", "Nnnt", error) != SQL_STEP_ROW)
 		return false;
 	found->listed = sql_get_int(statement, 0);
 	found->read = sql_get_int(statement, 1);
@@ -108,7 +110,8 @@ source_lists_load_sum(struct store *store, const char *name, const char *after,
 	sql_auto *statement = sql_bind(
 	    store, sql, error, SQL_TEXT(name), SQL_TEXT(after), SQL_TEXT(through));
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement ||
+	    record_next(statement, "source_fetch", "nn", error) != SQL_STEP_ROW)
 		return false;
 	sum->listed = sql_get_int(statement, 0);
 	sum->read = sql_get_int(statement, 1);
@@ -132,7 +135,8 @@ source_lists_load_baseline(struct store *store, const char *name,
 	    "  ORDER BY day DESC, id DESC LIMIT 1), '')";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement ||
+	    record_next(statement, "source_fetch", "NNNnD", error) != SQL_STEP_ROW)
 		return false;
 	previous->fetched_at = sql_get_int(statement, 0);
 	previous->good_at = sql_get_int(statement, 1);

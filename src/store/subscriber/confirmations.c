@@ -60,7 +60,8 @@ static const struct record_column columns[] = {COLUMN(id), COLUMN(hash),
     COLUMN(address_key), COLUMN(recipient), COLUMN(subscriber_id), COLUMN(action),
     COLUMN(details), COLUMN(made_at), COLUMN(expires_at), COLUMN(used_at),
     COLUMN(questioned_at)};
-static const struct record_layout layout = RECORD_LAYOUT(confirmation, columns);
+static const struct record_layout layout =
+    RECORD_LAYOUT(confirmation, columns, "confirmation", "itttttntTnnNN");
 
 bool
 confirmations_find(struct store *store, const char *hash,

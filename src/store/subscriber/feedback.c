@@ -5,7 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 
 bool
 feedback_save(struct store *store, int64_t subscriber_id,
@@ -38,7 +38,8 @@ feedback_load(struct store *store, int64_t subscriber_id, GError **error)
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement && (step = record_next(statement, "feedback", "inn", error)) ==
+	                        SQL_STEP_ROW) {
 		struct feedback feedback = {.paper_seq = sql_get_int(statement, 0),
 		    .at = sql_get_int(statement, 1),
 		    .is_like = sql_get_int(statement, 2) > 0};

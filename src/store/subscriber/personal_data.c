@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/day.h"
-#include "store/core/sql.h"
+#include "store/core/record.h"
 #include "store/paper/packed_papers.h"
 #include "store/subscriber/feedback.h"
 
@@ -53,7 +53,8 @@ collect_delivered(
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
 	enum sql_step step = SQL_STEP_FAILED;
 
-	while (statement && (step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (statement && (step = record_next(statement, "delivered", "bn", error)) ==
+	                        SQL_STEP_ROW) {
 		int64_t at = sql_get_int(statement, 1);
 
 		g_array_set_size(papers, 0);
@@ -91,8 +92,9 @@ load_delivered(struct store *store, int64_t subscriber_id, GError **error)
 		const struct delivered *one =
 		    &g_array_index(sorted, struct delivered, i);
 		sql_auto *statement = sql_bind(store, sql, error, SQL_INT(one->seq));
-		enum sql_step step =
-		    statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+		enum sql_step step = statement
+		                         ? record_next(statement, "paper", "t", error)
+		                         : SQL_STEP_FAILED;
 		char **row;
 
 		if (step == SQL_STEP_FAILED)
@@ -278,7 +280,9 @@ format_field(struct sql_statement *row, int column, const char *field)
 	static const char *const times[] = {"at", "created", "ended", "expires", "made",
 	    "queued", "received", "since", "used", NULL};
 
-	if (sql_get_kind(row, column) == SQL_KIND_INT && g_strv_contains(times, field))
+	if (sql_get_kind(row, column) == SQL_KIND_INT &&
+	    sql_get_int(row, column) <= RECORD_NUMBER_MAX &&
+	    sql_get_int(row, column) >= 0 && g_strv_contains(times, field))
 		return day_format_time(sql_get_int(row, column));
 	return sql_dup_text(row, column);
 }

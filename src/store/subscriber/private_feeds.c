@@ -50,7 +50,7 @@ private_feeds_find_filter(struct store *store, int64_t subscription_id,
 	    COLUMN(subscriber_id), COLUMN(created_at), COLUMN(label)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(private_feed_filter, columns);
+	    RECORD_LAYOUT(private_feed_filter, columns, "subscription", "int");
 	static const char sql[] = "SELECT subscriber_id, created_at,"
 	                          " coalesce(name, text) FROM subscription"
 	                          " WHERE id = ?1 AND is_block = 0";
@@ -75,7 +75,8 @@ load_filters(struct store *store, int64_t subscriber_id, GError **error)
 	static const struct record_column columns[] = {COLUMN(id), COLUMN(filter_id),
 	    COLUMN(is_block), COLUMN(label), COLUMN(since_day)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(filter, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(filter, columns, "subscription", "iintd");
 	static const char sql[] =
 	    "SELECT id, filter_id, is_block, coalesce(name, text), since_day"
 	    " FROM subscription WHERE subscriber_id = ?1 ORDER BY number";
@@ -140,7 +141,7 @@ mark_shown(struct store *store, struct found *found, unsigned count, GError **er
 	for (unsigned i = 0; i < SQL_LIST_MAX; i++)
 		values[i] = i < count ? SQL_INT(found[i].match.paper_seq) : SQL_NULL;
 	row = sql_bind_values(store, sql, values, error);
-	while (row && (step = sql_step(row, error)) == SQL_STEP_ROW)
+	while (row && (step = record_next(row, "paper", "id", error)) == SQL_STEP_ROW)
 		for (unsigned i = 0; i < MIN(count, SQL_LIST_MAX); i++)
 			if (found[i].match.paper_seq == sql_get_int(row, 0))
 				found[i].is_shown =

@@ -20,7 +20,8 @@ static const struct record_column columns[] = {COLUMN(id), COLUMN(subscriber_id)
     COLUMN(made_at), COLUMN(expires_at), COLUMN(ended_at),
     COLUMN(state, RECORD_CHECK(PROPOSAL_STATE))};
 #undef COLUMN
-static const struct record_layout layout = RECORD_LAYOUT(proposal, columns);
+static const struct record_layout layout =
+    RECORD_LAYOUT(proposal, columns, "proposal", "iinntttnnntnnNt");
 
 /* Columns to compare and restore, of a filter and of a row of proposal_change. */
 #define FILTER_VALUES                                                       \

@@ -11,7 +11,8 @@ static const struct record_column share_columns[] = {COLUMN(id), COLUMN(name),
     COLUMN(subscription_id), COLUMN(subscriber_id), COLUMN(number), COLUMN(version),
     COLUMN(text), COLUMN(created_at)};
 #undef COLUMN
-static const struct record_layout share_layout = RECORD_LAYOUT(share, share_columns);
+static const struct record_layout share_layout =
+    RECORD_LAYOUT(share, share_columns, "share", "itiinntn");
 
 #define SELECT_SHARE                                                         \
 	"SELECT h.id, h.name, h.subscription_id, s.subscriber_id, s.number," \
@@ -45,7 +46,7 @@ shares_load_page(struct store *store, const char *after, unsigned limit, GError 
 	    COLUMN(number), COLUMN(version), COLUMN(text), COLUMN(created_at)};
 #undef COLUMN
 	static const struct record_layout layout =
-	    RECORD_LAYOUT(share_listing, columns);
+	    RECORD_LAYOUT(share_listing, columns, "share", "ttnntn");
 	static const char sql[] =
 	    "SELECT h.name, p.address, s.number, h.version, s.text, h.created_at"
 	    " FROM share h JOIN subscription s ON s.id = h.subscription_id"
@@ -140,7 +141,8 @@ static const struct record_column follow_columns[] = {COLUMN(subscription_id),
     COLUMN(number), COLUMN(share_id), COLUMN(name), COLUMN(version), COLUMN(newest),
     COLUMN(is_fork), COLUMN(news)};
 #undef COLUMN
-static const struct record_layout follow_layout = RECORD_LAYOUT(follow, follow_columns);
+static const struct record_layout follow_layout =
+    RECORD_LAYOUT(follow, follow_columns, "follow", "inITnNnN");
 
 #define SELECT_FOLLOW                                                        \
 	"SELECT f.subscription_id, s.number, f.share_id, h.name, f.version," \
@@ -224,7 +226,8 @@ shares_load_news(
 	    COLUMN(added), COLUMN(removed), COLUMN(gained), COLUMN(lost),
 	    COLUMN(proposal)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(share_news, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(share_news, columns, "follow", "intTnnTTNNN");
 	static const char sql[] =
 	    "SELECT s.id, s.number, coalesce(s.name, s.text), h.name, f.news, "
 	    "f.version,"
@@ -263,7 +266,8 @@ shares_load_changes(struct store *store, unsigned limit, GError **error)
 	    COLUMN(from_version), COLUMN(to_version), COLUMN(from_text),
 	    COLUMN(to_text)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(share_change, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(share_change, columns, "follow", "inntt");
 	static const char sql[] =
 	    "SELECT DISTINCT f.share_id, f.version, f.news, o.text, n.text FROM follow "
 	    "f"
@@ -353,7 +357,8 @@ record_changed(struct store *store, int64_t subscriber_id, int64_t now, GError *
 #define COLUMN(...) RECORD_COLUMN(changed_text, __VA_ARGS__)
 	static const struct record_column columns[] = {COLUMN(id), COLUMN(text)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(changed_text, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(changed_text, columns, "subscription", "it");
 	static const char sql[] =
 	    "SELECT s.id, s.text FROM subscription s JOIN"
 	    " (SELECT subscription_id, id AS share_id, version FROM share"

@@ -36,8 +36,8 @@ static const struct record_column subscriber_columns[] = {COLUMN(id), COLUMN(add
     PREFERENCE(CHECKUP, SUBSCRIBER_CHECKUP), COLUMN(moved_at)};
 #undef COLUMN
 static const struct record_layout subscriber_layout = RECORD_LAYOUT(subscriber,
-    subscriber_columns, .make = (void *(*)(void))subscriber_new,
-    .free = (GDestroyNotify)subscriber_free);
+    subscriber_columns, "subscriber", "ittTttnntnnNTnNDTnttttttttttN",
+    .make = (void *(*)(void))subscriber_new, .free = (GDestroyNotify)subscriber_free);
 
 /* An unset day is stored as NULL. */
 #define SQL_PAUSED_UNTIL(subscriber) \
@@ -271,7 +271,8 @@ subscribers_load_checkups(
 	static const struct record_column columns[] = {
 	    COLUMN(subscriber_id), COLUMN(at)};
 #undef COLUMN
-	static const struct record_layout layout = RECORD_LAYOUT(checkup_due, columns);
+	static const struct record_layout layout =
+	    RECORD_LAYOUT(checkup_due, columns, "subscriber", "in");
 	static const char sql[] =
 	    "SELECT id, checkup_at FROM subscriber WHERE state = 'active'"
 	    " AND checkup = 'on' AND checkup_at <= ?1 ORDER BY checkup_at, id LIMIT ?2";
@@ -387,7 +388,7 @@ take_subscriptions(struct sql_statement *statement, GError **error)
 	    COLUMN(is_block), COLUMN(max_papers), COLUMN(note)};
 #undef COLUMN
 	static const struct record_layout layout = RECORD_LAYOUT(subscription, columns,
-	    .make = (void *(*)(void))subscription_new,
+	    "subscription", "iinnTttdnnnT", .make = (void *(*)(void))subscription_new,
 	    .free = (GDestroyNotify)subscription_free);
 
 	return record_load_all(statement, &layout, error);
