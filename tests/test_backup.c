@@ -139,14 +139,20 @@ unsent_messages_are_held_with_their_state(void)
 		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
 		const struct backup_plan plan = {
 		    .key = key, .now = store_fixture_time(NOW)};
-		const struct backup_make make = {
-		    path, draft, 70, store_fixture_time(NOW) + 60, "a test", 0};
+		const struct backup_make make = {.path = path,
+		    .draft = draft,
+		    .now = store_fixture_time(NOW) + 60,
+		    .who = "a test",
+		    .replaced = {.own = 2, .newest = 7},
+		    .newest_id = 70};
 		struct backup_restored restored;
 		g_autoptr(GBytes) came = NULL;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
 		g_autofree struct outbox_message *message = NULL;
 		struct backup_restored_from over;
+		struct backup_generation generation;
+		bool is_superseded;
 
 		store_fixture_run(fixture, sql);
 		g_assert_true(backup_write(fixture->store, path, &plan, &error));
@@ -163,6 +169,17 @@ unsent_messages_are_held_with_their_state(void)
 		g_assert_true(backup_load_restored_from(store, &over, &error));
 		g_assert_cmpint(over.restored_at, ==, store_fixture_time(NOW) + 60);
 		g_assert_cmpint(over.fetched_at, ==, -1);
+		g_assert_true(backup_load_generation(store, &generation, &error));
+		g_assert_cmpint(generation.own, >, 7);
+		g_assert_true(backup_announce(store, generation.own, &error));
+		g_assert_true(backup_is_superseded(store, &is_superseded, &error));
+		g_assert_false(is_superseded);
+		g_assert_true(backup_announce(store, BACKUP_GENERATION_MAX, &error));
+		g_assert_true(backup_is_superseded(store, &is_superseded, &error));
+		g_assert_true(is_superseded);
+		g_assert_true(backup_supersede(store, 0, &error));
+		g_assert_true(backup_is_superseded(store, &is_superseded, &error));
+		g_assert_false(is_superseded);
 		g_assert_true(backup_load_key(store, &came, &error));
 		g_assert_true(g_bytes_equal(came, key));
 		g_assert_true(backup_delete_key(store, &error));
@@ -191,8 +208,12 @@ confirmations_and_new_mail_are_not_restored(void)
 	g_autofree char *path = g_build_filename(fixture->directory, "copy", NULL);
 	g_autofree char *draft = g_build_filename(fixture->directory, "new", NULL);
 	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
-	const struct backup_make make = {
-	    path, draft, 70, store_fixture_time(NOW) + 60, "a test", 0};
+	const struct backup_make make = {.path = path,
+	    .draft = draft,
+	    .now = store_fixture_time(NOW) + 60,
+	    .who = "a test",
+	    .replaced = {.own = 2, .newest = 7},
+	    .newest_id = 70};
 	struct backup_restored restored;
 	g_autoptr(GError) error = NULL;
 
@@ -239,7 +260,8 @@ only_due_subscribers_are_held(void)
 		    rows[i].state, due);
 		const struct backup_plan plan = {
 		    .key = key, .now = store_fixture_time(NOW)};
-		const struct backup_make make = {path, draft, -1, at, "a test", 0};
+		const struct backup_make make = {
+		    .path = path, .draft = draft, .now = at, .who = "a test"};
 		struct backup_restored restored;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;

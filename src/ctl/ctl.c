@@ -290,7 +290,8 @@ const struct ctl_command ctl_commands[] = {
     {"queue", "hold", "ID...|all", "hold messages until they are released", NULL,
         ctl_run_queue_hold},
     {"queue", "release", "ID...|all [--yes]", "send HELD messages",
-        "A message whose papers are all older than 30 days is cancelled instead.",
+        "A message whose papers are all older than 30 days is cancelled instead. With\n"
+        "all, this machine sends again after another one had a newer store.",
         ctl_run_queue_release},
     {"queue", "drop", "ID...|all [--state S] [--delivered] [--yes]", "cancel messages",
         "Their papers go into the next digest. With --delivered they count as read, "
@@ -336,6 +337,15 @@ const struct ctl_command ctl_commands[] = {
         "The current store is kept in a directory beside it. Mail that may have been\n"
         "sent since the backup is HELD.",
         ctl_run_restore},
+    {"generation", NULL, "[NUMBER|FILE] [--newest]",
+        "print how new the store is, and compare it with a copy",
+        "NUMBER is printed by this command on another machine with a copy of the "
+        "store,\n"
+        "FILE is a backup from there. If that is newer, this machine sends nothing "
+        "until\n"
+        "'queue release all'.\n\n"
+        "  --newest  this machine has the newest copy: the others are to send nothing",
+        ctl_run_generation},
     {"store", "copy", "FROM TO",
         "copy a store between SQLite and PostgreSQL; stop paperboyd first",
         "FROM and TO are paths (/var/lib/paperboy/paperboy.db) or URLs\n"

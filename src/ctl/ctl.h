@@ -104,6 +104,7 @@ bool ctl_run_bounce_explain(struct ctl *ctl, int argc, char **argv, GError **err
 bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_generation(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_login(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_provider_list(struct ctl *ctl, int argc, char **argv, GError **error);

@@ -1,5 +1,5 @@
 /*
- * ctl_backup.c - the commands backup, restore, key rotate and key restore.
+ * ctl_backup.c - the commands backup, restore, generation, key rotate and key restore.
  */
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -178,6 +178,52 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	print_restored(ctl, &report);
 	g_free(report.aside);
+	return true;
+}
+
+/* ---- generation ---- */
+
+/* @param other  a number or the path of a backup */
+static bool
+announce(struct store *store, const char *other, GError **error)
+{
+	guint64 generation;
+	int64_t value;
+
+	if (g_ascii_string_to_unsigned(
+	        other, 10, 0, BACKUP_GENERATION_MAX, &generation, NULL))
+		value = (int64_t)generation;
+	else if (!backup_load_file_generation(other, &value, error))
+		return false;
+	return backup_announce(store, value, error);
+}
+
+bool
+ctl_run_generation(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	gboolean is_newest = FALSE;
+	const GOptionEntry entries[] = {
+	    {"newest", 0, 0, G_OPTION_ARG_NONE, &is_newest, NULL, NULL}, {0}};
+	struct backup_generation generation;
+
+	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
+		return false;
+	if (store_is_shared(ctl->store))
+		return pb_fail(error, PB_ERROR_INPUT,
+		    "the store is in a database server: it has no generation");
+	if ((argc > 1 && !announce(ctl->store, argv[1], error)) ||
+	    (is_newest && !backup_supersede(ctl->store, 0, error)) ||
+	    !backup_load_generation(ctl->store, &generation, error))
+		return false;
+	if (ctl->is_json)
+		print_json(json_pack("{s:I, s:I}", "own", (json_int_t)generation.own,
+		    "newest", (json_int_t)generation.newest));
+	else
+		printf("%" G_GINT64_FORMAT "\n", generation.own);
+	if (generation.newest > generation.own)
+		fputs("another machine has a newer copy of the store: nothing is sent "
+		      "here\n",
+		    stderr);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "service/people/subscribe.h"
+#include "store/core/backup.h"
 #include "store/mail/outbox.h"
 
 /* ---- list ---- */
@@ -449,16 +450,23 @@ ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error)
 	const GOptionEntry entries[] = {
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	g_autofree char *question = NULL;
+	bool is_superseded;
 	int64_t count;
 
 	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error))
 		return false;
 	if (strcmp(argv[1], "all") == 0) {
-		if (!store_load_count(ctl->store, "outbox HELD", &count, error))
+		if (!store_load_count(ctl->store, "outbox HELD", &count, error) ||
+		    !backup_is_superseded(ctl->store, &is_superseded, error))
 			return false;
-		question =
-		    g_strdup_printf("Send %" G_GINT64_FORMAT " held messages", count);
-		if (count && !ctl_confirm(is_yes, question, error))
+		question = g_strdup_printf("Send %" G_GINT64_FORMAT " held messages%s",
+		    count,
+		    is_superseded ? " and all others, although another machine has a "
+		                    "newer copy of the store"
+		                  : "");
+		if (((count || is_superseded) &&
+		        !ctl_confirm(is_yes, question, error)) ||
+		    (is_superseded && !backup_supersede(ctl->store, 0, error)))
 			return false;
 	}
 	return change(ctl, QUEUE_RELEASE, NULL, argc, argv, error);

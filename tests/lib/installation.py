@@ -40,7 +40,8 @@ USER, USER_ID = "paperboy", 64001
 COPIED = ("etc", "root", "run", "var/backups", "var/lib", "var/log")
 RUN_S = 300
 # Exit statuses of commands of manuals that are not errors: problems, and not running.
-MAY_BE = {"paperboyctl status": (0, 1), "pg_ctlcluster 15 main stop": (0, 2)}
+MAY_BE = {"paperboyctl status": (0, 1), "paperboyctl doctor": (0, 1),
+          "pg_ctlcluster 15 main stop": (0, 2)}
 
 # Changes of the tmpfs at $1 are over the directories; $2 is the name.
 MOUNT = """\
@@ -125,6 +126,7 @@ class Machine:
         os.mkdir(self.directory)
         self.daemon = None
         self.enabled = set()  # units
+        self.is_cut_off = False  # reaches no other machine by ssh
         self.typed = {}  # {part of a command: its input}
         self.holder = Child(host.command(
             ["unshare", "--mount", "--uts", "--propagation", "private", "sh", "-c", MOUNT,
@@ -169,7 +171,12 @@ class Machine:
     # -- what systemd does --
 
     def start(self):
+        """Start paperboyd after the services that it wants."""
         assert not (self.daemon and self.daemon.is_running), f"{self.name} runs already"
+        for unit in self.enabled:
+            if unit.startswith("paperboy-backup@") and unit.endswith(".service"):
+                with contextlib.suppress(AssertionError):
+                    self.start_service(unit)
         now = datetime.datetime.fromisoformat(
             self.installation.clock.advance().replace("Z", "+00:00"))
         self.daemon = Child(
@@ -185,12 +192,18 @@ class Machine:
 
     def start_service(self, unit):
         """Run a service of the type oneshot."""
-        settings = dict(re.findall(r"^(\w+)=(.*)$", self.read(f"/etc/systemd/system/{unit}"),
-                                   re.M))
+        text = self.read_unit(unit)
+        settings = dict(re.findall(r"^(\w+)=(.*)$", text, re.M))
         assert settings["Type"] == "oneshot", settings
         command = shlex.join(shlex.split(settings["ExecStart"]))
         return self.run(f"umask {settings['UMask']}; {command}", user=settings["User"],
                         directory=settings["WorkingDirectory"])
+
+    def read_unit(self, unit):
+        name, instance, kind = re.match(r"(.*?)(?:@(.*))?(\.\w+)$", unit).groups()
+        mark = "@" if instance else ""
+        return self.read(f"/etc/systemd/system/{name}{mark}{kind}").replace(
+            "%i", instance or "")
 
     def systemctl(self, verb, *arguments):
         units = [word for word in arguments if word != "--now"]
@@ -199,7 +212,9 @@ class Machine:
             if verb in ("enable", "disable"):
                 (self.enabled.add if verb == "enable" else self.enabled.discard)(unit)
             if unit != "paperboyd":
-                self.read(f"/etc/systemd/system/{unit}")
+                self.read_unit(unit)
+                if verb == "start":
+                    self.start_service(unit)
             elif verb == "start" or verb == "enable" and is_now:
                 self.start()
             elif verb in ("stop", "disable"):
@@ -318,6 +333,9 @@ class Installation:
         options, _, rest = " ".join(arguments).partition("root@")
         name, _, command = rest.partition(" ")
         other = self.machines[name]
+        if machine.is_cut_off or other.is_cut_off:
+            return 255, b""
+        environment = dict(os.environ, SSH_ORIGINAL_COMMAND=command)
         key = re.search(r"-i (\S+)", options)
         if key:
             public = machine.read(key[1] + ".pub").split()[1]
@@ -327,7 +345,7 @@ class Installation:
         done = subprocess.run(
             other.command(["sh", "-c", command]), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=DEADLINE_S,
-            check=False)
+            check=False, env=environment)
         return done.returncode, done.stdout
 
     def __exit__(self, *_):

@@ -24,7 +24,7 @@ def adapt(text, replace):
     return text
 
 
-def manual_blocks(page, section):
+def manual_blocks(page, section, subsection=None):
     """The literal blocks of a section of a manual page: [(its first line, text)]
 
     The first line is a comment that says where a block belongs.
@@ -32,5 +32,7 @@ def manual_blocks(page, section):
     with open(os.path.join(top_srcdir(), "man", page), encoding="utf-8") as file:
         text = file.read()
     part = re.search(rf"\n\.Sh {section}\n(.*?)\n\.Sh ", text, re.S)[1]
+    if subsection:
+        part = re.search(rf"^\.Ss {subsection}\n(.*?)(?:^\.Ss |\Z)", part, re.S | re.M)[1]
     found = re.findall(r"^\.Bd -literal.*?\n# (.*?)\n(.*?)^\.Ed$", part, re.S | re.M)
     return [(place, code.replace(r"\&", "").replace(r"\e", "\\")) for place, code in found]

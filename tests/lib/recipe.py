@@ -39,6 +39,7 @@ class Recipe:
         directory = tap.subdirectory(name)
         self.installation = tap.enter(Installation(directory, [ONE, TWO]))
         self.one, self.two = self.installation.machines.values()
+        self.section = section
         self.blocks = manual_blocks("paperboy-machines.7.in", section)
         self.papers = os.path.join(directory, "papers")
         self.maildir = os.path.join(directory, "mail")
@@ -59,6 +60,10 @@ class Recipe:
         path = os.path.join(self.papers, f"daily_papers-{days_after(DAY, number)}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump([element(paper) for paper in papers], file)
+
+    def begin(self, subsection):
+        """Continue with the blocks of a subsection, which may have been executed."""
+        self.blocks = manual_blocks("paperboy-machines.7.in", self.section, subsection)
 
     def follow(self, count, replace=()):
         """Execute the next blocks of the section, with other texts in them."""

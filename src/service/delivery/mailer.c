@@ -18,6 +18,7 @@
 #include "service/delivery/takeover.h"
 #include "service/log/event.h"
 #include "service/state/generation.h"
+#include "store/core/backup.h"
 #include "store/core/instances.h"
 #include "store/mail/digests.h"
 #include "store/mail/outbox.h"
@@ -55,6 +56,7 @@ struct mailer {
 	struct send_limits limits;
 	struct domain_throttle *domains;
 	struct generation *generation; /* NULL without a state directory */
+	bool is_superseded;            /* logged: another machine has a newer copy */
 	int64_t holder;      /* of the claimed messages; constant while there are any */
 	bool needs_recovery; /* the store failed: SENDING rows may have lost their
 	                        results */
@@ -863,6 +865,19 @@ recover_results(struct mailer *mailer, GError **error)
 	return true;
 }
 
+/* Log that nothing is sent, once. */
+static bool
+check_superseded(struct mailer *mailer, GError **error)
+{
+	bool was_superseded = mailer->is_superseded;
+
+	if (!backup_is_superseded(mailer->options.store, &mailer->is_superseded, error))
+		return false;
+	if (mailer->is_superseded && !was_superseded)
+		event_log(EVENT_STORE_SUPERSEDED);
+	return true;
+}
+
 bool
 mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
     int64_t *next, GError **error)
@@ -878,10 +893,13 @@ mailer_run(struct mailer *mailer, const int *stop, struct mailer_report *report,
 		drain(mailer, report);
 		return false;
 	}
-	if (!outbox_load_next_try(mailer->options.store, &due, error))
+	if (!outbox_load_next_try(mailer->options.store, &due, error) ||
+	    !check_superseded(mailer, error))
 		return false;
 	now = clock_get_now(mailer->options.clock);
 	*next = due;
+	if (mailer->is_superseded)
+		due = *next = -1;
 	if (due >= 0 && store_is_shared(mailer->options.store))
 		*next = MAX(due, now + INSTANCES_LOCKED_S);
 	if (due >= 0 && mailer->relay.breaker.state != BREAKER_CLOSED)

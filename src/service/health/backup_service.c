@@ -430,10 +430,9 @@ restore(const struct settings *settings, const struct restoring *at,
 	bool is_sound;
 
 	make->draft = at->draft;
-	make->newest_id = -1;
 	if (!generation_load_file(state_dir, &make->generation, error) ||
 	    !checkpoint_old(at, &is_sound, error) ||
-	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
+	    (is_sound && !backup_load_replaced(at->store, make, error)) ||
 	    !backup_make_store(make, &restored, error) ||
 	    (is_sound && (!carry_over(at, state_dir, make, report, error) ||
 	                     !backup_vacuum_into(at->draft, error) ||

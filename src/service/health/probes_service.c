@@ -155,6 +155,13 @@ probe_generation(struct health *health)
 {
 	const struct status *status = health->status;
 
+	if (status->is_superseded)
+		health_add(health,
+		    "stop paperboyd here; if this machine is to send, stop it on the "
+		    "other one, then paperboyctl queue release all: see STALE DATABASE "
+		    "in paperboyd(8)",
+		    "another machine has a newer copy of the database: nothing is sent "
+		    "here");
 	if (status->is_stale)
 		health_add(health,
 		    "start paperboyd, which holds mail that may have been sent; then "

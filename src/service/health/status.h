@@ -87,6 +87,7 @@ struct status {
 	struct backup_restored_from restore;
 	struct clock_jump jump;  /* unconfirmed */
 	bool is_stale;           /* older than sent mail, unresolved */
+	bool is_superseded;      /* another machine has a newer copy */
 	int64_t disk_free_bytes; /* readable by this user */
 	int64_t store_bytes, wal_bytes;
 	char *coverage; /* one line of received lists; may be empty */

@@ -135,6 +135,10 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "mail that may have been sent is held",
         "An older copy of the database was put back, or its log was lost.  See STALE "
         "DATABASE."},
+    [EVENT_STORE_SUPERSEDED] = {"store-superseded", "d5bb462d63a84820ac603a5a66588ef1",
+        G_LOG_LEVEL_WARNING, "another machine has a newer copy: nothing is sent",
+        "Another machine has restored a backup of the database, or has sent more with "
+        "its copy.  See STALE DATABASE."},
     [EVENT_SCHEDULER_FAILED] = {"scheduler-failed", "b0c1a3465489da7432c96e15dee412c4",
         G_LOG_LEVEL_WARNING, NULL,
         "Matching or building digests failed, usually because of the store; nothing is "

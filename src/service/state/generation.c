@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "service/log/event.h"
 #include "store/core/backup.h"
-#include "store/mail/outbox.h"
 
 /* One line of a fixed length, overwritten in place: it never crosses a sector. */
 #define LINE_BYTES 21
@@ -72,15 +71,16 @@ bool
 generation_is_stale(
     struct store *store, const char *state_dir, bool *is_stale, GError **error)
 {
-	int64_t sent, stored;
+	struct backup_generation stored;
+	int64_t sent;
 
 	*is_stale = false;
 	if (store_is_shared(store))
 		return true;
 	if (!generation_load_file(state_dir, &sent, error) ||
-	    !outbox_load_generation(store, &stored, error))
+	    !backup_load_generation(store, &stored, error))
 		return false;
-	*is_stale = stored < sent;
+	*is_stale = stored.own < sent;
 	return true;
 }
 
@@ -119,12 +119,12 @@ write_value(struct generation *generation, int64_t value, GError **error)
 bool
 generation_save(struct generation *generation, struct store *store, GError **error)
 {
-	int64_t value;
+	struct backup_generation stored;
 
 	if (store_is_shared(store))
 		return true;
-	return outbox_load_generation(store, &value, error) &&
-	       write_value(generation, value, error);
+	return backup_load_generation(store, &stored, error) &&
+	       write_value(generation, stored.own, error);
 }
 
 struct holding {
@@ -159,7 +159,7 @@ struct generation *
 generation_new(struct store *store, const char *state_dir, int64_t now, GError **error)
 {
 	pb_auto(generation) generation = g_new0(struct generation, 1);
-	int64_t stored;
+	struct backup_generation stored;
 	bool is_ok;
 
 	generation->path = format_path(state_dir);
@@ -167,14 +167,15 @@ generation_new(struct store *store, const char *state_dir, int64_t now, GError *
 	if (store_is_shared(store))
 		return g_steal_pointer(&generation);
 	if (!generation_load_file(state_dir, &generation->value, error) ||
-	    !outbox_load_generation(store, &stored, error))
+	    !backup_load_generation(store, &stored, error))
 		return NULL;
 	/*
 	 * Ahead of the file: the process was killed between a claim's commit and its
 	 * sending.
 	 */
-	is_ok = stored < generation->value ? hold_stale(generation, store, now, error)
-	                                   : write_value(generation, stored, error);
+	is_ok = stored.own < generation->value
+	            ? hold_stale(generation, store, now, error)
+	            : write_value(generation, stored.own, error);
 	return is_ok ? g_steal_pointer(&generation) : NULL;
 }
 

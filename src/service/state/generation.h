@@ -6,6 +6,9 @@
  * synced.  A database whose counter is behind the file was replaced by an older copy,
  * or has lost its write-ahead log: mail sent since is unknown to it.
  *
+ * Of two machines with copies of one database the counter tells which copy is the
+ * newest.  The other machine sends nothing once it knows (store/core/backup.h).
+ *
  * A shared store has no counter, which all claims of all machines would write, and no
  * file: nothing is detected.  Who restores an older copy of a server's database holds
  * the mail explicitly.

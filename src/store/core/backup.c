@@ -21,6 +21,10 @@
  */
 #define IDS_A_SECOND 100
 
+/* Added to a generation by a restore: more than messages that are claimed between two
+ * restores, so that the copy that was restored last is the newest. */
+#define RESTORE_STEP (INT64_C(1) << 40)
+
 static bool
 make_empty(const char *path, GError **error)
 {
@@ -322,6 +326,75 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	       store_save_cursor(store, "restored from", restored->made_at, error);
 }
 
+/* ---- generations ---- */
+
+bool
+backup_load_generation(
+    struct store *store, struct backup_generation *generation, GError **error)
+{
+	return store_load_cursor(store, "generation", 0, &generation->own, error) &&
+	       store_load_cursor(
+	           store, "newest generation", 0, &generation->newest, error);
+}
+
+bool
+backup_load_file_generation(const char *path, int64_t *generation, GError **error)
+{
+	pb_auto(store) store = store_open_for_reading(path, error);
+
+	return store && store_load_cursor(store, "generation", 0, generation, error);
+}
+
+bool
+backup_announce(struct store *store, int64_t generation, GError **error)
+{
+	struct backup_generation known;
+
+	return backup_load_generation(store, &known, error) &&
+	       (generation <= MAX(known.own, known.newest) ||
+	           store_save_cursor(store, "newest generation", generation, error));
+}
+
+bool
+backup_is_superseded(struct store *store, bool *is_superseded, GError **error)
+{
+	struct backup_generation generation;
+
+	*is_superseded = false;
+	if (store_is_shared(store))
+		return true;
+	if (!backup_load_generation(store, &generation, error))
+		return false;
+	*is_superseded = generation.newest > generation.own;
+	return true;
+}
+
+bool
+backup_supersede(struct store *store, int64_t known, GError **error)
+{
+	struct backup_generation generation;
+
+	if (!backup_load_generation(store, &generation, error))
+		return false;
+	known = MAX(known, MAX(generation.own, generation.newest));
+	return store_save_cursor(
+	    store, "generation", (known / RESTORE_STEP + 1) * RESTORE_STEP, error);
+}
+
+bool
+backup_load_replaced(const char *path, struct backup_make *make, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
+	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
+	pb_auto(store) store = store_open_for_reading(path, error);
+
+	return store && sql_number(store, sql, &make->newest_id, error) &&
+	       backup_load_generation(store, &make->replaced, error);
+}
+
+/* ---- restore ---- */
+
 /* A store that is being made. */
 struct making {
 	const struct backup_make *make;
@@ -335,11 +408,16 @@ hold_restored(struct store *store, void *data, GError **error)
 	struct making *making = data;
 	const struct backup_make *make = making->make;
 	struct backup_restored *restored = &making->restored;
+	struct backup_generation backup;
+	const struct backup_generation *replaced = &make->replaced;
+	int64_t known = MAX(make->generation, MAX(replaced->own, replaced->newest));
 
 	return sql_number(store, sql_made, &restored->made_at, error) &&
-	       hold_all(store, make->newest_id, make->now, restored, error) &&
+	       backup_load_generation(store, &backup, error) &&
+	       hold_all(store, replaced->own > backup.own ? make->newest_id : -1,
+	           make->now, restored, error) &&
 	       store_save_cursor(store, "backup made", restored->made_at, error) &&
-	       store_save_cursor(store, "generation", make->generation, error) &&
+	       backup_supersede(store, known, error) &&
 	       audit_insert(store, make->now, make->who, "backup restored", 0,
 	           make->path, error);
 }
@@ -381,17 +459,6 @@ backup_make_store(
 	else
 		remove_draft(make->draft);
 	return is_ok;
-}
-
-bool
-backup_load_newest_id(const char *path, int64_t *id, GError **error)
-{
-	static const char sql[] =
-	    "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
-	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
-	pb_auto(store) store = store_open_for_reading(path, error);
-
-	return store && sql_number(store, sql, id, error);
 }
 
 bool

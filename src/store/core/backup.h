@@ -65,16 +65,47 @@ struct backup_restored {
 };
 
 /*
+ * Which of several copies of a store is the newest (service/state/generation.h): each
+ * claim of messages adds 1, and a restore raises it above all that are known.
+ */
+struct backup_generation {
+	int64_t own;
+	int64_t newest; /* of another copy that was announced; 0: none */
+};
+
+/* Maximum of a generation that is announced: the next restores can still raise it. */
+#define BACKUP_GENERATION_MAX (INT64_MAX / 2)
+
+bool backup_load_generation(
+    struct store *store, struct backup_generation *generation, GError **error);
+
+/** Load the generation of another copy from its file, such as a backup. */
+bool backup_load_file_generation(const char *path, int64_t *generation, GError **error);
+
+/** Record the generation of another copy.  If it is newer, the store is superseded. */
+bool backup_announce(struct store *store, int64_t generation, GError **error);
+
+/** Whether there is a newer copy: then nothing is sent.  A shared store has no copies.
+ */
+bool backup_is_superseded(struct store *store, bool *is_superseded, GError **error);
+
+/** Make the store the newest copy. @param known  newest generation that is known */
+bool backup_supersede(struct store *store, int64_t known, GError **error);
+
+/*
  * Restore a checked backup to a new file.  Ids of digests and messages continue after
- * newest_id: ids used since the backup have named other messages.
+ * those that were used since the backup, which have named other messages.  They are
+ * known if the replaced store is newer than the backup.
  */
 struct backup_make {
 	const char *path;  /* of the backup */
 	const char *draft; /* path of the new store */
-	int64_t newest_id; /* see above; -1: unknown */
 	int64_t now;
 	const char *who;    /* for the audit */
 	int64_t generation; /* of the counter file (service/state/generation.h) */
+	/* Of the replaced store; zero if it is missing or damaged. */
+	struct backup_generation replaced;
+	int64_t newest_id; /* of a digest or message */
 };
 
 bool backup_make_store(
@@ -89,8 +120,8 @@ bool backup_make_store(
 bool backup_hold_stale(struct store *store, int64_t generation, int64_t now,
     struct backup_restored *held, GError **error);
 
-/** Load the newest id of a digest or message from a store. */
-bool backup_load_newest_id(const char *path, int64_t *id, GError **error);
+/** Load the newest id and the generation of the store that is replaced. */
+bool backup_load_replaced(const char *path, struct backup_make *make, GError **error);
 
 /**
  * Checkpoint the log of a store and remove it.

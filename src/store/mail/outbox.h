@@ -139,7 +139,8 @@ struct outbox_claim {
  * Digests of subscribers who are no longer active, and all mail to suppressed
  * addresses, are cancelled in the same commit and returned with is_cancelled.  A
  * message that allow() refuses is postponed.  One that is to be sent alone is claimed
- * only when nothing is in flight, and without any other.
+ * only when nothing is in flight, and without any other.  Nothing is claimed while
+ * another machine has a newer copy of the store (backup_is_superseded()).
  *
  * @param is_more  set: there may be more due messages
  * @return of struct outbox_job *
@@ -149,9 +150,6 @@ GPtrArray *outbox_claim(struct store *store, const struct outbox_claim *claim,
 
 /** Whether a message is sent only while nothing else is in flight. */
 bool outbox_is_sent_alone(const struct outbox_job *job);
-
-/** Load the counter that each claim advances in its commit. */
-bool outbox_load_generation(struct store *store, int64_t *generation, GError **error);
 
 /** Set is_cancelled of claimed messages that must not be sent any more: as in the
  * claim, or the subscriber was erased. */

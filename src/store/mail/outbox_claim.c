@@ -1,6 +1,7 @@
 /*
  * outbox_claim.c - claims of messages.
  */
+#include "store/core/backup.h"
 #include "store/core/instances.h"
 #include "store/core/record.h"
 #include "store/core/suppression.h"
@@ -183,7 +184,7 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 }
 
 /*
- * Read back by outbox_load_generation().  Not in a shared store, where all claims would
+ * Read back by backup_load_generation().  Not in a shared store, where all claims would
  * write this row: a server is not replaced by an older file.
  */
 static bool
@@ -194,12 +195,6 @@ advance_generation(struct store *store, GError **error)
 	    " ON CONFLICT (name) DO UPDATE SET value = cursor.value + 1";
 
 	return sql_exec(store, sql, error);
-}
-
-bool
-outbox_load_generation(struct store *store, int64_t *generation, GError **error)
-{
-	return store_load_cursor(store, "generation", 0, generation, error);
 }
 
 /* @param jobs  to add what is claimed or cancelled to */
@@ -226,10 +221,12 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	struct claiming claiming = {.store = store, .claim = claim, .ids = ids};
 	unsigned read = 0;
-	bool has_next;
+	bool has_next, is_superseded;
 
-	if (!instances_lock(store, &has_next, error))
+	if (!instances_lock(store, &has_next, error) ||
+	    !backup_is_superseded(store, &is_superseded, error))
 		return NULL;
+	has_next &= !is_superseded;
 	while (has_next && !claiming.is_full && read < CLAIM_MAX) {
 		/* The one after the last shows that there are more. */
 		unsigned wanted =
