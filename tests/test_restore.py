@@ -276,6 +276,8 @@ def nothing_by_itself(tap):
     said = instance.ctl("status", wanted=FAILING)
     assert "\nRESTORED     at " in said, said
     assert "the next digests of 3 subscribers" in said and "queue drop" in said
+    said = instance.ctl("queue", "list", "--state", "held")
+    assert "the next digests of 3 subscribers will be HELD" in said, said
     for _ in range(2):  # and no more after a restart
         with instance.start() as child:
             child.wait_line("collector done")
@@ -300,6 +302,7 @@ def nothing_by_itself(tap):
     assert all(papers_of(mail) == [3, 4] for mail in mails)
     said = instance.ctl("status", wanted=FAILING)  # for today's list, which is late
     assert "RESTORED" not in said and " 0 held" in said and "LATE" in said, said
+    assert "No such messages." in instance.ctl("queue", "list", "--state", "held")
     # later mail is sent as usual
     tomorrow = days_after(DAY, 1)
     instance.write_day(tomorrow, [8])

@@ -122,11 +122,27 @@ print_paused_relay(const struct ctl *ctl)
 	}
 }
 
+/* @return NULL; a new string if messages are not there yet but will be HELD */
+static char *
+format_none_held(const struct ctl *ctl, const char *state)
+{
+	int64_t people = 0;
+
+	if (g_strcmp0(state, "HELD") == 0)
+		store_load_count(ctl->store, "next held", &people, NULL);
+	return people
+	           ? g_strdup_printf("None yet: the next digests of %" G_GINT64_FORMAT
+	                             " %s will be HELD, once paperboyd\n"
+	                             "has polled the sources.",
+	                 people, people == 1 ? "subscriber" : "subscribers")
+	           : NULL;
+}
+
 bool
 ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	gboolean is_all = FALSE;
-	g_autofree char *state = NULL, *address = NULL;
+	g_autofree char *state = NULL, *address = NULL, *none = NULL;
 	const GOptionEntry entries[] = {
 	    {"all", 0, 0, G_OPTION_ARG_NONE, &is_all, NULL, NULL},
 	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
@@ -144,8 +160,9 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	filter.is_all = is_all || is_ended_state(state);
 	filter.state = state;
+	none = format_none_held(ctl, state);
 	if (state || address)
-		table.empty_text = "No such messages.";
+		table.empty_text = none ? none : "No such messages.";
 	print_paused_relay(ctl);
 	return table_print_pages(ctl, &table, error);
 }
