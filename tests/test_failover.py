@@ -171,14 +171,25 @@ def load_sent(machine):
     return set(map(int, query(machine, "SELECT id FROM outbox WHERE state = 'SENT'")))
 
 
-def follow_failover(sending, machine, killed_at, count=1):
+def follow_block(recipe, subsection, number, primary):
+    """Execute a block that the manual has for a primary server on one, or on two after
+    the failover, on any machine."""
+    rest = recipe.blocks
+    recipe.begin(subsection)
+    del recipe.blocks[:number]
+    recipe.follow(1, is_swapped=primary is (
+        recipe.one if subsection == "Failover" else recipe.two))
+    recipe.blocks = rest
+
+
+def follow_failover(sending, machine, killed_at):
     """Promote the server of a machine, and wait for its paperboyd.
 
     @return {event: time since the kill}
     """
-    sending.recipe.follow(count) if count else machine.run("pg_ctlcluster 15 main promote")
+    follow_block(sending.recipe, "Failover", 0, machine)
     times = {"promoted": time.monotonic()}
-    fresh = f"fresh@{machine.name}"
+    fresh = f"fresh{sending.mails}@{machine.name}"
     mail = HELP._replace(sender=fresh)
     machine.run(f"paperboyctl subscriber add {fresh} --filter paper --consent 'asked for it'")
     machine.daemon.wait_line("store replaced", RUN_S)
@@ -249,7 +260,7 @@ def synchronous(recipe, sending):
             one.kill()
         killed_at = time.monotonic()
         sending.gate.set()
-        recipe.blocks.pop(0)  # to go on without the standby
+        del recipe.blocks[:2]  # to go on without the standby; the failover
         times = follow_failover(sending, two, killed_at)
         mails.machines.remove(one)
     report(sending, times)
@@ -291,7 +302,7 @@ def asynchronous(recipe, sending):
     recorded, newest = load_sent(two), max(map(int, query(two, "SELECT id FROM digest")))
     received = due & sending.copies().keys()
     two.kill()
-    times = follow_failover(sending, one, time.monotonic(), 0)
+    times = follow_failover(sending, one, time.monotonic())
     report(sending, times)
     assert recorded - load_sent(one), "nothing was lost"
     copies = settle(one, sending, built | due, due)
@@ -358,6 +369,38 @@ def dead_address(recipe, _sending):
     one.write("/etc/hosts", hosts)
 
 
+def fail_over_again(recipe, sending):
+    """a standby that was made with synchronous replication takes over, in each direction"""
+    query(recipe.one, "ALTER ROLE replicator LOGIN")
+    for primary, standby in ((recipe.one, recipe.two), (recipe.two, recipe.one)):
+        follow_block(recipe, "Synchronous replication", 0, primary)
+        follow_block(recipe, "Failover", 1, primary)
+        wait_standby(primary, "sync")
+        if not (standby.daemon and standby.daemon.is_running):
+            standby.start()
+        sending.wait(sending.add_people(primary))
+        primary.kill()
+        report(sending, follow_failover(sending, standby, time.monotonic()))
+        primary.stop()
+
+
+def standby_is_gone(recipe, _sending):
+    """status and paperboyd say that each commit waits for a standby"""
+    one, two = recipe.one, recipe.two
+    follow_block(recipe, "Synchronous replication", 0, one)
+    follow_block(recipe, "Failover", 1, one)
+    wait_standby(one, "sync")
+    one.stop()
+    two.run("pg_ctlcluster 15 main stop -m immediate", wanted=(0, 2))
+    wait_until(lambda: not query(one, "SELECT pid FROM pg_stat_replication"), "no standby")
+    for command in ("paperboyctl status", f"{PAPERBOYD} --once -c {CONFIG}"):
+        text = " ".join(one.run(command, range(1, 256), user=USER).split())
+        assert ("each commit waits for a standby that is not connected" in text
+                and "synchronous_standby_names" in text), text
+    follow_block(recipe, "Synchronous replication", 1, one)
+    assert "each commit" not in one.run("paperboyctl status", (0, 1, 2))
+
+
 def certificates(recipe, _sending):
     """a certificate that has expired, or has another name, is refused"""
     one, two = recipe.one, recipe.two
@@ -392,7 +435,8 @@ def main():
         recipe.follow(1)
         recipe.follow(3, {"192.0.2.0/24": "10.214.7.0/24"})
         recipe.follow(3)
-        for test in (synchronous, asynchronous, old_primary, dead_address, certificates):
+        for test in (synchronous, asynchronous, old_primary, dead_address,
+                     fail_over_again, standby_is_gone, certificates):
             tap.run(test, recipe, sending)
             if tap.failed:
                 for machine in (recipe.one, recipe.two):

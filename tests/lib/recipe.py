@@ -7,6 +7,7 @@
 import glob
 import json
 import os
+import re
 
 from clock import DAY
 from daemon import days_after, parse
@@ -65,10 +66,15 @@ class Recipe:
         """Continue with the blocks of a subsection, which may have been executed."""
         self.blocks = manual_blocks("paperboy-machines.7.in", self.section, subsection)
 
-    def follow(self, count, replace=()):
-        """Execute the next blocks of the section, with other texts in them."""
+    def follow(self, count, replace=(), is_swapped=False):
+        """Execute the next blocks of the section, with other texts in them.
+
+        is_swapped: one is two, and two is one
+        """
         replace = dict(replace)
         for place, text in self.blocks[:count]:
+            if is_swapped:
+                place, text = map(swap, (place, text))
             path, _, name = place.rpartition("on ")
             here = [old for old in replace if old in text]
             text = adapt(text, {old: replace.pop(old) for old in here})
@@ -95,6 +101,11 @@ class Recipe:
     def wait_mails(self, count):
         return wait_until(lambda: len(self.mails()) >= count and self.mails(),
                           f"{count} mails")
+
+
+def swap(text):
+    other = {"one": "two", "two": "one"}
+    return re.sub(r"\b(one|two)\b", lambda found: other[found[1]], text)
 
 
 def add_servers(recipe):

@@ -18,6 +18,7 @@ struct attempt {
 	PostgresPollingStatusType state; /* OK: to be used; FAILED: not */
 	bool is_asked;                   /* for the history */
 	struct history history;
+	bool is_waiting;     /* each commit waits for a standby that is not there */
 	const char *problem; /* of a connection without an error; or NULL */
 };
 
@@ -43,14 +44,25 @@ ignore_notice(void *data, const char *message)
 	(void)message;
 }
 
+/* A session that waits longer for a standby shows that this is not there. */
+#define STANDBY_WAIT "'10 s'"
+
 /* As text, before the pipeline mode. */
 static void
 ask_history(struct attempt *attempt)
 {
-	/* The file's name begins with the timeline, of 8 hexadecimal digits. */
+	/* The file's name begins with the timeline, of 8 hexadecimal digits.  A role
+	 * without privileges can count the standbys, and sees its own sessions. */
 	static const char sql[] =
 	    "SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN '0'"
-	    " ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END"
+	    " ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,"
+	    " current_setting('transaction_read_only') = 'off'"
+	    " AND current_setting('synchronous_commit') NOT IN ('off', 'local')"
+	    " AND current_setting('synchronous_standby_names') <> ''"
+	    " AND (NOT EXISTS (SELECT 1 FROM pg_stat_replication)"
+	    "  OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+	    "   AND usename = current_user"
+	    "   AND query_start < now() - interval " STANDBY_WAIT "))"
 	    " FROM pg_control_system()";
 
 	PQsetNoticeProcessor(attempt->connection, ignore_notice, NULL);
@@ -70,6 +82,11 @@ check_history(struct attempt *attempt, const struct history *known)
 		attempt->problem =
 		    "the database server was replaced by another one before: it must "
 		    "not run";
+	} else if (attempt->is_waiting) {
+		attempt->state = PGRES_POLLING_FAILED;
+		attempt->problem =
+		    "each commit waits for a standby that is not connected, see "
+		    "synchronous_standby_names in paperboy-machines(7)";
 	} else {
 		attempt->state = PGRES_POLLING_OK;
 	}
@@ -90,13 +107,15 @@ read_history(struct attempt *attempt, const struct history *known)
 			check_history(attempt, known);
 			return;
 		}
-		if (PQntuples(result) == 1)
+		if (PQntuples(result) == 1) {
 			attempt->history = (struct history){
 			    .cluster =
 			        g_ascii_strtoll(PQgetvalue(result, 0, 0), NULL, 10),
 			    .timeline =
 			        g_ascii_strtoll(PQgetvalue(result, 0, 1), NULL, 16),
 			};
+			attempt->is_waiting = *PQgetvalue(result, 0, 2) == 't';
+		}
 		PQclear(result);
 	}
 }
