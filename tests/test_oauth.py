@@ -119,6 +119,7 @@ class Box(Instance):
         """{name: text} of the lines about the relay and the receiver."""
         output = self.ctl("--json", "check", "--wait", "0",
                           now=now or at_hour(DAY, self.hours), wanted=(0, 1, 65))
+        self.advice = {row["check"]: row["action"] for row in json.loads(output)}
         return {row["check"]: row["found"] for row in json.loads(output)}
 
     def check_works(self, now=None):
@@ -251,6 +252,7 @@ def revoked_grant(bench):
         output = box.ctl(command, wanted=(1, 2))
         assert "the OAuth login for smtp ended at 2026-11-20 02:00 UTC" in output, output
         assert "run paperboyctl login both" in output, output
+        assert "from a backup" not in output, output
     box.log_in()
     box.once(box.later(), wanted=0)
     assert box.states() == {"SENT": 5} or box.states()["SENT"] >= 5, box.states()
@@ -352,7 +354,9 @@ def no_login(bench):
     """without a login, or with one for another client, the command is named"""
     box = bench.new()
     box.check_fails("no OAuth login yet: run paperboyctl login (imap|smtp)$")
-    assert "there is no OAuth login for imap yet" in box.ctl("status", wanted=2)
+    output = box.ctl("status", wanted=2)
+    assert "there is no OAuth login for imap yet" in output, output
+    assert "run paperboyctl login imap: each machine needs its own" in output, output
     box.log_in()
     box.set(oauth__client_id="client-2")
     before = bench.server.count()
@@ -389,8 +393,12 @@ def server_down(bench):
     box.check_fails("HTTP status 503, temporarily_unavailable", now)
     box.once(now, wanted=75)
     assert "SENT" not in box.states(), box.states()
+    for name in ("relay", "receiver imap"):
+        assert "oauth.token_url" in box.advice[name], box.advice
+        assert "smtp" not in box.advice[name] and "imap" not in box.advice[name], box.advice
     bench.server.error = (200, "<html>not JSON</html>")
-    box.check_fails("invalid response of the OAuth server")
+    box.check_fails("invalid response of the OAuth server localhost:[0-9]+: not JSON, as from "
+                    "another page than oauth.token_url")
     bench.server.error = (200, {"access_token": "one two", "token_type": "Bearer"})
     box.check_fails("no bearer token")
     bench.server.error = (200, {"access_token": "x" * 70000})
@@ -415,6 +423,7 @@ def wrong_scope(bench):
         before = bench.server.count()
         box.check_fails("failed: (invalid_token|401 .scope mail.); a new one was "
                         "rejected, too: check the user name, and that oauth.scope includes (SMTP|IMAP)$")
+        assert "smtp.host" in box.advice["relay"], box.advice
         assert bench.server.count() <= before + 2
 
 
@@ -736,6 +745,9 @@ def backups(bench):
     os.unlink(os.path.join(box.state, "oauth"))
     box.ctl("restore", backup, "--yes")
     assert box.tokens["both"]["refresh_token"] == first
+    box.check_fails("invalid_grant", box.later())  # it was replaced
+    assert ("run paperboyctl login both: a login from a backup or another machine is"
+            " replaced when that uses it") in " ".join(box.ctl("status", wanted=2).split())
     mode = os.stat(os.path.join(box.state, "oauth")).st_mode
     assert mode & 0o777 == 0o600, oct(mode)
 

@@ -135,6 +135,11 @@ set_error(int status, const json_t *object, const char *host, GError **error)
 	g_autofree char *about = text ? copy_printable(text) : NULL;
 	bool is_temporary = status == 429 || status >= 500;
 
+	if (!object && !is_temporary)
+		return pb_fail(error, PB_ERROR_TEMPORARY,
+		    "invalid response of the OAuth server %s: not JSON, as from "
+		    "another page than oauth.token_url",
+		    host);
 	if (!name || is_temporary)
 		return pb_fail(error, PB_ERROR_TEMPORARY,
 		    "invalid response of the OAuth server %s: HTTP status %d%s%s", host,

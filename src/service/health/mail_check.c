@@ -103,6 +103,28 @@ check_sources(struct work *work)
 		    "enable one in paperboy.conf(5)");
 }
 
+/* @param advice  on the mail server, which was not reached without an access token */
+static const char *
+choose_advice(const struct work *work, enum oauth_use use, const char *advice)
+{
+	const struct settings *settings = work->check->settings;
+	pb_auto(oauth_source) source = NULL;
+	const struct stream_tokens *tokens;
+	char *token;
+
+	if (!factory_uses_oauth(settings, use))
+		return advice;
+	source = factory_new_oauth(settings, use, NULL, work->check->clock, NULL);
+	tokens = source ? oauth_source_get_tokens(source) : NULL;
+	token = tokens ? tokens->get(tokens->data, NULL, NULL, NULL) : NULL;
+	if (!token)
+		return "check that the OAuth server runs, oauth.token_url, client_id "
+		       "and client_secret_file in paperboy.conf(5), and the login "
+		       "(paperboyctl login)";
+	oauth_secret_free(token);
+	return advice;
+}
+
 static void
 check_relay(struct work *work, const struct factory_transport *options)
 {
@@ -114,8 +136,10 @@ check_relay(struct work *work, const struct factory_transport *options)
 		add(work, "relay", reported, NULL);
 	else
 		add(work, "relay", g_strdup(error->message),
-		    "check that the relay runs and accepts this host, and smtp.host, "
-		    "port, tls, ca_file, user and password_file in paperboy.conf(5)");
+		    choose_advice(work, OAUTH_USE_SMTP,
+		        "check that the relay runs and accepts this host, and "
+		        "smtp.host, port, tls, ca_file, user and password_file in "
+		        "paperboy.conf(5)"));
 }
 
 static void
@@ -148,7 +172,10 @@ check_receiver(struct work *work, enum factory_receiver receiver, unsigned *coun
 		return;
 	(*count)++;
 	if (!receiver_probe(mailbox, &reported, &error)) {
-		add(work, name, g_strdup(error->message), advice[receiver]);
+		add(work, name, g_strdup(error->message),
+		    receiver == FACTORY_RECEIVER_IMAP
+		        ? choose_advice(work, OAUTH_USE_IMAP, advice[receiver])
+		        : advice[receiver]);
 		return;
 	}
 	work->is_receiver_ok = true;

@@ -251,6 +251,7 @@ examine_login(struct health *health, enum oauth_use use)
 	g_autofree char *action = NULL, *day = NULL;
 	const char *name = oauth_use_get_name(use);
 	struct health_finding *finding;
+	bool is_restored;
 
 	if (!factory_uses_oauth(settings, use))
 		return;
@@ -258,8 +259,14 @@ examine_login(struct health *health, enum oauth_use use)
 		health_add(health, PROBES_FILE_ACTION, "%s", problem->message);
 		return;
 	}
-	action = g_strdup_printf("run paperboyctl login %s",
-	    oauth_use_get_name(login.token_url ? login.use : use));
+	is_restored =
+	    health->status && health->status->restore.restored_at >= login.logged_in_at;
+	action = g_strdup_printf("run paperboyctl login %s%s",
+	    oauth_use_get_name(login.token_url ? login.use : use),
+	    !login.token_url ? ": each machine needs its own"
+	    : is_restored    ? ": a login from a backup or another machine is replaced "
+	                       "when that uses it"
+	                     : "");
 	time = g_date_time_new_from_unix_utc(
 	    login.rejection ? login.rejected_at : login.logged_in_at);
 	day = g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
