@@ -671,9 +671,10 @@ def presets(bench):
         assert wanted in done.output, done.output
     rows = {row["provider"]: row for row in json.loads(box.ctl("--json", "provider",
                                                                "list"))}
-    assert set(rows) == {"google", "microsoft", "outlook", "fastmail", "yahoo", "zoho",
+    assert set(rows) == {"gmail", "google", "microsoft", "outlook", "fastmail", "yahoo", "zoho",
                          "mailbox.org", "proton"}
-    assert rows["google"]["login"] == "oauth, browser"
+    assert rows["google"]["login"] == "app password or oauth, browser"
+    assert (rows["gmail"]["per_day"], rows["google"]["per_day"]) == ("500", "2000")
     assert rows["yahoo"]["subaddresses"] == "no" and rows["zoho"]["per_day"] is None
     assert all(row["source"] for row in rows.values())
 

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import Instance, at_hour, days_after, papers_of
-from peers import SmtpSink
+from peers import SmtpSink, write
 from smtp_fixture import Server
 from tap import Tap
 
@@ -423,7 +423,12 @@ def limits(tap):
     assert sent() == [1, 2, 3, 4, 5, 6]
     instance.set(delivery__per_day=None, smtp__host="smtp.gmail.com")
     assert reported(instance, "status", now=at_hour(days_after(DAY, 1), 9), wanted=(0, 1, 2))[
-        "limits"]["per_day"] == 2000
+        "limits"]["per_day"] == 2000  # of Workspace
+    secret = write(os.path.join(tap.directory, "secret"), "secret\n", 0o600)
+    instance.set(smtp__user="papers@Gmail.com", smtp__password_file=secret)
+    assert reported(instance, "status", now=at_hour(days_after(DAY, 1), 9), wanted=(0, 1, 2))[
+        "limits"]["per_day"] == 500
+    instance.set(smtp__user=None)
     instance.once(at_hour(days_after(DAY, 1), 9, 1))
     assert len(sent()) == 8
     slow = Instance(tap.subdirectory("slow"), maildir=os.path.join(tap.directory, "slowly"),

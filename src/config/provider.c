@@ -19,23 +19,34 @@
 	.tenant = (default_tenant), .redirect_host = "localhost",                     \
 	.has_no_passwords = true
 
+/*
+ * No device_url: the scope of mail is not allowed there.  Without the parameters there
+ * is no refresh token after the first time.
+ */
+#define GOOGLE                                                               \
+	.imap_host = "imap.gmail.com", .imap_port = 993,                     \
+	.smtp_host = "smtp.gmail.com", .smtp_port = 587,                     \
+	.has_subaddresses = PROVIDER_YES,                                    \
+	.app_passwords = "https://myaccount.google.com/apppasswords",        \
+	.token_url = "https://oauth2.googleapis.com/token",                  \
+	.authorization_url = "https://accounts.google.com/o/oauth2/v2/auth", \
+	.imap_scope = "https://mail.google.com/",                            \
+	.smtp_scope = "https://mail.google.com/",                            \
+	.parameters = "access_type=offline&prompt=consent", .redirect_host = LOOPBACK
+
 const struct provider providers[] = {
+    {.name = "gmail",
+        .title = "Gmail",
+        .domains = {"gmail.com", "googlemail.com"},
+        .per_day = 500,
+        GOOGLE,
+        .source = "developers.google.com/identity/protocols/OAuth2ForDevices, "
+                  "support.google.com/accounts/answer/185833, "
+                  "support.google.com/mail/answer/22839"},
     {.name = "google",
-        .title = "Gmail and Google Workspace",
-        .imap_host = "imap.gmail.com",
-        .imap_port = 993,
-        .smtp_host = "smtp.gmail.com",
-        .smtp_port = 587,
-        .has_subaddresses = PROVIDER_YES,
-        .per_day = 2000, /* Workspace; 500 for trial accounts */
-        .token_url = "https://oauth2.googleapis.com/token",
-        .authorization_url = "https://accounts.google.com/o/oauth2/v2/auth",
-        /* No device_url: the scope of mail is not allowed there. */
-        .imap_scope = "https://mail.google.com/",
-        .smtp_scope = "https://mail.google.com/",
-        /* Without these there is no refresh token after the first time. */
-        .parameters = "access_type=offline&prompt=consent",
-        .redirect_host = LOOPBACK,
+        .title = "Google Workspace",
+        .per_day = 2000, /* 500 for trial accounts */
+        GOOGLE,
         .source = "developers.google.com/identity/protocols/OAuth2ForDevices, "
                   "support.google.com/a/answer/166852"},
     {.name = "microsoft",
@@ -56,6 +67,7 @@ const struct provider providers[] = {
         .imap_port = 993,
         .smtp_host = "smtp-mail.outlook.com",
         .smtp_port = 587,
+        .domains = {"outlook.com", "hotmail.com", "live.com", "msn.com"},
         .has_subaddresses = PROVIDER_YES,
         MICROSOFT_OAUTH("consumers"),
         .source = "learn.microsoft.com: Authenticate an IMAP, POP or SMTP connection "
@@ -66,12 +78,15 @@ const struct provider providers[] = {
         .imap_port = 993,
         .smtp_host = "smtp.fastmail.com",
         .smtp_port = 465,
+        .domains = {"fastmail.com", "fastmail.fm"},
+        .app_passwords = "Settings, Privacy & Security",
         .token_url = "https://api.fastmail.com/oauth/refresh",
         .authorization_url = "https://api.fastmail.com/oauth/authorize",
         .imap_scope = "https://www.fastmail.com/dev/protocol-imap",
         .smtp_scope = "https://www.fastmail.com/dev/protocol-smtp",
         .redirect_host = "localhost",
         .source = "www.fastmail.com/for-developers/oauth, "
+                  "www.fastmail.com/help/clients/apppassword.html, "
                   "www.fastmail.com/help/technical/servernamesandports.html"},
     {.name = "yahoo",
         .title = "Yahoo Mail",
@@ -79,13 +94,16 @@ const struct provider providers[] = {
         .imap_port = 993,
         .smtp_host = "smtp.mail.yahoo.com",
         .smtp_port = 465,
+        .domains = {"yahoo.com", "ymail.com", "rocketmail.com"},
+        .app_passwords = "Account Info, Account Security",
         .has_subaddresses = PROVIDER_NO,
         .token_url = "https://api.login.yahoo.com/oauth2/get_token",
         .authorization_url = "https://api.login.yahoo.com/oauth2/request_auth",
         .imap_scope = "mail-w",
         .smtp_scope = "mail-w",
         .redirect_host = LOOPBACK,
-        .source = "senders.yahooinc.com/developer/documentation"},
+        .source = "senders.yahooinc.com/developer/documentation, "
+                  "help.yahoo.com/kb/SLN15241.html"},
     {.name = "zoho",
         .title = "Zoho Mail",
         .imap_host = "imappro.zoho.com",
@@ -99,6 +117,7 @@ const struct provider providers[] = {
         .imap_port = 993,
         .smtp_host = "smtp.mailbox.org",
         .smtp_port = 465,
+        .domains = {"mailbox.org"},
         .source = "kb.mailbox.org/en/private/e-mail/e-mail-configuration"},
     {.name = "proton",
         .title = "Proton Mail, by its Bridge on this machine",
@@ -106,6 +125,7 @@ const struct provider providers[] = {
         .imap_port = 1143,
         .smtp_host = LOOPBACK,
         .smtp_port = 1025,
+        .domains = {"proton.me", "protonmail.com", "pm.me"},
         .source = "Bridge shows the ports and the password"},
     {0},
 };
@@ -114,7 +134,28 @@ const struct provider *
 provider_find(const char *name)
 {
 	for (const struct provider *row = providers; row->name; row++)
-		if (strcmp(row->name, name) == 0)
+		if (g_ascii_strcasecmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+static bool
+has_domain(const struct provider *provider, const char *address)
+{
+	const char *at = strrchr(address, '@');
+
+	for (size_t i = 0; at && i < G_N_ELEMENTS(provider->domains); i++)
+		if (provider->domains[i] &&
+		    g_ascii_strcasecmp(provider->domains[i], at + 1) == 0)
+			return true;
+	return false;
+}
+
+const struct provider *
+provider_find_by_address(const char *address)
+{
+	for (const struct provider *row = providers; row->name; row++)
+		if (has_domain(row, address))
 			return row;
 	return NULL;
 }
@@ -122,17 +163,20 @@ provider_find(const char *name)
 struct provider_limits
 provider_get_limits(const struct settings *settings)
 {
+	const char *account = strchr(settings->smtp_user, '@') ? settings->smtp_user
+	                                                       : settings->mail_from;
 	struct provider_limits limits = {
 	    (unsigned)settings->per_hour, (unsigned)settings->per_day};
+	const struct provider *found = NULL;
 
-	for (const struct provider *row = providers; row->name; row++) {
-		if (g_ascii_strcasecmp(row->smtp_host, settings->smtp_host) != 0)
-			continue;
-		if (!limits.per_hour)
-			limits.per_hour = (unsigned)row->per_hour;
-		if (!limits.per_day)
-			limits.per_day = (unsigned)row->per_day;
-	}
+	for (const struct provider *row = providers; row->name; row++)
+		if (g_ascii_strcasecmp(row->smtp_host, settings->smtp_host) == 0 &&
+		    (!found || !has_domain(found, account)))
+			found = row;
+	if (found && !limits.per_hour)
+		limits.per_hour = (unsigned)found->per_hour;
+	if (found && !limits.per_day)
+		limits.per_day = (unsigned)found->per_day;
 	return limits;
 }
 

@@ -20,10 +20,14 @@ struct provider {
 	int imap_port;
 	const char *smtp_host;
 	int smtp_port;
+	const char *domains[4]; /* of its addresses; others are of customers */
 	enum provider_fact has_subaddresses; /* name+tag (RFC 5233) */
 	int per_hour, per_day;               /* messages; 0: unknown */
 
 	bool has_no_passwords; /* of apps either */
+	/* Where a user makes a password for one program (an app password), which
+	 * contains no blanks; NULL: the password of the mailbox, or unknown. */
+	const char *app_passwords;
 
 	/* OAuth; NULL: a password is used.  "{tenant}" stands for oauth.tenant. */
 	const char *token_url;
@@ -44,8 +48,11 @@ struct provider {
 /** The table, ended by a row without a name. */
 extern const struct provider providers[];
 
-/** @return NULL if there is none */
+/** Find a provider by its name, in any case. @return NULL if there is none */
 const struct provider *provider_find(const char *name);
+
+/** Find the provider whose domain an address has. @return NULL if there is none */
+const struct provider *provider_find_by_address(const char *address);
 
 /* Maximum number of messages, 0 for no limit. */
 struct provider_limits {
@@ -53,7 +60,8 @@ struct provider_limits {
 };
 
 /** Get the limits of the settings or, where they have none, of the provider whose
- * server smtp.host is. */
+ * server smtp.host is; if several have this server, of the one that has the domain of
+ * smtp.user (or of mail.from, if the user name is not an address). */
 struct provider_limits provider_get_limits(const struct settings *settings);
 
 /* OAuth endpoints of the settings, or of their provider. */

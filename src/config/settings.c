@@ -206,7 +206,8 @@ const struct setting setting_table[] = {
     TEXT("receive.parser", parser_program, "", 0,
         "path of paperboy-parser; empty: the installed one"),
     TEXT("oauth.provider", oauth_provider, "", 0,
-        "google, microsoft, outlook, fastmail or yahoo; empty: by the URLs below"),
+        "gmail, google, microsoft, outlook, fastmail or yahoo; empty: by the URLs "
+        "below"),
     TEXT("oauth.client_id", oauth_client_id, "", 0,
         "client id, under which paperboy is registered with the provider"),
     TEXT("oauth.client_secret_file", oauth_client_secret_file, "", 0,

@@ -506,7 +506,8 @@ format_login(const void *row)
 
 	if (!provider->token_url)
 		return g_strdup("password");
-	return g_strdup(provider->device_url ? "oauth, device" : "oauth, browser");
+	return g_strconcat(provider->app_passwords ? "app password or " : "",
+	    provider->device_url ? "oauth, device" : "oauth, browser", NULL);
 }
 
 static char *

@@ -506,8 +506,9 @@ static const struct question {
     {"mailbox", "2 of 5: Where is the mail of paperboy?",
         "Its address, a mailbox of its own", NULL, take_mailbox, NULL, false, false},
     {"servers", NULL,
-        "Provider (google, microsoft, outlook, fastmail, yahoo, zoho, mailbox.org, "
-        "proton),\nor IMAP-HOST SMTP-HOST, or local for Postfix on this machine",
+        "Provider (gmail, google for Workspace, microsoft for Microsoft 365, outlook,\n"
+        "fastmail, yahoo, zoho, mailbox.org, proton),\nor IMAP-HOST SMTP-HOST, or "
+        "local for Postfix on this machine",
         NULL, take_servers, NULL, false, false},
     {"login", NULL,
         "Log in with a password for apps, made in the account's settings, or with "
