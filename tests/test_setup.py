@@ -117,6 +117,7 @@ class Terminal:
 
 OWNER, MAILBOX = "Your mail address", "a mailbox of its own"
 SERVERS = r"Provider \((?s:.*)IMAP-HOST SMTP-HOST"
+USER = "User name of the mailbox"
 SECRET, WHO = "Password of the mailbox", "anyone who writes"
 TIME, CATEGORIES = "time zone", "Categories"
 
@@ -141,11 +142,13 @@ def wrong_answers_are_asked_again(tap):
              "wrong: sending: cannot connect to ::1 port .*refused"),
             (SERVERS, f"localhost localhost:{free_port()}", "wrong: sending: "),
             (SERVERS, site.servers, "ok: localhost, TLS"),
-            # The password or the servers are wrong.
-            (SECRET, "guess", "wrong: sending: "),
-            (SERVERS, site.servers, "ok: localhost, TLS"),
+            (USER, "nobody@example.org", "\nok"),
+            (SECRET, "guess", "wrong: sending: .*login failed"),
+            (USER + r" \[nobody@example.org\]", BOX, "\nok"),
             (SECRET, PASSWORD[:3] + "\0" + PASSWORD[3:], "wrong: control characters"),
+            (USER, "back", "back"),
             (SERVERS, site.servers, "ok: localhost, TLS"),
+            (USER, "", "\nok"),
             (SECRET, PASSWORD, "ok: .*logged in.*folder INBOX exists"),
             (WHO, "everybody", 'wrong: expected "anyone" or "invited"'),
             (WHO, "invited", "\nok"),
@@ -181,7 +184,8 @@ def make_token_site(tap, name):
 
 
 TENANT, CLIENT, LOGIN = "Tenant", "Client id", "Enter to log in with a browser"
-CLIENT_KEY, HOW = "Client secret", "Log in with a password for apps"
+CLIENT_KEY, HOW = "Client secret", "Log in by password .an app password"
+APP = r"App password \(Gmail: https://myaccount.google.com/apppasswords\)"
 
 
 def a_login_with_a_code(tap):
@@ -195,8 +199,9 @@ def a_login_with_a_code(tap):
             (OWNER, EVA, "\nok"),
             (MAILBOX, BOX, "\nok"),
             (SERVERS, "microsoft", "ok: localhost, TLS"),
+            (USER, "", "\nok"),
             (TENANT, "back", "back"),
-            (SERVERS, "microsoft", "ok: localhost, TLS"),
+            (USER, "", "\nok"),
             (TENANT, "our/tenant", "wrong: expected a domain"),
             (TENANT, "example.org", "\nok"),
             (CLIENT, "client-2", "wrong: refused by the OAuth server .*invalid_client"),
@@ -227,17 +232,24 @@ def a_login_with_a_code(tap):
 
 
 def a_login_with_a_browser(tap):
-    """a provider with both: oauth asks for the client's secret, too, which gets a file"""
+    """a provider with both: an app password is enough; oauth asks for the client's secret"""
     site, server = make_token_site(tap, "browser")
     site.settings.append(f"oauth.authorization_url={server.url}/authorize")
     terminal = Terminal(site.command())
     for prompt, answer, shown in (
             (OWNER, EVA, "\nok"),
+            (MAILBOX, "papers@googlemail.com", "\nok"),
+            (SERVERS + r".* \[gmail\]", "back", "back"),
             (MAILBOX, BOX, "\nok"),
-            (SERVERS, "google", "ok: localhost, TLS"),
+            (SERVERS, "GMail", "ok: localhost, TLS"),
+            (USER, "", "\nok"),
             (HOW, "somehow", 'wrong: expected "password" or "oauth"'),
             (HOW, "", "\nok"),
-            (SECRET, "guess", "wrong: sending: .*login failed"),
+            (APP, "guess", "wrong: sending: .*login failed"),
+            (HOW, "", "\nok"),
+            (APP, f"{PASSWORD[:4]} {PASSWORD[4:8]} {PASSWORD[8:]}", "ok: .*logged in"),
+            (WHO, "back", "back"),
+            (APP, "", "wrong: an answer is needed"),
             (HOW, "oauth", "\nok"),
             (CLIENT, "client-2", "\nok"),
             (CLIENT_KEY, CLIENT_SECRET, "wrong: refused .*invalid_client"),
@@ -246,7 +258,7 @@ def a_login_with_a_browser(tap):
             (CLIENT, CLIENT_ID, "\nok"),
             (CLIENT_KEY, CLIENT_SECRET, "\nok"),
     ):
-        terminal.type(prompt, answer, is_hidden=prompt in (SECRET, CLIENT_KEY))
+        terminal.type(prompt, answer, is_hidden=prompt in (APP, CLIENT_KEY))
         assert CLIENT_SECRET not in terminal.read_until(shown + ".*\n")
     terminal.type(LOGIN, "")
     url = terminal.read_until("https://.*\n").split()[-1]
@@ -260,7 +272,8 @@ def a_login_with_a_browser(tap):
     terminal.read_until(r"subscribe.* to " + re.escape(BOX) + "\n")
     assert terminal.close() == 0
     with open(site.config, encoding="utf-8") as file:
-        assert "password_file" not in file.read()
+        text = file.read()
+    assert "password_file" not in text and 'provider = "gmail"' in text, text
     secret = os.path.join(site.directory, "client-secret")
     with open(secret, encoding="ascii") as file:
         assert file.read() == CLIENT_SECRET + "\n"
@@ -347,6 +360,7 @@ def nothing_is_left_of_an_attempt(tap):
             terminal.type(OWNER, EVA)
             terminal.type(MAILBOX, BOX)
             terminal.type(SERVERS, site.servers)
+            terminal.type(USER, "")
             if not is_hidden:
                 terminal.type(SECRET, PASSWORD, is_hidden=True)
             terminal.read_until((SECRET if is_hidden else WHO) + r".*[:\]] $")

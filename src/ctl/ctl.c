@@ -156,9 +156,9 @@ static const char setup_details[] =
     "sends a test mail. For providers with OAuth 2 it logs in, as paperboyctl login.\n"
     "An existing file is only replaced after asking.\n\n"
     "  --answers FILE    answers instead of questions, as lines NAME: ANSWER; names:\n"
-    "                    owner, mailbox, servers, login, password_file (its path),\n"
-    "                    tenant, client_id, client_secret_file, refresh_token_file,\n"
-    "                    subscribers, time, categories\n"
+    "                    owner, mailbox, servers, user, login, password_file (its\n"
+    "                    path), tenant, client_id, client_secret_file,\n"
+    "                    refresh_token_file, subscribers, time, categories\n"
     "  --set NAME=VALUE  another setting; may be repeated\n"
     "  --yes             replace files without asking";
 

@@ -36,6 +36,7 @@ struct setup {
 	GHashTable *answers; /* char *name -> char *; NULL: from a terminal */
 	char *note;          /* what the last answer has shown, or NULL */
 	char *mailbox;
+	char *user;                      /* of the login */
 	const struct provider *provider; /* or NULL */
 	struct secret password;
 	struct secret client_secret;
@@ -173,6 +174,7 @@ take_mailbox(struct setup *setup, const char *answer, GError **error)
 		return false;
 	g_free(setup->mailbox);
 	setup->mailbox = g_strdup(address.text);
+	g_clear_pointer(&setup->user, g_free);
 	put(setup, "mail.from", address.text, "From address of digests.");
 	return check(setup, error);
 }
@@ -326,6 +328,15 @@ has_client_secret(const struct setup *setup)
 }
 
 static bool
+take_user(struct setup *setup, const char *answer, GError **error)
+{
+	(void)error;
+	g_free(setup->user);
+	setup->user = g_strdup(answer);
+	return true;
+}
+
+static bool
 take_login(struct setup *setup, const char *answer, GError **error)
 {
 	setup->is_oauth = strcmp(answer, "oauth") == 0;
@@ -336,12 +347,24 @@ take_login(struct setup *setup, const char *answer, GError **error)
 	return pb_fail(error, PB_ERROR_INPUT, "expected \"password\" or \"oauth\"");
 }
 
+/* Providers show app passwords in groups of letters. */
+static void
+remove_blanks(char *text)
+{
+	char *end = text;
+
+	for (; *text; text++)
+		if (*text != ' ')
+			*end++ = *text;
+	*end = '\0';
+}
+
 static void
 put_password(struct setup *setup, const char *path)
 {
-	put(setup, "smtp.user", setup->mailbox, NULL);
+	put(setup, "smtp.user", setup->user, NULL);
 	put(setup, "smtp.password_file", path, NULL);
-	put(setup, "receive.imap_user", setup->mailbox, NULL);
+	put(setup, "receive.imap_user", setup->user, NULL);
 	put(setup, "receive.imap_password_file", path, NULL);
 	setup->has_login = true;
 }
@@ -349,10 +372,15 @@ put_password(struct setup *setup, const char *path)
 static bool
 take_password(struct setup *setup, const char *answer, GError **error)
 {
-	g_autofree char *path =
-	    find_secret_path(setup, &setup->password, answer, error);
+	bool is_app = setup->provider && setup->provider->app_passwords;
+	char *password = g_strdup(answer);
+	g_autofree char *path = NULL;
 	pb_auto(settings) settings = NULL;
 
+	if (is_app && !setup->answers)
+		remove_blanks(password);
+	path = find_secret_path(setup, &setup->password, password, error);
+	oauth_secret_free(password);
 	if (!path)
 		return false;
 	put_password(setup, path);
@@ -400,9 +428,9 @@ take_client_id(struct setup *setup, const char *answer, GError **error)
 {
 	pb_auto(settings) settings = NULL;
 
-	put(setup, "smtp.user", setup->mailbox, NULL);
+	put(setup, "smtp.user", setup->user, NULL);
 	put(setup, "smtp.login", "oauth", NULL);
-	put(setup, "receive.imap_user", setup->mailbox, NULL);
+	put(setup, "receive.imap_user", setup->user, NULL);
 	put(setup, "receive.imap_login", "oauth", NULL);
 	put(setup, "oauth.provider", setup->provider->name,
 	    "Access tokens instead of a password; see paperboyctl login.");
@@ -510,9 +538,10 @@ static const struct question {
         "fastmail, yahoo, zoho, mailbox.org, proton),\nor IMAP-HOST SMTP-HOST, or "
         "local for Postfix on this machine",
         NULL, take_servers, NULL, false, false},
+    {"user", NULL, "User name of the mailbox", NULL, take_user, has_mailbox, false,
+        false},
     {"login", NULL,
-        "Log in with a password for apps, made in the account's settings, or with "
-        "oauth",
+        "Log in by password (an app password, made in the account's settings) or oauth",
         "password", take_login, has_choice, false, false},
     {"password_file", NULL, "Password of the mailbox", NULL, take_password,
         has_password, true, true},
@@ -553,19 +582,41 @@ find_previous(const struct setup *setup, int i)
 static const char *
 get_usual(const struct setup *setup, const struct question *question)
 {
+	const struct provider *provider;
+
+	if (question->take == take_servers) {
+		provider = provider_find_by_address(setup->mailbox);
+		return provider ? provider->name : NULL;
+	}
+	if (question->take == take_user)
+		return setup->user ? setup->user : setup->mailbox;
 	return question->take == take_tenant ? setup->provider->tenant
 	                                     : question->usual;
 }
 
+/* @return a new string */
+static char *
+format_text(const struct setup *setup, const struct question *question)
+{
+	const struct provider *provider = setup->provider;
+
+	if (question->take != take_password || !provider || !provider->app_passwords)
+		return g_strdup(question->text);
+	return g_strdup_printf(
+	    "App password (%s: %s)", provider->title, provider->app_passwords);
+}
+
 /* @return a new string, or NULL at the end of the input */
 static char *
-ask(const struct question *question, const char *usual)
+ask(const struct setup *setup, const struct question *question, const char *usual)
 {
+	g_autofree char *text = format_text(setup, question);
+
 	if (question->heading)
 		printf("\n%s\n", question->heading);
 	if (question->is_secret)
-		return prompt_ask_secret(question->text);
-	return prompt_ask(question->text, usual && *usual ? usual : NULL);
+		return prompt_ask_secret(text);
+	return prompt_ask(text, usual && *usual ? usual : NULL);
 }
 
 static char *
@@ -575,7 +626,7 @@ find_answer(const struct setup *setup, const struct question *question, GError *
 	g_autofree char *answer =
 	    setup->answers
 	        ? g_strdup(g_hash_table_lookup(setup->answers, question->name))
-	        : ask(question, usual);
+	        : ask(setup, question, usual);
 
 	if (!setup->answers && !answer) {
 		pb_fail(error, PB_ERROR_INPUT, "not done: no answer");
@@ -745,6 +796,7 @@ setup_clear(struct setup *setup)
 	g_clear_pointer(&setup->answers, g_hash_table_unref);
 	g_free(setup->note);
 	g_free(setup->mailbox);
+	g_free(setup->user);
 }
 
 static bool
