@@ -143,7 +143,7 @@ def wrong_answers_are_asked_again(tap):
             (SERVERS, f"localhost localhost:{free_port()}", "wrong: sending: "),
             (SERVERS, site.servers, "ok: localhost, TLS"),
             (USER, "nobody@example.org", "\nok"),
-            (SECRET, "guess", "wrong: sending: .*login failed"),
+            (SECRET, "guess", "wrong: sending: .*login failed: 535 5.7.8 "),
             (USER + r" \[nobody@example.org\]", BOX, "\nok"),
             (SECRET, PASSWORD[:3] + "\0" + PASSWORD[3:], "wrong: control characters"),
             (USER, "back", "back"),

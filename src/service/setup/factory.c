@@ -478,6 +478,9 @@ factory_is_same_transport(
 /* Timeout of an interactive probe. */
 #define PROBE_MS (20 * 1000)
 
+/* Maximum length of the server's reply to a failed login, as shown to the operator. */
+#define PROBE_REPLY_CHARS 300
+
 bool
 factory_probe_transport(
     const struct factory_transport *transport, char **reported, GError **error)
@@ -486,6 +489,8 @@ factory_probe_transport(
 	struct stream_options options = smtp->stream;
 	pb_local(stream_error) failure = {0};
 	pb_auto(stream) stream = NULL;
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *reply = NULL;
 	const GPtrArray *hello;
 	GString *text;
 
@@ -495,10 +500,15 @@ factory_probe_transport(
 		return true;
 	}
 	options.connect_ms = options.open_ms = PROBE_MS;
-	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, error)
-	                    : stream_open(&options, &failure, error);
+	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, &problem)
+	                    : stream_open(&options, &failure, &problem);
+	if (!stream && failure.reply) {
+		/* It says, for example, that an app password is needed. */
+		reply = sanitize_line(failure.reply, PROBE_REPLY_CHARS);
+		return pb_fail(error, problem->code, "%s: %s", problem->message, reply);
+	}
 	if (!stream)
-		return false;
+		return pb_error_forward(error, &problem);
 	text = g_string_new(transport->host);
 	g_string_append(text, options.tls == STREAM_TLS_OFF ? ", no TLS" : ", TLS");
 	g_string_append(text, options.user ? ", logged in; it offers" : "; it offers");
