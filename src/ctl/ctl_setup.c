@@ -154,10 +154,21 @@ find_secret_path(const struct setup *setup, struct secret *secret, const char *a
 
 /* ---- 1: the owner ---- */
 
+/*
+ * Check what is not asked, before the first question: the directory of templates, and
+ * the settings of --set.  The addresses are replaced by answers.
+ */
+static bool
+check_base(struct setup *setup, GError **error)
+{
+	put(setup, "mail.from", "setup@paperboy.invalid", "From address of digests.");
+	put(setup, "mail.owner", "setup@paperboy.invalid", NULL);
+	return check(setup, error);
+}
+
 static bool
 take_owner(struct setup *setup, const char *answer, GError **error)
 {
-	put(setup, "mail.from", answer, "From address of digests.");
 	put(setup, "mail.owner", answer,
 	    "The operator, who gets alerts by mail (alerts = false: none).");
 	return check(setup, error);
@@ -477,6 +488,7 @@ take_subscribers(struct setup *setup, const char *answer, GError **error)
 {
 	bool is_open = strcmp(answer, "anyone") == 0;
 	bool has_socket = is_open && setup->is_local;
+	pb_auto(settings) settings = NULL;
 
 	setup->is_open = is_open;
 	if (!is_open && strcmp(answer, "invited") != 0)
@@ -487,7 +499,14 @@ take_subscribers(struct setup *setup, const char *answer, GError **error)
 	put(setup, "receive.lmtp_socket", has_socket ? "/run/paperboy/lmtp" : NULL,
 	    "Postfix delivers mail for this address there: see README.");
 	put(setup, "receive.lmtp_group", has_socket ? "paperboy" : NULL, NULL);
-	return check(setup, error);
+	settings = load(setup, error);
+	if (!settings ||
+	    g_ascii_strcasecmp(settings->commands_address, settings->mail_owner) != 0)
+		return settings;
+	return pb_fail(error, PB_ERROR_INPUT,
+	    "%s is your own address, and paperboy would read all mail there: answer "
+	    "\"invited\", or return to give it another one",
+	    settings->mail_owner);
 }
 
 /* "07:30 Europe/Berlin" */
@@ -650,6 +669,23 @@ take_answer(struct setup *setup, const struct question *question, const char *an
 	return question->take(setup, answer, error);
 }
 
+/* The settings of a wrong answer are removed: later answers would fail by them. */
+static bool
+try_answer(struct setup *setup, const struct question *question, const char *answer,
+    GError **error)
+{
+	GPtrArray *before = setup_config_copy(&setup->config);
+	bool had_login = setup->has_login;
+
+	if (take_answer(setup, question, answer, error)) {
+		g_ptr_array_unref(before);
+		return true;
+	}
+	setup_config_restore(&setup->config, before);
+	setup->has_login = had_login;
+	return false;
+}
+
 /* Ask a question. @param next  set: the question to ask next */
 static bool
 ask_one(struct setup *setup, int number, int *next, GError **error)
@@ -666,7 +702,7 @@ ask_one(struct setup *setup, int number, int *next, GError **error)
 		*next = find_previous(setup, number);
 		return true;
 	}
-	if (take_answer(setup, question, answer, &problem)) {
+	if (try_answer(setup, question, answer, &problem)) {
 		printf("ok%s%s%s%s\n", setup->answers ? ": " : "",
 		    setup->answers ? question->name : "", setup->note ? ": " : "",
 		    setup->note ? setup->note : "");
@@ -828,7 +864,8 @@ run(struct setup *setup, const char *answers, char **settings, bool is_yes,
 	for (char **at = settings; at && *at; at++)
 		if (!setup_config_fix(&setup->config, *at, error))
 			return false;
-	return may_replace(setup->config.path, is_yes, error) &&
+	return check_base(setup, error) &&
+	       may_replace(setup->config.path, is_yes, error) &&
 	       (answers ||
 	           (may_replace(setup->password.path, is_yes, error) &&
 	               may_replace(setup->client_secret.path, is_yes, error))) &&

@@ -29,6 +29,17 @@ entry_free(void *data)
 	g_free(entry);
 }
 
+/* @param source  a struct entry */
+static void *
+copy_entry(const void *source, void *data)
+{
+	struct entry *entry = g_memdup2(source, sizeof(*entry));
+
+	(void)data;
+	entry->value = g_strdup(entry->value);
+	return entry;
+}
+
 void
 setup_config_init(struct setup_config *config, const char *path)
 {
@@ -42,6 +53,32 @@ setup_config_clear(struct setup_config *config)
 	g_clear_pointer(&config->entries, g_ptr_array_unref);
 }
 
+GPtrArray *
+setup_config_copy(const struct setup_config *config)
+{
+	return g_ptr_array_copy(config->entries, copy_entry, NULL);
+}
+
+void
+setup_config_restore(struct setup_config *config, GPtrArray *entries)
+{
+	g_ptr_array_unref(config->entries);
+	config->entries = entries;
+}
+
+/* @return NULL if it is not set */
+static struct entry *
+find_entry(const struct setup_config *config, const char *group, const char *name)
+{
+	for (unsigned i = 0; i < config->entries->len; i++) {
+		struct entry *entry = config->entries->pdata[i];
+
+		if (strcmp(entry->group, group) == 0 && strcmp(entry->name, name) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
 /* Set a value; NULL removes it.  @param value  taken */
 static void
 put(struct setup_config *config, const char *setting, char *value, const char *comment,
@@ -50,13 +87,8 @@ put(struct setup_config *config, const char *setting, char *value, const char *c
 	g_auto(GStrv) parts = g_strsplit(setting, ".", 2);
 	const char *group = g_intern_string(parts[1] ? parts[0] : "");
 	const char *name = g_intern_string(parts[1] ? parts[1] : parts[0]);
-	struct entry *entry = NULL;
+	struct entry *entry = find_entry(config, group, name);
 
-	for (unsigned i = 0; i < config->entries->len && !entry; i++) {
-		entry = config->entries->pdata[i];
-		if (entry->group != group || entry->name != name)
-			entry = NULL;
-	}
 	if (!value || (entry && entry->is_fixed && !is_fixed)) {
 		if (entry && !entry->is_fixed)
 			g_ptr_array_remove(config->entries, entry);
@@ -199,6 +231,24 @@ setup_config_make_file(const char *path, GError **error)
 	return g_steal_pointer(&template);
 }
 
+/*
+ * Remove the file and the line of "file:line: setting: message", and the setting if an
+ * answer gave its value.
+ */
+static const char *
+skip_names(const struct setup_config *config, const char *problem)
+{
+	const char *start = strstr(problem, ": ");
+	g_auto(GStrv) parts = g_strsplit(start ? start + 2 : problem, ": ", 2);
+	g_auto(GStrv) names = g_strsplit(parts[0], ".", 2);
+	const struct entry *entry =
+	    parts[1] && names[1] ? find_entry(config, names[0], names[1]) : NULL;
+
+	if (entry && !entry->is_fixed)
+		return start + 2 + strlen(parts[0]) + 2;
+	return start ? start + 2 : problem;
+}
+
 struct settings *
 setup_config_load(
     const struct setup_config *config, const char *without, GError **error)
@@ -207,7 +257,6 @@ setup_config_load(
 	g_autofree char *text = format(config, without);
 	g_autofree char *path = setup_config_make_file(config->path, error);
 	struct settings *settings = NULL;
-	const char *at;
 
 	if (!path || !setup_config_write_file(path, text, 0644, error))
 		return NULL;
@@ -215,8 +264,8 @@ setup_config_load(
 	g_unlink(path);
 	if (settings)
 		return settings;
-	/* After "file:line: ". */
-	at = problems->len ? strstr(problems->pdata[0], ": ") : NULL;
-	pb_fail(error, PB_ERROR_INPUT, "%s", at ? at + 2 : "invalid configuration");
+	pb_fail(error, PB_ERROR_INPUT, "%s",
+	    problems->len ? skip_names(config, problems->pdata[0])
+	                  : "invalid configuration");
 	return NULL;
 }

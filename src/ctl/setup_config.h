@@ -17,6 +17,12 @@ struct setup_config {
 void setup_config_init(struct setup_config *config, const char *path);
 void setup_config_clear(struct setup_config *config);
 
+/** Copy the settings, for setup_config_restore(). */
+GPtrArray *setup_config_copy(const struct setup_config *config);
+
+/** Return to the settings of setup_config_copy(). @param entries  taken */
+void setup_config_restore(struct setup_config *config, GPtrArray *entries);
+
 /**
  * Set a text, or remove the setting.
  *
@@ -41,7 +47,8 @@ char *setup_config_format(const struct setup_config *config);
  * Load and check it as paperboyd does.
  *
  * @param without  settings to leave out: how their names begin; or NULL
- * @return NULL with the first problem
+ * @return NULL with the first problem; it begins with the name of the setting, unless
+ * that was set by setup_config_put(): then an answer is wrong, not a setting
  */
 struct settings *setup_config_load(
     const struct setup_config *config, const char *without, GError **error);
