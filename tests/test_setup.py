@@ -5,11 +5,13 @@ The mailbox is at a provider made of Postfix and Dovecot.
 """
 
 import email.utils
+import filecmp
 import json
 import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -118,6 +120,7 @@ class Terminal:
 OWNER, MAILBOX = "Your mail address", "a mailbox of its own"
 SERVERS = r"Provider \((?s:.*)IMAP-HOST SMTP-HOST"
 USER = "User name of the mailbox"
+SHIPPED = os.path.join(top_srcdir(), "etc", "paperboy.conf")
 SECRET, WHO = "Password of the mailbox", "anyone who writes"
 TIME, CATEGORIES = "time zone", "Categories"
 
@@ -125,6 +128,7 @@ TIME, CATEGORIES = "time zone", "Categories"
 def wrong_answers_are_asked_again(tap):
     """each wrong answer on a terminal says why; the right ones lead to a first digest"""
     site = Site(tap, "terminal")
+    shutil.copy(SHIPPED, site.config)
     terminal = Terminal(site.command())
     for prompt, answer, shown in (
             (OWNER, "", "wrong: an answer is needed"),
@@ -172,7 +176,9 @@ def wrong_answers_are_asked_again(tap):
     assert f"A test mail is on its way to {EVA}" in end, end
     assert terminal.close() == 0
     assert os.stat(os.path.join(site.directory, "password")).st_mode & 0o777 == 0o600
-    assert sorted(os.listdir(site.directory)) == ["paperboy.conf", "password", "state"]
+    assert sorted(os.listdir(site.directory)) == [
+        "paperboy.conf", "paperboy.conf.old", "password", "state"]
+    assert filecmp.cmp(SHIPPED, site.config + ".old", shallow=False)
     the_first_digest_comes(site)
 
 
@@ -353,6 +359,10 @@ def answers_can_come_from_a_file(tap):
     site.settings += ["smtp.host=localhost", f"smtp.port={site.network.postfix.port}"]
     status, text = site.answer(lines + ["servers: google", "password_file: /nowhere"])
     assert status == INPUT and "/nowhere" in text, text
+    site.settings += ["delivery.method=maildir", "receive.lmtp_group=",
+                      f"delivery.maildir={os.path.join(site.directory, 'Maildir')}"]
+    status, text = site.answer(lines + ["servers: local", "subscribers: anyone"])
+    assert status == 0 and f"Postfix deliver mail for {BOX} to /run/paperboy/lmtp" in text, text
     write(site.config, written)
     assert "imap_host" not in written and 'zone = "Europe/Berlin"' in written, written
     run([os.path.join(top_builddir(), "paperboyd"), "-c", site.config, "--check"])
@@ -382,18 +392,30 @@ def nothing_is_left_of_an_attempt(tap):
 
 
 def nothing_is_replaced_without_asking(tap):
-    """an existing configuration is kept unless the operator says otherwise"""
+    """an existing configuration is replaced only if the operator says so, and then kept"""
     site = Site(tap, "replace")
-    write(site.config, "# mine\n")
-    status, text = site.answer([f"owner: {EVA}"])
-    assert status == INPUT and "--yes" in text, text
+    with open(SHIPPED, encoding="utf-8") as file:
+        changed = file.read() + 'log_level = "debug";\n'
+    for mine in (changed, "# mine\n"):
+        write(site.config, mine)
+        status, text = site.answer([f"owner: {EVA}"])
+        assert status == INPUT and "--yes" in text, text
     terminal = Terminal(site.command())
     terminal.type("Replace .*", "no")
     terminal.read_until("not done")
     assert terminal.close() == INPUT
     with open(site.config, encoding="utf-8") as file:
         assert file.read() == "# mine\n"
-    os.unlink(site.config)
+    secret = write(os.path.join(site.directory, "secret"), PASSWORD + "\n", 0o600)
+    for number in (1, 2):
+        status, text = site.answer([
+            f"owner: {EVA}", f"mailbox: {BOX}", f"servers: {site.servers}",
+            f"password_file: {secret}", f"time: {number}0:00 UTC"], "--yes")
+        assert status == 0 and f"The old one is {site.config}.old" in text, text
+    for name, text in ((".old", "# mine"), (".old2", '"10:00"'), ("", '"20:00"')):
+        with open(site.config + name, encoding="utf-8") as file:
+            assert text in file.read()
+        os.unlink(site.config + name)
     # Found before the first question.
     missing = os.path.join(site.directory, "no", "paperboy.conf")
     terminal = Terminal([CTL, "-c", missing, "--now", at_hour(DAY), "setup"])
@@ -406,7 +428,7 @@ def nothing_is_replaced_without_asking(tap):
     terminal.read_until("control characters|not done")
     terminal.process.terminate()
     terminal.close()
-    assert set(os.listdir(site.directory)) <= {"state", "answers"}
+    assert set(os.listdir(site.directory)) <= {"state", "answers", "secret"}
     status, text = site.answer([], "--bad")
     assert status == USAGE, (status, text)
     done = subprocess.run(site.command(), stdin=subprocess.DEVNULL, check=False,

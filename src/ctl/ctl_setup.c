@@ -23,6 +23,7 @@
 #include "ctl/setup_try.h"
 #include "message/address.h"
 #include "net/oauth.h"
+#include "service/setup/startup.h"
 
 /* A secret, of which nothing is left when the program is ended before it is certain. */
 struct secret {
@@ -791,13 +792,55 @@ install_secrets(struct setup *setup, GError **error)
 	return secret_install(&setup->client_secret, error);
 }
 
+/*
+ * Keep the old configuration, beside the new one.
+ *
+ * @param copy  set to its path, a new string, if there is an old one
+ */
+static bool
+keep_old(const char *path, char **copy, GError **error)
+{
+	for (int i = 1;; i++) {
+		g_autofree char *number = i > 1 ? g_strdup_printf("%d", i) : NULL;
+		g_autofree char *name = g_strconcat(path, ".old", number, NULL);
+
+		if (link(path, name) == 0) {
+			*copy = g_steal_pointer(&name);
+			return true;
+		}
+		if (errno == ENOENT)
+			return true;
+		if (errno != EEXIST)
+			return file_set_error("cannot keep the old configuration as",
+			    name, PB_ERROR_PERMANENT, error);
+	}
+}
+
+static void
+print_next(const struct setup *setup, const struct settings *settings)
+{
+	puts("\nNext:");
+	if (*settings->lmtp_socket)
+		printf("  let Postfix deliver mail for %s to %s:\n"
+		       "    see README, Subscribe by e-mail, A\n",
+		    settings->commands_address, settings->lmtp_socket);
+	puts("  start paperboyd, or restart it, then run paperboyctl check");
+	if (setup->is_open)
+		printf("  write \"subscribe\" to %s\n", settings->commands_address);
+	else
+		puts("  paperboyctl subscriber add ADDRESS --consent TEXT --filter "
+		     "QUERY");
+}
+
 static bool
 finish(struct setup *setup, GError **error)
 {
+	const char *path = setup->config.path;
 	g_autofree char *text = NULL;
+	g_autofree char *old = NULL;
 	pb_auto(settings) settings = NULL;
 
-	if (!install_secrets(setup, error))
+	if (!keep_old(path, &old, error) || !install_secrets(setup, error))
 		return false;
 	if (!setup->is_open)
 		remove_all(setup, receiver_settings);
@@ -805,19 +848,15 @@ finish(struct setup *setup, GError **error)
 	if (!settings)
 		return false;
 	text = setup_config_format(&setup->config);
-	if (!setup_config_write_file(setup->config.path, text, 0644, error))
+	if (!setup_config_write_file(path, text, 0644, error))
 		return false;
-	printf("\n%s is written.\n", setup->config.path);
-	if (!setup_try_mail(settings, &setup->ctl->clock, setup->config.path, error))
+	printf("\n%s is written.\n", path);
+	if (old)
+		printf("The old one is %s.\n", old);
+	if (!setup_try_mail(settings, &setup->ctl->clock, path, error))
 		return false;
-	printf("A test mail is on its way to %s.\n\nNext:\n"
-	       "  start paperboyd, or restart it, then run paperboyctl check\n",
-	    settings->mail_owner);
-	if (*settings->commands_address)
-		printf("  write \"subscribe\" to %s\n", settings->commands_address);
-	else
-		puts("  paperboyctl subscriber add ADDRESS --consent TEXT --filter "
-		     "QUERY");
+	printf("A test mail is on its way to %s.\n", settings->mail_owner);
+	print_next(setup, settings);
 	return true;
 }
 
@@ -833,6 +872,19 @@ setup_clear(struct setup *setup)
 	g_free(setup->note);
 	g_free(setup->mailbox);
 	g_free(setup->user);
+}
+
+/* Whether nobody has changed a setting: only the sample addresses are not defaults. */
+static bool
+is_shipped(const char *path)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	pb_auto(settings) defaults = settings_new();
+	pb_auto(settings) settings = startup_load_settings(path, problems);
+	g_autoptr(GPtrArray) changes =
+	    settings ? settings_list_changes(defaults, settings, false) : NULL;
+
+	return changes && changes->len == 2 && settings_is_default(settings);
 }
 
 static bool
@@ -865,7 +917,8 @@ run(struct setup *setup, const char *answers, char **settings, bool is_yes,
 		if (!setup_config_fix(&setup->config, *at, error))
 			return false;
 	return check_base(setup, error) &&
-	       may_replace(setup->config.path, is_yes, error) &&
+	       may_replace(setup->config.path, is_yes || is_shipped(setup->config.path),
+	           error) &&
 	       (answers ||
 	           (may_replace(setup->password.path, is_yes, error) &&
 	               may_replace(setup->client_secret.path, is_yes, error))) &&
