@@ -315,7 +315,7 @@ confirmations_are_limited_per_domain_and_overall(void)
 }
 
 static void
-confirmations_are_reserved_for_authenticated_senders(void)
+verified_senders_have_limits_of_their_own(void)
 {
 	static const char trusted[] = "mx.example.org";
 	pb_auto(conversation) c = conversation_new();
@@ -325,17 +325,17 @@ confirmations_are_reserved_for_authenticated_senders(void)
 	trust_our_server(c);
 	sent = request_from(c, "p@d", ".example.com", 0, 35, NULL);
 	sent += request_from(c, "p@d", ".example.com", 35, 35, "mx.forger.example");
-	g_assert_cmpuint(sent, ==, 45);
+	g_assert_cmpuint(sent, ==, 60);
 	g_assert_true(rate_log_load_dropped(c->fixture->store, &dropped, NULL));
-	g_assert_cmpint(dropped.total, ==, 25);
-	g_assert_cmpint(dropped.lately, ==, 25);
+	g_assert_cmpint(dropped.total, ==, 10);
+	g_assert_cmpint(dropped.lately, ==, 10);
 	g_assert_cmpint(dropped.last_at, ==, c->options.now);
-	sent = request_from(c, "p@d", ".example.com", 100, 20, trusted);
-	g_assert_cmpuint(sent, ==, 15);
+	sent = request_from(c, "p@d", ".example.com", 100, 70, trusted);
+	g_assert_cmpuint(sent, ==, 60);
 	/* Within one domain, too. */
 	c->options.now += HOUR;
 	sent = request_from(c, "p", "@example.com", 0, 40, NULL);
-	g_assert_cmpuint(sent, ==, 23);
+	g_assert_cmpuint(sent, ==, 30);
 	g_assert_cmpuint(request_from(c, "q", "@example.com", 0, 1, trusted), ==, 1);
 }
 
@@ -468,7 +468,7 @@ main(int argc, char **argv)
 	conversation_add_tests(conversations);
 	UNIT_ADD(thousand_requests_send_one_confirmation,
 	    confirmations_are_limited_per_domain_and_overall,
-	    confirmations_are_reserved_for_authenticated_senders,
+	    verified_senders_have_limits_of_their_own,
 	    last_reply_of_a_day_announces_the_limit, header_injection_is_impossible,
 	    failing_store_leaves_no_partial_effect);
 	return g_test_run();

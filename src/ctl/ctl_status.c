@@ -215,8 +215,13 @@ json_of_inbox(const struct status *status)
 static json_t *
 json_of_confirmations(const struct status *status)
 {
-	return json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)status->pending,
-	    "last_hour", (json_int_t)status->requested_in_hour, "limit",
+	const int64_t *sent = status->requested_in_hour;
+
+	return json_pack("{s:I, s:{s:I, s:I, s:I}, s:I, s:I}", "pending",
+	    (json_int_t)status->pending, "last_hour", "mail",
+	    (json_int_t)sent[RATE_BUDGET_MAIL], "verified",
+	    (json_int_t)sent[RATE_BUDGET_VERIFIED], "page",
+	    (json_int_t)sent[RATE_BUDGET_PAGE], "limit",
 	    (json_int_t)status->request_limit, "dropped",
 	    (json_int_t)status->dropped.total);
 }
@@ -542,9 +547,14 @@ print_status(const struct settings *settings, const struct status *status,
 	print_limits(status);
 	print_inbox(status, daemon);
 	print_bounces(status);
-	printf("confirmations %" G_GINT64_FORMAT " pending; %" G_GINT64_FORMAT
-	       " of %" G_GINT64_FORMAT " sent in the last hour\n",
-	    status->pending, status->requested_in_hour, status->request_limit);
+	printf("confirmations %" G_GINT64_FORMAT
+	       " pending; sent in the last hour, of %" G_GINT64_FORMAT
+	       " each: by mail %" G_GINT64_FORMAT ", verified %" G_GINT64_FORMAT
+	       ", page %" G_GINT64_FORMAT "\n",
+	    status->pending, status->request_limit,
+	    status->requested_in_hour[RATE_BUDGET_MAIL],
+	    status->requested_in_hour[RATE_BUDGET_VERIFIED],
+	    status->requested_in_hour[RATE_BUDGET_PAGE]);
 	print_disk(status);
 	for (unsigned i = 0; i < problems->len; i++) {
 		g_autofree char *text = health_finding_format(problems->pdata[i]);

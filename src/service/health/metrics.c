@@ -149,8 +149,12 @@ add_sources(GString *text, const GPtrArray *sources)
 static void
 add_requests(GString *text, const struct status *status)
 {
+	const int64_t *sent = status->requested_in_hour;
+
 	add_one(text, "confirmations_last_hour", GAUGE,
-	    "Requests to confirm sent in the last hour.", status->requested_in_hour);
+	    "Requests to confirm sent in the last hour.",
+	    sent[RATE_BUDGET_MAIL] + sent[RATE_BUDGET_VERIFIED] +
+	        sent[RATE_BUDGET_PAGE]);
 	add_one(text, "requests_dropped_total", COUNTER,
 	    "Requests dropped by the limits on confirmations.", status->dropped.total);
 }

@@ -539,11 +539,11 @@ probe_confirmations(struct health *health)
 		return;
 	health_add(health,
 	    *health->options->settings->commands_authserv_id
-	        ? "raise the limit, unless they are forged: senders that your mail "
-	          "server authenticates are not limited"
+	        ? "raise the limit, unless they are forged: mail whose sender your "
+	          "mail server verifies has a limit of its own"
 	        : "raise the limit; or, when they are forged, set "
-	          "commands.authserv_id, so that senders that your mail server "
-	          "authenticates are not limited",
+	          "commands.authserv_id, so that mail whose sender your mail server "
+	          "verifies has a limit of its own",
 	    "%" G_GINT64_FORMAT " %s dropped, since limits.confirmations_per_hour or "
 	    "limits.confirmations_per_domain_hour was reached",
 	    dropped->lately,

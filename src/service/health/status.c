@@ -185,6 +185,17 @@ load_row_counts(struct store *store, struct status *status, GError **error)
 }
 
 static bool
+load_requests(struct store *store, int64_t now, struct status *status, GError **error)
+{
+	for (unsigned i = 0; i < RATE_BUDGETS; i++)
+		if (!rate_log_count_all(store, RATE_CONFIRMATION, i, now - CLOCK_HOUR_S,
+		        &status->requested_in_hour[i], error))
+			return false;
+	return confirmations_count_pending(store, now, &status->pending, error) &&
+	       rate_log_load_dropped(store, &status->dropped, error);
+}
+
+static bool
 load_counts(struct store *store, int64_t now, struct status *status, GError **error)
 {
 	return load_row_counts(store, status, error) &&
@@ -195,10 +206,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	           store, &status->messages, &status->inbox_oldest_at, error) &&
 	       inbox_count_quarantined(store, &status->quarantined, error) &&
 	       skipped_count(store, &status->skipped, error) &&
-	       confirmations_count_pending(store, now, &status->pending, error) &&
-	       rate_log_count_all(store, RATE_CONFIRMATION, now - CLOCK_HOUR_S,
-	           &status->requested_in_hour, error) &&
-	       rate_log_load_dropped(store, &status->dropped, error) &&
+	       load_requests(store, now, status, error) &&
 	       backup_load_restored_from(store, &status->restore, error);
 }
 

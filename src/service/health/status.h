@@ -80,10 +80,10 @@ struct status {
 	GPtrArray *bounce_domains;     /* struct bounce_domain *: many people bounced */
 	GPtrArray *pauses;             /* struct domain_pause *: domains that refuse */
 	/* Requests to confirm a subscription. */
-	int64_t pending;                 /* sent, without a response */
-	int64_t requested_in_hour;       /* sent in the last hour */
-	int64_t request_limit;           /* the limit of requested_in_hour */
-	struct rate_log_dropped dropped; /* above the limit */
+	int64_t pending;                         /* sent, without a response */
+	int64_t requested_in_hour[RATE_BUDGETS]; /* sent in the last hour */
+	int64_t request_limit;                   /* of each of these */
+	struct rate_log_dropped dropped;         /* above the limit */
 	struct backup_restored_from restore;
 	struct clock_jump jump;  /* unconfirmed */
 	bool is_stale;           /* older than sent mail, unresolved */

@@ -204,8 +204,9 @@ send(struct request *request, struct system_mail *mail, int64_t *id, GError **er
 static enum rate_case
 get_confirmation_case(const struct request *request)
 {
-	return request->is_proven ? RATE_CASE_CONFIRMATION_VERIFIED
-	                          : RATE_CASE_CONFIRMATION;
+	if (request->is_proven)
+		return RATE_CASE_CONFIRMATION_VERIFIED;
+	return request->lines ? RATE_CASE_CONFIRMATION_PAGE : RATE_CASE_CONFIRMATION;
 }
 
 static bool
@@ -224,7 +225,8 @@ send_to_new_address(struct request *request, const struct draft *draft,
 	command_fill_tokens(&reply, draft->token, NULL);
 	mail.text = reply.text;
 	return system_mail_send(&mailer, &mail, &id, error) &&
-	       rate_limit_count(request, RATE_CASE_CONFIRMATION, address, error);
+	       rate_limit_count(
+	           request, get_confirmation_case(request), address, error);
 }
 
 /* Ask the new address to confirm a change, too; if it is rate limited, the change
@@ -389,6 +391,7 @@ get_last_reply_phrase(enum rate_case rate_case)
 		return "last_reply_unknown";
 	case RATE_CASE_CONFIRMATION:
 	case RATE_CASE_CONFIRMATION_VERIFIED:
+	case RATE_CASE_CONFIRMATION_PAGE:
 	case RATE_CASE_PROVEN:
 	case RATE_CASE_PROVEN_HELP:
 	case RATE_CASE_OWNER:

@@ -73,41 +73,50 @@ static const struct rule {
 static enum rate_case
 get_base_case(enum rate_case rate_case)
 {
-	return rate_case == RATE_CASE_CONFIRMATION_VERIFIED ? RATE_CASE_CONFIRMATION
-	                                                    : rate_case;
+	return rate_case == RATE_CASE_CONFIRMATION_VERIFIED ||
+	               rate_case == RATE_CASE_CONFIRMATION_PAGE
+	           ? RATE_CASE_CONFIRMATION
+	           : rate_case;
+}
+
+static void
+init_key(const struct request *request, enum rate_case rate_case, const char *address,
+    struct rate_key *key)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	enum rate_budget budget = RATE_BUDGET_MAIL;
+
+	if (rate_case == RATE_CASE_CONFIRMATION_VERIFIED)
+		budget = RATE_BUDGET_VERIFIED;
+	if (rate_case == RATE_CASE_CONFIRMATION_PAGE)
+		budget = RATE_BUDGET_PAGE;
+	rate_key_init(request->key, limit_key, budget, key);
 }
 
 static int64_t
-get_most(
-    const struct request *request, const struct rule *rule, enum rate_case rate_case)
+get_most(const struct request *request, const struct rule *rule)
 {
 	const char *settings = (const char *)request->settings;
-	int64_t most =
-	    rule->most ? rule->most : *(const int *)(settings + rule->offset);
 
-	/* Leave a reserve that forged requests cannot use up. */
-	if (rate_case == RATE_CASE_CONFIRMATION && rule->scope != SCOPE_PERSON &&
-	    *request->settings->commands_authserv_id)
-		most -= most / RATE_CASE_RESERVED_PART;
-	return most;
+	return rule->most ? rule->most : *(const int *)(settings + rule->offset);
 }
 
 static bool
 count(const struct request *request, const struct rule *rule,
-    const struct rate_key *person, int64_t *found, GError **error)
+    const struct rate_key *key, int64_t *found, GError **error)
 {
 	int64_t since = request->now - rule->span_s;
 
 	switch (rule->scope) {
 	case SCOPE_PERSON:
 		return rate_log_count(
-		    request->store, rule->kind, person, since, found, error);
+		    request->store, rule->kind, key, since, found, error);
 	case SCOPE_DOMAIN:
 		return rate_log_count_domain(
-		    request->store, rule->kind, person, since, found, error);
+		    request->store, rule->kind, key, since, found, error);
 	case SCOPE_ALL:
 		return rate_log_count_all(
-		    request->store, rule->kind, since, found, error);
+		    request->store, rule->kind, key->budget, since, found, error);
 	}
 	g_assert_not_reached();
 }
@@ -134,28 +143,48 @@ check_interval(const struct request *request, const struct rate_key *person,
 	return true;
 }
 
+/* @param reason  left alone if no limit is reached */
+static bool
+check_rules(const struct request *request, enum rate_case rate_case,
+    const struct rate_key *key, enum scope least, const char **reason, GError **error)
+{
+	bool is_ok = true;
+
+	for (size_t i = 0; is_ok && !*reason && i < G_N_ELEMENTS(rules); i++) {
+		int64_t found;
+
+		if (rules[i].rate_case != get_base_case(rate_case) ||
+		    rules[i].scope < least)
+			continue;
+		is_ok = count(request, &rules[i], key, &found, error);
+		if (is_ok && found >= get_most(request, &rules[i]))
+			*reason = rules[i].reason;
+	}
+	return is_ok;
+}
+
 bool
 rate_limit_check(const struct request *request, enum rate_case rate_case,
     const char *address, const char **reason, GError **error)
 {
-	g_autofree char *limit_key = autoreply_format_rate_key(address);
-	pb_local(rate_key) person = {0};
-	bool is_ok = true;
+	pb_local(rate_key) key = {0};
 
 	*reason = NULL;
-	rate_key_init(request->key, limit_key, &person);
-	if (get_base_case(rate_case) == RATE_CASE_CONFIRMATION)
-		is_ok = check_interval(request, &person, reason, error);
-	for (size_t i = 0; is_ok && !*reason && i < G_N_ELEMENTS(rules); i++) {
-		int64_t found;
+	init_key(request, rate_case, address, &key);
+	return (get_base_case(rate_case) != RATE_CASE_CONFIRMATION ||
+	           check_interval(request, &key, reason, error)) &&
+	       check_rules(request, rate_case, &key, SCOPE_PERSON, reason, error);
+}
 
-		if (rules[i].rate_case != get_base_case(rate_case))
-			continue;
-		is_ok = count(request, &rules[i], &person, &found, error);
-		if (is_ok && found >= get_most(request, &rules[i], rate_case))
-			*reason = rules[i].reason;
-	}
-	return is_ok;
+bool
+rate_limit_check_shared(const struct request *request, enum rate_case rate_case,
+    const char *address, const char **reason, GError **error)
+{
+	pb_local(rate_key) key = {0};
+
+	*reason = NULL;
+	init_key(request, rate_case, address, &key);
+	return check_rules(request, rate_case, &key, SCOPE_DOMAIN, reason, error);
 }
 
 /* The limit on help does not end other replies. */
@@ -182,20 +211,19 @@ bool
 rate_limit_find_last(const struct request *request, enum rate_case rate_case,
     const char *address, unsigned *most, GError **error)
 {
-	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
 	unsigned last = 0;
 	bool is_ok = true;
 
-	rate_key_init(request->key, limit_key, &person);
+	init_key(request, rate_case, address, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
 		if (rules[i].rate_case != rate_case || !limits_replies(&rules[i]))
 			continue;
 		is_ok = count(request, &rules[i], &person, &found, error);
-		if (is_ok && found + 1 == get_most(request, &rules[i], rate_case))
-			last = (unsigned)get_most(request, &rules[i], rate_case);
+		if (is_ok && found + 1 == get_most(request, &rules[i]))
+			last = (unsigned)get_most(request, &rules[i]);
 	}
 	if (is_ok)
 		*most = last;
@@ -212,12 +240,11 @@ bool
 rate_limit_count(const struct request *request, enum rate_case rate_case,
     const char *address, GError **error)
 {
-	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
 	bool is_done[RATE_TYPED + 1] = {false};
 	bool is_ok = true;
 
-	rate_key_init(request->key, limit_key, &person);
+	init_key(request, rate_case, address, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
 		if (rules[i].rate_case != get_base_case(rate_case) ||
 		    is_done[rules[i].kind])
@@ -232,10 +259,9 @@ rate_limit_count(const struct request *request, enum rate_case rate_case,
 bool
 rate_limit_refund(const struct request *request, const char *address, GError **error)
 {
-	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
 
-	rate_key_init(request->key, limit_key, &person);
+	init_key(request, RATE_CASE_CONFIRMATION, address, &person);
 	return rate_log_delete(request->store, RATE_CONFIRMATION, &person, error);
 }
 
@@ -243,10 +269,9 @@ bool
 rate_limit_end_interval(
     const struct request *request, const char *address, GError **error)
 {
-	g_autofree char *limit_key = autoreply_format_rate_key(address);
 	pb_local(rate_key) person = {0};
 
-	rate_key_init(request->key, limit_key, &person);
+	init_key(request, RATE_CASE_CONFIRMATION, address, &person);
 	return rate_log_backdate(request->store, RATE_CONFIRMATION, &person,
 	    get_interval_start(request), error);
 }

@@ -17,6 +17,7 @@
 enum rate_case {
 	RATE_CASE_CONFIRMATION,          /* request to confirm: unknown sender */
 	RATE_CASE_CONFIRMATION_VERIFIED, /* the same, verified by our mail server */
+	RATE_CASE_CONFIRMATION_PAGE,     /* the same, by the form of the page */
 	RATE_CASE_UNKNOWN,               /* reply: unknown sender */
 	RATE_CASE_UNKNOWN_HELP,          /* reply to a message without a command */
 	RATE_CASE_UNPROVEN,              /* reply: subscriber by From alone */
@@ -30,10 +31,6 @@ enum rate_case {
 	RATE_CASE_TYPED,   /* the same, for an address typed on the page */
 };
 
-/* One part in this many of an hour's confirmations is reserved for senders that the
- * operator's mail server has verified. */
-#define RATE_CASE_RESERVED_PART 4
-
 /**
  * Check whether a mail may be sent.
  *
@@ -42,6 +39,13 @@ enum rate_case {
  * @return false if the store fails
  */
 bool rate_limit_check(const struct request *request, enum rate_case rate_case,
+    const char *address, const char **reason, GError **error);
+
+/**
+ * The same, by the limits on all recipients of a domain and on all recipients only: the
+ * result tells nothing about the address.
+ */
+bool rate_limit_check_shared(const struct request *request, enum rate_case rate_case,
     const char *address, const char **reason, GError **error);
 
 /**

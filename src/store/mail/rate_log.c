@@ -22,14 +22,22 @@ static const char *const kinds[] = {
     [RATE_TYPED] = "typed",
 };
 
+static const char *const budgets[RATE_BUDGETS] = {
+    [RATE_BUDGET_MAIL] = "mail",
+    [RATE_BUDGET_VERIFIED] = "verified",
+    [RATE_BUDGET_PAGE] = "page",
+};
+
 void
-rate_key_init(GBytes *secret, const char *address, struct rate_key *key)
+rate_key_init(
+    GBytes *secret, const char *address, enum rate_budget budget, struct rate_key *key)
 {
 	const char *at = strrchr(address, '@');
 
 	key->address_hash = token_hash_string(secret, "limit-person", address);
 	key->domain_hash =
 	    token_hash_string(secret, "limit-domain", at ? at + 1 : address);
+	key->budget = budget;
 }
 
 void
@@ -43,11 +51,13 @@ bool
 rate_log_insert(struct store *store, enum rate_kind kind, const struct rate_key *key,
     int64_t now, GError **error)
 {
-	static const char sql[] = "INSERT INTO rate_log (kind, address_hash, "
-	                          "domain_hash, at) VALUES (?1, ?2, ?3, ?4)";
+	static const char sql[] =
+	    "INSERT INTO rate_log (kind, address_hash, domain_hash, at, budget)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)";
 
 	return sql_exec(store, sql, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(key->address_hash), SQL_TEXT(key->domain_hash), SQL_INT(now));
+	    SQL_TEXT(key->address_hash), SQL_TEXT(key->domain_hash), SQL_INT(now),
+	    SQL_TEXT(budgets[key->budget]));
 }
 
 bool
@@ -87,22 +97,23 @@ bool
 rate_log_count_domain(struct store *store, enum rate_kind kind,
     const struct rate_key *key, int64_t since, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM rate_log"
-	                          " WHERE kind = ?1 AND domain_hash = ?2 AND at > ?3";
+	static const char sql[] =
+	    "SELECT count(*) FROM rate_log WHERE kind = ?1 AND domain_hash = ?2"
+	    " AND budget = ?3 AND at > ?4";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(key->domain_hash), SQL_INT(since));
+	    SQL_TEXT(key->domain_hash), SQL_TEXT(budgets[key->budget]), SQL_INT(since));
 }
 
 bool
-rate_log_count_all(struct store *store, enum rate_kind kind, int64_t since,
-    int64_t *count, GError **error)
+rate_log_count_all(struct store *store, enum rate_kind kind, enum rate_budget budget,
+    int64_t since, int64_t *count, GError **error)
 {
 	static const char sql[] =
-	    "SELECT count(*) FROM rate_log WHERE kind = ?1 AND at > ?2";
+	    "SELECT count(*) FROM rate_log WHERE kind = ?1 AND budget = ?2 AND at > ?3";
 
-	return sql_number(
-	    store, sql, count, error, SQL_TEXT(kinds[kind]), SQL_INT(since));
+	return sql_number(store, sql, count, error, SQL_TEXT(kinds[kind]),
+	    SQL_TEXT(budgets[budget]), SQL_INT(since));
 }
 
 /* Names of cursors. */

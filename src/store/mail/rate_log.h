@@ -25,10 +25,19 @@ enum rate_kind {
 	RATE_TYPED, /* the same, for an address typed on the page */
 };
 
-/* HMACs, 64 hexadecimal digits each. */
+/* How requests come in.  What is counted for a domain or for all is counted for each of
+ * these, so that a flood of one does not close the others. */
+enum rate_budget {
+	RATE_BUDGET_MAIL,
+	RATE_BUDGET_VERIFIED, /* mail whose sender our mail server has verified */
+	RATE_BUDGET_PAGE,
+	RATE_BUDGETS
+};
+
 struct rate_key {
-	char *address_hash;
+	char *address_hash; /* HMACs, 64 hexadecimal digits each */
 	char *domain_hash;
+	enum rate_budget budget;
 };
 
 /**
@@ -36,7 +45,8 @@ struct rate_key {
  * @param address  autoreply_format_rate_key() of the address
  * @param key      set; rate_key_clear() it
  */
-void rate_key_init(GBytes *secret, const char *address, struct rate_key *key);
+void rate_key_init(
+    GBytes *secret, const char *address, enum rate_budget budget, struct rate_key *key);
 void rate_key_clear(struct rate_key *key);
 
 bool rate_log_insert(struct store *store, enum rate_kind kind,
@@ -50,13 +60,14 @@ bool rate_log_delete(struct store *store, enum rate_kind kind,
 bool rate_log_backdate(struct store *store, enum rate_kind kind,
     const struct rate_key *key, int64_t at, GError **error);
 
-/** Count the entries since a time: for the address, for its domain, for all. */
+/** Count the entries since a time: for the address, and of one budget for its domain
+ * and for all. */
 bool rate_log_count(struct store *store, enum rate_kind kind,
     const struct rate_key *key, int64_t since, int64_t *count, GError **error);
 bool rate_log_count_domain(struct store *store, enum rate_kind kind,
     const struct rate_key *key, int64_t since, int64_t *count, GError **error);
-bool rate_log_count_all(struct store *store, enum rate_kind kind, int64_t since,
-    int64_t *count, GError **error);
+bool rate_log_count_all(struct store *store, enum rate_kind kind,
+    enum rate_budget budget, int64_t since, int64_t *count, GError **error);
 
 /* Requests without a confirmation, because a global limit was reached. */
 struct rate_log_dropped {

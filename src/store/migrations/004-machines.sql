@@ -51,6 +51,10 @@ CREATE TABLE job (
 -- The instance that claimed a message last; of one that is SENDING: its holder.
 ALTER TABLE outbox ADD COLUMN holder INTEGER;
 
+-- How a request came in, for limits per domain and on all (src/store/mail/rate_log.h).
+ALTER TABLE rate_log ADD COLUMN budget TEXT NOT NULL DEFAULT 'mail'
+	CHECK (budget = 'mail' OR budget = 'verified' OR budget = 'page');
+
 -- The Message-ID contains the id of the subscriber, by whose digests it is looked up.
 -- Tokens are random: in an index, each digest of a page changed a page of its own.
 DROP INDEX digest_message;

@@ -180,7 +180,7 @@ const struct personal_data personal_data[] = {
         "'yes' END"
         " FROM follow f JOIN subscription s ON s.id = f.subscription_id"
         " LEFT JOIN share h ON h.id = f.share_id"
-        " WHERE f.subscriber_id = ?1 ORDER BY s.number",
+        " WHERE f.subscriber_id = ?1 ORDER BY s.number, s.id",
         "DELETE FROM follow WHERE subscriber_id = ?1", NULL},
     {"digest", "digests", {"date", "created", "state", "message", "papers"},
         "SELECT g.date, g.created_at, g.state, o.state, g.papers"
